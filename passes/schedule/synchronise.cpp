@@ -1,12 +1,14 @@
 #include "passes/schedule/synchronise.h"
 
 #include "ir/program_index.h"
+#include "passes/schedule/block_needs.h"
 #include "passes/schedule/block_writer.h"
+#include "passes/schedule/nodes.h"
 #include "passes/schedule/schedule_diagnostics.h"
 #include "passes/schedule/statement_orbits.h"
 
 #include <algorithm>
-#include <set>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,34 +16,51 @@
 namespace mscclc::passes {
 namespace {
 
-/// Ranks among `peers`, which has each once for each channel.
-std::uint64_t numOf(const std::vector<std::uint32_t> &peers) {
-  return std::set(peers.begin(), peers.end()).size();
+/// Channels of one type, of the one that the blocks of `rank` have more of.
+std::uint64_t channelsOf(const ir::Rank &rank) {
+  std::uint64_t memory = 0, port = 0;
+  for (const ir::ThreadBlock &block : rank.blocks)
+    for (const ir::ResourceUse &channel : block.channels)
+      ++(channel.type == ir::ChannelType::Memory ? memory : port);
+  return std::max(memory, port);
 }
 
 /// Reports the first rank that has more blocks than the program allows: an executor's limits ask for more, or the
-/// instances do, or what reaches the rank does.
-void checkBlocks(const PassContext &context, std::uint32_t most) {
+/// instances do. Statements of `movement` are split by what they need of the executor, as cut does it; blocks that only
+/// receive, by the blocks that reach them.
+void checkBlocks(const PassContext &context, const ir::Movement &movement, const schedule::SyncPlan &plan,
+                 const std::optional<schedule::StatementNeeds> &needs) {
   const ir::Program &program = context.program;
-  for (std::size_t r = 0; r < program.ranks.size(); ++r) {
-    const ir::Rank &rank = program.ranks[r];
-    const std::size_t blocks = rank.blocks.size();
-    if (blocks * program.instances <= most)
-      continue;
-    const ir::Where where(rank.blocks.back().ops[0].loc, "rank " + std::to_string(r));
-    const bool instances = program.instances > 1;
-    const std::string each = instances ? " in each of " + std::to_string(program.instances) + " instances" : "";
-    ir::DiagBuilder report = context.diags.report(
-        schedule::diag::blocks_not_allowed, where,
-        {r, ir::plural(blocks, "thread block"), each, most, instances ? ", or take fewer instances" : ""});
-    if (!context.target.executor)
-      return;
-    const std::uint64_t peers = std::max(numOf(rank.memoryPeers), numOf(rank.portPeers));
-    const std::uint64_t ofBlock = context.target.executor->channelsPerBlock, least = (peers + ofBlock - 1) / ofBlock;
-    if (least > 1 && least * program.instances > most)
-      report.note(schedule::diag::blocks_of_executor, where, {context.target.name(), ofBlock, r, peers, least, each});
+  const auto isTooMany = [&](const ir::Rank &one) {
+    return movement.mostBlocks != 0 && one.blocks.size() * program.instances > movement.mostBlocks;
+  };
+  const auto rank = std::ranges::find_if(program.ranks, isTooMany);
+  if (rank == program.ranks.end())
     return;
-  }
+  const auto r = static_cast<std::uint32_t>(rank - program.ranks.begin());
+  const ir::Where where(rank->blocks.back().ops[0].loc, "rank " + std::to_string(r));
+  const bool instances = program.instances > 1;
+  const std::string each = instances ? " in each of " + std::to_string(program.instances) + " instances" : "";
+  ir::DiagBuilder report = context.diags.report(schedule::diag::blocks_not_allowed, where,
+                                                {r, ir::plural(rank->blocks.size(), "thread block"), each,
+                                                 movement.mostBlocks, instances ? ", or take fewer instances" : ""});
+  if (!needs)
+    return;
+  const ExecutorLimits &limits = *context.target.executor;
+  const schedule::BlockNeeds whole = needs->ofRank(movement, r);
+  const bool isSharedOut = !plan.nodes->sharedOutTo(r).empty();
+  if (whole.fits(limits) && !isSharedOut)
+    return;
+  const std::uint64_t channels = std::max<std::uint64_t>(whole.channels(), isSharedOut ? channelsOf(*rank) : 0);
+  const auto blocksOf = [](std::uint64_t entries, std::uint64_t ofBlock) { return (entries + ofBlock - 1) / ofBlock; };
+  const std::uint64_t least =
+      std::max(blocksOf(channels, limits.channelsPerBlock), blocksOf(whole.remoteBuffers(), limits.remotesPerBlock));
+  const std::string takes = least * program.instances > movement.mostBlocks
+                                ? "takes at least " + std::to_string(least)
+                                : "is split into " + std::to_string(rank->blocks.size());
+  report.note(schedule::diag::blocks_of_executor, where,
+              {context.target.name(), limits.channelsPerBlock, limits.remotesPerBlock, r, channels,
+               whole.remoteBuffers(), takes + each});
 }
 
 /// Whether rank 0 can stand for all ranks. What goes through a switch is not compared.
@@ -56,6 +75,10 @@ void synchronise(PassContext &context) {
   if (program.movement.statements.empty())
     return;
   const auto &distances = context.analyses.of<schedule::StatementDistances>(program);
+  std::optional<schedule::StatementNeeds> needs;
+  if (program.movement.mostBlocks != 0 && context.target.executor)
+    needs.emplace(program.movement, program.ranks.size(), context.analyses.of<schedule::StatementGraph>(program),
+                  context.analyses.of<schedule::StatementOrbits>(program).withBlocks(program.movement));
   const bool mayFold = context.mayFold && canFold(program, context.analyses);
   const std::uint32_t mostPeers = context.target.executor ? context.target.executor->channelsPerBlock : ir::none;
   const schedule::SyncPlan plan = schedule::planSync(program, context.analyses, mostPeers, mayFold);
@@ -77,8 +100,7 @@ void synchronise(PassContext &context) {
   context.stats.count("edges", edges);
   if (plan.isFolded)
     program.folded = channels.folded(program.ranks[0]);
-  if (movement.mostBlocks != 0)
-    checkBlocks(context, movement.mostBlocks);
+  checkBlocks(context, movement, plan, needs);
 }
 
 } // namespace

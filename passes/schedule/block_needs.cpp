@@ -1,0 +1,100 @@
+#include "passes/schedule/block_needs.h"
+
+#include "ir/program_index.h"
+
+#include <numeric>
+
+namespace mscclc::passes::schedule {
+namespace {
+
+/// Calls `visit(statement, need)` for all that statements need, some of it more than once.
+void eachNeed(const ir::Movement &movement, std::uint32_t ranks, const StatementGraph &graph,
+              const StatementOrbits &orbits, auto &&visit) {
+  const auto signals = [&](std::uint32_t s, bool port, std::uint32_t rank) {
+    visit(s, (port ? BlockNeeds::PortChannel : BlockNeeds::MemoryChannel) * ranks + rank);
+  };
+  const auto puts = [&](std::uint32_t s, std::uint32_t rank) { visit(s, BlockNeeds::PortPuts * ranks + rank); };
+  std::vector<bool> isPut; // [from][to planned]: through a port
+  for (const std::uint32_t s : orbits.planned())
+    if (const ir::Move &statement = movement.statements[s]; isPortPut(statement)) {
+      isPut.resize(std::size_t{ranks} * ranks, false);
+      const std::uint32_t to = movement.dsts(statement)[0].rank;
+      isPut[std::size_t{orbits.seenRank(to, *statement.by)} * ranks + orbits.seenRank(to, to)] = true;
+    }
+  for (const std::uint32_t s : orbits.planned()) {
+    const ir::Move &statement = movement.statements[s];
+    const std::uint32_t by = *statement.by;
+    if (statement.via && *statement.via != ir::Via::Switch)
+      for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
+        if (const ir::RankChunk &place = movement.places[statement.firstPlace + i]; place.rank != by) {
+          const bool port = statement.via == ir::Via::Port;
+          // The launch there has to have begun, which packets need not wait for; and it hears of what comes from there.
+          if (!port || isPortPut(statement))
+            signals(s, !movement.sameNode(by, place.rank), place.rank);
+          if (port || (!isPut.empty() && isPut[std::size_t{place.rank} * ranks + by]))
+            puts(s, place.rank);
+          const std::uint32_t buffers = port ? BlockNeeds::PortBuffer : BlockNeeds::MemoryBuffer;
+          visit(s, (buffers + static_cast<std::uint32_t>(place.buffer)) * ranks + place.rank);
+        }
+    for (const Dependence &d : graph.dependences(s)) {
+      const std::uint32_t earlier = *movement.statements[d.on].by;
+      if (earlier == by || d.hazard == Hazard::Packets)
+        continue;
+      const bool port = !movement.sameNode(earlier, by);
+      signals(s, port, earlier);
+      signals(orbits.standsFor(d.on), port, orbits.seenRank(earlier, by));
+      if (isPortPut(movement.statements[d.on]))
+        puts(s, earlier);
+    }
+  }
+}
+
+} // namespace
+
+void BlockNeeds::add(std::span<const std::uint32_t> needs) {
+  for (const std::uint32_t need : needs) {
+    if (has_[need])
+      continue;
+    has_[need] = true;
+    added_.push_back(need);
+    ++sizes_[tableOf(need)];
+  }
+}
+
+bool BlockNeeds::fits(std::span<const std::uint32_t> needs, const ExecutorLimits &limits) const {
+  std::array<std::uint32_t, 4> sizes = sizes_;
+  for (std::size_t i = 0; i < needs.size(); ++i)
+    if (!has_[needs[i]] &&
+        std::ranges::find(needs.first(i), needs[i]) == needs.begin() + static_cast<std::ptrdiff_t>(i))
+      ++sizes[tableOf(needs[i])];
+  return std::max(sizes[0], sizes[1]) <= limits.channelsPerBlock &&
+         std::max(sizes[2], sizes[3]) <= limits.remotesPerBlock;
+}
+
+void BlockNeeds::clear() {
+  for (const std::uint32_t need : added_)
+    has_[need] = false;
+  added_.clear();
+  sizes_ = {};
+}
+
+StatementNeeds::StatementNeeds(const ir::Movement &movement, std::size_t ranks, const StatementGraph &graph,
+                               const StatementOrbits &orbits)
+    : ranks_(static_cast<std::uint32_t>(ranks)), first_(graph.size() + 2, 0) {
+  eachNeed(movement, ranks_, graph, orbits, [&](std::uint32_t s, std::uint32_t) { ++first_[s + 2]; });
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  needs_.resize(first_.back());
+  eachNeed(movement, ranks_, graph, orbits,
+           [&](std::uint32_t s, std::uint32_t need) { needs_[first_[s + 1]++] = need; });
+  first_.pop_back();
+}
+
+BlockNeeds StatementNeeds::ofRank(const ir::Movement &movement, std::uint32_t rank) const {
+  BlockNeeds all = none();
+  for (std::uint32_t s = 0; s < movement.statements.size(); ++s)
+    if (*movement.statements[s].by == rank)
+      all.add(of(s));
+  return all;
+}
+
+} // namespace mscclc::passes::schedule
