@@ -97,6 +97,11 @@ private:
     ir::Program open = given;
     ir::Movement &movement = open.movement;
     movement.chooseInstances = seed % 2 == 0;
+    // As a source leaves them open: what is scheduled so if nothing fits asks for no more blocks than it has to.
+    movement.blocks = 1;
+    movement.stages = false;
+    if (movement.chooseInstances)
+      open.instances = 1;
     const bool pinned = std::ranges::any_of(movement.statements, [](const ir::Move &s) { return s.block.has_value(); });
     // Blocks that are given may be more.
     const std::uint32_t most = pinned ? 0 : static_cast<std::uint32_t>(seed / 12 % 8);
