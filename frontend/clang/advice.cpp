@@ -27,6 +27,8 @@ bool isOfCall(const Held &error) {
   case clang::diag::err_ovl_ambiguous_call:
   case clang::diag::err_ovl_ambiguous_member_call:
   case clang::diag::err_ovl_ambiguous_init:
+  case clang::diag::err_ovl_no_viable_conversion_in_cast:
+  case clang::diag::err_ovl_no_viable_oper:
   case clang::diag::err_typecheck_nonviable_condition:
   case clang::diag::err_typecheck_call_too_few_args:
   case clang::diag::err_typecheck_call_too_few_args_one:
@@ -144,6 +146,12 @@ private:
     return a.isAdvice && b.isAdvice && a.shown.id == b.shown.id &&
            (a.shown.message == b.shown.message || a.shown.id == diag::needs_namespace.id);
   }
+  /// Whether a brace is left over because Clang has closed one earlier, where an error is, or what is left is what a
+  /// comment without an end has not taken.
+  static bool isLeftOver(const Held &error, const Held &earlier) {
+    return (error.kind == clang::diag::err_extraneous_closing_brace && earlier.isError()) ||
+           earlier.kind == clang::diag::err_unterminated_block_comment;
+  }
   /// Whether a name is unknown because the line that declares it is faulty.
   static bool declares(const Held &faulty, const Held &error) {
     return isUndeclared(error) && faulty.shown.place.line < error.shown.place.line &&
@@ -159,7 +167,7 @@ private:
       const auto cause = std::ranges::find_if(kept, [&](const Held &other) {
         return other.isError() && place.line != 0 && other.shown.place.file == place.file &&
                ((other.shown.place.line == place.line && (held.kind != 0 || held.isAdvice || other.isAdvice)) ||
-                isAlike(other, held) || declares(other, held));
+                isAlike(other, held) || declares(other, held) || isLeftOver(held, other));
       });
       if (cause == kept.end())
         kept.push_back(std::move(held));

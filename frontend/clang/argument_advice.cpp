@@ -28,17 +28,6 @@ llvm::StringRef nameInLanguage(QualType type) {
   return tag && tag->getIdentifier() && isOfLanguage(tag) ? tag->getName() : llvm::StringRef();
 }
 
-/// Of a list of elements of the language or the library, their type; else null.
-QualType elementOf(QualType type) {
-  const auto *of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(plain(type)->getAsCXXRecordDecl());
-  if (!of || of->getTemplateArgs().size() == 0 || of->getTemplateArgs()[0].getKind() != TemplateArgument::Type)
-    return {};
-  const llvm::StringRef name = of->getName();
-  const bool isList = name == "ElementList" || name == "initializer_list" || name == "List" || name == "vector" ||
-                      name == "array" || name == "span";
-  return isList ? of->getTemplateArgs()[0].getAsType() : QualType();
-}
-
 bool takesInteger(llvm::StringRef name) {
   return name == "Integer" || name == "AnyInteger" || name == "PlacedIndex" || name == "ListedInteger";
 }
@@ -69,6 +58,16 @@ std::string argumentInWords(const Expr *e) {
 }
 
 } // namespace
+
+QualType elementOf(QualType type) {
+  const auto *of = dyn_cast_or_null<ClassTemplateSpecializationDecl>(plain(type)->getAsCXXRecordDecl());
+  if (!of || of->getTemplateArgs().size() == 0 || of->getTemplateArgs()[0].getKind() != TemplateArgument::Type)
+    return {};
+  const llvm::StringRef name = of->getName();
+  const bool isList = name == "ElementList" || name == "initializer_list" || name == "List" || name == "vector" ||
+                      name == "array" || name == "span";
+  return isList ? of->getTemplateArgs()[0].getAsType() : QualType();
+}
 
 std::string inWords(QualType type) {
   type = plain(type);
@@ -111,6 +110,12 @@ bool ArgumentAdvice::fits(Expr *argument, ParmVarDecl *parameter) const {
     return true;
   const InitializedEntity entity = InitializedEntity::InitializeParameter(sema_.Context, parameter);
   const InitializationKind kind = InitializationKind::CreateCopy(argument->getBeginLoc(), SourceLocation());
+  // An option that is given twice is an error only where Clang compares functions.
+  const auto *list = dyn_cast<InitListExpr>(argument->IgnoreParenImpCasts());
+  const CXXRecordDecl *record = plain(parameter->getType())->getAsCXXRecordDecl();
+  if (list && record && isOptions(record))
+    if (const auto advice = ofOptions(list, record); advice && advice->info == &diag::option_twice)
+      return false;
   return !InitializationSequence(sema_, entity, kind, argument).Failed();
 }
 
@@ -174,6 +179,8 @@ std::string ArgumentAdvice::toWrite(const Expr *argument, QualType wanted) const
                                           : "";
   if (want == "Text" || want == "NoteFormat")
     return isa<CharacterLiteral>(argument->IgnoreParenImpCasts()) ? "it in double quotes" : "\"…\"";
+  if (want == "MemoryChannel" || want == "PortChannel")
+    return want.str() + "(dst, src)";
   if (want == "Collective")
     return "a collective, such as AllReduce(ranks, 1, true)";
   if (const auto *e = plain(wanted)->getAs<EnumType>(); e && isOfLanguage(e->getDecl())) {
@@ -197,6 +204,14 @@ Advice ArgumentAdvice::ofValue(const Expr *argument, QualType wanted, const ir::
   if (!write.empty())
     args.emplace_back(write);
   return {write.empty() ? &plainly : &withAdvice, argument->getBeginLoc(), std::move(args), !write.empty()};
+}
+
+std::optional<Advice> ArgumentAdvice::whyValue(const Expr *value, QualType wanted, const ir::DiagInfo &info,
+                                               std::vector<ir::DiagArg> of) const {
+  if (nameInLanguage(wanted).empty())
+    return std::nullopt;
+  Advice advice = ofValue(value, wanted, info, info, std::move(of));
+  return advice.saysWhatToWrite ? std::optional(std::move(advice)) : std::nullopt;
 }
 
 Advice ArgumentAdvice::why(const Expr *argument, const ParmVarDecl *parameter) const {
@@ -229,6 +244,7 @@ Advice adviceOnOption(SourceLocation where, const CXXRecordDecl *options, llvm::
 std::optional<Advice> ArgumentAdvice::ofOptions(const InitListExpr *list, const CXXRecordDecl *options) const {
   if (const InitListExpr *written = list->getSyntacticForm())
     list = written;
+  llvm::SmallVector<llvm::StringRef> names;
   for (const Expr *element : list->inits()) {
     const auto *given = dyn_cast<DesignatedInitExpr>(element);
     if (!given) {
@@ -240,6 +256,9 @@ std::optional<Advice> ArgumentAdvice::ofOptions(const InitListExpr *list, const 
     const llvm::StringRef name = given->getDesignator(0)->getFieldName()->getName();
     const auto fields = options->fields();
     const auto field = llvm::find_if(fields, [&](const FieldDecl *f) { return f->getName() == name; });
+    if (llvm::is_contained(names, name))
+      return Advice{&diag::option_twice, given->getDesignator(0)->getFieldLoc(), {name.str()}};
+    names.push_back(name);
     if (field == fields.end())
       return adviceOnOption(given->getDesignator(0)->getFieldLoc(), options, name);
     Expr *value = given->getInit();

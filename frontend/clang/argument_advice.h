@@ -31,6 +31,10 @@ public:
   bool fits(clang::Expr *argument, clang::ParmVarDecl *parameter) const;
   /// Why it does not.
   Advice why(const clang::Expr *argument, const clang::ParmVarDecl *parameter) const;
+  /// The same of what is no argument: nothing unless both are of the language, or what is wanted is and it can be said
+  /// what to write. `of` names what takes the value.
+  std::optional<Advice> whyValue(const clang::Expr *value, clang::QualType wanted, const ir::DiagInfo &info,
+                                 std::vector<ir::DiagArg> of) const;
   /// What is wrong with a braced list of options, if anything is.
   std::optional<Advice> ofOptions(const clang::InitListExpr *list, const clang::CXXRecordDecl *options) const;
 
@@ -49,6 +53,9 @@ private:
 
 /// An option that a struct of options does not have.
 Advice adviceOnOption(clang::SourceLocation where, const clang::CXXRecordDecl *options, llvm::StringRef name);
+
+/// Of a list of elements of the language or the library, their type; else null.
+clang::QualType elementOf(clang::QualType type);
 
 /// A type in the words of the language: "a chunk", "a list of chunks", "an integer".
 std::string inWords(clang::QualType type);

@@ -69,9 +69,9 @@ constexpr const char *fixedArguments[] = {
 /// What Clang sees to be undefined while it reads; and options in any order, which it takes. The user's own arguments
 /// come later and may say otherwise.
 constexpr const char *undefinedWhenRead[] = {
-    "-Wno-reorder-init-list",       "-Werror=uninitialized", "-Wno-error=sometimes-uninitialized",
-    "-Werror=return-stack-address", "-Werror=dangling",      "-Werror=unsequenced",
-    "-Werror=fortify-source",
+    "-Wno-reorder-init-list",       "-Werror=uninitialized",     "-Wno-error=sometimes-uninitialized",
+    "-Werror=return-stack-address", "-Werror=dangling",          "-Werror=unsequenced",
+    "-Werror=fortify-source",       "-Werror=string-conversion",
 };
 
 } // namespace

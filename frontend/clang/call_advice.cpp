@@ -7,6 +7,7 @@
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/ExprCXX.h"
+#include "clang/Lex/Lexer.h"
 #include "clang/Sema/Sema.h"
 
 #include <algorithm>
@@ -61,23 +62,28 @@ public:
   bool VisitVarDecl(VarDecl *v) {
     const CXXRecordDecl *record = v->getType()->getAsCXXRecordDecl();
     Expr *init = v->getInit();
-    if (!record || !init || !record->getIdentifier() || !isOfLanguage(record) || !init->containsErrors())
+    if (!record || !init || !record->getIdentifier() || !init->containsErrors())
       return true;
     std::vector<Expr *> arguments;
     if (auto *recovery = dyn_cast<RecoveryExpr>(init))
       arguments.assign(recovery->subExpressions().begin(), recovery->subExpressions().end());
     else
       arguments.push_back(init);
-    construct(record, arguments, v->getSourceRange(), v->getInitStyle() == VarDecl::CInit ? v : nullptr);
+    if (!isOfLanguage(record)) {
+      fill(v, arguments);
+      return true;
+    }
+    construct(v->getType(), arguments, v->getSourceRange(), v->getInitStyle() == VarDecl::CInit ? v : nullptr);
     return true;
   }
 
   bool VisitRecoveryExpr(RecoveryExpr *e) {
     const llvm::ArrayRef<Expr *> parts = e->subExpressions();
-    if (parts.empty())
-      return true;
     const CXXRecordDecl *record = e->getType()->getAsCXXRecordDecl();
-    if (const auto *lookup = dyn_cast<OverloadExpr>(parts[0]->IgnoreParens())) {
+    if (parts.empty()) {
+      if (record && record->getIdentifier() && isOfLanguage(record))
+        construct(e->getType(), parts, e->getSourceRange(), nullptr);
+    } else if (const auto *lookup = dyn_cast<OverloadExpr>(parts[0]->IgnoreParens())) {
       call(std::vector<NamedDecl *>(lookup->decls_begin(), lookup->decls_end()), lookup->getName().getAsString(),
            parts.drop_front(), e);
     } else if (const auto *member = dyn_cast<MemberExpr>(parts[0]->IgnoreParens());
@@ -89,9 +95,9 @@ public:
       call(std::vector<NamedDecl *>{const_cast<ValueDecl *>(name->getDecl())}, name->getDecl()->getNameAsString(),
            parts.drop_front(), e);
     } else if (record && record->getIdentifier() && isOfLanguage(record)) {
-      construct(record, parts, e->getSourceRange(), nullptr);
+      construct(e->getType(), parts, e->getSourceRange(), nullptr);
     } else {
-      failed_.push_back({e->getSourceRange(), hasErrors(parts), std::nullopt});
+      failed_.push_back({e->getSourceRange(), hasErrors(parts), ofAssignment(parts)});
     }
     return true;
   }
@@ -101,11 +107,10 @@ private:
     return llvm::any_of(arguments, [](const Expr *e) { return e->containsErrors(); });
   }
 
-  void construct(const CXXRecordDecl *record, llvm::ArrayRef<Expr *> arguments, SourceRange range,
-                 const VarDecl *assigned) {
+  void construct(QualType type, llvm::ArrayRef<Expr *> arguments, SourceRange range, const VarDecl *assigned) {
     FailedCall failed{range, hasErrors(arguments), std::nullopt};
-    const std::string name = record->getName().str();
-    record = record->getDefinition();
+    const std::string name = type->getAsCXXRecordDecl()->getName().str();
+    const CXXRecordDecl *record = type->getAsCXXRecordDecl()->getDefinition();
     if (record && !failed.hasOtherErrors) {
       std::vector<NamedDecl *> constructors;
       for (CXXConstructorDecl *c : record->ctors())
@@ -116,6 +121,10 @@ private:
         failed.advice = ArgumentAdvice(sema_, name).ofOptions(list, record);
       else
         failed.advice = ofCall(constructors, name, arguments, range.getEnd());
+      if (!failed.advice && arguments.size() == 1) {
+        const std::string text = assigned ? "'" + assigned->getName().str() + "'" : "what is wanted here";
+        failed.advice = ArgumentAdvice(sema_, name).whyValue(arguments[0], type, diag::value_type, {text});
+      }
       if (!failed.advice && assigned && arguments.size() == 1)
         failed.advice = Advice{
             &diag::write_instead,
@@ -128,9 +137,55 @@ private:
   void call(llvm::ArrayRef<NamedDecl *> functions, const std::string &name, llvm::ArrayRef<Expr *> arguments,
             const RecoveryExpr *e) {
     FailedCall failed{e->getSourceRange(), hasErrors(arguments), std::nullopt};
-    if (!failed.hasOtherErrors && llvm::any_of(functions, [](const NamedDecl *f) { return isOfLanguage(f); }))
-      failed.advice = ofCall(functions, name, arguments, e->getEndLoc());
+    if (!failed.hasOtherErrors)
+      failed.advice = llvm::any_of(functions, [](const NamedDecl *f) { return isOfLanguage(f); })
+                          ? ofCall(functions, name, arguments, e->getEndLoc())
+                          : ofOtherCall(functions, name, arguments);
     failed_.push_back(std::move(failed));
+  }
+
+  /// A list of the standard library whose elements are of the language.
+  void fill(const VarDecl *list, llvm::ArrayRef<Expr *> values) {
+    const QualType element = elementOf(list->getType());
+    FailedCall failed{list->getSourceRange(), hasErrors(values), std::nullopt};
+    for (Expr *value : values) {
+      const auto *braced = dyn_cast<InitListExpr>(value);
+      for (Expr *one : braced ? braced->inits() : llvm::ArrayRef(value))
+        if (const QualType given = one->getType(); !failed.advice && !element.isNull() && !one->containsErrors() &&
+                                                   !sema_.Context.hasSameUnqualifiedType(given, element))
+          failed.advice = ArgumentAdvice(sema_, "").whyValue(one, element, diag::value_type,
+                                                             {"an element of '" + list->getName().str() + "'"});
+    }
+    failed_.push_back(std::move(failed));
+  }
+
+  /// `a = b`, of operands of which one is a chunk or a buffer.
+  std::optional<Advice> ofAssignment(llvm::ArrayRef<Expr *> operands) const {
+    if (operands.size() != 2 || hasErrors(operands))
+      return std::nullopt;
+    const auto equals = Lexer::findNextToken(operands[0]->getEndLoc(), sema_.SourceMgr, sema_.getLangOpts());
+    const std::string to = inWords(operands[0]->getType());
+    if (!equals || equals->isNot(tok::equal) || (to != "a chunk" && to != "a buffer"))
+      return std::nullopt;
+    const ArgumentAdvice advice(sema_, "");
+    if (inWords(operands[1]->getType()) == to)
+      return Advice{
+          &diag::assignment_moves_nothing, equals->getLocation(), {advice.text(operands[0]), advice.text(operands[1])}};
+    return advice.whyValue(operands[1], operands[0]->getType(), diag::value_type,
+                           {"'" + advice.text(operands[0]) + "'"});
+  }
+
+  /// A call of a function that is not of the language and takes values that are.
+  std::optional<Advice> ofOtherCall(llvm::ArrayRef<NamedDecl *> functions, const std::string &name,
+                                    llvm::ArrayRef<Expr *> arguments) const {
+    const ArgumentAdvice advice(sema_, name);
+    for (NamedDecl *d : functions)
+      if (const FunctionDecl *f = d->getAsFunction())
+        for (unsigned i = 0; i < std::min<std::size_t>(arguments.size(), f->getNumParams()); ++i)
+          if (const auto *p = f->getParamDecl(i); !advice.fits(arguments[i], const_cast<ParmVarDecl *>(p)))
+            if (auto why = advice.whyValue(arguments[i], p->getType(), diag::value_type, {"what '" + name + "' takes"}))
+              return why;
+    return std::nullopt;
   }
 
   std::optional<Advice> ofCall(llvm::ArrayRef<NamedDecl *> functions, const std::string &name,
@@ -186,6 +241,13 @@ private:
 };
 
 } // namespace
+
+std::string usageOf(const CXXRecordDecl *record) {
+  for (const CXXConstructorDecl *c : record->ctors())
+    if (!c->isCopyOrMoveConstructor() && !c->isDeleted() && written(c) != 0)
+      return usage(c, record->getNameAsString());
+  return record->getNameAsString() + "()";
+}
 
 std::vector<FailedCall> failedCalls(Sema &sema, const std::function<bool(SourceLocation)> &isUser) {
   std::vector<FailedCall> failed;

@@ -24,4 +24,7 @@ struct FailedCall {
 /// The failed calls of the user's code, inner ones before those that they are in.
 std::vector<FailedCall> failedCalls(clang::Sema &sema, const std::function<bool(clang::SourceLocation)> &isUser);
 
+/// How a value of a class of the language is made: `AllReduce(ranks, chunkFactor, inplace)`.
+std::string usageOf(const clang::CXXRecordDecl *record);
+
 } // namespace mscclc::frontend

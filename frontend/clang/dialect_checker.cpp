@@ -122,7 +122,10 @@ public:
   bool VisitBinaryOperator(BinaryOperator *e) {
     if (!e->isAdditiveOp() && e->getOpcode() != BO_AddAssign && e->getOpcode() != BO_SubAssign)
       return true;
-    if (isObjectPointer(e->getLHS()) || isObjectPointer(e->getRHS()))
+    if (const auto isText = [](const Expr *side) { return isa<StringLiteral>(side->IgnoreParenImpCasts()); };
+        e->getOpcode() == BO_Add && (isText(e->getLHS()) || isText(e->getRHS())))
+      refuse(diag::text_joined, e->getOperatorLoc());
+    else if (isObjectPointer(e->getLHS()) || isObjectPointer(e->getRHS()))
       refuse(diag::refused_pointer_arithmetic, e->getOperatorLoc());
     return true;
   }

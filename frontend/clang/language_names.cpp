@@ -72,6 +72,24 @@ bool isOptions(const CXXRecordDecl *record) {
          record->hasDefinition();
 }
 
+const CXXRecordDecl *recordNamed(ASTContext &context, llvm::StringRef name) {
+  const CXXRecordDecl *found = nullptr;
+  eachOf<CXXRecordDecl>(context, [&](const CXXRecordDecl *record) {
+    if (record->isThisDeclarationADefinition() && record->getIdentifier() && record->getName() == name)
+      found = record;
+  });
+  return found;
+}
+
+const EnumDecl *enumNamed(ASTContext &context, llvm::StringRef name) {
+  const EnumDecl *found = nullptr;
+  eachOf<EnumDecl>(context, [&](const EnumDecl *e) {
+    if (e->getIdentifier() && e->getName() == name)
+      found = e;
+  });
+  return found;
+}
+
 std::vector<const CXXRecordDecl *> optionStructs(ASTContext &context) {
   std::vector<const CXXRecordDecl *> structs;
   eachOf<CXXRecordDecl>(context, [&](const CXXRecordDecl *record) {
@@ -85,6 +103,15 @@ std::vector<const EnumDecl *> enumsWith(ASTContext &context, llvm::StringRef enu
   std::vector<const EnumDecl *> enums;
   eachOf<EnumDecl>(context, [&](const EnumDecl *e) {
     if (llvm::is_contained(enumeratorNames(e), enumerator))
+      enums.push_back(e);
+  });
+  return enums;
+}
+
+std::vector<const EnumDecl *> enumsWithAnyCase(ASTContext &context, llvm::StringRef enumerator) {
+  std::vector<const EnumDecl *> enums;
+  eachOf<EnumDecl>(context, [&](const EnumDecl *e) {
+    if (llvm::any_of(enumeratorNames(e), [&](llvm::StringRef one) { return one.equals_insensitive(enumerator); }))
       enums.push_back(e);
   });
   return enums;

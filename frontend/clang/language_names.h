@@ -21,10 +21,16 @@ std::vector<std::string> enumeratorNames(const clang::EnumDecl *enumeration);
 
 /// Whether a class is a struct of options: `{.name = value, …}`.
 bool isOptions(const clang::CXXRecordDecl *record);
+/// The class of the language of this name, and the enum; null if there is none.
+const clang::CXXRecordDecl *recordNamed(clang::ASTContext &context, llvm::StringRef name);
+const clang::EnumDecl *enumNamed(clang::ASTContext &context, llvm::StringRef name);
 /// The structs of options of the language.
 std::vector<const clang::CXXRecordDecl *> optionStructs(clang::ASTContext &context);
 /// The enums of the language that have an enumerator of this name.
 std::vector<const clang::EnumDecl *> enumsWith(clang::ASTContext &context, llvm::StringRef enumerator);
+
+/// The same, whatever the case of its letters.
+std::vector<const clang::EnumDecl *> enumsWithAnyCase(clang::ASTContext &context, llvm::StringRef enumerator);
 
 /// The name that an option of Python's, say, has here; empty if it has none.
 std::string optionNamed(llvm::StringRef other);

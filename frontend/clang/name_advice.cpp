@@ -1,5 +1,6 @@
 #include "frontend/clang/name_advice.h"
 
+#include "frontend/clang/call_advice.h"
 #include "frontend/clang/dialect_checker.h"
 #include "frontend/clang/language_names.h"
 #include "frontend/diagnostics.h"
@@ -80,6 +81,8 @@ std::optional<Advice> adviceOnNamedArgument(const Held &error, const Around &aro
     return std::nullopt;
   const std::string value = valueOf(around.afterNext());
   const char before = around.before();
+  if (llvm::StringRef(error.shown.place.excerpt).contains("MSCCLC_ALGORITHM"))
+    return Advice{&diag::write_instead, error.where, {"int " + name + " = " + value + ": a parameter has a type"}};
   if (before == '{' || before == '(' || before == ',') {
     const std::string ours = optionNamed(name).empty() ? name : optionNamed(name);
     for (const CXXRecordDecl *options : optionStructs(context)) {
@@ -115,6 +118,22 @@ std::optional<Advice> adviceOnLibrary(const Held &error, const std::string &name
   return Advice{&diag::needs_header, error.where, {isPlain ? name : "std::" + name, header}};
 }
 
+/// `ReduceOp::Max` for `max`.
+std::string withEnum(const EnumDecl *e, llvm::StringRef name) {
+  for (const std::string &one : enumeratorNames(e))
+    if (name.equals_insensitive(one))
+      return e->getNameAsString() + "::" + one;
+  return {};
+}
+
+/// Whether a function of that name follows in the source.
+bool isDeclaredBelow(const Held &error, ASTContext &context) {
+  const DeclarationName name(&context.Idents.get(error.names[0]));
+  return llvm::any_of(context.getTranslationUnitDecl()->lookup(name), [&](const NamedDecl *d) {
+    return isa<FunctionDecl, FunctionTemplateDecl>(d) && context.getSourceManager().isInMainFile(d->getLocation());
+  });
+}
+
 /// A name that is declared nowhere.
 std::optional<Advice> adviceOnUndeclared(const Held &error, CompilerInstance &compiler) {
   const std::string &name = error.names[0];
@@ -126,6 +145,12 @@ std::optional<Advice> adviceOnUndeclared(const Held &error, CompilerInstance &co
     return advice;
   if (const std::string instead = insteadOf(name); !instead.empty())
     return Advice{&diag::word_instead, error.where, {name, instead}};
+  const Around around(error.where, compiler);
+  if (around.before() == '=')
+    for (const EnumDecl *e : enumsWithAnyCase(context, name))
+      return Advice{&diag::enumerator_without_enum, error.where, {name, withEnum(e, name)}};
+  if (isDeclaredBelow(error, context))
+    return Advice{&diag::declared_below, error.where, {name}};
   if (isOfChunkLanguage(name))
     return Advice{&diag::needs_header, error.where, {name, "<mscclc/chunks.hpp>"}};
   const std::vector<std::string> marks = {"MSCCLC_ALGORITHM"};
@@ -146,7 +171,7 @@ std::optional<Advice> adviceOnUndeclared(const Held &error, CompilerInstance &co
 }
 
 /// A name that a class, an enum or a namespace does not have.
-std::optional<Advice> adviceOnMember(const Held &error) {
+std::optional<Advice> adviceOnMember(const Held &error, ASTContext &context) {
   const std::string &name = error.names[0];
   const CXXRecordDecl *record = error.type.isNull() ? nullptr : error.type->getAsCXXRecordDecl();
   if (!record && error.owner)
@@ -168,6 +193,14 @@ std::optional<Advice> adviceOnMember(const Held &error) {
     return std::nullopt;
   if (const std::string instead = insteadOf(name); record && !instead.empty())
     return Advice{&diag::word_instead, error.where, {name, instead}};
+  if (tag->getName() == "Rank")
+    for (const char *channel : {"MemoryChannel", "PortChannel"})
+      if (const CXXRecordDecl *of = recordNamed(context, channel); of && llvm::is_contained(memberNames(of), name))
+        return Advice{&diag::call_of_channel, error.where, {tag->getName().str(), name, channel}};
+  if (const CXXRecordDecl *options = recordNamed(context, "ProgramOptions");
+      tag->getName() == "CollectiveProgram" && options && llvm::is_contained(memberNames(options), name))
+    return Advice{
+        &diag::options_at_begin, error.where, {"program", "CollectiveProgram program(name, collective", name}};
   const std::string ours = optionNamed(name);
   const auto near = llvm::is_contained(names, ours) ? std::optional(ours) : ir::nearestName(name, names);
   if (near)
@@ -183,26 +216,103 @@ std::optional<Advice> adviceOnAssignedFunction(const Held &error, const Around &
   return Advice{&diag::argument_named, error.where, {"tb(" + valueOf(around.next()) + ")"}};
 }
 
+/// `.name = auto`: the option says what the compiler chooses by, if it may.
+std::optional<Advice> adviceOnAuto(const Held &error, ASTContext &context) {
+  llvm::StringRef text = error.shown.place.excerpt;
+  text = text.take_front(error.shown.place.column == 0 ? 0 : error.shown.place.column - 1).rtrim();
+  if (!text.consume_back("auto"))
+    return std::nullopt;
+  text = text.rtrim();
+  text.consume_back("=");
+  const llvm::StringRef name = text.rtrim().rsplit('.').second;
+  std::string write = "a value";
+  for (const CXXRecordDecl *options : optionStructs(context))
+    for (const FieldDecl *field : options->fields())
+      if (field->getName() == name) {
+        const auto *type = field->getType()->getAs<EnumType>();
+        const CXXRecordDecl *record = field->getType()->getAsCXXRecordDecl();
+        if (type && llvm::is_contained(enumeratorNames(type->getDecl()), "Auto"))
+          write = type->getDecl()->getName().str() + "::Auto";
+        else if (record && record->getName().starts_with("Any"))
+          write = "automatic";
+      }
+  return Advice{&diag::auto_no_value, error.where, {write}};
+}
+
+/// Whether this character stands at the error.
+bool isAt(const Held &error, char c) {
+  const ir::ShownPlace &place = error.shown.place;
+  return place.column != 0 && place.excerpt.size() >= place.column && place.excerpt[place.column - 1] == c;
+}
+
+/// The source from the error to the end of its line, without blanks before it.
+llvm::StringRef restOf(const Held &error) {
+  const ir::ShownPlace &place = error.shown.place;
+  return llvm::StringRef(place.excerpt)
+      .drop_front(std::min<std::size_t>(std::max(place.column, 1u) - 1, place.excerpt.size()))
+      .ltrim();
+}
+
+/// `n // 2`, a division in Python.
+bool isDivision(llvm::StringRef rest) {
+  if (!rest.consume_front("//"))
+    return false;
+  rest = rest.trim();
+  return rest.consume_back(";") && !rest.empty() &&
+         llvm::all_of(rest, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
 std::optional<Advice> adviceOnSyntax(const Held &error, const Around &around) {
+  const auto write = [&](const char *what) { return Advice{&diag::write_instead, error.where, {what}}; };
+  constexpr const char *loop = "for (int i = 0; i < n; ++i) { … }";
   switch (error.kind) {
+  case clang::diag::err_redefinition:
+    return llvm::StringRef(error.shown.place.excerpt).ltrim().starts_with("for") && around.before() == ','
+               ? std::optional(write(loop))
+               : std::nullopt;
+  case clang::diag::err_expected_semi_for:
+  case clang::diag::err_for_range_invalid:
+    return write(loop);
+  case clang::diag::err_expected_semi_declaration:
+    return isDivision(restOf(error)) ? std::optional(write("'/' to divide, as '//' begins a comment")) : std::nullopt;
+  case clang::diag::err_missing_type_specifier:
+  case clang::diag::err_expected_unqualified_id:
+    if (llvm::StringRef(error.shown.place.excerpt).contains("MSCCLC_ALGORITHM"))
+      return write("MSCCLC_ALGORITHM void name(int ranks = 8) { … }");
+    return std::nullopt;
+  case clang::diag::err_function_definition_not_allowed:
+    return write("this function outside of the other, or as auto name = [&](int rank) { … };");
+  case clang::diag::err_pp_invalid_directive:
+    return llvm::StringRef(error.shown.message).contains("did you mean")
+               ? std::nullopt
+               : std::optional(write("// where a comment begins"));
+  case clang::diag::err_typecheck_indirection_requires_pointer:
+    return around.before() == '*' ? std::optional(write("1 << n for a power of two, as there is no '**'"))
+                                  : std::nullopt;
+  case clang::diag::err_character_not_allowed:
+    return write("\" and ' as plain characters, and letters of ASCII alone outside of texts");
   case clang::diag::err_expected:
-    if (error.shown.message == "expected ']'" && error.shown.place.excerpt.size() >= error.shown.place.column &&
-        error.shown.place.column != 0 && error.shown.place.excerpt[error.shown.place.column - 1] == ':')
+    if (error.shown.message == "expected ']'" && isAt(error, ':'))
       return Advice{&diag::slice_by_colon, error.where, {}};
+    if (error.shown.message == "expected '}'" && isAt(error, ';') && around.next() == ".")
+      return Advice{&diag::options_by_comma, error.where, {}};
     return std::nullopt;
   case clang::diag::err_expected_expression:
-    if (error.shown.place.column != 0 && error.shown.place.excerpt.size() >= error.shown.place.column &&
-        error.shown.place.excerpt[error.shown.place.column - 1] == ':' && around.before() == '[')
+    if (isAt(error, ':') && around.before() == '[')
       return Advice{&diag::slice_by_colon, error.where, {}};
+    if (isAt(error, '.') && around.before() == ',')
+      return Advice{&diag::options_unbraced, error.where, {around.next()}};
+    if (isAt(error, '"'))
+      return write("\" at the end of the text, too");
     return std::nullopt;
   case clang::diag::err_expected_lparen_after:
-    if (error.names[0] == "for")
-      return Advice{&diag::write_instead, error.where, {"for (int i = 0; i < n; ++i) { … }"}};
-    return std::nullopt;
+    return error.names[0] == "for" ? std::optional(write(loop)) : std::nullopt;
+  case clang::diag::err_expected_semi_after_attribute_list:
+    return write("';' at the end of what stands before this");
   case clang::diag::err_expected_capture:
-    return Advice{&diag::write_instead, error.where, {"a list in braces: {0, 1}"}};
+    return write("a list in braces: {0, 1}");
   case clang::diag::err_expected_equal_designator:
-    return Advice{&diag::write_instead, error.where, {"'=' between an option and its value: {.name = value}"}};
+    return write("'=' between an option and its value: {.name = value}");
   case clang::diag::err_invalid_suffix_constant:
     return Advice{&diag::bytes_by_suffix, error.where, {error.names[0]}};
   case clang::diag::err_lambda_impcap:
@@ -238,7 +348,9 @@ std::optional<Advice> adviceOnName(const Held &error, CompilerInstance &compiler
   case clang::diag::err_no_member:
   case clang::diag::err_no_member_suggest:
   case clang::diag::err_no_member_template:
-    return adviceOnMember(error);
+    return adviceOnMember(error, compiler.getASTContext());
+  case clang::diag::err_access:
+    return adviceOnMember(error, compiler.getASTContext());
   case clang::diag::err_typecheck_non_object_not_modifiable_lvalue:
     return adviceOnAssignedFunction(error, around);
   case clang::diag::err_typecheck_decl_incomplete_type:
@@ -248,11 +360,16 @@ std::optional<Advice> adviceOnName(const Held &error, CompilerInstance &compiler
     return std::nullopt;
   case clang::diag::err_ref_non_value: {
     const std::string &name = error.names[0];
-    if (name != "BufferType" && name != "Sync" && name != "ReduceOp" && name != "Protocol" && name != "Via" &&
-        name != "Replication" && name != "Schedule" && name != "Rank" && name != "ChannelType")
+    ASTContext &context = compiler.getASTContext();
+    if (const CXXRecordDecl *record = recordNamed(context, name))
+      return Advice{&diag::type_not_value, error.where, {name, name == "Rank" ? "Rank(i)" : usageOf(record)}};
+    const EnumDecl *e = enumNamed(context, name);
+    if (!e)
       return std::nullopt;
-    return Advice{
-        &diag::type_not_value, error.where, {name, name == "Rank" ? "Rank(i)" : name + "::, as in " + name + "::…"}};
+    std::string write = name + "::, as in " + name + "::…";
+    if (const auto near = ir::nearestName(around.afterNext(), enumeratorNames(e)); near && around.next() == ".")
+      write = name + "::" + *near;
+    return Advice{&diag::type_not_value, error.where, {name, write}};
   }
   case clang::diag::err_ovl_no_viable_literal_operator: {
     const llvm::StringRef name = error.names[0];
@@ -284,7 +401,23 @@ std::optional<Advice> adviceOnName(const Held &error, CompilerInstance &compiler
   case clang::diag::err_typecheck_invalid_operands:
     if (!error.type.isNull() && inWords(error.type) == "a rank")
       return Advice{&diag::write_instead, error.where, {".id() of a rank where its number is wanted"}};
+    if (!error.type.isNull() && (inWords(error.type) == "a chunk" || inWords(error.type) == "a buffer"))
+      return Advice{&diag::chunk_arithmetic, error.where, {}};
     return std::nullopt;
+  case clang::diag::err_subscript_function_type:
+    if (around.here() == "tb")
+      return Advice{&diag::write_instead, error.where, {"tb(" + valueOf(around.afterNext()) + ")"}};
+    return std::nullopt;
+  case clang::diag::warn_uninit_var:
+    return Advice{&diag::no_value_yet, error.where, {error.names[0]}};
+  case clang::diag::ext_init_list_type_narrowing:
+    if (error.type.isNull() || !(error.type->isArrayType() || error.type->isPointerType()))
+      return std::nullopt;
+    return Advice{&diag::text_is_true, error.where, {}};
+  case clang::diag::warn_impcast_string_literal_to_bool:
+    return Advice{&diag::text_is_true, error.where, {}};
+  case clang::diag::err_expected_lparen_after_type:
+    return adviceOnAuto(error, compiler.getASTContext());
   case clang::diag::err_pp_file_not_found: {
     const llvm::StringRef name = error.names[0];
     if (name.contains("mscclc") || name.contains("mscclpp") || name.ends_with("dsl.hpp") ||

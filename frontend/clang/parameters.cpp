@@ -390,11 +390,14 @@ std::vector<Algorithm> findAlgorithms(ASTContext &context, SourceReporter &repor
     const auto *f = dyn_cast<FunctionDecl>(d);
     if (!f) {
       const auto *named = dyn_cast<NamedDecl>(d);
-      if (!named || !isa<FunctionTemplateDecl>(d))
+      // Clang says what is missing after a using directive.
+      if (!named || !isa<FunctionTemplateDecl, UsingDirectiveDecl>(d))
         reporter.report(diag::algorithm_not_function, d->getLocation(),
                         {named ? named->getNameAsString() : "this", "a function"});
       continue;
     }
+    if (f->isInvalidDecl()) // Clang has said why
+      continue;
     if (const std::string_view reason = unfit(f); !reason.empty()) {
       reporter.report(diag::algorithm_not_function, f->getLocation(), {f->getNameAsString(), reason});
       continue;

@@ -425,6 +425,8 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
     d.place = place(info.getLocation());
   if (level == DiagnosticsEngine::Note) {
     d.severity = ir::Severity::Note;
+    if (llvm::StringRef(d.message).ends_with("to silence this warning"))
+      return; // the source is to be mended, and the other note says how
     if (pending_ && !dropNotes_ && wantsNote(info))
       pending_->shown.notes.push_back(std::move(d));
     return;

@@ -196,6 +196,7 @@ private:
   std::uint32_t numNotes_ = 0;
 
   ProgramPhase phase_ = ProgramPhase::Before;
+  bool isPastEnd_ = false;                     ///< something was used after the program: that is reported once
   ProgramPhase resume_ = ProgramPhase::Before; ///< phase after the programs that are skipped
   std::uint32_t skipped_ = 0;                  ///< programs open that are skipped
   ir::LocId programLoc_ = ir::noLoc;

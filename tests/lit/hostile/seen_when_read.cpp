@@ -9,8 +9,7 @@ const int &dangling() {
 }
 MSCCLC_ALGORITHM void f() {
   int nothing;
-  // expected-error@+2:16 {{variable 'nothing' is uninitialized when used here}}
-  // expected-note@-2:14 {{initialize the variable 'nothing' to silence this warning}}
+  // expected-error@+1:16 {{'nothing' has no value here: give it one where it is declared}}
   mscclc::Rank(nothing + 1);
   int i = 0;
   // expected-error@+1:8 {{multiple unsequenced modifications to 'i'}}

@@ -15,6 +15,9 @@ struct Access;
 class Chunk {
 public:
   Chunk() = default;
+  Chunk(const Chunk &) = default;
+  /// Names other chunks by a variable. It moves no data, as copy() does, so `rank.input()[0] = …` is none.
+  Chunk &operator=(const Chunk &) & = default;
 
   /// The rank whose buffer it lies in. Python: chunk.rank.
   std::int64_t rank() const { return data_.rank; }
@@ -35,6 +38,9 @@ class Buffer {
 public:
   /// No buffer yet.
   Buffer() = default;
+  Buffer(const Buffer &) = default;
+  /// As of a Chunk.
+  Buffer &operator=(const Buffer &) & = default;
   /// New scratch of `size` chunks on `rank`, after what the rank has already. Python: Buffer(rank, size).
   Buffer(std::int64_t rank, std::int64_t size, Place at = Place::here());
 
