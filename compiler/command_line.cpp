@@ -5,6 +5,7 @@
 #include "compiler/outputs/outputs.h"
 #include "compiler/pipeline.h"
 #include "compiler/version.h"
+#include "ir/nearest_name.h"
 #include "passes/simulate/simulate.h"
 #include "passes/time/machine.h"
 
@@ -63,6 +64,7 @@ public:
   CommandLine();
   Options parse(int argc, const char *const *argv);
   int exit(const CLI::Success &success) { return app_.exit(success); }
+  std::string otherOption(const std::string &unknown) const;
   std::string textOf(const CLI::ParseError &error) const;
   std::vector<std::string> optionNames() const; ///< the long ones
 
@@ -437,6 +439,22 @@ std::vector<std::string> CommandLine::optionNames() const {
   return names;
 }
 
+/// What may be meant by an option that there is not: another one, or a parameter of the algorithm.
+std::string CommandLine::otherOption(const std::string &unknown) const {
+  const std::size_t equals = unknown.find('=');
+  const std::vector<std::string> names = optionNames();
+  if (equals == unknown.npos)
+    return didYouMean(unknown, names);
+  std::string joined = unknown; // --emit=json
+  joined[equals] = '-';
+  if (std::ranges::find(names, joined) != names.end())
+    return "; did you mean '" + joined + "'?";
+  const std::string parameter = unknown.substr(std::min(unknown.find_first_not_of('-'), unknown.size()));
+  const std::optional<std::string> near = ir::nearestName(unknown.substr(0, equals), names);
+  return near ? "; did you mean '" + *near + "', or -P " + parameter + ", a parameter of the algorithm?"
+              : "; a parameter of the algorithm is given by -P " + parameter;
+}
+
 /// What is wrong, in our words where CLI11's say less.
 std::string CommandLine::textOf(const CLI::ParseError &error) const {
   const std::string text = error.what();
@@ -446,8 +464,7 @@ std::string CommandLine::textOf(const CLI::ParseError &error) const {
     const std::vector<std::string> extras = app_.remaining();
     const auto unknown = std::ranges::find_if(extras, [](const std::string &arg) { return arg.starts_with('-'); });
     return unknown != extras.end()
-               ? "there is no option '" + *unknown + "'" +
-                     didYouMean(unknown->substr(0, unknown->find('=')), optionNames())
+               ? "there is no option '" + *unknown + "'" + otherOption(*unknown)
                : "'" + extras.front() + "' is one argument too many: the input is '" + options_.input + "'";
   }
   const CLI::Option *option = app_.get_option_no_throw(text.substr(0, text.find(':')));

@@ -86,6 +86,10 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
   Input input{standardInput ? "<stdin>" : options.input, options.inputKind, std::nullopt, std::nullopt};
   if (input.kind == InputKind::Auto && !standardInput)
     input.kind = kindOfName(options.input);
+  if (input.kind == InputKind::Auto && std::filesystem::path(options.input).extension() == ".py") {
+    diags.report(diag::python_input, {}, {options.input});
+    return std::nullopt;
+  }
   if (input.kind == InputKind::Algorithm && !standardInput) {
     input.level = levelOfFile(options.input);
     return input;
@@ -108,7 +112,13 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
     diags.report(diag::empty_input, {}, {standardInput ? "standard input" : "'" + options.input + "'"});
     return std::nullopt;
   }
+  const bool isGuess = input.kind == InputKind::Auto;
   input.kind = kindSoFar(text);
+  if (isGuess && input.kind == InputKind::Algorithm && text.size() <= frontend::maxSourceBytes &&
+      text.find("MSCCLC_ALGORITHM") == std::string::npos && text.find("#include") == std::string::npos) {
+    diags.report(diag::unknown_input, {}, {standardInput ? "standard input" : "'" + options.input + "'"});
+    return std::nullopt;
+  }
   // A file is read again, under its own name: includes are looked for beside it. A pipe can be read but once.
   std::error_code ignored;
   if (input.kind != InputKind::Algorithm || standardInput || !std::filesystem::is_regular_file(options.input, ignored))
