@@ -83,6 +83,21 @@ private:
     }
   }
 
+  /// True if an end waits and signals, and its other end does neither.
+  bool dealsWithItself(std::uint32_t end) const {
+    const std::uint32_t other = index_.pairOf(end);
+    return other != none && taken_[end].all != 0 && sent_[end].all == 0 && sent_[other].all != 0 &&
+           taken_[other].all == 0;
+  }
+  void itself(std::uint32_t end) {
+    const std::uint32_t other = index_.pairOf(end);
+    const Side &signals = sent_[other];
+    if (auto *f = findings_.add(diag::channel_with_itself, index_.place(taken_[end].block, taken_[end].op))) {
+      f->args = {index_.describeChannel(end), index_.describeChannel(other), index_.rankOfChannel(other)};
+      f->notes.push_back({&diag::signalled_here, findings_.where(index_.place(signals.block, signals.op)), {}});
+    }
+  }
+
   void checkChannels() {
     for (std::uint32_t end = 0; end < index_.numChannels(); ++end) {
       const Side &s = sent_[end], &t = taken_[end];
@@ -92,6 +107,11 @@ private:
       if (s.all == t.all && s.once == t.once)
         continue;
       p_.hold_ = false;
+      const bool isOfOther = index_.pairOf(end) != none && dealsWithItself(index_.pairOf(end));
+      if (dealsWithItself(end))
+        itself(end);
+      if (isOfOther || dealsWithItself(end))
+        continue;
       const bool starves = t.all > s.all || s.all == 0;
       const std::uint32_t other = index_.pairOf(end);
       const Side &at = starves ? t : s.block != none ? s : t;
