@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import time
 from datetime import timedelta
 
 import torch
@@ -93,13 +94,43 @@ def sizes_that_differ():
     raises(RuntimeError, "mismatch between collectives", lambda: dist.all_reduce(torch.ones(5 + RANK), group=group))
     dist.barrier()
     works(group)
-    for count in (60000, 131071):  # both need more memory, of the second one the ranks need different sizes
-        raises(
-            RuntimeError, f"of {count + RANK} float32", lambda: dist.all_reduce(torch.ones(count + RANK), group=group)
-        )
-        dist.barrier()
-    works(group)
+    dist.barrier(group=group)
     dist.destroy_process_group(group)
+
+
+@scenario
+def sizes_that_differ_later():
+    """The next calls need no more memory, or more on both ranks; or on one rank, where the other waits in a kernel."""
+    for first, later in ((4, (5, 6)), (4, (60000, 60001)), (4, (131071, 131072)), (40, (40, 4000))):
+        for last in range(SIZE):
+            group = dist.new_group(backend="mscclc", timeout=timedelta(seconds=5))
+            works(group, first)
+            mine = later[min(RANK, 1)]
+            if RANK == last:
+                time.sleep(0.2)
+            raises(
+                RuntimeError,
+                f"rank {RANK} is running all_reduce of {mine} float32, sum, but rank",
+                lambda: dist.all_reduce(torch.ones(mine), group=group),
+            )
+            raises(RuntimeError, "mismatch between collectives", lambda: works(group))  # it has ended
+            dist.destroy_process_group(group)
+            dist.barrier()
+
+
+@scenario
+def sizes_of_many_calls():
+    group = dist.new_group(backend="mscclc")
+    for count in (*range(1, 200), 3):  # more than are kept
+        works(group, count)
+    x = torch.ones(5 + RANK, dtype=torch.int32)
+    raises(RuntimeError, f"is running all_reduce of {5 + RANK} int32", lambda: dist.all_reduce(x, group=group))
+    dist.destroy_process_group(group)
+    dist.barrier()
+
+
+@scenario
+def shapes_that_differ():
     group = dist.new_group(backend="mscclc")
     x = torch.ones([2, 3] if RANK else [6])  # sizes count, shapes do not
     dist.all_reduce(x, group=group)
@@ -157,6 +188,9 @@ def the_flight_recorder():
         good
     )
     assert good["duration_ms"] >= 0 and good["collective_seq_id"] == bad["collective_seq_id"] - 1
+    names = [frame["name"] for frame in good["frames"]]
+    assert "all_reduce" in names and names.index("works") + 1 == names.index("the_flight_recorder"), names
+    assert {frame["filename"] for frame in good["frames"] if frame["name"] == "works"} == {__file__}
     assert bad["state"] == "started" and bad["time_discovered_completed_ns"] is None
     assert trace["pg_config"][WORLD.group_name]["ranks"] == str(list(range(SIZE)))
     assert trace["pg_status"][WORLD.group_name]["last_completed_collective"] == good["collective_seq_id"]

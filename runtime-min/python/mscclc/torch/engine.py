@@ -134,6 +134,7 @@ class Engine:
         self._exchange = exchange
         self._kernels: Selector | None = None
         self._communicator: Communicator | None = None
+        self._ledger: checks.Ledger | None = None
         self._regions: list[_Region] = []
         self._symmetric: dict[int, _Region] = {}  # by address
         self._said: set[object] = set()
@@ -256,6 +257,10 @@ class Engine:
             )
         except Error as error:
             reason = f"rank {self.rank}: {error}"
+        try:
+            self._ledger = checks.Ledger(self.rank, self.size, self._exchange)
+        except OSError as error:
+            log.info("mscclc: rank %d: its calls are not compared with those of other ranks: %s", self.rank, error)
         self._agree(reason)
 
     def _say(self, key: object, text: str, *values: object) -> None:
@@ -319,6 +324,16 @@ class Engine:
             raise ValueError("the tensor is none of symmetric_empty of this group, from its beginning")
         return region
 
+    def note(self, number: int, what: str) -> None:
+        """Tells the other ranks of a call that `choose` is asked about; `number` is that of the call on all ranks."""
+        if self._ledger is not None:
+            self._ledger.write(number, what)
+
+    def compare(self) -> None:
+        """Compares the calls so far with those that `note` has told of on other ranks. Raises MismatchError."""
+        if self._ledger is not None:
+            self._ledger.compare()
+
     def run(self, choice: Choice, job: Job, stream: int | None = None) -> None:
         """Copies in, launches, and copies out, after `prepare`. On the host it waits for the launch; on CUDA all goes
         to the stream, which is the current one."""
@@ -364,7 +379,7 @@ class Engine:
     def close(self) -> None:
         """Collective, if all is well. A communicator that failed is left to the end of the process."""
         communicator, self._communicator = self._communicator, None
-        self._regions, self._symmetric = [], {}
+        self._regions, self._symmetric, self._ledger = [], {}, None
         if communicator is not None:
             try:
                 communicator.close()

@@ -215,12 +215,19 @@ class Group(dist.ProcessGroup):
             engine = self._engine(device)
             call = checks.sizes(name, alike, more)
             choice = engine.choose(made, call) if made is not None else None
-            if choice is not None and engine.prepare(choice, call):
-                engine.run(choice, made, stream)  # type: ignore[arg-type]
-            else:
-                work = behind()
-                if work is not None:
-                    work.wait()
+            if made is not None:
+                engine.note(number, call)
+            try:
+                if choice is not None and engine.prepare(choice, call):
+                    engine.compare()
+                    engine.run(choice, made, stream)  # type: ignore[arg-type]
+                else:
+                    work = behind()
+                    if work is not None:
+                        work.wait()
+                engine.compare()
+            except Exception as error:
+                raise self._explained(engine, error)
             if after is not None:
                 with torch.no_grad():
                     after()
@@ -229,6 +236,19 @@ class Group(dist.ProcessGroup):
         if device == "cpu":
             return self._submit(name, result, lambda: run(None), entry)
         return self._on_stream(run, result, used, entry, name)
+
+    def _explained(self, engine: Engine, error: Exception) -> Exception:
+        """What a call raises that failed with `error`. Where another rank has made another call, that is MismatchError, and
+        the group and the kernels of all ranks end."""
+        try:
+            engine.compare()
+        except checks.MismatchError as found:
+            error = found
+        if isinstance(error, checks.MismatchError):
+            reason = str(error).removeprefix("mscclc: ")
+            self._worker.close(reason)
+            engine.abort(reason)
+        return error
 
     def _submit(self, name: str, result: Tensors, job: Callable[[], None], entry: dict[str, Any]) -> HostWork:
         """Gives a call to the worker, with its entry of the recorder."""

@@ -11,8 +11,10 @@ import itertools
 import os
 import pathlib
 import pickle
+import sys
 import threading
 import time
+import types
 from typing import Any, Sequence
 
 import torch
@@ -20,6 +22,22 @@ import torch
 
 def _first_set(*names: str, otherwise: str) -> str:
     return next((os.environ[name] for name in names if os.environ.get(name)), otherwise)
+
+
+_PACKAGE = str(pathlib.Path(__file__).parent.parent)
+
+
+def _stack() -> tuple[tuple[types.CodeType, int], ...]:
+    """Code and line of the frames that lead into this package, the innermost first."""
+    found: list[tuple[types.CodeType, int]] = []
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_PACKAGE):
+            found.clear()  # also those of PyTorch between two frames of the package
+        else:
+            found.append((frame.f_code, frame.f_lineno))
+        frame = frame.f_back
+    return tuple(found)
 
 
 class Recorder:
@@ -59,7 +77,7 @@ class Recorder:
             "duration_ms": None,
             "timeout_ms": int(group.timeout.total_seconds() * 1000),
             "retired": False,
-            "frames": [],
+            "frames": _stack(),
         }
         with self._lock:
             self._entries.append(entry)
@@ -93,12 +111,19 @@ class Recorder:
 
     def trace(self) -> dict[str, Any]:
         """All of it, as PyTorch's recorder gives it."""
+
+        def formatted(entry: dict[str, Any]) -> dict[str, Any]:
+            frames = [
+                {"name": code.co_name, "filename": code.co_filename, "line": line} for code, line in entry["frames"]
+            ]
+            return {**entry, "frames": frames}
+
         with self._lock:
             return {
                 "version": "2.10",
                 "pg_config": dict(self._groups),
                 "pg_status": {name: dict(status) for name, status in self._status.items()},
-                "entries": [dict(entry) for entry in self._entries],
+                "entries": [formatted(entry) for entry in self._entries],
             }
 
     def dump(self, rank: int) -> pathlib.Path | None:
