@@ -106,6 +106,20 @@ def test_what_a_late_call_ends(tmp_path, handling, code):
     assert code or "all_reduce is not done after 1800.0 s" in done.stdout, done.stdout
 
 
+ENDS = """
+import time, mscclc.torch
+from mscclc.torch.work import HostWork
+call = HostWork("all_reduce", [])
+call.get_future().then(lambda future: time.sleep(1))
+call.finish(None)
+"""
+
+
+def test_a_process_that_ends_while_a_future_is_completed():
+    done = subprocess.run([sys.executable, "-c", ENDS], capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_reader_of_pytorch_takes_a_trace(tmp_path):
     """Two ranks, of which one makes another call."""
 

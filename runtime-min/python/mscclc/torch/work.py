@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import inspect
 import queue
 import threading
 import time
+import weakref
 from datetime import timedelta
 from typing import Any, Callable
 
@@ -15,6 +17,17 @@ import torch.distributed as dist
 from . import watchdog
 
 _Work = dist.Work if hasattr(dist, "Work") else torch._C._distributed_c10d.Work
+
+
+#: Threads that complete futures.
+_completing: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
+
+
+@atexit.register
+def _end_completing() -> None:
+    """Waits for them. A thread that comes back from C++ after the interpreter's end is ended there, and C++ aborts."""
+    for thread in list(_completing):
+        thread.join(5)
 
 
 def untraced(kind: type) -> type:
@@ -49,7 +62,9 @@ class HostWork(_Work):  # type: ignore[misc, valid-type]
             # after this one, so it is neither the worker's thread nor one that completes other futures.
             begun = self._begun
             name = f"mscclc future of {self._name}"
-            threading.Thread(target=begun.set_result, args=(None,), name=name, daemon=True).start()
+            completing = threading.Thread(target=begun.set_result, args=(None,), name=name, daemon=True)
+            _completing.add(completing)
+            completing.start()
 
     def _outcome(self, _: object) -> list[torch.Tensor]:
         if self._error is not None:
