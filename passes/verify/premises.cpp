@@ -107,13 +107,14 @@ private:
       if (s.all == t.all && s.once == t.once)
         continue;
       p_.hold_ = false;
-      const bool isOfOther = index_.pairOf(end) != none && dealsWithItself(index_.pairOf(end));
-      if (dealsWithItself(end))
+      const std::uint32_t other = index_.pairOf(end);
+      if (dealsWithItself(end)) {
         itself(end);
-      if (isOfOther || dealsWithItself(end))
+        continue;
+      }
+      if (other != none && dealsWithItself(other)) // reported there
         continue;
       const bool starves = t.all > s.all || s.all == 0;
-      const std::uint32_t other = index_.pairOf(end);
       const Side &at = starves ? t : s.block != none ? s : t;
       auto *f =
           findings_.add(starves ? diag::wait_without_signal : diag::signal_without_wait, index_.place(at.block, at.op));
