@@ -35,6 +35,26 @@ void addMembers(const CXXRecordDecl *record, std::vector<std::string> &names) {
       addMembers(of, names);
 }
 
+/// The definition of this name; null if there is none.
+template <class Tag> const Tag *definitionNamed(ASTContext &context, llvm::StringRef name) {
+  const Tag *found = nullptr;
+  eachOf<Tag>(context, [&](const Tag *tag) {
+    if (tag->isThisDeclarationADefinition() && tag->getIdentifier() && tag->getName() == name)
+      found = tag;
+  });
+  return found;
+}
+
+/// The enums that have an enumerator for whose name `matches` is true.
+std::vector<const EnumDecl *> enumsWhere(ASTContext &context, const auto &matches) {
+  std::vector<const EnumDecl *> enums;
+  eachOf<EnumDecl>(context, [&](const EnumDecl *e) {
+    if (llvm::any_of(enumeratorNames(e), matches))
+      enums.push_back(e);
+  });
+  return enums;
+}
+
 } // namespace
 
 const NamespaceDecl *languageOf(ASTContext &context) {
@@ -73,21 +93,11 @@ bool isOptions(const CXXRecordDecl *record) {
 }
 
 const CXXRecordDecl *recordNamed(ASTContext &context, llvm::StringRef name) {
-  const CXXRecordDecl *found = nullptr;
-  eachOf<CXXRecordDecl>(context, [&](const CXXRecordDecl *record) {
-    if (record->isThisDeclarationADefinition() && record->getIdentifier() && record->getName() == name)
-      found = record;
-  });
-  return found;
+  return definitionNamed<CXXRecordDecl>(context, name);
 }
 
 const EnumDecl *enumNamed(ASTContext &context, llvm::StringRef name) {
-  const EnumDecl *found = nullptr;
-  eachOf<EnumDecl>(context, [&](const EnumDecl *e) {
-    if (e->getIdentifier() && e->getName() == name)
-      found = e;
-  });
-  return found;
+  return definitionNamed<EnumDecl>(context, name);
 }
 
 std::vector<const CXXRecordDecl *> optionStructs(ASTContext &context) {
@@ -100,21 +110,11 @@ std::vector<const CXXRecordDecl *> optionStructs(ASTContext &context) {
 }
 
 std::vector<const EnumDecl *> enumsWith(ASTContext &context, llvm::StringRef enumerator) {
-  std::vector<const EnumDecl *> enums;
-  eachOf<EnumDecl>(context, [&](const EnumDecl *e) {
-    if (llvm::is_contained(enumeratorNames(e), enumerator))
-      enums.push_back(e);
-  });
-  return enums;
+  return enumsWhere(context, [&](llvm::StringRef one) { return one == enumerator; });
 }
 
 std::vector<const EnumDecl *> enumsWithAnyCase(ASTContext &context, llvm::StringRef enumerator) {
-  std::vector<const EnumDecl *> enums;
-  eachOf<EnumDecl>(context, [&](const EnumDecl *e) {
-    if (llvm::any_of(enumeratorNames(e), [&](llvm::StringRef one) { return one.equals_insensitive(enumerator); }))
-      enums.push_back(e);
-  });
-  return enums;
+  return enumsWhere(context, [&](llvm::StringRef one) { return one.equals_insensitive(enumerator); });
 }
 
 std::string optionNamed(llvm::StringRef other) {

@@ -348,7 +348,6 @@ std::optional<Advice> adviceOnName(const Held &error, CompilerInstance &compiler
   case clang::diag::err_no_member:
   case clang::diag::err_no_member_suggest:
   case clang::diag::err_no_member_template:
-    return adviceOnMember(error, compiler.getASTContext());
   case clang::diag::err_access:
     return adviceOnMember(error, compiler.getASTContext());
   case clang::diag::err_typecheck_non_object_not_modifiable_lvalue:
