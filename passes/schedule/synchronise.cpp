@@ -8,7 +8,6 @@
 #include "passes/schedule/statement_orbits.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,7 +28,7 @@ std::uint64_t channelsOf(const ir::Rank &rank) {
 /// instances do. Statements of `movement` are split by what they need of the executor, as cut does it; blocks that only
 /// receive, by the blocks that reach them.
 void checkBlocks(const PassContext &context, const ir::Movement &movement, const schedule::SyncPlan &plan,
-                 const std::optional<schedule::StatementNeeds> &needs) {
+                 const schedule::StatementGraph &graph, const schedule::StatementOrbits &orbits) {
   const ir::Program &program = context.program;
   const auto isTooMany = [&](const ir::Rank &one) {
     return movement.mostBlocks != 0 && one.blocks.size() * program.instances > movement.mostBlocks;
@@ -44,10 +43,11 @@ void checkBlocks(const PassContext &context, const ir::Movement &movement, const
   ir::DiagBuilder report = context.diags.report(schedule::diag::blocks_not_allowed, where,
                                                 {r, ir::plural(rank->blocks.size(), "thread block"), each,
                                                  movement.mostBlocks, instances ? ", or take fewer instances" : ""});
-  if (!needs)
+  if (!context.target.executor)
     return;
   const ExecutorLimits &limits = *context.target.executor;
-  const schedule::BlockNeeds whole = needs->ofRank(movement, r);
+  const schedule::StatementNeeds needs(movement, program.ranks.size(), graph, orbits.withBlocks(movement));
+  const schedule::BlockNeeds whole = needs.ofRank(movement, r);
   const bool isSharedOut = !plan.nodes->sharedOutTo(r).empty();
   if (whole.fits(limits) && !isSharedOut)
     return;
@@ -75,10 +75,8 @@ void synchronise(PassContext &context) {
   if (program.movement.statements.empty())
     return;
   const auto &distances = context.analyses.of<schedule::StatementDistances>(program);
-  std::optional<schedule::StatementNeeds> needs;
-  if (program.movement.mostBlocks != 0 && context.target.executor)
-    needs.emplace(program.movement, program.ranks.size(), context.analyses.of<schedule::StatementGraph>(program),
-                  context.analyses.of<schedule::StatementOrbits>(program).withBlocks(program.movement));
+  const auto &graph = context.analyses.of<schedule::StatementGraph>(program);
+  const auto &orbits = context.analyses.of<schedule::StatementOrbits>(program);
   const bool mayFold = context.mayFold && canFold(program, context.analyses);
   const std::uint32_t mostPeers = context.target.executor ? context.target.executor->channelsPerBlock : ir::none;
   const schedule::SyncPlan plan = schedule::planSync(program, context.analyses, mostPeers, mayFold);
@@ -100,7 +98,7 @@ void synchronise(PassContext &context) {
   context.stats.count("edges", edges);
   if (plan.isFolded)
     program.folded = channels.folded(program.ranks[0]);
-  checkBlocks(context, movement, plan, needs);
+  checkBlocks(context, movement, plan, graph, orbits);
 }
 
 } // namespace
