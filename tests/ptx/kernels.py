@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs the kernels of samples on the PTX machine, and prints what was found: kernels.py [--quick] [--build DIR]
-[--schedules N] [--types LIST] [SAMPLE...]. With --quick, a few samples, for the test suite. Exits with 1 on a finding."""
+[--schedules N] [--types LIST] [SAMPLE...]. With --quick, a few samples, for the test suite. Exits with 1 on a
+finding."""
 import argparse
 import pathlib
 import sys
@@ -35,7 +36,7 @@ def main():
     for sample in map(pathlib.Path.resolve, samples):
         began = time.monotonic()
         kernel = pathlib.Path(machine.folder.name, sample.stem + ".cu")
-        kernels_on_cpu.emit(options.build / "compiler" / "mscclc", sample, kernel, kernels_on_cpu.arguments_of(sample))
+        kernels_on_cpu.emit(options, sample, kernel)
         library = machine.compile(kernel)
         for seed in range(1, (options.schedules or (1 if options.quick else 2)) + 1):
             result = machine.run(library, seed)

@@ -7,7 +7,11 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cuda"))
+import kernel_text
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = ROOT / "runtime-min" / "include"
@@ -85,16 +89,13 @@ class Machine:
         return Result(summary, findings, int(launches.group(1)), int(races.group(1)))
 
 
-def emit(mscclc, sample, output, arguments):
-    run = subprocess.run([str(mscclc), str(sample), "--emit-cuda", *arguments, "-o", str(output)],
-                         capture_output=True, text=True)
-    if run.returncode != 0:
-        raise SystemExit(f"{sample}: {run.stderr}")
-
-
-def arguments_of(sample):
-    """Four ranks, and message sizes at which the compiler takes few blocks."""
-    arguments = [f"--param={name}" for name in (
-        ["nodes=2", "gpus=2"] if "hierarchical" in sample.name and sample.parent.name == "auto" else
-        ["gpusPerNode=2"] if "hierarchical" in sample.name else ["ranks=4"])]
-    return arguments + (["--message-size=4K"] if sample.parent.name == "auto" else [])
+def emit(options, program, output):
+    """Writes the kernel of a sample, or of a plan. Samples have four ranks, and message sizes at which the compiler
+    takes few blocks."""
+    parameters, size = [], None
+    if program.suffix == ".cpp":
+        isAuto, isHierarchical = program.parent.name == "auto", "hierarchical" in program.name
+        parameters = (["nodes=2", "gpus=2"] if isAuto else ["gpusPerNode=2"]) if isHierarchical else ["ranks=4"]
+        size = "4K" if isAuto else None
+    mscclc = str(options.build / "compiler" / "mscclc")
+    output.write_text(kernel_text.of_algorithm(mscclc, str(program), parameters, size))

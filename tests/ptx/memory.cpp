@@ -85,7 +85,7 @@ void Memory::check(const Access &earlier, Clock clock, const Access &now) {
   if (isBefore(earlier.thread, clock, now.thread) || isMorallyStrong(earlier, now) ||
       !reported_.emplace(earlier.by, now.by).second)
     return;
-  races_.push_back({earlier.by, now.by, now.address,
+  races_.push_back({earlier.by, now.by,
                     describe(earlier) + " and " + describe(now) + " conflict, and causality does not order them"});
 }
 
@@ -145,7 +145,7 @@ std::size_t Memory::floorOf(const Segment &segment, const Access &access) const 
     if (isBefore(write.access.thread, write.clock, access.thread) || !isMorallyStrong(write.access, access))
       return i;
     for (const Reader &reader : write.readers)
-      if (isBefore(reader.thread, reader.clock, access.thread))
+      if (isBefore(reader.access.thread, reader.clock, access.thread))
         return i;
   }
   return 0;
@@ -155,9 +155,9 @@ std::size_t Memory::floorOf(const Segment &segment, const Access &access) const 
 void Memory::read(Write &write, const Access &access) {
   Thread &thread = threads_[access.thread];
   const auto known = std::ranges::find_if(write.readers, [&](const Reader &reader) {
-    return reader.thread == access.thread && reader.access.isStrong() == access.isStrong();
+    return reader.access.thread == access.thread && reader.access.isStrong() == access.isStrong();
   });
-  const Reader reader{access.thread, thread.now[access.thread], access};
+  const Reader reader{access, thread.now[access.thread]};
   if (known == write.readers.end())
     write.readers.push_back(reader);
   else

@@ -50,8 +50,7 @@ struct Access {
 
 /// Two accesses that conflict and are not ordered.
 struct Race {
-  const Instruction *first = nullptr, *second = nullptr;
-  std::uint64_t address = 0;
+  const Instruction *first = nullptr, *second = nullptr; ///< null: the user's access
   std::string text;
 };
 
@@ -93,9 +92,8 @@ private:
     std::array<View, numScopes> observed;     ///< [scope]: by strong reads that did not acquire
   };
   struct Reader {
-    std::uint32_t thread = 0;
-    Clock clock = 0;
     Access access;
+    Clock clock = 0;
   };
   struct Write {
     Access access; ///< thread none: by the host, or before all

@@ -110,7 +110,6 @@ struct Module {
   std::vector<Function> functions;
   std::map<std::string, std::uint32_t, std::less<>> functionOf;
   std::vector<std::byte> data; ///< of constant and global variables, 16-byte aligned
-  std::vector<Variable> variables;
 };
 
 /// Reads what `nvcc -ptx` prints. Throws Unknown.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Weakens the device headers, a piece of synchronisation at a time, and runs kernels with them on the PTX machine:
-mutants.py [--quick] [--build DIR]. Each mutant has to be found (killed), or MUTANTS says why it need not be. Exits with 1
-where one that has to be found survives, or one that need not be is found. With --quick, the first of each kind."""
+mutants.py [--quick] [--build DIR]. Each mutant has to be found (killed), or MUTANTS says why it need not be. Exits with
+1 where one that has to be found survives, or one that need not be is found. With --quick, the first of each kind."""
 import argparse
 import dataclasses
 import pathlib
@@ -23,37 +23,38 @@ class Mutant:
 
 
 PLATFORM = "cuda_platform.cuh"
+RING, PACKETS = "samples/allreduce_ring.cpp", "samples/allreduce_packets.cpp"
 BARRIERS = "tests/conformance/plans/single_node/allgather_tbg.json"
 MUTANTS = [
     Mutant("signal without its fence", PLATFORM,
-           'if constexpr (Release)\n    asm volatile("fence.acq_rel.sys;" ::: "memory");', "", "allreduce_ring", quick=True),
+           'if constexpr (Release)\n    asm volatile("fence.acq_rel.sys;" ::: "memory");', "", RING, quick=True),
     Mutant("signal with a fence of the device", PLATFORM,
            'if constexpr (Release)\n    asm volatile("fence.acq_rel.sys;"',
-           'if constexpr (Release)\n    asm volatile("fence.acq_rel.gpu;"', "allreduce_ring"),
+           'if constexpr (Release)\n    asm volatile("fence.acq_rel.gpu;"', RING),
     Mutant("signal of the device's scope", PLATFORM, "red.relaxed.sys.global.add.u64", "red.relaxed.gpu.global.add.u64",
-           "allreduce_ring"),
+           RING),
     Mutant("wait that does not acquire", PLATFORM, "ld.acquire.sys.global.u64", "ld.relaxed.sys.global.u64",
-           "allreduce_ring", quick=True),
+           RING, quick=True),
     Mutant("wait of the device's scope", PLATFORM, "ld.acquire.sys.global.u64", "ld.acquire.gpu.global.u64",
-           "allreduce_ring"),
-    Mutant("block-wide sync that syncs nothing", PLATFORM, "__syncthreads();", "", "allreduce_ring", quick=True),
+           RING),
+    Mutant("block-wide sync that syncs nothing", PLATFORM, "__syncthreads();", "", RING, quick=True),
     Mutant("barrier arrival that does not release", PLATFORM, "atom.acq_rel.gpu.global.add.u64",
            "atom.acquire.gpu.global.add.u64", BARRIERS),
     Mutant("barrier wait that does not acquire", PLATFORM, "ld.acquire.gpu.global.u64", "ld.relaxed.gpu.global.u64",
            BARRIERS),
     Mutant("semaphore release that does not release", PLATFORM, "red.release.gpu.global.add.u32",
-           "red.relaxed.gpu.global.add.u32", "allreduce_ring", quick=True),
+           "red.relaxed.gpu.global.add.u32", RING, quick=True),
     Mutant("semaphore acquire that does not acquire", PLATFORM, "atom.acquire.gpu.global.cas.b32",
-           "atom.relaxed.gpu.global.cas.b32", "allreduce_ring",
+           "atom.relaxed.gpu.global.cas.b32", RING,
            survives="the load that saw the value before has acquired already"),
     Mutant("semaphore look that does not acquire", PLATFORM, "ld.acquire.gpu.global.u32", "ld.relaxed.gpu.global.u32",
-           "allreduce_ring", survives="the compare-and-swap behind it acquires"),
-    Mutant("packets as plain stores", PLATFORM, "st.relaxed.sys.global.b64", "st.global.b64", "allreduce_packets"),
+           RING, survives="the compare-and-swap behind it acquires"),
+    Mutant("packets as plain stores", PLATFORM, "st.relaxed.sys.global.b64", "st.global.b64", PACKETS),
     Mutant("packets of the device's scope", PLATFORM, "st.relaxed.sys.global.b64", "st.relaxed.gpu.global.b64",
-           "allreduce_packets"),
-    Mutant("packets as plain loads", PLATFORM, "ld.relaxed.sys.global.b64", "ld.global.b64", "allreduce_packets"),
+           PACKETS),
+    Mutant("packets as plain loads", PLATFORM, "ld.relaxed.sys.global.b64", "ld.global.b64", PACKETS),
     Mutant("long packets as plain stores", PLATFORM, "st.relaxed.sys.global.v2.b64", "st.global.v2.b64",
-           "allreduce_packets"),
+           PACKETS),
 ]
 
 
@@ -82,11 +83,9 @@ def main():
     for mutant in MUTANTS:
         if (options.quick and not mutant.quick) or options.only not in mutant.name:
             continue
-        isPlan = mutant.program.endswith(".json")
-        program = kernels_on_cpu.ROOT / (mutant.program if isPlan else f"samples/{mutant.program}.cpp")
+        program = kernels_on_cpu.ROOT / mutant.program
         kernel = folder / f"{program.stem}.cu"
-        kernels_on_cpu.emit(options.build / "compiler" / "mscclc", program, kernel,
-                            [] if isPlan else kernels_on_cpu.arguments_of(program))
+        kernels_on_cpu.emit(options, program, kernel)
         library = machine.compile(kernel, headers_of(mutant, folder / "include"))
         results = []
         while len(results) < options.schedules and not any(result.findings for result in results):

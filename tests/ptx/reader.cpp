@@ -216,7 +216,6 @@ private:
     }
     expect(";");
     global_[name] = symbol;
-    module_.variables.push_back(symbol.variable);
   }
 
   // Functions.
