@@ -5,6 +5,7 @@
 #include "frontend/clang/source_reporter.h"
 #include "frontend/diagnostics.h"
 
+#include "clang/Basic/DiagnosticLex.h"
 #include "clang/Basic/DiagnosticParse.h"
 #include "clang/Basic/DiagnosticSema.h"
 #include "clang/Frontend/CompilerInstance.h"
