@@ -45,6 +45,7 @@ inline constexpr std::string_view replications[] = {"interleaved", "none"}; // b
   F("blocks", movement.blocks, numbers)                                                                                \
   F("stages", movement.stages, switches)                                                                               \
   F("step", movement.step, numbers)                                                                                    \
+  F("relay_blocks", movement.relayBlocks, switches)                                                                    \
   F("eager", movement.eager, switches)
 
 inline constexpr std::string_view protocols[] = {"Simple", "LL"};   // by Protocol

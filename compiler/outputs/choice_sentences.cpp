@@ -44,6 +44,9 @@ std::string pipelineWords(const Open &open) {
   return open.step == 0 ? "none, each chunk moves as a whole"
                         : "units of " + shownBytes(open.step) + " one after the other";
 }
+std::string relayWords(const Open &open) {
+  return open.relayBlocks ? "blocks without data have those that others have too many of" : "each block has its own";
+}
 
 /// A thing that is chosen: how it is called, how its values are told, and whether two are the same.
 struct Dimension {
@@ -60,6 +63,7 @@ constexpr Dimension dimensions[] = {
     {"thread blocks", blocksWords,
      [](const Open &a, const Open &b) { return a.blocks == b.blocks && (a.step == 0) == (b.step == 0); }},
     {"pipeline", pipelineWords, [](const Open &a, const Open &b) { return a.step == b.step; }},
+    {"channels", relayWords, [](const Open &a, const Open &b) { return a.relayBlocks == b.relayBlocks; }},
 };
 
 std::string_view throughWords(ir::ChannelType type) {

@@ -60,6 +60,7 @@ struct Stage {
   std::shared_ptr<const Placed> placed = {}; ///< once it has been through Goal::placing
   std::shared_ptr<const Dealt> dealt = {};   ///< and Goal::dealing
   Excess excess = {};                        ///< where it is refused
+  bool lacksChannels = false;                ///< it is refused because blocks have too many of them
   bool isMeasured = false;                   ///< `excess` is of thread blocks, and not of what they have at least
 
   bool isStuck() const { return passed && passed->isRefused; }

@@ -47,6 +47,7 @@ void apply(const Open &open, ir::Program &program) {
   program.movement.blocks = open.blocks;
   program.movement.step = open.step;
   program.movement.stages = open.step != 0;
+  program.movement.relayBlocks = open.relayBlocks;
 }
 
 std::optional<std::size_t> Candidates::find(const Open &open) const {
@@ -126,6 +127,8 @@ const Candidate *Candidates::sameAsLast(bool alike) const {
       continue;
     if (!alike)
       other.instances = last.open.instances;
+    if (!stage.lacksChannels && !other.relayBlocks) // it would have no relays
+      other.relayBlocks = last.open.relayBlocks;
     if (arePlacedAlike(stages_.back(), stage)) {
       other.pull = last.open.pull;
       other.throughSwitch = last.open.throughSwitch;
@@ -207,7 +210,7 @@ bool Candidates::hasTooManyChannels(const ir::Program &program) const {
 void Candidates::scheduleDealt(Stage &stage, Passed &passed, bool mayFold) const {
   if (!run(goal_.scheduling, passed, mayFold))
     return;
-  passed.isRefused = hasTooManyChannels(passed.program);
+  stage.lacksChannels = passed.isRefused = hasTooManyChannels(passed.program);
   if (passed.isRefused)
     measure(passed.program, 1, stage);
   else

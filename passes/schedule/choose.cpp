@@ -70,12 +70,22 @@ public:
         protocols.insert(llFirst || asked ? protocols.begin() : protocols.end(), ir::Protocol::LL);
     }
     // What few blocks prefer is not what many do, so with the switch and without it all else is searched anew.
-    for (const ir::Protocol protocol : protocols)
-      for (const bool throughSwitch : {true, false}) {
-        const Open open{.protocol = protocol, .instances = firstInstances(), .throughSwitch = throughSwitch};
-        if (!throughSwitch || (mostTried_ > fewTried && mayUseSwitch(open)))
-          search(open);
-      }
+    const auto searchAll = [&](bool relayBlocks) {
+      for (const ir::Protocol protocol : protocols)
+        for (const bool throughSwitch : {true, false}) {
+          const Open open{.protocol = protocol,
+                          .instances = firstInstances(),
+                          .throughSwitch = throughSwitch,
+                          .relayBlocks = relayBlocks};
+          if (!throughSwitch || (mostTried_ > fewTried && mayUseSwitch(open)))
+            search(open);
+        }
+    };
+    searchAll(false);
+    if (mayRelay()) {
+      more_ = tried().size();
+      searchAll(true);
+    }
   }
 
   /// What was taken, and the program as far as it is known; nothing where none was taken.
@@ -229,6 +239,14 @@ private:
     }
   }
 
+  /// True if blocks of candidates had too many channels. Of a large program, only if nothing else fits.
+  bool mayRelay() const {
+    bool lacksChannels = false;
+    for (std::size_t i = 0; i < tried().size() && !lacksChannels; ++i)
+      lacksChannels = candidates_.stageOf(i).lacksChannels;
+    return lacksChannels && (mostTried_ > fewTried || std::ranges::all_of(tried(), &Candidate::refused));
+  }
+
   bool asksForPackets() const {
     return std::ranges::any_of(program_.movement.statements,
                                [](const ir::Move &s) { return s.packets.value_or(false); });
@@ -368,6 +386,9 @@ private:
   Candidate score(const Open &open) {
     if (const auto found = candidates_.find(open))
       return tried()[*found];
+    if (Open plain = open; std::exchange(plain.relayBlocks, false))
+      if (const auto found = candidates_.find(plain); found && !tried()[*found].refused)
+        return tried()[*found]; // no block lacks channels
     if (tried().size() >= mostTried_ + more_)
       return {.open = open, .refused = true};
     return candidates_.tryOut(open, mostTried_ + more_ == 1);

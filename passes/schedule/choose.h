@@ -40,6 +40,7 @@ struct Open {
   bool throughSwitch = false; ///< what the switch of a node can do goes through it
   std::uint32_t blocks = 1;   ///< thread blocks that share a rank's peers, or those of each stage of a pipeline
   std::uint64_t step = 0;     ///< bytes of a pipeline's unit, or 0
+  bool relayBlocks = false;   ///< blocks without data have the channels that others have too many of
   friend bool operator==(const Open &, const Open &) = default;
 };
 
@@ -92,8 +93,9 @@ TakenFor takenFor(std::span<const Candidate> among, const Candidate &taken, cons
 /// with more blocks than the program allows, or than a GPU holds at once, is refused; where the statements dealt out to
 /// blocks show that, or that they are too many for the target, it is not scheduled; where its blocks have too many
 /// channels for the target, it goes no further. Where the target takes none of those that are usual, more blocks are
-/// tried, as many as these show to be needed, and the other side of reductions. If it takes no candidate, the program
-/// stays as it is, for the passes to say why.
+/// tried, as many as these show to be needed, and the other side of reductions. Where some have too many channels, all
+/// is searched once more with relay blocks (relays.h); of large programs, only if none fits. If it takes no candidate,
+/// the program stays as it is, for the passes to say why.
 Choice choose(ir::Program &program, const Goal &goal);
 
 } // namespace mscclc::passes::schedule

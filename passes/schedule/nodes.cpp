@@ -98,8 +98,8 @@ void Nodes::find(OneWay &oneWay, const ir::Movement &movement) const {
 }
 
 Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
-             std::uint32_t mostPeers)
-    : distances_(distances.ranks()), mostPeers_(mostPeers),
+             std::uint32_t mostPeers, std::uint32_t relays)
+    : distances_(distances.ranks()), mostPeers_(mostPeers), relays_(relays),
       oneWay_{{{ir::Via::Memory, mostPeers, std::vector<std::vector<BlockOfRank>>(program.ranks.size())},
                {ir::Via::Port, mostPortPeers(program.movement, mostPeers),
                 std::vector<std::vector<BlockOfRank>>(program.ranks.size())}}},
@@ -117,7 +117,7 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, const Stat
     blocks[*statement.by] = std::max(blocks[*statement.by], *statement.block + 1);
   firstAgent_.push_back(0);
   for (std::uint32_t r = 0; r < blocks.size(); ++r) {
-    rankOf_.insert(rankOf_.end(), blocks[r], r);
+    rankOf_.insert(rankOf_.end(), blocks[r] + relays, r);
     firstAgent_.push_back(static_cast<std::uint32_t>(rankOf_.size()));
   }
   numberInClocks();
@@ -213,7 +213,7 @@ std::uint32_t Nodes::partnerOf(std::uint32_t agent, std::uint32_t rank) const {
     if (const auto at = std::ranges::lower_bound(blocks[rank], own);
         blocks[rank].size() > most && at != blocks[rank].end() && *at == own)
       return firstAgent_[rank] + static_cast<std::uint32_t>(at - blocks[rank].begin()) / most;
-  return std::min(firstAgent_[rank] + blockOf(agent), firstAgent_[rank + 1] - 1);
+  return std::min(firstAgent_[rank] + blockOf(agent), firstRelayOf(rank) - 1);
 }
 
 std::vector<std::uint32_t> Nodes::sharedOutTo(std::uint32_t rank) const {

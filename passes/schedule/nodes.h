@@ -18,9 +18,10 @@ namespace mscclc::passes::schedule {
 /// The nodes of all blocks, numbered in the list order of statements.
 class Nodes {
 public:
-  /// `mostPeers`: blocks of other ranks that one block can have channels to.
+  /// `mostPeers`: blocks of other ranks that one block can have channels to. `relays`: blocks that each rank has
+  /// besides, after the others, which have no nodes.
   Nodes(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
-        std::uint32_t mostPeers);
+        std::uint32_t mostPeers, std::uint32_t relays = 0);
 
   /// A node: what it does, and where it stands.
   struct Place {
@@ -59,6 +60,9 @@ public:
   std::pair<std::uint32_t, std::uint32_t> agentsOf(std::uint32_t rank) const {
     return {firstAgent_[rank], firstAgent_[rank + 1]};
   }
+  /// Of each rank.
+  std::uint32_t numRelays() const { return relays_; }
+  std::uint32_t firstRelayOf(std::uint32_t rank) const { return firstAgent_[rank + 1] - relays_; }
   /// The block of `rank` that deals with `agent`, of another rank, when launches begin and end: if `agent` is the k-th
   /// block of its rank that reaches `rank`, the k-th of `rank` that reaches back, so that one channel is enough for
   /// both; or else the block of its number, or the last one. Where more reach `rank` than one block has channels for,
@@ -103,7 +107,7 @@ private:
   }
 
   const RankDistances distances_;
-  const std::uint32_t mostPeers_;
+  const std::uint32_t mostPeers_, relays_;
   std::vector<Place> places_;
   std::vector<std::uint32_t> issued_, arrived_;            ///< [statement]; equal where nothing arrives
   std::vector<std::uint32_t> firstAgent_;                  ///< [rank], and the end

@@ -3,6 +3,7 @@
 #include "ir/program_index.h"
 #include "passes/schedule/agent_clocks.h"
 #include "passes/schedule/launches.h"
+#include "passes/schedule/relays.h"
 #include "passes/schedule/symmetry.h"
 
 #include <algorithm>
@@ -11,14 +12,6 @@
 
 namespace mscclc::passes::schedule {
 namespace {
-
-/// An edge that is kept: a signal at the end of one group, a wait at the beginning of another.
-struct Edge {
-  std::uint32_t fromAgent, fromGroup, toAgent, toGroup;
-  Carrier carrier;
-  std::uint32_t statement;
-  bool isOvertaken = false; ///< another one says the same
-};
 
 class Planner {
 public:
@@ -50,11 +43,16 @@ public:
       finish(r);
   }
 
-  SyncPlan takePlan() {
+  Relays findRelays(std::uint32_t mostPeers) const {
+    return {movement_, nodes_, distances_, symmetry_, edges_, mostPeers};
+  }
+
+  SyncPlan takePlan(const Relays &relays) {
+    relays.insert(edges_, plan_.agents);
     for (const Edge &edge : edges_) {
       if (edge.isOvertaken)
         continue;
-      const bool entry = edge.fromGroup == 0;
+      const bool entry = edge.isEntry;
       plan_.agents[edge.toAgent].planned[edge.toGroup].waits.push_back(
           {edge.fromAgent, edge.carrier, entry, edge.statement});
       // The planned agent that stands for the one that tells does the same, in the copy where it has its place.
@@ -283,17 +281,28 @@ private:
 SyncPlan planSync(const ir::Program &program, Analyses &analyses, std::uint32_t mostPeers, bool mayFold) {
   const auto &graph = analyses.of<StatementGraph>(program);
   const auto &distances = analyses.of<StatementDistances>(program);
-  const auto nodes = std::make_shared<const Nodes>(program, graph, distances, mostPeers);
+  std::shared_ptr<const Nodes> nodes;
+  std::shared_ptr<const Symmetry> symmetry;
+  const auto giveRelays = [&](std::uint32_t relays) {
+    nodes = std::make_shared<const Nodes>(program, graph, distances, mostPeers, relays);
+    symmetry = std::make_shared<const Symmetry>(program, graph, *nodes, distances.ranks(),
+                                                analyses.of<StatementOrbits>(program));
+  };
+  giveRelays(0);
+  const std::uint32_t mostOfBlock = program.movement.relayBlocks ? mostPeers : ir::none;
   // What launches leave in scratch may ask for more; each edge that is added may make others needless.
-  const auto symmetry = std::make_shared<const Symmetry>(program, graph, *nodes, distances.ranks(),
-                                                         analyses.of<StatementOrbits>(program));
   Entries forced;
   while (true) {
     Planner planner(program, graph, distances.ranks(), *nodes, *symmetry, forced);
     planner.run();
     if (addMissingEntries(program, graph, *nodes, *symmetry, planner.sources(), forced))
       continue;
-    SyncPlan plan = planner.takePlan();
+    const Relays relays = planner.findRelays(mostOfBlock);
+    if (relays.most() > nodes->numRelays()) {
+      giveRelays(relays.most());
+      continue;
+    }
+    SyncPlan plan = planner.takePlan(relays);
     plan.isFolded = mayFold && symmetry->holds();
     plan.nodes = nodes;
     plan.symmetry = symmetry;

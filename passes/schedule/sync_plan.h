@@ -10,6 +10,8 @@
 // Nodes of a block that are equally deep, in edges from the beginning, form a *group*: it waits for all it needs
 // before its first node, and signals after its last. An edge always leads to a deeper group, so the groups can not wait
 // for each other in a circle.
+//
+// Where a block needs more channels than an executor's block may have, others have some of them (see relays.h).
 #pragma once
 
 #include "passes/analyses.h"

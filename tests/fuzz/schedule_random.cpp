@@ -3,11 +3,11 @@
 // Each means what it promises, as the generator has run it statement by statement. So its meaning must be accepted, the
 // passes must schedule it, with whatever they were told to choose, the proof must accept what they made, which must end
 // as the statements mean, and a run of that must be right. Some are scheduled for an executor whose blocks have few
-// channels, and some pruned. For a third, what is left open is chosen, mostly with a limit of the blocks that a rank
-// may use. None may pass it; only where an executor's limits ask for more is the program refused, with a note of them.
-// Sharing scratch must cost no operation, as far as nothing is fused; and blocks must have what is said that they have
-// at least. Prints what does not hold with its seed, the smallest program in full, and counts; exit 1 if anything did
-// not.
+// channels, with relay blocks and without, and some pruned. For a third, what is left open is chosen, mostly with a
+// limit of the blocks that a rank may use. None may pass it; only where an executor's limits ask for more is the program
+// refused, with a note of them. Sharing scratch must cost no operation, as far as nothing is fused; and blocks must have
+// what is said that they have at least. Prints what does not hold with its seed, the smallest program in full, and
+// counts; exit 1 if anything did not.
 #include "random_movement.h"
 
 #include "ir/collectives.h"
@@ -77,7 +77,10 @@ private:
 
   bool schedule(const ir::Program &given, const passes::schedule::Meaning &meaning, std::uint64_t seed,
                 const std::string &rest) {
-    ir::Program program = given, apart = given;
+    const bool fused = rest.starts_with("fuse");
+    ir::Program program = given;
+    program.movement.relayBlocks = fused;
+    ir::Program apart = program;
     ir::DiagnosticEngine diags;
     if (!run(given, seed, std::string("place,order,cut,share-scratch,synchronise,") + rest, program, diags) ||
         !run(given, seed, std::string("place,order,cut,synchronise,") + rest, apart, diags))
@@ -85,7 +88,6 @@ private:
     operations_ += program.numOps();
     saved_ += chunksOf(apart) - chunksOf(program);
     // What fuses depends on what stands side by side, which is a little different.
-    const bool fused = rest.starts_with("fuse");
     if ((!fused && program.numOps() > apart.numOps()) || chunksOf(program) > chunksOf(apart))
       return fault(given, program, seed, "shared scratch costs something", "");
     return isRight(given, program, meaning, seed, diags);

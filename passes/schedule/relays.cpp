@@ -1,0 +1,134 @@
+#include "passes/schedule/relays.h"
+
+#include "ir/program_index.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace mscclc::passes::schedule {
+
+static bool isOfMemory(const Edge &edge) {
+  return !edge.isOvertaken && (edge.carrier == Carrier::MemorySignal || edge.carrier == Carrier::RelaxedSignal);
+}
+
+Relays::Relays(const ir::Movement &movement, const Nodes &nodes, const RankDistances &distances,
+               const Symmetry &symmetry, std::span<const Edge> edges, std::uint32_t mostPeers)
+    : nodes_(nodes), symmetry_(symmetry) {
+  if (mostPeers == ir::none)
+    return;
+  // [planned agent]: blocks that it signals to or waits for, and ranks that its data goes to, as its rank sees them.
+  std::map<std::uint32_t, std::set<std::uint32_t>> peers, dataRanks;
+  for (const Edge &edge : edges)
+    if (isOfMemory(edge))
+      for (const auto &[own, other] : {std::pair(edge.fromAgent, edge.toAgent), {edge.toAgent, edge.fromAgent}})
+        peers[symmetry.plannedAgent(own)].insert(symmetry.seenAgent(nodes.rankOf(own), other));
+  symmetry.eachPlannedNode([&](std::uint32_t n) {
+    const ir::Move &move = movement.statements[nodes.at(n).statement];
+    for (std::uint32_t i = 0; move.via == ir::Via::Memory && i < move.numSrcs + move.numDsts; ++i)
+      if (const std::uint32_t rank = movement.places[move.firstPlace + i].rank; rank != *move.by)
+        dataRanks[nodes.at(n).agent].insert(symmetry.seenRank(*move.by, rank));
+  });
+  std::vector<std::uint32_t> used(symmetry.numPlannedRanks(), 0);
+  for (const auto &[own, others] : peers) {
+    std::set<std::uint32_t> &ranks = dataRanks[own];
+    if (ranks.size() > mostPeers)
+      continue; // too many for data alone
+    // The nearest stay, so that ranks of a symmetric program do the same.
+    std::vector<std::uint32_t> sorted(others.begin(), others.end());
+    std::ranges::stable_sort(sorted, {}, [&](std::uint32_t other) {
+      return std::pair(distances.between(nodes.rankOf(own), nodes.rankOf(other)), nodes.blockOf(other));
+    });
+    const std::size_t room = mostPeers - ranks.size();
+    std::erase_if(sorted, [&](std::uint32_t other) { return ranks.erase(nodes.rankOf(other)) != 0; });
+    std::uint32_t &first = used[nodes.rankOf(own)];
+    for (std::size_t i = room; i < sorted.size(); ++i)
+      relays_.emplace(std::pair(own, sorted[i]), first + static_cast<std::uint32_t>((i - room) / mostPeers));
+    if (sorted.size() > room)
+      first += static_cast<std::uint32_t>((sorted.size() - room - 1) / mostPeers) + 1;
+  }
+  most_ = std::ranges::max(used);
+}
+
+std::uint32_t Relays::contactOf(std::uint32_t own, std::uint32_t other) const {
+  const std::uint32_t rank = nodes_.rankOf(own);
+  const auto found = relays_.find({symmetry_.plannedAgent(own), symmetry_.seenAgent(rank, other)});
+  return found == relays_.end() ? own : nodes_.firstRelayOf(rank) + found->second;
+}
+
+/// An edge from a group of depth d to one of depth e > d becomes a semaphore to a relay, at depth 3d + 1 there, a
+/// signal to a relay of the other rank, at 3e - 1, and a semaphore to the block that waits; all other depths d become
+/// 3d.
+class Relays::Inserter {
+public:
+  Inserter(const Relays &relays, std::vector<Edge> &edges, std::vector<SyncPlan::Agent> &agents)
+      : relays_(relays), edges_(edges), agents_(agents) {}
+
+  void run() {
+    for (std::uint32_t a = 0; a < relays_.symmetry_.numPlannedAgents(); ++a)
+      for (Group &group : agents_[a].planned)
+        group.depth *= 3;
+    for (const Edge &edge : std::exchange(edges_, {}))
+      if (isOfMemory(edge))
+        lead(edge);
+      else
+        edges_.push_back(edge);
+  }
+
+private:
+  std::uint32_t depthOf(std::uint32_t agent, std::uint32_t group) const {
+    return agents_[relays_.symmetry_.plannedAgent(agent)].planned[group].depth;
+  }
+  /// The group of `relay` at `depth`. It has one for each up to the greatest that it needs.
+  std::uint32_t groupAt(std::uint32_t relay, std::uint32_t depth) {
+    std::vector<Group> &groups = agents_[relays_.symmetry_.plannedAgent(relay)].planned;
+    while (groups.size() <= depth)
+      groups.push_back({static_cast<std::uint32_t>(groups.size()), {}, {}, {}});
+    return depth;
+  }
+  /// Adds an edge. Relays are to signal once what several edges say of the same groups.
+  void add(const Edge &edge) {
+    if (added_.emplace(edge.fromAgent, edge.fromGroup, edge.toAgent, edge.toGroup, edge.isEntry).second)
+      edges_.push_back(edge);
+  }
+  void lead(Edge edge) {
+    const Symmetry &symmetry = relays_.symmetry_;
+    const std::uint32_t from = relays_.contactOf(edge.fromAgent, edge.toAgent),
+                        to = relays_.contactOf(edge.toAgent, edge.fromAgent);
+    // Each block of a rank can say itself that a launch has begun.
+    if (from != edge.fromAgent && !edge.isEntry) {
+      Edge first = edge;
+      edge.fromGroup = groupAt(from, depthOf(edge.fromAgent, edge.fromGroup) + 1);
+      // An edge leads to a planned agent: in the copy where the one that signals has its place.
+      const std::uint32_t copy = symmetry.copyWith(relays_.nodes_.rankOf(from));
+      first.fromAgent = symmetry.agentIn(copy, first.fromAgent);
+      first.toAgent = symmetry.agentIn(copy, from);
+      first.toGroup = edge.fromGroup;
+      first.carrier = Carrier::Semaphore;
+      first.statement = symmetry.statementIn(copy, edge.statement);
+      add(first);
+    }
+    edge.fromAgent = from;
+    if (to != edge.toAgent) {
+      Edge last = edge;
+      edge.toGroup = groupAt(to, depthOf(edge.toAgent, edge.toGroup) - 1);
+      edge.toAgent = last.fromAgent = to;
+      last.fromGroup = edge.toGroup;
+      last.carrier = Carrier::Semaphore;
+      add(last);
+    }
+    add(edge);
+  }
+
+  const Relays &relays_;
+  std::vector<Edge> &edges_;
+  std::vector<SyncPlan::Agent> &agents_;
+  std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, bool>> added_;
+};
+
+void Relays::insert(std::vector<Edge> &edges, std::vector<SyncPlan::Agent> &agents) const {
+  if (most_ != 0)
+    Inserter(*this, edges, agents).run();
+}
+
+} // namespace mscclc::passes::schedule
