@@ -82,11 +82,14 @@ public:
         }
     };
     searchAll(false);
-    if (mayRelay()) {
+    relays_ = mayRelay();
+    if (relays_) {
       more_ = tried().size();
       searchAll(true);
     }
   }
+  /// True if candidates with relay blocks were tried.
+  bool triedRelays() const { return relays_; }
 
   /// What was taken, and the program as far as it is known; nothing where none was taken.
   struct Result {
@@ -402,6 +405,7 @@ private:
   std::size_t more_ = 0;         ///< that are tried where a target refuses most
   std::uint32_t mostBlocks_ = 1; ///< that are asked for
   bool mayPull_ = false;         ///< some reduction has operands of other ranks
+  bool relays_ = false;          ///< relay blocks were tried
   bool usesSwitch_ = false;      ///< some statements may go through a switch
   bool anyBlocks_ = true;        ///< some statements are not given theirs
 };
@@ -423,8 +427,10 @@ Choice choose(ir::Program &program, const Goal &goal) {
   Chooser chooser(program, goal);
   chooser.run();
   Chooser::Result best = chooser.takeBest();
-  if (best.choice.tried.empty())
+  if (best.choice.tried.empty()) {
+    program.movement.relayBlocks = chooser.triedRelays(); // what is said is then not about channels that these spare
     return {};
+  }
   if (best.passed) {
     program = std::move(best.passed->program);
     program.instances = best.choice.open.instances;

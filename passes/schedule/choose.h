@@ -95,7 +95,7 @@ TakenFor takenFor(std::span<const Candidate> among, const Candidate &taken, cons
 /// channels for the target, it goes no further. Where the target takes none of those that are usual, more blocks are
 /// tried, as many as these show to be needed, and the other side of reductions. Where some have too many channels, all
 /// is searched once more with relay blocks (relays.h); of large programs, only if none fits. If it takes no candidate,
-/// the program stays as it is, for the passes to say why.
+/// the program stays as it is, but for relay blocks if they were tried, for the passes to say why.
 Choice choose(ir::Program &program, const Goal &goal);
 
 } // namespace mscclc::passes::schedule

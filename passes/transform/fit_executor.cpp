@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -72,12 +74,22 @@ private:
     return taken;
   }
 
+  /// What to do about a block that has too much. Blocks of statements are those of the compiler, which tried more.
+  std::string_view inOtherBlocks() const {
+    return program_.schedule == ir::Schedule::Auto
+               ? "statements without '.on' are shared out to more blocks, and a baked kernel (--emit-cuda "
+                 "--target=none) "
+                 "has no such limit"
+               : "give some to another thread block, with a semaphore where one waits for the other, or bake a kernel "
+                 "(--emit-cuda --target=none)";
+  }
+
   ir::Where at(std::size_t op) const { return whereIs(program_, {rank_, block_, static_cast<std::uint32_t>(op)}); }
 
   void checkBlock(const ir::ThreadBlock &block) {
     if (block.ops.size() > limits_.opsPerBlock)
       diags_.report(diag::limit_ops, at(limits_.opsPerBlock),
-                    {block_, rank_, block.ops.size(), target_, limits_.opsPerBlock});
+                    {block_, rank_, block.ops.size(), target_, limits_.opsPerBlock, inOtherBlocks()});
     checkTables(block);
     for (std::size_t i = 0; i < block.ops.size(); ++i)
       if (const Op &op = block.ops[i]; op.kind == OpKind::Barrier && op.imm >= limits_.barriersPerRank)
@@ -119,7 +131,7 @@ private:
                                 ? ir::Where("block " + std::to_string(block_) + " of rank " + std::to_string(rank_))
                                 : at(firstUser(block, *tooMuch, remote));
     diags_.report(remote ? diag::limit_remotes : diag::limit_channels, where,
-                  {block_, rank_, count, ir::toString(type), target_, limit});
+                  {block_, rank_, count, ir::toString(type), target_, limit, inOtherBlocks()});
   }
 
   const ir::Program &program_;

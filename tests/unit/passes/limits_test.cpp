@@ -30,7 +30,7 @@ TEST_CASE("operations of a block, pipeline bodies counted") {
   CHECK(errors(small(loop + "nop")) == "");
   CHECK(has(errors(small(loop + "nop\nnop")),
             "rank 0, block 0, operation 64: error: block 0 of rank 0 has 65 operations, pipeline bodies counted; "
-            "mscclpp-1f5f065d takes 64"));
+            "mscclpp-1f5f065d takes 64: give some to another thread block"));
   CHECK(errors(small(loop + "nop\nnop"), "none") == "");
 }
 
@@ -50,9 +50,9 @@ TEST_CASE("channels and remote buffers of a block") {
   text.insert(text.size() - 2, others);
   const std::string found = errors(text);
   CHECK(has(found, "rank 0, block 0, operation 33: error: block 0 of rank 0 uses 17 memory channels; mscclpp-1f5f065d "
-                   "takes 16 of a type"));
+                   "takes 16 of a type: give some to another thread block"));
   CHECK(has(found, "rank 0, block 0, operation 32: error: block 0 of rank 0 reaches 17 remote buffers through memory "
-                   "channels; mscclpp-1f5f065d takes 16"));
+                   "channels; mscclpp-1f5f065d takes 16: give some to another thread block"));
   CHECK(has(found, "2 errors generated"));
 }
 
