@@ -4,7 +4,7 @@ Each is looked for where its own variable says (MSCCLC_TOOL, MSCCLC_RUNTIME, MSC
 then in these trees:
 
 - the one that MSCCLC_PREFIX names
-- the one that this package carries
+- the one that this package carries, or lies in
 - the one of the `mscclc` on the PATH
 - build/release of the checkout that this package lies in
 
@@ -36,8 +36,9 @@ def prefixes() -> Iterator[pathlib.Path]:
     if on_path:
         yield pathlib.Path(on_path).resolve().parent.parent
     for folder in here.parents:
-        if folder.joinpath("runtime-min/python/mscclc") == here.parent:
-            yield folder / "build/release"
+        for package, tree in ("share/mscclc/python/mscclc", "."), ("runtime-min/python/mscclc", "build/release"):
+            if folder / package == here.parent:
+                yield folder / tree
 
 
 def _sources(build: pathlib.Path) -> pathlib.Path | None:
