@@ -95,10 +95,6 @@ int32_t report(const Status &status) {
   return status.code;
 }
 
-Status statusOf(int32_t code) {
-  return code == MSCCLC_OK ? Status{} : Status{code, mscclc_last_error()};
-}
-
 } // namespace mscclc::rt
 
 extern "C" {

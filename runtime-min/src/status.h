@@ -26,8 +26,6 @@ std::string format(const char *format, ...) __attribute__((format(printf, 1, 2))
 
 /// Keeps the text for mscclc_last_error and returns the code.
 int32_t report(const Status &status);
-/// What a function of a C table returned that reported its failure.
-Status statusOf(int32_t code);
 
 } // namespace mscclc::rt
 

@@ -81,7 +81,7 @@ TEST_CASE("Who connects and says nothing keeps nobody waiting") {
           sockaddr_un address{};
           address.sun_family = AF_UNIX;
           path.copy(address.sun_path, sizeof(address.sun_path) - 1);
-          const int silent = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
+          const int silent = ::socket(AF_UNIX, SOCK_STREAM, 0);
           for (int tries = 0; tries < 2000; ++tries) {
             if (::connect(silent, reinterpret_cast<sockaddr *>(&address), sizeof(address)) == 0)
               break;

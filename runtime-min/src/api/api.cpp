@@ -13,7 +13,7 @@ using namespace mscclc::rt;
 
 struct MscclcBuffer {
   MscclcCommunicator *owner;
-  std::unique_ptr<Region> region;
+  std::unique_ptr<Memory> region;
 };
 
 struct MscclcInstance {
@@ -121,10 +121,10 @@ Status checkLocal(const MscclcBuffer &buffer, uint32_t rank, uint64_t offset, ui
 }
 
 char *placeOf(const MscclcBuffer &buffer, uint32_t rank, uint64_t offset) {
-  return static_cast<char *>(buffer.region->at(rank - buffer.owner->communicator->firstLocalRank(), rank)) + offset;
+  return buffer.region->at(rank - buffer.owner->communicator->firstLocalRank(), rank) + offset;
 }
 
-int32_t keep(MscclcCommunicator *communicator, const Status &status, std::unique_ptr<Region> region,
+int32_t keep(MscclcCommunicator *communicator, const Status &status, std::unique_ptr<Memory> region,
              MscclcBuffer **buffer) {
   if (!status.ok())
     return report(status);
@@ -143,7 +143,7 @@ int32_t release(MscclcBuffer *buffer, std::chrono::milliseconds wait) {
   const Status status = retire(*owner->communicator, "release a buffer", lasts, [&] {
     for (const auto &entry : owner->instances)
       entry->instance->forget(buffer->region.get());
-    buffer->region->closeRemote();
+    buffer->region->disconnect();
   });
   if (status.code != MSCCLC_ERROR_IN_GRAPH)
     dropFrom(owner->buffers, buffer);
@@ -161,15 +161,15 @@ Status leave(MscclcCommunicator &handle) {
   };
   const auto close = [&] {
     for (const auto &entry : handle.instances)
-      entry->instance->closeRemote();
+      entry->instance->disconnect();
     for (const auto &entry : handle.buffers)
-      entry->region->closeRemote();
+      entry->region->disconnect();
   };
   const char *const what = "destroy communicator";
   Status status =
       communicator.outlasts() ? part(communicator, what, lasts, close) : retire(communicator, what, lasts, close);
   if (status.code != MSCCLC_ERROR_IN_GRAPH)
-    communicator.engine().leave(&communicator.engine());
+    communicator.leave();
   return status;
 }
 
@@ -273,8 +273,7 @@ int32_t mscclc_communicator_abort(MscclcCommunicator *communicator, const char *
 int32_t mscclc_communicator_detach_nccl(MscclcCommunicator *communicator) {
   if (communicator == nullptr)
     return report(noHandle("communicator"));
-  MscclcEngine &engine = communicator->communicator->engine();
-  engine.detach(&engine);
+  communicator->communicator->engine().detach();
   return MSCCLC_OK;
 }
 
@@ -289,9 +288,8 @@ int32_t mscclc_buffer_allocate(MscclcCommunicator *communicator, uint64_t bytes,
   if (communicator == nullptr || buffer == nullptr)
     return report(noHandle("communicator, or nowhere to put the buffer"));
   const DeviceGuard guard = keepDevice(communicator);
-  std::unique_ptr<Region> region;
-  const Status status =
-      Region::allocate(*communicator->communicator, bytes, true, sized("allocate a buffer", bytes), region);
+  std::unique_ptr<Memory> region;
+  const Status status = communicator->communicator->allocate(sized("allocate a buffer", bytes), bytes, true, region);
   return keep(communicator, status, std::move(region), buffer);
 }
 
@@ -300,9 +298,9 @@ int32_t mscclc_buffer_register(MscclcCommunicator *communicator, void *const *po
   if (communicator == nullptr || pointers == nullptr || buffer == nullptr)
     return report(noHandle("communicator or pointers, or nowhere to put the buffer"));
   const DeviceGuard guard = keepDevice(communicator);
-  std::unique_ptr<Region> region;
+  std::unique_ptr<Memory> region;
   const Status status =
-      Region::adopt(*communicator->communicator, pointers, bytes, sized("register a buffer", bytes), region);
+      communicator->communicator->engine().adopt(sized("register a buffer", bytes), pointers, bytes, region);
   return keep(communicator, status, std::move(region), buffer);
 }
 
@@ -389,7 +387,7 @@ int32_t mscclc_instance_destroy(MscclcInstance *instance) {
   MscclcCommunicator *const owner = instance->owner;
   const auto lasts = [&] { return instance->instance->graphs().lasts(patience); };
   const Status status =
-      retire(*owner->communicator, "destroy an instance", lasts, [&] { instance->instance->closeRemote(); });
+      retire(*owner->communicator, "destroy an instance", lasts, [&] { instance->instance->disconnect(); });
   if (status.code != MSCCLC_ERROR_IN_GRAPH)
     dropFrom(owner->instances, instance);
   return report(status);

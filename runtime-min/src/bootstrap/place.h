@@ -1,5 +1,5 @@
-// Where the processes of a communicator meet: a Unix socket at a path that all know beforehand, or at one that rank 0's
-// process makes up and tells through an exchange of the caller's.
+// Where the processes of a communicator meet: a Unix socket at a path that all know beforehand, or one that rank 0's
+// process makes up and tells through an exchange of the caller's, with one on the network where it may be needed.
 #pragma once
 
 #include "bootstrap/socket.h"
@@ -17,12 +17,15 @@ struct Allgather {
   uint32_t processes = 0; ///< 0: each has as many ranks
 };
 
-/// Which ranks a process has, of how many.
+/// Ranks of a process.
 struct RankRange {
-  uint32_t ranks;
-  uint32_t first;
-  uint32_t local;
+  uint32_t first = 0;
+  uint32_t count = 0;
 };
+/// "rank 1", "ranks 4 to 7".
+std::string nameOf(const RankRange &range);
+
+using Token = std::array<uint8_t, 16>;
 
 class Place {
 public:
@@ -35,28 +38,23 @@ public:
   /// `path` is known to all; the hub begins to listen.
   Status take(const std::string &path, bool isHub);
   /// The hub listens in a new folder, and all get to know where. On different machines the hub listens on the network
-  /// if `mayBeApart`, else it fails in all processes, as it does where one of them fails.
-  Status agree(const Allgather &allgather, const RankRange &mine, bool mayBeApart);
-  /// Connects to the hub, trying again until `deadline`.
-  Status connect(Clock::time_point deadline, File &socket) const;
+  /// if `mayBeApart`, else it fails in all processes, as it does where one of them fails. `ranks`: of all processes.
+  Status agree(const Allgather &allgather, const RankRange &mine, uint32_t ranks, bool mayBeApart);
 
-  /// A path, or an address.
-  const std::string &name() const { return address_.empty() ? path_ : address_; }
+  const Address &address() const { return address_; }
   /// What a process that comes to the hub must know, so that none of another communicator is taken in; zero where
   /// nobody else can come.
-  const std::array<uint8_t, 16> &token() const { return token_; }
+  const Token &token() const { return token_; }
   /// The hub's.
   const File &listener() const { return listener_; }
 
 private:
   Status listenInNewFolder();
 
-  std::string path_;
-  std::string address_; ///< on the network, if it is there
-  std::array<uint8_t, 16> token_{};
-  File networkListener_;
-  std::string folder_;
+  Address address_;
+  Token token_{};
   File listener_;
+  std::string made_, folder_; ///< the socket's file and folder, to be removed
 };
 
 } // namespace mscclc::rt

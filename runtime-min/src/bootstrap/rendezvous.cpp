@@ -2,28 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
-#include <sys/socket.h>
 
 namespace mscclc::rt {
 namespace {
 
-/// A message of a round begins with the round's name.
-Bytes withName(const std::string &name, const Bytes &message) {
-  const auto length = static_cast<uint32_t>(name.size());
-  Bytes all(sizeof(length) + name.size() + message.size());
-  std::memcpy(all.data(), &length, sizeof(length));
-  std::copy(name.begin(), name.end(), all.begin() + sizeof(length));
-  std::copy(message.begin(), message.end(), all.begin() + sizeof(length) + length);
-  return all;
-}
+/// Takes the name of a round from the beginning of a message, where it ends with a zero.
 std::string takeName(Bytes &message) {
-  uint32_t length = 0;
-  if (message.size() < sizeof(length))
-    return {};
-  std::memcpy(&length, message.data(), sizeof(length));
-  length = std::min<uint32_t>(length, static_cast<uint32_t>(message.size() - sizeof(length)));
-  std::string name(message.begin() + sizeof(length), message.begin() + sizeof(length) + length);
-  message.erase(message.begin(), message.begin() + sizeof(length) + length);
+  const auto end = std::find(message.begin(), message.end(), uint8_t{0});
+  const std::string name(message.begin(), end);
+  message.erase(message.begin(), end == message.end() ? end : end + 1);
   return name;
 }
 
@@ -38,25 +25,16 @@ Rendezvous::~Rendezvous() {
     watcher_->remove(key);
 }
 
-uint32_t Rendezvous::processOf(uint32_t rank) const {
-  const auto after = std::upper_bound(processes_.begin(), processes_.end(), rank,
-                                      [](uint32_t r, const ProcessInfo &process) { return r < process.firstRank; });
-  return static_cast<uint32_t>(after - processes_.begin()) - 1;
-}
-
 std::string Rendezvous::nameOf(uint32_t process) const {
-  const ProcessInfo &info = processes_[process];
-  if (info.ranks == 1)
-    return format("process %d (rank %u)", info.pid, info.firstRank);
-  return format("process %d (ranks %u to %u)", info.pid, info.firstRank, info.firstRank + info.ranks - 1);
+  return format("process %d (%s)", processes_[process].pid, rt::nameOf(processes_[process].range).c_str());
 }
 
-/// The hub sends to all but `except`, the others to the hub.
+/// What is from or about `process`, in frames: the hub sends to all but that process, the others to the hub.
 void Rendezvous::send(FrameKind kind, uint32_t process, uint32_t round, const Bytes &payload,
-                      const std::vector<int> &files, uint32_t except) {
+                      const std::vector<int> &files) {
   const std::lock_guard<std::mutex> lock(sending_);
-  for (uint32_t to = 0; to < sockets_.size(); ++to) {
-    if (!sockets_[to].valid() || (isHub() && to == except))
+  for (uint32_t to = 0; to < connections_.size(); ++to) {
+    if (!connections_[to].valid() || (isHub() && to == process))
       continue;
     FrameHeader header;
     header.kind = kind;
@@ -67,49 +45,53 @@ void Rendezvous::send(FrameKind kind, uint32_t process, uint32_t round, const By
     do {
       const size_t part = std::min(payload.size() - at, maxPayload);
       // The reader finds out about an end that is gone.
-      if (!sendFrame(sockets_[to], header, payload.data() + at, part, at == 0 ? files : std::vector<int>()).ok())
+      if (!connections_[to].send(header, payload.data() + at, part, at == 0 ? files : std::vector<int>()))
         break;
       at += part;
     } while (at < payload.size());
   }
 }
 
+bool Rendezvous::isComplete(uint32_t round, uint32_t process) const {
+  const auto found = incoming_.find({round, process});
+  return process == self_ || (found != incoming_.end() && found->second.complete);
+}
+
+bool Rendezvous::areAllGone() const {
+  return std::count(gone_.begin(), gone_.end(), 0) == 0;
+}
+
 Status Rendezvous::exchange(const std::string &what, Bytes message, const std::vector<int> &files,
                             std::vector<Message> &all) {
   all.clear();
   all.resize(processes_.size());
-  if (processes_.size() == 1) {
-    all[0].bytes = std::move(message);
-    return {};
-  }
   const uint32_t round = round_++;
-  send(FrameKind::Data, self_, round, withName(what, message), files, self_);
-  std::unique_lock<std::mutex> lock(mutex_);
-  const auto all_here = [&] {
-    for (uint32_t process = 0; process < processes_.size(); ++process) {
-      const auto found = incoming_.find({round, process});
-      if (process != self_ && (found == incoming_.end() || !found->second.complete))
-        return false;
-    }
-    return true;
+  Bytes named(what.begin(), what.end());
+  named.push_back(0);
+  named.insert(named.end(), message.begin(), message.end());
+  send(FrameKind::Data, self_, round, named, files);
+  all[self_].bytes = std::move(message);
+  std::string missing;
+  const auto isOver = [&] {
+    missing.clear();
+    for (uint32_t process = 0; process < processes_.size(); ++process)
+      if (!isComplete(round, process))
+        missing += (missing.empty() ? "" : ", ") + nameOf(process);
+    return missing.empty() || !lost_.ok() || std::count(gone_.begin(), gone_.end(), 1) != 0;
   };
-  const auto stuck = [&] { return !lost_.ok() || std::count(gone_.begin(), gone_.end(), 0) != int(gone_.size()); };
-  const bool in_time = changed_.wait_for(lock, options_.timeout, [&] { return all_here() || stuck(); });
-  if (!all_here()) {
-    if (!lost_.ok())
-      return lost_;
-    return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: %s %s", what.c_str(), missing(round).c_str(),
-                   in_time ? "left the communicator" : "did not come in time");
-  }
+  std::unique_lock<std::mutex> lock(mutex_);
+  const bool inTime = changed_.wait_for(lock, options_.timeout, isOver);
+  if (!missing.empty() && !lost_.ok())
+    return lost_;
+  if (!missing.empty())
+    return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: %s %s", what.c_str(), missing.c_str(),
+                   inTime ? "left the communicator" : "did not come in time");
   Status mismatch;
   for (uint32_t process = 0; process < processes_.size(); ++process) {
-    if (process == self_) {
-      all[process].bytes = std::move(message);
+    if (process == self_)
       continue;
-    }
     const auto found = incoming_.find({round, process});
-    all[process].bytes = std::move(found->second.bytes);
-    all[process].files = std::move(found->second.files);
+    all[process] = std::move(found->second.message);
     incoming_.erase(found);
     if (const std::string theirs = takeName(all[process].bytes); theirs != what && mismatch.ok())
       mismatch = failure(MSCCLC_ERROR_RENDEZVOUS, "collective calls differ: %s here, %s in %s", what.c_str(),
@@ -118,37 +100,24 @@ Status Rendezvous::exchange(const std::string &what, Bytes message, const std::v
   return mismatch;
 }
 
-Status Rendezvous::exchangeBytes(const std::string &what, Bytes message, std::vector<Bytes> &all) {
+Status Rendezvous::exchange(const std::string &what, Bytes message, std::vector<Bytes> &all) {
   std::vector<Message> messages;
   MSCCLC_TRY(exchange(what, std::move(message), {}, messages));
+  all.clear();
   for (Message &one : messages)
     all.push_back(std::move(one.bytes));
   return {};
 }
 
-std::string Rendezvous::missing(uint32_t round) const {
-  std::string names;
-  for (uint32_t process = 0; process < processes_.size(); ++process) {
-    const auto found = incoming_.find({round, process});
-    if (process != self_ && (found == incoming_.end() || !found->second.complete))
-      names += (names.empty() ? "" : ", ") + nameOf(process);
-  }
-  return names;
-}
-
 void Rendezvous::abort(const Status &reason) {
-  if (processes_.size() == 1)
-    return;
   Bytes payload = bytesOf(&reason.code, 1);
   const std::string text = reason.text.substr(0, maxPayload - sizeof(reason.code));
   payload.insert(payload.end(), text.begin(), text.end());
-  send(FrameKind::Abort, self_, 0, payload, {}, self_);
+  send(FrameKind::Abort, self_, 0, payload);
 }
 
 void Rendezvous::leave() {
-  if (processes_.size() == 1)
-    return;
-  send(FrameKind::Leave, self_, 0, {}, {}, self_);
+  send(FrameKind::Leave, self_);
   const std::lock_guard<std::mutex> lock(mutex_);
   gone_[self_] = 1;
   changed_.notify_all();
@@ -156,59 +125,49 @@ void Rendezvous::leave() {
 
 void Rendezvous::awaitLeave() {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (processes_.size() != 1)
-    changed_.wait_for(lock, options_.timeout, [&] { return std::count(gone_.begin(), gone_.end(), 0) == 0; });
+  changed_.wait_for(lock, options_.timeout, [&] { return areAllGone(); });
 }
 
 Rendezvous::Others Rendezvous::others() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (isDeaf_)
     return Others::Unknown;
-  for (uint32_t process = 0; process < processes_.size(); ++process)
-    if (process != self_ && gone_[process] == 0)
-      return Others::Here;
-  return Others::Gone;
+  return std::count(gone_.begin(), gone_.end(), 0) > (gone_[self_] == 0 ? 1 : 0) ? Others::Here : Others::Gone;
 }
 
 void Rendezvous::beginWatching() {
   watcher_ = ofProcess<Watcher>();
-  ends_ = ofProcess<ProcessEnds>();
-  for (uint32_t i = 0; i < sockets_.size(); ++i) {
-    if (!sockets_[i].valid())
+  for (uint32_t i = 0; i < connections_.size(); ++i) {
+    if (!connections_[i].valid())
       continue;
-    watched_.push_back(watcher_->watch(sockets_[i].get(), [this, i] {
+    watched_.push_back(watcher_->add(connections_[i].file(), [this, i] {
       const bool isOpen = read(i) != Received::Closed;
       if (!isOpen)
         lose(processOn(i));
-      return isOpen;
+      return isOpen ? Watcher::never : Watcher::done;
     }));
-    const pid_t process = processAt(sockets_[i]);
-    const std::shared_ptr<const File> file = process == 0 ? nullptr : ends_->of(process);
-    if (!file)
+    const pid_t process = connections_[i].process();
+    const std::shared_ptr<const File> end = process == 0 ? nullptr : watcher_->endOf(process);
+    if (!end)
       continue;
-    processFiles_.push_back(file);
-    watched_.push_back(watcher_->watch(file->get(), [this, i] {
-      seeEnd(i);
-      return false;
+    processFiles_.push_back(end);
+    // The process has ended; a child of it may hold the socket.
+    watched_.push_back(watcher_->add(end->get(), [this, i] {
+      while (read(i) == Received::Frame) // what it said before
+        continue;
+      ::shutdown(connections_[i].file(), SHUT_RDWR); // nobody reads what is sent there
+      lose(processOn(i));
+      return Watcher::done;
     }));
   }
 }
 
-/// A frame, if there is one.
-Received Rendezvous::read(uint32_t socket) {
+Received Rendezvous::read(uint32_t connection) {
   Frame frame;
-  const Received received = receiveFrame(sockets_[socket], frame);
+  const Received received = connections_[connection].receive(frame);
   if (received == Received::Frame)
     handle(frame);
   return received;
-}
-
-/// The process has ended; a child of its may hold the socket.
-void Rendezvous::seeEnd(uint32_t socket) {
-  while (read(socket) == Received::Frame) // what it said before
-    continue;
-  ::shutdown(sockets_[socket].get(), SHUT_RDWR); // nobody reads what is sent there
-  lose(processOn(socket));
 }
 
 void Rendezvous::handle(Frame &frame) {
@@ -220,18 +179,18 @@ void Rendezvous::handle(Frame &frame) {
     for (const File &file : frame.files)
       files.push_back(file.get());
     const std::lock_guard<std::mutex> lock(sending_);
-    for (uint32_t to = 1; to < sockets_.size(); ++to)
+    for (uint32_t to = 1; to < connections_.size(); ++to)
       if (to != header.process)
-        static_cast<void>(sendFrame(sockets_[to], header, frame.payload.data(), frame.payload.size(), files).ok());
+        connections_[to].send(header, frame.payload.data(), frame.payload.size(), files);
   }
   switch (header.kind) {
   case FrameKind::Data: {
     const std::lock_guard<std::mutex> lock(mutex_);
     Incoming &in = incoming_[{header.round, header.process}];
-    in.bytes.insert(in.bytes.end(), frame.payload.begin(), frame.payload.end());
+    in.message.bytes.insert(in.message.bytes.end(), frame.payload.begin(), frame.payload.end());
     for (File &file : frame.files)
-      in.files.push_back(std::move(file));
-    in.complete = in.bytes.size() >= header.total;
+      in.message.files.push_back(std::move(file));
+    in.complete = in.message.bytes.size() >= header.total;
     changed_.notify_all();
     break;
   }
@@ -242,7 +201,7 @@ void Rendezvous::handle(Frame &frame) {
     std::memcpy(&status.code, frame.payload.data(), sizeof(status.code));
     status.text = nameOf(header.process) +
                   " says: " + std::string(frame.payload.begin() + sizeof(status.code), frame.payload.end());
-    callbacks_.failed(status);
+    options_.failed(status);
     break;
   }
   case FrameKind::Leave: {
@@ -282,8 +241,8 @@ void Rendezvous::lose(uint32_t process) {
   if (status.ok())
     return;
   if (isHub())
-    send(FrameKind::Lost, process, 0, {}, {}, process);
-  callbacks_.failed(status);
+    send(FrameKind::Lost, process);
+  options_.failed(status);
 }
 
 } // namespace mscclc::rt

@@ -7,17 +7,7 @@
 #pragma once
 
 #include "bootstrap/place.h"
-#include "bootstrap/process_end.h"
-#include "bootstrap/socket.h"
 #include "bootstrap/watcher.h"
-
-#include <condition_variable>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <vector>
 
 namespace mscclc::rt {
 
@@ -28,46 +18,42 @@ struct Message {
 };
 
 struct ProcessInfo {
-  uint32_t firstRank = 0;
-  uint32_t ranks = 0;
+  RankRange range;
   int32_t pid = 0;
 };
 
 class Rendezvous {
 public:
   struct Options {
-    std::string path;    ///< not used where all ranks are in one process
+    std::string path;    ///< used without an allgather, where there are several processes
     Allgather allgather; ///< tells the processes the path, if it is there
     /// The processes may be on different machines. They have an allgather, and exchange no files.
     bool mayBeApart = false;
     uint32_t ranks = 0;
-    uint32_t firstRank = 0;
-    uint32_t localRanks = 0;
+    RankRange mine;
     std::chrono::milliseconds timeout{60000};
-  };
-  /// Called from the thread that watches.
-  struct Callbacks {
-    std::function<void(const Status &)> failed; ///< a process was lost, or aborted the communicator
+    /// Called from the thread that watches: a process was lost, or aborted the communicator.
+    std::function<void(const Status &)> failed;
   };
 
-  static Status join(const Options &options, Callbacks callbacks, std::unique_ptr<Rendezvous> &result);
+  /// Collective.
+  static Status join(Options options, std::unique_ptr<Rendezvous> &result);
   ~Rendezvous();
 
   const std::vector<ProcessInfo> &processes() const { return processes_; } ///< in the order of their ranks
   uint32_t self() const { return self_; }
-  uint32_t processOf(uint32_t rank) const;
 
   /// One round. `what` names it: processes that come to different rounds fail, and say so.
   Status exchange(const std::string &what, Bytes message, const std::vector<int> &files, std::vector<Message> &all);
   /// The same without files.
-  Status exchangeBytes(const std::string &what, Bytes message, std::vector<Bytes> &all);
+  Status exchange(const std::string &what, Bytes message, std::vector<Bytes> &all);
   /// Tells all other processes.
   void abort(const Status &reason);
   /// Tells them that this process ends its part.
   void leave();
   /// Waits until all processes that live have left too.
   void awaitLeave();
-  enum class Others : uint32_t {
+  enum class Others {
     Here,   ///< some live, and have not left
     Gone,   ///< none does
     Unknown ///< nobody says any more who has left
@@ -75,37 +61,34 @@ public:
   Others others() const;
 
 private:
-  explicit Rendezvous(Options options, Callbacks callbacks)
-      : options_(std::move(options)), callbacks_(std::move(callbacks)) {}
+  explicit Rendezvous(Options options) : options_(std::move(options)) {}
   Status gather(const Place &place, Clock::time_point deadline);
   Status enter(const Place &place, Clock::time_point deadline);
   void beginWatching();
-  /// The process at the other end of a socket: the hub's sockets are by process.
-  uint32_t processOn(uint32_t socket) const { return isHub() ? socket : 0; }
-  Received read(uint32_t socket);
-  void seeEnd(uint32_t socket);
+  /// The process at the other end of a connection: the hub's are by process.
+  uint32_t processOn(uint32_t connection) const { return isHub() ? connection : 0; }
+  /// Takes in what is there.
+  Received read(uint32_t connection);
   void handle(Frame &frame);
   void lose(uint32_t process);
-  void send(FrameKind kind, uint32_t process, uint32_t round, const Bytes &payload, const std::vector<int> &files,
-            uint32_t except);
-  std::string missing(uint32_t round) const;
+  void send(FrameKind kind, uint32_t process, uint32_t round = 0, const Bytes &payload = {},
+            const std::vector<int> &files = {});
+  bool isComplete(uint32_t round, uint32_t process) const;
   std::string nameOf(uint32_t process) const;
   bool isHub() const { return self_ == 0; }
+  bool areAllGone() const;
 
   struct Incoming {
-    Bytes bytes;
-    std::vector<File> files;
+    Message message;
     bool complete = false;
   };
 
   Options options_;
-  Callbacks callbacks_;
   std::vector<ProcessInfo> processes_;
   uint32_t self_ = 0;
-  std::vector<File> sockets_; ///< the hub's: by process; others': only [0]
+  std::vector<Connection> connections_; ///< the hub's: by process; others': only [0]
   std::mutex sending_;
   std::shared_ptr<Watcher> watcher_;
-  std::shared_ptr<ProcessEnds> ends_;
   std::vector<std::shared_ptr<const File>> processFiles_;
   std::vector<Watcher::Key> watched_;
 

@@ -1,14 +1,15 @@
 #include "bootstrap/socket.h"
 
-#include "bootstrap/tcp.h"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <thread>
 
@@ -16,31 +17,50 @@ namespace mscclc::rt {
 namespace {
 
 /// Tells apart other programs and other versions of the protocol.
-constexpr uint32_t frameMagic = 0x4d534352u + MSCCLC_ABI_VERSION;
+constexpr uint32_t frameMagic = 0x4d534353u + MSCCLC_ABI_VERSION;
 
-Status fillAddress(const std::string &path, sockaddr_un &address, socklen_t &length) {
-  address = {};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof(address.sun_path))
-    return failure(MSCCLC_ERROR_ARGUMENT, "rendezvous '%s': a socket's path has 1 to %zu characters", path.c_str(),
-                   sizeof(address.sun_path) - 1);
-  std::memcpy(address.sun_path, path.data(), path.size());
-  length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
-  if (path[0] == '@') {
-    address.sun_path[0] = '\0';
-    --length;
-  }
-  return {};
+union Control {
+  cmsghdr aligned;
+  char bytes[CMSG_SPACE(maxFiles * sizeof(int))];
+};
+
+File newSocket(const Address &address, int flags = 0) {
+  return File(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
 }
 
-Status newSocket(File &socket) {
-  socket = File(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  return socket.valid() ? Status{} : systemFailure("socket");
+/// 0, or an error of the system.
+int tryConnect(const Address &address, Clock::time_point deadline, File &socket) {
+  socket = newSocket(address, SOCK_NONBLOCK);
+  if (::connect(socket.get(), address.get(), address.length) == 0)
+    return 0;
+  if (errno != EINPROGRESS)
+    return errno;
+  pollfd entry{socket.get(), POLLOUT, 0};
+  while (::poll(&entry, 1, millisecondsUntil(deadline)) < 0 && errno == EINTR)
+    continue;
+  int error = ETIMEDOUT;
+  socklen_t length = sizeof(error);
+  if (entry.revents != 0)
+    ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+  return error;
 }
 
-bool answers(const sockaddr_un &address, socklen_t length) {
-  File probe;
-  return newSocket(probe).ok() && ::connect(probe.get(), reinterpret_cast<const sockaddr *>(&address), length) == 0;
+/// Sends wait. Over TCP a machine that is gone is noticed within half a minute, sends wait for no longer than 30 s, and
+/// small frames are sent at once.
+void prepare(const File &socket, bool isTcp) {
+  ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
+  if (!isTcp)
+    return;
+  const auto set = [&](int level, int name, auto value) {
+    static_cast<void>(::setsockopt(socket.get(), level, name, &value, sizeof(value)));
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(SOL_SOCKET, SO_SNDTIMEO, timeval{30, 0});
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 10);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 30000);
 }
 
 } // namespace
@@ -50,74 +70,104 @@ int millisecondsUntil(Clock::time_point deadline) {
   return static_cast<int>(std::clamp<long long>(left, 0, 1 << 30));
 }
 
-Status listenAt(const std::string &path, File &socket) {
-  sockaddr_un address;
-  socklen_t length = 0;
-  MSCCLC_TRY(fillAddress(path, address, length));
-  MSCCLC_TRY(newSocket(socket));
-  const auto *where = reinterpret_cast<const sockaddr *>(&address);
-  int result = ::bind(socket.get(), where, length);
-  struct stat info{};
-  if (result != 0 && errno == EADDRINUSE && path[0] != '@' && ::lstat(path.c_str(), &info) == 0 &&
-      S_ISSOCK(info.st_mode) && !answers(address, length)) {
-    ::unlink(path.c_str());
-    result = ::bind(socket.get(), where, length);
+std::string Address::name() const {
+  if (!isPath())
+    return "rank 0's machine";
+  const auto *path = reinterpret_cast<const sockaddr_un *>(&storage)->sun_path;
+  return *path == '\0' ? "@" + std::string(path + 1) : std::string(path);
+}
+
+Status Address::ofPath(const std::string &path, Address &result) {
+  result = {};
+  auto &address = reinterpret_cast<sockaddr_un &>(result.storage);
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof(address.sun_path))
+    return failure(MSCCLC_ERROR_ARGUMENT, "rendezvous '%s': a socket's path has 1 to %zu characters", path.c_str(),
+                   sizeof(address.sun_path) - 1);
+  std::memcpy(address.sun_path, path.data(), path.size());
+  result.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
+  if (path[0] == '@') {
+    address.sun_path[0] = '\0';
+    --result.length;
   }
-  if (result != 0)
-    return systemFailure("rendezvous: bind to '" + path + "'");
-  if (::listen(socket.get(), 128) != 0)
-    return systemFailure("rendezvous: listen at '" + path + "'");
   return {};
 }
 
-Status connectTo(const std::string &path, Clock::time_point deadline, File &socket) {
-  sockaddr_un address;
-  socklen_t length = 0;
-  MSCCLC_TRY(fillAddress(path, address, length));
-  for (;;) {
-    MSCCLC_TRY(newSocket(socket));
-    if (::connect(socket.get(), reinterpret_cast<const sockaddr *>(&address), length) == 0)
-      return {};
-    if (errno != ENOENT && errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR)
-      return systemFailure("rendezvous: connect to '" + path + "'");
+Status listenAt(Address &address, File &socket) {
+  socket = newSocket(address);
+  int result = ::bind(socket.get(), address.get(), address.length);
+  const std::string name = address.name();
+  struct stat info{};
+  if (result != 0 && errno == EADDRINUSE && address.isPath() && ::lstat(name.c_str(), &info) == 0 &&
+      S_ISSOCK(info.st_mode)) {
+    File probe;
+    if (tryConnect(address, Clock::now(), probe) == ECONNREFUSED) {
+      ::unlink(name.c_str());
+      result = ::bind(socket.get(), address.get(), address.length);
+    } else {
+      errno = EADDRINUSE;
+    }
+  }
+  socklen_t length = sizeof(address.storage);
+  if (result != 0 || ::listen(socket.get(), 128) != 0 ||
+      (!address.isPath() && ::getsockname(socket.get(), reinterpret_cast<sockaddr *>(&address.storage), &length) != 0))
+    return systemFailure("rendezvous: listen at '" + name + "'");
+  return {};
+}
+
+Status Connection::to(const Address &address, Clock::time_point deadline, Connection &result) {
+  File socket;
+  while (const int error = tryConnect(address, deadline, socket)) {
+    // Rank 0's process may come later; what is wrong with a network may pass.
+    if (address.isPath() && error != ENOENT && error != ECONNREFUSED && error != EAGAIN && error != EINTR) {
+      errno = error;
+      return systemFailure("rendezvous: connect to '" + address.name() + "'");
+    }
     if (Clock::now() >= deadline)
-      return failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: nobody listens at '%s'; rank 0's process did not come",
-                     path.c_str());
+      return failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: nobody listens at '%s'; rank 0's process did not come (%s)",
+                     address.name().c_str(), std::strerror(error));
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-}
-
-Status acceptFrom(const File &listener, File &socket) {
-  socket = File(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!socket.valid())
-    return systemFailure("rendezvous: accept");
-  if (isStream(socket)) {
-    prepareStream(socket);
-    return {};
-  }
-  ucred peer{};
-  socklen_t length = sizeof(peer);
-  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.uid != ::geteuid())
-    return failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: a process of another user came (pid %d)",
-                   static_cast<int>(peer.pid));
+  prepare(socket, !address.isPath());
+  result = Connection(std::move(socket));
   return {};
 }
 
-Status sendFrame(const File &socket, FrameHeader header, const uint8_t *payload, size_t bytes,
-                 const std::vector<int> &files) {
+Status Connection::from(const File &listener, Connection &result) {
+  Address other;
+  socklen_t length = sizeof(other.storage);
+  File socket(::accept4(listener.get(), reinterpret_cast<sockaddr *>(&other.storage), &length, SOCK_CLOEXEC));
+  if (!socket.valid())
+    return systemFailure("rendezvous: accept");
+  ucred peer{};
+  length = sizeof(peer);
+  if (other.isPath() &&
+      (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.uid != ::geteuid()))
+    return failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: a process of another user came (pid %d)",
+                   static_cast<int>(peer.pid));
+  prepare(socket, !other.isPath());
+  result = Connection(std::move(socket));
+  return {};
+}
+
+pid_t Connection::process() const {
+  ucred peer{};
+  socklen_t length = sizeof(peer);
+  return ::getsockopt(file(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid > 0 ? peer.pid : 0;
+}
+
+bool Connection::send(FrameHeader header, const uint8_t *payload, size_t bytes, const std::vector<int> &files) const {
   header.magic = frameMagic;
   header.bytes = static_cast<uint32_t>(bytes);
-  if (isStream(socket)) {
-    const bool sent = sendAll(socket, &header, sizeof(header)) && sendAll(socket, payload, bytes);
-    return sent ? Status{} : systemFailure("rendezvous: send");
-  }
   iovec parts[2] = {{&header, sizeof(header)}, {const_cast<uint8_t *>(payload), bytes}};
   msghdr message{};
   message.msg_iov = parts;
-  message.msg_iovlen = bytes != 0 ? 2 : 1;
-  alignas(cmsghdr) char control[CMSG_SPACE(maxFiles * sizeof(int))];
+  message.msg_iovlen = 2;
+  Control control{};
+  if (files.size() > maxFiles)
+    return false;
   if (!files.empty()) {
-    message.msg_control = control;
+    message.msg_control = &control;
     message.msg_controllen = CMSG_SPACE(files.size() * sizeof(int));
     cmsghdr *attached = CMSG_FIRSTHDR(&message);
     attached->cmsg_level = SOL_SOCKET;
@@ -125,92 +175,74 @@ Status sendFrame(const File &socket, FrameHeader header, const uint8_t *payload,
     attached->cmsg_len = CMSG_LEN(files.size() * sizeof(int));
     std::memcpy(CMSG_DATA(attached), files.data(), files.size() * sizeof(int));
   }
+  while (parts[0].iov_len + parts[1].iov_len != 0) {
+    const ssize_t sent = ::sendmsg(file(), &message, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR)
+      continue;
+    if (sent <= 0)
+      return false;
+    message.msg_control = nullptr; // went with the first byte
+    message.msg_controllen = 0;
+    auto left = static_cast<size_t>(sent);
+    for (iovec &part : parts) {
+      const size_t taken = std::min(left, part.iov_len);
+      part = {static_cast<char *>(part.iov_base) + taken, part.iov_len - taken};
+      left -= taken;
+    }
+  }
+  return true;
+}
+
+Received Connection::receive(Frame &frame, size_t most) {
   for (;;) {
-    if (::sendmsg(socket.get(), &message, MSG_NOSIGNAL) >= 0)
-      return {};
-    if (errno != EINTR)
-      return systemFailure("rendezvous: send");
+    // Nothing is read beyond a frame's end, so that files that come are the frame's.
+    size_t whole = sizeof(frame.header);
+    if (heard_.size() >= whole) {
+      std::memcpy(&frame.header, heard_.data(), whole);
+      if (frame.header.magic != frameMagic || frame.header.bytes > most)
+        return Received::Closed;
+      whole += frame.header.bytes;
+      if (heard_.size() == whole) {
+        frame.payload.assign(heard_.begin() + sizeof(frame.header), heard_.end());
+        frame.files = std::exchange(files_, {});
+        heard_.clear();
+        return Received::Frame;
+      }
+    }
+    const size_t before = heard_.size();
+    heard_.resize(whole);
+    iovec part{heard_.data() + before, whole - before};
+    Control control;
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = &control;
+    message.msg_controllen = sizeof(control);
+    const ssize_t got = ::recvmsg(file(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    heard_.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (got <= 0)
+      return got < 0 && (errno == EAGAIN || errno == EINTR) ? Received::Nothing : Received::Closed;
+    for (cmsghdr *attached = CMSG_FIRSTHDR(&message); attached != nullptr; attached = CMSG_NXTHDR(&message, attached))
+      if (attached->cmsg_level == SOL_SOCKET && attached->cmsg_type == SCM_RIGHTS)
+        for (size_t at = 0; at + sizeof(int) <= attached->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
+          int descriptor = -1;
+          std::memcpy(&descriptor, CMSG_DATA(attached) + at, sizeof(int));
+          files_.emplace_back(descriptor);
+        }
   }
 }
 
-/// A frame of a stream, once its beginning is there.
-static Received receiveFromStream(const File &socket, Frame &frame) {
-  char first = 0;
-  const ssize_t got = ::recv(socket.get(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR))
-    return Received::Nothing;
-  frame.files.clear();
-  if (got <= 0 || !receiveAll(socket, &frame.header, sizeof(frame.header)) || frame.header.magic != frameMagic ||
-      frame.header.bytes > maxPayload)
-    return Received::Closed;
-  frame.payload.resize(frame.header.bytes);
-  return receiveAll(socket, frame.payload.data(), frame.payload.size()) ? Received::Frame : Received::Closed;
-}
-
-Received receiveFrame(const File &socket, Frame &frame) {
-  if (isStream(socket))
-    return receiveFromStream(socket, frame);
-  frame.payload.resize(maxPayload);
-  frame.files.clear();
-  iovec parts[2] = {{&frame.header, sizeof(frame.header)}, {frame.payload.data(), frame.payload.size()}};
-  msghdr message{};
-  message.msg_iov = parts;
-  message.msg_iovlen = 2;
-  alignas(cmsghdr) char control[CMSG_SPACE(maxFiles * sizeof(int))];
-  message.msg_control = control;
-  message.msg_controllen = sizeof(control);
-  const ssize_t got = ::recvmsg(socket.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (got < 0)
-    return errno == EAGAIN || errno == EINTR ? Received::Nothing : Received::Closed;
-  for (cmsghdr *attached = CMSG_FIRSTHDR(&message); attached != nullptr; attached = CMSG_NXTHDR(&message, attached))
-    if (attached->cmsg_level == SOL_SOCKET && attached->cmsg_type == SCM_RIGHTS)
-      for (size_t i = 0; i < (attached->cmsg_len - CMSG_LEN(0)) / sizeof(int); ++i) {
-        int descriptor = -1;
-        std::memcpy(&descriptor, CMSG_DATA(attached) + i * sizeof(int), sizeof(int));
-        frame.files.emplace_back(descriptor);
-      }
-  // A peer that speaks another protocol is as good as gone.
-  if (static_cast<size_t>(got) < sizeof(frame.header) || frame.header.magic != frameMagic)
-    return Received::Closed;
-  frame.payload.resize(static_cast<size_t>(got) - sizeof(frame.header));
-  return Received::Frame;
-}
-
-Received hearFrame(const File &socket, size_t bytes, Bytes &heard, Frame &frame) {
-  if (!isStream(socket))
-    return receiveFrame(socket, frame);
-  const size_t before = heard.size(), whole = sizeof(frame.header) + bytes;
-  heard.resize(whole);
-  const ssize_t got = ::recv(socket.get(), heard.data() + before, whole - before, MSG_DONTWAIT);
-  heard.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
-  if (got < 0 && (errno == EAGAIN || errno == EINTR))
-    return Received::Nothing;
-  if (got <= 0)
-    return Received::Closed;
-  if (heard.size() < sizeof(frame.header))
-    return Received::Nothing;
-  std::memcpy(&frame.header, heard.data(), sizeof(frame.header));
-  if (frame.header.magic != frameMagic || frame.header.bytes != bytes)
-    return Received::Closed;
-  frame.files.clear();
-  frame.payload.assign(heard.begin() + sizeof(frame.header), heard.end());
-  return heard.size() == whole ? Received::Frame : Received::Nothing;
-}
-
-Status awaitFrame(const File &socket, Clock::time_point deadline, Frame &frame) {
+Status Connection::await(Clock::time_point deadline, Frame &frame) {
   for (;;) {
-    switch (receiveFrame(socket, frame)) {
-    case Received::Frame:
+    const Received received = receive(frame);
+    if (received == Received::Frame)
       return {};
-    case Received::Closed:
+    if (received == Received::Closed)
       return failure(MSCCLC_ERROR_RENDEZVOUS,
                      "rendezvous: the other end closed the connection, or is of another version");
-    case Received::Nothing:
-      break;
-    }
     if (Clock::now() >= deadline)
       return failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: the communicator did not become complete in time");
-    pollfd entry{socket.get(), POLLIN, 0};
+    pollfd entry{file(), POLLIN, 0};
     ::poll(&entry, 1, std::max(1, millisecondsUntil(deadline)));
   }
 }

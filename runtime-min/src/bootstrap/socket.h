@@ -1,4 +1,5 @@
-// Frames over a Unix socket that keeps message boundaries, with file descriptors beside them; or over TCP without.
+// Frames over a stream: over a Unix socket, with file descriptors beside them, or over TCP without. Nothing is
+// encrypted: the token of the rendezvous keeps out who comes by mistake, not who listens on the network.
 #pragma once
 
 #include "bootstrap/file.h"
@@ -7,11 +8,29 @@
 
 #include <chrono>
 #include <cstdint>
+#include <sys/socket.h>
 #include <vector>
 
 namespace mscclc::rt {
 
 using Clock = std::chrono::steady_clock;
+
+/// Where somebody listens. Plain bytes, that other processes take as they are.
+struct Address {
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+
+  /// A Unix socket; "@name": in the abstract namespace.
+  static Status ofPath(const std::string &path, Address &result);
+  /// Where other machines reach this one, at any port: the first running interface that NCCL_SOCKET_IFNAME allows
+  /// (prefixes of names, as NCCL takes them); there must be one. Where it is not set: the first that is neither the
+  /// loopback nor Docker's, else the loopback.
+  static Status ofThisMachine(Address &result);
+  /// For messages: "@name", "/a/path", or whose machine it is.
+  std::string name() const;
+  bool isPath() const { return storage.ss_family == AF_UNIX; }
+  const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&storage); }
+};
 
 enum class FrameKind : uint32_t {
   Hello,   ///< to rank 0's process: who comes
@@ -40,27 +59,43 @@ struct Frame {
 
 /// Largest payload of a frame; longer messages are cut.
 inline constexpr size_t maxPayload = size_t{48} << 10;
-/// Most descriptors in a frame.
-inline constexpr size_t maxFiles = 64;
+/// Most descriptors in a frame: as many as Linux takes.
+inline constexpr size_t maxFiles = 253;
 
 enum class Received { Frame, Nothing, Closed };
 
-/// Listens at `path` ("@name": abstract). A socket file that nobody listens at any more is replaced.
-Status listenAt(const std::string &path, File &socket);
-/// Connects to `path`, trying again until `deadline`.
-Status connectTo(const std::string &path, Clock::time_point deadline, File &socket);
-/// Takes a connection; on one machine, of a process of the same user.
-Status acceptFrom(const File &listener, File &socket);
+/// One end of a connection.
+class Connection {
+public:
+  Connection() = default;
+  explicit Connection(File socket) : socket_(std::move(socket)) {}
 
-Status sendFrame(const File &socket, FrameHeader header, const uint8_t *payload, size_t bytes,
-                 const std::vector<int> &files = {});
-/// Without waiting.
-Received receiveFrame(const File &socket, Frame &frame);
-/// The same of one with a payload of `bytes`, from somebody unknown: a frame of another length counts as closed.
-/// `heard` keeps what has come of it.
-Received hearFrame(const File &socket, size_t bytes, Bytes &heard, Frame &frame);
-/// Waits for a frame until `deadline`; fails if the other end closes.
-Status awaitFrame(const File &socket, Clock::time_point deadline, Frame &frame);
+  /// Connects, trying again until `deadline`.
+  static Status to(const Address &address, Clock::time_point deadline, Connection &result);
+  /// Takes a connection; on one machine, of a process of the same user.
+  static Status from(const File &listener, Connection &result);
+
+  int file() const { return socket_.get(); }
+  bool valid() const { return socket_.valid(); }
+  /// The process at the other end, by its number here; 0 where that is not known: on another machine, or in a
+  /// namespace that cannot be seen from here.
+  pid_t process() const;
+
+  /// False if the other end is gone.
+  bool send(FrameHeader header, const uint8_t *payload, size_t bytes, const std::vector<int> &files = {}) const;
+  /// Without waiting. A frame with more than `most` bytes of payload, or of another version, counts as closed.
+  Received receive(Frame &frame, size_t most = maxPayload);
+  /// Waits for a frame until `deadline`; fails if the other end closes.
+  Status await(Clock::time_point deadline, Frame &frame);
+
+private:
+  File socket_;
+  Bytes heard_; ///< the beginning of a frame, and the files that came with it
+  std::vector<File> files_;
+};
+
+/// Listens at `address`, and fills in its port. A socket file that nobody listens at any more is replaced.
+Status listenAt(Address &address, File &socket);
 
 /// Milliseconds to `deadline` for poll(2): 0 if it has passed.
 int millisecondsUntil(Clock::time_point deadline);

@@ -2,8 +2,6 @@
 
 #include "communicator/instance.h"
 #include "communicator/proxy.h"
-#include "engine/local.h"
-#include "engine/nccl.h"
 
 #include <algorithm>
 #include <cstring>
@@ -35,23 +33,23 @@ std::chrono::milliseconds graceOf(uint64_t waitMs) {
 
 Status Communicator::create(const MscclcCommunicatorOptions &given, std::unique_ptr<Communicator> &result) {
   MscclcCommunicatorOptions options = given;
-  NcclRanks nccl;
-  if (options.nccl != nullptr) {
-    MSCCLC_TRY(NcclRanks::read(options.nccl_library, options.nccl, std::max(options.local_ranks, 1u), nccl));
-    options.ranks = nccl.ranks;
-    options.first_local_rank = nccl.first;
-    options.local_ranks = static_cast<uint32_t>(nccl.comms.size());
-    options.devices = nccl.devices.data();
+  std::unique_ptr<Communicator> communicator(new Communicator());
+  if (options.nccl == nullptr) {
+    communicator->engine_ = createLocalEngine();
+  } else {
+    if (createNcclEngine == nullptr)
+      return failure(MSCCLC_ERROR_UNSUPPORTED, "this build of the runtime has no engine on NCCL");
     options.rendezvous = nullptr;
     options.allgather = nullptr;
+    MSCCLC_TRY(createNcclEngine(options, communicator->engine_));
   }
-  std::unique_ptr<Communicator> communicator(new Communicator());
+  communicator->engine_->place(options);
   MSCCLC_TRY(createPlatform(options.platform, communicator->platform_));
   const DeviceGuard guard(*communicator->platform_);
   MSCCLC_TRY(communicator->placeRanks(options));
   if (options.nccl == nullptr)
     MSCCLC_TRY(communicator->connectDevices());
-  MSCCLC_TRY(communicator->meet(options, options.nccl == nullptr ? nullptr : &nccl));
+  MSCCLC_TRY(communicator->meet(options));
   for (const int32_t device : communicator->rankDevices_) {
     Stream stream = nullptr;
     MSCCLC_TRY(communicator->platform_->createStream(device, false, stream));
@@ -93,44 +91,30 @@ Status Communicator::placeRanks(const MscclcCommunicatorOptions &options) {
 }
 
 Status Communicator::connectDevices() {
-  for (const int32_t from : devices_) {
-    reaches_.emplace_back();
-    for (const int32_t to : devices_) {
-      bool reaches = false;
-      MSCCLC_TRY(platform_->connect(from, to, reaches));
-      reaches_.back().push_back(reaches ? 1 : 0);
-    }
-  }
+  for (const int32_t from : devices_)
+    for (const int32_t to : devices_)
+      MSCCLC_TRY(platform_->connect(from, to, reaches_[{from, to}]));
   return {};
 }
 
-Status Communicator::meet(const MscclcCommunicatorOptions &options, NcclRanks *nccl) {
+Status Communicator::meet(const MscclcCommunicatorOptions &options) {
   const uint64_t waitMs = options.wait_timeout_ms == 0 ? defaultWaitMs : options.wait_timeout_ms;
   waitTimeoutNs_ = waitMs >= longestMs ? 0 : waitMs * 1000000;
   chains_ = options.unchained == 0;
   watch_ = std::make_unique<Watch>(
-      graceOf(waitMs),
-      [this](const Status &reason) { engine_->abort(engine_.get(), reason.code, reason.text.c_str()); },
-      [this] { return statusOf(engine_->health(engine_.get())); });
-  const auto failed = [this](const Status &reason) { watch_->fail(reason); };
+      graceOf(waitMs), [this](const Status &reason) { engine_->meeting().abort(reason); },
+      [this] { return engine_->health(); });
   const std::chrono::milliseconds timeout(
       options.setup_timeout_ms == 0 ? defaultSetupMs : std::min(options.setup_timeout_ms, longestMs));
   setupTimeoutNs_ = static_cast<uint64_t>(timeout.count()) * 1000000;
-  MscclcEngine *engine = nullptr;
-  if (nccl != nullptr) {
-    MSCCLC_TRY(NcclEngine::create({*platform_, std::move(*nccl), timeout, failed}, engine));
-  } else {
-    Rendezvous::Options meeting;
-    meeting.path = options.rendezvous == nullptr ? "" : options.rendezvous;
-    meeting.allgather = {options.allgather, options.allgather_context, options.process, options.processes};
-    meeting.ranks = ranks_;
-    meeting.firstRank = firstLocalRank_;
-    meeting.localRanks = localRanks();
-    meeting.timeout = timeout;
-    MSCCLC_TRY(LocalEngine::create({*platform_, rankDevices_, std::move(meeting), failed}, engine));
-  }
-  engine_.reset(engine);
-  engine_->shape(engine, &shape_);
+  Rendezvous::Options meeting;
+  meeting.path = options.rendezvous == nullptr ? "" : options.rendezvous;
+  meeting.allgather = {options.allgather, options.allgather_context, options.process, options.processes};
+  meeting.ranks = ranks_;
+  meeting.mine = {firstLocalRank_, localRanks()};
+  meeting.timeout = timeout;
+  meeting.failed = [this](const Status &reason) { watch_->fail(reason); };
+  MSCCLC_TRY(engine_->meet(*platform_, rankDevices_, std::move(meeting)));
   return introduceRanks();
 }
 
@@ -177,17 +161,13 @@ Communicator::~Communicator() {
   engine_.reset();
 }
 
-size_t Communicator::indexOfDevice(int32_t device) const {
-  return static_cast<size_t>(std::lower_bound(devices_.begin(), devices_.end(), device) - devices_.begin());
-}
-
 bool Communicator::reaches(uint32_t localIndex, uint32_t rank) const {
-  if (rank - shape_.team_first >= shape_.team_ranks)
+  if (rank - engine_->team().first >= engine_->team().count)
     return false;
   // Memory of another process is reached once it is mapped, and NCCL maps that of all devices of a team.
   if (!isLocal(rank) || reaches_.empty())
     return true;
-  return reaches_[indexOfDevice(device(localIndex))][indexOfDevice(device(rank - firstLocalRank_))] != 0;
+  return reaches_.at({device(localIndex), device(rank - firstLocalRank_)});
 }
 
 ProxyThread &Communicator::proxies() {
@@ -205,7 +185,13 @@ void Communicator::fail(const Status &reason) {
   const bool first = watch_->fail(reason);
   watch_->giveUpSettling();
   if (first)
-    engine_->abort(engine_.get(), reason.code, reason.text.c_str());
+    engine_->meeting().abort(reason);
+}
+
+void Communicator::leave() {
+  engine_->meeting().leave();
+  if (!engine_->outlasts())
+    engine_->meeting().awaitLeave();
 }
 
 Status Communicator::settle() {
@@ -227,13 +213,10 @@ Status Communicator::drainProxies() {
   return {};
 }
 
-Status Communicator::exchange(const std::string &what, const Bytes &mine, std::vector<Bytes> &all) {
-  const MscclcReceive receive = [](void *context, const void *bytes, uint64_t count) {
-    const auto *begin = static_cast<const uint8_t *>(bytes);
-    static_cast<std::vector<Bytes> *>(context)->emplace_back(begin, begin + count);
-  };
-  all.clear();
-  return statusOf(engine_->exchange(engine_.get(), what.c_str(), mine.data(), mine.size(), receive, &all));
+Status Communicator::clear(const Memory &memory) {
+  for (uint32_t i = 0; i < localRanks() && memory.bytes() != 0; ++i)
+    MSCCLC_TRY(platform_->clear(device(i), memory.at(i, firstLocalRank_ + i), memory.bytes()));
+  return {};
 }
 
 Status Communicator::agree(const std::string &what, const Status &mine, const Bytes &bytes, std::vector<Bytes> &all) {

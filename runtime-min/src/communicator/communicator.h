@@ -1,21 +1,13 @@
 // A communicator: which ranks there are, which of them are here, on which devices; and its state of health.
 #pragma once
 
-#include "bytes.h"
-#include "communicator/region.h"
 #include "communicator/watch.h"
 #include "engine/engine.h"
-#include "platform/platform.h"
-
-#include <memory>
-#include <string>
-#include <vector>
 
 namespace mscclc::rt {
 
 class Instance;
 class ProxyThread;
-struct NcclRanks;
 
 class Communicator {
 public:
@@ -24,7 +16,7 @@ public:
   ~Communicator();
 
   Platform &platform() { return *platform_; }
-  MscclcEngine &engine() const { return *engine_; }
+  Engine &engine() const { return *engine_; }
   Watch &watch() { return *watch_; }
   /// The process's, which it starts.
   ProxyThread &proxies();
@@ -35,7 +27,7 @@ public:
   uint32_t firstLocalRank() const { return firstLocalRank_; }
   uint32_t localRanks() const { return static_cast<uint32_t>(rankDevices_.size()); }
   bool isLocal(uint32_t rank) const { return rank - firstLocalRank_ < localRanks(); }
-  uint32_t processes() const { return shape_.processes; }
+  size_t processes() const { return engine_->meeting().processes().size(); }
   /// Device of a local rank.
   int32_t device(uint32_t localIndex) const { return rankDevices_[localIndex]; }
   /// The process's devices, each once, ascending.
@@ -54,14 +46,25 @@ public:
   Status health() const { return watch_->health(); }
   /// Makes all waits give up, here and in the other processes. From any thread.
   void fail(const Status &reason);
+  /// Tells the other processes that this one ends its part. Where the engine does not outlast the program's, waits
+  /// until those that live do so too, for no longer than a set-up may take.
+  void leave();
   /// Waits for the launches of all instances.
   Status settle();
   /// Waits until what they have asked their proxies for is done. No launch runs here.
   Status drainProxies();
   /// Whether the other processes may go on to use the memory of this one when it has left.
-  bool outlasts() const { return engine_->outlasts != 0 && processes() > 1; }
+  bool outlasts() const { return engine_->outlasts() && processes() > 1; }
+  /// Zeroed memory on every rank. `multicast`: with a multicast mapping where the communicator has them. Collective.
+  Status allocate(const std::string &what, uint64_t bytes, bool multicast, std::unique_ptr<Memory> &memory) {
+    return engine_->allocate(what, bytes, multicast && hasMulticast_, memory);
+  }
+  /// Zeroes the memory of the local ranks.
+  Status clear(const Memory &memory);
   /// Every process sends bytes and gets those of all, in the order of their ranks. Collective.
-  Status exchange(const std::string &what, const Bytes &mine, std::vector<Bytes> &all);
+  Status exchange(const std::string &what, Bytes mine, std::vector<Bytes> &all) {
+    return engine_->meeting().exchange(what, std::move(mine), all);
+  }
   /// The same, if all is well in every process (`mine`: in this one). Else the failure of this process, or that of
   /// another. So none of them waits for one that cannot go on. Collective.
   Status agree(const std::string &what, const Status &mine, const Bytes &bytes, std::vector<Bytes> &all);
@@ -79,30 +82,25 @@ private:
   Communicator() = default;
   Status placeRanks(const MscclcCommunicatorOptions &options);
   Status connectDevices();
-  Status meet(const MscclcCommunicatorOptions &options, NcclRanks *nccl);
+  Status meet(const MscclcCommunicatorOptions &options);
   Status introduceRanks();
   /// Waits until what all launches so far have sent over the network has arrived, half as long as a set-up may take.
   /// `rounds`: by instance, Instance::sendSettling's.
   Status drain(const std::vector<uint64_t> &rounds);
-  size_t indexOfDevice(int32_t device) const;
 
   std::unique_ptr<Platform> platform_;
   uint32_t ranks_ = 0;
   uint32_t firstLocalRank_ = 0;
   std::vector<int32_t> rankDevices_;
   std::vector<int32_t> devices_;
-  std::vector<DeviceId> deviceIds_;        ///< by rank
-  std::vector<std::vector<char>> reaches_; ///< by index into devices_, twice
+  std::vector<DeviceId> deviceIds_;                     ///< by rank
+  std::map<std::pair<int32_t, int32_t>, bool> reaches_; ///< from a device of the process to one
   bool hasMulticast_ = false;
   uint64_t waitTimeoutNs_ = 0;
   uint64_t setupTimeoutNs_ = 0;
   bool chains_ = true;
   std::unique_ptr<Watch> watch_;
-  struct DestroyEngine {
-    void operator()(MscclcEngine *engine) const { engine->destroy(engine); }
-  };
-  std::unique_ptr<MscclcEngine, DestroyEngine> engine_;
-  MscclcShape shape_{};
+  std::unique_ptr<Engine> engine_;
   std::vector<Stream> streams_; ///< by local rank
   std::shared_ptr<ProxyThread> proxies_;
   std::vector<Instance *> instances_;

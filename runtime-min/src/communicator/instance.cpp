@@ -17,8 +17,8 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
   instance->scratchStride_ = kernel.scratch_stride(instance->maxMessageBytes_);
   const uint64_t scratchBytes = kernel.scratch_bytes(instance->scratchStride_);
   const bool multicast = (kernel.flags & MSCCLC_USES_MULTICAST) != 0;
-  MSCCLC_TRY(Region::allocate(communicator, syncBytes, false, name + ": counters", instance->sync_));
-  MSCCLC_TRY(Region::allocate(communicator, scratchBytes, multicast, name + ": scratch", instance->scratch_));
+  MSCCLC_TRY(communicator.allocate(name + ": counters", syncBytes, false, instance->sync_));
+  MSCCLC_TRY(communicator.allocate(name + ": scratch", scratchBytes, multicast, instance->scratch_));
   MSCCLC_TRY(instance->openPorts(name));
   instance->local_.resize(communicator.localRanks());
   // NCCL does not say what a signal of a port begins with.
@@ -72,10 +72,6 @@ Status Instance::checkReach() const {
   return {};
 }
 
-char *Instance::syncOf(uint32_t localIndex, uint32_t rank) const {
-  return static_cast<char *>(sync_->at(localIndex, rank));
-}
-
 Status Instance::storesSignals(uint32_t localIndex, uint32_t peer, bool &stores) const {
   const int32_t device = communicator_.device(localIndex);
   RemoteAdd adds = RemoteAdd::Unknown;
@@ -93,7 +89,7 @@ Status Instance::storesSignals(uint32_t localIndex, uint32_t peer, bool &stores)
 Status Instance::addMemoryChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels) const {
   const uint32_t self = communicator_.firstLocalRank() + localIndex;
   const SyncLayout layout(infos_[self]);
-  char *const own = syncOf(localIndex, self);
+  char *const own = sync_->at(localIndex, self);
   std::map<uint32_t, bool> storing; // by peer
   for (uint32_t k = 0; k < infos_[self].memory_channels; ++k) {
     MscclcChannelInfo paired{};
@@ -105,7 +101,7 @@ Status Instance::addMemoryChannels(uint32_t localIndex, std::vector<MscclcChanne
     channel.expected = counterAt(own, layout.memoryExpected, k);
     channel.outbound = counterAt(own, layout.unheard, k);
     if (paired.peer_channel < infos_[paired.peer].memory_channels)
-      channel.outbound = counterAt(syncOf(localIndex, paired.peer), SyncLayout(infos_[paired.peer]).memoryInbound,
+      channel.outbound = counterAt(sync_->at(localIndex, paired.peer), SyncLayout(infos_[paired.peer]).memoryInbound,
                                    paired.peer_channel);
     channel.sent = storing[paired.peer] ? counterAt(own, layout.memorySent, k) : nullptr;
     channel.peer = paired.peer;
@@ -118,7 +114,7 @@ Status Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel>
                                  std::vector<ProxyChannel> &served) const {
   const uint32_t self = communicator_.firstLocalRank() + localIndex;
   const SyncLayout layout(infos_[self]);
-  char *const own = syncOf(localIndex, self);
+  char *const own = sync_->at(localIndex, self);
   bool anyNear = false;
   for (uint32_t k = 0; k < infos_[self].port_channels; ++k) {
     MscclcChannelInfo paired{};
@@ -147,8 +143,8 @@ Status Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel>
     end.peer = paired.peer;
     end.flushesDone = counterAt(own, layout.flushesDone, k);
     if (isPaired && isNear)
-      end.peerInbound =
-          counterAt(syncOf(localIndex, paired.peer), SyncLayout(infos_[paired.peer]).portInbound, paired.peer_channel);
+      end.peerInbound = counterAt(sync_->at(localIndex, paired.peer), SyncLayout(infos_[paired.peer]).portInbound,
+                                  paired.peer_channel);
     served.push_back(end);
     anyNear = anyNear || isNear;
   }
@@ -203,7 +199,7 @@ Status Instance::writeSemaphores(uint32_t localIndex) {
   if (values.empty())
     return {};
   return communicator_.platform().copy(communicator_.device(localIndex),
-                                       syncOf(localIndex, self) + SyncLayout(info).semaphores, values.data(),
+                                       sync_->at(localIndex, self) + SyncLayout(info).semaphores, values.data(),
                                        values.size() * sizeof(uint32_t));
 }
 
@@ -228,9 +224,9 @@ Instance::~Instance() {
   }
 }
 
-void Instance::closeRemote() {
-  sync_->closeRemote();
-  scratch_->closeRemote();
+void Instance::disconnect() {
+  sync_->disconnect();
+  scratch_->disconnect();
 }
 
 Status Instance::settle() {
@@ -259,7 +255,7 @@ Status Instance::drainProxies() {
   return {};
 }
 
-void Instance::forget(const Region *region) {
+void Instance::forget(const Memory *region) {
   for (RankState &state : local_) {
     const auto known = state.memories.find(region);
     if (known == state.memories.end())
@@ -270,8 +266,8 @@ void Instance::forget(const Region *region) {
 }
 
 Status Instance::reset() {
-  MSCCLC_TRY(sync_->clear());
-  MSCCLC_TRY(scratch_->clear());
+  MSCCLC_TRY(communicator_.clear(*sync_));
+  MSCCLC_TRY(communicator_.clear(*scratch_));
   MSCCLC_TRY(clearSignals());
   for (uint32_t i = 0; i < local_.size(); ++i) {
     MSCCLC_TRY(writeSemaphores(i));

@@ -17,21 +17,21 @@ public:
                        std::unique_ptr<Instance> &result);
   ~Instance();
   /// Unmaps what belongs to other processes; they may free it when all have done so.
-  void closeRemote();
+  void disconnect();
 
   Communicator &communicator() { return communicator_; }
   const MscclcKernel &kernel() const { return kernel_; }
   uint64_t scratchBytes() const { return scratch_->bytes(); } ///< of each rank
 
   /// Starts the local ranks. `input` and `output` are the call's buffers.
-  Status launch(const MscclcCall &call, const Region *input, const Region *output);
+  Status launch(const MscclcCall &call, const Memory *input, const Memory *output);
   const GraphHold &graphs() const { return graphs_; }
   /// Waits for the launches so far, but for those that graphs replay.
   Status settle();
   /// Serves what the launches so far have asked the proxies for. No launch runs.
   Status drainProxies();
   /// Makes the proxies forget `region`. Nothing runs.
-  void forget(const Region *region);
+  void forget(const Memory *region);
   /// Settling signals that each end of a channel over the network has sent.
   uint64_t settlings() const { return settlings_; }
   /// Before a settling: forgets the stalls of the last one, and that it was given up.
@@ -46,8 +46,7 @@ public:
   Status reset();
 
 private:
-  Instance(Communicator &communicator, const MscclcKernel &kernel)
-      : communicator_(communicator), kernel_(kernel), ports_(nullptr, {communicator.engine()}) {}
+  Instance(Communicator &communicator, const MscclcKernel &kernel) : communicator_(communicator), kernel_(kernel) {}
 
   /// A local rank.
   struct RankState {
@@ -55,7 +54,7 @@ private:
     MscclcStatus *status = nullptr;
     MscclcStatus *settling = nullptr; ///< of the ports' settling; null where it has none
     std::unique_ptr<Proxy> proxy;
-    std::map<const Region *, uint32_t> memories; ///< that the proxy knows, with its numbers
+    std::map<const Memory *, uint32_t> memories; ///< that the proxy knows, with its numbers
     std::vector<MscclcBuffers> buffers;          ///< of the launch under way, by rank
     std::vector<void *> multicast;               ///< and by switch channel
     Event event = nullptr;
@@ -93,7 +92,7 @@ private:
   /// Writes down where the buffers of a launch lie, for all local ranks; `lowBits`: of all addresses, together.
   void address(const LaunchBuffers &place, uintptr_t &lowBits);
   /// The proxy's number for memory.
-  uint32_t numberOf(const Region *region, uint32_t localIndex);
+  uint32_t numberOf(const Memory *region, uint32_t localIndex);
   Status checkStreams(const MscclcCall &call) const;
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
@@ -117,8 +116,6 @@ private:
   MscclcRankArgs argsOf(const MscclcCall &call, uint32_t localIndex, const MscclcRankArgs &common,
                         const LaunchBuffers &place);
   Stream streamOf(const MscclcCall &call, uint32_t localIndex) const;
-  /// The counters of `rank` as a local rank's device addresses them.
-  char *syncOf(uint32_t localIndex, uint32_t rank) const;
 
   Communicator &communicator_;
   const MscclcKernel &kernel_;
@@ -126,13 +123,9 @@ private:
   PrivateBuffers private_;
   uint64_t maxMessageBytes_ = 0;
   uint64_t scratchStride_ = 0;
-  std::unique_ptr<Region> sync_;
-  std::unique_ptr<Region> scratch_;
-  struct ClosePorts {
-    const MscclcEngine &engine;
-    void operator()(MscclcPorts *ports) const { engine.close_ports(ports); }
-  };
-  std::unique_ptr<MscclcPorts, ClosePorts> ports_; ///< or null
+  std::unique_ptr<Memory> sync_; ///< counters
+  std::unique_ptr<Memory> scratch_;
+  std::unique_ptr<Ports> ports_; ///< or null
   uint64_t settlings_ = 0;
   std::vector<RankState> local_;
   /// By variant: threads of a block with which all blocks fit, in all processes. Empty where there is but one.

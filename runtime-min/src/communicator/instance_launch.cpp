@@ -67,14 +67,14 @@ void Instance::address(const LaunchBuffers &place, uintptr_t &lowBits) {
   }
 }
 
-uint32_t Instance::numberOf(const Region *region, uint32_t localIndex) {
+uint32_t Instance::numberOf(const Memory *region, uint32_t localIndex) {
   RankState &state = local_[localIndex];
   const auto known = state.memories.find(region);
   if (known != state.memories.end())
     return known->second;
   std::vector<char *> begins;
   for (uint32_t rank = 0; rank < communicator_.ranks(); ++rank)
-    begins.push_back(region == nullptr ? nullptr : static_cast<char *>(region->at(localIndex, rank)));
+    begins.push_back(region == nullptr ? nullptr : region->at(localIndex, rank));
   return state.memories[region] = state.proxy->addMemory(std::move(begins), region == nullptr ? 0 : region->bytes());
 }
 
@@ -86,7 +86,7 @@ Status Instance::keepInGraphs(const MscclcCall &call, const LaunchBuffers &place
     if (!local_[i].captured)
       continue;
     std::vector<std::shared_ptr<const void>> used{graphs_.keep()};
-    for (const Region *region : {place.input.region, place.output.region})
+    for (const Memory *region : {place.input.region, place.output.region})
       if (region != nullptr)
         used.push_back(region->graphs().keep());
     MSCCLC_TRY(platform.keepInGraph(communicator_.device(i), stream, std::move(used)));
@@ -135,7 +135,7 @@ MscclcRankArgs Instance::argsOf(const MscclcCall &call, uint32_t localIndex, con
   const MscclcRankInfo &info = infos_[self];
   const SyncLayout layout(info);
   const RankState &state = local_[localIndex];
-  char *const own = syncOf(localIndex, self);
+  char *const own = sync_->at(localIndex, self);
   MscclcRankArgs args = common;
   args.rank = self;
   args.buffers = state.buffers.data();
@@ -154,8 +154,7 @@ MscclcRankArgs Instance::argsOf(const MscclcCall &call, uint32_t localIndex, con
   }
   if (state.proxy || ports_) {
     const auto placeOf = [&](const BufferOffsets &buffer) {
-      const MscclcWindow window =
-          ports_ && buffer.region != nullptr ? buffer.region->window(localIndex) : MscclcWindow{};
+      const Window window = ports_ && buffer.region != nullptr ? buffer.region->window(localIndex) : Window{};
       const uint32_t number = state.proxy ? numberOf(buffer.region, localIndex) : 0;
       return MscclcPlace{buffer.offset, buffer.rankStep, number, 0, window.handle, window.begins};
     };
@@ -206,7 +205,7 @@ void Instance::announce() {
     communicator_.wakeProxies();
 }
 
-Status Instance::launch(const MscclcCall &call, const Region *input, const Region *output) {
+Status Instance::launch(const MscclcCall &call, const Memory *input, const Memory *output) {
   MSCCLC_TRY(communicator_.health());
   MSCCLC_TRY(checkMessage(kernel_, call.message_bytes, call.dtype));
   if (call.message_bytes == 0) // no launch: double scratch must not turn where nothing moves

@@ -8,7 +8,7 @@
 namespace mscclc::rt {
 
 Status Instance::openPorts(const std::string &name) {
-  if ((kernel_.flags & MSCCLC_NEEDS_PORT) == 0 || communicator_.engine().open_ports == nullptr)
+  if ((kernel_.flags & MSCCLC_NEEDS_PORT) == 0 || !communicator_.engine().hasPorts())
     return {};
   uint8_t mine = 0;
   for (uint32_t rank = 0; rank < kernel_.ranks; ++rank)
@@ -22,11 +22,7 @@ Status Instance::openPorts(const std::string &name) {
   MSCCLC_TRY(communicator_.exchange(name + ": other nodes", {mine}, all));
   if (std::none_of(all.begin(), all.end(), [](const Bytes &theirs) { return theirs == Bytes{1}; }))
     return {};
-  MscclcPorts *made = nullptr;
-  MSCCLC_TRY(statusOf(
-      communicator_.engine().open_ports(&communicator_.engine(), name.c_str(), kernel_.network, mostPorts(), &made)));
-  ports_.reset(made);
-  return {};
+  return communicator_.engine().openPorts(name, kernel_.network, mostPorts(), ports_);
 }
 
 uint32_t Instance::mostPorts() const {
@@ -37,7 +33,7 @@ uint32_t Instance::mostPorts() const {
 }
 
 const void *Instance::networkOf(uint32_t localIndex) const {
-  return ports_ ? communicator_.engine().port_communicator(ports_.get(), localIndex) : nullptr;
+  return ports_ ? ports_->communicator(localIndex) : nullptr;
 }
 
 uint32_t Instance::unpairedTo(uint32_t localIndex) const {

@@ -14,7 +14,7 @@ uint64_t largest(const MscclcKernel &kernel, uint64_t (*bytes)(uint32_t, uint64_
   return most;
 }
 
-Status checkFits(const MscclcKernel &kernel, const char *what, const Region *region, uint64_t offset, uint64_t bytes) {
+Status checkFits(const MscclcKernel &kernel, const char *what, const Memory *region, uint64_t offset, uint64_t bytes) {
   if (bytes == 0)
     return {};
   if (region == nullptr)
@@ -29,7 +29,7 @@ Status checkFits(const MscclcKernel &kernel, const char *what, const Region *reg
 
 } // namespace
 
-Status resolvePlace(const MscclcKernel &kernel, const MscclcCall &call, const Region *input, const Region *output,
+Status resolvePlace(const MscclcKernel &kernel, const MscclcCall &call, const Memory *input, const Memory *output,
                     LaunchBuffers &place) {
   const uint64_t inputBytes = largest(kernel, kernel.input_bytes, call.message_bytes);
   const uint64_t outputBytes = largest(kernel, kernel.output_bytes, call.message_bytes);
@@ -132,7 +132,7 @@ void skipCopies(const MscclcKernel &kernel, const MscclcCall &call, uint32_t ran
 }
 
 void *BufferOffsets::at(uint32_t localIndex, uint32_t rank) const {
-  auto *begin = region == nullptr ? nullptr : static_cast<char *>(region->at(localIndex, rank));
+  char *const begin = region == nullptr ? nullptr : region->at(localIndex, rank);
   return begin == nullptr ? nullptr : begin + offset + rank * rankStep;
 }
 

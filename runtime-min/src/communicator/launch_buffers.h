@@ -1,14 +1,14 @@
 // Where the input and output of a launch lie.
 #pragma once
 
-#include "communicator/region.h"
+#include "engine/engine.h"
 #include "mscclc/runtime.h"
 
 namespace mscclc::rt {
 
 /// Offset of a buffer of rank r: offset + r * rankStep.
 struct BufferOffsets {
-  const Region *region = nullptr;
+  const Memory *region = nullptr;
   uint64_t offset = 0;
   uint64_t rankStep = 0;
 
@@ -23,7 +23,7 @@ struct LaunchBuffers {
 };
 
 /// Where input and output of a call lie, for a kernel that works in place too. Checks sizes and overlaps.
-Status resolvePlace(const MscclcKernel &kernel, const MscclcCall &call, const Region *input, const Region *output,
+Status resolvePlace(const MscclcKernel &kernel, const MscclcCall &call, const Memory *input, const Memory *output,
                     LaunchBuffers &place);
 
 /// Whether `rank` can copy what a call says to its input and from its output, by a kernel's variant.

@@ -21,10 +21,7 @@ struct Left {
   std::shared_ptr<const void> owner;
   Clock::time_point deadline; ///< of the wait at the process's exit
 
-  uint32_t others() const {
-    const MscclcEngine &engine = communicator->engine();
-    return engine.others(&engine);
-  }
+  Rendezvous::Others others() const { return communicator->engine().meeting().others(); }
 };
 
 /// Of a process. Its thread is there while there is anything to keep.
@@ -68,14 +65,14 @@ private:
     std::unique_lock<std::mutex> lock(mutex_);
     for (auto pause = shortestPause; !left_.empty() && !isStopping_;) {
       const auto over = std::find_if(left_.begin(), left_.end(),
-                                     [](const Left &left) { return left.others() != MSCCLC_OTHERS_HERE; });
+                                     [](const Left &left) { return left.others() != Rendezvous::Others::Here; });
       if (over == left_.end()) {
         changed_.wait_for(lock, pause);
         pause = std::min(pause * 2, longestPause);
         continue;
       }
       std::shared_ptr<const void> owner = std::move(over->owner);
-      if (over->others() == MSCCLC_OTHERS_UNKNOWN)
+      if (over->others() == Rendezvous::Others::Unknown)
         forEver_.push_back(std::move(owner));
       left_.erase(over);
       pause = shortestPause;

@@ -5,8 +5,8 @@
 // those of a replayed graph mean the buffers that it was captured with.
 #pragma once
 
-#include "communicator/graph_hold.h"
 #include "communicator/watch.h"
+#include "engine/graph_hold.h"
 #include "platform/platform.h"
 
 #include <atomic>

@@ -77,7 +77,7 @@ private:
   std::atomic<bool> isSoon_{false}; ///< the next tick is
   Clock::time_point firstStall_{};  ///< of tick() alone; 0: none
   const std::shared_ptr<Watcher> watcher_ = ofProcess<Watcher>();
-  const Watcher::Key key_ = watcher_->ask([this] { return tick(); });
+  const Watcher::Key key_ = watcher_->add(-1, [this] { return tick(); });
 };
 
 } // namespace mscclc::rt

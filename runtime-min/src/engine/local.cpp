@@ -1,39 +1,281 @@
-#include "engine/local.h"
+// The local engine: one process or several of one machine, which share memory by the platform's own means.
+#include "engine/engine.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace mscclc::rt {
+namespace {
 
-LocalEngine::LocalEngine(Setup setup)
-    : EngineTable("local"), setup_(std::move(setup)), distinctDevices_(setup_.devices) {
-  outlasts = 1;
-  std::sort(distinctDevices_.begin(), distinctDevices_.end());
-  distinctDevices_.erase(std::unique(distinctDevices_.begin(), distinctDevices_.end()), distinctDevices_.end());
-}
+/// What a process says about its part of a memory, followed by a handle for each of its ranks.
+struct Offer {
+  uint64_t bytes;
+  int32_t code; ///< why there is no memory here; the handles are then left out
+  int32_t reserved;
+};
 
-Status LocalEngine::create(Setup setup, MscclcEngine *&engine) {
-  std::unique_ptr<LocalEngine> made(new LocalEngine(std::move(setup)));
-  MSCCLC_TRY(Rendezvous::join(made->setup_.meeting, {made->setup_.failed}, made->rendezvous_));
-  engine = made.release();
+class LocalEngine : public Engine {
+public:
+  Status meet(Platform &platform, const std::vector<int32_t> &devices, Rendezvous::Options options) override {
+    platform_ = &platform;
+    devices_ = distinct_ = devices;
+    std::sort(distinct_.begin(), distinct_.end());
+    distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
+    ranks_ = options.ranks;
+    mine_ = options.mine;
+    return Rendezvous::join(std::move(options), meeting_);
+  }
+  RankRange team() const override { return {0, ranks_}; }
+  bool outlasts() const override { return true; }
+  Status allocate(const std::string &what, uint64_t bytes, bool multicast, std::unique_ptr<Memory> &memory) override;
+  Status adopt(const std::string &what, void *const *pointers, uint64_t bytes,
+               std::unique_ptr<Memory> &memory) override;
+
+  Platform &platform() { return *platform_; }
+  uint32_t ranks() const { return ranks_; }
+  const RankRange &mine() const { return mine_; }
+  size_t processes() const { return meeting_->processes().size(); }
+  int32_t device(uint32_t localIndex) const { return devices_[localIndex]; }
+  /// The process's devices, each once, ascending.
+  const std::vector<int32_t> &devices() const { return distinct_; }
+
+private:
+  Platform *platform_ = nullptr;
+  std::vector<int32_t> devices_, distinct_;
+  uint32_t ranks_ = 0;
+  RankRange mine_;
+};
+
+/// Mapped into every process for each of its devices.
+class LocalMemory : public Memory {
+public:
+  LocalMemory(LocalEngine &engine, uint64_t bytes) : Memory(bytes), engine_(engine) {}
+  ~LocalMemory() override;
+  Status allocate(const std::string &what, bool multicast);
+  Status adopt(const std::string &what, void *const *pointers);
+  /// One mapping serves all devices of the process.
+  void *multicast(uint32_t) const override { return multicastAddress_; }
+  void disconnect() override;
+
+private:
+  void *address(uint32_t localIndex, uint32_t rank) const override;
+  Status connect(const std::string &what, Status mine);
+  Status makeMulticast(const std::string &what);
+  Status mapRemote(const std::string &what, const std::vector<Message> &all);
+  Status tell(const std::string &what, const Status &mine, bool &allWell);
+
+  LocalEngine &engine_;
+  bool owned_ = false;
+  std::vector<void *> local_; ///< by local rank
+  struct Remote {
+    ShareHandle handle;
+    void *memory;
+  };
+  std::map<std::pair<int32_t, uint32_t>, Remote> remote_; ///< by device and rank
+  void *multicastObject_ = nullptr;
+  void *multicastAddress_ = nullptr;
+};
+
+} // namespace
+
+Status LocalEngine::allocate(const std::string &what, uint64_t bytes, bool multicast, std::unique_ptr<Memory> &memory) {
+  auto made = std::make_unique<LocalMemory>(*this, bytes);
+  MSCCLC_TRY(made->allocate(what, multicast));
+  memory = std::move(made);
   return {};
 }
 
-MscclcShape LocalEngine::shape() const {
-  return {ranks(), firstLocalRank(), localRanks(), static_cast<uint32_t>(processes()), 0, ranks()};
-}
-
-Status LocalEngine::exchange(const std::string &what, Bytes mine, std::vector<Bytes> &all) {
-  return rendezvous_->exchangeBytes(what, std::move(mine), all);
-}
-
-Status LocalEngine::allocate(const std::string &what, uint64_t bytes, bool multicast,
-                             std::unique_ptr<LocalMemory> &memory) {
-  return LocalMemory::allocate(*this, bytes, multicast ? MemoryKind::Multicast : MemoryKind::Plain, what, memory);
-}
-
 Status LocalEngine::adopt(const std::string &what, void *const *pointers, uint64_t bytes,
-                          std::unique_ptr<LocalMemory> &memory) {
-  return LocalMemory::adopt(*this, pointers, bytes, what, memory);
+                          std::unique_ptr<Memory> &memory) {
+  auto made = std::make_unique<LocalMemory>(*this, bytes);
+  MSCCLC_TRY(made->adopt(what, pointers));
+  memory = std::move(made);
+  return {};
+}
+
+std::unique_ptr<Engine> createLocalEngine() {
+  return std::make_unique<LocalEngine>();
+}
+
+Status (*createNcclEngine)(const MscclcCommunicatorOptions &, std::unique_ptr<Engine> &) = nullptr;
+
+Status LocalMemory::allocate(const std::string &what, bool multicast) {
+  owned_ = true;
+  Status mine;
+  for (uint32_t i = 0; i < engine_.mine().count && bytes() != 0 && mine.ok(); ++i) {
+    void *part = nullptr;
+    mine = engine_.platform().allocate(engine_.device(i), bytes(),
+                                       multicast ? MemoryKind::Multicast : MemoryKind::Plain, engine_.devices(), part);
+    // Without this kind of memory on a rank all do without multicast.
+    if (!mine.ok() && multicast)
+      mine = engine_.platform().allocate(engine_.device(i), bytes(), MemoryKind::Plain, engine_.devices(), part);
+    if (mine.ok())
+      local_.push_back(part);
+  }
+  MSCCLC_TRY(connect(what, std::move(mine)));
+  return multicast && bytes() != 0 ? makeMulticast(what) : Status{};
+}
+
+Status LocalMemory::adopt(const std::string &what, void *const *pointers) {
+  Status mine;
+  for (uint32_t i = 0; i < engine_.mine().count && bytes() != 0; ++i) {
+    local_.push_back(pointers[i]);
+    if (!mine.ok())
+      continue;
+    const uint32_t rank = engine_.mine().first + i;
+    if (pointers[i] == nullptr)
+      mine = failure(MSCCLC_ERROR_ARGUMENT, "%s: no memory for rank %u", what.c_str(), rank);
+    else if (mine = engine_.platform().adopt(engine_.device(i), pointers[i], bytes(), engine_.devices()); !mine.ok())
+      mine.text = format("%s, rank %u: %s", what.c_str(), rank, mine.text.c_str());
+  }
+  return connect(what, std::move(mine));
+}
+
+/// Exchanges handles and maps the memory of other processes, once for each device of this one. `mine`: whether there is
+/// memory here. A process that has none, or cannot map that of others, tells them: they would wait for it otherwise.
+Status LocalMemory::connect(const std::string &what, Status mine) {
+  if (engine_.processes() == 1)
+    return mine;
+  Bytes message(sizeof(Offer));
+  std::vector<File> files;
+  std::vector<int> descriptors;
+  for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i) {
+    ShareHandle handle;
+    int file = -1;
+    mine = engine_.platform().share(engine_.device(i), local_[i], bytes(), handle, file);
+    if (mine.ok() && handle.hasFile != 0) {
+      files.emplace_back(file);
+      descriptors.push_back(file);
+    }
+    const auto *begin = reinterpret_cast<const uint8_t *>(&handle);
+    message.insert(message.end(), begin, begin + sizeof(handle));
+  }
+  const Offer offer{bytes(), mine.code, 0};
+  std::memcpy(message.data(), &offer, sizeof(offer));
+  if (!mine.ok())
+    message.resize(sizeof(offer));
+  std::vector<Message> all;
+  MSCCLC_TRY(engine_.meeting().exchange(what, std::move(message), descriptors, all));
+  if (mine.ok())
+    mine = mapRemote(what, all);
+  bool everywhere = false;
+  MSCCLC_TRY(tell(what + ", mapped", mine, everywhere));
+  MSCCLC_TRY(mine);
+  return everywhere
+             ? Status{}
+             : failure(MSCCLC_ERROR_MEMORY, "%s: another process cannot map the memory of all ranks", what.c_str());
+}
+
+Status LocalMemory::mapRemote(const std::string &what, const std::vector<Message> &all) {
+  for (uint32_t process = 0; process < all.size(); ++process) {
+    if (process == engine_.meeting().self())
+      continue;
+    const ProcessInfo &info = engine_.meeting().processes()[process];
+    Offer theirs{};
+    const size_t handles = bytes() == 0 ? 0 : info.range.count;
+    if (all[process].bytes.size() >= sizeof(theirs))
+      std::memcpy(&theirs, all[process].bytes.data(), sizeof(theirs));
+    if (theirs.code != MSCCLC_OK)
+      return failure(theirs.code, "%s: no memory on rank %u or its neighbours: %s", what.c_str(), info.range.first,
+                     mscclc_error_text(theirs.code));
+    if (theirs.bytes != bytes() || all[process].bytes.size() != sizeof(theirs) + handles * sizeof(ShareHandle))
+      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: %llu bytes here, %llu on rank %u", what.c_str(),
+                     static_cast<unsigned long long>(bytes()), static_cast<unsigned long long>(theirs.bytes),
+                     info.range.first);
+    size_t nextFile = 0;
+    for (uint32_t i = 0; i < handles; ++i) {
+      ShareHandle handle;
+      std::memcpy(&handle, all[process].bytes.data() + sizeof(theirs) + i * sizeof(handle), sizeof(handle));
+      int file = -1;
+      if (handle.hasFile != 0) {
+        if (nextFile >= all[process].files.size())
+          return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: the handle of rank %u came without its file", what.c_str(),
+                         info.range.first + i);
+        file = all[process].files[nextFile++].get();
+      }
+      for (const int32_t device : engine_.devices()) {
+        void *memory = nullptr;
+        MSCCLC_TRY(engine_.platform().open(device, handle, file, memory));
+        remote_[{device, info.range.first + i}] = {handle, memory};
+      }
+    }
+  }
+  return {};
+}
+
+/// Tells the others how a step went here.
+Status LocalMemory::tell(const std::string &what, const Status &mine, bool &allWell) {
+  std::vector<Message> all;
+  MSCCLC_TRY(engine_.meeting().exchange(what, Bytes(1, mine.ok() ? 1 : 0), {}, all));
+  allWell =
+      std::all_of(all.begin(), all.end(), [](const Message &m) { return m.bytes.size() == 1 && m.bytes[0] == 1; });
+  return {};
+}
+
+/// Where a step goes wrong anywhere, all do without multicast.
+Status LocalMemory::makeMulticast(const std::string &what) {
+  Platform &platform = engine_.platform();
+  File file;
+  Status mine;
+  if (engine_.meeting().self() == 0) {
+    int descriptor = -1;
+    mine = platform.createMulticast(engine_.ranks(), bytes(), multicastObject_, descriptor);
+    file = File(descriptor);
+  }
+  if (engine_.processes() > 1) {
+    std::vector<Message> all;
+    std::vector<int> files;
+    if (file.valid())
+      files.push_back(file.get());
+    MSCCLC_TRY(engine_.meeting().exchange(what + ", multicast object", {}, files, all));
+    if (engine_.meeting().self() != 0) {
+      if (all[0].files.empty())
+        mine = failure(MSCCLC_ERROR_UNSUPPORTED, "no multicast object");
+      else
+        mine = platform.openMulticast(all[0].files[0].get(), bytes(), engine_.ranks(), multicastObject_);
+    }
+  }
+  for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i)
+    mine = platform.joinMulticast(multicastObject_, engine_.device(i));
+  // Memory is bound once every device of the object is there.
+  bool well = false;
+  MSCCLC_TRY(tell(what + ", multicast devices", mine, well));
+  for (uint32_t i = 0; i < local_.size() && well && mine.ok(); ++i)
+    mine = platform.bindMulticast(multicastObject_, engine_.device(i), local_[i]);
+  void *address = nullptr;
+  if (well && mine.ok())
+    mine = platform.mapMulticast(multicastObject_, engine_.devices(), address);
+  bool bound = false;
+  MSCCLC_TRY(tell(what + ", multicast memory", mine, bound));
+  if (well && bound) {
+    multicastAddress_ = address;
+  } else if (multicastObject_ != nullptr) {
+    platform.destroyMulticast(multicastObject_);
+    multicastObject_ = nullptr;
+  }
+  return {};
+}
+
+void LocalMemory::disconnect() {
+  if (multicastObject_ != nullptr)
+    engine_.platform().destroyMulticast(multicastObject_);
+  multicastObject_ = multicastAddress_ = nullptr;
+  for (const auto &[at, remote] : remote_)
+    engine_.platform().close(at.first, remote.handle, remote.memory);
+  remote_.clear();
+}
+
+LocalMemory::~LocalMemory() {
+  disconnect();
+  for (uint32_t i = 0; i < local_.size() && owned_; ++i)
+    engine_.platform().release(engine_.device(i), local_[i]);
+}
+
+void *LocalMemory::address(uint32_t localIndex, uint32_t rank) const {
+  if (const uint32_t local = rank - engine_.mine().first; local < engine_.mine().count)
+    return local_[local];
+  const auto found = remote_.find({engine_.device(localIndex), rank});
+  return found == remote_.end() ? nullptr : found->second.memory;
 }
 
 } // namespace mscclc::rt

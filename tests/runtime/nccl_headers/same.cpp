@@ -1,5 +1,5 @@
 // Compiles where the runtime's declarations of NCCL's interface are those of NCCL's headers.
-#include "engine/nccl_library.h"
+#include "library.h"
 
 #include <cstddef>
 #include <nccl.h>

@@ -1,7 +1,7 @@
 // An exchange of host memory by ncclAllGather, with the signature of MscclcCommunicatorOptions::allgather.
 #pragma once
 
-#include "engine/nccl.h"
+#include "engine.h"
 
 namespace mscclc::rt {
 

@@ -1,4 +1,4 @@
-#include "engine/nccl_gather.h"
+#include "gather.h"
 
 #include <thread>
 

@@ -1,28 +1,22 @@
 // Memory in symmetric windows of NCCL.
 #pragma once
 
-#include "engine/nccl_library.h"
-#include "engine/table.h"
+#include "engine.h"
 
 namespace mscclc::rt {
 
-class NcclEngine;
-
-class NcclMemory : public MscclcMemory {
+class NcclMemory : public Memory {
 public:
-  /// The functions of EngineTable.
-  static Status allocate(NcclEngine &engine, const std::string &what, uint64_t bytes, bool multicast,
-                         std::unique_ptr<NcclMemory> &result);
-  static Status adopt(NcclEngine &engine, const std::string &what, void *const *pointers, uint64_t bytes,
-                      std::unique_ptr<NcclMemory> &result);
-  ~NcclMemory();
-  void *address(uint32_t localIndex, uint32_t rank) const;
-  void *multicast(uint32_t localIndex) const;
-  MscclcWindow window(uint32_t localIndex) const;
-  void disconnect();
+  NcclMemory(NcclEngine &engine, uint64_t bytes) : Memory(bytes), engine_(engine) {}
+  ~NcclMemory() override;
+  Status allocate(const std::string &what, bool multicast);
+  Status adopt(const std::string &what, void *const *pointers);
+  void *multicast(uint32_t localIndex) const override;
+  Window window(uint32_t localIndex) const override;
+  void disconnect() override;
 
 private:
-  NcclMemory(NcclEngine &engine, uint64_t bytes) : engine_(engine), bytes_(bytes) {}
+  void *address(uint32_t localIndex, uint32_t rank) const override;
   Status connect(const std::string &what, Status mine);
   Status registerWindows(const std::string &what);
   Status findPeers(uint32_t localIndex);
@@ -33,7 +27,6 @@ private:
   uint64_t withinPage(uint32_t localIndex) const;
 
   NcclEngine &engine_;
-  const uint64_t bytes_;
   bool owned_ = false;
   std::vector<void *> local_;       ///< by local rank
   std::vector<uint64_t> offsets_;   ///< by rank: where its memory begins in its window

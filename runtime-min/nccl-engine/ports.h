@@ -1,21 +1,18 @@
 // Ports over the network: a device communicator of NCCL's for each local rank.
 #pragma once
 
-#include "engine/nccl_library.h"
-#include "engine/table.h"
+#include "engine.h"
 
 namespace mscclc::rt {
 
-class NcclEngine;
-
-class NcclPorts : public MscclcPorts {
+class NcclPorts : public Ports {
 public:
   /// Fails on all ranks alike: where the kernel has no body for them, where that is for another version of NCCL than
   /// the one that runs, and where NCCL has no network. Collective.
   static Status open(NcclEngine &engine, const std::string &what, const MscclcNetworkBody *body, uint32_t signals,
-                     std::unique_ptr<NcclPorts> &result);
-  ~NcclPorts();
-  const void *communicator(uint32_t localIndex) const { return made_[localIndex].data(); }
+                     std::unique_ptr<Ports> &result);
+  ~NcclPorts() override;
+  const void *communicator(uint32_t localIndex) const override { return made_[localIndex].data(); }
 
 private:
   explicit NcclPorts(NcclEngine &engine) : engine_(engine) {}

@@ -1,4 +1,4 @@
-#include "engine/nccl_library.h"
+#include "library.h"
 
 #include <chrono>
 #include <dlfcn.h>

@@ -1,6 +1,4 @@
-#include "engine/nccl_ports.h"
-
-#include "engine/nccl.h"
+#include "ports.h"
 
 #include <cstdlib>
 
@@ -38,7 +36,7 @@ std::string howToHaveGin() {
 Status agree(NcclEngine &engine, const std::string &what, const Status &mine, uint32_t contexts) {
   const uint32_t words[] = {static_cast<uint32_t>(mine.code), contexts};
   std::vector<Bytes> all;
-  MSCCLC_TRY(engine.exchange(what, bytesOf(words, 2), all));
+  MSCCLC_TRY(engine.meeting().exchange(what, bytesOf(words, 2), all));
   MSCCLC_TRY(mine);
   for (const Bytes &theirs : all)
     if (theirs != bytesOf(words, 2))
@@ -51,7 +49,7 @@ Status agree(NcclEngine &engine, const std::string &what, const Status &mine, ui
 } // namespace
 
 Status NcclPorts::open(NcclEngine &engine, const std::string &what, const MscclcNetworkBody *body, uint32_t signals,
-                       std::unique_ptr<NcclPorts> &result) {
+                       std::unique_ptr<Ports> &result) {
   // NCCL waits for all ranks, so all must come.
   MSCCLC_TRY(agree(engine, what + ": ports", checkBody(engine.nccl().library, what, body), 0));
   std::unique_ptr<NcclPorts> ports(new NcclPorts(engine));

@@ -1,6 +1,4 @@
-#include "engine/nccl_memory.h"
-
-#include "engine/nccl.h"
+#include "memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -24,43 +22,34 @@ uint64_t wholePages(uint64_t bytes) {
 
 } // namespace
 
-Status NcclMemory::allocate(NcclEngine &engine, const std::string &what, uint64_t bytes, bool multicast,
-                            std::unique_ptr<NcclMemory> &result) {
-  std::unique_ptr<NcclMemory> made(new NcclMemory(engine, bytes));
-  made->owned_ = true;
+Status NcclMemory::allocate(const std::string &what, bool multicast) {
+  owned_ = true;
   Status mine;
-  const NcclRanks &nccl = engine.nccl();
-  for (uint32_t i = 0; i < engine.localRanks() && bytes != 0 && mine.ok(); ++i) {
+  const NcclRanks &nccl = engine_.nccl();
+  for (uint32_t i = 0; i < engine_.localRanks() && bytes() != 0 && mine.ok(); ++i) {
     void *memory = nullptr;
-    mine = engine.platform().use(nccl.devices[i]);
+    mine = engine_.platform().use(nccl.devices[i]);
     // NCCL does not say that it is out of memory in any other way than that it failed.
-    if (mine.ok() && (bytes > largestMemory || nccl.library.memAlloc(&memory, wholePages(bytes)) != 0))
+    if (mine.ok() && (bytes() > largestMemory || nccl.library.memAlloc(&memory, wholePages(bytes())) != 0))
       mine = failure(MSCCLC_ERROR_MEMORY, "%s: ncclMemAlloc of %llu bytes failed", what.c_str(),
-                     static_cast<unsigned long long>(bytes));
+                     static_cast<unsigned long long>(bytes()));
     if (mine.ok())
-      made->local_.push_back(memory);
+      local_.push_back(memory);
     if (mine.ok())
-      mine = engine.platform().clear(nccl.devices[i], memory, wholePages(bytes));
+      mine = engine_.platform().clear(nccl.devices[i], memory, wholePages(bytes()));
   }
-  MSCCLC_TRY(made->connect(what, std::move(mine)));
-  if (multicast && bytes != 0)
-    MSCCLC_TRY(made->findMulticast());
-  result = std::move(made);
-  return {};
+  MSCCLC_TRY(connect(what, std::move(mine)));
+  return multicast && bytes() != 0 ? findMulticast() : Status{};
 }
 
-Status NcclMemory::adopt(NcclEngine &engine, const std::string &what, void *const *pointers, uint64_t bytes,
-                         std::unique_ptr<NcclMemory> &result) {
-  std::unique_ptr<NcclMemory> made(new NcclMemory(engine, bytes));
+Status NcclMemory::adopt(const std::string &what, void *const *pointers) {
   Status mine;
-  for (uint32_t i = 0; i < engine.localRanks() && bytes != 0; ++i) {
+  for (uint32_t i = 0; i < engine_.localRanks() && bytes() != 0; ++i) {
     if (pointers[i] == nullptr && mine.ok())
-      mine = failure(MSCCLC_ERROR_ARGUMENT, "%s: no memory for rank %u", what.c_str(), engine.nccl().first + i);
-    made->local_.push_back(pointers[i]);
+      mine = failure(MSCCLC_ERROR_ARGUMENT, "%s: no memory for rank %u", what.c_str(), engine_.nccl().first + i);
+    local_.push_back(pointers[i]);
   }
-  MSCCLC_TRY(made->connect(what, std::move(mine)));
-  result = std::move(made);
-  return {};
+  return connect(what, std::move(mine));
 }
 
 uint64_t NcclMemory::withinPage(uint32_t localIndex) const {
@@ -69,37 +58,37 @@ uint64_t NcclMemory::withinPage(uint32_t localIndex) const {
 
 /// Registers windows once all say that there is memory everywhere: NCCL waits for all ranks.
 Status NcclMemory::connect(const std::string &what, Status mine) {
-  const WindowOffer offer{bytes_, mine.code, engine_.localRanks()};
+  const WindowOffer offer{bytes(), mine.code, engine_.localRanks()};
   Bytes message = bytesOf(&offer, 1);
   for (uint32_t i = 0; i < engine_.localRanks() && mine.ok(); ++i) {
-    const uint64_t within = bytes_ == 0 ? 0 : withinPage(i);
+    const uint64_t within = bytes() == 0 ? 0 : withinPage(i);
     const Bytes part = bytesOf(&within, 1);
     message.insert(message.end(), part.begin(), part.end());
   }
   std::vector<Bytes> all;
-  MSCCLC_TRY(engine_.exchange(what, std::move(message), all));
+  MSCCLC_TRY(engine_.meeting().exchange(what, std::move(message), all));
   MSCCLC_TRY(mine);
-  for (const Bytes &bytes : all) {
+  for (const Bytes &said : all) {
     WindowOffer theirs{};
-    if (bytes.size() >= sizeof(theirs))
-      std::memcpy(&theirs, bytes.data(), sizeof(theirs));
+    if (said.size() >= sizeof(theirs))
+      std::memcpy(&theirs, said.data(), sizeof(theirs));
     const size_t first = offsets_.size();
     if (theirs.code != MSCCLC_OK)
       return failure(theirs.code, "%s: no memory on rank %zu or its neighbours: %s", what.c_str(), first,
                      mscclc_error_text(theirs.code));
-    if (theirs.bytes != bytes_ || bytes.size() != sizeof(theirs) + theirs.ranks * sizeof(uint64_t))
+    if (theirs.bytes != bytes() || said.size() != sizeof(theirs) + theirs.ranks * sizeof(uint64_t))
       return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: %llu bytes here, %llu on rank %zu", what.c_str(),
-                     static_cast<unsigned long long>(bytes_), static_cast<unsigned long long>(theirs.bytes), first);
+                     static_cast<unsigned long long>(bytes()), static_cast<unsigned long long>(theirs.bytes), first);
     offsets_.resize(first + theirs.ranks);
-    std::memcpy(&offsets_[first], bytes.data() + sizeof(theirs), theirs.ranks * sizeof(uint64_t));
+    std::memcpy(&offsets_[first], said.data() + sizeof(theirs), theirs.ranks * sizeof(uint64_t));
   }
-  return bytes_ == 0 ? Status{} : registerWindows(what);
+  return bytes() == 0 ? Status{} : registerWindows(what);
 }
 
 Status NcclMemory::registerWindows(const std::string &what) {
   const NcclRanks &nccl = engine_.nccl();
   // A window is as long on every rank.
-  const uint64_t longest = *std::max_element(offsets_.begin(), offsets_.end()) + bytes_;
+  const uint64_t longest = *std::max_element(offsets_.begin(), offsets_.end()) + bytes();
   windows_.assign(local_.size(), nullptr);
   Status mine = nccl.inGroup(engine_.platform(), "ncclCommWindowRegister", [&](size_t i) {
     char *const begin = static_cast<char *>(local_[i]) - withinPage(static_cast<uint32_t>(i));
@@ -118,7 +107,7 @@ Status NcclMemory::registerWindows(const std::string &what) {
   }
   // Where one process has no window, the others do without theirs too.
   std::vector<Bytes> all;
-  MSCCLC_TRY(engine_.exchange(what + ": windows", bytesOf(&mine.code, 1), all));
+  MSCCLC_TRY(engine_.meeting().exchange(what + ": windows", bytesOf(&mine.code, 1), all));
   MSCCLC_TRY(mine);
   for (const Bytes &theirs : all)
     if (theirs != bytesOf(&mine.code, 1))
@@ -133,8 +122,8 @@ Status NcclMemory::findPeers(uint32_t localIndex) {
   NcclWindowHead head{};
   if (library.getPeerDevicePointer == nullptr)
     MSCCLC_TRY(engine_.platform().copy(nccl.devices[localIndex], &head, windows_[localIndex], sizeof(head)));
-  for (uint32_t member = 0; member < nccl.teamRanks; ++member) {
-    const uint32_t rank = nccl.teamFirst + member;
+  for (uint32_t member = 0; member < nccl.team.count; ++member) {
+    const uint32_t rank = nccl.team.first + member;
     void *begin = head.teamBase + (uint64_t{member} * head.stride4G << 32);
     if (library.getPeerDevicePointer != nullptr)
       MSCCLC_TRY(library.finish("ncclGetPeerDevicePointer", nullptr,
@@ -146,7 +135,7 @@ Status NcclMemory::findPeers(uint32_t localIndex) {
 
 Status NcclMemory::writeBegins(uint32_t localIndex) {
   const NcclRanks &nccl = engine_.nccl();
-  if (nccl.teamRanks == nccl.ranks || *std::max_element(offsets_.begin(), offsets_.end()) == 0)
+  if (nccl.team.count == nccl.ranks || *std::max_element(offsets_.begin(), offsets_.end()) == 0)
     return {};
   const uint64_t bytes = offsets_.size() * sizeof(uint64_t);
   void *memory = nullptr;
@@ -160,8 +149,8 @@ Status NcclMemory::writeBegins(uint32_t localIndex) {
 /// have one rank, or none of them asks.
 Status NcclMemory::findMulticast() {
   const NcclRanks &nccl = engine_.nccl();
-  if (nccl.library.getLsaMultimemDevicePointer == nullptr || nccl.teamRanks != nccl.ranks ||
-      engine_.shape().processes != nccl.ranks)
+  if (nccl.library.getLsaMultimemDevicePointer == nullptr || nccl.team.count != nccl.ranks ||
+      engine_.meeting().processes().size() != nccl.ranks)
     return {};
   for (NcclWindow window : windows_) {
     void *address = nullptr;
@@ -176,15 +165,15 @@ void *NcclMemory::address(uint32_t localIndex, uint32_t rank) const {
   const NcclRanks &nccl = engine_.nccl();
   if (rank == nccl.first + localIndex)
     return local_[localIndex];
-  const uint32_t member = rank - nccl.teamFirst;
-  return member < nccl.teamRanks ? peers_[localIndex * nccl.teamRanks + member] : nullptr;
+  const uint32_t member = rank - nccl.team.first;
+  return member < nccl.team.count ? peers_[localIndex * nccl.team.count + member] : nullptr;
 }
 
 void *NcclMemory::multicast(uint32_t localIndex) const {
   return multicast_.empty() ? nullptr : multicast_[localIndex];
 }
 
-MscclcWindow NcclMemory::window(uint32_t localIndex) const {
+Window NcclMemory::window(uint32_t localIndex) const {
   return {windows_.empty() ? nullptr : windows_[localIndex], begins_.empty() ? nullptr : begins_[localIndex]};
 }
 

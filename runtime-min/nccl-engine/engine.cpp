@@ -1,0 +1,125 @@
+#include "engine.h"
+
+#include "gather.h"
+#include "memory.h"
+#include "ports.h"
+
+#include <algorithm>
+
+namespace mscclc::rt {
+
+Status NcclRanks::read(void *library, void *const *comms, uint32_t count, NcclRanks &result) {
+  MSCCLC_TRY(NcclLibrary::open(library, result.library));
+  const NcclLibrary &nccl = result.library;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (comms[i] == nullptr)
+      return failure(MSCCLC_ERROR_ARGUMENT, "no NCCL communicator for local rank %u", i);
+    int ranks = 0, rank = 0, device = 0;
+    MSCCLC_TRY(nccl.finish("ncclCommCount", comms[i], nccl.commCount(comms[i], &ranks)));
+    MSCCLC_TRY(nccl.finish("ncclCommUserRank", comms[i], nccl.commUserRank(comms[i], &rank)));
+    MSCCLC_TRY(nccl.finish("ncclCommCuDevice", comms[i], nccl.commCuDevice(comms[i], &device)));
+    const NcclTeam team = nccl.teamLsa(comms[i]);
+    const auto teamFirst = static_cast<uint32_t>(rank - team.rank * team.stride);
+    if (i == 0) {
+      result.ranks = static_cast<uint32_t>(ranks);
+      result.first = static_cast<uint32_t>(rank);
+      result.team = {result.first, 1};
+      if (team.stride == 1)
+        result.team = {teamFirst, static_cast<uint32_t>(team.ranks)};
+    } else if (static_cast<uint32_t>(ranks) != result.ranks || static_cast<uint32_t>(rank) != result.first + i ||
+               (team.stride == 1 && teamFirst != result.team.first)) {
+      return failure(MSCCLC_ERROR_ARGUMENT,
+                     "NCCL communicator %u is of rank %d of %d; wanted is rank %u of %u, of the same node", i, rank,
+                     ranks, result.first + i, result.ranks);
+    }
+    result.comms.push_back(comms[i]);
+    result.devices.push_back(device);
+  }
+  return {};
+}
+
+Status NcclRanks::inGroup(Platform &platform, const char *what, const std::function<int(size_t)> &call) const {
+  MSCCLC_TRY(library.finish("ncclGroupStart", nullptr, library.groupStart()));
+  Status status;
+  for (size_t i = 0; i < comms.size() && status.ok(); ++i) {
+    status = platform.use(devices[i]);
+    if (status.ok())
+      status = library.join(what, call(i));
+  }
+  if (Status ended = library.finishGroup(comms, library.groupEnd()); status.ok())
+    status = std::move(ended);
+  return status;
+}
+
+void NcclEngine::place(MscclcCommunicatorOptions &options) const {
+  options.ranks = nccl_.ranks;
+  options.first_local_rank = nccl_.first;
+  options.local_ranks = localRanks();
+  options.devices = nccl_.devices.data();
+}
+
+Status NcclEngine::meet(Platform &platform, const std::vector<int32_t> &, Rendezvous::Options options) {
+  platform_ = &platform;
+  nccl_.library.patience = options.timeout;
+  NcclGather gather(platform, nccl_);
+  MSCCLC_TRY(gather.prepare());
+  // NCCL counts ranks, so each rank is a process to the exchange.
+  options.allgather = {NcclGather::call, &gather, nccl_.first, nccl_.ranks};
+  options.mayBeApart = true;
+  const Status met = Rendezvous::join(std::move(options), meeting_);
+  return gather.status().ok() ? met : gather.status();
+}
+
+Status NcclEngine::allocate(const std::string &what, uint64_t bytes, bool multicast, std::unique_ptr<Memory> &memory) {
+  auto made = std::make_unique<NcclMemory>(*this, bytes);
+  MSCCLC_TRY(made->allocate(what, multicast));
+  memory = std::move(made);
+  return {};
+}
+
+Status NcclEngine::adopt(const std::string &what, void *const *pointers, uint64_t bytes,
+                         std::unique_ptr<Memory> &memory) {
+  auto made = std::make_unique<NcclMemory>(*this, bytes);
+  MSCCLC_TRY(made->adopt(what, pointers));
+  memory = std::move(made);
+  return {};
+}
+
+Status NcclEngine::openPorts(const std::string &what, const MscclcNetworkBody *body, uint32_t signals,
+                             std::unique_ptr<Ports> &ports) {
+  return NcclPorts::open(*this, what, body, signals, ports);
+}
+
+void NcclEngine::detach() {
+  const std::lock_guard<std::mutex> lock(asking_);
+  attached_ = false;
+}
+
+Status NcclEngine::health() {
+  const std::lock_guard<std::mutex> lock(asking_);
+  if (!attached_)
+    return {};
+  for (NcclComm comm : nccl_.comms) {
+    int error = 0;
+    const int asked = nccl_.library.commGetAsyncError(comm, &error);
+    if (asked != 0 || (error != 0 && error != ncclInProgressResult))
+      return failure(MSCCLC_ERROR_NCCL, "NCCL: %s", nccl_.library.getErrorString(asked != 0 ? asked : error));
+  }
+  return {};
+}
+
+namespace {
+
+[[maybe_unused]] const bool isKnown = [] {
+  createNcclEngine = [](const MscclcCommunicatorOptions &options, std::unique_ptr<Engine> &engine) {
+    NcclRanks nccl;
+    MSCCLC_TRY(NcclRanks::read(options.nccl_library, options.nccl, std::max(options.local_ranks, 1u), nccl));
+    engine = std::make_unique<NcclEngine>(std::move(nccl));
+    return Status{};
+  };
+  return true;
+}();
+
+} // namespace
+
+} // namespace mscclc::rt
