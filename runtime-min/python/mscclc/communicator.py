@@ -12,8 +12,7 @@ from . import abi, devices, selector
 from .arrays import Memory, memory_of
 from .errors import CallError
 from .kernels import Kernel
-from .query import Query
-from .selector import code_of
+from .query import Query, code_of
 
 
 def _milliseconds(seconds: float | None, default: int) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Sequence
+from typing import Callable, Iterable, Sequence, TypedDict, Unpack
 
+from . import abi
 from .kernels import Kernel
+from .sizes import Size, bytes_of
 
 
 @dataclass(frozen=True)
@@ -28,13 +30,46 @@ class Query:
 Choice = Callable[[Query, Sequence[Kernel]], "Kernel | None"]
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A kernel with the sizes (bytes, both included), tags, priority and element types that it was added with."""
+class Rule(TypedDict, total=False):
+    """For which calls a kernel is. Among those that fit a call, the highest priority wins, then the narrowest range, then
+    the first added."""
 
-    kernel: Kernel
-    tags: tuple[str, ...]
-    min_bytes: int
-    max_bytes: int
+    #: Bytes of a message, both included, within what the kernel takes: 1048576 or "1M".
+    min_bytes: Size
+    max_bytes: Size | None
+    tags: Iterable[str]
     priority: int
-    types: tuple[str, ...] = ()
+    #: Element types that it is for alone, also where it could take others.
+    types: Iterable[str]
+
+
+class Entry:
+    """A kernel with its rule, checked. Raises ValueError, TypeError."""
+
+    def __init__(self, kernel: Kernel, **rule: Unpack[Rule]):
+        unknown = rule.keys() - Rule.__annotations__.keys()
+        if unknown:
+            raise TypeError(f"a kernel's rule has no {unknown.pop()!r}; it has {', '.join(Rule.__annotations__)}")
+        most = rule.get("max_bytes")
+        self.kernel = kernel
+        self.min_bytes = bytes_of(rule.get("min_bytes", 0))
+        self.max_bytes = abi.NO_LIMIT if most is None else bytes_of(most)
+        self.priority = rule.get("priority", 0)
+        self.tags, self.types = _names("tags", rule.get("tags", ())), _names("types", rule.get("types", ()))
+        if not 0 <= self.min_bytes <= self.max_bytes:
+            raise ValueError(f"messages of {rule.get('min_bytes', 0)} to {most} bytes")
+        for name in self.types:
+            code_of(abi.DTYPES, "element type", name)
+
+
+def _names(what: str, given: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise TypeError(f"{what} are a list of names, as in [{given!r}], not a text")
+    return tuple(given)
+
+
+def code_of(table: dict[str, int], what: str, name: str) -> int:
+    """The number of an element type, operation or platform. Raises ValueError."""
+    if name not in table:
+        raise ValueError(f"no {what} {name!r}; there are {', '.join(table)}")
+    return table[name]

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Unpack
 
 from . import abi, standin
 from .errors import NoKernelError
 from .kernels import Kernel
-from .query import Choice, Entry, Query
-from .sizes import Size, bytes_of
+from .query import Choice, Entry, Query, Rule, code_of
 
 
 class Selector:
@@ -67,42 +66,9 @@ class Selector:
             made.set_function(self._choice)
         return made
 
-    def add(
-        self,
-        kernel: Kernel,
-        *,
-        min_bytes: Size = 0,
-        max_bytes: Size | None = None,
-        tags: Iterable[str] = (),
-        priority: int = 0,
-        types: Iterable[str] = (),
-    ) -> None:
-        """Adds a kernel for messages of min_bytes to max_bytes, both included, within what the kernel takes. Among
-        those that fit a call, the highest priority wins, then the narrowest range, then the first added. Sizes are in
-        bytes: 1048576 or "1M". With `types` it is for elements of these types alone, also where it could take
-        others."""
-        self._append(self.entry(kernel, min_bytes, max_bytes, tags, priority, types))
-
-    @staticmethod
-    def entry(
-        kernel: Kernel,
-        min_bytes: Size = 0,
-        max_bytes: Size | None = None,
-        tags: Iterable[str] = (),
-        priority: int = 0,
-        types: Iterable[str] = (),
-    ) -> Entry:
-        """What `add` is given, checked. Raises ValueError, TypeError."""
-        for what, given in (("tags", tags), ("types", types)):
-            if isinstance(given, str):
-                raise TypeError(f"{what} are a list of names, as in [{given!r}], not a text")
-        least, limit = bytes_of(min_bytes), abi.NO_LIMIT if max_bytes is None else bytes_of(max_bytes)
-        if not 0 <= least <= limit:
-            raise ValueError(f"messages of {min_bytes} to {max_bytes} bytes")
-        entry = Entry(kernel, tuple(tags), least, limit, priority, tuple(types))
-        for name in entry.types:
-            code_of(abi.DTYPES, "element type", name)
-        return entry
+    def add(self, kernel: Kernel, **rule: Unpack[Rule]) -> None:
+        """Adds a kernel, for the calls that its rule says."""
+        self._append(Entry(kernel, **rule))
 
     def _append(self, entry: Entry) -> None:
         with self._lock:
@@ -170,29 +136,14 @@ def reduce_op(name: str) -> int:
     return code_of({**abi.REDUCE_OPS, "avg": abi.REDUCE_OPS["sum"]}, "operation", name)
 
 
-def code_of(table: dict[str, int], what: str, name: str) -> int:
-    """The number of an element type, operation or platform. Raises ValueError."""
-    if name not in table:
-        raise ValueError(f"no {what} {name!r}; there are {', '.join(table)}")
-    return table[name]
-
-
 #: What `register` adds to.
 default = Selector()
 
 
-def register(
-    kernel: Kernel,
-    *,
-    min_bytes: Size = 0,
-    max_bytes: Size | None = None,
-    tags: Iterable[str] = (),
-    priority: int = 0,
-    types: Iterable[str] = (),
-) -> Kernel:
-    """Adds a kernel to those that calls by the name of a collective pick from; see Selector.add. Where the library in
+def register(kernel: Kernel, **rule: Unpack[Rule]) -> Kernel:
+    """Adds a kernel to those that calls by the name of a collective pick from, by its rule. Where the library in
     NCCL's place is loaded, it is also one that NCCL's calls pick from. Returns the kernel."""
-    entry = Selector.entry(kernel, min_bytes, max_bytes, tags, priority, types)
+    entry = Entry(kernel, **rule)
     standin.register(entry)
     default._append(entry)
     return kernel
