@@ -48,7 +48,7 @@ std::uint32_t sharesOfMessage(const Program &program) {
 #define SIZED_COLLECTIVE(kind, name, promise)                                                                          \
   case CollectiveKind::kind:                                                                                           \
     return 1;
-#include "ir/collectives.def"
+#include "runtime-min/include/mscclc/collectives.def"
   }
   return 1;
 }
@@ -62,7 +62,7 @@ double busFactor(const Program &program) {
 #define SIZED_COLLECTIVE(kind, name, promise)                                                                          \
   case CollectiveKind::kind:                                                                                           \
     return 1;
-#include "ir/collectives.def"
+#include "runtime-min/include/mscclc/collectives.def"
   }
   return 1;
 }
@@ -78,7 +78,7 @@ Contribution contributionOf(const Collective &collective, [[maybe_unused]] std::
 #define SIZED_COLLECTIVE(kind, name, promise)                                                                          \
   case CollectiveKind::kind:                                                                                           \
     break;
-#include "ir/collectives.def"
+#include "runtime-min/include/mscclc/collectives.def"
   }
   return {nobody, 0};
 }

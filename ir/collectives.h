@@ -52,7 +52,7 @@ inline constexpr std::array collectiveInfos{
   CollectiveInfo{                                                                                                      \
       name, Promise::promise, Extent::Given, Extent::Given, InPlace::OneBuffer, BufferKind::Input, false,              \
   },
-#include "ir/collectives.def"
+#include "runtime-min/include/mscclc/collectives.def"
 #undef ROW
 };
 

@@ -364,7 +364,7 @@ struct Rank {
 enum class CollectiveKind : std::uint8_t {
 #define COLLECTIVE(kind, ...) kind,
 #define SIZED_COLLECTIVE(kind, ...) kind,
-#include "ir/collectives.def"
+#include "runtime-min/include/mscclc/collectives.def"
 };
 
 /// Input chunk `chunk` of rank `rank`.

@@ -16,7 +16,7 @@ inline constexpr std::string_view syncs[] = {"none", "before", "after", "both"};
 inline constexpr std::string_view collectives[] = {
 #define COLLECTIVE(kind, name, ...) name,
 #define SIZED_COLLECTIVE(kind, name, ...) name,
-#include "ir/collectives.def"
+#include "runtime-min/include/mscclc/collectives.def"
 };
 inline constexpr std::string_view replications[] = {"interleaved", "none"}; // by Replication
 

@@ -424,7 +424,7 @@ Collective::Collective(CollectiveKind kind, detail::Text name, std::int64_t rank
 #define ROOTED_COLLECTIVE(Kind, ...)                                                                                   \
   Kind::Kind(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace, Place at)                  \
       : Collective(detail::recorded(ir::CollectiveKind::Kind), "", ranks, chunkFactor, root, inplace, at) {}
-#include "ir/collectives.def"
+#include "runtime-min/include/mscclc/collectives.def"
 TestCollective::TestCollective(std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks, Place at)
     : Collective(detail::recorded(ir::CollectiveKind::Test), "", ranks, inputChunks, outputChunks, false, at) {}
 CustomCollective::CustomCollective(detail::Text name, std::int64_t ranks, std::int64_t inputChunks,

@@ -70,7 +70,7 @@ class Bench {
 public:
   Bench(const Options &options, const MscclcKernel &kernel, runtime::Communicator &communicator, uint64_t largest)
       : options_(options), kernel_(kernel),
-        collective_(findCollective(kernel.collective, (kernel.flags & MSCCLC_ROOTED) != 0)),
+        collective_(collectives::find(kernel.collective, (kernel.flags & MSCCLC_ROOTED) != 0)),
         communicator_(communicator), threads_(options.threads) {
     uint64_t input = 0, output = 0;
     for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
@@ -142,8 +142,8 @@ private:
   const Table &input(uint32_t dtype, uint32_t reduceOp, uint32_t rank) {
     Table &table = tables_[{dtype, reduceOp, rank}];
     if (table.empty())
-      table = rank == allRanks ? reducedTable(dtype, reduceOp, kernel_.ranks)
-                               : inputTable(dtype, reduceOp, kernel_.ranks, rank);
+      table = rank == collectives::everyRank ? reducedTable(dtype, reduceOp, kernel_.ranks)
+                                             : inputTable(dtype, reduceOp, kernel_.ranks, rank);
     return table;
   }
 
@@ -181,7 +181,7 @@ private:
       const uint32_t rank = communicator_.firstLocalRank() + i;
       const uint64_t start = rank * mscclc_output_step(&kernel_, call.message_bytes);
       const Question question{kernel_.ranks, kernel_.root, rank, call.message_bytes / element};
-      for (const Segment &s : collective_->segments(question)) {
+      for (const Segment &s : segmentsOf(*collective_, question)) {
         const Table &expected = input(call.dtype, call.reduce_op, s.from);
         forPieces(s.count * element, [&](uint64_t at, uint64_t bytes) {
           runtime::check(mscclc_buffer_read(output_.get(), rank, start + s.begin * element + at, piece.data(), bytes));
@@ -236,7 +236,7 @@ private:
 
   const Options &options_;
   const MscclcKernel &kernel_;
-  const Collective *const collective_; ///< null: one without a definition
+  const collectives::Row *const collective_; ///< null: one without a definition
   runtime::Communicator &communicator_;
   runtime::Buffer input_, output_;
   runtime::Instance instance_;

@@ -18,6 +18,11 @@ constexpr Type types[] = {
 #include "types.def"
 };
 
+/// Null for what is no collective.
+const collectives::Row *rowOf(Kind kind) {
+  return kind == Kind::Send || kind == Kind::Recv ? nullptr : &collectives::of(static_cast<collectives::Kind>(kind));
+}
+
 const Type *findType(int number) {
   for (const Type &type : types)
     if (type.number == number)
@@ -33,29 +38,19 @@ const char *nameOfOp(int op) {
 } // namespace
 
 bool reduces(Kind kind) {
-  return kind == Kind::AllReduce || kind == Kind::ReduceScatter || kind == Kind::Reduce;
+  return rowOf(kind) != nullptr && rowOf(kind)->reduces();
 }
 
 bool hasRoot(Kind kind) {
-  return kind == Kind::Broadcast || kind == Kind::Reduce || kind == Kind::Gather || kind == Kind::Scatter;
+  return rowOf(kind) != nullptr && rowOf(kind)->rooted;
 }
 
 bool isElementwise(Kind kind) {
-  return kind == Kind::AllReduce || kind == Kind::Broadcast || kind == Kind::Reduce;
+  return rowOf(kind) != nullptr && rowOf(kind)->isElementwise();
 }
 
 const char *nameOf(Kind kind) {
-  switch (kind) {
-#define CALL(id, name, message, input, output)                                                                         \
-  case Kind::id:                                                                                                       \
-    return name;
-#include "collectives.def"
-  case Kind::Send:
-    return "send";
-  case Kind::Recv:
-    return "recv";
-  }
-  return "?";
+  return rowOf(kind) != nullptr ? rowOf(kind)->name : kind == Kind::Send ? "send" : "recv";
 }
 
 Shape shapeOf(const Call &call, uint32_t ranks, uint32_t ranksPerNode) {
@@ -67,22 +62,18 @@ Shape shapeOf(const Call &call, uint32_t ranks, uint32_t ranksPerNode) {
 }
 
 std::optional<Extent> extentOf(const Shape &shape, uint32_t rank) {
-  uint64_t n = 0, all = 0;
-  if (bytesOfType(shape.type) == 0 || shape.root < 0 || static_cast<uint32_t>(shape.root) >= shape.ranks ||
+  const collectives::Row *const row = rowOf(shape.kind);
+  uint64_t n = 0, most = 0;
+  if (row == nullptr || bytesOfType(shape.type) == 0 || shape.root < 0 ||
+      static_cast<uint32_t>(shape.root) >= shape.ranks ||
       __builtin_mul_overflow(uint64_t{shape.count}, uint64_t{bytesOfType(shape.type)}, &n) ||
-      __builtin_mul_overflow(n, uint64_t{shape.ranks}, &all))
+      __builtin_mul_overflow(n, uint64_t{shape.ranks}, &most))
     return std::nullopt;
-  const auto root = [&](uint64_t bytes) { return rank == static_cast<uint32_t>(shape.root) ? bytes : 0; };
-  switch (shape.kind) {
-#define CALL(id, name, message, input, output)                                                                         \
-  case Kind::id:                                                                                                       \
-    return Extent{message, input, output};
-#include "collectives.def"
-  case Kind::Send:
-  case Kind::Recv:
-    return std::nullopt;
-  }
-  return std::nullopt;
+  // NCCL counts what the root alone has, or a share.
+  const bool isRoot = !row->rooted || rank == static_cast<uint32_t>(shape.root);
+  const uint64_t message = n * row->shares(shape.ranks);
+  return Extent{message, row->gives(isRoot) ? row->input(shape.ranks, message) : 0,
+                row->gets(isRoot) ? row->output(shape.ranks, message) : 0};
 }
 
 uint32_t bytesOfType(int type) {

@@ -1,6 +1,7 @@
 // A call of a collective, as NCCL's interface has it, and what all ranks know of it.
 #pragma once
 
+#include "mscclc/collectives.hpp"
 #include "mscclc/runtime.h"
 
 #include <cstddef>
@@ -30,11 +31,20 @@ enum Result : int {
   InProgress = 7
 };
 
-enum class Kind {
-#define CALL(id, name, message, input, output) id,
-#include "collectives.def"
-  Send,
-  Recv
+/// The calls of NCCL: collectives, by their numbers in the table, and what is none.
+enum class Kind : uint8_t {
+#define CALL(kind) kind = static_cast<uint8_t>(collectives::Kind::kind)
+  CALL(AllReduce),
+  CALL(AllGather),
+  CALL(ReduceScatter),
+  CALL(AllToAll),
+  CALL(Broadcast),
+  CALL(Reduce),
+  CALL(Gather),
+  CALL(Scatter),
+#undef CALL
+  Send = 0xfe,
+  Recv = 0xff
 };
 
 /// ncclRedOp_t; of the program's own operations, which are numbered from PreMulSum on, there is one kind.

@@ -282,8 +282,7 @@ std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice
 bool takesOwnMemory(const Shape &shape, const Choice &choice) {
   const MscclcKernel &kernel = *choice.kernel;
   // Of other collectives some ranks give no input, or no output.
-  if (shape.kind != Kind::AllReduce && shape.kind != Kind::AllGather && shape.kind != Kind::ReduceScatter &&
-      shape.kind != Kind::AllToAll)
+  if (hasRoot(shape.kind))
     return false;
   const bool inPlace = (kernel.flags & MSCCLC_IN_PLACE) != 0;
   for (uint32_t rank = 0; rank < shape.ranks; ++rank) {

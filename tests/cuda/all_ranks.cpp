@@ -18,10 +18,6 @@ bool Buffer::intact() const {
   return true;
 }
 
-bool is(const MscclcKernel &kernel, const char *collective) {
-  return std::strcmp(kernel.collective, collective) == 0;
-}
-
 Message::Message(const MscclcKernel &kernel, std::uint64_t size, std::size_t shift) : bytes(size) {
   const bool inPlace = (kernel.flags & MSCCLC_IN_PLACE) != 0;
   const auto allocate = [&](std::uint64_t n) {

@@ -62,7 +62,4 @@ private:
   std::string error_;
 };
 
-/// Name of a collective's rule for input and output, see mscclc/runtime_abi.h.
-bool is(const MscclcKernel &kernel, const char *collective);
-
 } // namespace mscclc::test

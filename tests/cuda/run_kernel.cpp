@@ -5,6 +5,7 @@
 // none that is larger. Prints what it ran, or the first fault.
 #include "all_ranks.h"
 
+#include "mscclc/collectives.hpp"
 #include "mscclc/device.cuh"
 
 #include <algorithm>
@@ -41,41 +42,25 @@ std::int64_t reduced(const MscclcVariant &v, std::int64_t a, std::int64_t b) {
   }
 }
 
-/// Expected outputs of all ranks. `share`: elements of one share.
+/// Expected outputs of all ranks. `share`: elements of one share of the message.
 std::vector<Values> expected(const std::vector<Values> &in, std::size_t share, const MscclcVariant &v) {
-  const std::size_t n = in.size();
-  std::vector<Values> out(n);
-  for (std::size_t r = 0; r < n; ++r) {
-    if (test::is(*kernel, "allgather")) {
-      for (const Values &v : in)
-        out[r].insert(out[r].end(), v.begin(), v.end());
-    } else if (test::is(*kernel, "alltoall")) {
-      for (const Values &v : in)
-        out[r].insert(out[r].end(), v.begin() + r * share, v.begin() + (r + 1) * share);
-    } else if (test::is(*kernel, "sendrecv")) {
-      out[r] = in[(r + n - 1) % n];
-    } else if (test::is(*kernel, "broadcast")) {
-      out[r] = in[kernel->root];
-    } else if (test::is(*kernel, "scatter")) {
-      const Values &whole = in[kernel->root];
-      out[r].assign(whole.begin() + r * share, whole.begin() + (r + 1) * share);
-    } else if (test::is(*kernel, "gather")) {
-      for (const Values &v : in)
-        if (r == kernel->root)
-          out[r].insert(out[r].end(), v.begin(), v.end());
-    } else if (test::is(*kernel, "reduce") && r != kernel->root) {
-      continue; // any
-    } else {
-      Values sum = in[0];
-      for (std::size_t p = 1; p < n; ++p)
-        for (std::size_t i = 0; i < sum.size(); ++i)
-          sum[i] = reduced(v, sum[i], in[p][i]);
-      if (test::is(*kernel, "reducescatter"))
-        out[r].assign(sum.begin() + r * share, sum.begin() + (r + 1) * share);
-      else
-        out[r] = sum;
+  const auto ranks = static_cast<std::uint32_t>(in.size());
+  const collectives::Row *row = collectives::find(kernel->collective, (kernel->flags & MSCCLC_ROOTED) != 0);
+  if (row == nullptr) // a program's own, that reduces
+    row = &collectives::of(collectives::Kind::AllReduce);
+  const std::uint64_t message = share * kernel->message_shares;
+  const std::uint64_t each = std::max<std::uint64_t>(row->share(ranks, message), 1);
+  std::vector<Values> out(ranks);
+  for (std::uint32_t r = 0; r < ranks; ++r)
+    for (std::uint64_t i = 0; i < row->output(ranks, message); ++i) {
+      const collectives::Source from = row->source(ranks, kernel->root, each, r, i);
+      if (from.rank == collectives::nobody)
+        break; // any
+      std::int64_t value = in[from.rank == collectives::everyRank ? 0 : from.rank][from.element];
+      for (std::uint32_t p = 1; p < ranks && from.rank == collectives::everyRank; ++p)
+        value = reduced(v, value, in[p][from.element]);
+      out[r].push_back(value);
     }
-  }
   return out;
 }
 

@@ -1,11 +1,13 @@
 #include "catch.h"
 #include "mscclc-perf/collective.h"
 #include "mscclc-perf/values.h"
+#include "mscclc/runtime.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
+using namespace mscclc;
 using namespace mscclc::perf;
 
 namespace {
@@ -131,9 +133,9 @@ TEST_CASE("A changed, moved or missing element is counted") {
 namespace {
 /// Of a message of 400 elements over 4 ranks, of which rank 1 is the root.
 std::vector<Segment> definition(const char *name, uint32_t rank, bool rooted = false) {
-  const Collective *collective = findCollective(name, rooted);
+  const collectives::Row *collective = collectives::find(name, rooted);
   REQUIRE(collective != nullptr);
-  return collective->segments({4, 1, rank, 400});
+  return segmentsOf(*collective, {4, 1, rank, 400});
 }
 } // namespace
 
@@ -143,62 +145,46 @@ TEST_CASE("The definitions of the collectives") {
   CHECK((gather[3].begin == 300 && gather[3].count == 100 && gather[3].first == 0 && gather[3].from == 3));
   const auto scatter = definition("reducescatter", 2);
   REQUIRE(scatter.size() == 1);
-  CHECK((scatter[0].begin == 0 && scatter[0].count == 100 && scatter[0].first == 200 && scatter[0].from == allRanks));
+  CHECK((scatter[0].begin == 0 && scatter[0].count == 100 && scatter[0].first == 200 &&
+         scatter[0].from == collectives::everyRank));
   const auto toAll = definition("alltoall", 2);
   CHECK((toAll[1].begin == 100 && toAll[1].first == 200 && toAll[1].from == 1));
   CHECK(definition("sendrecv", 0)[0].from == 3);
-  CHECK(findCollective("allreduce", false)->busFactor(8) == 1.75);
-  CHECK(findCollective("allgather", false)->busFactor(8) == 0.875);
+  CHECK(collectives::find("allreduce", false)->busFactor(8) == 1.75);
+  CHECK(collectives::find("allgather", false)->busFactor(8) == 0.875);
   CHECK(definition("broadcast", 3, true)[0].from == 1);
-  CHECK(definition("reduce", 1, true)[0].from == allRanks);
+  CHECK(definition("reduce", 1, true)[0].from == collectives::everyRank);
   CHECK(definition("reduce", 3, true).empty());
   const auto gathered = definition("gather", 1, true);
   CHECK((gathered.size() == 4 && gathered[3].begin == 1200 && gathered[3].count == 400 && gathered[3].from == 3));
   CHECK(definition("gather", 0, true).empty());
   const auto part = definition("scatter", 3, true);
   CHECK((part.size() == 1 && part[0].count == 100 && part[0].first == 300 && part[0].from == 1));
-  CHECK(findCollective("gather", true)->busFactor(8) == 7); // of a message that is the input of one rank
-  CHECK(findCollective("a custom one", false) == nullptr);
-  CHECK(findCollective("broadcast", false) == nullptr);
+  CHECK(collectives::find("gather", true)->busFactor(8) == 7); // of a message that is the input of one rank
+  CHECK(collectives::find("a custom one", false) == nullptr);
+  CHECK(collectives::find("broadcast", false) == nullptr);
 }
 
-namespace {
-// What the rows of the compiler's table are written in: lengths of buffers in shares, buffers, and special ranks.
-enum { Share = 1, Whole = 3 };
-enum { Input, Output };
-constexpr uint32_t ranks = Whole, root = 2, share = 4, everyRank = allRanks, nobody = allRanks - 1;
+TEST_CASE("A message that ranks do not divide has a result all the same") {
+  const auto sum = segmentsOf(collectives::of(collectives::Kind::AllReduce), {4, 0, 2, 3});
+  REQUIRE(sum.size() == 1);
+  CHECK((sum[0].begin == 0 && sum[0].count == 3 && sum[0].first == 0 && sum[0].from == collectives::everyRank));
+  CHECK(segmentsOf(collectives::of(collectives::Kind::AllReduce), {4, 0, 2, 4003}).size() == 1);
+}
 
-/// The tool's definition of a collective against the table's, element by element.
-template <class From>
-void checkDefinition(const char *name, bool rooted, uint32_t input, uint32_t output, int message, From from) {
-  INFO(name << (rooted ? ", with a root" : "") << ": the tool's table is mscclc-perf/collective.cpp");
-  const Collective *collective = findCollective(name, rooted);
-  REQUIRE(collective != nullptr);
-  const uint64_t count = uint64_t{message == Output ? output : input} * share;
-  for (uint32_t rank = 0; rank < ranks; ++rank) {
-    std::vector<std::pair<uint32_t, uint32_t>> wanted(output * share, {nobody, 0}), defined = wanted;
-    for (uint32_t chunk = 0; chunk < wanted.size(); ++chunk)
-      if (const std::pair<uint32_t, uint32_t> one = from(rank, chunk); one.first != nobody)
-        wanted[chunk] = one;
-    for (const Segment &s : collective->segments({ranks, root, rank, count}))
-      for (uint64_t i = 0; i < s.count; ++i)
-        defined.at(s.begin + i) = {s.from, static_cast<uint32_t>(s.first + i)};
-    CHECK(defined == wanted);
+TEST_CASE("What ranks give and get follows from what outputs end as") {
+  using collectives::Kind;
+  const auto &broadcast = collectives::of(Kind::Broadcast), &reduce = collectives::of(Kind::Reduce),
+             &gather = collectives::of(Kind::Gather), &scatter = collectives::of(Kind::Scatter);
+  CHECK((broadcast.gives(true) && !broadcast.gives(false) && broadcast.gets(false)));
+  CHECK((reduce.gives(false) && reduce.gets(true) && !reduce.gets(false)));
+  CHECK((gather.gives(false) && gather.gets(true) && !gather.gets(false)));
+  CHECK((scatter.gives(true) && !scatter.gives(false) && scatter.gets(false)));
+  std::string reducing, elementwise;
+  for (const collectives::Row &row : collectives::rows) {
+    reducing += row.reduces() ? std::string(" ") + row.name : "";
+    elementwise += row.isElementwise() ? std::string(" ") + row.name : "";
   }
-}
-} // namespace
-
-TEST_CASE("The definitions are those of the compiler") {
-#define ROW(name, rooted, input, output, message, bus, from, taken)                                                    \
-  CHECK(findCollective(name, rooted)->busFactor(5) == [](double ranks) { return ranks != 0 ? bus : 0; }(5));           \
-  checkDefinition(name, rooted, input, output, message,                                                                \
-                  []([[maybe_unused]] uint32_t rank, [[maybe_unused]] uint32_t chunk) {                                \
-                    return std::pair<uint32_t, uint32_t>(from, taken);                                                 \
-                  });
-#define COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                              \
-  ROW(name, false, input, output, message, bus, from, taken)
-#define ROOTED_COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                       \
-  ROW(name, true, input, output, message, bus, from, taken)
-#include "../../ir/collectives.def"
-#undef ROW
+  CHECK(reducing == " allreduce reducescatter reduce");
+  CHECK(elementwise == " allreduce sendrecv broadcast reduce");
 }

@@ -9,7 +9,7 @@ write (behind the colon), the row says the same. A row of what ends a run begins
 differs from case to case.
 
 The lists of headers, functions, attributes and built-in functions are made from frontend/clang/dialect_rules.def and
-frontend/eval/allowed_symbols.def, that of collectives from ir/collectives.def and the classes of the language:
+frontend/eval/allowed_symbols.def, that of collectives from runtime-min/include/mscclc/collectives.def and the classes of the language:
 --update writes them anew.
 
 Prints what differs; exit 1 if something does.
@@ -22,7 +22,7 @@ PAGE = "frontend/dsl/README.md"
 SECTION = re.compile(r"^// ---- (.*?) ----$", re.M)
 DIAGNOSTIC = re.compile(r'^DIAG\((\w+), (\w+), "((?:[^"\\]|\\.)*)"\)$', re.M)
 ROW = re.compile(r"^\|(.*)\| `(\w+)` \|$", re.M)
-COLLECTIVES = "ir/collectives.def"
+COLLECTIVES = "runtime-min/include/mscclc/collectives.def"
 CLASSES = "frontend/dsl/include/mscclc/program.hpp"
 LIST = re.compile(r"(<!-- list: (\w+) -->\n).*?(<!-- end -->)", re.S)
 

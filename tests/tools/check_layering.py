@@ -11,23 +11,24 @@ import re
 import sys
 
 # What the compiler and the kernels that it writes agree on: types of elements and how narrow ones round, operations of
-# reductions, what a kernel is handed. Kernels are built where there is no compiler, so these files lie with the runtime.
+# reductions, what a kernel is handed; and with all programs that run kernels, the collectives. Kernels are built where there is no compiler, so these files lie with the runtime.
 # They include nothing but each other, and no room of the compiler sees more of the runtime.
 ELEMENTS = ["runtime-min/include/mscclc/dtypes.def", "runtime-min/include/mscclc/narrow_floats.h"]
+COLLECTIVES = "runtime-min/include/mscclc/collectives.def"
 KERNEL_INTERFACE = [
     *ELEMENTS, "runtime-min/include/mscclc/reduce_ops.def", "runtime-min/include/mscclc/runtime_abi.h"
 ]
-RUNTIME_HEADERS = ["runtime-min/include", *KERNEL_INTERFACE]
+RUNTIME_HEADERS = ["runtime-min/include", COLLECTIVES, *KERNEL_INTERFACE]
 
 # What each room may include besides itself. The longest path that holds a file is its room: a file that ties rooms
 # together is a room of its own, above them.
 ROOMS = {
-    "ir": [],
+    "ir": [COLLECTIVES],
     # The front end. Each room sees the interface at the top of frontend/.
     "frontend": ["ir"],
     "frontend/dsl/include": [],
     "frontend/trace": ["ir", "frontend", "frontend/dsl/include"],
-    "frontend/dsl": ["ir", "frontend", "frontend/dsl/include", "frontend/trace"],
+    "frontend/dsl": ["ir", COLLECTIVES, "frontend", "frontend/dsl/include", "frontend/trace"],
     "frontend/lower": ["ir", "frontend", "frontend/dsl/include", "frontend/trace"],
     "frontend/eval": ["ir", "frontend", "frontend/dsl", "frontend/lower", "frontend/trace"],
     "frontend/clang": ["ir", "frontend", "frontend/dsl", "frontend/eval", "frontend/trace"],
@@ -58,13 +59,14 @@ ROOMS = {
     ],
     "backend-json": ["ir"],
     "backend-cuda": ["ir", *KERNEL_INTERFACE],
+    COLLECTIVES: [],
     "runtime-min/include/mscclc/dtypes.def": [],
     "runtime-min/include/mscclc/narrow_floats.h": [],
     "runtime-min/include/mscclc/reduce_ops.def": [],
     "runtime-min/include/mscclc/runtime_abi.h": [
         "runtime-min/include/mscclc/dtypes.def", "runtime-min/include/mscclc/reduce_ops.def"
     ],
-    "runtime-min/include": [*KERNEL_INTERFACE],
+    "runtime-min/include": [COLLECTIVES, *KERNEL_INTERFACE],
     "runtime-min": [*RUNTIME_HEADERS],
     # Stands on the interface of the runtime, as a program does.
     "runtime-min/nccl": [*RUNTIME_HEADERS],
@@ -72,7 +74,7 @@ ROOMS = {
     # The tool that measures kernels also fits the time model to what it measures.
     "runtime-min/mscclc-perf/calibrate.cpp": ["ir", "passes/time", "runtime-min", *RUNTIME_HEADERS],
     # Writes sources; knows of programs alone.
-    "compiler/outputs/dsl": ["ir"],
+    "compiler/outputs/dsl": ["ir", COLLECTIVES],
     "compiler": [
         "ir", "frontend", "frontend/xml", "passes", "passes/analysis", "passes/prune", "passes/schedule",
         "passes/simulate", "passes/time", "passes/verify", "backend-json", "backend-cuda", "compiler/outputs/dsl"

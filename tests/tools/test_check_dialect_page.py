@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHECK = pathlib.Path(__file__).with_name("check_dialect_page.py")
 PAGE, DIAGNOSTICS = "frontend/dsl/README.md", "frontend/diagnostics.def"
 RULES, ALLOWED = "frontend/clang/dialect_rules.def", "frontend/eval/allowed_symbols.def"
-COLLECTIVES, CLASSES = "ir/collectives.def", "frontend/dsl/include/mscclc/program.hpp"
+COLLECTIVES, CLASSES = "runtime-min/include/mscclc/collectives.def", "frontend/dsl/include/mscclc/program.hpp"
 
 
 class CheckDialectPage(unittest.TestCase):

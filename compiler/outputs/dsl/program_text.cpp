@@ -18,7 +18,7 @@ constexpr std::string_view classOf(ir::CollectiveKind kind) {
 #define SIZED_COLLECTIVE(kind, ...)                                                                                    \
   case ir::CollectiveKind::kind:                                                                                       \
     return #kind "Collective";
-#include "ir/collectives.def"
+#include "runtime-min/include/mscclc/collectives.def"
   }
   return "";
 }

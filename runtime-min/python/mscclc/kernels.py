@@ -34,6 +34,11 @@ def _host_command() -> list[str]:
 _IDEMPOTENT = ("min", "max")
 
 
+def reduces(text: str) -> bool:
+    """Whether an emitted kernel reduces anything."""
+    return re.search(r"^#define MSCCLC_REDUCE_OPS NoReduce$", text, re.M) is None
+
+
 def operation_flags(text: str, ops: Sequence[str], platform: str) -> list[str]:
     """Arguments of the compiler by which an emitted kernel does these operations ("sum", "min", "max", "prod") instead
     of that of its program. Raises ValueError where that is not right."""

@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from .errors import CompileError
-from .kernels import build_library, operation_flags
+from .kernels import build_library, operation_flags, reduces
 from .tool import Path, Plan, Program, compile, estimate, run_tool
 
-#: Collectives that an operation is given for.
-REDUCING = ("allreduce", "reducescatter", "reduce")
 #: What runs kernels is not MSCCL++'s executor.
 _TARGET = "--target=none"
 #: The end of the list: what is longer than the largest size that was asked for is taken as that size.
@@ -185,7 +183,7 @@ def make_library(
             if id(one.candidate) not in files:
                 name = f"{plan.name}_{ranks}_{len(files)}.so"
                 emitted = one.candidate.emitted
-                reducing = operation_flags(emitted, ops, platform) if collective in REDUCING else []
+                reducing = operation_flags(emitted, ops, platform) if reduces(emitted) else []
                 shutil.copy(build_library(emitted, platform, architectures, [*reducing, *flags]), place / name)
                 files[id(one.candidate)] = name
             file = files[id(one.candidate)]

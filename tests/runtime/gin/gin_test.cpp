@@ -9,6 +9,7 @@
 #include <thread>
 
 using namespace testing;
+namespace collectives = mscclc::collectives;
 namespace perf = mscclc::perf;
 using Codes = std::vector<int>;
 
@@ -68,8 +69,8 @@ public:
     const size_t element = perf::typeBytes(dtype_);
     const uint64_t shift = round * 7919;
     const auto tableOf = [&](uint32_t rank) {
-      return rank == perf::allRanks ? perf::reducedTable(dtype_, MSCCLC_SUM, kernel_.ranks)
-                                    : perf::inputTable(dtype_, MSCCLC_SUM, kernel_.ranks, rank);
+      return rank == collectives::everyRank ? perf::reducedTable(dtype_, MSCCLC_SUM, kernel_.ranks)
+                                            : perf::inputTable(dtype_, MSCCLC_SUM, kernel_.ranks, rank);
     };
     for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
       const uint32_t rank = communicator_.firstLocalRank() + i;
@@ -80,11 +81,11 @@ public:
     communicator_.barrier();
     instance_.launch(call(bytes));
     communicator_.synchronize();
-    const perf::Collective *collective = perf::findCollective(kernel_.collective, false);
+    const collectives::Row &collective = *collectives::find(kernel_.collective, false);
     uint64_t wrong = 0, compared = 0;
     for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
       const uint32_t rank = communicator_.firstLocalRank() + i;
-      for (const perf::Segment &s : collective->segments({kernel_.ranks, 0, rank, bytes / element})) {
+      for (const perf::Segment &s : perf::segmentsOf(collective, {kernel_.ranks, 0, rank, bytes / element})) {
         const auto found = (inPlace() ? input_ : output_)
                                .read<unsigned char>(rank, s.count * element,
                                                     rank * mscclc_output_step(&kernel_, bytes) + s.begin * element);

@@ -273,5 +273,5 @@ TEST_CASE("every collective of the table has a class") {
   };
 #define COLLECTIVE(kind, ...) check(ir::CollectiveKind::kind, 0, [] { return kind(3, 2, true); });
 #define ROOTED_COLLECTIVE(kind, ...) check(ir::CollectiveKind::kind, 1, [] { return kind(3, 2, 1, true); });
-#include "ir/collectives.def"
+#include "runtime-min/include/mscclc/collectives.def"
 }

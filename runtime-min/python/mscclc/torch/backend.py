@@ -68,7 +68,7 @@ class ProcessGroupMscclc(Group):
         left to the backend behind where no kernel runs it; gloo refuses it."""
         name = _op_name(op)
         factor = op.__getstate__()[1] if op == dist.ReduceOp.PREMUL_SUM else None
-        job = Job(collective, inputs, outputs, piece, name, root, factor=factor, region=region) if name else None
+        job = Job(collective, inputs, outputs, piece, name, root, factor=factor, region=region, reduces=True) if name else None
         results = _flat(outputs) or _flat(inputs)
         mean = op == dist.ReduceOp.AVG
         if mean and not all(tensor.is_floating_point() or tensor.is_complex() for tensor in piece):

@@ -20,7 +20,6 @@ from .. import selector as selectors
 from ..communicator import Buffer, Communicator
 from ..errors import CallError, Error, NoKernelError
 from ..kernels import Kernel
-from ..library import REDUCING
 from ..query import Query
 from ..selector import Selector
 from . import checks
@@ -42,8 +41,6 @@ DTYPES = {
     torch.float8_e5m2: "float8_e5m2",
 }
 FLOATS_OF_8_BITS = (torch.float8_e4m3fn, torch.float8_e5m2)
-# Collectives whose message is a piece for each rank; that of the others is one piece.
-_PIECES = ("allgather", "reducescatter", "alltoall", "scatter")
 _ALIGNMENT = 16  # bytes; tensors and pieces begin at multiples of it, so that they are moved 16 bytes at a time
 
 #: Gives every rank's bytes for those of this one.
@@ -91,6 +88,7 @@ class Job:
     factor: "float | torch.Tensor | None" = None
     #: Memory of `symmetric`, which on all ranks holds the one input and output: nothing is copied.
     region: "_Region | None" = None
+    reduces: bool = False
 
     def size(self) -> int:
         return (
@@ -164,9 +162,8 @@ class Engine:
             self._kernels = self._agree_on_kernels(what)
         if self.disabled is not None or self._reason_against(job):
             return None
-        reduces = job.collective in REDUCING
-        dtype = DTYPES[job.piece_tensors[0].dtype] if reduces else "uint8"
-        element = job.piece_tensors[0].element_size() if reduces else 1
+        dtype = DTYPES[job.piece_tensors[0].dtype] if job.reduces else "uint8"
+        element = job.piece_tensors[0].element_size() if job.reduces else 1
         types = {tensor.dtype for tensor in job.piece_tensors}
         elements = DTYPES.get(types.pop(), "") if len(types) == 1 else ""
         shares = [
@@ -176,7 +173,8 @@ class Engine:
         ]
         if not shares:
             return None
-        pieces = self.size if job.collective in _PIECES else 1
+        # A message is a piece for each rank, or one.
+        pieces = shares[0]
         # One size that every kernel's shares divide: what is added at the end is nobody's result.
         message = _rounded(pieces * job.size(), math.lcm(*shares, pieces * _ALIGNMENT) * element)
         for in_place in (True, False):
@@ -197,7 +195,7 @@ class Engine:
         # The layout comes first: sparse tensors have no size in bytes.
         if first is None or any(tensor.layout != torch.strided for tensor in job.piece_tensors) or job.size() == 0:
             return True
-        return job.collective in REDUCING and any(
+        return job.reduces and any(
             tensor.dtype not in DTYPES or tensor.dtype != first.dtype for tensor in job.piece_tensors
         )
 

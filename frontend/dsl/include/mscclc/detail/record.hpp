@@ -136,7 +136,7 @@ struct RefData {
 struct NoteArgument;
 struct NoteFormat;
 
-/// Kinds of collectives: the numbers of the compiler's table (ir/collectives.def).
+/// Kinds of collectives: the numbers of the compiler's table (mscclc/collectives.def).
 enum class CollectiveKind : std::uint32_t;
 /// The calls that act: those of its table (frontend/trace/calls.def).
 enum class Call : std::uint32_t;
