@@ -66,14 +66,20 @@ void Team::join(Member &member) {
   members_[member.rank - place_.firstLocal] = &member;
 }
 
+/// handle_ is held.
+void Team::become(State next) {
+  if (!is(State::Aborted))
+    state_ = next;
+}
+
 void Team::leave(Member &member) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!aborted_ && isOnNccl()) {
+  if (!is(State::Aborted) && isOnNccl()) {
     for (Member *const other : members_)
       if (other != nullptr)
         awaitLast(*other);
     endOnNccl();
-  } else if (!aborted_) {
+  } else if (!is(State::Aborted)) {
     awaitLast(member);
   }
   members_[member.rank - place_.firstLocal] = nullptr;
@@ -91,13 +97,13 @@ void Team::awaitLast(Member &member) {
 
 /// What the runtime has made of real communicators goes before any of them.
 void Team::endOnNccl() {
-  if (ended_)
-    return;
-  ended_ = true;
   const Aside aside;
   MscclcCommunicator *made = nullptr;
   {
     const std::lock_guard<std::mutex> lock(handle_);
+    if (is(State::Ended))
+      return;
+    become(State::Ended);
     made = std::exchange(communicator_, nullptr);
   }
   if (mscclc_communicator_destroy(made) != MSCCLC_ERROR_IN_GRAPH)
@@ -108,10 +114,10 @@ void Team::endOnNccl() {
 }
 
 void Team::abort() {
-  const bool isFirst = !aborted_.exchange(true);
-  failed_ = true;
+  bool isFirst = false;
   {
     const std::lock_guard<std::mutex> lock(handle_);
+    isFirst = state_.exchange(State::Aborted) != State::Aborted;
     if (communicator_ != nullptr)
       mscclc_communicator_abort(communicator_, "ncclCommAbort");
   }
@@ -139,7 +145,7 @@ void Team::awaitAborted() {
 /// handle_ is held.
 Failure Team::failureOfRuntime() const {
   const int32_t code =
-      communicator_ == nullptr || ended_ ? int32_t{MSCCLC_OK} : mscclc_communicator_health(communicator_);
+      communicator_ == nullptr || is(State::Ended) ? int32_t{MSCCLC_OK} : mscclc_communicator_health(communicator_);
   return code == MSCCLC_OK ? Failure{}
                            : Failure{code == MSCCLC_ERROR_PEER_LOST ? RemoteError : InternalError, mscclc_last_error()};
 }
@@ -150,12 +156,12 @@ Failure Team::failure() {
     return lost_;
   if (Failure found = failureOfRuntime(); found.result != Success)
     return found;
-  return failed_ ? Failure{InternalError, "the communicator was aborted"} : Failure{};
+  return is(State::Aborted) ? Failure{InternalError, "the communicator was aborted"} : Failure{};
 }
 
 Outcome Team::run(const std::vector<std::pair<Member *, const Call *>> &calls, const Choice &choice) {
   std::unique_lock<std::mutex> lock(mutex_);
-  if (aborted_)
+  if (is(State::Aborted))
     return {Outcome::Way::Failed, "the communicator was aborted"};
   for (const auto &[member, call] : calls)
     calls_[member->rank - place_.firstLocal] = call;
@@ -168,7 +174,7 @@ Outcome Team::run(const std::vector<std::pair<Member *, const Call *>> &calls, c
     return outcome_;
   }
   const uint64_t round = round_;
-  while (round_ == round && !aborted_)
+  while (round_ == round && !is(State::Aborted))
     changed_.wait_for(lock, std::chrono::milliseconds(100));
   return round_ != round ? outcome_ : Outcome{Outcome::Way::Failed, "the communicator was aborted"};
 }
@@ -180,16 +186,25 @@ Outcome Team::launchAll(const Choice &choice) {
   for (uint32_t i = 0; i < place_.locals; ++i)
     if (shapeOfCall(i) != shape)
       return {Outcome::Way::PassOn, "the ranks make different calls"};
-  if (!made_) {
-    refused_ = makeCommunicator();
-    made_ = true;
+  if (is(State::New)) {
+    const std::string why = makeCommunicator();
+    const std::lock_guard<std::mutex> lock(handle_);
+    refused_ = why;
+    become(why.empty() ? State::Open : State::Refused);
   }
-  if (!refused_.empty())
+  switch (state_) {
+  case State::New:
+  case State::Open:
+    break;
+  case State::Refused:
     return {Outcome::Way::PassOn, refused_};
-  if (failed_)
+  case State::Failed:
+  case State::Aborted:
     return {Outcome::Way::Failed, "an earlier call failed", failure().result};
-  if (ended_)
-    return {Outcome::Way::Failed, "the communicator has ended on another rank"};
+  case State::Ended:
+    return {Outcome::Way::Failed, "the communicator has ended on another rank",
+            std::max<int>(failure().result, InternalError)};
+  }
   // Its result is lost, so the program has to hear of it.
   if (mscclc_communicator_health(communicator_) != MSCCLC_OK)
     return fails(std::string("an earlier call failed: ") + mscclc_last_error());
@@ -292,11 +307,14 @@ Shape Team::shapeOfCall(uint32_t localIndex) const {
 /// This call's launch has failed, and none of its results is copied. Where all ranks are here and no earlier call was
 /// lost with it, everything begins anew and NCCL has the call. Else other processes may have launched it.
 Outcome Team::afterFailure(const std::string &why, bool keepsInput) {
-  if (!keepsInput || place_.locals != place_.ranks || aborted_ || capturing() || earlierRuns_)
+  if (!keepsInput || place_.locals != place_.ranks || is(State::Aborted) || capturing() || earlierRuns_)
     return fails(why);
   mscclc_communicator_synchronize(communicator_);
-  if (mscclc_communicator_reset(communicator_) != MSCCLC_OK)
+  if (mscclc_communicator_reset(communicator_) != MSCCLC_OK) {
+    const std::lock_guard<std::mutex> lock(handle_);
     refused_ = why;
+    become(State::Refused);
+  }
   return {Outcome::Way::PassOn, why};
 }
 
@@ -305,7 +323,7 @@ Outcome Team::fails(const std::string &why) {
   const std::lock_guard<std::mutex> lock(handle_);
   if (lost_.result == Success)
     lost_ = {std::max<int>(failureOfRuntime().result, InternalError), why};
-  failed_ = true;
+  become(State::Failed);
   return {Outcome::Way::Failed, why + "; NCCL cannot make up for it: abort the communicator", lost_.result};
 }
 
@@ -427,14 +445,14 @@ std::string Team::makeCommunicator() {
     why = agree(well ? "" : mscclc_last_error());
   }
   if (!why.empty()) {
-    if (aborted_)
+    if (is(State::Aborted))
       mscclc_communicator_detach_nccl(made);
     mscclc_communicator_destroy(made);
     return why;
   }
   const std::lock_guard<std::mutex> lock(handle_);
   communicator_ = made;
-  if (aborted_) { // without it
+  if (is(State::Aborted)) { // without it
     mscclc_communicator_abort(made, "ncclCommAbort");
     mscclc_communicator_detach_nccl(made);
   }

@@ -89,9 +89,21 @@ private:
   uint64_t round_ = 0;
   Outcome outcome_; ///< of the last round
 
-  bool made_ = false;
-  std::string refused_; ///< why no communicator of the runtime is there
-  std::mutex handle_;   ///< for communicator_ without the other lock; whoever changes it holds both
+  /// New → Open or Refused. Open → Refused, Failed or Ended. Failed → Ended. Any → Aborted, which lasts.
+  enum class State {
+    New,     ///< no call has come
+    Open,    ///< kernels run
+    Refused, ///< NCCL has all calls: refused_
+    Failed,  ///< a call was lost: lost_
+    Ended,   ///< the communicator of the runtime has ended, before the real ones
+    Aborted  ///< by the program
+  };
+  bool is(State state) const { return state_ == state; }
+  void become(State next);
+
+  std::atomic<State> state_{State::New}; ///< whoever changes it holds handle_
+  std::string refused_;
+  std::mutex handle_; ///< for communicator_ without the other lock; whoever changes it holds both
   MscclcCommunicator *communicator_ = nullptr;
   MscclcBuffer *input_ = nullptr;
   MscclcBuffer *output_ = nullptr;
@@ -102,10 +114,7 @@ private:
   };
   std::map<const MscclcKernel *, Prepared> instances_;
   bool earlierRuns_ = false; ///< an earlier call was not done when the round began
-  std::atomic<bool> failed_{false};
-  Failure lost_; ///< the first; whoever changes it holds handle_
-  std::atomic<bool> aborted_{false};
-  std::atomic<bool> ended_{false}; ///< by endOnNccl
+  Failure lost_;             ///< the first; whoever changes it holds handle_
 };
 
 } // namespace mscclc::nccl
