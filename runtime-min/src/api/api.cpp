@@ -79,35 +79,25 @@ template <class Lasts> Status meetWithoutGraphs(Communicator &communicator, cons
   return inGraph(what, mine);
 }
 
-/// Everybody's launches are over, then everybody has unmapped what is not his: after that memory may be freed. A
-/// communicator that has failed is taken down without waiting for anybody. `close` is called in any case, and what it
-/// closes ends, but for MSCCLC_ERROR_IN_GRAPH: where `lasts()` says anywhere that graphs hold it, it stays.
+/// This process's launches are over, and it has unmapped what is not its own: it may leave, whatever the others do.
+/// `together`: everybody's are, and everybody has, after which memory may be freed. A communicator that has failed is
+/// taken down without waiting for anybody. `close` is called in any case, and what it closes ends, but for
+/// MSCCLC_ERROR_IN_GRAPH: where `lasts()` says, here or `together` anywhere, that graphs hold it, it stays.
 template <class Lasts, class Close>
-Status retire(Communicator &communicator, const std::string &what, Lasts lasts, Close close) {
+Status retire(Communicator &communicator, const std::string &what, bool together, Lasts lasts, Close close) {
   Status status = communicator.settle();
-  bool together = status.ok() && communicator.health().ok();
-  if (together) {
-    status = meetWithoutGraphs(communicator, what, lasts);
+  bool isWell = status.ok() && communicator.health().ok();
+  if (isWell) {
+    if (together)
+      status = meetWithoutGraphs(communicator, what, lasts);
+    else
+      status = lasts() ? inGraph(what, true) : communicator.drainProxies();
     if (status.code == MSCCLC_ERROR_IN_GRAPH)
       return status;
-    together = status.ok();
+    isWell = status.ok();
   }
   close();
-  return together ? meet(communicator, what + ": unmapped") : status;
-}
-
-/// This process's launches are over, and it has unmapped what is not its own: it may leave, whatever the others do. Of
-/// `lasts` and `close` holds what retire says.
-template <class Lasts, class Close>
-Status part(Communicator &communicator, const std::string &what, Lasts lasts, Close close) {
-  Status status = communicator.settle();
-  if (status.ok() && communicator.health().ok()) {
-    if (lasts())
-      return inGraph(what, true);
-    status = communicator.drainProxies();
-  }
-  close();
-  return status;
+  return isWell && together ? meet(communicator, what + ": unmapped") : status;
 }
 
 Status checkLocal(const MscclcBuffer &buffer, uint32_t rank, uint64_t offset, uint64_t bytes) {
@@ -140,7 +130,7 @@ int32_t release(MscclcBuffer *buffer, std::chrono::milliseconds wait) {
   const DeviceGuard guard = keepDevice(buffer->owner);
   MscclcCommunicator *const owner = buffer->owner;
   const auto lasts = [&] { return buffer->region->graphs().lasts(wait); };
-  const Status status = retire(*owner->communicator, "release a buffer", lasts, [&] {
+  const Status status = retire(*owner->communicator, "release a buffer", true, lasts, [&] {
     for (const auto &entry : owner->instances)
       entry->instance->forget(buffer->region.get());
     buffer->region->disconnect();
@@ -165,12 +155,32 @@ Status leave(MscclcCommunicator &handle) {
     for (const auto &entry : handle.buffers)
       entry->region->disconnect();
   };
-  const char *const what = "destroy communicator";
-  Status status =
-      communicator.outlasts() ? part(communicator, what, lasts, close) : retire(communicator, what, lasts, close);
+  Status status = retire(communicator, "destroy communicator", !communicator.outlasts(), lasts, close);
   if (status.code != MSCCLC_ERROR_IN_GRAPH)
     communicator.leave();
   return status;
+}
+
+/// A call for a communicator that is there.
+template <class Do> int32_t on(MscclcCommunicator *handle, Do call) {
+  if (handle == nullptr)
+    return report(noHandle("communicator"));
+  const DeviceGuard guard = keepDevice(handle);
+  return report(call(*handle->communicator));
+}
+
+/// `copy(platform, device, place)` between the host and a local rank's part.
+template <class Copy>
+int32_t copyPart(const MscclcBuffer *buffer, uint32_t rank, uint64_t offset, const void *host, uint64_t bytes,
+                 Copy copy) {
+  if (buffer == nullptr || (host == nullptr && bytes != 0))
+    return report(noHandle("buffer, or nothing to copy"));
+  const DeviceGuard guard = keepDevice(buffer->owner);
+  if (Status status = checkLocal(*buffer, rank, offset, bytes); !status.ok() || bytes == 0)
+    return report(status);
+  Communicator &communicator = *buffer->owner->communicator;
+  return report(copy(communicator.platform(), communicator.device(rank - communicator.firstLocalRank()),
+                     placeOf(*buffer, rank, offset)));
 }
 
 std::string sized(const char *what, uint64_t bytes) {
@@ -244,44 +254,40 @@ void *mscclc_communicator_stream(const MscclcCommunicator *communicator, uint32_
 }
 
 int32_t mscclc_communicator_synchronize(MscclcCommunicator *communicator) {
-  if (communicator == nullptr)
-    return report(noHandle("communicator"));
-  const DeviceGuard guard = keepDevice(communicator);
-  const Status settled = communicator->communicator->settle();
-  const Status health = communicator->communicator->health();
-  return report(health.ok() ? settled : health);
+  return on(communicator, [](Communicator &c) {
+    const Status settled = c.settle();
+    const Status health = c.health();
+    return health.ok() ? settled : health;
+  });
 }
 
 int32_t mscclc_communicator_barrier(MscclcCommunicator *communicator) {
-  return report(communicator == nullptr ? noHandle("communicator") : communicator->communicator->barrier("barrier"));
+  return on(communicator, [](Communicator &c) { return c.barrier("barrier"); });
 }
 
 int32_t mscclc_communicator_health(MscclcCommunicator *communicator) {
-  if (communicator == nullptr)
-    return report(noHandle("communicator"));
-  communicator->communicator->watch().look();
-  return report(communicator->communicator->health());
+  return on(communicator, [](Communicator &c) {
+    c.watch().look();
+    return c.health();
+  });
 }
 
 int32_t mscclc_communicator_abort(MscclcCommunicator *communicator, const char *reason) {
-  if (communicator == nullptr)
-    return report(noHandle("communicator"));
-  communicator->communicator->fail({MSCCLC_ERROR_ABORTED, reason == nullptr ? "aborted" : reason});
-  return MSCCLC_OK;
+  return on(communicator, [&](Communicator &c) {
+    c.fail({MSCCLC_ERROR_ABORTED, reason == nullptr ? "aborted" : reason});
+    return Status{};
+  });
 }
 
 int32_t mscclc_communicator_detach_nccl(MscclcCommunicator *communicator) {
-  if (communicator == nullptr)
-    return report(noHandle("communicator"));
-  communicator->communicator->engine().detach();
-  return MSCCLC_OK;
+  return on(communicator, [](Communicator &c) {
+    c.engine().detach();
+    return Status{};
+  });
 }
 
 int32_t mscclc_communicator_reset(MscclcCommunicator *communicator) {
-  if (communicator == nullptr)
-    return report(noHandle("communicator"));
-  const DeviceGuard guard = keepDevice(communicator);
-  return report(communicator->communicator->reset());
+  return on(communicator, [](Communicator &c) { return c.reset(); });
 }
 
 int32_t mscclc_buffer_allocate(MscclcCommunicator *communicator, uint64_t bytes, MscclcBuffer **buffer) {
@@ -346,25 +352,15 @@ uint32_t mscclc_buffer_multicast(const MscclcBuffer *buffer) {
 }
 
 int32_t mscclc_buffer_write(MscclcBuffer *buffer, uint32_t rank, uint64_t offset, const void *from, uint64_t bytes) {
-  if (buffer == nullptr || (from == nullptr && bytes != 0))
-    return report(noHandle("buffer, or nothing to write"));
-  const DeviceGuard guard = keepDevice(buffer->owner);
-  if (Status status = checkLocal(*buffer, rank, offset, bytes); !status.ok() || bytes == 0)
-    return report(status);
-  Communicator &communicator = *buffer->owner->communicator;
-  return report(communicator.platform().copy(communicator.device(rank - communicator.firstLocalRank()),
-                                             placeOf(*buffer, rank, offset), from, bytes));
+  return copyPart(buffer, rank, offset, from, bytes, [&](Platform &platform, int32_t device, void *place) {
+    return platform.copy(device, place, from, bytes);
+  });
 }
 
 int32_t mscclc_buffer_read(const MscclcBuffer *buffer, uint32_t rank, uint64_t offset, void *to, uint64_t bytes) {
-  if (buffer == nullptr || (to == nullptr && bytes != 0))
-    return report(noHandle("buffer, or nowhere to read to"));
-  const DeviceGuard guard = keepDevice(buffer->owner);
-  if (Status status = checkLocal(*buffer, rank, offset, bytes); !status.ok() || bytes == 0)
-    return report(status);
-  Communicator &communicator = *buffer->owner->communicator;
-  return report(communicator.platform().copy(communicator.device(rank - communicator.firstLocalRank()), to,
-                                             placeOf(*buffer, rank, offset), bytes));
+  return copyPart(buffer, rank, offset, to, bytes, [&](Platform &platform, int32_t device, const void *place) {
+    return platform.copy(device, to, place, bytes);
+  });
 }
 
 int32_t mscclc_instance_create(MscclcCommunicator *communicator, const MscclcKernel *kernel, uint64_t max_message_bytes,
@@ -387,7 +383,7 @@ int32_t mscclc_instance_destroy(MscclcInstance *instance) {
   MscclcCommunicator *const owner = instance->owner;
   const auto lasts = [&] { return instance->instance->graphs().lasts(patience); };
   const Status status =
-      retire(*owner->communicator, "destroy an instance", lasts, [&] { instance->instance->disconnect(); });
+      retire(*owner->communicator, "destroy an instance", true, lasts, [&] { instance->instance->disconnect(); });
   if (status.code != MSCCLC_ERROR_IN_GRAPH)
     dropFrom(owner->instances, instance);
   return report(status);

@@ -9,12 +9,14 @@
 
 namespace mscclc::rt {
 
-/// The one T of this process, there for as long as somebody has it.
-template <class T> std::shared_ptr<T> ofProcess() {
+/// The one T of this process, there for as long as somebody has it; with `forEver` until the process has ended, when it
+/// is not destroyed.
+template <class T> std::shared_ptr<T> ofProcess(bool forEver = false) {
   struct Holder {
     const pid_t process = ::getpid();
     std::mutex mutex;
     std::weak_ptr<T> one;
+    std::shared_ptr<T> kept;
   };
   static std::atomic<Holder *> current{nullptr};
   Holder *holder = current.load();
@@ -30,6 +32,8 @@ template <class T> std::shared_ptr<T> ofProcess() {
   std::shared_ptr<T> one = holder->one.lock();
   if (!one)
     holder->one = one = std::make_shared<T>();
+  if (forEver)
+    holder->kept = one;
   return one;
 }
 

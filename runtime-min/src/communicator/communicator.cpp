@@ -124,7 +124,7 @@ Status Communicator::introduceRanks() {
   for (uint32_t i = 0; i < localRanks(); ++i) {
     MSCCLC_TRY(platform_->identify(device(i), cards[i].device));
     cards[i].platform = platform_->kind();
-    cards[i].multicast = platform_->hasMulticast(device(i)) ? 1 : 0;
+    cards[i].multicast = platform_->multicasts() != nullptr && platform_->multicasts()->has(device(i)) ? 1 : 0;
   }
   std::vector<Bytes> all;
   MSCCLC_TRY(exchange("create communicator", bytesOf(cards.data(), cards.size()), all));

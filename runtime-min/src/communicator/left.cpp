@@ -1,12 +1,8 @@
 #include "communicator/left.h"
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <cstdlib>
-#include <mutex>
-#include <thread>
-#include <unistd.h>
 #include <vector>
 
 namespace mscclc::rt {
@@ -40,13 +36,8 @@ public:
     thread_ = std::thread([this] { run(); });
   }
 
-  /// Else it is that of a parent by fork, who has left what it has left.
-  bool isOfThisProcess() const { return process_ == ::getpid(); }
-
   /// At the process's exit.
   void finish() {
-    if (!isOfThisProcess())
-      return;
     std::unique_lock<std::mutex> lock(mutex_);
     Clock::time_point deadline = Clock::now();
     for (const Left &left : left_)
@@ -86,7 +77,6 @@ private:
     changed_.notify_all();
   }
 
-  const pid_t process_ = ::getpid();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Left> left_;
@@ -95,26 +85,13 @@ private:
   std::thread thread_;
 };
 
-/// Never destroyed: what is still there at the process's exit ends with it.
-Keeper &keeper() {
-  static std::atomic<Keeper *> current{nullptr};
-  Keeper *known = current.load();
-  if (known == nullptr || !known->isOfThisProcess()) {
-    auto *const made = new Keeper;
-    if (current.compare_exchange_strong(known, made)) {
-      std::atexit([] { current.load()->finish(); });
-      return *made;
-    }
-    delete made;
-  }
-  return *known;
-}
-
 } // namespace
 
 void keepUntilAllLeft(const Communicator &communicator, std::shared_ptr<const void> owner) {
-  keeper().add(
-      {&communicator, std::move(owner), Clock::now() + std::chrono::nanoseconds(communicator.setupTimeoutNs())});
+  // What is still there at the process's exit ends with it. A child of fork, which has this handler too, keeps nothing.
+  [[maybe_unused]] static const int atExit = std::atexit([] { ofProcess<Keeper>(/*forEver=*/true)->finish(); });
+  ofProcess<Keeper>(/*forEver=*/true)
+      ->add({&communicator, std::move(owner), Clock::now() + std::chrono::nanoseconds(communicator.setupTimeoutNs())});
 }
 
 } // namespace mscclc::rt

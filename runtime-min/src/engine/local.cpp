@@ -214,43 +214,38 @@ Status LocalMemory::tell(const std::string &what, const Status &mine, bool &allW
 
 /// Where a step goes wrong anywhere, all do without multicast.
 Status LocalMemory::makeMulticast(const std::string &what) {
-  Platform &platform = engine_.platform();
-  File file;
+  Multicasts &multicasts = *engine_.platform().multicasts();
+  const bool isFirst = engine_.meeting().self() == 0;
+  int made = -1;
   Status mine;
-  if (engine_.meeting().self() == 0) {
-    int descriptor = -1;
-    mine = platform.createMulticast(engine_.ranks(), bytes(), multicastObject_, descriptor);
-    file = File(descriptor);
-  }
-  if (engine_.processes() > 1) {
-    std::vector<Message> all;
-    std::vector<int> files;
-    if (file.valid())
-      files.push_back(file.get());
-    MSCCLC_TRY(engine_.meeting().exchange(what + ", multicast object", {}, files, all));
-    if (engine_.meeting().self() != 0) {
-      if (all[0].files.empty())
-        mine = failure(MSCCLC_ERROR_UNSUPPORTED, "no multicast object");
-      else
-        mine = platform.openMulticast(all[0].files[0].get(), bytes(), engine_.ranks(), multicastObject_);
-    }
+  if (isFirst)
+    mine = multicasts.open(engine_.ranks(), bytes(), made, multicastObject_);
+  const File file(made);
+  std::vector<Message> all;
+  MSCCLC_TRY(engine_.meeting().exchange(what + ", multicast object", {},
+                                        file.valid() ? std::vector<int>{made} : std::vector<int>(), all));
+  if (!isFirst && all[0].files.empty()) {
+    mine = failure(MSCCLC_ERROR_UNSUPPORTED, "no multicast object");
+  } else if (!isFirst) {
+    int theirs = all[0].files[0].get();
+    mine = multicasts.open(engine_.ranks(), bytes(), theirs, multicastObject_);
   }
   for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i)
-    mine = platform.joinMulticast(multicastObject_, engine_.device(i));
+    mine = multicasts.join(multicastObject_, engine_.device(i));
   // Memory is bound once every device of the object is there.
   bool well = false;
   MSCCLC_TRY(tell(what + ", multicast devices", mine, well));
   for (uint32_t i = 0; i < local_.size() && well && mine.ok(); ++i)
-    mine = platform.bindMulticast(multicastObject_, engine_.device(i), local_[i]);
+    mine = multicasts.bind(multicastObject_, engine_.device(i), local_[i]);
   void *address = nullptr;
   if (well && mine.ok())
-    mine = platform.mapMulticast(multicastObject_, engine_.devices(), address);
+    mine = multicasts.mapObject(multicastObject_, engine_.devices(), address);
   bool bound = false;
   MSCCLC_TRY(tell(what + ", multicast memory", mine, bound));
   if (well && bound) {
     multicastAddress_ = address;
   } else if (multicastObject_ != nullptr) {
-    platform.destroyMulticast(multicastObject_);
+    multicasts.destroy(multicastObject_);
     multicastObject_ = nullptr;
   }
   return {};
@@ -258,7 +253,7 @@ Status LocalMemory::makeMulticast(const std::string &what) {
 
 void LocalMemory::disconnect() {
   if (multicastObject_ != nullptr)
-    engine_.platform().destroyMulticast(multicastObject_);
+    engine_.platform().multicasts()->destroy(multicastObject_);
   multicastObject_ = multicastAddress_ = nullptr;
   for (const auto &[at, remote] : remote_)
     engine_.platform().close(at.first, remote.handle, remote.memory);

@@ -30,18 +30,15 @@ void CudaDriver::load() {
 #undef LOAD
 }
 
+#define AND_IS_THERE(name) &&name != nullptr
 bool CudaDriver::canShareByFile() const {
-  return cuMemGetAllocationGranularity != nullptr && cuMemCreate != nullptr && cuMemRelease != nullptr &&
-         cuMemAddressReserve != nullptr && cuMemAddressFree != nullptr && cuMemMap != nullptr &&
-         cuMemUnmap != nullptr && cuMemSetAccess != nullptr && cuMemExportToShareableHandle != nullptr &&
-         cuMemImportFromShareableHandle != nullptr;
+  return true MSCCLC_SHARE_FUNCTIONS(AND_IS_THERE);
 }
 
 bool CudaDriver::canMulticast() const {
-  return canShareByFile() && cuDeviceGetAttribute != nullptr && cuMulticastCreate != nullptr &&
-         cuMulticastAddDevice != nullptr && cuMulticastBindMem != nullptr && cuMulticastUnbind != nullptr &&
-         cuMulticastGetGranularity != nullptr;
+  return canShareByFile() MSCCLC_MULTICAST_FUNCTIONS(AND_IS_THERE);
 }
+#undef AND_IS_THERE
 
 Status CudaDriver::check(CUresult result, const char *what) const {
   if (result == CUDA_SUCCESS)

@@ -7,13 +7,8 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-#define MSCCLC_DRIVER_FUNCTIONS(F)                                                                                     \
-  F(cuGetErrorName)                                                                                                    \
-  F(cuCtxGetCurrent)                                                                                                   \
-  F(cuDeviceGetAttribute)                                                                                              \
-  F(cuPointerGetAttribute)                                                                                             \
-  F(cuMemGetAddressRange)                                                                                              \
-  F(cuMemGetAccess)                                                                                                    \
+// What memory is shared by files with, what multicast objects want besides, and what else is of use.
+#define MSCCLC_SHARE_FUNCTIONS(F)                                                                                      \
   F(cuMemGetAllocationGranularity)                                                                                     \
   F(cuMemCreate)                                                                                                       \
   F(cuMemRelease)                                                                                                      \
@@ -22,14 +17,24 @@
   F(cuMemMap)                                                                                                          \
   F(cuMemUnmap)                                                                                                        \
   F(cuMemSetAccess)                                                                                                    \
-  F(cuMemRetainAllocationHandle)                                                                                       \
   F(cuMemExportToShareableHandle)                                                                                      \
-  F(cuMemImportFromShareableHandle)                                                                                    \
+  F(cuMemImportFromShareableHandle)
+#define MSCCLC_MULTICAST_FUNCTIONS(F)                                                                                  \
+  F(cuDeviceGetAttribute)                                                                                              \
   F(cuMulticastCreate)                                                                                                 \
   F(cuMulticastAddDevice)                                                                                              \
   F(cuMulticastBindMem)                                                                                                \
   F(cuMulticastUnbind)                                                                                                 \
   F(cuMulticastGetGranularity)
+#define MSCCLC_DRIVER_FUNCTIONS(F)                                                                                     \
+  MSCCLC_SHARE_FUNCTIONS(F)                                                                                            \
+  MSCCLC_MULTICAST_FUNCTIONS(F)                                                                                        \
+  F(cuGetErrorName)                                                                                                    \
+  F(cuCtxGetCurrent)                                                                                                   \
+  F(cuPointerGetAttribute)                                                                                             \
+  F(cuMemGetAddressRange)                                                                                              \
+  F(cuMemGetAccess)                                                                                                    \
+  F(cuMemRetainAllocationHandle)
 
 namespace mscclc::rt {
 

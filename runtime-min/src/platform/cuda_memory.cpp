@@ -31,7 +31,7 @@ struct CudaMemory::Multicast {
   std::vector<CUdevice> bound;
 };
 
-bool CudaMemory::hasMulticast(int32_t device) const {
+bool CudaMemory::has(int32_t device) const {
   if (!driver_.canMulticast())
     return false;
   // The runtime's number of a device is the driver's handle of it.
@@ -94,6 +94,10 @@ Status CudaMemory::allocate(int32_t device, uint64_t bytes, const std::vector<in
   devices.push_back(device);
   std::sort(devices.begin(), devices.end());
   devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  return keep(mapping, devices, memory);
+}
+
+Status CudaMemory::keep(const Mapping &mapping, const std::vector<int32_t> &devices, void *&memory) {
   CUdeviceptr address = 0;
   if (Status status = map(mapping, devices, address); !status.ok()) {
     driver_.cuMemRelease(mapping.handle);
@@ -105,24 +109,25 @@ Status CudaMemory::allocate(int32_t device, uint64_t bytes, const std::vector<in
   return {};
 }
 
-Status CudaMemory::open(int32_t device, int file, uint64_t bytes, void *&memory) {
+Status CudaMemory::exportTo(CUmemGenericAllocationHandle handle, int &file) const {
+  return driver_.check(driver_.cuMemExportToShareableHandle(&file, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+                       "cuMemExportToShareableHandle");
+}
+
+Status CudaMemory::import(int file, CUmemGenericAllocationHandle &handle) const {
+  return driver_.check(driver_.cuMemImportFromShareableHandle(&handle,
+                                                              reinterpret_cast<void *>(static_cast<intptr_t>(file)),
+                                                              CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+                       "cuMemImportFromShareableHandle");
+}
+
+Status CudaMemory::openShared(int32_t device, int file, uint64_t bytes, void *&memory) {
   if (!driver_.canShareByFile())
     return failure(MSCCLC_ERROR_UNSUPPORTED, "the driver cannot map memory of another process by a file");
   Mapping mapping;
   mapping.bytes = bytes;
-  MSCCLC_TRY(driver_.check(driver_.cuMemImportFromShareableHandle(&mapping.handle,
-                                                                  reinterpret_cast<void *>(static_cast<intptr_t>(file)),
-                                                                  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-                           "cuMemImportFromShareableHandle"));
-  CUdeviceptr address = 0;
-  if (Status status = map(mapping, {device}, address); !status.ok()) {
-    driver_.cuMemRelease(mapping.handle);
-    return status;
-  }
-  const std::lock_guard<std::mutex> lock(mutex_);
-  mappings_[address] = mapping;
-  memory = reinterpret_cast<void *>(address);
-  return {};
+  MSCCLC_TRY(import(file, mapping.handle));
+  return keep(mapping, {device}, memory);
 }
 
 bool CudaMemory::owns(const void *memory) const {
@@ -143,9 +148,7 @@ Status CudaMemory::share(const void *memory, uint64_t &bytes, int &file) const {
   Mapping mapping;
   MSCCLC_TRY(find(memory, mapping));
   bytes = mapping.bytes;
-  return driver_.check(
-      driver_.cuMemExportToShareableHandle(&file, mapping.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-      "cuMemExportToShareableHandle");
+  return exportTo(mapping.handle, file);
 }
 
 Status CudaMemory::shareMapped(void *base, int &file) const {
@@ -153,9 +156,7 @@ Status CudaMemory::shareMapped(void *base, int &file) const {
     return failure(MSCCLC_ERROR_UNSUPPORTED, "the driver cannot share mapped memory by a file");
   CUmemGenericAllocationHandle handle = 0;
   MSCCLC_TRY(driver_.check(driver_.cuMemRetainAllocationHandle(&handle, base), "cuMemRetainAllocationHandle"));
-  const Status status =
-      driver_.check(driver_.cuMemExportToShareableHandle(&file, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-                    "cuMemExportToShareableHandle");
+  const Status status = exportTo(handle, file);
   driver_.cuMemRelease(handle);
   return status;
 }
@@ -173,8 +174,8 @@ bool CudaMemory::release(void *memory) {
   return true;
 }
 
-Status CudaMemory::multicastBytes(uint32_t devices, uint64_t bytes, CUmulticastObjectProp &properties) const {
-  properties = {};
+Status CudaMemory::open(uint32_t devices, uint64_t bytes, int &file, void *&object) {
+  CUmulticastObjectProp properties{};
   properties.numDevices = devices;
   properties.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   properties.size = bytes;
@@ -182,49 +183,29 @@ Status CudaMemory::multicastBytes(uint32_t devices, uint64_t bytes, CUmulticastO
   MSCCLC_TRY(driver_.check(driver_.cuMulticastGetGranularity(&step, &properties, CU_MULTICAST_GRANULARITY_MINIMUM),
                            "cuMulticastGetGranularity"));
   properties.size = roundUp(bytes, step);
-  return {};
-}
-
-Status CudaMemory::createMulticast(uint32_t devices, uint64_t bytes, void *&object, int &file) {
-  CUmulticastObjectProp properties;
-  MSCCLC_TRY(multicastBytes(devices, bytes, properties));
-  CUmemGenericAllocationHandle handle = 0;
-  MSCCLC_TRY(driver_.check(driver_.cuMulticastCreate(&handle, &properties), "cuMulticastCreate"));
-  if (Status status = driver_.check(
-          driver_.cuMemExportToShareableHandle(&file, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-          "cuMemExportToShareableHandle");
-      !status.ok()) {
-    driver_.cuMemRelease(handle);
-    return status;
+  auto made = std::make_unique<Multicast>();
+  made->bytes = properties.size;
+  if (file >= 0) {
+    MSCCLC_TRY(import(file, made->handle));
+  } else {
+    MSCCLC_TRY(driver_.check(driver_.cuMulticastCreate(&made->handle, &properties), "cuMulticastCreate"));
+    if (Status status = exportTo(made->handle, file); !status.ok()) {
+      driver_.cuMemRelease(made->handle);
+      return status;
+    }
   }
-  auto *made = new Multicast();
-  made->handle = handle;
-  made->bytes = properties.size;
-  object = made;
+  object = made.release();
   return {};
 }
 
-Status CudaMemory::openMulticast(int file, uint64_t bytes, uint32_t devices, void *&object) {
-  CUmulticastObjectProp properties;
-  MSCCLC_TRY(multicastBytes(devices, bytes, properties));
-  CUmemGenericAllocationHandle handle = 0;
-  MSCCLC_TRY(driver_.check(driver_.cuMemImportFromShareableHandle(&handle,
-                                                                  reinterpret_cast<void *>(static_cast<intptr_t>(file)),
-                                                                  CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-                           "cuMemImportFromShareableHandle"));
-  auto *made = new Multicast();
-  made->handle = handle;
-  made->bytes = properties.size;
-  object = made;
-  return {};
-}
-
-Status CudaMemory::joinMulticast(void *object, int32_t device) {
+Status CudaMemory::join(void *object, int32_t device) {
+  MSCCLC_CUDA(cudaSetDevice(device));
   return driver_.check(driver_.cuMulticastAddDevice(static_cast<Multicast *>(object)->handle, device),
                        "cuMulticastAddDevice");
 }
 
-Status CudaMemory::bindMulticast(void *object, int32_t device, const void *memory) {
+Status CudaMemory::bind(void *object, int32_t device, const void *memory) {
+  MSCCLC_CUDA(cudaSetDevice(device));
   auto *multicast = static_cast<Multicast *>(object);
   Mapping mapping;
   MSCCLC_TRY(find(memory, mapping));
@@ -235,14 +216,14 @@ Status CudaMemory::bindMulticast(void *object, int32_t device, const void *memor
   return {};
 }
 
-Status CudaMemory::mapMulticast(void *object, const std::vector<int32_t> &devices, void *&address) {
+Status CudaMemory::mapObject(void *object, const std::vector<int32_t> &devices, void *&address) {
   auto *multicast = static_cast<Multicast *>(object);
   MSCCLC_TRY(map({multicast->handle, multicast->bytes}, devices, multicast->address));
   address = reinterpret_cast<void *>(multicast->address);
   return {};
 }
 
-void CudaMemory::destroyMulticast(void *object) {
+void CudaMemory::destroy(void *object) {
   auto *multicast = static_cast<Multicast *>(object);
   if (multicast->address != 0) {
     driver_.cuMemUnmap(multicast->address, multicast->bytes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "platform/cuda_driver.h"
+#include "platform/platform.h"
 
 #include <map>
 #include <mutex>
@@ -9,16 +10,14 @@
 
 namespace mscclc::rt {
 
-class CudaMemory {
+class CudaMemory final : public Multicasts {
 public:
   explicit CudaMemory(const CudaDriver &driver) : driver_(driver) {}
-
-  bool hasMulticast(int32_t device) const;
 
   /// Memory of `device`, not zeroed, that the devices of `reachableFrom` and its own can access.
   Status allocate(int32_t device, uint64_t bytes, const std::vector<int32_t> &reachableFrom, void *&memory);
   /// Maps memory of another process; `file` stays the caller's.
-  Status open(int32_t device, int file, uint64_t bytes, void *&memory);
+  Status openShared(int32_t device, int file, uint64_t bytes, void *&memory);
   bool owns(const void *memory) const; ///< allocated or opened here
   /// `bytes`: of the whole mapping. `file` is the caller's to close.
   Status share(const void *memory, uint64_t &bytes, int &file) const;
@@ -27,12 +26,12 @@ public:
   /// False if the memory is not of this kind.
   bool release(void *memory);
 
-  Status createMulticast(uint32_t devices, uint64_t bytes, void *&object, int &file);
-  Status openMulticast(int file, uint64_t bytes, uint32_t devices, void *&object);
-  Status joinMulticast(void *object, int32_t device);
-  Status bindMulticast(void *object, int32_t device, const void *memory);
-  Status mapMulticast(void *object, const std::vector<int32_t> &devices, void *&address);
-  void destroyMulticast(void *object);
+  bool has(int32_t device) const override;
+  Status open(uint32_t devices, uint64_t bytes, int &file, void *&object) override;
+  Status join(void *object, int32_t device) override;
+  Status bind(void *object, int32_t device, const void *memory) override;
+  Status mapObject(void *object, const std::vector<int32_t> &devices, void *&address) override;
+  void destroy(void *object) override;
 
 private:
   struct Mapping {
@@ -42,7 +41,10 @@ private:
   struct Multicast;
 
   Status granularity(int32_t device, uint64_t &bytes) const;
-  Status multicastBytes(uint32_t devices, uint64_t bytes, CUmulticastObjectProp &properties) const;
+  Status exportTo(CUmemGenericAllocationHandle handle, int &file) const;
+  Status import(int file, CUmemGenericAllocationHandle &handle) const;
+  /// Maps what the mapping's handle names, which goes where that fails.
+  Status keep(const Mapping &mapping, const std::vector<int32_t> &devices, void *&memory);
   Status map(const Mapping &mapping, const std::vector<int32_t> &devices, CUdeviceptr &address) const;
   Status find(const void *memory, Mapping &mapping) const;
 

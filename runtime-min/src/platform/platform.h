@@ -39,6 +39,20 @@ enum class MemoryKind {
   Multicast, ///< can be bound to a multicast object
 };
 
+/// Multicast objects, one for a buffer of all ranks. Made by one process, opened by the others; then every process adds
+/// its devices, and when all have, binds its memory and maps the object.
+class Multicasts {
+public:
+  virtual ~Multicasts() = default;
+  virtual bool has(int32_t device) const = 0;
+  /// `file`: of what the first process has made; in that process -1, and then the caller's to send and close.
+  virtual Status open(uint32_t devices, uint64_t bytes, int &file, void *&object) = 0;
+  virtual Status join(void *object, int32_t device) = 0;
+  virtual Status bind(void *object, int32_t device, const void *memory) = 0;
+  virtual Status mapObject(void *object, const std::vector<int32_t> &devices, void *&address) = 0;
+  virtual void destroy(void *object) = 0;
+};
+
 class Platform {
 public:
   virtual ~Platform() = default;
@@ -105,15 +119,8 @@ public:
   /// In stream order, visible after all that came before: *to = *from, `from` pinned memory that stays until done.
   virtual Status storeInOrder(int32_t device, uint64_t *to, const uint64_t *from, Stream stream) = 0;
 
-  // Multicast objects, one for a buffer of all ranks. Made by one process, opened by the others; then every process
-  // adds its devices, and when all have, binds its memory and maps the object.
-  virtual bool hasMulticast(int32_t device) = 0;
-  virtual Status createMulticast(uint32_t devices, uint64_t bytes, void *&object, int &file) = 0;
-  virtual Status openMulticast(int file, uint64_t bytes, uint32_t devices, void *&object) = 0;
-  virtual Status joinMulticast(void *object, int32_t device) = 0;
-  virtual Status bindMulticast(void *object, int32_t device, void *memory) = 0;
-  virtual Status mapMulticast(void *object, const std::vector<int32_t> &devices, void *&address) = 0;
-  virtual void destroyMulticast(void *object) = 0;
+  /// Null where there are none.
+  virtual Multicasts *multicasts() { return nullptr; }
 };
 
 /// Gives the calling thread its device back at the end of a scope.

@@ -190,7 +190,7 @@ public:
   Status open(int32_t device, const ShareHandle &handle, int file, void *&memory) override {
     MSCCLC_TRY(use(device));
     if (handle.kind == FileHandle) {
-      MSCCLC_TRY(memory_.open(device, file, handle.bytes, memory));
+      MSCCLC_TRY(memory_.openShared(device, file, handle.bytes, memory));
     } else {
       cudaIpcMemHandle_t ipc;
       std::memcpy(&ipc, handle.data.data(), sizeof(ipc));
@@ -316,25 +316,7 @@ public:
     return copyInOrder(device, to, from, sizeof(*to), stream);
   }
 
-  bool hasMulticast(int32_t device) override { return memory_.hasMulticast(device); }
-  Status createMulticast(uint32_t devices, uint64_t bytes, void *&object, int &file) override {
-    return memory_.createMulticast(devices, bytes, object, file);
-  }
-  Status openMulticast(int file, uint64_t bytes, uint32_t devices, void *&object) override {
-    return memory_.openMulticast(file, bytes, devices, object);
-  }
-  Status joinMulticast(void *object, int32_t device) override {
-    MSCCLC_TRY(use(device));
-    return memory_.joinMulticast(object, device);
-  }
-  Status bindMulticast(void *object, int32_t device, void *memory) override {
-    MSCCLC_TRY(use(device));
-    return memory_.bindMulticast(object, device, memory);
-  }
-  Status mapMulticast(void *object, const std::vector<int32_t> &devices, void *&address) override {
-    return memory_.mapMulticast(object, devices, address);
-  }
-  void destroyMulticast(void *object) override { memory_.destroyMulticast(object); }
+  Multicasts *multicasts() override { return &memory_; }
 
 private:
   /// A stream knows its device, but the default ones have handles that stand for those of the calling thread's device.

@@ -172,21 +172,11 @@ public:
     return {};
   }
 
-  bool hasMulticast(int32_t) override { return false; }
-  Status createMulticast(uint32_t, uint64_t, void *&, int &) override { return noMulticast(); }
-  Status openMulticast(int, uint64_t, uint32_t, void *&) override { return noMulticast(); }
-  Status joinMulticast(void *, int32_t) override { return noMulticast(); }
-  Status bindMulticast(void *, int32_t, void *) override { return noMulticast(); }
-  Status mapMulticast(void *, const std::vector<int32_t> &, void *&) override { return noMulticast(); }
-  void destroyMulticast(void *) override {}
-
 private:
   struct Allocation {
     uint64_t bytes = 0;
     File file;
   };
-
-  static Status noMulticast() { return failure(MSCCLC_ERROR_UNSUPPORTED, "host memory has no multicast"); }
 
   std::mutex mutex_;
   std::map<char *, Allocation> allocations_;
