@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import types
 
 FAKE, *_, SHIM = os.environ["LIBRARIES"].split(":")
@@ -194,6 +195,13 @@ class Rank:
             pass
         return type(made).from_buffer_copy(place.read_bytes())
 
+    def meet(self):
+        """Waits until the other rank has come here: an abort ends what it still receives."""
+        place = os.environ["ID"] + "met"
+        pathlib.Path(place + str(self.self)).touch()
+        while not pathlib.Path(place + str(1 - self.self)).exists():
+            time.sleep(0.001)
+
     def memory(self, count=COUNT):
         at = ctypes.c_void_p()
         assert self.cuda.cudaMalloc(ctypes.byref(at), count * 4) == 0
@@ -286,6 +294,7 @@ class Rank:
             config = self.module.ncclConfig_t.create() if self.module else None
             second = self.call("ncclCommInitRankConfig", 2, self.unique(1), self.self, config)
             self.collectives(second)
+            self.meet()
             if not self.has("ncclCommAbort"):
                 self.call("ncclCommDestroy", second)
         elif self.has("ncclCommAbort"):
