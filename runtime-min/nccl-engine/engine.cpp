@@ -70,19 +70,8 @@ Status NcclEngine::meet(Platform &platform, const std::vector<int32_t> &, Rendez
   return gather.status().ok() ? met : gather.status();
 }
 
-Status NcclEngine::allocate(const std::string &what, uint64_t bytes, bool multicast, std::unique_ptr<Memory> &memory) {
-  auto made = std::make_unique<NcclMemory>(*this, bytes);
-  MSCCLC_TRY(made->allocate(what, multicast));
-  memory = std::move(made);
-  return {};
-}
-
-Status NcclEngine::adopt(const std::string &what, void *const *pointers, uint64_t bytes,
-                         std::unique_ptr<Memory> &memory) {
-  auto made = std::make_unique<NcclMemory>(*this, bytes);
-  MSCCLC_TRY(made->adopt(what, pointers));
-  memory = std::move(made);
-  return {};
+std::unique_ptr<Memory> NcclEngine::memory(uint64_t bytes) {
+  return std::make_unique<NcclMemory>(*this, bytes);
 }
 
 Status NcclEngine::openPorts(const std::string &what, const MscclcNetworkBody *body, uint32_t signals,

@@ -34,9 +34,7 @@ public:
   Status meet(Platform &platform, const std::vector<int32_t> &devices, Rendezvous::Options options) override;
   RankRange team() const override { return nccl_.team; }
   bool outlasts() const override { return false; }
-  Status allocate(const std::string &what, uint64_t bytes, bool multicast, std::unique_ptr<Memory> &memory) override;
-  Status adopt(const std::string &what, void *const *pointers, uint64_t bytes,
-               std::unique_ptr<Memory> &memory) override;
+  std::unique_ptr<Memory> memory(uint64_t bytes) override;
   bool hasPorts() const override { return true; }
   Status openPorts(const std::string &what, const MscclcNetworkBody *body, uint32_t signals,
                    std::unique_ptr<Ports> &ports) override;

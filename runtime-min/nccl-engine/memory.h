@@ -9,8 +9,8 @@ class NcclMemory : public Memory {
 public:
   NcclMemory(NcclEngine &engine, uint64_t bytes) : Memory(bytes), engine_(engine) {}
   ~NcclMemory() override;
-  Status allocate(const std::string &what, bool multicast);
-  Status adopt(const std::string &what, void *const *pointers);
+  Status allocate(const std::string &what, bool multicast) override;
+  Status adopt(const std::string &what, void *const *pointers) override;
   void *multicast(uint32_t localIndex) const override;
   Window window(uint32_t localIndex) const override;
   void disconnect() override;

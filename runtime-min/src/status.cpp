@@ -35,20 +35,8 @@ const CodeText codeTexts[] = {
     CODE(MSCCLC_ERROR_THREADS, "the kernel does not take this number of threads a block"),
     CODE(MSCCLC_ERROR_NOT_RESIDENT, "the blocks that wait for each other do not fit on the device at once"),
     CODE(MSCCLC_ERROR_SCRATCH, "the scratch is too small for this message"),
-    CODE(MSCCLC_ERROR_ARGUMENT, "invalid argument"),
-    CODE(MSCCLC_ERROR_KERNEL, "the kernel cannot run here"),
-    CODE(MSCCLC_ERROR_NO_KERNEL, "no registered kernel fits"),
-    CODE(MSCCLC_ERROR_MEMORY, "out of memory"),
-    CODE(MSCCLC_ERROR_SYSTEM, "the operating system refused"),
-    CODE(MSCCLC_ERROR_LOAD, "the library could not be loaded, or holds no kernel"),
-    CODE(MSCCLC_ERROR_RENDEZVOUS, "the processes of the communicator did not come together"),
-    CODE(MSCCLC_ERROR_PEER_LOST, "a process of the communicator ended"),
-    CODE(MSCCLC_ERROR_TIMEOUT, "a wait in a kernel took too long"),
-    CODE(MSCCLC_ERROR_ABORTED, "the communicator was aborted"),
-    CODE(MSCCLC_ERROR_UNSUPPORTED, "not supported here"),
-    CODE(MSCCLC_ERROR_NCCL, "NCCL failed"),
-    CODE(MSCCLC_ERROR_IN_GRAPH, "a captured graph uses it"),
-    CODE(MSCCLC_ERROR_OVERLAP, "launches of an instance ran at the same time"),
+#define MSCCLC_FAILURE(id, number, text) {number, "MSCCLC_ERROR_" #id, text},
+#include "mscclc/errors.def"
 };
 #undef CODE
 

@@ -13,22 +13,10 @@
 extern "C" {
 #endif
 
-/* Codes of this library; they go on where MscclcResult ends, and stay below MSCCLC_ERROR_DEVICE. */
+/* Codes of this library, such as MSCCLC_ERROR_TIMEOUT; errors.def says when they come. */
 enum MscclcError {
-  MSCCLC_ERROR_ARGUMENT = 100,    /* a call that makes no sense; the text says why */
-  MSCCLC_ERROR_KERNEL = 101,      /* a kernel this library cannot run: other ABI version, other platform, other ranks */
-  MSCCLC_ERROR_NO_KERNEL = 102,   /* nothing registered fits */
-  MSCCLC_ERROR_MEMORY = 103,      /* out of memory */
-  MSCCLC_ERROR_SYSTEM = 104,      /* the operating system refused; the text has its reason */
-  MSCCLC_ERROR_LOAD = 105,        /* a library could not be loaded, or holds no kernel */
-  MSCCLC_ERROR_RENDEZVOUS = 106,  /* the processes of a communicator did not find together, or do different things */
-  MSCCLC_ERROR_PEER_LOST = 107,   /* a process of the communicator ended; the communicator can only be destroyed */
-  MSCCLC_ERROR_TIMEOUT = 108,     /* a wait in a kernel took too long; the text says who waits for what */
-  MSCCLC_ERROR_ABORTED = 109,     /* mscclc_communicator_abort, here or in another process */
-  MSCCLC_ERROR_UNSUPPORTED = 110, /* this machine, or this build, cannot do it */
-  MSCCLC_ERROR_NCCL = 111,        /* NCCL failed; the text has its reason */
-  MSCCLC_ERROR_IN_GRAPH = 112,    /* a graph with captured launches of it is still there; it stays as it was */
-  MSCCLC_ERROR_OVERLAP = 113      /* launches of an instance ran at the same time; their results are undefined */
+#define MSCCLC_FAILURE(id, number, text) MSCCLC_ERROR_##id = number,
+#include "errors.def"
 };
 
 const char *mscclc_error_name(int32_t code); /* "MSCCLC_ERROR_TIMEOUT"; never null */

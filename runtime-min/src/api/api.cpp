@@ -304,9 +304,8 @@ int32_t mscclc_buffer_register(MscclcCommunicator *communicator, void *const *po
   if (communicator == nullptr || pointers == nullptr || buffer == nullptr)
     return report(noHandle("communicator or pointers, or nowhere to put the buffer"));
   const DeviceGuard guard = keepDevice(communicator);
-  std::unique_ptr<Memory> region;
-  const Status status =
-      communicator->communicator->engine().adopt(sized("register a buffer", bytes), pointers, bytes, region);
+  std::unique_ptr<Memory> region = communicator->communicator->engine().memory(bytes);
+  const Status status = region->adopt(sized("register a buffer", bytes), pointers);
   return keep(communicator, status, std::move(region), buffer);
 }
 

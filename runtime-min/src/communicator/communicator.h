@@ -57,7 +57,8 @@ public:
   bool outlasts() const { return engine_->outlasts() && processes() > 1; }
   /// Zeroed memory on every rank. `multicast`: with a multicast mapping where the communicator has them. Collective.
   Status allocate(const std::string &what, uint64_t bytes, bool multicast, std::unique_ptr<Memory> &memory) {
-    return engine_->allocate(what, bytes, multicast && hasMulticast_, memory);
+    memory = engine_->memory(bytes);
+    return memory->allocate(what, multicast && hasMulticast_);
   }
   /// Zeroes the memory of the local ranks.
   Status clear(const Memory &memory);

@@ -51,11 +51,8 @@ Status Instance::checkReach() const {
   for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
     const uint32_t self = communicator_.firstLocalRank() + i;
     const MscclcRankInfo &info = infos_[self];
-    for (uint32_t k = 0; k < info.memory_channels; ++k) {
-      MscclcChannelInfo channel{};
-      kernel_.channel_info(self, MSCCLC_MEMORY, k, &channel);
+    for (const MscclcChannelInfo &channel : channelsOf(kernel_, self, MSCCLC_MEMORY))
       MSCCLC_TRY(check(i, channel.peer));
-    }
     for (uint32_t k = 0; k < info.remote_buffers; ++k) {
       MscclcRemoteBufferInfo buffer{};
       kernel_.remote_buffer_info(self, k, &buffer);
@@ -91,9 +88,8 @@ Status Instance::addMemoryChannels(uint32_t localIndex, std::vector<MscclcChanne
   const SyncLayout layout(infos_[self]);
   char *const own = sync_->at(localIndex, self);
   std::map<uint32_t, bool> storing; // by peer
-  for (uint32_t k = 0; k < infos_[self].memory_channels; ++k) {
-    MscclcChannelInfo paired{};
-    kernel_.channel_info(self, MSCCLC_MEMORY, k, &paired);
+  uint32_t k = 0;
+  for (const MscclcChannelInfo &paired : channelsOf(kernel_, self, MSCCLC_MEMORY)) {
     if (storing.count(paired.peer) == 0)
       MSCCLC_TRY(storesSignals(localIndex, paired.peer, storing[paired.peer]));
     MscclcChannel channel{};
@@ -106,6 +102,7 @@ Status Instance::addMemoryChannels(uint32_t localIndex, std::vector<MscclcChanne
     channel.sent = storing[paired.peer] ? counterAt(own, layout.memorySent, k) : nullptr;
     channel.peer = paired.peer;
     channels.push_back(channel);
+    ++k;
   }
   return {};
 }
@@ -116,9 +113,8 @@ Status Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel>
   const SyncLayout layout(infos_[self]);
   char *const own = sync_->at(localIndex, self);
   bool anyNear = false;
-  for (uint32_t k = 0; k < infos_[self].port_channels; ++k) {
-    MscclcChannelInfo paired{};
-    kernel_.channel_info(self, MSCCLC_PORT, k, &paired);
+  uint32_t k = 0;
+  for (const MscclcChannelInfo &paired : channelsOf(kernel_, self, MSCCLC_PORT)) {
     if (paired.peer >= kernel_.ranks)
       return failure(MSCCLC_ERROR_KERNEL, "kernel '%s': rank %u names rank %u of %u", kernel_.name, self, paired.peer,
                      kernel_.ranks);
@@ -147,6 +143,7 @@ Status Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel>
                                   paired.peer_channel);
     served.push_back(end);
     anyNear = anyNear || isNear;
+    ++k;
   }
   if (!anyNear)
     served.clear();

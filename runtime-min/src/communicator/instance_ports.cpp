@@ -1,6 +1,7 @@
 // Ports of an instance to other nodes: how they are opened, and how what is on its way over them arrives before a
 // reset.
 #include "communicator/instance.h"
+#include "kernels/kernel_facts.h"
 
 #include <algorithm>
 #include <utility>
@@ -11,13 +12,10 @@ Status Instance::openPorts(const std::string &name) {
   if ((kernel_.flags & MSCCLC_NEEDS_PORT) == 0 || !communicator_.engine().hasPorts())
     return {};
   uint8_t mine = 0;
-  for (uint32_t rank = 0; rank < kernel_.ranks; ++rank)
-    for (uint32_t k = 0; k < infos_[rank].port_channels && communicator_.isLocal(rank); ++k) {
-      MscclcChannelInfo paired{};
-      kernel_.channel_info(rank, MSCCLC_PORT, k, &paired);
-      if (paired.peer < kernel_.ranks && sync_->at(rank - communicator_.firstLocalRank(), paired.peer) == nullptr)
+  for (uint32_t i = 0; i < communicator_.localRanks(); ++i)
+    for (const MscclcChannelInfo &paired : channelsOf(kernel_, communicator_.firstLocalRank() + i, MSCCLC_PORT))
+      if (paired.peer < kernel_.ranks && sync_->at(i, paired.peer) == nullptr)
         mine = 1;
-    }
   std::vector<Bytes> all;
   MSCCLC_TRY(communicator_.exchange(name + ": other nodes", {mine}, all));
   if (std::none_of(all.begin(), all.end(), [](const Bytes &theirs) { return theirs == Bytes{1}; }))
@@ -39,13 +37,10 @@ const void *Instance::networkOf(uint32_t localIndex) const {
 uint32_t Instance::unpairedTo(uint32_t localIndex) const {
   uint32_t ends = 0;
   for (uint32_t rank = 0; rank < kernel_.ranks; ++rank)
-    for (uint32_t k = 0; k < infos_[rank].port_channels && sync_->at(localIndex, rank) == nullptr; ++k) {
-      MscclcChannelInfo channel{};
-      kernel_.channel_info(rank, MSCCLC_PORT, k, &channel);
-      if (channel.peer == communicator_.firstLocalRank() + localIndex &&
+    for (const MscclcChannelInfo &channel : channelsOf(kernel_, rank, MSCCLC_PORT))
+      if (sync_->at(localIndex, rank) == nullptr && channel.peer == communicator_.firstLocalRank() + localIndex &&
           channel.peer_channel >= infos_[channel.peer].port_channels)
         ++ends;
-    }
   return ends;
 }
 

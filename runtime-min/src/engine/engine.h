@@ -22,6 +22,10 @@ public:
   virtual ~Memory() = default;
   Memory(const Memory &) = delete;
 
+  /// Takes zeroed memory; `multicast`: with a multicast mapping if it can be had. Collective, as is adopt.
+  virtual Status allocate(const std::string &what, bool multicast) = 0;
+  /// Takes the caller's memory, a pointer for each local rank.
+  virtual Status adopt(const std::string &what, void *const *pointers) = 0;
   uint64_t bytes() const { return bytes_; }
   /// The part of `rank` as the device of a local rank addresses it; null where it cannot.
   char *at(uint32_t localIndex, uint32_t rank) const {
@@ -68,11 +72,8 @@ public:
   /// and does not wait for them. Else what lies under the engine is the program's, and may end then.
   virtual bool outlasts() const = 0;
 
-  /// Zeroed memory of `bytes` on every rank; `multicast`: with a multicast mapping if it can be had. Collective.
-  virtual Status allocate(const std::string &what, uint64_t bytes, bool multicast, std::unique_ptr<Memory> &memory) = 0;
-  /// The caller's memory, a pointer for each local rank. Collective.
-  virtual Status adopt(const std::string &what, void *const *pointers, uint64_t bytes,
-                       std::unique_ptr<Memory> &memory) = 0;
+  /// Memory of `bytes` on every rank, that is yet to be taken.
+  virtual std::unique_ptr<Memory> memory(uint64_t bytes) = 0;
 
   /// An engine whose load/store team may be smaller than the communicator has ports.
   virtual bool hasPorts() const { return false; }

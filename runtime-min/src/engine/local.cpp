@@ -27,9 +27,7 @@ public:
   }
   RankRange team() const override { return {0, ranks_}; }
   bool outlasts() const override { return true; }
-  Status allocate(const std::string &what, uint64_t bytes, bool multicast, std::unique_ptr<Memory> &memory) override;
-  Status adopt(const std::string &what, void *const *pointers, uint64_t bytes,
-               std::unique_ptr<Memory> &memory) override;
+  std::unique_ptr<Memory> memory(uint64_t bytes) override;
 
   Platform &platform() { return *platform_; }
   uint32_t ranks() const { return ranks_; }
@@ -51,8 +49,8 @@ class LocalMemory : public Memory {
 public:
   LocalMemory(LocalEngine &engine, uint64_t bytes) : Memory(bytes), engine_(engine) {}
   ~LocalMemory() override;
-  Status allocate(const std::string &what, bool multicast);
-  Status adopt(const std::string &what, void *const *pointers);
+  Status allocate(const std::string &what, bool multicast) override;
+  Status adopt(const std::string &what, void *const *pointers) override;
   /// One mapping serves all devices of the process.
   void *multicast(uint32_t) const override { return multicastAddress_; }
   void disconnect() override;
@@ -78,19 +76,8 @@ private:
 
 } // namespace
 
-Status LocalEngine::allocate(const std::string &what, uint64_t bytes, bool multicast, std::unique_ptr<Memory> &memory) {
-  auto made = std::make_unique<LocalMemory>(*this, bytes);
-  MSCCLC_TRY(made->allocate(what, multicast));
-  memory = std::move(made);
-  return {};
-}
-
-Status LocalEngine::adopt(const std::string &what, void *const *pointers, uint64_t bytes,
-                          std::unique_ptr<Memory> &memory) {
-  auto made = std::make_unique<LocalMemory>(*this, bytes);
-  MSCCLC_TRY(made->adopt(what, pointers));
-  memory = std::move(made);
-  return {};
+std::unique_ptr<Memory> LocalEngine::memory(uint64_t bytes) {
+  return std::make_unique<LocalMemory>(*this, bytes);
 }
 
 std::unique_ptr<Engine> createLocalEngine() {

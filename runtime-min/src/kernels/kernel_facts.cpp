@@ -1,5 +1,8 @@
 #include "kernels/kernel_facts.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace mscclc::rt {
 
 namespace {
@@ -113,18 +116,49 @@ const MscclcVariant *findVariant(const MscclcKernel &kernel, uint32_t dtype, uin
   return nullptr;
 }
 
-// Numbers of types and operations come from callers and from kernels of other versions, so they may be none of the
-// enumerators; the switches name each of these.
-uint32_t bytesOfType(uint32_t dtype) {
-  switch (static_cast<MscclcDtype>(dtype)) {
-#define MSCCLC_DTYPE(id, number, bytes, name, type)                                                                    \
-  case MSCCLC_##id:                                                                                                    \
-    return bytes;
+std::vector<MscclcChannelInfo> channelsOf(const MscclcKernel &kernel, uint32_t rank, MscclcChannelType type) {
+  MscclcRankInfo info{};
+  kernel.rank_info(rank, &info);
+  std::vector<MscclcChannelInfo> channels(type == MSCCLC_PORT ? info.port_channels : info.memory_channels);
+  for (uint32_t k = 0; k < channels.size(); ++k)
+    kernel.channel_info(rank, type, k, &channels[k]);
+  return channels;
+}
+
+// Numbers of types and operations come from callers and from kernels of other versions, so they may be none of these.
+namespace {
+
+struct Named {
+  uint32_t number;
+  const char *name;
+  uint32_t bytes;
+};
+constexpr Named types[] = {
+#define MSCCLC_DTYPE(id, number, bytes, name, type) {number, name, bytes},
 #include "mscclc/dtypes.def"
-  case MSCCLC_ANY_DTYPE:
-    return 0;
-  }
-  return 0;
+    {MSCCLC_ANY_DTYPE, "?", 0},
+};
+constexpr Named operations[] = {
+#define MSCCLC_REDUCE_OP(id, number, name, type) {number, name, 0},
+#include "mscclc/reduce_ops.def"
+    {MSCCLC_NO_REDUCE, "none", 0},
+    {MSCCLC_MIXED_REDUCE, "mixed", 0},
+};
+
+template <size_t Count> Named find(const Named (&all)[Count], uint32_t number) {
+  const auto *const found =
+      std::find_if(std::begin(all), std::end(all), [&](const Named &one) { return one.number == number; });
+  return found == std::end(all) ? Named{number, "?", 0} : *found;
+}
+
+} // namespace
+
+uint32_t bytesOfType(uint32_t dtype) {
+  return find(types, dtype).bytes;
+}
+
+const char *nameOfType(uint32_t dtype) {
+  return find(types, dtype).name;
 }
 
 /// Names of floats begin so, and no others: "f16", "bf16".
@@ -133,30 +167,8 @@ bool isFloat(uint32_t dtype) {
   return first == 'f' || first == 'b';
 }
 
-const char *nameOfType(uint32_t dtype) {
-  switch (static_cast<MscclcDtype>(dtype)) {
-#define MSCCLC_DTYPE(id, number, bytes, name, type)                                                                    \
-  case MSCCLC_##id:                                                                                                    \
-    return name;
-#include "mscclc/dtypes.def"
-  case MSCCLC_ANY_DTYPE:
-    return "?";
-  }
-  return "?";
-}
-
 const char *nameOfReduceOp(uint32_t reduceOp) {
-  switch (static_cast<MscclcReduceOp>(reduceOp)) {
-#define MSCCLC_REDUCE_OP(id, number, name, type)                                                                       \
-  case MSCCLC_##id:                                                                                                    \
-    return name;
-#include "mscclc/reduce_ops.def"
-  case MSCCLC_NO_REDUCE:
-    return "none";
-  case MSCCLC_MIXED_REDUCE:
-    return "mixed";
-  }
-  return "?";
+  return find(operations, reduceOp).name;
 }
 
 } // namespace mscclc::rt

@@ -3,6 +3,8 @@
 
 #include "status.h"
 
+#include <vector>
+
 namespace mscclc::rt {
 
 /// Whether this library understands the description.
@@ -18,6 +20,9 @@ Status checkMessage(const MscclcKernel &kernel, uint64_t bytes, uint32_t dtype);
 bool isPrivate(const MscclcKernel &kernel, uint32_t buffer);
 /// The variant for a call, or null. `packet` 0: the first kind there is.
 const MscclcVariant *findVariant(const MscclcKernel &kernel, uint32_t dtype, uint32_t reduceOp, uint32_t packet);
+
+/// The channels of a rank of one type (MscclcChannelType: memory or port).
+std::vector<MscclcChannelInfo> channelsOf(const MscclcKernel &kernel, uint32_t rank, MscclcChannelType type);
 
 uint32_t bytesOfType(uint32_t dtype); ///< 0 for a type that does not exist
 const char *nameOfType(uint32_t dtype);
