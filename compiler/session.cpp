@@ -6,6 +6,7 @@
 #include "compiler/pipeline.h"
 #include "frontend/xml/diagnostics.h"
 #include "ir/switch_signals.h"
+#include "passes/prune/prune_sync.h"
 #include "passes/schedule/choose.h"
 #include "passes/schedule/same_values.h"
 #include "passes/verify/translation_check.h"
@@ -200,23 +201,27 @@ ExitCode Session::interpret() {
 
 /// Runs the passes that are left.
 ExitCode Session::runPasses(Progress progress) {
-  if (provedWithPasses(progress))
-    return exitDone;
   passes::PassManagerOptions options = passOptions();
   if (options_.verifyEach == Options::VerifyEach::Proof)
     options.check = passes::checkTranslation(job_.program, options_.allowed);
   if (output_.keepsCalls)
     keepCalls(options);
   passes::PassManager manager(std::move(options), passes::propertiesOf(job_.program));
+  double proving = 0;
+  proveWithPruning(manager, progress.rest, proving);
   manager.add(progress.rest);
   std::optional<ir::Program> given; // a plan that is proven for a target is proven as it stands
   if (job_.input.kind == InputKind::Plan && output_.proof == Proof::IsOutput && job_.target.executor &&
       job_.optLevel() == 0)
     given = job_.program;
-  const passes::PassRun result = manager.run(job_.program, diags_);
+  passes::PassRun result = manager.run(job_.program, diags_);
   if (given && result.ok)
     reportRewritten(std::move(*given));
+  if (proof_)
+    std::ranges::find(result.records, "prune-sync", &passes::PassRecord::pass)->seconds -= proving;
   reportPasses(std::move(progress), result.records);
+  if (proof_)
+    times_.add("verify", proving * 1e3);
   return result.ok ? exitDone : exitInputWrong;
 }
 
@@ -229,39 +234,32 @@ void Session::reportPasses(Progress progress, const std::vector<passes::PassReco
     report_ += renderStats(records);
 }
 
-/// Runs the passes that are left so that one proof, that of the program as it is in the end, speaks for what they did,
-/// too. Nothing is done where anything at all is found, be it a warning: then passes have to prove what they do. So it
-/// is for a kernel, of which less is proven than passes take for granted.
-bool Session::provedWithPasses(Progress &progress) {
-  const std::vector<std::string_view> names = passes::splitNames(progress.rest);
-  if (!isProven() || output_.proof == Proof::OfKernel || isWatched() ||
-      std::ranges::find(names, "prune-sync") == names.end())
-    return false;
-  ir::DiagnosticEngine findings;
-  passes::PassManagerOptions options = passOptions();
-  options.provenAtEnd = true;
-  passes::PassManager manager(std::move(options), passes::propertiesOf(job_.program));
-  manager.add(progress.rest);
-  // The first pass mostly is prune-sync, which hands out what it was given.
-  std::optional<ir::Program> given;
-  if (names.front() != "prune-sync")
-    given = job_.program;
-  passes::PassRun result = manager.run(job_.program, findings);
-  double proving = 0; // milliseconds
-  if (result.ok && result.isUnproven) {
+/// Lets the session's proof say whether what prune-sync drops can go: the proof of the program as it will be once the
+/// passes behind prune-sync have run, too. So it is proven once. Passes that are watched run one after the other; and
+/// of a kernel less is proven than passes take for granted. `seconds`: that the proof takes.
+void Session::proveWithPruning(passes::PassManager &manager, std::string_view list, double &seconds) {
+  static constexpr std::string_view pruning = "prune-sync";
+  const std::size_t at = list.find(pruning);
+  if (!isProven() || output_.proof == Proof::OfKernel || isWatched() || at == std::string_view::npos ||
+      list.find(pruning, at + 1) != std::string_view::npos)
+    return;
+  const std::size_t end = std::min(list.find(',', at), list.size());
+  auto prover = [this, &seconds,
+                 rest = std::string(list.substr(std::min(end + 1, list.size())))](const ir::Program &pruned) {
     const auto start = std::chrono::steady_clock::now();
-    proof_ = passes::verify(job_.program, findings, verifyOptions());
-    proving = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  }
-  if (findings.hasErrors() || findings.numWarnings() != 0 || (proof_ && proof_->warnings != 0)) {
-    proof_.reset();
-    job_.program = std::move(given ? *given : *result.given);
-    return false;
-  }
-  reportPasses(std::move(progress), result.records);
-  if (proof_)
-    times_.add("verify", proving);
-  return true;
+    ir::DiagnosticEngine findings;
+    ir::Program written = pruned;
+    passes::PassManager fitting(passOptions(), passes::propertiesOf(written));
+    fitting.add(rest);
+    if (fitting.run(written, findings).ok)
+      proof_ = passes::verify(written, findings, verifyOptions());
+    if (findings.hasErrors() || findings.numWarnings() != 0)
+      proof_.reset();
+    if (proof_)
+      seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return proof_.has_value();
+  };
+  manager.use(pruning, passes::createPruneSyncPass(std::move(prover)));
 }
 
 /// Keeps the program as it is once no statement is left, before passes for thread blocks run.
@@ -304,6 +302,7 @@ ExitCode Session::choose(const TimedOn &on, Progress &progress) {
                                     .tidying = tidying,
                                     .pruning = pruning,
                                     .rest = fitting,
+                                    .prune = passes::createPruneSyncPass([](const ir::Program &) { return true; }),
                                     .keeps = !isWatched() && job_.optLevel() == maxOptLevel};
   passes::schedule::Choice choice = passes::schedule::choose(job_.program, goal);
   if (!choice.done.empty())

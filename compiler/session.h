@@ -55,7 +55,7 @@ private:
   ExitCode choose(const TimedOn &on, Progress &progress);
   bool keepBlocks(passes::schedule::Goal goal, Progress &progress, passes::schedule::Choice &choice);
   ExitCode runPasses(Progress progress);
-  bool provedWithPasses(Progress &progress);
+  void proveWithPruning(passes::PassManager &manager, std::string_view list, double &seconds);
   void reportPasses(Progress progress, const std::vector<passes::PassRecord> &last);
   passes::VerifyOptions verifyOptions();
   bool isWatched() const;
@@ -71,7 +71,7 @@ private:
   Job job_;
   std::uint64_t recorded_ = 0;
   std::optional<passes::schedule::Meaning> meaning_; ///< of a program of statements
-  std::optional<passes::VerifyResult> proof_;        ///< of `job_.program`, once it is made
+  std::optional<passes::VerifyResult> proof_;        ///< of the program that is written, once it is made
   std::string report_;
 };
 

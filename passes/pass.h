@@ -7,7 +7,6 @@
 #include "passes/target.h"
 
 #include <functional>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -50,14 +49,6 @@ struct PassContext {
   const Target &target;
   PassStats &stats;
   Analyses &analyses; ///< of the program, as it was when the pass began
-  /// The program is proven after the last pass, and where that fails, all passes run again without this: so none need
-  /// prove what it does, as long as it says in `isUnproven` that it did not.
-  const bool provenAtEnd = false;
-  bool isUnproven = false;
-  /// Where such a pass leaves the program that it was given, which it may have to spare; null: nobody asks.
-  std::optional<ir::Program> *given = nullptr;
-  /// The program is only to be estimated: where all ranks do the same, rank 0 may stand for them (ir::FoldedRanks).
-  const bool mayFold = false;
 };
 
 /// A pass reports all errors it finds; the pass manager stops after it if there were any. It keeps the analyses that

@@ -80,12 +80,17 @@ static std::string nearPass(std::string_view name) {
   return near ? "did you mean '" + *near + "'? " : std::string();
 }
 
+void PassManager::use(std::string_view name, Pass pass) {
+  variants_.push_back(named(std::move(pass), name, findPass(name)->summary));
+}
+
 std::string PassManager::add(std::string_view list) {
   for (const std::string_view name : splitNames(list)) {
     const Pass *pass = findPass(name);
     if (!pass)
       return "unknown pass '" + std::string(name) + "'; " + nearPass(name) + "there are " + knownNames();
-    if (std::string problem = add(*pass); !problem.empty())
+    const auto variant = std::ranges::find(variants_, name, &Pass::name);
+    if (std::string problem = add(variant == variants_.end() ? *pass : *variant); !problem.empty())
       return problem;
   }
   return {};
@@ -193,18 +198,11 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags, Anal
 
     PassRecord &record = result.records.emplace_back();
     record.pass = pass.name;
-    PassContext context{.program = program,
-                        .diags = diags,
-                        .target = options_.target,
-                        .stats = record.stats,
-                        .analyses = analyses,
-                        .provenAtEnd = options_.provenAtEnd,
-                        .given = options_.provenAtEnd && i == 0 ? &result.given : nullptr,
-                        .mayFold = options_.mayFold};
+    PassContext context{
+        .program = program, .diags = diags, .target = options_.target, .stats = record.stats, .analyses = analyses};
     const auto start = std::chrono::steady_clock::now();
     pass.run(context);
     analyses.endPass();
-    result.isUnproven = result.isUnproven || context.isUnproven;
     record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
     if (options_.print && options_.printAfter.has(pass.name))

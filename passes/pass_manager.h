@@ -4,6 +4,7 @@
 #include "passes/pass.h"
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -31,8 +32,6 @@ struct PassManagerOptions {
 #else
   bool verifyEach = true;
 #endif
-  bool provenAtEnd = false; ///< as in PassContext
-  bool mayFold = false;     ///< as in PassContext
 
   /// Takes the dumps asked for, and what passLimit says: "IR after fuse", then the text; or "IR after fuse (unchanged)"
   /// and no text where it is that of the dump before.
@@ -49,10 +48,7 @@ struct PassRecord {
 };
 
 struct PassRun {
-  bool ok = true;          ///< false: errors were reported
-  bool isUnproven = false; ///< a pass has left the proof of what it did to whoever set provenAtEnd
-  /// With provenAtEnd, the program as it was given, if the first pass is one that is spared a proof.
-  std::optional<ir::Program> given = {};
+  bool ok = true; ///< false: errors were reported
   std::vector<PassRecord> records;
 };
 
@@ -62,6 +58,9 @@ public:
   explicit PassManager(PassManagerOptions options, Properties given = 0)
       : options_(std::move(options)), given_(given), held_(given) {}
 
+  /// Where a list names the pass `name`, this one is added instead: the same pass with another parameter. Call it
+  /// before add().
+  void use(std::string_view name, Pass pass);
   /// Appends the passes of a list that splitNames() takes. Returns what is wrong with it, or nothing: an unknown name
   /// (the known ones are listed), or a pass that needs what neither the program nor an earlier pass gives.
   std::string add(std::string_view list);
@@ -96,7 +95,7 @@ private:
 
   PassManagerOptions options_;
   Properties given_, held_;
-  std::vector<Pass> passes_;
+  std::vector<Pass> passes_, variants_;
   std::string lastDump_;
 };
 

@@ -56,25 +56,24 @@ ir::Program twoInstances(const ir::Program &program) {
 
 class Pruning {
 public:
-  explicit Pruning(PassContext &context)
+  Pruning(PassContext &context, Prover prover)
       : program_(context.program), allowed_(allowedBy(context.diags)), stats_(context.stats),
-        provenAtEnd_(context.provenAtEnd), given_(context.given), index_(context.program), pieces_(index_),
-        orbits_(index_, pieces_), dropped_(pieces_.count()) {}
+        prover_(std::move(prover)), index_(context.program), pieces_(index_), orbits_(index_, pieces_),
+        dropped_(pieces_.count()) {}
 
-  /// True if what was dropped is still to be proven.
-  bool run() {
+  void run() {
     // Of a test's buffers nobody says who uses them.
     if (pieces_.count() == 0 || !ir::hasUser(program_.collective.kind))
-      return false;
+      return;
     everyRank_ = !orbits_.allAlike();
     if (!record())
-      return false;
+      return;
     candidates_ = orbits_.candidates();
     needed_ = onSoleWays(records_.front(), orbits_, pieces_.count());
     // What the proof refuses to let go may have made other sync seem needed.
     while (mayProve() && round()) {
     }
-    return apply() && provenAtEnd_;
+    apply();
   }
 
 private:
@@ -87,8 +86,8 @@ private:
     return !records_.empty();
   }
 
-  /// Looks for orbits to drop, and has the result proven. False if all is done.
-  bool round() {
+  /// Orbits that can be dropped together, by the record.
+  Orbits found() const {
     NeededSync needed(records_, orbits_, dropped_, everyRank_);
     Orbits found;
     for (const bool excuse : {false, true}) {
@@ -99,14 +98,24 @@ private:
       const Orbits more = droppable(left, excuse, needed);
       found.insert(found.end(), more.begin(), more.end());
     }
-    bool refused = false;
+    return found;
+  }
+
+  /// Looks for orbits to drop, and has the result proven. False if all is done.
+  bool round() {
+    const Orbits found = this->found();
     if (found.empty())
       return false;
-    if (provenAtEnd_) {
+    if (prover_) {
       set(found, true);
-      return false;
+      records_.clear(); // a proof takes much memory as well
+      if (std::exchange(prover_, {})(pruned()))
+        return false;
+      set(found, false);
+      return record();
     }
     if (everyRank_) {
+      bool refused = false;
       tryDrop(found, refused);
       return refused;
     }
@@ -185,8 +194,7 @@ private:
 
   ir::Program pruned() const { return dropPieces(index_, pieces_, dropped_); }
 
-  /// True if anything is dropped.
-  bool apply() {
+  void apply() {
     std::uint64_t counts[4] = {}; // nops, barriers, flushes, what sends
     for (Piece p = 0; p < pieces_.count(); ++p)
       if (dropped_[p]) {
@@ -205,20 +213,14 @@ private:
     stats_.count("flushes dropped", counts[2]);
     stats_.count("signals and releases dropped with what takes them", counts[3]);
     stats_.count("proofs made", proofs_);
-    if (std::ranges::find(dropped_, true) == dropped_.end())
-      return false;
-    ir::Program less = pruned();
-    if (given_)
-      *given_ = std::move(program_);
-    program_ = std::move(less);
-    return true;
+    if (std::ranges::find(dropped_, true) != dropped_.end())
+      program_ = pruned();
   }
 
   ir::Program &program_;
   const ir::AllowedNames allowed_;
   PassStats &stats_;
-  const bool provenAtEnd_;
-  std::optional<ir::Program> *const given_;
+  Prover prover_; ///< once it is asked, none
   const ProgramIndex index_;
   const SyncPieces pieces_;
   SyncOrbits orbits_;
@@ -232,12 +234,11 @@ private:
 
 } // namespace
 
-Pass createPruneSyncPass() {
-  return {.needs = DataSyncLowered, .isOptional = true, .run = [](PassContext &context) {
+Pass createPruneSyncPass(Prover prover) {
+  return {.needs = DataSyncLowered, .isOptional = true, .run = [prover = std::move(prover)](PassContext &context) {
             // What it drops are parts of operations, and a signal through the switch has none by itself.
-            context.isUnproven = !ir::hasSwitchSignals(context.program) && Pruning(context).run();
-            if (context.given && !*context.given)
-              *context.given = context.program;
+            if (!ir::hasSwitchSignals(context.program))
+              Pruning(context, prover).run();
           }};
 }
 

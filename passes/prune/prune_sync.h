@@ -2,7 +2,12 @@
 
 #include "passes/pass.h"
 
+#include <functional>
+
 namespace mscclc::passes {
+
+/// Proves a program that a pass would make. True if nothing is found, be it a warning.
+using Prover = std::function<bool(const ir::Program &)>;
 
 /// Drops sync that the proof (passes/verify) does not need: nops, flushes, barriers with all their parts, signals with
 /// their waits, releases with their acquires. What corresponds over ranks that are alike goes together or stays, so
@@ -12,13 +17,14 @@ namespace mscclc::passes {
 /// A run of the program is written down once: what waits for what, and which accesses have to be in order. From that
 /// follows what can go (sync_record.h, needed_sync.h). The result is proven; where that fails, what the proof does need
 /// is found by halves, and kept. So nothing is left that could go, unless more than 24 proofs are needed to find it. A
-/// program that is not proven stays as it is, and so does one whose run is too long to write down. Where the program is
-/// proven after the passes anyway, that proof says whether what was dropped can go (PassContext::provenAtEnd): most
-/// often it can, and the proof is half of the cost.
+/// program that is not proven stays as it is, and so does one whose run is too long to write down.
+///
+/// `prover`, where it is given, is asked first, once: most often all that the run shows can go, and whoever proves the
+/// program after the passes proves it once then, as half of the cost is that proof.
 ///
 /// Requires: lowered data sync, or sync yet to come would be missed. Runs last of the passes that change sync, and
 /// before replicate-instances: all instances need the same, and where they meet in scratch two are proven.
 /// Provides: nothing. Running it again changes nothing.
-Pass createPruneSyncPass();
+Pass createPruneSyncPass(Prover prover = {});
 
 } // namespace mscclc::passes

@@ -3,6 +3,7 @@
 #include "passes/pass_manager.h"
 #include "passes/residency.h"
 #include "passes/schedule/least_blocks.h"
+#include "passes/schedule/synchronise.h"
 #include "passes/time/estimate.h"
 
 #include <algorithm>
@@ -102,9 +103,9 @@ std::optional<Candidate> Candidates::finish(std::size_t candidate) const {
 bool Candidates::run(std::string_view list, Passed &passed, bool mayFold) const {
   PassManagerOptions options;
   options.target = goal_.target;
-  options.mayFold = mayFold;
-  options.provenAtEnd = true; // what is taken is proven
   PassManager passes(std::move(options), passed.holds);
+  passes.use("synchronise", createSynchronisePass(mayFold));
+  passes.use("prune-sync", goal_.prune);
   ir::DiagnosticEngine silent;
   PassRun result{.ok = passes.add(list).empty(), .records = {}};
   if (result.ok)

@@ -70,14 +70,14 @@ bool canFold(const ir::Program &program, Analyses &analyses) {
                               [](const ir::Move &statement) { return statement.via == ir::Via::Switch; });
 }
 
-void synchronise(PassContext &context) {
+void synchronise(PassContext &context, bool mayFold) {
   ir::Program &program = context.program;
   if (program.movement.statements.empty())
     return;
   const auto &distances = context.analyses.of<schedule::StatementDistances>(program);
   const auto &graph = context.analyses.of<schedule::StatementGraph>(program);
   const auto &orbits = context.analyses.of<schedule::StatementOrbits>(program);
-  const bool mayFold = context.mayFold && canFold(program, context.analyses);
+  mayFold = mayFold && canFold(program, context.analyses);
   const std::uint32_t mostPeers = context.target.executor ? context.target.executor->channelsPerBlock : ir::none;
   const schedule::SyncPlan plan = schedule::planSync(program, context.analyses, mostPeers, mayFold);
   const ir::Movement movement = std::exchange(program.movement, {});
@@ -103,8 +103,10 @@ void synchronise(PassContext &context) {
 
 } // namespace
 
-Pass createSynchronisePass() {
-  return {.needs = Placed | Cut, .provides = Scheduled, .run = synchronise};
+Pass createSynchronisePass(bool mayFold) {
+  return {.needs = Placed | Cut, .provides = Scheduled, .run = [mayFold](PassContext &context) {
+            synchronise(context, mayFold);
+          }};
 }
 
 } // namespace mscclc::passes

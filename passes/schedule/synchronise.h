@@ -11,11 +11,11 @@ namespace mscclc::passes {
 /// port puts is told by the put itself, which waits until its source is free. Packets tell themselves. With a `step`,
 /// all but the beginning of each block is one pipeline.
 ///
-/// Where the program is only to be estimated (PassContext::mayFold) and its ranks all do the same, rank 0 alone gets
-/// blocks and channels (ir::FoldedRanks).
+/// `mayFold`: the program is only to be estimated. Where its ranks all do the same, rank 0 alone gets blocks and
+/// channels then (ir::FoldedRanks).
 ///
 /// Requires: statements that are placed, ordered and cut. Provides: thread blocks. Operations of one block that
 /// conflict still ask for what infer-sync puts between them.
-Pass createSynchronisePass();
+Pass createSynchronisePass(bool mayFold = false);
 
 } // namespace mscclc::passes
