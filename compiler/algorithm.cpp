@@ -83,12 +83,6 @@ std::optional<std::string> listAlgorithms(const Options &options, std::optional<
   return ir::printable(out, "\n\t");
 }
 
-bool isCommandLineWrong(const ir::DiagnosticEngine &diags) {
-  return std::ranges::all_of(diags.all(), [](const ir::Diagnostic &d) {
-    return d.severity != ir::Severity::Error || frontend::isOfCommandLine(d);
-  });
-}
-
 int precompileDsl(const std::string &directory) {
   ir::DiagnosticEngine diags;
   const bool isDone = frontend::precompileDsl({}, directory, diags);

@@ -28,9 +28,6 @@ std::optional<frontend::AlgorithmInfo> findAlgorithm(const Options &options, std
 std::optional<std::string> listAlgorithms(const Options &options, std::optional<std::string> text,
                                           ir::DiagnosticEngine &diags);
 
-/// Whether all errors of the front end are of what the command line asks of the source.
-bool isCommandLineWrong(const ir::DiagnosticEngine &diags);
-
 /// Precompiles the DSL's headers into a file in `directory` (frontend::precompileDsl). The exit code; errors are
 /// printed.
 int precompileDsl(const std::string &directory);

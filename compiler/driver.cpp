@@ -30,25 +30,25 @@ public:
     const auto target = passes::findTarget(targetName);
     if (!target) {
       diags_.report(diag::unknown_target, {}, {targetName, passes::targetNames()});
-      return failed(exitUsage);
+      return failed();
     }
     if (!checkOutputs(options_, diags_))
-      return failed(exitUsage);
+      return failed();
     StageTimes times;
     const auto input = readInput(options_, diags_);
     if (!input)
-      return failed(exitInputWrong);
+      return failed();
     if (input->text)
       times.lap("read");
     if (options_.output->subject == Subject::Source)
       return compile(options_, *input, *target, std::move(times));
     if (input->kind != InputKind::Algorithm && !options_.forAlgorithm.empty()) {
       diags_.report(diag::option_needs_algorithm, input->shownName, {options_.forAlgorithm.front()});
-      return failed(exitUsage);
+      return failed();
     }
     if (input->kind != InputKind::Xml && !options_.forXml.empty()) {
       diags_.report(diag::option_needs_xml, input->shownName, {options_.forXml.front()});
-      return failed(exitUsage);
+      return failed();
     }
 #ifdef MSCCLC_WITH_FRONTEND
     if (input->kind == InputKind::Algorithm && mayBeSweep(options_))
@@ -58,9 +58,9 @@ public:
   }
 
 private:
-  ExitCode failed(ExitCode code) {
+  ExitCode failed() {
     std::cerr << Session::render(diags_, options_) << std::flush;
-    return code;
+    return exitCodeOf(false, diags_);
   }
 
   static ExitCode compile(const Options &options, const Input &input, const passes::Target &target, StageTimes times) {
@@ -75,12 +75,12 @@ private:
   ExitCode resolve(const Input &input, const passes::Target &target) {
     const auto algorithm = findAlgorithm(options_, input.text, diags_);
     if (diags_.hasErrors())
-      return failed(exitAfterLoading(input.kind, diags_));
+      return failed();
     if (!algorithm) // loading will say what is wrong
       return compile(options_, input, target, {});
     const auto sweep = Sweep::plan(options_, *algorithm, diags_);
     if (!sweep)
-      return failed(exitUsage);
+      return failed();
     if (sweep->isOne())
       return compile(sweep->first(), input, target, {});
     return sweep->run(input, target);

@@ -4,17 +4,12 @@
 #include "compiler/outputs/estimates.h"
 #include "compiler/overwrite.h"
 #include "compiler/pipeline.h"
-#include "frontend/xml/diagnostics.h"
 #include "ir/switch_signals.h"
 #include "passes/prune/prune_sync.h"
 #include "passes/schedule/choose.h"
 #include "passes/schedule/same_values.h"
 #include "passes/verify/translation_check.h"
 #include "passes/verify/verify.h"
-
-#ifdef MSCCLC_WITH_FRONTEND
-#include "compiler/algorithm.h"
-#endif
 
 #include <algorithm>
 #include <chrono>
@@ -35,16 +30,6 @@ passes::PassFilter filterOf(const std::string &list) {
     for (const std::string_view name : passes::splitNames(list))
       filter.names.emplace(name);
   return filter;
-}
-
-/// Whether all errors are of an option's value that does not suit the program or the machine.
-bool areOfOptions(const ir::DiagnosticEngine &diags) {
-  static constexpr const ir::DiagInfo *known[] = {&diag::bad_machine, &diag::no_rank, &diag::one_size,
-                                                  &diag::size_not_taken, &xml::diag::nodes_of_gpus};
-  return std::ranges::all_of(diags.all(), [](const ir::Diagnostic &d) {
-    return d.severity != ir::Severity::Error ||
-           std::ranges::any_of(known, [&](const ir::DiagInfo *info) { return info->id == d.id; });
-  });
 }
 
 std::string renderStats(const std::vector<passes::PassRecord> &records) {
@@ -76,57 +61,46 @@ std::string Session::render(const ir::DiagnosticEngine &diags, const Options &op
   return diags.render(color, !options.quiet);
 }
 
-ExitCode exitAfterLoading([[maybe_unused]] InputKind kind, [[maybe_unused]] const ir::DiagnosticEngine &diags) {
-#ifdef MSCCLC_WITH_FRONTEND
-  if (kind == InputKind::Algorithm && isCommandLineWrong(diags))
-    return exitUsage;
-#endif
-  return exitInputWrong;
-}
-
 Outcome Session::run(Input input, StageTimes times) {
   times_ = std::move(times);
   job_.input = std::move(input);
-  ExitCode code = steps();
-  if (options_.timePasses && code == exitDone && output_.subject == Subject::Program)
+  const bool isDone = steps();
+  if (options_.timePasses && isDone && output_.subject == Subject::Program)
     report_ += times_.render(recorded_);
-  if (diags_.hasErrors() && code == exitDone)
-    code = exitInputWrong;
-  if (code == exitInputWrong && diags_.hasErrors() && areOfOptions(diags_))
-    code = exitUsage;
+  const ExitCode code = exitCodeOf(isDone, diags_);
   if (job_.result.empty())
     job_.result = code == exitDone ? "done" : ir::plural(diags_.numErrors(), "error");
   return {code, job_.result, job_.document};
 }
 
-ExitCode Session::steps() {
+bool Session::steps() {
   if (!checkOutputs(options_, diags_))
-    return exitUsage;
+    return false;
   if (output_.subject == Subject::Program)
     for (const auto step : {&Session::load, &Session::transform, &Session::checkMachine, &Session::prove})
-      if (const ExitCode code = (this->*step)(); code != exitDone)
-        return code;
+      if (!(this->*step)())
+        return false;
   if (output_.pointToPoint && ir::hasSwitchSignals(job_.program))
     job_.program = ir::spellOutSwitchSignals(job_.program, verifyOptions().threadsInTurns ? ir::SpelledBy::ThreadEach
                                                                                           : ir::SpelledBy::OneThread);
   return output_.write(job_);
 }
 
-ExitCode Session::load() {
+bool Session::load() {
   std::vector<std::string> files;
   // The text may be gigabytes, and goes once it is loaded.
   Input input{job_.input.shownName, job_.input.kind, std::exchange(job_.input.text, std::nullopt)};
   auto program = loadProgram(options_, std::move(input), diags_, times_, files);
   if (!program || diags_.hasErrors())
-    return exitAfterLoading(job_.input.kind, diags_);
+    return false;
   job_.program = std::move(*program);
   diags_.setSources(&job_.program.sources);
   if (!checkIncluded(options_, files, diags_))
-    return exitUsage;
+    return false;
   if (!options_.name.empty())
     job_.program.name = options_.name;
   recorded_ = job_.program.numOps() + job_.program.movement.statements.size();
-  return exitDone;
+  return true;
 }
 
 passes::PassManagerOptions Session::passOptions() const {
@@ -143,64 +117,64 @@ passes::PassManagerOptions Session::passOptions() const {
   return options;
 }
 
-ExitCode Session::transform() {
+bool Session::transform() {
   for (const auto &[option, outputs] : options_.forScheduling)
     if (job_.program.schedule == ir::Schedule::Manual)
       diags_.report(diag::nothing_to_schedule, {}, {option, outputs});
   if (diags_.hasErrors())
-    return exitUsage;
+    return false;
   const std::optional<TimedOn> on = namedMachine(job_);
   if (!on)
-    return exitUsage;
+    return false;
   job_.machine = on->machine;
   const bool schedules = !job_.program.movement.statements.empty();
   Progress progress{.rest = options_.hasPasses ? options_.passes
                                                : pipeline(job_.optLevel(), schedules ? Stage::Place : Stage::Tidy)};
-  if (const ExitCode code = checkPasses(progress.rest); code != exitDone)
-    return code;
+  if (!checkPasses(progress.rest))
+    return false;
   times_.mark();
   if (schedules)
-    if (const ExitCode code = interpret(); code != exitDone)
-      return code;
+    if (!interpret())
+      return false;
   if (schedules && !options_.hasPasses)
-    if (const ExitCode code = choose(*on, progress); code != exitDone)
-      return code;
+    if (!choose(*on, progress))
+      return false;
   return runPasses(std::move(progress));
 }
 
 /// Whether the passes of `list` can be run, give what the output needs, and are those that options name.
-ExitCode Session::checkPasses(std::string_view list) {
+bool Session::checkPasses(std::string_view list) {
   passes::PassManager manager(passOptions(), passes::propertiesOf(job_.program));
   std::string wrong = manager.add(list);
   if (wrong.empty())
     wrong = manager.checkOptions();
   if (!wrong.empty()) {
     diags_.report(diag::bad_pipeline, {}, {wrong});
-    return exitUsage;
+    return false;
   }
   const passes::Properties missing = manager.missing(output_.needs);
   for (const passes::Property property : passes::allProperties)
     if (missing & property)
       diags_.report(diag::action_needs_pass, {},
                     {output_.consumer, passes::describe(property), passes::providerOf(property)});
-  return missing == 0 ? exitDone : exitUsage;
+  return missing == 0;
 }
 
 /// Finds out what the statements mean. With --passes and no proof it does not matter: passes may be tried on statements
 /// that are no collective.
-ExitCode Session::interpret() {
+bool Session::interpret() {
   if (options_.hasPasses && !isProven())
-    return exitDone;
+    return true;
   ir::DiagnosticEngine silent;
   const std::vector<std::string_view> named = passes::splitNames(options_.passes);
   const bool isSaid = std::ranges::find(named, "check-meaning") != named.end(); // by that pass
   meaning_ = passes::schedule::meaningOf(job_.program, isSaid ? silent : diags_);
   times_.lap("meaning");
-  return meaning_ || isSaid ? exitDone : exitInputWrong;
+  return meaning_ || isSaid;
 }
 
 /// Runs the passes that are left.
-ExitCode Session::runPasses(Progress progress) {
+bool Session::runPasses(Progress progress) {
   passes::PassManagerOptions options = passOptions();
   if (options_.verifyEach == Options::VerifyEach::Proof)
     options.check = passes::checkTranslation(job_.program, options_.allowed);
@@ -222,7 +196,7 @@ ExitCode Session::runPasses(Progress progress) {
   reportPasses(std::move(progress), result.records);
   if (proof_)
     times_.add("verify", proving * 1e3);
-  return result.ok ? exitDone : exitInputWrong;
+  return result.ok;
 }
 
 void Session::reportPasses(Progress progress, const std::vector<passes::PassRecord> &last) {
@@ -275,12 +249,12 @@ void Session::keepCalls(passes::PassManagerOptions &options) {
 
 /// Makes the choices that a program of statements leaves open. The program may have been through some of the passes
 /// then; their time is not told with the choice.
-ExitCode Session::choose(const TimedOn &on, Progress &progress) {
+bool Session::choose(const TimedOn &on, Progress &progress) {
   if (options_.messageSize != 0 &&
       (options_.messageSize < job_.program.minMessageSize || options_.messageSize > job_.program.maxMessageSize)) {
     diags_.report(diag::message_size_not_taken, {},
                   {options_.messageSize, nearestSize(job_.program, 1), job_.program.maxMessageSize});
-    return exitUsage;
+    return false;
   }
   constexpr std::uint64_t usual = std::uint64_t{1} << 20;
   const std::uint64_t bytes = options_.messageSize != 0 ? options_.messageSize : nearestSize(job_.program, usual);
@@ -321,7 +295,7 @@ ExitCode Session::choose(const TimedOn &on, Progress &progress) {
                "\n";
   job_.chosen = {std::move(choice), anyProtocol, anyInstances && !keeps, on.machine, on.runner, bytes, keeps,
                  job_.input.kind};
-  return exitDone;
+  return true;
 }
 
 /// True if something is done with the program between passes. Then all of them run, one after the other.
@@ -367,13 +341,12 @@ bool Session::keepBlocks(passes::schedule::Goal goal, Progress &progress, passes
 
 /// What was chosen is for a machine. An output that takes one says itself if the program cannot run there; where
 /// nothing is written, the choice matters to nobody who named no machine.
-ExitCode Session::checkMachine() {
+bool Session::checkMachine() {
   const bool isTold = std::ranges::find(output_.options, "--machine") != output_.options.end();
   const bool matters = options_.hasMachine || output_.destination != Destination::Terminal;
   if (!job_.chosen || isTold || !matters)
-    return exitDone;
-  return checkRunsOn(job_, {job_.chosen->machine, job_.chosen->runner}, options_.hasMachine) ? exitDone
-                                                                                             : exitInputWrong;
+    return true;
+  return checkRunsOn(job_, {job_.chosen->machine, job_.chosen->runner}, options_.hasMachine);
 }
 
 /// An error where a plan is not as it would be written for the target: then the target does not run it right.
@@ -387,9 +360,9 @@ void Session::reportRewritten(ir::Program given) {
       .note(diag::golden_difference, first.loc, {json::describe(first, "the plan as it stands")});
 }
 
-ExitCode Session::prove() {
+bool Session::prove() {
   if (!isProven())
-    return exitDone;
+    return true;
   times_.mark();
   if (!proof_) {
     proof_ = passes::verify(job_.program, diags_, verifyOptions());
@@ -397,7 +370,7 @@ ExitCode Session::prove() {
   }
   if (output_.proof == Proof::IsOutput || !proof_->proven)
     job_.result = proof_->summary();
-  return proof_->proven ? exitDone : exitInputWrong;
+  return proof_->proven;
 }
 
 passes::VerifyOptions Session::verifyOptions() {

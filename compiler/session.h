@@ -37,12 +37,12 @@ public:
   static void configure(ir::DiagnosticEngine &diags, const Options &options);
 
 private:
-  /// Each step returns an exit code; the first that is not exitDone ends the run.
-  ExitCode steps();
-  ExitCode load();
-  ExitCode transform();
-  ExitCode checkMachine();
-  ExitCode prove();
+  /// Each step returns false where it failed, which ends the run.
+  bool steps();
+  bool load();
+  bool transform();
+  bool checkMachine();
+  bool prove();
 
   /// How far transform() is.
   struct Progress {
@@ -50,11 +50,11 @@ private:
     std::vector<passes::PassRecord> done{}; ///< of those that have been run
   };
   passes::PassManagerOptions passOptions() const;
-  ExitCode checkPasses(std::string_view list);
-  ExitCode interpret();
-  ExitCode choose(const TimedOn &on, Progress &progress);
+  bool checkPasses(std::string_view list);
+  bool interpret();
+  bool choose(const TimedOn &on, Progress &progress);
   bool keepBlocks(passes::schedule::Goal goal, Progress &progress, passes::schedule::Choice &choice);
-  ExitCode runPasses(Progress progress);
+  bool runPasses(Progress progress);
   void proveWithPruning(passes::PassManager &manager, std::string_view list, double &seconds);
   void reportPasses(Progress progress, const std::vector<passes::PassRecord> &last);
   passes::VerifyOptions verifyOptions();
@@ -74,8 +74,5 @@ private:
   std::optional<passes::VerifyResult> proof_;        ///< of the program that is written, once it is made
   std::string report_;
 };
-
-/// The exit code after errors of a front end: its word on whether they are of the command line.
-ExitCode exitAfterLoading(InputKind kind, const ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::driver

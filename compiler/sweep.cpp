@@ -70,7 +70,7 @@ bool makeFolder(const std::string &folder, ir::DiagnosticEngine &diags) {
   std::filesystem::create_directories(folder, error);
   if (!error || std::filesystem::is_directory(folder))
     return true;
-  diags.report(diag::cannot_write, {}, {"cannot make the folder '" + folder + "': " + error.message()});
+  diags.report(diag::no_folder, {}, {folder, error.message()});
   return false;
 }
 
@@ -181,9 +181,9 @@ std::string Sweep::words(const Combination &combination) const {
 
 ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
   ir::DiagnosticEngine output;
-  const auto failed = [&](ExitCode code) {
+  const auto failed = [&] {
     std::cerr << Session::render(output, first()) << std::flush;
-    return code;
+    return exitCodeOf(false, output);
   };
   ExitCode worst = exitDone;
   std::size_t tried = 0, wrong = 0;
@@ -203,7 +203,7 @@ ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
     const std::string line =
         json ? document(one, outcome) : row(one.values, std::to_string(code), ir::printable(outcome.result));
     if (!writeOut(std::exchange(before, json ? "," : "") + line, output))
-      return failed(exitInputWrong);
+      return failed();
     if (!messages.empty())
       std::cerr << words(one) << ":\n" << messages << std::flush;
     worst = std::max(worst, code);
@@ -213,7 +213,7 @@ ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
       break;
   }
   if (json && !writeOut("]\n", output))
-    return failed(exitInputWrong);
+    return failed();
   const std::size_t untried = combinations_.size() - tried;
   if (wrong != 0)
     std::cerr << wrong << " of " << ir::plural(tried, "combination") << " failed"

@@ -299,13 +299,6 @@ std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &
   return std::move(received->algorithms);
 }
 
-bool isOfCommandLine(const ir::Diagnostic &diagnostic) {
-  static constexpr const ir::DiagInfo *all[] = {&diag::bad_clang_arguments, &diag::old_standard,
-                                                &diag::several_algorithms,  &diag::unknown_algorithm,
-                                                &diag::unknown_parameter,   &diag::parameter_value};
-  return std::ranges::any_of(all, [&](const ir::DiagInfo *info) { return info->id == diagnostic.id; });
-}
-
 bool precompileDsl(const FrontendOptions &options, const std::string &directory, ir::DiagnosticEngine &diagnostics) {
   const std::string dslDirectory = dslDirectoryOf(options, diagnostics);
   auto memory = SharedMemory::create(reportBytes, leastTraceBytes);

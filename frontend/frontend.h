@@ -69,10 +69,6 @@ std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::
 std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &options,
                                                          ir::DiagnosticEngine &diagnostics);
 
-/// Whether `diagnostic`, one of the front end's, is about what the options ask of the source: an algorithm or parameter
-/// that it does not have, a value that is none, arguments that Clang does not take.
-bool isOfCommandLine(const ir::Diagnostic &diagnostic);
-
 /// Writes the DSL's headers, precompiled, to a file in `directory`, which exists. Done once when mscclc is built; a
 /// compilation finds the file in ../lib/mscclc of its program. False and errors in `diagnostics` if it cannot be done.
 bool precompileDsl(const FrontendOptions &options, const std::string &directory, ir::DiagnosticEngine &diagnostics);

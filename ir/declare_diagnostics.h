@@ -3,8 +3,9 @@
 //   #define DIAGNOSTICS_FILE "passes/diagnostics.def"
 //   #include "ir/declare_diagnostics.h"
 //   }
-#define DIAG(name, level, text)                                                                                        \
-  inline constexpr ::mscclc::ir::DiagInfo name{#name, ::mscclc::ir::Severity::level, text};
+#define DIAG(name, column, text)                                                                                       \
+  inline constexpr ::mscclc::ir::DiagInfo name{                                                                        \
+      #name, ::mscclc::ir::level::column.severity, text, {}, ::mscclc::ir::level::column.exitCode};
 #define ALLOWABLE(name, allowName, summary, text)                                                                      \
   inline constexpr ::mscclc::ir::DiagInfo name{#name, ::mscclc::ir::Severity::Error, text, allowName};
 #include DIAGNOSTICS_FILE

@@ -2,6 +2,8 @@
 
 #include "ir/source_text.h"
 
+#include <optional>
+
 namespace mscclc::ir {
 
 std::string formatDiag(std::string_view format, const std::vector<DiagArg> &args) {
@@ -101,6 +103,7 @@ Diagnostic DiagnosticEngine::make(const DiagInfo &info, const Where &where, cons
   d.severity = severityOf(info);
   d.id = info.id;
   d.allowName = info.allowName;
+  d.exitCode = info.exitCode;
   d.message = formatDiag(info.format, args);
   d.place = resolve(where);
   return d;
@@ -145,6 +148,14 @@ DiagBuilder &DiagBuilder::note(const DiagInfo &info, const Where &where, const s
 
 void DiagnosticEngine::add(Diagnostic diagnostic) {
   keep(std::move(diagnostic));
+}
+
+int DiagnosticEngine::exitCode() const {
+  std::optional<int> code;
+  for (const Diagnostic &d : kept_)
+    if (d.severity == Severity::Error)
+      code = code.value_or(d.exitCode) == d.exitCode ? d.exitCode : 1;
+  return code.value_or(1);
 }
 
 void DiagnosticEngine::count(Severity severity) {

@@ -2,6 +2,7 @@
 //
 // A room lists its diagnostics in a `diagnostics.def` of its own, one line each:
 //   DIAG(chunk_out_of_range, Error, "chunk {0}:{1} is out of range: the {2} buffer has {3} chunks")
+// The second column says how severe it is, and with that the exit code (`level` below).
 // An error that is right now and then, as its user may know, has a name to allow it by, and a line for --help:
 //   ALLOWABLE(input_still_sent, "unflushed-source", "a port may still read its source", "rank {0} may end its launch
 //   …")
@@ -30,7 +31,18 @@ struct DiagInfo {
   Severity severity;
   std::string_view format;
   std::string_view allowName = {}; ///< of an error that may be allowed: then it is a warning; else empty
+  int exitCode = 1;                ///< of a run that fails with such errors alone
 };
+
+/// What the second column of a `.def` file may say. An error is of the input; a UsageError is of the command line.
+namespace level {
+struct Level {
+  Severity severity;
+  int exitCode = 1;
+};
+inline constexpr Level Note{Severity::Note}, Remark{Severity::Remark}, Warning{Severity::Warning},
+    Error{Severity::Error}, UsageError{Severity::Error, 2};
+} // namespace level
 
 /// An argument of a diagnostic: any integer or string.
 class DiagArg {
@@ -79,6 +91,7 @@ struct Diagnostic {
   std::vector<Diagnostic> notes;
   std::uint64_t similar = 0;       ///< how many more of this kind were found at this place
   std::string_view allowName = {}; ///< shown after the message: how to allow it, or what allowed it
+  int exitCode = 1;                ///< that of its kind
 };
 
 class DiagnosticEngine;
@@ -124,6 +137,8 @@ public:
   std::uint64_t numErrors() const { return numErrors_; }
   std::uint64_t numWarnings() const { return numWarnings_; }
   const std::deque<Diagnostic> &all() const { return kept_; }
+  /// The exit code of a run that fails: that of the errors where it is the same for all, else 1.
+  int exitCode() const;
 
   /// All diagnostics in Clang's form: `file:line:column: error: text`, the line, a caret, notes. The number at the end
   /// counts those that are folded into one as one.

@@ -38,14 +38,14 @@ void report(Job &job, const std::string &golden, const json::PlanComparison &com
 
 } // namespace
 
-ExitCode writeComparison(Job &job) {
+bool writeComparison(Job &job) {
   const std::string &path = job.options.outputValue;
   std::optional<ir::Program> golden;
   if (!job.options.update && !(golden = readGolden(job, path)))
-    return exitInputWrong;
+    return false;
   if (job.options.hasOutputPath)
-    if (const ExitCode code = writePlanTo(job, job.options.outputPath); code != exitDone)
-      return code;
+    if (!writePlanTo(job, job.options.outputPath))
+      return false;
   if (job.options.update) {
     job.result = "written to " + path;
     return writePlanTo(job, path);
@@ -58,11 +58,11 @@ ExitCode writeComparison(Job &job) {
   job.times.lap("compare");
   if (comparison.equal()) {
     job.result = "equal to " + path;
-    return exitDone;
+    return true;
   }
   job.result = "differs from " + path + " in " + ir::plural(comparison.total, "place");
   report(job, path, comparison);
-  return exitInputWrong;
+  return false;
 }
 
 } // namespace mscclc::driver

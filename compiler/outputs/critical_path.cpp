@@ -80,24 +80,24 @@ nlohmann::ordered_json document(const Job &job, const TimedOn &on, const time::E
 
 } // namespace
 
-ExitCode writeCriticalPath(Job &job) {
+bool writeCriticalPath(Job &job) {
   const auto on = timedOn(job);
   if (!on)
-    return exitInputWrong;
+    return false;
   const std::vector<std::uint64_t> sizes = timedSizes(job);
   std::string text;
   nlohmann::ordered_json paths = nlohmann::ordered_json::array();
   for (const std::uint64_t size : sizes) {
     const auto estimate = timeOf(job, *on, size);
     if (!estimate)
-      return exitInputWrong;
+      return false;
     if (job.options.json)
       paths.push_back(document(job, *on, *estimate));
     else
       text += table(job, *on, *estimate);
   }
   if (sizes.empty())
-    return exitInputWrong;
+    return false;
   job.times.lap("estimate");
   return job.options.json ? job.say(paths) : job.say(text);
 }

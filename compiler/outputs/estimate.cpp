@@ -105,20 +105,20 @@ nlohmann::ordered_json document(const Job &job, const TimedOn &on, const std::ve
 
 } // namespace
 
-ExitCode writeEstimate(Job &job) {
+bool writeEstimate(Job &job) {
   const auto on = timedOn(job);
   if (!on)
-    return exitInputWrong;
+    return false;
   std::vector<time::Estimate> estimates;
   for (const std::uint64_t size : timedSizes(job)) {
     auto estimate = timeOf(job, *on, size);
     if (!estimate)
-      return exitInputWrong;
+      return false;
     job.result += (job.result.empty() ? "" : ", ") + shownBytes(size) + " " + shownTime(estimate->total);
     estimates.push_back(std::move(*estimate));
   }
   if (estimates.empty())
-    return exitInputWrong;
+    return false;
   job.times.lap("estimate");
   return job.options.json ? job.say(document(job, *on, estimates)) : job.say(table(job, *on, estimates));
 }

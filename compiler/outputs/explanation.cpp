@@ -117,12 +117,12 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
 
 } // namespace
 
-ExitCode writeExplanation(Job &job) {
+bool writeExplanation(Job &job) {
   const auto reasons = passes::prune::reasonsOfSync(job.program, job.options.allowed);
   job.times.lap("explain");
   if (!reasons) {
     job.diags.report(diag::not_explained, ir::Where(job.options.input));
-    return exitInputWrong;
+    return false;
   }
   const std::vector<SyncSentence> syncs = sentencesOf(job.program, *reasons);
   std::string text;

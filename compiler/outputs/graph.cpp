@@ -199,11 +199,11 @@ void GraphWriter::write() {
 
 } // namespace
 
-ExitCode writeGraph(Job &job) {
+bool writeGraph(Job &job) {
   if (job.options.rank && *job.options.rank >= job.program.ranks.size()) {
     job.diags.report(diag::no_rank, {},
                      {std::to_string(*job.options.rank), std::to_string(job.program.ranks.size() - 1)});
-    return exitInputWrong;
+    return false;
   }
   return job.writeFile(job.options.outputPath,
                        [&](std::ostream &stream) { GraphWriter(stream, job.program, job.options.rank).write(); });

@@ -4,7 +4,7 @@
 
 namespace mscclc::driver {
 
-ExitCode writeIR(Job &job) {
+bool writeIR(Job &job) {
   std::string text;
   ir::print(job.program, text);
   return job.writeFile(job.options.outputPath, [&](std::ostream &stream) { stream << text; });

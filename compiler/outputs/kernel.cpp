@@ -37,7 +37,7 @@ std::string shownSwitches(const Options &options, int optLevel) {
 
 } // namespace
 
-ExitCode writeKernel(Job &job) {
+bool writeKernel(Job &job) {
   const Options &given = job.options;
   cuda::EmitOptions options;
   options.messageSize = given.messageSize;
@@ -48,7 +48,7 @@ ExitCode writeKernel(Job &job) {
   options.switches = shownSwitches(given, job.optLevel());
   std::string text;
   if (!cuda::emitKernel(job.program, options, text, job.diags))
-    return exitInputWrong;
+    return false;
   job.times.lap("emit");
   return job.writeFile(given.outputPath, [&](std::ostream &stream) { stream << text; });
 }

@@ -1,7 +1,6 @@
 // --list
 #include "compiler/diagnostics.h"
 #include "compiler/outputs/outputs.h"
-#include "compiler/session.h"
 
 #ifdef MSCCLC_WITH_FRONTEND
 #include "compiler/algorithm.h"
@@ -9,17 +8,17 @@
 
 namespace mscclc::driver {
 
-ExitCode writeList(Job &job) {
+bool writeList(Job &job) {
   if (job.input.kind != InputKind::Algorithm) {
     job.diags.report(diag::list_needs_algorithm, job.input.shownName);
-    return exitUsage;
+    return false;
   }
 #ifdef MSCCLC_WITH_FRONTEND
   const auto algorithms = listAlgorithms(job.options, job.input.text, job.diags);
-  return algorithms ? job.say(*algorithms) : exitAfterLoading(job.input.kind, job.diags);
+  return algorithms && job.say(*algorithms);
 #else
   job.diags.report(diag::no_front_end, job.input.shownName);
-  return exitInputWrong;
+  return false;
 #endif
 }
 

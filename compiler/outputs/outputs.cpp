@@ -53,31 +53,31 @@ int Job::optLevel() const {
   return options.optLevel.value_or(isCompared ? input.level.value_or(byDefault) : byDefault);
 }
 
-ExitCode Job::say(const std::string &text) {
-  return inTable || writeOut(text, diags) ? exitDone : exitInputWrong;
+bool Job::say(const std::string &text) {
+  return inTable || writeOut(text, diags);
 }
 
 std::string textOf(const nlohmann::ordered_json &document) {
   return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-ExitCode Job::say(const nlohmann::ordered_json &json) {
+bool Job::say(const nlohmann::ordered_json &json) {
   if (!inTable)
     return say(textOf(json));
   document = std::make_shared<const nlohmann::ordered_json>(json);
-  return exitDone;
+  return true;
 }
 
-ExitCode Job::writeFile(const std::string &path, const std::function<void(std::ostream &)> &print) {
+bool Job::writeFile(const std::string &path, const std::function<void(std::ostream &)> &print) {
   OutputFile output(path);
   if (output.error().empty()) {
     print(output.stream());
     times.lap("write");
     if (output.commit())
-      return exitDone;
+      return true;
   }
   diags.report(diag::cannot_write, {}, {output.error()});
-  return exitInputWrong;
+  return false;
 }
 
 } // namespace mscclc::driver

@@ -88,11 +88,11 @@ struct Job {
   /// made for one.
   passes::Target passTarget() const;
   /// Writes `text` to standard output, but not in a table.
-  ExitCode say(const std::string &text);
+  bool say(const std::string &text);
   /// The same of a document for programs. In a table it is kept.
-  ExitCode say(const nlohmann::ordered_json &json);
+  bool say(const nlohmann::ordered_json &json);
   /// Writes what `print` prints to `path` ("-": standard output).
-  ExitCode writeFile(const std::string &path, const std::function<void(std::ostream &)> &print);
+  bool writeFile(const std::string &path, const std::function<void(std::ostream &)> &print);
 };
 
 /// As text for a program to read; bytes that are not UTF-8, as names of files may have, are replaced.
@@ -101,7 +101,7 @@ std::string textOf(const nlohmann::ordered_json &document);
 /// A row of the table.
 struct Output {
   /// Writes the output. Errors go to the job's diagnostics.
-  ExitCode (*write)(Job &) = nullptr;
+  bool (*write)(Job &) = nullptr;
   std::string_view flag = {};  ///< asks for the output
   std::string_view value = {}; ///< what the flag takes: a file that is read, as --help names it; empty: nothing
   std::string_view help = {};  ///< a line of --help
@@ -120,7 +120,7 @@ struct Output {
   bool judgesPlan = false;   ///< a plan is read as the executor runs it, not as it would be written again
 };
 
-#define OUTPUT(name, ...) ExitCode write##name(Job &job);
+#define OUTPUT(name, ...) bool write##name(Job &job);
 #include "compiler/outputs/outputs.def"
 #undef OUTPUT
 

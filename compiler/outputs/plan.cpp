@@ -5,13 +5,13 @@
 
 namespace mscclc::driver {
 
-ExitCode writePlanTo(Job &job, const std::string &path) {
+bool writePlanTo(Job &job, const std::string &path) {
   return job.writeFile(path, [&](std::ostream &stream) {
     json::writePlan(job.program, stream, {job.options.compact, {}, job.target.executor != nullptr});
   });
 }
 
-ExitCode writePlan(Job &job) {
+bool writePlan(Job &job) {
   return writePlanTo(job, job.options.outputPath);
 }
 

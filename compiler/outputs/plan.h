@@ -5,6 +5,6 @@
 namespace mscclc::driver {
 
 /// Writes the job's program as an MSCCL++ plan to `path`.
-ExitCode writePlanTo(Job &job, const std::string &path);
+bool writePlanTo(Job &job, const std::string &path);
 
 } // namespace mscclc::driver

@@ -3,7 +3,7 @@
 
 namespace mscclc::driver {
 
-ExitCode writeProof(Job &job) {
+bool writeProof(Job &job) {
   return job.say(ir::printable(job.program.name) + ": " + job.result + "\n");
 }
 

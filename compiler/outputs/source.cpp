@@ -97,7 +97,7 @@ std::string commandOf(const Job &job, const std::string &option) {
 
 } // namespace
 
-ExitCode writeSource(Job &job) {
+bool writeSource(Job &job) {
   std::string why;
   for (const Rewriting &candidate : candidatesOf(job)) {
     why = difference(job, candidate);
@@ -110,7 +110,7 @@ ExitCode writeSource(Job &job) {
       return job.writeFile(job.options.outputPath, [&](std::ostream &stream) { stream << *text; });
   }
   job.diags.report(diag::plan_without_source, {}, {why});
-  return exitInputWrong;
+  return false;
 }
 
 } // namespace mscclc::driver

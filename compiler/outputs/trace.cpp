@@ -156,13 +156,13 @@ private:
 
 } // namespace
 
-ExitCode writeTrace(Job &job) {
+bool writeTrace(Job &job) {
   const auto launch = oneLaunch(job);
   if (!launch)
-    return exitInputWrong;
+    return false;
   const auto estimate = timeOf(job, launch->on, launch->size, /*record=*/true);
   if (!estimate)
-    return exitInputWrong;
+    return false;
   job.times.lap("estimate");
   Json about = {{"program", job.program.name},
                 {"machine", launch->on.machine.name},

@@ -140,25 +140,25 @@ nlohmann::ordered_json document(const Job &job, const TimedOn &on, const time::E
 
 } // namespace
 
-ExitCode writeTraceDifference(Job &job) {
+bool writeTraceDifference(Job &job) {
   const auto trace = readMeasured(job);
   if (!trace)
-    return exitInputWrong;
+    return false;
   if (const std::string other = otherLaunch(job, trace->launch); !other.empty()) {
     job.diags.report(diag::bad_trace, {}, {job.options.outputValue, other});
-    return exitInputWrong;
+    return false;
   }
   const auto launch = oneLaunch(job, trace->launch);
   if (!launch)
-    return exitInputWrong;
+    return false;
   const auto estimate = timeOf(job, launch->on, launch->size);
   if (!estimate)
-    return exitInputWrong;
+    return false;
   const time::TraceDifference difference = time::compareTraces(job.program, estimate->timeline, *trace);
   job.times.lap("compare");
   if (difference.compared == 0) {
     job.diags.report(diag::bad_trace, {}, {job.options.outputValue, "none of its operations is one of the program's"});
-    return exitInputWrong;
+    return false;
   }
   return job.options.json ? job.say(document(job, launch->on, *estimate, *trace, difference))
                           : job.say(table(job, launch->on, *estimate, *trace, difference));

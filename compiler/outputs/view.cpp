@@ -307,13 +307,13 @@ private:
 
 } // namespace
 
-ExitCode writeView(Job &job) {
+bool writeView(Job &job) {
   const auto launch = oneLaunch(job);
   if (!launch)
-    return exitInputWrong;
+    return false;
   const auto estimate = timeOf(job, launch->on, launch->size, /*record=*/true);
   if (!estimate)
-    return exitInputWrong;
+    return false;
   job.times.lap("estimate");
   Json about = {{"program", job.program.name},
                 {"collective", job.program.collective.name},

@@ -70,6 +70,7 @@ ir::Diagnostic readDiagnostic(Reader &in, int depth = 0) {
   const std::string_view id = in.string();
   const ir::DiagInfo *info = findDiagnostic(id);
   d.id = info ? info->id : std::string_view("clang");
+  d.exitCode = info ? info->exitCode : 1;
   d.message = in.string();
   d.place.file = in.string();
   d.place.line = static_cast<std::uint32_t>(in.number());

@@ -119,6 +119,19 @@ TEST_CASE("what is allowed is a warning, and says so") {
                              "rank 0: error: chunk 1 is larger than 0\n1 warning and 1 error generated.\n");
 }
 
+TEST_CASE("a run fails with the code that all its errors have, else as for an input that is wrong") {
+  constexpr DiagInfo badOption{"bad_option", level::UsageError.severity, "no {0}", {}, level::UsageError.exitCode};
+  constexpr DiagInfo slow{"slow", level::Warning.severity, "slow", {}, level::Warning.exitCode};
+  DiagnosticEngine engine;
+  CHECK(engine.exitCode() == 1);
+  engine.report(slow, {});
+  engine.report(badOption, {}, {"a"});
+  engine.report(badOption, {}, {"b"});
+  CHECK(engine.exitCode() == 2);
+  engine.report(tooLarge, {}, {1, 0});
+  CHECK(engine.exitCode() == 1);
+}
+
 TEST_CASE("merged locations show their first place") {
   SourceMap sources = withFile();
   const LocId a = sources.addPlace(0, 1, 1), b = sources.addPlace(0, 3, 1);
