@@ -23,9 +23,6 @@ enum Property : std::uint8_t {
 using Properties = std::uint8_t;
 inline constexpr Property allProperties[] = {Placed, Cut, Scheduled, DataSyncLowered, SingleInstance};
 
-/// The properties that `program` has as it stands. Of thread blocks that statements are made into, nothing is known
-/// yet. Linear.
-Properties propertiesOf(const ir::Program &program);
 /// "lowered data sync", "thread blocks": the words for one property.
 std::string_view describe(Property property);
 
@@ -58,6 +55,9 @@ struct Pass {
   std::string_view summary = {}; ///< set from passes.def
   Properties needs = 0;
   Properties provides = 0;
+  /// True if a program has what the pass provides, whoever made it so. Of thread blocks that statements are yet to be
+  /// made into, nothing is known. Linear. Null where nothing is provided.
+  bool (*isProvided)(const ir::Program &program) = nullptr;
   bool isOptional = false; ///< the program is right without it: a limit on passes leaves it out
   std::function<void(PassContext &)> run;
 };

@@ -154,14 +154,17 @@ void PassManager::dump(std::string_view when, std::string_view pass, const ir::P
   lastDump_ = std::move(text);
 }
 
-/// Throws where `pass` left a broken structure, or an analysis that does not hold.
-void PassManager::verify(std::string_view pass, const ir::Program &program, const Analyses &analyses) const {
+/// Throws where `pass` left a broken structure, or an analysis that does not hold, or broke its promise.
+void PassManager::verify(const Pass &pass, const ir::Program &program, const Analyses &analyses) const {
   ir::DiagnosticEngine structure;
   structure.setSources(&program.sources);
   if (!ir::checkStructure(program, structure))
-    throw ir::InternalError("the structure is broken after " + std::string(pass) + ":\n" + structure.render(false));
+    throw ir::InternalError("the structure is broken after " + std::string(pass.name) + ":\n" +
+                            structure.render(false));
   if (!analyses.areOf(program))
-    throw ir::InternalError("an analysis is stale after " + std::string(pass));
+    throw ir::InternalError("an analysis is stale after " + std::string(pass.name));
+  if (pass.isProvided && !pass.isProvided(program))
+    throw ir::InternalError(std::string(pass.name) + " does not provide what it promises");
 }
 
 bool PassManager::isLeftOut(const Pass &pass, std::uint32_t &optionalPasses) const {
@@ -211,7 +214,7 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags, Anal
     if (!result.ok)
       break;
     if (options_.verifyEach)
-      verify(pass.name, program, analyses);
+      verify(pass, program, analyses);
     if (options_.check)
       result.ok = options_.check(pass.name, program, diags);
   }
@@ -219,19 +222,11 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags, Anal
 }
 
 Properties propertiesOf(const ir::Program &program) {
-  if (!program.movement.statements.empty()) {
-    if (!schedule::isPlaced(program))
-      return 0;
-    return schedule::isCut(program) ? Placed | Cut : Placed;
-  }
-  const Properties thereIsNoStatement = Placed | Cut | Scheduled;
-  const Properties properties = program.instances == 1 ? thereIsNoStatement | SingleInstance : thereIsNoStatement;
-  for (const ir::Rank &rank : program.ranks)
-    for (const ir::ThreadBlock &block : rank.blocks)
-      for (const ir::Op &op : block.ops)
-        if (op.sync != ir::DataSync::None)
-          return properties;
-  return properties | DataSyncLowered;
+  Properties properties = 0;
+  for (const Pass &pass : allPasses())
+    if (pass.isProvided && pass.isProvided(program))
+      properties |= pass.provides;
+  return properties;
 }
 
 std::string_view providerOf(Property property) {

@@ -52,6 +52,9 @@ struct PassRun {
   std::vector<PassRecord> records;
 };
 
+/// The properties that `program` has as it stands: those of passes for which Pass::isProvided is true. Linear.
+Properties propertiesOf(const ir::Program &program);
+
 class PassManager {
 public:
   /// For programs that have the properties `given` (see propertiesOf).
@@ -77,7 +80,8 @@ public:
   Properties missing(Properties needs) const { return needs & ~heldAtEnd(); }
 
   /// Runs the passes on `program`. Stops after a pass that reports an error. With verifyEach, throws ir::InternalError
-  /// where `program` lacks a property promised, and where a pass leaves a broken structure or a stale analysis.
+  /// where `program` lacks a property promised, and where a pass leaves a broken structure or a stale analysis, or does
+  /// not provide what it promises.
   PassRun run(ir::Program &program, ir::DiagnosticEngine &diags);
   /// The same where passes ran before: `analyses` are those that they left of `program`, which nothing has changed
   /// since but in what no analysis looks at; then those that these passes leave.
@@ -90,7 +94,7 @@ private:
   std::size_t numToRun() const;
   /// Whether the limit on passes leaves `pass` out. `optionalPasses` counts the optional passes up to this one.
   bool isLeftOut(const Pass &pass, std::uint32_t &optionalPasses) const;
-  void verify(std::string_view pass, const ir::Program &program, const Analyses &analyses) const;
+  void verify(const Pass &pass, const ir::Program &program, const Analyses &analyses) const;
   void dump(std::string_view when, std::string_view pass, const ir::Program &program);
 
   PassManagerOptions options_;

@@ -2,6 +2,7 @@
 
 #include "ir/program_index.h"
 #include "passes/schedule/block_splitter.h"
+#include "passes/schedule/placement.h"
 #include "passes/schedule/rank_distances.h"
 #include "passes/schedule/stable_order.h"
 #include "passes/schedule/statement_graph.h"
@@ -211,7 +212,7 @@ void cut(PassContext &context) {
 } // namespace
 
 Pass createCutPass() {
-  return {.needs = Placed, .provides = Cut, .run = cut};
+  return {.needs = Placed, .provides = Cut, .isProvided = schedule::isCut, .run = cut};
 }
 
 } // namespace mscclc::passes

@@ -413,7 +413,7 @@ void place(PassContext &context) {
 } // namespace
 
 Pass createPlacePass() {
-  return {.provides = Placed, .run = place};
+  return {.provides = Placed, .isProvided = schedule::isPlaced, .run = place};
 }
 
 } // namespace mscclc::passes

@@ -87,7 +87,8 @@ bool isPlaced(const ir::Program &program) {
 
 bool isCut(const ir::Program &program) {
   const std::vector<Move> &statements = program.movement.statements;
-  return std::ranges::all_of(statements, [&](const Move &s) { return s.block && *s.block < statements.size(); });
+  return isPlaced(program) &&
+         std::ranges::all_of(statements, [&](const Move &s) { return s.block && *s.block < statements.size(); });
 }
 
 } // namespace mscclc::passes::schedule

@@ -50,7 +50,8 @@ bool isPlaced(const ir::Program &program);
 /// them.
 bool isOnePlaceOfAll(std::span<const ir::RankChunk> group, const ir::RankChunk &own);
 
-/// True if each statement says which thread block executes it, and no rank has more blocks than there are statements.
+/// True if the program is placed, each statement says which thread block executes it, and no rank has more blocks than
+/// there are statements.
 bool isCut(const ir::Program &program);
 
 } // namespace mscclc::passes::schedule

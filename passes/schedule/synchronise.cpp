@@ -104,9 +104,10 @@ void synchronise(PassContext &context, bool mayFold) {
 } // namespace
 
 Pass createSynchronisePass(bool mayFold) {
-  return {.needs = Placed | Cut, .provides = Scheduled, .run = [mayFold](PassContext &context) {
-            synchronise(context, mayFold);
-          }};
+  return {.needs = Placed | Cut,
+          .provides = Scheduled,
+          .isProvided = [](const ir::Program &program) { return program.movement.statements.empty(); },
+          .run = [mayFold](PassContext &context) { synchronise(context, mayFold); }};
 }
 
 } // namespace mscclc::passes

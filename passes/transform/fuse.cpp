@@ -4,6 +4,7 @@
 #include "passes/op_list.h"
 #include "passes/transform/elide_sync.h"
 #include "passes/transform/late_packets.h"
+#include "passes/transform/lower_data_sync.h"
 #include "passes/transform/merged_op.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ using ir::OpKind;
 class Fuser {
 public:
   explicit Fuser(ir::Program &program)
-      : program_(program), elision_(propertiesOf(program) & DataSyncLowered), current_(program), order_(program) {}
+      : program_(program), elision_(isDataSyncLowered(program)), current_(program), order_(program) {}
 
   void run(std::uint32_t rank, ir::ThreadBlock &block) {
     if (!mayChange(block))

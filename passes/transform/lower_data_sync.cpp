@@ -2,6 +2,8 @@
 
 #include "passes/op_list.h"
 
+#include <algorithm>
+
 namespace mscclc::passes {
 namespace {
 
@@ -41,8 +43,16 @@ void lowerDataSync(PassContext &context) {
 
 } // namespace
 
+bool isDataSyncLowered(const ir::Program &program) {
+  const auto asks = [](const ir::Op &op) { return op.sync != ir::DataSync::None; };
+  return program.movement.statements.empty() && std::ranges::none_of(program.ranks, [&](const ir::Rank &rank) {
+           return std::ranges::any_of(
+               rank.blocks, [&](const ir::ThreadBlock &block) { return std::ranges::any_of(block.ops, asks); });
+         });
+}
+
 Pass createLowerDataSyncPass() {
-  return {.needs = Scheduled, .provides = DataSyncLowered, .run = lowerDataSync};
+  return {.needs = Scheduled, .provides = DataSyncLowered, .isProvided = isDataSyncLowered, .run = lowerDataSync};
 }
 
 } // namespace mscclc::passes

@@ -10,4 +10,7 @@ namespace mscclc::passes {
 /// Provides: lowered data sync: no operation asks for sync any more. Running it again changes nothing.
 Pass createLowerDataSyncPass();
 
+/// True if no statement is left, and no operation carries a DataSync.
+bool isDataSyncLowered(const ir::Program &program);
+
 } // namespace mscclc::passes

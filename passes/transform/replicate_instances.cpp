@@ -139,7 +139,11 @@ void replicateInstances(PassContext &context) {
 } // namespace
 
 Pass createReplicateInstancesPass() {
-  return {.needs = Scheduled, .provides = SingleInstance, .run = replicateInstances};
+  return {.needs = Scheduled,
+          .provides = SingleInstance,
+          .isProvided =
+              [](const ir::Program &program) { return program.movement.statements.empty() && program.instances == 1; },
+          .run = replicateInstances};
 }
 
 } // namespace mscclc::passes

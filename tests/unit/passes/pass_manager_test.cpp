@@ -72,6 +72,27 @@ TEST_CASE("what a program has") {
   CHECK_THROWS_AS(PassManager(options, DataSyncLowered).run(program, diags), ir::InternalError);
 }
 
+TEST_CASE("a pass that does not provide what it promises is a fault") {
+  ir::Program program = parseProgram(programText("wait memory [0] sync after"));
+  const Pass &lowering = *std::ranges::find(allPasses(), "lower-data-sync", &Pass::name);
+  for (const bool keeps : {true, false}) {
+    Pass pass = lowering;
+    if (!keeps)
+      pass.run = [](PassContext &) {};
+    PassManagerOptions options;
+    options.verifyEach = true;
+    PassManager manager(options, Scheduled);
+    manager.use("lower-data-sync", pass);
+    REQUIRE(manager.add("lower-data-sync").empty());
+    ir::Program copy = program;
+    ir::DiagnosticEngine diags;
+    if (keeps)
+      CHECK(manager.run(copy, diags).ok);
+    else
+      CHECK_THROWS_AS(manager.run(copy, diags), ir::InternalError);
+  }
+}
+
 TEST_CASE("lists of names") {
   using Names = std::vector<std::string_view>;
   CHECK(splitNames("") == Names{});
