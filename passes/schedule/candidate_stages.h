@@ -1,17 +1,19 @@
-// How far candidates have come that choose compares, and what they share.
+// What the parts of Goal make of candidates, and which of what is open each part reads.
 #pragma once
 
 #include "passes/pass_manager.h"
 #include "passes/schedule/block_search.h"
 #include "passes/schedule/choose.h"
+#include "passes/schedule/least_blocks.h"
 
-#include "ir/movement.h"
 #include "ir/program.h"
 
-#include <algorithm>
+#include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace mscclc::passes::schedule {
@@ -22,49 +24,62 @@ struct Passed {
   Properties holds = 0; ///< that it has, whatever is open
   std::vector<PassRecord> done = {};
   bool isRefused = false; ///< by the last of them
-  /// After Goal::tidying: some block passes the target's limits. Instances and an executor's own needs make none
-  /// shorter.
-  bool isTooLong = false;
   bool warns = false;     ///< some warning is still to be said
   Analyses analyses = {}; ///< of the program; what is open is none of their business
 };
 
-/// A program after Goal::placing. Of what is open, the passes in Goal::dealing read the protocol, the step and the
-/// blocks besides.
-struct Placed {
-  Open open; ///< of the candidate that it was made for
-  Passed passed;
-
-  /// True if it is the same whether reductions pull or not: none has an operand of another rank but in packets.
-  bool isAnySide() const {
-    return std::ranges::all_of(passed.program.movement.statements,
-                               [](const ir::Move &s) { return !s.via || s.packets.value_or(false); });
-  }
-  bool isAs(const Placed &other) const {
-    const ir::Program &a = passed.program, &b = other.passed.program;
-    return a.movement.statements == b.movement.statements && a.movement.places == b.movement.places &&
-           std::ranges::equal(a.ranks, b.ranks, {}, &ir::Rank::scratchChunks, &ir::Rank::scratchChunks);
-  }
+/// The parts of a candidate's way through passes.
+enum class Part : std::uint8_t {
+  Place,    ///< Goal::placing
+  Deal,     ///< Goal::dealing: it changes blocks alone
+  Schedule, ///< Goal::scheduling and tidying
+  Take,     ///< Goal::rest, and the time
 };
 
-/// The blocks of statements. With what is placed, it is what passes up to Goal::dealing make of a candidate. Of what is
-/// open, those after them, to Goal::tidying, read the protocol and the step besides; and the instances, to refuse what
-/// takes more blocks than the program allows.
-using Dealt = std::vector<std::optional<std::uint32_t>>;
+/// Of what is open, that which `part` reads besides what the part before it has made; all else is as by default.
+Open readBy(Part part, const Open &open);
 
-/// How far a candidate has come. Those that come out the same have this in common, with the instances of one of them.
-struct Stage {
-  /// After Goal::tidying, or as far as it went; null if it has not been through that. Where all ranks do the same, rank
-  /// 0 alone, until Candidates::complete().
-  std::shared_ptr<Passed> passed = {};
-  std::shared_ptr<const Placed> placed = {}; ///< once it has been through Goal::placing
-  std::shared_ptr<const Dealt> dealt = {};   ///< and Goal::dealing
-  Excess excess = {};                        ///< where it is refused
-  bool lacksChannels = false;                ///< it is refused because blocks have too many of them
-  bool isMeasured = false;                   ///< `excess` is of thread blocks, and not of what they have at least
+/// What one part makes: the same for all candidates for which the part before it made the same, and which agree on what
+/// it reads.
+struct Made {
+  /// As far as it went; empty once the next part has taken it. After Part::Schedule where all ranks do the same, rank 0
+  /// alone, until Candidates::complete().
+  Passed passed = {};
+  /// After Part::Deal: the block of each statement, and what these have at least.
+  std::vector<std::optional<std::uint32_t>> blocks = {};
+  LeastBlocks least = {};
+  Candidate figures = {};     ///< after Part::Take
+  Excess excess = {};         ///< by how much it passes the target's limits
+  bool isMeasured = false;    ///< `excess` is of thread blocks, and not of what they have at least
+  bool lacksChannels = false; ///< it is refused because blocks have too many of them
 
-  bool isStuck() const { return passed && passed->isRefused; }
-  bool isScheduled() const { return passed && !passed->isRefused && !passed->warns; }
+  bool isScheduled() const { return !passed.isRefused && !passed.warns; }
+};
+
+/// What parts have made, by all that it depends on. Where two come out the same, one of them stays, so that the parts
+/// that follow are run once.
+class MadeParts {
+public:
+  /// What `part` makes of `before`, which is null before the first part: as it is known, or what `run` returns.
+  template <typename Run>
+  std::shared_ptr<Made> of(Part part, const std::shared_ptr<Made> &before, const Open &open, Run &&run) {
+    const Key key{part, before.get(), readBy(part, open)};
+    if (std::shared_ptr<Made> known = find(key))
+      return known;
+    return add(key, run(key.read));
+  }
+
+private:
+  struct Key {
+    Part part;
+    const Made *before;
+    Open read;
+    friend auto operator<=>(const Key &, const Key &) = default;
+  };
+  std::shared_ptr<Made> find(const Key &key) const;
+  std::shared_ptr<Made> add(const Key &key, Made made);
+
+  std::map<Key, std::shared_ptr<Made>> made_;
 };
 
 } // namespace mscclc::passes::schedule

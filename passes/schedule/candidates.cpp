@@ -28,13 +28,6 @@ std::uint64_t mostHeld(const ir::Program &program, const Goal &goal) {
   return program.movement.mostBlocks != 0 ? std::min<std::uint64_t>(most, program.movement.mostBlocks) : most;
 }
 
-/// Drops what nothing asks for again: of large programs that is large.
-void tidyUp(Passed &passed) {
-  passed.analyses = {};
-  if (passed.isRefused)
-    passed.program = {};
-}
-
 } // namespace
 
 Candidates::Candidates(const ir::Program &program, const Goal &goal)
@@ -57,46 +50,50 @@ std::optional<std::size_t> Candidates::find(const Open &open) const {
 }
 
 const Candidate &Candidates::tryOut(const Open &open, bool isOnly) {
-  stages_.emplace_back();
-  tried_.push_back({.open = open, .refused = true});
-  time(tried_.back(), stages_.back(), isOnly);
-  return tried_.back();
+  Stage &stage = stages_.emplace_back();
+  Candidate &candidate = tried_.emplace_back(Candidate{.open = open, .refused = true});
+  std::shared_ptr<Made> taken;
+  if (goal_.placing.empty()) {
+    Passed passed{program_};
+    apply(open, passed.program);
+    passed.holds = propertiesOf(passed.program);
+    taken = std::make_shared<Made>(take(std::move(passed), open, isOnly));
+  } else if (schedule(open, stage, isOnly)) {
+    const Passed &scheduled = stage.scheduled->passed;
+    taken = made_.of(Part::Take, stage.scheduled, open,
+                     [&](const Open &read) { return take({scheduled.program, scheduled.holds}, read, isOnly); });
+  }
+  if (!taken)
+    return candidate;
+  candidate = taken->figures;
+  candidate.open = open;
+  if (candidate.refused && taken->isMeasured)
+    stage.excess = taken->excess;
+  return candidate;
 }
 
 bool Candidates::complete(std::size_t candidate) {
   Stage &stage = stages_[candidate];
-  if (!stage.passed || !stage.passed->program.folded)
+  if (!stage.scheduled || !stage.scheduled->passed.program.folded)
     return true;
   const Open &open = tried_[candidate].open;
-  auto passed = std::make_shared<Passed>(stage.placed->passed);
-  apply(open, passed->program);
-  run(goal_.dealing, *passed);
-  scheduleDealt(stage, *passed, false);
-  tidyUp(*passed);
-  stage.passed = std::move(passed);
-  if (!stage.isStuck() && !isTooLong(stage)) {
-    Passed whole{stage.passed->program, stage.passed->holds};
-    whole.program.instances = open.instances;
-    if (isTaken(whole, open, stage))
-      return true;
-  }
+  stage.scheduled = std::make_shared<Made>(schedule(deal(open, stage.placed->passed).passed, false));
+  const Passed &whole = stage.scheduled->passed;
+  if (!whole.isRefused && !take({whole.program, whole.holds}, open, true).figures.refused)
+    return true;
   tried_[candidate].refused = true;
   return false;
 }
 
 std::optional<Candidate> Candidates::finish(std::size_t candidate) const {
   const Open &open = tried_[candidate].open;
-  const std::shared_ptr<Passed> &passed = stages_[candidate].passed;
-  Passed whole{passed->program, passed->holds};
+  const Passed &passed = stages_[candidate].scheduled->passed;
+  Passed whole{passed.program, passed.holds};
   if (!run(goal_.pruning, whole))
     return std::nullopt;
-  whole.program.instances = open.instances;
-  Stage stage;
-  if (!isTaken(whole, open, stage))
-    return std::nullopt;
-  Candidate finished{.open = open};
-  takeFigures(finished, whole.program);
-  return finished;
+  Candidate finished = take(std::move(whole), open, false).figures;
+  finished.open = open;
+  return finished.refused ? std::nullopt : std::optional(finished);
 }
 
 /// False if a pass refuses the program.
@@ -117,55 +114,21 @@ bool Candidates::run(std::string_view list, Passed &passed, bool mayFold) const 
   return result.ok;
 }
 
-/// Another candidate that is the same as the last one after Goal::tidying; null if none is known. One that it
-/// refused has as many instances: others may be too many. `alike`: so has any, and comes out the same.
-const Candidate *Candidates::sameAsLast(bool alike) const {
-  const Candidate &last = tried_.back();
-  for (std::size_t i = 0; i + 1 < tried_.size(); ++i) {
-    const Stage &stage = stages_[i];
-    Open other = tried_[i].open;
-    if (stage.isStuck() ? other.instances != last.open.instances : !stage.isScheduled())
-      continue;
-    if (!alike)
-      other.instances = last.open.instances;
-    if (!stage.lacksChannels && !other.relayBlocks) // it would have no relays
-      other.relayBlocks = last.open.relayBlocks;
-    if (arePlacedAlike(stages_.back(), stage)) {
-      other.pull = last.open.pull;
-      other.throughSwitch = last.open.throughSwitch;
-      const std::shared_ptr<const Dealt> &dealt = stages_.back().dealt;
-      if (dealt && stage.dealt && *dealt == *stage.dealt)
-        other.blocks = last.open.blocks;
-    }
-    if (other == last.open)
-      return &tried_[i];
-  }
-  return nullptr;
+Made Candidates::place(const Open &read) const {
+  Made made{.passed = {program_, propertiesOf(program_)}};
+  apply(read, made.passed.program);
+  run(goal_.placing, made.passed);
+  return made;
 }
 
-/// Takes over what is known of another candidate that comes out the same as the last one. False if there is none.
-bool Candidates::takeOver(Stage &last) const {
-  const Candidate *same = sameAsLast();
-  if (same)
-    last = stages_[static_cast<std::size_t>(same - tried_.data())];
-  return same != nullptr;
-}
-
-/// Takes the candidate through Goal::placing. Of what is open, this reads the protocol, pull, throughSwitch, and
-/// whether there is a step.
-Passed Candidates::place(const Open &open, Stage &stage, bool isOnly) {
-  for (const auto &placed : placed_)
-    if (placed->open.protocol == open.protocol && (placed->open.pull == open.pull || placed->isAnySide()) &&
-        placed->open.throughSwitch == open.throughSwitch && (placed->open.step != 0) == (open.step != 0)) {
-      stage.placed = placed;
-      return placed->passed;
-    }
-  Passed passed{program_, propertiesOf(program_)};
-  apply(open, passed.program);
-  run(goal_.placing, passed);
-  if (!isOnly || goal_.target.executor) // which may refuse it
-    stage.placed = placed_.emplace_back(std::make_shared<const Placed>(open, passed));
-  return passed;
+Made Candidates::deal(const Open &read, Passed placed) const {
+  Made made{.passed = std::move(placed)};
+  apply(read, made.passed.program);
+  if (made.passed.isRefused || !run(goal_.dealing, made.passed))
+    return made;
+  made.least = leastBlocks(made.passed.program, made.passed.analyses);
+  std::ranges::transform(made.passed.program.movement.statements, std::back_inserter(made.blocks), &ir::Move::block);
+  return made;
 }
 
 /// True if the target refuses what is dealt out, however it is scheduled, or a GPU does not hold it.
@@ -185,12 +148,12 @@ bool Candidates::isLikelyRefused(const LeastBlocks &least) const {
   return goal_.target.executor && least.operations > goal_.target.executor->opsPerBlock / few;
 }
 
-/// Of a candidate that is refused as thread blocks.
-void Candidates::measure(const ir::Program &program, std::uint32_t instances, Stage &stage) const {
+/// By how much thread blocks pass the limits of the target.
+void Candidates::measure(const ir::Program &program, std::uint32_t instances, Made &made) const {
   if (!goal_.target.executor)
     return;
-  stage.excess = excessOf(program, *goal_.target.executor, instances);
-  stage.isMeasured = true;
+  made.excess = excessOf(program, *goal_.target.executor, instances);
+  made.isMeasured = true;
 }
 
 /// True if a block has more channels of a type than the target takes: none of the passes that follow drops any.
@@ -207,101 +170,74 @@ bool Candidates::hasTooManyChannels(const ir::Program &program) const {
          });
 }
 
-/// Takes what is dealt out to blocks through Goal::scheduling and tidying.
-void Candidates::scheduleDealt(Stage &stage, Passed &passed, bool mayFold) const {
-  if (!run(goal_.scheduling, passed, mayFold))
-    return;
-  stage.lacksChannels = passed.isRefused = hasTooManyChannels(passed.program);
+/// Takes what is dealt out to blocks through Goal::scheduling and tidying. Of what is refused, as of a block with too
+/// many operations, nothing is kept but by how much: large programs are large.
+Made Candidates::schedule(Passed dealt, bool mayFold) const {
+  Made made{.passed = std::move(dealt)};
+  Passed &passed = made.passed;
+  if (run(goal_.scheduling, passed, mayFold)) {
+    made.lacksChannels = passed.isRefused = hasTooManyChannels(passed.program);
+    if (passed.isRefused || run(goal_.tidying, passed))
+      measure(passed.program, 1, made);
+    passed.isRefused |= made.excess.times > 1;
+  }
+  passed.analyses = {};
   if (passed.isRefused)
-    measure(passed.program, 1, stage);
-  else
-    run(goal_.tidying, passed);
+    passed.program = {};
+  return made;
 }
 
-/// Takes the last candidate through Goal::placing, dealing, scheduling and tidying. False if it is refused.
+/// Takes a candidate up to Part::Schedule. False if it is refused.
 bool Candidates::schedule(const Open &open, Stage &stage, bool isOnly) {
-  if (takeOver(stage))
-    return !stage.isStuck();
-  auto passed = std::make_shared<Passed>(place(open, stage, isOnly));
-  if (takeOver(stage))
-    return !stage.isStuck();
-  if (!passed->isRefused) {
-    apply(open, passed->program);
-    if (run(goal_.dealing, *passed)) {
-      const LeastBlocks least = leastBlocks(passed->program, passed->analyses);
-      passed->isRefused = isTooMuch(open, least, stage.excess);
-      if (!passed->isRefused) {
-        auto dealt = std::make_shared<Dealt>();
-        std::ranges::transform(passed->program.movement.statements, std::back_inserter(*dealt), &ir::Move::block);
-        stage.dealt = std::move(dealt);
-        if (takeOver(stage))
-          return !stage.isStuck();
-        // Of a machine that is a mesh, not all ranks that are as far away are as near.
-        scheduleDealt(stage, *passed, !machine_.mesh && (!isOnly || isLikelyRefused(least)));
-      }
-    }
-  }
-  tidyUp(*passed);
-  stage.passed = std::move(passed);
-  return !stage.isStuck();
+  const bool isLast = isOnly && !goal_.target.executor; // which may refuse it
+  stage.placed = made_.of(Part::Place, nullptr, open, [&](const Open &read) { return place(read); });
+  const std::shared_ptr<Made> dealt = made_.of(Part::Deal, stage.placed, open, [&](const Open &read) {
+    return deal(read, isLast ? std::move(stage.placed->passed) : stage.placed->passed);
+  });
+  if (dealt->passed.isRefused || isTooMuch(open, dealt->least, stage.excess))
+    return false;
+  const auto scheduled = [&](const Open &choices) {
+    return made_.of(Part::Schedule, dealt, choices, [&](const Open &read) {
+      // Nothing of what is dealt out is left once it was scheduled without relay blocks.
+      Passed passed = read.relayBlocks ? deal(choices, stage.placed->passed).passed : std::move(dealt->passed);
+      apply(read, passed.program);
+      // Of a machine that is a mesh, not all ranks that are as far away are as near.
+      return schedule(std::move(passed), !machine_.mesh && (!isOnly || isLikelyRefused(dealt->least)));
+    });
+  };
+  Open plain = open;
+  plain.relayBlocks = false;
+  stage.scheduled = scheduled(plain);
+  if (open.relayBlocks && stage.scheduled->lacksChannels)
+    stage.scheduled = scheduled(open);
+  stage.excess = stage.scheduled->excess;
+  stage.isMeasured = stage.scheduled->isMeasured;
+  return !stage.scheduled->passed.isRefused;
 }
 
-/// True if some block has too many operations once Goal::tidying is over; then nothing is kept but by how much.
-bool Candidates::isTooLong(Stage &stage) const {
-  measure(stage.passed->program, 1, stage);
-  if (stage.excess.times > 1) {
-    stage.passed->isTooLong = true;
-    stage.passed->program = {};
-  }
-  return stage.passed->isTooLong;
-}
-
-/// Takes a program through Goal::rest. False if it is refused, or the machine or a GPU does not take it.
-bool Candidates::isTaken(Passed &passed, const Open &open, Stage &stage) const {
+/// Takes a program through Goal::rest. It is refused as well if the machine or a GPU does not take it. `isOnly`: its
+/// time does not matter.
+Made Candidates::take(Passed passed, const Open &open, bool isOnly) const {
+  const ir::Program &program = passed.program;
+  passed.program.instances = open.instances;
+  Made made{.figures = {.open = open, .refused = true}};
   const auto isHeld = [&] {
-    return std::ranges::all_of(passed.program.ranks, [&](const ir::Rank &rank) {
-      return std::uint64_t{rank.blocks.size()} * passed.program.instances <= mostHeld_;
+    return std::ranges::all_of(program.ranks, [&](const ir::Rank &rank) {
+      return std::uint64_t{rank.blocks.size()} * program.instances <= mostHeld_;
     });
   };
   // Before instances are made, which may be very many blocks.
-  if (passed.program.movement.statements.empty() && (!isHeld() || time::cannotRun(passed.program, machine_)))
-    return false;
+  if (program.movement.statements.empty() && (!isHeld() || time::cannotRun(program, machine_)))
+    return made;
   if (!run(goal_.rest, passed)) {
-    measure(passed.program, open.instances, stage);
-    return false;
+    measure(program, open.instances, made);
+    return made;
   }
   // Stages, and what an executor's limits ask for, make more blocks than were asked for.
-  return isHeld() && !time::cannotRun(passed.program, machine_);
-}
-
-/// Finds out how good the last candidate is.
-void Candidates::time(Candidate &candidate, Stage &stage, bool isOnly) {
-  const Open open = candidate.open; // `candidate` may take over all figures of another
-  Passed passed;
-  if (!goal_.placing.empty()) {
-    if (!schedule(open, stage, isOnly))
-      return;
-    if (const Candidate *same = sameAsLast(true)) {
-      candidate = *same;
-      candidate.open = open;
-      return;
-    }
-    if (stage.passed->isTooLong || isTooLong(stage))
-      return;
-    passed.program = stage.passed->program;
-    passed.holds = stage.passed->holds;
-    passed.program.instances = open.instances;
-  } else {
-    passed.program = program_;
-    apply(open, passed.program);
-    passed.holds = propertiesOf(passed.program);
-  }
-  if (!isTaken(passed, open, stage))
-    return;
-  candidate.refused = false;
-  if (isOnly)
-    return;
-  takeFigures(candidate, passed.program);
+  made.figures.refused = !isHeld() || time::cannotRun(program, machine_);
+  if (!made.figures.refused && !isOnly)
+    takeFigures(made.figures, program);
+  return made;
 }
 
 /// How good a candidate is that has become `program`.

@@ -4,7 +4,6 @@
 
 #include "passes/schedule/candidate_stages.h"
 #include "passes/schedule/choose.h"
-#include "passes/schedule/least_blocks.h"
 
 #include "ir/program.h"
 
@@ -19,6 +18,14 @@ namespace mscclc::passes::schedule {
 
 /// Writes what is open into `program`, where the passes read it.
 void apply(const Open &open, ir::Program &program);
+
+/// How far a candidate has come.
+struct Stage {
+  std::shared_ptr<Made> placed = {};    ///< once it has been through Part::Place
+  std::shared_ptr<Made> scheduled = {}; ///< once it has been through Part::Schedule
+  Excess excess = {};                   ///< where it is refused
+  bool isMeasured = false;              ///< as in Made
+};
 
 /// What was tried of one program, in order.
 ///
@@ -35,9 +42,6 @@ public:
   /// The number of the candidate with these choices, if it was tried.
   std::optional<std::size_t> find(const Open &open) const;
   const Stage &stageOf(std::size_t candidate) const { return stages_[candidate]; }
-  /// True if place makes the same of both.
-  bool arePlacedAlike(std::size_t a, std::size_t b) const { return arePlacedAlike(stages_[a], stages_[b]); }
-
   /// Tries these choices, which were not tried before. `isOnly`: no other candidate is expected, so that this one is
   /// not timed.
   const Candidate &tryOut(const Open &open, bool isOnly);
@@ -48,21 +52,15 @@ public:
 
 private:
   bool run(std::string_view list, Passed &passed, bool mayFold = false) const;
-  const Candidate *sameAsLast(bool alike = false) const;
-  static bool arePlacedAlike(const Stage &a, const Stage &b) {
-    return a.placed && b.placed && (a.placed == b.placed || a.placed->isAs(*b.placed));
-  }
-  bool takeOver(Stage &last) const;
-  Passed place(const Open &open, Stage &stage, bool isOnly);
+  Made place(const Open &read) const;
+  Made deal(const Open &read, Passed placed) const;
   bool isTooMuch(const Open &open, const LeastBlocks &least, Excess &excess) const;
   bool isLikelyRefused(const LeastBlocks &least) const;
-  void measure(const ir::Program &program, std::uint32_t instances, Stage &stage) const;
+  void measure(const ir::Program &program, std::uint32_t instances, Made &made) const;
   bool hasTooManyChannels(const ir::Program &program) const;
-  void scheduleDealt(Stage &stage, Passed &passed, bool mayFold) const;
+  Made schedule(Passed dealt, bool mayFold) const;
   bool schedule(const Open &open, Stage &stage, bool isOnly);
-  bool isTaken(Passed &passed, const Open &open, Stage &stage) const;
-  bool isTooLong(Stage &stage) const;
-  void time(Candidate &candidate, Stage &stage, bool isOnly);
+  Made take(Passed passed, const Open &open, bool isOnly) const;
   void takeFigures(Candidate &candidate, const ir::Program &program) const;
 
   const ir::Program &program_;
@@ -70,8 +68,8 @@ private:
   const time::Machine machine_;  ///< with room for the program
   const std::uint64_t mostHeld_; ///< thread blocks that a rank may have
   std::vector<Candidate> tried_;
-  std::vector<Stage> stages_;                         ///< [candidate]
-  std::vector<std::shared_ptr<const Placed>> placed_; ///< what place has made of candidates
+  std::vector<Stage> stages_; ///< [candidate]
+  MadeParts made_;
 };
 
 } // namespace mscclc::passes::schedule

@@ -94,7 +94,7 @@ public:
   /// What was taken, and the program as far as it is known; nothing where none was taken.
   struct Result {
     Choice choice;
-    std::shared_ptr<Passed> passed; ///< null if it has not been through all of Goal::tidying
+    std::shared_ptr<Made> scheduled; ///< null if it has not been through all of Goal::tidying
   };
   Result takeBest() {
     const Candidate *best = findBest(tried());
@@ -113,7 +113,7 @@ public:
                    .candidates = static_cast<std::uint32_t>(tried().size()),
                    .refused = static_cast<std::uint32_t>(std::ranges::count(tried(), true, &Candidate::refused)),
                    .done = {}},
-                  goal_.keeps && stage.isScheduled() ? stage.passed : nullptr};
+                  goal_.keeps && stage.scheduled && stage.scheduled->isScheduled() ? stage.scheduled : nullptr};
     result.choice.tried = candidates_.takeTried();
     return result;
   }
@@ -246,7 +246,8 @@ private:
   bool mayRelay() const {
     bool lacksChannels = false;
     for (std::size_t i = 0; i < tried().size() && !lacksChannels; ++i)
-      lacksChannels = candidates_.stageOf(i).lacksChannels;
+      if (const std::shared_ptr<Made> &scheduled = candidates_.stageOf(i).scheduled)
+        lacksChannels = scheduled->lacksChannels;
     return lacksChannels && (mostTried_ > fewTried || std::ranges::all_of(tried(), &Candidate::refused));
   }
 
@@ -355,7 +356,7 @@ private:
   bool isPlacedAsOther(std::size_t at) const {
     const Open &open = tried()[at].open;
     for (std::size_t i = 0; i < tried().size(); ++i)
-      if (isBut(tried()[i].open, open, !open.pull) && candidates_.arePlacedAlike(i, at))
+      if (isBut(tried()[i].open, open, !open.pull) && candidates_.stageOf(i).placed == candidates_.stageOf(at).placed)
         return true;
     return false;
   }
@@ -431,10 +432,10 @@ Choice choose(ir::Program &program, const Goal &goal) {
     program.movement.relayBlocks = chooser.triedRelays(); // what is said is then not about channels that these spare
     return {};
   }
-  if (best.passed) {
-    program = std::move(best.passed->program);
+  if (best.scheduled) {
+    program = std::move(best.scheduled->passed.program);
     program.instances = best.choice.open.instances;
-    best.choice.done = std::move(best.passed->done);
+    best.choice.done = std::move(best.scheduled->passed.done);
   } else {
     apply(best.choice.open, program);
   }

@@ -42,7 +42,7 @@ struct Open {
   std::uint32_t blocks = 1;   ///< thread blocks that share a rank's peers, or those of each stage of a pipeline
   std::uint64_t step = 0;     ///< bytes of a pipeline's unit, or 0
   bool relayBlocks = false;   ///< blocks without data have the channels that others have too many of
-  friend bool operator==(const Open &, const Open &) = default;
+  friend auto operator<=>(const Open &, const Open &) = default;
 };
 
 /// One way to decide what is open.

@@ -115,18 +115,37 @@ TEST_CASE("what rank 0 takes is what all ranks take that do the same") {
               CHECK(mine.syncs == theirs.syncs);
               CHECK(mine.threadBlocks == theirs.threadBlocks);
               const Stage &stage = one.candidates.stageOf(0);
-              REQUIRE(stage.isScheduled());
-              if (!stage.passed->program.folded)
+              REQUIRE((stage.scheduled && stage.scheduled->isScheduled()));
+              if (!stage.scheduled->passed.program.folded)
                 continue;
               ++folded;
-              CHECK(stage.passed->program.ranks[1].blocks.empty());
+              CHECK(stage.scheduled->passed.program.ranks[1].blocks.empty());
               REQUIRE(one.candidates.complete(0));
-              const ir::Program &completed = one.candidates.stageOf(0).passed->program;
+              const ir::Program &completed = one.candidates.stageOf(0).scheduled->passed.program;
               CHECK_FALSE(completed.folded);
               CHECK(completed.ranks[1].blocks.size() == completed.ranks[0].blocks.size());
             }
           }
   CHECK(folded > 60); // of 96
+}
+
+TEST_CASE("candidates share what parts make that read nothing in which they differ") {
+  const ir::Program program = ring(8, 0);
+  Trial trial(program);
+  const Open first{.blocks = 2};
+  Open instances = first, blocks = first, pull = first, packets = first;
+  instances.instances = 2;
+  blocks.blocks = 4;
+  pull.pull = true;
+  packets.protocol = ir::Protocol::LL;
+  for (const Open &open : {first, instances, blocks, pull, packets})
+    REQUIRE_FALSE(trial.candidates.tryOut(open, false).refused);
+  const auto stage = [&](std::size_t candidate) { return trial.candidates.stageOf(candidate); };
+  CHECK(stage(1).scheduled == stage(0).scheduled);
+  CHECK(stage(2).placed == stage(0).placed);
+  CHECK(stage(2).scheduled != stage(0).scheduled);
+  CHECK(stage(3).placed != stage(0).placed); // its reductions read what the others are given
+  CHECK(stage(4).placed != stage(0).placed);
 }
 
 TEST_CASE("a completed candidate is the program that its passes make") {
@@ -136,7 +155,7 @@ TEST_CASE("a completed candidate is the program that its passes make") {
       const Open open{.protocol = protocol, .blocks = 2};
       Trial trial(program);
       REQUIRE_FALSE(trial.candidates.tryOut(open, false).refused);
-      REQUIRE(trial.candidates.stageOf(0).passed->program.folded);
+      REQUIRE(trial.candidates.stageOf(0).scheduled->passed.program.folded);
       REQUIRE(trial.candidates.complete(0));
 
       ir::Program alone = program;
@@ -147,19 +166,19 @@ TEST_CASE("a completed candidate is the program that its passes make") {
       REQUIRE(manager.add("place,order,cut,share-scratch,synchronise,fuse,lower-data-sync,infer-sync").empty());
       ir::DiagnosticEngine diags;
       REQUIRE(manager.run(alone, diags).ok);
-      CHECK(textOf(trial.candidates.stageOf(0).passed->program) == textOf(alone));
+      CHECK(textOf(trial.candidates.stageOf(0).scheduled->passed.program) == textOf(alone));
     }
 }
 
 TEST_CASE("a candidate that is the only one is that of all ranks, unless it is likely refused") {
   Trial trial(allGather(8, 0), "mscclpp");
   CHECK_FALSE(trial.candidates.tryOut({}, true).refused);
-  CHECK_FALSE(trial.candidates.stageOf(0).passed->program.folded);
+  CHECK_FALSE(trial.candidates.stageOf(0).scheduled->passed.program.folded);
   Trial likely(ring(16, 0), "mscclpp"); // one block sums and passes on 15 shares
   likely.candidates.tryOut({.blocks = 4}, true);
   const Stage &stage = likely.candidates.stageOf(0);
-  REQUIRE(stage.passed);
-  CHECK((stage.isStuck() || stage.passed->program.folded));
+  REQUIRE(stage.scheduled);
+  CHECK((stage.scheduled->passed.isRefused || stage.scheduled->passed.program.folded));
 }
 
 TEST_CASE("a candidate is refused when it is completed if another rank passes a limit") {
@@ -168,7 +187,7 @@ TEST_CASE("a candidate is refused when it is completed if another rank passes a 
                            << 30; // the last rank's share is farther than the executor's offsets reach
   Trial trial(program, "mscclpp");
   REQUIRE_FALSE(trial.candidates.tryOut({}, false).refused);
-  REQUIRE(trial.candidates.stageOf(0).passed->program.folded);
+  REQUIRE(trial.candidates.stageOf(0).scheduled->passed.program.folded);
   CHECK_FALSE(trial.candidates.complete(0));
   CHECK(trial.candidates.tried()[0].refused);
 }

@@ -1,0 +1,73 @@
+#include "passes/schedule/candidate_stages.h"
+
+#include "ir/movement.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::schedule {
+namespace {
+
+/// True if a placed program is the same whether reductions pull or not: none has an operand of another rank but in
+/// packets.
+bool isAnySide(const Made &placed) {
+  return std::ranges::all_of(placed.passed.program.movement.statements,
+                             [](const ir::Move &s) { return !s.via || s.packets.value_or(false); });
+}
+
+/// True if parts that follow make the same of both, which are of `part`, and of candidates that agree on the protocol
+/// and the step.
+bool isSame(Part part, const Made &one, const Made &other) {
+  if (one.passed.isRefused || other.passed.isRefused)
+    return false;
+  const ir::Program &a = one.passed.program, &b = other.passed.program;
+  switch (part) {
+  case Part::Place:
+    return a.movement.statements == b.movement.statements && a.movement.places == b.movement.places &&
+           std::ranges::equal(a.ranks, b.ranks, {}, &ir::Rank::scratchChunks, &ir::Rank::scratchChunks);
+  case Part::Deal:
+    return one.blocks == other.blocks;
+  case Part::Schedule:
+  case Part::Take:
+    return false;
+  }
+  return false;
+}
+
+} // namespace
+
+Open readBy(Part part, const Open &open) {
+  switch (part) {
+  case Part::Place:
+    return {.protocol = open.protocol,
+            .pull = open.pull,
+            .throughSwitch = open.throughSwitch,
+            .step = open.step != 0 ? 1u : 0u};
+  case Part::Deal:
+    return {.protocol = open.protocol, .blocks = open.blocks, .step = open.step};
+  case Part::Schedule:
+    return {.protocol = open.protocol, .step = open.step, .relayBlocks = open.relayBlocks};
+  case Part::Take:
+    return {.protocol = open.protocol, .instances = open.instances};
+  }
+  return open;
+}
+
+std::shared_ptr<Made> MadeParts::find(const Key &key) const {
+  if (const auto known = made_.find(key); known != made_.end())
+    return known->second;
+  Key other = key;
+  other.read.pull = !key.read.pull;
+  const auto known = made_.find(other);
+  return key.part == Part::Place && known != made_.end() && isAnySide(*known->second) ? known->second : nullptr;
+}
+
+std::shared_ptr<Made> MadeParts::add(const Key &key, Made made) {
+  const auto same = std::ranges::find_if(made_, [&](const auto &known) {
+    const Key &other = known.first;
+    return other.part == key.part && other.before == key.before && other.read.protocol == key.read.protocol &&
+           other.read.step == key.read.step && isSame(key.part, *known.second, made);
+  });
+  return made_[key] = same != made_.end() ? same->second : std::make_shared<Made>(std::move(made));
+}
+
+} // namespace mscclc::passes::schedule
