@@ -1,9 +1,9 @@
 // One run of a program, written down: what waits for what, and which accesses have to be in order.
 //
-// The run is the verifier's (verify/machine.h), without values: two launches of one size, three with double scratch,
-// with what each rank's user does around them. Where the verifier asks whether one access is ordered before another,
-// the pair is kept, so that it can be asked again of a program with less sync. Dropping sync only takes edges away: as
-// long as all pairs stay in order, every access meets the same ones before it.
+// The run is the verifier's (verify/control.h, data_run.h), without values: two launches of one size, three with double
+// scratch, with what each rank's user does around them. Where the verifier asks whether one access is ordered before
+// another, the pair is kept, so that it can be asked again of a program with less sync. Dropping sync only takes edges
+// away: as long as all pairs stay in order, every access meets the same ones before it.
 //
 // Times are Lamport's clocks: a block counts what it does, and goes on from the time of what it has waited for. So what
 // comes before has a lesser time, with sync dropped too, and a search from one event for another need not look at what

@@ -1,205 +1,97 @@
 // The machine's data operations: which cells they touch, in which order to what came before, and what they leave there.
 #include "passes/verify/machine.h"
 
-#include "ir/internal_error.h"
 #include "ir/op_memory.h"
 
 #include <algorithm>
 
 namespace mscclc::passes::proof {
 
-void Machine::addOperand(const BlockState &s, const ir::Op &op, std::uint32_t operand) {
-  const std::uint32_t ref = op.firstChunk + operand;
-  const ir::Chunk &chunk = s.code->chunks[ref];
-  auto &list = operand < op.numSrcs ? sources_ : destinations_;
-  ir::forEachPiece(index_.program, s.rank, op, operand, chunk, [&](const ir::MemoryPiece &piece) {
-    const UnitSpan span = geometry_.span(chunk, op, s.at.inLoop() ? &s.slice : nullptr, piece.inScratch());
-    const std::uint64_t first = memory_.base(piece.rank, piece.buffer, piece.isPacket()) + span.first;
-    list.push_back({piece.rank, static_cast<CellId>(first), span.count, ref, piece.isPacket(), piece.inScratch()});
-  });
-}
-
-void Machine::resolve(const BlockState &s, const ir::Op &op) {
-  sources_.clear();
-  destinations_.clear();
-  for (std::uint32_t i = 0; i < op.numChunks(); ++i)
-    addOperand(s, op, i);
-}
-
-bool Machine::packetsArrived(std::uint32_t b, const ir::Op &op) {
-  const auto now = static_cast<std::uint8_t>(launch_ + 1);
-  BlockState &s = blocks_[b];
-  for (; s.step < op.numSrcs; ++s.step) { // what has arrived stays
-    if (ir::formOfSource(op, s.step) != ir::DataForm::Packet)
-      continue;
-    sources_.clear();
-    addOperand(s, op, s.step);
-    for (const Operand &source : sources_)
-      for (std::uint32_t i = 0; i < source.count; ++i)
-        if (memory_.slotLaunch(source.first + i) != now) {
-          if (!ir::awaitsPackets(op.kind)) {
-            listener_.packetNotThere(source.first + i, index_.place(b, s.at.op()));
-            return true;
-          }
-          block(b, memory_.slotWaiter(source.first + i), Waiting::Packet, source.first + i);
-          return false;
-        }
-  }
-  return true;
-}
-
-View Machine::packetView(std::uint32_t b) {
-  View view = order_.view(b);
-  taken_.clear();
-  mixed_ = false;
-  std::uint32_t last = none;
-  for (const Operand &source : sources_) {
-    if (!source.packet || source.count == 0)
-      continue;
-    const std::uint32_t first = memory_.slotClock(source.first);
-    for (std::uint32_t i = 0; i < source.count; ++i) {
-      const std::uint32_t clock = memory_.slotClock(source.first + i);
-      mixed_ = mixed_ || clock != first;
-      if (clock != last)
-        taken_.push_back(packetClocks_[last = clock]);
-    }
-  }
-  view.besides = taken_;
-  return view;
-}
-
-/// A thread that writes an element has taken that element's packets, and no others.
-void Machine::writeComputed(const Operand &to, const Epoch &by, const View &view, const ValueId *values) {
-  if (!sawPackets_ || !mixed_)
-    return write(to, by, view, values);
-  for (std::uint32_t u = 0, end; u < to.count; u = end) {
-    const auto alike = [&](const Operand &source) {
-      return !source.packet || memory_.slotClock(source.first + end) == memory_.slotClock(source.first + u);
-    };
-    for (end = u + 1; end < to.count && std::all_of(sources_.begin(), sources_.end(), alike);)
-      ++end;
-    takenHere_.clear();
-    for (const Operand &source : sources_)
-      if (source.packet)
-        takenHere_.push_back(packetClocks_[memory_.slotClock(source.first + u)]);
-    packetClock_ = none;
-    View part = view;
-    part.besides = takenHere_;
-    Operand piece = to;
-    piece.first += u;
-    piece.count = end - u;
-    write(piece, by, part, launch_ == 0 ? values + u : values);
-  }
-}
-
 bool Machine::data(std::uint32_t b, const ir::Op &op) {
-  BlockState &s = blocks_[b];
-  if (ir::isPacketOp(op.kind) && !packetsArrived(b, op))
+  if (!data_.run(b, op))
     return false;
-  resolve(s, op);
-  currentBlock_ = b;
-  currentOp_ = &op;
-  sawPackets_ = ir::awaitsPackets(op.kind);
-  packetClock_ = none;
-  switch (ir::info(op.kind).stored) {
-  case ir::Stored::Sources:
-    if (op.channelType == ir::ChannelType::Port)
-      portPut(b, op);
-    else
-      move(b);
-    break;
-  case ir::Stored::Reduction:
-    reduce(b, op);
-    break;
-  case ir::Stored::Nothing:
-    throw ir::InternalError("no data operation: " + std::string(ir::toString(op.kind)));
-  }
-  if (sawPackets_)
-    for (const MessageClock &clock : taken_)
-      order_.receive(b, clock, false);
-  if (ir::putsAndSignals(op.kind))
-    signalAll(b, op, false);
-  if (ir::flushes(op.kind))
-    flushAll(b, op);
+  for (const MessageClock &clock : now_.taken)
+    order_.receive(b, clock, false);
   return true;
 }
 
-void Machine::move(std::uint32_t b) {
-  const View before = order_.view(b);
-  const View after = sawPackets_ ? packetView(b) : before;
-  const Operand *present = nullptr;
-  for (std::size_t i = 0; i < destinations_.size(); ++i) {
-    const Operand &source = sources_[sources_.size() == 1 ? 0 : i];
-    if (&source != present) {
-      present = &source;
-      readValues(source, {b, before.phase, source.ref}, before);
-    }
-    writeComputed(destinations_[i], {b, before.phase, destinations_[i].ref}, after, valuesOfUnit_.data());
-  }
+bool Machine::begins(const DataStep &step) {
+  clocksOf(step.taken, now_.taken);
+  now_.message = none;
+  return true;
 }
 
-void Machine::reduce(std::uint32_t b, const ir::Op &op) {
-  const View before = order_.view(b);
-  const View after = sawPackets_ ? packetView(b) : before;
-  for (const Operand &source : sources_)
-    read(source, {b, before.phase, source.ref}, before);
-  const std::uint32_t units = sources_[0].count;
-  if (launch_ == 0) {
-    valuesOfUnit_.resize(units);
-    for (std::uint32_t u = 0; u < units; ++u) {
-      partsOfUnit_.clear();
-      for (const Operand &source : sources_)
-        partsOfUnit_.push_back(memory_[source.first + u].value);
-      valuesOfUnit_[u] = chains_ && op.channelType != ir::ChannelType::Switch
-                             ? values_.chain(op.reduceOp, partsOfUnit_)
-                             : values_.combine(op.reduceOp, partsOfUnit_);
-    }
-  }
-  for (const Operand &destination : destinations_)
-    writeComputed(destination, {b, before.phase, destination.ref}, after, valuesOfUnit_.data());
+void Machine::reads(const DataStep &step, const Operand &source) {
+  const View view = order_.view(step.block);
+  read(source, {step.block, view.phase, source.ref}, view);
+  if (ir::info(step.op->kind).stored == ir::Stored::Sources)
+    keepValues(source);
 }
 
-void Machine::portPut(std::uint32_t b, const ir::Op &op) {
-  BlockState &s = blocks_[b];
-  const auto ids = s.code->idsOf(op);
-  for (std::uint32_t i = 0; i < destinations_.size(); ++i) { // thread i puts the i-th
-    const Operand &source = sources_[sources_.size() == 1 ? 0 : i];
-    const std::uint32_t channel = index_.channel(op.channelType, s.rank, ids[ids.size() == 1 ? 0 : i]);
-    View issue = threadView(b, i);
-    issue.putChannel = channel;
-    const Epoch put{Epoch::putBit | order_.addPut(channel, issue, s.at.op()), issue.phase, source.ref};
-    readValues(source, put, issue);
-    if (history_ && launch_ == 0 && source.scratch) {
-      const Operand &cells = source.packet ? destinations_[i] : source;
-      if (cells.count != 0)
-        history_->note(source.rank, put, false, source.packet, cells.first, cells.count);
-    }
-    View finish = sawPackets_ ? packetView(b) : issue;
-    finish.thread = i;
-    finish.putChannel = channel;
-    write(destinations_[i], {put.agent, put.phase, destinations_[i].ref}, finish, valuesOfUnit_.data());
-  }
-}
-
-void Machine::readValues(const Operand &source, const Epoch &by, const View &view) {
-  read(source, by, view);
-  if (launch_ != 0)
+void Machine::reduces(const DataStep &step) {
+  if (control_.launch() != 0)
     return;
-  valuesOfUnit_.resize(source.count);
+  const bool chain = chains_ && step.op->channelType != ir::ChannelType::Switch;
+  now_.values.resize(step.sources[0].count);
+  for (std::uint32_t u = 0; u < now_.values.size(); ++u) {
+    partsOfUnit_.clear();
+    for (const Operand &source : step.sources)
+      partsOfUnit_.push_back(memory_[source.first + u].value);
+    now_.values[u] =
+        chain ? values_.chain(step.op->reduceOp, partsOfUnit_) : values_.combine(step.op->reduceOp, partsOfUnit_);
+  }
+}
+
+void Machine::writes(const DataStep &step, const Operand &part, std::uint32_t unit,
+                     std::span<const std::uint32_t> taken) {
+  View view = order_.view(step.block);
+  view.besides = now_.taken;
+  if (step.isMixed) {
+    clocksOf(taken, now_.takenHere);
+    view.besides = now_.takenHere;
+    now_.message = none;
+  }
+  write(part, {step.block, view.phase, part.ref}, view, now_.values.data() + (control_.launch() == 0 ? unit : 0));
+}
+
+void Machine::puts(const DataStep &step, std::uint32_t thread, std::uint32_t channel, const Operand &source,
+                   const Operand &destination) {
+  View issue = threadView(step.block, thread);
+  issue.putChannel = channel;
+  const std::uint32_t op = control_.at(step.block).op();
+  const Epoch put{Epoch::putBit | order_.addPut(channel, issue, op), issue.phase, source.ref};
+  read(source, put, issue);
+  keepValues(source);
+  if (history_ && control_.launch() == 0 && source.scratch) {
+    const Operand &cells = source.packet ? destination : source;
+    if (cells.count != 0)
+      history_->note(source.rank, put, false, source.packet, cells.first, cells.count);
+  }
+  View finish = issue;
+  if (step.takesPackets)
+    finish.besides = now_.taken;
+  write(destination, {put.agent, put.phase, destination.ref}, finish, now_.values.data());
+}
+
+/// What `source` holds, in the first launch: later ones follow no values.
+void Machine::keepValues(const Operand &source) {
+  if (control_.launch() != 0)
+    return;
+  now_.values.resize(source.count);
   for (std::uint32_t u = 0; u < source.count; ++u)
-    valuesOfUnit_[u] = memory_[source.first + u].value;
+    now_.values[u] = memory_[source.first + u].value;
 }
 
 void Machine::read(const Operand &operand, const Epoch &by, const View &view) {
   if (operand.count == 0)
     return;
   counts_.accesses += operand.count;
-  if (launch_ != 0)
+  if (control_.launch() != 0)
     return checkLater(operand, by, view, false);
   if (history_ && operand.scratch && !by.isPut())
     history_->note(operand.rank, by, false, operand.packet, operand.first, operand.count);
   // Of packets every reader counts: the first tells soonest that what they were computed from has been read.
-  const bool awaited = operand.packet && ir::awaitsPackets(currentOp_->kind);
+  const bool awaited = operand.packet && data_.step().takesPackets;
   const bool keeps = operand.packet && geometry_.mostIterations() == 0;
   for (std::uint32_t i = 0; i < operand.count; ++i) {
     const CellId id = operand.first + i;
@@ -222,10 +114,10 @@ void Machine::write(const Operand &operand, const Epoch &by, const View &view, c
   if (operand.count == 0)
     return;
   counts_.accesses += operand.count;
-  if (launch_ != 0) {
+  if (control_.launch() != 0) {
     checkLater(operand, by, view, true);
     for (std::uint32_t i = 0; operand.packet && i < operand.count; ++i)
-      if (memory_.slotLaunch(operand.first + i) != launch_ + 1)
+      if (!data_.slots().isThere(operand.first + i))
         sendPacket(operand.first + i, view);
     return;
   }
@@ -234,7 +126,7 @@ void Machine::write(const Operand &operand, const Epoch &by, const View &view, c
   for (std::uint32_t i = 0; i < operand.count; ++i) {
     const CellId id = operand.first + i;
     Cell &cell = memory_[id];
-    if (operand.packet && memory_.slotLaunch(id) == launch_ + 1) {
+    if (operand.packet && data_.slots().isThere(id)) {
       writeAgain(id, by, view, values[i]);
       continue;
     }
@@ -247,7 +139,7 @@ void Machine::write(const Operand &operand, const Epoch &by, const View &view, c
 }
 
 void Machine::checkLater(const Operand &operand, const Epoch &by, const View &view, bool writes) {
-  if (index_.program.doubleScratch && operand.scratch != (launch_ == 2))
+  if (index_.program.doubleScratch && operand.scratch != (control_.launch() == 2))
     return;
   if (history_ && operand.scratch && writes)
     if (const ScratchHistory::Access *open = history_->open(operand.rank, view)) {
@@ -295,30 +187,28 @@ void Machine::checkWrite(CellId id, const Epoch &by, const View &view, bool pack
 
 /// True if one thread makes both accesses, 'a' before 'b', which is the operation's in progress, and in that order.
 bool Machine::sameElement(const Epoch &a, const Epoch &b) const {
-  if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser() || !currentOp_)
+  if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser())
     return false;
-  const BlockState &s = blocks_[b.agent];
-  const bool sameOp = a.ref - currentOp_->firstChunk < currentOp_->numChunks();
-  return elements_.sameThread(b.agent, {sameOp ? s.at.op() : opOf(a), a.ref}, {s.at.op(), b.ref}, s.at.header(),
-                              s.slice);
+  const ir::Op &op = *data_.step().op;
+  const std::uint32_t at = control_.at(b.agent).op();
+  const bool isSameOp = a.ref - op.firstChunk < op.numChunks();
+  return elements_.sameThread(b.agent, {isSameOp ? at : opOf(a), a.ref}, {at, b.ref}, control_.at(b.agent).header(),
+                              control_.slice(b.agent));
 }
 
 void Machine::sendPacket(CellId id, const View &view) {
-  if (packetClock_ == none) {
-    packetClock_ = static_cast<std::uint32_t>(packetClocks_.size());
-    packetClocks_.push_back(order_.send(currentBlock_, true, view.besides));
+  if (now_.message == none) {
+    now_.message = static_cast<std::uint32_t>(packetClocks_.size());
+    packetClocks_.push_back(order_.send(data_.step().block, true, view.besides));
   }
-  memory_.slotLaunch(id) = static_cast<std::uint8_t>(launch_ + 1);
-  memory_.slotClock(id) = packetClock_;
-  if (memory_.slotWaiter(id) != none)
-    wake(memory_.slotWaiter(id));
+  data_.send(id, now_.message);
 }
 
 void Machine::writeAgain(CellId id, const Epoch &by, const View &view, ValueId value) {
   // The same packet over itself, as a multicast does to its sender's own slot, is seen by nobody: if it comes later.
   Cell &cell = memory_[id];
-  const bool isSource = std::any_of(sources_.begin(), sources_.end(),
-                                    [&](const Operand &o) { return o.packet && id - o.first < o.count; });
+  const bool isSource =
+      std::ranges::any_of(data_.step().sources, [&](const Operand &o) { return o.packet && id - o.first < o.count; });
   const bool harmless = value == cell.value && value > Values::unknown &&
                         (isSource || order_.before(cell.write, true, view, Relation::HappensBefore));
   if (!harmless) {

@@ -13,7 +13,7 @@ std::vector<Stuck> DeadlockSearch::find() {
   for (std::uint32_t start = 0; start < index_.numBlocks(); ++start) {
     path.clear();
     std::uint32_t b = start;
-    while (!machine_.finished(b) && seen[b] == none) {
+    while (!control_.finished(b) && seen[b] == none) {
       seen[b] = start;
       path.push_back(b);
       const Source next = sourceOf(b);
@@ -37,12 +37,12 @@ std::vector<Stuck> DeadlockSearch::find() {
 /// The operations that unfinished blocks have before them.
 void DeadlockSearch::collect() {
   for (std::uint32_t b = 0; b < index_.numBlocks(); ++b)
-    if (!machine_.finished(b) && machine_.waiting(b).kind == Waiting::Packet)
-      writers_[machine_.waiting(b).id];
+    if (!control_.finished(b) && control_.waiting(b).kind == Waiting::Packet)
+      writers_[control_.waiting(b).id];
   for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
-    if (machine_.finished(b))
+    if (control_.finished(b))
       continue;
-    const ir::BlockCursor &at = machine_.at(b);
+    const ir::BlockCursor &at = control_.at(b);
     const bool comesAgain = at.inLoop() && !at.isLastIteration(); // the beginning of the loop
     for (std::uint32_t o = comesAgain ? at.header() + 1 : at.op(); o < index_.ops(b).ops.size(); ++o)
       collectFrom(b, o);
@@ -73,7 +73,7 @@ void DeadlockSearch::collectFrom(std::uint32_t b, std::uint32_t o) {
 }
 
 Source DeadlockSearch::sourceOf(std::uint32_t b) const {
-  const Waiting &w = machine_.waiting(b);
+  const Waiting &w = control_.waiting(b);
   if (w.kind == Waiting::Packet)
     return writers_.at(w.id);
   if (w.kind == Waiting::Barrier)
@@ -86,11 +86,11 @@ Source DeadlockSearch::sourceOf(std::uint32_t b) const {
 Source DeadlockSearch::missingAt(std::uint32_t barrier, std::uint32_t b) const {
   for (const std::uint32_t other : index_.barrier(barrier).blocks) {
     const auto &ops = index_.ops(other).ops;
-    const bool there = machine_.waiting(other).kind == Waiting::Barrier && machine_.waiting(other).id == barrier;
-    if (there || machine_.finished(other))
+    const bool there = control_.waiting(other).kind == Waiting::Barrier && control_.waiting(other).id == barrier;
+    if (there || control_.finished(other))
       continue;
-    for (std::uint32_t o = machine_.at(other).op(); o < ops.size(); ++o)
-      if (ops[o].kind == ir::OpKind::Barrier && ops[o].imm == index_.ops(b).ops[machine_.at(b).op()].imm)
+    for (std::uint32_t o = control_.at(other).op(); o < ops.size(); ++o)
+      if (ops[o].kind == ir::OpKind::Barrier && ops[o].imm == index_.ops(b).ops[control_.at(b).op()].imm)
         return {other, o};
   }
   return {};

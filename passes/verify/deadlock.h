@@ -1,7 +1,8 @@
 // Who is stuck for ever, and why: blocks that wait for each other in a circle, or for what nobody brings.
 #pragma once
 
-#include "passes/verify/machine.h"
+#include "passes/verify/control.h"
+#include "passes/verify/memory.h"
 
 #include <unordered_map>
 
@@ -18,12 +19,12 @@ struct Stuck {
   std::vector<Source> sources; ///< of what each of them waits for; empty for one that waits for nobody
 };
 
-/// Looks at a machine whose launch did not end. Each unfinished block waits for one thing, and each thing has at most
+/// Looks at a run whose launch did not end. Each unfinished block waits for one thing, and each thing has at most
 /// one operation that is looked at: so following them from any block leads into a circle or to an end.
 class DeadlockSearch {
 public:
-  DeadlockSearch(const ProgramIndex &index, const Geometry &geometry, const Memory &memory, const Machine &machine)
-      : index_(index), geometry_(geometry), memory_(memory), machine_(machine) {}
+  DeadlockSearch(const ProgramIndex &index, const Geometry &geometry, const Memory &memory, const Control &control)
+      : index_(index), geometry_(geometry), memory_(memory), control_(control) {}
 
   /// In the order of blocks, each circle once.
   std::vector<Stuck> find();
@@ -38,7 +39,7 @@ private:
   const ProgramIndex &index_;
   const Geometry &geometry_;
   const Memory &memory_;
-  const Machine &machine_;
+  const Control &control_;
   std::unordered_map<std::uint64_t, Source> sources_; ///< of signals and releases
   std::unordered_map<CellId, Source> writers_;        ///< of packets that are waited for
 };

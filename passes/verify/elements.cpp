@@ -21,7 +21,7 @@ std::uint32_t Elements::loopOf(std::uint32_t b, std::uint32_t o) const {
 }
 
 Elements::Share Elements::shareOf(std::uint32_t b, const Operand &operand, std::uint32_t header,
-                                  const LoopSlice &slice) const {
+                                  const LoopSlice *slice) const {
   const ir::ThreadBlock &code = index_.ops(b);
   const ir::Op &op = code.ops[operand.op];
   const ir::Chunk &chunk = code.chunks[operand.ref];
@@ -29,13 +29,13 @@ Elements::Share Elements::shareOf(std::uint32_t b, const Operand &operand, std::
   const bool inLoop = loop != none && loop == header; // of a pipeline that has ended, its header sets the share apart
   // Of a multicast, one element of all ranks: the own rank's tells.
   const ir::MemoryPiece piece = ir::pieceOf(index_.program, index_.rankOf(b), op, operand.ref - op.firstChunk, chunk);
-  const UnitSpan span = geometry_.span(chunk, op, inLoop ? &slice : nullptr, piece.inScratch());
+  const UnitSpan span = geometry_.span(chunk, op, inLoop ? slice : nullptr, piece.inScratch());
   const std::uint64_t first = memory_.base(piece.rank, piece.buffer, piece.isPacket()) + span.first;
   return {static_cast<CellId>(first), span.count, chunk.size, op.groupIndex, op.groupSize, loop};
 }
 
 bool Elements::sameThread(std::uint32_t b, const Operand &before, const Operand &now, std::uint32_t header,
-                          const LoopSlice &slice) const {
+                          const LoopSlice *slice) const {
   if (before.ref == now.ref)
     return true;
   if (before.op == now.op) // one operation: both ranges begin at the same place

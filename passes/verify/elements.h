@@ -19,14 +19,14 @@ public:
 
   /// True if one thread makes both accesses of a cell, of operands of block `b`, and in that order: of two operations,
   /// it does not hold between multicast addresses and a memory's own. `now`'s operation is in progress, in `slice` of
-  /// the pipeline of `header`, or none.
+  /// the pipeline of `header`; null and `none` outside of pipelines.
   bool sameThread(std::uint32_t b, const Operand &before, const Operand &now, std::uint32_t header,
-                  const LoopSlice &slice) const;
+                  const LoopSlice *slice) const;
 
 private:
   struct Share;
   std::uint32_t loopOf(std::uint32_t b, std::uint32_t op) const;
-  Share shareOf(std::uint32_t b, const Operand &operand, std::uint32_t header, const LoopSlice &slice) const;
+  Share shareOf(std::uint32_t b, const Operand &operand, std::uint32_t header, const LoopSlice *slice) const;
 
   const ProgramIndex &index_;
   const Geometry &geometry_;

@@ -1,11 +1,11 @@
 // One maximal execution of a program, checking every access on the way.
 //
-// Launch after launch, each block runs until it must wait. Signals, semaphores and barriers move clocks (Order), data
-// operations move symbolic values (Values) and are compared with the accesses before them, cell by cell (Memory). The
-// order in which blocks take turns does not matter: see verify.h.
+// Control says who runs when, DataRun which cells an operation touches. Signals, semaphores and barriers move clocks
+// (Order), data operations move symbolic values (Values) and are compared with the accesses before them, cell by cell
+// (Memory).
 #pragma once
 
-#include "ir/cursor.h"
+#include "passes/verify/data_run.h"
 #include "passes/verify/elements.h"
 #include "passes/verify/premises.h"
 #include "passes/verify/scratch_history.h"
@@ -29,12 +29,6 @@ struct Conflict {
   std::uint32_t firstOp = none, secondOp = none; ///< `none` for the user's own accesses
 };
 
-/// What a block waits for.
-struct Waiting {
-  enum Kind : std::uint8_t { Nothing, Channel, Semaphore, Barrier, Packet } kind = Nothing;
-  std::uint32_t id = 0; ///< channel end that waits, semaphore, barrier, or cell
-};
-
 /// Receives what the machine finds.
 class MachineListener {
 public:
@@ -54,10 +48,10 @@ public:
 };
 
 struct MachineCounts {
-  std::uint64_t operations = 0, accesses = 0, syncs = 0;
+  std::uint64_t operations = 0, accesses = 0;
 };
 
-class Machine {
+class Machine : private ControlEvents, private DataEvents {
 public:
   Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const ThreadRoles &roles,
           Memory &memory, Order &order, Values &values, MachineListener &listener);
@@ -70,39 +64,14 @@ public:
   void keepChains(bool chains) { chains_ = chains; }
   /// Looks at launches of different message sizes, too.
   void changeSizes() { history_.emplace(index_, order_); }
-  /// Of each rank at most so many blocks have begun and not ended: in the order of their numbers, the next begins where
-  /// one ends.
-  void holdAtOnce(std::uint64_t blocks) { heldAtOnce_ = blocks; }
-  /// Runs one launch of every rank to its end. False if blocks are stuck; `waiting` tells on what.
-  bool runLaunch();
-  /// Where blocks are stuck: begins those that have not begun, and goes on.
-  bool runTheRest();
-  /// Blocks of `rank` that have begun in this launch.
-  std::uint32_t begun(std::uint32_t rank) const { return begun_[rank]; }
-  /// What the user does with the buffers around a launch: reads outputs after it, writes inputs before it.
-  void beginLaunch();
-  void endLaunch();
-  std::uint32_t launch() const { return launch_; }
-
-  const Waiting &waiting(std::uint32_t block) const { return blocks_[block].waiting; }
-  const ir::BlockCursor &at(std::uint32_t block) const { return blocks_[block].at; }
-  bool finished(std::uint32_t block) const { return blocks_[block].at.atEnd(*blocks_[block].code); }
+  Control &control() { return control_; }
+  const Control &control() const { return control_; }
   const MachineCounts &counts() const { return counts_; }
   /// The operation that `record`'s operand belongs to.
   std::uint32_t opOf(const Epoch &record) const;
 
 private:
-  struct BlockState {
-    const ir::ThreadBlock *code = nullptr;
-    std::uint32_t rank = 0;
-    ir::BlockCursor at;
-    std::uint32_t step = 0; ///< ids of a wait that are done, or sources that are there
-    std::uint32_t nextWaiter = none;
-    bool entered = false; ///< the operation there has done what comes before it
-    Waiting waiting;
-    LoopSlice slice;
-  };
-  /// What waits in a queue.
+  /// What a signal or release brings along.
   struct Sent {
     MessageClock clock;
     std::uint32_t covers = none;  ///< port puts that are complete with it: see Order
@@ -112,7 +81,7 @@ private:
   struct SharedQueue {
     std::vector<std::vector<Sent>> sent;                       ///< [signaller]
     std::vector<std::uint32_t> taken;                          ///< [waiter]
-    std::uint64_t numSent = 0, numTaken = 0;                   ///< of the launch
+    std::uint64_t initial = 0, numTaken = 0;                   ///< in each launch; in this one
     std::uint32_t lastBlock = none, lastPhase = 0, lastOp = 0; ///< of the launch's last wait
     std::uint32_t lastSender = none, lastSendPhase = 0;
     struct Place {
@@ -121,49 +90,44 @@ private:
     std::vector<Place> inTurn;       ///< of all of `sent`, in the machine's order
     std::vector<std::uint64_t> told; ///< [waiter]: how many of these it was told of
   };
-  /// An operand as cells: of `rank`, from `first`.
-  struct Operand {
-    std::uint32_t rank = 0;
-    CellId first = 0;
-    std::uint32_t count = 0;
-    std::uint32_t ref = 0;
-    bool packet = false;
-    bool scratch = false;
-  };
-  // machine.cpp: control
-  bool runReady();
-  void beginNext(std::uint32_t rank);
-  void run(std::uint32_t block);
-  bool execute(std::uint32_t block, const ir::Op &op);
-  void signal(std::uint32_t block, std::uint32_t queue, const Sent &sent);
+  // machine.cpp: sync
+  void endsPhase(std::uint32_t block) override;
+  void meet(std::span<const std::uint32_t> blocks) override;
+  void meetRank(std::uint32_t rank) override { order_.meetRank(rank); }
+  std::uint32_t gives(std::uint32_t block, const ir::Op &op, std::uint32_t thread, std::uint32_t queue) override;
+  void takes(std::uint32_t block, const ir::Op &op, std::uint32_t thread, std::uint32_t queue,
+             std::uint32_t message) override;
+  void flushes(std::uint32_t block, const ir::Op &op) override;
+  bool data(std::uint32_t block, const ir::Op &op) override;
+  void done(std::uint32_t /*block*/) override { ++counts_.operations; }
+  void launchBegins() override;
   Sent sendOf(std::uint32_t block, std::uint32_t thread, bool relaxed, std::uint32_t portChannel);
-  bool wait(std::uint32_t block, std::uint32_t thread, std::uint32_t queue, bool relaxed);
-  bool waitAll(std::uint32_t block, const ir::Op &op);
-  void signalAll(std::uint32_t block, const ir::Op &op, bool relaxed);
-  bool barrier(std::uint32_t block, const ir::Op &op);
-  void endPhase(std::uint32_t block);
+  void takeOne(std::uint32_t block, std::uint32_t thread, std::uint32_t queue, bool relaxed, const Sent &sent);
   void forgetThreadWaits(std::uint32_t block);
-  void flushAll(std::uint32_t block, const ir::Op &op);
-  void block(std::uint32_t block, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id);
-  void wake(std::uint32_t &waiters);
   void checkTurn(std::uint32_t block, SharedQueue &shared, std::uint32_t queue);
-  void signalShared(std::uint32_t block, std::uint32_t queue, const SharedSync &parties, const Sent &sent);
+  void giveShared(std::uint32_t block, std::uint32_t queue, const SharedSync &parties, const Sent &sent);
   template <typename Take>
-  bool waitShared(std::uint32_t block, std::uint32_t queue, const SharedSync &parties, const Take &take);
+  void takeShared(std::uint32_t block, std::uint32_t queue, const SharedSync &parties, const Take &take);
 
   // data.cpp: data
-  bool data(std::uint32_t block, const ir::Op &op);
-  void resolve(const BlockState &state, const ir::Op &op);
-  void addOperand(const BlockState &state, const ir::Op &op, std::uint32_t operand);
-  bool packetsArrived(std::uint32_t block, const ir::Op &op);
-  void move(std::uint32_t block);
-  void reduce(std::uint32_t block, const ir::Op &op);
-  void portPut(std::uint32_t block, const ir::Op &op);
-  /// Reads a source that is stored as it is, and keeps its values.
-  void readValues(const Operand &source, const Epoch &by, const View &view);
+  bool begins(const DataStep &step) override;
+  void reads(const DataStep &step, const Operand &source) override;
+  void reduces(const DataStep &step) override;
+  void writes(const DataStep &step, const Operand &part, std::uint32_t unit,
+              std::span<const std::uint32_t> taken) override;
+  void puts(const DataStep &step, std::uint32_t thread, std::uint32_t channel, const Operand &source,
+            const Operand &destination) override;
+  void packetNotThere(std::uint32_t block, CellId cell) override {
+    listener_.packetNotThere(cell, index_.place(block, control_.at(block).op()));
+  }
+  void clocksOf(std::span<const std::uint32_t> messages, std::vector<MessageClock> &clocks) const {
+    clocks.clear();
+    for (const std::uint32_t message : messages)
+      clocks.push_back(packetClocks_[message]);
+  }
   void read(const Operand &operand, const Epoch &by, const View &view);
+  void keepValues(const Operand &source);
   void write(const Operand &operand, const Epoch &by, const View &view, const ValueId *values);
-  void writeComputed(const Operand &operand, const Epoch &by, const View &view, const ValueId *values);
   void sendPacket(CellId id, const View &view);
   /// An access of a launch after the first, against what the first left there.
   void checkLater(const Operand &operand, const Epoch &by, const View &view, bool writes);
@@ -198,10 +162,10 @@ private:
   void report(CellId id, const Epoch &first, bool firstWrites, const Epoch &second, bool secondWrites,
               const View &view);
   // user.cpp: what a rank's user does between launches
-  template <typename Visit> void forUserCells(std::uint32_t rank, Visit visit) const;
-  void userOverwrites(std::uint32_t rank);
-  void userReads(std::uint32_t rank);
-  View packetView(std::uint32_t block);
+  void writeInputs();
+  void userOverwrites(std::uint32_t rank) override;
+  void userReads(std::uint32_t rank) override;
+  void launchEnds(std::uint32_t rank) override;
 
   const ProgramIndex &index_;
   const Geometry &geometry_;
@@ -214,14 +178,13 @@ private:
   MachineListener &listener_;
   MachineCounts counts_;
 
+  Control control_;
+  DataRun data_;
   std::optional<ScratchHistory> history_;
-  std::uint32_t launch_ = 0; ///< from 0
-  std::vector<BlockState> blocks_;
-  ir::CreditQueues<Sent> queues_;
-  std::vector<std::uint32_t> waiters_; ///< [queue]: the first block that waits, more by nextWaiter
+  std::vector<Sent> sent_;              ///< by message, of which some were taken
+  std::vector<std::uint32_t> freeSent_; ///< those that were
   std::unordered_map<std::uint32_t, SharedQueue> shared_;
   std::set<std::uint32_t> noTurns_, outOfTurn_;
-  ir::BarrierArrivals<std::uint32_t> meetings_; ///< of blocks
   /// What one thread of a block has waited for in the block's present phase. What it sends tells all of that: by one
   /// node and one list, which grow by what is new, so that all waits and sends of a phase cost no more than their sum.
   struct ThreadWaits {
@@ -237,24 +200,19 @@ private:
     return threadView(block, thread, waitsOf(block, thread));
   }
   std::unordered_map<std::uint32_t, std::vector<ThreadWaits>> threadWaits_; ///< of blocks that relay
-  std::uint64_t heldAtOnce_ = none;
-  std::vector<std::uint32_t> begun_; ///< [rank]
-  std::vector<std::uint32_t> ready_;
-  std::size_t firstReady_ = 0;
 
-  // Of the data operation in progress.
-  std::vector<Operand> sources_, destinations_;
-  std::vector<ValueId> partsOfUnit_, valuesOfUnit_;
+  /// Of the data operation in progress, beside its DataStep.
+  struct InProgress {
+    std::vector<ValueId> values;         ///< [unit]: what it writes
+    std::vector<MessageClock> taken;     ///< of the packets that it took
+    std::vector<MessageClock> takenHere; ///< the same of the elements being written
+    std::uint32_t message = none;        ///< of the packets that it writes
+  };
+  InProgress now_;
   bool chains_ = false;
-  std::uint32_t currentBlock_ = none;
-  const ir::Op *currentOp_ = nullptr;
-  bool sawPackets_ = false;
+  std::vector<ValueId> partsOfUnit_;
   std::vector<Epoch> stillSent_;
-  std::vector<MessageClock> taken_;        ///< of the packets that the operation took
-  std::vector<MessageClock> takenHere_;    ///< the same of the elements being written
-  bool mixed_ = false;                     ///< packets of one source that it took come from several operations
-  std::vector<MessageClock> packetClocks_; ///< of this launch
-  std::uint32_t packetClock_ = none;
+  std::vector<MessageClock> packetClocks_;                                               ///< of this launch
   std::vector<Reading> trail_;                                                           ///< of computedFrom
   std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< [block << 32 | op]
   mutable std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>

@@ -75,10 +75,7 @@ void Memory::layOut(const Geometry &geometry) {
   if (!fits_)
     return;
   cells_.resize(total);
-  slotLaunch_.assign(total - firstSlot_, 0);
   slotAgain_.assign(total - firstSlot_, false);
-  slotClock_.assign(total - firstSlot_, none);
-  slotWaiter_.assign(total - firstSlot_, none);
 }
 
 bool Memory::chunksFit(const ir::Program &program) {

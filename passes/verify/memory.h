@@ -48,13 +48,23 @@ public:
   Cell &operator[](CellId id) { return cells_[id]; }
   const Cell &operator[](CellId id) const { return cells_[id]; }
   CellPlace locate(CellId id) const;
+  /// Calls visit(cell, unit of its input or none) for what a rank's user owns, each cell once: where input and output
+  /// share memory it is the input, as it is what the launch starts from.
+  template <typename Visit> void forUserCells(std::uint32_t rank, Visit &&visit) const {
+    const ir::Rank &r = index_.program.ranks[rank];
+    const CellId input = base(rank, ir::BufferKind::Input, false), output = base(rank, ir::BufferKind::Output, false);
+    const std::uint32_t inputs = r.inputChunks * unitsPerChunk_, outputs = r.outputChunks * unitsPerChunk_;
+    for (std::uint32_t u = 0; u < inputs; ++u)
+      visit(input + u, u);
+    for (std::uint32_t u = 0; u < outputs; ++u)
+      if (output + u - input >= inputs) // unsigned: also what lies before it
+        visit(output + u, none);
+  }
   std::string describe(CellId id) const; ///< "output[3] of rank 1"
 
   bool usesPackets() const { return firstSlot_ != cells_.size(); }
-  /// Of a packet's cell: launch (from 1) of its last write, that write's message clock, and who waits for it.
-  std::uint8_t &slotLaunch(CellId id) { return slotLaunch_[id - firstSlot_]; }
-  std::uint32_t &slotClock(CellId id) { return slotClock_[id - firstSlot_]; }
-  std::uint32_t &slotWaiter(CellId id) { return slotWaiter_[id - firstSlot_]; }
+  /// Cells of packets come after all others.
+  CellId firstSlot() const { return firstSlot_; }
   /// True if the packet that lies there was read, and so has arrived. Of a packet that was written twice, who read the
   /// first does not know of the second.
   bool packetArrived(CellId id) const { return cells_[id].read.exists() && !slotAgain_[id - firstSlot_]; }
@@ -96,8 +106,6 @@ private:
   std::vector<CellId> slotRankEnd_; // [rank], packet cells
   CellId firstSlot_ = 0;
   std::vector<Cell> cells_;
-  std::vector<std::uint8_t> slotLaunch_;
-  std::vector<std::uint32_t> slotClock_, slotWaiter_;
   std::vector<bool> slotAgain_;
   std::vector<ReadNode> reads_;
   std::uint32_t freeRead_ = none;

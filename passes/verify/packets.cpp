@@ -59,11 +59,13 @@ bool Machine::computedFrom(CellId id, const Epoch &reader, const View &view, con
 std::uint32_t Machine::elementWritten(CellId id, const Epoch &by) const {
   if (by.isUser())
     return none;
-  if (destinations_.size() == currentOp_->numDsts) // no switch, which stands for several
-    return id - destinations_[by.ref - currentOp_->firstChunk - currentOp_->numSrcs].first;
+  const DataStep &step = data_.step();
+  const std::vector<Operand> &destinations = step.destinations;
+  if (destinations.size() == step.op->numDsts) // no switch, which stands for several
+    return id - destinations[by.ref - step.op->firstChunk - step.op->numSrcs].first;
   const auto holds = [&](const Operand &o) { return id - o.first < o.count; };
-  const auto it = std::ranges::find_if(destinations_.rbegin(), destinations_.rend(), holds);
-  return it == destinations_.rend() ? none : id - it->first;
+  const auto it = std::ranges::find_if(destinations.rbegin(), destinations.rend(), holds);
+  return it == destinations.rend() ? none : id - it->first;
 }
 
 /// Calls `visit(slot)` for each packet that the operation of `reading` made of the element that it read, those on the
@@ -100,9 +102,9 @@ template <typename Visit> void Machine::anyPacketMadeOf(const Reading &reading, 
 bool Machine::takenBefore(CellId slot, const Epoch &taker, const PacketWrite &write) const {
   if (order_.before(taker, false, write.view, Relation::HappensBefore))
     return true;
-  if (launch_ != 0 || write.element == none || write.by.isPut()) // what it took is of its own launch
+  if (control_.launch() != 0 || write.element == none || write.by.isPut()) // what it took is of its own launch
     return false;
-  return std::ranges::any_of(sources_, [&](const Operand &source) {
+  return std::ranges::any_of(data_.step().sources, [&](const Operand &source) {
     if (!source.packet || write.element >= source.count)
       return false;
     const CellId mine = source.first + write.element;

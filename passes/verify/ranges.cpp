@@ -1,4 +1,5 @@
 // Checks of operand ranges that no order can mend, and of counters that several blocks share.
+#include "passes/verify/premises.h"
 #include "passes/verify/replay.h"
 
 #include "ir/memory_map.h"

@@ -1,6 +1,5 @@
 #include "passes/verify/replay.h"
 
-#include "ir/collectives.h"
 #include "ir/op_memory.h"
 
 #include <algorithm>
@@ -8,33 +7,19 @@
 namespace mscclc::passes::proof {
 
 Replay::Replay(const ProgramIndex &index, const Geometry &geometry, const Memory &memory)
-    : index_(index), geometry_(geometry), memory_(memory), held_(index.numQueues()), states_(index.numBlocks()),
-      traces_(index.numBlocks()), queues_(index), numSent_(index.numQueues()), arrivals_(index),
-      rounds_(index.numBarriers()) {
+    : index_(index), control_(index, geometry, *this), data_(index, geometry, memory, control_, *this),
+      phases_(index.numBlocks()), traces_(index.numBlocks()), numSent_(index.numQueues()) {
   for (std::uint32_t queue = 0; queue < index.numQueues(); ++queue)
-    numSent_[queue] = queues_.initial(queue);
+    numSent_[queue] = control_.initial(queue);
 }
 
 bool Replay::run(std::uint32_t launches) {
-  const bool user = ir::hasUser(index_.program.collective.kind);
-  for (State &s : states_)
-    s.phase = user; // the user writes inputs
-  for (launch_ = 0; launch_ < launches; ++launch_) {
-    beginLaunch();
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (std::uint32_t b = 0; b < states_.size(); ++b)
-        while (advance(b))
-          moved = true;
-      if (instances_ > mostInstances)
-        return false;
-    }
-    bool whole = true;
-    for (std::uint32_t b = 0; b < states_.size(); ++b) {
-      whole &= states_[b].at.atEnd(index_.ops(b));
-      traces_[b].ends.push_back(static_cast<std::uint32_t>(traces_[b].ops.size()));
-      states_[b].phase += user ? 3 : 1; // outputs are read, inputs written
-    }
+  while (control_.launch() < launches) {
+    control_.beginLaunch();
+    const bool whole = control_.runLaunch();
+    for (Trace &trace : traces_)
+      trace.ends.push_back(static_cast<std::uint32_t>(trace.ops.size()));
+    control_.endLaunch();
     if (!whole)
       return false;
   }
@@ -42,125 +27,75 @@ bool Replay::run(std::uint32_t launches) {
 }
 
 /// A launch of a rank begins when its last one has ended.
-void Replay::beginLaunch() {
-  slots_.clear();
-  for (State &s : states_)
-    s.at = {};
-  for (std::uint32_t rank = 0; launch_ != 0 && rank < index_.numRanks(); ++rank) {
+void Replay::launchBegins() {
+  data_.beginLaunch();
+  for (std::uint32_t rank = 0; control_.launch() != 0 && rank < index_.numRanks(); ++rank) {
     const auto meeting = static_cast<std::uint32_t>(members_.size());
     std::vector<Sent> &members = members_.emplace_back();
     for (std::uint32_t b = index_.block(rank, 0); b < index_.block(rank + 1, 0); ++b) {
-      members.push_back({b, traces_[b].ends.back()});
-      traces_[b].needs.push_back({traces_[b].ends.back(), none, meeting});
+      members.push_back({b, here(b)});
+      traces_[b].needs.push_back({here(b), none, meeting});
     }
   }
 }
 
-bool Replay::advance(std::uint32_t b) {
-  State &s = states_[b];
-  const ir::ThreadBlock &code = index_.ops(b);
-  if (!s.at.settle(code, [&](const ir::Op &header) { return geometry_.iterations(header); }))
-    return false;
-  const ir::Op &op = code.ops[s.at.op()];
-  if (!tryOp(b, op))
-    return false;
-  Trace &trace = traces_[b];
-  s.phase += ir::has(op.sync, ir::DataSync::Before);
-  trace.ops.push_back(s.at.op());
-  trace.phases.push_back(s.phase);
-  ++instances_;
-  s.phase += ir::isBlockSync(op.kind);
-  s.phase += ir::has(op.sync, ir::DataSync::After);
-  s.step = 0;
-  s.ticket.reset();
-  s.at.next(code);
-  return true;
+void Replay::done(std::uint32_t b) {
+  traces_[b].ops.push_back(control_.at(b).op());
+  traces_[b].phases.push_back(phases_[b]);
+  if (++instances_ > mostInstances)
+    control_.stop();
 }
 
-bool Replay::tryOp(std::uint32_t b, const ir::Op &op) {
-  State &s = states_[b];
-  const ir::ThreadBlock &code = index_.ops(b);
-  const std::uint32_t rank = index_.rankOf(b);
-  const auto here = static_cast<std::uint32_t>(traces_[b].ops.size());
-  const auto ids = code.idsOf(op);
-  if (ir::takes(op.kind)) {
-    for (; s.step < ids.size(); ++s.step)
-      if (!take(b, index_.queue(rank, op, ids[s.step])))
-        return false;
-    return true;
+void Replay::meet(std::span<const std::uint32_t> blocks) {
+  const auto meeting = static_cast<std::uint32_t>(members_.size());
+  std::vector<Sent> &members = members_.emplace_back();
+  for (const std::uint32_t b : blocks) {
+    members.push_back({b, here(b)});
+    traces_[b].needs.push_back({here(b), none, meeting});
+    ++phases_[b];
   }
-  if (op.kind == ir::OpKind::Barrier)
-    return meet(b, index_.barrierOf(rank, op.imm));
-  if (!packets(b, op, false))
-    return false;
-  packets(b, op, true);
-  if (ir::sends(op.kind))
-    for (const std::uint32_t id : ids) {
-      const std::uint32_t queue = index_.queue(rank, op, id);
-      queues_.give(queue, {b, here + 1});
-      ++numSent_[queue];
-    }
-  return true;
 }
 
-/// Nobody comes to the next round before all have left this one, so one round of each barrier is enough.
-bool Replay::meet(std::uint32_t b, std::uint32_t barrier) {
-  State &s = states_[b];
-  const auto here = static_cast<std::uint32_t>(traces_[b].ops.size());
-  if (!s.ticket)
-    s.ticket = arrivals_.arrive(barrier, {b, here});
-  const auto met = arrivals_.met(barrier, *s.ticket);
-  if (met.empty())
-    return false;
-  Round &round = rounds_[barrier];
-  if (const std::uint64_t number = *s.ticket / met.size(); round.number != number) {
-    round = {number, static_cast<std::uint32_t>(members_.size())};
-    members_.emplace_back(met.begin(), met.end());
-  }
-  traces_[b].needs.push_back({here, none, round.meeting});
-  return true;
+void Replay::meetRank(std::uint32_t rank) {
+  for (std::uint32_t b = index_.block(rank, 0); b < index_.block(rank + 1, 0); ++b)
+    ++phases_[b];
 }
 
-bool Replay::take(std::uint32_t b, std::uint32_t queue) {
-  if (held_[queue] || queues_.isEmpty(queue))
-    return false;
-  const Sent from = *queues_.take(queue);
-  if (from.block != none)
-    traces_[b].needs.push_back({static_cast<std::uint32_t>(traces_[b].ops.size()), from.block, from.count});
-  return true;
+/// What the present operation of `b` sends.
+std::uint32_t Replay::send(std::uint32_t b) {
+  messages_.push_back({b, here(b) + 1});
+  return static_cast<std::uint32_t>(messages_.size() - 1);
 }
 
-bool Replay::packets(std::uint32_t b, const ir::Op &op, bool write) {
-  if (!(write ? ir::isPacketOp(op.kind) : ir::awaitsPackets(op.kind)))
-    return true;
-  const ir::ThreadBlock &code = index_.ops(b);
-  const std::uint32_t rank = index_.rankOf(b);
-  const State &s = states_[b];
-  const auto here = static_cast<std::uint32_t>(traces_[b].ops.size());
-  const auto had = traces_[b].needs.size();
-  LoopSlice slice;
-  if (s.at.inLoop())
-    slice = geometry_.slice(code.ops[s.at.header()], static_cast<std::uint32_t>(s.at.iteration()));
-  bool there = true;
-  ir::forEachMemory(index_.program, rank, code, op, [&](const ir::MemoryPiece &piece) {
-    if (!piece.isPacket() || (piece.access == ir::Access::Write) != write)
-      return;
-    const ir::Chunk &chunk = code.chunks[op.firstChunk + piece.operand];
-    const UnitSpan span = geometry_.span(chunk, op, s.at.inLoop() ? &slice : nullptr, true);
-    for (std::uint32_t u = 0; there && u < span.count; ++u) {
-      const auto cell = static_cast<CellId>(memory_.base(piece.rank, ir::BufferKind::Scratch, true) + span.first + u);
-      if (write) {
-        slots_[cell] = {b, here + 1};
-      } else if (const auto it = slots_.find(cell); it != slots_.end()) {
-        traces_[b].needs.push_back({here, it->second.block, it->second.count});
-      } else {
-        there = false;
-      }
-    }
-  });
-  if (!there)
-    traces_[b].needs.resize(had);
-  return there;
+std::uint32_t Replay::gives(std::uint32_t b, const ir::Op & /*op*/, std::uint32_t /*thread*/, std::uint32_t queue) {
+  ++numSent_[queue];
+  return send(b);
+}
+
+void Replay::takes(std::uint32_t b, const ir::Op & /*op*/, std::uint32_t /*thread*/, std::uint32_t /*queue*/,
+                   std::uint32_t message) {
+  if (message != none)
+    traces_[b].needs.push_back({here(b), messages_[message].block, messages_[message].count});
+}
+
+bool Replay::begins(const DataStep &step) {
+  for (const std::uint32_t message : step.taken)
+    traces_[step.block].needs.push_back({here(step.block), messages_[message].block, messages_[message].count});
+  return ir::isPacketOp(step.op->kind);
+}
+
+void Replay::writes(const DataStep &step, const Operand &part, std::uint32_t /*unit*/,
+                    std::span<const std::uint32_t> /*taken*/) {
+  if (!part.packet)
+    return;
+  const std::uint32_t message = send(step.block);
+  for (CellId cell = part.first; cell < part.first + part.count; ++cell)
+    data_.send(cell, message);
+}
+
+void Replay::puts(const DataStep &step, std::uint32_t /*thread*/, std::uint32_t /*channel*/, const Operand & /*source*/,
+                  const Operand &destination) {
+  writes(step, destination, 0, {});
 }
 
 std::uint32_t Replay::find(std::uint32_t block, std::uint32_t phase, std::uint32_t op, std::uint32_t launch) const {

@@ -1,21 +1,21 @@
 // A program run again for control alone, to tell the story of a finding: who had to run before whom.
 #pragma once
 
-#include "passes/verify/machine.h"
+#include "passes/verify/data_run.h"
 
 #include <algorithm>
 
 namespace mscclc::passes::proof {
 
 /// Instances are a block's operations as they run, launch after launch, iterations counted.
-class Replay {
+class Replay : private ControlEvents, private DataEvents {
 public:
   static constexpr std::uint64_t mostInstances = 20'000'000;
 
   Replay(const ProgramIndex &index, const Geometry &geometry, const Memory &memory);
 
   /// Lets waits on this queue never pass, to see what comes without them.
-  void hold(std::uint32_t queue) { held_[queue] = true; }
+  void hold(std::uint32_t queue) { control_.hold(queue); }
   /// Runs `launches`, or as far as it goes. False if it stops early.
   bool run(std::uint32_t launches);
   /// Signals that `queue` got.
@@ -59,38 +59,37 @@ private:
     std::vector<Dependency> needs;
   };
   struct Sent {
-    std::uint32_t block = none, count = 0; ///< nobody: a semaphore's starting value
+    std::uint32_t block = none, count = 0;
   };
-  struct Round { ///< of a barrier: the last in which all met
-    std::uint64_t number = ~std::uint64_t{0};
-    std::uint32_t meeting = none;
-  };
-  struct State {
-    ir::BlockCursor at;
-    std::uint32_t step = 0; ///< ids of a wait that are done
-    std::uint32_t phase = 0;
-    std::optional<std::uint64_t> ticket; ///< of the barrier where the block waits
-  };
-  void beginLaunch();
-  bool advance(std::uint32_t block);
-  bool meet(std::uint32_t block, std::uint32_t barrier);
-  bool tryOp(std::uint32_t block, const ir::Op &op);
-  bool take(std::uint32_t block, std::uint32_t queue);
-  bool packets(std::uint32_t block, const ir::Op &op, bool write);
+  // Control.
+  void endsPhase(std::uint32_t block) override { ++phases_[block]; }
+  void meet(std::span<const std::uint32_t> blocks) override;
+  void meetRank(std::uint32_t rank) override;
+  std::uint32_t gives(std::uint32_t block, const ir::Op &op, std::uint32_t thread, std::uint32_t queue) override;
+  void takes(std::uint32_t block, const ir::Op &op, std::uint32_t thread, std::uint32_t queue,
+             std::uint32_t message) override;
+  bool data(std::uint32_t block, const ir::Op &op) override { return data_.run(block, op); }
+  void done(std::uint32_t block) override;
+  void launchBegins() override;
+  // Data: packets alone.
+  bool begins(const DataStep &step) override;
+  void reads(const DataStep & /*step*/, const Operand & /*source*/) override {}
+  void writes(const DataStep &step, const Operand &part, std::uint32_t unit,
+              std::span<const std::uint32_t> taken) override;
+  void puts(const DataStep &step, std::uint32_t thread, std::uint32_t channel, const Operand &source,
+            const Operand &destination) override;
+
+  std::uint32_t here(std::uint32_t block) const { return static_cast<std::uint32_t>(traces_[block].ops.size()); }
+  std::uint32_t send(std::uint32_t block);
 
   const ProgramIndex &index_;
-  const Geometry &geometry_;
-  const Memory &memory_;
-  std::vector<bool> held_; ///< [queue]
-  std::uint32_t launch_ = 0;
-  std::vector<State> states_;
+  Control control_;
+  DataRun data_;
+  std::vector<std::uint32_t> phases_; ///< [block]
   std::vector<Trace> traces_;
-  ir::CreditQueues<Sent> queues_;
-  std::vector<std::uint64_t> numSent_; ///< [queue]
-  ir::BarrierArrivals<Sent> arrivals_;
-  std::vector<Round> rounds_;              ///< [barrier]
+  std::vector<Sent> messages_;
+  std::vector<std::uint64_t> numSent_;     ///< [queue]
   std::vector<std::vector<Sent>> members_; ///< [meeting]: how many instances each has run when it comes
-  std::unordered_map<CellId, Sent> slots_;
   std::uint64_t instances_ = 0;
 };
 

@@ -357,14 +357,15 @@ std::string Reporter::waitWords(const Waiting &w) const {
 
 void Reporter::deadlock() {
   constexpr std::size_t mostTold = 8;
-  for (const Stuck &stuck : DeadlockSearch(index_, geometry_, memory_, *machine_).find()) {
+  const Control &control = machine_->control();
+  for (const Stuck &stuck : DeadlockSearch(index_, geometry_, memory_, control).find()) {
     const std::uint32_t b = stuck.blocks[0];
-    const auto at = [&](std::uint32_t waiting) { return index_.place(waiting, machine_->at(waiting).op()); };
+    const auto at = [&](std::uint32_t waiting) { return index_.place(waiting, control.at(waiting).op()); };
     const bool circle = !stuck.sources.empty();
     auto *f = findings_.add(circle ? diag::deadlock : diag::waits_for_ever, at(b));
     if (!f)
       continue;
-    f->args = {index_.rankOf(b), index_.idOf(b), waitWords(machine_->waiting(b))};
+    f->args = {index_.rankOf(b), index_.idOf(b), waitWords(control.waiting(b))};
     if (circle)
       f->args.push_back(ir::plural(stuck.blocks.size(), "block"));
     for (std::size_t i = 0; i < std::min(stuck.sources.size(), mostTold); ++i) {
@@ -372,7 +373,7 @@ void Reporter::deadlock() {
       const Source &source = stuck.sources[i];
       f->notes.push_back({&diag::waits_here,
                           findings_.where(at(waiting)),
-                          {index_.rankOf(waiting), index_.idOf(waiting), waitWords(machine_->waiting(waiting))}});
+                          {index_.rankOf(waiting), index_.idOf(waiting), waitWords(control.waiting(waiting))}});
       f->notes.push_back({&diag::comes_here,
                           findings_.where(index_.place(source.block, source.op)),
                           {index_.rankOf(source.block), index_.idOf(source.block)}});

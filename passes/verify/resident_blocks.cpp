@@ -12,13 +12,13 @@ std::string machineOf(const Residency &residency) {
 
 } // namespace
 
-bool runResident(const Residency *residency, Machine &machine, Reporter &reporter) {
+bool runResident(const Residency *residency, Control &control, Reporter &reporter) {
   if (residency)
-    machine.holdAtOnce(residency->blocks);
-  if (machine.runLaunch())
+    control.holdAtOnce(residency->blocks);
+  if (control.runLaunch())
     return true;
   const std::vector<Reporter::Held> held = reporter.heldRanks();
-  if (!machine.runTheRest())
+  if (!control.runTheRest())
     return false; // however many a GPU holds
   if (residency)
     reporter.notResident(held, *residency);
@@ -26,15 +26,16 @@ bool runResident(const Residency *residency, Machine &machine, Reporter &reporte
 }
 
 std::vector<Reporter::Held> Reporter::heldRanks() const {
+  const Control &control = machine_->control();
   std::vector<Held> all;
   for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
-    const std::uint32_t first = index_.block(r, 0), blocks = index_.numBlocks(r), begun = machine_->begun(r);
+    const std::uint32_t first = index_.block(r, 0), blocks = index_.numBlocks(r), begun = control.begun(r);
     if (begun == blocks)
       continue;
     std::uint32_t stuck = first;
-    while (machine_->finished(stuck))
+    while (control.finished(stuck))
       ++stuck;
-    all.push_back({stuck, machine_->at(stuck).op(), waitWords(machine_->waiting(stuck)), blocks, begun});
+    all.push_back({stuck, control.at(stuck).op(), waitWords(control.waiting(stuck)), blocks, begun});
   }
   return all;
 }

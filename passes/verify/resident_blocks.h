@@ -9,8 +9,8 @@ namespace mscclc::passes::proof {
 
 /// Runs a launch as a GPU does that holds no more than `residency` says of each rank, and begins the next block, in the
 /// order of their numbers, where one ends. Where that stops, it is reported, and all others begin: what is proven
-/// besides is proven of a GPU that holds them. Null: it holds all. False as Machine::runLaunch().
-bool runResident(const Residency *residency, Machine &machine, Reporter &reporter);
+/// besides is proven of a GPU that holds them. Null: it holds all. False as Control::runLaunch().
+bool runResident(const Residency *residency, Control &control, Reporter &reporter);
 
 /// Warns of ranks that end only because blocks begin in this order. `residency` may be null.
 void warnOfTurns(const Residency *residency, const ProgramIndex &index, Findings &findings);

@@ -139,8 +139,8 @@ private:
         geometry = launch + 1 == launches ? *last_ : *between_;
         memory.layOut(geometry);
       }
-      machine.beginLaunch();
-      const bool ended = runResident(residency(), machine, reporter);
+      machine.control().beginLaunch();
+      const bool ended = runResident(residency(), machine.control(), reporter);
       if (more = machine.outOfTurn(); !more.empty())
         return false;
       if (!ended) {
@@ -151,7 +151,7 @@ private:
         launches = 2;
       if (launch + 1 == launches)
         break;
-      machine.endLaunch();
+      machine.control().endLaunch();
       if (launch == 0)
         results = reporter.checkResults(values, geometry_.unitsPerChunk());
       if (launch == 0 && !last_ && options_.atEnd) // later launches follow no values

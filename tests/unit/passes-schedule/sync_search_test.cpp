@@ -1,4 +1,4 @@
-// One walk for many questions, against one for each, and against plain reachability.
+// One walk for many questions, against one for each, against plain reachability, and against the proof's own order.
 #include "../passes-verify/algorithms.h"
 #include "plain_sync.h"
 
@@ -6,6 +6,8 @@
 
 #include "passes/prune/sync_search.h"
 #include "passes/prune/sync_sizes.h"
+#include "passes/verify/order.h"
+#include "passes/verify/verify.h"
 
 #include <functional>
 #include <numeric>
@@ -288,6 +290,111 @@ TEST_CASE("what was asked before changes no answer, and each is as accesses can 
     }
     CHECK(lost >= 5);
   }
+}
+
+/// What the proof of the first size was told of the order of phases.
+class Answers : public passes::proof::OrderWatcher {
+public:
+  struct Answer {
+    Moment first, second;
+    bool visible = false, before = false;
+  };
+  const std::vector<Answer> &all() const { return all_; }
+
+  void started(const ir::ProgramIndex & /*index*/) override { ++orders_; }
+  void sent(const passes::proof::MessageClock & /*clock*/,
+            std::span<const passes::proof::MessageClock> /*besides*/) override {}
+  void received(std::uint32_t /*block*/, const passes::proof::MessageClock & /*clock*/) override {}
+  void endedPhase(std::uint32_t /*block*/) override {}
+  void met(std::span<const std::uint32_t> /*blocks*/) override {}
+  void beganLaunch() override {}
+  void answered(std::uint32_t block, std::uint32_t phase, const passes::proof::View &view,
+                passes::proof::Relation relation, bool before) override {
+    if (orders_ == 1 && !view.next && view.besides.empty())
+      all_.push_back(
+          {{block, phase}, {view.block, view.phase}, relation == passes::proof::Relation::Visibility, before});
+  }
+
+private:
+  int orders_ = 0;
+  std::vector<Answer> all_;
+};
+
+/// How the record, with nothing dropped, answers what the proof asked.
+struct Compared {
+  int ordered = 0, unordered = 0; ///< as the proof was told
+  int lost = 0;                   ///< not in order by the record
+  int more = 0;                   ///< in order by the record alone
+};
+
+Compared compareWithProof(const ir::Program &program) {
+  Answers answers;
+  ir::DiagnosticEngine diags;
+  passes::VerifyOptions options;
+  options.watcher = &answers;
+  passes::verify(program, diags, options);
+  const ir::ProgramIndex index(program);
+  const SyncPieces pieces(index);
+  SyncOrbits orbits(index, pieces);
+  std::vector<SyncRecord> records = recordSizes(index, pieces, orbits, 1'000'000);
+  REQUIRE(!records.empty());
+  SyncRecord &record = records.front();
+  const auto first = static_cast<std::uint32_t>(record.accesses.size());
+  for (const Answers::Answer &answer : answers.all())
+    for (const Moment &at : {answer.first, answer.second}) {
+      Access access;
+      access.at = at;
+      access.launch = static_cast<std::uint32_t>(
+          std::ranges::count_if(record.launches[at.block], [&](std::uint32_t begun) { return begun <= at.phase; }));
+      record.accesses.push_back(access);
+    }
+  const std::vector<bool> dropped(pieces.count());
+  SyncSearch search(record, dropped);
+  Compared compared;
+  for (std::uint32_t i = 0; i < answers.all().size(); ++i) {
+    const Answers::Answer &answer = answers.all()[i];
+    std::vector<Piece> by;
+    const bool isOrdered = search.ordered({first + 2 * i, first + 2 * i + 1, answer.visible, false}, by);
+    ++(answer.before ? compared.ordered : compared.unordered);
+    compared.lost += answer.before && !isOrdered;
+    compared.more += !answer.before && isOrdered;
+  }
+  return compared;
+}
+
+TEST_CASE("the record orders what the proof orders, and nothing else") {
+  Compared all;
+  const auto compare = [&](const ir::Program &program) {
+    const Compared compared = compareWithProof(program);
+    CHECK(compared.lost == 0);
+    CHECK(compared.more == 0);
+    all.ordered += compared.ordered;
+    all.unordered += compared.unordered;
+  };
+  // As they are, and with each nop gone or each signal relaxed, so that accesses are in no order.
+  for (const plan::Plan &plan : {ring(3), relay(), plan::allReducePackets(3, true), plan::allGatherGroup(2, 2)}) {
+    compare(plan.program);
+    const ir::ProgramIndex index(plan.program);
+    for (std::uint32_t b = 0; b < index.numBlocks(); ++b)
+      for (std::uint32_t o = 0; o < index.ops(b).ops.size(); ++o) {
+        CAPTURE(b, o);
+        ir::Program less = plan.program;
+        auto &ops = less.ranks[index.rankOf(b)].blocks[index.idOf(b)].ops;
+        if (ops[o].kind == OpKind::Nop)
+          ops.erase(ops.begin() + o);
+        else if (ops[o].kind == OpKind::Signal)
+          ops[o].kind = OpKind::RelaxedSignal;
+        else
+          continue;
+        compare(less);
+      }
+  }
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    compare(RandomSteps(seed).plan().program);
+  }
+  CHECK(all.ordered > 1000);
+  CHECK(all.unordered > 100);
 }
 
 } // namespace

@@ -1,0 +1,320 @@
+// The run's data operations: which cells they touch, and which accesses of them have to come before.
+#include "passes/prune/sync_recorder.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace mscclc::passes::prune {
+
+using proof::Cell;
+using proof::Epoch;
+
+/// An access of `b` in its present phase. `besides`: it will know more than its block.
+std::uint32_t SyncRecorder::newAccess(std::uint32_t b, std::uint32_t op, bool besides) {
+  const auto id = static_cast<std::uint32_t>(record_.accesses.size());
+  Access access;
+  access.at = {b, phaseOf(b)};
+  access.time = tick(b);
+  access.launch = numMet_[index_.rankOf(b)];
+  access.op = op;
+  access.like = id;
+  std::uint32_t &plain = lastPlain_[b];
+  if (!besides && plain != none && record_.accesses[plain].at.phase == access.at.phase)
+    access.like = plain;
+  else if (!besides)
+    plain = id;
+  record_.accesses.push_back(access);
+  return id;
+}
+
+/// What it does is later than the packets that it takes.
+bool SyncRecorder::begins(const DataStep &step) {
+  const std::uint32_t b = step.block, op = control_.at(b).op();
+  for (const std::uint32_t message : step.taken)
+    catchUp(b, message);
+  if (!scope_.concerns(b, op))
+    return false;
+  now_ = {};
+  if (step.op->channelType == ir::ChannelType::Port)
+    return true;
+  now_.reads = now_.writes = newAccess(b, op);
+  if (step.takesPackets) {
+    now_.writes = newAccess(b, op, true);
+    record_.accesses[now_.writes].time = record_.accesses[now_.reads].time;
+    knowTaken(now_.writes, step.taken);
+    for (const std::uint32_t message : step.taken)
+      receive(b, message, none, true);
+  }
+  return true;
+}
+
+/// These packets are known to `access`.
+void SyncRecorder::knowTaken(std::uint32_t access, std::span<const std::uint32_t> taken) {
+  record_.accesses[access].firstTaken = static_cast<std::uint32_t>(record_.taken.size());
+  record_.accesses[access].numTaken = static_cast<std::uint32_t>(taken.size());
+  record_.taken.insert(record_.taken.end(), taken.begin(), taken.end());
+}
+
+void SyncRecorder::reads(const DataStep & /*step*/, const Operand &source) {
+  read(source, now_.reads);
+}
+
+void SyncRecorder::writes(const DataStep &step, const Operand &part, std::uint32_t /*unit*/,
+                          std::span<const std::uint32_t> taken) {
+  if (!step.isMixed)
+    return write(part, now_.writes);
+  const std::uint32_t access = newAccess(step.block, control_.at(step.block).op(), true);
+  record_.accesses[access].time = record_.accesses[now_.writes].time;
+  knowTaken(access, taken);
+  now_.message = none;
+  write(part, access);
+}
+
+void SyncRecorder::puts(const DataStep &step, std::uint32_t thread, std::uint32_t channel, const Operand &source,
+                        const Operand &destination) {
+  const std::uint32_t put = newAccess(step.block, control_.at(step.block).op(), true);
+  record_.accesses[put].thread = thread;
+  record_.accesses[put].heard = heardBy(step.block, thread);
+  record_.accesses[put].port = channel;
+  now_.message = none;
+  read(source, put);
+  write(destination, put);
+}
+
+void SyncRecorder::read(const Operand &operand, std::uint32_t access) {
+  if (control_.launch() != 0)
+    return checkLater(operand, access, false);
+  noteScratch(operand, access, false);
+  const auto [first, end] = cellsOf(operand);
+  for (auto id = static_cast<CellId>(first); id < end; ++id) {
+    if (!operand.packet || !data_.step().takesPackets)
+      checkRead(id, access, operand.ref, operand.packet);
+    memory_.addRead(memory_[id], {access, 0, operand.ref}, true);
+  }
+}
+
+void SyncRecorder::write(const Operand &operand, std::uint32_t access) {
+  if (control_.launch() != 0)
+    checkLater(operand, access, true);
+  else
+    noteScratch(operand, access, true);
+  const SyncScope::Cells asked = cellsOf(operand);
+  const SyncScope::Cells all{operand.first, std::uint64_t{operand.first} + operand.count};
+  const auto [first, end] = operand.packet ? all : asked; // others wait for packets
+  for (auto id = static_cast<CellId>(first); id < end; ++id) {
+    if (operand.packet && data_.slots().isThere(id)) { // a packet over itself, which nobody awaits
+      if (control_.launch() == 0)
+        memory_.setWriteAgain(id, {access, 0, operand.ref});
+      continue;
+    }
+    if (control_.launch() == 0 && asked.has(id)) {
+      checkWrite(id, access, operand.ref, operand.packet);
+      memory_.setWrite(memory_[id], {access, 0, operand.ref});
+    }
+    if (operand.packet)
+      sendPacket(id, access);
+  }
+}
+
+/// An access of a launch after the first, against what the first left there.
+void SyncRecorder::checkLater(const Operand &operand, std::uint32_t access, bool writes) {
+  if (index_.program.doubleScratch && operand.scratch != (control_.launch() == 2))
+    return;
+  if (writes && operand.scratch)
+    noteWrite(operand, access);
+  const auto [first, end] = cellsOf(operand);
+  for (auto id = static_cast<CellId>(first); id < end; ++id) {
+    if (!writes) {
+      if (!operand.packet)
+        checkRead(id, access, operand.ref, false);
+    } else if (memory_[id].write.exists() || memory_[id].read.exists()) {
+      checkWrite(id, access, operand.ref, operand.packet);
+      memory_.setWrite(memory_[id], {});
+    }
+  }
+}
+
+void SyncRecorder::checkRead(CellId id, std::uint32_t access, std::uint32_t ref, bool packet) {
+  if (asksOf(access) && memory_[id].write.exists())
+    pair(memory_[id].write, true, access, ref, packet);
+}
+
+void SyncRecorder::checkWrite(CellId id, std::uint32_t access, std::uint32_t ref, bool packet) {
+  if (!asksOf(access))
+    return;
+  const Cell &cell = memory_[id];
+  // Of a packet that has arrived, only readers need to be waited for.
+  if (cell.write.exists() && !(packet && memory_.packetArrived(id)))
+    pair(cell.write, true, access, ref, false);
+  memory_.forReads(cell, [&](const Epoch &reader) { pair(reader, false, access, ref, makesPackets(reader)); });
+}
+
+/// True if packets may tell that `reader` has read: see verify/packets.cpp.
+bool SyncRecorder::makesPackets(const Epoch &reader) const {
+  if (!memory_.usesPackets() || reader.isUser() || geometry_.mostIterations() != 0)
+    return false;
+  const Access &access = record_.accesses[reader.agent];
+  return ir::mayBePackets(ir::info(index_.ops(access.at.block).ops[access.op].kind).destinations);
+}
+
+/// Keeps that `first` has to come before `second`, unless it always does.
+void SyncRecorder::pair(const Epoch &first, bool writes, std::uint32_t second, std::uint32_t ref, bool excusable) {
+  const Access &x = record_.accesses[first.agent], &y = record_.accesses[second];
+  const bool users = x.op == none && y.op == none;
+  const bool meet = index_.rankOf(x.at.block) == index_.rankOf(y.at.block) && x.launch != y.launch && x.port == none;
+  const bool one = x.at.block == y.at.block && x.time == y.time;
+  if (one || users || meet)
+    return;
+  if (x.at.block == y.at.block && x.launch == y.launch && x.port == none && y.port == none && x.op != none &&
+      y.op != none) {
+    const std::uint32_t b = y.at.block;
+    if (elements_.sameThread(b, {x.op, first.ref}, {y.op, ref}, control_.at(b).header(), control_.slice(b)))
+      return;
+  }
+  const Pair found{x.like, y.like, writes, excusable};
+  if (record_.pairs.empty() || record_.pairs.back() != found)
+    record_.pairs.push_back(found);
+}
+
+void SyncRecorder::sendPacket(CellId cell, std::uint32_t access) {
+  if (now_.message == none) {
+    now_.message = static_cast<std::uint32_t>(record_.messages.size());
+    const Access &from = record_.accesses[access];
+    Message m;
+    m.from = from.at;
+    m.time = from.time;
+    m.thread = from.thread;
+    m.begin = began_[index_.rankOf(data_.step().block)];
+    m.weak = true;
+    m.firstTaken = from.firstTaken;
+    m.numTaken = from.numTaken;
+    record_.messages.push_back(m);
+  }
+  data_.send(cell, now_.message);
+}
+
+void SyncRecorder::noteScratch(const Operand &operand, std::uint32_t access, bool writes) {
+  // Packets that arrived and what computed packets is told by others: see verify/scratch_history.h.
+  if (sizesChange_ && operand.scratch && scope_.asksOfScratch(operand.rank) &&
+      !(operand.packet && (writes || record_.accesses[access].port != none)))
+    record_.scratch[operand.rank].uses.push_back({record_.accesses[access].like, none, writes, false});
+}
+
+void SyncRecorder::noteEnd(std::uint32_t rank) {
+  const std::uint32_t b = index_.block(rank, 0);
+  ends_[rank] = {newAccess(b, none, true), newAccess(b, none, true)};
+  Access &before = record_.accesses[ends_[rank].before];
+  before.time = record_.begun[b][before.at.phase--] - 1;
+}
+
+void SyncRecorder::noteWrite(const Operand &operand, std::uint32_t access) {
+  if (!sizesChange_ || !(scope_.asksOf(index_.rankOf(data_.step().block)) || scope_.asksOf(operand.rank)) ||
+      !written_.insert(std::uint64_t{data_.step().block} << 32 | operand.rank).second)
+    return;
+  record_.scratch[operand.rank].writes.push_back(
+      {ends_[operand.rank].before, record_.accesses[access].like, false, false});
+  if (record_.accesses[access].numTaken != 0 || record_.accesses[access].thread != none)
+    written_.erase(std::uint64_t{data_.step().block} << 32 | operand.rank); // the next one may know less
+}
+
+/// Calls visit(cell) for what a rank's user owns, as far as it matters.
+template <typename Visit> void SyncRecorder::forUserCells(std::uint32_t rank, Visit visit) const {
+  const SyncScope::Cells asked = scope_.cut(rank, false, false, 0, memory_.numCells());
+  memory_.forUserCells(rank, [&](CellId id, std::uint32_t /*input*/) {
+    if (asked.has(id))
+      visit(id);
+  });
+}
+
+void SyncRecorder::userOverwrites(std::uint32_t rank) {
+  const std::uint32_t access = newAccess(index_.block(rank, 0), none);
+  std::vector<Epoch> puts; // the user's risk; later writes of the program are its own
+  forUserCells(rank, [&](CellId id) {
+    checkWrite(id, access, Epoch::userWrite, false);
+    puts.clear();
+    memory_.forReads(memory_[id], [&](const Epoch &reader) {
+      if (record_.accesses[reader.agent].port != none)
+        puts.push_back(reader);
+    });
+    memory_.setWrite(memory_[id], control_.launch() == 0 ? Epoch{access, 0, Epoch::userWrite} : Epoch{});
+    for (const Epoch &reader : puts)
+      memory_.addRead(memory_[id], reader, true);
+  });
+}
+
+void SyncRecorder::userReads(std::uint32_t rank) {
+  const std::uint32_t access = newAccess(index_.block(rank, 0), none);
+  forUserCells(rank, [&](CellId id) {
+    checkRead(id, access, Epoch::userRead, false);
+    memory_.addRead(memory_[id], {access, 0, Epoch::userRead}, true);
+  });
+}
+
+/// Of two blocks, one access before another decides of all that come before the one, and all that come after the other.
+void SyncRecorder::keepDecisive() {
+  const auto &accesses = record_.accesses;
+  const auto plain = [&](const Pair &p) { // the second knows what its block knows
+    const Access &y = accesses[p.second];
+    return accesses[p.first].port == none && y.thread == none && y.numTaken == 0;
+  };
+  const auto place = [&](const Pair &p) {
+    const Access &x = accesses[p.first], &y = accesses[p.second];
+    return std::tuple(x.at.block, y.at.block, y.at.phase, !plain(p), ~x.at.phase, !p.visible, p.excusable);
+  };
+  std::ranges::sort(record_.pairs, {}, place);
+  std::vector<Pair> kept;
+  std::uint32_t over[2][2]; // [visible][excusable]: phases before this one of the first block are decided
+  Moment blocks{none, none};
+  for (const Pair &p : record_.pairs) {
+    const Access &x = accesses[p.first], &y = accesses[p.second];
+    if (blocks.block != x.at.block || blocks.phase != y.at.block)
+      over[0][0] = over[0][1] = over[1][0] = over[1][1] = 0;
+    blocks = {x.at.block, y.at.block};
+    if (x.port == none && x.at.phase < over[p.visible][p.excusable])
+      continue;
+    kept.push_back(p);
+    for (int visible = 0; plain(p) && visible <= p.visible; ++visible)
+      for (int excusable = p.excusable; excusable < 2; ++excusable)
+        over[visible][excusable] = std::max(over[visible][excusable], x.at.phase + 1);
+  }
+  record_.pairs = std::move(kept);
+}
+
+/// Of a block's uses of scratch the last one decides, of those that write and of all.
+void SyncRecorder::keepLastUses(std::vector<Pair> &uses) const {
+  const auto &accesses = record_.accesses;
+  std::ranges::sort(uses, {}, [&](const Pair &use) {
+    const Access &x = accesses[use.first];
+    return std::tuple(x.at.block, x.port, ~x.at.phase, !use.visible, use);
+  });
+  std::vector<Pair> kept;
+  for (const Pair &use : uses) {
+    const Access &x = accesses[use.first];
+    const auto decides = [&](const Pair &last) {
+      return accesses[last.first].at.block == x.at.block && accesses[last.first].port == none &&
+             last.visible >= use.visible;
+    };
+    const auto mayDecide = std::span(kept).last(std::min<std::size_t>(kept.size(), 2));
+    if (x.port != none || std::ranges::none_of(mayDecide, decides))
+      kept.push_back(use);
+  }
+  uses = std::move(kept);
+}
+
+void SyncRecorder::finish() {
+  const auto unique = [](std::vector<Pair> &pairs) {
+    std::ranges::sort(pairs);
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  };
+  unique(record_.pairs);
+  keepDecisive();
+  for (std::uint32_t r = 0; r < record_.scratch.size(); ++r) {
+    for (Pair &use : record_.scratch[r].uses)
+      use.second = ends_[r].after;
+    unique(record_.scratch[r].uses);
+    keepLastUses(record_.scratch[r].uses);
+    unique(record_.scratch[r].writes);
+  }
+}
+
+} // namespace mscclc::passes::prune

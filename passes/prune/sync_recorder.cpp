@@ -1,0 +1,245 @@
+#include "passes/prune/sync_recorder.h"
+
+#include <algorithm>
+#include <ranges>
+#include <utility>
+
+namespace mscclc::passes::prune {
+
+using ir::Op;
+using ir::OpKind;
+
+SyncRecorder::SyncRecorder(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPieces &pieces,
+                           SyncOrbits &orbits, bool sizesChange, bool ofFirstRank)
+    : index_(index), geometry_(geometry), pieces_(pieces), orbits_(orbits), memory_(index, geometry),
+      elements_(index, geometry, memory_), sizesChange_(sizesChange),
+      scope_(index, geometry, memory_, ofFirstRank && memory_.fits(), sizesChange), control_(index, geometry, *this),
+      data_(index, geometry, memory_, control_, *this), clock_(index.numBlocks(), 0),
+      previousWait_(index.numChannels(), none), numMet_(index.numRanks(), 0), lastPlain_(index.numBlocks(), none),
+      heard_(index.numBlocks()), ends_(index.numRanks()), began_(index.numRanks(), none) {
+  record_.bounds.assign(index.numBlocks(), {none});
+  record_.begun.assign(index.numBlocks(), {0});
+  record_.receipts.resize(index.numBlocks());
+  record_.met.resize(index.numBlocks());
+  record_.flushes.resize(index.numBlocks());
+  record_.launches.resize(index.numBlocks());
+  for (std::uint32_t b = 0; b < index.numBlocks(); ++b)
+    record_.rankOf.push_back(index.rankOf(b));
+  for (std::uint32_t r = 0; r <= index.numRanks(); ++r)
+    record_.firstBlock.push_back(index.block(r, 0));
+  record_.scratch.resize(sizesChange ? index.numRanks() : 0);
+}
+
+bool SyncRecorder::run() {
+  if (!memory_.fits())
+    return false;
+  const std::uint32_t launches = index_.program.doubleScratch ? 3 : 2;
+  keepShared();
+  reserve(launches);
+  for (;;) {
+    control_.beginLaunch();
+    if (!control_.runLaunch())
+      return false;
+    if (control_.launch() + 1 == launches)
+      break;
+    control_.endLaunch();
+  }
+  finish();
+  return true;
+}
+
+void SyncRecorder::launchBegins() {
+  lastWait_.clear();
+  data_.beginLaunch();
+}
+
+void SyncRecorder::launchEnds(std::uint32_t rank) {
+  if (control_.launch() == 0)
+    noteEnd(rank);
+}
+
+/// Who takes what is certain where one block sends and one takes. Elsewhere nothing is dropped, and where something was
+/// there from the start.
+void SyncRecorder::keepShared() {
+  std::vector<std::uint32_t> ends[2];
+  for (auto &side : ends)
+    side.assign(index_.numQueues(), none);
+  shared_.assign(index_.numQueues(), false);
+  const auto forQueues = [&](const auto &visit) {
+    for (Piece p = 0; p < pieces_.count(); ++p) {
+      const auto &[b, o, i] = pieces_.place(p);
+      const Op &op = index_.ops(b).ops[o];
+      if (ir::sends(op.kind) || ir::takes(op.kind))
+        visit(p, op.kind, index_.queue(index_.rankOf(b), op, index_.ops(b).idsOf(op)[i]));
+    }
+  };
+  forQueues([&](Piece piece, OpKind kind, std::uint32_t queue) {
+    std::uint32_t &end = ends[ir::takes(kind)][queue];
+    const std::uint32_t b = pieces_.place(piece).block;
+    shared_[queue] = shared_[queue] || (end != none && end != b) || control_.initial(queue) != 0;
+    end = b;
+  });
+  if (std::ranges::find(shared_, true) == shared_.end())
+    return;
+  forQueues([&](Piece piece, OpKind, std::uint32_t queue) {
+    if (shared_[queue])
+      orbits_.keep(piece);
+  });
+}
+
+/// Room for what is certain to be written down.
+void SyncRecorder::reserve(std::uint32_t launches) {
+  std::vector<std::uint32_t> bounds(index_.numBlocks()), receipts(index_.numBlocks());
+  std::size_t messages = 0;
+  for (Piece p = 0; p < pieces_.count(); ++p) {
+    const OpKind kind = pieces_.kind(p);
+    const std::uint32_t b = pieces_.place(p).block;
+    messages += ir::sends(kind);
+    receipts[b] += ir::takes(kind);
+    bounds[b] += kind == OpKind::Nop || kind == OpKind::Barrier;
+  }
+  record_.messages.reserve(messages * launches);
+  for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+    record_.receipts[b].reserve(std::size_t{receipts[b]} * launches);
+    record_.bounds[b].reserve((std::size_t{bounds[b]} + 2) * launches);
+    record_.begun[b].reserve((std::size_t{bounds[b]} + 2) * launches);
+  }
+}
+
+void SyncRecorder::endsPhase(std::uint32_t b) {
+  tick(b);
+  beginPhase(b, pieces_.of(b, control_.at(b).op()));
+}
+
+/// `blocks` wait for each other.
+template <typename Blocks> void SyncRecorder::tickTogether(const Blocks &blocks) {
+  std::uint32_t last = 0;
+  for (const std::uint32_t b : blocks)
+    last = std::max(last, clock_[b]);
+  for (const std::uint32_t b : blocks)
+    clock_[b] = last + 1;
+}
+
+void SyncRecorder::beginPhase(std::uint32_t b, Piece piece) {
+  record_.bounds[b].push_back(piece);
+  record_.begun[b].push_back(clock_[b]);
+}
+
+void SyncRecorder::meet(std::span<const std::uint32_t> blocks) {
+  const auto pieceOf = [&](std::uint32_t b) { return pieces_.of(b, control_.at(b).op()); };
+  const Piece piece = pieceOf(blocks.back());
+  tickTogether(blocks);
+  const auto first = static_cast<std::uint32_t>(record_.members.size());
+  for (const std::uint32_t b : blocks) {
+    if (control_.launch() == 0) // in others the same meet
+      orbits_.join(piece, pieceOf(b));
+    beginPhase(b, pieceOf(b));
+    record_.met[b].emplace_back(phaseOf(b), record_.meetings.size());
+    record_.members.push_back({b, phaseOf(b)});
+  }
+  record_.meetings.push_back({piece, first, static_cast<std::uint32_t>(blocks.size())});
+}
+
+void SyncRecorder::meetRank(std::uint32_t rank) {
+  const auto first = static_cast<std::uint32_t>(record_.members.size());
+  began_[rank] = static_cast<std::uint32_t>(record_.meetings.size());
+  ++numMet_[rank];
+  tickTogether(std::views::iota(index_.block(rank, 0), index_.block(rank + 1, 0)));
+  for (std::uint32_t b = index_.block(rank, 0); b < index_.block(rank + 1, 0); ++b) {
+    beginPhase(b, none);
+    record_.launches[b].push_back(phaseOf(b));
+    record_.met[b].emplace_back(phaseOf(b), began_[rank]);
+    record_.members.push_back({b, phaseOf(b)});
+  }
+  record_.meetings.push_back({none, first, static_cast<std::uint32_t>(record_.members.size()) - first});
+}
+
+std::uint32_t SyncRecorder::gives(std::uint32_t b, const Op &op, std::uint32_t thread, std::uint32_t /*queue*/) {
+  Message m;
+  m.from = {b, phaseOf(b)};
+  m.time = tick(b);
+  m.thread = thread;
+  m.piece = pieces_.of(b, control_.at(b).op(), thread);
+  m.begin = began_[index_.rankOf(b)];
+  m.weak = op.kind == OpKind::RelaxedSignal;
+  m.heard = heardBy(b, thread);
+  if (op.channelType == ir::ChannelType::Port)
+    m.port = index_.channel(op.channelType, index_.rankOf(b), index_.ops(b).idsOf(op)[thread]);
+  record_.messages.push_back(m);
+  return static_cast<std::uint32_t>(record_.messages.size() - 1);
+}
+
+void SyncRecorder::takes(std::uint32_t b, const Op &op, std::uint32_t thread, std::uint32_t queue,
+                         std::uint32_t message) {
+  const Piece piece = pieces_.of(b, control_.at(b).op(), thread);
+  if (queue < index_.numChannels() && scope_.asksOf(index_.rankOf(b))) {
+    if (shared_[queue])
+      takeTurn(b, queue);
+    else if (control_.launch() == 0)
+      noteWait(b, queue, piece, thread);
+  }
+  if (message == none)
+    return;
+  if (control_.launch() == 0) // in others it takes the same one's
+    orbits_.join(piece, record_.messages[message].piece);
+  receive(b, message, thread, op.kind == OpKind::RelaxedWait);
+}
+
+/// Blocks that wait on one channel have to take turns.
+void SyncRecorder::takeTurn(std::uint32_t b, std::uint32_t queue) {
+  const std::uint32_t now = newAccess(b, control_.at(b).op());
+  if (const auto last = lastWait_.find(queue); last != lastWait_.end() && record_.accesses[last->second].at.block != b)
+    record_.pairs.push_back({record_.accesses[last->second].like, record_.accesses[now].like, false, false});
+  lastWait_[queue] = now;
+}
+
+/// Of a channel on which one block waits.
+void SyncRecorder::noteWait(std::uint32_t b, std::uint32_t queue, Piece piece, std::uint32_t thread) {
+  const std::uint32_t previous = std::exchange(previousWait_[queue], static_cast<std::uint32_t>(record_.waits.size()));
+  record_.waits.push_back({{b, phaseOf(b)}, piece, piece - thread, previous});
+}
+
+void SyncRecorder::receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, bool weak) {
+  auto &receipts = record_.receipts[b];
+  catchUp(b, message);
+  Receipt receipt{message, phaseOf(b), tick(b), thread, weak};
+  receipt.previous = static_cast<std::uint32_t>(receipts.size());
+  if (!receipts.empty()) { // what a thread tells later holds what it told before
+    const Receipt &last = receipts.back();
+    const Message &now = record_.messages[receipt.message], &before = record_.messages[last.message];
+    if (now.piece != none && before.piece != none && now.from.block == before.from.block &&
+        now.thread == before.thread && now.time > before.time && now.port == before.port && now.weak <= before.weak &&
+        receipt.weak <= last.weak)
+      receipt.previous = last.previous;
+  }
+  if (receipt.thread != none) {
+    std::uint32_t &heard = heardBy(b, receipt.thread);
+    receipt.heard = heard;
+    heard = static_cast<std::uint32_t>(receipts.size() + 1);
+  }
+  receipts.push_back(receipt);
+}
+
+std::uint32_t &SyncRecorder::heardBy(std::uint32_t b, std::uint32_t thread) {
+  if (heard_[b].size() <= thread)
+    heard_[b].resize(thread + 1);
+  return heard_[b][thread];
+}
+
+void SyncRecorder::flushes(std::uint32_t b, const Op &op) {
+  const auto ids = index_.ops(b).idsOf(op);
+  const Piece piece = op.kind == OpKind::Flush ? pieces_.of(b, control_.at(b).op()) : none;
+  for (std::uint32_t i = 0; i < ids.size(); ++i)
+    record_.flushes[b].push_back(
+        {phaseOf(b), tick(b), i, index_.channel(op.channelType, index_.rankOf(b), ids[i]), piece});
+}
+
+std::optional<SyncRecord> recordSync(const ProgramIndex &index, const proof::Geometry &geometry,
+                                     const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank) {
+  SyncRecorder recorder(index, geometry, pieces, orbits, sizesChange, ofFirstRank);
+  if (!recorder.run())
+    return std::nullopt;
+  return recorder.take();
+}
+
+} // namespace mscclc::passes::prune

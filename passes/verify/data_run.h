@@ -1,0 +1,103 @@
+// Data operations of a run: which cells they touch, in which order, and which packets they wait for.
+#pragma once
+
+#include "passes/verify/control.h"
+#include "passes/verify/memory.h"
+
+namespace mscclc::passes::proof {
+
+/// The packets of the present launch: of each cell of packets, which message wrote it, and who waits for it.
+class PacketSlots {
+public:
+  /// Forgets all packets.
+  void layOut(const Memory &memory) {
+    first_ = memory.firstSlot();
+    slots_.assign(memory.numCells() - first_, {});
+  }
+  bool isThere(CellId cell) const { return slots_[cell - first_].message != none; }
+  std::uint32_t message(CellId cell) const { return slots_[cell - first_].message; }
+
+private:
+  friend class DataRun;
+  struct Slot {
+    std::uint32_t message = none, waiter = none;
+  };
+  CellId first_ = 0;
+  std::vector<Slot> slots_;
+};
+
+/// An operand as cells: of `rank`, from `first`.
+struct Operand {
+  std::uint32_t rank = 0;
+  CellId first = 0;
+  std::uint32_t count = 0;
+  std::uint32_t ref = 0; ///< index into the block's `chunks`
+  bool packet = false;
+  bool scratch = false;
+};
+
+/// The data operation in progress.
+struct DataStep {
+  std::uint32_t block = none;
+  const ir::Op *op = nullptr;
+  std::vector<Operand> sources, destinations;
+  bool takesPackets = false;
+  std::vector<std::uint32_t> taken; ///< messages of the packets that it takes: of neighbours that are equal, one
+  bool isMixed = false;             ///< packets of one source come from several messages
+};
+
+/// Makes the accesses of data operations.
+class DataEvents {
+public:
+  virtual ~DataEvents() = default;
+  /// An operation begins, its packets are there. False if it makes no difference what it does.
+  virtual bool begins(const DataStep &step) = 0;
+  virtual void reads(const DataStep &step, const Operand &source) = 0;
+  /// All sources of a reduction were read.
+  virtual void reduces(const DataStep & /*step*/) {}
+  /// Writes a part of a destination, from its unit `unit` on. `taken`: the messages of the packets that it is computed
+  /// from. Those of the whole step, unless it is mixed.
+  virtual void writes(const DataStep &step, const Operand &part, std::uint32_t unit,
+                      std::span<const std::uint32_t> taken) = 0;
+  /// Thread `thread` puts through port channel `channel`.
+  virtual void puts(const DataStep &step, std::uint32_t thread, std::uint32_t channel, const Operand &source,
+                    const Operand &destination) = 0;
+  /// The operation sends a packet through a port that is not there.
+  virtual void packetNotThere(std::uint32_t /*block*/, CellId /*cell*/) {}
+};
+
+class DataRun {
+public:
+  DataRun(const ProgramIndex &index, const Geometry &geometry, const Memory &memory, Control &control,
+          DataEvents &events)
+      : index_(index), geometry_(geometry), memory_(memory), control_(control), events_(events) {}
+
+  void beginLaunch() { slots_.layOut(memory_); }
+  /// Does the operation of `block`. False if it has to wait for a packet.
+  bool run(std::uint32_t block, const ir::Op &op);
+  /// `message` brings the packet in `cell`.
+  void send(CellId cell, std::uint32_t message) {
+    slots_.slots_[cell - slots_.first_].message = message;
+    control_.wake(slots_.slots_[cell - slots_.first_].waiter);
+  }
+  const PacketSlots &slots() const { return slots_; }
+  const DataStep &step() const { return step_; }
+
+private:
+  bool packetsArrived(std::uint32_t block, const ir::Op &op);
+  void addOperand(std::uint32_t block, const ir::Op &op, std::uint32_t operand, std::vector<Operand> &list) const;
+  void takePackets();
+  void putAll();
+  void writeComputed(const Operand &destination);
+
+  const ProgramIndex &index_;
+  const Geometry &geometry_;
+  const Memory &memory_;
+  Control &control_;
+  DataEvents &events_;
+  PacketSlots slots_;
+  DataStep step_;
+  std::vector<std::uint32_t> takenHere_; ///< of the elements being written
+};
+
+} // namespace mscclc::passes::proof
