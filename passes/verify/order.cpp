@@ -107,7 +107,7 @@ void Order::beginLaunch() {
     b.launchLength = b.cursor = b.length;
   }
   logs_.beginLaunch(std::move(begins), lastMeetings_);
-  told_.emplace_back(std::size_t{index_.numRanks()} * index_.numRanks());
+  heardFrom_.emplace_back(index_.numRanks());
   if (watcher_)
     watcher_->beganLaunch();
 }
@@ -124,13 +124,14 @@ View Order::gather(std::uint32_t rank) {
   gatheredFrom_.clear();
   if (logs_.numLaunches() == 0)
     return view;
+  std::vector<std::uint32_t> &heardFrom = heardFrom_.back()[rank];
   for (std::uint32_t b = first; b < index_.block(rank + 1, 0); ++b)
     for (std::size_t i = blocks_[b].launchLength; i < logs_.length(b); ++i) {
       const MessageClock &clock = logs_.of(b)[i];
       if (logs_.isNode(clock.agent))
         continue;
       gatheredFrom_.push_back(clock.agent);
-      told_.back()[std::size_t{rank} * index_.numRanks() + index_.rankOf(clock.agent)] = true;
+      heardFrom.push_back(index_.rankOf(clock.agent));
       auto &over = gathered_[static_cast<int>(Relation::HappensBefore)][clock.agent];
       over = std::max(over, clock.phase);
       if (!clock.weak) {
@@ -138,6 +139,8 @@ View Order::gather(std::uint32_t rank) {
         visible = std::max(visible, clock.phase);
       }
     }
+  std::ranges::sort(heardFrom);
+  heardFrom.erase(std::ranges::unique(heardFrom).begin(), heardFrom.end());
   return view;
 }
 
@@ -196,8 +199,8 @@ bool Order::knownDirectly(std::uint32_t block, std::uint32_t phase, const View &
         return true;
       }
   if (older && rank != here)
-    for (std::uint32_t l = logs_.launchesBegun(block, phase); l < told_.size(); ++l)
-      if (told_[l][std::size_t{here} * index_.numRanks() + rank])
+    for (std::uint32_t l = logs_.launchesBegun(block, phase); l < heardFrom_.size(); ++l)
+      if (std::ranges::binary_search(heardFrom_[l][here], rank))
         return true;
   state.looked += view.length - state.launchLength;
   return false;

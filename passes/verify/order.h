@@ -189,7 +189,8 @@ private:
   OrderSearch search_;
   std::vector<BlockState> blocks_;
   std::vector<std::uint32_t> lastMeetings_; // [rank]: nodes
-  std::vector<std::vector<bool>> told_;     // [launch]: rank × rank: in it, the first heard from the second
+  /// [launch][rank]: ranks that it heard from in it, in order.
+  std::vector<std::vector<std::vector<std::uint32_t>>> heardFrom_;
   std::vector<std::uint32_t> gathered_[2];  // [Relation][block]: phases that the gathered rank was told of
   std::vector<std::uint32_t> gatheredFrom_; // blocks with an entry in gathered_
   std::vector<std::vector<Link>> links_;    // [block][phase]

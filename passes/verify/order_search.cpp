@@ -1,6 +1,7 @@
 #include "passes/verify/order_search.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace mscclc::passes::proof {
 
@@ -203,8 +204,11 @@ bool OrderSearch::find(Search &search, std::uint32_t block, std::uint32_t phase)
         look(search, clock, false);
     } else {
       const auto &log = logs_.of(next.agent);
+      entries_.clear();
       for (std::uint32_t i = next.to; i > next.from; i = log[i - 1].previous)
-        look(search, log[i - 1], next.agent == search.block);
+        entries_.push_back(i - 1);
+      for (const std::uint32_t i : std::views::reverse(entries_))
+        look(search, log[i], next.agent == search.block);
     }
     found = tells(search, block, phase);
   }

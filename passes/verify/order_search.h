@@ -5,6 +5,9 @@
 // the last one stopped. What a block knows only ever grows, so nothing found is ever wrong later. Where a block was
 // told by one that has a search itself, it takes over what was found there, as clocks are joined.
 //
+// What came last tells most, so it is followed first: packets that go round a ring of n ranks lead back to all of them
+// within n steps, from the last one.
+//
 // What the blocks of a rank knew when they met before a launch, all of them know in it. So for what was done in the
 // launches before there is one search for each rank besides, which is asked first.
 //
@@ -84,7 +87,8 @@ private:
   Search besides_;                                     // on top of one of these
   View besidesView_;                                   // from where it was made
   std::vector<MessageClock> besidesClocks_;
-  std::uint64_t bytes_ = 0; ///< of searches_
+  std::vector<std::uint32_t> entries_; ///< of a log that is looked at
+  std::uint64_t bytes_ = 0;            ///< of searches_
 };
 
 } // namespace mscclc::passes::proof
