@@ -11,7 +11,7 @@
 namespace mscclc::passes {
 
 /// How the threads of a block share an access out. Where two accesses of one range have all of it in common, each
-/// thread makes both of the same elements, in the order of the operations; so passes/verify/elements.h takes it, too.
+/// thread makes both of the same elements, in the order of the operations; so passes/run/elements.h takes it, too.
 struct ThreadShares {
   bool bySwitch = false;
   ir::ElementUnit unit = ir::ElementUnit::Other; ///< Other: nobody knows

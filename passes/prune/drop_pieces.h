@@ -1,7 +1,7 @@
 // A program without some of its sync.
 #pragma once
 
-#include "passes/prune/sync_pieces.h"
+#include "passes/run/sync_pieces.h"
 
 #include <vector>
 

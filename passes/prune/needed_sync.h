@@ -1,7 +1,7 @@
 // Which sync of a recorded program its pairs of accesses need.
 #pragma once
 
-#include "passes/prune/sync_search.h"
+#include "passes/run/sync_search.h"
 
 #include <array>
 #include <deque>

@@ -1,7 +1,7 @@
 // Sync that is needed at a glance: on each way by which two accesses are in order, there is the same orbit.
 #pragma once
 
-#include "passes/prune/sync_record.h"
+#include "passes/run/sync_record.h"
 
 namespace mscclc::passes::prune {
 

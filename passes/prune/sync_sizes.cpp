@@ -1,6 +1,6 @@
 #include "passes/prune/sync_sizes.h"
 
-#include "passes/verify/memory.h"
+#include "passes/run/memory.h"
 #include "passes/verify/sizes.h"
 #include "passes/verify/slicing.h"
 

@@ -1,7 +1,7 @@
 // A program recorded in the sizes in which it is proven.
 #pragma once
 
-#include "passes/prune/sync_record.h"
+#include "passes/run/sync_record.h"
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 
 #include "ir/collectives.h"
 #include "ir/diagnostics.h"
-#include "passes/verify/geometry.h"
+#include "passes/run/geometry.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Who is stuck for ever, and why: blocks that wait for each other in a circle, or for what nobody brings.
 #pragma once
 
-#include "passes/verify/control.h"
-#include "passes/verify/memory.h"
+#include "passes/run/control.h"
+#include "passes/run/memory.h"
 
 #include <unordered_map>
 

@@ -1,7 +1,7 @@
 // What inputs and outputs hold at the end of a launch, for who asks verify() for it.
 #pragma once
 
-#include "passes/verify/memory.h"
+#include "passes/run/memory.h"
 #include "passes/verify/values.h"
 
 #include <array>

@@ -5,8 +5,8 @@
 // (Memory).
 #pragma once
 
-#include "passes/verify/data_run.h"
-#include "passes/verify/elements.h"
+#include "passes/run/data_run.h"
+#include "passes/run/elements.h"
 #include "passes/verify/premises.h"
 #include "passes/verify/scratch_history.h"
 #include "passes/verify/threads.h"

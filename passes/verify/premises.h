@@ -1,8 +1,8 @@
 // What must hold before one execution can speak for all: counts agree, and who meets whom is fixed by the program.
 #pragma once
 
+#include "passes/run/geometry.h"
 #include "passes/verify/findings.h"
-#include "passes/verify/geometry.h"
 
 #include <map>
 

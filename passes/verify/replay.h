@@ -1,7 +1,7 @@
 // A program run again for control alone, to tell the story of a finding: who had to run before whom.
 #pragma once
 
-#include "passes/verify/data_run.h"
+#include "passes/run/data_run.h"
 
 #include <algorithm>
 

@@ -5,7 +5,8 @@
 // Input and output need no such look: between any two launches they are their user's (user.cpp), whole.
 #pragma once
 
-#include "passes/verify/memory.h"
+#include "passes/run/memory.h"
+#include "passes/run/order.h"
 
 #include <unordered_map>
 

@@ -23,7 +23,7 @@
 // Packets are left out, whose edges follow the data: who reads a chunk in one go waits for all iterations.
 #pragma once
 
-#include "passes/verify/geometry.h"
+#include "passes/run/geometry.h"
 #include "passes/verify/loops.h"
 
 namespace mscclc::passes::proof {

@@ -16,8 +16,8 @@
 // larger c is: what is ordered by packets in one size is so in all larger ones.
 #pragma once
 
+#include "passes/run/geometry.h"
 #include "passes/verify/findings.h"
-#include "passes/verify/geometry.h"
 
 #include <optional>
 

@@ -2,7 +2,7 @@
 // once and shared, never hashes of sets.
 #pragma once
 
-#include "passes/verify/memory.h"
+#include "passes/run/memory.h"
 
 #include <string>
 

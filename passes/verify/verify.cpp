@@ -69,7 +69,7 @@ bool sizesChange(const ir::Program &program, const VerifyOptions &options) {
   return scratch && least < most && !options.oneSize && (!options.fixedScratch || slicesScratch(program));
 }
 
-/// Proves one size of chunk; see verify/geometry.h.
+/// Proves one size of chunk; see run/geometry.h.
 class SizeProof {
 public:
   SizeProof(const ProgramIndex &index, const Geometry &geometry, const ThreadRoles &roles, Findings &findings,

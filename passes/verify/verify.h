@@ -1,7 +1,7 @@
 // The verifier: a plan ends, has no race, computes its collective, and may be launched again at once.
 //
 // How it proves that. A program is run once, abstractly, for three launches at most: blocks advance until they wait,
-// data is symbolic, every access is compared with the earlier accesses of its cell by happens-before (verify/order.h).
+// data is symbolic, every access is compared with the earlier accesses of its cell by happens-before (run/order.h).
 //
 // Why one run speaks for all schedules. Suppose that all blocks of a rank are resident together, and that (a) the order
 // in which a block's operations are issued does not depend on data or timing, (b) each channel end is waited on by one
@@ -138,7 +138,7 @@ struct VerifyOptions {
   bool schedules = true; ///< add the shortest schedule to races
   /// What a GPU holds of a rank's blocks at once; without it, all of them.
   std::optional<Residency> residency = {};
-  /// Is told of all events and of what was said of their order (verify/order.h); for tests.
+  /// Is told of all events and of what was said of their order (run/order.h); for tests.
   proof::OrderWatcher *watcher = nullptr;
   /// Scratch chunks lie at the same place whatever the message size, as in kernels of our own: launches of different
   /// sizes meet chunk by chunk, as those of one size do.

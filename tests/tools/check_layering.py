@@ -45,14 +45,15 @@ ROOMS = {
     "passes": ["ir"],
     "passes/analysis": ["ir", "passes"],
     "passes/transform": ["ir", "passes", "passes/analysis"],
-    "passes/verify": ["ir", "passes"],
+    # One run of a program, and what it orders: for the proof, and for what asks which sync the proof needs.
+    "passes/run": ["ir", "passes"],
+    "passes/verify": ["ir", "passes", "passes/run"],
     # Computes as kernels do.
-    "passes/simulate": ["ir", "passes", "passes/verify", *ELEMENTS],
+    "passes/simulate": ["ir", "passes", "passes/run", "passes/verify", *ELEMENTS],
     "passes/time": ["ir", "passes"],
     # Chooses by the time model; what a program means is said in the values of the proof.
-    "passes/schedule": ["ir", "passes", "passes/time", "passes/verify"],
-    # Writes down the run that the proof follows.
-    "passes/prune": ["ir", "passes", "passes/verify"],
+    "passes/schedule": ["ir", "passes", "passes/run", "passes/time", "passes/verify"],
+    "passes/prune": ["ir", "passes", "passes/run", "passes/verify"],
     # The list of all passes.
     "passes/pass_manager.cpp": [
         "ir", "passes", "passes/analysis", "passes/prune", "passes/schedule", "passes/transform"

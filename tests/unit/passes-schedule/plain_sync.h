@@ -1,7 +1,7 @@
 // Order in a recorded run as it is defined, with nothing left out for speed: what SyncSearch is compared with.
 #pragma once
 
-#include "passes/prune/sync_record.h"
+#include "passes/run/sync_record.h"
 
 #include <algorithm>
 #include <utility>

@@ -4,9 +4,9 @@
 
 #include "catch.h"
 
-#include "passes/prune/sync_search.h"
 #include "passes/prune/sync_sizes.h"
-#include "passes/verify/order.h"
+#include "passes/run/order.h"
+#include "passes/run/sync_search.h"
 #include "passes/verify/verify.h"
 
 #include <functional>

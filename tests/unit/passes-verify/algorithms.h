@@ -3,7 +3,7 @@
 
 #include "plan.h"
 
-#include "passes/verify/geometry.h"
+#include "passes/run/geometry.h"
 
 #include <functional>
 #include <string>

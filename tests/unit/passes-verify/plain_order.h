@@ -1,7 +1,7 @@
 // Order as it is defined, with nothing left out for speed: what the proof's own answers are compared with.
 #pragma once
 
-#include "passes/verify/order.h"
+#include "passes/run/order.h"
 
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-#include "passes/prune/sync_scope.h"
+#include "passes/run/sync_scope.h"
 
 #include "ir/op_memory.h"
 

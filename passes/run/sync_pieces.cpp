@@ -1,4 +1,4 @@
-#include "passes/prune/sync_pieces.h"
+#include "passes/run/sync_pieces.h"
 
 #include "ir/op_semantics.h"
 

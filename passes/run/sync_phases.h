@@ -1,7 +1,7 @@
 // Phases of a recorded run with some of the sync dropped.
 #pragma once
 
-#include "passes/prune/sync_record.h"
+#include "passes/run/sync_record.h"
 
 #include <vector>
 

@@ -10,7 +10,7 @@
 // in order, is after it on a chain, and of two phases on one chain the first is ordered before the second.
 #pragma once
 
-#include "passes/verify/order_search.h"
+#include "passes/run/order_search.h"
 
 #include <algorithm>
 #include <span>

@@ -1,7 +1,7 @@
 // What of a run has to be written down.
 #pragma once
 
-#include "passes/verify/memory.h"
+#include "passes/run/memory.h"
 
 #include <vector>
 

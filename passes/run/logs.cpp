@@ -1,4 +1,4 @@
-#include "passes/verify/logs.h"
+#include "passes/run/logs.h"
 
 namespace mscclc::passes::proof {
 

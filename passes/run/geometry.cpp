@@ -1,4 +1,4 @@
-#include "passes/verify/geometry.h"
+#include "passes/run/geometry.h"
 
 #include "ir/collectives.h"
 #include "ir/cursor.h"

@@ -1,4 +1,4 @@
-#include "passes/prune/sync_phases.h"
+#include "passes/run/sync_phases.h"
 
 #include <algorithm>
 

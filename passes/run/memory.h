@@ -1,8 +1,8 @@
 // The memory of all ranks as cells, one a unit of a chunk: who wrote it last, who read it since, what it holds.
 #pragma once
 
-#include "passes/verify/geometry.h"
-#include "passes/verify/order.h"
+#include "passes/run/epoch.h"
+#include "passes/run/geometry.h"
 
 namespace mscclc::passes::proof {
 

@@ -1,4 +1,4 @@
-#include "passes/verify/order.h"
+#include "passes/run/order.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,5 +1,5 @@
 // The run's data operations: which cells they touch, and which accesses of them have to come before.
-#include "passes/prune/sync_recorder.h"
+#include "passes/run/sync_recorder.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "passes/verify/control.h"
+#include "passes/run/control.h"
 
 #include "ir/collectives.h"
 #include "ir/internal_error.h"

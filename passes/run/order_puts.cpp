@@ -3,7 +3,7 @@
 // sources may be reused. Which puts lie before a signal or flush is certain only for those of the same thread, and for
 // those that the thread knows to be issued: so each thread's puts are a lane of their own, in which order is certain,
 // and what covers the n-th put of a lane covers all before it.
-#include "passes/verify/order.h"
+#include "passes/run/order.h"
 
 #include <algorithm>
 #include <utility>

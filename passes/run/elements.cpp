@@ -1,4 +1,4 @@
-#include "passes/verify/elements.h"
+#include "passes/run/elements.h"
 
 #include "ir/op_memory.h"
 #include "passes/op_list.h"

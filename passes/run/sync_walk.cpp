@@ -1,4 +1,4 @@
-#include "passes/prune/sync_walk.h"
+#include "passes/run/sync_walk.h"
 
 #include <algorithm>
 

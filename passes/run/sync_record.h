@@ -1,6 +1,6 @@
 // One run of a program, written down: what waits for what, and which accesses have to be in order.
 //
-// The run is the verifier's (verify/control.h, data_run.h), without values: two launches of one size, three with double
+// The run is the verifier's (run/control.h, data_run.h), without values: two launches of one size, three with double
 // scratch, with what each rank's user does around them. Where the verifier asks whether one access is ordered before
 // another, the pair is kept, so that it can be asked again of a program with less sync. Dropping sync only takes edges
 // away: as long as all pairs stay in order, every access meets the same ones before it.
@@ -11,8 +11,8 @@
 // know nothing of each other lie far apart in it, so that between two accesses there would be most of the run.
 #pragma once
 
-#include "passes/prune/sync_pieces.h"
-#include "passes/verify/geometry.h"
+#include "passes/run/geometry.h"
+#include "passes/run/sync_pieces.h"
 
 #include <span>
 

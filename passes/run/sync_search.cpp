@@ -1,4 +1,4 @@
-#include "passes/prune/sync_search.h"
+#include "passes/run/sync_search.h"
 
 namespace mscclc::passes::prune {
 

@@ -1,7 +1,7 @@
 // Which thread of a block treats which element.
 #pragma once
 
-#include "passes/verify/memory.h"
+#include "passes/run/memory.h"
 
 namespace mscclc::passes::proof {
 

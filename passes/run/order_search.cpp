@@ -1,4 +1,4 @@
-#include "passes/verify/order_search.h"
+#include "passes/run/order_search.h"
 
 #include <algorithm>
 #include <ranges>

@@ -1,4 +1,4 @@
-#include "passes/verify/data_run.h"
+#include "passes/run/data_run.h"
 
 #include "ir/internal_error.h"
 #include "ir/op_memory.h"

@@ -3,11 +3,11 @@
 // Launch after launch, each block runs until it has to wait; what others send, or their coming to a barrier, lets it go
 // on. The order in which blocks take turns does not matter: see verify.h. What a message carries, what is known where,
 // and what data operations do is the business of whoever runs the program: to prove it (machine.h), to write the run
-// down (prune/sync_recorder.h), or to tell a story (replay.h).
+// down (run/sync_recorder.h), or to tell a story (replay.h).
 #pragma once
 
 #include "ir/cursor.h"
-#include "passes/verify/geometry.h"
+#include "passes/run/geometry.h"
 
 namespace mscclc::passes::proof {
 

@@ -1,4 +1,4 @@
-#include "passes/prune/sync_recorder.h"
+#include "passes/run/sync_recorder.h"
 
 #include <algorithm>
 #include <ranges>

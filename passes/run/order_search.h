@@ -19,7 +19,7 @@
 // while equal. Beyond `mostBytes` all searches are forgotten, and begin again where somebody asks.
 #pragma once
 
-#include "passes/verify/logs.h"
+#include "passes/run/logs.h"
 
 #include <array>
 #include <memory>

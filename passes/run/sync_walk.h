@@ -1,7 +1,7 @@
 // What has to come before a moment of a recorded run, and by which pieces of sync.
 #pragma once
 
-#include "passes/prune/sync_phases.h"
+#include "passes/run/sync_phases.h"
 
 #include <algorithm>
 #include <unordered_map>

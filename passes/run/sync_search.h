@@ -1,7 +1,7 @@
 // Whether two accesses of a recorded run are in order with some of the sync dropped, and by which pieces.
 #pragma once
 
-#include "passes/prune/sync_walk.h"
+#include "passes/run/sync_walk.h"
 
 #include <array>
 #include <optional>

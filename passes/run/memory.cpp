@@ -1,4 +1,4 @@
-#include "passes/verify/memory.h"
+#include "passes/run/memory.h"
 
 #include "ir/memory_map.h"
 #include "ir/op_semantics.h"

@@ -1,8 +1,8 @@
 // Data operations of a run: which cells they touch, in which order, and which packets they wait for.
 #pragma once
 
-#include "passes/verify/control.h"
-#include "passes/verify/memory.h"
+#include "passes/run/control.h"
+#include "passes/run/memory.h"
 
 namespace mscclc::passes::proof {
 

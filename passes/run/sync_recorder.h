@@ -1,10 +1,10 @@
 // Writes a run down: see sync_record.h.
 #pragma once
 
-#include "passes/prune/sync_record.h"
-#include "passes/prune/sync_scope.h"
-#include "passes/verify/data_run.h"
-#include "passes/verify/elements.h"
+#include "passes/run/data_run.h"
+#include "passes/run/elements.h"
+#include "passes/run/sync_record.h"
+#include "passes/run/sync_scope.h"
 
 #include <algorithm>
 #include <set>

@@ -4,7 +4,7 @@
 // are a graph, 20 bytes an edge: whatever a block can know is reached from the entries of its own log.
 #pragma once
 
-#include "passes/verify/epoch.h"
+#include "passes/run/epoch.h"
 
 #include <span>
 #include <vector>
