@@ -22,7 +22,7 @@ constexpr Step steps[] = {
     {"cut", Stage::Deal, 0, 0},
     {"share-scratch", Stage::Schedule, 0, 0},
     // Beyond this point, the program is one of thread blocks, in which operations of one block may still conflict.
-    {"synchronise", Stage::Schedule, 0, 0},
+    {"synchronise", Stage::Synchronise, 0, 0},
     // Needs sync still on operations: a nop between two of them would part them.
     {"fuse", Stage::Tidy, 1, 1},
     // What each call asked for stands as nops. Beyond this point, no operation carries sync of its own.

@@ -11,12 +11,13 @@ inline constexpr int maxOptLevel = 2;
 
 /// The parts of a pipeline, in their order.
 enum class Stage : std::uint8_t {
-  Place,    ///< of statements: who executes each, through what, and in which order
-  Deal,     ///< of statements: in which thread block
-  Schedule, ///< of statements: the thread blocks
-  Tidy,     ///< of thread blocks: fewer operations, and the sync inside a block
-  Prune,    ///< of thread blocks: without sync that the proof does not need
-  Fit,      ///< of thread blocks: as they are in a plan, within the limits of the target
+  Place,       ///< of statements: who executes each, through what, and in which order
+  Deal,        ///< of statements: in which thread block
+  Schedule,    ///< of statements: what the sync of their thread blocks follows from
+  Synchronise, ///< of statements: the thread blocks
+  Tidy,        ///< of thread blocks: fewer operations, and the sync inside a block
+  Prune,       ///< of thread blocks: without sync that the proof does not need
+  Fit,         ///< of thread blocks: as they are in a plan, within the limits of the target
 };
 
 /// The passes of -O`optLevel` from one stage to another, as a list that PassManager::add takes. A program of thread

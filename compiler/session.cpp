@@ -263,6 +263,7 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
   const std::string placing = pipeline(maxOptLevel, Stage::Place, Stage::Place),
                     dealing = pipeline(maxOptLevel, Stage::Deal, Stage::Deal),
                     scheduling = pipeline(maxOptLevel, Stage::Schedule, Stage::Schedule),
+                    synchronising = pipeline(maxOptLevel, Stage::Synchronise, Stage::Synchronise),
                     tidying = pipeline(maxOptLevel, Stage::Tidy, Stage::Tidy),
                     pruning = pipeline(maxOptLevel, Stage::Prune, Stage::Prune),
                     fitting = pipeline(maxOptLevel, Stage::Fit);
@@ -273,6 +274,7 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
                                     .placing = placing,
                                     .dealing = dealing,
                                     .scheduling = scheduling,
+                                    .synchronising = synchronising,
                                     .tidying = tidying,
                                     .pruning = pruning,
                                     .rest = fitting,
@@ -327,7 +329,7 @@ bool Session::keepBlocks(passes::schedule::Goal goal, Progress &progress, passes
   if (!kept)
     return false;
   std::optional<passes::schedule::Meaning> meaning = passes::schedule::meaningOf(*kept, silent);
-  goal.placing = goal.dealing = goal.scheduling = goal.tidying = goal.pruning = "";
+  goal.placing = goal.dealing = goal.scheduling = goal.synchronising = goal.tidying = goal.pruning = "";
   goal.rest = progress.rest;
   passes::schedule::Choice other = passes::schedule::choose(*kept, goal);
   if (!meaning || other.tried.empty())

@@ -393,14 +393,6 @@ struct Collective {
   LocId loc = noLoc;                     ///< where a source states it
 };
 
-/// Of a program whose ranks all do the same, each seen from itself: what rank 0, which stands for all of them, sees of
-/// the others.
-struct FoldedRanks {
-  /// Memory channels, then port channels, [id on rank 0]: the channel of rank 0 that stands for the other end, as there
-  /// is one on each rank; `none` of program_index.h if nothing is done with that.
-  std::array<std::vector<std::uint32_t>, 2> otherEnds;
-};
-
 /// What is compiled: one launch of a collective on all ranks.
 struct Program {
   std::string name;
@@ -426,9 +418,6 @@ struct Program {
   Schedule schedule = Schedule::Manual;
   Movement movement;
   std::vector<Rank> ranks;
-  /// Where it is set, rank 0 alone has thread blocks and channels. Such a program is there to be estimated: nothing
-  /// writes, proves or runs it.
-  std::optional<FoldedRanks> folded;
   SourceMap sources;
 
   /// Operations of all blocks, pipeline headers and bodies counted.

@@ -10,8 +10,6 @@ namespace mscclc::ir {
 void requireBlocks(const Program &program) {
   if (!program.movement.statements.empty())
     throw InternalError("statements that no pass has made thread blocks of, where thread blocks are needed");
-  if (program.folded)
-    throw InternalError("a program of which rank 0 alone has thread blocks, where those of all ranks are needed");
 }
 
 void StructureChecker::checkMovement() {

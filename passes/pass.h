@@ -45,7 +45,8 @@ struct PassContext {
   ir::DiagnosticEngine &diags;
   const Target &target;
   PassStats &stats;
-  Analyses &analyses; ///< of the program, as it was when the pass began
+  Analyses &analyses;           ///< of the program, as it was when the pass began
+  const bool isOneRank = false; ///< rank 0 alone has thread blocks, as in RepresentativeRank::launch()
 };
 
 /// A pass reports all errors it finds; the pass manager stops after it if there were any. It keeps the analyses that

@@ -179,10 +179,19 @@ bool PassManager::isLeftOut(const Pass &pass, std::uint32_t &optionalPasses) con
 
 PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags) {
   Analyses analyses;
-  return run(program, diags, analyses);
+  return run(program, false, diags, analyses);
 }
 
 PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags, Analyses &analyses) {
+  return run(program, false, diags, analyses);
+}
+
+PassRun PassManager::run(RepresentativeRank &one, ir::DiagnosticEngine &diags) {
+  Analyses analyses;
+  return run(one.launch(), true, diags, analyses);
+}
+
+PassRun PassManager::run(ir::Program &program, bool isOneRank, ir::DiagnosticEngine &diags, Analyses &analyses) {
   if (options_.verifyEach && (given_ & ~propertiesOf(program)) != 0)
     throw ir::InternalError("the program lacks a property that the pass manager was promised");
   if (options_.verifyEach && !analyses.areOf(program))
@@ -201,8 +210,12 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags, Anal
 
     PassRecord &record = result.records.emplace_back();
     record.pass = pass.name;
-    PassContext context{
-        .program = program, .diags = diags, .target = options_.target, .stats = record.stats, .analyses = analyses};
+    PassContext context{.program = program,
+                        .diags = diags,
+                        .target = options_.target,
+                        .stats = record.stats,
+                        .analyses = analyses,
+                        .isOneRank = isOneRank};
     const auto start = std::chrono::steady_clock::now();
     pass.run(context);
     analyses.endPass();

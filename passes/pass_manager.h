@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/pass.h"
+#include "passes/representative_rank.h"
 
 #include <functional>
 #include <optional>
@@ -86,10 +87,13 @@ public:
   /// The same where passes ran before: `analyses` are those that they left of `program`, which nothing has changed
   /// since but in what no analysis looks at; then those that these passes leave.
   PassRun run(ir::Program &program, ir::DiagnosticEngine &diags, Analyses &analyses);
+  /// The same on the one rank that is planned.
+  PassRun run(RepresentativeRank &one, ir::DiagnosticEngine &diags);
 
   const std::vector<Pass> &passes() const { return passes_; }
 
 private:
+  PassRun run(ir::Program &program, bool isOneRank, ir::DiagnosticEngine &diags, Analyses &analyses);
   /// How many of the passes run.
   std::size_t numToRun() const;
   /// Whether the limit on passes leaves `pass` out. `optionalPasses` counts the optional passes up to this one.

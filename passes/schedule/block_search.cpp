@@ -6,12 +6,12 @@
 
 namespace mscclc::passes::schedule {
 
-Excess excessOf(const ir::Program &program, const ExecutorLimits &limits, std::uint32_t instances) {
+Excess excessOf(std::span<const ir::Rank> ranks, const ExecutorLimits &limits, std::uint32_t instances) {
   const auto times = [](std::uint64_t have, std::uint32_t most) {
     return static_cast<double>(have) / static_cast<double>(most);
   };
   Excess excess;
-  for (const ir::Rank &rank : program.ranks) {
+  for (const ir::Rank &rank : ranks) {
     excess.blocks = std::max(excess.blocks, rank.busyBlocks() / instances);
     for (const ir::ThreadBlock &block : rank.blocks) {
       excess.times = std::max(excess.times, times(block.ops.size(), limits.opsPerBlock));

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace mscclc::passes::schedule {
 
@@ -15,8 +16,8 @@ struct Excess {
   std::uint64_t blocks = 0; ///< of the rank that has the most, in one instance; 0: nothing is known
 };
 
-/// Of a program of thread blocks with so many instances in it.
-Excess excessOf(const ir::Program &program, const ExecutorLimits &limits, std::uint32_t instances);
+/// Of thread blocks of ranks with so many instances in them.
+Excess excessOf(std::span<const ir::Rank> ranks, const ExecutorLimits &limits, std::uint32_t instances);
 
 /// A search for the number of blocks that fits, from one that is refused to the next. Operations and channels of a
 /// block have a part that stays the same, and one that gets smaller as there are more blocks: the last two that were

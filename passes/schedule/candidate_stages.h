@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,11 +22,16 @@ namespace mscclc::passes::schedule {
 /// A program on its way through passes.
 struct Passed {
   ir::Program program;
-  Properties holds = 0; ///< that it has, whatever is open
+  Properties holds = 0;                       ///< that it has, whatever is open
+  std::optional<RepresentativeRank> one = {}; ///< in its place, where all ranks do the same
   std::vector<PassRecord> done = {};
   bool isRefused = false; ///< by the last of them
   bool warns = false;     ///< some warning is still to be said
   Analyses analyses = {}; ///< of the program; what is open is none of their business
+
+  ir::Program &launch() { return one ? one->launch() : program; }
+  /// The ranks that are planned.
+  std::span<const ir::Rank> ranks() const { return one ? std::span(&one->rank(), 1) : std::span(program.ranks); }
 };
 
 /// The parts of a candidate's way through passes.

@@ -60,8 +60,9 @@ const Candidate &Candidates::tryOut(const Open &open, bool isOnly) {
     taken = std::make_shared<Made>(take(std::move(passed), open, isOnly));
   } else if (schedule(open, stage, isOnly)) {
     const Passed &scheduled = stage.scheduled->passed;
-    taken = made_.of(Part::Take, stage.scheduled, open,
-                     [&](const Open &read) { return take({scheduled.program, scheduled.holds}, read, isOnly); });
+    taken = made_.of(Part::Take, stage.scheduled, open, [&](const Open &read) {
+      return take({scheduled.program, scheduled.holds, scheduled.one}, read, isOnly);
+    });
   }
   if (!taken)
     return candidate;
@@ -74,7 +75,7 @@ const Candidate &Candidates::tryOut(const Open &open, bool isOnly) {
 
 bool Candidates::complete(std::size_t candidate) {
   Stage &stage = stages_[candidate];
-  if (!stage.scheduled || !stage.scheduled->passed.program.folded)
+  if (!stage.scheduled || !stage.scheduled->passed.one)
     return true;
   const Open &open = tried_[candidate].open;
   stage.scheduled = std::make_shared<Made>(schedule(deal(open, stage.placed->passed).passed, false));
@@ -97,16 +98,15 @@ std::optional<Candidate> Candidates::finish(std::size_t candidate) const {
 }
 
 /// False if a pass refuses the program.
-bool Candidates::run(std::string_view list, Passed &passed, bool mayFold) const {
+bool Candidates::run(std::string_view list, Passed &passed) const {
   PassManagerOptions options;
   options.target = goal_.target;
   PassManager passes(std::move(options), passed.holds);
-  passes.use("synchronise", createSynchronisePass(mayFold));
   passes.use("prune-sync", goal_.prune);
   ir::DiagnosticEngine silent;
   PassRun result{.ok = passes.add(list).empty(), .records = {}};
   if (result.ok)
-    result = passes.run(passed.program, silent, passed.analyses);
+    result = passed.one ? passes.run(*passed.one, silent) : passes.run(passed.program, silent, passed.analyses);
   passed.holds = passes.heldAtEnd();
   passed.isRefused = !result.ok;
   passed.warns |= silent.numWarnings() != 0;
@@ -149,20 +149,20 @@ bool Candidates::isLikelyRefused(const LeastBlocks &least) const {
 }
 
 /// By how much thread blocks pass the limits of the target.
-void Candidates::measure(const ir::Program &program, std::uint32_t instances, Made &made) const {
+void Candidates::measure(const Passed &passed, std::uint32_t instances, Made &made) const {
   if (!goal_.target.executor)
     return;
-  made.excess = excessOf(program, *goal_.target.executor, instances);
+  made.excess = excessOf(passed.ranks(), *goal_.target.executor, instances);
   made.isMeasured = true;
 }
 
 /// True if a block has more channels of a type than the target takes: none of the passes that follow drops any.
-bool Candidates::hasTooManyChannels(const ir::Program &program) const {
+bool Candidates::hasTooManyChannels(std::span<const ir::Rank> ranks) const {
   const auto isTooMany = [&](const ir::ThreadBlock &block, ir::ChannelType type) {
     return std::cmp_greater(std::ranges::count(block.channels, type, &ir::ResourceUse::type),
                             goal_.target.executor->channelsPerBlock);
   };
-  return goal_.target.executor && std::ranges::any_of(program.ranks, [&](const ir::Rank &rank) {
+  return goal_.target.executor && std::ranges::any_of(ranks, [&](const ir::Rank &rank) {
            return std::ranges::any_of(rank.blocks, [&](const ir::ThreadBlock &block) {
              return isTooMany(block, ir::ChannelType::Memory) || isTooMany(block, ir::ChannelType::Port) ||
                     isTooMany(block, ir::ChannelType::Switch);
@@ -170,20 +170,36 @@ bool Candidates::hasTooManyChannels(const ir::Program &program) const {
          });
 }
 
-/// Takes what is dealt out to blocks through Goal::scheduling and tidying. Of what is refused, as of a block with too
-/// many operations, nothing is kept but by how much: large programs are large.
-Made Candidates::schedule(Passed dealt, bool mayFold) const {
+/// Goal::synchronising for one rank. False if not all ranks do the same.
+bool Candidates::synchroniseOne(Passed &passed) const {
+  ir::DiagnosticEngine silent;
+  passed.one = synchroniseOneRank(passed.program, passed.analyses, goal_.target, silent);
+  if (!passed.one)
+    return false;
+  passed.holds |= Scheduled;
+  passed.isRefused = silent.numErrors() != 0;
+  return true;
+}
+
+/// Takes what is dealt out to blocks through Goal::scheduling, synchronising and tidying. Of what is refused, as of a
+/// block with too many operations, nothing is kept but by how much: large programs are large. `mayBeOne`: where all
+/// ranks do the same, one of them.
+Made Candidates::schedule(Passed dealt, bool mayBeOne) const {
   Made made{.passed = std::move(dealt)};
   Passed &passed = made.passed;
-  if (run(goal_.scheduling, passed, mayFold)) {
-    made.lacksChannels = passed.isRefused = hasTooManyChannels(passed.program);
+  if (run(goal_.scheduling, passed) && (!mayBeOne || !synchroniseOne(passed)))
+    run(goal_.synchronising, passed);
+  if (!passed.isRefused) {
+    made.lacksChannels = passed.isRefused = hasTooManyChannels(passed.ranks());
     if (passed.isRefused || run(goal_.tidying, passed))
-      measure(passed.program, 1, made);
+      measure(passed, 1, made);
     passed.isRefused |= made.excess.times > 1;
   }
   passed.analyses = {};
-  if (passed.isRefused)
+  if (passed.isRefused) {
     passed.program = {};
+    passed.one.reset();
+  }
   return made;
 }
 
@@ -218,35 +234,38 @@ bool Candidates::schedule(const Open &open, Stage &stage, bool isOnly) {
 /// Takes a program through Goal::rest. It is refused as well if the machine or a GPU does not take it. `isOnly`: its
 /// time does not matter.
 Made Candidates::take(Passed passed, const Open &open, bool isOnly) const {
-  const ir::Program &program = passed.program;
-  passed.program.instances = open.instances;
+  const ir::Program &launch = passed.launch();
+  passed.launch().instances = open.instances;
   Made made{.figures = {.open = open, .refused = true}};
   const auto isHeld = [&] {
-    return std::ranges::all_of(program.ranks, [&](const ir::Rank &rank) {
-      return std::uint64_t{rank.blocks.size()} * program.instances <= mostHeld_;
+    return std::ranges::all_of(passed.ranks(), [&](const ir::Rank &rank) {
+      return std::uint64_t{rank.blocks.size()} * launch.instances <= mostHeld_;
     });
   };
   // Before instances are made, which may be very many blocks.
-  if (program.movement.statements.empty() && (!isHeld() || time::cannotRun(program, machine_)))
+  if (launch.movement.statements.empty() && (!isHeld() || time::cannotRun(launch, machine_)))
     return made;
   if (!run(goal_.rest, passed)) {
-    measure(program, open.instances, made);
+    measure(passed, open.instances, made);
     return made;
   }
   // Stages, and what an executor's limits ask for, make more blocks than were asked for.
-  made.figures.refused = !isHeld() || time::cannotRun(program, machine_);
+  made.figures.refused = !isHeld() || time::cannotRun(launch, machine_);
   if (!made.figures.refused && !isOnly)
-    takeFigures(made.figures, program);
+    takeFigures(made.figures, passed);
   return made;
 }
 
-/// How good a candidate is that has become `program`.
-void Candidates::takeFigures(Candidate &candidate, const ir::Program &program) const {
-  const time::LaunchFigures figures = time::launchFigures(program, machine_, goal_.runner, goal_.messageBytes,
-                                                          {.instances = candidate.open.instances, .ranks = true});
+/// How good a candidate is that has become `passed`.
+void Candidates::takeFigures(Candidate &candidate, const Passed &passed) const {
+  const std::uint32_t instances = candidate.open.instances;
+  const time::LaunchFigures figures =
+      passed.one ? time::launchFigures(*passed.one, machine_, goal_.runner, goal_.messageBytes, instances)
+                 : time::launchFigures(passed.program, machine_, goal_.runner, goal_.messageBytes,
+                                       {.instances = instances, .ranks = true});
   candidate.nanoseconds = figures.total;
   candidate.linkBytes = figures.linkBytes;
-  for (const ir::Rank &rank : program.ranks) {
+  for (const ir::Rank &rank : passed.ranks()) {
     candidate.threadBlocks += rank.blocks.size();
     for (const ir::ThreadBlock &block : rank.blocks)
       for (const ir::Op &op : block.ops) {
@@ -254,9 +273,9 @@ void Candidates::takeFigures(Candidate &candidate, const ir::Program &program) c
         candidate.syncs += op.kind == ir::OpKind::Barrier ? 1 : effect.sends() || effect.takes() ? op.numIds : 0;
       }
   }
-  if (program.folded) {
-    candidate.threadBlocks *= program.ranks.size();
-    candidate.syncs *= program.ranks.size();
+  if (passed.one) {
+    candidate.threadBlocks *= passed.one->numRanks();
+    candidate.syncs *= passed.one->numRanks();
   }
 }
 

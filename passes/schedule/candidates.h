@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct Stage {
 
 /// What was tried of one program, in order.
 ///
-/// Where all ranks of a candidate do the same, it is rank 0 that goes through passes and is timed (ir::FoldedRanks).
+/// Where all ranks of a candidate do the same, it is rank 0 that goes through passes and is timed (RepresentativeRank).
 /// Ranks may still touch chunks of other numbers, which some limits of executors are about: so a candidate that is to
 /// be taken is completed first.
 class Candidates {
@@ -51,17 +52,18 @@ public:
   std::optional<Candidate> finish(std::size_t candidate) const;
 
 private:
-  bool run(std::string_view list, Passed &passed, bool mayFold = false) const;
+  bool run(std::string_view list, Passed &passed) const;
   Made place(const Open &read) const;
   Made deal(const Open &read, Passed placed) const;
   bool isTooMuch(const Open &open, const LeastBlocks &least, Excess &excess) const;
   bool isLikelyRefused(const LeastBlocks &least) const;
-  void measure(const ir::Program &program, std::uint32_t instances, Made &made) const;
-  bool hasTooManyChannels(const ir::Program &program) const;
-  Made schedule(Passed dealt, bool mayFold) const;
+  void measure(const Passed &passed, std::uint32_t instances, Made &made) const;
+  bool hasTooManyChannels(std::span<const ir::Rank> ranks) const;
+  bool synchroniseOne(Passed &passed) const;
+  Made schedule(Passed dealt, bool mayBeOne) const;
   bool schedule(const Open &open, Stage &stage, bool isOnly);
   Made take(Passed passed, const Open &open, bool isOnly) const;
-  void takeFigures(Candidate &candidate, const ir::Program &program) const;
+  void takeFigures(Candidate &candidate, const Passed &passed) const;
 
   const ir::Program &program_;
   const Goal &goal_;

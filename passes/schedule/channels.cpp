@@ -32,7 +32,7 @@ void Channels::findLinks(const SyncPlan &plan) {
     for (const Group &group : plan.groupsOf(a, room)) {
       for (const Sync &sync : group.waits)
         link(sync, sync.agent, a);
-      if (plan.isFolded) // who waits has no groups
+      if (plan.isOneRank) // who waits has no groups
         for (const Sync &sync : group.signals)
           link(sync, a, sync.agent);
     }
@@ -115,7 +115,7 @@ void Channels::findPeers() {
 }
 
 /// What agent `own` of rank 0 has towards `other`, the agent that stands for `other` has towards this one.
-std::uint32_t Channels::otherInFold(std::uint32_t own, std::uint32_t other) const {
+std::uint32_t Channels::otherOnFirst(std::uint32_t own, std::uint32_t other) const {
   const std::uint32_t rank = distances_.between(plan_.agents[other].rank, plan_.agents[own].rank);
   return firstAgent_[rank] + plan_.agents[own].block;
 }
@@ -130,11 +130,11 @@ void Channels::wantPeers(const ir::Movement &movement) {
   };
   const auto wantBoth = [&](Kind kind, std::uint32_t own, std::uint32_t other) {
     want(kind, own, other);
-    if (plan_.isFolded)
-      want(kind, ownInFold(other), otherInFold(own, other));
+    if (plan_.isOneRank)
+      want(kind, ownOnFirst(other), otherOnFirst(own, other));
   };
   for (const ir::Move &statement : movement.statements) {
-    if (plan_.isFolded && *statement.by != 0)
+    if (plan_.isOneRank && *statement.by != 0)
       continue;
     const std::uint32_t own = agentOf(*statement.by, *statement.block);
     if (statement.via == ir::Via::Port && !isPortPut(statement)) {
@@ -152,15 +152,15 @@ void Channels::wantPeers(const ir::Movement &movement) {
       wantBoth(Kind::Memory, own, other);
       lead(own, other);
       lead(other, own);
-      if (plan_.isFolded)
-        lead(ownInFold(other), otherInFold(own, other));
+      if (plan_.isOneRank)
+        lead(ownOnFirst(other), otherOnFirst(own, other));
     }
   }
 }
 
 void Channels::number(ir::Program &program) {
   std::vector<End> ends; // of a rank
-  for (std::uint32_t r = 0; r < (plan_.isFolded ? 1 : program.ranks.size()); ++r) {
+  for (std::uint32_t r = 0; r < (plan_.isOneRank ? 1 : program.ranks.size()); ++r) {
     ends.clear();
     for (std::uint32_t own = firstAgent_[r]; own < firstAgent_[r + 1]; ++own)
       for (Link &link : links_[own]) {
@@ -184,15 +184,13 @@ void Channels::number(ir::Program &program) {
   }
 }
 
-ir::FoldedRanks Channels::folded(const ir::Rank &first) const {
-  ir::FoldedRanks folded{
-      {std::vector(first.memoryPeers.size(), ir::none), std::vector(first.portPeers.size(), ir::none)}};
+OtherEnds Channels::otherEnds(const ir::Rank &first) const {
+  OtherEnds ends{std::vector(first.memoryPeers.size(), ir::none), std::vector(first.portPeers.size(), ir::none)};
   for (std::uint32_t own = firstAgent_[0]; own < firstAgent_[1]; ++own)
     for (const Link &link : links_[own])
       if (link.kind != Kind::Semaphore)
-        folded.otherEnds[link.kind != Kind::Memory][link.id] =
-            at(link.kind, ownInFold(link.other), otherInFold(own, link.other));
-  return folded;
+        ends[link.kind != Kind::Memory][link.id] = at(link.kind, ownOnFirst(link.other), otherOnFirst(own, link.other));
+  return ends;
 }
 
 Channels::SwitchGroup Channels::groupOf(const ir::Movement &movement, const ir::Move &statement) {

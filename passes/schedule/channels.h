@@ -1,6 +1,7 @@
 // The channels and semaphores over which the blocks of a schedule tell each other.
 #pragma once
 
+#include "passes/representative_rank.h"
 #include "passes/schedule/rank_distances.h"
 #include "passes/schedule/sync_plan.h"
 
@@ -12,7 +13,7 @@ namespace mscclc::passes::schedule {
 
 /// One channel for each two blocks and type that have something to tell each other, one for each two between which a
 /// port puts, and one semaphore for each block that tells another of its rank. They are numbered alike on all ranks of
-/// a symmetric program. Of a folded plan, those of rank 0.
+/// a symmetric program. Of a plan of one rank, those of rank 0.
 class Channels {
 public:
   /// Adds them to the ranks of `program`. `movement`: its statements, which are gone from it.
@@ -35,8 +36,8 @@ public:
     return switches_.at(groupOf(movement, statement));
   }
 
-  /// Of a folded plan; see ir::FoldedRanks.
-  ir::FoldedRanks folded(const ir::Rank &first) const;
+  /// Of a plan of one rank, which is `first` by now.
+  OtherEnds otherEnds(const ir::Rank &first) const;
 
 private:
   enum class Kind : std::uint8_t { Memory, Port, Put, Semaphore };
@@ -71,8 +72,8 @@ private:
       links.push_back({kind, other, 0});
   }
   void want(Kind kind, std::uint32_t a, std::uint32_t b);
-  std::uint32_t otherInFold(std::uint32_t own, std::uint32_t other) const;
-  std::uint32_t ownInFold(std::uint32_t other) const { return firstAgent_[0] + plan_.agents[other].block; }
+  std::uint32_t otherOnFirst(std::uint32_t own, std::uint32_t other) const;
+  std::uint32_t ownOnFirst(std::uint32_t other) const { return firstAgent_[0] + plan_.agents[other].block; }
   void link(const Sync &sync, std::uint32_t from, std::uint32_t to);
   bool isTurned(std::uint32_t a, std::uint32_t b) const;
   void findLinks(const SyncPlan &plan);

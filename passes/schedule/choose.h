@@ -22,15 +22,16 @@ struct Goal {
   std::uint64_t messageBytes = 0; ///< of the input, or an AllGather's output
   const Target &target;
   // What a candidate goes through before it is timed, as lists that PassManager::add takes. Candidates share what the
-  // first four make of them.
-  std::string_view placing;    ///< place and order
-  std::string_view dealing;    ///< cut: it changes blocks alone
-  std::string_view scheduling; ///< to synchronise
-  std::string_view tidying;    ///< what follows, as far as it is the same for the program
-  std::string_view pruning;    ///< what takes long, and is for the best candidates alone
-  std::string_view rest;       ///< what a candidate goes through besides; with nothing before it, from place on
-  Pass prune = {};             ///< prune-sync, for programs that are only timed
-  bool keeps = true;           ///< what is chosen is handed out as the first four leave it
+  // first five make of them.
+  std::string_view placing;       ///< place and order
+  std::string_view dealing;       ///< cut: it changes blocks alone
+  std::string_view scheduling;    ///< share-scratch
+  std::string_view synchronising; ///< synchronise, of all ranks where they do not all do the same
+  std::string_view tidying;       ///< what follows, as far as it is the same for the program
+  std::string_view pruning;       ///< what takes long, and is for the best candidates alone
+  std::string_view rest;          ///< what a candidate goes through besides; with nothing before it, from place on
+  Pass prune = {};                ///< prune-sync, for programs that are only timed
+  bool keeps = true;              ///< what is chosen is handed out as the first five leave it
 };
 
 /// What is open in a program of statements.

@@ -278,7 +278,9 @@ private:
 
 } // namespace
 
-SyncPlan planSync(const ir::Program &program, Analyses &analyses, std::uint32_t mostPeers, bool mayFold) {
+/// `isOneRank`: then nothing if not all ranks do the same.
+static std::optional<SyncPlan> plan(const ir::Program &program, Analyses &analyses, std::uint32_t mostPeers,
+                                    bool isOneRank) {
   const auto &graph = analyses.of<StatementGraph>(program);
   const auto &distances = analyses.of<StatementDistances>(program);
   std::shared_ptr<const Nodes> nodes;
@@ -289,6 +291,8 @@ SyncPlan planSync(const ir::Program &program, Analyses &analyses, std::uint32_t 
                                                 analyses.of<StatementOrbits>(program));
   };
   giveRelays(0);
+  if (isOneRank && !symmetry->holds())
+    return std::nullopt;
   const std::uint32_t mostOfBlock = program.movement.relayBlocks ? mostPeers : ir::none;
   // What launches leave in scratch may ask for more; each edge that is added may make others needless.
   Entries forced;
@@ -303,16 +307,24 @@ SyncPlan planSync(const ir::Program &program, Analyses &analyses, std::uint32_t 
       continue;
     }
     SyncPlan plan = planner.takePlan(relays);
-    plan.isFolded = mayFold && symmetry->holds();
+    plan.isOneRank = isOneRank;
     plan.nodes = nodes;
     plan.symmetry = symmetry;
     return plan;
   }
 }
 
+SyncPlan planSync(const ir::Program &program, Analyses &analyses, std::uint32_t mostPeers) {
+  return *plan(program, analyses, mostPeers, false);
+}
+
+std::optional<SyncPlan> planOneRank(const ir::Program &program, Analyses &analyses, std::uint32_t mostPeers) {
+  return plan(program, analyses, mostPeers, true);
+}
+
 const std::vector<Group> &SyncPlan::groupsOf(std::uint32_t agent, std::vector<Group> &room) const {
   const std::uint32_t copy = agents[agent].rank;
-  if (isFolded || symmetry->isPlanned(copy))
+  if (isOneRank || symmetry->isPlanned(copy))
     return agents[agent].planned;
   const std::vector<Group> &planned = agents[symmetry->plannedAgent(agent)].planned;
   const auto moveSyncs = [&](const std::vector<Sync> &syncs, std::vector<Sync> &moved) {

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace mscclc::passes::schedule {
@@ -64,7 +65,7 @@ struct SyncPlan {
     std::vector<Group> planned; ///< nothing if the agent of rank 0 with its block stands for it
   };
   std::vector<Agent> agents; ///< by rank, then block
-  bool isFolded = false;     ///< rank 0 stands for all ranks; what the others do does not matter
+  bool isOneRank = false;    ///< of rank 0 alone, where all ranks do the same
 
   /// What an agent does; lives as long as the plan, and until `room` is used again.
   const std::vector<Group> &groupsOf(std::uint32_t agent, std::vector<Group> &room) const;
@@ -75,7 +76,9 @@ struct SyncPlan {
 };
 
 /// Plans the synchronisation of `program`, whose statements are placed, ordered and cut. `mostPeers`: blocks of other
-/// ranks that one block can have channels to. `mayFold`: where one rank is planned for all, the others are left out.
-SyncPlan planSync(const ir::Program &program, Analyses &analyses, std::uint32_t mostPeers, bool mayFold);
+/// ranks that one block can have channels to.
+SyncPlan planSync(const ir::Program &program, Analyses &analyses, std::uint32_t mostPeers);
+/// The same of rank 0 alone; nothing if not all ranks do the same.
+std::optional<SyncPlan> planOneRank(const ir::Program &program, Analyses &analyses, std::uint32_t mostPeers);
 
 } // namespace mscclc::passes::schedule

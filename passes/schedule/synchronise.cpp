@@ -27,9 +27,9 @@ std::uint64_t channelsOf(const ir::Rank &rank) {
 /// Reports the first rank that has more blocks than the program allows: an executor's limits ask for more, or the
 /// instances do. Statements of `movement` are split by what they need of the executor, as cut does it; blocks that only
 /// receive, by the blocks that reach them.
-void checkBlocks(const PassContext &context, const ir::Movement &movement, const schedule::SyncPlan &plan,
-                 const schedule::StatementGraph &graph, const schedule::StatementOrbits &orbits) {
-  const ir::Program &program = context.program;
+void checkBlocks(const ir::Program &program, const ir::Movement &movement, const schedule::SyncPlan &plan,
+                 const schedule::StatementGraph &graph, const schedule::StatementOrbits &orbits, const Target &target,
+                 ir::DiagnosticEngine &diags) {
   const auto isTooMany = [&](const ir::Rank &one) {
     return movement.mostBlocks != 0 && one.blocks.size() * program.instances > movement.mostBlocks;
   };
@@ -40,12 +40,12 @@ void checkBlocks(const PassContext &context, const ir::Movement &movement, const
   const ir::Where where(rank->blocks.back().ops[0].loc, "rank " + std::to_string(r));
   const bool instances = program.instances > 1;
   const std::string each = instances ? " in each of " + std::to_string(program.instances) + " instances" : "";
-  ir::DiagBuilder report = context.diags.report(schedule::diag::blocks_not_allowed, where,
-                                                {r, ir::plural(rank->blocks.size(), "thread block"), each,
-                                                 movement.mostBlocks, instances ? ", or take fewer instances" : ""});
-  if (!context.target.executor)
+  ir::DiagBuilder report = diags.report(schedule::diag::blocks_not_allowed, where,
+                                        {r, ir::plural(rank->blocks.size(), "thread block"), each, movement.mostBlocks,
+                                         instances ? ", or take fewer instances" : ""});
+  if (!target.executor)
     return;
-  const ExecutorLimits &limits = *context.target.executor;
+  const ExecutorLimits &limits = *target.executor;
   const schedule::StatementNeeds needs(movement, program.ranks.size(), graph, orbits.withBlocks(movement));
   const schedule::BlockNeeds whole = needs.ofRank(movement, r);
   const bool isSharedOut = !plan.nodes->sharedOutTo(r).empty();
@@ -59,55 +59,76 @@ void checkBlocks(const PassContext &context, const ir::Movement &movement, const
                                 ? "takes at least " + std::to_string(least)
                                 : "is split into " + std::to_string(rank->blocks.size());
   report.note(schedule::diag::blocks_of_executor, where,
-              {context.target.name(), limits.channelsPerBlock, limits.remotesPerBlock, r, channels,
-               whole.remoteBuffers(), takes + each});
+              {target.name(), limits.channelsPerBlock, limits.remotesPerBlock, r, channels, whole.remoteBuffers(),
+               takes + each});
 }
 
-/// Whether rank 0 can stand for all ranks. What goes through a switch is not compared.
-bool canFold(const ir::Program &program, Analyses &analyses) {
-  return analyses.of<schedule::StatementOrbits>(program).areRanksAlike() &&
-         std::ranges::none_of(program.movement.statements,
-                              [](const ir::Move &statement) { return statement.via == ir::Via::Switch; });
+std::uint32_t mostPeers(const Target &target) {
+  return target.executor ? target.executor->channelsPerBlock : ir::none;
 }
 
-void synchronise(PassContext &context, bool mayFold) {
-  ir::Program &program = context.program;
-  if (program.movement.statements.empty())
-    return;
-  const auto &distances = context.analyses.of<schedule::StatementDistances>(program);
-  const auto &graph = context.analyses.of<schedule::StatementGraph>(program);
-  const auto &orbits = context.analyses.of<schedule::StatementOrbits>(program);
-  mayFold = mayFold && canFold(program, context.analyses);
-  const std::uint32_t mostPeers = context.target.executor ? context.target.executor->channelsPerBlock : ir::none;
-  const schedule::SyncPlan plan = schedule::planSync(program, context.analyses, mostPeers, mayFold);
+/// What became of the statements, besides thread blocks.
+struct Written {
+  std::uint64_t edges = 0;
+  OtherEnds otherEnds = {}; ///< of a plan of one rank
+};
+
+/// Puts the thread blocks of `plan` in the place of the statements, which `analyses` are of.
+Written write(ir::Program &program, const schedule::SyncPlan &plan, Analyses &analyses, const Target &target,
+              ir::DiagnosticEngine &diags) {
+  const auto &distances = analyses.of<schedule::StatementDistances>(program);
+  const auto &graph = analyses.of<schedule::StatementGraph>(program);
+  const auto &orbits = analyses.of<schedule::StatementOrbits>(program);
   const ir::Movement movement = std::exchange(program.movement, {});
   program.movement.ranksPerNode = movement.ranksPerNode; // thread blocks run on the same nodes
   const schedule::Channels channels(program, movement, plan, distances.ranks());
   schedule::BlockWriter writer(program, movement, plan, channels);
-  std::uint64_t edges = 0;
+  Written written;
   std::vector<schedule::Group> room;
   for (std::uint32_t agent = 0; agent < plan.agents.size(); ++agent) {
     const std::vector<schedule::Group> &groups = plan.groupsOf(agent, room);
     writer.write(agent, groups);
     for (const schedule::Group &group : groups)
-      edges += group.waits.size();
+      written.edges += group.waits.size();
   }
   // A number may be one of a stage that the rank has no part in: a block without operations would be launched for it.
   for (ir::Rank &rank : program.ranks)
     std::erase_if(rank.blocks, [](const ir::ThreadBlock &block) { return block.ops.empty(); });
-  context.stats.count("edges", edges);
-  if (plan.isFolded)
-    program.folded = channels.folded(program.ranks[0]);
-  checkBlocks(context, movement, plan, graph, orbits);
+  if (plan.isOneRank)
+    written.otherEnds = channels.otherEnds(program.ranks[0]);
+  checkBlocks(program, movement, plan, graph, orbits, target, diags);
+  return written;
+}
+
+void synchronise(PassContext &context) {
+  ir::Program &program = context.program;
+  if (program.movement.statements.empty())
+    return;
+  const schedule::SyncPlan plan = schedule::planSync(program, context.analyses, mostPeers(context.target));
+  context.stats.count("edges", write(program, plan, context.analyses, context.target, context.diags).edges);
 }
 
 } // namespace
 
-Pass createSynchronisePass(bool mayFold) {
+std::optional<RepresentativeRank> synchroniseOneRank(ir::Program &program, Analyses &analyses, const Target &target,
+                                                     ir::DiagnosticEngine &diags) {
+  // What goes through a switch is not compared.
+  const auto isInSwitch = [](const ir::Move &statement) { return statement.via == ir::Via::Switch; };
+  if (!analyses.of<schedule::StatementOrbits>(program).areRanksAlike() ||
+      std::ranges::any_of(program.movement.statements, isInSwitch))
+    return std::nullopt;
+  const std::optional<schedule::SyncPlan> plan = schedule::planOneRank(program, analyses, mostPeers(target));
+  if (!plan)
+    return std::nullopt;
+  OtherEnds otherEnds = write(program, *plan, analyses, target, diags).otherEnds;
+  return RepresentativeRank(std::move(program), std::move(otherEnds));
+}
+
+Pass createSynchronisePass() {
   return {.needs = Placed | Cut,
           .provides = Scheduled,
           .isProvided = [](const ir::Program &program) { return program.movement.statements.empty(); },
-          .run = [mayFold](PassContext &context) { synchronise(context, mayFold); }};
+          .run = synchronise};
 }
 
 } // namespace mscclc::passes

@@ -1,6 +1,9 @@
 #pragma once
 
 #include "passes/pass.h"
+#include "passes/representative_rank.h"
+
+#include <optional>
 
 namespace mscclc::passes {
 
@@ -11,11 +14,13 @@ namespace mscclc::passes {
 /// port puts is told by the put itself, which waits until its source is free. Packets tell themselves. With a `step`,
 /// all but the beginning of each block is one pipeline.
 ///
-/// `mayFold`: the program is only to be estimated. Where its ranks all do the same, rank 0 alone gets blocks and
-/// channels then (ir::FoldedRanks).
-///
 /// Requires: statements that are placed, ordered and cut. Provides: thread blocks. Operations of one block that
 /// conflict still ask for what infer-sync puts between them.
-Pass createSynchronisePass(bool mayFold = false);
+Pass createSynchronisePass();
+
+/// Makes thread blocks of the statements of rank 0 alone, as the pass does, for an estimate. Moves `program` there.
+/// Returns nothing, and leaves `program`, where not all ranks do the same, or a switch is used.
+std::optional<RepresentativeRank> synchroniseOneRank(ir::Program &program, Analyses &analyses, const Target &target,
+                                                     ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::passes

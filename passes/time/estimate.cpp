@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 
 namespace mscclc::passes::time {
 
@@ -16,21 +17,21 @@ namespace {
 /// Operations of a walk, iterations counted; more are extrapolated.
 constexpr std::uint64_t mostOperations = 200'000;
 
-std::uint64_t operations(const ir::Program &program, const MessageBytes &bytes, std::uint64_t mostIterations) {
+std::uint64_t operations(std::span<const ir::Rank> ranks, const MessageBytes &bytes, std::uint64_t mostIterations) {
   std::uint64_t total = 0;
-  for (const ir::Rank &rank : program.ranks)
+  for (const ir::Rank &rank : ranks)
     for (const ir::ThreadBlock &block : rank.blocks) {
       total += block.ops.size();
       for (const ir::Op &op : block.ops)
         if (op.kind == ir::OpKind::Pipeline)
           total += std::min(bytes.iterations(op), mostIterations) * op.bodySize;
     }
-  return program.folded ? total * program.ranks.size() : total;
+  return total;
 }
 
-std::uint64_t longestPipeline(const ir::Program &program, const MessageBytes &bytes) {
+std::uint64_t longestPipeline(std::span<const ir::Rank> ranks, const MessageBytes &bytes) {
   std::uint64_t longest = 0;
-  for (const ir::Rank &rank : program.ranks)
+  for (const ir::Rank &rank : ranks)
     for (const ir::ThreadBlock &block : rank.blocks)
       for (const ir::Op &op : block.ops)
         if (op.kind == ir::OpKind::Pipeline)
@@ -47,10 +48,11 @@ struct Iterations {
   double further() const { return static_cast<double>(all - some) / static_cast<double>(some - fewer()); }
 };
 
-Iterations iterationsOf(const ir::Program &program, const MessageBytes &bytes) {
+/// Each of `ranks` is one of `copies` ranks that do the same.
+Iterations iterationsOf(std::span<const ir::Rank> ranks, std::uint64_t copies, const MessageBytes &bytes) {
   Iterations result;
-  result.all = result.some = longestPipeline(program, bytes);
-  while (result.some > 16 && operations(program, bytes, result.some) > mostOperations)
+  result.all = result.some = longestPipeline(ranks, bytes);
+  while (result.some > 16 && copies * operations(ranks, bytes, result.some) > mostOperations)
     result.some /= 2;
   return result;
 }
@@ -107,7 +109,7 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
   const MessageBytes bytes(program, messageBytes);
   Estimate result;
   result.messageBytes = messageBytes;
-  const Iterations iterations = iterationsOf(program, bytes);
+  const Iterations iterations = iterationsOf(program.ranks, 1, bytes);
   result.extrapolated = iterations.extrapolated();
   const Time launch = Costs::us(machine.parameters.launch);
   const ir::ProgramIndex index(program);
@@ -145,26 +147,31 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
   return result;
 }
 
-LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
-                            std::uint64_t messageBytes, Folding most) {
-  if (!program.folded)
-    ir::requireBlocks(program);
+namespace {
+
+/// What is compared of one launch.
+struct PlannedLaunch {
+  const ir::ProgramIndex &index;
+  std::span<const ir::Rank> planned;  ///< ranks that have thread blocks; each is one of `copies` that do the same
+  std::uint64_t copies;               ///< of each planned rank
+  std::optional<OtherEnds> otherEnds; ///< of the channels of rank 0, where it is walked for all
+};
+
+LaunchFigures figuresOf(const PlannedLaunch &launch, const Machine &machine, Runner runner, std::uint64_t messageBytes,
+                        std::uint32_t instances) {
+  const ir::Program &program = launch.index.program;
   const MessageBytes bytes(program, messageBytes);
-  const Iterations iterations = iterationsOf(program, bytes);
-  const ir::ProgramIndex index(program);
-  std::optional<ir::FoldedRanks> channels = program.folded;
-  if (!channels && most.ranks)
-    channels = foldRanks(index, machine);
+  const Iterations iterations = iterationsOf(launch.planned, launch.copies, bytes);
   // A block that begins later than its instances takes another time.
   const std::uint64_t held = residentBlocks(program, machine.gpu(), limitsOf(runner));
   const bool beginTogether =
-      std::ranges::all_of(program.ranks, [&](const ir::Rank &rank) { return rank.blocks.size() <= held; });
-  const Folding folding{beginTogether && areInstancesAlike(program, most.instances) ? most.instances : 1,
-                        channels.has_value()};
+      std::ranges::all_of(launch.planned, [&](const ir::Rank &rank) { return rank.blocks.size() <= held; });
+  const Folding folding{beginTogether && areInstancesAlike(launch.planned, instances) ? instances : 1,
+                        launch.otherEnds.has_value()};
   const auto walked = [&](std::uint64_t most) -> LaunchFigures {
-    const Timeline timeline =
-        walk(index, machine, runner, bytes,
-             {.mostIterations = most, .folding = folding, .channels = channels ? &*channels : nullptr}, {});
+    const Timeline timeline = walk(
+        launch.index, machine, runner, bytes,
+        {.mostIterations = most, .folding = folding, .otherEnds = launch.otherEnds ? &*launch.otherEnds : nullptr}, {});
     if (!timeline.complete)
       return {std::numeric_limits<Time>::infinity(), 0};
     return {timeline.end, bytesOnBusiestLink(timeline)};
@@ -176,6 +183,23 @@ LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, 
   figures.total += (figures.total - fewer.total) * iterations.further();
   figures.linkBytes += (figures.linkBytes - fewer.linkBytes) * iterations.further();
   return figures;
+}
+
+} // namespace
+
+LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
+                            std::uint64_t messageBytes, Folding most) {
+  ir::requireBlocks(program);
+  const ir::ProgramIndex index(program);
+  return figuresOf({index, program.ranks, 1, most.ranks ? foldRanks(index, machine) : std::nullopt}, machine, runner,
+                   messageBytes, most.instances);
+}
+
+LaunchFigures launchFigures(const RepresentativeRank &one, const Machine &machine, Runner runner,
+                            std::uint64_t messageBytes, std::uint32_t instances) {
+  const ir::ProgramIndex index(one.launch());
+  return figuresOf({index, {&one.rank(), 1}, one.numRanks(), one.otherEnds()}, machine, runner, messageBytes,
+                   instances);
 }
 
 Time launchTime(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes) {

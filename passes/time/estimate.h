@@ -43,6 +43,10 @@ struct LaunchFigures {
 /// foldRanks()).
 LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
                             std::uint64_t messageBytes, Folding most = {});
+/// Those of a launch of which one rank is planned, on a machine that is no mesh. `instances`: of each of these blocks,
+/// the first is walked for all where they do the same.
+LaunchFigures launchFigures(const RepresentativeRank &one, const Machine &machine, Runner runner,
+                            std::uint64_t messageBytes, std::uint32_t instances);
 
 /// The `total` alone.
 Time launchTime(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes);

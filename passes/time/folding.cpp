@@ -64,7 +64,7 @@ public:
       of(onRank_, type).resize(std::size_t{index.numRanks()} * program_.ranks[0].peers(type).size(), ir::none);
   }
 
-  std::optional<ir::FoldedRanks> run() {
+  std::optional<OtherEnds> run() {
     const ir::Rank &first = program_.ranks[0];
     const bool sameSizes = std::ranges::all_of(program_.ranks, [&](const ir::Rank &rank) {
       return rank.blocks.size() == first.blocks.size() && rank.memoryPeers.size() == first.memoryPeers.size() &&
@@ -82,14 +82,14 @@ public:
         for (std::uint32_t i = 0; i < op.numChunks(); ++i)
           if (!touchesAlike(block, op, i))
             return {};
-    ir::FoldedRanks folded;
+    OtherEnds ends;
     for (const ir::ChannelType type : channelTypes)
       for (std::uint32_t id = 0; id < first.peers(type).size(); ++id) {
         if (!leadsAlike(type, id))
           return {};
-        of(folded.otherEnds, type).push_back(farEnd(type, 0, id));
+        of(ends, type).push_back(farEnd(type, 0, id));
       }
-    return folded;
+    return ends;
   }
 
 private:
@@ -175,10 +175,10 @@ private:
 
 } // namespace
 
-bool areInstancesAlike(const ir::Program &program, std::uint32_t instances) {
+bool areInstancesAlike(std::span<const ir::Rank> ranks, std::uint32_t instances) {
   if (instances <= 1)
     return instances == 1;
-  return std::ranges::all_of(program.ranks, [&](const ir::Rank &rank) {
+  return std::ranges::all_of(ranks, [&](const ir::Rank &rank) {
     if (!rank.portPeers.empty() || rank.blocks.size() % instances != 0 || !areRuns(rank.memoryPeers, instances) ||
         !areRuns(rank.switchChannels, instances) || !areRuns(rank.semaphores, instances))
       return false;
@@ -190,7 +190,7 @@ bool areInstancesAlike(const ir::Program &program, std::uint32_t instances) {
   });
 }
 
-std::optional<ir::FoldedRanks> foldRanks(const ir::ProgramIndex &index, const Machine &machine) {
+std::optional<OtherEnds> foldRanks(const ir::ProgramIndex &index, const Machine &machine) {
   return AlikeRanks(index, machine).run();
 }
 

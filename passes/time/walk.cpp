@@ -371,7 +371,7 @@ void Walk::post(std::uint32_t rank, const ir::Op &op, std::uint32_t id, Moment m
   std::uint32_t queue = ir::none;
   if (options_.folding.ranks && !ir::isSemaphoreOp(op.kind)) {
     // What rank 0 tells another rank, yet another tells rank 0.
-    const std::uint32_t end = options_.channels->otherEnds[op.channelType == ir::ChannelType::Port][id];
+    const std::uint32_t end = (*options_.otherEnds)[op.channelType == ir::ChannelType::Port][id];
     if (end != ir::none)
       queue = index_.channel(op.channelType, 0, end);
   } else {

@@ -32,8 +32,8 @@ struct WalkOptions {
   bool record = false;
   /// Blocks of a rank that run at once: in the order of their numbers, the next begins where one ends.
   std::uint64_t heldAtOnce = std::numeric_limits<std::uint64_t>::max();
-  Folding folding = {};                      ///< as that of the costs
-  const ir::FoldedRanks *channels = nullptr; ///< where ranks are folded
+  Folding folding = {};                 ///< as that of the costs
+  const OtherEnds *otherEnds = nullptr; ///< where ranks are folded
 };
 
 class Walk {

@@ -145,7 +145,7 @@ private:
 std::uint64_t addIdleBlocks(ir::Program &program) {
   std::uint64_t added = 0;
   for (ir::Rank &rank : program.ranks)
-    if (rank.blocks.empty() && !program.folded) {
+    if (rank.blocks.empty()) {
       rank.blocks.emplace_back().append({});
       ++added;
     }

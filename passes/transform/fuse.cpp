@@ -23,8 +23,9 @@ using ir::OpKind;
 /// of them was merged.
 class Fuser {
 public:
-  explicit Fuser(ir::Program &program)
-      : program_(program), elision_(isDataSyncLowered(program)), current_(program), order_(program) {}
+  explicit Fuser(const PassContext &context)
+      : program_(context.program), isOneRank_(context.isOneRank), elision_(isDataSyncLowered(program_)),
+        current_(program_), order_(program_) {}
 
   void run(std::uint32_t rank, ir::ThreadBlock &block) {
     if (!mayChange(block))
@@ -85,7 +86,7 @@ private:
     };
     const bool isApart = program_.latePacketsApart || program_.schedule == ir::Schedule::Auto;
     if (isApart && std::ranges::any_of(program_.ranks, reducesPackets))
-      latePackets_.emplace(program_);
+      latePackets_.emplace(program_, isOneRank_);
   }
 
   /// Between what the operations of in_ ask for now and what they asked for at first.
@@ -251,6 +252,7 @@ private:
   }
 
   ir::Program &program_;
+  const bool isOneRank_;
   const SyncElision elision_;
   std::uint32_t rank_ = 0;
   ir::ThreadBlock *in_ = nullptr;
@@ -274,7 +276,7 @@ private:
 void fuse(PassContext &context) {
   if (!context.program.fuse)
     return;
-  Fuser fuser(context.program);
+  Fuser fuser(context);
   for (std::uint32_t r = 0; r < context.program.ranks.size(); ++r)
     for (ir::ThreadBlock &block : context.program.ranks[r].blocks)
       fuser.run(r, block);

@@ -14,7 +14,7 @@ bool waitsForOthers(const ir::Op &op) {
 
 } // namespace
 
-LatePackets::LatePackets(const ir::Program &program) : program_(program) {
+LatePackets::LatePackets(const ir::Program &program, bool isOneRank) : program_(program), isOneRank_(isOneRank) {
   std::uint64_t packets = 0;
   for (const ir::Rank &rank : program.ranks) {
     firstOf_.push_back(packets);

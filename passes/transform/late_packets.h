@@ -10,17 +10,19 @@ namespace mscclc::passes {
 
 class LatePackets {
 public:
-  /// Of a program of blocks.
-  explicit LatePackets(const ir::Program &program);
+  /// Of a program of blocks. `isOneRank`: rank 0 alone has blocks, and all ranks do what it does, with packets at the
+  /// same places.
+  LatePackets(const ir::Program &program, bool isOneRank);
 
   /// True if `op`, of a block of `rank`, reads some of them.
   bool isReadBy(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op) const;
 
 private:
-  /// Into late_: of all ranks the first's where that stands for them, as packets lie at the same places.
-  std::uint64_t firstOf(std::uint32_t rank) const { return firstOf_[program_.folded ? 0 : rank]; }
+  /// Into late_.
+  std::uint64_t firstOf(std::uint32_t rank) const { return firstOf_[isOneRank_ ? 0 : rank]; }
 
   const ir::Program &program_;
+  const bool isOneRank_;
   std::vector<std::uint64_t> firstOf_; ///< [rank], into late_: its first packet chunk
   std::vector<bool> late_;             ///< by packet chunk of scratch; empty: none is late
 };

@@ -25,9 +25,6 @@ public:
         return;
     for (ir::Rank &rank : program_.ranks)
       replicate(rank);
-    if (program_.folded)
-      for (std::vector<std::uint32_t> &ends : program_.folded->otherEnds)
-        repeatEnds(ends);
     program_.collective.chunkFactor *= n_;
     replicateExpectations();
     program_.instances = 1;
@@ -56,14 +53,6 @@ private:
     for (const T &item : items)
       repeated.insert(repeated.end(), n_, item);
     items = std::move(repeated);
-  }
-
-  /// Each instance's channels lead to its own.
-  void repeatEnds(std::vector<std::uint32_t> &ends) const {
-    repeatEach(ends);
-    for (std::size_t i = 0; i < ends.size(); ++i)
-      if (ends[i] != ir::none)
-        ends[i] = ends[i] * n_ + static_cast<std::uint32_t>(i % n_);
   }
 
   void replicate(ir::Rank &rank) {

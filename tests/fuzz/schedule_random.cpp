@@ -116,7 +116,8 @@ private:
                                       .target = target_,
                                       .placing = "place,order",
                                       .dealing = "cut",
-                                      .scheduling = "share-scratch,synchronise",
+                                      .scheduling = "share-scratch",
+                                      .synchronising = "synchronise",
                                       .tidying = tidying,
                                       .pruning = "prune-sync",
                                       .rest = rest};

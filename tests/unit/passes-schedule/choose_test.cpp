@@ -10,7 +10,7 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-const std::string placing = "place,order", dealing = "cut", scheduling = "share-scratch,synchronise",
+const std::string placing = "place,order", dealing = "cut", scheduling = "share-scratch", synchronising = "synchronise",
                   tidying = "fuse,lower-data-sync,infer-sync", fitting = "replicate-instances,fit-executor";
 
 /// All ranks give to all; with `sums`, an all-reduce by shares.
@@ -33,12 +33,14 @@ Choice chosen(ir::Program &program, std::uint64_t bytes, bool sharing, std::stri
               time::Runner runner = time::Runner::Kernel) {
   const time::Machine machine = time::findMachine("h100x8");
   const Target target = *findTarget(targetName);
-  const std::string all = placing + "," + dealing + "," + scheduling + "," + tidying + "," + fitting;
-  Goal goal{machine, runner, bytes, target, "", "", "", "", "", all};
+  const std::string all =
+      placing + "," + dealing + "," + scheduling + "," + synchronising + "," + tidying + "," + fitting;
+  Goal goal{machine, runner, bytes, target, "", "", "", "", "", "", all};
   if (sharing) {
     goal.placing = placing;
     goal.dealing = dealing;
     goal.scheduling = scheduling;
+    goal.synchronising = synchronising;
     goal.tidying = tidying;
     goal.rest = fitting;
   }

@@ -101,7 +101,7 @@ TEST_CASE("one instance is walked for all") {
   for (int round = 0; round < 60; ++round) {
     const std::uint32_t instances = 2u << random.below(3);
     const ir::Program program = random.any(instances);
-    REQUIRE(areInstancesAlike(program, instances));
+    REQUIRE(areInstancesAlike(program.ranks, instances));
     for (const bool mesh : {false, true}) {
       Machine machine = roundMachine();
       machine.mesh = mesh;
@@ -151,11 +151,11 @@ ir::Program crossed(int answers) {
 
 TEST_CASE("ranks that number their channels differently do the same") {
   const ir::Program program = crossed(0);
-  const std::optional<ir::FoldedRanks> channels = foldRanks(ir::ProgramIndex(program), roundMachine());
-  REQUIRE(channels);
+  const std::optional<passes::OtherEnds> ends = foldRanks(ir::ProgramIndex(program), roundMachine());
+  REQUIRE(ends);
   // What rank 0's block 0 tells, a block 1 hears.
-  CHECK(channels->otherEnds[0] == std::vector<std::uint32_t>{1, 0});
-  CHECK(channels->otherEnds[1].empty());
+  CHECK((*ends)[0] == std::vector<std::uint32_t>{1, 0});
+  CHECK((*ends)[1].empty());
   checkSame(program, roundMachine(), {.ranks = true});
   // One channel cannot stand for two.
   CHECK(!foldRanks(ir::ProgramIndex(crossed(1)), roundMachine()));
@@ -164,13 +164,13 @@ TEST_CASE("ranks that number their channels differently do the same") {
 TEST_CASE("what differs is walked by itself") {
   RandomPrograms random(7);
   ir::Program program = random.alike(4, false);
-  CHECK(areInstancesAlike(program, 4));
-  CHECK(areInstancesAlike(program, 2)); // the first of each four, and the third
-  CHECK(!areInstancesAlike(program, 0));
-  CHECK(!areInstancesAlike(program, 3));
+  CHECK(areInstancesAlike(program.ranks, 4));
+  CHECK(areInstancesAlike(program.ranks, 2)); // the first of each four, and the third
+  CHECK(!areInstancesAlike(program.ranks, 0));
+  CHECK(!areInstancesAlike(program.ranks, 3));
   CHECK(foldRanks(ir::ProgramIndex(program), roundMachine()).has_value());
   program.ranks[2].blocks.back().chunks.back().size *= 2;
-  CHECK(!areInstancesAlike(program, 4));
+  CHECK(!areInstancesAlike(program.ranks, 4));
   CHECK(!foldRanks(ir::ProgramIndex(program), roundMachine()));
   CHECK(launchTime(program, roundMachine(), Runner::Kernel, 1 << 26) ==
         launchFigures(program, roundMachine(), Runner::Kernel, 1 << 26, {.instances = 4, .ranks = true}).total);
@@ -178,9 +178,9 @@ TEST_CASE("what differs is walked by itself") {
   ir::Program apart = random.alike(4, false);
   std::uint32_t &peer = apart.ranks[1].memoryPeers.at(1);
   peer = peer == 0 ? 2 : 0;
-  CHECK(!areInstancesAlike(apart, 4));
+  CHECK(!areInstancesAlike(apart.ranks, 4));
   // A rank's proxy takes what its blocks ask for one after the other.
-  CHECK(!areInstancesAlike(random.any(4, true), 4));
+  CHECK(!areInstancesAlike(random.any(4, true).ranks, 4));
   // Ranks that are not as near to each other.
   Machine machine = roundMachine();
   const ir::Program ring = random.alike(1, false);
