@@ -9,19 +9,19 @@ namespace {
 
 /// Calls `visit(statement, need)` for all that statements need, some of it more than once.
 void eachNeed(const ir::Movement &movement, std::uint32_t ranks, const StatementGraph &graph,
-              const StatementOrbits &orbits, auto &&visit) {
+              const StatementSymmetry &symmetry, auto &&visit) {
   const auto signals = [&](std::uint32_t s, bool port, std::uint32_t rank) {
     visit(s, (port ? BlockNeeds::PortChannel : BlockNeeds::MemoryChannel) * ranks + rank);
   };
   const auto puts = [&](std::uint32_t s, std::uint32_t rank) { visit(s, BlockNeeds::PortPuts * ranks + rank); };
-  std::vector<bool> isPut; // [from][to planned]: through a port
-  for (const std::uint32_t s : orbits.planned())
+  std::vector<bool> isPut; // [from][representative]: through a port
+  for (const std::uint32_t s : symmetry.representatives())
     if (const ir::Move &statement = movement.statements[s]; isPortPut(statement)) {
       isPut.resize(std::size_t{ranks} * ranks, false);
       const std::uint32_t to = movement.dsts(statement)[0].rank;
-      isPut[std::size_t{orbits.seenRank(to, *statement.by)} * ranks + orbits.seenRank(to, to)] = true;
+      isPut[std::size_t{symmetry.seenFrom(to, *statement.by)} * ranks + symmetry.seenFrom(to, to)] = true;
     }
-  for (const std::uint32_t s : orbits.planned()) {
+  for (const std::uint32_t s : symmetry.representatives()) {
     const ir::Move &statement = movement.statements[s];
     const std::uint32_t by = *statement.by;
     if (statement.via && *statement.via != ir::Via::Switch)
@@ -42,7 +42,7 @@ void eachNeed(const ir::Movement &movement, std::uint32_t ranks, const Statement
         continue;
       const bool port = !movement.sameNode(earlier, by);
       signals(s, port, earlier);
-      signals(orbits.standsFor(d.on), port, orbits.seenRank(earlier, by));
+      signals(symmetry.representativeItem(d.on), port, symmetry.seenFrom(earlier, by));
       if (isPortPut(movement.statements[d.on]))
         puts(s, earlier);
     }
@@ -79,12 +79,12 @@ void BlockNeeds::clear() {
 }
 
 StatementNeeds::StatementNeeds(const ir::Movement &movement, std::size_t ranks, const StatementGraph &graph,
-                               const StatementOrbits &orbits)
+                               const StatementSymmetry &symmetry)
     : ranks_(static_cast<std::uint32_t>(ranks)), first_(graph.size() + 2, 0) {
-  eachNeed(movement, ranks_, graph, orbits, [&](std::uint32_t s, std::uint32_t) { ++first_[s + 2]; });
+  eachNeed(movement, ranks_, graph, symmetry, [&](std::uint32_t s, std::uint32_t) { ++first_[s + 2]; });
   std::partial_sum(first_.begin(), first_.end(), first_.begin());
   needs_.resize(first_.back());
-  eachNeed(movement, ranks_, graph, orbits,
+  eachNeed(movement, ranks_, graph, symmetry,
            [&](std::uint32_t s, std::uint32_t need) { needs_[first_[s + 1]++] = need; });
   first_.pop_back();
 }

@@ -3,7 +3,7 @@
 
 #include "passes/executor_limits.h"
 #include "passes/schedule/statement_graph.h"
-#include "passes/schedule/statement_orbits.h"
+#include "passes/schedule/statement_symmetry.h"
 
 #include <algorithm>
 #include <array>
@@ -45,13 +45,13 @@ private:
   std::array<std::uint32_t, 4> sizes_{}; ///< channels and buffers, each through memory and through ports
 };
 
-/// What each planned statement of a program needs. Channels are counted before anybody knows which syncs are left. So
-/// they may be too many: towards a rank that a port puts to, one takes what is put, and one the signals.
+/// What each representative statement of a program needs. Channels are counted before anybody knows which syncs are
+/// left. So they may be too many: towards a rank that a port puts to, one takes what is put, and one the signals.
 class StatementNeeds {
 public:
   /// `ranks`: of the program.
   StatementNeeds(const ir::Movement &movement, std::size_t ranks, const StatementGraph &graph,
-                 const StatementOrbits &orbits);
+                 const StatementSymmetry &symmetry);
 
   /// Members of a BlockNeeds; some twice.
   std::span<const std::uint32_t> of(std::uint32_t statement) const {
@@ -59,7 +59,7 @@ public:
   }
   /// Of a block without statements.
   BlockNeeds none() const { return BlockNeeds(ranks_); }
-  /// Of all planned statements that `rank` executes, as if they were in one block.
+  /// Of all representative statements that `rank` executes, as if they were in one block.
   BlockNeeds ofRank(const ir::Movement &movement, std::uint32_t rank) const;
 
 private:

@@ -10,10 +10,10 @@
 namespace mscclc::passes::schedule {
 
 BlockSplitter::BlockSplitter(ir::Movement &movement, std::size_t ranks, const StatementGraph &graph,
-                             const StatementDistances &distances, const StatementOrbits &orbits,
+                             const StatementDistances &distances, const StatementSymmetry &symmetry,
                              const ExecutorLimits &limits)
-    : movement_(movement), graph_(graph), distances_(distances), orbits_(orbits), limits_(limits),
-      needs_(movement, ranks, graph, orbits) {}
+    : movement_(movement), graph_(graph), distances_(distances), symmetry_(symmetry), limits_(limits),
+      needs_(movement, ranks, graph, symmetry) {}
 
 std::vector<BlockSplitter::Part> BlockSplitter::split(std::span<const std::uint32_t> statements,
                                                       const BlockNeeds &fixed,
@@ -71,7 +71,7 @@ std::vector<BlockSplitter::Part> BlockSplitter::split(std::span<const std::uint3
 void BlockSplitter::run(std::span<const std::uint32_t> clusterOf) {
   const auto byOf = [&](std::uint32_t s) { return *movement_.statements[s].by; };
   const auto blockOf = [&](std::uint32_t s) { return *movement_.statements[s].block; };
-  const std::span<const std::uint32_t> planned = orbits_.planned();
+  const std::span<const std::uint32_t> planned = symmetry_.representatives();
   StableOrder sorting(std::vector(planned.begin(), planned.end()));
   sorting.by(blockOf);
   sorting.by(byOf);

@@ -3,9 +3,9 @@
 
 #include "passes/executor_limits.h"
 #include "passes/schedule/block_needs.h"
-#include "passes/schedule/rank_distances.h"
+#include "passes/schedule/statement_distances.h"
 #include "passes/schedule/statement_graph.h"
-#include "passes/schedule/statement_orbits.h"
+#include "passes/schedule/statement_symmetry.h"
 
 #include <span>
 #include <vector>
@@ -19,7 +19,7 @@ class BlockSplitter {
 public:
   /// `ranks`: of the program.
   BlockSplitter(ir::Movement &movement, std::size_t ranks, const StatementGraph &graph,
-                const StatementDistances &distances, const StatementOrbits &orbits, const ExecutorLimits &limits);
+                const StatementDistances &distances, const StatementSymmetry &symmetry, const ExecutorLimits &limits);
 
   /// Numbers the blocks of planned statements anew, in the same order. `clusterOf` [statement]: those of one cluster go
   /// to one block if it can take them; ir::none: the statement stays in its block.
@@ -38,7 +38,7 @@ private:
   ir::Movement &movement_;
   const StatementGraph &graph_;
   const StatementDistances &distances_;
-  const StatementOrbits &orbits_;
+  const StatementSymmetry &symmetry_;
   const ExecutorLimits &limits_;
   const StatementNeeds needs_;
 };

@@ -1,8 +1,8 @@
 // The channels and semaphores over which the blocks of a schedule tell each other.
 #pragma once
 
+#include "passes/analysis/rank_distances.h"
 #include "passes/representative_rank.h"
-#include "passes/schedule/rank_distances.h"
 #include "passes/schedule/sync_plan.h"
 
 #include <compare>

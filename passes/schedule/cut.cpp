@@ -3,10 +3,10 @@
 #include "ir/program_index.h"
 #include "passes/schedule/block_splitter.h"
 #include "passes/schedule/placement.h"
-#include "passes/schedule/rank_distances.h"
 #include "passes/schedule/stable_order.h"
+#include "passes/schedule/statement_distances.h"
 #include "passes/schedule/statement_graph.h"
-#include "passes/schedule/statement_orbits.h"
+#include "passes/schedule/statement_symmetry.h"
 
 #include <algorithm>
 #include <bit>
@@ -46,9 +46,9 @@ public:
   explicit Dealer(PassContext &context)
       : movement_(context.program.movement), graph_(context.analyses.of<StatementGraph>(context.program)),
         distances_(context.analyses.of<schedule::StatementDistances>(context.program)),
-        orbits_(context.analyses.of<schedule::StatementOrbits>(context.program).withBlocks(movement_)),
-        planned_(orbits_.planned()), clusters_(movement_.statements.size()), ranks_(context.program.ranks.size()),
-        levels_(std::bit_width(ranks_) - 1), limits_(context.target.executor) {}
+        symmetry_(context.analyses.of<schedule::StatementSymmetry>(context.program).withBlocks(movement_)),
+        planned_(symmetry_.representatives()), clusters_(movement_.statements.size()),
+        ranks_(context.program.ranks.size()), levels_(std::bit_width(ranks_) - 1), limits_(context.target.executor) {}
 
   void run() {
     findStages();
@@ -61,9 +61,9 @@ public:
     if (limits_)
       keepLimits();
     number();
-    if (orbits_.areRanksAlike())
+    if (symmetry_.holds())
       for (std::uint32_t s = 0; s < graph_.size(); ++s)
-        movement_.statements[s].block = movement_.statements[orbits_.standsFor(s)].block;
+        movement_.statements[s].block = movement_.statements[symmetry_.representativeItem(s)].block;
   }
 
 private:
@@ -76,7 +76,7 @@ private:
     for (const std::uint32_t s : planned_)
       for (const schedule::Dependence &d : graph_.dependences(s))
         if (d.hazard != schedule::Hazard::Reuse)
-          stages_[s] = std::max(stages_[s], stages_[orbits_.standsFor(d.on)] + (by(d.on) != by(s)));
+          stages_[s] = std::max(stages_[s], stages_[symmetry_.representativeItem(d.on)] + (by(d.on) != by(s)));
   }
 
   /// Whether `a` and `b` conflict in the memory of the rank that executes both.
@@ -173,7 +173,7 @@ private:
     for (const std::uint32_t s : planned_)
       if (!isNamed_[s])
         clusters[s] = clusters_.of(s);
-    schedule::BlockSplitter(movement_, ranks_, graph_, distances_, orbits_, *limits_).run(clusters);
+    schedule::BlockSplitter(movement_, ranks_, graph_, distances_, symmetry_, *limits_).run(clusters);
   }
 
   /// Leaves no number out on a rank that all ranks leave out.
@@ -193,7 +193,7 @@ private:
   ir::Movement &movement_;
   const StatementGraph &graph_;
   const schedule::StatementDistances &distances_;
-  const schedule::StatementOrbits orbits_;       ///< with the blocks that are given
+  const schedule::StatementSymmetry symmetry_;   ///< with the blocks that are given
   const std::span<const std::uint32_t> planned_; ///< statements; what is found out for them, others take over
   std::vector<std::uint32_t> stages_;            ///< [statement]
   Clusters clusters_;

@@ -14,8 +14,8 @@ namespace mscclc::passes {
 ///
 /// For an executor, a block that would need more channels or remote buffers than it takes becomes several.
 ///
-/// Where all ranks do the same (statement_orbits.h), the statements of rank 0 are dealt out, and those of the others go
-/// to the same blocks.
+/// Where all ranks do the same (statement_symmetry.h), the statements of rank 0 are dealt out, and those of the others
+/// go to the same blocks.
 ///
 /// A statement whose block is given keeps it, and takes its cluster along. Blocks are numbered densely, in the order of
 /// the numbers given.

@@ -33,11 +33,12 @@ public:
     std::ranges::transform(of(set), others.of(other), of(set).begin(), std::bit_or{});
   }
   bool has(std::size_t set, std::uint32_t rank) const { return (of(set)[rank / 64] >> rank % 64 & 1) != 0; }
-  /// The same, where `other` is what stands for `from`.
-  void unite(std::size_t set, const RankSets &others, std::size_t other, const Symmetry &symmetry, std::uint32_t from) {
-    if (symmetry.seenRank(from, from) == from) // it stands for itself
+  /// The same, where `other` is of what represents `from`.
+  void unite(std::size_t set, const RankSets &others, std::size_t other, const NodeSymmetry &symmetry,
+             std::uint32_t from) {
+    if (symmetry.isRepresentative(from))
       return unite(set, others, other);
-    others.each(other, [&](std::uint32_t rank) { add(set, symmetry.rankSeenAs(from, rank)); });
+    others.each(other, [&](std::uint32_t rank) { add(set, symmetry.imageOfRank(rank, from)); });
   }
   std::size_t sizeOf(std::size_t set) const {
     std::size_t size = 0;
@@ -73,12 +74,12 @@ private:
 /// a block knows is told by the ranks of whose beginnings it knows.
 class Relaunch {
 public:
-  Relaunch(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const Symmetry &symmetry,
+  Relaunch(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const NodeSymmetry &symmetry,
            const Sources &sources, Entries &entries)
       : program_(program), graph_(graph), nodes_(nodes), symmetry_(symmetry), sources_(sources), entries_(entries),
-        uses_(symmetry.numPlannedRanks()), allOver_(program.ranks.size()), clocks_(nodes.numAgents()),
-        begun_(symmetry.numPlannedRanks()) {
-    symmetry.eachPlannedNode([&](std::uint32_t n) {
+        uses_(symmetry.numRepresentatives()), allOver_(program.ranks.size()), clocks_(nodes.numAgents()),
+        begun_(symmetry.numRepresentatives()) {
+    for (const std::uint32_t n : symmetry.representatives()) {
       const Nodes::Place &place = nodes.at(n);
       const bool port = isPort(place.statement);
       for (const Touch &touch : graph.touches(place.statement)) {
@@ -93,17 +94,17 @@ public:
       }
       if (!place.arrives)
         addTaken(place);
-    });
+    }
     if (!remote_)
       return;
     findTold();
-    isSource_.resize(symmetry.numPlannedNodes(), false);
+    isSource_.resize(symmetry.representatives().size(), false);
     for (const Source &source : sources.ofNodes())
       if (!source.begin)
-        isSource_[symmetry.plannedNode(source.node)] = true;
+        isSource_[symmetry.positionOf(source.node)] = true;
     for (const std::vector<Source> &atEnd : sources.ofEnd)
       for (const Source &source : atEnd)
-        isSource_[symmetry.plannedNode(source.node)] = true;
+        isSource_[symmetry.positionOf(source.node)] = true;
   }
 
   /// True if nobody but the rank itself uses any scratch.
@@ -140,7 +141,7 @@ private:
     const auto &statements = program_.movement.statements;
     if (std::ranges::none_of(statements, [](const ir::Move &s) { return s.packets.value_or(false); }))
       return;
-    told_ = RankSets(symmetry_.numPlannedNodes(), program_.ranks.size());
+    told_ = RankSets(symmetry_.representatives().size(), program_.ranks.size());
     eachPlanned([&](std::uint32_t n, std::uint32_t planned) {
       const Nodes::Place &place = nodes_.at(n);
       told_.add(planned, nodes_.rankOf(place.agent));
@@ -151,16 +152,17 @@ private:
   }
   /// Visits the nodes of planned ranks, each with its number there.
   void eachPlanned(auto &&visit) const {
-    symmetry_.eachPlannedNode([&](std::uint32_t n) { visit(n, symmetry_.plannedNode(n)); });
+    for (const std::uint32_t n : symmetry_.representatives())
+      visit(n, symmetry_.positionOf(n));
   }
   /// Adds to a set the one of `byNode` that belongs to `node`.
   void unite(RankSets &sets, std::size_t set, const RankSets &byNode, std::uint32_t node) const {
-    sets.unite(set, byNode, symmetry_.plannedNode(node), symmetry_, nodes_.rankOf(nodes_.at(node).agent));
+    sets.unite(set, byNode, symmetry_.positionOf(node), symmetry_, nodes_.rankOf(nodes_.at(node).agent));
   }
   /// That `agent`, of a planned rank, uses scratch of `rank`, as the planned rank sees it that stands for `rank`.
   Use &useOf(std::uint32_t rank, std::uint32_t agent) {
-    agent = symmetry_.seenAgent(rank, agent);
-    rank = symmetry_.plannedRank(rank);
+    agent = symmetry_.agentSeenFrom(rank, agent);
+    rank = symmetry_.representative(rank);
     const auto [at, isNew] = useAt_.try_emplace(std::uint64_t{rank} << 32 | agent, uses_[rank].size());
     if (isNew)
       uses_[rank].push_back({.agent = agent});
@@ -168,9 +170,9 @@ private:
   }
   /// Visits what uses scratch of `rank`.
   void eachUse(std::uint32_t rank, auto &&visit) const {
-    for (Use use : uses_[symmetry_.plannedRank(rank)]) {
+    for (Use use : uses_[symmetry_.representative(rank)]) {
       if (symmetry_.holds())
-        use.agent = symmetry_.agentIn(rank, use.agent);
+        use.agent = symmetry_.imageOfAgent(use.agent, rank);
       visit(use);
     }
   }
@@ -179,10 +181,10 @@ private:
   }
   /// The first launch, and what is known when the next one begins.
   void runFirst() {
-    std::vector<Clock> known(symmetry_.numPlannedAgents()), after(symmetry_.numPlannedNodes());
+    std::vector<Clock> known(symmetry_.numRepresentativeAgents()), after(symmetry_.representatives().size());
     const auto learn = [&](Clock &clock, std::uint32_t node, std::uint32_t nodes) {
       const std::uint32_t agent = nodes_.at(node).agent;
-      symmetry_.join(clocks_, clock, after[symmetry_.plannedNode(node)], nodes_.rankOf(agent));
+      symmetry_.join(clocks_, clock, after[symmetry_.positionOf(node)], nodes_.rankOf(agent));
       raise(clock, agent, nodes);
     };
     eachPlanned([&](std::uint32_t n, std::uint32_t planned) {
@@ -216,8 +218,8 @@ private:
       if (!plainAway_)
         known.unite(0, heard_, r);
       Clock all;
-      known.each(0,
-                 [&](std::uint32_t rank) { symmetry_.join(clocks_, all, begun_[symmetry_.plannedRank(rank)], rank); });
+      known.each(
+          0, [&](std::uint32_t rank) { symmetry_.join(clocks_, all, begun_[symmetry_.representative(rank)], rank); });
       if (plainAway_) {
         shown.push_back(all);
         heard_.each(r, [&](std::uint32_t rank) {
@@ -240,14 +242,14 @@ private:
   }
   void runLater(bool checks) {
     const std::size_t ranks = program_.ranks.size();
-    const std::uint32_t agents = symmetry_.numPlannedAgents();
+    const std::uint32_t agents = symmetry_.numRepresentativeAgents();
     heard_ = sending_ = RankSets(begun_.size(), ranks);
     hasBegun_ = RankSets(agents, ranks);
     for (std::uint32_t a = 0; a < agents; ++a)
       hasBegun_.add(a, nodes_.rankOf(a));
     over_.assign(agents, {});
     isOver_.assign(begun_.size(), {});
-    RankSets after(symmetry_.numPlannedNodes(), ranks);
+    RankSets after(symmetry_.representatives().size(), ranks);
     eachPlanned([&](std::uint32_t n, std::uint32_t planned) {
       const Nodes::Place &place = nodes_.at(n);
       for (const Source &source : sources_.ofNode(planned))
@@ -271,7 +273,7 @@ private:
   }
   /// Whether `rank` knows when its launch begins that nothing of the first one is left to do in `scratch` of a rank.
   bool knowsOver(std::uint32_t rank, std::uint32_t scratch) {
-    const std::uint32_t planned = symmetry_.plannedRank(rank), seen = symmetry_.seenRank(rank, scratch);
+    const std::uint32_t planned = symmetry_.representative(rank), seen = symmetry_.seenFrom(rank, scratch);
     std::vector<std::optional<bool>> &answers = isOver_[planned];
     answers.resize(allOver_.size());
     std::optional<bool> &known = answers[seen];
@@ -333,9 +335,9 @@ private:
     const Nodes::Place &place = nodes_.at(n);
     const std::uint32_t rank = nodes_.rankOf(use.agent);
     const auto knows = [&](std::uint32_t other) {
-      const std::uint32_t planned = symmetry_.plannedRank(other);
+      const std::uint32_t planned = symmetry_.representative(other);
       Use seen = use;
-      seen.agent = symmetry_.seenAgent(other, use.agent);
+      seen.agent = symmetry_.agentSeenFrom(other, use.agent);
       return clocks_.at(begun_[planned], nodes_.inClocks(seen.agent)) >= count && isShown(planned, seen);
     };
     if (hasBegun_.has(place.agent, rank) || hasBegun_.any(place.agent, knows))
@@ -347,7 +349,7 @@ private:
   const ir::Program &program_;
   const StatementGraph &graph_;
   const Nodes &nodes_;
-  const Symmetry &symmetry_;
+  const NodeSymmetry &symmetry_;
   const Sources &sources_;
   Entries &entries_;
   std::vector<std::vector<Use>> uses_;                   ///< [planned rank whose scratch it is]
@@ -372,7 +374,7 @@ private:
 } // namespace
 
 bool addMissingEntries(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
-                       const Symmetry &symmetry, const Sources &sources, Entries &entries) {
+                       const NodeSymmetry &symmetry, const Sources &sources, Entries &entries) {
   Relaunch relaunch(program, graph, nodes, symmetry, sources, entries);
   return !relaunch.isTrivial() && relaunch.run();
 }

@@ -1,8 +1,8 @@
 // What one launch leaves to the next in scratch.
 #pragma once
 
+#include "passes/schedule/node_symmetry.h"
 #include "passes/schedule/nodes.h"
-#include "passes/schedule/symmetry.h"
 
 #include <map>
 #include <set>
@@ -18,7 +18,7 @@ struct Source {
   bool byPackets = false; ///< packets tell it, and only to the thread that took them
 };
 
-/// What each node of the ranks that are planned waits for (see Symmetry), and what each agent waits for at its end.
+/// What each node of the ranks that are planned waits for (see NodeSymmetry), and what each agent waits for at its end.
 class Sources {
 public:
   explicit Sources(std::uint32_t agents) : ofEnd(agents) {}
@@ -47,6 +47,6 @@ using Entries = std::map<std::uint32_t, std::set<std::uint32_t>>;
 /// scratch, the launch before the last is what counts. `sources` and `entries` are of the ranks that `symmetry` plans.
 /// False if nothing is missing.
 bool addMissingEntries(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
-                       const Symmetry &symmetry, const Sources &sources, Entries &entries);
+                       const NodeSymmetry &symmetry, const Sources &sources, Entries &entries);
 
 } // namespace mscclc::passes::schedule

@@ -2,7 +2,7 @@
 
 #include "ir/program_index.h"
 #include "passes/schedule/statement_graph.h"
-#include "passes/schedule/statement_orbits.h"
+#include "passes/schedule/statement_symmetry.h"
 
 #include <algorithm>
 #include <vector>
@@ -27,14 +27,14 @@ bool mayMerge(const ir::Movement &movement, const ir::Move &left, const ir::Move
 /// Counts what the blocks have, in the order of their statements.
 class BlockCount {
 public:
-  BlockCount(const ir::Movement &movement, const StatementGraph &graph, const StatementOrbits &orbits)
-      : movement_(movement), graph_(graph), orbits_(orbits.withBlocks(movement)),
+  BlockCount(const ir::Movement &movement, const StatementGraph &graph, const StatementSymmetry &symmetry)
+      : movement_(movement), graph_(graph), symmetry_(symmetry.withBlocks(movement)),
         countsSync_(std::ranges::none_of(movement.statements, isPortPut)) {
-    groupOf_.reserve(orbits_.planned().size());
+    groupOf_.reserve(symmetry_.representatives().size());
   }
 
   LeastBlocks run() {
-    for (const std::uint32_t s : orbits_.planned())
+    for (const std::uint32_t s : symmetry_.representatives())
       add(s);
     if (countsSync_)
       countSignals();
@@ -113,7 +113,7 @@ private:
   }
 
   /// That of the earlier statement.
-  Group &groupBefore(const Dependence &d) { return groups_[groupOf_[orbits_.positionOf(d.on)]]; }
+  Group &groupBefore(const Dependence &d) { return groups_[groupOf_[symmetry_.positionOf(d.on)]]; }
 
   void countSignals() {
     for (const Group &group : groups_)
@@ -123,7 +123,7 @@ private:
 
   const ir::Movement &movement_;
   const StatementGraph &graph_;
-  const StatementOrbits orbits_;
+  const StatementSymmetry symmetry_;
   const bool countsSync_; ///< blocks wait for what ports put, too, in groups of which nothing is known here
   std::vector<Rank> ranks_;
   std::vector<Group> groups_;
@@ -134,7 +134,7 @@ private:
 } // namespace
 
 LeastBlocks leastBlocks(const ir::Program &program, Analyses &analyses) {
-  return BlockCount(program.movement, analyses.of<StatementGraph>(program), analyses.of<StatementOrbits>(program))
+  return BlockCount(program.movement, analyses.of<StatementGraph>(program), analyses.of<StatementSymmetry>(program))
       .run();
 }
 

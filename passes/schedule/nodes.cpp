@@ -1,7 +1,7 @@
 #include "passes/schedule/nodes.h"
 
 #include "ir/program_index.h"
-#include "passes/schedule/rank_distances.h"
+#include "passes/schedule/statement_distances.h"
 
 #include <algorithm>
 #include <map>

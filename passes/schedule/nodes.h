@@ -3,7 +3,7 @@
 // and all ranks of a symmetric program know as much.
 #pragma once
 
-#include "passes/schedule/rank_distances.h"
+#include "passes/schedule/statement_distances.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <array>

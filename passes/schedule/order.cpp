@@ -1,7 +1,7 @@
 #include "passes/schedule/order.h"
 
-#include "passes/schedule/rank_distances.h"
 #include "passes/schedule/stable_order.h"
+#include "passes/schedule/statement_distances.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <utility>

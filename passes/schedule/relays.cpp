@@ -13,7 +13,7 @@ static bool isOfMemory(const Edge &edge) {
 }
 
 Relays::Relays(const ir::Movement &movement, const Nodes &nodes, const RankDistances &distances,
-               const Symmetry &symmetry, std::span<const Edge> edges, std::uint32_t mostPeers)
+               const NodeSymmetry &symmetry, std::span<const Edge> edges, std::uint32_t mostPeers)
     : nodes_(nodes), symmetry_(symmetry) {
   if (mostPeers == ir::none)
     return;
@@ -22,14 +22,14 @@ Relays::Relays(const ir::Movement &movement, const Nodes &nodes, const RankDista
   for (const Edge &edge : edges)
     if (isOfMemory(edge))
       for (const auto &[own, other] : {std::pair(edge.fromAgent, edge.toAgent), {edge.toAgent, edge.fromAgent}})
-        peers[symmetry.plannedAgent(own)].insert(symmetry.seenAgent(nodes.rankOf(own), other));
-  symmetry.eachPlannedNode([&](std::uint32_t n) {
+        peers[symmetry.representativeAgent(own)].insert(symmetry.agentSeenFrom(nodes.rankOf(own), other));
+  for (const std::uint32_t n : symmetry.representatives()) {
     const ir::Move &move = movement.statements[nodes.at(n).statement];
     for (std::uint32_t i = 0; move.via == ir::Via::Memory && i < move.numSrcs + move.numDsts; ++i)
       if (const std::uint32_t rank = movement.places[move.firstPlace + i].rank; rank != *move.by)
-        dataRanks[nodes.at(n).agent].insert(symmetry.seenRank(*move.by, rank));
-  });
-  std::vector<std::uint32_t> used(symmetry.numPlannedRanks(), 0);
+        dataRanks[nodes.at(n).agent].insert(symmetry.seenFrom(*move.by, rank));
+  }
+  std::vector<std::uint32_t> used(symmetry.numRepresentatives(), 0);
   for (const auto &[own, others] : peers) {
     std::set<std::uint32_t> &ranks = dataRanks[own];
     if (ranks.size() > mostPeers)
@@ -52,7 +52,7 @@ Relays::Relays(const ir::Movement &movement, const Nodes &nodes, const RankDista
 
 std::uint32_t Relays::contactOf(std::uint32_t own, std::uint32_t other) const {
   const std::uint32_t rank = nodes_.rankOf(own);
-  const auto found = relays_.find({symmetry_.plannedAgent(own), symmetry_.seenAgent(rank, other)});
+  const auto found = relays_.find({symmetry_.representativeAgent(own), symmetry_.agentSeenFrom(rank, other)});
   return found == relays_.end() ? own : nodes_.firstRelayOf(rank) + found->second;
 }
 
@@ -65,7 +65,7 @@ public:
       : relays_(relays), edges_(edges), agents_(agents) {}
 
   void run() {
-    for (std::uint32_t a = 0; a < relays_.symmetry_.numPlannedAgents(); ++a)
+    for (std::uint32_t a = 0; a < relays_.symmetry_.numRepresentativeAgents(); ++a)
       for (Group &group : agents_[a].planned)
         group.depth *= 3;
     for (const Edge &edge : std::exchange(edges_, {}))
@@ -77,11 +77,11 @@ public:
 
 private:
   std::uint32_t depthOf(std::uint32_t agent, std::uint32_t group) const {
-    return agents_[relays_.symmetry_.plannedAgent(agent)].planned[group].depth;
+    return agents_[relays_.symmetry_.representativeAgent(agent)].planned[group].depth;
   }
   /// The group of `relay` at `depth`. It has one for each up to the greatest that it needs.
   std::uint32_t groupAt(std::uint32_t relay, std::uint32_t depth) {
-    std::vector<Group> &groups = agents_[relays_.symmetry_.plannedAgent(relay)].planned;
+    std::vector<Group> &groups = agents_[relays_.symmetry_.representativeAgent(relay)].planned;
     while (groups.size() <= depth)
       groups.push_back({static_cast<std::uint32_t>(groups.size()), {}, {}, {}});
     return depth;
@@ -92,20 +92,20 @@ private:
       edges_.push_back(edge);
   }
   void lead(Edge edge) {
-    const Symmetry &symmetry = relays_.symmetry_;
+    const NodeSymmetry &symmetry = relays_.symmetry_;
     const std::uint32_t from = relays_.contactOf(edge.fromAgent, edge.toAgent),
                         to = relays_.contactOf(edge.toAgent, edge.fromAgent);
     // Each block of a rank can say itself that a launch has begun.
     if (from != edge.fromAgent && !edge.isEntry) {
       Edge first = edge;
       edge.fromGroup = groupAt(from, depthOf(edge.fromAgent, edge.fromGroup) + 1);
-      // An edge leads to a planned agent: in the copy where the one that signals has its place.
-      const std::uint32_t copy = symmetry.copyWith(relays_.nodes_.rankOf(from));
-      first.fromAgent = symmetry.agentIn(copy, first.fromAgent);
-      first.toAgent = symmetry.agentIn(copy, from);
+      // An edge leads to a representative: the image where the one that signals is one, too.
+      const std::uint32_t image = symmetry.inverseOf(relays_.nodes_.rankOf(from));
+      first.fromAgent = symmetry.imageOfAgent(first.fromAgent, image);
+      first.toAgent = symmetry.imageOfAgent(from, image);
       first.toGroup = edge.fromGroup;
       first.carrier = Carrier::Semaphore;
-      first.statement = symmetry.statementIn(copy, edge.statement);
+      first.statement = symmetry.imageOfStatement(edge.statement, image);
       add(first);
     }
     edge.fromAgent = from;

@@ -5,8 +5,8 @@
 // its signals and waits are in one order. What is known of blocks stays true: an edge becomes a chain of edges.
 #pragma once
 
+#include "passes/schedule/node_symmetry.h"
 #include "passes/schedule/nodes.h"
-#include "passes/schedule/symmetry.h"
 #include "passes/schedule/sync_plan.h"
 
 #include "ir/program.h"
@@ -19,7 +19,8 @@
 
 namespace mscclc::passes::schedule {
 
-/// An edge that is kept: a signal at the end of one group, a wait at the beginning of another, of a planned agent.
+/// An edge that is kept: a signal at the end of one group, a wait at the beginning of another, of a representative
+/// agent.
 struct Edge {
   std::uint32_t fromAgent, fromGroup, toAgent, toGroup;
   Carrier carrier;
@@ -33,7 +34,7 @@ class Relays {
 public:
   /// Finds them for the edges of a plan. `mostPeers`: channels of a block; ir::none: any number, so there are none.
   /// What data needs of these stays in its block.
-  Relays(const ir::Movement &movement, const Nodes &nodes, const RankDistances &distances, const Symmetry &symmetry,
+  Relays(const ir::Movement &movement, const Nodes &nodes, const RankDistances &distances, const NodeSymmetry &symmetry,
          std::span<const Edge> edges, std::uint32_t mostPeers);
 
   /// Relays of the rank that needs most.
@@ -49,8 +50,8 @@ private:
   std::uint32_t contactOf(std::uint32_t own, std::uint32_t other) const;
 
   const Nodes &nodes_;
-  const Symmetry &symmetry_;
-  /// [block, the other one, as planned ranks see them]: the relay that has the channel, among those of its rank.
+  const NodeSymmetry &symmetry_;
+  /// [block, the other one, as representatives see them]: the relay that has the channel, among those of its rank.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> relays_;
   std::uint32_t most_ = 0;
 };

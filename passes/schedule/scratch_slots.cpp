@@ -1,8 +1,8 @@
 #include "passes/schedule/scratch_slots.h"
 
 #include "ir/program_index.h"
-#include "passes/schedule/rank_distances.h"
 #include "passes/schedule/stable_order.h"
+#include "passes/schedule/statement_distances.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>

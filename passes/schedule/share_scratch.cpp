@@ -2,11 +2,11 @@
 
 #include "ir/program_index.h"
 #include "passes/schedule/agent_clocks.h"
+#include "passes/schedule/node_symmetry.h"
 #include "passes/schedule/nodes.h"
-#include "passes/schedule/rank_distances.h"
+#include "passes/schedule/statement_distances.h"
 #include "passes/schedule/statement_graph.h"
-#include "passes/schedule/statement_orbits.h"
-#include "passes/schedule/symmetry.h"
+#include "passes/schedule/statement_symmetry.h"
 
 #include <algorithm>
 #include <iterator>
@@ -31,13 +31,13 @@ using schedule::Touch;
 class FinishedUses {
 public:
   FinishedUses(const ir::Program &program, const StatementGraph &graph, const schedule::StatementDistances &distances,
-               const schedule::StatementOrbits &orbits)
+               const schedule::StatementSymmetry &symmetry)
       : statements_(program.movement.statements), nodes_(program, graph, distances, ir::none),
-        symmetry_(program, graph, nodes_, distances.ranks(), orbits), clocks_(nodes_.numAgents()),
-        before_(symmetry_.numPlannedNodes()) {
-    std::vector<Clock> known(symmetry_.numPlannedAgents());
+        symmetry_(program, graph, nodes_, distances.ranks(), symmetry), clocks_(nodes_.numAgents()),
+        before_(symmetry_.representatives().size()) {
+    std::vector<Clock> known(symmetry_.numRepresentativeAgents());
     for (std::uint32_t s = 0; s < graph.size(); ++s) {
-      if (!symmetry_.isPlanned(*statements_[s].by))
+      if (!symmetry_.isRepresentative(*statements_[s].by))
         continue;
       const std::uint32_t agent = placeOf(s).agent;
       Clock clock = known[agent];
@@ -49,7 +49,7 @@ public:
         if (!schedule::isPortPut(statements_[d.on]))
           clocks_.raise(clock, nodes_.inClocks(earlier.agent), earlier.index + 1);
       }
-      before_[symmetry_.plannedNode(nodes_.ofStatement(s))] = clock;
+      before_[symmetry_.positionOf(nodes_.ofStatement(s))] = clock;
       if (!schedule::isPortPut(statements_[s]))
         known[agent] = std::move(clock);
     }
@@ -57,7 +57,7 @@ public:
 
   /// False also where it cannot be told.
   bool isOver(std::uint32_t use, std::uint32_t statement) const {
-    const std::uint32_t agent = symmetry_.seenAgent(*statements_[statement].by, placeOf(use).agent);
+    const std::uint32_t agent = symmetry_.agentSeenFrom(*statements_[statement].by, placeOf(use).agent);
     return clocks_.at(beforeOf(statement), nodes_.inClocks(agent)) > placeOf(use).index;
   }
 
@@ -65,12 +65,12 @@ private:
   const Nodes::Place &placeOf(std::uint32_t statement) const { return nodes_.at(nodes_.ofStatement(statement)); }
   /// As told by the rank that stands for the one of `statement`.
   const Clock &beforeOf(std::uint32_t statement) const {
-    return before_[symmetry_.plannedNode(nodes_.ofStatement(statement))];
+    return before_[symmetry_.positionOf(nodes_.ofStatement(statement))];
   }
 
   const std::vector<ir::Move> &statements_;
   const Nodes nodes_;
-  const schedule::Symmetry symmetry_;
+  const schedule::NodeSymmetry symmetry_;
   schedule::AgentClocks clocks_; ///< count nodes of a block that are over
   std::vector<Clock> before_;    ///< [node of a planned rank]
 };
@@ -105,7 +105,7 @@ class Sharing {
 public:
   Sharing(ir::Program &program, Analyses &analyses)
       : program_(program), analyses_(analyses), graph_(analyses.of<StatementGraph>(program)),
-        orbits_(analyses.of<schedule::StatementOrbits>(program).withBlocks(program.movement)),
+        symmetry_(analyses.of<schedule::StatementSymmetry>(program).withBlocks(program.movement)),
         slots_(program.ranks.size()), chunks_(program.ranks.size(), 0) {}
 
   void run(PassStats &stats) {
@@ -118,7 +118,7 @@ public:
     }
     std::optional<FinishedUses> finished;
     if (mayShare())
-      finished.emplace(program_, graph_, analyses_.of<schedule::StatementDistances>(program_), orbits_);
+      finished.emplace(program_, graph_, analyses_.of<schedule::StatementDistances>(program_), symmetry_);
     for (const auto &[sizes, ranks] : alike) {
       const bool compares = finished && sizes.size() * sizes.size() * ranks.size() <= mostCompared;
       findPlaces(ranks, sizes, compares ? &*finished : nullptr);
@@ -182,13 +182,13 @@ private:
   /// Of `ranks`, those whose slots are used otherwise, as they see it, than those of the first: what is over there when
   /// a slot is written says nothing of them.
   std::vector<std::uint32_t> differing(const std::vector<std::uint32_t> &ranks) const {
-    if (!orbits_.areRanksAlike())
+    if (!symmetry_.holds())
       return ranks;
     const auto isUsedAlike = [&](std::uint32_t a, std::uint32_t b) {
       const auto isSeenAs = [&](std::uint32_t s, std::uint32_t t) {
         const std::vector<ir::Move> &statements = program_.movement.statements;
-        return orbits_.positionOf(s) == orbits_.positionOf(t) &&
-               orbits_.seenRank(a, *statements[s].by) == orbits_.seenRank(b, *statements[t].by);
+        return symmetry_.positionOf(s) == symmetry_.positionOf(t) &&
+               symmetry_.seenFrom(a, *statements[s].by) == symmetry_.seenFrom(b, *statements[t].by);
       };
       return std::ranges::equal(slots_[a], slots_[b], [&](const Slot &x, const Slot &y) {
         return x.isAlone == y.isAlone && isSeenAs(x.firstWrite, y.firstWrite) &&
@@ -265,7 +265,7 @@ private:
   ir::Program &program_;
   Analyses &analyses_;
   const StatementGraph &graph_;
-  const schedule::StatementOrbits orbits_;
+  const schedule::StatementSymmetry symmetry_;
   std::vector<std::vector<Slot>> slots_; ///< [rank], by their first writes
   std::vector<std::uint32_t> chunks_;    ///< [rank]: what the places of its slots take
 };

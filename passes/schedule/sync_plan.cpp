@@ -3,8 +3,8 @@
 #include "ir/program_index.h"
 #include "passes/schedule/agent_clocks.h"
 #include "passes/schedule/launches.h"
+#include "passes/schedule/node_symmetry.h"
 #include "passes/schedule/relays.h"
-#include "passes/schedule/symmetry.h"
 
 #include <algorithm>
 #include <tuple>
@@ -16,10 +16,10 @@ namespace {
 class Planner {
 public:
   Planner(const ir::Program &program, const StatementGraph &graph, const RankDistances &distances, const Nodes &nodes,
-          const Symmetry &symmetry, const Entries &forced)
+          const NodeSymmetry &symmetry, const Entries &forced)
       : movement_(program.movement), graph_(graph), distances_(distances), nodes_(nodes), symmetry_(symmetry),
-        forced_(forced), clocks_(nodes.numAgents()), known_(symmetry.numPlannedAgents()),
-        groupOf_(symmetry.numPlannedNodes()), sources_(symmetry.numPlannedAgents()) {
+        forced_(forced), clocks_(nodes.numAgents()), known_(symmetry.numRepresentativeAgents()),
+        groupOf_(symmetry.representatives().size()), sources_(symmetry.numRepresentativeAgents()) {
     plan_.agents.resize(nodes.numAgents());
     for (std::uint32_t a = 0; a < nodes.numAgents(); ++a) {
       plan_.agents[a].rank = nodes.rankOf(a);
@@ -38,8 +38,9 @@ public:
   }
 
   void run() {
-    symmetry_.eachPlannedNode([this](std::uint32_t n) { add(n); });
-    for (std::uint32_t r = 0; r < symmetry_.numPlannedRanks(); ++r)
+    for (const std::uint32_t n : symmetry_.representatives())
+      add(n);
+    for (std::uint32_t r = 0; r < symmetry_.numRepresentatives(); ++r)
       finish(r);
   }
 
@@ -55,10 +56,11 @@ public:
       const bool entry = edge.isEntry;
       plan_.agents[edge.toAgent].planned[edge.toGroup].waits.push_back(
           {edge.fromAgent, edge.carrier, entry, edge.statement});
-      // The planned agent that stands for the one that tells does the same, in the copy where it has its place.
-      const std::uint32_t copy = symmetry_.copyWith(nodes_.rankOf(edge.fromAgent));
-      plan_.agents[symmetry_.agentIn(copy, edge.fromAgent)].planned[edge.fromGroup].signals.push_back(
-          {symmetry_.agentIn(copy, edge.toAgent), edge.carrier, entry, symmetry_.statementIn(copy, edge.statement)});
+      // What represents the agent that tells does the same for the image of the other one.
+      const std::uint32_t image = symmetry_.inverseOf(nodes_.rankOf(edge.fromAgent));
+      plan_.agents[symmetry_.imageOfAgent(edge.fromAgent, image)].planned[edge.fromGroup].signals.push_back(
+          {symmetry_.imageOfAgent(edge.toAgent, image), edge.carrier, entry,
+           symmetry_.imageOfStatement(edge.statement, image)});
     }
     for (std::uint32_t a = 0; a < known_.size(); ++a)
       for (Group &group : plan_.agents[a].planned) {
@@ -94,7 +96,7 @@ private:
   }
   /// Adds to `known` what was known after a group of `other`, and that `count` nodes of `other` are over.
   void learn(Clock &known, std::uint32_t other, std::uint32_t group, std::uint32_t count) {
-    symmetry_.join(clocks_, known, after_[symmetry_.plannedAgent(other)][group].known, nodes_.rankOf(other));
+    symmetry_.join(clocks_, known, after_[symmetry_.representativeAgent(other)][group].known, nodes_.rankOf(other));
     hear(known, nodes_.rankOf(other));
     clocks_.raise(known, nodes_.inClocks(other), count + 1);
   }
@@ -105,12 +107,12 @@ private:
     intoLast_[agent].clear();
   }
   const Group &groupOf(std::uint32_t agent, std::uint32_t group) const {
-    return plan_.agents[symmetry_.plannedAgent(agent)].planned[group];
+    return plan_.agents[symmetry_.representativeAgent(agent)].planned[group];
   }
   /// True the first time that the group is to tell agent `to`.
   bool isNews(std::uint32_t from, std::uint32_t group, std::uint32_t to) {
-    const std::uint32_t number = after_[symmetry_.plannedAgent(from)][group].number;
-    return signalled_.insert(std::uint64_t{number} << 32 | symmetry_.seenAgent(nodes_.rankOf(from), to)).second;
+    const std::uint32_t number = after_[symmetry_.representativeAgent(from)][group].number;
+    return signalled_.insert(std::uint64_t{number} << 32 | symmetry_.agentSeenFrom(nodes_.rankOf(from), to)).second;
   }
   void sortSyncs(std::uint32_t agent, std::vector<Sync> &syncs) const {
     if (syncs.size() > 1)
@@ -136,7 +138,7 @@ private:
     if (fresh)
       addGroup(place.agent, std::max(depth, 1u));
     const auto group = static_cast<std::uint32_t>(groups.size() - 1);
-    groupOf_[symmetry_.plannedNode(n)] = group;
+    groupOf_[symmetry_.positionOf(n)] = group;
     for (std::size_t e = firstEdge; e < edges_.size(); ++e)
       edges_[e].toGroup = group;
     dropOvertaken(place.agent, firstEdge);
@@ -171,7 +173,7 @@ private:
     const Nodes::Place from = nodes_.at(need.node), to = nodes_.at(n);
     if (from.agent == to.agent)
       return 0;
-    const std::uint32_t fromGroup = groupOf_[symmetry_.plannedNode(need.node)];
+    const std::uint32_t fromGroup = groupOf_[symmetry_.positionOf(need.node)];
     const std::uint32_t depth = groupOf(from.agent, fromGroup).depth + 1;
     if (need.byPackets) {
       // All that they tell of their writer besides: its launch has begun.
@@ -242,7 +244,7 @@ private:
       if (knows(known, from.agent, from.index + 1))
         continue;
       const std::uint32_t to = nodes_.partnerOf(from.agent, rank);
-      const std::uint32_t fromGroup = groupOf_[symmetry_.plannedNode(*n)];
+      const std::uint32_t fromGroup = groupOf_[symmetry_.positionOf(*n)];
       std::vector<Group> &groups = plan_.agents[to].planned;
       if (groups.size() == 1 || !groups.back().nodes.empty())
         addGroup(to, groups.back().depth + 1);
@@ -259,10 +261,10 @@ private:
   const StatementGraph &graph_;
   const RankDistances &distances_;
   const Nodes &nodes_;
-  const Symmetry &symmetry_;
+  const NodeSymmetry &symmetry_;
   const Entries &forced_;
   AgentClocks clocks_;
-  // What follows is of planned ranks; see Symmetry.
+  // What follows is of planned ranks; see NodeSymmetry.
   std::vector<Clock> known_; ///< [agent]
   SyncPlan plan_;
   std::vector<std::uint32_t> groupOf_;         ///< [node]
@@ -284,11 +286,11 @@ static std::optional<SyncPlan> plan(const ir::Program &program, Analyses &analys
   const auto &graph = analyses.of<StatementGraph>(program);
   const auto &distances = analyses.of<StatementDistances>(program);
   std::shared_ptr<const Nodes> nodes;
-  std::shared_ptr<const Symmetry> symmetry;
+  std::shared_ptr<const NodeSymmetry> symmetry;
   const auto giveRelays = [&](std::uint32_t relays) {
     nodes = std::make_shared<const Nodes>(program, graph, distances, mostPeers, relays);
-    symmetry = std::make_shared<const Symmetry>(program, graph, *nodes, distances.ranks(),
-                                                analyses.of<StatementOrbits>(program));
+    symmetry = std::make_shared<const NodeSymmetry>(program, graph, *nodes, distances.ranks(),
+                                                    analyses.of<StatementSymmetry>(program));
   };
   giveRelays(0);
   if (isOneRank && !symmetry->holds())
@@ -323,15 +325,15 @@ std::optional<SyncPlan> planOneRank(const ir::Program &program, Analyses &analys
 }
 
 const std::vector<Group> &SyncPlan::groupsOf(std::uint32_t agent, std::vector<Group> &room) const {
-  const std::uint32_t copy = agents[agent].rank;
-  if (isOneRank || symmetry->isPlanned(copy))
+  const std::uint32_t rank = agents[agent].rank;
+  if (isOneRank || symmetry->isRepresentative(rank))
     return agents[agent].planned;
-  const std::vector<Group> &planned = agents[symmetry->plannedAgent(agent)].planned;
+  const std::vector<Group> &planned = agents[symmetry->representativeAgent(agent)].planned;
   const auto moveSyncs = [&](const std::vector<Sync> &syncs, std::vector<Sync> &moved) {
     moved.clear();
     for (Sync sync : syncs) {
-      sync.agent = symmetry->agentIn(copy, sync.agent);
-      sync.statement = symmetry->statementIn(copy, sync.statement);
+      sync.agent = symmetry->imageOfAgent(sync.agent, rank);
+      sync.statement = symmetry->imageOfStatement(sync.statement, rank);
       moved.push_back(sync);
     }
   };
@@ -342,7 +344,7 @@ const std::vector<Group> &SyncPlan::groupsOf(std::uint32_t agent, std::vector<Gr
     moveSyncs(planned[g].signals, room[g].signals);
     room[g].nodes.clear();
     for (Node node : planned[g].nodes) {
-      node.statement = symmetry->statementIn(copy, node.statement);
+      node.statement = symmetry->imageOfStatement(node.statement, rank);
       room[g].nodes.push_back(node);
     }
   }

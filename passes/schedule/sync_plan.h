@@ -56,7 +56,7 @@ struct Group {
 };
 
 class Nodes;
-class Symmetry;
+class NodeSymmetry;
 
 /// What each block does, group by group. Blocks of all ranks are numbered as agents.
 struct SyncPlan {
@@ -72,7 +72,7 @@ struct SyncPlan {
 
   // What stands for what; `symmetry` refers to `nodes`.
   std::shared_ptr<const Nodes> nodes;
-  std::shared_ptr<const Symmetry> symmetry;
+  std::shared_ptr<const NodeSymmetry> symmetry;
 };
 
 /// Plans the synchronisation of `program`, whose statements are placed, ordered and cut. `mostPeers`: blocks of other

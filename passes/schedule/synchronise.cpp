@@ -5,7 +5,8 @@
 #include "passes/schedule/block_writer.h"
 #include "passes/schedule/nodes.h"
 #include "passes/schedule/schedule_diagnostics.h"
-#include "passes/schedule/statement_orbits.h"
+#include "passes/schedule/statement_distances.h"
+#include "passes/schedule/statement_symmetry.h"
 
 #include <algorithm>
 #include <string>
@@ -28,8 +29,8 @@ std::uint64_t channelsOf(const ir::Rank &rank) {
 /// instances do. Statements of `movement` are split by what they need of the executor, as cut does it; blocks that only
 /// receive, by the blocks that reach them.
 void checkBlocks(const ir::Program &program, const ir::Movement &movement, const schedule::SyncPlan &plan,
-                 const schedule::StatementGraph &graph, const schedule::StatementOrbits &orbits, const Target &target,
-                 ir::DiagnosticEngine &diags) {
+                 const schedule::StatementGraph &graph, const schedule::StatementSymmetry &symmetry,
+                 const Target &target, ir::DiagnosticEngine &diags) {
   const auto isTooMany = [&](const ir::Rank &one) {
     return movement.mostBlocks != 0 && one.blocks.size() * program.instances > movement.mostBlocks;
   };
@@ -46,7 +47,7 @@ void checkBlocks(const ir::Program &program, const ir::Movement &movement, const
   if (!target.executor)
     return;
   const ExecutorLimits &limits = *target.executor;
-  const schedule::StatementNeeds needs(movement, program.ranks.size(), graph, orbits.withBlocks(movement));
+  const schedule::StatementNeeds needs(movement, program.ranks.size(), graph, symmetry.withBlocks(movement));
   const schedule::BlockNeeds whole = needs.ofRank(movement, r);
   const bool isSharedOut = !plan.nodes->sharedOutTo(r).empty();
   if (whole.fits(limits) && !isSharedOut)
@@ -78,7 +79,7 @@ Written write(ir::Program &program, const schedule::SyncPlan &plan, Analyses &an
               ir::DiagnosticEngine &diags) {
   const auto &distances = analyses.of<schedule::StatementDistances>(program);
   const auto &graph = analyses.of<schedule::StatementGraph>(program);
-  const auto &orbits = analyses.of<schedule::StatementOrbits>(program);
+  const auto &symmetry = analyses.of<schedule::StatementSymmetry>(program);
   const ir::Movement movement = std::exchange(program.movement, {});
   program.movement.ranksPerNode = movement.ranksPerNode; // thread blocks run on the same nodes
   const schedule::Channels channels(program, movement, plan, distances.ranks());
@@ -96,7 +97,7 @@ Written write(ir::Program &program, const schedule::SyncPlan &plan, Analyses &an
     std::erase_if(rank.blocks, [](const ir::ThreadBlock &block) { return block.ops.empty(); });
   if (plan.isOneRank)
     written.otherEnds = channels.otherEnds(program.ranks[0]);
-  checkBlocks(program, movement, plan, graph, orbits, target, diags);
+  checkBlocks(program, movement, plan, graph, symmetry, target, diags);
   return written;
 }
 
@@ -114,7 +115,7 @@ std::optional<RepresentativeRank> synchroniseOneRank(ir::Program &program, Analy
                                                      ir::DiagnosticEngine &diags) {
   // What goes through a switch is not compared.
   const auto isInSwitch = [](const ir::Move &statement) { return statement.via == ir::Via::Switch; };
-  if (!analyses.of<schedule::StatementOrbits>(program).areRanksAlike() ||
+  if (!analyses.of<schedule::StatementSymmetry>(program).holds() ||
       std::ranges::any_of(program.movement.statements, isInSwitch))
     return std::nullopt;
   const std::optional<schedule::SyncPlan> plan = schedule::planOneRank(program, analyses, mostPeers(target));

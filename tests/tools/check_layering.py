@@ -52,7 +52,7 @@ ROOMS = {
     "passes/simulate": ["ir", "passes", "passes/run", "passes/verify", *ELEMENTS],
     "passes/time": ["ir", "passes"],
     # Chooses by the time model; what a program means is said in the values of the proof.
-    "passes/schedule": ["ir", "passes", "passes/run", "passes/time", "passes/verify"],
+    "passes/schedule": ["ir", "passes", "passes/analysis", "passes/run", "passes/time", "passes/verify"],
     "passes/prune": ["ir", "passes", "passes/run", "passes/verify"],
     # The list of all passes.
     "passes/pass_manager.cpp": [

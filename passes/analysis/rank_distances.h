@@ -2,8 +2,8 @@
 //
 // A program is symmetric if its statements stay the same when each rank takes the place of another: one so far around
 // the ring of its node, one so many nodes on, or the one whose number differs in these bits. The share of a buffer
-// that belongs to a rank takes the place of the other's share. What is ordered by distances is then ordered alike on
-// all ranks.
+// that belongs to a rank takes the place of the other's share. What is ordered by distances is then ordered in the same
+// way on all ranks. Which numbering a program has is guessed by hashes; rank_symmetry.h finds out whether it holds.
 #pragma once
 
 #include "ir/program.h"
@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace mscclc::passes::schedule {
+namespace mscclc::passes {
 
 /// Distances between ranks, by the symmetry that the statements of a program have.
 class RankDistances {
@@ -23,10 +23,14 @@ public:
 
   /// True if the statements are symmetric by these distances, as far as their hashes tell.
   bool areSymmetric() const { return symmetric_; }
+  /// The number of ranks.
+  std::uint32_t size() const { return ranks_; }
   /// From `from` to `to`, less than there are ranks; 0 for itself alone. Ranks of one node are nearer than others.
   std::uint32_t between(std::uint32_t from, std::uint32_t to) const {
     if (kind_ == Kind::Bits)
       return from ^ to;
+    if (nodes_ == 1)
+      return to >= from ? to - from : to + ranks_ - from;
     return (to / perNode_ + nodes_ - from / perNode_) % nodes_ * perNode_ +
            (to % perNode_ + perNode_ - from % perNode_) % perNode_;
   }
@@ -46,7 +50,7 @@ private:
 
   /// Whether statements are, by the present kind of distances. `statementsOf` [rank]: those that it executes.
   bool isSymmetric(const ir::Program &program, const ir::Movement &movement,
-                   std::span<const std::span<const std::uint32_t>> statementsOf) const;
+                   std::span<const std::vector<std::uint32_t>> statementsOf) const;
 
   std::uint32_t ranks_, perNode_, nodes_;
   Kind kind_ = Kind::Rings;
@@ -54,29 +58,4 @@ private:
   bool localRankFirst_ = false; ///< shares are numbered by the rank within its node first, then by the node
 };
 
-/// Distances from the rank that executes a placed statement to those that it deals with: an analysis
-/// (passes/analyses.h). Where slots lie in scratch does not matter to it.
-class StatementDistances {
-public:
-  explicit StatementDistances(const ir::Program &program);
-
-  /// Those of the program once its statements are in this order. `order` [statement]: its number here.
-  StatementDistances inOrder(std::span<const std::uint32_t> order) const;
-
-  const RankDistances &ranks() const { return ranks_; }
-  std::uint32_t between(std::uint32_t from, std::uint32_t to) const { return ranks_.between(from, to); }
-  /// To the first rank that the statement reaches; 0 if it is local.
-  std::uint32_t ofReach(std::uint32_t statement) const { return reaches_[statement]; }
-  /// To the rank whose share of input or output the statement deals with, in chunks of that buffer; where the buffer is
-  /// not dealt out evenly to ranks, the chunk's number. 0 where only scratch is dealt with, but packets that are passed
-  /// on are of the share that they were made of.
-  std::uint32_t ofShare(std::uint32_t statement) const { return shares_[statement]; }
-
-  friend bool operator==(const StatementDistances &, const StatementDistances &) = default;
-
-private:
-  RankDistances ranks_;
-  std::vector<std::uint32_t> reaches_, shares_; ///< [statement]
-};
-
-} // namespace mscclc::passes::schedule
+} // namespace mscclc::passes

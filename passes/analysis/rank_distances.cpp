@@ -1,8 +1,4 @@
-#include "passes/schedule/rank_distances.h"
-
-#include "ir/program_index.h"
-#include "passes/schedule/stable_order.h"
-#include "passes/schedule/statement_graph.h"
+#include "passes/analysis/rank_distances.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace mscclc::passes::schedule {
+namespace mscclc::passes {
 namespace {
 
 /// A renumbering of ranks, and with them of shares, that leaves distances as they are.
@@ -100,60 +96,14 @@ std::optional<std::uint64_t> hashOf(const ir::Movement &movement, const ir::Move
   return hash;
 }
 
-/// What the packets in scratch were made of that are passed on.
-class PacketSources {
-public:
-  explicit PacketSources(const ir::Program &program) : movement_(program.movement), first_(program.ranks.size() + 1) {
-    const auto isRelay = [this](const ir::Move &s) { return relaysPackets(movement_, s); };
-    if (std::ranges::none_of(movement_.statements, isRelay))
-      return;
-    for (const ir::RankChunk &place : movement_.places)
-      if (place.buffer == ir::BufferKind::Scratch)
-        first_[place.rank + 1] = std::max(first_[place.rank + 1], place.index + std::size_t{1});
-    std::partial_sum(first_.begin(), first_.end(), first_.begin());
-    madeOf_.resize(first_.back(), ir::none);
-    for (const ir::Move &statement : movement_.statements) {
-      if (!sendsPackets(movement_, statement))
-        continue;
-      const std::uint32_t data = isRelay(statement) ? at(statement.firstPlace) : statement.firstPlace;
-      for (const ir::RankChunk &packets : movement_.dsts(statement))
-        if (std::uint32_t &known = madeOf_[first_[packets.rank] + packets.index]; known == ir::none)
-          known = data;
-    }
-  }
-
-  /// Of those at this place of scratch, into Movement::places; null if that is not known.
-  const ir::RankChunk *of(std::uint32_t place) const {
-    const std::uint32_t data = at(place);
-    return data == ir::none ? nullptr : &movement_.places[data];
-  }
-
-private:
-  std::uint32_t at(std::uint32_t place) const {
-    const ir::RankChunk &packets = movement_.places[place];
-    return madeOf_[first_[packets.rank] + packets.index];
-  }
-
-  const ir::Movement &movement_;
-  std::vector<std::size_t> first_;    ///< [rank], and the end: into madeOf_
-  std::vector<std::uint32_t> madeOf_; ///< [rank][chunk of scratch]: a place, or none
-};
-
 } // namespace
 
 RankDistances::RankDistances(const ir::Program &program, const ir::Movement &movement)
     : ranks_(static_cast<std::uint32_t>(program.ranks.size())),
       perNode_(movement.ranksPerNode == 0 ? ranks_ : movement.ranksPerNode), nodes_(ranks_ / perNode_) {
-  StableOrder byRank(movement.statements.size());
-  byRank.by([&](std::uint32_t s) { return *movement.statements[s].by; });
-  const std::vector<std::uint32_t> sorted = byRank.take();
-  std::vector<std::span<const std::uint32_t>> statementsOf; // [rank]
-  for (auto first = sorted.begin(); statementsOf.size() < ranks_;) {
-    const auto isOther = [&](std::uint32_t s) { return *movement.statements[s].by != statementsOf.size(); };
-    const auto last = std::find_if(first, sorted.end(), isOther);
-    statementsOf.emplace_back(first, last);
-    first = last;
-  }
+  std::vector<std::vector<std::uint32_t>> statementsOf(ranks_);
+  for (std::uint32_t s = 0; s < movement.statements.size(); ++s)
+    statementsOf[*movement.statements[s].by].push_back(s);
   struct Attempt {
     Kind kind;
     bool localRankFirst;
@@ -178,8 +128,8 @@ RankDistances::RankDistances(const ir::Program &program, const ir::Movement &mov
 /// Statements are compared by a sum of hashes, whatever their order. Two that differ and have one sum cost symmetry in
 /// the schedule, not its result.
 bool RankDistances::isSymmetric(const ir::Program &program, const ir::Movement &movement,
-                                std::span<const std::span<const std::uint32_t>> statementsOf) const {
-  if (std::ranges::any_of(statementsOf, [&](auto its) { return its.size() != statementsOf[0].size(); }))
+                                std::span<const std::vector<std::uint32_t>> statementsOf) const {
+  if (std::ranges::any_of(statementsOf, [&](const auto &its) { return its.size() != statementsOf[0].size(); }))
     return false;
   std::vector<std::uint32_t> shareOf(ranks_);
   for (std::uint32_t share = 0; share < ranks_; ++share)
@@ -211,40 +161,4 @@ bool RankDistances::keepNodes(const ir::Movement &movement) const {
   return true;
 }
 
-StatementDistances::StatementDistances(const ir::Program &program) : ranks_(program, program.movement) {
-  const ir::Movement &movement = program.movement;
-  const auto ranks = static_cast<std::uint32_t>(program.ranks.size());
-  const PacketSources sources(program);
-  const auto shareAt = [&](std::uint32_t by, const ir::RankChunk &chunk) {
-    const std::uint32_t all = program.ranks[chunk.rank].chunksOf(chunk.buffer), share = all / ranks;
-    if (share * ranks != all)
-      return chunk.index;
-    return ranks_.between(by, ranks_.ownerOf(chunk.index / share)) * share + chunk.index % share;
-  };
-  reaches_.reserve(movement.statements.size());
-  shares_.reserve(movement.statements.size());
-  for (const ir::Move &statement : movement.statements) {
-    const std::uint32_t by = *statement.by;
-    const auto places = std::span(movement.places).subspan(statement.firstPlace, statement.numSrcs + statement.numDsts);
-    const auto far = std::ranges::find_if(places, [&](const ir::RankChunk &place) { return place.rank != by; });
-    reaches_.push_back(far == places.end() ? 0 : ranks_.between(by, far->rank));
-    const auto isData = [](const ir::RankChunk &place) { return place.buffer != ir::BufferKind::Scratch; };
-    if (const auto data = std::ranges::find_if(places, isData); data != places.end()) {
-      shares_.push_back(shareAt(by, *data));
-      continue;
-    }
-    const ir::RankChunk *madeOf = relaysPackets(movement, statement) ? sources.of(statement.firstPlace) : nullptr;
-    shares_.push_back(madeOf && isData(*madeOf) ? shareAt(by, *madeOf) : 0);
-  }
-}
-
-StatementDistances StatementDistances::inOrder(std::span<const std::uint32_t> order) const {
-  StatementDistances ordered = *this;
-  for (std::uint32_t i = 0; i < order.size(); ++i) {
-    ordered.reaches_[i] = reaches_[order[i]];
-    ordered.shares_[i] = shares_[order[i]];
-  }
-  return ordered;
-}
-
-} // namespace mscclc::passes::schedule
+} // namespace mscclc::passes

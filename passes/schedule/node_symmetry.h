@@ -1,0 +1,54 @@
+// The symmetry of the nodes of a schedule.
+#pragma once
+
+#include "passes/schedule/agent_clocks.h"
+#include "passes/schedule/nodes.h"
+#include "passes/schedule/statement_graph.h"
+#include "passes/schedule/statement_symmetry.h"
+
+#include "ir/program.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace mscclc::passes::schedule {
+
+/// RankSymmetry of nodes, of their agents, and of the partners of these. A node needs the nodes that have to be over
+/// before it may begin. It holds only if nodes are of the same blocks as those that represent them. What is planned for
+/// the agents of rank 0, in the order of their nodes, then holds for all ranks.
+class NodeSymmetry : public RankSymmetry {
+public:
+  /// `nodes`: of the statements of `program`, by `graph`. `statements`: of these in their order, whose blocks may be
+  /// others by now.
+  NodeSymmetry(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
+               const RankDistances &distances, const StatementSymmetry &statements);
+
+  /// The agents of representatives are numbered as they were, and come first.
+  std::uint32_t numRepresentativeAgents() const { return holds() ? blocks_ : nodes_.numAgents(); }
+  std::uint32_t representativeAgent(std::uint32_t agent) const { return holds() ? nodes_.blockOf(agent) : agent; }
+  /// The number that `agent` has for what represents rank `from`.
+  std::uint32_t agentSeenFrom(std::uint32_t from, std::uint32_t agent) const {
+    return holds() ? seenFrom(from, nodes_.rankOf(agent)) * blocks_ + nodes_.blockOf(agent) : agent;
+  }
+  std::uint32_t imageOfAgent(std::uint32_t agent, std::uint32_t to) const {
+    return holds() ? imageOfRank(nodes_.rankOf(agent), to) * blocks_ + nodes_.blockOf(agent) : agent;
+  }
+  std::uint32_t imageOfStatement(std::uint32_t statement, std::uint32_t to) const {
+    if (!holds())
+      return statement;
+    const std::uint32_t node = nodes_.ofStatement(statement), rank = nodes_.rankOf(nodes_.at(node).agent);
+    return nodes_.at(itemAt(imageOfRank(rank, to), positionOf(node))).statement;
+  }
+
+  /// Adds to `clock` of a representative what is in `told`, of the one of rank `from`.
+  void join(AgentClocks &clocks, Clock &clock, const Clock &told, std::uint32_t from) const;
+
+private:
+  bool haveEquallyManyBlocks() const;
+  bool arePartnersImages(const RankDistances &distances) const;
+
+  const Nodes &nodes_;
+  std::uint32_t blocks_; ///< of a rank
+};
+
+} // namespace mscclc::passes::schedule
