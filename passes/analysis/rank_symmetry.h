@@ -9,7 +9,10 @@
 //   - the statements that say what moves, once they are placed and in order (schedule/statement_symmetry.h),
 //   - the nodes of thread blocks, which are statements and what arrives of ports' puts (schedule/node_symmetry.h).
 //
-// A later stage may have less of it, because statements that name their block, blocks and channels differ. The
+// The operations of thread blocks are another one. They name channels by numbers, so it has a page of its own
+// (block_symmetry.h).
+//
+// A later stage may have less symmetry, because statements that name their block, blocks and channels differ. The
 // *position* of an item is its number among those of its rank. Symmetry holds at a stage if
 //
 //   - all ranks have as many items,

@@ -2,6 +2,7 @@
 
 #include "ir/internal_error.h"
 #include "ir/structure.h"
+#include "passes/analysis/block_symmetry.h"
 #include "passes/time/walk.h"
 
 #include <algorithm>
@@ -166,7 +167,7 @@ LaunchFigures figuresOf(const PlannedLaunch &launch, const Machine &machine, Run
   const std::uint64_t held = residentBlocks(program, machine.gpu(), limitsOf(runner));
   const bool beginTogether =
       std::ranges::all_of(launch.planned, [&](const ir::Rank &rank) { return rank.blocks.size() <= held; });
-  const Folding folding{beginTogether && areInstancesAlike(launch.planned, instances) ? instances : 1,
+  const Folding folding{beginTogether && areInstancesSymmetric(launch.planned, instances) ? instances : 1,
                         launch.otherEnds.has_value()};
   const auto walked = [&](std::uint64_t most) -> LaunchFigures {
     const Timeline timeline = walk(
@@ -183,6 +184,16 @@ LaunchFigures figuresOf(const PlannedLaunch &launch, const Machine &machine, Run
   figures.total += (figures.total - fewer.total) * iterations.further();
   figures.linkBytes += (figures.linkBytes - fewer.linkBytes) * iterations.further();
   return figures;
+}
+
+/// Of a program whose ranks all take the same time on `machine`.
+std::optional<OtherEnds> foldRanks(const ir::ProgramIndex &index, const Machine &machine) {
+  if (machine.mesh)
+    return std::nullopt;
+  const RankNodes nodes(index.program, machine);
+  const BlockSymmetry symmetry(index,
+                               [&](std::uint32_t rank, std::uint32_t other) { return nodes.areTogether(other, rank); });
+  return symmetry.holds() ? std::optional(symmetry.otherEnds()) : std::nullopt;
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // How long a program takes on a machine, and why.
 #pragma once
 
+#include "passes/representative_rank.h"
 #include "passes/time/costs.h"
 #include "passes/time/folding.h"
 #include "passes/time/machine.h"
@@ -39,8 +40,9 @@ struct LaunchFigures {
   Time total = 0;       ///< as in Estimate; infinity where it is not complete
   double linkBytes = 0; ///< line bytes on the busiest link or network card, one direction
 };
-/// `most`: what is walked for the rest of the program where the program allows that (areInstancesAlike(),
-/// foldRanks()).
+/// `most`: what is walked for the rest of the program where the program and the machine allow that
+/// (analysis/block_symmetry.h). Ranks that do the same take the same time if they are as near to each other on the
+/// machine, up to the order in which a proxy takes what comes at once; the links of a mesh are not compared.
 LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
                             std::uint64_t messageBytes, Folding most = {});
 /// Those of a launch of which one rank is planned, on a machine that is no mesh. `instances`: of each of these blocks,

@@ -11,6 +11,7 @@
 // told of the future; only what changes rates (blocks that begin to move data, proxies) goes through the clock.
 #pragma once
 
+#include "passes/representative_rank.h"
 #include "passes/time/costs.h"
 #include "passes/time/packet_times.h"
 #include "passes/time/timeline.h"

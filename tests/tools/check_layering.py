@@ -50,7 +50,7 @@ ROOMS = {
     "passes/verify": ["ir", "passes", "passes/run"],
     # Computes as kernels do.
     "passes/simulate": ["ir", "passes", "passes/run", "passes/verify", *ELEMENTS],
-    "passes/time": ["ir", "passes"],
+    "passes/time": ["ir", "passes", "passes/analysis"],
     # Chooses by the time model; what a program means is said in the values of the proof.
     "passes/schedule": ["ir", "passes", "passes/analysis", "passes/run", "passes/time", "passes/verify"],
     "passes/prune": ["ir", "passes", "passes/run", "passes/verify"],

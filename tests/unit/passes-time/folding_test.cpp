@@ -2,11 +2,11 @@
 #include "timed.h"
 
 #include "ir/movement.h"
+#include "passes/analysis/block_symmetry.h"
 #include "passes/pass_manager.h"
 
 #include <array>
 #include <cmath>
-#include <optional>
 #include <random>
 #include <string>
 
@@ -96,12 +96,47 @@ void checkSame(const ir::Program &program, const Machine &machine, Folding foldi
   }
 }
 
+/// Of the ranks of a program, as far as `machine` treats them so.
+passes::BlockSymmetry symmetryOf(const ir::Program &program, const Machine &machine) {
+  const RankNodes nodes(program, machine);
+  return {ir::ProgramIndex(program),
+          [&](std::uint32_t rank, std::uint32_t other) { return nodes.areTogether(rank, other); }};
+}
+
+/// By the definition: operations name the images of channels, and the other end of an image is one as well.
+void checkImages(const ir::Program &program, const passes::BlockSymmetry &symmetry) {
+  const ir::ProgramIndex index(program);
+  for (std::uint32_t rank = 0; rank < index.numRanks(); ++rank) {
+    CHECK(symmetry.representative(rank) == 0);
+    for (std::size_t b = 0; b < program.ranks[0].blocks.size(); ++b) {
+      const ir::ThreadBlock &first = program.ranks[0].blocks[b], &block = program.ranks[rank].blocks[b];
+      REQUIRE(first.ops.size() == block.ops.size());
+      for (std::size_t o = 0; o < first.ops.size(); ++o) {
+        const ir::Op &op = first.ops[o];
+        CHECK(op.kind == block.ops[o].kind);
+        for (std::size_t i = 0; op.channelType != ir::ChannelType::None && i < op.numIds; ++i)
+          CHECK(symmetry.imageOfChannel(op.channelType, first.idsOf(op)[i], rank) == block.idsOf(block.ops[o])[i]);
+      }
+    }
+    for (const ir::ChannelType type : {ir::ChannelType::Memory, ir::ChannelType::Port})
+      for (std::uint32_t id = 0; id < program.ranks[0].peers(type).size(); ++id) {
+        const std::uint32_t end = symmetry.otherEnds()[type == ir::ChannelType::Port][id];
+        const std::uint32_t image = symmetry.imageOfChannel(type, id, rank);
+        if (end == ir::none || image == ir::none)
+          continue;
+        const std::uint32_t peer = program.ranks[rank].peers(type)[image];
+        CHECK(index.pairOf(index.channel(type, rank, image)) ==
+              index.channel(type, peer, symmetry.imageOfChannel(type, end, peer)));
+      }
+  }
+}
+
 TEST_CASE("one instance is walked for all") {
   RandomPrograms random(20);
   for (int round = 0; round < 60; ++round) {
     const std::uint32_t instances = 2u << random.below(3);
     const ir::Program program = random.any(instances);
-    REQUIRE(areInstancesAlike(program.ranks, instances));
+    REQUIRE(passes::areInstancesSymmetric(program.ranks, instances));
     for (const bool mesh : {false, true}) {
       Machine machine = roundMachine();
       machine.mesh = mesh;
@@ -121,10 +156,13 @@ TEST_CASE("one rank is walked for all") {
     machine.gpusPerNode = twoNodes ? 1 : ranks;
     machine.nodes = twoNodes ? ranks : 1;
     INFO("round " << round);
-    found += foldRanks(ir::ProgramIndex(program), machine).has_value();
+    if (const passes::BlockSymmetry symmetry = symmetryOf(program, machine); symmetry.holds()) {
+      ++found;
+      checkImages(program, symmetry);
+    }
     checkSame(program, machine, {.instances = instances, .ranks = true});
     machine.mesh = true;
-    CHECK(!foldRanks(ir::ProgramIndex(program), machine));
+    checkSame(program, machine, {.instances = instances, .ranks = true});
   }
   CHECK(found >= 80);
 }
@@ -151,42 +189,43 @@ ir::Program crossed(int answers) {
 
 TEST_CASE("ranks that number their channels differently do the same") {
   const ir::Program program = crossed(0);
-  const std::optional<passes::OtherEnds> ends = foldRanks(ir::ProgramIndex(program), roundMachine());
-  REQUIRE(ends);
+  const passes::BlockSymmetry symmetry = symmetryOf(program, roundMachine());
+  REQUIRE(symmetry.holds());
+  checkImages(program, symmetry);
   // What rank 0's block 0 tells, a block 1 hears.
-  CHECK((*ends)[0] == std::vector<std::uint32_t>{1, 0});
-  CHECK((*ends)[1].empty());
+  CHECK(symmetry.otherEnds()[0] == std::vector<std::uint32_t>{1, 0});
+  CHECK(symmetry.otherEnds()[1].empty());
   checkSame(program, roundMachine(), {.ranks = true});
-  // One channel cannot stand for two.
-  CHECK(!foldRanks(ir::ProgramIndex(crossed(1)), roundMachine()));
+  // One channel cannot be the image of two.
+  CHECK(!symmetryOf(crossed(1), roundMachine()).holds());
 }
 
 TEST_CASE("what differs is walked by itself") {
   RandomPrograms random(7);
   ir::Program program = random.alike(4, false);
-  CHECK(areInstancesAlike(program.ranks, 4));
-  CHECK(areInstancesAlike(program.ranks, 2)); // the first of each four, and the third
-  CHECK(!areInstancesAlike(program.ranks, 0));
-  CHECK(!areInstancesAlike(program.ranks, 3));
-  CHECK(foldRanks(ir::ProgramIndex(program), roundMachine()).has_value());
+  CHECK(passes::areInstancesSymmetric(program.ranks, 4));
+  CHECK(passes::areInstancesSymmetric(program.ranks, 2)); // the first of each four, and the third
+  CHECK(!passes::areInstancesSymmetric(program.ranks, 0));
+  CHECK(!passes::areInstancesSymmetric(program.ranks, 3));
+  CHECK(symmetryOf(program, roundMachine()).holds());
   program.ranks[2].blocks.back().chunks.back().size *= 2;
-  CHECK(!areInstancesAlike(program.ranks, 4));
-  CHECK(!foldRanks(ir::ProgramIndex(program), roundMachine()));
+  CHECK(!passes::areInstancesSymmetric(program.ranks, 4));
+  CHECK(!symmetryOf(program, roundMachine()).holds());
   CHECK(launchTime(program, roundMachine(), Runner::Kernel, 1 << 26) ==
         launchFigures(program, roundMachine(), Runner::Kernel, 1 << 26, {.instances = 4, .ranks = true}).total);
   // Instances that reach other ranks.
   ir::Program apart = random.alike(4, false);
   std::uint32_t &peer = apart.ranks[1].memoryPeers.at(1);
   peer = peer == 0 ? 2 : 0;
-  CHECK(!areInstancesAlike(apart.ranks, 4));
+  CHECK(!passes::areInstancesSymmetric(apart.ranks, 4));
   // A rank's proxy takes what its blocks ask for one after the other.
-  CHECK(!areInstancesAlike(random.any(4, true).ranks, 4));
+  CHECK(!passes::areInstancesSymmetric(random.any(4, true).ranks, 4));
   // Ranks that are not as near to each other.
   Machine machine = roundMachine();
   const ir::Program ring = random.alike(1, false);
   machine.gpusPerNode = 3;
   machine.nodes = 2;
-  CHECK(!foldRanks(ir::ProgramIndex(ring), machine));
+  CHECK(!symmetryOf(ring, machine).holds());
 }
 
 } // namespace

@@ -1,14 +1,11 @@
-#include "passes/time/folding.h"
+#include "passes/analysis/block_symmetry.h"
 
 #include "ir/op_memory.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
-#include <vector>
 
-namespace mscclc::passes::time {
-
+namespace mscclc::passes {
 namespace {
 
 /// True if two operations are the same but for what they name.
@@ -51,86 +48,91 @@ bool isInstance(const ir::ThreadBlock &first, const ir::ThreadBlock &block, std:
          std::ranges::equal(first.ids, block.ids, isShifted);
 }
 
-/// Compares what ranks do with what rank 0 does, and finds out which of their channels stand for each other.
-class AlikeRanks {
+/// Compares what ranks do with what rank 0 does, and finds the images of its channels.
+class BlockComparison {
+public:
   static constexpr std::array channelTypes{ir::ChannelType::Memory, ir::ChannelType::Port};
   static auto &of(auto &ofTypes, ir::ChannelType type) { return ofTypes[type == ir::ChannelType::Port]; }
 
-public:
-  AlikeRanks(const ir::ProgramIndex &index, const Machine &machine)
-      : program_(index.program), index_(index), isMesh_(machine.mesh), nodes_(index.program, machine),
-        lastUse_(index.numRanks(), ir::none), onFirst_(index.numChannels(), ir::none) {
+  BlockComparison(const ir::ProgramIndex &index, const std::function<bool(std::uint32_t, std::uint32_t)> &isNear)
+      : program_(index.program), index_(index), isNear_(isNear), lastUse_(index.numRanks(), ir::none),
+        onFirst_(index.numChannels(), ir::none) {
     for (const ir::ChannelType type : channelTypes)
-      of(onRank_, type).resize(std::size_t{index.numRanks()} * program_.ranks[0].peers(type).size(), ir::none);
+      of(images, type).resize(std::size_t{index.numRanks()} * program_.ranks[0].peers(type).size(), ir::none);
   }
 
-  std::optional<OtherEnds> run() {
+  bool run() {
+    if (!haveSameSizes())
+      return false;
     const ir::Rank &first = program_.ranks[0];
-    const bool sameSizes = std::ranges::all_of(program_.ranks, [&](const ir::Rank &rank) {
+    for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
+      for (std::size_t block = 0; block < first.blocks.size(); ++block)
+        if (!doesSame(r, block))
+          return false;
+    for (std::size_t block = 0; block < first.blocks.size(); ++block)
+      for (const ir::Op &op : first.blocks[block].ops)
+        for (std::uint32_t i = 0; i < op.numChunks(); ++i)
+          if (!touchesSame(block, op, i))
+            return false;
+    for (const ir::ChannelType type : channelTypes)
+      for (std::uint32_t id = 0; id < first.peers(type).size(); ++id) {
+        if (!leadsSame(type, id))
+          return false;
+        of(otherEnds, type).push_back(otherEnd(type, 0, id));
+      }
+    return true;
+  }
+
+  std::array<std::vector<std::uint32_t>, 2> images; ///< memory, then ports: [rank][channel of rank 0]
+  OtherEnds otherEnds;
+
+private:
+  bool haveSameSizes() const {
+    const ir::Rank &first = program_.ranks[0];
+    return std::ranges::all_of(program_.ranks, [&](const ir::Rank &rank) {
       return rank.blocks.size() == first.blocks.size() && rank.memoryPeers.size() == first.memoryPeers.size() &&
              rank.portPeers.size() == first.portPeers.size() && rank.switchChannels.empty() &&
              rank.semaphores == first.semaphores;
     });
-    if (!sameSizes || isMesh_)
-      return {};
-    for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
-      for (std::size_t block = 0; block < first.blocks.size(); ++block)
-        if (!doesAlike(r, block))
-          return {};
-    for (std::size_t block = 0; block < first.blocks.size(); ++block)
-      for (const ir::Op &op : first.blocks[block].ops)
-        for (std::uint32_t i = 0; i < op.numChunks(); ++i)
-          if (!touchesAlike(block, op, i))
-            return {};
-    OtherEnds ends;
-    for (const ir::ChannelType type : channelTypes)
-      for (std::uint32_t id = 0; id < first.peers(type).size(); ++id) {
-        if (!leadsAlike(type, id))
-          return {};
-        of(ends, type).push_back(farEnd(type, 0, id));
-      }
-    return ends;
   }
-
-private:
-  /// The channel of rank `r` that stands for channel `id` of rank 0; ir::none if no operation names it.
-  std::uint32_t &onRank(ir::ChannelType type, std::uint32_t r, std::uint32_t id) {
-    return of(onRank_, type)[std::size_t{r} * program_.ranks[0].peers(type).size() + id];
+  /// The image on rank `r` of channel `id` of rank 0; ir::none if no operation names it.
+  std::uint32_t &image(ir::ChannelType type, std::uint32_t r, std::uint32_t id) {
+    return of(images, type)[std::size_t{r} * program_.ranks[0].peers(type).size() + id];
   }
-  /// The channel of rank 0 that stands for the other end of a rank's channel; ir::none if nothing is done with that.
-  std::uint32_t farEnd(ir::ChannelType type, std::uint32_t r, std::uint32_t id) const {
+  /// The channel of rank 0 whose image is the other end of a rank's channel; ir::none if nothing is done with that.
+  std::uint32_t otherEnd(ir::ChannelType type, std::uint32_t r, std::uint32_t id) const {
     const std::uint32_t pair = index_.pairOf(index_.channel(type, r, id));
     return pair == ir::none ? pair : onFirst_[pair];
   }
-  bool leadsAlike(ir::ChannelType type, std::uint32_t id) {
-    if (onRank(type, 0, id) == ir::none)
+  bool leadsSame(ir::ChannelType type, std::uint32_t id) {
+    if (image(type, 0, id) == ir::none)
       return true;
     ++question_;
-    const std::uint32_t far = farEnd(type, 0, id);
+    const std::uint32_t end = otherEnd(type, 0, id);
     for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
-      const std::uint32_t own = onRank(type, r, id);
-      if (farEnd(type, r, own) != far || !reachesAlike(r, program_.ranks[r].peers(type)[own]))
+      const std::uint32_t own = image(type, r, id);
+      if (otherEnd(type, r, own) != end || !reachesAnother(r, program_.ranks[r].peers(type)[own]))
         return false;
     }
     return true;
   }
   /// True if `rank`, after those before it in the same question, reaches another rank than they do, and one that is as
   /// near as that of rank 0.
-  bool reachesAlike(std::uint32_t rank, std::uint32_t peer) {
+  bool reachesAnother(std::uint32_t rank, std::uint32_t peer) {
     if (rank == 0)
-      isNear_ = nodes_.areTogether(peer, 0);
-    return std::exchange(lastUse_[peer], question_) != question_ && nodes_.areTogether(peer, rank) == isNear_;
+      isFirstNear_ = isNear_(0, peer);
+    return std::exchange(lastUse_[peer], question_) != question_ && isNear_(rank, peer) == isFirstNear_;
   }
-  /// True if channel `id` of rank `r` can stand for channel `first` of rank 0: neither stands for another one.
-  bool standsFor(ir::ChannelType type, std::uint32_t r, std::uint32_t id, std::uint32_t first) {
-    std::uint32_t &there = onRank(type, r, first), &here = onFirst_[index_.channel(type, r, id)];
+  /// True if channel `id` of rank `r` can be the image of channel `first` of rank 0: neither has another one.
+  bool makeImage(ir::ChannelType type, std::uint32_t r, std::uint32_t id, std::uint32_t first) {
+    std::uint32_t &there = image(type, r, first), &here = onFirst_[index_.channel(type, r, id)];
     if (there == ir::none && here == ir::none) {
       there = id;
       here = first;
     }
     return there == id && here == first;
   }
-  bool doesAlike(std::uint32_t r, std::size_t number) {
+  bool doesSame(std::uint32_t r, std::size_t number) {
     const ir::ThreadBlock &first = program_.ranks[0].blocks[number], &block = program_.ranks[r].blocks[number];
     if (first.ops.size() != block.ops.size())
       return false;
@@ -141,12 +143,12 @@ private:
       const bool isNumbered = a.channelType == ir::ChannelType::Memory || a.channelType == ir::ChannelType::Port;
       const auto ids = first.idsOf(a), others = block.idsOf(b);
       for (std::size_t i = 0; i < ids.size(); ++i)
-        if (isNumbered ? !standsFor(a.channelType, r, others[i], ids[i]) : others[i] != ids[i])
+        if (isNumbered ? !makeImage(a.channelType, r, others[i], ids[i]) : others[i] != ids[i])
           return false;
     }
     return true;
   }
-  bool touchesAlike(std::size_t block, const ir::Op &op, std::uint32_t operand) {
+  bool touchesSame(std::size_t block, const ir::Op &op, std::uint32_t operand) {
     ++question_;
     const auto pieceOn = [&](std::uint32_t r) {
       return ir::pieceOf(program_, r, op, operand, program_.ranks[r].blocks[block].chunks[op.firstChunk + operand]);
@@ -154,9 +156,9 @@ private:
     const ir::MemoryPiece first = pieceOn(0);
     for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
       const ir::MemoryPiece piece = pieceOn(r);
-      const bool samePlace = piece.buffer == first.buffer && piece.index == first.index;
-      if (piece.size != first.size || piece.reach != first.reach || (piece.isPacket() && !samePlace) ||
-          !reachesAlike(r, piece.rank))
+      const bool isSamePlace = piece.buffer == first.buffer && piece.index == first.index;
+      if (piece.size != first.size || piece.reach != first.reach || (piece.isPacket() && !isSamePlace) ||
+          !reachesAnother(r, piece.rank))
         return false;
     }
     return true;
@@ -164,18 +166,24 @@ private:
 
   const ir::Program &program_;
   const ir::ProgramIndex &index_;
-  const bool isMesh_;
-  const RankNodes nodes_;
-  std::vector<std::uint32_t> lastUse_;               ///< [rank]: the last question in which some rank reached it
-  std::vector<std::uint32_t> onFirst_;               ///< [channel]: what of rank 0 it stands for
-  std::array<std::vector<std::uint32_t>, 2> onRank_; ///< memory, then ports: [rank][of rank 0]
+  const std::function<bool(std::uint32_t, std::uint32_t)> &isNear_;
+  std::vector<std::uint32_t> lastUse_; ///< [rank]: the last question in which some rank reached it
+  std::vector<std::uint32_t> onFirst_; ///< [channel]: the one of rank 0 whose image it is
   std::uint32_t question_ = 0;
-  bool isNear_ = false; ///< what rank 0 reaches in this question
+  bool isFirstNear_ = false; ///< what rank 0 reaches in this question
 };
 
 } // namespace
 
-bool areInstancesAlike(std::span<const ir::Rank> ranks, std::uint32_t instances) {
+BlockSymmetry::BlockSymmetry(const ir::ProgramIndex &index,
+                             const std::function<bool(std::uint32_t, std::uint32_t)> &isNear) {
+  BlockComparison comparison(index, isNear);
+  holds_ = comparison.run();
+  images_ = std::move(comparison.images);
+  otherEnds_ = std::move(comparison.otherEnds);
+}
+
+bool areInstancesSymmetric(std::span<const ir::Rank> ranks, std::uint32_t instances) {
   if (instances <= 1)
     return instances == 1;
   return std::ranges::all_of(ranks, [&](const ir::Rank &rank) {
@@ -190,8 +198,4 @@ bool areInstancesAlike(std::span<const ir::Rank> ranks, std::uint32_t instances)
   });
 }
 
-std::optional<OtherEnds> foldRanks(const ir::ProgramIndex &index, const Machine &machine) {
-  return AlikeRanks(index, machine).run();
-}
-
-} // namespace mscclc::passes::time
+} // namespace mscclc::passes
