@@ -1,10 +1,10 @@
 #include "backend-cuda/block_writer.h"
 
 #include "backend-cuda/alias_order.h"
-#include "backend-cuda/block_shape.h"
 #include "backend-cuda/channel_order.h"
 #include "backend-cuda/operand_writer.h"
 #include "backend-cuda/operation_writer.h"
+#include "ir/shape_classes.h"
 
 namespace mscclc::cuda {
 
@@ -24,8 +24,9 @@ public:
   BlockWriter(const KernelFacts &facts, const std::vector<RankBlock> &instances, Tables &tables)
       : facts_(facts), operands_(facts.program, instances, tables), block_(operands_.block()) {
     shapes_.reserve(block_.ops.size());
+    ir::ShapeClasses classes;
     for (const Op &op : block_.ops)
-      shapes_.push_back(shapeHash(operands_.rank(), block_, op));
+      shapes_.push_back(classes.of(ir::shapeOf(operands_.rank(), block_, op)));
     syncBefore_.resize(block_.ops.size());
     fenceBefore_.resize(block_.ops.size());
     acquires_.resize(block_.ops.size());
@@ -126,7 +127,7 @@ private:
   const KernelFacts &facts_;
   OperandWriter operands_;
   const ir::ThreadBlock &block_;
-  std::vector<std::uint64_t> shapes_;
+  std::vector<std::uint32_t> shapes_;                     // [operation]: the class of its shape
   std::vector<char> syncBefore_, fenceBefore_, acquires_; ///< by operation, of any instance
   int failedRepeats_ = 0;
 };

@@ -1,6 +1,6 @@
 #include "backend-cuda/operand_writer.h"
 
-#include "backend-cuda/block_shape.h"
+#include "ir/op_memory.h"
 
 namespace mscclc::cuda {
 

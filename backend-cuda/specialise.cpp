@@ -1,6 +1,5 @@
 #include "backend-cuda/specialise.h"
 
-#include "backend-cuda/block_shape.h"
 #include "backend-cuda/block_writer.h"
 #include "backend-cuda/dispatch.h"
 #include "backend-cuda/printer.h"
@@ -8,6 +7,7 @@
 #include "ir/internal_error.h"
 #include "ir/kernel_threads.h"
 #include "ir/op_memory.h"
+#include "ir/shape_classes.h"
 
 // Flags of the descriptor come from the ABI itself.
 #include "runtime-min/include/mscclc/runtime_abi.h"
@@ -231,15 +231,14 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
 
   // Blocks by shape, in order of first appearance.
   std::vector<Instances> shapes;
-  std::unordered_map<std::uint64_t, std::size_t> byHash;
+  ir::ShapeClasses classes;
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
     const ir::Rank &rank = program.ranks[r];
     model.maxBlocks = std::max(model.maxBlocks, static_cast<std::uint32_t>(rank.blocks.size()));
     for (std::uint32_t b = 0; b < rank.blocks.size(); ++b) {
-      const auto [it, added] = byHash.try_emplace(shapeHash(rank, rank.blocks[b]), shapes.size());
-      if (added)
-        shapes.emplace_back();
-      shapes[it->second].push_back({static_cast<int>(r), static_cast<int>(b)});
+      const std::uint32_t number = classes.of(ir::shapeOf(rank, rank.blocks[b]));
+      shapes.resize(classes.size());
+      shapes[number].push_back({static_cast<int>(r), static_cast<int>(b)});
     }
   }
   for (Instances &instances : shapes)

@@ -1,11 +1,10 @@
 #include "passes/run/sync_pieces.h"
 
 #include "ir/op_semantics.h"
+#include "ir/shape_classes.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
-#include <unordered_map>
 
 namespace mscclc::passes::prune {
 
@@ -36,32 +35,6 @@ int costOf(ir::OpKind kind) {
   return 0;
 }
 
-/// What one operation has in common with that at its place in ranks that are alike.
-auto shapeOf(const ir::Op &op) {
-  return std::array{static_cast<std::uint64_t>(op.kind) << 32 | static_cast<std::uint64_t>(op.channelType),
-                    std::uint64_t{op.numSrcs} << 32 | op.numDsts, std::uint64_t{op.numIds} << 32 | op.bodySize,
-                    std::uint64_t{op.groupIndex} << 32 | op.groupSize, op.imm};
-}
-
-bool areAlike(const ir::Rank &a, const ir::Rank &b) {
-  return std::ranges::equal(a.blocks, b.blocks, [](const ir::ThreadBlock &x, const ir::ThreadBlock &y) {
-    return std::ranges::equal(x.ops, y.ops, {}, shapeOf, shapeOf);
-  });
-}
-
-/// Equal for ranks that are alike.
-std::uint64_t hashOf(const ir::Rank &rank) {
-  std::uint64_t hash = rank.blocks.size();
-  const auto add = [&](std::uint64_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15U + (hash >> 29); };
-  for (const ir::ThreadBlock &block : rank.blocks) {
-    add(block.ops.size());
-    for (const ir::Op &op : block.ops)
-      for (const std::uint64_t part : shapeOf(op))
-        add(part);
-  }
-  return hash;
-}
-
 } // namespace
 
 SyncPieces::SyncPieces(const ProgramIndex &index) : index_(index) {
@@ -82,28 +55,25 @@ SyncPieces::SyncPieces(const ProgramIndex &index) : index_(index) {
 SyncOrbits::SyncOrbits(const ProgramIndex &index, const SyncPieces &pieces)
     : index_(index), pieces_(pieces), parent_(pieces.count()), kept_(pieces.count()) {
   std::iota(parent_.begin(), parent_.end(), 0);
-  joinRanksAlike();
+  joinEqualRanks();
   for (Piece p = 0; p < pieces.count(); ++p)
     if (ir::putsAndSignals(pieces.kind(p)))
       keep(p);
 }
 
-void SyncOrbits::joinRanksAlike() {
-  std::unordered_multimap<std::uint64_t, std::uint32_t> kinds; // by hash, the first rank of each
+void SyncOrbits::joinEqualRanks() {
+  ir::ShapeClasses classes;
+  std::vector<std::uint32_t> firsts; // [class]: its first rank
   for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
-    const ir::Rank &rank = index_.program.ranks[r];
-    const std::uint64_t hash = hashOf(rank);
-    const auto [begin, end] = kinds.equal_range(hash);
-    const auto like =
-        std::find_if(begin, end, [&](const auto &kind) { return areAlike(index_.program.ranks[kind.second], rank); });
-    if (like == end) {
-      kinds.emplace(hash, r);
+    const std::uint32_t number = classes.of(ir::operationsOf(index_.program.ranks[r]));
+    if (number == firsts.size()) {
+      firsts.push_back(r);
       continue;
     }
     const Piece first = pieces_.firstOf(index_.block(r, 0)), last = pieces_.firstOf(index_.block(r + 1, 0));
-    std::iota(parent_.begin() + first, parent_.begin() + last, pieces_.firstOf(index_.block(like->second, 0)));
+    std::iota(parent_.begin() + first, parent_.begin() + last, pieces_.firstOf(index_.block(firsts[number], 0)));
   }
-  alike_ = kinds.size() == 1 && index_.numRanks() > 1;
+  alike_ = firsts.size() == 1 && index_.numRanks() > 1;
 }
 
 Piece SyncOrbits::find(Piece piece) const {

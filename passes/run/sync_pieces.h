@@ -40,8 +40,7 @@ private:
 };
 
 /// Sets of pieces that are dropped together or not at all: what sends and what takes it; all parts of a barrier; and
-/// what stands at the same place of ranks that are alike, so that they stay alike. Ranks are alike if their blocks have
-/// the same operations, whatever these name.
+/// what stands at the same place of ranks with the same operations (ir/shape_classes.h), so that they keep the same.
 class SyncOrbits {
 public:
   SyncOrbits(const ProgramIndex &index, const SyncPieces &pieces);
@@ -50,7 +49,7 @@ public:
   /// Not to be dropped, and so nothing that is joined with it.
   void keep(Piece piece) { kept_[find(piece)] = true; }
 
-  /// True if all ranks are alike, and there are several.
+  /// True if all ranks have the same operations, and there are several.
   bool allAlike() const { return alike_; }
 
   /// The orbit of `piece`, as the number of one of its pieces.
@@ -62,7 +61,7 @@ public:
   std::vector<std::vector<Piece>> all() const;
 
 private:
-  void joinRanksAlike();
+  void joinEqualRanks();
 
   const ProgramIndex &index_;
   const SyncPieces &pieces_;

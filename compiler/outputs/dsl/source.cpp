@@ -3,9 +3,9 @@
 #include "compiler/outputs/dsl/program_text.h"
 #include "compiler/outputs/dsl/script.h"
 #include "compiler/outputs/dsl/tree_text.h"
+#include "ir/shape_classes.h"
 
 #include <algorithm>
-#include <map>
 
 namespace mscclc::dsl {
 namespace {
@@ -66,21 +66,20 @@ private:
       "}\n\n";
 
   bool makeClasses(std::string &why) {
-    std::map<std::vector<std::uint64_t>, std::size_t> known;
+    ir::ShapeClasses known;
     for (std::uint32_t rank = 0; rank < numRanks_; ++rank) {
       auto script = scriptOf(program_, names_, rank, templates_, why);
       if (!script) {
         why = "rank " + std::to_string(rank) + ": " + why;
         return false;
       }
-      std::vector<std::uint64_t> shapes;
+      ir::Shape shapes;
       for (const Node &node : *script)
         shapes.push_back(node.shape);
-      const auto [found, isNew] = known.try_emplace(std::move(shapes), classes_.size());
-      if (isNew)
-        classes_.emplace_back();
-      classes_[found->second].ranks.push_back(rank);
-      classes_[found->second].scripts.push_back(std::move(*script));
+      const std::uint32_t number = known.of(std::move(shapes));
+      classes_.resize(known.size());
+      classes_[number].ranks.push_back(rank);
+      classes_[number].scripts.push_back(std::move(*script));
     }
     return true;
   }
