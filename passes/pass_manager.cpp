@@ -188,7 +188,7 @@ PassRun PassManager::run(ir::Program &program, ir::DiagnosticEngine &diags, Anal
 
 PassRun PassManager::run(RepresentativeRank &one, ir::DiagnosticEngine &diags) {
   Analyses analyses;
-  return run(one.launch(), true, diags, analyses);
+  return run(one.launch_, true, diags, analyses);
 }
 
 PassRun PassManager::run(ir::Program &program, bool isOneRank, ir::DiagnosticEngine &diags, Analyses &analyses) {

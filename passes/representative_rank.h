@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace mscclc::passes {
@@ -24,14 +25,17 @@ public:
 
   const ir::Rank &rank() const { return launch_.ranks[0]; }
   std::uint32_t numRanks() const { return static_cast<std::uint32_t>(launch_.ranks.size()); }
-  /// What the launch is, besides rank(): its collective, its options, the buffers of all ranks. For passes, and for
-  /// estimates, which have to know that the ranks without thread blocks do what rank 0 does.
+  /// What the launch is, besides rank(): its collective, its options, the buffers of all ranks. Whoever asks has to
+  /// know that the ranks without thread blocks do what rank 0 does.
   const ir::Program &launch() const { return launch_; }
-  ir::Program &launch() { return launch_; }
+  /// As ir::Program::instances.
+  void setInstances(std::uint32_t instances) { launch_.instances = instances; }
   /// The channels of instances, which stand side by side, lead to channels of the same instance.
   OtherEnds otherEnds() const;
 
 private:
+  friend class PassManager; // passes change the launch
+
   ir::Program launch_;
   OtherEnds otherEnds_; ///< of the first instance, where there are several by now
 };

@@ -29,7 +29,13 @@ struct Passed {
   bool warns = false;     ///< some warning is still to be said
   Analyses analyses = {}; ///< of the program; what is open is none of their business
 
-  ir::Program &launch() { return one ? one->launch() : program; }
+  const ir::Program &launch() const { return one ? one->launch() : program; }
+  void setInstances(std::uint32_t instances) {
+    if (one)
+      one->setInstances(instances);
+    else
+      program.instances = instances;
+  }
   /// The ranks that are planned.
   std::span<const ir::Rank> ranks() const { return one ? std::span(&one->rank(), 1) : std::span(program.ranks); }
 };

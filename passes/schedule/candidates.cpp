@@ -235,7 +235,7 @@ bool Candidates::schedule(const Open &open, Stage &stage, bool isOnly) {
 /// time does not matter.
 Made Candidates::take(Passed passed, const Open &open, bool isOnly) const {
   const ir::Program &launch = passed.launch();
-  passed.launch().instances = open.instances;
+  passed.setInstances(open.instances);
   Made made{.figures = {.open = open, .refused = true}};
   const auto isHeld = [&] {
     return std::ranges::all_of(passed.ranks(), [&](const ir::Rank &rank) {
