@@ -1,4 +1,4 @@
-#include "backend-cuda/formula/formula.h"
+#include "backend-cuda/numbers.h"
 #include "backend-cuda/specialise.h"
 
 #include "ir/channel_pairing.h"
@@ -21,8 +21,6 @@ class RankDescriber {
 public:
   RankDescriber(const ir::Program &program, Tables &tables)
       : program_(program), finder_(static_cast<int>(program.ranks.size()), tables) {
-    axes_.rank = &rankVariable;
-    axes_.item = &indexVariable;
     for (std::size_t r = 0; r < program.ranks.size(); ++r)
       ranks_.push_back({static_cast<int>(r), 0});
   }
@@ -54,7 +52,7 @@ public:
         break;
       const Expr rest = finder_.expression({ranks_, 1, first, static_cast<int>(most) - first}, valueOf, axes_);
       if (rest)
-        return makeExpr(Conditional{binary(indexVariable, Operator::Less, first), begin, rest});
+        return makeExpr(formula::Conditional{binary(indexVariable, Operator::Less, first), begin, rest});
     }
     return finder_.expressionOrTable(space, valueOf, axes_);
   }
@@ -70,10 +68,7 @@ public:
     if (channels.empty())
       return constant(0);
     // The channel takes the block's place.
-    Axes axes;
-    axes.rank = &rankVariable;
-    axes.block = &indexVariable;
-    axes.item = &memberVariable;
+    const Axes axes{&rankVariable, &indexVariable, &var::step, &memberVariable};
     return finder_.expressionOrTable(
         {channels, 1, 0, static_cast<int>(most)},
         [&](const Sample &s) {
@@ -89,7 +84,7 @@ private:
 
   const ir::Program &program_;
   FormulaFinder finder_;
-  Axes axes_;
+  static constexpr Axes axes_{&rankVariable, &var::block, &var::step, &indexVariable};
   std::vector<RankBlock> ranks_;
 };
 

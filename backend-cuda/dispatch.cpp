@@ -1,6 +1,6 @@
 #include "backend-cuda/dispatch.h"
 
-#include "backend-cuda/formula/formula.h"
+#include "backend-cuda/numbers.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,9 +1,7 @@
 // What an emitted kernel consists of, as plain data between the program and its text.
 #pragma once
 
-#include "backend-cuda/expression.h"
-#include "backend-cuda/formula/sample.h"
-#include "backend-cuda/formula/tables.h"
+#include "backend-cuda/numbers.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 // Writes the operands of a block program's operations: what differs between the instances becomes formulas.
 #pragma once
 
-#include "backend-cuda/formula/formula.h"
 #include "backend-cuda/model.h"
+#include "backend-cuda/numbers.h"
 #include "ir/op_semantics.h"
 #include "ir/program.h"
 

@@ -9,106 +9,6 @@ namespace mscclc::cuda {
 
 namespace {
 
-// -------------------------------------------------------------------------------------------------------- expressions
-
-/// How tightly an expression holds together, loosest first. A negation ranks with sums: -a % b is the same number
-/// whichever comes first, so only at the right of an operator does it need parentheses.
-enum class Precedence : std::uint8_t { Conditional, And, Equal, Compare, Sum, Product, Primary };
-
-constexpr Precedence tighter(Precedence p) {
-  return static_cast<Precedence>(static_cast<int>(p) + 1);
-}
-
-struct OperatorSpelling {
-  std::string_view text;
-  Precedence precedence;
-};
-
-constexpr OperatorSpelling spellingOf(Operator op) {
-  switch (op) {
-  case Operator::Add:
-    return {" + ", Precedence::Sum};
-  case Operator::Subtract:
-    return {" - ", Precedence::Sum};
-  case Operator::Multiply:
-    return {" * ", Precedence::Product};
-  case Operator::Divide:
-    return {" / ", Precedence::Product};
-  case Operator::Remainder:
-    return {" % ", Precedence::Product};
-  case Operator::Equal:
-    return {" == ", Precedence::Equal};
-  case Operator::Less:
-    return {" < ", Precedence::Compare};
-  case Operator::AtMost:
-    return {" <= ", Precedence::Compare};
-  case Operator::More:
-    return {" > ", Precedence::Compare};
-  case Operator::AtLeast:
-    return {" >= ", Precedence::Compare};
-  case Operator::And:
-    return {" && ", Precedence::And};
-  }
-  return {};
-}
-
-class ExprPrinter {
-public:
-  explicit ExprPrinter(std::string &out) : out_(out) {}
-
-  /// Prints `expr`, in parentheses if it holds together less than `least`.
-  void print(const Expr &expr, Precedence least) {
-    const Precedence own = std::visit([](const auto &e) { return precedenceOf(e); }, expr->what);
-    out_ += own < least ? "(" : "";
-    std::visit([&](const auto &e) { body(e); }, expr->what);
-    out_ += own < least ? ")" : "";
-  }
-
-private:
-  template <class E> static Precedence precedenceOf(const E &) { return Precedence::Primary; }
-  static Precedence precedenceOf(const Negation &) { return Precedence::Sum; }
-  static Precedence precedenceOf(const Binary &e) { return spellingOf(e.op).precedence; }
-  static Precedence precedenceOf(const Conditional &) { return Precedence::Conditional; }
-
-  void body(const Constant &e) { out_ += std::to_string(e.value); }
-  void body(const VariableUse &e) { out_ += e.variable->name; }
-  void body(const Negation &e) {
-    out_ += "-";
-    print(e.operand, Precedence::Product);
-  }
-  void body(const Binary &e) {
-    const auto [text, precedence] = spellingOf(e.op);
-    print(e.left, precedence);
-    out_ += text;
-    // a + (b + c) is a + b + c.
-    print(e.right, e.op == Operator::Add ? precedence : tighter(precedence));
-  }
-  void body(const Modulo &e) {
-    out_ += "mod(";
-    print(e.operand, Precedence::Conditional);
-    out_ += ", " + std::to_string(e.modulus) + ")";
-  }
-  void body(const Lookup &e) {
-    out_ += e.table + "[";
-    print(e.index, Precedence::Conditional);
-    out_ += "]";
-  }
-  void body(const Conditional &e) {
-    print(e.condition, tighter(Precedence::Conditional));
-    out_ += " ? ";
-    print(e.yes, Precedence::Conditional);
-    out_ += " : ";
-    print(e.no, Precedence::Conditional);
-  }
-  void body(const Grouped &e) {
-    out_ += "(";
-    print(e.inner, Precedence::Conditional);
-    out_ += ")";
-  }
-
-  std::string &out_;
-};
-
 // ----------------------------------------------------------------------------------------------------------- operands
 
 std::string spell(const ChunkExpr &chunk) {
@@ -259,18 +159,6 @@ struct Length {
 };
 
 } // namespace
-
-std::string spell(const Expr &expr) {
-  std::string out;
-  ExprPrinter(out).print(expr, Precedence::Conditional);
-  return out;
-}
-
-std::string spellWithin(const Expr &expr) {
-  std::string out;
-  ExprPrinter(out).print(expr, tighter(Precedence::Conditional));
-  return out;
-}
 
 std::string oneLine(std::string text) {
   std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');

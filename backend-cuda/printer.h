@@ -1,4 +1,4 @@
-// Spells expressions, operands and statements in the C++ of the device headers. No other file knows how.
+// Spells operands and statements in the C++ of the device headers. No other file knows how.
 #pragma once
 
 #include "backend-cuda/model.h"
@@ -7,11 +7,6 @@
 #include <vector>
 
 namespace mscclc::cuda {
-
-/// An expression that stands by itself.
-std::string spell(const Expr &expr);
-/// An expression within a larger one, where a conditional needs parentheses.
-std::string spellWithin(const Expr &expr);
 
 /// Appends statements, a line each or several, indented by `indent`.
 void printStatements(std::string &out, const std::vector<Statement> &statements, const std::string &indent);

@@ -24,6 +24,8 @@ RUNTIME_HEADERS = ["runtime-min/include", COLLECTIVES, *KERNEL_INTERFACE]
 # together is a room of its own, above them.
 ROOMS = {
     "ir": [COLLECTIVES],
+    # Expressions for tables of numbers; includes nothing of the IR.
+    "ir/formula": [],
     # The front end. Each room sees the interface at the top of frontend/.
     "frontend": ["ir"],
     "frontend/dsl/include": [],
@@ -59,7 +61,7 @@ ROOMS = {
         "ir", "passes", "passes/analysis", "passes/prune", "passes/schedule", "passes/transform"
     ],
     "backend-json": ["ir"],
-    "backend-cuda": ["ir", *KERNEL_INTERFACE],
+    "backend-cuda": ["ir", "ir/formula", *KERNEL_INTERFACE],
     COLLECTIVES: [],
     "runtime-min/include/mscclc/dtypes.def": [],
     "runtime-min/include/mscclc/narrow_floats.h": [],
@@ -75,7 +77,7 @@ ROOMS = {
     # The tool that measures kernels also fits the time model to what it measures.
     "runtime-min/mscclc-perf/calibrate.cpp": ["ir", "passes/time", "runtime-min", *RUNTIME_HEADERS],
     # Writes sources; knows of programs alone.
-    "compiler/outputs/dsl": ["ir", COLLECTIVES],
+    "compiler/outputs/dsl": ["ir", "ir/formula", COLLECTIVES],
     "compiler": [
         "ir", "frontend", "frontend/xml", "passes", "passes/analysis", "passes/prune", "passes/schedule",
         "passes/simulate", "passes/time", "passes/verify", "backend-json", "backend-cuda", "compiler/outputs/dsl"

@@ -43,14 +43,14 @@ std::vector<Node> joinRanks(const std::vector<std::vector<Node>> &ranks) {
   return joined;
 }
 
-const Space &Folder::spaceOf(const std::vector<Space::Loop> &loops) {
+const LoopSpace &Folder::spaceOf(const std::vector<Loop> &loops) {
   std::string key;
-  for (const Space::Loop &loop : loops)
+  for (const Loop &loop : loops)
     key += std::to_string(loop.count) + "," + std::to_string(static_cast<int>(loop.style.kind)) + "," +
            std::to_string(loop.style.first) + "," + std::to_string(loop.style.node) + "," + loop.name + ";";
-  std::unique_ptr<Space> &space = spaces_[key];
+  std::unique_ptr<LoopSpace> &space = spaces_[key];
   if (!space)
-    space = std::make_unique<Space>(ranks_, numRanks_, nodes_, loops);
+    space = std::make_unique<LoopSpace>(ranks_, numRanks_, nodes_, loops);
   return *space;
 }
 
@@ -123,7 +123,7 @@ void Folder::foldAlikeBlocks(std::vector<Node> &lines) {
 std::size_t Folder::sizeOf(const std::vector<Node> &lines) {
   constexpr std::size_t ofLine = 60, ofTable = 40;
   std::size_t size = 0;
-  std::vector<Space::Loop> none;
+  std::vector<Loop> none;
   for (const Node &node : lines)
     size += ofLine * node.lines + cost(node, none).value_or(ofTable * node.values.size());
   return size;
@@ -240,7 +240,7 @@ bool Folder::tryLoop(const std::vector<Node> &lines, std::size_t first, std::siz
   std::optional<std::size_t> best;
   for (const LoopStyle &style : styles) {
     made.style = style;
-    std::vector<Space::Loop> loops = around_;
+    std::vector<Loop> loops = around_;
     const auto length = cost(made, loops);
     if (!length || (best && *best <= *length))
       continue;
@@ -271,16 +271,16 @@ Node Folder::mergeLines(const std::vector<const Node *> &lines, std::size_t widt
   return merged;
 }
 
-std::optional<std::size_t> Folder::cost(const Node &node, std::vector<Space::Loop> &loops) {
+std::optional<std::size_t> Folder::cost(const Node &node, std::vector<Loop> &loops) {
   std::size_t length = 0;
   if (!node.values.empty()) {
-    const Space &space = spaceOf(loops);
+    const LoopSpace &space = spaceOf(loops);
     const std::span<const std::int64_t> values(node.values);
     for (std::size_t at = 0; at < values.size(); at += space.points()) {
-      const auto formula = space.fit(values.subspan(at, space.points()));
-      if (!formula)
+      const auto found = space.fit(values.subspan(at, space.points()));
+      if (!found)
         return std::nullopt;
-      length += toString(*formula).size();
+      length += formula::spell(found->spelledPositiveFirst()).size();
     }
   }
   if (node.kind == Node::Kind::Loop)

@@ -1,8 +1,7 @@
 // Draws lines that are alike together: into loops.
 #pragma once
 
-#include "compiler/outputs/dsl/formula.h"
-#include "compiler/outputs/dsl/node.h"
+#include "compiler/outputs/dsl/loops.h"
 
 #include <map>
 #include <memory>
@@ -20,7 +19,7 @@ public:
   void fold(std::vector<Node> &lines);
 
   /// The points of lines inside `loops`.
-  const Space &spaceOf(const std::vector<Space::Loop> &loops);
+  const LoopSpace &spaceOf(const std::vector<Loop> &loops);
 
 private:
   void foldScopes(std::vector<Node> &lines);
@@ -33,13 +32,13 @@ private:
   bool tryLoop(const std::vector<Node> &lines, std::size_t first, std::size_t period, std::size_t count, Node &loop);
   static Node mergeLines(const std::vector<const Node *> &lines, std::size_t width);
   /// The length of all expressions in `node`; nothing if some number has none.
-  std::optional<std::size_t> cost(const Node &node, std::vector<Space::Loop> &loops);
+  std::optional<std::size_t> cost(const Node &node, std::vector<Loop> &loops);
 
   std::vector<std::uint32_t> ranks_;
   std::uint32_t numRanks_;
   std::vector<std::uint32_t> nodes_;
-  std::vector<Space::Loop> around_; ///< the lines that are folded
-  std::map<std::string, std::unique_ptr<Space>> spaces_;
+  std::vector<Loop> around_; ///< the lines that are folded
+  std::map<std::string, std::unique_ptr<LoopSpace>> spaces_;
 };
 
 /// Puts the lines of several ranks, which differ in numbers alone, into one tree.

@@ -24,6 +24,15 @@ std::string withoutParentheses(std::string text) {
   return text.size() > 1 ? text.substr(1, text.size() - 2) : text;
 }
 
+formula::Expr spelled(std::string text) {
+  return formula::makeExpr(formula::Spelled{std::move(text)});
+}
+
+/// True if an expression is more than a variable or an entry of a table.
+bool isLong(const formula::Expr &expr) {
+  return std::holds_alternative<formula::Binary>(expr->what) || std::holds_alternative<formula::Grouped>(expr->what);
+}
+
 std::string nameFor(const std::string &expression, char letter) {
   if (letter == 'p')
     return "peer";
@@ -128,7 +137,7 @@ std::string TreeWriter::variableOf(const Node &loop) {
     break;
   }
   std::size_t width = loop.count;
-  for (const Space::Loop &outer : loops_)
+  for (const Loop &outer : loops_)
     width *= outer.count;
   for (const Node &line : loop.body)
     if (countsBlocks(line, loop, width, 1))
@@ -180,12 +189,12 @@ std::string TreeWriter::loop(const Node &node, unsigned indent) {
   return text;
 }
 
-Formula TreeWriter::number(const Node &node, std::size_t at, char letter) {
-  const Space &space = folder_.spaceOf(loops_);
+formula::Sum TreeWriter::number(const Node &node, std::size_t at, char letter) {
+  const LoopSpace &space = folder_.spaceOf(loops_);
   const auto values = std::span<const std::int64_t>(node.values).subspan(at * space.points(), space.points());
-  if (auto formula = space.fit(values))
-    return *formula;
-  return {{{.text = tables_.nameOf(ranks_, values, letter) + "[rank]"}}, 0}; // no loop is made around such
+  if (auto found = space.fit(values))
+    return *std::move(found);
+  return {{{1, spelled(tables_.nameOf(ranks_, values, letter) + "[rank]")}}, 0}; // no loop is made around such
 }
 
 std::string TreeWriter::share(const std::string &text, int depth, char letter) {
@@ -197,27 +206,27 @@ std::string TreeWriter::share(const std::string &text, int depth, char letter) {
   return mark(static_cast<std::size_t>(known - shared_.begin()));
 }
 
-/// `formula` with a mark for each expression that may get a name: its long terms, or all of it where it is a rank.
-std::string TreeWriter::marked(Formula formula, char letter) {
-  const bool isOne = formula.terms.size() == 1 && formula.terms[0].factor == 1 && formula.constant == 0;
+/// Returns `sum` with a mark for each expression that may get a name: its long terms, or all of it where it is a rank.
+std::string TreeWriter::marked(formula::Sum sum, char letter) {
+  const bool isOne = sum.terms.size() == 1 && sum.terms[0].factor == 1 && sum.constant == 0;
   int depth = 0;
-  for (const Formula::Term &term : formula.terms)
+  for (const formula::Term &term : sum.terms)
     depth = std::max(depth, term.depth);
-  if (!isOne && !formula.terms.empty()) {
-    Formula whole = formula;
-    for (Formula::Term &term : whole.terms)
-      if (term.isLong && term.depth < depth)
-        term.text = share(term.text, term.depth, 'v');
-    const std::string text = toString(whole);
+  if (!isOne && !sum.terms.empty()) {
+    formula::Sum whole = sum;
+    for (formula::Term &term : whole.terms)
+      if (isLong(term.what) && term.depth < depth)
+        term.what = spelled(share(spell(term.what), term.depth, 'v'));
+    const std::string text = spell(whole.spelledPositiveFirst());
     if (letter == 'p' || std::ranges::any_of(shared_, [&](const Shared &s) {
           return s.text == text && s.depth == depth && s.letter == 'p';
         }))
       return share(text, depth, 'p');
   }
-  for (Formula::Term &term : formula.terms)
-    if (term.isLong)
-      term.text = share(term.text, term.depth, isOne ? letter : 'v');
-  return toString(formula);
+  for (formula::Term &term : sum.terms)
+    if (isLong(term.what))
+      term.what = spelled(share(spell(term.what), term.depth, isOne ? letter : 'v'));
+  return spell(sum.spelledPositiveFirst());
 }
 
 std::string TreeWriter::resolve(std::string text, unsigned indent) {
@@ -263,7 +272,7 @@ std::string TreeWriter::call(const Node &node) {
       continue;
     }
     const char letter = form[++i];
-    const Formula value = this->number(node, number++, letter);
+    formula::Sum value = this->number(node, number++, letter);
     if (letter == 'u' && value.terms.empty()) {
       text += bytesText(static_cast<std::uint64_t>(value.constant));
       continue;
@@ -272,11 +281,14 @@ std::string TreeWriter::call(const Node &node) {
       text += marked(value, letter);
       continue;
     }
-    const Formula size = this->number(node, number++, 'v');
+    const formula::Sum size = this->number(node, number++, 'v');
     if (size.terms.empty() && size.constant == 1)
       text += "[" + marked(value, 'v') + "]";
-    else
-      text += ".slice(" + marked(value, 'v') + ", " + marked(value + size, 'v') + ")";
+    else {
+      text += ".slice(" + marked(value, 'v') + ", ";
+      value.add(size);
+      text += marked(std::move(value), 'v') + ")";
+    }
   }
   return text;
 }

@@ -44,10 +44,10 @@ private:
   std::string body(const std::vector<Node> &lines, unsigned indent);
   std::string loop(const Node &node, unsigned indent);
   std::string call(const Node &node);
-  Formula number(const Node &node, std::size_t at, char letter);
+  formula::Sum number(const Node &node, std::size_t at, char letter);
   /// What stands for an expression until it is known whether it gets a name.
   std::string share(const std::string &text, int depth, char letter);
-  std::string marked(Formula formula, char letter);
+  std::string marked(formula::Sum sum, char letter);
   /// Replaces what stands for the shared expressions of this depth: by a name if they stand more than once.
   std::string resolve(std::string text, unsigned indent);
   std::string variableOf(const Node &loop);
@@ -59,7 +59,7 @@ private:
   std::uint32_t numRanks_;
   const Templates &templates_;
   Tables &tables_;
-  std::vector<Space::Loop> loops_;
+  std::vector<Loop> loops_;
   std::vector<Shared> shared_;
   std::vector<std::string> names_;  ///< of what is around the lines being written
   std::vector<std::string> inside_; ///< of what is inside the loops that were written

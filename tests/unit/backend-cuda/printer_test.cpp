@@ -40,13 +40,14 @@ TEST_CASE("parentheses stand where C++ needs them") {
   CHECK(spell(binary(constant(3), Operator::Subtract, sum)) == "3 - (k.rank + 1)");
   CHECK(spell(binary(constant(3), Operator::Subtract, negation(rank()))) == "3 - (-k.rank)");
   CHECK(spell(negation(sum)) == "-(k.rank + 1)");
-  CHECK(spell(makeExpr(Modulo{sum, 8})) == "mod(k.rank + 1, 8)");
-  CHECK(spell(makeExpr(Lookup{"table0", sum})) == "table0[k.rank + 1]");
-  CHECK(spell(makeExpr(Grouped{rank()})) == "(k.rank)");
+  CHECK(spell(makeExpr(mscclc::formula::Modulo{sum, 8})) == "mod(k.rank + 1, 8)");
+  CHECK(spell(makeExpr(mscclc::formula::Lookup{"table0", sum})) == "table0[k.rank + 1]");
+  CHECK(spell(makeExpr(mscclc::formula::Grouped{rank()})) == "(k.rank)");
 }
 
 TEST_CASE("a conditional is in parentheses within a larger expression") {
-  const Expr conditional = makeExpr(Conditional{binary(var::item, Operator::Less, 1), rank(), constant(0)});
+  const Expr conditional =
+      makeExpr(mscclc::formula::Conditional{binary(var::item, Operator::Less, 1), rank(), constant(0)});
   CHECK(spell(conditional) == "i < 1 ? k.rank : 0");
   CHECK(spellWithin(conditional) == "(i < 1 ? k.rank : 0)");
   CHECK(spellWithin(rank()) == "k.rank");

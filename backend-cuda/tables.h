@@ -1,9 +1,7 @@
 // Tables of an emitted kernel, for numbers that have no formula.
 #pragma once
 
-#include "backend-cuda/expression.h"
-#include "backend-cuda/formula/axes.h"
-#include "backend-cuda/formula/sample.h"
+#include "ir/formula/space.h"
 
 #include <cstdint>
 #include <string>
@@ -32,6 +30,6 @@ private:
 };
 
 /// The entry that is `value`, of the smallest table that has all of them: without the axes on which it does not depend.
-Expr lookUp(const SampleSpace &space, const ValueOf &value, const Axes &axes, Tables &tables);
+formula::Expr lookUp(const formula::Space &space, formula::Values values, Tables &tables);
 
 } // namespace mscclc::cuda

@@ -1,5 +1,4 @@
-// Numbers and conditions of an emitted kernel, as trees. Variables are referred to by address, so the tree itself says
-// on which of them it depends. Only printer.cpp knows how a tree is spelled.
+// Numbers and conditions of emitted C++, as trees. A tree refers to its variables by their address.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +8,12 @@
 #include <utility>
 #include <variant>
 
-namespace mscclc::cuda {
+namespace mscclc::formula {
 
 /// A name that the emitted code declares.
 struct Variable {
   std::string_view name;
 };
-
-/// The variables of a block program.
-namespace var {
-inline constexpr Variable rank{"k.rank"};
-inline constexpr Variable block{"k.block"};
-inline constexpr Variable step{"j"}; ///< repetition of a rolled sequence
-inline constexpr Variable item{"i"}; ///< number of an item in a list
-inline constexpr Variable unit{"u"}; ///< iteration of a pipeline
-} // namespace var
 
 struct ExprNode;
 /// An expression; null where there is none. Shared, as trees never change.
@@ -35,6 +25,9 @@ enum class Operator : std::uint8_t {
   Multiply,
   Divide,
   Remainder,
+  ShiftLeft,
+  ShiftRight,
+  ExclusiveOr,
   Equal,
   Less,
   AtMost,
@@ -48,6 +41,10 @@ struct Constant {
 };
 struct VariableUse {
   const Variable *variable;
+};
+/// An expression that is text already.
+struct Spelled {
+  std::string text;
 };
 struct Negation {
   Expr operand;
@@ -75,7 +72,7 @@ struct Grouped {
 };
 
 struct ExprNode {
-  std::variant<Constant, VariableUse, Negation, Binary, Modulo, Lookup, Conditional, Grouped> what;
+  std::variant<Constant, VariableUse, Spelled, Negation, Binary, Modulo, Lookup, Conditional, Grouped> what;
 };
 
 template <class T> Expr makeExpr(T what) {
@@ -86,6 +83,9 @@ inline Expr constant(std::int64_t value) {
 }
 inline Expr use(const Variable &variable) {
   return makeExpr(VariableUse{&variable});
+}
+inline Expr grouped(Expr inner) {
+  return makeExpr(Grouped{std::move(inner)});
 }
 inline Expr negation(Expr operand) {
   return makeExpr(Negation{std::move(operand)});
@@ -101,4 +101,9 @@ inline Expr binary(const Variable &variable, Operator op, std::int64_t value) {
 /// True if `variable` occurs in `expr`.
 bool mentions(const Expr &expr, const Variable &variable);
 
-} // namespace mscclc::cuda
+/// Returns `expr` as C++ text that stands by itself, as a whole argument or statement does.
+std::string spell(const Expr &expr);
+/// Returns `expr` as an operand of a larger expression: a conditional gets parentheses.
+std::string spellWithin(const Expr &expr);
+
+} // namespace mscclc::formula

@@ -1,0 +1,358 @@
+#include "ir/formula/basis_search.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+namespace mscclc::formula {
+
+namespace {
+
+bool areEqual(Values values) {
+  return std::ranges::all_of(values, [&](std::int64_t value) { return value == values[0]; });
+}
+
+/// Returns by how much values rise for each one of a direction; nothing if that is not the same at all points.
+std::optional<std::int64_t> evenSlope(const Direction &direction, Values values) {
+  std::optional<std::int64_t> slope;
+  for (std::size_t p = 0; p < values.size(); ++p) {
+    const std::uint32_t next = direction.next[p];
+    if (next == Direction::none)
+      continue;
+    const std::int64_t run = direction.feature.at(next) - direction.feature.at(p), rise = values[next] - values[p];
+    if (rise % run != 0 || slope.value_or(rise / run) != rise / run)
+      return std::nullopt;
+    slope = rise / run;
+  }
+  return slope.value_or(0);
+}
+
+/// Returns `factor * direction`; `2 << i` rather than `(1 << i) * 2`.
+Term termOf(const Direction &direction, std::int64_t factor) {
+  Feature feature = direction.feature;
+  if (feature.shifted != 0 && std::has_single_bit(static_cast<std::uint64_t>(std::abs(factor)))) {
+    feature.shifted *= std::abs(factor);
+    factor = factor < 0 ? -1 : 1;
+  }
+  return {factor, feature.spelled(), direction.depth};
+}
+
+int deepest(const std::vector<const Direction *> &directions) {
+  int depth = 0;
+  for (const Direction *direction : directions)
+    depth = std::max(depth, direction->depth);
+  return depth;
+}
+
+} // namespace
+
+std::optional<Sum> BasisSearch::find(const Basis &basis, Values values) const {
+  std::vector<std::int64_t> left(values.begin(), values.end());
+  Sum sum;
+  Directions rest;
+  for (const auto &direction : basis.directions) {
+    const auto slope = evenSlope(*direction, left);
+    if (!slope) {
+      rest.push_back(direction.get());
+    } else if (*slope != 0) {
+      sum.terms.push_back(termOf(*direction, *slope));
+      for (std::size_t p = 0; p < left.size(); ++p)
+        left[p] -= *slope * direction->feature.at(p);
+    }
+  }
+  if (areEqual(left)) {
+    sum.constant = left[0];
+    return sum;
+  }
+  if (rest.empty())
+    return std::nullopt;
+  auto found = oneForm(rest, left);
+  if (!found)
+    found = inParts(basis, rest, left);
+  if (!found)
+    return std::nullopt;
+  sum.add(*found);
+  return sum;
+}
+
+std::optional<Sum> BasisSearch::oneForm(const Directions &rest, Values left) const {
+  for (const auto form : {&BasisSearch::power, &BasisSearch::modular, &BasisSearch::exclusive, &BasisSearch::bit})
+    if (auto found = (this->*form)(rest, left))
+      return found;
+  return std::nullopt;
+}
+
+// --------------------------------------------------------------------------------------------------------- remainders
+
+/// Few numbers are the remainders of any formula; a number of ranks says something.
+bool BasisSearch::saysSomething(std::int64_t modulus) const {
+  const auto isOfNodes = [&](std::int64_t node) { return modulus == node || modulus == space_.ranks() / node; };
+  return modulus >= 2 && (static_cast<std::int64_t>(space_.points()) >= 2 * modulus || modulus == space_.ranks() ||
+                          std::ranges::any_of(space_.nodes(), isOfNodes));
+}
+
+/// unit · ((a·v + … + c) % modulus) + low, where v of a loop may be 1 << v, or halve with each iteration.
+std::optional<Sum> BasisSearch::modular(const Directions &rest, Values left) const {
+  const auto [low, high] = std::ranges::minmax(left);
+  std::int64_t unit = 0;
+  for (std::size_t p = 0; p < left.size() && unit != 1; ++p)
+    unit = std::gcd(unit, left[p] - low);
+  const std::int64_t span = (high - low) / unit + 1, ranks = space_.ranks();
+  std::vector<std::int64_t> moduli{span};
+  const auto add = [&](std::int64_t modulus) {
+    if (modulus > span)
+      moduli.push_back(modulus);
+  };
+  add(ranks);
+  for (const std::uint32_t node : space_.nodes()) {
+    add(node);
+    add(ranks / node);
+  }
+  std::ranges::stable_partition(moduli, [&](std::int64_t m) { return m == ranks; });
+
+  std::vector<ModuloFitter> fitters;
+  for (const std::int64_t modulus : moduli) {
+    if (!saysSomething(modulus))
+      continue;
+    auto found = modulo(fitters, rest, {left, low, unit}, modulus);
+    if (found)
+      found->constant = low;
+    else if (modulus != span && low % unit == 0 && low >= 0 && high / unit < modulus)
+      found = modulo(fitters, rest, {left, 0, unit}, modulus); // values as they are, where the least is not 0
+    if (!found)
+      continue;
+    found->terms[0].factor = unit;
+    return found;
+  }
+  return std::nullopt;
+}
+
+/// Fits with one fitter after another. `fitters` are made when needed: of `rest`, then with one loop's variable as a
+/// power of two.
+std::optional<Sum> BasisSearch::modulo(std::vector<ModuloFitter> &fitters, const Directions &rest, const Scaled &values,
+                                       std::int64_t modulus) const {
+  if (fitters.empty()) {
+    Features features;
+    std::vector<std::optional<Neighbours>> neighbours;
+    for (const Direction *direction : rest) {
+      features.push_back(direction->feature);
+      neighbours.push_back(direction->unit);
+    }
+    fitters.emplace_back(features, neighbours);
+    for (std::size_t v = 1; v < rest.size() && rest[0]->depth == 0; ++v)
+      for (const bool up : {true, false})
+        if (const auto power = powerOf(*rest[v], up)) {
+          Features instead = features;
+          std::vector<std::optional<Neighbours>> others = neighbours;
+          instead[v] = power->feature;
+          others[v] = power->unit;
+          fitters.emplace_back(std::move(instead), std::move(others));
+        }
+  }
+  for (ModuloFitter &fitter : fitters) {
+    const auto found = fitter.fit(values, modulus);
+    if (!found)
+      continue;
+    Sum inner{{}, ((*found)[0] % modulus + modulus) % modulus};
+    int depth = 0;
+    bool hasPower = false;
+    for (std::size_t v = 0; v < rest.size(); ++v) {
+      Direction direction = *rest[v];
+      direction.feature = fitter.features()[v];
+      hasPower |= direction.feature.shifted != 0;
+      if ((*found)[v + 1] == 0)
+        continue;
+      inner.terms.push_back(termOf(direction, (*found)[v + 1]));
+      depth = std::max(depth, direction.depth);
+    }
+    // From any number on, few numbers double by chance.
+    if (inner.terms.empty() || (inner.constant != 0 && hasPower))
+      continue;
+    std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = std::numeric_limits<std::int64_t>::min();
+    for (std::size_t p = 0; p < space_.points(); ++p) {
+      const std::int64_t sum = sumAt(fitter.features(), *found, p) + inner.constant - (*found)[0];
+      least = std::min(least, sum);
+      most = std::max(most, sum);
+    }
+    const std::int64_t raised = least < 0 ? (-least + modulus - 1) / modulus * modulus : 0;
+    if (most + raised > largestNumber)
+      continue;
+    inner.constant += raised;
+    return Sum{{remainder(std::move(inner), modulus, depth)}, 0};
+  }
+  return std::nullopt;
+}
+
+Term BasisSearch::remainder(Sum inner, std::int64_t modulus, int depth) const {
+  static const Expr ranks = makeExpr(Spelled{"ranks"});
+  const bool isOfRanks = modulus == space_.ranks();
+  if (isOfRanks && inner.constant + 1 >= modulus) { // `ranks` says more than its number
+    inner.terms.push_back({.what = ranks});
+    inner.constant -= modulus;
+  }
+  const bool isProduct = inner.terms.size() == 1 && inner.constant == 0 && inner.terms[0].factor != 1;
+  Expr whole = inner.spelledPositiveFirst();
+  return {1,
+          binary(isProduct ? grouped(std::move(whole)) : std::move(whole), Operator::Remainder,
+                 isOfRanks ? ranks : constant(modulus)),
+          depth};
+}
+
+// ------------------------------------------------------------------------------------------------------------- powers
+
+/// Returns `1 << i`, or if not `up` a number that begins with a power of two and ends with 1; i is the variable of a
+/// loop that begins with 0. Nothing for other directions.
+std::optional<Direction> BasisSearch::powerOf(const Direction &direction, bool up) const {
+  if (direction.depth == 0)
+    return std::nullopt;
+  const Axis &axis = *direction.feature.part.axis;
+  const std::int32_t count = axis.high + 1;
+  if (!axis.countsUp || axis.low != 0 || count < 3 || count > 31)
+    return std::nullopt;
+  Direction power{.feature = direction.feature, .depth = direction.depth};
+  power.feature.shifted = up ? 1 : std::int64_t{1} << (count - 1);
+  power.feature.doubles = up;
+  for (std::size_t p = 0; p < space_.points() && !power.unit; ++p)
+    if (const std::uint32_t next = direction.next[p];
+        next != Direction::none && std::abs(power.feature.at(next) - power.feature.at(p)) == 1)
+      power.unit = Neighbours{p, next};
+  return power;
+}
+
+/// a · 2^k + b, or the same where k goes down.
+std::optional<Sum> BasisSearch::power(const Directions &rest, Values left) const {
+  if (rest.size() != 1)
+    return std::nullopt;
+  for (const bool up : {true, false}) {
+    const auto k = powerOf(*rest[0], up);
+    const auto found = k ? fitSum({k->feature}, left) : std::nullopt;
+    if (!found)
+      continue;
+    const std::int64_t constant = (*found)[0], factor = (*found)[1],
+                       most = std::int64_t{1} << k->feature.part.axis->high;
+    // Three numbers say little.
+    const bool isChance =
+        constant != 0 && most < 8 && !std::has_single_bit(static_cast<std::uint64_t>(std::abs(factor)));
+    if (std::abs(factor) <= largestNumber / most && !isChance)
+      return Sum{{termOf(*k, factor)}, constant};
+  }
+  return std::nullopt;
+}
+
+/// rank ^ x, where x depends on loops alone; or the same of its node, or of its place there.
+std::optional<Sum> BasisSearch::exclusive(const Directions &rest, Values left) const {
+  if (rest[0]->depth != 0)
+    return std::nullopt;
+  const std::int64_t low = *std::ranges::min_element(left);
+  const auto other = [&](std::size_t p) { return (left[p] - low) ^ rest[0]->feature.at(p); };
+  const Direction &rank = *space_.basis(0).directions[0]; // x must be the same for all ranks
+  for (std::size_t p = 0; p < left.size(); ++p)
+    if (const std::uint32_t next = rank.next[p]; next != Direction::none && other(p) != other(next))
+      return std::nullopt;
+  std::vector<std::int64_t> others(left.size());
+  for (std::size_t p = 0; p < left.size(); ++p)
+    others[p] = other(p);
+  const auto sum = find(space_.basis(0), others);
+  if (!sum)
+    return std::nullopt;
+  Expr x = sum->spelledPositiveFirst();
+  if (sum->terms.size() > 1 || (!sum->terms.empty() && sum->constant != 0))
+    x = grouped(std::move(x));
+  return Sum{{{1, grouped(binary(rest[0]->feature.spelled(), Operator::ExclusiveOr, std::move(x))), deepest(rest)}},
+             low};
+}
+
+/// a · (bit k + c of the rank) + b, or the same where k goes down.
+std::optional<Sum> BasisSearch::bit(const Directions &rest, Values left) const {
+  if (rest.size() != 2 || rest[0]->depth != 0 || rest[1]->depth == 0)
+    return std::nullopt;
+  const Feature &rank = rest[0]->feature, &k = rest[1]->feature;
+  const auto [low, high] = std::ranges::minmax(left);
+  if (std::ranges::any_of(left, [low, high](std::int64_t value) { return value != low && value != high; }))
+    return std::nullopt;
+  const std::int64_t jump = high - low, last = k.part.axis->high;
+  if (last > 31) // numbers of ranks have fewer bits
+    return std::nullopt;
+  std::int64_t most = 0;
+  for (std::size_t p = 0; p < left.size(); ++p)
+    most = std::max(most, rank.at(p));
+  const auto fits = [&](std::int64_t first, std::int64_t step, bool turned) {
+    for (std::size_t p = 0; p < left.size(); ++p)
+      if ((left[p] != low) != ((rank.at(p) >> (first + step * k.at(p)) & 1) != turned))
+        return false;
+    return true;
+  };
+  for (const std::int64_t step : {1, -1})
+    for (std::int64_t first = step > 0 ? 0 : last; most >> (step > 0 ? first + last : first) != 0; ++first)
+      for (const bool turned : {false, true}) {
+        if (!fits(first, step, turned))
+          continue;
+        Expr by = Sum{{{step, k.spelled()}}, first}.spelledPositiveFirst();
+        if (step < 0 || first != 0)
+          by = grouped(std::move(by));
+        return Sum{
+            {{turned ? -jump : jump,
+              binary(binary(rank.spelled(), Operator::ShiftRight, std::move(by)), Operator::Remainder, constant(2)),
+              rest[1]->depth}},
+            turned ? high : low};
+      }
+  return std::nullopt;
+}
+
+// -------------------------------------------------------------------------------------------------------------- parts
+
+/// Returns true if the rise along `a` depends on `b`.
+static bool isBentBy(const Direction &a, const Direction &b, Values left) {
+  for (std::size_t p = 0; p < left.size(); ++p) {
+    const std::uint32_t q = a.next[p], r = b.next[p];
+    if (q == Direction::none || r == Direction::none)
+      continue;
+    if (const std::uint32_t s = b.next[q]; s != Direction::none && left[s] - left[r] != left[q] - left[p])
+      return true;
+  }
+  return false;
+}
+
+/// A form for the rank's node plus one for its place there, each with loops of its own.
+std::optional<Sum> BasisSearch::inParts(const Basis &basis, const Directions &rest, Values left) const {
+  if (rest.size() < 2 || rest[1]->depth != 0 || !std::ranges::all_of(space_.axes(), &Axis::countsUp))
+    return std::nullopt;
+  Directions parts[2] = {{rest[0]}, {rest[1]}};
+  std::vector<bool> isOfPlace(basis.directions.size(), false);
+  isOfPlace[1] = true;
+  for (std::size_t v = 2; v < rest.size(); ++v) {
+    const bool second = !isBentBy(*rest[0], *rest[v], left);
+    parts[second].push_back(rest[v]);
+    isOfPlace[static_cast<std::size_t>(rest[v]->depth) + 1] = second;
+  }
+  // Each part alone: where the other one's variables are as at the first point.
+  std::vector<std::uint32_t> pointOf(basis.cells, Direction::none);
+  for (std::size_t p = 0; p < left.size(); ++p)
+    pointOf[basis.cellOf[p]] = static_cast<std::uint32_t>(p);
+  const auto alone = [&](std::size_t point, bool second) {
+    std::size_t cell = 0;
+    for (std::size_t i = 0; i < isOfPlace.size(); ++i) {
+      const std::size_t other =
+          basis.cellOf[isOfPlace[i] == second ? point : 0] % (i == 0 ? basis.cells : basis.strides[i - 1]);
+      cell += other / basis.strides[i] * basis.strides[i];
+    }
+    return pointOf[cell];
+  };
+  std::vector<std::int64_t> values[2];
+  for (std::size_t p = 0; p < left.size(); ++p) {
+    const std::uint32_t ofNode = alone(p, false), ofPlace = alone(p, true);
+    if (ofNode == Direction::none || ofPlace == Direction::none || left[ofNode] + left[ofPlace] - left[0] != left[p])
+      return std::nullopt;
+    values[0].push_back(left[ofNode]);
+    values[1].push_back(left[ofPlace] - left[0]);
+  }
+  auto ofNode = oneForm(parts[0], values[0]);
+  const auto ofPlace = ofNode ? oneForm(parts[1], values[1]) : std::nullopt;
+  if (!ofPlace)
+    return std::nullopt;
+  ofNode->add(*ofPlace);
+  return ofNode;
+}
+
+} // namespace mscclc::formula

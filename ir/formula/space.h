@@ -1,0 +1,115 @@
+// The points at which a number of a program is taken, and what an expression may name there.
+//
+// A program has one number at many points: for each rank, and for each thread block, iteration of a loop or item of a
+// list. The room finds an expression that has all of these values.
+#pragma once
+
+#include "ir/formula/expression.h"
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace mscclc::formula {
+
+/// The values of a number, by point.
+using Values = std::span<const std::int64_t>;
+/// A value that may be anything, because nothing reads it. Only sums of fit.h take it.
+inline constexpr std::int64_t anyValue = std::numeric_limits<std::int64_t>::min();
+
+/// A variable, and its value at each point.
+struct Axis {
+  const Variable *variable = nullptr;
+  std::vector<std::int32_t> at = {};
+  bool countsUp = true; ///< a loop leaves no value out
+  std::int32_t low = 0, high = 0;
+
+  bool varies() const { return low != high; }
+};
+
+/// An axis, minus `from`; with a divisor, the quotient or the remainder of that. Without an axis it is the number
+/// -from.
+struct Part {
+  const Axis *axis = nullptr;
+  std::int32_t divisor = 0;
+  bool quotient = false;
+  std::int32_t from = 0;
+
+  std::int64_t at(std::size_t point) const {
+    const std::int32_t value = (axis != nullptr ? axis->at[point] : 0) - from;
+    return divisor == 0 ? value : quotient ? value / divisor : value % divisor;
+  }
+  Expr spelled() const;
+};
+
+/// A number that sums are made of: a part; 1 where the part is at least `limit` and else 0; or a shifted number.
+struct Feature {
+  Part part;
+  std::optional<Part> limit = {};
+  std::int64_t shifted = 0; ///< `shifted << part`, or `shifted >> part`; 0: no shift
+  bool doubles = false;     ///< shifts to the left
+
+  std::int64_t at(std::size_t point) const {
+    const std::int64_t value = part.at(point);
+    if (limit)
+      return value >= limit->at(point) ? 1 : 0;
+    return shifted == 0 ? value : doubles ? shifted << value : shifted >> value;
+  }
+  Expr spelled() const;
+};
+using Features = std::vector<Feature>;
+
+/// Two points at which one feature differs by one, and all others of a list are the same.
+struct Neighbours {
+  std::size_t first, second;
+};
+
+/// A part that a number may depend on, and how to step along it.
+struct Direction {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  Feature feature;
+  int depth = 0; ///< 0: of the rank; else the number of its loop, from 1
+  std::vector<std::uint32_t> next =
+      {}; ///< by point: where this is larger, and all else of the basis is the same; or `none`
+  std::optional<Neighbours> unit = {}; ///< the first step of one
+};
+
+/// Directions that together identify each point. They also number the cells of a dense grid that holds all points.
+struct Basis {
+  std::vector<std::shared_ptr<const Direction>> directions;
+  std::vector<std::size_t> strides;  ///< of cells, by direction; the last direction has stride 1
+  std::vector<std::uint32_t> cellOf; ///< by point
+  std::size_t cells = 0;
+};
+
+class Space {
+public:
+  /// axes[0] is the rank, and axes have `points` values each. `ranks`: of the program. `nodes`: how many ranks a node
+  /// may have; only bases need it, for which points are in ascending order of axes[0], then axes[1], and so on.
+  Space(std::vector<Axis> axes, std::size_t points, std::uint32_t ranks, std::vector<std::uint32_t> nodes = {});
+  Space(const Space &) = delete;
+  Space &operator=(const Space &) = delete;
+
+  std::size_t points() const { return points_; }
+  std::int64_t ranks() const { return ranks_; }
+  const std::vector<Axis> &axes() const { return axes_; }
+  const std::vector<std::uint32_t> &nodes() const { return nodes_; }
+
+  std::size_t numBases() const { return nodes_.size() + 1; }
+  /// Basis 0 is the axes. Basis n has the rank's node, of nodes()[n - 1] ranks, and its place there in place of the
+  /// rank.
+  const Basis &basis(std::size_t number) const;
+
+private:
+  Basis makeBasis(std::size_t number) const;
+
+  std::vector<Axis> axes_;
+  std::size_t points_;
+  std::uint32_t ranks_;
+  std::vector<std::uint32_t> nodes_;
+  mutable std::vector<Basis> bases_; ///< those that were asked for
+};
+
+} // namespace mscclc::formula
