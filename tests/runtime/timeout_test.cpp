@@ -1,5 +1,9 @@
 #include "fixture.h"
 
+#include <chrono>
+#include <future>
+#include <thread>
+
 using namespace testing;
 
 TEST_CASE("A wait that takes too long says who waits for what, and a reset makes the communicator whole again") {
@@ -34,12 +38,26 @@ TEST_CASE("An abort ends waits that have no time-out") {
   CHECK(contains(failure.text, "the user has had enough"));
 }
 
-TEST_CASE("A communicator that hangs can be taken down") {
-  Communicator communicator(onHost(2, MSCCLC_NO_TIMEOUT));
-  Buffer input = communicator.allocate(64), output = communicator.allocate(64);
-  Instance instance = communicator.load(stuck2(), 64);
-  instance.launch(Call().on(input, output).of(64, MSCCLC_U8));
-  communicator.abort("going down");
+TEST_CASE("A communicator that hangs can be taken down, and the next one works") {
+  std::promise<void> ended;
+  const std::future<void> isDown = ended.get_future();
+  std::thread([ended = std::move(ended)]() mutable { // hangs where taking down waits for the launch
+    {
+      Communicator communicator(onHost(2, MSCCLC_NO_TIMEOUT));
+      Buffer input = communicator.allocate(64), output = communicator.allocate(64);
+      Instance instance = communicator.load(stuck2(), 64);
+      instance.launch(Call().on(input, output).of(64, MSCCLC_U8));
+      communicator.abort("going down");
+    }
+    ended.set_value();
+  })
+      .detach();
+  REQUIRE(isDown.wait_for(std::chrono::seconds(30)) == std::future_status::ready);
+
+  Communicator next(onHost(4));
+  Buffer buffer = next.allocate(64);
+  Instance gather = next.load(gather4(), 64);
+  CHECK(gathers(next, gather, buffer, 64, 0));
 }
 
 TEST_CASE("A time-out stays in its communicator") {

@@ -1,5 +1,5 @@
 // Which sync fuse drops beside another, which lower-data-sync then writes down.
-#include "ir_text.h"
+#include "../passes/ir_text.h"
 
 using namespace mscclc::passes;
 

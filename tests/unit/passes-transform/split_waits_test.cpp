@@ -1,5 +1,5 @@
 // Waits on one channel that two threads of a block would do at once are split; others stay.
-#include "ir_text.h"
+#include "../passes/ir_text.h"
 
 using namespace mscclc::passes;
 

@@ -1,5 +1,5 @@
 // What the executor takes and gets wrong: each is refused, or warned about, in words that name the way out.
-#include "ir_text.h"
+#include "../passes/ir_text.h"
 
 using namespace mscclc::passes;
 

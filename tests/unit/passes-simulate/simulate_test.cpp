@@ -1,6 +1,6 @@
 // The simulator: right programs run right, wrong ones do not, and sizes are as the plan format says.
-#include "algorithms.h"
-#include "prove.h"
+#include "../passes-verify/algorithms.h"
+#include "../passes-verify/prove.h"
 
 #include "passes/simulate/simulate.h"
 

@@ -1,5 +1,5 @@
 // Which nops order nothing, and which do.
-#include "ir_text.h"
+#include "../passes/ir_text.h"
 
 using namespace mscclc::passes;
 

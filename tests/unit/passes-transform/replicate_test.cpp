@@ -1,5 +1,5 @@
 // Instances: what is copied, what is shifted, and what is refused.
-#include "ir_text.h"
+#include "../passes/ir_text.h"
 
 using namespace mscclc;
 using namespace mscclc::passes;

@@ -1,5 +1,5 @@
 // Where infer-sync puts a nop.
-#include "ir_text.h"
+#include "../passes/ir_text.h"
 
 using namespace mscclc::passes;
 

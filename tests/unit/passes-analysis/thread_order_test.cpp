@@ -1,7 +1,7 @@
 // What fusing would move to other threads although one thread did it in order: see passes/analysis/thread_order.h. What
 // single calls make is in tests/lit/passes/fuse-one-thread.ir; here are operations that several threads do already, and
 // what only the program around a block tells.
-#include "ir_text.h"
+#include "../passes/ir_text.h"
 
 #include <random>
 

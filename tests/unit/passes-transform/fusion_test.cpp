@@ -1,5 +1,5 @@
 // What fuse merges: every rule of fusion_rules.h, and what keeps neighbours apart.
-#include "ir_text.h"
+#include "../passes/ir_text.h"
 
 using namespace mscclc::passes;
 

@@ -1,5 +1,5 @@
 // How fit-executor splits operations that are too wide.
-#include "ir_text.h"
+#include "../passes/ir_text.h"
 
 using namespace mscclc::passes;
 

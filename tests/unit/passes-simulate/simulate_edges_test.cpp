@@ -1,8 +1,8 @@
 // The simulator finds what goes wrong rarely: threads that overtake each other, stores that are seen late, users
 // that use their buffers again at once, slices that do not meet, launches of other sizes. Each program is right but for
 // that.
-#include "algorithms.h"
-#include "prove.h"
+#include "../passes-verify/algorithms.h"
+#include "../passes-verify/prove.h"
 
 #include "passes/simulate/simulate.h"
 
