@@ -7,7 +7,7 @@ namespace mscclc::ir {
 
 namespace {
 
-/// A channel of a rank, and the rank it leads to.
+/// A channel of a rank, and the rank at its other end.
 struct Leading {
   std::uint32_t to, channel;
   friend auto operator<=>(const Leading &, const Leading &) = default;
@@ -16,9 +16,9 @@ struct Leading {
 } // namespace
 
 ChannelPairing::ChannelPairing(const Program &program) : program_(program) {
-  // Those that stand for a switch's signals meet one another.
+  // Channels that carry a switch's signals are paired with one another only.
   const auto build = [&](ChannelType type, PerType &result, bool ofSwitch = false) {
-    // The channels of rank r, from first[r] on: by the rank they lead to, in order of construction.
+    // The channels of rank r begin at first[r]. They are sorted by the rank at the other end, then by construction.
     std::vector<Leading> ends;
     std::vector<std::size_t> first;
     for (const auto &rank : program.ranks) {

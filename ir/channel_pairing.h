@@ -1,4 +1,4 @@
-// Which channel end meets which: the k-th channel a→b of a type is wired to the k-th channel b→a of that type.
+// Pairs the ends of channels: the k-th channel a→b of a type meets the k-th channel b→a of that type.
 #pragma once
 
 #include "ir/program.h"
@@ -14,12 +14,12 @@ struct ChannelEnd {
   friend auto operator<=>(const ChannelEnd &, const ChannelEnd &) = default;
 };
 
-/// Pairing of all point-to-point channels of a program, as the executor wires them at set-up.
+/// The pairing of all point-to-point channels of a program, as the executor wires them at set-up.
 class ChannelPairing {
 public:
   explicit ChannelPairing(const Program &program);
 
-  /// The other end, or nothing if the peer made fewer channels back.
+  /// Returns the other end, or nothing if the peer made fewer channels back.
   std::optional<ChannelEnd> peer(ChannelType type, ChannelEnd end) const;
 
 private:

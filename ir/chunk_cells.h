@@ -1,4 +1,4 @@
-// Numbers for the chunks of all ranks, so that whoever follows data keeps one entry for each chunk in memory.
+// Numbers the chunks of all ranks, so that code that follows data keeps one entry for each chunk in memory.
 #pragma once
 
 #include "ir/memory_map.h"
@@ -12,28 +12,29 @@
 
 namespace mscclc::ir {
 
-/// "rank 1", "ranks 1, 2 and 5", "ranks 1 to 7", "ranks 1 and 8 further ranks up to 17". `ranks`: at least one, in
-/// order.
+/// Returns words for `ranks`, at least one, in ascending order: "rank 1", "ranks 1, 2 and 5", "ranks 1 to 7", "ranks 1
+/// and 8 further ranks up to 17".
 std::string describeRanks(std::span<const std::uint32_t> ranks);
-/// "output[3] of rank 2", "output[3:5] of rank 2".
+/// Returns "output[3] of rank 2" or "output[3:5] of rank 2".
 std::string describe(const RankChunk &chunk);
-/// "output[3] of ranks 0 and 2": the same chunks of each of `ranks`.
+/// Returns "output[3] of ranks 0 and 2": the same chunks of each of `ranks`.
 std::string describe(const RankChunk &chunk, std::span<const std::uint32_t> ranks);
 
 /// One cell for each chunk of memory. In place, input and output share cells.
 class ChunkCells {
 public:
-  /// More chunks than this would take more than a gigabyte of whoever follows data.
+  /// With more chunks than this, code that follows data would take more than a gigabyte.
   static constexpr std::uint64_t mostChunks = std::uint64_t{1} << 26;
 
-  /// `program`, whose buffers and collective count, must outlive it.
+  /// Uses the buffers and the collective of `program`, which must outlive this.
   explicit ChunkCells(const Program &program);
 
-  /// Chunks of all buffers of all ranks, whether they share memory or not: at least as many as there are cells.
+  /// Returns the number of chunks of all buffers of all ranks. Chunks that share memory count twice, so there are at
+  /// least as many as cells.
   static std::uint64_t chunksOf(const Program &program);
 
   std::size_t size() const { return size_; }
-  /// Number of the cell of the first chunk of a place; those of its other chunks follow.
+  /// Returns the cell of the first chunk of a place. The cells of its other chunks follow.
   std::size_t firstOf(std::uint32_t rank, BufferKind buffer, std::uint32_t index = 0) const {
     const CanonicalPlace place = canonicalPlace(program_, rank, buffer, index);
     return first_[rank][static_cast<std::size_t>(place.buffer)] + place.index;

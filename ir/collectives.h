@@ -1,5 +1,4 @@
-// What the table of collectives (collectives.def) says, as functions. Whoever wants to know something of a collective
-// asks here; nobody else tells kinds apart.
+// Functions on the table of collectives (collectives.def). All code that depends on the kind of a collective asks here.
 #pragma once
 
 #include "ir/program.h"
@@ -9,27 +8,27 @@
 
 namespace mscclc::ir {
 
-/// How many chunks a buffer has.
+/// The number of chunks of a buffer.
 enum class Extent : std::uint8_t {
   Share, ///< the chunk factor
   Whole, ///< ranks × the chunk factor
-  Given, ///< what the program says
+  Given, ///< as the program says
 };
 
-/// How input and output lie to each other in place.
+/// The relative place of input and output in place.
 enum class InPlace : std::uint8_t {
   OneBuffer, ///< both begin at one address
   OwnShare,  ///< the smaller buffer of rank r is the r-th share of its larger one
 };
 
-/// Who says what outputs end as.
+/// The source of the promise about outputs.
 enum class Promise : std::uint8_t {
   ByRule,  ///< the table
   Stated,  ///< the program: Collective::expectations
   Nothing, ///< nobody
 };
 
-/// A row of collectives.def, but for what it computes.
+/// A row of collectives.def, without its computed columns.
 struct CollectiveInfo {
   std::string_view name;
   Promise promise;
@@ -60,18 +59,19 @@ constexpr const CollectiveInfo &info(CollectiveKind kind) {
   return collectiveInfos[static_cast<std::size_t>(kind)];
 }
 
-/// The collective of that name that has a root, or none, as `hasRoot` says; nothing for a custom one's name.
+/// Returns the collective of that name with a root, or without one, as `hasRoot` says. Returns nothing for the name of
+/// a custom one.
 std::optional<CollectiveKind> namedCollective(std::string_view name, bool hasRoot);
 
-/// True if the number of chunks of its buffers follows from a chunk factor.
+/// True if the number of chunks of the buffers follows from a chunk factor.
 constexpr bool hasChunkFactor(CollectiveKind kind) {
   return info(kind).promise == Promise::ByRule;
 }
-/// True if input and output are their user's between launches, as with NCCL: it reads and overwrites them.
+/// True if the user reads and overwrites input and output between launches, as with NCCL.
 constexpr bool hasUser(CollectiveKind kind) {
   return info(kind).promise != Promise::Nothing;
 }
-/// The smaller of the two buffers, where one is a share of the other in place.
+/// Returns the smaller of the two buffers, where one is a share of the other in place.
 constexpr BufferKind shareInPlace(CollectiveKind kind) {
   return info(kind).input == Extent::Share ? BufferKind::Input : BufferKind::Output;
 }
@@ -79,40 +79,42 @@ constexpr Extent extentOf(CollectiveKind kind, BufferKind buffer) {
   return buffer == BufferKind::Input ? info(kind).input : info(kind).output;
 }
 
-/// The chunk factor that the buffers of the program tell, all instances together; at least 1, and 1 for a collective
-/// without one. (Collective::chunkFactor is what the program was written with.)
+/// Returns the chunk factor that follows from the buffers of the program, all instances together. It is at least 1, and
+/// 1 for a collective without one. Collective::chunkFactor is the factor that the program was written with.
 std::uint32_t chunksOfShare(const Program &program);
-/// Chunks of the buffer that gives the length of all chunks of a rank: the input, or the output where there is no input
-/// (execution_plan.cc, getSizeAndChunks).
+/// Returns the number of chunks of the buffer that sets the length of all chunks of a rank: the input, or the output
+/// where there is no input (execution_plan.cc, getSizeAndChunks).
 constexpr std::uint32_t chunksOfScale(const Rank &rank) {
   return rank.inputChunks != 0 ? rank.inputChunks : rank.outputChunks;
 }
-/// Chunks that a message is cut into on `rank`.
+/// Returns the number of chunks of a message on `rank`.
 std::uint32_t chunksOfMessage(const Program &program, const Rank &rank);
-/// Parts of a message that specialised kernels make equally long.
+/// Returns the number of parts of a message that specialised kernels make equally long.
 std::uint32_t sharesOfMessage(const Program &program);
-/// Bus bandwidth over algorithm bandwidth, as nccl-tests have it; 1 for a collective that they do not know.
+/// Returns bus bandwidth divided by algorithm bandwidth, as in nccl-tests. Returns 1 for a collective without an entry
+/// there.
 double busFactor(const Program &program);
 
-/// Stand for ranks in what contributionOf() gives.
+/// Values of Contribution::rank in the result of contributionOf().
 inline constexpr std::uint32_t everyRank = 0xffffffff, nobody = 0xfffffffe;
 
-/// What the table says that output chunk `chunk` of `rank` ends as. `share`: chunks of a share. Contribution::rank may
-/// be everyRank (that input chunk of all ranks, reduced) or nobody (anything).
+/// Returns the final value of output chunk `chunk` of `rank` by the table. `share`: chunks of a share.
+/// Contribution::rank may be everyRank (that input chunk of all ranks, reduced) or nobody (anything).
 Contribution contributionOf(const Collective &collective, std::uint32_t ranks, std::uint32_t share, std::uint32_t rank,
                             std::uint32_t chunk);
 
-/// What the outputs of a program must hold at the end.
+/// The values that the outputs of a program must have at the end.
 class WantedOutputs {
 public:
   explicit WantedOutputs(const Program &program);
 
-  /// Sets `inputs` to the input chunks that output chunk `chunk` of `rank` is the reduction of. None: the chunk may
-  /// hold anything.
+  /// Sets `inputs` to the input chunks whose reduction output chunk `chunk` of `rank` must be. If it is empty, the
+  /// chunk may hold anything.
   void of(std::uint32_t rank, std::uint32_t chunk, std::vector<Contribution> &inputs) const;
-  /// The input chunk whose reduction over all ranks the table wants there. Nothing if it wants something else.
+  /// Returns the input chunk whose reduction over all ranks the table wants there. Returns nothing if it wants another
+  /// value.
   std::optional<std::uint32_t> reducedOverAll(std::uint32_t rank, std::uint32_t chunk) const;
-  /// True if some output chunk is asked for something.
+  /// True if some output chunk must have a value.
   bool any() const;
 
 private:

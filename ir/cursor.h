@@ -1,9 +1,9 @@
-// How blocks step through a program: for whoever runs it, be it to prove it, with data or with times.
+// Steps blocks through a program. Walkers use it to prove a program, to run it with data, or to time it.
 //
-// Each part is usable alone. BlockCursor is where one block is; CreditQueues what signals, releases and the starting
-// values of semaphores let through; BarrierArrivals who has come to a barrier, ArrivalCounter how many. They hold no
-// policy: which block goes next, what a credit carries and what waiting means is the walker's own. forEachOp goes
-// through a block as it is written instead.
+// Each part can be used alone. BlockCursor is the place of one block. CreditQueues counts the signals, the releases and
+// the initial values of semaphores that nobody has taken yet. BarrierArrivals lists the blocks at a barrier, and
+// ArrivalCounter counts them. The walker chooses the next block, the contents of a credit, and the meaning of waiting.
+// forEachOp visits the operations of a block in the order in which they are written.
 #pragma once
 
 #include "ir/program_index.h"
@@ -15,21 +15,22 @@
 
 namespace mscclc::ir {
 
-/// Where a block is: at an operation, in an iteration of the pipeline around it. Starts before the first operation.
+/// The place of a block: at an operation, in an iteration of the pipeline around it. It starts before the first
+/// operation.
 class BlockCursor {
 public:
-  /// Index of the operation; that of a pipeline's header until enter().
+  /// Returns the index of the operation. Before enter() it is the index of a pipeline's header.
   std::uint32_t op() const { return op_; }
   bool atEnd(const ThreadBlock &block) const { return op_ == block.ops.size(); }
   bool atHeader(const ThreadBlock &block) const { return block.ops[op_].kind == OpKind::Pipeline; }
-  /// The header of the pipeline whose body the block is in, or `none`.
+  /// Returns the header of the pipeline around the block's place, or `none`.
   std::uint32_t header() const { return header_; }
   bool inLoop() const { return header_ != none; }
-  /// From 0; 0 outside of pipelines.
+  /// Returns the iteration of the pipeline, from 0. Outside of pipelines it is 0.
   std::uint64_t iteration() const { return iteration_; }
   bool isLastIteration() const { return iteration_ + 1 >= iterations_; }
 
-  /// At a header: on to the first operation of the body, or past a body that is empty or never runs.
+  /// Enters the pipeline at the current header. Skips a body that is empty or never runs.
   void enter(const ThreadBlock &block, std::uint64_t iterations) {
     const std::uint32_t size = block.ops[op_].bodySize;
     if (iterations == 0 || size == 0) {
@@ -40,7 +41,7 @@ public:
     iteration_ = 0;
     iterations_ = iterations;
   }
-  /// Past an operation that has run: on to what follows in the body, in its next iteration, or after it.
+  /// Steps past the operation that has just run: to the next one of the body, to the next iteration, or past the body.
   void next(const ThreadBlock &block) {
     ++op_;
     if (header_ == none || op_ != header_ + 1 + block.ops[header_].bodySize)
@@ -52,7 +53,7 @@ public:
       iteration_ = iterations_ = 0;
     }
   }
-  /// Through headers to an operation; false at the end. `iterationsOf(header)` tells how often a pipeline runs.
+  /// Steps through headers to an operation; false at the end. `iterationsOf(header)` returns how often a pipeline runs.
   template <typename IterationsOf> bool settle(const ThreadBlock &block, IterationsOf &&iterationsOf) {
     while (!atEnd(block) && atHeader(block))
       enter(block, iterationsOf(block.ops[op_]));
@@ -64,9 +65,9 @@ private:
   std::uint64_t iteration_ = 0, iterations_ = 0;
 };
 
-/// Calls `visit(index, header)` for each operation in the order in which they are written: `header` is that of the
-/// pipeline whose body the operation is in, or `none`, as for the headers themselves. A visit that returns false ends
-/// it; true if none did.
+/// Calls `visit(index, header)` for each operation in the order in which they are written. `header` is the header of
+/// the pipeline around the operation, or `none`; for a header it is `none`, too. Ends when a visit returns false.
+/// Returns true if none did.
 template <typename Visit> bool forEachOp(const ThreadBlock &block, Visit &&visit) {
   std::uint32_t header = none, end = 0;
   for (std::uint32_t o = 0; o < block.ops.size(); ++o) {
@@ -84,8 +85,8 @@ template <typename Visit> bool forEachOp(const ThreadBlock &block, Visit &&visit
   return true;
 }
 
-/// What was given to each queue (see ProgramIndex) and not yet taken, first in, first out. What a semaphore starts at
-/// comes first, as credits that nobody gave.
+/// The credits of each queue (see ProgramIndex) that were given and not yet taken, first in, first out. The initial
+/// value of a semaphore comes first, as credits without a giver.
 template <typename Credit> class CreditQueues {
 public:
   explicit CreditQueues(const ProgramIndex &index) : queues_(index.numQueues()) {
@@ -108,7 +109,8 @@ public:
     q.tail = slot;
   }
   bool isEmpty(std::uint32_t queue) const { return queues_[queue].initial == 0 && queues_[queue].head == none; }
-  /// The first credit, taken away; a default one for the starting value. Nothing if the queue is empty.
+  /// Removes and returns the first credit. It is a default one if it belongs to the initial value. Returns nothing if
+  /// the queue is empty.
   std::optional<Credit> take(std::uint32_t queue) {
     Queue &q = queues_[queue];
     if (q.initial != 0) {
@@ -123,7 +125,7 @@ public:
     free_ = slot;
     return slots_[slot].credit;
   }
-  /// What is left of the starting value.
+  /// Returns what is left of the initial value.
   std::uint32_t initial(std::uint32_t queue) const { return queues_[queue].initial; }
 
 private:
@@ -136,27 +138,28 @@ private:
     std::uint32_t next = none;
   };
   std::vector<Queue> queues_;
-  std::vector<Slot> slots_; ///< of all queues
+  std::vector<Slot> slots_; ///< of all queues together
   std::uint32_t free_ = none;
 };
 
-/// Counts who comes to a barrier of `size` parties, round after round.
+/// Counts the arrivals at a barrier of `size` parties, in all rounds.
 class ArrivalCounter {
 public:
-  /// One more has come; the number of all who must have come before it goes on.
+  /// Counts one more arrival. Returns the total number of arrivals for which it has to wait.
   std::uint64_t arrive(std::uint64_t size) { return arrivals_++ / size * size + size; }
   bool isOver(std::uint64_t target) const { return arrivals_ >= target; }
-  /// Rounds that all parties came to.
+  /// Returns the number of complete rounds.
   std::uint64_t rounds(std::uint64_t size) const { return arrivals_ / size; }
 
 private:
   std::uint64_t arrivals_ = 0;
 };
 
-/// Who has come to each barrier of a program (its number: see ProgramIndex), each with an `Arrival` of the walker's.
+/// The arrivals at each barrier of a program (by its number in ProgramIndex). Each has an `Arrival`, whose meaning is
+/// the walker's.
 ///
-/// Nobody comes to a round before all have left the last but one, as all must come to the one between: so two rounds
-/// are kept.
+/// Two rounds are kept. A block cannot come to a round while another one is still in the round before the last, because
+/// all must come to the round between.
 template <typename Arrival> class BarrierArrivals {
 public:
   explicit BarrierArrivals(const ProgramIndex &index) : barriers_(index.numBarriers()) {
@@ -164,15 +167,15 @@ public:
       barriers_[b].size = static_cast<std::uint32_t>(index.barrier(b).blocks.size());
   }
 
-  /// A block has come. Its ticket is for asking whether the others have.
+  /// Adds the arrival of a block. Returns a ticket, with which met() is asked about the others.
   std::uint64_t arrive(std::uint32_t barrier, const Arrival &arrival) {
     Barrier &b = barriers_[barrier];
     b.arrivals.resize(2 * std::size_t{b.size});
     b.arrivals[b.come % b.arrivals.size()] = arrival;
     return b.come++;
   }
-  /// All that came to the round of `ticket`, in their order; empty until the last one has come. Holds until the next
-  /// arrival.
+  /// Returns all arrivals of the round of `ticket`, in their order. It is empty until the last one. The span is valid
+  /// until the next arrival.
   std::span<const Arrival> met(std::uint32_t barrier, std::uint64_t ticket) const {
     const Barrier &b = barriers_[barrier];
     const std::uint64_t round = ticket / b.size;

@@ -1,4 +1,4 @@
-// Turns a diagnostics.def into descriptors. No include guard: include it once for each .def, inside a namespace:
+// Makes descriptors from a diagnostics.def. There is no include guard: include it once for each .def, in a namespace:
 //   namespace mscclc::passes::diag {
 //   #define DIAGNOSTICS_FILE "passes/diagnostics.def"
 //   #include "ir/declare_diagnostics.h"

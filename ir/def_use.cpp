@@ -52,7 +52,7 @@ void VersionTracker::define(const ThreadBlock &block, const Op &op, Version vers
     const Version beyond = last->second;
     const bool endIsBegin = last->first == range.end;
     const auto [first, isNew] = segments.insert_or_assign(range.begin, version);
-    // Drop what begins inside the range; what reached beyond it goes on after it.
+    // Erase the segments that begin inside the range. The one that reaches beyond its end continues there.
     segments.erase(std::next(first), endIsBegin ? last : segments.lower_bound(range.end));
     if (!endIsBegin)
       segments.emplace_hint(std::next(first), range.end, beyond);
@@ -80,8 +80,8 @@ BlockVersions computeVersions(const Program &program, std::uint32_t rank, std::u
   result.firstOperand.push_back(static_cast<std::uint32_t>(result.firstSeen.size()));
   result.firstSeen.push_back(static_cast<std::uint32_t>(result.seen.size()));
 
-  // Uses by counting sort: counts, their prefix sums, then each use to its place. A read that sees a version on both
-  // sides of another is one use.
+  // Sorts uses by counting: counts, their prefix sums, then each use at its place. A source that sees a version twice,
+  // with another one in between, is one use.
   constexpr std::uint32_t noSlot = ~std::uint32_t{0};
   std::vector<std::uint32_t> lastSlot;
   const auto forEachUse = [&](auto &&visit) {

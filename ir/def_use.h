@@ -1,14 +1,15 @@
-// Versions of chunks: which write of its own block each read sees.
+// Versions of chunks: for each read, the writes of its own block that it sees.
 //
-// Within a thread block every write of a local place defines a new version of the chunks it covers, named by the
-// index of the writing operation; a read sees the versions that cover its range at that point, left to right. What lay
-// there before the block wrote is `initialVersion`. An operation reads all its sources before it writes.
-// - Aliases count: in place, input and output are one memory (memory_map.h); packet chunk k of scratch covers plain
-//   chunks [2k, 2k + 2); a switch operand is an access of this rank's own share of the group's buffer, too.
-// - Remote operands have no versions: what crosses blocks and ranks goes over synchronisation edges.
-// - A block of a thread-block group defines its slice; the version is named for the whole range nevertheless.
+// Within a thread block, every write to a local place defines a new version of the chunks that it covers. The version
+// is the index of the writing operation. A read sees the versions that cover its range at that point, from left to
+// right. `initialVersion` is the version of memory that the block has not yet written. An operation reads all its
+// sources before it writes.
+// - Aliases count. In place, input and output are one memory (memory_map.h). Packet chunk k of scratch covers plain
+//   chunks [2k, 2k + 2). A switch operand is also an access to this rank's own share of the group's buffer.
+// - Remote operands have no versions. Data between blocks and ranks is ordered by synchronisation.
+// - A block of a thread-block group defines its slice only, but the version covers the whole range.
 // - A pipeline's body is taken once: iterations touch disjoint slices of each chunk.
-// Results are derived, never stored in a program. Chunks may be out of bounds here; nothing depends on it.
+// Results are derived, never stored in a program. Chunks may be out of bounds here.
 #pragma once
 
 #include "ir/memory_map.h"
@@ -24,32 +25,32 @@ inline constexpr Version initialVersion = ~Version{0};
 /// True if `op` writes a local place or its share of a switch buffer, and so defines a version.
 bool definesVersion(const ThreadBlock &block, const Op &op);
 
-/// Walks a block forward and knows the versions at the current point. A step costs O(log n) for each write; a question
-/// O(log n + what it returns).
+/// Walks forward through a block and keeps the versions at the current point. A step takes O(log n) for each write, and
+/// a question O(log n + size of its result).
 class VersionTracker {
 public:
-  /// Starts before the first operation of a block of `rank`. Program and rank must stay.
+  /// Starts before the first operation of a block of `rank`. `program` must outlive this.
   VersionTracker(const Program &program, std::uint32_t rank);
 
-  /// Appends to `out` the versions that source `index` of `op` sees: left to right, neighbours that are equal once.
+  /// Appends to `out` the versions that source `index` of `op` sees, from left to right; equal neighbours count once.
   /// Stops after `limit` of them and returns false if there are more. Appends nothing for a remote operand.
   bool see(const Op &op, std::uint32_t index, const Chunk &chunk, std::size_t limit, std::vector<Version> &out) const;
   /// Steps over the operation: its writes become version `version`.
   void define(const ThreadBlock &block, const Op &op, Version version);
 
 private:
-  /// What a chunk covers of this rank's memory; empty for a place that has no versions.
+  /// Returns the memory of this rank that a chunk covers. It is empty for a place without versions.
   MemoryRange rangeOf(const Chunk &chunk, DataForm form) const;
 
   const Program &program_;
   std::uint32_t rank_;
-  /// For each canonical buffer: begin of a segment -> its version; a segment ends where the next begins.
+  /// For each canonical buffer: begin of a segment → its version. A segment ends where the next one begins.
   std::map<std::uint64_t, Version> segments_[3];
 };
 
 /// Versions and def-use of one block, as flat arrays. Slot s = firstOperand[op] + operand (sources first).
 struct BlockVersions {
-  /// A read of a version: operation and index of the source.
+  /// A read of a version: the operation, and the index of its source.
   struct Use {
     std::uint32_t op = 0;
     std::uint32_t src = 0;
@@ -57,7 +58,7 @@ struct BlockVersions {
   };
   std::vector<std::uint32_t> firstOperand; ///< by operation; one more at the end
   std::vector<std::uint32_t> firstSeen;    ///< by slot, into `seen`; one more at the end
-  std::vector<Version> seen;               ///< what each source sees; destinations see nothing
+  std::vector<Version> seen;               ///< the versions that each source sees; none for destinations
   std::vector<std::uint32_t> firstUse;     ///< by defining operation, into `uses`; one more at the end
   std::vector<Use> uses;                   ///< reads of each version, in program order; none for initialVersion
 
@@ -70,7 +71,8 @@ struct BlockVersions {
   }
 };
 
-/// Derives them in O((n + s) log n) for n operands and s entries of `seen`; s is n unless reads see many writes each.
+/// Computes them in O((n + s) log n) for n operands and s entries of `seen`. s is about n unless reads see many writes
+/// each.
 BlockVersions computeVersions(const Program &program, std::uint32_t rank, std::uint32_t block);
 
 } // namespace mscclc::ir

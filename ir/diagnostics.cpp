@@ -175,7 +175,7 @@ Diagnostic *DiagnosticEngine::keep(Diagnostic diagnostic) {
 
 namespace {
 
-/// Escape sequences of the terminal, or nothing.
+/// The terminal's escape sequences, or empty strings.
 struct Palette {
   std::string_view bold, reset, error, warning, note, caret;
 };
@@ -219,14 +219,14 @@ void renderOne(std::string &out, const Diagnostic &d, const Palette &p) {
         const auto c = static_cast<unsigned char>(d.place.excerpt[i]);
         if (c == '\t')
           pad += '\t';
-        else if ((c & 0xc0) != 0x80) // one column for a whole UTF-8 sequence
+        else if ((c & 0xc0) != 0x80) // a whole UTF-8 sequence takes one column
           pad += ' ';
       }
       out.append(pad).append(p.caret) += '^';
       out.append(p.reset) += '\n';
     }
   }
-  // A recursion's chain of calls is one note and a count.
+  // Folds the call chain of a recursion into one note with a count.
   for (std::size_t i = 0; i < d.notes.size();) {
     std::size_t alike = i + 1;
     while (alike < d.notes.size() && d.notes[alike].message == d.notes[i].message &&

@@ -1,4 +1,4 @@
-// The one diagnostics engine: every room reports through it, nothing prints by itself.
+// The one diagnostics engine. Every room reports through it, and no other code prints.
 //
 // A room lists its diagnostics in a `diagnostics.def` of its own, one line each:
 //   DIAG(chunk_out_of_range, Error, "chunk {0}:{1} is out of range: the {2} buffer has {3} chunks")
@@ -6,7 +6,7 @@
 // An error that is right now and then, as its user may know, has a name to allow it by, and a line for --help:
 //   ALLOWABLE(input_still_sent, "unflushed-source", "a port may still read its source", "rank {0} may end its launch
 //   …")
-// declare_diagnostics.h makes the descriptors. Texts are lower case without a full stop.
+// declare_diagnostics.h makes the descriptors. Texts are in lower case without a full stop.
 #pragma once
 
 #include "ir/readable_files.h"
@@ -60,22 +60,22 @@ private:
   std::string text_;
 };
 
-/// Where a diagnostic points: a source location, or words ("plan.json: $.gpus[0]", "rank 1, block 0, operation 3").
+/// The place of a diagnostic: a source location, or words ("plan.json: $.gpus[0]", "rank 1, block 0, operation 3").
 struct Where {
   LocId loc = noLoc;
   std::string text;
-  /// Of words: what makes the place like others. Diagnostics of one kind at places alike are told once, with a count.
+  /// With words: a key that similar places share. Diagnostics of one kind with one key are shown once, with a count.
   std::string alike;
   Where() = default;
   Where(LocId id) : loc(id) {}
   Where(std::string words) : text(std::move(words)) {}
-  /// The source location where there is one, else the words.
+  /// Shows the source location if there is one, else the words.
   Where(LocId id, std::string words) : loc(id), text(std::move(words)) {}
 };
 
-/// A place as it is shown: file, 1-based line and column (0: none), and the line's text where it can be had.
+/// A place as it is shown: file, line and column from 1 (0: none), and the text of the line if it is available.
 struct ShownPlace {
-  std::string file; ///< or the words of a place without source
+  std::string file; ///< or the words of a place that is not in a source
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::string excerpt;
@@ -96,7 +96,7 @@ struct Diagnostic {
 
 class DiagnosticEngine;
 
-/// Adds notes to a diagnostic just reported. Notes are dropped where the diagnostic was one of many alike.
+/// Adds notes to a diagnostic that was just reported. Drops them if that diagnostic was only counted.
 class DiagBuilder {
 public:
   DiagBuilder &note(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args = {});
@@ -111,26 +111,26 @@ private:
 /// Names of diagnostics that are allowed: warnings instead of errors.
 using AllowedNames = std::set<std::string, std::less<>>;
 
-/// Collects diagnostics. The same kind at the same place is kept once and counted.
+/// Collects diagnostics. Those of one kind at one place are kept once and counted.
 class DiagnosticEngine {
 public:
-  /// Resolves the LocIds of later reports; must outlive them.
+  /// Resolves the LocIds of later reports. `sources` must outlive them.
   void setSources(const SourceMap *sources) { sources_ = sources; }
-  /// The files whose lines later reports may show, as the input names what files it likes; without it, no file's. Must
-  /// outlive them.
+  /// Sets the files whose lines later reports may show, because the input may name any file. Without this, no lines are
+  /// shown. `readable` must outlive the reports.
   void setReadable(const ReadableFiles *readable) { readable_ = readable; }
-  /// Errors kept before the rest is only counted; 0: no limit.
+  /// Sets how many errors are kept before the others are only counted; 0: no limit.
   void setErrorLimit(std::size_t limit) { errorLimit_ = limit; }
-  /// Reports what has one of these names as a warning.
+  /// Reports diagnostics with these names as warnings.
   void allow(AllowedNames names) { allowed_ = std::move(names); }
-  /// What `info` is reported as. Who counts errors, or stops at one, asks here.
+  /// Returns the severity with which `info` is reported. Code that counts errors, or stops at one, asks here.
   Severity severityOf(const DiagInfo &info) const {
     return allowed_.contains(info.allowName) ? Severity::Warning : info.severity;
   }
 
-  /// Reports at `where`. A location reached through calls gets a note for each call site.
+  /// Reports at `where`. Adds a note for each call site through which the location was reached.
   DiagBuilder report(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args = {});
-  /// Adds a finished diagnostic (one of Clang's, say).
+  /// Adds a finished diagnostic, for example one of Clang's.
   void add(Diagnostic diagnostic);
 
   bool hasErrors() const { return numErrors_ != 0; }
@@ -140,15 +140,15 @@ public:
   /// The exit code of a run that fails: that of the errors where it is the same for all, else 1.
   int exitCode() const;
 
-  /// All diagnostics in Clang's form: `file:line:column: error: text`, the line, a caret, notes. The number at the end
-  /// counts those that are folded into one as one.
+  /// Returns all diagnostics in Clang's form: `file:line:column: error: text`, the line, a caret, notes. In the number
+  /// of errors at the end, diagnostics that are folded into one count as one.
   std::string render(bool color, bool warnings = true) const;
 
 private:
   friend class DiagBuilder;
   ShownPlace resolve(const Where &where);
   Diagnostic make(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args);
-  /// Counts `diagnostic` and keeps it, unless it is an error past the limit: then null.
+  /// Counts `diagnostic` and keeps it. Returns null for an error past the limit.
   Diagnostic *keep(Diagnostic diagnostic);
   void count(Severity severity);
   std::string_view lineText(std::uint32_t file, std::uint32_t line);
@@ -158,7 +158,8 @@ private:
   std::size_t errorLimit_ = 10;
   AllowedNames allowed_;
   std::uint64_t numErrors_ = 0, numWarnings_ = 0, keptErrors_ = 0, dropped_ = 0;
-  std::uint64_t foldedErrors_ = 0, foldedWarnings_ = 0; ///< of these numbers, those that another one's `similar` counts
+  std::uint64_t foldedErrors_ = 0,
+                foldedWarnings_ = 0; ///< the part of these numbers that the `similar` of another one counts
   std::deque<Diagnostic> kept_;
   std::unordered_map<std::string, Diagnostic *> byPlace_;
   std::unordered_map<std::string, std::string> files_; // path -> text
@@ -167,13 +168,14 @@ private:
 /// Replaces {0}, {1}, … in `format`.
 std::string formatDiag(std::string_view format, const std::vector<DiagArg> &args);
 
-/// `text`, which is of the input, as a terminal may have it: control characters but those in `kept` become `?`.
+/// Returns `text`, which comes from the input, made safe for a terminal: control characters except those in `kept`
+/// become `?`.
 std::string printable(std::string_view text, std::string_view kept = {});
 
-/// "1 chunk", "3 chunks": count and noun.
+/// Returns a count and its noun: "1 chunk", "3 chunks".
 std::string plural(std::uint64_t count, std::string_view noun);
 
-/// "a", "a and b", "a, b and c".
+/// Returns a list in words: "a", "a and b", "a, b and c".
 std::string enumerate(const std::vector<std::string> &words, std::string_view conjunction = "and");
 
 } // namespace mscclc::ir

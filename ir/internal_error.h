@@ -1,4 +1,4 @@
-// A fault of the compiler itself, as opposed to one of its input.
+// A fault of the compiler itself, in contrast to a fault of its input.
 #pragma once
 
 #include <source_location>
@@ -7,7 +7,8 @@
 
 namespace mscclc::ir {
 
-/// Thrown where an invariant of ours is broken. The driver prints it with how to report it and exits with 3.
+/// Thrown where an invariant of the compiler is broken. The driver prints it with instructions to report it and exits
+/// with 3.
 class InternalError : public std::logic_error {
 public:
   explicit InternalError(const std::string &what, std::source_location at = std::source_location::current())

@@ -1,4 +1,4 @@
-// Where chunks lie in memory: aliasing of input and output when a collective is in place.
+// Memory of chunks: resolves the aliasing of input and output in place.
 #pragma once
 
 #include "ir/collectives.h"
@@ -6,15 +6,15 @@
 
 namespace mscclc::ir {
 
-/// A local place with in-place aliasing resolved: two chunks of a rank overlap in memory exactly if their canonical
-/// buffers are the same and their ranges meet. Scratch packets are a second scale over the same memory: packet chunk k
+/// A local place with in-place aliasing resolved. Two chunks of a rank overlap in memory exactly if their canonical
+/// buffers are equal and their ranges meet. Scratch packets are a second scale of the same memory: packet chunk k
 /// covers plain chunks [2k, 2k + 2).
 struct CanonicalPlace {
   BufferKind buffer;
   std::uint32_t index;
 };
 
-/// Canonical place of chunk `index` of `buffer` on `rank`.
+/// Returns the canonical place of chunk `index` of `buffer` on `rank`.
 inline CanonicalPlace canonicalPlace(const Program &program, std::uint32_t rank, BufferKind buffer,
                                      std::uint32_t index) {
   if (!program.collective.inplace || buffer == BufferKind::Scratch)
@@ -27,12 +27,12 @@ inline CanonicalPlace canonicalPlace(const Program &program, std::uint32_t rank,
   return {whole, buffer == share ? rank * program.ranks[rank].chunksOf(share) + index : index};
 }
 
-/// Canonical place of the first chunk of `piece`.
+/// Returns the canonical place of the first chunk of `piece`.
 inline CanonicalPlace canonicalPlace(const Program &program, const MemoryPiece &piece) {
   return canonicalPlace(program, piece.rank, piece.buffer, piece.index);
 }
 
-/// A range of a rank's memory in plain chunks, aliasing resolved: it tells packets and plain chunks apart no more.
+/// A range of a rank's memory in plain chunks. Aliases are resolved, and packets are converted to plain chunks.
 struct MemoryRange {
   BufferKind buffer = BufferKind::Input;
   std::uint64_t begin = 0, end = 0;
@@ -44,7 +44,7 @@ struct MemoryRange {
   friend bool operator==(const MemoryRange &, const MemoryRange &) = default;
 };
 
-/// Memory of chunks [index, index + size) of `buffer` on `rank`.
+/// Returns the memory of chunks [index, index + size) of `buffer` on `rank`.
 inline MemoryRange memoryOf(const Program &program, std::uint32_t rank, BufferKind buffer, std::uint32_t index,
                             std::uint32_t size, DataForm form) {
   const std::uint64_t scale = form == DataForm::Packet ? 2 : 1;
@@ -52,12 +52,12 @@ inline MemoryRange memoryOf(const Program &program, std::uint32_t rank, BufferKi
   return {place.buffer, place.index * scale, (std::uint64_t{place.index} + size) * scale};
 }
 
-/// Memory of `piece`.
+/// Returns the memory of `piece`.
 inline MemoryRange memoryOf(const Program &program, const MemoryPiece &piece) {
   return memoryOf(program, piece.rank, piece.buffer, piece.index, piece.size, piece.form);
 }
 
-/// Memory of a local chunk of `rank`.
+/// Returns the memory of a local chunk of `rank`.
 inline MemoryRange memoryOf(const Program &program, std::uint32_t rank, const Chunk &chunk,
                             DataForm form = DataForm::Plain) {
   return memoryOf(program, rank, static_cast<BufferKind>(chunk.space), chunk.index, chunk.size, form);

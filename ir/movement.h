@@ -1,10 +1,10 @@
-// The movement form: what a program moves, before anyone said how.
+// The movement form: it says what a program moves, and not yet how.
 //
-// A program of ir::Schedule::Auto begins as a list of statements on chunks of any ranks, without thread blocks. It
-// means what the statements do when they are executed one by one, in the order written, on the memory of all ranks at
-// once. The passes of passes/schedule decide, pass by pass, who executes each statement and through what (place), in
-// which order (order), in which block (cut), and last turn them into the operations of thread blocks (synchronise),
-// after which no statement is left. What is not decided yet, or was left open by the user, is empty.
+// A program of ir::Schedule::Auto begins as a list of statements on chunks of any ranks, without thread blocks. Its
+// meaning is to execute the statements one by one, in their order, on the memory of all ranks. The passes of
+// passes/schedule decide the rest. `place` chooses the executing rank and the way to other ranks, `order` the order,
+// `cut` the thread blocks. `synchronise` turns the statements into operations of thread blocks; after it no statement
+// is left. Fields are empty until they are decided.
 #pragma once
 
 #include "ir/source_map.h"
@@ -21,19 +21,19 @@ enum class BufferKind : std::uint8_t;
 enum class ChannelType : std::uint8_t;
 enum class ReduceOp : std::uint8_t;
 
-/// How a program says what it does.
+/// The form in which a program is written.
 enum class Schedule : std::uint8_t {
   Manual, ///< operations of thread blocks, with all their synchronisation
   Auto,   ///< statements that move data
 };
 
-/// What a statement does.
+/// The effect of a statement.
 enum class MoveKind : std::uint8_t {
   Copy,   ///< stores the one source at all destinations
   Reduce, ///< stores the chain of sources, first to last, at all destinations
 };
 
-/// Through what a statement reaches other ranks' memory.
+/// The way on which a statement reaches memory of other ranks.
 enum class Via : std::uint8_t { Memory, Port, Switch };
 
 /// The range [index, index + size) of a buffer of a rank, in chunks.
@@ -45,7 +45,7 @@ struct RankChunk {
   friend bool operator==(const RankChunk &, const RankChunk &) = default;
 };
 
-/// A statement. All sources are read before anything is written; every place has the same number of chunks.
+/// A statement. All sources are read before anything is written. Every place has the same number of chunks.
 struct Move {
   MoveKind kind = MoveKind::Copy;
   ReduceOp reduceOp{};
@@ -55,27 +55,27 @@ struct Move {
   std::optional<Via> via;
   std::optional<std::uint32_t> by;    ///< the rank that executes it
   std::optional<std::uint32_t> block; ///< the thread block there
-  /// Data of other ranks travels in packets. After place: the sources after the first of a Reduce, the source of a Copy
-  /// that is local, or else the destinations, are packets in scratch (see OperandForms).
+  /// True if data of other ranks travels in packets. Then, after `place`, these places are packets in scratch (see
+  /// OperandForms): the sources after the first of a Reduce, a local source of a Copy, or else the destinations.
   std::optional<bool> packets;
   friend bool operator==(const Move &, const Move &) = default;
 };
 
-/// The statements of a program, with what is said and decided about all of them.
+/// The statements of a program, with the choices that concern all of them.
 struct Movement {
   std::vector<Move> statements;
   std::vector<RankChunk> places;
-  /// Ranks of a node, which reach each other through memory and switch; others are reached through ports. 0: all ranks
-  /// are of one node.
+  /// Number of ranks of a node. They reach each other through memory and switch, and other ranks through ports. 0: all
+  /// ranks are of one node.
   std::uint32_t ranksPerNode = 0;
-  std::uint32_t mostBlocks = 0; ///< thread blocks that a rank may use, all instances together; 0: as many as pay
+  std::uint32_t mostBlocks = 0; ///< the most thread blocks of a rank, all instances together; 0: no limit
   bool reassociate = false;     ///< reductions may be taken in any order
   bool chooseProtocol = false, chooseInstances = false;
 
-  // What the pass choose decides for the passes after it.
-  bool pull = false;          ///< place: reductions read their operands inside a node; else they are put into scratch
+  // Choices of the pass `choose` for the passes after it.
+  bool pull = false; ///< place: reductions read remote operands inside a node; else other ranks put these into scratch
   std::uint32_t blocks = 1;   ///< cut: thread blocks of a rank and instance
-  bool stages = false;        ///< cut: one block for each stage of the way that data takes
+  bool stages = false;        ///< cut: one block for each stage of the path of data
   std::uint64_t step = 0;     ///< synchronise: bytes that a pipeline moves of each chunk at once; 0: no pipeline
   bool throughSwitch = false; ///< place: what a switch can do goes through it, where a statement leaves that open
   bool relayBlocks = false;   ///< synchronise: blocks without data have the channels that others have too many of
@@ -87,9 +87,9 @@ struct Movement {
   bool sameNode(std::uint32_t a, std::uint32_t b) const {
     return ranksPerNode == 0 || a / ranksPerNode == b / ranksPerNode;
   }
-  /// How two ranks reach each other's memory, where a statement does not say.
+  /// Returns the way between two ranks for statements that do not say it.
   Via wayOf(std::uint32_t a, std::uint32_t b) const { return sameNode(a, b) ? Via::Memory : Via::Port; }
-  /// Appends `move` with these places; its range fields are set here.
+  /// Appends `move` with these places. Sets its range fields.
   void append(Move move, std::span<const RankChunk> srcs, std::span<const RankChunk> dsts);
 };
 

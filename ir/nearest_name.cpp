@@ -8,7 +8,7 @@
 namespace mscclc::ir {
 namespace {
 
-/// The letters and digits, in lower case.
+/// Returns the letters and digits of `name`, in lower case.
 std::string letters(std::string_view name) {
   std::string out;
   for (const char c : name)
@@ -17,7 +17,7 @@ std::string letters(std::string_view name) {
   return out;
 }
 
-/// How many letters are inserted, dropped, replaced or swapped with their neighbour to get from `a` to `b`.
+/// Returns the number of letters to insert, drop, replace or swap with their neighbour to get from `a` to `b`.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i)
@@ -33,7 +33,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-/// How far apart two names are, the less the nearer; nothing where they have little in common.
+/// Returns the distance of two names; nothing if they have little in common.
 std::optional<std::size_t> apart(const std::string &word, const std::string &name) {
   constexpr std::size_t longest = 64, shortest = 3;
   if (word.empty() || name.empty() || word.size() > longest || name.size() > longest)

@@ -1,4 +1,4 @@
-// What a misspelt name may stand for.
+// Finds the name that a misspelt word may mean.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace mscclc::ir {
 
-/// The one of `names` that `word` may stand for: it is the same but for case, `_` and `-`, or few letters differ, or
-/// one holds the other. Of several the first that is nearest; nothing where none is near.
+/// Returns the one of `names` that `word` may mean. Such a name differs by case, `_` and `-` only, or by few letters,
+/// or one contains the other. Returns the first of the nearest; nothing if none is near.
 std::optional<std::string> nearestName(std::string_view word, std::span<const std::string> names);
 
 } // namespace mscclc::ir

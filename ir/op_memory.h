@@ -1,8 +1,8 @@
-// Which memory an operation touches: whose, which chunks of it, and how.
+// The memory that an operation touches: the rank, the chunks, and the access.
 //
-// The one place that knows it; dependency analysis, proof, simulator and backends all ask here. Chunks are named as the
-// operation names them: memory_map.h tells which of them are the same memory. All of it is for programs that
-// structure.h accepts, unless said otherwise.
+// Dependency analysis, proof, simulator and backends all ask here. Chunks are those that the operation names;
+// memory_map.h finds chunks of the same memory. All functions are for programs that structure.h accepts, unless they
+// say otherwise.
 #pragma once
 
 #include "ir/op_semantics.h"
@@ -11,19 +11,19 @@
 
 namespace mscclc::ir {
 
-/// How a block gets at a piece of memory.
+/// The way in which a block accesses a piece of memory.
 enum class Reach : std::uint8_t {
   Own,           ///< its own rank's memory
   MemoryChannel, ///< a remote buffer, which its threads load and store
   PortChannel,   ///< a remote buffer, to which a proxy sends
-  SwitchChannel, ///< the buffer of a rank of a multicast group; its own rank is one of them
+  SwitchChannel, ///< the buffer of a rank of a multicast group; the block's own rank is one of the group
 };
 
-/// What one operand of an operation touches of one rank's memory.
+/// The memory of one rank that one operand of an operation touches.
 struct MemoryPiece {
-  std::uint32_t rank = 0; ///< whose memory it is
+  std::uint32_t rank = 0; ///< the owner of the memory
   BufferKind buffer = BufferKind::Input;
-  std::uint32_t index = 0, size = 0; ///< in chunks; of packets, in packet chunks
+  std::uint32_t index = 0, size = 0; ///< in chunks; for packets, in packet chunks
   std::uint32_t operand = 0;         ///< of the operation, sources first
   Access access = Access::Read;
   DataForm form = DataForm::Plain;
@@ -33,7 +33,7 @@ struct MemoryPiece {
   bool inScratch() const { return buffer == BufferKind::Scratch; }
 };
 
-/// The buffer that a chunk operand of a block of `rank` lies in, on whichever rank.
+/// Returns the buffer of a chunk operand of a block of `rank`, on the rank that owns the chunk.
 inline BufferKind bufferOf(const Rank &rank, const Chunk &chunk) {
   switch (chunk.space) {
   case ChunkSpace::Input:
@@ -48,8 +48,8 @@ inline BufferKind bufferOf(const Rank &rank, const Chunk &chunk) {
   return static_cast<BufferKind>(chunk.space);
 }
 
-/// What operand `operand` of `op`, which is `chunk`, touches of one rank's memory: of a switch channel, the share of
-/// the operation's own rank `rank`; all others lie in one rank's memory only.
+/// Returns the memory that operand `operand` of `op` touches, where `chunk` is the operand. For a switch channel,
+/// returns the share of the operation's own rank `rank`. All other operands touch the memory of one rank only.
 inline MemoryPiece pieceOf(const Program &program, std::uint32_t rank, const Op &op, std::uint32_t operand,
                            const Chunk &chunk) {
   const Rank &r = program.ranks[rank];
@@ -64,8 +64,8 @@ inline MemoryPiece pieceOf(const Program &program, std::uint32_t rank, const Op 
   return piece;
 }
 
-/// Calls `visit(piece)` for each piece of memory that the operand touches: one, or one of every rank of a switch
-/// channel's group, in the order in which the channel names them.
+/// Calls `visit(piece)` for each piece of memory that the operand touches. There is one, or for a switch channel one on
+/// each rank of its group, in the channel's order.
 template <typename Visit>
 void forEachPiece(const Program &program, std::uint32_t rank, const Op &op, std::uint32_t operand, const Chunk &chunk,
                   Visit &&visit) {
@@ -78,7 +78,7 @@ void forEachPiece(const Program &program, std::uint32_t rank, const Op &op, std:
   }
 }
 
-/// The same for all operands of `op`, sources first.
+/// Does the same for all operands of `op`, sources first.
 template <typename Visit>
 void forEachMemory(const Program &program, std::uint32_t rank, const ThreadBlock &block, const Op &op, Visit &&visit) {
   const Chunk *chunks = block.chunks.data() + op.firstChunk;
@@ -86,7 +86,7 @@ void forEachMemory(const Program &program, std::uint32_t rank, const ThreadBlock
     forEachPiece(program, rank, op, i, chunks[i], visit);
 }
 
-/// The same for what lies in the memory of the operation's own rank: of a switch channel its share.
+/// Does the same for memory of the operation's own rank. For a switch channel that is its own share.
 template <typename Visit>
 void forEachOwnMemory(const Program &program, std::uint32_t rank, const ThreadBlock &block, const Op &op,
                       Visit &&visit) {

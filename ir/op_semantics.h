@@ -1,6 +1,6 @@
-// What each operand of an operation is for: read or written, as plain data or as packets.
+// The use of each operand of an operation: read or written, as plain data or as packets.
 //
-// All of it follows from ops.def; dependency analysis, proof, simulator and CUDA backend ask here.
+// All of it follows from ops.def. Dependency analysis, proof, simulator and CUDA backend ask here.
 #pragma once
 
 #include "ir/op_shapes.h"
@@ -10,13 +10,13 @@ namespace mscclc::ir {
 enum class Access : std::uint8_t { Read, Write };
 enum class DataForm : std::uint8_t { Plain, Packet };
 
-/// How an operation touches one of its operands, and what lies there.
+/// The access of an operation to one of its operands, and the form of the data there.
 struct OperandRole {
   Access access;
   DataForm form;
 };
 
-/// Form of operand `index` of a side of an operation on channels of `type`.
+/// Returns the form of operand `index` on one side of an operation on channels of `type`.
 constexpr DataForm formOf(OperandForms forms, std::uint32_t index, ChannelType type) {
   switch (forms) {
   case OperandForms::None:
@@ -38,15 +38,15 @@ constexpr DataForm formOfDestination(OpKind kind, std::uint32_t index) {
   return formOf(info(kind).destinations, index, ChannelType::None);
 }
 
-/// Role of operand `index` of `op`, sources first. A switch reduce's source is read on every rank of the group, a
-/// switch broadcast's destination written on every one.
+/// Returns the role of operand `index` of `op`, sources first. The source of a switch reduce is read on every rank of
+/// the group. The destination of a switch broadcast is written on every rank.
 constexpr OperandRole roleOf(const Op &op, std::uint32_t index) {
   if (index < op.numSrcs)
     return {Access::Read, formOfSource(op, index)};
   return {Access::Write, formOfDestination(op.kind, index - op.numSrcs)};
 }
 
-/// Operations that `has(info)` is true of: a question that is asked of every operation of large programs.
+/// The set of kinds for which `has(info)` is true. It is fast, because large programs ask for every operation.
 class KindSet {
 public:
   template <typename Has> constexpr explicit KindSet(Has has) {
@@ -60,7 +60,7 @@ private:
   std::uint64_t bits_ = 0;
 };
 
-/// True if some of these operands are packets, on some channel.
+/// True if some of these operands are packets on some type of channel.
 constexpr bool mayBePackets(OperandForms forms) {
   return forms != OperandForms::None && forms != OperandForms::Plain;
 }
@@ -91,21 +91,22 @@ inline constexpr KindSet oneThreadPerId([](const OpInfo &op) { return info(op.ef
 constexpr bool isPacketOp(OpKind kind) {
   return kinds::packets.has(kind);
 }
-/// True if the operation waits until the packets that it reads are there. A ppkt through a port does not: it sends what
-/// lies there, which must have been written before, as plain data must (execution_kernel.hpp, handlePutPackets).
+/// True if the operation waits until the packets that it reads have arrived. A ppkt through a port does not wait. It
+/// sends data that must have been written before, like plain data (execution_kernel.hpp, handlePutPackets).
 constexpr bool awaitsPackets(OpKind kind) {
   return kinds::awaitsPackets.has(kind);
 }
 
-/// Bytes that a thread moves at once.
+/// Bytes that a thread moves in one access.
 inline constexpr std::uint32_t wordBytes = 16;
 
-/// What the threads of a block share a data operation out by: thread i of T treats units i, i + T, … of each operand.
-/// So do MSCCL++'s interpreter (the loops of execution_kernel.hpp) and kernels of our own (move.cuh, packets.cuh).
+/// The unit by which the threads of a block share a data operation: thread i of T treats units i, i + T, … of each
+/// operand. MSCCL++'s interpreter (the loops of execution_kernel.hpp) and emitted kernels (move.cuh, packets.cuh) agree
+/// on this.
 enum class ElementUnit : std::uint8_t {
   Word,    ///< words of wordBytes
-  Payload, ///< what one packet holds
-  Other,   ///< not told: the hardware's or a proxy's business, or another by the type of the elements
+  Payload, ///< the payload of one packet
+  Other,   ///< unknown: hardware or a proxy decides, or it depends on the type of the elements
 };
 
 constexpr ElementUnit elementUnitOf(const Op &op) {
@@ -123,16 +124,16 @@ constexpr bool isWait(OpKind kind) {
 constexpr bool isSemaphoreOp(OpKind kind) {
   return kinds::semaphores.has(kind);
 }
-/// True if it is a signal or a wait for control alone.
+/// True for a signal or a wait that orders control only, not data.
 constexpr bool isRelaxed(OpKind kind) {
   return kind == OpKind::RelaxedSignal || kind == OpKind::RelaxedWait || kind == OpKind::SwitchRelaxedSignal ||
          kind == OpKind::SwitchRelaxedWait;
 }
-/// True if one thread each does what there is to do at a channel or semaphore, as in a signal.
+/// True if one thread handles each channel or semaphore, as in a signal.
 constexpr bool oneThreadPerId(OpKind kind) {
   return kinds::oneThreadPerId.has(kind);
 }
-/// The same of threads that ask a proxy: thread i does position i of the operation.
+/// True if threads ask a proxy, and thread i handles position i of the operation.
 constexpr bool oneThreadPerPosition(const Op &op) {
   return oneThreadPerId(op.kind) || op.channelType == ChannelType::Port;
 }

@@ -1,6 +1,6 @@
-// What each operation may look like: how many operands of which space, on which channels, naming which ids.
+// The shape of each operation: the number of operands in each space, its channels, and what its ids name.
 //
-// The one table that the structural checker asks; semantics (what is read, what is written) are in op_semantics.h.
+// The structural checker asks this table. op_semantics.h has the semantics (reads and writes).
 #pragma once
 
 #include "ir/program.h"
@@ -10,29 +10,30 @@ namespace mscclc::ir {
 /// Any number of operands.
 inline constexpr std::uint8_t anyCount = 255;
 
-/// Operands of one side of an operation, in this order: local ones, then remote ones, or switch ones alone.
+/// Operands of one side of an operation, in this order: local ones, then remote ones; or switch ones alone.
 struct SideShape {
   std::uint8_t minLocal = 0, maxLocal = 0;
   std::uint8_t minRemote = 0, maxRemote = 0;
   std::uint8_t numSwitch = 0;
 };
 
-/// What Op ids name.
+/// What the ids of an Op name.
 enum class IdRule : std::uint8_t {
   None,
   Channels,        ///< one or more channels of the operation's type
   Semaphores,      ///< one or more semaphores
   PerRemote,       ///< one channel for each remote operand, leading to its rank
-  PerRemoteIfPort, ///< the same on port channels; nothing on memory channels
+  PerRemoteIfPort, ///< the same on port channels; no ids on memory channels
   OneSwitch,       ///< one switch channel, which all switch operands name
 };
 
-/// Which operands, channels and ids operations of a kind have.
+/// The operands, channels and ids of operations of a kind.
 struct OpShape {
   SideShape srcs, dsts;
   std::uint8_t channelTypes = 0; ///< bit set: 1 << ChannelType
   IdRule ids = IdRule::None;
-  /// As many sources as destinations, and the i-th of each have one size; otherwise all operands have one size.
+  /// There are as many sources as destinations, and the i-th of each have one size. Otherwise all operands have one
+  /// size.
   bool pairwise = false;
 
   constexpr bool allows(ChannelType type) const { return (channelTypes >> static_cast<unsigned>(type) & 1) != 0; }
@@ -111,7 +112,7 @@ constexpr OpShape shapeOf(OpKind kind) {
   return {};
 }
 
-/// shapeOf as a table, indexed by OpKind.
+/// shapeOf as a table, by OpKind.
 inline constexpr std::array<OpShape, opKindCount> opShapes = [] {
   std::array<OpShape, opKindCount> table{};
   for (std::size_t i = 0; i < opKindCount; ++i)
@@ -136,12 +137,12 @@ constexpr bool reducesInSwitch(OpKind kind) {
   return shapeOf(kind).srcs.numSwitch != 0;
 }
 
-/// True if the operation signals, or waits, through a switch channel.
+/// True if the operation signals or waits through a switch channel.
 constexpr bool signalsThroughSwitch(OpKind kind) {
   return info(kind).step != OpStep::Data && shapeOf(kind).allows(ChannelType::Switch);
 }
 
-/// True if blocks of a thread-block group may share the operation, each moving its slice.
+/// True if the blocks of a thread-block group may share the operation: each moves its slice.
 constexpr bool canBeSliced(OpKind kind) {
   return info(kind).step == OpStep::Data && !info(info(kind).effect).thenSignals;
 }

@@ -1,9 +1,9 @@
 // The chunk IR: a static program of ranks, thread blocks and operations on chunks.
 //
-// A program is plain data. Each thread block owns three flat arrays: operations, chunk operands and ids; an operation
-// holds ranges of the latter two. Nothing points at anything, so a program copies, moves and compares as a value.
-// Versions of chunks (the SSA side) are derived, never stored: see def_use.h. Locations are ids into
-// Program::sources. Indices and sizes of chunks are in chunks, never in bytes.
+// A program is plain data. Each thread block owns three flat arrays: operations, chunk operands and ids. An operation
+// holds ranges of the latter two. There are no pointers, so a program copies, moves and compares as a value. Versions
+// of chunks (the SSA side) are derived, never stored: see def_use.h. Locations are ids into Program::sources. Indices
+// and sizes of chunks are in chunks, never in bytes.
 #pragma once
 
 #include "ir/movement.h"
@@ -20,54 +20,55 @@
 
 namespace mscclc::ir {
 
-/// What an operation is; ops.def describes each.
+/// The kinds of operations; ops.def describes each.
 enum class OpKind : std::uint8_t {
 #define OP(kind, ...) kind,
 #include "ir/ops.def"
 };
 
-/// What an operation does. EffectInfo answers what others ask of it.
+/// The effect of an operation. EffectInfo has the properties that follow from it.
 enum class OpEffect : std::uint8_t {
   BlockSync,          ///< the threads of the block wait for one another
   Barrier,            ///< the threads of several blocks wait for one another
   Acquire,            ///< waits for semaphores, and counts them down
   Release,            ///< counts semaphores up
-  Signal,             ///< tells the peers of channels
-  Wait,               ///< waits until the peers of channels tell
+  Signal,             ///< increments the counters of the peers of channels
+  Wait,               ///< waits until the peers of channels have signalled
   Flush,              ///< waits until earlier port puts have left their source
   Move,               ///< stores source i at destination i, or the one source at all of them
-  MoveAndSignal,      ///< the same through port channels, and then tells their peers
-  MoveSignalAndFlush, ///< the same, and then waits until its puts have left their source
+  MoveAndSignal,      ///< the same through port channels, then signals their peers
+  MoveSignalAndFlush, ///< the same, then waits until its puts have left their source
   Reduce,             ///< stores the reduction of all sources at every destination
   Loop,               ///< a pipeline header
 };
 
-/// How whoever runs a program takes an operation: proof, simulator and estimate go by it, and so learn of a new one.
+/// How a walker executes an operation. Proof, simulator and estimate depend on this alone, so a new operation with a
+/// known step needs no code there.
 enum class OpStep : std::uint8_t {
   BlockSync, ///< every thread of the block arrives; ends a phase
   Barrier,   ///< every thread of several blocks arrives; ends a phase
   Give,      ///< one thread for each channel or semaphore adds to its counter
   Take,      ///< one thread for each channel or semaphore waits for its counter and takes from it
   Drain,     ///< one thread for each port channel waits until its puts have left their source
-  Data,      ///< threads, or proxies for them, store something at each destination; Stored says what
+  Data,      ///< threads, or proxies for them, store data at each destination; Stored says which
   Loop,      ///< a pipeline header
 };
 
-/// What a data operation leaves at its destinations. Whoever judges or moves data lists these.
+/// The data that an operation leaves at its destinations. Code that checks or moves data switches on this.
 enum class Stored : std::uint8_t {
-  Nothing,   ///< it is no data operation
+  Nothing,   ///< it is not a data operation
   Sources,   ///< source i at destination i, or the one source at all of them
   Reduction, ///< the reduction of all sources at every destination
 };
 
-/// What follows from an operation's effect.
+/// The properties that follow from an operation's effect.
 struct EffectInfo {
   OpStep step;
   Stored stored = Stored::Nothing;
   bool thenSignals = false; ///< signals its channels after its data
-  bool thenFlushes = false; ///< and waits until its puts have left their source
+  bool thenFlushes = false; ///< then waits until its puts have left their source
 
-  /// Combines elements of several sources by the operation's ReduceOp.
+  /// True if it combines elements of several sources by the operation's ReduceOp.
   constexpr bool reduces() const {
     switch (stored) {
     case Stored::Nothing:
@@ -78,14 +79,14 @@ struct EffectInfo {
     }
     return false;
   }
-  /// Adds to counters that others wait on.
+  /// True if it adds to counters that others wait on.
   constexpr bool sends() const { return step == OpStep::Give || thenSignals; }
-  /// Takes from such counters.
+  /// True if it takes from such counters.
   constexpr bool takes() const { return step == OpStep::Take; }
-  /// Waits until port puts have left their source.
+  /// True if it waits until port puts have left their source.
   constexpr bool flushes() const { return step == OpStep::Drain || thenFlushes; }
-  /// One thread does what there is to do at each channel or semaphore. Such operations carry a DataSync of their own,
-  /// and may be cut into several that name some of the channels or semaphores each.
+  /// True if one thread handles each channel or semaphore. Such operations carry a DataSync of their own. They may be
+  /// cut into several operations with some of the channels or semaphores each.
   constexpr bool oneThreadPerId() const {
     return step == OpStep::Give || step == OpStep::Take || step == OpStep::Drain;
   }
@@ -118,7 +119,7 @@ constexpr EffectInfo info(OpEffect effect) {
   return {OpStep::BlockSync};
 }
 
-/// What the operands of one side of an operation hold.
+/// The form of the operands on one side of an operation.
 enum class OperandForms : std::uint8_t {
   None, ///< there are none
   Plain,
@@ -126,7 +127,7 @@ enum class OperandForms : std::uint8_t {
   /// The first is plain, the others are packets (execution_kernel.hpp, handleReduceSendPackets and
   /// handleReduceCopySendPackets).
   PlainThenPackets,
-  /// Packets on port channels, which send them as they lie there (handlePutPackets); else plain.
+  /// Packets on port channels, which send them unchanged (handlePutPackets); else plain.
   PacketsIfPort,
 };
 
@@ -138,8 +139,8 @@ inline constexpr std::size_t opKindCount = 0
 /// A row of ops.def.
 struct OpInfo {
   std::string_view mnemonic;
-  std::string_view call;  ///< what the language calls it
-  std::string_view event; ///< what traces of the executor call it; empty: nothing
+  std::string_view call;  ///< the name in the language
+  std::string_view event; ///< the name in traces of the executor; may be empty
   OpEffect effect;
   OpStep step;
   Stored stored;
@@ -163,7 +164,7 @@ constexpr const OpInfo &info(OpKind kind) {
 
 enum class ChannelType : std::uint8_t { None, Memory, Port, Switch };
 enum class BufferKind : std::uint8_t { Input, Output, Scratch };
-/// How elements are combined; reduce_ops.def describes each.
+/// The operations that combine elements; reduce_ops.def describes each.
 enum class ReduceOp : std::uint8_t {
 #define REDUCE_OP(id, ...) id,
 #include "ir/reduce_ops.def"
@@ -173,7 +174,7 @@ inline constexpr std::string_view reduceOpNames[] = {
 #include "ir/reduce_ops.def"
 };
 inline constexpr std::size_t reduceOpCount = std::size(reduceOpNames);
-/// What a reduction yields, in sentences: "sum", "product".
+/// Returns the result of a reduction as a noun: "sum", "product".
 constexpr std::string_view nounOf(ReduceOp op) {
   constexpr std::string_view nouns[] = {
 #define REDUCE_OP(id, name, noun, ...) noun,
@@ -181,7 +182,7 @@ constexpr std::string_view nounOf(ReduceOp op) {
   };
   return nouns[static_cast<std::size_t>(op)];
 }
-/// True if what is in a reduction twice does no harm.
+/// True if an operand may be in a reduction twice.
 constexpr bool isIdempotent(ReduceOp op) {
   constexpr bool idempotent[] = {
 #define REDUCE_OP(id, name, noun, idempotent, ...) idempotent,
@@ -197,8 +198,8 @@ constexpr bool isReorderable(ReduceOp op) {
   };
   return reorderable[static_cast<std::size_t>(op)];
 }
-/// True if a switch reduces so by itself. Others may go through a switch channel too: then a kernel reads the operands
-/// one by one.
+/// True if the hardware of a switch does the reduction. Others may go through a switch channel too; then a kernel reads
+/// the operands one by one.
 constexpr bool isDoneInSwitch(ReduceOp op) {
   constexpr bool inSwitch[] = {
 #define REDUCE_OP(id, name, noun, idempotent, reorderable, inSwitch) inSwitch,
@@ -206,15 +207,15 @@ constexpr bool isDoneInSwitch(ReduceOp op) {
   };
   return inSwitch[static_cast<std::size_t>(op)];
 }
-/// True if a switch may take so many operands: it takes them in an order of its own, and a step of two commutes.
-/// `reassociate`: the program lets reductions be taken in any order.
+/// True if a switch may reduce so many operands. It takes them in an order of its own, and a reduction of two commutes.
+/// `reassociate`: the program allows any order of reductions.
 constexpr bool mayReduceInSwitch(ReduceOp op, std::size_t operands, bool reassociate) {
   return operands <= 2 || reassociate || isReorderable(op);
 }
 enum class Protocol : std::uint8_t { Simple, LL };
 enum class Replication : std::uint8_t { Interleaved, None };
 
-/// Block-wide synchronisation an operation still asks for around itself; lower-data-sync turns it into nops.
+/// Block-wide synchronisation that an operation still needs around it. lower-data-sync turns it into nops.
 enum class DataSync : std::uint8_t { None = 0, Before = 1, After = 2, Both = 3 };
 constexpr DataSync operator|(DataSync a, DataSync b) {
   return static_cast<DataSync>(unsigned(a) | unsigned(b));
@@ -229,7 +230,7 @@ constexpr bool has(DataSync a, DataSync b) {
   return (unsigned(a) & unsigned(b)) == unsigned(b);
 }
 
-/// Where a chunk operand lies, seen from the rank that executes the operation.
+/// The place of a chunk operand, seen from the rank that executes the operation.
 enum class ChunkSpace : std::uint8_t {
   Input,   ///< this rank's input
   Output,  ///< this rank's output
@@ -265,18 +266,19 @@ struct Op {
   std::uint32_t numSrcs = 0;
   std::uint32_t numDsts = 0;
   std::uint32_t firstId = 0; ///< into ThreadBlock::ids
-  /// Channels (indices into the rank's channels of `channelType`) of signal, wait, flush, get, port puts and switch
-  /// operations; semaphores of acquire and release. Memory puts and reduces name no channel: their remote chunk does.
+  /// Channels of signal, wait, flush, get, port puts and switch operations, as indices into the rank's channels of
+  /// `channelType`; or semaphores of acquire and release. Memory puts and reduces name no channel; their remote chunk
+  /// does.
   std::uint32_t numIds = 0;
   /// Thread-block group: this block moves slice `groupIndex` of `groupSize` equal slices. groupSize 0: no group.
   std::uint32_t groupIndex = 0;
   std::uint32_t groupSize = 0;
   /// Pipeline: unit size in bytes. Barrier: barrier id within the rank.
   std::uint64_t imm = 0;
-  /// Pipeline: chunks that the loop spans; it runs ceil(count × bytes of the largest chunk / unit) times
+  /// Pipeline: chunks that the loop covers. It runs ceil(count × bytes of the largest chunk / unit) times
   /// (execution_plan.cc, setupOperation). Barrier: number of thread blocks that meet.
   std::uint32_t count = 0;
-  /// Pipeline: number of operations directly after this one that are its body.
+  /// Pipeline: number of operations in its body, which directly follow this one.
   std::uint32_t bodySize = 0;
 
   std::uint32_t numChunks() const { return numSrcs + numDsts; }
@@ -290,14 +292,14 @@ struct ResourceUse {
   friend bool operator==(const ResourceUse &, const ResourceUse &) = default;
 };
 
-/// The operations of a block in their order, and what they name.
+/// The operations of a block in their order, and the tables of what they name.
 struct ThreadBlock {
   std::vector<Op> ops;
   std::vector<Chunk> chunks;
   std::vector<std::uint32_t> ids;
-  /// Channels the block uses. Holds also those that no operation names (memory puts and reduces).
+  /// Channels that the block uses. This includes channels that no operation names (memory puts and reduces).
   std::vector<ResourceUse> channels;
-  /// Remote buffers the block uses, by the type of channel through which it reaches them.
+  /// Remote buffers that the block uses, by the type of channel on which it reaches them.
   std::vector<ResourceUse> remoteBuffers;
 
   std::span<const Chunk> srcs(const Op &op) const { return {chunks.data() + op.firstChunk, op.numSrcs}; }
@@ -307,12 +309,12 @@ struct ThreadBlock {
   std::span<const std::uint32_t> idsOf(const Op &op) const { return {ids.data() + op.firstId, op.numIds}; }
   std::span<std::uint32_t> idsOf(const Op &op) { return {ids.data() + op.firstId, op.numIds}; }
 
-  /// Appends `op` with these operands; its range fields are set here. Returns its index.
+  /// Appends `op` with these operands and returns its index. Sets its range fields.
   std::size_t append(Op op, std::span<const Chunk> srcs = {}, std::span<const Chunk> dsts = {},
                      std::span<const std::uint32_t> opIds = {});
 };
 
-/// A buffer of another rank that this rank touches.
+/// A buffer of another rank that this rank accesses.
 struct RemoteBuffer {
   std::uint32_t rank = 0;
   BufferKind buffer = BufferKind::Input;
@@ -340,20 +342,20 @@ struct Rank {
   std::uint32_t outputChunks = 0;
   std::uint32_t scratchChunks = 0;
   std::vector<std::uint32_t> memoryPeers; ///< peer of memory channel k
-  /// So many of the last memory channels carry what was signalled through switch channels (switch_signals.h).
+  /// The number of memory channels, the last ones, that replace signals through switch channels (switch_signals.h).
   std::uint32_t switchSignals = 0;
   std::vector<std::uint32_t> portPeers; ///< peer of port channel k
-  bool portChannelsFirst = false;       ///< a plan lists the type constructed first, first
+  bool portChannelsFirst = false;       ///< a plan lists the type that was constructed first before the other
   std::vector<SwitchChannel> switchChannels;
   std::vector<RemoteBuffer> remoteBuffers; ///< in the order of first use
   std::vector<Semaphore> semaphores;
   std::vector<ThreadBlock> blocks; ///< block id = position
 
-  /// Peers of the point-to-point channels of `type` (Memory or Port).
+  /// Returns the peers of the point-to-point channels of `type` (Memory or Port).
   const std::vector<std::uint32_t> &peers(ChannelType type) const {
     return type == ChannelType::Port ? portPeers : memoryPeers;
   }
-  /// Thread blocks that have operations.
+  /// Returns the number of thread blocks that have operations.
   std::uint64_t busyBlocks() const;
   std::uint32_t chunksOf(BufferKind kind) const {
     return kind == BufferKind::Input ? inputChunks : kind == BufferKind::Output ? outputChunks : scratchChunks;
@@ -374,7 +376,7 @@ struct Contribution {
   friend auto operator<=>(const Contribution &, const Contribution &) = default;
 };
 
-/// What output chunk `outputChunk` of rank `rank` holds at the end; several contributions are reduced.
+/// The final contents of output chunk `outputChunk` of rank `rank`; several contributions are reduced.
 struct Expectation {
   std::uint32_t rank = 0;
   std::uint32_t outputChunk = 0;
@@ -382,7 +384,7 @@ struct Expectation {
   LocId loc = noLoc;
 };
 
-/// What a program is to do, and what its outputs end as.
+/// The collective of a program: its buffers, and the final contents of its outputs.
 struct Collective {
   CollectiveKind kind = CollectiveKind::Test;
   std::string name = "test"; ///< as a plan prints it
@@ -405,30 +407,30 @@ struct Program {
   Replication replication = Replication::Interleaved;
   bool reuseResources = false;
   bool doubleScratch = false;
-  /// fuse: a sum of packets that come late stays apart from one of others. In a program of Schedule::Auto it always
+  /// fuse: a sum of packets that arrive late stays separate from another sum. In a program of Schedule::Auto it always
   /// does.
   bool latePacketsApart = false;
   std::uint32_t threadsPerBlock = 1024;
   std::uint32_t bufferAlignment = 16; ///< bytes
   std::uint64_t minMessageSize = 0;   ///< bytes
   std::uint64_t maxMessageSize = std::numeric_limits<std::uint64_t>::max();
-  /// For selectors at run time, which pick among kernels: each is a name, or "name=2". See isTag().
+  /// For selectors at run time, which choose among kernels. Each is a name, or "name=2". See isTag().
   std::vector<std::string> tags;
-  /// Auto: `movement` says what the program does, until the passes of passes/schedule have made thread blocks of it.
+  /// Auto: `movement` is the program until the passes of passes/schedule have made thread blocks of it.
   Schedule schedule = Schedule::Manual;
   Movement movement;
   std::vector<Rank> ranks;
   SourceMap sources;
 
-  /// Operations of all blocks, pipeline headers and bodies counted.
+  /// Returns the number of operations of all blocks, with pipeline headers and bodies.
   std::size_t numOps() const;
 };
 
-/// True if `text` may be one of Program::tags: a name of letters, digits, '_', '-' and '.', then '=' and an integer if
-/// that is not 1.
+/// True if `text` may be one of Program::tags: a name of letters, digits, '_', '-' and '.', and for a value that is not
+/// 1 an '=' and an integer.
 bool isTag(std::string_view text);
 
-/// An operation's place in a program without source: rank, block, index into ThreadBlock::ops.
+/// The place of an operation in a program without source: rank, block, index into ThreadBlock::ops.
 struct OpRef {
   std::uint32_t rank = 0;
   std::uint32_t block = 0;
@@ -436,9 +438,10 @@ struct OpRef {
   friend auto operator<=>(const OpRef &, const OpRef &) = default;
 };
 
-/// True if `op` comes from a line of a source, not from a plan or from IR without locations.
+/// True if `op` comes from a line of a source, rather than from a plan or from IR without locations.
 bool isOfSource(const Program &program, const Op &op);
-/// `op` in the words of whoever wrote it: the language's call if it comes from a source, else the mnemonic.
+/// Returns the name of `op` that the author of the input used: the call of the language if it comes from a source, else
+/// the mnemonic.
 std::string_view wordOf(const Program &program, const Op &op);
 
 std::string_view toString(OpKind kind);         ///< plan mnemonic: "copy"

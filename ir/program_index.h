@@ -1,7 +1,7 @@
-// Dense numbers for what a program is made of: blocks, channels, semaphores, barriers over all ranks.
+// Dense numbers for the parts of a program: blocks, channels, semaphores, barriers of all ranks.
 //
-// What blocks wait for by count are *queues*: channel ends that are waited on (by the number of the end), then
-// semaphores.
+// A *queue* is a counter that blocks wait for. The ends of channels that are waited on come first, by the number of the
+// end, then semaphores.
 #pragma once
 
 #include "ir/channel_pairing.h"
@@ -24,8 +24,8 @@ struct Barrier {
   std::vector<std::uint32_t> blocks;
 };
 
-/// A program with everything numbered across ranks. Every rank has at least one block number, so that whoever uses its
-/// buffers before and after a launch is always somebody.
+/// A program with everything numbered across ranks. Every rank has at least one block number, even if it has no blocks.
+/// So there is always a block to represent the user of its buffers before and after a launch.
 class ProgramIndex {
 public:
   explicit ProgramIndex(const Program &program);
@@ -45,27 +45,27 @@ public:
   std::uint32_t channel(ChannelType type, std::uint32_t rank, std::uint32_t id) const {
     return firstChannel_[type == ChannelType::Port][rank] + id;
   }
-  /// The other end of a channel, or `none`.
+  /// Returns the other end of a channel, or `none`.
   std::uint32_t pairOf(std::uint32_t channel) const { return pairOf_[channel]; }
   std::uint32_t rankOfChannel(std::uint32_t channel) const;
-  /// "memory channel 3 of rank 0 (to rank 1)".
+  /// Returns "memory channel 3 of rank 0 (to rank 1)".
   std::string describeChannel(std::uint32_t channel) const;
 
   std::uint32_t numSemaphores() const { return firstSemaphore_.back(); }
   std::uint32_t semaphore(std::uint32_t rank, std::uint32_t id) const { return firstSemaphore_[rank] + id; }
-  /// "semaphore 2 of rank 0".
+  /// Returns "semaphore 2 of rank 0".
   std::string describeSemaphore(std::uint32_t semaphore) const;
 
   std::uint32_t numQueues() const { return numChannels() + numSemaphores(); }
   std::uint32_t semaphoreQueue(std::uint32_t rank, std::uint32_t id) const {
     return numChannels() + semaphore(rank, id);
   }
-  /// The queue that an operation of `rank` takes from (a wait, an acquire) or adds to (what sends), by one of its ids;
-  /// `none` if it sends through a channel without a pair.
+  /// Returns the queue of one id of an operation of `rank`: a wait or an acquire takes from it, other operations add to
+  /// it. `none` if it sends through a channel without a pair.
   std::uint32_t queue(std::uint32_t rank, const Op &op, std::uint32_t id) const;
 
   std::uint32_t numBarriers() const { return static_cast<std::uint32_t>(barriers_.size()); }
-  /// Number of barrier `id` of `rank`, which some block names.
+  /// Returns the number of barrier `id` of `rank`, which some block names.
   std::uint32_t barrierOf(std::uint32_t rank, std::uint64_t id) const { return barrierNumber_.at({rank, id}); }
   const Barrier &barrier(std::uint32_t number) const { return barriers_[number]; }
 

@@ -11,13 +11,13 @@
 namespace mscclc::ir {
 namespace {
 
-/// As the system has it, every link followed; empty where it leads nowhere.
+/// Returns the path with every link followed; empty if it does not exist.
 std::string resolved(const std::string &path) {
   const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr), &std::free);
   return real ? real.get() : "";
 }
 
-/// Where `path` lies, or would lie if it were there; empty if a link on the way leads nowhere.
+/// Returns the real place of `path`, whether it exists or not. Empty if a link on the way leads nowhere.
 std::string placeOf(const std::string &path) {
   std::string real = resolved(path);
   if (!real.empty())
@@ -81,7 +81,7 @@ std::string ReadableFiles::realPath(const std::string &path) const {
   const auto slash = path.rfind('/');
   const std::string name = path.substr(slash + 1); // npos + 1 is 0
   char target = 0;
-  // Most files are no links, and lie in a folder that is known.
+  // Most files are no links, and their folder was already looked up.
   if (name.empty() || name == "." || name == ".." || readlink(path.c_str(), &target, 1) >= 0)
     return placeOf(path);
   const std::string &folder = realFolder(folderOf(path));

@@ -1,4 +1,4 @@
-// Which files an input may have read or shown: a source includes files, and names places in any file it likes.
+// The files that an input may have read or shown. A source includes files, and may name any file in its locations.
 #pragma once
 
 #include <string>
@@ -7,19 +7,19 @@
 
 namespace mscclc::ir {
 
-/// The files below some folders, wherever links lead: what counts is where a file really lies. Folders are looked up
-/// when the first file is asked for.
+/// The files below some folders. Links are followed, so the real place of a file counts. Folders are looked up when the
+/// first file is asked for.
 class ReadableFiles {
 public:
-  /// All that lies below `path`; nothing where there is no such folder.
+  /// Adds all files below `path`; none if there is no such folder.
   void addFolder(std::string path);
   /// One file.
   void addFile(std::string path);
 
-  /// Whether `path` is one of them. One that is not there is judged by where it would lie, so that the answer does not
-  /// tell whether it is there.
+  /// True if `path` is one of them. A file that does not exist is judged by the place where it would be. So the answer
+  /// does not reveal whether it exists.
   bool holds(const std::string &path) const;
-  /// Whether `name` is one of them in `folder` and in each folder added.
+  /// True if file `name` is allowed in `folder` and in each added folder.
   bool holdsEverywhere(const std::string &folder, const std::string &name) const;
 
 private:
@@ -27,13 +27,13 @@ private:
   const std::string &realFolder(const std::string &path) const;
   std::string realPath(const std::string &path) const;
 
-  std::vector<std::string> addedFolders_, addedFiles_; ///< as they were named
+  std::vector<std::string> addedFolders_, addedFiles_; ///< as the caller named them
   mutable bool isLookedUp_ = false;
-  mutable std::vector<std::string> folders_, files_; ///< where they lie, folders without a slash at the end
+  mutable std::vector<std::string> folders_, files_; ///< their real places, folders without a slash at the end
   mutable std::unordered_map<std::string, std::string> known_;
 };
 
-/// The folder of a file, by name alone.
+/// Returns the folder of a file, from its name alone.
 std::string folderOf(const std::string &path);
 
 } // namespace mscclc::ir

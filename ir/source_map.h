@@ -1,5 +1,5 @@
-// Source locations of a program: files, places in them, call chains, elements of documents (plans), and merged places
-// of fused operations.
+// Source locations of a program: places in files, call chains, elements of documents (plans), and merged places of
+// fused operations.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace mscclc::ir {
 
-/// Index into a SourceMap's locations. Ids are dense and given in order of first use, so equal runs give equal ids.
+/// Index into a SourceMap's locations. Ids are dense and in the order of first use, so equal runs give equal ids.
 using LocId = std::uint32_t;
 inline constexpr LocId noLoc = 0;
 
@@ -19,7 +19,7 @@ struct Loc {
   std::uint32_t file = 0;   ///< index into SourceMap::files(); mergedFile for a merge, elementFile for an element
   std::uint32_t line = 0;   ///< 1-based; for a merge: first LocId; for an element: index into SourceMap::labels()
   std::uint32_t column = 0; ///< 1-based, in bytes; for a merge: second LocId; for an element: its index
-  LocId caller = noLoc;     ///< where the function that holds this place was called from; what has the element's list
+  LocId caller = noLoc; ///< the call site of the function that holds this place; or the holder of the element's list
   friend bool operator==(const Loc &, const Loc &) = default;
 };
 
@@ -28,38 +28,38 @@ public:
   static constexpr std::uint32_t mergedFile = ~std::uint32_t{0};
   static constexpr std::uint32_t elementFile = mergedFile - 1;
 
-  /// Index of `path`, added if new.
+  /// Returns the index of `path`; adds it if it is new.
   std::uint32_t addFile(std::string_view path);
   /// Keeps `text` as the contents of file `index`, so that excerpts need no disk (standard input, generated text).
   void setContents(std::uint32_t index, std::string text);
 
-  /// Interns a place; `caller` is the call site through which it was reached.
+  /// Returns the id of a place. `caller` is the call site through which it was reached.
   LocId addPlace(std::uint32_t file, std::uint32_t line, std::uint32_t column, LocId caller = noLoc);
-  /// Interns the location of an operation made from two; either may be noLoc, and equal ones stay themselves.
+  /// Returns the location of an operation that was made of two. Either may be noLoc. Two equal ones give that one.
   LocId merge(LocId first, LocId second);
 
-  /// Index of the name of a list, added if new.
+  /// Returns the index of the name of a list; adds it if it is new.
   std::uint32_t addLabel(std::string_view label);
-  /// Element `index` of the list `label` in `holder`, which is no merge: an element, or a place in a document's file.
-  /// Each call adds one: documents are large, and their elements all different.
+  /// Adds element `index` of the list `label` in `holder`. The holder is an element, or a place in a document's file,
+  /// but no merge. Equal elements are not unified: documents are large, and their elements are all different.
   LocId addElement(LocId holder, std::uint32_t label, std::uint32_t index);
 
   const Loc &get(LocId id) const { return locs_[id]; }
   bool isMerge(LocId id) const { return locs_[id].file == mergedFile; }
   bool isElement(LocId id) const { return locs_[id].file == elementFile; }
-  /// The place in a file that element `id`, or what holds it, is in; of a place itself.
+  /// Returns the place in a file that holds element `id`. For a place, returns the place itself.
   LocId documentOf(LocId id) const;
-  /// "$.gpus[1].threadblocks[0]": the way to element `id` from its document.
+  /// Returns the path to element `id` from its document: "$.gpus[1].threadblocks[0]".
   std::string elementPath(LocId id) const;
-  /// The first place or element behind `id`, following merges; noLoc if there is none.
+  /// Returns the first place or element of `id` after following merges; noLoc if there is none.
   LocId firstPlace(LocId id) const;
-  /// All places and elements behind `id`, in order, without repeats.
+  /// Returns all places and elements of `id`, in order, without repeats.
   std::vector<LocId> places(LocId id) const;
   std::size_t size() const { return locs_.size(); }
 
   const std::vector<std::string> &files() const { return files_; }
   const std::vector<std::string> &labels() const { return labels_; }
-  /// Contents kept for file `index`, or null.
+  /// Returns the contents kept for file `index`, or null.
   const std::string *contents(std::uint32_t index) const;
 
 private:

@@ -8,8 +8,9 @@
 
 namespace mscclc::ir {
 
-/// What `sources` keeps as the contents of file `index`, else what the file holds, if it is one of `readable` (null: no
-/// file is). The name may be the input's invention, so a device, a pipe or a huge file has no text.
+/// Returns the contents of file `index` that `sources` keeps. Otherwise reads the file, if it is one of `readable`
+/// (null: no file is). Returns no text for a device, a pipe or a huge file, because the input may have invented the
+/// name.
 std::string sourceText(const SourceMap &sources, std::uint32_t index, const ReadableFiles *readable);
 
 } // namespace mscclc::ir

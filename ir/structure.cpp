@@ -1,5 +1,5 @@
-// The structural checker's program, ranks and blocks. Faults are rare, so only the fault-free way is made fast: tables
-// for each rank and block, then a constant number of look-ups for each operand.
+// The structural checker's program, ranks and blocks. Faults are rare, so only programs without faults are checked
+// fast: tables for each rank and block, then a constant number of look-ups for each operand.
 #include "ir/structure.h"
 
 #include "ir/collectives.h"
@@ -16,7 +16,7 @@ namespace mscclc::ir {
 
 namespace {
 
-/// The rule that the chunks of `rank` break; empty if none.
+/// Returns the rule that the chunks of `rank` break; empty if there is none.
 std::string_view chunkRule(CollectiveKind kind, const Rank &rank, std::uint64_t ranks) {
   const std::uint64_t in = rank.inputChunks, out = rank.outputChunks;
   if (!hasChunkFactor(kind))
@@ -137,7 +137,7 @@ void StructureChecker::checkCollective() {
     fault(diag::custom_name_taken, {collective.name});
   if (info(collective.kind).hasRoot && numRanks_ != 0 && collective.root >= numRanks_)
     fault(diag::root_out_of_range, {collective.root, collective.name, plural(numRanks_, "rank")});
-  // One rank tells: where it does not fit, mostly none does.
+  // Reports one rank only: if one does not fit, most others do not either.
   for (std::uint32_t r = 0; r < numRanks_; ++r) {
     const Rank &rank = program_.ranks[r];
     std::string_view rule = chunkRule(collective.kind, rank, numRanks_);

@@ -17,7 +17,7 @@ public:
     ++stamp_;
   }
   bool contains(std::uint32_t index) const { return stamps_[index] == stamp_; }
-  /// False if it was there already.
+  /// Adds `index`. False if it was there already.
   bool insert(std::uint32_t index) {
     const bool isNew = stamps_[index] != stamp_;
     stamps_[index] = stamp_;
@@ -29,7 +29,7 @@ private:
   std::uint32_t stamp_ = 0;
 };
 
-/// "1 source", "2 or more sources", "no source".
+/// Returns "1 source", "2 or more sources" or "no source".
 std::string countWords(std::uint32_t least, bool more, std::string_view noun);
 
 class StructureChecker {
@@ -85,7 +85,8 @@ private:
   void fault(const DiagInfo &info, std::initializer_list<DiagArg> args) { faultAt(at_, locOf(at_), info, args); }
   void faultAt(const ProgramPlace &place, LocId loc, const DiagInfo &info, std::initializer_list<DiagArg> args);
   LocId locOf(const ProgramPlace &place) const;
-  /// Enough faults. Many may lie at one source line and be shown as one; a reader's places are all different.
+  /// True if there are enough faults. In a source many may be at one line, which shows them as one. The places of a
+  /// reader are all different.
   bool full() const { return numFaults_ >= (show_ ? 20 : 100); }
   std::size_t numChannels(ChannelType type) const {
     return type == ChannelType::Switch ? rank_->switchChannels.size() : rank_->peers(type).size();
@@ -97,7 +98,7 @@ private:
   std::size_t numRanks_;
   std::size_t numFaults_ = 0;
 
-  bool switchesFit_ = true; ///< each rank's switch channels by themselves
+  bool switchesFit_ = true; ///< true if each rank's switch channels are right, apart from other ranks
 
   ProgramPlace at_;
   const Rank *rank_ = nullptr;

@@ -75,7 +75,7 @@ bool StructureChecker::checkCounts(const Move &move) {
   return check(Side::Destination, move.numDsts, 1, true) && sources;
 }
 
-/// All places have the size of the first source.
+/// Checks that all places have the size of the first source.
 void StructureChecker::checkPlaces(const Move &move, Side side, std::span<const RankChunk> places) {
   const std::string_view kind = toString(move.kind), sideName = sideNames[static_cast<std::size_t>(side)];
   const std::uint32_t size = program_.movement.srcs(move)[0].size;

@@ -118,7 +118,7 @@ bool StructureChecker::checkChunk(const Op &op, Side side, std::uint32_t index, 
   const SideShape &shape = side == Side::Source ? opShape.srcs : opShape.dsts;
   const std::string_view sideName = sideNames[static_cast<std::size_t>(side)];
 
-  // Local operands come first; a side that takes remote ones too takes a fixed number of local ones.
+  // Local operands come first. A side that also takes remote operands has a fixed number of local ones.
   const bool wantsSwitch = shape.numSwitch != 0;
   const bool wantsRemote = shape.maxRemote != 0 && index >= shape.maxLocal;
   if (wantsSwitch ? chunk.space != ChunkSpace::Switch

@@ -1,9 +1,9 @@
 // The structural checker's switch groups: each rank lists its own switch channels, and the lists must agree.
 //
-// The k-th switch channel of a rank that holds another one meets the k-th of that rank that holds the first. All ends
-// of one group name the same members in the same order and the same buffer. Ranks set their groups up one after the
-// other, in the order of their lists, each together with all its members (executor.cc, setupConnections): so there must
-// be an order of all groups that every list follows.
+// The k-th switch channel of rank a with member b meets the k-th of b with member a. All ends of one group name the
+// same members in the same order, and the same buffer. Each rank sets its groups up in the order of its list, each
+// together with all members (executor.cc, setupConnections). So there must be an order of all groups that every list
+// follows.
 #include "ir/ir_diagnostics.h"
 #include "ir/structure_checker.h"
 
@@ -34,14 +34,14 @@ public:
 
   const SwitchChannel &operator[](End end) const { return program_.ranks[end.first].switchChannels[end.second]; }
 
-  /// How many switch channels of `rank` hold `other`.
+  /// Returns the number of switch channels of `rank` that have member `other`.
   std::size_t count(std::uint32_t rank, std::uint32_t other) const { return with(rank, other).size(); }
-  /// Which of its rank's channels that hold `other` the end is, from 0.
+  /// Returns the position of the end among its rank's channels with member `other`, from 0.
   std::size_t number(End end, std::uint32_t other) const {
     const auto mine = with(end.first, other);
     return static_cast<std::size_t>(std::ranges::lower_bound(mine, End{other, end.second}) - mine.begin());
   }
-  /// The end on `other` that `end` meets; its channel is `noEnd` if there is none.
+  /// Returns the end on `other` that `end` meets. Its channel is `noEnd` if there is none.
   End met(End end, std::uint32_t other) const {
     const auto theirs = with(other, end.first);
     const std::size_t k = number(end, other);
@@ -49,7 +49,7 @@ public:
   }
 
 private:
-  /// (other, channel) of the channels of `rank` that hold `other`.
+  /// Returns (other, channel) for each channel of `rank` with member `other`.
   std::span<const End> with(std::uint32_t rank, std::uint32_t other) const {
     const auto &all = shared_[rank];
     return {std::ranges::lower_bound(all, End{other, 0}), std::ranges::upper_bound(all, End{other, noEnd})};
@@ -59,7 +59,7 @@ private:
   std::vector<std::vector<End>> shared_; // [rank]: (member, channel), sorted
 };
 
-/// "[0, 1, 2]", cut where it is long.
+/// Returns "[0, 1, 2]", shortened if it is long.
 std::string listOf(const std::vector<std::uint32_t> &ranks) {
   constexpr std::size_t most = 16;
   std::string text = "[";
@@ -68,8 +68,8 @@ std::string listOf(const std::vector<std::uint32_t> &ranks) {
   return text + (ranks.size() > most ? ", …]" : "]");
 }
 
-/// The end that is stuck if ranks set their groups up in the order of their lists, and the member that never comes, at
-/// the channel where that is stuck itself.
+/// Sets groups up in the order of the ranks' lists until nothing is possible. Returns an end that is stuck, and the end
+/// at which the missing member is stuck itself.
 std::pair<End, End> stuckEnds(const Program &program, const SwitchGroups &groups) {
   std::vector<std::uint32_t> next(program.ranks.size(), 0);     // [rank]
   std::vector<std::vector<std::uint32_t>> arrived(next.size()); // [first member][channel]
@@ -129,7 +129,7 @@ void StructureChecker::checkSwitchGroups() {
       faultAt({end.first}, noLoc, diag::switch_group_buffer,
               {end.second, end.first, toString(here.buffer), met.second, other, toString(there.buffer)});
   };
-  // The first member looks at all, each other one at the first: then all agree.
+  // The first member compares itself with all, each other one with the first. Then all agree.
   for (std::uint32_t r = 0; r < numRanks_; ++r)
     for (std::uint32_t c = 0; c < program_.ranks[r].switchChannels.size() && !full(); ++c) {
       const std::vector<std::uint32_t> &members = groups[{r, c}].ranks;

@@ -8,7 +8,7 @@ namespace mscclc::ir {
 
 namespace {
 
-/// The same through a memory channel.
+/// Returns the same operation through a memory channel.
 constexpr OpKind memoryKind(OpKind kind) {
   if (isSignal(kind))
     return isRelaxed(kind) ? OpKind::RelaxedSignal : OpKind::Signal;
@@ -67,7 +67,7 @@ private:
     const DataSync sync = op.sync;
     op.kind = memoryKind(op.kind);
     op.channelType = ChannelType::Memory;
-    if (ids.empty()) { // a group of one: nobody is told
+    if (ids.empty()) { // a group of one has no one to signal
       op = {.sync = DataSync::None, .loc = op.loc};
       if (sync != DataSync::None)
         block.append(op);

@@ -1,13 +1,13 @@
-// Signals through the switch, as signals to each member of the group.
+// Replaces signals through the switch by signals to each member of the group.
 //
-// A counter of the switch counts the arrivals of all members, and the n-th wait of a rank passes when there are n times
-// as many as members (semaphore_device.hpp, SwitchDevice2DeviceSemaphoreDeviceHandle). It does not count who has come.
-// Where each member signals and waits by turns, beginning with a signal, in one thread block, that is the same as one
-// signal of each member: nobody signals n + 1 times before its own n-th wait has passed, so of the first n times as
-// many arrivals as members each member has made n. checkSwitchSignals() of passes/verify asks for these turns. Whoever
-// runs, proves or times a program has it spelled out: as many memory channels as there are pairs of members, one signal
-// and one wait through each. They are done by one thread, as the executor does (handleMultiSignal,
-// execution_kernel.hpp), or by one thread for each channel, as kernels of our own do.
+// A counter of the switch counts the arrivals of all members together. The n-th wait of a rank passes when there are n
+// times as many arrivals as members (semaphore_device.hpp, SwitchDevice2DeviceSemaphoreDeviceHandle). The counter does
+// not show which members have arrived. Suppose that each member signals and waits in turn, beginning with a signal, in
+// one thread block. Then no member signals n + 1 times before its own n-th wait has passed. So the first n times as
+// many arrivals as members are n of each member, and the counter is equivalent to one signal of each member.
+// checkSwitchSignals() of passes/verify requires these turns. Code that runs, proves or times a program replaces these
+// signals: a memory channel for each pair of members, with one signal and one wait through each. One thread does them,
+// as in the executor (handleMultiSignal, execution_kernel.hpp), or one thread for each channel, as in emitted kernels.
 #pragma once
 
 #include "ir/program.h"
@@ -17,11 +17,11 @@ namespace mscclc::ir {
 /// True if some thread block signals or waits through a switch channel.
 bool hasSwitchSignals(const Program &program);
 
-/// Who does the signals that a signal through the switch is spelled out as.
+/// The threads that do the signals which replace a signal through the switch.
 enum class SpelledBy : std::uint8_t { OneThread, ThreadEach };
 
-/// `program` with signals to each member in place of those through the switch. Channels that this adds stand behind the
-/// ranks' own memory channels (Rank::switchSignals). Operations may have other numbers.
+/// Returns `program` with signals to each member in place of those through the switch. The added channels follow the
+/// ranks' own memory channels (Rank::switchSignals). The numbers of operations may change.
 Program spellOutSwitchSignals(const Program &program, SpelledBy by);
 
 } // namespace mscclc::ir

@@ -46,22 +46,22 @@
 
 namespace mscclc::ir {
 
-/// The word that IR text begins with, after a byte order mark, blanks and comments.
+/// The first word of IR text, after a byte order mark, blanks and comments.
 inline constexpr std::string_view textHeader = "mscclc.ir";
 
-/// `text` less a byte order mark (UTF-8) at its beginning.
+/// Returns `text` without a UTF-8 byte order mark at its beginning.
 constexpr std::string_view withoutByteOrderMark(std::string_view text) {
   constexpr std::string_view mark = "\xef\xbb\xbf";
   return text.substr(text.starts_with(mark) ? mark.size() : 0);
 }
 
-/// Appends the canonical text of `program`: equal programs give equal text, and parse() gives the program back (all but
-/// SourceMap::contents, which is no part of it). The program must be well formed (structure.h); of another the text
-/// shows what can be shown.
+/// Appends the canonical text of `program`. Equal programs give equal text. parse() of the text gives the program back,
+/// except for SourceMap::contents. A program that is not well formed (structure.h) is shown as far as possible.
 void print(const Program &program, std::string &out);
 
-/// Reads a program from text and checks its structure. Errors go to `diagnostics` at their places in `filename`;
-/// nothing is returned if there was one. Takes time and memory in proportion to the text, whatever numbers it holds.
+/// Reads a program from text and checks its structure. Reports errors to `diagnostics` at their places in `filename`,
+/// and returns nothing if there was one. Time and memory are proportional to the length of the text, whatever numbers
+/// it has.
 std::optional<Program> parse(std::string_view text, std::string_view filename, DiagnosticEngine &diagnostics);
 
 } // namespace mscclc::ir

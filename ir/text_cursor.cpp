@@ -148,7 +148,7 @@ std::string TextCursor::describeNext() {
 }
 
 bool TextCursor::expected(std::string_view what) {
-  std::string found = describeNext(); // steps to the token
+  std::string found = describeNext(); // also moves to the token
   return error(diag::ir_expected, here(), {what, found});
 }
 
@@ -174,7 +174,7 @@ bool TextCursor::error(const DiagInfo &info, const Position &position, std::init
 }
 
 ShownPlace TextCursor::show(const Position &position) const {
-  // A long line's excerpt would hide the message.
+  // The excerpt of a long line would hide the message.
   constexpr std::size_t longest = 240;
   ShownPlace shown;
   shown.file = filename_;

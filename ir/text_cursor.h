@@ -1,4 +1,4 @@
-// Internal to the text form: a cursor over lines of text, and errors that point into it.
+// Internal to the text form: a cursor in lines of text, and errors that point into it.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -8,19 +8,19 @@
 
 namespace mscclc::ir {
 
-/// Walks text line by line, and within a line token by token. Blanks and `//` comments are skipped. A token never spans
-/// lines. The `accept` functions step over what they find and say whether they found it; the `expect` functions report
-/// an error where they do not. After an error the caller goes on with the next line.
+/// Walks text line by line, and within a line token by token. It skips blanks and `//` comments. A token is within one
+/// line. The `accept` functions return whether the token was there, and step past it. The `expect` functions report an
+/// error if it was not. After an error the caller continues with the next line.
 class TextCursor {
 public:
   TextCursor(std::string_view text, std::string_view filename, DiagnosticEngine &diagnostics)
       : text_(text), filename_(filename), diagnostics_(diagnostics), at_(text.data()), lineBegin_(at_), lineEnd_(at_),
         end_(at_ + text.size()) {}
 
-  /// Goes to the next line that holds a token; false at the end of the text, or once there are too many errors.
+  /// Goes to the next line that holds a token. False at the end of the text, or after too many errors.
   bool nextLine();
   bool atLineEnd();
-  /// True if the line's last character but blanks is '{', whatever stands before it.
+  /// True if the last character of the line, except blanks, is '{'.
   bool lineOpensBody() const;
 
   bool accept(char c) {
@@ -35,7 +35,7 @@ public:
     return at_ != lineEnd_ && *at_ == c;
   }
   bool expect(char c) { return accept(c) || expected(std::string{'\'', c, '\''}); }
-  /// Accepts `word` if it stands here as a whole word.
+  /// Accepts `word` if it is here as a whole word.
   bool accept(std::string_view word) {
     if (!startsWith(word) || (at_ + word.size() != lineEnd_ && continuesWord(at_[word.size()])))
       return false;
@@ -43,7 +43,7 @@ public:
     return true;
   }
   bool expect(std::string_view word) { return accept(word) || expected('\'' + std::string(word) + '\''); }
-  /// Accepts `text` even if more letters or digits follow directly ("remote" of "remote0").
+  /// Accepts `text` even if letters or digits follow directly ("remote" of "remote0").
   bool acceptPrefix(std::string_view text) {
     if (!startsWith(text))
       return false;
@@ -52,17 +52,17 @@ public:
   }
   bool expectLineEnd() { return atLineEnd() || expected("end of line"); }
 
-  /// The word here ([A-Za-z_][A-Za-z0-9_]*), stepped over; empty if there is none.
+  /// Returns the word here ([A-Za-z_][A-Za-z0-9_]*) and steps past it; empty if there is none.
   std::string_view word();
-  /// True if a digit stands here.
+  /// True if there is a digit here.
   bool atNumber();
-  /// A decimal number of at most `most`.
+  /// Reads a decimal number of at most `most`.
   bool expectNumber(std::uint64_t &value, std::uint64_t most, std::string_view what);
   bool expectNumber(std::uint32_t &value, std::string_view what);
-  /// A string in double quotes, unescaped into `value`.
+  /// Reads a string in double quotes and stores it unescaped in `value`.
   bool expectString(std::string &value);
 
-  /// Where the next token stands, to report errors at later. Lines are numbered from 1.
+  /// The place of the next token, for errors that are reported later. Lines count from 1.
   struct Position {
     const char *at = nullptr;
     const char *lineBegin = nullptr;
@@ -76,13 +76,13 @@ public:
   void back(const Position &position) { at_ = position.at; }
   std::uint32_t line() const { return line_; }
 
-  /// Reports an error; always false, for `return error(…)`.
+  /// Reports an error. Always returns false, for `return error(…)`.
   bool error(const DiagInfo &info, const Position &position, std::initializer_list<DiagArg> args,
              const DiagInfo *note = nullptr, const Position *notePosition = nullptr);
   bool expected(std::string_view what);
-  /// A place of this text as diagnostics show it; `column` counts bytes from 1.
+  /// Returns a place of this text as diagnostics show it; `column` counts bytes from 1.
   ShownPlace show(const Position &position) const;
-  /// The same for the first token of a line, found by its number.
+  /// Returns the same for the first token of a line, given the line's number.
   ShownPlace showLine(std::uint32_t line) const;
   std::size_t numErrors() const { return numErrors_; }
   bool tooManyErrors() const { return numErrors_ >= maxErrors; }

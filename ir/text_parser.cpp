@@ -59,7 +59,7 @@ void TextParser::skipBody() {
   }
 }
 
-/// After the header of a body: true if the body follows, which it may even where the header is not good.
+/// Called after the header of a body. True if the body follows; it may follow a wrong header, too.
 bool TextParser::opensBody(bool headerIsGood) {
   return headerIsGood || cursor_.lineOpensBody();
 }
@@ -286,7 +286,7 @@ bool TextParser::parseBuffers() {
 }
 
 bool TextParser::parseChannels(ChannelType type) {
-  // Which list comes first says which type of channel was constructed first.
+  // The list that comes first shows which type of channel was constructed first.
   if (type == ChannelType::Memory)
     rank().portChannelsFirst = hasPort_;
   return parseNumbers(type == ChannelType::Port ? rank().portPeers : rank().memoryPeers, "a peer's rank") &&
@@ -337,7 +337,7 @@ bool TextParser::parseLocations() {
   const Position opened = cursor_.here();
   if (!cursor_.expect('{') || !cursor_.expectLineEnd())
     return false;
-  // Entries count on from one another: after an error the rest would only repeat it.
+  // Entries are numbered one after the other, so after one error the others would only repeat it.
   bool good = true;
   parseBody("the locations", opened, [&] { return good = good && parseLocation(); });
   return true;

@@ -1,6 +1,6 @@
-// Internal to the text form: the parser's state. Recursive descent over lines; the depth is fixed, for pipelines are
-// kept on a stack of their own. text_parser.cpp has the file, ranks and locations, text_parser_ops.cpp blocks,
-// text_parser_movement.cpp statements that move data.
+// Internal to the text form: the parser's state. It descends recursively by lines. The depth is fixed, because
+// pipelines have a stack of their own. text_parser.cpp parses the file, ranks and locations, text_parser_ops.cpp
+// blocks, text_parser_movement.cpp statements that move data.
 #pragma once
 
 #include "ir/def_use.h"
@@ -23,7 +23,7 @@ public:
 private:
   using Position = TextCursor::Position;
 
-  // Bodies. `statement` parses one line, or a line and its body; it returns false after an error.
+  // Parses a body. `statement` parses one line, or a line and its body. It returns false after an error.
   template <typename Statement> void parseBody(std::string_view what, const Position &opened, Statement &&statement);
   void missingClose(std::string_view what, const Position &opened);
   void skipBody();

@@ -182,7 +182,7 @@ bool TextParser::parseOperands(Op &op) {
   return true;
 }
 
-/// input[0:2], remote3[0:1], … `found` is false, and nothing read, where no such word stands.
+/// Parses input[0:2], remote3[0:1], …. If there is no such word, sets `found` to false and reads nothing.
 bool TextParser::parseChunk(Chunk &chunk, bool &found) {
   chunk = {};
   found = true;
@@ -219,7 +219,8 @@ bool TextParser::parseRange(std::uint32_t &index, std::uint32_t &size) {
   return cursor_.expect(']');
 }
 
-/// %3, %in, %{in, 3, 5}, %{in, 3, 5, 7, 9, 11, 13, 15, ..}: compared with what the source sees.
+/// Parses %3, %in, %{in, 3, 5} or %{in, 3, 5, 7, 9, 11, 13, 15, ..}, and compares it with the versions that the source
+/// sees.
 bool TextParser::parseVersions(const Op &op, std::uint32_t index, const Chunk &chunk) {
   const Position at = cursor_.here();
   if (!cursor_.accept('%'))

@@ -1,4 +1,4 @@
-// Internal to the text form: the words that printer and parser share.
+// Internal to the text form: words that the printer and the parser share.
 #pragma once
 
 #include "ir/text.h"
@@ -8,7 +8,7 @@ namespace mscclc::ir::words {
 inline constexpr std::string_view header = textHeader;
 inline constexpr std::uint64_t formatVersion = 1;
 
-/// Versions that a read shows one by one; of more, the rest is "..".
+/// The number of versions that a read shows. If there are more, ".." follows.
 inline constexpr std::size_t maxVersionsShown = 8;
 
 inline constexpr std::string_view syncs[] = {"none", "before", "after", "both"}; // by DataSync

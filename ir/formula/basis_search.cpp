@@ -13,7 +13,8 @@ bool areEqual(Values values) {
   return std::ranges::all_of(values, [&](std::int64_t value) { return value == values[0]; });
 }
 
-/// Returns by how much values rise for each one of a direction; nothing if that is not the same at all points.
+/// Returns the rise of values for each step of one along a direction. Returns nothing if it is not the same at all
+/// points.
 std::optional<std::int64_t> evenSlope(const Direction &direction, Values values) {
   std::optional<std::int64_t> slope;
   for (std::size_t p = 0; p < values.size(); ++p) {
@@ -85,14 +86,15 @@ std::optional<Sum> BasisSearch::oneForm(const Directions &rest, Values left) con
 
 // --------------------------------------------------------------------------------------------------------- remainders
 
-/// Few numbers are the remainders of any formula; a number of ranks says something.
+/// True if a modulus is no accident: many points have it, or it is a number of ranks.
 bool BasisSearch::saysSomething(std::int64_t modulus) const {
   const auto isOfNodes = [&](std::int64_t node) { return modulus == node || modulus == space_.ranks() / node; };
   return modulus >= 2 && (static_cast<std::int64_t>(space_.points()) >= 2 * modulus || modulus == space_.ranks() ||
                           std::ranges::any_of(space_.nodes(), isOfNodes));
 }
 
-/// unit · ((a·v + … + c) % modulus) + low, where v of a loop may be 1 << v, or halve with each iteration.
+/// Finds unit · ((a·v + … + c) % modulus) + low. The variable v of a loop may also be 1 << v, or halve with each
+/// iteration.
 std::optional<Sum> BasisSearch::modular(const Directions &rest, Values left) const {
   const auto [low, high] = std::ranges::minmax(left);
   std::int64_t unit = 0;
@@ -128,8 +130,8 @@ std::optional<Sum> BasisSearch::modular(const Directions &rest, Values left) con
   return std::nullopt;
 }
 
-/// Fits with one fitter after another. `fitters` are made when needed: of `rest`, then with one loop's variable as a
-/// power of two.
+/// Tries one fitter after another. The fitters are made when they are first needed: one of `rest`, then some with a
+/// loop's variable as a power of two.
 std::optional<Sum> BasisSearch::modulo(std::vector<ModuloFitter> &fitters, const Directions &rest, const Scaled &values,
                                        std::int64_t modulus) const {
   if (fitters.empty()) {
@@ -166,7 +168,7 @@ std::optional<Sum> BasisSearch::modulo(std::vector<ModuloFitter> &fitters, const
       inner.terms.push_back(termOf(direction, (*found)[v + 1]));
       depth = std::max(depth, direction.depth);
     }
-    // From any number on, few numbers double by chance.
+    // With an additive constant, a few numbers double by accident.
     if (inner.terms.empty() || (inner.constant != 0 && hasPower))
       continue;
     std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = std::numeric_limits<std::int64_t>::min();
@@ -187,7 +189,7 @@ std::optional<Sum> BasisSearch::modulo(std::vector<ModuloFitter> &fitters, const
 Term BasisSearch::remainder(Sum inner, std::int64_t modulus, int depth) const {
   static const Expr ranks = makeExpr(Spelled{"ranks"});
   const bool isOfRanks = modulus == space_.ranks();
-  if (isOfRanks && inner.constant + 1 >= modulus) { // `ranks` says more than its number
+  if (isOfRanks && inner.constant + 1 >= modulus) { // `ranks` explains more than its number
     inner.terms.push_back({.what = ranks});
     inner.constant -= modulus;
   }
@@ -201,8 +203,8 @@ Term BasisSearch::remainder(Sum inner, std::int64_t modulus, int depth) const {
 
 // ------------------------------------------------------------------------------------------------------------- powers
 
-/// Returns `1 << i`, or if not `up` a number that begins with a power of two and ends with 1; i is the variable of a
-/// loop that begins with 0. Nothing for other directions.
+/// Returns a direction for the loop variable i of a loop that begins with 0: `1 << i` if `up`, else the number that
+/// begins with a power of two and halves until it is 1. Returns nothing for other directions.
 std::optional<Direction> BasisSearch::powerOf(const Direction &direction, bool up) const {
   if (direction.depth == 0)
     return std::nullopt;
@@ -220,7 +222,7 @@ std::optional<Direction> BasisSearch::powerOf(const Direction &direction, bool u
   return power;
 }
 
-/// a · 2^k + b, or the same where k goes down.
+/// Finds a · 2^k + b, or the same with falling k.
 std::optional<Sum> BasisSearch::power(const Directions &rest, Values left) const {
   if (rest.size() != 1)
     return std::nullopt;
@@ -231,7 +233,7 @@ std::optional<Sum> BasisSearch::power(const Directions &rest, Values left) const
       continue;
     const std::int64_t constant = (*found)[0], factor = (*found)[1],
                        most = std::int64_t{1} << k->feature.part.axis->high;
-    // Three numbers say little.
+    // Three numbers may double by accident.
     const bool isChance =
         constant != 0 && most < 8 && !std::has_single_bit(static_cast<std::uint64_t>(std::abs(factor)));
     if (std::abs(factor) <= largestNumber / most && !isChance)
@@ -240,7 +242,7 @@ std::optional<Sum> BasisSearch::power(const Directions &rest, Values left) const
   return std::nullopt;
 }
 
-/// rank ^ x, where x depends on loops alone; or the same of its node, or of its place there.
+/// Finds rank ^ x, where x depends on loops alone. The rank may also be its node, or its place in the node.
 std::optional<Sum> BasisSearch::exclusive(const Directions &rest, Values left) const {
   if (rest[0]->depth != 0)
     return std::nullopt;
@@ -263,7 +265,7 @@ std::optional<Sum> BasisSearch::exclusive(const Directions &rest, Values left) c
              low};
 }
 
-/// a · (bit k + c of the rank) + b, or the same where k goes down.
+/// Finds a · (bit k + c of the rank) + b, or the same with falling k.
 std::optional<Sum> BasisSearch::bit(const Directions &rest, Values left) const {
   if (rest.size() != 2 || rest[0]->depth != 0 || rest[1]->depth == 0)
     return std::nullopt;
@@ -272,7 +274,7 @@ std::optional<Sum> BasisSearch::bit(const Directions &rest, Values left) const {
   if (std::ranges::any_of(left, [low, high](std::int64_t value) { return value != low && value != high; }))
     return std::nullopt;
   const std::int64_t jump = high - low, last = k.part.axis->high;
-  if (last > 31) // numbers of ranks have fewer bits
+  if (last > 31) // ranks have at most 31 bits
     return std::nullopt;
   std::int64_t most = 0;
   for (std::size_t p = 0; p < left.size(); ++p)
@@ -314,7 +316,7 @@ static bool isBentBy(const Direction &a, const Direction &b, Values left) {
   return false;
 }
 
-/// A form for the rank's node plus one for its place there, each with loops of its own.
+/// Finds a form for the rank's node plus one for its place in the node, each with loops of its own.
 std::optional<Sum> BasisSearch::inParts(const Basis &basis, const Directions &rest, Values left) const {
   if (rest.size() < 2 || rest[1]->depth != 0 || !std::ranges::all_of(space_.axes(), &Axis::countsUp))
     return std::nullopt;
@@ -326,7 +328,7 @@ std::optional<Sum> BasisSearch::inParts(const Basis &basis, const Directions &re
     parts[second].push_back(rest[v]);
     isOfPlace[static_cast<std::size_t>(rest[v]->depth) + 1] = second;
   }
-  // Each part alone: where the other one's variables are as at the first point.
+  // Take each part alone: set the variables of the other part to their values at the first point.
   std::vector<std::uint32_t> pointOf(basis.cells, Direction::none);
   for (std::size_t p = 0; p < left.size(); ++p)
     pointOf[basis.cellOf[p]] = static_cast<std::uint32_t>(p);

@@ -1,4 +1,4 @@
-// Finds a formula in one basis: a sum of what the number depends on evenly, and one form for the rest.
+// Finds a formula in one basis: a sum of directions with even slopes, and one form for the rest.
 #pragma once
 
 #include "ir/formula/forms.h"
@@ -12,7 +12,7 @@ class BasisSearch {
 public:
   explicit BasisSearch(const Space &space) : space_(space) {}
 
-  /// Takes off what depends on a direction evenly, and looks for a form for the rest.
+  /// Subtracts the directions along which values rise evenly, and seeks one form for the rest.
   std::optional<Sum> find(const Basis &basis, Values values) const;
   /// Returns `inner % modulus`, where `inner` is never negative.
   Term remainder(Sum inner, std::int64_t modulus, int depth) const;

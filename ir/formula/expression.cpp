@@ -20,8 +20,8 @@ struct Mentions {
   bool operator()(const Grouped &e) const { return mentions(e.inner, variable); }
 };
 
-/// How tightly an expression holds together, loosest first. A negation ranks with sums: -a % b is the same number
-/// whichever comes first, so only at the right of an operator does it need parentheses.
+/// The precedence of an expression, lowest first. A negation has the precedence of sums: -a % b is the same number in
+/// both readings, so it needs parentheses only at the right of an operator.
 enum class Precedence : std::uint8_t { Conditional, And, ExclusiveOr, Equal, Compare, Shift, Sum, Product, Primary };
 
 constexpr Precedence tighter(Precedence p) {
@@ -71,7 +71,7 @@ class ExprPrinter {
 public:
   explicit ExprPrinter(std::string &out) : out_(out) {}
 
-  /// Prints `expr`, in parentheses if it holds together less than `least`.
+  /// Prints `expr`, in parentheses if its precedence is below `least`.
   void print(const Expr &expr, Precedence least) {
     const Precedence own = std::visit([](const auto &e) { return precedenceOf(e); }, expr->what);
     out_ += own < least ? "(" : "";
@@ -96,7 +96,7 @@ private:
     const auto [text, precedence] = spellingOf(e.op);
     print(e.left, precedence);
     out_ += text;
-    // a + (b + c) is a + b + c.
+    // a + (b + c) is printed as a + b + c.
     print(e.right, e.op == Operator::Add ? precedence : tighter(precedence));
   }
   void body(const Modulo &e) {

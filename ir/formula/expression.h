@@ -16,7 +16,7 @@ struct Variable {
 };
 
 struct ExprNode;
-/// An expression; null where there is none. Shared, as trees never change.
+/// An expression; null means that there is none. Trees are shared, because they never change.
 using Expr = std::shared_ptr<const ExprNode>;
 
 enum class Operator : std::uint8_t {
@@ -66,7 +66,8 @@ struct Lookup {
 struct Conditional {
   Expr condition, yes, no;
 };
-/// An expression in parentheses where C++ asks for none: a condition as a number, a table's index from its first one.
+/// An expression in parentheses that C++ does not require: a condition used as a number, or a table index that counts
+/// from the first entry.
 struct Grouped {
   Expr inner;
 };

@@ -1,4 +1,4 @@
-// The forms of formulas that are sought.
+// The forms of formulas that the search tries.
 #pragma once
 
 #include "ir/formula/space.h"
@@ -14,17 +14,18 @@ struct Sought {
 
 struct Form {
   const char *name;
-  std::int64_t fewestRanks; ///< of a program, for which it is tried
+  std::int64_t fewestRanks; ///< of the program; with fewer the form is skipped
   std::optional<Sum> (*find)(const Sought &);
 };
 
-/// Forms for kernels, in the order of trying. Axes are rank, block, step and item. They handle anyValue. Remainders are
-/// a function of the device headers, so that sums below 0 have them, too.
+/// Forms for kernels, in the order of trying. The axes are rank, block, step and item. Values may be anyValue.
+/// Remainders use a function of the device headers, which also takes negative sums.
 extern const std::span<const Form> kernelForms;
-/// Forms for sources in the language, in the order of trying. Axes are the rank and loops. Remainders are C++'s.
+/// Forms for sources in the language, in the order of trying. The axes are the rank and the loops. Remainders use C++'s
+/// operator, so their sums must not be negative.
 extern const std::span<const Form> sourceForms;
 
-/// Returns the first of `forms` that has the values at every point; nothing if none has.
+/// Returns the first of `forms` that has the right value at every point; nothing if there is none.
 std::optional<Sum> findFormula(std::span<const Form> forms, const Sought &sought);
 
 } // namespace mscclc::formula

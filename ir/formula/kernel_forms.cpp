@@ -20,12 +20,12 @@ template <class F> void forEachDivisor(std::int64_t n, F f) {
       f(d);
 }
 
-/// The features to try for a number, by what varies in its points.
+/// Lists of features to try for a number, by what varies between its points.
 class FeatureLists {
 public:
   explicit FeatureLists(const Space &space) : space_(space) {}
 
-  /// Returns everything that varies, without axis `except`.
+  /// Returns all axes that vary, without axis `except`.
   Features plain(std::size_t except = noAxis) const {
     Features all;
     for (std::size_t a = 0; a < noAxis; ++a)
@@ -34,7 +34,7 @@ public:
     return all;
   }
 
-  /// Returns the same, and whether an axis has reached the rank: for lists that leave the rank out.
+  /// Returns the same, and for each axis whether it has reached the rank. Lists without the rank itself need these.
   Features skipping(std::size_t except = noAxis) const {
     Features all = plain(except);
     if (axis(rankAxis).varies())
@@ -44,7 +44,7 @@ public:
     return all;
   }
 
-  /// Calls f(features) for skipping() with one axis in quotient and remainder, for each way to split.
+  /// Calls f(features) for each way to split one axis of skipping() into quotient and remainder.
   template <class F> void forEachSplit(F f) const {
     for (const std::size_t a : {blockAxis, itemAxis})
       forEachDivisor(split(a), [&](std::int32_t d) {
@@ -66,7 +66,7 @@ public:
     });
   }
 
-  /// Calls f(features) for what may go around a ring: plain(), and the same with block or item split.
+  /// Calls f(features) for the lists that may go around a ring: plain(), and the same with block or item split.
   template <class F> void forEachRing(F f) const {
     f(plain());
     for (const std::size_t a : {blockAxis, itemAxis})
@@ -80,14 +80,14 @@ public:
 private:
   const Axis &axis(std::size_t a) const { return space_.axes()[a]; }
 
-  /// The number whose divisors may split an axis.
+  /// Returns the number whose divisors may split an axis.
   std::int64_t split(std::size_t a) const {
     if (!axis(a).varies())
       return 0;
     return a == rankAxis ? space_.ranks() : a == itemAxis ? axis(a).high - axis(a).low + 1 : axis(a).high + 1;
   }
 
-  /// Items are counted from the first one.
+  /// Returns a part of an axis. Items count from the first one.
   Part counted(std::size_t a, std::int32_t divisor = 0, bool quotient = false) const {
     return {&axis(a), divisor, quotient, a == itemAxis ? axis(a).low : 0};
   }
@@ -124,7 +124,7 @@ std::optional<Sum> splitSum(const Sought &w) {
 
 // --------------------------------------------------------------------------------------------------------- thresholds
 
-/// Returns the value at each rank, at one place; nothing if it is not known at all ranks.
+/// Returns the value at each rank, at one place of the other axes. Empty if it is unknown at some rank.
 std::vector<std::int64_t> valuesByRank(const Sought &w) {
   const std::vector<Axis> &axes = w.space.axes();
   std::vector<std::int64_t> values;
@@ -139,7 +139,7 @@ std::vector<std::int64_t> valuesByRank(const Sought &w) {
   return values;
 }
 
-/// Ranks at which a value, followed from rank to rank at one place, leaves its course: thresholds worth trying.
+/// Returns ranks that may be a threshold: between them the value does not rise as at the first or the last ranks.
 std::vector<std::size_t> oddRanks(const Sought &w) {
   const std::vector<std::int64_t> values = valuesByRank(w);
   const std::size_t n = values.size();
@@ -168,7 +168,7 @@ std::optional<Sum> steppedSum(const Sought &w) {
 
 // -------------------------------------------------------------------------------------------------------------- rings
 
-/// Any sum that is `values`, the simplest first.
+/// Finds any sum that is `values`, the simplest first.
 std::optional<Sum> anySum(const Sought &w) {
   for (const auto find : {plainSum, skippingSum, splitSum})
     if (auto sum = find(w))
@@ -184,7 +184,7 @@ RingFitters ringFitters(const Sought &w) {
   return fitters;
 }
 
-/// values - base = scale · (sum mod n) + rest, with rest below scale.
+/// Finds values - base = scale · (sum mod n) + rest, where rest is below scale.
 std::optional<Sum> scaledRing(const Sought &w, RingFitters &fitters, std::int64_t base, std::int64_t n,
                               std::int64_t scale) {
   for (ModuloFitter &fitter : fitters) {
@@ -207,7 +207,7 @@ std::optional<Sum> scaledRing(const Sought &w, RingFitters &fitters, std::int64_
   return std::nullopt;
 }
 
-/// Returns the least and the greatest value; the least is 0 where no ring can begin at it.
+/// Returns the least and the greatest value. The least is 0 if no ring can begin at it.
 std::pair<std::int64_t, std::int64_t> rangeOf(const Sought &w) {
   std::int64_t most = 0, least = anyValue;
   for (const std::int64_t value : w.values)
@@ -218,13 +218,13 @@ std::pair<std::int64_t, std::int64_t> rangeOf(const Sought &w) {
   return {most == 0 || least < 0 ? 0 : least, most};
 }
 
-/// A ring of all ranks, perhaps of several chunks each, all `base` further on. Of a ring that goes all around,
-/// scale · (ranks - 1) <= most < scale · ranks.
+/// Finds a ring of all ranks, with one or more chunks for each, shifted by `base`. A complete ring satisfies scale ·
+/// (ranks - 1) <= most < scale · ranks.
 std::optional<Sum> ringFrom(const Sought &w, std::int64_t base, std::int64_t most) {
   const std::int64_t ranks = w.space.ranks(), first = (most - base) / ranks + 1;
   const std::int64_t last = std::max<std::int64_t>(1, (most - base) / (ranks - 1));
   RingFitters fitters = ringFitters(w);
-  // Of very large numbers only the scales at both ends are tried: what is below the scale takes all of it, or little.
+  // For very large numbers, only the scales at both ends are tried. There, the rest is either large or small.
   constexpr std::int64_t mostTried = 128;
   for (std::int64_t scale = first; scale <= last; ++scale) {
     if (scale - first == mostTried)

@@ -16,7 +16,7 @@ std::optional<Sum> inSomeBasis(const Sought &w) {
   return std::nullopt;
 }
 
-/// Adds a term that is 1 where an iteration is past the rank. So lists that lack the rank itself are counted.
+/// Adds a term that is 1 where an iteration is past the rank. Lists without the rank itself need it.
 std::optional<Sum> pastTheRank(const Sought &w) {
   const std::vector<Axis> &axes = w.space.axes();
   for (std::size_t loop = 1; loop < axes.size() && axes[0].varies(); ++loop) {
@@ -39,20 +39,20 @@ std::optional<Sum> pastTheRank(const Sought &w) {
 
 // ---------------------------------------------------------------------------------------------------------- thresholds
 
-/// A search for numbers that jump once along the ranks, at a rank that depends on the iteration: slots that lack one of
-/// the ranks, and remainders beside other terms.
+/// Finds numbers that jump once along the ranks, at a rank that depends on the iteration. Such are slots that leave out
+/// one rank, and remainders beside other terms.
 class JumpSearch {
 public:
   explicit JumpSearch(const Sought &w) : w_(w), basis_(w.space.basis(0)) {}
 
-  /// Returns a sum of variables, and a jump where the rank reaches a sum of loops' variables.
+  /// Returns a sum of variables plus a jump. The jump is where the rank reaches a sum of the loops' variables.
   std::optional<Sum> find();
 
 private:
-  /// The place of the jump in one iteration: behind rank `below`, and at rank `first` or before.
+  /// The place of the jump in one iteration: after rank `below`, and at or before rank `first`.
   struct Bounds {
     std::int64_t below = -1, first = -1; ///< -1: unknown
-    std::size_t point = 0;               ///< one of the iteration
+    std::size_t point = 0;               ///< any point of the iteration
     bool exists = false;
     bool isSure() const { return below >= 0 && first >= 0; }
   };
@@ -77,7 +77,7 @@ private:
       plane_; ///< the rank of the jump: factors of the loops' variables, and a constant at the end
 };
 
-/// Returns the rise along a direction that most points have; 0 if it is nowhere a whole number.
+/// Returns the most frequent rise along a direction; 0 if no rise is a whole number.
 std::int64_t JumpSearch::usualSlope(const Direction &direction) const {
   std::map<std::int64_t, std::size_t> counts;
   for (std::size_t p = 0; p < w_.values.size(); ++p)
@@ -90,7 +90,7 @@ std::int64_t JumpSearch::usualSlope(const Direction &direction) const {
   return most == counts.end() ? 0 : most->first;
 }
 
-/// Sets where the ranks of each iteration jump to `after`. False if a rank past a jump is as those before it.
+/// Sets the bounds of the jump to `after` in each iteration. False if the value jumps back at a later rank.
 bool JumpSearch::setBounds(Values left, std::int64_t after) {
   bounds_.assign(basis_.strides[0], {});
   for (std::size_t p = 0; p < left.size(); ++p) { // ranks ascend
@@ -116,7 +116,7 @@ std::int64_t JumpSearch::height(std::size_t point) const {
   return height;
 }
 
-/// Sets the constant of the plane so that it meets a jump, and checks all others.
+/// Sets the constant of the plane from one known jump, and checks all other bounds.
 bool JumpSearch::planeFits(const Bounds &sure) {
   plane_.back() = 0;
   plane_.back() = sure.first - height(sure.point);
@@ -126,8 +126,8 @@ bool JumpSearch::planeFits(const Bounds &sure) {
   });
 }
 
-/// Sets the plane of the jumps. Slopes come from neighbouring iterations that are sure of theirs. Where there are none,
-/// half of the ranks is tried: the steps of what is done in two halves.
+/// Sets the plane of the jumps. Its slopes come from neighbouring iterations with known jumps. If that does not fit, a
+/// slope of half of the ranks is tried, which algorithms in two halves have.
 bool JumpSearch::findPlane() {
   const auto sure = std::ranges::find_if(bounds_, &Bounds::isSure);
   if (sure == bounds_.end())
@@ -158,7 +158,7 @@ bool JumpSearch::findPlane() {
 }
 
 std::optional<Sum> JumpSearch::find() {
-  // Fewer numbers say too little for a slope, a jump and its place.
+  // Fewer points do not determine a slope, a jump and its place.
   constexpr std::size_t leastPoints = 6;
   const std::size_t rankCells = basis_.cells / basis_.strides[0];
   if (w_.values.size() < leastPoints || rankCells < 3)
@@ -179,7 +179,7 @@ std::optional<Sum> JumpSearch::find() {
   return std::nullopt;
 }
 
-/// Returns Σ slopes · variables + constant + jump · (rank >= plane): as a remainder, where it is one.
+/// Returns Σ slopes · variables + constant + jump · (rank >= plane), as a remainder if possible.
 Sum JumpSearch::withJump(std::int64_t constant, std::int64_t jump) {
   static const Expr ranks = makeExpr(Spelled{"ranks"});
   const Expr rank = basis_.directions[0]->feature.spelled();
@@ -210,7 +210,7 @@ Sum JumpSearch::withJump(std::int64_t constant, std::int64_t jump) {
   return sum;
 }
 
-/// Returns the sum with the remainder of `inner`, if that is never negative and exceeds the ranks at most once.
+/// Returns the sum with the remainder of `inner`, if `inner` is between 0 and twice the number of ranks.
 std::optional<Sum> JumpSearch::asRemainder(const Sum &inner, int depth, std::int64_t constant) {
   const std::int64_t ranks = w_.space.ranks();
   for (std::size_t p = 0; p < w_.values.size(); ++p) {

@@ -1,7 +1,7 @@
-// The points at which a number of a program is taken, and what an expression may name there.
+// The points at which a number of a program is known, and the variables that an expression may use there.
 //
 // A program has one number at many points: for each rank, and for each thread block, iteration of a loop or item of a
-// list. The room finds an expression that has all of these values.
+// list. The room finds an expression with the right value at all points.
 #pragma once
 
 #include "ir/formula/expression.h"
@@ -16,21 +16,20 @@ namespace mscclc::formula {
 
 /// The values of a number, by point.
 using Values = std::span<const std::int64_t>;
-/// A value that may be anything, because nothing reads it. Only sums of fit.h take it.
+/// The value of a number that nothing reads, so that every expression is right there. Only the fits of sum.h take it.
 inline constexpr std::int64_t anyValue = std::numeric_limits<std::int64_t>::min();
 
 /// A variable, and its value at each point.
 struct Axis {
   const Variable *variable = nullptr;
   std::vector<std::int32_t> at = {};
-  bool countsUp = true; ///< a loop leaves no value out
+  bool countsUp = true; ///< all values between the lowest and the highest occur
   std::int32_t low = 0, high = 0;
 
   bool varies() const { return low != high; }
 };
 
-/// An axis, minus `from`; with a divisor, the quotient or the remainder of that. Without an axis it is the number
-/// -from.
+/// An axis minus `from`; with a divisor, the quotient or the remainder of that. Without an axis it is the number -from.
 struct Part {
   const Axis *axis = nullptr;
   std::int32_t divisor = 0;
@@ -44,7 +43,8 @@ struct Part {
   Expr spelled() const;
 };
 
-/// A number that sums are made of: a part; 1 where the part is at least `limit` and else 0; or a shifted number.
+/// A number that sums are made of. It is a part, or 1 where the part is at least `limit` and else 0, or a shifted
+/// number.
 struct Feature {
   Part part;
   std::optional<Part> limit = {};
@@ -61,7 +61,7 @@ struct Feature {
 };
 using Features = std::vector<Feature>;
 
-/// Two points at which one feature differs by one, and all others of a list are the same.
+/// Two points between which one feature differs by one, and all others of a list are equal.
 struct Neighbours {
   std::size_t first, second;
 };
@@ -70,9 +70,9 @@ struct Neighbours {
 struct Direction {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   Feature feature;
-  int depth = 0; ///< 0: of the rank; else the number of its loop, from 1
+  int depth = 0; ///< 0 for the rank; else the number of the loop, from 1
   std::vector<std::uint32_t> next =
-      {}; ///< by point: where this is larger, and all else of the basis is the same; or `none`
+      {}; ///< by point: the next point where this is larger and the rest of the basis is equal; or `none`
   std::optional<Neighbours> unit = {}; ///< the first step of one
 };
 
@@ -86,8 +86,8 @@ struct Basis {
 
 class Space {
 public:
-  /// axes[0] is the rank, and axes have `points` values each. `ranks`: of the program. `nodes`: how many ranks a node
-  /// may have; only bases need it, for which points are in ascending order of axes[0], then axes[1], and so on.
+  /// axes[0] is the rank. Each axis has `points` values. `ranks`: the number of ranks of the program. `nodes`: possible
+  /// numbers of ranks of a node. If bases are used, points are sorted by axes[0], then axes[1], and so on.
   Space(std::vector<Axis> axes, std::size_t points, std::uint32_t ranks, std::vector<std::uint32_t> nodes = {});
   Space(const Space &) = delete;
   Space &operator=(const Space &) = delete;
@@ -98,8 +98,8 @@ public:
   const std::vector<std::uint32_t> &nodes() const { return nodes_; }
 
   std::size_t numBases() const { return nodes_.size() + 1; }
-  /// Basis 0 is the axes. Basis n has the rank's node, of nodes()[n - 1] ranks, and its place there in place of the
-  /// rank.
+  /// Basis 0 consists of the axes. In basis n, the rank is replaced by its node of nodes()[n - 1] ranks and its place
+  /// in the node.
   const Basis &basis(std::size_t number) const;
 
 private:

@@ -75,7 +75,8 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// Solves rows · x = right-hand sides with Gaussian elimination, earlier columns first, free ones 0.
+/// Solves rows · x = right-hand sides by Gaussian elimination. Earlier columns are eliminated first; free unknowns are
+/// 0.
 std::vector<double> solve(Rows rows, std::size_t columns) {
   std::size_t next = 0;
   std::vector<std::size_t> pivotOf;
@@ -127,7 +128,7 @@ std::optional<std::size_t> onlyStep(const Features &features, std::size_t from, 
   return differs;
 }
 
-/// Returns the number nearest to 0 of those that are `v` modulo `n`; the positive one of two.
+/// Returns the number nearest to 0 that is congruent to `v` modulo `n`; of two, the positive one.
 std::int64_t nearestToZero(std::int64_t v, std::int64_t n) {
   v = (v % n + n) % n;
   return v > n / 2 ? v - n : v;
@@ -135,9 +136,9 @@ std::int64_t nearestToZero(std::int64_t v, std::int64_t n) {
 
 } // namespace
 
-// Starts from a guess of zeros and adds the first point at which the guess is wrong as an equation. Each one raises the
-// rank of the system by one, or shows that it has no solution. So there are at most two rounds more than features.
-// Guesses may be fractions on the way; the end is checked in whole numbers.
+// The guess begins with zeros. Each round adds the first point where the guess is wrong as an equation. The equation
+// raises the rank of the system by one, or shows that there is no solution, so there are at most two rounds more than
+// features. Guesses may be fractions; the final check uses whole numbers.
 std::optional<Coefficients> fitSum(const Features &features, Values values) {
   Rows rows;
   std::vector<double> guess(features.size() + 1, 0);

@@ -10,14 +10,14 @@ namespace mscclc::formula {
 struct Term {
   std::int64_t factor = 1;
   Expr what;
-  int depth = 0; ///< how many loops are around the innermost variable that it names
+  int depth = 0; ///< number of loops around the innermost variable in it
 };
 
 struct Sum {
   std::vector<Term> terms;
   std::int64_t constant = 0;
 
-  /// Adds a term, or its factor to that of a term with the same text.
+  /// Adds a term. If there is a term with the same text, their factors are added.
   void add(Term term);
   void add(const Sum &other);
   /// Kernels write `4 * rank - j + 2`: factors first, and terms in their order.
@@ -29,7 +29,7 @@ struct Sum {
 /// A sum of features: coefficients[0] is the constant, and coefficients[i + 1] belongs to features[i].
 using Coefficients = std::vector<std::int64_t>;
 
-/// Returns the sum at a point, with coefficients that are whole or not.
+/// Returns the sum at a point. Coefficients may be whole or not.
 template <class Number>
 Number sumAt(const Features &features, const std::vector<Number> &coefficients, std::size_t point) {
   Number sum = coefficients[0];
@@ -39,10 +39,10 @@ Number sumAt(const Features &features, const std::vector<Number> &coefficients, 
   return sum;
 }
 
-/// Returns the sum of `features` with these coefficients; terms with 0 are left out.
+/// Returns the sum of `features` with these coefficients, without terms of 0.
 Sum sumOf(const Features &features, const Coefficients &coefficients);
 
-/// Returns coefficients with which the sum is `values` at every point; nothing if whole numbers do not do it.
+/// Returns coefficients with which the sum is `values` at every point; nothing if there are no whole ones.
 std::optional<Coefficients> fitSum(const Features &features, Values values);
 
 /// The numbers (value - base) / scale; anyValue stays as it is.
@@ -55,17 +55,17 @@ struct Scaled {
   }
 };
 
-/// Finds sums modulo some number, of the same features, for several lists of values.
+/// Finds sums of fixed features modulo some number, for several lists of values.
 class ModuloFitter {
 public:
   /// Reads slopes between these neighbours, one pair for each feature. A feature without a pair has slope 0.
   ModuloFitter(Features features, std::vector<std::optional<Neighbours>> neighbours);
-  /// Seeks the neighbours of the first point at which `asked` is not anyValue. All values that are fitted later are
+  /// Takes neighbours of the first point at which `asked` is not anyValue. All values that are fitted later must be
   /// anyValue at the same points.
   ModuloFitter(Features features, Values asked);
 
-  /// Returns coefficients with which the sum is `values` modulo `n` at every point, each the nearest to 0. `values` are
-  /// in [0, n). Nothing if these slopes do not do it.
+  /// Returns coefficients with which the sum is `values` modulo `n` at every point. Each is the one nearest to 0.
+  /// `values` are in [0, n). Returns nothing if the slopes between the neighbours do not fit.
   std::optional<Coefficients> fit(const Scaled &values, std::int64_t n);
   const Features &features() const { return features_; }
 
@@ -74,8 +74,8 @@ private:
 
   Features features_;
   std::vector<std::optional<Neighbours>> neighbours_; ///< by feature
-  std::optional<std::size_t> first_ = 0;              ///< gives the constant
-  std::size_t suspect_ = 0;                           ///< where a sum was wrong; the next one mostly is, too
+  std::optional<std::size_t> first_ = 0;              ///< the point that gives the constant
+  std::size_t suspect_ = 0; ///< where the last wrong sum was wrong; the next wrong one mostly is, too
 };
 
 } // namespace mscclc::formula
