@@ -8,7 +8,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// The search proper. Diagonal k holds the points (x, y) with x - y = k; furthest[k] is the largest x reached on it.
+/// The search itself. Diagonal k holds the points (x, y) with x - y = k. furthest[k] is the largest x reached on it.
 class Search {
 public:
   Search(std::size_t leftSize, std::size_t rightSize, const std::function<bool(std::size_t, std::size_t)> &equal)
@@ -36,13 +36,13 @@ public:
           return true;
         }
       }
-      // Only the middle of the array is in use yet, but histories are short.
+      // Most of the array is still unused here, but there are few steps, so copies stay cheap.
       history_.push_back(furthest);
     }
     return false;
   }
 
-  /// Walks the found path backwards.
+  /// Returns the pairs on the found path, which it follows backwards.
   Pairs pairs() const {
     Pairs found;
     long x = leftSize_, y = rightSize_;
@@ -65,7 +65,7 @@ public:
   }
 
 private:
-  /// True if diagonal `k` is best reached in step `d` by an insertion (from k + 1) rather than a deletion.
+  /// True if an insertion (from k + 1) reaches further on diagonal `k` in step `d` than a deletion.
   static bool goesDown(const std::vector<long> &furthest, long maxEdits, long k, long d) {
     const auto at = [&](long i) { return furthest[static_cast<std::size_t>(i + maxEdits + 1)]; };
     return k == -d || (k != d && at(k - 1) < at(k + 1));

@@ -1,4 +1,4 @@
-// Reads thread blocks: operations, and the tables that these name channels and remote buffers by.
+// Reads thread blocks: operations, and the tables through which these name channels and remote buffers.
 #pragma once
 
 #include "backend-json/check_ids.h"
@@ -11,10 +11,10 @@ namespace mscclc::json {
 /// An entry of one of a block's tables: ids of one type of channel.
 class TableEntryReader final : public ObjectReader {
 public:
-  /// The first field of `schema` is one of `types`, the second the ids.
+  /// The first field of `schema` is one of `types`, the second one is the ids.
   TableEntryReader(PlanContext &plan, ObjectSchema schema, std::span<const std::string_view> types)
       : ObjectReader(schema), plan_(plan), types_(types) {}
-  /// A list of entries that are put at the end of `table`.
+  /// Expects a list of entries, and appends them to `table`.
   Expected several(std::vector<ir::ResourceUse> &table);
 
   void begin(std::size_t at) override;
@@ -32,14 +32,14 @@ private:
 class BlockReader final : public ObjectReader {
 public:
   explicit BlockReader(PlanContext &plan);
-  /// A list of blocks that are put at the end of `blocks`.
+  /// Expects a list of blocks, and appends them to `blocks`.
   Expected several(std::vector<ir::ThreadBlock> &blocks);
 
   void begin(std::size_t at) override;
   Expected field(std::size_t k) override;
   void end(const ReadObject &object) override;
 
-  /// Of the blocks of the list that was read last, as listed.
+  /// Returns the ids of the blocks in the list that was read last, in its order.
   const std::vector<std::uint32_t> &ids() const { return ids_; }
 
 private:
@@ -48,7 +48,7 @@ private:
   std::vector<std::uint32_t> ids_;
   GivenIds given_;
   ir::LocId loc_ = ir::noLoc;
-  ir::ThreadBlock block_; ///< being read; its capacity is kept from block to block
+  ir::ThreadBlock block_; ///< the one being read; its capacity is reused by the next block
   OpReader bodyOps_, ops_;
   TableEntryReader channels_, remoteBuffers_;
 };

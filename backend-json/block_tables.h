@@ -1,4 +1,4 @@
-// The tables of a thread block as a plan lists them: one list for each type, types in the order of first appearance.
+// The tables of a thread block as a plan lists them: one list for each type, in the order of first appearance.
 #pragma once
 
 #include "ir/program.h"
@@ -8,14 +8,14 @@
 
 namespace mscclc::json {
 
-/// Types of a table in the order of first appearance; `count` of them.
+/// The types of a table in the order of first appearance. There are `count` of them.
 struct TableTypes {
   std::array<ir::ChannelType, 4> types{};
   std::size_t count = 0;
   std::span<const ir::ChannelType> list() const { return {types.data(), count}; }
 };
 
-/// The types that a block's table has.
+/// Returns the types in a block's table.
 inline TableTypes typesOf(const std::vector<ir::ResourceUse> &table) {
   TableTypes found;
   unsigned seen = 0;
@@ -29,7 +29,7 @@ inline TableTypes typesOf(const std::vector<ir::ResourceUse> &table) {
   return found;
 }
 
-/// Calls f(position, id) for each entry of `type`; position counts entries of that type only.
+/// Calls f(position, id) for each entry of `type`. The position counts only entries of that type.
 template <typename F> void forEachOfType(const std::vector<ir::ResourceUse> &table, ir::ChannelType type, F f) {
   std::uint32_t position = 0;
   for (const ir::ResourceUse &use : table)
@@ -37,15 +37,15 @@ template <typename F> void forEachOfType(const std::vector<ir::ResourceUse> &tab
       f(position++, use.id);
 }
 
-/// Position of an id among the entries of its type in the current block's table, in constant time.
-/// One instance serves all blocks of a rank: entries of earlier blocks are told apart by a stamp.
+/// Finds the position of an id among the entries of its type in the current block's table, in constant time. One
+/// instance serves all blocks of a rank: each slot has the number of the block that set it, so old entries are ignored.
 class LocalIndex {
 public:
   static constexpr std::uint32_t absent = ~std::uint32_t{0};
 
-  /// Starts a rank with `size` ids.
+  /// Begins a rank with `size` ids.
   void resize(std::size_t size) { slots_.assign(size, {0, 0}); }
-  /// Takes over the table of block `block` (of this rank), entries of `type`. The first entry of an id counts.
+  /// Loads the entries of `type` from the table of block `block`. The first entry of an id counts.
   void load(const std::vector<ir::ResourceUse> &table, ir::ChannelType type, std::uint32_t block) {
     stamp_ = block + 1;
     forEachOfType(table, type, [&](std::uint32_t position, std::uint32_t id) {

@@ -1,4 +1,4 @@
-// The ids of a list of gpus or thread blocks.
+// Checks the ids of a list of gpus or thread blocks.
 #pragma once
 
 #include "backend-json/diagnostics.h"
@@ -11,19 +11,19 @@
 
 namespace mscclc::json {
 
-/// Reports those of the i-th entry of a list.
+/// Reports a fault of the i-th entry of a list.
 using ReportId = std::function<void(std::size_t i, const ir::DiagInfo &, const std::vector<ir::DiagArg> &)>;
 
-/// Reports `ids`, of the entries of a list, of which none is given twice, unless they are 0, 1, … in order: the
-/// executor takes some of what an entry holds by its id and the rest by its position (execution_plan.cc,
-/// setupOperations). `what`: what the entries are.
+/// Reports the ids of a list's entries unless they are 0, 1, … in order; no id may be there twice. The executor finds
+/// some data of an entry by its id and the rest by its position (execution_plan.cc, setupOperations). `what`: a word
+/// for the entries.
 void checkIds(const std::vector<std::uint32_t> &ids, std::string_view what, const ReportId &report);
 
-/// The ids of a list, as they are read. What follows one that is given twice may be gigabytes of the same.
+/// The ids of a list while it is read. Reading stops at a repeated id, because the rest may be gigabytes of the same.
 class GivenIds {
 public:
   void clear() { given_.clear(); }
-  /// Takes the id that is being read. If it was given before, that is reported and nothing more is read.
+  /// Adds the id that is being read. Reports one that was there before, and stops reading.
   void take(ValueReader &in, std::string_view what, std::uint64_t id);
 
 private:

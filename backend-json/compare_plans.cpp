@@ -58,7 +58,7 @@ std::string show(ChannelType type) {
   return std::string(toString(type));
 }
 
-/// A set, in one order.
+/// Returns a set in sorted order.
 std::vector<std::string> sortedTags(const Program &program) {
   std::vector<std::string> tags = program.tags;
   std::ranges::sort(tags);
@@ -100,12 +100,13 @@ private:
   const Program &left_, &right_;
   const CompareOptions options_;
   ProgramPlace at_;
-  std::vector<bool> leftInBody_, rightInBody_; ///< of the block's operations: inside a pipeline
+  std::vector<bool> leftInBody_, rightInBody_; ///< by operation of the block: it is inside a pipeline
   PlanComparison found_;
-  std::unordered_map<std::string, std::size_t> alike_; ///< what a difference shares with others -> its index
+  std::unordered_map<std::string, std::size_t>
+      alike_; ///< the properties that a difference shares with others → its index
 };
 
-/// Counts a difference. True if it is none of those kept so far and there is room for it.
+/// Counts a difference. True if it is a new one and there is room for it.
 bool Comparer::isNew(Kind kind, std::string_view operation, std::string_view field, LocId loc, std::size_t op) {
   ++found_.total;
   std::string key(field.substr(0, field.find('[')));
@@ -151,7 +152,7 @@ PlanComparison Comparer::run() {
   field("tags", sortedTags(left_), sortedTags(right_));
   field<std::uint64_t>("number of gpus", left_.ranks.size(), right_.ranks.size());
   if (left_.ranks.size() != right_.ranks.size())
-    return std::move(found_); // everything else differs by that
+    return std::move(found_); // this makes everything else different
   for (std::size_t i = 0; i < std::min(left_.ranks.size(), right_.ranks.size()); ++i) {
     at_ = {static_cast<std::uint32_t>(i)};
     compareRanks(left_.ranks[i], right_.ranks[i]);
@@ -249,7 +250,7 @@ void Comparer::compareOps(const Rank &leftRank, const ThreadBlock &left, const R
   compareGap(leftRank, left, nextLeft, left.ops.size(), rightRank, right, nextRight, right.ops.size());
 }
 
-/// Between two operations that both have: pairs those of one kind as changed, tells the rest as added.
+/// Compares the operations between two aligned ones: pairs those of one kind as changed, and reports the rest as added.
 void Comparer::compareGap(const Rank &leftRank, const ThreadBlock &left, std::size_t leftFrom, std::size_t leftTo,
                           const Rank &rightRank, const ThreadBlock &right, std::size_t rightFrom, std::size_t rightTo) {
   const auto pairs = alignSequences(leftTo - leftFrom, rightTo - rightFrom, [&](std::size_t i, std::size_t j) {

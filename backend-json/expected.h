@@ -1,4 +1,4 @@
-// What a reader expects of a value, and where it goes: the levels of a plan say it, value_reader.h holds them to it.
+// The value that a reader expects, and the variable for it. The levels of a plan state them, and value_reader.h checks.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace mscclc::json {
 struct Expected;
 class ObjectReader;
 
-/// Anything; it is read over.
+/// Any value; it is skipped.
 struct Ignored {};
 struct WholeNumber {
   std::uint64_t min, max;
@@ -27,12 +27,12 @@ struct Truth {
 struct Text {
   std::function<void(std::string_view)> take;
 };
-/// One of `words`, taken by its index.
+/// One of `words`; its index is the value.
 struct Word {
   std::span<const std::string_view> words;
   std::function<void(std::size_t)> take;
 };
-/// Any number of values; element() is asked for each, before it is read.
+/// Any number of values. element() is called for each, before it is read.
 struct List {
   std::function<Expected()> element;
 };
@@ -40,7 +40,7 @@ struct Expected : std::variant<Ignored, WholeNumber, Truth, Text, Word, List, Ob
   using variant::variant;
 };
 
-// What most fields hold. `out` is set when the value comes, and left alone when it is not as expected.
+// Expectations of most fields. `out` is set when the value arrives, and is unchanged if the value is not as expected.
 
 template <typename T> Expected number(T &out) {
   return WholeNumber{0, std::numeric_limits<T>::max(), [&out](std::uint64_t value) { out = static_cast<T>(value); }};
@@ -55,7 +55,7 @@ inline Expected boolean(bool &out) {
 inline Expected string(std::string &out) {
   return Text{[&out](std::string_view value) { out = value; }};
 }
-/// One of `words`, which stand for the enumerators of E from `First` on.
+/// Expects one of `words`. They are the names of the enumerators of E, from `First` on.
 template <auto First, typename E = decltype(First)> Expected word(std::span<const std::string_view> words, E &out) {
   return Word{words, [&out](std::size_t index) { out = static_cast<E>(static_cast<std::size_t>(First) + index); }};
 }
@@ -69,34 +69,34 @@ inline Expected list(ObjectReader &element) {
   return List{[&element] { return Expected(&element); }};
 }
 
-/// The fields of an object, all of which must be there unless their bit in `optional` is set. At most 32.
+/// The fields of an object. All must be there unless their bit in `optional` is set. There are at most 32.
 struct ObjectSchema {
   std::span<const std::string_view> fields;
   std::uint32_t optional = 0;
 };
 
-/// An object that was read to its end.
+/// A complete object.
 struct ReadObject {
-  std::uint32_t fields; ///< bit set: those that were there
-  std::size_t begin;    ///< byte at which it begins
-  bool clean;           ///< nothing in it was in error
+  std::uint32_t fields; ///< bit set of the fields that were there
+  std::size_t begin;    ///< the byte at which it begins
+  bool clean;           ///< there was no error in it
 };
 
-/// Reads the objects of one level, one after another. Fields come in the order of the text.
+/// Reads the objects of one level one after another, and their fields in the order of the text.
 class ObjectReader {
 public:
   explicit ObjectReader(ObjectSchema schema) : schema(schema) {}
   virtual ~ObjectReader() = default;
 
-  virtual void begin(std::size_t /*at*/) {} ///< an object opens at this byte
-  /// What the value of the schema's k-th field must be; asked when it comes.
+  virtual void begin(std::size_t /*at*/) {} ///< called when an object opens at this byte
+  /// Returns the expected value of the schema's k-th field. Called when that field arrives.
   virtual Expected field(std::size_t k) = 0;
   virtual void end(const ReadObject &) {}
 
   const ObjectSchema schema;
 };
 
-/// An object whose fields have nothing to do with each other.
+/// An object whose fields do not depend on each other.
 class PlainObject final : public ObjectReader {
 public:
   PlainObject(ObjectSchema schema, std::function<Expected(std::size_t)> fields)

@@ -6,7 +6,7 @@ namespace mscclc::json {
 
 namespace {
 
-/// Follows the path as far as the values that the parser meets lie on it, and passes by all others.
+/// Follows the path through the values that the parser meets, and skips all other values.
 class Finder final : public nlohmann::json_sax<nlohmann::json> {
 public:
   Finder(std::string_view text, const JsonPath &path, std::size_t known, std::size_t begin)
@@ -62,7 +62,7 @@ private:
     return opens == (path_[matched_].field.empty() ? Opens::List : Opens::Object);
   }
 
-  /// The end of what lies on the path is the end of the search.
+  /// The end of a value on the path ends the search.
   bool close() {
     places_.next();
     return passedBy_-- != 0;
@@ -70,11 +70,11 @@ private:
 
   TokenPlaces places_;
   const JsonPath &path_;
-  std::size_t matched_;      ///< steps of the path that lead to the value on the path, or to the list or object around
-  bool onPath_ = true;       ///< the next value is the one that matched_ steps lead to
+  std::size_t matched_;      ///< steps of the path to the current value, or to the list or object around it
+  bool onPath_ = true;       ///< the next value is the one at the end of these steps
   bool inList_ = false;      ///< directly in a list on the path
   std::size_t index_ = 0;    ///< of the next value in that list
-  std::size_t passedBy_ = 0; ///< depth within what does not lie on the path
+  std::size_t passedBy_ = 0; ///< depth within a skipped value
   std::optional<std::size_t> found_;
 };
 

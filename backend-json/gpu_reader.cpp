@@ -67,7 +67,7 @@ Expected ChannelReader::field(std::size_t k) {
   return Ignored{};
 }
 
-/// True if a channel of this type has these fields.
+/// True if a channel of this type has exactly these fields.
 bool ChannelReader::fieldsFit(const ReadObject &object) {
   const std::uint32_t wanted = *type_ == ChannelType::Switch ? switchOnly : pointToPointOnly;
   const std::size_t errorsBefore = plan_.in.numErrors();

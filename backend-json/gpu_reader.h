@@ -1,5 +1,5 @@
-// Reads gpus: their channels, remote buffers, semaphores and thread blocks. A gpu that is complete is resolved, as a
-// plan lists what a block's operations name after the blocks.
+// Reads gpus: their channels, remote buffers, semaphores and thread blocks. Indices are resolved when a gpu is
+// complete, because a plan lists the things that operations name after the blocks.
 #pragma once
 
 #include "backend-json/block_reader.h"
@@ -9,11 +9,11 @@
 
 namespace mscclc::json {
 
-/// A list entry of all channels of one type, or one switch channel.
+/// An entry of a list: all channels of one type, or one switch channel.
 class ChannelReader final : public ObjectReader {
 public:
   explicit ChannelReader(PlanContext &plan);
-  /// A list of channels of `rank`.
+  /// Expects a list of channels of `rank`.
   Expected several(ir::Rank &rank);
 
   void begin(std::size_t at) override;
@@ -65,14 +65,14 @@ private:
 class GpuReader final : public ObjectReader {
 public:
   explicit GpuReader(PlanContext &plan);
-  /// A list of gpus that are put at the end of `ranks`.
+  /// Expects a list of gpus, and appends them to `ranks`.
   Expected several(std::vector<ir::Rank> &ranks);
 
   void begin(std::size_t at) override;
   Expected field(std::size_t k) override;
   void end(const ReadObject &object) override;
 
-  /// Of the gpus, as listed: their ids and where they begin.
+  /// Returns the ids of the gpus, and the bytes at which they begin, in the order of the list.
   const std::vector<std::uint32_t> &ids() const { return ids_; }
   const std::vector<std::size_t> &places() const { return places_; }
 

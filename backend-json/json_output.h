@@ -1,4 +1,4 @@
-// Writes JSON text as it goes: lists and objects on one line, or each of their items on a line of its own.
+// Writes JSON text piece by piece. The items of a list or an object are on one line, or on a line each.
 #pragma once
 
 #include <charconv>
@@ -11,7 +11,7 @@
 
 namespace mscclc::json {
 
-/// Collects text in a buffer of fixed size and hands it to a stream. After a failure of the stream the rest is dropped.
+/// Collects text in a buffer of fixed size and sends it to a stream. After the stream has failed, the rest is dropped.
 class JsonOutput {
 public:
   enum class Items : bool { OnOneLine, OnLines };
@@ -23,7 +23,7 @@ public:
   void beginList(Items items) { begin('[', ']', items); }
   /// Ends the innermost object or list.
   void end();
-  /// The field that the next value is of. Names and words hold nothing that is escaped, and are short.
+  /// Writes the field name of the next value. Names and words are short and need no escapes.
   void key(std::string_view name) {
     item();
     quoted(name);
@@ -47,16 +47,16 @@ public:
     beginValue();
     raw(value ? "true" : "false");
   }
-  /// Any text. Bytes of it that are not UTF-8 become U+FFFD.
+  /// Writes any text. Bytes that are not UTF-8 become U+FFFD.
   void string(std::string_view value);
-  /// Ends the text, which is written then.
+  /// Ends the text and writes it to the stream.
   void finish();
   void flush();
   bool failed() const { return stream_.fail(); }
 
 private:
   static constexpr std::size_t capacity = 1 << 16;
-  static constexpr std::size_t reserve = 128; ///< room that every single piece may count on
+  static constexpr std::size_t reserve = 128; ///< room in the buffer that every piece may use
 
   struct Container {
     char close;
@@ -70,13 +70,13 @@ private:
     open_.push_back({close, items});
     depth_ += items == Items::OnLines;
   }
-  /// What comes before a value; after its key nothing.
+  /// Writes what precedes a value; nothing after a key.
   void beginValue() {
     if (!afterKey_ && !open_.empty())
       item();
     afterKey_ = false;
   }
-  /// What comes before an item of the innermost object or list.
+  /// Writes what precedes an item of the innermost object or list.
   void item() {
     Container &inner = open_.back();
     if (!inner.empty)
@@ -97,7 +97,7 @@ private:
     room();
     buffer_[used_++] = c;
   }
-  /// Text of up to `reserve` bytes.
+  /// Writes text of up to `reserve` bytes.
   void raw(std::string_view text) {
     room();
     std::memcpy(buffer_.get() + used_, text.data(), text.size());
@@ -113,7 +113,7 @@ private:
   std::unique_ptr<char[]> buffer_;
   std::size_t used_ = 0;
   std::vector<Container> open_;
-  std::size_t depth_ = 0; ///< how many of the open ones have their items on lines
+  std::size_t depth_ = 0; ///< number of open objects and lists with items on lines of their own
   bool afterKey_ = false;
 };
 

@@ -1,4 +1,4 @@
-// A place in a JSON text: the fields and indices that lead to a value.
+// A place in a JSON text, given by the fields and indices that lead to a value.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ public:
   void push(std::string_view field) { steps_[size_++] = {field, 0}; }
   void push(std::size_t index) { steps_[size_++] = {{}, index}; }
 
-  /// The path one step further.
+  /// Returns the path with one more step.
   template <typename S> JsonPath operator/(S step) const {
     JsonPath longer = *this;
     longer.push(step);

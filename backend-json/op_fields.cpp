@@ -24,7 +24,7 @@ bool sameChunks(const Rank &left, std::span<const Chunk> l, const Rank &right, s
                     [&](const Chunk &a, const Chunk &b) { return sameChunk(left, a, right, b); });
 }
 
-/// The operation's ids that a plan prints, in an order that means something.
+/// Returns the ids of the operation in a plan. They are sorted where their order has no meaning.
 std::vector<std::uint32_t> printedIds(const PlacedOp &at) {
   if (!isSemaphoreOp(at.op.kind) && !signalsThroughSwitch(at.op.kind) && !hasChannelIds(at.op.kind, at.op.channelType))
     return {};
@@ -59,7 +59,7 @@ std::string show(const Rank &rank, const Chunk &chunk) {
   return text + "[" + std::to_string(chunk.index) + ":" + std::to_string(std::uint64_t{chunk.index} + chunk.size) + "]";
 }
 
-/// The elements of a list; of a long one the first, and how many there are.
+/// Returns the elements of a list in words; of a long list the first ones, and their number.
 std::string showList(std::size_t count, const auto &element) {
   constexpr std::size_t shown = 8;
   std::string text = "[";
@@ -82,7 +82,7 @@ std::string showGroup(const Op &op) {
   return op.groupSize == 0 ? "none" : "slice " + std::to_string(op.groupIndex) + " of " + std::to_string(op.groupSize);
 }
 
-/// Differences of one side's operands: by element where both have as many, else as a whole.
+/// Compares the operands of one side: one by one if both have the same number, else as a whole.
 void compareOperands(std::vector<FieldDifference> &out, const std::string &field, const Rank &left,
                      std::span<const Chunk> l, const Rank &right, std::span<const Chunk> r) {
   if (l.size() != r.size()) {

@@ -1,4 +1,4 @@
-// Fields of one operation as a plan names them, for comparing and showing. Used by compare_plans.cpp.
+// The fields of an operation with their names in a plan, for comparing and showing. Used by compare_plans.cpp.
 #pragma once
 
 #include "ir/program.h"
@@ -8,20 +8,20 @@
 
 namespace mscclc::json {
 
-/// An operation within its block and rank.
+/// An operation with its block and rank.
 struct PlacedOp {
   const ir::Rank &rank;
   const ir::ThreadBlock &block;
   const ir::Op &op;
 };
 
-/// True if a plan says the same of both, bodies of pipelines aside.
+/// True if both have the same text in a plan, without the bodies of pipelines.
 bool sameOp(const PlacedOp &left, const PlacedOp &right);
 
 struct FieldDifference {
   std::string field, left, right;
 };
-/// What differs between two operations of one kind.
+/// Returns the differences between two operations of one kind.
 std::vector<FieldDifference> differingFields(const PlacedOp &left, const PlacedOp &right);
 
 } // namespace mscclc::json

@@ -10,7 +10,7 @@ using namespace ir;
 
 namespace {
 
-/// What an operation must have depends on its name: checkFields() knows.
+/// Required fields depend on the operation's name, so checkFields() checks them.
 constexpr std::uint32_t allOptional = ~std::uint32_t{0};
 
 constexpr std::uint32_t chunkPlaces =
@@ -182,7 +182,7 @@ void OpReader::end(const ReadObject &object) {
   block_.ops.pop_back();
 }
 
-/// Checks what depends on the operation's kind. False after errors.
+/// Checks the properties that depend on the operation's kind. False after errors.
 bool OpReader::finish(const ReadObject &object) {
   if (!kindKnown_) {
     if ((object.fields & op_field::Name) == 0)
@@ -230,7 +230,7 @@ bool OpReader::checkFields(const ReadObject &object) {
   return true;
 }
 
-/// The executor takes the number of the entries for that of the channels, and reads nothing else of them.
+/// The executor takes the number of entries as the number of channels, and reads nothing else of them.
 bool OpReader::finishFlush(const ReadObject &object) {
   if (!dsts_.empty() && dsts_.size() != ids_.size()) {
     plan_.in.error(diag::flush_entries, object.begin, {dsts_.size(), plural(ids_.size(), "channel")});
@@ -242,7 +242,7 @@ bool OpReader::finishFlush(const ReadObject &object) {
   return true;
 }
 
-/// Until the gpu's channels are known, the source's space says over which buffer the plan takes the channel to be.
+/// Until the gpu's channels are known, the space of the source keeps the buffer that the plan gives for the channel.
 bool OpReader::finishSwitchReduce(const ReadObject &object) {
   if (ids_.size() != 1) {
     plan_.in.error(diag::one_switch_channel, object.begin, {toString(op_.kind), ids_.size()});
@@ -255,7 +255,7 @@ bool OpReader::finishSwitchReduce(const ReadObject &object) {
   return true;
 }
 
-/// The operation's id is that of the switch channel that its first operand on one names.
+/// Sets the operation's id to the switch channel of its first operand in a switch buffer.
 void OpReader::nameSwitchChannel() {
   for (const auto *side : {&srcs_, &dsts_})
     for (const Chunk &chunk : *side)

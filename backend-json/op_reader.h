@@ -1,4 +1,4 @@
-// Reads operations. Their indices stay those of the plan: resolve.h turns them into the rank's own.
+// Reads operations. Their indices stay those of the plan until resolve.h turns them into the rank's own.
 #pragma once
 
 #include "backend-json/plan_context.h"
@@ -11,7 +11,7 @@ namespace mscclc::json {
 class ChunkReader final : public ObjectReader {
 public:
   explicit ChunkReader(PlanContext &plan);
-  /// A chunk, or a list of them, that is put at the end of `out`.
+  /// Expects a chunk, or a list of chunks, and appends them to `out`.
   Expected one(std::vector<ir::Chunk> &out);
   Expected several(std::vector<ir::Chunk> &out);
 
@@ -27,12 +27,12 @@ private:
   std::uint32_t rank_ = 0;
 };
 
-/// Reads operations at the end of a block.
+/// Reads operations and appends them to a block.
 class OpReader final : public ObjectReader {
 public:
-  /// `body`: reads those inside a pipeline. Null: this is that one, and pipelines are refused.
+  /// `body` reads the operations inside a pipeline. Null: this one is inside a pipeline, and refuses another.
   OpReader(PlanContext &plan, ir::ThreadBlock &block, OpReader *body);
-  /// A list of operations; `around` is the location of the block or the pipeline.
+  /// Expects a list of operations. `around` is the location of the block or the pipeline.
   Expected several(ir::LocId around);
 
   void begin(std::size_t at) override;
@@ -52,10 +52,10 @@ private:
   ir::ThreadBlock &block_;
   OpReader *const body_;
   ir::LocId around_ = ir::noLoc;
-  std::uint32_t listed_ = 0; ///< operations of the list so far
+  std::uint32_t listed_ = 0; ///< number of operations of the list so far
 
   // The operation that is being read.
-  std::size_t slot_ = 0; ///< its place in the block: before those of its body
+  std::size_t slot_ = 0; ///< its index in the block, before the operations of its body
   ir::Op op_;
   bool kindKnown_ = false;
   ir::BufferKind switchBuffer_{};
@@ -66,7 +66,7 @@ private:
   PlainObject groupInfo_, iterContext_;
 };
 
-/// A list of numbers that are put at the end of `out`.
+/// Expects a list of numbers, and appends them to `out`.
 Expected numbers(std::vector<std::uint32_t> &out);
 
 } // namespace mscclc::json

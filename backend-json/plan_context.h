@@ -1,4 +1,4 @@
-// What the readers of all levels of one plan share.
+// Data that the readers of all levels of a plan share.
 #pragma once
 
 #include "backend-json/value_reader.h"
@@ -10,23 +10,23 @@ namespace mscclc::json {
 
 struct PlanContext {
   ValueReader &in;
-  /// Ranks that the plan names must lie below it.
+  /// Ranks in the plan must be less than this.
   const std::uint64_t rankLimit;
   /// See json::readPlan.
   const bool asRun;
 
-  /// Of the program: each gpu, thread block and operation as listed.
+  /// Locations of the program: each gpu, thread block and operation in the plan.
   ir::SourceMap sources{};
   ir::LocId planLoc = ir::noLoc, gpuLoc = ir::noLoc;
-  std::uint32_t opsLabel = 0; ///< of the lists of operations
+  std::uint32_t opsLabel = 0; ///< label of the lists of operations
   std::uint64_t largestRank = 0;
-  /// The gpu that is being read, and its id once that is known.
+  /// The gpu that is being read, and its id when it is known.
   ValueReader::Anchor gpu{};
   std::optional<std::uint64_t> gpuId{};
 
-  /// A rank that the plan names.
+  /// Expects a rank.
   Expected rank(std::uint32_t &out);
-  /// The gpu's id, wherever among its fields it stands; nothing if it has none.
+  /// Finds the gpu's id, which may be anywhere among its fields; nothing if it has none.
   std::optional<std::uint64_t> idOfGpu();
 };
 

@@ -1,5 +1,5 @@
-// Names of a plan's fields, level by level, in the order in which a plan is written; those of operations are in
-// plan_schema.h. Reader and writer both ask here.
+// The names of a plan's fields, level by level, in the order of writing. Reader and writer use them. plan_schema.h has
+// the fields of operations.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,7 @@ enum class GpuField : std::uint8_t {
 inline constexpr std::string_view gpuFields[] = {"id",           "input_chunks", "output_chunks",  "scratch_chunks",
                                                  "threadblocks", "channels",     "remote_buffers", "semaphores"};
 
-/// Of a gpu's channels: all of one type, or one switch channel.
+/// Fields of a gpu's channels: all of one type, or one switch channel.
 enum class ChannelField : std::uint8_t { Type, ConnectedTo, Buffer, RankGroups };
 inline constexpr std::string_view channelFields[] = {"channel_type", "connected_to", "buffer_type", "rank_groups"};
 
@@ -66,7 +66,7 @@ inline constexpr std::string_view semaphoreFields[] = {"init_value"};
 enum class BlockField : std::uint8_t { Id, Ops, Channels, RemoteBuffers };
 inline constexpr std::string_view blockFields[] = {"id", "ops", "channels", "remote_buffer_refs"};
 
-/// Of a block's tables.
+/// Fields of a block's tables.
 enum class ChannelRefField : std::uint8_t { Type, Ids };
 inline constexpr std::string_view channelRefFields[] = {"channel_type", "channel_ids"};
 enum class RemoteRefField : std::uint8_t { Type, Ids };
@@ -75,13 +75,13 @@ inline constexpr std::string_view remoteRefFields[] = {"access_channel_type", "r
 enum class ChunkField : std::uint8_t { BufferId, SwitchChannelId, Rank, Buffer, Index, Size };
 inline constexpr std::string_view chunkFields[] = {"buffer_id", "switch_channel_id", "rank", "type", "index", "size"};
 
-/// Of `iter_context` and `tbg_info`.
+/// Fields of `iter_context` and `tbg_info`.
 enum class IterContextField : std::uint8_t { UnitSize, NumChunks };
 inline constexpr std::string_view iterContextFields[] = {"unit_size", "num_chunks"};
 enum class GroupInfoField : std::uint8_t { Index, Size };
 inline constexpr std::string_view groupInfoFields[] = {"tb_id", "tbg_size"};
 
-/// The names of the fields of a level, by the level's enumeration.
+/// The names of the fields of a level, given the level's enumeration.
 template <typename Field> inline constexpr auto namesOf = nullptr;
 template <> inline constexpr auto &namesOf<PlanField> = planFields;
 template <> inline constexpr auto &namesOf<GpuField> = gpuFields;
@@ -99,7 +99,7 @@ template <typename Field> constexpr std::string_view nameOf(Field field) {
   return namesOf<Field>[static_cast<std::size_t>(field)];
 }
 
-/// The field's bit in a set of fields of its level.
+/// Returns the field's bit in a set of fields of its level.
 template <typename Field> constexpr std::uint32_t bitOf(Field field) {
   return 1u << static_cast<unsigned>(field);
 }

@@ -1,4 +1,5 @@
-// Reads a whole plan, by its levels: gpu_reader.h, block_reader.h, op_reader.h. Used by read_plan.cpp alone.
+// Reads a whole plan with the readers of its levels: gpu_reader.h, block_reader.h, op_reader.h. Used by read_plan.cpp
+// only.
 #pragma once
 
 #include "backend-json/gpu_reader.h"
@@ -10,15 +11,15 @@ namespace mscclc::json {
 
 class PlanReader final : public ObjectReader {
 public:
-  /// Ranks that the plan names must lie below `rankLimit`. `asRun`: see json::readPlan.
+  /// Ranks in the plan must be less than `rankLimit`. `asRun`: see json::readPlan.
   PlanReader(std::string_view text, std::string_view filename, ir::DiagnosticEngine &engine, std::uint64_t rankLimit,
              bool asRun);
 
-  /// The program, or nothing after errors, which are reported.
+  /// Returns the program. After errors, reports them and returns nothing.
   std::optional<ir::Program> read();
 
-  /// True if read() found nothing wrong but that the plan names a rank it has no gpu for. That is not reported: read
-  /// again with the number of gpus as limit.
+  /// True if the only fault that read() found is a rank without a gpu. This fault is not reported: read the plan again
+  /// with the number of gpus as limit.
   bool namesUnknownRank() const { return in_.numErrors() == 0 && numGpus() != 0 && plan_.largestRank >= numGpus(); }
   std::size_t numGpus() const { return gpus_.ids().size(); }
 

@@ -1,4 +1,4 @@
-// Words of a plan, and which fields each operation has. Writer, reader and comparison all ask here.
+// The words of a plan, and the fields of each operation. Writer, reader and comparison use them.
 #pragma once
 
 #include "ir/op_semantics.h"
@@ -12,22 +12,22 @@
 
 namespace mscclc::json {
 
-// Of the fields of a plan two are ours: `root`, the root's rank, of a collective that has one and of no other; and
-// `tags`, a list of ir::Program::tags, of a program that has some. MSCCL++'s loader looks fields up by name and passes
-// over those that it does not know (execution_plan.cc, ExecutionPlan::Impl). A plan of such a collective without a root
-// is taken for one of a custom collective: others name theirs freely.
+// Two fields of a plan are mscclc's own. `root` is the rank of the root, for a collective that has one. `tags` is a
+// list of ir::Program::tags, for a program that has some. MSCCL++'s loader looks fields up by name and ignores others
+// (execution_plan.cc, ExecutionPlan::Impl). A rooted collective's plan without a root is read as one of a custom
+// collective, because other tools may use these names for anything.
 
-// Words of enumerators, in the order of ir::BufferKind, ir::ChannelType (from Memory on), ir::Protocol. Those of
-// reductions are ir::reduceOpNames.
+// The words of enumerators, in the order of ir::BufferKind, ir::ChannelType (from Memory on), ir::Protocol.
+// ir::reduceOpNames has those of reductions.
 inline constexpr std::string_view bufferWords[] = {"i", "o", "s"};
 inline constexpr std::string_view channelWords[] = {"memory", "port", "switch"};
 inline constexpr std::string_view protocolWords[] = {"Simple", "LL"};
 inline constexpr auto pointToPointWords = std::span(channelWords).first(2);
 
-/// A field set of an operation: bit k stands for opFieldNames[k].
+/// A set of fields of an operation: bit k is opFieldNames[k].
 using OpFields = std::uint32_t;
 
-// Field k of an operation: constant and name, in the order a plan prints them.
+// Field k of an operation: constant and name, in the order of a plan.
 #define MSCCLC_OP_FIELDS(FIELD)                                                                                        \
   FIELD(Name, "name")                                                                                                  \
   FIELD(BarrierId, "barrier_id")                                                                                       \
@@ -59,7 +59,7 @@ inline constexpr std::string_view opFieldNames[] = {
 #undef FIELD
 };
 
-/// Name of the one field in `field`.
+/// Returns the name of the one field in `field`.
 constexpr std::string_view nameOf(OpFields field) {
   return opFieldNames[std::countr_zero(field)];
 }
@@ -79,7 +79,7 @@ struct PlanOp {
 };
 
 namespace detail {
-/// Follows from the operation's shape, so that a plan has no field the IR could not hold, and none is missing.
+/// Returns the fields that follow from the operation's shape. So a plan has exactly the fields that the IR can hold.
 constexpr PlanOp fieldsFor(ir::OpKind kind) {
   using namespace op_field;
   const ir::OpShape shape = ir::shapeOf(kind);
@@ -88,11 +88,12 @@ constexpr PlanOp fieldsFor(ir::OpKind kind) {
     op.required |= BarrierId | NumThreadblocks;
   else if (kind == ir::OpKind::Pipeline)
     op.required |= IterContext | Body;
-  else if (kind == ir::OpKind::SwitchReduce) // spelled unlike all others (GroupLoadReduce in internal/operations.py)
+  else if (kind ==
+           ir::OpKind::SwitchReduce) // its spelling differs from all others (GroupLoadReduce in internal/operations.py)
     op.required |= SwitchRange | DstChunk | ChannelIds;
   else if (ir::info(kind).step == ir::OpStep::Data)
     op.required |= Buffers;
-  if (ir::signalsThroughSwitch(kind)) { // GroupSignal and GroupWait name no type of channel
+  if (ir::signalsThroughSwitch(kind)) { // GroupSignal and GroupWait have no field for the type of channel
     op.required |= SwitchChannelId;
     return op;
   }
@@ -108,7 +109,7 @@ constexpr PlanOp fieldsFor(ir::OpKind kind) {
     op.required |= Reduction;
   if (ir::canBeSliced(kind))
     op.optional |= TbgInfo;
-  if (kind == ir::OpKind::Flush) // nothing but their number counts: see WriteOptions::countedFlushes
+  if (kind == ir::OpKind::Flush) // only their number counts: see WriteOptions::countedFlushes
     op.optional |= DstBuff;
   return op;
 }
@@ -124,15 +125,15 @@ constexpr const PlanOp &planOp(ir::OpKind kind) {
   return detail::planOps[static_cast<std::size_t>(kind)];
 }
 
-/// True if an operation of this kind prints `channel_ids` when it goes through channels of `type`: puts only through
-/// port channels, whose queues they name; memory channels are known by their remote buffer alone.
+/// True if an operation of this kind has `channel_ids` when it uses channels of `type`. Puts have them only for port
+/// channels, whose queues they name. The remote buffer alone identifies a memory channel.
 constexpr bool hasChannelIds(ir::OpKind kind, ir::ChannelType type) {
   const PlanOp &op = planOp(kind);
   return (op.required & op_field::ChannelIds) != 0 ||
          ((op.optional & op_field::ChannelIds) != 0 && type == ir::ChannelType::Port);
 }
 
-/// True if the order of the operation's channels means nothing.
+/// True if the order of the operation's channels has no meaning.
 constexpr bool channelsAreASet(ir::OpKind kind) {
   return ir::isSignal(kind) || ir::isWait(kind) || kind == ir::OpKind::Flush;
 }

@@ -34,7 +34,7 @@ private:
   void resolveOp(ThreadBlock &block, const Op &op, const JsonPath &list, std::size_t position);
   void resolveIds(std::span<std::uint32_t> ids, const Op &op, const JsonPath &list, std::size_t position);
   void resolveSwitchRange(std::uint32_t channel, Chunk &chunk, const JsonPath &list, std::size_t position);
-  /// Turns `id`, an index into `table`, into what stands there. The path is made for errors only.
+  /// Replaces `id`, an index into `table`, by the entry there. The path is built for errors only.
   template <typename Path>
   void lookUp(std::uint32_t &id, const std::vector<std::uint32_t> &table, std::string_view what, Path path) {
     if (id < table.size())
@@ -49,7 +49,7 @@ private:
   Rank &rank_;
   const ValueReader::Anchor &gpu_;
   ValueReader &in_;
-  /// Of the block being resolved: ids by type of channel.
+  /// Tables of the current block: ids by type of channel.
   std::vector<std::uint32_t> channelTables_[4], remoteTables_[4];
 };
 
@@ -61,7 +61,7 @@ void Resolver::run() {
   }
 }
 
-/// Checks a block's tables against the rank's lists and spreads them by type.
+/// Checks a block's tables against the rank's lists and separates them by type.
 bool Resolver::resolveTables(const ThreadBlock &block, const JsonPath &path) {
   const std::size_t errorsBefore = in_.numErrors();
   for (const bool remote : {false, true}) {
@@ -102,7 +102,7 @@ void Resolver::resolveOps(ThreadBlock &block, const JsonPath &path) {
   }
 }
 
-/// Resolves one operation, the `position`-th of those at `list`.
+/// Resolves one operation, at index `position` of the list at `list`.
 void Resolver::resolveOp(ThreadBlock &block, const Op &op, const JsonPath &list, std::size_t position) {
   const auto ids = block.idsOf(op);
   resolveIds(ids, op, list, position);
@@ -147,7 +147,7 @@ void Resolver::resolveIds(std::span<std::uint32_t> ids, const Op &op, const Json
   }
 }
 
-/// A switch reduce names its buffer and its channel: both must say the same.
+/// A switch reduce names its buffer and its channel. Both must agree.
 void Resolver::resolveSwitchRange(std::uint32_t channel, Chunk &chunk, const JsonPath &list, std::size_t position) {
   chunk.id = channel;
   if (channel >= rank_.switchChannels.size())

@@ -1,5 +1,5 @@
-// Where nlohmann's parser is in a text. Its SAX interface hands over values without their places; the bytes that it
-// has taken, counted by the iterator it takes them from, tell them.
+// The place of nlohmann's parser in a text. Its SAX interface passes values without their places. The iterator from
+// which it takes bytes counts them, and so gives the places.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@ namespace mscclc::json {
 
 class TokenPlaces {
 public:
-  /// Of a value, or of white space before one, that begins at byte `begin` of `text`.
+  /// The text of a value, or of white space before one, begins at byte `begin` of `text`.
   explicit TokenPlaces(std::string_view text, std::size_t begin = 0)
       : text_(text), reached_(text.data() + begin), previousEnd_(begin), end_(begin) {}
 
-  /// Has nlohmann's parser send the events of a value to `events`, whose every event calls next() first. False if the
-  /// handler stopped it or the text is no JSON. `whole`: nothing but white space may follow the value.
+  /// Runs nlohmann's parser, which sends the events of a value to `events`. Every event must first call next(). False
+  /// if the handler stopped it or the text is not JSON. `whole`: only white space may follow the value.
   template <typename Events> bool parse(Events &events, bool whole);
 
   /// Steps to the token that the parser has just read.
@@ -24,8 +24,8 @@ public:
     previousEnd_ = end_;
     end_ = taken();
   }
-  /// Byte at which the token begins that is a value or a field's name: between it and the one before stand only white
-  /// space, ',' and ':'. The parser has taken one byte more if the one before is a number; that is one of these, too.
+  /// Returns the byte at which the current token begins; it is a value or a field's name. Only white space, ',' and ':'
+  /// are between it and the token before. If that token is a number, the parser has taken one of these bytes already.
   std::size_t here() const {
     const std::size_t at = text_.find_first_not_of(" \t\r\n,:", previousEnd_);
     return at == std::string_view::npos ? text_.size() : at;
@@ -34,7 +34,7 @@ public:
   std::string_view text() const { return text_; }
 
 private:
-  /// Goes over a text and tells how far it got.
+  /// Iterates over a text and counts how far it got.
   class Iterator {
   public:
     using iterator_category = std::input_iterator_tag;

@@ -14,7 +14,8 @@ constexpr std::string_view expectedNames[] = {"anything", "a number", "true or f
                                               "a string", "a list",   "an object"};
 static_assert(std::size(expectedNames) == std::variant_size_v<Expected::variant>);
 
-/// Index of `name` in `fields`, looked for from `hint` on, as fields mostly come in order; fields.size() if absent.
+/// Returns the index of `name` in `fields`; fields.size() if it is absent. The search begins at `hint`, because fields
+/// are mostly in order.
 std::size_t indexOf(std::span<const std::string_view> fields, std::string_view name, std::size_t hint) {
   for (std::size_t i = hint; i < fields.size(); ++i)
     if (fields[i] == name)
@@ -22,8 +23,8 @@ std::size_t indexOf(std::span<const std::string_view> fields, std::string_view n
   return static_cast<std::size_t>(std::find(fields.begin(), fields.end(), name) - fields.begin());
 }
 
-/// The parser's words for what it met. Its place is told by ours, and what it has read may be anything, of any length.
-/// All versions from 3.11 on say the same, but for an empty text.
+/// Returns the parser's words for its error, without the place and without the text that it has read, which may be
+/// long. All versions from 3.11 on have the same words, except for an empty text.
 std::string_view wordsOf(const nlohmann::json::exception &fault) {
   std::string_view text = fault.what();
   if (const std::size_t begin = text.find(" - "); begin != std::string_view::npos)
@@ -39,7 +40,7 @@ std::string shown(std::string_view text) {
   for (const char c : text.substr(0, longest))
     out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
   while (text.size() > longest && !out.empty() && (out.back() & 0x80) != 0)
-    out.pop_back(); // no part of a character
+    out.pop_back(); // remove the incomplete character
   return text.size() > longest ? out + "…" : out;
 }
 
@@ -47,7 +48,7 @@ void ValueReader::read(ObjectReader &root) {
   root_ = &root;
   if (!places_.parse(*this, true))
     return;
-  // The parser takes a NUL for the end, as of a C string.
+  // The parser takes a NUL as the end, as in a C string.
   if (const std::size_t last = places_.taken() - 1; places_.text()[last] == '\0')
     error(diag::json_syntax, last, {"text after the plan"});
 }
@@ -65,7 +66,7 @@ Expected ValueReader::expected() {
   return frame.step == nothing ? Ignored{} : frame.object->field(frame.step);
 }
 
-/// A value of no parts. `take` is called if a `Wanted` is expected; otherwise the value is refused.
+/// Reads a value without parts. Calls `take` if a `Wanted` is expected; otherwise the value is refused.
 template <typename Wanted, typename Take> bool ValueReader::scalar(std::string_view found, Take take) {
   places_.next();
   if (ignoredDepth_ != 0)
@@ -116,12 +117,12 @@ bool ValueReader::number_unsigned(number_unsigned_t value) {
   });
 }
 
-/// The parser calls integers so that have a sign.
+/// The parser sends integers with a sign here.
 bool ValueReader::number_integer(number_integer_t) {
   return scalar<WholeNumber>("a number", [&](const WholeNumber &wanted) { badNumber(wanted, "a negative number"); });
 }
 
-/// A fraction, or an integer that no 64 bits hold.
+/// This is a fraction, or an integer that does not fit in 64 bits.
 bool ValueReader::number_float(number_float_t, const string_t &text) {
   return scalar<WholeNumber>("a number", [&](const WholeNumber &wanted) {
     const bool integer = text.find_first_not_of("0123456789") == std::string::npos;
@@ -153,7 +154,7 @@ bool ValueReader::string(string_t &value) {
   return valueEnds();
 }
 
-/// JSON text has none.
+/// JSON text has no binary values.
 bool ValueReader::binary(binary_t &) {
   return false;
 }
@@ -233,9 +234,10 @@ bool ValueReader::end_array() {
   return valueEnds();
 }
 
-/// The parser stops here, whatever is returned. `position`: how many bytes it has taken, the end counted as one.
+/// The parser stops here, whatever is returned. `position`: the number of bytes that it has taken; the end counts as
+/// one.
 bool ValueReader::parse_error(std::size_t position, const std::string &token, const nlohmann::json::exception &fault) {
-  constexpr int numberOverflow = 406; // not even a double holds it
+  constexpr int numberOverflow = 406; // it does not fit in a double
   if (fault.id == numberOverflow) {
     number_float(0, token);
     return false;
@@ -288,7 +290,7 @@ ir::ShownPlace ValueReader::shownPlace(const Anchor &near, const JsonPath &path)
   return shown;
 }
 
-/// "plan.json:12:7: $.gpus[0]"; without an offset no line and column.
+/// Returns "plan.json:12:7: $.gpus[0]"; without an offset, no line and column.
 std::string ValueReader::placeText(const JsonPath &path, std::optional<std::size_t> offset) {
   std::string place = filename_ + ":";
   if (offset) {

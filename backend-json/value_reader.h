@@ -1,5 +1,5 @@
-// Reads values from a JSON text as they come, by nlohmann's SAX interface, and reports what is not as expected, with
-// its path, line and column. No tree of the text is made.
+// Reads the values of a JSON text one after another, by nlohmann's SAX interface. Reports unexpected values with their
+// path, line and column. No tree of the text is made.
 #pragma once
 
 #include "backend-json/diagnostics.h"
@@ -15,11 +15,11 @@ namespace mscclc::json {
 
 class ValueReader final : public nlohmann::json_sax<nlohmann::json> {
 public:
-  /// `filename` is shown as it is. `text` must outlive the reader.
+  /// `filename` is shown unchanged. `text` must outlive the reader.
   ValueReader(std::string_view text, std::string_view filename, ir::DiagnosticEngine &engine)
       : places_(text), filename_(filename), engine_(engine) {}
 
-  /// Reads the text as one object. Reports unknown, repeated and missing fields, and what is no JSON.
+  /// Reads the text as one object. Reports unknown, repeated and missing fields, and text that is not JSON.
   void read(ObjectReader &root);
 
   /// Reports at the value that is being read.
@@ -31,35 +31,35 @@ public:
   void error(const ir::DiagInfo &info, const JsonPath &path, std::size_t offset, const std::vector<ir::DiagArg> &args) {
     report(info, path, offset, args);
   }
-  /// A value whose place is known, and others are looked for from there.
+  /// A value with a known place. Other values are searched from there.
   struct Anchor {
     JsonPath path;
     std::size_t begin;
   };
-  /// Reports at the value that `path` leads to, which lies in that of `near`.
+  /// Reports at the value of `path`, which lies within the value of `near`.
   void errorAt(const Anchor &near, const JsonPath &path, const ir::DiagInfo &info,
                const std::vector<ir::DiagArg> &args = {}) {
     if (!full())
       report(info, path, find(near, path), args);
   }
-  /// The byte at which the value begins that `path` leads to, if it is there.
+  /// Returns the byte at which the value of `path` begins, if it is there.
   std::optional<std::size_t> find(const Anchor &near, const JsonPath &path) const;
-  /// The number at that byte; nothing if there is no whole number.
+  /// Returns the number at that byte; nothing if there is no whole number.
   std::optional<std::uint64_t> numberAt(std::size_t offset) const;
-  /// That value, for a report of another's.
+  /// Returns the place of the value of `path`, for a report about another value.
   ir::ShownPlace shownPlace(const Anchor &near, const JsonPath &path);
 
-  /// Where the value stands that is being read; in ObjectReader::begin() and end() the object.
+  /// Returns the path of the value that is being read. In ObjectReader::begin() and end() that is the object.
   JsonPath path() const;
-  /// Reports nothing more, and stops reading.
+  /// Stops reading and reporting.
   void stop() { numErrors_ = std::max(numErrors_, maxErrors); }
-  /// True after so many errors that nothing more is reported.
+  /// True after so many errors that reporting has stopped.
   bool full() const { return numErrors_ >= maxErrors; }
   std::size_t numErrors() const { return numErrors_; }
   ir::DiagnosticEngine &engine() { return engine_; }
   std::string_view filename() const { return filename_; }
 
-  // The events of nlohmann's parser; false stops it.
+  // The events of nlohmann's parser. Returning false stops it.
   bool null() override;
   bool boolean(bool value) override;
   bool number_integer(number_integer_t value) override;
@@ -75,19 +75,19 @@ public:
   bool parse_error(std::size_t position, const std::string &token, const nlohmann::json::exception &fault) override;
 
 private:
-  /// Errors after which reading stops.
+  /// The number of errors after which reading stops.
   static constexpr std::size_t maxErrors = 20;
   static constexpr std::size_t nothing = ~std::size_t{0};
 
-  /// An object or a list that is open.
+  /// An open object or list.
   struct Frame {
     ObjectReader *object; ///< null: a list
     List list;
     std::size_t begin;
     std::size_t errorsBefore;
-    std::uint32_t fields = 0;   ///< bit set: those met
-    std::size_t next = 0;       ///< the field that most likely comes next
-    std::size_t step = nothing; ///< field or element that is being read
+    std::uint32_t fields = 0;   ///< bit set of those that were read
+    std::size_t next = 0;       ///< the field that is expected next, as fields are mostly in order
+    std::size_t step = nothing; ///< the field or element that is being read
   };
 
   Expected expected();
@@ -106,13 +106,13 @@ private:
   ir::DiagnosticEngine &engine_;
   ObjectReader *root_ = nullptr;
   std::vector<Frame> frames_;
-  std::size_t ignoredDepth_ = 0; ///< within a value that is read over
+  std::size_t ignoredDepth_ = 0; ///< depth within a skipped value
   bool rootRead_ = false;
   std::size_t numErrors_ = 0;
-  std::size_t knownOffset_ = 0, knownLine_ = 1, knownLineStart_ = 0; ///< where the last line count ended
+  std::size_t knownOffset_ = 0, knownLine_ = 1, knownLineStart_ = 0; ///< the end of the last line count
 };
 
-/// `text` for a message: control characters replaced, cut when long.
+/// Returns `text` for a message: control characters are replaced, and long text is cut.
 std::string shown(std::string_view text);
 
 } // namespace mscclc::json

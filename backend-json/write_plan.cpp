@@ -25,7 +25,7 @@ public:
       : program_(program), out_(stream, options.compact), countedFlushes_(options.countedFlushes) {}
 
   bool write(std::string_view name);
-  /// One operation; a pipeline without its body.
+  /// Writes one operation; a pipeline without its body.
   void writeSingle(const OpRef &at);
 
 private:
@@ -42,7 +42,7 @@ private:
     key(field);
     out_.word(value);
   }
-  /// A list; f(i) writes element i.
+  /// Writes a list; f(i) writes element i.
   template <typename F> void list(JsonOutput::Items items, std::size_t count, F f) {
     out_.beginList(items);
     for (std::size_t i = 0; i < count; ++i)
@@ -248,7 +248,7 @@ template <typename Field> void PlanWriter::table(const std::vector<ResourceUse> 
   });
 }
 
-/// The list of those of the block's operations from `begin` to before `end` that are in no body of another.
+/// Writes the list of the block's operations in [begin, end), except those in the body of another one.
 void PlanWriter::ops(std::size_t begin, std::size_t end) {
   out_.beginList(onLines);
   for (std::size_t i = begin; i < end;) {
@@ -318,7 +318,7 @@ void PlanWriter::operandFields(OpFields fields) {
   }
 }
 
-/// The fields after the operands.
+/// Writes the fields after the operands.
 void PlanWriter::channelFields(OpFields fields) {
   if (hasChannelIds(op_->kind, op_->channelType)) {
     const auto ids = block_->idsOf(*op_);

@@ -11,22 +11,23 @@ namespace mscclc::json {
 
 struct WriteOptions {
   bool compact = false;     ///< no line breaks and no spaces
-  std::string nameOverride; ///< the plan's name; empty: the program's
-  /// A flush gets an entry in `dst_buff` for each channel. MSCCL++'s executor flushes as many channels as it finds
-  /// entries there (execution_kernel.hpp, handleFlush), so none where there are none, as the Python DSL writes it.
+  std::string nameOverride; ///< replaces the program's name; empty: no replacement
+  /// A flush gets an entry in `dst_buff` for each channel. MSCCL++'s executor flushes as many channels as there are
+  /// entries (execution_kernel.hpp, handleFlush). Without entries, as in plans of the Python DSL, it flushes none.
   bool countedFlushes = false;
 };
 
-/// Writes `program` to `stream` as it goes, one operation a line; memory does not grow with the program. The same
-/// program gives the same bytes. False if the stream failed (a full disk, say); what was written is then incomplete.
-/// Requires thread blocks (ir::requireBlocks), data syncs lowered to nops, instances replicated, and every channel and
-/// remote buffer that an operation names in its block's tables; otherwise throws ir::InternalError.
+/// Writes `program` to `stream` piece by piece, one operation a line, in constant memory. The same program gives the
+/// same bytes. False if the stream failed, for example on a full disk; then the text is incomplete. Throws
+/// ir::InternalError unless the program has thread blocks (ir::requireBlocks), data syncs are lowered to nops,
+/// instances are replicated, and block tables hold every channel and remote buffer that operations name.
 bool writePlan(const ir::Program &program, std::ostream &stream, const WriteOptions &options = {});
 
-/// True if `text` is UTF-8, so that a plan can have it as its name; what is not is replaced.
+/// True if `text` is UTF-8, so that it can be the name of a plan. Other bytes would be replaced.
 bool isUtf8(std::string_view text);
 
-/// One operation as the plan prints it, on one line; a pipeline without its body. `rank`, `block`, `op` must exist.
+/// Returns one operation as the plan prints it, on one line; a pipeline without its body. `rank`, `block` and `op` must
+/// exist.
 std::string planTextOf(const ir::Program &program, const ir::OpRef &op);
 
 } // namespace mscclc::json
