@@ -27,7 +27,7 @@ public:
 
 private:
   static constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
-  /// With more, all threads fence: comparing each with each would take too long.
+  /// With more accesses, all threads fence, because comparing all pairs would take too long.
   static constexpr std::size_t mostAccesses = 4096;
 
   /// An access since the last fence of all threads.
@@ -35,7 +35,7 @@ private:
     std::uint32_t rank;
     ir::MemoryRange range;
     bool multicast, writes;
-    std::uint32_t phase;          ///< block-wide syncs before it
+    std::uint32_t phase;          ///< number of block-wide syncs before it
     std::uint32_t fenced = never; ///< the first later phase in which a waiting thread fences
   };
 
@@ -48,7 +48,7 @@ private:
         if (access.phase < phase_)
           access.fenced = std::min(access.fenced, phase_);
     }
-    if (op.kind == ir::OpKind::Barrier) // which also is a sync after its wait
+    if (op.kind == ir::OpKind::Barrier) // a barrier also synchronises after its wait
       ++phase_;
     const auto fenced = [&](const Access &access) { return access.fenced < phase_; };
     accesses_.erase(std::remove_if(accesses_.begin(), accesses_.end(), fenced), accesses_.end());
@@ -65,7 +65,8 @@ private:
       ++phase_;
   }
 
-  /// True if an access from `before` on follows an earlier one to the same memory by another kind of address, unfenced.
+  /// True if one of the accesses from `before` on conflicts with an earlier one: both are to the same memory, by
+  /// different kinds of addresses, with no fence between them.
   bool conflicts(std::size_t before) const {
     for (std::size_t later = before; later < accesses_.size(); ++later)
       for (std::size_t earlier = 0; earlier < before; ++earlier) {

@@ -1,7 +1,9 @@
-// A multicast mapping and the addresses of the devices in it name the same memory by different addresses. PTX orders
-// accesses through one against those through the other only where a proxy fence lies on the way from the first to the
-// second. Who waits for a channel, a semaphore or a barrier fences (sync.cuh): that is on every way between blocks.
-// Here the rest is found: accesses of one block that only block-wide syncs order.
+// Finds the proxy fences that multicast memory needs.
+//
+// A multicast mapping and the addresses on the devices name the same memory differently. PTX orders an access through
+// one before an access through the other only if a proxy fence is on the path between them. A thread that waits for a
+// channel, a semaphore or a barrier fences (sync.cuh), so every path between blocks has a fence. This file finds the
+// other cases: accesses of one block that only block-wide syncs order.
 #pragma once
 
 #include "ir/program.h"
@@ -11,10 +13,10 @@
 
 namespace mscclc::cuda {
 
-/// Marks in `fenceBefore` (one for each operation of the block, marks there are kept) the operations before which every
-/// thread of block `block` of rank `rank` has to fence. `syncBefore` marks operations before which the block
-/// synchronises, besides those that say so. What users do before the launch counts as plain accesses to the rank's own
-/// input and output.
+/// Marks in `fenceBefore` the operations before which every thread of block `block` of rank `rank` must fence. Each
+/// vector has an entry for each operation of the block; marks in it are kept. `syncBefore` marks operations before
+/// which the block synchronises, in addition to those that ask for it. Accesses of users before the launch count as
+/// plain accesses to the rank's own input and output.
 void markUnfencedAliases(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &block,
                          const std::vector<char> &syncBefore, std::vector<char> &fenceBefore);
 

@@ -1,4 +1,4 @@
-// The operations of a block in the order in which its threads come to them.
+// The operations of a block in the order in which its threads reach them.
 #pragma once
 
 #include "ir/program.h"
@@ -7,8 +7,8 @@
 
 namespace mscclc::cuda {
 
-/// Calls `visit(index)` for each operation but the heads of pipelines. Those of a pipeline's body come twice, as its
-/// end runs into its beginning.
+/// Calls `visit(index)` for each operation except headers of pipelines. The body of a pipeline is visited twice,
+/// because its beginning follows its end.
 template <class Visit> void forEachInOrder(const ir::ThreadBlock &block, Visit visit) {
   for (std::size_t o = 0; o < block.ops.size(); ++o) {
     const ir::Op &op = block.ops[o];

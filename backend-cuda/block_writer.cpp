@@ -13,10 +13,10 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 
-/// Repetitions from which on a sequence of operations is written as a loop over them. Below, code is straight-line.
+/// Sequences of operations that repeat at least so often become loops. Others are straight-line code.
 constexpr int minRepeats = 16;
 constexpr std::size_t maxPeriod = 32;
-/// Sequences that look repeated and turn out not to be; after so many, a program is written straight.
+/// The number of sequences that seem to repeat but do not, after which the rest of a program is straight-line code.
 constexpr int maxFailedRepeats = 64;
 
 class BlockWriter {
@@ -74,7 +74,7 @@ private:
     return {describe(facts_.program, op), std::move(loop)};
   }
 
-  /// How often the operations from `q` on, `period` of them, come again with the same shape.
+  /// Returns how often the `period` operations from `q` on repeat with the same shape.
   int timesRepeated(std::size_t q, std::size_t end, std::size_t period) const {
     std::size_t same = 0;
     while (q + same + period < end && shapes_[q + same] == shapes_[q + same + period] &&
@@ -83,7 +83,7 @@ private:
     return static_cast<int>(same / period + 1);
   }
 
-  /// Writes the operations from `q` on as a repeated sequence, if they are one. Returns how many that covers.
+  /// Writes the operations from `q` on as a loop if they repeat. Returns the number of operations that it covers.
   std::size_t tryRepeat(std::size_t q, std::size_t end, std::vector<Statement> &out) {
     for (std::size_t period = 1; period <= maxPeriod && q + period * minRepeats <= end; ++period) {
       if (failedRepeats_ >= maxFailedRepeats)
@@ -105,7 +105,7 @@ private:
     return 0;
   }
 
-  /// True if an operation of those that `at` repeats is marked.
+  /// True if one of the operations that `at` repeats is marked.
   static bool isMarked(const std::vector<char> &marks, const At &at) {
     for (int step = 0; step < at.steps; ++step)
       if (marks[at.op + static_cast<std::size_t>(step) * at.stride] != 0)

@@ -1,4 +1,4 @@
-// Turns a block program, shared by many blocks, into statements.
+// Turns a block program, which many blocks share, into statements.
 #pragma once
 
 #include "backend-cuda/kernel_facts.h"
@@ -6,7 +6,7 @@
 
 namespace mscclc::cuda {
 
-/// Statements of the program that `instances` run; they have one shape. Tables it needs are added to `tables`.
+/// Returns the statements of the program that `instances` run. All have one shape. Adds tables to `tables` if needed.
 std::vector<Statement> writeBlock(const KernelFacts &facts, const std::vector<RankBlock> &instances, Tables &tables);
 
 } // namespace mscclc::cuda

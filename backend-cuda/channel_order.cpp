@@ -20,7 +20,7 @@ public:
   }
 
 private:
-  /// Who reached a channel last, and in which phase.
+  /// The thread that reached a channel last, and the phase.
   struct Last {
     std::uint32_t phase = 0, thread = 0;
   };
@@ -39,7 +39,7 @@ private:
     if (std::vector<Last> *last = op.numIds != 0 && !ir::isSemaphoreOp(op.kind) ? lastOf(op) : nullptr) {
       const auto ids = block_.idsOf(op);
       const auto reach = [&](auto f) {
-        // Pairs of different sizes are statements of their own (operation_writer.cpp): each begins at thread 0.
+        // Pairs of different sizes become separate statements (operation_writer.cpp), and each begins at thread 0.
         const bool pairs = op.numSrcs == op.numIds && op.numChunks() != 0;
         std::uint32_t begin = 0;
         for (std::uint32_t i = 0; i < op.numIds; ++i) {

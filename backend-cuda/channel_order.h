@@ -1,5 +1,5 @@
-// Keeps the operations on a channel in the program's order: an operation on several channels gives the i-th to the i-th
-// thread of the block, so two operations may reach one channel by different threads.
+// Keeps the operations on a channel in the program's order. An operation on several channels gives the i-th one to
+// thread i of the block, so different threads may do two operations on one channel.
 #pragma once
 
 #include "ir/program.h"
@@ -9,10 +9,10 @@
 
 namespace mscclc::cuda {
 
-/// Marks in `before` (one for each operation of the block, marks there are kept) the operations in front of which the
-/// block has to synchronise, because an earlier one of the same phase waits on, signals on, or asks the proxy for, the
-/// same channel by another thread. Waits count what they have seen in a word of the channel, signals may count so what
-/// they sent, and requests for a port are served in the order of their numbers.
+/// Marks in `before` (one entry for each operation of the block; marks in it are kept) the operations before which the
+/// block must synchronise. Before such an operation, another thread waits on, signals on, or asks the proxy for the
+/// same channel in the same phase. The order matters: waits count the signals that they have seen in a word of the
+/// channel, signals may count those that they sent, and requests for a port are served in the order of their numbers.
 void markUnorderedChannels(const ir::Rank &rank, const ir::ThreadBlock &block, std::vector<char> &before);
 
 } // namespace mscclc::cuda

@@ -11,7 +11,7 @@ namespace mscclc::cuda {
 
 namespace {
 
-/// Entries of another kind at the head of a list that a formula of their own is sought for.
+/// The most entries at the head of a list that may get a formula of their own.
 constexpr int maxOtherKind = 16;
 
 // The variables of the descriptor's functions.
@@ -25,13 +25,13 @@ public:
       ranks_.push_back({static_cast<int>(r), 0});
   }
 
-  /// A number of each rank.
+  /// Returns the expression of a number of each rank.
   template <class F> Expr ofRank(F value) {
     return finder_.expressionOrTable(
         {ranks_}, [&](const Sample &s) { return static_cast<std::int64_t>(value(rank(s))); }, axes_);
   }
 
-  /// A number of each entry of a list that every rank has, of `count(rank)` entries.
+  /// Returns the expression of a number of each entry of a list. Every rank has such a list, of `count(rank)` entries.
   template <class Count, class F> Expr ofEntry(Count count, F value) {
     std::size_t most = 0;
     for (const ir::Rank &r : program_.ranks)
@@ -45,7 +45,7 @@ public:
     const SampleSpace space{ranks_, 1, 0, static_cast<int>(most)};
     if (Expr whole = finder_.expression(space, valueOf, axes_))
       return whole;
-    // A list often begins with a few entries of another kind: a peer on another node, a buffer reached by a port.
+    // A list often begins with a few entries of another kind, such as a peer on another node or a buffer behind a port.
     for (int first = 1; first < std::min(static_cast<int>(most), maxOtherKind); ++first) {
       const Expr begin = finder_.expression({ranks_, 1, 0, first}, valueOf, axes_);
       if (!begin)
@@ -67,7 +67,7 @@ public:
       }
     if (channels.empty())
       return constant(0);
-    // The channel takes the block's place.
+    // The channel is on the axis of the block.
     const Axes axes{&rankVariable, &indexVariable, &var::step, &memberVariable};
     return finder_.expressionOrTable(
         {channels, 1, 0, static_cast<int>(most)},

@@ -12,17 +12,17 @@ namespace {
 
 using Instances = std::vector<RankBlock>;
 
-/// Asking one by one reads well up to a handful of programs, and costs as much as they are.
+/// Asking for one program after another is readable up to this number, and costs time for each.
 constexpr std::size_t maxAsked = 8;
-/// Remainders and quotients of rank and block that are worth asking for.
+/// The largest divisor of rank and block that conditions may use.
 constexpr int maxDivisor = 64;
 
-/// Looks for a condition on rank and block that holds for `wanted` and for none of `others`.
+/// Finds a condition on rank and block that is true for all of `wanted` and false for all of `others`.
 class Separator {
 public:
   Separator(const Instances &wanted, const Instances &others) : wanted_(wanted), others_(others), one_(wanted[0]) {}
 
-  /// Null if none of the usual conditions does.
+  /// Returns the condition; null if none of the usual ones fits.
   Expr condition() const {
     if (Expr found = byEquality())
       return found;
@@ -95,7 +95,7 @@ private:
   const RankBlock &one_;
 };
 
-/// Conditions that tell the programs apart, rarest first; none if some program has no condition.
+/// Returns conditions that distinguish the programs, the rarest first; none if some program has no condition.
 std::vector<KernelModel::Case> casesOf(const std::vector<BlockProgram> &programs) {
   if (programs.size() > maxAsked)
     return {};
@@ -117,7 +117,7 @@ std::vector<KernelModel::Case> casesOf(const std::vector<BlockProgram> &programs
   return cases;
 }
 
-/// The program's number as a formula of rank and block, or a table.
+/// Returns the number of the program as a formula of rank and block, or as a table look-up.
 Expr programNumber(const ir::Program &program, KernelModel &model) {
   std::vector<std::vector<std::int64_t>> programOf(program.ranks.size());
   Instances all;

@@ -1,4 +1,4 @@
-// How a block of a rank finds its program.
+// Chooses how a block of a rank finds its program.
 #pragma once
 
 #include "backend-cuda/model.h"
@@ -6,7 +6,7 @@
 
 namespace mscclc::cuda {
 
-/// Sets model.cases, or model.programOf where conditions do not tell the programs of `model` apart.
+/// Sets model.cases. If conditions do not distinguish the programs of `model`, sets model.programOf.
 void chooseDispatch(const ir::Program &program, KernelModel &model);
 
 } // namespace mscclc::cuda

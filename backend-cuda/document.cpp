@@ -30,7 +30,7 @@ void fillLines(std::string &out, const std::string &indent, const std::string &h
     }
     const bool fits = hanging.size() + width <= maxColumn;
     out += "\n" + hanging + (fits ? pieces[i].onOneLine() : pieces[i].joined("\n" + hanging + "    "));
-    // Nothing follows a broken piece on its line.
+    // A broken piece ends its line.
     column = hanging.size() + width;
   }
   out += "\n";

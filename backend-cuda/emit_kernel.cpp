@@ -13,7 +13,7 @@ namespace mscclc::cuda {
 
 namespace {
 
-/// Refuses what no kernel can do.
+/// Refuses programs that a kernel cannot execute.
 class KernelCheck {
 public:
   KernelCheck(const ir::Program &program, ir::DiagnosticEngine &diagnostics)
@@ -49,7 +49,7 @@ private:
         diagnostics_.report(diag::pipeline_unit_zero, where);
         continue;
       }
-      // The longest element, and what a packet carries.
+      // 8 bytes are the longest element, and the payload of a packet.
       if (op.imm % 8 != 0)
         diagnostics_.report(diag::pipeline_unit_unaligned, where, {op.imm, 8});
     }
@@ -59,7 +59,7 @@ private:
   ir::DiagnosticEngine &diagnostics_;
 };
 
-/// Refuses what no launch could give the kernel.
+/// Refuses a kernel whose requirements no launch could meet.
 bool fits(const ir::Program &program, const EmitOptions &options, const KernelModel &model,
           ir::DiagnosticEngine &diagnostics) {
   const ir::Where whole("plan '" + program.name + "'");

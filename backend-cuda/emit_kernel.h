@@ -11,32 +11,32 @@
 
 namespace mscclc::cuda {
 
-/// The types of elements of a kernel that is asked for none.
+/// The element types of a kernel if the options name none.
 inline constexpr std::array<std::string_view, 6> usualTypes{"f32", "f16", "bf16", "i32", "u32", "u8"};
 
 struct EmitOptions {
-  /// Bytes of the message, compiled in; 0: an argument of each launch.
+  /// Bytes of the message, compiled in. 0: they are an argument of each launch.
   std::uint64_t messageSize = 0;
-  /// Types of elements, as the runtime's dtypes.def names them; none: usualTypes. A kernel that reduces nothing takes
-  /// any.
+  /// Element types by their names in the runtime's dtypes.def. Empty: usualTypes. A kernel that reduces nothing takes
+  /// any type.
   std::vector<std::string> types;
-  /// Blocks that each multiprocessor has to hold at once: the second launch bound.
+  /// The number of blocks that each multiprocessor must hold at once (the second launch bound).
   std::uint32_t blocksOnEach = 1;
   std::string toolVersion = "mscclc";
-  /// What the program was compiled from, as the emitted file names it.
+  /// The name of the input, for the emitted file.
   std::string sourceName;
-  /// Switches of the compilation, as the emitted file names them.
+  /// The switches of the compilation, for the emitted file.
   std::string switches;
 };
 
 /// Appends CUDA C++17 text to `out`: functions of the distinct block programs, the kernel, a MscclcKernel descriptor
-/// (runtime_abi.h) and its registration. Equal input gives equal text. Nothing is appended, and false returned, if the
-/// program cannot be a kernel; `diagnostics` then has an error. Operations that still ask for block-wide
-/// synchronisation around themselves get it. Requires thread blocks (ir::requireBlocks).
+/// (runtime_abi.h) and its registration. Equal input gives equal text. If the program cannot be a kernel, reports an
+/// error, appends nothing and returns false. Block-wide synchronisation that operations still need is added. Requires
+/// thread blocks (ir::requireBlocks).
 bool emitKernel(const ir::Program &program, const EmitOptions &options, std::string &out,
                 ir::DiagnosticEngine &diagnostics);
 
-/// The program's name as part of a C identifier: mscclc_kernel_NAME, mscclc_register_NAME.
+/// Returns the program's name as part of C identifiers: mscclc_kernel_NAME, mscclc_register_NAME.
 std::string kernelIdentifier(const std::string &name);
 
 } // namespace mscclc::cuda

@@ -1,4 +1,4 @@
-// What all block programs of a kernel have in common.
+// Facts that all block programs of a kernel share.
 #pragma once
 
 #include "backend-cuda/remote_reads.h"
@@ -10,7 +10,7 @@ namespace mscclc::cuda {
 
 struct KernelFacts {
   const ir::Program &program;
-  /// Template argument of a reduction, by its operation: "Op" where the plan has one operation throughout.
+  /// Template argument of each reduction. It is "Op" if the plan has only one kind of reduction.
   std::array<std::string, ir::reduceOpCount> reduceOp;
   RemoteReads remoteReads;
 };

@@ -1,4 +1,4 @@
-// What an emitted kernel consists of, as plain data between the program and its text.
+// The parts of an emitted kernel, as plain data between the program and its text.
 #pragma once
 
 #include "backend-cuda/numbers.h"
@@ -17,21 +17,21 @@ namespace mscclc::cuda {
 struct ChunkExpr {
   enum class Reach : std::uint8_t { Own, Peer, Port } reach = Reach::Own;
   enum class View : std::uint8_t { Input, Output, Scratch, Packets } view = View::Input;
-  Expr peer; ///< of a peer's chunk
+  Expr peer; ///< owner of a peer's chunk
   Expr index;
 };
 
-/// What an operation works on, one after another: chunks, or numbers of channels and semaphores. Written as one(…),
-/// few(…, …) or a function of the item's number.
+/// The operands of an operation: chunks, or numbers of channels and semaphores. It is written as one(…), few(…, …) or a
+/// function of the item's number.
 struct ListExpr {
-  /// Items up to number `end`.
+  /// Items before number `end`.
   struct Run {
     std::uint32_t end;
     std::variant<Expr, ChunkExpr> item;
   };
   std::vector<Run> runs;
-  const Variable *number = &var::item; ///< of an item, as the runs refer to it
-  bool writtenOut = false;             ///< every run is one item, which is written by itself
+  const Variable *number = &var::item; ///< the variable of the item's number in the runs
+  bool writtenOut = false;             ///< every run is one item, which is written separately
 
   std::uint32_t size() const { return runs.empty() ? 0 : runs.back().end; }
 };
@@ -39,9 +39,9 @@ struct ListExpr {
 /// The part of an operation's rows that a block moves: k.whole(rows).part(index, parts).unit(u, bytes).
 struct SliceExpr {
   std::uint32_t rows = 1;
-  std::uint32_t parts = 0; ///< of a thread-block group; 0: there is none
+  std::uint32_t parts = 0; ///< number of blocks of a thread-block group; 0: there is none
   Expr part;
-  const Variable *unit = nullptr; ///< iteration of the pipeline around it
+  const Variable *unit = nullptr; ///< counter of the pipeline around it
   std::uint64_t unitBytes = 0;
 };
 
@@ -51,10 +51,10 @@ using Argument = std::variant<Expr, ListExpr, SliceExpr>;
 
 struct Statement;
 
-/// All threads of the block meet.
+/// A synchronisation of all threads of the block.
 struct SyncStatement {};
 
-/// A function of the device headers, called with the kernel's state and these arguments.
+/// A call of a function of the device headers, with the kernel's state and these arguments.
 struct CallStatement {
   std::string function;
   std::string templateArgument; ///< empty: none
@@ -62,15 +62,15 @@ struct CallStatement {
   bool movesData = false;
 };
 
-/// The body, for every unit of a pipeline.
+/// A loop with one iteration for every unit of a pipeline.
 struct UnitLoop {
   std::uint64_t unitBytes = 0;
-  std::uint32_t chunks = 0; ///< it runs over
+  std::uint32_t chunks = 0; ///< the chunks that it covers
   const Variable *counter = &var::unit;
   std::vector<Statement> body;
 };
 
-/// The body, `times` times: a sequence of operations that the program repeats.
+/// A loop of `times` iterations over a sequence of operations that the program repeats.
 struct RepeatLoop {
   int times = 0;
   const Variable *counter = &var::step;
@@ -84,7 +84,7 @@ struct Statement {
 
 // ---------------------------------------------------------------------------------------------------------- a kernel
 
-/// A distinct block program and who runs it.
+/// A distinct block program, and the blocks that run it.
 struct BlockProgram {
   std::vector<RankBlock> instances;
   std::vector<Statement> statements;
@@ -102,28 +102,28 @@ struct DescriptorFormulas {
 
 struct KernelModel {
   std::uint32_t ranks = 0, threads = 0, blocksOnEach = 1, maxBlocks = 0, flags = 0;
-  std::optional<std::uint32_t> root; ///< of a collective that has one
+  std::optional<std::uint32_t> root; ///< if the collective has one
   std::uint32_t shares = 1, groupChunks = 0, scratchSlots = 0;
-  std::uint32_t peerBuffers = 0;    ///< kinds of buffers, by bits, of which peers' are accessed by their addresses
-  std::uint32_t mostRows = 0;       ///< of an operation, as far as one block does it
-  std::uint32_t switchChannels = 0; ///< of the rank with most
+  std::uint32_t peerBuffers = 0;    ///< bit set of the kinds of buffers whose remote instances are accessed by address
+  std::uint32_t mostRows = 0;       ///< of the operation with the most, as far as one block does it
+  std::uint32_t switchChannels = 0; ///< the most that a rank has
   std::uint64_t unit = 16, messageBytes = 0, minMessageBytes = 0, maxMessageBytes = 0, bufferAlignment = 16;
   bool packets = false, doubleScratch = false;
   bool reduces = false;                       ///< else it takes elements of any type
-  std::uint32_t elementBytes = 1;             ///< of its longest type
-  bool outlined = false;                      ///< loops over rows are functions: the program is long
+  std::uint32_t elementBytes = 1;             ///< of the longest type
+  bool outlined = false;                      ///< the program is long, so loops over rows are functions
   std::string dtypes, reduceOps, packetKinds; ///< default lists of template arguments
   std::vector<BlockProgram> programs;
-  /// Who runs what, in the order of asking: the first that holds; the last has no condition.
+  /// Conditions and their programs, in the order of asking. The first that holds counts; the last has none.
   struct Case {
     Expr condition;
     std::size_t program;
   };
   std::vector<Case> cases;
-  /// Where conditions do not tell: which program a block runs, as an index into `programs`.
+  /// If conditions cannot distinguish the programs: the index of a block's program in `programs`.
   Expr programOf;
   DescriptorFormulas descriptor;
-  Tables tables;                    ///< that the device reads
+  Tables tables;                    ///< read by the device
   Tables descriptorTables{"facts"}; ///< that the host reads
 };
 

@@ -33,7 +33,8 @@ inline constexpr Variable item{"i"}; ///< number of an item in a list
 inline constexpr Variable unit{"u"}; ///< iteration of a pipeline
 } // namespace var
 
-/// The place of a number: block `block` of rank `rank`, repetition `step` of a rolled sequence, item `item` of a list.
+/// The place of a number: block `block` of rank `rank`, repetition `step` of a repeated sequence, item `item` of a
+/// list.
 struct Sample {
   int rank = 0;
   int block = 0;
@@ -76,12 +77,12 @@ inline constexpr Axes ofBlockProgram{&var::rank, &var::block, &var::step, &var::
 /// Finds the expression of a number.
 class FormulaFinder {
 public:
-  /// `ranks`: number of ranks of the program, the modulus of most rings.
+  /// `ranks`: the number of ranks of the program, which is the modulus of most rings.
   FormulaFinder(int ranks, Tables &tables) : ranks_(static_cast<std::uint32_t>(ranks)), tables_(tables) {}
 
-  /// An expression for `value` over `space`, without a table; null if there is none.
+  /// Returns an expression for `value` over `space`, without a table; null if there is none.
   Expr expression(const SampleSpace &space, const ValueOf &value, const Axes &axes = ofBlockProgram) const;
-  /// The same, with a table where it must be.
+  /// Returns the same, with a table look-up if there is no formula.
   Expr expressionOrTable(const SampleSpace &space, const ValueOf &value, const Axes &axes = ofBlockProgram);
 
 private:

@@ -10,7 +10,7 @@ using ir::Op;
 
 namespace {
 
-/// Operands that are written one by one; more become a function of their number.
+/// The most operands that are written one by one. More become a function of the operand's number.
 constexpr std::uint32_t maxWrittenOut = 3;
 
 ChunkExpr::View viewOf(ir::BufferKind buffer, DataForm form) {

@@ -1,4 +1,4 @@
-// Writes the operands of a block program's operations: what differs between the instances becomes formulas.
+// Writes the operands of a block program's operations. Numbers that differ between instances become formulas.
 #pragma once
 
 #include "backend-cuda/model.h"
@@ -8,7 +8,7 @@
 
 namespace mscclc::cuda {
 
-/// Where an operation stands: `op` in each instance, and `op + step · stride` in its repetitions.
+/// The place of an operation: `op` in each instance, and `op + step · stride` in its repetitions.
 struct At {
   std::size_t op = 0;
   int steps = 1;
@@ -17,32 +17,33 @@ struct At {
 
 class OperandWriter {
 public:
-  /// `instances` have one shape; they outlive this. Tables that are needed are added to `tables`.
+  /// `instances` have one shape and outlive this. Adds tables to `tables` if needed.
   OperandWriter(const ir::Program &program, const std::vector<RankBlock> &instances, Tables &tables);
 
-  /// Of the first instance; kinds and counts of its operations are everyone's.
+  /// The rank of the first instance. Kinds and counts of its operations are the same in all instances.
   const ir::Rank &rank() const { return rank_; }
   const ir::ThreadBlock &block() const { return block_; }
   const ir::Op &op(const At &at) const { return block_.ops[at.op]; }
 
-  /// Position of the operation in its block.
+  /// Returns the position of the operation in its block.
   Expr position(const At &at) const;
   Expr barrier(const At &at);
-  /// Channels or semaphores of the operation, from the `first`-th on.
+  /// Returns channels or semaphores of the operation, from index `first` on.
   ListExpr ids(const At &at, std::uint32_t first, std::uint32_t count);
-  /// `count` operands from `first` on, all of form `form`, as one list.
+  /// Returns `count` operands from `first` on, all of form `form`, as one list.
   ListExpr chunks(const At &at, std::uint32_t first, std::uint32_t count, ir::DataForm form);
-  /// The chunk that a switch channel stands for, at every rank of its group.
+  /// Returns the chunk behind a switch channel, on every rank of its group.
   ListExpr members(const At &at, std::uint32_t operand, ir::DataForm form);
   Expr switchChannel(const At &at, std::uint32_t operand);
   SliceExpr slice(const At &at, std::uint32_t operand);
   /// True if operands [first, first + count) are one chunk in every instance and repetition.
   bool areOneChunk(const At &at, std::uint32_t first, std::uint32_t count) const;
 
-  /// What is written next stands in a pipeline of such units; 0: in none.
+  /// Sets the unit of the pipeline around the next operations, in bytes; 0: there is no pipeline.
   void setPipelineUnit(std::uint64_t bytes) { unit_ = bytes; }
 
-  /// What is written next has formulas only. Whether it could, endFormulasOnly() says; if not, it is of no use.
+  /// After this, no tables are made. If a formula is missing, endFormulasOnly() returns false, and the result must be
+  /// dropped.
   void beginFormulasOnly();
   bool formulaFailed() const { return failed_; }
   bool endFormulasOnly();
@@ -57,12 +58,12 @@ private:
     return blockAt(s).operands(opAt(at, s))[operand];
   }
 
-  /// The formula of a number over all instances, repetitions and `count` items from `first` on.
+  /// Returns the formula of a number over all instances, repetitions and `count` items from `first` on.
   template <class F> Expr number(const At &at, int first, int count, F value);
-  /// The same of a number that has no items.
+  /// Returns the same for a number without items.
   template <class F> Expr number(const At &at, F value) { return number(at, 0, 1, value); }
 
-  /// `count` consecutive operands of one kind from `first` on; item `shift` is the first of them.
+  /// Returns `count` consecutive operands of one kind from `first` on. Item `shift` is the first of them.
   ChunkExpr run(const At &at, std::uint32_t first, std::uint32_t count, ir::DataForm form, int shift);
   bool areOneKind(const ir::Chunk &a, const ir::Chunk &b) const;
 
@@ -73,7 +74,7 @@ private:
   const ir::ThreadBlock &block_;
   std::uint64_t unit_ = 0;
   bool formulasOnly_ = false;
-  bool failed_ = false; ///< to find a formula where only formulas are wanted
+  bool failed_ = false; ///< a formula was missing where tables are not allowed
 };
 
 } // namespace mscclc::cuda

@@ -21,7 +21,7 @@ public:
   void write();
 
 private:
-  // Formulas are sought, and tables numbered, in the order in which these are called.
+  // The order of these calls is the order in which formulas are sought and tables are numbered.
   Expr position() const { return operands_.position(at_); }
   ListExpr ids() { return operands_.ids(at_, 0, op_.numIds); }
   ListExpr plain(std::uint32_t first, std::uint32_t count = 1) {
@@ -37,11 +37,11 @@ private:
 
   void sync() { out_.push_back({{}, SyncStatement{}}); }
   void call(CallStatement call) { out_.push_back({std::exchange(comment_, {}), std::move(call)}); }
-  /// A call that orders.
+  /// Appends a call for synchronisation.
   void control(std::string function, std::vector<Argument> arguments) {
     call({std::move(function), {}, std::move(arguments)});
   }
-  /// A call that moves data.
+  /// Appends a call that moves data.
   void move(std::string function, std::vector<Argument> arguments, std::string templateArgument = {}) {
     call({std::move(function), std::move(templateArgument), std::move(arguments), true});
   }
@@ -58,7 +58,7 @@ private:
   const bool acquires_;
   std::vector<Statement> &out_;
   const bool port_;
-  std::string comment_; ///< of the first statement that is no synchronisation
+  std::string comment_; ///< for the first statement that is not a synchronisation
 };
 
 void OperationWriter::write() {
@@ -127,7 +127,7 @@ void OperationWriter::write() {
   }
 }
 
-/// A plain chunk and packets, to a plain chunk, and perhaps to packets as well.
+/// Reduces a plain chunk and packets into a plain chunk, and in some cases into packets as well.
 void OperationWriter::reducePackets() {
   const std::uint32_t srcs = op_.numSrcs, dsts = op_.numDsts;
   std::vector<Argument> arguments{position(), slice(), plain(0), packets(1, srcs - 1), plain(srcs)};
@@ -136,7 +136,7 @@ void OperationWriter::reducePackets() {
   move("reducePackets", std::move(arguments), reduceOp());
 }
 
-/// A proxy does not look at flags: the block waits for the packets before it asks for them to be sent.
+/// A proxy does not look at flags. So the block waits for the packets before it asks the proxy to send them.
 void OperationWriter::readPutPacket() {
   if (!port_)
     return move("forwardPackets", {position(), slice(), packets(0), packets(1, op_.numDsts)});
@@ -145,7 +145,7 @@ void OperationWriter::readPutPacket() {
   move("portPut", {position(), slice(), ids(), packets(0), packets(1, op_.numDsts)}, "Then::Nothing");
 }
 
-/// Operations of which source i goes to destination i. Pairs of different size cannot share a slice.
+/// Writes operations that move source i to destination i. Pairs of different sizes cannot share a slice.
 void OperationWriter::pairs() {
   const auto all = operands_.block().operands(op_);
   for (std::uint32_t begin = 0; begin < op_.numSrcs;) {
@@ -179,7 +179,7 @@ std::string describe(const ir::Program &program, const ir::Op &op) {
   std::string text(ir::toString(op.kind));
   std::string places;
   for (ir::LocId id : program.sources.places(op.loc)) {
-    if (program.sources.isElement(id)) // of a plan: tells no more than the statement's own place
+    if (program.sources.isElement(id)) // it comes from a plan, so the place of the statement says the same
       continue;
     const ir::Loc &loc = program.sources.get(id);
     const std::string &path = program.sources.files()[loc.file];

@@ -1,4 +1,4 @@
-// Writes one operation as statements: which function of the device headers does it, and on what.
+// Writes one operation as statements: calls of functions of the device headers with its operands.
 #pragma once
 
 #include "backend-cuda/kernel_facts.h"
@@ -8,12 +8,12 @@
 
 namespace mscclc::cuda {
 
-/// Appends the statements of the operation at `at` to `out`. `acquires`: a relaxed wait makes visible to the block what
-/// other ranks wrote before the launch.
+/// Appends the statements of the operation at `at` to `out`. `acquires`: after a relaxed wait, the block sees the
+/// writes of other ranks before the launch.
 void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, bool acquires,
                     std::vector<Statement> &out);
 
-/// Operation and place in the source, for a comment.
+/// Returns operation and place in the source, for a comment.
 std::string describe(const ir::Program &program, const ir::Op &op);
 
 } // namespace mscclc::cuda

@@ -43,7 +43,7 @@ bool mentions(const std::variant<Expr, ChunkExpr> &item, const Variable &variabl
   return mentions(std::get<Expr>(item), variable);
 }
 
-/// few(a, b): a line for each item, if it must be.
+/// Returns few(a, b), which may be broken after each item.
 Breakable itemsWrittenOut(const ListExpr &list) {
   Breakable text("few(");
   for (std::size_t i = 0; i < list.runs.size(); ++i) {
@@ -56,7 +56,7 @@ Breakable itemsWrittenOut(const ListExpr &list) {
   return text << ")";
 }
 
-/// list<n>([&](int i) { return i < end ? a : b; }): a line for the head and each run, if it must be.
+/// Returns list<n>([&](int i) { return i < end ? a : b; }), which may be broken after the head and each run.
 Breakable itemsByNumber(const ListExpr &list) {
   bool numbered = list.runs.size() > 1;
   for (const ListExpr::Run &run : list.runs)
@@ -162,7 +162,7 @@ struct Length {
 
 std::string oneLine(std::string text) {
   std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20; }, ' ');
-  // A backslash at the end would join the next line.
+  // A backslash at the end of a comment would join it with the next line.
   while (!text.empty() && text.back() == '\\')
     text.pop_back();
   return text;

@@ -8,13 +8,13 @@
 
 namespace mscclc::cuda {
 
-/// Appends statements, a line each or several, indented by `indent`.
+/// Appends statements, each on one line or several, indented by `indent`.
 void printStatements(std::string &out, const std::vector<Statement> &statements, const std::string &indent);
 
-/// About how many characters statements take.
+/// Returns roughly the number of characters of statements.
 std::size_t textLength(const std::vector<Statement> &statements);
 
-/// Text that stays within one comment line.
+/// Returns text that is safe within a one-line comment.
 std::string oneLine(std::string text);
 
 } // namespace mscclc::cuda

@@ -11,8 +11,8 @@ namespace {
 
 using ir::Op;
 
-/// Goes backwards from the remote reads to what they may follow. Each queue and barrier is passed once, by whatever its
-/// first taker can see: signals are not counted.
+/// Goes backwards from the remote reads to all operations that they may follow. Each queue and barrier is passed once.
+/// It passes on the reads that its first taker can see, because signals are not counted.
 class Walk {
 public:
   explicit Walk(const ir::Program &program)
@@ -36,11 +36,11 @@ public:
 private:
   struct Take {
     std::size_t op;
-    std::uint32_t from; ///< queue, or barrier, numbered after all queues
+    std::uint32_t from; ///< number of a queue, or of a barrier; barriers follow the queues
   };
   struct Sender {
     std::uint32_t block;
-    std::size_t before; ///< operations that it tells of
+    std::size_t before; ///< the operations that the signal follows
   };
 
   static bool readsRemotely(const ir::ThreadBlock &block, const Op &op) {
@@ -49,7 +49,7 @@ private:
 
   void collect(std::uint32_t block) {
     const ir::ThreadBlock &code = index_.ops(block);
-    std::size_t bodyEnd = 0; // of a pipeline, whose operations come again
+    std::size_t bodyEnd = 0; // end of the body of a pipeline, whose operations repeat
     for (std::size_t o = 0; o < code.ops.size(); ++o) {
       const Op &op = code.ops[o];
       if (op.kind == ir::OpKind::Pipeline)
@@ -92,7 +92,7 @@ private:
   const ir::ProgramIndex index_;
   std::vector<std::size_t> horizon_;     ///< by block
   std::vector<std::vector<Take>> takes_; ///< by block, in its order
-  std::vector<std::size_t> next_;        ///< by block: the first of these that is not passed
+  std::vector<std::size_t> next_;        ///< by block: the first entry that was not passed yet
   std::vector<std::vector<Sender>> senders_;
   std::vector<bool> passed_;
   std::vector<std::uint32_t> changed_;

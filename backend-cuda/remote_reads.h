@@ -1,8 +1,10 @@
-// Which waits for a launch acquire. A relaxed signal says that its rank has begun the launch. What that rank, and its
-// users, wrote before can be seen by a peer's device only where the peer acquires (PTX ISA, causality order). So a
-// relaxed wait acquires where reads of other ranks' memory may follow it: in its own block, or in blocks that learn of
-// it by signals, semaphores and barriers. Packets tell of nothing but themselves, and a rank's own memory is where its
-// device sees it: there the wait stays relaxed.
+// Finds the waits at the beginning of a launch that must acquire.
+//
+// A relaxed signal means that its rank has begun the launch. Before that, the rank and its users wrote data. A peer's
+// device is sure to see that data only if the peer acquires (PTX ISA, causality order). So a relaxed wait acquires if
+// reads of other ranks' memory may follow it. They may follow in its own block, or in blocks that it reaches by
+// signals, semaphores and barriers. Packets carry their own flags, and a device sees its own rank's memory, so before
+// those the wait stays relaxed.
 #pragma once
 
 #include "ir/program.h"
@@ -20,7 +22,8 @@ public:
   bool mayFollow(std::size_t rank, std::size_t block, std::size_t op) const { return op < horizon_[rank][block]; }
 
 private:
-  std::vector<std::vector<std::size_t>> horizon_; ///< by rank and block: operations that such reads may follow
+  std::vector<std::vector<std::size_t>>
+      horizon_; ///< by rank and block: number of operations that such reads may follow
 };
 
 } // namespace mscclc::cuda

@@ -23,7 +23,7 @@ namespace {
 
 using Instances = std::vector<RankBlock>;
 
-/// Finds out what of its peers' memory the kernel names by addresses.
+/// Finds the kinds of peers' buffers that the kernel accesses by address.
 void choosePeers(const ir::Program &program, KernelModel &model) {
   const auto add = [&](ir::BufferKind buffer) { model.peerBuffers |= 1u << static_cast<unsigned>(buffer); };
   for (const ir::Rank &rank : program.ranks) {
@@ -36,9 +36,9 @@ void choosePeers(const ir::Program &program, KernelModel &model) {
   }
 }
 
-/// Sets how the message divides into chunks (device/layout.cuh).
+/// Sets the division of the message into chunks (device/layout.cuh).
 void chooseLayout(const ir::Program &program, KernelModel &model) {
-  ir::Rank most; // of every rank the most chunks
+  ir::Rank most; // the most chunks of any rank
   for (const ir::Rank &r : program.ranks) {
     most.inputChunks = std::max(most.inputChunks, r.inputChunks);
     most.outputChunks = std::max(most.outputChunks, r.outputChunks);
@@ -47,11 +47,11 @@ void chooseLayout(const ir::Program &program, KernelModel &model) {
   model.shares = ir::sharesOfMessage(program);
   model.groupChunks = ir::chunksOfMessage(program, most) / model.shares;
   model.scratchSlots = most.scratchChunks;
-  // Chunks hold whole elements of every type, as operations on parts of them do.
+  // Chunks hold whole elements of every type, and so do their parts in operations.
   model.unit = std::lcm<std::uint64_t>(program.bufferAlignment, 8);
 }
 
-/// The C++ types of elements of these names, and the bytes of the longest of them.
+/// Adds the C++ types of elements with these names, and the bytes of the longest.
 void addTypes(std::vector<std::string> names, KernelModel &model) {
   struct Type {
     std::string_view name, spelling;
@@ -91,7 +91,7 @@ bool sharesSignals(const ir::Program &program) {
   return false;
 }
 
-/// True if an input that lies apart from the output is not as it was after a launch.
+/// True if a launch changes an input that is separate from the output.
 bool writesInput(const ir::Program &program) {
   bool writes = false;
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
@@ -103,7 +103,7 @@ bool writesInput(const ir::Program &program) {
   return writes && !program.collective.inplace;
 }
 
-/// Finds out which packets, reductions and channels there are.
+/// Finds the packets, reductions and channels that the program uses.
 KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, KernelModel &model) {
   constexpr const char *names[] = {
 #define REDUCE_OP(id, ...) #id,
@@ -147,7 +147,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   flag(model.root.has_value(), MSCCLC_ROOTED);
   flag(sharesSignals(program), MSCCLC_SHARED_SIGNALS);
   flag(writesInput(program), MSCCLC_WRITES_INPUT);
-  // The runtime goes by the sizes of buffers, and needs to be told only of what these do not tell.
+  // The runtime derives most from the sizes of buffers. This flag gives what sizes do not show.
   const bool oneSize =
       std::ranges::all_of(program.ranks, [](const ir::Rank &r) { return r.inputChunks == r.outputChunks; });
   flag(program.collective.inplace && !oneSize && ir::info(program.collective.kind).inPlace == ir::InPlace::OneBuffer,
@@ -168,7 +168,7 @@ struct Moves {
   std::size_t operator()(const RepeatLoop &loop) const { return countMoves(loop.body); }
 };
 
-/// Statements that move data, loops over them counted once.
+/// Counts the statements that move data. A loop counts its body once.
 std::size_t countMoves(const std::vector<Statement> &statements) {
   std::size_t n = 0;
   for (const Statement &s : statements)
@@ -245,7 +245,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
     addPrograms(facts, std::move(instances), model);
 
   chooseDispatch(program, model);
-  // Up to so many operations a kernel compiles in seconds with all of them inlined, for either kind of packet.
+  // The most operations that are inlined, for both kinds of packets. With more, compiling would take too long.
   constexpr std::size_t maxInlined = 12;
   std::size_t moves = 0;
   for (const BlockProgram &p : model.programs)

@@ -1,4 +1,4 @@
-// Folds a program into the distinct block programs behind it.
+// Folds the blocks of a program into distinct block programs.
 #pragma once
 
 #include "backend-cuda/emit_kernel.h"
@@ -6,12 +6,12 @@
 
 namespace mscclc::cuda {
 
-/// Blocks of equal shape, on whichever rank, become one program whose numbers are formulas of rank and block. Where
-/// that takes tables larger than the code it saves, they become one program for each block id instead.
-/// Requires: the program passes checkKernel.
+/// Blocks of equal shape, on any ranks, become one program whose numbers are formulas of rank and block. If that takes
+/// tables larger than the code that it saves, they become one program for each block id instead. Requires a program
+/// that passes checkKernel.
 KernelModel specialise(const ir::Program &program, const EmitOptions &options);
 
-/// Formulas of the descriptor: what each rank consists of.
+/// Returns the formulas of the descriptor, which describe each rank.
 DescriptorFormulas describeRanks(const ir::Program &program, Tables &tables);
 
 } // namespace mscclc::cuda

@@ -12,9 +12,9 @@ namespace mscclc::cuda {
 /// Constant tables of an emitted file, each written once.
 class Tables {
 public:
-  /// `prefix`: their names are that and a number.
+  /// Names are `prefix` and a number.
   explicit Tables(std::string prefix = "table") : prefix_(std::move(prefix)) {}
-  /// Name of the table with these entries, in emission order.
+  /// Returns the name of the table with these entries. Tables are numbered in the order of emission.
   std::string add(std::vector<std::int64_t> entries);
   struct Table {
     std::string name;
@@ -29,7 +29,7 @@ private:
   std::size_t entries_ = 0;
 };
 
-/// The entry that is `value`, of the smallest table that has all of them: without the axes on which it does not depend.
+/// Returns a look-up of `value` in the smallest table that has all of its values. Axes without influence are no index.
 formula::Expr lookUp(const formula::Space &space, formula::Values values, Tables &tables);
 
 } // namespace mscclc::cuda

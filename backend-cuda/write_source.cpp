@@ -13,11 +13,11 @@ namespace mscclc::cuda {
 
 namespace {
 
-/// C++ string literal.
+/// Returns a C++ string literal.
 std::string quote(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
-    // A second question mark could begin a trigraph, of which compilers warn.
+    // Two question marks could begin a trigraph, and compilers warn about that.
     if (c == '"' || c == '\\' || (c == '?' && out.back() == '?')) {
       out += '\\';
       out += c;
@@ -32,7 +32,7 @@ std::string quote(std::string_view text) {
   return out + '"';
 }
 
-/// The member of a plan that has tags.
+/// Returns the field for tags, if the plan has some.
 std::string tagsText(const ir::Program &program) {
   std::string tags;
   for (const std::string &tag : program.tags)
@@ -44,7 +44,7 @@ std::string number64(std::uint64_t v) {
   return v == std::numeric_limits<std::uint64_t>::max() ? "~uint64_t{0}" : std::to_string(v) + (v >> 31 ? "u" : "");
 }
 
-/// "block 3 of rank 0", "blocks 0 to 6 of every rank", or how many.
+/// Returns "block 3 of rank 0", "blocks 0 to 6 of every rank", or their number.
 std::string whoRuns(const BlockProgram &p, std::uint32_t ranks) {
   const auto &all = p.instances;
   if (all.size() == 1)
@@ -77,7 +77,7 @@ std::string programsText(const KernelModel &model) {
   return out;
 }
 
-/// if (condition) program0(k); else …
+/// Returns: if (condition) program0(k); else …
 std::string askedInTurn(const KernelModel &model) {
   std::string out;
   for (const KernelModel::Case &c : model.cases) {
@@ -99,13 +99,13 @@ std::string dispatchText(const KernelModel &model) {
   return out + "  }\n";
 }
 
-/// Bytes of an entry of a table.
+/// Returns the bytes of an entry of a table.
 std::size_t entryBytes(const Tables::Table &table) {
   const auto [low, high] = std::minmax_element(table.entries.begin(), table.entries.end());
   return *low >= 0 && *high < 256 ? 1 : *low >= 0 && *high < 65536 ? 2 : 8;
 }
 
-/// Where the device reads its tables: constant memory is 64 KiB in all.
+/// Returns the storage of the device's tables. Constant memory is 64 KiB in all.
 const char *deviceStorage(const Tables &tables) {
   std::size_t bytes = 0;
   for (const Tables::Table &t : tables.all())
@@ -172,7 +172,7 @@ void fillTemplate(const Fields &fields, std::string &out) {
 
 constexpr std::string_view noDigest = "0000000000000000";
 
-/// FNV-1a of 64 bits, as 16 hexadecimal digits: ranks whose files differ must find that out, no more.
+/// Returns the 64-bit FNV-1a hash as 16 hexadecimal digits. It only has to show that the files of two ranks differ.
 std::string digestOf(std::string_view text) {
   std::uint64_t digest = 14695981039346656037u;
   for (const char c : text)

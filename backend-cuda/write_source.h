@@ -1,4 +1,4 @@
-// Serialises a kernel model: fills templates/kernel.cu.in. Decides nothing.
+// Prints a kernel model into templates/kernel.cu.in. It makes no decisions.
 #pragma once
 
 #include "backend-cuda/emit_kernel.h"
@@ -6,7 +6,7 @@
 
 namespace mscclc::cuda {
 
-/// Writes the text of the kernel `model`, which is of `program`, to `out`.
+/// Appends the text of the kernel `model`, which belongs to `program`, to `out`.
 void writeSource(const ir::Program &program, const EmitOptions &options, const KernelModel &model, std::string &out);
 
 } // namespace mscclc::cuda
