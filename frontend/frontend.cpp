@@ -1,4 +1,4 @@
-// The parent's side: checks the input, has the child do its work, and makes a program or an error of what comes back.
+// The parent's side. It checks the input, lets the child work, and makes a program or errors from the child's results.
 #include "frontend/frontend.h"
 
 #include "frontend/clang/clang_tool.h"
@@ -34,7 +34,7 @@ constexpr int internalErrorStatus = 70, outOfMemoryStatus = 71;
 constexpr std::uint64_t reportBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t leastTraceBytes = std::uint64_t{1} << 20;
 
-/// Whether the input can be read at all; Clang's own words for this are poor.
+/// Returns true if the input can be read. Clang's own messages for this are poor.
 bool checkInput(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics) {
   const ir::Where where(options.sourceName());
   if (options.stdinText) {
@@ -64,7 +64,7 @@ bool checkInput(const FrontendOptions &options, ir::DiagnosticEngine &diagnostic
   return true;
 }
 
-/// A string of a fixed record that foreign code may have written to.
+/// Returns a string of a fixed record, which foreign code may have overwritten.
 template <std::size_t n> std::string textOf(const char (&field)[n]) {
   return {field, strnlen(field, n)};
 }
@@ -74,7 +74,7 @@ void reportFailure(const Failure &failure, const std::vector<CallSite> &sites, c
                    ir::DiagnosticEngine &diagnostics) {
   const ir::DiagInfo *info = findDiagnostic(textOf(failure.diagnostic));
   if (!info)
-    info = &diag::run_ended; // only foreign code writes what is no diagnostic
+    info = &diag::run_ended; // only foreign code writes the id of no diagnostic
   ir::SourceMap sources;
   ir::LocId where = ir::noLoc;
   const auto add = [&](const std::string &file, std::uint32_t line, std::uint32_t column) {
@@ -99,7 +99,8 @@ void reportFailure(const Failure &failure, const std::vector<CallSite> &sites, c
   diagnostics.setSources(nullptr);
 }
 
-/// A child that ended without a word, as it ran the algorithm or before: the last place it noted is all there is.
+/// Reports a child that ended without a failure record, before or during the run of the algorithm. Only the last stored
+/// place is known.
 void reportSilentEnd(const ReportHeader &header, const ChildEnd &end, bool isRunning,
                      const std::vector<CallSite> &sites, const FrontendOptions &options,
                      ir::DiagnosticEngine &diagnostics) {
@@ -137,7 +138,7 @@ void reportSilentEnd(const ReportHeader &header, const ChildEnd &end, bool isRun
   reportFailure(failure, sites, options, diagnostics);
 }
 
-/// Texts of sources that are not on disk.
+/// Returns the texts of sources that are not on disk.
 std::vector<SourceText> textsOf(const FrontendOptions &options) {
   std::vector<SourceText> texts;
   if (options.stdinText)
@@ -145,8 +146,8 @@ std::vector<SourceText> textsOf(const FrontendOptions &options) {
   return texts;
 }
 
-/// By line within each file; files stay in the order of their first diagnostic. Clang's come before the dialect's
-/// otherwise.
+/// Sorts diagnostics by line within each file. Files stay in the order of their first diagnostic. Without this, Clang's
+/// come before the dialect's.
 void sortByPlace(std::vector<ir::Diagnostic> &diagnostics) {
   std::map<std::string, std::size_t> files;
   for (const ir::Diagnostic &d : diagnostics)
@@ -164,7 +165,7 @@ struct Shared {
   ReportHeader &header() const { return *reinterpret_cast<ReportHeader *>(report.bytes().data()); }
 };
 
-/// The folder with the DSL's headers; empty after an error.
+/// Returns the folder with the DSL's headers; empty after an error.
 std::string dslDirectoryOf(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics) {
   const std::vector<std::string> directories =
       options.dslDirectory.empty() ? dslDirectories() : std::vector{options.dslDirectory};
@@ -178,8 +179,8 @@ std::string dslDirectoryOf(const FrontendOptions &options, ir::DiagnosticEngine 
   return found;
 }
 
-/// Has a child read the source, and run it if there is a trace to fill. What it found goes to `diagnostics`; the result
-/// is empty after an error. The child may still be there, with nothing to do but to end.
+/// Lets a child read the source, and also run it if there is a trace to fill. Findings go to `diagnostics`. The result
+/// is empty after an error. The child may still exist, but it is only ending.
 std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Shared &shared,
                                        std::optional<Child> &child, ir::DiagnosticEngine &diagnostics) {
   const std::string dslDirectory = dslDirectoryOf(options, diagnostics);
@@ -187,8 +188,8 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
     return std::nullopt;
   const ChildTask task{options, shared.report.bytes(), shared.trace ? shared.trace->bytes() : std::span<std::byte>(),
                        dslDirectory, compilingSeconds(options)};
-  // The child keeps its own time, that of the processor, so that a busy machine fails nobody. This is for one that
-  // cannot keep it any more; an algorithm may have seen to that.
+  // The child has a time-out of its own in processor time, so that a busy machine causes no failure. This one is for a
+  // child that can no longer time itself, perhaps because of the algorithm.
   constexpr double busyMachine = 6, leastSpare = 10;
   const double seconds = busyMachine * (task.compilingSeconds + 1);
   const double runSeconds = options.timeoutSeconds + std::max(options.timeoutSeconds, leastSpare);
@@ -207,7 +208,7 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
   ReportHeader &header = shared.header();
   const bool isRunning = child->runsForeignCode();
   header.times.run = child->foreignSeconds() * 1e3;
-  // What ends well is not waited for.
+  // The parent does not wait for the end of a successful child.
   const bool isDone =
       isRunning && header.phase == static_cast<std::uint32_t>(Phase::Done) && header.failure.state == Failure::None;
   const ChildEnd end = isDone ? ChildEnd{ChildEnd::Exited, 0} : child->end();
@@ -224,7 +225,7 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
   for (ir::Diagnostic &d : received.diagnostics)
     diagnostics.add(std::move(d));
   if (isComplete || !isOrderly) {
-    // Mistakes up to here may be why it failed.
+    // Mistakes before the failure may be its cause.
     if (shared.trace && isRunning)
       checkUnfinished(shared.trace->bytes(), received.sites, diagnostics, textsOf(options));
     if (isComplete)
@@ -260,8 +261,8 @@ std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::
     return std::nullopt;
 
   const auto start = std::chrono::steady_clock::now();
-  // The child could still write to the trace, and checks would hold no longer: a small one is copied while the system
-  // takes the child apart, a large one waits for that.
+  // The child could still write to the trace after the checks. A small trace is copied while the system ends the child.
+  // For a large one, the parent waits for the end.
   constexpr std::uint64_t copiedBytes = std::uint64_t{1} << 20;
   std::span<const std::byte> bytes = shared.trace->bytes();
   bytes = bytes.first(std::min<std::uint64_t>(bytes.size(), shared.header().traceSize));

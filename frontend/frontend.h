@@ -1,8 +1,8 @@
-// The front end: a C++ algorithm in, a program out.
+// The front end: it turns a C++ algorithm into a program.
 //
-// The source is read by Clang, held against the dialect (dialect_checker.h), compiled in memory and run once
-// (evaluate.h); what it recorded becomes the program (build_ir.h). All but the last step happens in a child process
-// with limits (sandbox.h), so that nothing a source does reaches the compiler itself.
+// Clang reads the source, the dialect is checked (dialect_checker.h), and the algorithm is compiled in memory and run
+// once (evaluate.h). Its recording becomes the program (build_ir.h). All but the last step happen in a child process
+// with limits (sandbox.h), so a source cannot affect the compiler itself.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -17,27 +17,28 @@
 namespace mscclc::frontend {
 
 struct FrontendOptions {
-  /// What diagnostics call the source.
+  /// Returns the name of the source in diagnostics.
   std::string sourceName() const { return stdinText ? "<stdin>" : inputPath; }
 
-  std::string inputPath;                                       ///< as the user wrote it; diagnostics show it so
-  std::optional<std::string> stdinText;                        ///< the source itself, when it does not come from a file
-  std::vector<std::string> clangArgs;                          ///< -I, -D and whatever else Clang takes
-  std::vector<std::string> allowedFolders;                     ///< --allow-include: includes may lie there as well
-  std::string dslDirectory;                                    ///< where mscclc/dsl.hpp is; empty: found by itself
-  std::string algorithm;                                       ///< empty: the only one there is
+  std::string inputPath;                                       ///< as the user wrote it, and as diagnostics show it
+  std::optional<std::string> stdinText;                        ///< the source itself, if it is not in a file
+  std::vector<std::string> clangArgs;                          ///< -I, -D and other arguments of Clang
+  std::vector<std::string> allowedFolders;                     ///< --allow-include: includes may also be there
+  std::string dslDirectory;                                    ///< the folder of mscclc/dsl.hpp; empty: it is searched
+  std::string algorithm;                                       ///< empty: the source must have exactly one
   std::vector<std::pair<std::string, std::string>> parameters; ///< name and value
-  double timeoutSeconds = 10; ///< processor time for the algorithm's run; compiling has as much, at least 10 s
-  std::uint64_t memoryBytes = std::uint64_t{4} << 30; ///< for the recording, and as much for the algorithm's data
+  double timeoutSeconds = 10; ///< processor time for the algorithm's run; compiling may take the same, at least 10 s
+  std::uint64_t memoryBytes = std::uint64_t{4}
+                              << 30; ///< for the recording, and the same again for the algorithm's data
 };
 
 enum class ParameterKind : std::uint8_t { Integer, Bool, Enum, Double, Text };
 
-/// A parameter of an algorithm, in words.
+/// A parameter of an algorithm, as text.
 struct ParameterInfo {
   std::string name;
-  std::string type;                     ///< as the source spells it
-  std::string defaultValue;             ///< as -P takes it
+  std::string type;                     ///< as in the source
+  std::string defaultValue;             ///< in the form of -P
   std::vector<std::string> enumerators; ///< of an enum, in order
   ParameterKind kind = ParameterKind::Integer;
 };
@@ -59,13 +60,13 @@ struct FrontendTimes {
   double build = 0;    ///< recording to program
 };
 
-/// The program that the chosen algorithm describes, or nothing and errors in `diagnostics`. `files` gets the user's
-/// files that were read for it.
+/// Returns the program that the chosen algorithm describes. After errors, adds them to `diagnostics` and returns
+/// nothing. `files` receives the user's files that were read.
 std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics,
                                             FrontendTimes *times = nullptr, std::vector<std::string> *files = nullptr);
 
-/// The algorithms of a source in its order, of which there is at least one, or nothing and errors in `diagnostics`.
-/// Nothing is run.
+/// Returns the algorithms of a source in its order, at least one. After errors, adds them to `diagnostics` and returns
+/// nothing. Does not run an algorithm.
 std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &options,
                                                          ir::DiagnosticEngine &diagnostics);
 

@@ -1,4 +1,4 @@
-// How large a program may be. Beyond these no plan is of use, and the compiler would only run out of memory.
+// Limits of the size of a program. No useful plan exceeds them, and the compiler would run out of memory.
 #pragma once
 
 #include "ir/structure.h"
@@ -7,16 +7,16 @@
 
 namespace mscclc::frontend {
 
-/// Of a source file, in bytes.
+/// The most bytes of a source file.
 inline constexpr std::uint64_t maxSourceBytes = std::uint64_t{32} << 20;
 inline constexpr std::int64_t maxRanks = ir::maxRanks;
-/// Chunks of a buffer, and of a rank's scratch: indices are 32 bits wide.
+/// The most chunks of a buffer, or of a rank's scratch. Indices are 32 bits wide.
 inline constexpr std::int64_t maxChunks = 0xffffffff;
-/// Thread blocks of a rank. They all run at once, and no GPU holds more.
-inline constexpr std::int64_t maxBlocks = 4096; // 12 bits, and ranks 16: emit_ops packs them
-/// Copies of a program.
+/// The most thread blocks of a rank. They all run at the same time, and no GPU holds more.
+inline constexpr std::int64_t maxBlocks = 4096; // emit_ops packs them into 12 bits, and ranks into 16
+/// The most copies of a program.
 inline constexpr std::int64_t maxInstances = ir::maxInstances;
-/// Memory that a program's operations may take. Groups and barriers multiply, so a short recording can ask for any
+/// The most memory for a program's operations. Groups and barriers multiply them, so a short recording can need any
 /// amount.
 inline constexpr std::uint64_t maxProgramBytes = std::uint64_t{8} << 30;
 

@@ -19,7 +19,7 @@ using namespace clang;
 namespace mscclc::frontend {
 namespace {
 
-/// Whether an error says that arguments or an initialiser do not fit.
+/// Returns true if an error is about arguments or an initialiser that do not fit.
 bool isOfCall(const Held &error) {
   switch (error.kind) {
   case clang::diag::err_ovl_no_viable_function_in_call:
@@ -76,7 +76,7 @@ public:
   }
 
 private:
-  /// Whether the headers are not included: then nothing else of the errors counts.
+  /// Returns true if the headers are not included. Then all other errors follow from that.
   bool isWithoutLanguage() {
     if (compiler_.getPreprocessor().isMacroDefined("MSCCLC_ALGORITHM") || reporter_.hadFatalError())
       return false;
@@ -110,7 +110,7 @@ private:
   }
 
   void adviseOnCalls() {
-    reporter_.setMuted(true); // what Clang is asked about arguments, it need not say aloud
+    reporter_.setMuted(true); // questions to Clang about arguments must not print anything
     const std::vector<FailedCall> calls =
         failedCalls(compiler_.getSema(), [&](SourceLocation where) { return reporter_.isUser(where); });
     reporter_.setMuted(false);
@@ -132,7 +132,7 @@ private:
     }
   }
 
-  /// Whether `line` has `name` as a word.
+  /// Returns true if `line` contains `name` as a word.
   static bool names(llvm::StringRef line, llvm::StringRef name) {
     const auto isLetter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
     for (std::size_t at = line.find(name); at != llvm::StringRef::npos; at = line.find(name, at + 1))
@@ -142,7 +142,7 @@ private:
     return false;
   }
 
-  /// Whether the same is to be written at both.
+  /// Returns true if both errors advise the same text.
   static bool isAlike(const Held &a, const Held &b) {
     return a.isAdvice && b.isAdvice && a.shown.id == b.shown.id &&
            (a.shown.message == b.shown.message || a.shown.id == diag::needs_namespace.id);
@@ -159,8 +159,8 @@ private:
            names(faulty.shown.place.excerpt, error.names[0]);
   }
 
-  /// After an error Clang guesses how to go on. A second error at the same line is most often of its guess, and so is
-  /// one that a name is unknown which a faulty line declares.
+  /// Drops errors that follow from others. After an error Clang guesses how to continue. A second error at the same
+  /// line mostly concerns its guess. An unknown name may be one that a faulty line declares.
   void dropConsequences() {
     std::vector<Held> kept;
     for (Held &held : held_) {

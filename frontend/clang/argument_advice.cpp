@@ -22,7 +22,7 @@ QualType plain(QualType type) {
   return type.getNonReferenceType().getUnqualifiedType();
 }
 
-/// The name of a class or enum of the language, empty for any other type.
+/// Returns the name of a class or enum of the language; empty for any other type.
 llvm::StringRef nameInLanguage(QualType type) {
   const TagDecl *tag = plain(type)->getAsTagDecl();
   return tag && tag->getIdentifier() && isOfLanguage(tag) ? tag->getName() : llvm::StringRef();
@@ -45,7 +45,7 @@ std::string an(llvm::StringRef noun) {
   return (llvm::StringRef("AEIOaeio").contains(noun.front()) ? "an " : "a ") + noun.str();
 }
 
-/// What an argument is, in words.
+/// Describes an argument in words.
 std::string argumentInWords(const Expr *e) {
   const Expr *bare = e->IgnoreParenImpCasts();
   if (isa<InitListExpr>(bare))
@@ -126,7 +126,7 @@ std::string ArgumentAdvice::text(const Expr *e) const {
   return text.empty() || text.size() > longest || text.contains('\n') ? "…" : text.str();
 }
 
-/// Of a value that one option could take, that option.
+/// If only one option could take the value, returns that option.
 std::string ArgumentAdvice::option(const Expr *argument, const CXXRecordDecl *options) const {
   const FieldDecl *one = nullptr;
   for (const FieldDecl *field : options->fields()) {
@@ -141,7 +141,7 @@ std::string ArgumentAdvice::option(const Expr *argument, const CXXRecordDecl *op
   return one ? "{." + one->getNameAsString() + " = " + text(argument) + "}" : std::string();
 }
 
-/// What to write so that `argument` becomes what is wanted; empty where that is anybody's guess.
+/// Returns the text that turns `argument` into the wanted type; empty if there are several possibilities.
 std::string ArgumentAdvice::toWrite(const Expr *argument, QualType wanted) const {
   const llvm::StringRef want = nameInLanguage(wanted), given = nameInLanguage(argument->getType());
   const QualType element = elementOf(wanted);
@@ -220,7 +220,7 @@ Advice ArgumentAdvice::why(const Expr *argument, const ParmVarDecl *parameter) c
     if (const CXXRecordDecl *record = wanted->getAsCXXRecordDecl(); record && isOptions(record))
       if (auto advice = ofOptions(list, record))
         return *advice;
-    // One element may be at fault.
+    // A single element may be the fault.
     if (const QualType element = elementOf(wanted); !element.isNull())
       for (const Expr *given : list->inits())
         if (!sema_.Context.hasSameUnqualifiedType(plain(given->getType()), plain(element)) &&

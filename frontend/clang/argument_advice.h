@@ -1,4 +1,4 @@
-// Why an argument does not fit a parameter of the language, and what to write.
+// Explains why an argument does not fit a parameter of the language, and advises what to write.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -15,7 +15,7 @@ class Sema;
 
 namespace mscclc::frontend {
 
-/// An error to report in place of Clang's.
+/// An error that replaces one of Clang's.
 struct Advice {
   const ir::DiagInfo *info;
   clang::SourceLocation where;
@@ -27,9 +27,9 @@ class ArgumentAdvice {
 public:
   ArgumentAdvice(clang::Sema &sema, const std::string &callee) : sema_(sema), callee_(callee) {}
 
-  /// Whether `argument` initialises `parameter`.
+  /// Returns true if `argument` can initialise `parameter`.
   bool fits(clang::Expr *argument, clang::ParmVarDecl *parameter) const;
-  /// Why it does not.
+  /// Explains why it cannot.
   Advice why(const clang::Expr *argument, const clang::ParmVarDecl *parameter) const;
   /// The same of what is no argument: nothing unless both are of the language, or what is wanted is and it can be said
   /// what to write. `of` names what takes the value.
@@ -38,7 +38,7 @@ public:
   /// What is wrong with a braced list of options, if anything is.
   std::optional<Advice> ofOptions(const clang::InitListExpr *list, const clang::CXXRecordDecl *options) const;
 
-  /// An expression as it is written, or `…` where that is long.
+  /// Returns an expression as it is written, or `…` if that is long.
   std::string text(const clang::Expr *e) const;
 
 private:
@@ -51,7 +51,7 @@ private:
   const std::string &callee_;
 };
 
-/// An option that a struct of options does not have.
+/// Returns the error for an option that a struct of options does not have.
 Advice adviceOnOption(clang::SourceLocation where, const clang::CXXRecordDecl *options, llvm::StringRef name);
 
 /// Of a list of elements of the language or the library, their type; else null.

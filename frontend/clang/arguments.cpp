@@ -14,7 +14,7 @@ using namespace clang;
 namespace mscclc::frontend {
 namespace {
 
-/// Clang's own headers: where they were at build time, or beside Clang's library.
+/// Returns the folder of Clang's own headers: the one at build time, or one beside Clang's library.
 std::string resourceDirectory() {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -27,9 +27,9 @@ std::string resourceDirectory() {
   return MSCCLC_CLANG_RESOURCE_DIR;
 }
 
-/// What evaluation relies on, whatever the user's arguments say.
+/// Arguments that evaluation relies on. The user's arguments cannot change them.
 constexpr const char *fixedArguments[] = {
-    // Exactly what is written, checked.
+    // Generate code that does exactly what is written, with checks.
     "-O0",
     "-fno-exceptions",
     "-ffp-contract=off",
@@ -38,7 +38,7 @@ constexpr const char *fixedArguments[] = {
     "-fsigned-char",
     "-ftrivial-auto-var-init=zero",
     "-Wdate-time",
-    // All that is undefined without pointer arithmetic or casts of pointers.
+    // Check everything that is undefined without pointer arithmetic or casts of pointers.
     "-fno-sanitize=all",
     ("-fsanitize=array-bounds,bool,builtin,enum,float-cast-overflow,integer-divide-by-zero,null,return,shift,"
      "signed-integer-overflow,unreachable,vla-bound"),
@@ -47,7 +47,7 @@ constexpr const char *fixedArguments[] = {
     "-D_GLIBCXX_ASSERTIONS",
     "-U_GLIBCXX_DEBUG",
     "-U_FORTIFY_SOURCE",
-    // Code for the linker in memory, and no more than it needs. DWARF 5 would want a checksum of each file.
+    // Generate code for the linker in memory, and no more than it needs. DWARF 5 would need a checksum of each file.
     "-fPIC",
     "-fno-asynchronous-unwind-tables",
     "-gdwarf-4",
@@ -66,8 +66,8 @@ constexpr const char *fixedArguments[] = {
     "-Qunused-arguments",
 };
 
-/// What Clang sees to be undefined while it reads; and options in any order, which it takes. The user's own arguments
-/// come later and may say otherwise.
+/// Warnings for code that Clang can see to be undefined while it reads. Options may be in any order. The user's own
+/// arguments come later and may change this.
 constexpr const char *undefinedWhenRead[] = {
     "-Wno-reorder-init-list",       "-Werror=uninitialized",     "-Wno-error=sometimes-uninitialized",
     "-Werror=return-stack-address", "-Werror=dangling",          "-Werror=unsequenced",
@@ -88,7 +88,7 @@ std::vector<std::string> commandLine(const mscclc::frontend::FrontendOptions &op
   args.insert(args.end(), {"-isystem", dslMount, "-resource-dir", resourceDirectory(), "-include",
                            std::string(dslMount) + "/mscclc/detail/library_settings.hpp"});
   add(fixedArguments);
-  // After this, a name that begins with a dash is a name still.
+  // After this, a name that begins with a dash is still a name.
   args.insert(args.end(), {"--", input});
   return args;
 }
@@ -111,9 +111,10 @@ void harden(CompilerInvocation &invocation) {
   CodeGenOptions &codegen = invocation.getCodeGenOpts();
   codegen.DisableO0ImplyOptNone = true;
   codegen.OffloadObjects.clear();
-  // With it, Clang would name all its built-in functions before it reads; precompiled headers name those of use.
+  // With modules, Clang would create all its built-in functions before it reads. Precompiled headers only have the used
+  // ones.
   invocation.getLangOpts().Modules = false;
-  // All that a precompiled header was made of is checked for changes. A file that was only copied is the same file.
+  // Check all files of a precompiled header for changes. A file that was only copied counts as the same.
   HeaderSearchOptions &search = invocation.getHeaderSearchOpts();
   search.ModulesValidateSystemHeaders = true;
   search.ValidateASTInputFilesContent = true;

@@ -1,4 +1,4 @@
-// The arguments that Clang gets.
+// The arguments for Clang.
 #pragma once
 
 #include "frontend/clang/compile_commands.h"
@@ -13,12 +13,12 @@ class CompilerInvocation;
 
 namespace mscclc::frontend {
 
-/// The command line for Clang's driver to read `input`. The user's own arguments come after those of the project, and
-/// what evaluation relies on comes last: of two that differ, the later one holds.
+/// Returns the command line with which Clang's driver reads `input`. It has the arguments of the project, then the
+/// user's own, then those that evaluation relies on. Later ones override earlier ones.
 std::vector<std::string> commandLine(const FrontendOptions &options, const ProjectFlags &project,
                                      const std::string &input);
 
-/// Makes an invocation write nothing and load nothing, whatever the arguments say.
+/// Changes an invocation so that it writes and loads nothing, whatever the arguments ask for.
 void harden(clang::CompilerInvocation &invocation);
 
 } // namespace mscclc::frontend

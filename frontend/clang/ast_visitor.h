@@ -11,8 +11,8 @@
 
 namespace mscclc::frontend {
 
-/// What a visitor `class V : public AstVisitor<V>` derives from: Clang's visitor by virtual functions, which is
-/// compiled once, in Clang; LLVM 19 has only the one that is compiled anew for each visitor.
+/// The base class of a visitor `class V : public AstVisitor<V>`. It is Clang's visitor with virtual functions, which is
+/// compiled once, as a part of Clang. LLVM 19 only has a visitor that is compiled again for each class.
 #if LLVM_VERSION_MAJOR >= 20
 template <typename> using AstVisitor = clang::DynamicRecursiveASTVisitor;
 #else

@@ -18,13 +18,13 @@ using namespace clang;
 namespace mscclc::frontend {
 namespace {
 
-/// A function that a call may mean, and what keeps it from doing so.
+/// A function that a call may mean, and the reasons why it does not fit.
 struct Candidate {
   const FunctionDecl *function = nullptr;
   std::vector<unsigned> misfits; ///< arguments that do not fit their parameters
 };
 
-/// Parameters that a call writes, without the place.
+/// Returns the number of parameters that a call writes; the place is not one.
 unsigned written(const FunctionDecl *f) {
   unsigned count = f->getNumParams();
   if (count != 0)
@@ -34,7 +34,7 @@ unsigned written(const FunctionDecl *f) {
   return count;
 }
 
-/// How the call is written: `put(dst, src, on)`, without what may be left out.
+/// Returns the form of the call: `put(dst, src, on)`, without optional arguments.
 std::string usage(const FunctionDecl *f, const std::string &name) {
   std::vector<std::string> parameters;
   for (unsigned i = 0; i < std::min(written(f), f->getMinRequiredArguments()); ++i) {
@@ -191,7 +191,7 @@ private:
   std::optional<Advice> ofCall(llvm::ArrayRef<NamedDecl *> functions, const std::string &name,
                                llvm::ArrayRef<Expr *> arguments, SourceLocation end) {
     const ArgumentAdvice advice(sema_, name);
-    // Of what the call may mean, the function that misses least, and says most of what to write.
+    // Take the candidate with the fewest misfits and the most specific advice.
     std::optional<Advice> best;
     std::tuple<std::size_t, int, bool> least;
     for (NamedDecl *d : functions) {

@@ -1,4 +1,4 @@
-// What is wrong with a call of the language that Clang could not make sense of.
+// Finds out what is wrong with a call of the language that Clang could not resolve.
 #pragma once
 
 #include "frontend/clang/argument_advice.h"
@@ -14,14 +14,14 @@ class Sema;
 
 namespace mscclc::frontend {
 
-/// A call that failed, as the syntax tree keeps it, or an initialiser.
+/// A call or an initialiser that failed, as the syntax tree keeps it.
 struct FailedCall {
   clang::SourceRange range;
-  bool hasOtherErrors = false;  ///< in its arguments: they are the cause
-  std::optional<Advice> advice; ///< nothing where the call is none of the language's, or nothing is found
+  bool hasOtherErrors = false;  ///< its arguments have other errors, which are the cause
+  std::optional<Advice> advice; ///< nothing if the call is not one of the language, or if no advice is found
 };
 
-/// The failed calls of the user's code, inner ones before those that they are in.
+/// Returns the failed calls of the user's code; inner calls come before outer ones.
 std::vector<FailedCall> failedCalls(clang::Sema &sema, const std::function<bool(clang::SourceLocation)> &isUser);
 
 /// How a value of a class of the language is made: `AllReduce(ranks, chunkFactor, inplace)`.

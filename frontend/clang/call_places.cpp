@@ -36,7 +36,7 @@ private:
 } // namespace
 
 void placeCallsAtTheirNames(ASTContext &context) {
-  // Of what was precompiled nothing is the source's.
+  // Skips precompiled declarations, which do not belong to the source.
   for (Decl *d : context.getTranslationUnitDecl()->noload_decls())
     if (!d->isFromASTFile())
       Placer(context).TraverseDecl(d);

@@ -1,12 +1,12 @@
-// Where Clang says that a call stands.
+// Corrects the places that Clang gives to calls.
 #pragma once
 
 #include "clang/AST/ASTContext.h"
 
 namespace mscclc::frontend {
 
-/// Gives the default arguments of `a.b()` in the source the place of `b`, as Clang has done since version 22; before,
-/// it is that of `a`, and calls in a chain all stand at its beginning.
+/// Gives the default arguments of `a.b()` in the source the place of `b`, as Clang does since version 22. Before, Clang
+/// gave them the place of `a`, so all calls in a chain had the place of its beginning.
 void placeCallsAtTheirNames(clang::ASTContext &context);
 
 } // namespace mscclc::frontend

@@ -36,7 +36,7 @@ using namespace clang;
 namespace mscclc::frontend {
 namespace {
 
-/// Parses, and leaves everything in place for the steps that follow.
+/// Parses, and keeps the result for the next steps.
 class ParseAction : public ASTFrontendAction {
 public:
   ParseAction(SourceReporter &reporter, DeferredCodegen &codegen) : reporter_(reporter), codegen_(codegen) {}
@@ -49,8 +49,8 @@ protected:
     SourceManager &sources = compiler.getSourceManager();
     reporter_.setSources(&sources);
     if (!sources.getBufferOrNone(sources.getMainFileID()))
-      return false; // text in another encoding; reported, and Clang would go on without it
-    // A declaration is parsed to its end all the same.
+      return false; // the text has another encoding; this is reported, and Clang would continue without it
+    // A declaration is still parsed to its end.
     reporter_.onLongConstant([&compiler] { compiler.getLangOpts().ConstexprStepLimit = 1; });
     Preprocessor &preprocessor = compiler.getPreprocessor();
     preprocessor.addPPCallbacks(createIncludeChecker(reporter_));
@@ -65,7 +65,7 @@ private:
 
 using InvocationBody = std::function<bool(std::shared_ptr<CompilerInvocation>)>;
 
-/// What tooling does with the invocation that it makes of a command line.
+/// Code that tooling runs with the invocation that it makes from a command line.
 class ToolBody : public tooling::ToolAction {
 public:
   explicit ToolBody(const InvocationBody &body) : body_(body) {}
@@ -109,21 +109,22 @@ struct ClangTool::State {
         files(llvm::makeIntrusiveRefCnt<FileManager>(FileSystemOptions(), sourceFiles(o, directory, readable))),
         reporter(report, directory, readable) {}
 
-  /// Has tooling make an invocation that reads `name`, and does `body` with it once it is safe. False where there is
-  /// none, which is reported, and after an error of `body`.
+  /// Lets tooling make an invocation that reads `name`, makes it safe, and calls `body` with it. False if there is
+  /// none, which is reported, or after an error of `body`.
   bool invoke(const std::string &name, const InvocationBody &body);
-  /// Opens the source, as Clang needs it to read on. False if it cannot be.
+  /// Opens the source for Clang. False if that is not possible.
   bool open(std::shared_ptr<CompilerInvocation> invocation);
-  /// The same after the precompiled DSL. False if there is none that fits.
+  /// Opens the source after the precompiled DSL. False if there is no precompiled DSL that fits.
   bool openWithDsl(const CompilerInvocation &invocation);
-  /// From now on, only what the source may read is there. Before, it is the user's arguments that have files read.
+  /// Hides all files except those that the source may read. Until then, the user's arguments decide which files are
+  /// read.
   void confine();
-  /// Whether no arguments of the user's or the project's may change what the DSL's headers mean.
+  /// Returns true if there are no arguments of the user or the project that might change the DSL's headers.
   bool isPlain() const { return options.clangArgs.empty() && project.empty(); }
 
   const mscclc::frontend::FrontendOptions &options;
   const std::string dslDirectory;
-  const std::string input; ///< as Clang names it
+  const std::string input; ///< its name for Clang
   std::optional<ir::ReadableFiles> readable;
   IntrusiveRefCntPtr<FileManager> files;
   ProjectFlags project;
@@ -137,7 +138,7 @@ ClangTool::ClangTool(const FrontendOptions &options, ChildReport &report, const 
     : state_(std::make_unique<State>(options, report, dslDirectory)) {}
 
 ClangTool::~ClangTool() {
-  // The process ends soon, and taking all of this apart would only cost time.
+  // The process ends soon. Destroying all of this would only take time.
   state_->action.release();
   state_->compiler.release();
   state_.release();
@@ -157,7 +158,7 @@ bool ClangTool::State::invoke(const std::string &name, const InvocationBody &bod
   }
   const InvocationBody safeBody = [&](std::shared_ptr<CompilerInvocation> invocation) {
     if (reporter.hasErrors())
-      return false; // what arguments mean is known, and some of them mean nothing
+      return false; // the arguments were understood, and some of them are useless
     const llvm::Triple target(invocation->getTargetOpts().Triple), host(llvm::sys::getProcessTriple());
     if (target.getArch() != host.getArch() || target.getOS() != host.getOS()) {
       reporter.report(diag::bad_clang_arguments, "", {"algorithms run on this machine, not on " + target.str()});
@@ -195,8 +196,8 @@ bool ClangTool::State::openWithDsl(const CompilerInvocation &invocation) {
   if (!all.exists(precompiled) || !source || !beginsWithDsl((*source)->getBuffer()))
     return false;
   auto with = std::make_shared<CompilerInvocation>(invocation);
-  with->getPreprocessorOpts().ImplicitPCHInclude = precompiled; // as -include-pch does
-  reporter.setMuted(true);                                      // where it does not fit, the headers are read
+  with->getPreprocessorOpts().ImplicitPCHInclude = precompiled; // has the effect of -include-pch
+  reporter.setMuted(true);                                      // if it does not fit, the headers are read instead
   const bool fits = open(std::move(with));
   reporter.setMuted(false);
   return fits;
@@ -217,7 +218,7 @@ void ClangTool::State::confine() {
   if (!project.folder.empty())
     may.addFolder(project.folder);
   const HeaderSearch &search = compiler->getPreprocessor().getHeaderSearchInfo();
-  // What only the project names, once, is not the user's word.
+  // A name that only the project uses, once, does not come from the user.
   const auto isOfProject = [&](const std::string &name, auto times) {
     return times == 1 && project.paths.contains(name);
   };
@@ -234,7 +235,7 @@ void ClangTool::State::confine() {
       if (!isOfProject(file, std::ranges::count(*includes, file)))
         may.addFolder(ir::folderOf(named(file)));
   if (!preprocessor.ImplicitPCHInclude.empty() && !isPlain()) {
-    // What the user's precompiled header was made of may be shown.
+    // Source files of the user's precompiled header may be shown.
     llvm::SmallVector<OptionalFileEntryRef, 0> known;
     files->GetUniqueIDMapping(known);
     for (const OptionalFileEntryRef &file : known)

@@ -1,4 +1,4 @@
-// Clang, as the front end uses it: one source in, its algorithms and LLVM IR out.
+// The front end's use of Clang: reads one source, and returns its algorithms and their LLVM IR.
 #pragma once
 
 #include "frontend/clang/parameters.h"
@@ -17,20 +17,21 @@ namespace mscclc::frontend {
 
 class SourceReporter;
 
-/// A source as Clang reads it. What is wrong with it goes to the report.
+/// One source, read by Clang. Errors go to the report.
 class ClangTool {
 public:
   ClangTool(const FrontendOptions &options, ChildReport &report, const std::string &dslDirectory);
   ~ClangTool();
 
-  /// Reads and parses the source. False if there is nothing to go on with.
+  /// Reads and parses the source. False if no further step is possible.
   bool parse();
   /// Checks the dialect and finds the algorithms.
   std::vector<Algorithm> check();
-  /// LLVM IR of an algorithm and what it calls; nothing after an error.
+  /// Returns LLVM IR of an algorithm and of everything that it calls; nothing after an error.
   std::optional<CompiledAlgorithm> generate(const Algorithm &algorithm);
 
-  /// Instead of all that: writes the DSL's headers, precompiled, to a file in `directory`. False after an error.
+  /// Writes the DSL's headers, precompiled, to a file in `directory`; for this the other functions are not called.
+  /// False after an error.
   bool precompileDsl(const std::string &directory);
 
   SourceReporter &reporter();

@@ -1,4 +1,4 @@
-// From a checked syntax tree to LLVM IR.
+// Generates LLVM IR from a checked syntax tree.
 #pragma once
 
 #include <memory>
@@ -19,16 +19,16 @@ namespace mscclc::frontend {
 
 class SourceReporter;
 
-/// Collects what the parser hands out, and generates code for all of it on demand: only once the source is known to be
-/// in the dialect.
+/// Collects the output of the parser. Generates code for all of it later, when the source is known to be in the
+/// dialect.
 class DeferredCodegen {
 public:
-  /// The consumer to feed, once; it passes nothing on before generate(), and must live until then.
-  /// Where a constant took too many steps, nothing more is parsed.
+  /// Returns the consumer for the parser; called once. The consumer passes nothing on before generate(), and must live
+  /// until then. After a constant has taken too many steps, nothing more is parsed.
   std::unique_ptr<clang::ASTConsumer> createConsumer(const SourceReporter &reporter);
 
-  /// Code for everything that was consumed. `name` receives the module's name of `function`. Null if Clang reported an
-  /// error on the way.
+  /// Generates code for everything that was consumed. `name` receives the module's name of `function`. Null if Clang
+  /// reported an error on the way.
   std::unique_ptr<llvm::Module> generate(clang::CompilerInstance &compiler, llvm::LLVMContext &context,
                                          const clang::FunctionDecl *function, std::string &name,
                                          SourceReporter &reporter);

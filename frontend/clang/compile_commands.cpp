@@ -39,12 +39,12 @@ std::string inFolder(llvm::StringRef name, llvm::StringRef folder) {
   return std::string(full);
 }
 
-/// Whether the file's name may stand in a JSON text as it is. Only then its absence tells that there is no command.
+/// Returns true if the file's name needs no escapes in a JSON text. Only then can a search for it prove its absence.
 bool isPlain(llvm::StringRef name) {
   return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || llvm::StringRef("._-+").contains(c); });
 }
 
-/// Whether it is no C++ that algorithms are written in: a project may compile its other sources as that.
+/// Returns true if algorithms cannot be written in this standard. A project may compile its other sources with it.
 bool isUnfit(llvm::StringRef standard) {
   const clang::LangStandard *known = clang::LangStandard::getLangStandardForName(standard);
   return known != nullptr && (known->getLanguage() != clang::Language::CXX || !known->isCPlusPlus20());
@@ -82,7 +82,7 @@ ProjectFlags takeFlags(const CompileCommand &command, const std::string &folder,
     case options::OPT_include:
     case options::OPT_imacros: {
       const std::string name = inFolder(arg->getValue(), directory);
-      addPath(*arg, files.exists(name) ? name : arg->getValue()); // else it is looked for where headers are
+      addPath(*arg, files.exists(name) ? name : arg->getValue()); // otherwise it is searched in the folders of headers
       break;
     }
     default: // of Clang's thousand options

@@ -1,8 +1,8 @@
-// Flags from a project's compile_commands.json.
+// Takes flags from a project's compile_commands.json.
 //
-// It says what the source means: macros, the language's version and where headers are. All else in it (what to write,
-// to load, to check, to optimise) is the build's own business and is left alone. It is a file that may have come with
-// the source, so it does not widen what a source may read: that is for the command line to say.
+// The flags that determine the meaning of the source are taken: macros, the version of the language, and the folders of
+// headers. All others (output, plug-ins, checks, optimisation) only concern the build and are ignored. The file may
+// have come with the source, so it does not extend the set of files that a source may read. Only the command line can.
 #pragma once
 
 #include <set>
@@ -17,18 +17,19 @@ namespace mscclc::frontend {
 
 class SourceReporter;
 
-/// What is taken of the command for one source. Paths are absolute.
+/// The flags from the command for one source. Paths are absolute.
 struct ProjectFlags {
-  std::string folder;                ///< that of the file; empty: it does not name the source, or there is none
+  std::string folder;                ///< the folder of the file; empty: there is none, or it does not name the source
   std::vector<std::string> language; ///< -D, -U, -std
   std::vector<std::string> includes; ///< -I, -include and the like
-  std::set<std::string> paths;       ///< the folders and files in `includes`, each once there
+  std::set<std::string> paths;       ///< the folders and files of `includes` that occur there once
 
   bool empty() const { return language.empty() && includes.empty(); }
 };
 
-/// The flags for `source` in the nearest compile_commands.json, beside it or in a folder above. The source has to be
-/// named there: a command for another file says nothing about it. A file that cannot be used is warned of.
+/// Returns the flags for `source` from the nearest compile_commands.json, beside it or in a folder above. The source
+/// must be named there, because a command for another file says nothing about it. Warns about a file that cannot be
+/// used.
 ProjectFlags findProjectFlags(const std::string &source, llvm::vfs::FileSystem &files, SourceReporter &reporter);
 
 } // namespace mscclc::frontend

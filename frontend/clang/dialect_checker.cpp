@@ -69,7 +69,7 @@ std::string_view reasonOf(llvm::ArrayRef<Rule> rules, llvm::StringRef name) {
   return rule ? rule->reason : std::string_view();
 }
 
-/// Whether an expression is an array (or a part of one), not a pointer that was passed around.
+/// Returns true if an expression is an array, or a part of one, rather than a pointer that was passed on.
 bool isArray(const Expr *base) {
   base = base->IgnoreParens();
   if (const auto *cast = dyn_cast<ImplicitCastExpr>(base))
@@ -82,7 +82,7 @@ class DialectChecker : public AstVisitor<DialectChecker> {
 public:
   DialectChecker(ASTContext &context, SourceReporter &reporter)
       : context_(context), reporter_(reporter), names_(context) {
-    // Instances show what a template does with its types; the same place is reported once.
+    // Instances show how a template uses its types. The same place is reported once.
     ShouldVisitTemplateInstantiations = true;
   }
 
@@ -92,7 +92,7 @@ public:
         TraverseDecl(d);
   }
 
-  /// What is thrown is no second error.
+  /// The thrown expression is not a second error.
   bool TraverseCXXThrowExpr(CXXThrowExpr *e) { return refuse(diag::refused_exception, e->getBeginLoc()); }
   bool VisitCXXTryStmt(CXXTryStmt *s) { return refuse(diag::refused_exception, s->getBeginLoc()); }
   bool VisitCXXNewExpr(CXXNewExpr *e) { return refuse(diag::refused_new, e->getBeginLoc(), {"new"}); }
@@ -167,8 +167,8 @@ public:
       return v->isStaticDataMember() || !v->isUsed() ? true : refuse(diag::no_definition, v->getLocation(), {name});
     if (definition != v || (definition->getInit() && definition->getInit()->isValueDependent()))
       return true;
-    // A constant of the file's may be computed before the algorithm; one of a function would keep its first call's
-    // value.
+    // A constant of the file may be computed before the algorithm. A constant of a function would keep the value of the
+    // first call.
     if (v->isStaticLocal() && definition->getInit() && !definition->hasConstantInitialization())
       return refuse(diag::static_not_constant, v->getLocation(), {name});
     return true;
@@ -224,7 +224,7 @@ public:
   }
 
 private:
-  /// Always true: the visit goes on.
+  /// Always returns true, so that the visit continues.
   bool refuse(const ir::DiagInfo &info, SourceLocation where, const std::vector<ir::DiagArg> &args = {},
               const std::vector<SourceReporter::Note> &notes = {}) {
     if (reporter_.isUser(where))
@@ -275,7 +275,7 @@ private:
       checkAttribute(attr);
   }
 
-  /// C++ takes `true` for 1: of a call of the language, arguments are in the wrong order then.
+  /// C++ converts `true` to 1. In a call of the language, this means that arguments are in the wrong order.
   void checkArguments(const FunctionDecl *callee, llvm::ArrayRef<const Expr *> arguments) {
     if (reporter_.kindOf(callee->getLocation()) != FileKind::Dsl)
       return;
@@ -293,7 +293,7 @@ private:
     return constructor ? constructor->getParent()->getNameAsString() : callee->getNameAsString();
   }
 
-  /// Whether what is declared there comes by a header that is refused, which is error enough.
+  /// Returns true if the declaration there comes from a refused header, which is reported already.
   bool comesByRefusedHeader(SourceLocation where) const {
     const SourceManager &sources = context_.getSourceManager();
     FileID file = sources.getFileID(sources.getExpansionLoc(where));
@@ -305,7 +305,7 @@ private:
     return false;
   }
 
-  /// A function or variable that the user's code names: it must be here, or one of the few that computing takes.
+  /// Checks a function or variable that the user's code names. It must be defined here, or be an allowed one.
   bool checkReference(const ValueDecl *named, SourceLocation where) {
     if (!reporter_.isUser(where) || named->isInvalidDecl())
       return true;

@@ -1,7 +1,7 @@
-// Holds a source against the dialect: C++ that computes, and nothing else.
+// Checks that a source is in the dialect: C++ that computes, and does nothing else.
 //
-// Only the user's own code is checked (SourceReporter::kindOf). What slips through, say inside a library's header, has
-// no symbols to link with and no system calls to make.
+// Only the user's own code is checked (SourceReporter::kindOf). Other code, for example in a library's header, may pass
+// unseen. It has no symbols to link with and cannot make system calls.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -21,14 +21,15 @@ namespace mscclc::frontend {
 
 class SourceReporter;
 
-/// Why a header, or a function of the library, is not part of the language, and what to write; empty where it is.
+/// Returns why a header, or a function of the library, is not part of the language, and what to write instead. Empty if
+/// it is part of the language.
 std::string_view refusalOfHeader(llvm::StringRef name);
 std::string_view refusalOfFunction(llvm::StringRef name);
 
-/// Refuses includes as they are met.
+/// Refuses includes while they are read.
 std::unique_ptr<clang::PPCallbacks> createIncludeChecker(SourceReporter &reporter);
 
-/// Refuses everything else, once all is parsed.
+/// Refuses everything else after parsing.
 void checkDialect(clang::ASTContext &context, SourceReporter &reporter);
 
 } // namespace mscclc::frontend

@@ -9,7 +9,7 @@ using namespace clang;
 namespace mscclc::frontend {
 namespace {
 
-/// What `visit` sees of the namespace mscclc, the precompiled headers' part too.
+/// Calls `visit` for declarations of namespace mscclc, including those in precompiled headers.
 template <typename T, typename Visit> void eachOf(ASTContext &context, Visit &&visit) {
   if (const NamespaceDecl *language = languageOf(context))
     for (const NamespaceDecl *part : language->redecls())

@@ -1,4 +1,4 @@
-// The names of the language, as its headers declare them: what messages list and misspelt names are compared with.
+// The names of the language, from its headers. Messages list them, and compare misspelt names with them.
 #pragma once
 
 #include "clang/AST/Decl.h"
@@ -9,24 +9,25 @@
 
 namespace mscclc::frontend {
 
-/// The namespace mscclc as the source has read it, or null.
+/// Returns the namespace mscclc as the source has read it, or null.
 const clang::NamespaceDecl *languageOf(clang::ASTContext &context);
 
-/// Whether `d` is declared in the namespace mscclc, or inside of what is.
+/// Returns true if `d` is declared in namespace mscclc, directly or nested.
 bool isOfLanguage(const clang::Decl *d);
 
-/// The public members of a class that users name, those of its bases too, once each, in the order of their declaration.
+/// Returns the public members of a class that users may name, with those of its bases, each once, in the order of their
+/// declaration.
 std::vector<std::string> memberNames(const clang::CXXRecordDecl *record);
 std::vector<std::string> enumeratorNames(const clang::EnumDecl *enumeration);
 
-/// Whether a class is a struct of options: `{.name = value, …}`.
+/// Returns true if a class is a struct of options: `{.name = value, …}`.
 bool isOptions(const clang::CXXRecordDecl *record);
 /// The class of the language of this name, and the enum; null if there is none.
 const clang::CXXRecordDecl *recordNamed(clang::ASTContext &context, llvm::StringRef name);
 const clang::EnumDecl *enumNamed(clang::ASTContext &context, llvm::StringRef name);
 /// The structs of options of the language.
 std::vector<const clang::CXXRecordDecl *> optionStructs(clang::ASTContext &context);
-/// The enums of the language that have an enumerator of this name.
+/// Returns the enums of the language that have an enumerator of this name.
 std::vector<const clang::EnumDecl *> enumsWith(clang::ASTContext &context, llvm::StringRef enumerator);
 
 /// The same, whatever the case of its letters.
@@ -34,10 +35,10 @@ std::vector<const clang::EnumDecl *> enumsWithAnyCase(clang::ASTContext &context
 
 /// The name that an option of Python's, say, has here; empty if it has none.
 std::string optionNamed(llvm::StringRef other);
-/// What to write instead of a name of another language; empty if it is none.
+/// Returns the advice for a name of another language; empty if it is not such a name.
 std::string insteadOf(llvm::StringRef word);
 
-/// `a, b and c`.
+/// Returns `a, b and c`.
 std::string listed(const std::vector<std::string> &names, llvm::StringRef last = "and");
 
 } // namespace mscclc::frontend

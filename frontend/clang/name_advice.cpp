@@ -26,7 +26,7 @@ public:
   Around(SourceLocation where, CompilerInstance &compiler)
       : sources_(compiler.getSourceManager()), options_(compiler.getLangOpts()), where_(sources_.getFileLoc(where)) {}
 
-  /// The last character before it that is no space; a line break where it is the first of its line.
+  /// Returns the last character before the error that is not a space. It is a line break if the error begins its line.
   char before() const {
     const auto [file, offset] = sources_.getDecomposedLoc(where_);
     bool invalid = false;
@@ -40,9 +40,9 @@ public:
     Token token;
     return Lexer::getRawToken(where_, token, sources_, options_) ? std::string() : spelling(token);
   }
-  /// The token after the one that stands there.
+  /// Returns the token after the one at the error.
   std::string next() const { return spelling(Lexer::findNextToken(where_, sources_, options_)); }
-  /// The one after that.
+  /// Returns the token after that.
   std::string afterNext() const {
     const auto token = Lexer::findNextToken(where_, sources_, options_);
     return token ? spelling(Lexer::findNextToken(token->getLocation(), sources_, options_)) : std::string();
@@ -58,7 +58,7 @@ private:
   const SourceLocation where_;
 };
 
-/// A value of one token that an argument is given by name, or `…`.
+/// Returns a value of one token that is given to a named argument, or `…`.
 std::string valueOf(const std::string &token) {
   return !token.empty() && (isalnum(static_cast<unsigned char>(token[0])) || token[0] == '"') ? token : "…";
 }
@@ -69,12 +69,12 @@ std::string headerOf(llvm::StringRef scope, llvm::StringRef name) {
   return header ? header->name().str() : std::string();
 }
 
-/// The header of the chunk language declares what the other header does not.
+/// Returns true if only the header of the chunk language declares the name.
 bool isOfChunkLanguage(llvm::StringRef name) {
   return name == "chunk" || name == "ChunkRef" || name == "ChunkOptions" || name == "ChannelType";
 }
 
-/// A name that is followed by `=` where an argument or an option stands.
+/// Advises on a name that is followed by `=`, in the place of an argument or an option.
 std::optional<Advice> adviceOnNamedArgument(const Held &error, const Around &around, ASTContext &context) {
   const std::string &name = error.names[0];
   if (around.next() != "=")
@@ -100,7 +100,7 @@ std::optional<Advice> adviceOnNamedArgument(const Held &error, const Around &aro
   return std::nullopt;
 }
 
-/// A name of the standard library whose header is not included.
+/// Advises on a name of the standard library whose header is not included.
 std::optional<Advice> adviceOnLibrary(const Held &error, const std::string &name, bool isPlain) {
   if (const std::string instead = insteadOf(name); !instead.empty())
     return Advice{&diag::word_instead, error.where, {name, instead}};
@@ -165,7 +165,7 @@ std::optional<Advice> adviceOnUndeclared(const Held &error, CompilerInstance &co
   if (error.names[1].empty())
     return adviceOnLibrary(error, name, true);
   static constexpr std::array<llvm::StringRef, 5> types{"'char'", "'int'", "'long'", "'bool'", "'auto'"};
-  if (llvm::is_contained(types, error.names[1])) // Clang's guess at a variable
+  if (llvm::is_contained(types, error.names[1])) // Clang took it for a variable
     return Advice{&diag::not_declared, error.where, {name}};
   return std::nullopt;
 }
@@ -208,7 +208,7 @@ std::optional<Advice> adviceOnMember(const Held &error, ASTContext &context) {
   return Advice{&diag::member_listed, error.where, {tag->getName().str(), name, listed(names)}};
 }
 
-/// `tb=0`: an assignment to a function of the language.
+/// Advises on `tb=0`: an assignment to a function of the language.
 std::optional<Advice> adviceOnAssignedFunction(const Held &error, const Around &around) {
   const auto *function = error.type.isNull() ? nullptr : error.type->getAs<FunctionProtoType>();
   if (!function || inWords(function->getReturnType()) != "a thread block")

@@ -1,4 +1,4 @@
-// What a name stands for that the source has not declared, and other words that Clang cannot make sense of.
+// Guesses the meaning of an undeclared name, and of other words that Clang cannot resolve.
 #pragma once
 
 #include "frontend/clang/argument_advice.h"
@@ -10,10 +10,10 @@ class CompilerInstance;
 
 namespace mscclc::frontend {
 
-/// What to report in place of an error about a name; nothing where Clang's text says it best.
+/// Returns the error that replaces an error about a name; nothing if Clang's text is best.
 std::optional<Advice> adviceOnName(const Held &error, clang::CompilerInstance &compiler);
 
-/// Whether an error says that a name is not declared, which is then the first of `names`.
+/// Returns true if an error reports an undeclared name. The name is then the first of `names`.
 bool isUndeclared(const Held &error);
 
 } // namespace mscclc::frontend

@@ -32,7 +32,7 @@ bool isMarked(const Decl *d) {
   return false;
 }
 
-/// Marked declarations in the user's code, wherever they are nested.
+/// Finds marked declarations in the user's code, at any depth.
 class MarkedFinder : public AstVisitor<MarkedFinder> {
 public:
   MarkedFinder(std::vector<const Decl *> &found) : found_(found) {}
@@ -41,13 +41,13 @@ public:
       found_.push_back(d);
     return true;
   }
-  bool TraverseStmt(Stmt *) { return true; } // nothing in a body can be marked
+  bool TraverseStmt(Stmt *) { return true; } // a body cannot contain a marked declaration
 
 private:
   std::vector<const Decl *> &found_;
 };
 
-/// Why a marked function cannot be an algorithm; empty if it can.
+/// Returns why a marked function cannot be an algorithm; empty if it can.
 std::string_view unfit(const FunctionDecl *f) {
   if (isa<CXXMethodDecl>(f))
     return "a function outside a class";
@@ -108,7 +108,7 @@ std::optional<ParameterType> typeOf(QualType type, const ASTContext &context) {
   return std::nullopt;
 }
 
-/// The characters of a constant std::string_view.
+/// Returns the characters of a constant std::string_view.
 std::optional<std::string> constantText(const APValue &value) {
   if (!value.isStruct())
     return std::nullopt;
@@ -198,7 +198,7 @@ std::string range(const ParameterType &type) {
   return std::to_string(-half - 1) + " to " + std::to_string(half);
 }
 
-/// Reads an integer of the given type: decimal or 0x…; nothing and a reason if it is none or does not fit.
+/// Reads an integer of the given type, decimal or 0x…. If it is none or does not fit, returns nothing and a reason.
 std::optional<std::uint64_t> readInteger(const std::string &text, const ParameterType &type, std::string &reason) {
   const bool negative = text.starts_with('-');
   const std::string digits = text.substr(negative || text.starts_with('+') ? 1 : 0);
@@ -281,7 +281,7 @@ std::string docComment(const FunctionDecl *f, const ASTContext &context) {
   return {};
 }
 
-/// Fills in the parameters. False, and errors, where one cannot be.
+/// Fills in the parameters. If one is not possible, reports errors and returns false.
 bool addParameters(Algorithm &algorithm, const ASTContext &context, SourceReporter &reporter) {
   bool good = true;
   PrintingPolicy policy(context.getLangOpts());
@@ -335,7 +335,7 @@ std::string namesOf(const std::vector<Algorithm> &algorithms) {
   return names;
 }
 
-/// `; did you mean 'ranks'?` of what has a name like this one.
+/// Returns `; did you mean 'ranks'?` if there is a similar name.
 template <typename T> std::string nearName(const std::string &name, const std::vector<T> &all) {
   std::vector<std::string> names;
   for (const T &one : all)
@@ -402,7 +402,7 @@ std::vector<Algorithm> findAlgorithms(ASTContext &context, SourceReporter &repor
       reporter.report(diag::algorithm_not_function, f->getLocation(), {f->getNameAsString(), reason});
       continue;
     }
-    // A declaration may be marked as well as the definition, and default values stand on either.
+    // The mark may be on a declaration or on the definition, and so may default values.
     const FunctionDecl *latest = f->getMostRecentDecl();
     if (llvm::any_of(algorithms, [&](const Algorithm &a) { return a.function == latest; }))
       continue;
@@ -440,7 +440,7 @@ const Algorithm *chooseAlgorithm(std::vector<Algorithm> &algorithms, const Front
   } else {
     const auto it = llvm::find_if(algorithms, [&](const Algorithm &a) { return a.info.name == options.algorithm; });
     if (it == algorithms.end()) {
-      if (!reporter.hasErrors()) // one that is wrong is not among them
+      if (!reporter.hasErrors()) // a wrong algorithm is not in the list
         reporter.report(diag::unknown_algorithm, options.sourceName(),
                         {options.algorithm, namesOf(algorithms) + nearName(options.algorithm, algorithms)});
       return nullptr;

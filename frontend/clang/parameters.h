@@ -1,4 +1,4 @@
-// Algorithms of a source, their parameters, and the values that the command line gives them.
+// The algorithms of a source, their parameters, and the parameters' values from the command line.
 #pragma once
 
 #include "frontend/eval/compiled_algorithm.h"
@@ -16,7 +16,7 @@ namespace mscclc::frontend {
 
 class SourceReporter;
 
-/// A parameter's type, as far as values of it are read from text.
+/// The properties of a parameter's type that are needed to read values from text.
 struct ParameterType {
   using enum ParameterKind;
   ParameterKind kind = Integer;
@@ -32,10 +32,10 @@ struct Algorithm {
   std::vector<Argument> arguments; ///< the defaults, until parameters are set
 };
 
-/// All functions of the user's code that are marked as algorithms, in order. What cannot be one is reported.
+/// Returns all functions of the user's code that are marked as algorithms, in order. Reports those that cannot be one.
 std::vector<Algorithm> findAlgorithms(clang::ASTContext &context, SourceReporter &reporter);
 
-/// The one that `options` asks for, with its parameters set; or null, and errors.
+/// Returns the algorithm that `options` ask for, with its parameters set. After errors, reports them and returns null.
 const Algorithm *chooseAlgorithm(std::vector<Algorithm> &algorithms, const FrontendOptions &options,
                                  SourceReporter &reporter);
 

@@ -1,8 +1,8 @@
-// The DSL's headers, precompiled when mscclc is built: reading them takes a third of a small compilation.
+// The DSL's headers, precompiled when mscclc is built. Reading the headers would take a third of a small compilation.
 //
-// Clang checks that such a file fits: its own version, the language, and each header that the file was made of. What
-// Clang does not compare are the folders where headers are looked for, so they are part of the file's name. Where no
-// file fits, the headers are read, and nothing but the time is different.
+// Clang checks that such a file fits: its own version, the language, and each header in the file. It does not compare
+// the folders that are searched for headers, so these are part of the file's name. If no file fits, the headers are
+// read. Only the time differs then.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -15,11 +15,11 @@ class CompilerInvocation;
 
 namespace mscclc::frontend {
 
-/// Where the file for this invocation is, in a folder of such files (precompiledDslDirectory).
+/// Returns the path of the file for this invocation, in a folder of such files (precompiledDslDirectory).
 std::string precompiledDslPath(const clang::CompilerInvocation &invocation, llvm::StringRef directory);
 
-/// Whether a source begins by including the DSL, so that it means the same with the headers before all else.
-/// A NUL stands after its end.
+/// Returns true if a source begins by including the DSL, so that including the headers earlier changes nothing. A NUL
+/// must follow its end.
 bool beginsWithDsl(llvm::StringRef source);
 
 } // namespace mscclc::frontend

@@ -12,8 +12,8 @@ using llvm::vfs::Status;
 namespace mscclc::frontend {
 namespace {
 
-/// Files as they are, but only plain ones: a device or a pipe would block, or never end. What may not be read is not
-/// there. Folders are: what lies in them cannot be told from that.
+/// The files on disk, restricted to plain ones, because a device or a pipe might block or never end. Files that may not
+/// be read seem to be absent. Folders are visible, but that does not reveal their contents.
 class PlainFiles : public llvm::vfs::ProxyFileSystem {
 public:
   PlainFiles(llvm::IntrusiveRefCntPtr<FileSystem> below, const std::optional<ir::ReadableFiles> &readable)
@@ -43,7 +43,7 @@ private:
   const std::optional<ir::ReadableFiles> &readable_;
 };
 
-/// A folder under another name as well.
+/// Adds a second name to a folder.
 class Mount : public llvm::vfs::ProxyFileSystem {
 public:
   Mount(llvm::IntrusiveRefCntPtr<FileSystem> below, std::string name, std::string directory)

@@ -1,4 +1,4 @@
-// The files that Clang sees.
+// The files that Clang can see.
 #pragma once
 
 #include "frontend/frontend.h"
@@ -17,19 +17,21 @@ class FileSystem;
 
 namespace mscclc::frontend {
 
-/// The name of standard input, a file of the current folder to Clang.
+/// The name of standard input. For Clang it is a file of the current folder.
 inline constexpr const char *stdinName = "<stdin>";
 
-/// The folder of the DSL's headers to Clang, wherever they are: headers precompiled in one place serve in another.
+/// Clang's name for the folder of the DSL's headers, wherever it really is. So headers that are precompiled in one
+/// place can be used in another.
 inline constexpr const char *dslMount = "/mscclc-dsl";
 
-/// Plain files as they are, the text of standard input, and the DSL's headers at dslMount. Devices, pipes and huge
-/// files cannot be opened; from when `readable` is set, no other files than those are there. It must outlive the files.
+/// Returns a file system with plain files, the text of standard input, and the DSL's headers at dslMount. Devices,
+/// pipes and huge files cannot be opened. Once `readable` is set, all other files are hidden. `readable` must outlive
+/// the result.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> sourceFiles(const FrontendOptions &options,
                                                             const std::string &dslDirectory,
                                                             const std::optional<ir::ReadableFiles> &readable);
 
-/// Whether `path` names something inside of `directory`.
+/// Returns true if `path` is inside `directory`.
 bool isBelow(llvm::StringRef path, llvm::StringRef directory);
 
 } // namespace mscclc::frontend

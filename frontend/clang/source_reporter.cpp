@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t maxErrors = 1000, maxWarnings = 50;
 constexpr std::size_t maxExcerpt = 400, maxMessage = 2000;
 
-/// A message that quotes the source may be as long as the source.
+/// Shortens a message, because one that quotes the source may be as long as the source.
 std::string shortened(std::string text) {
   if (text.size() > maxMessage) {
     std::size_t end = maxMessage;
@@ -35,7 +35,7 @@ std::string shortened(std::string text) {
   return text;
 }
 
-/// The line with everything that a terminal would not show as itself replaced, byte by byte so that columns stay.
+/// Replaces all bytes of the line that a terminal would not show as they are. Columns stay the same.
 std::string printable(llvm::StringRef line) {
   std::string out(line);
   for (std::size_t i = 0; i < out.size();) {
@@ -59,12 +59,12 @@ std::string printable(llvm::StringRef line) {
   return out;
 }
 
-/// The file part of a location: where a macro is used, except for what was handed to it.
+/// Returns a location in a file: the use of a macro, or the argument of the macro if the place is in it.
 SourceLocation fileLocation(const SourceManager &sources, SourceLocation where) {
   return where.isMacroID() ? sources.getFileLoc(where) : where;
 }
 
-/// An argument that is text or a name.
+/// Returns an argument that is text or a name.
 std::string nameOf(const Diagnostic &info, unsigned i) {
   switch (info.getArgKind(i)) {
   case DiagnosticsEngine::ak_std_string:
@@ -146,7 +146,7 @@ FailurePlace SourceReporter::placeReached() const {
   if (at.isInvalid())
     return {};
   const char *file = at.getFilename();
-  if (isBelow(file, dslMount)) { // else nothing is allocated: Clang may have crashed
+  if (isBelow(file, dslMount)) { // must not allocate here, because Clang may have crashed
     reachedFile_ = shownName(file);
     file = reachedFile_.c_str();
   }
@@ -247,7 +247,7 @@ void SourceReporter::report(const ir::DiagInfo &info, std::string_view file, con
 std::optional<FileKind> SourceReporter::kindOfLibrary(llvm::StringRef file) const {
   if (!isBelow(file, dslMount) && !isBelow(file, dslDirectory_))
     return std::nullopt;
-  // mscclc::List is library code in all but name: what goes wrong in it goes wrong where it is called.
+  // mscclc::List is like library code: an error inside it belongs to the line that calls it.
   return file.ends_with("/list.hpp") ? FileKind::System : FileKind::Dsl;
 }
 
@@ -262,7 +262,7 @@ FileKind SourceReporter::kindOf(FileID file) const {
     const OptionalFileEntryRef ref = sources_->getFileEntryRefForID(file);
     if (const auto library = ref ? kindOfLibrary(ref->getName()) : std::nullopt)
       kind = *library;
-    // How the file was found, whatever its line markers and pragmas claim later.
+    // Uses the way in which the file was found. Line markers and pragmas of the file do not change it.
     else if (SrcMgr::isSystem(entry.getFile().getFileCharacteristic()) || !ref)
       kind = FileKind::System;
   }
@@ -291,7 +291,7 @@ llvm::StringMap<FileKind> SourceReporter::fileKinds() const {
     if (presumed.isValid())
       kinds.insert({presumed.getFilename(), kind});
   }
-  // What else there is was precompiled with the DSL: its own headers, and the library's that they include.
+  // All other files were precompiled with the DSL: its own headers, and headers of the library that they include.
   for (auto file = sources_->fileinfo_begin(); file != sources_->fileinfo_end(); ++file)
     kinds.insert({file->first.getName(), kindOfLibrary(file->first.getName()).value_or(FileKind::System)});
   return kinds;
@@ -315,8 +315,8 @@ std::vector<MacroUse> SourceReporter::macroUses() const {
   return uses;
 }
 
-/// Whether a note has room beside those that the pending diagnostic has. Of the candidates for a call, which are many,
-/// two show what they are.
+/// Returns true if the pending diagnostic can take another note. A call may have many candidates, and two of them are
+/// enough.
 bool SourceReporter::wantsNote(const Diagnostic &note) const {
   const bool isCandidate = !sources_ || !note.hasSourceManager() || !isUser(note.getLocation());
   return pending_->shown.notes.size() < (isCandidate ? 2 : 12);
@@ -357,7 +357,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   if (level == DiagnosticsEngine::Fatal)
     fatal_ = true;
   if (info.getID() == clang::diag::fatal_too_many_errors)
-    return; // the engine says how many it has not shown
+    return; // the engine prints how many were not shown
 
   if (hadLongConstant_ && level != DiagnosticsEngine::Note) {
     flush();
@@ -371,7 +371,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
       onLongConstant_();
   }
 
-  // Where Clang stops at what the dialect refuses as well, the dialect's words say what to write instead.
+  // If Clang refuses something that the dialect also refuses, the dialect's text says what to write instead.
   switch (info.getID()) {
   case clang::diag::err_exceptions_disabled:
     report(diag::refused_exception, info.getLocation());
@@ -384,7 +384,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
     report(diag::bad_clang_arguments, "", {"they name other inputs, or ask for something else than compiling"});
     return;
   case clang::diag::err_unsupported_bom: {
-    // Of a file that is not text there is no line to show, and to ask for one would end up here again.
+    // A file that is not text has no line to show, and asking for one would report this error again.
     llvm::SmallString<128> text;
     info.FormatDiagnostic(text);
     ir::Diagnostic d;
@@ -405,7 +405,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
     }
     break;
   case clang::diag::err_cannot_open_file:
-    // What PlainFiles refuses to open.
+    // PlainFiles refused to open it.
     if (info.getArgStdStr(1) == std::make_error_code(std::errc::operation_not_supported).message()) {
       report(diag::not_a_regular_file, info.getLocation(), {printable(info.getArgStdStr(0))});
       return;
@@ -418,7 +418,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   llvm::SmallString<256> text;
   info.FormatDiagnostic(text);
   ir::Diagnostic d;
-  // Before a source is opened, Clang speaks of its arguments.
+  // Until a source is opened, Clang's messages are about its arguments.
   d.id = sources_ ? "clang" : diag::bad_clang_arguments.id;
   d.message = printable(text);
   if (info.hasSourceManager() && sources_)

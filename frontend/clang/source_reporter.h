@@ -24,19 +24,20 @@
 
 namespace mscclc::frontend {
 
-/// Takes Clang's diagnostics, turns them and our own into ir::Diagnostics and hands them to the parent process.
+/// Receives Clang's diagnostics, converts them and those of mscclc to ir::Diagnostics, and sends them to the parent
+/// process.
 class SourceReporter : public clang::DiagnosticConsumer {
 public:
-  /// `readable` is what the source may read, once that is set.
+  /// `readable`: the files that the source may read, once it is set.
   SourceReporter(ChildReport &report, std::string dslDirectory, const std::optional<ir::ReadableFiles> &readable)
       : report_(report), dslDirectory_(std::move(dslDirectory)), readable_(readable) {}
 
   void setSources(const clang::SourceManager *sources) { sources_ = sources; }
 
-  /// Folders where the project has headers looked for, though the source may not read them all.
+  /// Sets the folders that the project searches for headers. The source may not be allowed to read all of them.
   void setProjectFolders(std::set<std::string> folders) { projectFolders_ = std::move(folders); }
 
-  /// While muted, what Clang has to say is dropped.
+  /// While muted, Clang's diagnostics are dropped.
   void setMuted(bool isMuted) { isMuted_ = isMuted; }
 
   struct Note {
@@ -44,44 +45,44 @@ public:
     clang::SourceLocation where;
     std::vector<ir::DiagArg> args = {};
   };
-  /// Reports at `where`; the same kind is reported once at each place.
+  /// Reports at `where`. The same kind is reported once at each place.
   void report(const ir::DiagInfo &info, clang::SourceLocation where, const std::vector<ir::DiagArg> &args = {},
               const std::vector<Note> &notes = {});
-  /// Reports at a place as debug information tells it.
+  /// Reports at a place from debug information.
   void report(const ir::DiagInfo &info, std::string_view file, unsigned line, unsigned column,
               const std::vector<ir::DiagArg> &args);
   /// Reports about `file` as a whole.
   void report(const ir::DiagInfo &info, std::string_view file, const std::vector<ir::DiagArg> &args);
 
-  /// Notes how far reading has come, for a diagnostic in case Clang crashes.
+  /// Stores how far reading has come. If Clang crashes, this is the place of the diagnostic.
   void reached(clang::SourceLocation where) { reached_ = where; }
-  /// The place last reached. The file name lives as long as the reporter and the source manager.
+  /// Returns the last stored place. The file name lives as long as the reporter and the source manager.
   FailurePlace placeReached() const;
 
-  /// Hands over a diagnostic that still waits for notes.
+  /// Sends a diagnostic that still waits for notes.
   void flush();
-  /// From now on diagnostics are kept back, until release().
+  /// Holds all diagnostics back until release().
   void hold() { isHolding_ = true; }
-  /// What is kept back, in order; it may be changed.
+  /// Returns the diagnostics that are held back, in order. They may be changed.
   std::vector<Held> &held() { return held_; }
   void release();
-  /// A diagnostic of ours as it would be reported.
+  /// Returns a diagnostic of mscclc in the form in which it would be reported.
   ir::Diagnostic shown(const ir::DiagInfo &info, clang::SourceLocation where,
                        const std::vector<ir::DiagArg> &args) const;
   bool hasErrors() const { return errors_ != 0; }
   bool hadFatalError() const { return fatal_; }
-  /// True after an error of a constant that takes too many steps. What other constants are worth is not found out then,
-  /// as each may take as long, and what Clang would say of them is dropped.
+  /// True after an error for a constant that takes too many steps. Other constants might take as long, so they are not
+  /// evaluated, and Clang's diagnostics about them are dropped.
   bool hadLongConstant() const { return hadLongConstant_; }
-  /// Called when that comes to be so.
+  /// Sets a function that is called when that happens.
   void onLongConstant(std::function<void()> act) { onLongConstant_ = std::move(act); }
 
-  /// Whose the code at `where` is; for a macro, where it is used.
+  /// Returns the owner of the code at `where`. For a macro, that is the owner of the place of use.
   FileKind kindOf(clang::SourceLocation where) const;
   bool isUser(clang::SourceLocation where) const { return where.isValid() && kindOf(where) == FileKind::User; }
-  /// Kinds of all files read so far, by the names that debug information gives them.
+  /// Returns the kinds of all files that were read, by their names in debug information.
   llvm::StringMap<FileKind> fileKinds() const;
-  /// The uses of macros with arguments in the user's files, sorted by their end.
+  /// Returns the uses of macros with arguments in the user's files, sorted by their end.
   std::vector<MacroUse> macroUses() const;
 
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic &info) override;
@@ -90,17 +91,17 @@ private:
   FileKind kindOf(clang::FileID file) const;
   /// The kind of one of the DSL's headers; nothing for any other file.
   std::optional<FileKind> kindOfLibrary(llvm::StringRef file) const;
-  /// A file's name for the user, for whom the DSL's headers are where they are.
+  /// Returns a file's name for the user. The DSL's headers get their real path.
   std::string shownName(llvm::StringRef file) const;
   ir::ShownPlace place(clang::SourceLocation where) const;
   std::string excerpt(clang::FileID file, unsigned offset) const;
-  /// Whether a file of this name, included at `where`, is looked for among those that the source may not read.
+  /// Returns true if the search for a file of this name, included at `where`, finds one that the source may not read.
   bool isOutside(const std::string &name, clang::SourceLocation where) const;
   void addIncludeNotes(ir::Diagnostic &diagnostic, clang::SourceLocation where) const;
   bool wantsNote(const clang::Diagnostic &note) const;
-  /// A diagnostic of Clang's with what it is about.
+  /// Returns a diagnostic of Clang together with its arguments.
   Held heldOf(ir::Diagnostic shown, const clang::Diagnostic &info) const;
-  /// Starts a diagnostic; notes go to it until the next one.
+  /// Starts a diagnostic. Following notes belong to it.
   void begin(Held diagnostic);
 
   ChildReport &report_;

@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder beside that of the program; empty if that cannot be found out.
+/// Returns a folder beside the program's folder; empty if that is unknown.
 std::string besideProgram(const char *folder) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);

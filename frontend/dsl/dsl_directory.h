@@ -1,4 +1,4 @@
-// Where the DSL's headers are.
+// Finds the DSL's headers.
 #pragma once
 
 #include <string>
@@ -6,15 +6,15 @@
 
 namespace mscclc::frontend {
 
-/// Folders that may hold mscclc/dsl.hpp: `include` beside the running program's folder, and the one in the source tree
-/// that it was built from.
+/// Returns folders that may hold mscclc/dsl.hpp: `include` beside the running program's folder, and the one in the
+/// source tree from which the program was built.
 std::vector<std::string> dslDirectories();
 
-/// The first of `directories` that has the header, or nothing.
+/// Returns the first of `directories` that has the header, or nothing.
 std::string findDslDirectory(const std::vector<std::string> &directories);
 
-/// The folder of precompiled headers (precompiled_dsl.h), which need not be there: `lib/mscclc` beside the running
-/// program's folder; empty where that cannot be found out.
+/// Returns the folder of precompiled headers (precompiled_dsl.h), which may not exist: `lib/mscclc` beside the running
+/// program's folder. Empty if that is unknown.
 std::string precompiledDslDirectory();
 
 } // namespace mscclc::frontend

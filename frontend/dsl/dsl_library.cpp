@@ -1,7 +1,7 @@
-// The DSL's functions: what the headers declare, in terms of the calls that record.
+// The functions that the DSL's headers declare. They are made of the calls that record.
 //
-// They are compiled with the front end and not with each algorithm, which saves a compilation the code of all of them.
-// An algorithm's code finds them by name (dsl.exports lists them for the linker). They run inside the sandbox.
+// They are compiled with the front end and not with each algorithm, which saves time in each compilation. An
+// algorithm's code finds them by name (dsl.exports lists them for the linker). They run inside the sandbox.
 #include "frontend/dsl/dsl_library.h"
 
 #include "frontend/trace/calls.h"
@@ -28,7 +28,7 @@ constexpr std::uint32_t flagsOf(ReduceOp op, bool packet = false) {
          (packet ? CallFlags::packet : 0);
 }
 
-/// Handle of the rank that executes an operation on these chunks, of which one may be unset or faulty.
+/// Returns the handle of the rank that executes an operation on these chunks. One of them may be unset or faulty.
 std::uint32_t rankOf(const Chunk &first, const Chunk &second) {
   for (const Chunk *chunk : {&first, &second})
     if (const ChunkData &data = Access::data(*chunk); data.buffer != unset && data.buffer != faulty)
@@ -54,7 +54,7 @@ std::span<const Chunk> spanOf(const ChunkList &list) {
   return {list.data(), list.size()};
 }
 
-/// Calls on `ref` with what `other` tells of the other end, and returns the ref of the chunks `made`.
+/// Makes a call on `ref`. `other` describes the other end. Returns the ref of the chunks `made`.
 ChunkRef callRef(Call call, std::uint32_t flags, const ChunkOptions &options, const RefData &ref, const RefData &other,
                  const RefData &made, const Place &at) {
   ChunkRef result;
@@ -71,11 +71,11 @@ RefData placeOf(std::int64_t rank, BufferType buffer, std::int64_t index) {
   place.index = index;
   return place;
 }
-/// Calls on `ref`, whose chunks go to `dst`.
+/// Makes a call on `ref` that moves its chunks to `dst`.
 ChunkRef send(Call call, const ChunkOptions &options, const ChunkRef &ref, const RefData &dst, const Place &at) {
   return callRef(call, 0, options, Access::data(ref), dst, dst, at);
 }
-/// Calls on `ref`, whose chunks stay where they are, or are written there.
+/// Makes a call on `ref` that leaves its chunks where they are, or writes them.
 ChunkRef stay(Call call, const ChunkOptions &options, const ChunkRef &ref, const RefData &other, const Place &at) {
   return callRef(call, 0, options, Access::data(ref), other, Access::data(ref), at);
 }
@@ -148,7 +148,7 @@ IntegerArray integers(const unsigned long long *data, std::size_t size) {
 }
 IntegerList::IntegerList(std::initializer_list<ListedInteger> list) : array_(integers(list.begin(), list.size())) {}
 
-// GCC warns of a member set to an initializer list's begin(); these lists end with the call.
+// GCC warns about a member that is set to an initializer list's begin(). These lists live as long as the call.
 template <typename Element>
 ElementList<Element>::ElementList(std::initializer_list<Element> list) : data_(std::data(list)), size_(list.size()) {}
 template class ElementList<Chunk>;
@@ -187,7 +187,7 @@ Chunk Buffer::slice(std::int64_t first, Place at) const {
   return slice(first, size_, at);
 }
 Chunk Buffer::operator[](detail::PlacedIndex index) const {
-  // Past the largest integer it wraps round, and is then out of any range.
+  // Past the largest integer it wraps around, and is then out of any range.
   const auto next = static_cast<std::int64_t>(static_cast<std::uint64_t>(index.value) + 1);
   return slice(index.value, next, index.place);
 }
@@ -479,7 +479,7 @@ bool isListFunction(std::string_view symbol) {
 }
 
 void *findDslFunction(std::string_view symbol) {
-  // The program exports these alone of all that is in the namespace.
+  // The program exports only these symbols of the namespace.
   if (!symbol.starts_with("_ZN6mscclc") && !symbol.starts_with("_ZNK6mscclc"))
     return nullptr;
   static void *const program = dlopen(nullptr, RTLD_LAZY);

@@ -1,14 +1,15 @@
-// The DSL's functions as an algorithm's code finds them.
+// The DSL's functions, by the names that an algorithm's code uses.
 #pragma once
 
 #include <string_view>
 
 namespace mscclc::frontend {
 
-/// Where the DSL function of this mangled name is; null if there is none.
+/// Returns the address of the DSL function with this mangled name; null if there is none.
 void *findDslFunction(std::string_view symbol);
 
-/// Whether this is a function of mscclc::List. It is not told where it is called, as the others are.
+/// Returns true if this is a function of mscclc::List. In contrast to the others, it has no parameter for the place of
+/// the call.
 bool isListFunction(std::string_view symbol);
 
 } // namespace mscclc::frontend

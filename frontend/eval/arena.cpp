@@ -13,25 +13,25 @@
 namespace mscclc::frontend {
 namespace {
 
-// Far from where programs, libraries and a sanitizer's shadow lie in a 47-bit address space.
+// Far from programs, libraries and a sanitizer's shadow in a 47-bit address space.
 constexpr std::uintptr_t base = 0x2000'0000'0000;
-constexpr std::size_t guardBytes = std::size_t{1} << 32; // no frame is larger, so none steps over it
+constexpr std::size_t guardBytes = std::size_t{1} << 32; // no frame is larger, so none can jump past it
 constexpr std::size_t leastGuardBytes = std::size_t{1} << 24;
 constexpr std::uint64_t leastHeapBytes = std::uint64_t{1} << 20;
 constexpr std::uintptr_t codeBase = base + 0x1000'0000'0000;
 
-/// Blocks come in sizes of four steps to a power of two. A freed block goes through quarantine, and then
-/// serves a request of its size.
+/// The sizes of blocks have four steps for each power of two. A freed block first goes into quarantine. Later it serves
+/// a request of its size.
 struct BlockHeader {
-  std::uint32_t sizeClass; ///< with freedMark once it was released
-  std::uint32_t offset;    ///< from the block's beginning to what was handed out
+  std::uint32_t sizeClass; ///< with freedMark after its release
+  std::uint32_t offset;    ///< from the block's beginning to the address for the user
 };
 constexpr std::uint32_t freedMark = 1u << 31;
 constexpr std::size_t unitBytes = 16;
 static_assert(sizeof(BlockHeader) <= unitBytes);
 constexpr std::size_t numClasses = 256;
 constexpr std::uint64_t quarantineBytes = std::uint64_t{16} << 20;
-constexpr std::size_t redzoneBytes = 64;                         ///< after what is handed out, where the block has them
+constexpr std::size_t redzoneBytes = 64;                         ///< after the user's part, if the block has room
 constexpr std::uint64_t maxMarkedBytes = std::uint64_t{1} << 20; ///< of a block that is released
 
 struct Arena {
@@ -39,9 +39,10 @@ struct Arena {
   std::size_t guardBytes = 0;
   std::byte *begin = nullptr, *next = nullptr, *end = nullptr;
   std::array<std::byte *, numClasses> freed{};
-  std::byte *firstQuarantined = nullptr; ///< as it was handed out; its block begins with the next one's
-  std::byte *lastQuarantined = nullptr;  ///< of the one that was released last
-  std::uint64_t quarantined = 0;         ///< bytes
+  std::byte *firstQuarantined =
+      nullptr; ///< addresses for the user; the block of each begins with the address of the next
+  std::byte *lastQuarantined = nullptr; ///< the one that was released last
+  std::uint64_t quarantined = 0;        ///< bytes
   void (*onFull)() = nullptr;
   void (*onBadFree)() = nullptr;
 };
@@ -64,7 +65,7 @@ std::uint64_t unitsOf(std::uint32_t sizeClass) {
   return (std::uint64_t{1} << power) + (std::uint64_t{sizeClass - 4 * power} << (power - 2));
 }
 
-/// Lets the block that has been in quarantine longest out of it.
+/// Removes the block that has been in quarantine longest.
 void freeFirstQuarantined() {
   std::byte *user = arena.firstQuarantined;
   BlockHeader header;
@@ -115,7 +116,7 @@ void release(void *pointer) {
   }
   BlockHeader header;
   std::memcpy(&header, user - sizeof header, sizeof header);
-  // A freed block is marked, so a second release of it shows here.
+  // A freed block is marked, so a second release of it is found here.
   if (header.sizeClass >= numClasses || header.offset < unitBytes || header.offset > (std::size_t{1} << 20) ||
       header.offset % unitBytes != 0) {
     arena.onBadFree();
@@ -147,7 +148,7 @@ void *newNothrow(std::size_t size, const std::nothrow_t &) {
 void *newAlignedNothrow(std::size_t size, std::align_val_t alignment, const std::nothrow_t &) {
   return allocate(size, static_cast<std::size_t>(alignment));
 }
-// The size, the alignment and the tag of the longer forms tell nothing that the header does not.
+// Size, alignment and tag of the longer forms are not needed, because the header has them.
 void deletePlain(void *p) {
   release(p);
 }
@@ -185,7 +186,7 @@ void __mscclc_release(void *memory) {
 std::uint64_t createArena(std::uint64_t heapBytes, void (*onFull)(), void (*onBadFree)()) {
   arena.onFull = onFull;
   arena.onBadFree = onBadFree;
-  // A process may have little address space.
+  // The address space of a process may be small.
   for (arena.guardBytes = guardBytes; arena.guardBytes >= leastGuardBytes; arena.guardBytes /= 16)
     if (auto *at = map(base, arena.guardBytes + arenaStackBytes, PROT_NONE)) {
       arena.guard = static_cast<std::byte *>(at);

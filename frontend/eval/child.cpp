@@ -20,7 +20,7 @@
 namespace mscclc::frontend {
 namespace {
 
-/// What Clang needs besides the algorithm's own memory.
+/// Address space for Clang, in addition to the algorithm's own memory.
 constexpr std::uint64_t clangBytes = std::uint64_t{2} << 30;
 
 ClangTool *theTool = nullptr;
@@ -52,12 +52,12 @@ void badFree() {
 void poisonedValue(const Place &place) {
   failRun(diag::poisoned_value, {}, {place.file, place.line, place.column});
 }
-/// Tells the parent that all is recorded.
+/// Signals the parent that the recording is complete.
 void finish(ReportHeader &header) {
   header.phase = static_cast<std::uint32_t>(Phase::Done);
   handOver();
 }
-/// How long the algorithm takes depends on numbers that are wrong, and what is recorded tells so.
+/// Ends the run. Its length depends on wrong numbers, and the recording so far is enough to report them.
 void faultyProgram() {
   ReportHeader &header = runtimeContext().report->header();
   header.traceSize = finishRecording();
@@ -85,7 +85,7 @@ private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-/// Reports symbols that code needs and cannot have. True if there are none.
+/// Reports symbols that the code needs but may not use. True if there are none.
 bool checkSymbols(const std::vector<MissingSymbol> &missing, const FrontendOptions &options, SourceReporter &reporter) {
   for (const MissingSymbol &symbol : missing) {
     if (symbol.needed.line != 0)
@@ -100,7 +100,7 @@ bool checkSymbols(const std::vector<MissingSymbol> &missing, const FrontendOptio
 } // namespace
 
 double compilingSeconds(const FrontendOptions &options) {
-  constexpr double least = 10, bytesPerSecond = 16 << 10; // several times what is needed for plain calls
+  constexpr double least = 10, bytesPerSecond = 16 << 10; // several times the need of plain calls
   std::error_code error;
   const std::uint64_t bytes =
       options.stdinText ? options.stdinText->size() : std::filesystem::file_size(options.inputPath, error);
@@ -157,7 +157,7 @@ int runChild(const ChildTask &task) {
     return 0;
   report.add(instrument(*compiled->module, theKinds));
   watch.lap(&FrontendTimes::generate, Phase::Linking);
-  tool.reporter().reached(chosen->function->getLocation()); // from here on it is about the algorithm as a whole
+  tool.reporter().reached(chosen->function->getLocation()); // from here on, errors concern the algorithm as a whole
 
   std::string error;
   void (*const entry)() = generateCode(std::move(*compiled), error);

@@ -1,4 +1,4 @@
-// What the child process does: read, check, compile and run.
+// The child process: it reads, checks, compiles and runs.
 #pragma once
 
 #include "frontend/eval/child_report.h"
@@ -18,12 +18,12 @@ struct ChildTask {
   double compilingSeconds; ///< of processor time
 };
 
-/// The child's main function. Its results are in the report and the trace; the exit status is 0 if it came to its end,
-/// errors or not.
+/// The child's main function. The results are in the report and the trace. The exit status is 0 if it completed, with
+/// errors or without.
 int runChild(const ChildTask &task);
 
-/// Processor time that compiling the source may take, in seconds: that of the algorithm's run, but at least ten seconds
-/// and more for a long source.
+/// Returns the processor time for compiling the source, in seconds: the same as for the algorithm's run, but at least
+/// ten seconds, and more for a long source.
 double compilingSeconds(const FrontendOptions &options);
 
 } // namespace mscclc::frontend

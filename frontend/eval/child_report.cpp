@@ -24,7 +24,7 @@ private:
   std::string text_;
 };
 
-/// Reads what a Writer wrote. Past the end everything is zero and empty.
+/// Reads the output of a Writer. Past the end everything is zero and empty.
 class Reader {
 public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -98,7 +98,7 @@ void ChildReport::append(const std::string &message) {
   const std::uint64_t used = head.used.load(std::memory_order_relaxed);
   const std::uint64_t room = memory_.size() - sizeof(ReportHeader);
   const std::uint64_t size = message.size();
-  // What does not fit is left out: there are gigabytes of address space, and a screenful is all that anyone reads.
+  // Drops what does not fit. There are gigabytes of address space, and nobody reads more than a screenful.
   if (used + sizeof size + size > room)
     return;
   std::byte *to = memory_.data() + sizeof(ReportHeader) + used;

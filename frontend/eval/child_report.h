@@ -1,8 +1,8 @@
-// What the child process tells its parent, through memory that both see.
+// The report of the child process to its parent, in shared memory.
 //
-// The child appends whole messages (diagnostics, algorithms, call sites) while it still runs only Clang; a failure of
-// the algorithm itself is one fixed record, which can be filled in from a signal handler. The parent trusts none of it:
-// foreign code has run beside it.
+// The child appends whole messages (diagnostics, algorithms, call sites) while it still runs only Clang. A failure of
+// the algorithm itself is one fixed record, which a signal handler can fill in. The parent trusts none of it, because
+// foreign code has run in the child.
 #pragma once
 
 #include "frontend/frontend.h"
@@ -18,14 +18,15 @@ namespace mscclc::frontend {
 /// How far the child has come.
 enum class Phase : std::uint32_t { Starting, Parsing, Checking, Generating, Linking, Running, Done };
 
-/// Where the algorithm is: the depth of its call stack and a call site, in one word so that it is always consistent.
+/// The place of the algorithm: the depth of its call stack and a call site, in one word so that it is always
+/// consistent.
 struct LastPlace {
   static constexpr std::uint64_t make(std::uint32_t depth, std::uint32_t site) {
     return std::uint64_t{depth} << 32 | site;
   }
 };
 
-/// Why the child stopped, in a form that needs no memory.
+/// The reason why the child stopped, in a form that needs no memory.
 struct Failure {
   static constexpr std::size_t maxArgs = 3;
   enum State : std::uint32_t { None, Begun, Complete };
@@ -38,17 +39,17 @@ struct Failure {
   std::uint32_t sites[CallStack::capacity];
 };
 
-/// The head of the shared memory; messages follow.
+/// The head of the shared memory. Messages follow it.
 struct ReportHeader {
   std::atomic<std::uint32_t> phase;
   std::atomic<std::uint64_t> lastPlace;
-  std::atomic<std::uint64_t> used; ///< bytes of messages
+  std::atomic<std::uint64_t> used; ///< bytes of all messages
   std::uint64_t traceSize;
   FrontendTimes times;
   Failure failure;
 };
 
-/// The child's end.
+/// The child's side of the report.
 class ChildReport {
 public:
   explicit ChildReport(std::span<std::byte> memory) : memory_(memory) {}
@@ -66,18 +67,18 @@ private:
   std::size_t errors_ = 0;
 };
 
-/// What the parent finds.
+/// The report as the parent reads it.
 struct ReceivedReport {
   std::vector<ir::Diagnostic> diagnostics;
   std::vector<AlgorithmInfo> algorithms;
   std::vector<CallSite> sites;
-  std::vector<std::string> files; ///< the user's that were read
+  std::vector<std::string> files; ///< the user's files that were read
 };
 
-/// Reads the report that lies in `memory`, of whose bytes it trusts none.
+/// Reads the report in `memory`. Trusts none of its bytes.
 ReceivedReport receive(std::span<const std::byte> memory);
 
-/// The descriptor with this id among the front end's, or null.
+/// Returns the descriptor with this id among the front end's, or null.
 const ir::DiagInfo *findDiagnostic(std::string_view id);
 
 } // namespace mscclc::frontend

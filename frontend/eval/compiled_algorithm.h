@@ -1,4 +1,4 @@
-// An algorithm as LLVM IR, and what has to be known to run it.
+// An algorithm as LLVM IR, with the data that is needed to run it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Module;
 
 namespace mscclc::frontend {
 
-/// Whose a source file is.
+/// The owner of a source file.
 enum class FileKind : std::uint8_t { User, Dsl, System };
 
 /// The value of a parameter.

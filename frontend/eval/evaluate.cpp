@@ -23,9 +23,9 @@ namespace {
 
 constexpr const char *entryName = "__mscclc_entry";
 
-/// Arguments as the target's calling convention wants them: integers and doubles as themselves, a string view as its
-/// length and pointer, in two arguments or in one array of two words.
-/// Where the registers are used up, a string view lies in memory as it is.
+/// Converts arguments for the target's calling convention. Integers and doubles are unchanged. A string view is its
+/// length and pointer, as two arguments or as one array of two words. When the registers are used up, it is passed in
+/// memory.
 SmallVector<Value *, 8> lowerArguments(Module &module, const Function &function, std::span<const Argument> arguments) {
   const FunctionType &type = *function.getFunctionType();
   SmallVector<Value *, 8> values;

@@ -5,12 +5,12 @@
 
 namespace mscclc::frontend {
 
-/// Adds the function that sets up the module's constants and calls the algorithm with its arguments, and makes it
-/// CompiledAlgorithm::function. Throws ir::InternalError if the algorithm's machine-level parameters are not as
+/// Adds the function that sets up the module's constants and calls the algorithm with its arguments, and stores its
+/// name in CompiledAlgorithm::function. Throws ir::InternalError if the algorithm's machine-level parameters are not as
 /// expected.
 void addEntry(CompiledAlgorithm &algorithm);
 
-/// Runs an algorithm from its entry, on the arena's stack.
+/// Runs an algorithm from its entry on the arena's stack.
 void runAlgorithm(void (*entry)());
 
 } // namespace mscclc::frontend

@@ -27,7 +27,7 @@ using namespace llvm;
 namespace mscclc::frontend {
 namespace {
 
-/// A file name as the front end knows it: debug information may keep the folder apart.
+/// Returns a file name in the front end's form. Debug information may keep the folder separate.
 std::string nameOf(const DIFile *file) {
   if (!file)
     return {};
@@ -36,12 +36,12 @@ std::string nameOf(const DIFile *file) {
   return (file->getDirectory() + "/" + file->getFilename()).str();
 }
 
-/// Functions by whose code they hold.
+/// Classifies functions by the owner of their code.
 class Classifier {
 public:
   explicit Classifier(const StringMap<FileKind> &kinds) : kinds_(kinds) {}
 
-  /// Code without debug information was made by the compiler.
+  /// The compiler made all code without debug information.
   FileKind kindOf(const Function &f) {
     const DISubprogram *subprogram = f.getSubprogram();
     if (!subprogram)
@@ -63,7 +63,7 @@ CallSite siteAt(const DILocation &at) {
   return {nameOf(at.getFile()), at.getLine(), at.getColumn()};
 }
 
-/// The first place in the user's code from which `symbol` is reached.
+/// Returns the first place in the user's code from which `symbol` is reached.
 CallSite userOf(const GlobalValue &symbol, Classifier &classifier) {
   SetVector<const User *> open;
   open.insert(symbol.user_begin(), symbol.user_end());
@@ -129,8 +129,8 @@ private:
     pointer = pointer->stripInBoundsOffsets();
     return !isa<AllocaInst>(pointer) && !isa<GlobalValue>(pointer);
   }
-  /// Whether an instruction goes to memory that may not be there: through a pointer that came from elsewhere, or over
-  /// a length of its own.
+  /// Returns true if an instruction may access memory that does not exist: through a pointer from elsewhere, or with a
+  /// variable length.
   static bool mayFault(const Instruction &i) {
     if (const auto *load = dyn_cast<LoadInst>(&i))
       return isForeign(load->getPointerOperand());
@@ -158,7 +158,7 @@ private:
     SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 8> backEdges;
     FindFunctionBackedges(f, backEdges);
 
-    // The depth is the same all through the function, so one load at its beginning does.
+    // The depth is the same in the whole function, so one load at its beginning is enough.
     BasicBlock &entry = f.getEntryBlock();
     IRBuilder<> builder(&*entry.getFirstNonPHIOrDbgOrAlloca());
     builder.SetCurrentDebugLocation(DebugLoc());
@@ -204,13 +204,13 @@ private:
         builder.SetInsertPoint(plain->getNextNode());
         builder.SetCurrentDebugLocation(DebugLoc());
         store(builder, depth, stack_);
-        // The last place may lie in what was called, and must not be taken for one in what is called next.
+        // The last place may be in a function that returned, and must not be used for an error in the next call.
         if (const Function *callee = plain->getCalledFunction(); !callee || !callee->isDeclaration())
           notePlace(*plain->getDebugLoc());
       }
     }
 
-    // Last, as this splits blocks.
+    // This is last, because it splits blocks.
     BasicBlock *tail = entry.splitBasicBlock(rest->getIterator());
     BasicBlock *deep = BasicBlock::Create(module_.getContext(), "too.deep", &f);
     builder.SetInsertPoint(deep);

@@ -1,4 +1,4 @@
-// Makes compiled code tell where it is.
+// Makes compiled code record its current place.
 #pragma once
 
 #include "frontend/eval/compiled_algorithm.h"
@@ -15,18 +15,19 @@ class Module;
 
 namespace mscclc::frontend {
 
-/// A symbol that is referred to but neither defined nor allowed, and the user's code that needs it.
+/// A symbol that is neither defined nor allowed, and the user's code that needs it.
 struct MissingSymbol {
   std::string name; ///< demangled
   CallSite needed;  ///< line 0 if unknown
 };
 
-/// Drops all that the algorithm does not reach, and lists what it reaches but cannot have.
+/// Removes everything that the algorithm does not reach. Lists the symbols that it reaches but may not use.
 std::vector<MissingSymbol> pruneModule(CompiledAlgorithm &algorithm, const llvm::StringMap<FileKind> &kinds);
 
-/// Around each call in the user's code, other than to the DSL, pushes its site on `__mscclc_call_stack`; at each loop's
-/// end and function's entry notes the place in `__mscclc_last_place`; ends recursions that are too deep. Returns the
-/// sites that the code refers to by number; number 0 is none. Debug information is gone afterwards.
+/// Adds code that records places. Each call in the user's code, except to the DSL, pushes its site on
+/// `__mscclc_call_stack`. The end of each loop and the entry of each function store the place in `__mscclc_last_place`.
+/// Recursions that are too deep are ended. Returns the call sites by number; number 0 is none. Removes debug
+/// information.
 std::vector<CallSite> instrument(llvm::Module &module, const llvm::StringMap<FileKind> &kinds);
 
 } // namespace mscclc::frontend

@@ -8,7 +8,7 @@
 
 #include <dlfcn.h>
 
-// The compiler's libraries may be linked statically, so what is needed of them is named here for the linker.
+// The compiler's libraries may be linked statically. Naming the needed symbols here keeps them in the program.
 extern "C" {
 #define ALLOW(name)
 #define ALLOW_COMPILER(name) extern const char name[];

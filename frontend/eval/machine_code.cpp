@@ -25,7 +25,7 @@ using namespace llvm;
 namespace mscclc::frontend {
 namespace {
 
-/// Sections at addresses that are the same in every run.
+/// Places sections at addresses that are the same in every run.
 class FixedAddressMapper : public SectionMemoryManager::MemoryMapper {
 public:
   sys::MemoryBlock allocateMappedMemory(SectionMemoryManager::AllocationPurpose, size_t bytes,
@@ -52,8 +52,8 @@ private:
   std::size_t used_ = 0;
 };
 
-/// Defines the allowed functions, also those that code generation calls by itself (memcpy, lround), when they are
-/// needed.
+/// Defines the allowed functions when they are needed, including those that code generation calls by itself (memcpy,
+/// lround).
 class RuntimeSymbols : public orc::DefinitionGenerator {
 public:
   Error tryToGenerate(orc::LookupState &, orc::LookupKind, orc::JITDylib &library, orc::JITDylibLookupFlags,
@@ -66,7 +66,7 @@ public:
   }
 };
 
-/// Cheap clean-up of what Clang and the instrumentation leave; the algorithm runs once, so more would not pay.
+/// Does cheap clean-up after Clang and the instrumentation. The algorithm runs once, so more would not pay.
 void simplify(Module &module) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -83,14 +83,14 @@ void simplify(Module &module) {
   each.addPass(SROAPass(SROAOptions::ModifyCFG));
   each.addPass(EarlyCSEPass());
   each.addPass(SimplifyCFGPass());
-  constexpr std::size_t maxBlocks = 8192; // SROA looks for a loop's variable in every block
+  constexpr std::size_t maxBlocks = 8192; // SROA searches every block for a loop's variable
   for (Function &function : module)
     if (!function.isDeclaration() && function.size() <= maxBlocks)
       each.run(function, functions);
 }
 
-/// Cuts long blocks: at every call the fast register allocator goes over all values that the block has had so far, and
-/// a generated algorithm may be one block of very many calls.
+/// Cuts long blocks. At every call the fast register allocator visits all values that the block has had so far, and a
+/// generated algorithm may be one block of very many calls.
 void cutLongBlocks(Function &function) {
   constexpr std::size_t maxLength = 500;
   SmallVector<BasicBlock *, 16> blocks;
@@ -107,13 +107,13 @@ void cutLongBlocks(Function &function) {
         cuts.push_back(&*at);
         length = 1;
       }
-    for (Instruction *cut : llvm::reverse(cuts)) // so each instruction moves once
+    for (Instruction *cut : llvm::reverse(cuts)) // in this order each instruction moves once
       block->splitBasicBlock(cut);
   }
 }
 
-/// What functions say of their processor. The same for all of them, as nothing that an algorithm may write changes it;
-/// said once and not by each, LLVM describes the processor once.
+/// The attributes of functions for their processor. They are the same for all functions, because nothing in an
+/// algorithm changes them. With one common description, LLVM describes the processor only once.
 struct Processor {
   std::string name, features;
 };
@@ -132,7 +132,8 @@ Processor takeProcessor(Module &module) {
   return found;
 }
 
-/// A plain processor of this architecture, unless the user's arguments ask for another: the same code everywhere.
+/// Returns a plain processor of this architecture, unless the user's arguments ask for another. So the code is the same
+/// on every machine.
 orc::JITTargetMachineBuilder targetOf(Module &module) {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
@@ -143,8 +144,10 @@ orc::JITTargetMachineBuilder targetOf(Module &module) {
   target.setCodeGenOptLevel(CodeGenOptLevel::None);
   target.setRelocationModel(Reloc::PIC_);
   target.setCodeModel(CodeModel::Small);
-  target.getOptions().TrapUnreachable = true;     // what no check has caught stops there, and runs into nothing else
-  target.getOptions().NoTrapAfterNoreturn = true; // a failed check does end the run; a trap there is slow to generate
+  target.getOptions().TrapUnreachable =
+      true; // code that no check has stopped ends there, and does not run into other code
+  target.getOptions().NoTrapAfterNoreturn =
+      true; // a failed check ends the run anyway, and a trap there would cost time
   return target;
 }
 
@@ -157,8 +160,8 @@ void (*generateCode(CompiledAlgorithm algorithm, std::string &error))() {
   for (Function &function : module)
     cutLongBlocks(function);
 
-  // LLJIT costs half a millisecond more than RuntimeDyld by itself. Its linker is RuntimeDyld as well: that takes
-  // memory from a mapper, and so at fixed addresses. Of what it calls back with, some differs between versions of LLVM.
+  // LLJIT takes half a millisecond more than RuntimeDyld alone, and links with RuntimeDyld. RuntimeDyld takes memory
+  // from a mapper, so addresses can be fixed. Some of its callbacks differ between versions of LLVM.
   static FixedAddressMapper mapper;
   auto created = orc::LLJITBuilder()
                      .setJITTargetMachineBuilder(std::move(target))

@@ -1,4 +1,4 @@
-// From an algorithm's LLVM IR to machine code in this process.
+// Generates machine code from an algorithm's LLVM IR in this process.
 #pragma once
 
 #include "frontend/eval/compiled_algorithm.h"
@@ -7,8 +7,9 @@
 
 namespace mscclc::frontend {
 
-/// Generates code for the algorithm and links it with what it may refer to. The result is its entry
-/// (CompiledAlgorithm::function); null and why in `error` if there is none. The code stays as long as the process.
+/// Generates code for the algorithm and links it with the allowed symbols. Returns its entry
+/// (CompiledAlgorithm::function); null, and the reason in `error`, after a failure. The code stays as long as the
+/// process.
 void (*generateCode(CompiledAlgorithm algorithm, std::string &error))();
 
 } // namespace mscclc::frontend

@@ -33,7 +33,7 @@ void copyText(char *to, std::size_t room, std::string_view text) {
   to[n] = '\0';
 }
 
-/// A number in decimal without touching the heap.
+/// Writes a number in decimal without using the heap.
 struct Digits {
   explicit Digits(std::uint64_t value) {
     std::snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(value));
@@ -46,11 +46,11 @@ struct Seconds {
 };
 
 enum class StackState {
-  InCheck, ///< a check of the algorithm's own failed: the innermost call site led to it
+  InCheck, ///< a check of the algorithm's own failed; the innermost call site led to it
   Anywhere ///< the algorithm was interrupted: its last place counts
 };
 
-/// Fills in the call chain. The last site is where the failure lies if `f` has no place of its own.
+/// Fills in the call chain. If `f` has no place of its own, the last site becomes its place.
 void fillChain(Failure &f, StackState state) {
   const CallStack &stack = __mscclc_call_stack;
   const std::uint64_t last = context.report->header().lastPlace.load(std::memory_order_relaxed);
@@ -58,10 +58,10 @@ void fillChain(Failure &f, StackState state) {
   std::uint32_t depth = stack.depth;
   bool useLast = f.file[0] == '\0' && (state == StackState::Anywhere || depth == 0) && lastSite != 0;
   if (useLast && lastDepth > depth) {
-    ++depth; // The call that was made last is over, but its site is still there, and nearer than anything else.
+    ++depth; // The last call has returned, but its site is still there, and is nearer than any other.
     useLast = false;
   } else if (useLast && lastDepth < depth) {
-    useLast = false; // in a library function: the call to it is the place
+    useLast = false; // a library function failed, so its call is the place
   }
   const std::uint32_t kept = std::min(depth, CallStack::capacity - 1);
   std::copy_n(stack.sites, kept, f.sites);
@@ -98,7 +98,7 @@ Phase phase() {
   return static_cast<Phase>(context.report->header().phase.load());
 }
 
-/// Whether a fault lies just beside the stack pointer: the stack has grown out of its room.
+/// Returns true if the faulting address is close to the stack pointer, so that the stack has overflowed.
 bool isStackFault(const siginfo_t &info, const void *interrupted) {
 #if defined(__x86_64__)
   const auto stack =
@@ -117,7 +117,7 @@ void onSignal(int signal, siginfo_t *info, void *interrupted) {
     leave(1);
   if (phase() < Phase::Running) {
     const bool late = signal == SIGPROF || signal == SIGXCPU;
-    // A second fault, while finding the place, ends the process; this much is kept then.
+    // A second fault, while the place is sought, ends the process. The report keeps what is written by then.
     struct sigaction plain{};
     plain.sa_handler = SIG_DFL;
     sigaction(SIGSEGV, &plain, nullptr);
@@ -146,9 +146,9 @@ void onSignal(int signal, siginfo_t *info, void *interrupted) {
   }
 }
 
-// ---- What the standard library and the language call when something is wrong ----
+// ---- Functions that the standard library and the language call after an error ----
 
-/// A failed check of the standard library in words, where it is one of the usual ones.
+/// Explains a failed check of the standard library, if it is a usual one.
 std::string_view meaning(std::string_view condition) {
   if (condition.find("size()") != std::string_view::npos || condition.find("_Nm") != std::string_view::npos ||
       condition.find("_M_len") != std::string_view::npos)

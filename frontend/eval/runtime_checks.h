@@ -1,7 +1,7 @@
-// What watches over a running algorithm: the checks that end it, and the symbols that it may refer to.
+// The checks that end a running algorithm, and the symbols that it may use.
 //
-// Everything here runs in the child process. A check that fails writes one Failure into the report and ends the
-// process; there is no way back into the algorithm.
+// Everything here runs in the child process. A failed check writes one Failure into the report and ends the process.
+// The algorithm never continues.
 #pragma once
 
 #include "frontend/eval/child_report.h"
@@ -21,36 +21,37 @@ struct FailurePlace {
   std::uint32_t line = 0, column = 0;
 };
 
-/// What the checks need to know. Set once, before anything is read.
+/// Data for the checks. It is set once, before anything is read.
 struct RuntimeContext {
   ChildReport *report = nullptr;
   std::uint64_t memoryBytes = 0;
-  /// Whether a file name, as debug information spells it, is the user's; null: all are.
+  /// Returns true if a file name from debug information is a file of the user. Null: all are.
   bool (*isUserFile)(const char *file) = nullptr;
-  /// Where in the source Clang is; called from a signal handler when Clang crashes.
+  /// Returns Clang's place in the source. A signal handler calls it when Clang crashes.
   FailurePlace (*whereReading)() = nullptr;
 };
 
-/// That of this process.
+/// Returns the context of this process.
 RuntimeContext &runtimeContext();
 
-/// Turns faults, time-outs and exhausted stacks from now on into failures. `seconds` of processor time from now.
+/// Turns faults, time-outs and exhausted stacks into failures from now on. `seconds`: the processor time until a
+/// time-out.
 void watchProcess(double seconds);
-/// Sets the clock anew.
+/// Sets the time-out again, in seconds from now.
 void setDeadline(double seconds);
 
-/// Ends the process with this failure. A place outside the user's files counts as none: then the failure lies at the
-/// innermost call in the user's code.
+/// Ends the process with this failure. A place outside the user's files is ignored. Then the place is the innermost
+/// call in the user's code.
 [[noreturn]] void failRun(const ir::DiagInfo &info, std::initializer_list<std::string_view> args = {},
                           const FailurePlace &place = {});
 
-/// Calls of the user's functions nested deeper than this are taken for endless recursion.
+/// If the user's functions are nested deeper than this, the recursion counts as endless.
 inline constexpr std::uint32_t maxCallDepth = 20000;
 
-/// Functions and variables that an algorithm's code may refer to, the recorder's and the arena's included.
-/// Null where there is none of that name.
+/// Returns the address of a function or variable that an algorithm's code may use, including those of the recorder and
+/// the arena. Null if there is none of that name.
 void *findRuntimeSymbol(std::string_view name);
-/// The same without an address: may code refer to `name`?
+/// Returns true if code may use `name`, without looking for its address.
 bool isAllowedSymbol(std::string_view name);
 
 /// Handlers of undefined behaviour (ubsan_handlers.cpp).

@@ -38,15 +38,16 @@ SharedMemory::~SharedMemory() {
 
 namespace {
 
-/// The parent sees the last byte of a status, the sandbox all of it: it tells leave() from another's exit().
+/// Marks the status of leave(). The parent sees its last byte, and the sandbox sees all of it, so it can distinguish
+/// leave() from other exits.
 constexpr int ownStatus = 0x4d530000;
 
-int handOverPipe = -1; ///< a child's end of its parent's pipe
+int handOverPipe = -1; ///< a child's end of the pipe to its parent
 
-/// What the pipe between a child and its parent brings.
+/// The events of the pipe between a child and its parent.
 enum class Reply { Word, Close, Nothing };
 
-/// Waits for a word or until the other end is closed, for at most `seconds`.
+/// Waits for a word, or until the other end is closed, for at most `seconds`.
 Reply listen(int fd, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
@@ -57,7 +58,7 @@ Reply listen(int fd, double seconds) {
     pollfd p{fd, POLLIN, 0};
     const int ready = poll(&p, 1, static_cast<int>(std::min(left + 1, 1e9)));
     if (ready < 0 && errno != EINTR)
-      return Reply::Close; // waitpid will tell
+      return Reply::Close; // waitpid will show the reason
     if (ready <= 0)
       continue;
     char word = 0;
@@ -98,13 +99,13 @@ constexpr bool addressSpaceIsOurs = true;
 constexpr bool addressSpaceIsOurs = true;
 #endif
 
-/// True where argument `index` of a system call, from 0, is `value`. SCMP_A0 and the like leave the field unset that is
-/// for masks.
+/// True if argument `index` of a system call, from 0, equals `value`. SCMP_A0 and the like leave the field for masks
+/// unset.
 constexpr scmp_arg_cmp isEqual(unsigned index, scmp_datum_t value) {
   return {index, SCMP_CMP_EQ, value, 0};
 }
 
-/// A filter under construction; loaded at the end, or dropped where the kernel has none.
+/// A filter that is being built. It is loaded at the end, or dropped if the kernel has no filters.
 class Filter {
 public:
   explicit Filter(std::uint32_t otherwise) : context_(seccomp_init(otherwise)) {}
@@ -125,7 +126,7 @@ private:
   scmp_filter_ctx context_;
 };
 
-/// Clang reads files and starts threads when its stack runs low; it has no business with anything else.
+/// Clang reads files, and starts threads if its stack is nearly full. It must not do anything else.
 void denyChanges() {
   Filter filter(SCMP_ACT_ALLOW);
   const std::uint32_t deny = SCMP_ACT_ERRNO(EPERM);
@@ -180,7 +181,7 @@ void Child::wait(double seconds, double foreignSeconds) {
   if (pid_ <= 0)
     return;
   Reply reply = listen(resultPipe_, seconds);
-  if (reply == Reply::Word) { // there is but one
+  if (reply == Reply::Word) { // there is only one word
     using Clock = std::chrono::steady_clock;
     const Clock::time_point since = Clock::now();
     runsForeignCode_ = true;
@@ -192,7 +193,7 @@ void Child::wait(double seconds, double foreignSeconds) {
 
 ChildEnd Child::end() {
   if (pid_ > 0) {
-    kill(pid_, SIGKILL); // of no effect on one that is ending
+    kill(pid_, SIGKILL); // has no effect on a child that is ending
     reap();
   }
   return end_;
@@ -258,12 +259,13 @@ bool enterSandbox() {
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(exit_group),
               SCMP_A0(SCMP_CMP_MASKED_EQ, static_cast<scmp_datum_t>(~0xff), static_cast<scmp_datum_t>(ownStatus)));
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(close), isEqual(0, static_cast<scmp_datum_t>(handOverPipe)));
-  // abort() raises its signal this way; any other could stop the process for good.
+  // abort() raises its signal this way. Any other signal could stop the process forever.
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), isEqual(0, static_cast<scmp_datum_t>(getpid())), isEqual(2, SIGABRT));
-  // There is one thread: a lock that it would have to wait for is its own.
+  // There is one thread, so if it had to wait for a lock, it would hold that lock itself.
   constexpr scmp_datum_t command = 0x7f; // FUTEX_CMD_MASK for these: without the flags
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(futex), SCMP_A1(SCMP_CMP_MASKED_EQ, command, FUTEX_WAKE));
-  // A sanitizer warns of a change of stacks (standard error leads nowhere), and looks up the stack before an exit.
+  // A sanitizer warns about a change of stacks on standard error, which leads nowhere. It looks up the stack before an
+  // exit.
   if (!addressSpaceIsOurs) {
     filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(write), isEqual(0, static_cast<scmp_datum_t>(STDERR_FILENO)));
     filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT, O_RDONLY));

@@ -1,4 +1,4 @@
-// A child process with limits: what runs in it cannot outlive, outgrow or outlast what it is given, nor touch anything.
+// A child process with limits: it cannot exceed its time and its memory, and cannot change anything outside.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace mscclc::frontend {
 
-/// Anonymous memory that child processes share. Pages take up room only once touched.
+/// Anonymous memory that child processes share. Pages take memory only after their first use.
 class SharedMemory {
 public:
-  /// `bytes` of zeros, or less where the system does not give as much address space, but at least `least`.
+  /// Returns `bytes` of zeros. If the system does not give as much address space, returns less, but at least `least`.
   static std::optional<SharedMemory> create(std::uint64_t bytes, std::uint64_t least);
   SharedMemory(SharedMemory &&other) noexcept : bytes_(other.bytes_) { other.bytes_ = {}; }
   SharedMemory(const SharedMemory &) = delete;
@@ -27,7 +27,7 @@ private:
   std::span<std::byte> bytes_;
 };
 
-/// How a child ended.
+/// The way in which a child ended.
 struct ChildEnd {
   enum Kind { Exited, Signalled, TimedOut, NotStarted } kind;
   int code; ///< exit status, signal, or errno of the failed start
@@ -36,52 +36,52 @@ struct ChildEnd {
 /// A child process that runs a function.
 class Child {
 public:
-  /// Starts it. What `body` returns is the exit status; the child's exit handlers and buffers are left alone.
+  /// Starts it. The result of `body` is the exit status. The child does not run exit handlers or flush buffers.
   explicit Child(const std::function<int()> &body);
   /// Ends it.
   ~Child();
   Child(const Child &) = delete;
   Child &operator=(const Child &) = delete;
 
-  /// Waits until it has called handOver() or ended: at most `seconds`, and once it has announced foreign code at most
-  /// `foreignSeconds` more.
+  /// Waits until it has called handOver() or ended: at most `seconds`, and at most `foreignSeconds` more after it has
+  /// announced foreign code.
   void wait(double seconds, double foreignSeconds);
-  /// Whether it has announced foreign code. What it has said since then may be forged.
+  /// Returns true if it has announced foreign code. Later reports may be forged.
   bool runsForeignCode() const { return runsForeignCode_; }
-  /// For how many seconds it was waited for since then.
+  /// Returns for how many seconds the parent has waited since then.
   double foreignSeconds() const { return foreignSeconds_; }
-  /// Kills it if it is not ending by itself, and tells how it ended.
+  /// Kills it unless it is ending by itself, and returns how it ended.
   ChildEnd end();
 
 private:
   void reap();
 
   int pid_ = -1;
-  int resultPipe_ = -1; ///< closed at the other end when the result is there
+  int resultPipe_ = -1; ///< the other end is closed when the result is complete
   bool isLate_ = false, runsForeignCode_ = false;
   double foreignSeconds_ = 0;
   ChildEnd end_{ChildEnd::NotStarted, 0};
 };
 
-/// In a child: tells the parent that it goes on with code that is not trusted. Called before enterSandbox().
+/// In a child: announces to the parent that untrusted code follows. Called before enterSandbox().
 void announceForeignCode();
 
-/// In a child: lets the parent go on, as there is nothing to come but the end, which takes the system a while.
+/// In a child: lets the parent continue, because only the end of the process follows, which takes the system a while.
 void handOver();
 
-/// Limits of the calling process from now on: nothing printed, nothing written to files, no core dump, no privileges
-/// gained, at most `seconds` of processor time and `bytes` more address space than now. System calls that change files,
-/// start programs or open connections fail. Where the system refuses a limit, the others still hold.
+/// Limits the calling process from now on. It prints nothing, writes no files, dumps no core and gains no privileges.
+/// It has at most `seconds` of processor time and `bytes` of additional address space. System calls that change files,
+/// start programs or open connections fail. If the system refuses a limit, the others still hold.
 void limitProcess(double seconds, std::uint64_t bytes);
 
-/// Address space from now on: `bytes` more than there is.
+/// Limits address space from now on to `bytes` more than the current size.
 void limitAddressSpace(std::uint64_t bytes);
 
-/// Ends a child. Once it is in the sandbox there is no other way out.
+/// Ends a child. In the sandbox there is no other way out.
 [[noreturn]] void leave(int status);
 
-/// Leaves only what memory management, signal return, abort(), handOver() and leave() need. Any other system call
-/// raises SIGSYS, waiting for a lock among them; reading the time-stamp counter raises SIGSEGV. False where the system
+/// From now on, only memory management, signal return, abort(), handOver() and leave() work. Any other system call
+/// raises SIGSYS, and so does waiting for a lock. Reading the time-stamp counter raises SIGSEGV. False if the system
 /// has no such filter.
 bool enterSandbox();
 

@@ -1,5 +1,5 @@
-// The functions that code compiled with -fsanitize=undefined calls when it is about to do something undefined. Names
-// and layouts are those of compiler-rt's ubsan_handlers.h and ubsan_value.h, which Clang emits them for.
+// The functions that code compiled with -fsanitize=undefined calls before undefined behaviour. Clang emits calls with
+// the names and layouts of compiler-rt's ubsan_handlers.h and ubsan_value.h.
 #include "frontend/diagnostics.h"
 #include "frontend/eval/runtime_checks.h"
 
@@ -35,7 +35,7 @@ struct TypeDescriptor {
   }
 };
 
-using Handle = std::uintptr_t; ///< a value, or the address of one that is wider
+using Handle = std::uintptr_t; ///< a value, or the address of a wider one
 
 std::string decimal(unsigned __int128 value) {
   char digits[48];
@@ -168,7 +168,7 @@ struct TypeMismatchData {
   unsigned char logAlignment;
   unsigned char check;
 };
-/// Of the checks that end here, only that for null pointers is on.
+/// Of the checks with this handler, only the one for null pointers is on.
 [[noreturn]] void typeMismatch(const TypeMismatchData *data, Handle) {
   static constexpr std::array<std::string_view, 12> checks = {"load of",
                                                               "store to",

@@ -1,4 +1,4 @@
-// Sizes of a rank's buffers under each collective.
+// The sizes of a rank's buffers for each collective.
 #pragma once
 
 #include "frontend/limits.h"
@@ -9,8 +9,7 @@
 
 namespace mscclc::frontend {
 
-/// The collective that a recording names. The bytes may be wrong: a number that no collective has counts as a custom
-/// one.
+/// Returns the collective of a recording. The bytes may be wrong, so an unknown number counts as a custom collective.
 constexpr ir::CollectiveKind collectiveOf(std::uint32_t recorded) {
   return recorded < ir::collectiveInfos.size() ? static_cast<ir::CollectiveKind>(recorded) : ir::CollectiveKind::Custom;
 }
@@ -21,8 +20,8 @@ struct BufferSizes {
   std::int64_t output;
 };
 
-/// `first` and `second` are the chunk factor and the root, or the two sizes themselves; see __mscclc_collective.
-/// Nothing for a number of ranks or a chunk factor that there is not, and if a size does not fit.
+/// Returns the sizes. `first` and `second` are the chunk factor and the root, or the two sizes themselves; see
+/// __mscclc_collective. Returns nothing if the number of ranks, the chunk factor or a size is out of range.
 constexpr std::optional<BufferSizes> bufferSizes(ir::CollectiveKind kind, std::int64_t ranks, std::int64_t first,
                                                  std::int64_t second) {
   if (ranks < 1 || ranks > maxRanks || (ir::hasChunkFactor(kind) && first < 1))

@@ -11,12 +11,12 @@ namespace mscclc::frontend {
 
 namespace {
 
-/// Errors after which looking further helps nobody.
+/// The number of errors after which the search stops.
 constexpr std::uint64_t errorCeiling = 10'000;
-/// What is looked at of an unfinished recording, in bytes: a loop that never ends repeats its mistakes.
+/// The most bytes of an unfinished recording that are checked. An endless loop repeats its mistakes.
 constexpr std::size_t unfinishedCeiling = std::size_t{256} << 20;
 
-/// Two walks over a recording: one that checks and counts, one that writes the program.
+/// Walks through a recording twice. The first walk checks and counts, the second writes the program.
 class Builder {
 public:
   Builder(std::span<const std::byte> trace, std::span<const CallSite> sites, ir::DiagnosticEngine &diagnostics,
@@ -44,7 +44,7 @@ public:
 
 private:
   enum class Walk { Complete, Damaged, Full, GivenUp };
-  /// Checks every record of the first `bytes`, and tells why it stops.
+  /// Checks every record of the first `bytes`, and returns why it stops.
   Walk walk(std::size_t bytes);
   void check();
   void emit();
@@ -64,7 +64,7 @@ private:
   ir::LocId loopLoc_ = ir::noLoc;
   std::uint64_t opsBeforeLoop_ = 0;
   std::uint64_t numCalls_ = 0;
-  std::size_t offset_ = 0; ///< of the record that was looked at last
+  std::size_t offset_ = 0; ///< offset of the record that was read last
 };
 
 Builder::Walk Builder::walk(std::size_t bytes) {
@@ -116,7 +116,7 @@ void Builder::check() {
     diagnostics_.report(diag::no_operations, declarations_.programLoc());
 }
 
-/// False if the call cannot come from the recorder.
+/// Returns false if the call cannot come from the recorder.
 bool Builder::checkCall(const TraceReader &reader) {
   if (declarations_.phase() == ProgramPhase::Open)
     ++numCalls_;

@@ -1,4 +1,4 @@
-// Turns the recording of an algorithm's run into a program, and reports every mistake that the run shows.
+// Turns the recording of an algorithm's run into a program, and reports every mistake in it.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -11,26 +11,26 @@
 
 namespace mscclc::frontend {
 
-/// A call in the algorithm's source through which a DSL call may be reached. `line` and `column` count from 1.
+/// A call in the algorithm's source that may lead to a DSL call. `line` and `column` count from 1.
 struct CallSite {
   std::string file;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
 };
 
-/// A source file whose text is not on disk under its name (standard input).
+/// The text of a source file that is not on disk under its name (standard input).
 struct SourceText {
   std::string file;
   std::string text;
 };
 
-/// The program that `trace` tells of, or nothing if anything in it is an error. `trace` may hold any bytes.
-/// `sites` are the call sites that CallChainRecord::site refers to.
+/// Returns the program of the recording `trace`; nothing after an error. `trace` may hold any bytes. `sites` are the
+/// call sites that CallChainRecord::site refers to.
 std::optional<ir::Program> buildProgram(std::span<const std::byte> trace, std::span<const CallSite> sites,
                                         ir::DiagnosticEngine &diagnostics, std::span<const SourceText> texts = {});
 
-/// Reports the mistakes that `trace` shows as far as it goes: the recording of a run that was broken off, for whatever
-/// reason. That something is missing or damaged is no mistake here.
+/// Reports the mistakes in `trace`, which may be incomplete because the run was stopped. Missing or damaged parts are
+/// not reported.
 void checkUnfinished(std::span<const std::byte> trace, std::span<const CallSite> sites,
                      ir::DiagnosticEngine &diagnostics, std::span<const SourceText> texts = {});
 

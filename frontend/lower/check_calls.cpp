@@ -19,7 +19,7 @@ constexpr CallInfo callInfos[] = {
 #include "frontend/trace/calls.def"
 };
 
-/// "ReduceOp::Sum, … and ReduceOp::Prod".
+/// Returns "ReduceOp::Sum, … and ReduceOp::Prod".
 std::string reduceOpEnumerators() {
   return ir::enumerate({
 #define REDUCE_OP(id, ...) "ReduceOp::" #id,
@@ -71,7 +71,7 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
   if (call.info->family == CallFamily::Ref)
     return refCall(reader, call);
   if (declarations_.phase() == ProgramPhase::Open && program_.schedule == ir::Schedule::Auto) {
-    // Of what may not be made here, its calls need no word.
+    // If something may not be made here, its calls are not reported.
     if (const CallFamily family = call.info->family;
         record.handle != detail::unset &&
         (family == CallFamily::Channel || family == CallFamily::Semaphore || family == CallFamily::Switch))
@@ -99,7 +99,7 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
   return good ? Result::Good : Result::Faulty;
 }
 
-/// Looks up the handle: who executes the call, and through what.
+/// Looks up the handle: the rank that executes the call, and its channel.
 CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall &call) {
   call.channel = nullptr;
   call.view = nullptr;
@@ -112,7 +112,7 @@ CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall 
   case CallFamily::Blocks:
     if (record.handle == detail::faulty)
       return Result::Faulty;
-    if (record.handle == detail::unset) { // no chunk says which rank: the operands are reported
+    if (record.handle == detail::unset) { // no chunk gives the rank, so the operands are reported
       call.rank = 0;
       return Result::Good;
     }
@@ -319,7 +319,8 @@ bool CallChecker::inScratch(const Operand &operand, std::string_view role, const
   return false;
 }
 
-/// Whether operands lie on the ranks that the operation wants them on, are of one size, and lie where packets may.
+/// Returns true if operands are on the ranks that the operation needs, have one size, and are in scratch if they are
+/// packets.
 bool CallChecker::checkChunks(const CheckedCall &call) {
   const bool isLocal = call.channel == nullptr;
   const auto owned = [&](const Operand &chunk, std::string_view role, bool isRemote) {
@@ -339,7 +340,7 @@ bool CallChecker::checkChunks(const CheckedCall &call) {
   return checkForms(call) && good;
 }
 
-/// Whether operands that the operation takes for packets lie in scratch.
+/// Returns true if operands that the operation reads or writes as packets are in scratch.
 bool CallChecker::checkForms(const CheckedCall &call) {
   const ir::OpInfo &op = ir::info(call.kind());
   const auto fits = [&](const Operand &chunk, std::string_view role, ir::OperandForms forms, std::uint32_t index) {
@@ -382,8 +383,8 @@ bool CallChecker::checkSwitch(const SwitchCallRecord &record, CheckedCall &call)
   return good;
 }
 
-/// Chunks [offset, offset + size) of a switch channel exist on every rank of its group. Scratch may still grow until
-/// the end of the program; `final` says that it is over.
+/// Checks that chunks [offset, offset + size) of a switch channel exist on every rank of its group. Scratch may grow
+/// until the end of the program; `final` is true at the end.
 bool CallChecker::checkExtent(ir::LocId loc, std::uint32_t channel, std::int64_t offset, std::int64_t size,
                               bool final) {
   SwitchDecl &decl = declarations_.switches[channel];

@@ -1,4 +1,4 @@
-// Operations as recorded, with their handles looked up and everything checked that one operation alone shows.
+// Checks recorded operations. It looks up their handles, and finds every fault that one operation alone shows.
 #pragma once
 
 #include "frontend/lower/declarations.h"
@@ -19,34 +19,35 @@ struct CallInfo {
   ir::OpKind kind, variant;
   std::string_view instead;
 
-  /// Of the variant as well, whose operands lie where those of `kind` do.
+  /// Returns the shape. The variant has the same shape, because its operands have the same places.
   const ir::OpShape &shape() const { return ir::opShapes[static_cast<std::size_t>(kind)]; }
 };
 const CallInfo &infoOf(detail::Call call);
 
-/// A chunk operand: a range of a buffer of some rank, in chunks. Scratch is counted over the rank's whole scratch.
+/// A chunk operand: a range of a buffer of some rank, in chunks. Scratch is counted from the beginning of all scratch
+/// of the rank.
 struct Operand {
   std::uint32_t rank = 0;
   ir::BufferKind buffer = ir::BufferKind::Input;
   std::uint32_t index = 0;
   std::uint32_t size = 0;
   PlaceId place = 0;
-  bool isOfRef = false; ///< of a ref or a call on one, which name chunks without slicing a buffer
+  bool isOfRef = false; ///< it comes from a ref, which names chunks without slicing a buffer
 };
 
-/// The note that says where an operand comes from.
+/// Returns the note for the place where an operand was made.
 const ir::DiagInfo &chunkMadeHere(const Operand &chunks);
 
-/// A ref: chunks as they were at some point of the program.
+/// A ref: chunks with their contents at some point of the program.
 struct RefDecl {
   bool valid = false;
-  Operand chunks;          ///< `place` is where the ref was taken
+  Operand chunks;          ///< `place` is where the ref was made
   std::uint32_t taken = 0; ///< number of the last write before
-  /// How the call that made the ref left them; plain data if it was no call.
+  /// The form in which the call that made the ref left the chunks. It is plain data if no call did.
   ir::DataForm form = ir::DataForm::Plain;
 };
 
-/// What a movement statement has besides its sources.
+/// The parts of a movement statement besides its sources.
 struct CheckedMove {
   std::vector<Operand> dsts;
   std::optional<ir::Via> via;
@@ -54,29 +55,29 @@ struct CheckedMove {
   std::optional<bool> packets;
 };
 
-/// A call that is in order. One on a ref is told as the statement or operation that it becomes.
+/// A call without faults. A call on a ref is represented by the statement or operation that it becomes.
 struct CheckedCall {
   detail::Call call{};
   const CallInfo *info = nullptr;
-  std::string_view spelling; ///< as the algorithm has it, while `info` is what the call becomes
+  std::string_view spelling; ///< the name in the algorithm; `info` is the call that it becomes
   ir::LocId loc = ir::noLoc;
-  std::uint32_t rank = 0;                ///< that executes it
-  std::span<const std::uint32_t> blocks; ///< that execute it
+  std::uint32_t rank = 0;                ///< the rank that executes it
+  std::span<const std::uint32_t> blocks; ///< the blocks that execute it
   bool inGroup = false;                  ///< the blocks share the work
-  const ChannelDecl *channel = nullptr;  ///< of the Channel family
-  const ViewDecl *view = nullptr;        ///< of the Switch family
+  const ChannelDecl *channel = nullptr;  ///< for the Channel family
+  const ViewDecl *view = nullptr;        ///< for the Switch family
   ir::BufferKind switchBuffer{};
-  std::uint32_t semaphore = 0; ///< of the Semaphore family: id within the rank
+  std::uint32_t semaphore = 0; ///< for the Semaphore family: id within the rank
   ir::DataSync sync = ir::DataSync::None;
   bool relaxed = false, packet = false;
   ir::ReduceOp reduceOp = ir::ReduceOp::Sum;
   bool hasChunks = false;
   Operand dst;
   std::vector<Operand> srcs;
-  std::uint32_t offset = 0; ///< of the Switch family: first chunk in the channel's buffer
-  CheckedMove move;         ///< of the Movement family, of which `rank`, `blocks` and `dst` say nothing
+  std::uint32_t offset = 0; ///< for the Switch family: first chunk in the channel's buffer
+  CheckedMove move;         ///< for the Movement family, which does not use `rank`, `blocks` and `dst`
 
-  /// The operation that it becomes.
+  /// Returns the operation that it becomes.
   ir::OpKind kind() const {
     const bool isVariant = info->family == CallFamily::Blocks ? blocks.size() == 1 : relaxed || packet;
     return isVariant ? info->variant : info->kind;
@@ -86,7 +87,7 @@ struct CheckedCall {
       return channel->type;
     return view ? ir::ChannelType::Switch : ir::ChannelType::None;
   }
-  /// Whether source `index`, or the destination, lies on the channel's other rank.
+  /// Returns true if source `index`, or the destination, is on the channel's other rank.
   bool isRemoteSource(std::size_t index) const { return isRemote(info->shape().srcs, index); }
   bool isRemoteDestination() const { return isRemote(info->shape().dsts, 0); }
 
@@ -103,17 +104,17 @@ public:
       : program_(program), declarations_(declarations), diagnostics_(diagnostics) {}
 
   enum class Result : std::uint8_t { Good, Nothing, Faulty, Damaged };
-  /// Looks at the call that `reader` stands on and fills `call`, which is reused from call to call. Faulty: it was
-  /// reported, or something that it uses was. Nothing: it is in order, and moves nothing. Damaged: it cannot come from
+  /// Checks the call at which `reader` is and fills `call`, which is reused from call to call. Returns Faulty if it was
+  /// reported, or something that it uses was; Nothing if it is right and moves nothing; Damaged if it cannot come from
   /// the recorder.
   Result check(const TraceReader &reader, CheckedCall &call);
-  /// Takes a Ref record.
+  /// Reads a Ref record.
   void takeRef(const TraceReader &reader);
-  /// Before another walk over the same recording.
+  /// Prepares another walk over the same recording.
   void restart();
-  /// Memory that refs and what is kept for them take, in bytes.
+  /// Returns the memory for refs and the data that is kept for them, in bytes.
   std::uint64_t bytes() const { return refs_.size() * sizeof(RefDecl) + writes_.bytes(); }
-  /// Checks what only the end of the program decides: whether scratch is as large as switch channels want it.
+  /// Checks what is known at the end of the program only: whether scratch is large enough for switch channels.
   void finish();
 
 private:
@@ -147,7 +148,7 @@ private:
   bool checkVia(const CheckedCall &call);
   bool checkSwitchedMove(const CheckedCall &call);
   // check_refs.cpp
-  /// Thread blocks of a call on a ref.
+  /// The thread blocks of a call on a ref.
   struct RefBlocks {
     std::uint32_t own, other;
   };
@@ -167,11 +168,11 @@ private:
   const ir::Program &program_;
   Declarations &declarations_;
   ir::DiagnosticEngine &diagnostics_;
-  std::uint32_t block_ = 0;            ///< what CheckedCall::blocks refers to, for a single block
+  std::uint32_t block_ = 0;            ///< storage of CheckedCall::blocks for a single block
   std::vector<std::uint32_t> barrier_; ///< the same for a barrier
   std::vector<PendingExtent> pending_;
   std::vector<RefDecl> refs_; ///< by number
-  RefDecl made_;              ///< what the present call on a ref returns
+  RefDecl made_;              ///< the result of the current call on a ref
   LastWrites writes_;         ///< since the first ref
 };
 

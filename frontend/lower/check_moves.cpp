@@ -1,4 +1,4 @@
-// Movement statements: their operands and what they decide themselves.
+// Checks movement statements: their operands and their own choices.
 #include "frontend/diagnostics.h"
 #include "frontend/limits.h"
 #include "frontend/lower/check_calls.h"
@@ -13,7 +13,7 @@ using detail::Call;
 
 namespace {
 
-/// The DSL's words for what may be chosen; the first leaves it open.
+/// The DSL's words for choices. The first one leaves the choice open.
 constexpr std::string_view viaWords[] = {".via = Via::Auto", ".via = Via::Memory", ".via = Via::Port",
                                          ".via = Via::Switch"};
 
@@ -25,7 +25,8 @@ std::string_view roleOf(std::size_t source) {
   return source == 0 ? "source" : "other chunk";
 }
 
-/// A copy to nobody, or a reduction of a chunk with nothing into itself, as loops over other ranks make of one rank.
+/// Returns true for a copy without destinations, or a reduction of a chunk without others into itself. Loops over other
+/// ranks make such calls if there is one rank.
 bool movesNothing(const CheckedCall &call) {
   const auto chunksOf = [](const Operand &operand) {
     return std::tuple(operand.rank, operand.buffer, operand.index, operand.size);
@@ -55,7 +56,7 @@ CallChecker::Result CallChecker::statement(const TraceReader &reader, CheckedCal
   return movesNothing(call) ? Result::Nothing : Result::Good;
 }
 
-/// What the statement leaves open is empty. Who executes it is looked at beside the operands.
+/// Reads the choices of a statement; open ones are empty. The operands are checked with the executing rank elsewhere.
 CallChecker::Result CallChecker::moveChoices(const MoveRecord &record, CheckedCall &call) {
   CheckedMove &move = call.move;
   move.via.reset();
@@ -140,7 +141,7 @@ bool CallChecker::checkMove(const CheckedCall &call) {
   return checkVia(call) && good;
 }
 
-/// Who executes a statement holds some of what it moves.
+/// The executing rank must hold a source or a destination.
 bool CallChecker::checkExecutor(const CheckedCall &call) {
   const auto isThere = [&](const Operand &operand) { return operand.rank == *call.move.by; };
   if (!call.move.by || std::ranges::any_of(call.move.dsts, isThere) || std::ranges::any_of(call.srcs, isThere))
@@ -151,7 +152,7 @@ bool CallChecker::checkExecutor(const CheckedCall &call) {
   return false;
 }
 
-/// Memory and the switch join the ranks of one node.
+/// Memory and the switch connect the ranks of one node only.
 bool CallChecker::checkVia(const CheckedCall &call) {
   if (!call.move.via || *call.move.via == ir::Via::Port)
     return true;
@@ -171,7 +172,8 @@ bool CallChecker::checkVia(const CheckedCall &call) {
   return *call.move.via != ir::Via::Switch || checkSwitchedMove(call);
 }
 
-/// The switch adds in an order of its own, takes plain data, and belongs to the rank that tells it what to do.
+/// The switch adds in an order of its own and takes plain data. Only the rank that controls it may execute the
+/// statement.
 bool CallChecker::checkSwitchedMove(const CheckedCall &call) {
   bool good = true;
   if (!ir::mayReduceInSwitch(call.reduceOp, call.srcs.size(), program_.movement.reassociate)) {

@@ -13,7 +13,7 @@ using ir::plural;
 
 namespace {
 
-/// Whether the other end of a call is of the ref's rank.
+/// Whether the other end of a call is on the ref's rank.
 enum class Reach : std::uint8_t {
   Near,   ///< always, in a program of Schedule::Manual
   Far,    ///< never
@@ -25,9 +25,9 @@ struct RefInfo {
   Reach reach;
   Call near, far;           ///< the operations that it becomes
   bool byReceiver;          ///< `.recvtb` executes it, else `.sendtb`
-  bool reads;               ///< through a channel, it reads memory of the other rank
+  bool reads;               ///< reads memory of the other rank through a channel
   bool packets;             ///< its data travels in packets
-  std::string_view instead; ///< what to write where the reach is wrong
+  std::string_view instead; ///< what to write if the reach is wrong
 };
 constexpr RefInfo refInfos[] = {
     {Call::RefPut, Reach::Far, Call::Copy, Call::Put, false, false, false, "write copy(dst, buffer, index)"},
@@ -68,11 +68,11 @@ constexpr bool isReduction(Call call) {
 constexpr bool movesData(Call call) {
   return call != Call::RefSignal && call != Call::RefWait && call != Call::RefFlush;
 }
-/// Calls that write the chunks of the ref that they are called on.
+/// Returns true if a call writes the chunks of the ref that it is made on.
 constexpr bool writesRef(Call call) {
   return call == Call::RefGet || isReduction(call);
 }
-/// Whether a call takes the ref's chunks as packets and leaves plain data.
+/// Returns true if a call takes the ref's chunks as packets and leaves plain data.
 bool unpacks(Call call, const Operand &chunks) {
   return call == Call::RefCopyPackets && chunks.buffer == ir::BufferKind::Scratch;
 }
@@ -92,14 +92,14 @@ void CallChecker::takeRef(const TraceReader &reader) {
   decl.taken = writes_.now();
 }
 
-/// Whether an enum has this value; reported if not.
+/// Returns true if an enum has this value. Otherwise reports it.
 bool CallChecker::isEnumerator(std::uint8_t value, std::uint8_t last, std::string_view type, ir::LocId at) {
   if (value > last)
     diagnostics_.report(diag::invalid_value, at, {std::uint32_t{value}, type});
   return value <= last;
 }
 
-/// Fills the range of `out`, whose buffer is set. False if it was reported.
+/// Fills the range of `out`, whose buffer is set. If it is wrong, reports it and returns false.
 bool CallChecker::refPlace(std::int64_t rank, std::int64_t index, std::int64_t size, ir::LocId at, Operand &out) {
   if (rank < 0 || rank >= static_cast<std::int64_t>(program_.ranks.size())) {
     diagnostics_.report(diag::rank_out_of_range, at, {rank, program_.ranks.size() - 1});
@@ -134,7 +134,7 @@ bool CallChecker::refPlace(std::int64_t rank, std::int64_t index, std::int64_t s
   return true;
 }
 
-/// Looks up a ref that a call takes.
+/// Looks up a ref that a call uses.
 CallChecker::Result CallChecker::refOf(std::uint32_t handle, const CheckedCall &call, RefDecl &out) {
   if (handle == detail::unset) {
     diagnostics_.report(diag::never_made, call.loc, {call.spelling, "of a ref"});
@@ -146,7 +146,7 @@ CallChecker::Result CallChecker::refOf(std::uint32_t handle, const CheckedCall &
   return out.valid ? Result::Good : Result::Faulty;
 }
 
-/// The form in which a call takes the chunks of its own ref. `isPort`: it asks for a port.
+/// Returns the form in which a call takes the chunks of its own ref. `isPort`: it asks for a port.
 ir::DataForm CallChecker::formTaken(const RefDecl &self, bool isPort, const CheckedCall &call) const {
   if (!movesData(call.call))
     return self.form;
@@ -156,7 +156,8 @@ ir::DataForm CallChecker::formTaken(const RefDecl &self, bool isPort, const Chec
              : ir::DataForm::Plain;
 }
 
-/// Reports `ref`, the one of this role, whose chunks, which the call takes in this form, were written since.
+/// Reports `ref` if its chunks were written since it was made. `role`: its role in the call, which takes the chunks in
+/// this form.
 bool CallChecker::isFresh(const RefDecl &ref, std::string_view role, ir::DataForm form, const CheckedCall &call) {
   const Operand &chunks = ref.chunks;
   const std::uint32_t write = writes_.last(chunks.rank, memoryOf(chunks, form));
@@ -214,7 +215,7 @@ CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall 
   return !good ? Result::Faulty : moves ? Result::Good : Result::Nothing;
 }
 
-/// Some calls stay in their rank, and some do not.
+/// Some calls must stay in their rank, and some must not.
 bool CallChecker::checkReach(const Operand &self, const Operand &other, const CheckedCall &call) {
   const RefInfo &info = refInfoOf(call.call);
   if (self.rank == other.rank && info.reach == Reach::Far) {
@@ -228,7 +229,7 @@ bool CallChecker::checkReach(const Operand &self, const Operand &other, const Ch
   return true;
 }
 
-/// What is left of a call in a program of Schedule::Auto: what moves.
+/// Turns a call into a statement, in a program of Schedule::Auto.
 CallChecker::Result CallChecker::refStatement(const RefCallRecord &record, const Operand &self, const Operand &other,
                                               CheckedCall &call) {
   const Call asked = call.call;
@@ -269,7 +270,7 @@ CallChecker::Result CallChecker::refStatement(const RefCallRecord &record, const
   return good && checkMove(call) ? Result::Good : Result::Faulty;
 }
 
-/// The thread block of a call in a program of Schedule::Manual, and that of its other end.
+/// Returns the thread block of a call and that of its other end, in a program of Schedule::Manual.
 std::optional<CallChecker::RefBlocks> CallChecker::refBlocks(const RefCallRecord &record, bool isFar,
                                                              const CheckedCall &call) {
   const bool byReceiver = refInfoOf(call.call).byReceiver;
@@ -296,7 +297,7 @@ std::optional<CallChecker::RefBlocks> CallChecker::refBlocks(const RefCallRecord
   return RefBlocks{static_cast<std::uint32_t>(own.bits), static_cast<std::uint32_t>(far.bits)};
 }
 
-/// The operation that a call is in a program of Schedule::Manual.
+/// Turns a call into an operation, in a program of Schedule::Manual.
 CallChecker::Result CallChecker::refOperation(const RefCallRecord &record, const Operand &self, const Operand &other,
                                               CheckedCall &call) {
   const Call asked = call.call;
@@ -337,7 +338,7 @@ CallChecker::Result CallChecker::refOperation(const RefCallRecord &record, const
   call.hasChunks = movesData(asked);
   call.srcs.clear();
   if (!call.hasChunks) {
-    call.sync = ir::DataSync::Both; // as signals have it by default
+    call.sync = ir::DataSync::Both; // the default for signals
     return Result::Good;
   }
   call.dst = writesRef(asked) ? self : other;
@@ -351,7 +352,7 @@ ir::MemoryRange CallChecker::memoryOf(const Operand &chunks, ir::DataForm form) 
   return ir::memoryOf(program_, chunks.rank, chunks.buffer, chunks.index, chunks.size, form);
 }
 
-/// What a call in order writes, for the refs of what was there.
+/// Records the writes of a call without faults. Refs of the old contents become stale.
 void CallChecker::noteWrites(const CheckedCall &call) {
   if (refs_.empty())
     return;

@@ -10,7 +10,7 @@ namespace mscclc::frontend {
 using ir::plural;
 
 namespace {
-/// What a program of Schedule::Auto writes in place of channels and blocks.
+/// Advice for programs of Schedule::Auto, instead of channels and blocks.
 constexpr std::string_view copiesInstead = "write copy(dst, src) on chunks of any ranks",
                            switchInstead =
                                "write copy({dst, …}, src, {.via = Via::Switch}) or reduce(into, others, {.via = "
@@ -201,7 +201,7 @@ void Declarations::channel(const TraceReader &reader) {
     makeChannel(channels[first + 1], port, static_cast<std::uint32_t>(src), static_cast<std::uint32_t>(dst));
 }
 
-/// A new channel between ranks that are in range.
+/// Makes a new channel between ranks that are in range.
 void Declarations::makeChannel(ChannelDecl &decl, bool port, std::uint32_t dst, std::uint32_t src) {
   ir::Rank &rank = program_.ranks[src];
   std::vector<std::uint32_t> &peers = port ? rank.portPeers : rank.memoryPeers;
@@ -220,7 +220,7 @@ const ChannelDecl &Declarations::refChannel(bool port, const ChannelEnd &near, c
   ChannelDecl &decl = refChannels_[{port, near, far}];
   if (decl.valid)
     return decl;
-  // Both ends at once: the n-th channel of one rank to the other is joined to the n-th that leads back.
+  // Makes both ends at once. The n-th channel of one rank to the other is paired with the n-th channel back.
   ChannelDecl &back = refChannels_[{port, far, near}];
   decl.place = back.place = place;
   makeChannel(decl, port, far.rank, near.rank);

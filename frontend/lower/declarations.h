@@ -1,7 +1,7 @@
-// What a recording declares (the collective, the program, buffers, channels, …), checked as it comes.
+// The declarations of a recording (the collective, the program, buffers, channels, …), checked one by one.
 //
-// Tables hold an entry for each thing, faulty ones too, because handles count them. An entry whose `valid` is false has
-// been reported; what uses it is passed over in silence.
+// Tables also have entries for faulty declarations, because handles are indices. An entry with a false `valid` has been
+// reported, and calls that use it are ignored.
 #pragma once
 
 #include "frontend/lower/buffer_sizes.h"
@@ -20,14 +20,14 @@
 
 namespace mscclc::frontend {
 
-/// The collective of a program, with what a custom one states.
+/// The collective of a program; for a custom one, with its promises.
 struct CollectiveDecl {
   bool valid = false;
   ir::Collective collective;
   std::int64_t ranks = 0;
   BufferSizes sizes{};
-  std::vector<BufferSizes> rankSizes; ///< of each rank, where they differ
-  /// Sizes of the buffers of `rank`, one of `ranks`.
+  std::vector<BufferSizes> rankSizes; ///< for each rank, if they differ
+  /// Returns the sizes of the buffers of `rank`.
   const BufferSizes &sizesOf(std::size_t rank) const { return rankSizes.empty() ? sizes : rankSizes[rank]; }
   std::map<std::pair<std::uint32_t, std::uint32_t>, ir::LocId> expected; ///< (rank, output chunk) → its expectation
 };
@@ -36,7 +36,7 @@ struct CollectiveDecl {
 struct ScratchDecl {
   bool valid = false;
   std::uint32_t rank = 0;
-  std::uint32_t offset = 0; ///< in the rank's scratch
+  std::uint32_t offset = 0; ///< first chunk in the rank's scratch
   std::uint32_t size = 0;
   PlaceId place = 0;
 };
@@ -53,19 +53,19 @@ struct ChannelDecl {
   bool valid = false;
   ir::ChannelType type = ir::ChannelType::Memory;
   std::uint32_t dst = 0, src = 0;
-  std::uint32_t id = 0;     ///< among the source rank's channels of the type
-  std::uint32_t number = 0; ///< among all channels that are valid
+  std::uint32_t id = 0;     ///< index among the source rank's channels of the type
+  std::uint32_t number = 0; ///< index among all valid channels
   PlaceId place = 0;
 };
 
 /// A rank of a switch channel's group.
 struct SwitchMember {
   std::uint32_t rank;
-  std::uint32_t id; ///< among the rank's switch channels
+  std::uint32_t id; ///< index among the rank's switch channels
   friend auto operator<=>(const SwitchMember &, const SwitchMember &) = default;
 };
 
-/// A switch channel, over its whole group.
+/// A switch channel with its whole group.
 struct SwitchDecl {
   bool valid = false;
   ir::BufferKind buffer = ir::BufferKind::Input;
@@ -74,7 +74,7 @@ struct SwitchDecl {
   std::int64_t extent = 0;          ///< chunks that every rank of the group is known to have
 };
 
-/// A switch channel as one of its ranks uses it.
+/// A switch channel for use by one of its ranks.
 struct ViewDecl {
   bool valid = false;
   std::uint32_t channel = 0; ///< index of the SwitchDecl
@@ -85,47 +85,47 @@ struct ViewDecl {
 struct SemaphoreDecl {
   bool valid = false;
   std::uint32_t rank = 0;
-  std::uint32_t id = 0; ///< among the rank's semaphores
+  std::uint32_t id = 0; ///< index among the rank's semaphores
 };
 
-/// A thread block of a rank, as the end of a channel.
+/// The thread block of a rank at one end of a channel.
 struct ChannelEnd {
   std::uint32_t rank, block;
   friend auto operator<=>(const ChannelEnd &, const ChannelEnd &) = default;
 };
 
-/// Where in the recording we are, as to programs.
+/// The state of a recording with respect to programs.
 enum class ProgramPhase : std::uint8_t {
   Before,   ///< no program yet
   Open,     ///< in the program
-  Skipping, ///< in a program too many; its contents are passed over
-  After,    ///< the program is over
+  Skipping, ///< in a second program, which is ignored
+  After,    ///< after the program
 };
 
-/// Takes declarations in the order of the recording, checks them, and answers what handles stand for.
+/// Reads declarations in the order of the recording, checks them, and resolves handles.
 class Declarations {
 public:
-  /// Sizes and tables of the program go to `program` as they are declared.
+  /// Stores sizes and tables in `program` as they are declared.
   Declarations(ir::Program &program, ir::DiagnosticEngine &diagnostics, std::span<const CallSite> sites)
       : places(program.sources, sites), program_(program), diagnostics_(diagnostics) {}
 
-  /// Takes a record that is neither a call nor about a loop. False if it cannot come from the recorder.
+  /// Reads a record that is neither a call nor part of a loop. False if it cannot come from the recorder.
   bool take(const TraceReader &reader);
-  /// Reports what is missing at the end.
+  /// Reports missing declarations at the end.
   void finish();
-  /// Lets the calls of a program that is over be looked at once more.
+  /// Allows a second walk over the calls of a program that has ended.
   void reopen() { phase_ = ProgramPhase::Open; }
 
   ProgramPhase phase() const { return phase_; }
-  /// Where the program that is open began.
+  /// Returns the location where the open program began.
   ir::LocId programLoc() const { return programLoc_; }
-  /// Memory taken by what was declared, where that may grow faster than the recording. In bytes.
+  /// Returns the memory of declarations, as far as it may grow faster than the recording. In bytes.
   std::uint64_t bytes() const { return bytes_; }
   /// Reports `what` outside a program, unless there is one. True if there is.
   bool inProgram(std::string_view what, ir::LocId at);
-  /// The same for what programs of Schedule::Manual alone have; `instead` says what others write.
+  /// The same for things that only programs of Schedule::Manual may use. `instead`: the advice for others.
   bool inManualProgram(std::string_view what, std::string_view instead, ir::LocId at);
-  /// "1 chunk", "3 chunks" and the like for a buffer: "input", "output" or "scratch buffer".
+  /// Returns the name of a buffer: "input", "output" or "scratch buffer".
   static std::string_view bufferName(ir::BufferKind kind);
 
   std::span<const std::uint32_t> blocksOf(const GroupDecl &group) const {
@@ -134,15 +134,15 @@ public:
   std::span<const SwitchMember> membersOf(const SwitchDecl &channel) const {
     return {members_.data() + channel.first, channel.count};
   }
-  /// Checks thread blocks of a group or barrier, reporting at `at`, and appends them to `blocks`. True if all are good.
+  /// Checks thread blocks of a group or barrier, reports at `at`, and appends them to `blocks`. True if all are right.
   bool checkBlocks(const TraceReader &reader, ir::LocId at, std::vector<std::uint32_t> &blocks);
 
-  /// Channels that are valid.
+  /// Returns the number of valid channels.
   std::uint32_t numChannels() const { return numChannels_; }
-  /// The channel of calls on refs between two thread blocks of different ranks. Its ends are made at the first call,
-  /// which is at `place`.
+  /// Returns the channel of calls on refs between two thread blocks of different ranks. Its ends are made at the first
+  /// call, which is at `place`.
   const ChannelDecl &refChannel(bool port, const ChannelEnd &near, const ChannelEnd &far, PlaceId place);
-  /// Lets a rank have at least `chunks` of scratch. With double scratch, in the end all ranks have as many.
+  /// Makes a rank's scratch at least `chunks` long. With double scratch, all ranks have the same size in the end.
   void growScratch(std::uint32_t rank, std::uint32_t chunks);
 
   PlaceTable places;
@@ -177,7 +177,7 @@ private:
   bool faultySlice(const TraceReader &reader);
   void note(const TraceReader &reader);
 
-  /// True if `rank` is one of the program's; `limit()` is the largest.
+  /// Returns true if `rank` is one of the program's.
   bool isRank(std::int64_t rank) const { return rank >= 0 && rank < static_cast<std::int64_t>(program_.ranks.size()); }
   std::size_t limit() const { return program_.ranks.empty() ? 0 : program_.ranks.size() - 1; }
   ir::LocId locOf(const TraceReader &reader) const { return places[reader.head().place]; }
@@ -187,11 +187,11 @@ private:
   std::vector<CollectiveDecl> collectives_;
   std::vector<std::uint32_t> groupBlocks_;
   std::vector<SwitchMember> members_;
-  std::vector<std::uint32_t> blockStamps_, rankStamps_; ///< last list that an element was seen in
+  std::vector<std::uint32_t> blockStamps_, rankStamps_; ///< number of the last list with this element
   std::uint32_t stamp_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint32_t numChannels_ = 0;
-  std::uint32_t grownScratch_ = 0;                                              ///< most that growScratch was asked for
+  std::uint32_t grownScratch_ = 0; ///< the most that growScratch was asked for
   std::map<std::tuple<bool, ChannelEnd, ChannelEnd>, ChannelDecl> refChannels_; ///< by type, near and far end
   std::uint32_t numNotes_ = 0;
 

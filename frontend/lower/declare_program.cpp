@@ -151,7 +151,7 @@ bool Declarations::expectation(const TraceReader &reader) {
   return true;
 }
 
-/// Only the first program's are taken: others are errors.
+/// Keeps the tags of the first program only. Others are errors.
 void Declarations::tag(const TraceReader &reader) {
   if (phase_ != ProgramPhase::Before)
     return;
@@ -200,14 +200,14 @@ bool Declarations::programBegin(const TraceReader &reader) {
     takeSchedule(record, at);
   takeNodes(record, decl.ranks, at);
   usedCollective_ = record.collective;
-  if (!decl.valid) { // no telling what is in range then
+  if (!decl.valid) { // then the valid range is unknown
     resume_ = ProgramPhase::After;
     phase_ = ProgramPhase::Skipping;
     skipped_ = 1;
     return true;
   }
   phase_ = ProgramPhase::Open;
-  program_.collective.kind = decl.collective.kind; // where chunks lie; the rest is known at the end
+  program_.collective.kind = decl.collective.kind; // determines the places of chunks; the rest is known at the end
   program_.collective.inplace = decl.collective.inplace;
   program_.ranks.resize(static_cast<std::size_t>(decl.ranks));
   for (std::size_t r = 0; r < program_.ranks.size(); ++r) {
@@ -248,7 +248,7 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   program_.maxMessageSize = record.maxMessageSize.bits;
 }
 
-/// Options of a program of Schedule::Auto alone.
+/// Reads options that only programs of Schedule::Auto have.
 void Declarations::takeSchedule(const ProgramRecord &record, ir::LocId at) {
   ir::Movement &movement = program_.movement;
   program_.schedule = ir::Schedule::Auto;
@@ -267,7 +267,7 @@ void Declarations::takeSchedule(const ProgramRecord &record, ir::LocId at) {
     movement.mostBlocks = static_cast<std::uint32_t>(record.blocks.bits);
 }
 
-/// Which ranks are of one node. The collective has `ranks`, which may be out of range.
+/// Reads which ranks are of one node. The collective has `ranks`, which may be out of range.
 void Declarations::takeNodes(const ProgramRecord &record, std::int64_t ranks, ir::LocId at) {
   if (ranks < 1 || ranks > maxRanks)
     return;
@@ -279,7 +279,7 @@ void Declarations::takeNodes(const ProgramRecord &record, std::int64_t ranks, ir
     program_.movement.ranksPerNode = static_cast<std::uint32_t>(record.ranksPerNode.bits);
 }
 
-/// A program of Schedule::Manual leaves the compiler nothing to choose.
+/// Refuses `automatic` in a program of Schedule::Manual, in which the compiler chooses nothing.
 void Declarations::refuseChoices(const ProgramRecord &record, ir::LocId at) {
   std::string options, instead;
   const auto refuse = [&](bool isGiven, std::string_view option, std::string_view other) {
@@ -300,7 +300,7 @@ void Declarations::refuseChoices(const ProgramRecord &record, ir::LocId at) {
 void Declarations::programEnd() {
   if (phase_ == ProgramPhase::Open) {
     phase_ = ProgramPhase::After;
-    // Executors find the second half of another rank's scratch by the size of their own.
+    // Executors compute the second half of another rank's scratch from the size of their own.
     for (ir::Rank &rank : program_.ranks)
       if (program_.doubleScratch)
         rank.scratchChunks = std::max(rank.scratchChunks, grownScratch_);
@@ -312,7 +312,7 @@ void Declarations::programEnd() {
 void Declarations::finish() {
   if (phase_ == ProgramPhase::Before && !diagnostics_.hasErrors())
     diagnostics_.report(diag::no_program, ir::Where{});
-  // The recording ends where a program of a faulty collective begins.
+  // The recording stops when a program of a faulty collective begins.
   const bool isCut = usedCollective_ < collectives_.size() && !collectives_[usedCollective_].valid;
   if ((phase_ == ProgramPhase::Open || phase_ == ProgramPhase::Skipping) && !isCut)
     diagnostics_.report(diag::unfinished_program, programLoc_);

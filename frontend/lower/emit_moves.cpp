@@ -21,7 +21,7 @@ void MoveEmitter::emit(const CheckedCall &call) {
   placesOf(call.srcs, srcs_);
   placesOf(call.move.dsts, dsts_);
   ir::Move move;
-  const bool reduces = call.srcs.size() != 1; // one chunk alone is its own sum
+  const bool reduces = call.srcs.size() != 1; // one chunk alone is the result
   move.kind = reduces ? ir::MoveKind::Reduce : ir::MoveKind::Copy;
   move.reduceOp = reduces ? call.reduceOp : ir::ReduceOp{};
   move.loc = call.loc;

@@ -1,4 +1,4 @@
-// Statements of the movement form, made from movement statements that are in order.
+// Makes statements of the movement form from checked movement statements.
 #pragma once
 
 #include "frontend/lower/check_calls.h"
@@ -7,17 +7,17 @@
 
 namespace mscclc::frontend {
 
-/// Writes the statements of a program, in two walks over the recording: the first counts, so that the second writes
-/// into memory of exactly the right size. Both see the same statements in the same order.
+/// Writes the statements of a program in two walks over the recording. The first counts, so that the second writes into
+/// memory of exactly the right size. Both must visit the same statements in the same order.
 class MoveEmitter {
 public:
   explicit MoveEmitter(ir::Movement &movement) : movement_(movement) {}
 
   /// First walk.
   void count(const CheckedCall &call);
-  /// Memory that what was counted takes, in bytes.
+  /// Returns the memory for the counted statements, in bytes.
   std::uint64_t bytes() const { return numStatements_ * sizeof(ir::Move) + numPlaces_ * sizeof(ir::RankChunk); }
-  /// Between the walks.
+  /// Called between the walks.
   void allocate();
   /// Second walk.
   void emit(const CheckedCall &call);

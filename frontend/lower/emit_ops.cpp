@@ -15,7 +15,8 @@ void OpEmitter::beginLoop(const LoopInfo &loop) {
   ++loopNumber_;
 }
 
-/// A call names one channel or semaphore, unless remote chunks alone say through which memory it goes.
+/// Returns the number of ids. A call names one channel or semaphore, unless its remote chunks alone identify the
+/// channel.
 std::uint32_t OpEmitter::numIds(const CheckedCall &call) {
   switch (call.info->shape().ids) {
   case ir::IdRule::None:
@@ -81,7 +82,7 @@ void OpEmitter::allocate() {
   loopNumber_ = 0;
 }
 
-/// Barriers of a rank are told apart by their blocks; the order in which these are listed does not matter.
+/// Returns the id of a barrier. Barriers of a rank are identified by their set of blocks, in any order.
 std::uint32_t OpEmitter::barrierId(const CheckedCall &call) {
   std::vector<std::uint32_t> blocks(call.blocks.begin(), call.blocks.end());
   std::sort(blocks.begin(), blocks.end());
@@ -113,7 +114,7 @@ ir::Chunk OpEmitter::chunk(const CheckedCall &call, const Operand &operand, bool
   return {ir::spaceOf(operand.buffer), operand.index, operand.size, 0};
 }
 
-/// Enters the call's channel in the block's table unless it is there.
+/// Adds the call's channel to the block's table unless it is there.
 void OpEmitter::useChannel(const CheckedCall &call, std::uint32_t block, ir::ThreadBlock &threadBlock) {
   if (call.view) {
     const std::uint32_t id = call.view->member.id;
@@ -133,7 +134,7 @@ void OpEmitter::useChannel(const CheckedCall &call, std::uint32_t block, ir::Thr
   threadBlock.channels.push_back({call.channel->type, call.channel->id});
 }
 
-/// Enters the buffer of the channel's other end in the block's table unless it is there.
+/// Adds the buffer of the channel's other end to the block's table unless it is there.
 void OpEmitter::useRemote(const CheckedCall &call, ir::BufferKind buffer, std::uint32_t block,
                           ir::ThreadBlock &threadBlock) {
   const auto channelIndex = std::size_t{call.channel->number};
@@ -153,7 +154,7 @@ void OpEmitter::useRemote(const CheckedCall &call, ir::BufferKind buffer, std::u
   threadBlock.remoteBuffers.push_back({call.channel->type, id});
 }
 
-/// The header of the present loop in this block, made at the block's first operation in it.
+/// Returns the header of the current loop in this block. It is made at the block's first operation in the loop.
 ir::Op &OpEmitter::loopHeader(BlockPlan &plan, ir::ThreadBlock &threadBlock) {
   if (plan.lastLoop != loopNumber_) {
     ir::Op header;

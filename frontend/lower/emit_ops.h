@@ -1,4 +1,4 @@
-// Operations of the program, made from calls that are in order.
+// Makes operations of the program from checked calls.
 #pragma once
 
 #include "frontend/lower/check_calls.h"
@@ -13,15 +13,15 @@
 
 namespace mscclc::frontend {
 
-/// A pipeline as recorded.
+/// A pipeline of the recording.
 struct LoopInfo {
   std::uint64_t unit = 0; ///< bytes
   std::uint32_t iterations = 0;
   ir::LocId loc = ir::noLoc;
 };
 
-/// Writes the operations of all thread blocks, in two walks over the recording: the first counts, so that the second
-/// writes into memory of exactly the right size. Both see the same calls and loops in the same order.
+/// Writes the operations of all thread blocks in two walks over the recording. The first counts, so that the second
+/// writes into memory of exactly the right size. Both must visit the same calls and loops in the same order.
 class OpEmitter {
 public:
   OpEmitter(ir::Program &program, const Declarations &declarations) : program_(program), declarations_(declarations) {}
@@ -31,9 +31,9 @@ public:
 
   /// First walk.
   void count(const CheckedCall &call);
-  /// Memory that what was counted takes, in bytes.
+  /// Returns the memory for the counted operations, in bytes.
   std::uint64_t bytes() const { return bytes_; }
-  /// Between the walks.
+  /// Called between the walks.
   void allocate();
   /// Second walk.
   void emit(const CheckedCall &call);
@@ -41,15 +41,15 @@ public:
 private:
   struct BlockPlan {
     std::uint32_t ops = 0, chunks = 0, ids = 0;
-    std::uint32_t lastLoop = 0; ///< number of the loop that a header was made for
+    std::uint32_t lastLoop = 0; ///< number of the loop of the last header
     std::uint32_t header = 0;   ///< index of that header
   };
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  /// What is known of a channel's entries in tables.
+  /// The known entries of a channel in tables.
   struct ChannelUse {
-    std::uint32_t block = none;                        ///< that used it first
-    std::uint32_t remoteBlock[3] = {none, none, none}; ///< that used the other end's buffer last, by buffer
-    std::uint32_t remoteId[3] = {none, none, none};    ///< Rank::remoteBuffers index, by buffer
+    std::uint32_t block = none;                        ///< the block that used it first
+    std::uint32_t remoteBlock[3] = {none, none, none}; ///< by buffer: the block that used the other end's buffer last
+    std::uint32_t remoteId[3] = {none, none, none};    ///< by buffer: index in Rank::remoteBuffers
   };
 
   static std::uint32_t numIds(const CheckedCall &call);
@@ -68,14 +68,14 @@ private:
 
   LoopInfo loop_;
   bool inLoop_ = false;
-  std::uint32_t loopNumber_ = 0; ///< of the last loop that began, from 1
+  std::uint32_t loopNumber_ = 0; ///< number of the last loop that began, from 1
 
   std::vector<ChannelUse> uses_; // by channel
-  /// The block that used a remote buffer first, through memory and through port channels. [rank][remote buffer]
+  /// [rank][remote buffer]: the block that used the buffer first, through memory and through port channels.
   std::vector<std::vector<std::array<std::uint32_t, 2>>> remoteFirst_;
-  // Entries of blocks' tables, besides those that the above tell of. Keys pack (channel, block) and (rank, block, id).
+  // Further entries of blocks' tables. Keys pack (channel, block) and (rank, block, id).
   llvm::DenseSet<std::uint64_t> usedChannels_, usedRemotes_;
-  /// Rank::remoteBuffers index of (peer << 2 | buffer). [rank]
+  /// [rank]: the index in Rank::remoteBuffers of (peer << 2 | buffer).
   std::vector<llvm::DenseMap<std::uint32_t, std::uint32_t>> remoteIds_;
   std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::uint32_t> barriers_;
   std::vector<std::uint32_t> numBarriers_; // by rank

@@ -10,8 +10,7 @@ void LastWrites::note(std::uint32_t rank, const ir::MemoryRange &range, ir::LocI
   root = mark(root, all, range);
 }
 
-/// Enters the last write, to what `range` and the node have in common. Returns the node, which is made if there is
-/// none.
+/// Stores the last write to the common part of `range` and the node. Returns the node, which is made if there is none.
 std::uint32_t LastWrites::mark(std::uint32_t node, Span span, const ir::MemoryRange &range) {
   if (node == 0) {
     node = static_cast<std::uint32_t>(nodes_.size());
@@ -19,7 +18,7 @@ std::uint32_t LastWrites::mark(std::uint32_t node, Span span, const ir::MemoryRa
   }
   nodes_[node].any = now();
   if (range.begin <= span.begin && span.end <= range.end) {
-    nodes_[node].whole = now(); // later than all that its halves tell of
+    nodes_[node].whole = now(); // later than all writes in its halves
     return node;
   }
   const std::uint64_t middle = span.begin + (span.end - span.begin) / 2;

@@ -1,4 +1,4 @@
-// When memory was written last.
+// The last write to each part of memory.
 #pragma once
 
 #include "ir/memory_map.h"
@@ -11,33 +11,33 @@
 
 namespace mscclc::frontend {
 
-/// The writes of a program in the order of its source, numbered from 1. A write and a question take a time that does
-/// not depend on how much memory they are about.
+/// The writes of a program in the order of its source, numbered from 1. The time of a write or a question does not
+/// depend on the size of the memory range.
 class LastWrites {
 public:
-  /// Number of the write that came last; 0 if there is none.
+  /// Returns the number of the last write; 0 if there is none.
   std::uint32_t now() const { return static_cast<std::uint32_t>(places_.size()); }
-  /// A write to `range` of `rank` by what stands at `at`.
+  /// Adds a write to `range` of `rank` at the location `at`.
   void note(std::uint32_t rank, const ir::MemoryRange &range, ir::LocId at);
-  /// Number of the last write to any part of `range`; 0 if there is none.
+  /// Returns the number of the last write to any part of `range`; 0 if there is none.
   std::uint32_t last(std::uint32_t rank, const ir::MemoryRange &range) const;
-  /// Where the write of this number stands, which is not 0.
+  /// Returns the location of the write with this number, which is not 0.
   ir::LocId placeOf(std::uint32_t write) const { return places_[write - 1]; }
-  /// Memory that this takes, in bytes.
+  /// Returns the memory of this object, in bytes.
   std::uint64_t bytes() const { return nodes_.size() * sizeof(Node) + places_.size() * sizeof(ir::LocId); }
 
 private:
-  /// Of a binary tree over the memory of a buffer: half of its parent's range.
+  /// A node of a binary tree over the memory of a buffer. It covers half of its parent's range.
   struct Node {
-    std::uint32_t low = 0, high = 0; ///< its halves; 0: nothing was written there since `whole`
-    std::uint32_t whole = 0;         ///< last write to all of it
-    std::uint32_t any = 0;           ///< last write to some of it
+    std::uint32_t low = 0, high = 0; ///< its halves; 0: no part of it was written since `whole`
+    std::uint32_t whole = 0;         ///< the last write to all of it
+    std::uint32_t any = 0;           ///< the last write to any part of it
   };
   /// The range of a node, in plain chunks.
   struct Span {
     std::uint64_t begin, end;
   };
-  /// A buffer has fewer than 2^32 chunks, and as packets they take twice the memory.
+  /// A buffer has fewer than 2^32 chunks. Packets take twice the memory.
   static constexpr Span all{0, std::uint64_t{1} << 34};
 
   std::uint32_t mark(std::uint32_t node, Span span, const ir::MemoryRange &range);

@@ -15,8 +15,8 @@ bool PlaceTable::takeChain(const TraceReader &reader) {
   return true;
 }
 
-/// The chain of calls that led to the place of `record`, where that is itself one of the calls of `chain`: a function
-/// that takes a Place hands on that of its caller.
+/// Returns the calls that led to the place of `record`. The place may itself be one of the calls in `chain`, because a
+/// function that takes a Place passes on the place of its caller.
 ir::LocId PlaceTable::callerOf(const PlaceRecord &record, ir::LocId chain) const {
   const std::uint32_t file = files_[record.file];
   for (ir::LocId call = chain; call != ir::noLoc; call = sources_.get(call).caller)

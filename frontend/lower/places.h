@@ -1,4 +1,4 @@
-// Places of a recording as locations of a program.
+// Converts places of a recording to locations of a program.
 #pragma once
 
 #include "frontend/lower/build_ir.h"
@@ -9,17 +9,17 @@
 
 namespace mscclc::frontend {
 
-/// Numbers files, call chains and places as their records come.
+/// Numbers files, call chains and places in the order of their records.
 class PlaceTable {
 public:
   PlaceTable(ir::SourceMap &sources, std::span<const CallSite> sites) : sources_(sources), sites_(sites) {}
 
-  /// Takes a record of its kind. False if it refers to what is not there.
+  /// Each reads a record of its kind. False if it refers to something that does not exist.
   void takeFile(const TraceReader &reader);
   bool takeChain(const TraceReader &reader);
   bool takePlace(const TraceReader &reader);
 
-  /// Location of place `id`; noLoc for 0 and for a place that was never recorded.
+  /// Returns the location of place `id`; noLoc for 0 and for a place that was never recorded.
   ir::LocId operator[](PlaceId id) const { return id < places_.size() ? places_[id] : ir::noLoc; }
 
 private:

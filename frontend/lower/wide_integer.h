@@ -1,4 +1,4 @@
-// Integers that an algorithm handed over as they were: see WideInteger.
+// Integers of any type, as an algorithm passed them: see WideInteger.
 #pragma once
 
 #include "frontend/trace/trace.h"
@@ -8,7 +8,7 @@
 
 namespace mscclc::frontend {
 
-/// In decimal digits.
+/// Returns the value in decimal digits.
 inline std::string textOf(WideInteger value) {
   return value.negative != 0 ? std::to_string(static_cast<std::int64_t>(value.bits)) : std::to_string(value.bits);
 }

@@ -1,4 +1,4 @@
-// The closed set of the language's calls that act (calls.def).
+// The closed set of the language's calls that do something (calls.def).
 #pragma once
 
 #include "frontend/dsl/include/mscclc/detail/record.hpp"
@@ -16,10 +16,10 @@ inline constexpr std::uint32_t numCalls = 0
 #include "frontend/trace/calls.def"
     ;
 
-/// What a call works on. So its record, and what the handle in it is, are told apart.
+/// The object that a call works on. It determines the record of the call, and the meaning of the handle in it.
 enum class CallFamily : std::uint8_t {
   Rank,
-  Blocks, ///< several of a rank, which the record lists
+  Blocks, ///< several of a rank, listed in the record
   Channel,
   Semaphore,
   Switch,

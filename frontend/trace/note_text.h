@@ -1,4 +1,4 @@
-// The text that note() prints, made inside the sandbox: in memory of fixed size, without allocation.
+// The text that note() prints. It is made inside the sandbox, in memory of fixed size, without allocation.
 #pragma once
 
 #include "frontend/trace/record_abi.h"
@@ -14,25 +14,25 @@ namespace mscclc::frontend {
 /// The texts of notes, one after another.
 class NoteText {
 public:
-  /// Called with an integer that a note prints, before it is printed, and the place of the note.
+  /// Called before an integer is printed, with the integer and the place of the note.
   using Check = void (*)(std::int64_t value, const Place *place);
 
-  /// Writes the text of a note over the one before.
+  /// Writes the text of a note in place of the previous one.
   void write(const detail::NoteFormat &format, std::span<const detail::NoteArgument> arguments, Check check);
 
-  /// What was written; of NoteFault::Brace, the brace. A text that is too long ends in dots.
+  /// Returns the text. For NoteFault::Brace, it is the brace. A text that is too long ends in dots.
   std::string_view text() const { return {text_.data(), size_}; }
   NoteFault fault() const { return fault_; }
-  /// Places for arguments in the text.
+  /// Returns the number of places for arguments in the text.
   std::uint32_t numPlaces() const { return numPlaces_; }
 
 private:
-  /// Writes the text up to the next place for an argument, and takes both off `rest`. False if there is none.
+  /// Writes the text up to the next place for an argument, and removes both from `rest`. False if there is none.
   bool writePlain(std::string_view &rest);
   void addArgument(const detail::NoteArgument &argument);
   template <typename Element> void addList(std::span<const Element> list);
   void add(const Chunk &chunk) { addChunks(chunk); }
-  /// A Chunk or a ChunkRef.
+  /// Adds a Chunk or a ChunkRef.
   template <typename Chunks> void addChunks(const Chunks &chunks);
   void add(const Buffer &buffer);
   void add(const Rank &rank);

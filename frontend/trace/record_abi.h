@@ -1,10 +1,10 @@
-// The host's side of what algorithms call: the same declarations that the DSL header makes, and the call stack that
-// instrumented code keeps.
+// The host's side of the functions that algorithms call: the declarations of the DSL header, and the call stack that
+// instrumented code maintains.
 #pragma once
 
 #include "frontend/dsl/include/mscclc/chunks.hpp"
 
-/// The insides of the DSL's classes.
+/// Access to the private parts of the DSL's classes.
 struct mscclc::detail::Access {
   static const ChunkData &data(const Chunk &chunk) { return chunk.data_; }
   static ChunkData &data(Chunk &chunk) { return chunk.data_; }
@@ -15,8 +15,8 @@ struct mscclc::detail::Access {
 
 namespace mscclc::frontend {
 
-/// The chain of calls through which an algorithm reached the present point, outermost first. Instrumented code pushes
-/// the id of a call site before a call (sites[depth], while there is room, and depth + 1) and pops it after the call.
+/// The calls through which an algorithm reached the current point, outermost first. Before a call, instrumented code
+/// pushes the id of the call site (sites[depth] while there is room, and depth + 1). After the call it pops the id.
 struct CallStack {
   static constexpr std::uint32_t capacity = 64;
   std::uint32_t depth; ///< may exceed the capacity; deeper sites are not kept

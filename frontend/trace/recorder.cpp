@@ -1,4 +1,4 @@
-// The functions that the DSL calls. Each appends a record of the call.
+// The functions that the DSL calls. Each appends a record of its call.
 #include "frontend/trace/recorder.h"
 
 #include "frontend/eval/arena.h"
@@ -18,24 +18,24 @@ using mscclc::detail::Call;
 
 namespace {
 
-/// What the current program's ranks and buffers are.
+/// The ranks and buffers of the current program.
 struct ProgramState {
   std::int64_t ranks = 0;
   BufferSizes sizes{};
-  bool isFaulty = false; ///< no buffers are of these sizes
-  /// Sizes of each rank, as they were recorded; null if all have `sizes`.
+  bool isFaulty = false; ///< buffers cannot have these sizes
+  /// The recorded sizes of each rank; null if all have `sizes`.
   const std::byte *rankSizes = nullptr;
 };
 
 constexpr std::size_t collectiveSlots = 256;
 
-/// What handles are counted by, and what calls are answered from.
+/// The state of a recording: the counters of handles, and the data for answers to calls.
 struct Recorder {
   bool hasProgram = false;
   std::uint32_t numCollectives = 0, numScratch = 0, numGroups = 0, numChannels = 0, numSwitches = 0, numViews = 0,
                 numSemaphores = 0, numRefs = 0;
   std::uint64_t numNotes = 0, numFaultyNotes = 0;
-  std::uint32_t depth = 0; ///< programs that are open; more than one is an error
+  std::uint32_t depth = 0; ///< number of open programs; more than one is an error
   ProgramState program, outer;
   std::array<ProgramState, collectiveSlots> collectives;
 };
@@ -48,7 +48,7 @@ PlaceId placeId(const Place *place) {
   return recording.placeId(*place);
 }
 
-/// To be called with whatever an algorithm hands over that may come from memory of nobody's.
+/// Checks a value from an algorithm that may come from memory that was never written or was released.
 void checkPoison(std::int64_t value, const Place *place) {
   if (isPoison(value) && recording.setup().onPoison)
     recording.setup().onPoison(recording.shownPlace(*place));
@@ -87,7 +87,7 @@ WideInteger wide(detail::Integer value) {
   return {value.bits, value.negative};
 }
 
-/// The `on` word of an operation; a block that the word cannot hold gets a record of its own.
+/// Returns the `on` word of an operation. A block that the word cannot hold gets a record of its own.
 std::uint32_t onWord(const detail::BlockSet &on, const Place *place) {
   if (on.isGroup)
     return CallRecord::group | (on.group & ~CallRecord::group);

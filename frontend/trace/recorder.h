@@ -1,4 +1,4 @@
-// Records what an algorithm asks for. Runs inside the sandbox: no allocation, no system call, no exception.
+// Records the calls of an algorithm. It runs inside the sandbox, so without allocation, system calls or exceptions.
 #pragma once
 
 #include <cstddef>
@@ -12,39 +12,39 @@ struct Place;
 
 namespace mscclc::frontend {
 
-/// A function or variable that an algorithm's code may refer to.
+/// A function or variable that an algorithm's code may use.
 struct HostSymbol {
   const char *name;
   void *address;
 };
 
-/// A use of a macro with arguments: Clang has the calls in it at its closing parenthesis, users look at its name.
-/// Lines and columns count from 1.
+/// A use of a macro with arguments. Clang places the calls in it at its closing parenthesis, while users look at its
+/// name. Lines and columns count from 1.
 struct MacroUse {
   std::uint32_t endLine, endColumn; ///< of the parenthesis
   std::uint32_t line, column;       ///< of the name
   std::string file;
 };
 
-/// What a recording needs to know; all of it lives as long as the recording.
+/// Data for a recording. All of it must live as long as the recording.
 struct RecordingSetup {
-  void (*onFaultyProgram)() = nullptr;            ///< a program begins whose collective is faulty; may end the process
-  void (*onFull)() = nullptr;                     ///< called once; may end the process
+  void (*onFaultyProgram)() = nullptr; ///< called when a program with a faulty collective begins; may end the process
+  void (*onFull)() = nullptr;          ///< called once; may end the process
   void (*onPoison)(const Place &place) = nullptr; ///< a value from poisoned memory (arena.h) is used at `place`
-  std::span<const MacroUse> macros = {};          ///< sorted by their end; places there are recorded as their beginning
+  std::span<const MacroUse> macros = {}; ///< sorted by their end; places there are recorded as the beginning of the use
 };
 
-/// From here on records go to `region`, which is aligned to eight bytes and at least a kibibyte long. What does not fit
-/// is dropped and TraceHeader::full is set.
+/// From here on records go to `region`, which is aligned to eight bytes and at least a kibibyte long. When it is full,
+/// further records are dropped and TraceHeader::full is set.
 void startRecording(std::span<std::byte> region, const RecordingSetup &setup = {});
 
-/// Whether a program has begun in this recording.
+/// Returns true if a program has begun in this recording.
 bool hasRecordedProgram();
 
-/// Ends the recording; calls are ignored until the next one starts. Returns the bytes of the region that are in use.
+/// Ends the recording. Calls are ignored until the next one starts. Returns the used bytes of the region.
 std::size_t finishRecording();
 
-/// All that the DSL header refers to.
+/// Returns all symbols that the DSL header uses.
 std::span<const HostSymbol> recorderSymbols();
 
 } // namespace mscclc::frontend

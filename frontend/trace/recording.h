@@ -1,4 +1,4 @@
-// The memory that a recording goes to: records one after the other, and the places in the source that they are of.
+// The memory of a recording: records one after the other, and their places in the source.
 #pragma once
 
 #include "frontend/trace/recorder.h"
@@ -13,14 +13,14 @@
 
 namespace mscclc::frontend {
 
-/// The head of a record of `kind` at `place`.
+/// Returns the head of a record of `kind` at `place`.
 inline RecordHead headOf(RecordKind kind, PlaceId place = 0, std::uint8_t flags = 0) {
   return {static_cast<std::uint8_t>(kind), flags, 0, place};
 }
 
-/// Appends records to a region of memory given beforehand. Places, call chains and file names are written once and
-/// referred to by number, through tables of fixed size that only save room: where one is full, the same thing is
-/// written again. The tables are the process's, so there is one recording at a time.
+/// Appends records to a given region of memory. Places, call chains and file names are written once and referred to by
+/// number. Tables of fixed size find the numbers. When one is full, the same thing is written again. The process has
+/// one set of tables, so there is one recording at a time.
 class Recording {
 public:
   /// See startRecording().
@@ -30,8 +30,8 @@ public:
 
   const RecordingSetup &setup() const { return setup_; }
 
-  /// Appends `record`, and `extra` bytes after it that `fill` writes. It counts once it is whole: the process may be
-  /// stopped at any point, and what it has recorded is looked at still. False if there is no room.
+  /// Appends `record`, and `extra` bytes after it that `fill` writes. It counts only when it is complete, because the
+  /// process may be stopped at any point and its recording is still read. False if there is no room.
   template <typename Record, typename Fill> bool append(const Record &record, std::uint64_t extra, Fill fill) {
     static_assert(sizeof(Record) % 8 == 0);
     auto *room = static_cast<std::byte *>(take(sizeof(Record) + extra));
@@ -46,14 +46,14 @@ public:
   template <typename Record> bool append(const Record &record) {
     return append(record, 0, [](std::byte *) {});
   }
-  /// Bytes of `count` elements, or more than there is room for if they would not fit anyway.
+  /// Returns the bytes of `count` elements. If they would not fit, returns more than there is room for.
   std::uint64_t bytesOf(std::uint64_t count, std::uint64_t each) const {
     return count > capacity_ ? capacity_ : count * each;
   }
 
-  /// The number of `place`, reached by the present chain of calls; 0 if there is no room, or no recording.
+  /// Returns the number of `place`, reached by the current chain of calls; 0 if there is no room, or no recording.
   PlaceId placeId(const Place &place);
-  /// Where users look for what stands at `place`.
+  /// Returns the place where users look for the call at `place`.
   Place shownPlace(const Place &place) const;
 
 private:

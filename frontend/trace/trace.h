@@ -1,8 +1,8 @@
 // The recording of an algorithm's run: a header and a sequence of records, flat and relocatable.
 //
-// A record begins with its RecordHead and is a multiple of eight bytes long; its length follows from its kind and its
-// count. Handles count what records of their kind make, from 0. The bytes come from a process that runs foreign code,
-// so a reader trusts none of them (trace_reader.h).
+// A record begins with its RecordHead, and its length is a multiple of eight bytes. The length follows from the kind
+// and the count. Handles are indices among the records of one kind, from 0. The bytes come from a process that runs
+// foreign code, so a reader trusts none of them (trace_reader.h).
 #pragma once
 
 #include "frontend/trace/calls.h"
@@ -16,7 +16,7 @@ struct TraceHeader {
   static constexpr std::uint64_t expectedMagic = 0x3165636172742d6d; // "m-trace1"
   std::uint64_t magic;
   std::uint64_t size; ///< of this header and all whole records, in bytes; kept up to date while recording
-  std::uint32_t full; ///< 1 if something was left out for want of room
+  std::uint32_t full; ///< 1 if something was left out because there was no room
   std::uint32_t reserved;
 };
 
@@ -51,22 +51,22 @@ using PlaceId = std::uint32_t;
 
 struct RecordHead {
   std::uint8_t kind;
-  std::uint8_t flags;  ///< of a call: detail::CallFlags, and hasDst
-  std::uint16_t count; ///< of a call: chunk operands
+  std::uint8_t flags;  ///< for a call: detail::CallFlags, and hasDst
+  std::uint16_t count; ///< for a call: chunk operands
   PlaceId place;
 
   static constexpr std::uint8_t hasDst = 1 << 6;
-  static constexpr std::uint8_t tooMany = 1 << 7; ///< more operands than `count` can tell; none are kept
+  static constexpr std::uint8_t tooMany = 1 << 7; ///< there are more operands than `count` can hold; none are kept
   static_assert(detail::CallFlags::opMask << detail::CallFlags::opShift < hasDst,
                 "flags of a call have bits of their own");
 };
 
 struct FileRecord {
   RecordHead head;
-  std::uint64_t length; ///< of the path, which follows
+  std::uint64_t length; ///< bytes of the path, which follows
 };
 
-/// A chain of call sites, indexed from 1; 0 is the algorithm itself.
+/// A chain of call sites. Chains are numbered from 1; 0 is the algorithm itself.
 struct CallChainRecord {
   RecordHead head;
   std::uint32_t parent; ///< the chain without its last site
@@ -94,7 +94,7 @@ struct WideInteger {
   std::uint64_t negative;
 };
 
-/// Of a collective whose ranks have buffers of different sizes.
+/// The sizes for a collective whose ranks have buffers of different sizes.
 struct CollectiveSizesRecord {
   RecordHead head;
   std::uint32_t collective;
@@ -126,7 +126,8 @@ struct ProgramRecord {
   WideInteger instances, threadsPerBlock, bufferAlignment, minMessageSize, maxMessageSize, ranksPerNode, blocks;
 };
 
-/// A rank or thread block that is out of range, or a rank's, channel's or semaphore's two numbers.
+/// A record with two numbers: those of a rank, a channel or a semaphore, or a rank or thread block that is out of
+/// range.
 struct PairRecord {
   RecordHead head;     ///< Channel: flags are `port` and `pair`
   std::int64_t first;  ///< rank or block; Channel: destination rank; LoopBegin: unit; SwitchView: rank
@@ -144,33 +145,33 @@ struct SliceRecord {
   std::int64_t first, last;
 };
 
-/// What is wrong with the text of a note.
+/// A fault in the text of a note.
 enum class NoteFault : std::uint8_t {
   None,
-  Count, ///< it has not as many places for arguments as it has arguments
-  Brace, ///< a brace that neither is doubled nor belongs to {}
+  Count, ///< the numbers of arguments and of places for them differ
+  Brace, ///< a brace that is not doubled and does not belong to {}
 };
 
-/// Notes of an algorithm that are shown. One more is recorded, which tells that there are more; a loop may make them
-/// without end.
+/// The most notes of an algorithm that are shown. One more is recorded, to show that there are more. A loop may make
+/// any number of them.
 inline constexpr std::uint32_t maxNotes = 1000;
 
-/// What note() prints.
+/// A note().
 struct NoteRecord {
   RecordHead head;         ///< flags are the NoteFault
-  std::uint32_t length;    ///< of the text, which follows
-  std::uint32_t places;    ///< for arguments in the text
-  std::uint32_t arguments; ///< that it was given
+  std::uint32_t length;    ///< bytes of the text, which follows
+  std::uint32_t places;    ///< number of places for arguments in the text
+  std::uint32_t arguments; ///< number of its arguments
   std::uint32_t reserved;
 };
 
-/// Thread blocks of a group, ranks of a switch channel.
+/// The thread blocks of a group, or the ranks of a switch channel.
 struct ListRecord {
   RecordHead head;     ///< SwitchChannel: flags are the BufferType
   std::uint64_t count; ///< std::int64_t that follow
 };
 
-/// A chunk operand. `index` and `size` lie inside the buffer if the recorder was left in peace.
+/// A chunk operand. `index` and `size` are inside the buffer, unless foreign code has changed the record.
 struct ChunkRecord {
   std::uint32_t buffer; ///< handle: see BufferHandle
   std::uint32_t index;
@@ -178,13 +179,13 @@ struct ChunkRecord {
   PlaceId place;
 };
 
-/// Handle of a buffer: a scratch buffer by number, or a rank's input or output.
+/// Handle of a buffer: the number of a scratch buffer, or a rank's input or output.
 struct BufferHandle {
   static constexpr std::uint32_t ofRank = 1u << 31;
   static constexpr std::uint32_t make(std::uint32_t rank, std::uint32_t type) { return ofRank | rank << 1 | type; }
 };
 
-/// An operation, followed by `head.count` ChunkRecords: destination first where there is one (hasDst), then sources.
+/// An operation, followed by `head.count` ChunkRecords: the destination if there is one (hasDst), then sources.
 struct CallRecord {
   RecordHead head;
   std::uint32_t handle; ///< rank, channel, semaphore or switch view
@@ -192,7 +193,7 @@ struct CallRecord {
 
   static constexpr std::uint32_t group = 1u << 31;
   static constexpr std::uint32_t faultyBlock = group - 1;
-  static constexpr std::uint32_t noBlock = group - 2; ///< of a movement statement that leaves it open
+  static constexpr std::uint32_t noBlock = group - 2; ///< a movement statement that names no block
 };
 
 /// A CallRecord of a switch channel, followed by one ChunkRecord.
@@ -207,12 +208,12 @@ struct MoveRecord {
   CallRecord call;
   std::uint32_t numDsts;
   std::uint8_t via;         ///< mscclc::Via
-  std::uint8_t packets, by; ///< 1 if given: whether data travels in packets, and who executes the statement
+  std::uint8_t packets, by; ///< 1 if given: whether data travels in packets, and the rank that executes the statement
   std::uint8_t inPackets;
-  WideInteger rank; ///< that executes it
+  WideInteger rank; ///< the rank that executes it
 };
 
-/// A ref that is taken. It and each RefCallRecord have the next number of a ref.
+/// A ref that is made. Refs are numbered in the order of these records and RefCallRecords.
 struct RefRecord {
   RecordHead head; ///< flags: the BufferType
   std::int64_t rank, index, size;
@@ -221,10 +222,10 @@ struct RefRecord {
 /// A call on a ref: a CallRecord whose `handle` is the ref, and whose `on` is the other ref of a reduction.
 struct RefCallRecord {
   CallRecord call;
-  std::uint8_t buffer;                                ///< of the chunks at the other end: mscclc::BufferType
+  std::uint8_t buffer;                                ///< buffer of the chunks at the other end: mscclc::BufferType
   std::uint8_t hasChannel, channel;                   ///< if given: mscclc::ChannelType
   std::uint8_t hasSendBlock, hasRecvBlock, unused[3]; ///< 1 if given
-  std::int64_t rank, index;                           ///< of the chunks at the other end
+  std::int64_t rank, index;                           ///< rank and index of the chunks at the other end
   WideInteger sendBlock, recvBlock;
 };
 

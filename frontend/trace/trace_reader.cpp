@@ -21,7 +21,7 @@ TraceReader::TraceReader(std::span<const std::byte> trace) : bytes_(trace) {
 }
 
 namespace {
-/// Sizes of a record's parts: the fixed one, and an element of what follows; whence the number of elements is read.
+/// Sizes of a record's parts: the fixed part, and an element of the part that follows. Also the place of the count.
 struct Shape {
   std::uint8_t fixed = 0;
   std::uint8_t element = 1;

@@ -1,4 +1,4 @@
-// Reads a recording record by record, trusting none of its bytes.
+// Reads a recording record by record, and trusts none of its bytes.
 #pragma once
 
 #include "frontend/trace/trace.h"
@@ -10,43 +10,43 @@
 
 namespace mscclc::frontend {
 
-/// A walk over the records of a trace. What a record refers to (handles, places) is for the caller to check; that the
-/// record itself lies inside the trace is checked here.
+/// A walk through the records of a trace. It checks that each record lies inside the trace. The caller must check the
+/// handles and places in it.
 class TraceReader {
 public:
   explicit TraceReader(std::span<const std::byte> trace);
 
-  /// Moves to the next record. False at the end, and where the bytes cannot be a record: damaged() tells.
+  /// Moves to the next record. False at the end, or if the bytes cannot be a record. damaged() distinguishes the two.
   bool next();
 
   bool damaged() const { return damaged_; }
   /// True if records are missing because the region was full.
   bool full() const { return full_; }
-  /// Where the current record begins, in bytes.
+  /// Returns the offset of the current record, in bytes.
   std::size_t offset() const { return offset_; }
 
   const RecordHead &head() const { return head_; }
   RecordKind kind() const { return static_cast<RecordKind>(head_.kind); }
   bool isCall() const { return kind() >= RecordKind::Call; }
-  /// Of a call.
+  /// Returns the call, for a record of a call.
   detail::Call call() const {
     return static_cast<detail::Call>(head_.kind - static_cast<std::uint32_t>(RecordKind::Call));
   }
 
-  /// The fixed part of the current record, which is of kind `Record`.
+  /// Returns the fixed part of the current record, which has the kind `Record`.
   template <typename Record> Record as() const {
     Record record;
     std::memcpy(&record, bytes_.data() + offset_, sizeof record);
     return record;
   }
-  /// Elements after the fixed part, and element `index` of them.
+  /// The number of elements after the fixed part, and element `index` of them.
   std::size_t extraCount() const { return extraCount_; }
   template <typename Element> Element extra(std::size_t index) const {
     Element element;
     std::memcpy(&element, bytes_.data() + offset_ + fixed_ + index * sizeof element, sizeof element);
     return element;
   }
-  /// The extra bytes as text.
+  /// Returns the extra bytes as text.
   std::string_view text() const {
     return {reinterpret_cast<const char *>(bytes_.data()) + offset_ + fixed_, extraCount_};
   }

@@ -1,4 +1,4 @@
-// Which collective a schedule is for, and how long its buffers are.
+// Finds the collective of a schedule and the length of its buffers.
 #pragma once
 
 #include "frontend/xml/findings.h"
@@ -6,23 +6,23 @@
 
 namespace mscclc::xml {
 
-/// Of all buffers of all gpus. Each takes some tens of bytes of the reader.
+/// The most chunks of all buffers of all gpus together. Each takes some tens of bytes in the reader.
 inline constexpr std::uint64_t mostChunks = std::uint64_t{1} << 22;
 
-/// A program for the collective that `schedule` names, without statements, whose buffers are counted in the schedule's
-/// own chunks. What the collective asks of them is reported where the schedule cannot meet it. A name that is no known
-/// collective's is that of a custom one, of whose outputs nothing is promised; with a warning, but for "custom".
+/// Returns a program for the collective that `schedule` names, without statements. Its buffers are counted in the
+/// schedule's own chunks. Reports where the schedule does not meet the collective's requirements. An unknown name
+/// becomes a custom collective without promises about its outputs, with a warning unless the name is "custom".
 ir::Program programFor(const Schedule &schedule, Findings &findings);
 
-/// How many chunks of the program one of the schedule becomes, so that the collective has as many as it asks for: those
-/// of an all-reduce are a multiple of the ranks.
+/// Returns the number of the program's chunks for one chunk of the schedule. The collective may require a multiple: the
+/// chunks of an all-reduce are a multiple of the ranks.
 std::uint32_t chunksOfOne(const ir::Program &program);
 
-/// Multiplies all chunks of `program`, those of statements, too.
+/// Multiplies all chunks of `program`, including those of statements.
 void multiplyChunks(ir::Program &program, std::uint32_t factor);
 
-/// Sets the root of a collective that has one: XML does not say it. It is the rank that makes most outputs hold what
-/// the collective asks for, the lowest of several.
+/// Sets the root of a collective that has one, because XML does not contain it. It is the rank with which most outputs
+/// are right; the lowest of several.
 void findRoot(ir::Program &program);
 
 } // namespace mscclc::xml

@@ -8,7 +8,7 @@
 
 namespace mscclc::xml {
 
-/// Reports, and is full after many errors.
+/// Reports findings. After many errors it is full.
 class Findings {
 public:
   explicit Findings(ir::DiagnosticEngine &engine) : engine_(engine), before_(engine.numErrors()) {}

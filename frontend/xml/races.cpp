@@ -10,7 +10,7 @@ namespace mscclc::xml {
 
 namespace {
 
-/// How many steps of each thread block of a gpu are over; shorter than the gpu has blocks: of the others none.
+/// The number of completed steps of each thread block of a gpu. For missing entries it is 0.
 using Clock = std::vector<std::uint16_t>;
 
 void advance(Clock &clock, const Clock &other) {
@@ -22,18 +22,19 @@ void advance(Clock &clock, const Clock &other) {
 
 /// Two steps that touch a cell.
 struct Conflict {
-  std::uint32_t earlier = 0, later = 0; ///< in the order
+  std::uint32_t earlier = 0, later = 0; ///< in the order of steps
   bool earlierWrites = false, laterWrites = false;
   BufferPlace place;
 };
 
-/// Visits steps in an order, with what is over of one gpu's steps when each begins.
+/// Visits steps in an order. For each step it computes which steps of one gpu are complete when the step begins.
 class GpuClocks {
 public:
-  /// `messages`: steps of all gpus are visited, so that messages count, too.
+  /// `messages`: visit the steps of all gpus, so that messages count, too.
   GpuClocks(const StepGraph &graph, std::uint32_t gpu, bool messages) : graph_(graph), gpu_(gpu), messages_(messages) {}
 
-  /// The clock when `s` begins. All that it waits for must have been visited, apart from messages that do not count.
+  /// Returns the clock at the beginning of `s`. All steps that it waits for must have been visited, except senders of
+  /// messages that do not count.
   const Clock &begin(std::uint32_t s) {
     const StepGraph::Node &node = graph_.at(s);
     Clock &clock = running_[{node.gpu, node.block}];
@@ -58,10 +59,10 @@ public:
   }
 
 private:
-  /// Of a step that others wait for.
+  /// The clock of a step that others wait for.
   struct Kept {
     Clock clock;
-    std::size_t toCome = 0; ///< how many of them
+    std::size_t toCome = 0; ///< number of steps that still wait for it
   };
 
   const StepGraph &graph_;
@@ -96,7 +97,7 @@ private:
     std::uint32_t step = 0, next = none;
   };
 
-  /// First with the dependences inside the gpu, which mostly are all that there is to know.
+  /// Checks first with the dependences inside the gpu, which are mostly enough.
   void check(std::uint32_t gpu) {
     findConflicts(gpu);
     if (open_.empty())
@@ -134,7 +135,7 @@ private:
     return node.block < clock.size() && clock[node.block] > node.number;
   }
 
-  /// Sets open_ to conflicts that the gpu's own dependences do not put in order.
+  /// Sets open_ to conflicts that the gpu's own dependences do not order.
   void findConflicts(std::uint32_t gpu) {
     open_.clear();
     seen_.clear();
@@ -197,18 +198,18 @@ private:
   const ir::ChunkCells &cells_;
   const StepOrder &order_;
   Findings &findings_;
-  std::vector<std::vector<std::uint32_t>> stepsOf_; ///< [gpu], in the order
+  std::vector<std::vector<std::uint32_t>> stepsOf_; ///< [gpu]: its steps, in the order
   std::vector<std::uint32_t> lastWrite_;            ///< [cell]
-  std::vector<std::uint32_t> firstRead_;            ///< [cell]: into reads_, those since the last write
+  std::vector<std::uint32_t> firstRead_;            ///< [cell]: index into reads_ of the reads since the last write
   std::vector<Read> reads_;
-  std::vector<std::uint32_t> positions_; ///< [step]: place in the order
+  std::vector<std::uint32_t> positions_; ///< [step]: position in the order
   std::vector<Conflict> open_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen_;
   std::uint64_t work_ = 0;
   bool tooMuch_ = false;
 };
 
-/// A gpu's copies are in no order. One whose two places are the same memory moves nothing.
+/// Checks a gpu's copies, which are not ordered. A copy between two places of the same memory moves nothing.
 class CopyCheck {
 public:
   CopyCheck(const Schedule &schedule, const ir::ChunkCells &cells, Findings &findings)

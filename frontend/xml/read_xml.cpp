@@ -10,7 +10,7 @@ namespace mscclc::xml {
 
 namespace {
 
-/// Chunks that steps may touch, each as often as a step names it: a second's work.
+/// The most chunks that steps may touch, counted for each step. They take about a second.
 constexpr std::uint64_t mostTouched = std::uint64_t{1} << 24;
 
 bool fits(const Schedule &schedule, std::uint32_t factor, Findings &findings) {
@@ -53,7 +53,7 @@ std::optional<ir::Program> programOf(const Schedule &schedule, const ReadOptions
   findRoot(program);
   multiplyChunks(program, chunksOfOne(program));
   program.movement.ranksPerNode = options.ranksPerNode;
-  // MSCCL's LL and LL128 are for short messages; whether packets pay is for the time model to say.
+  // MSCCL's LL and LL128 are for short messages. The time model decides whether packets pay.
   program.movement.chooseProtocol = !schedule.simple;
   program.movement.chooseInstances = !options.keepBlocks;
   return program;

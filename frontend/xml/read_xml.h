@@ -9,20 +9,20 @@
 
 namespace mscclc::xml {
 
-/// What XML leaves open.
+/// The choices that XML does not contain.
 struct ReadOptions {
   std::uint32_t ranksPerNode = 0; ///< 0: all ranks are of one node
-  bool keepBlocks = false;        ///< each step stays in its thread block; else blocks are chosen
+  bool keepBlocks = false;        ///< each step stays in its thread block; else the compiler chooses blocks
 };
 
-/// The program that the schedule `text` describes, or nothing after errors. Each error names a place of `filename`;
-/// several are found in one run. Statements are located at the steps that they come from.
+/// Returns the program that the schedule `text` describes; nothing after errors. Each error names a place of
+/// `filename`. One run finds several. Statements have the locations of their steps.
 ///
-/// The steps are those of MSCCL's interpreter in its NCCL fork. Chunks, and scratch with them, are those of the
-/// schedule, but where the collective asks for more. Refused are, besides what is no such text: messages without a
-/// receiver or a sender, steps that wait for one another in a circle, and races, judged by the schedule's own order.
-/// What the steps leave in the buffers is not judged here. Memory is proportional to the text and the chunks that it
-/// states; of these there are at most ir::ChunkCells::mostChunks.
+/// Steps are executed as by MSCCL's interpreter in its NCCL fork. The chunks, and those of scratch, are those of the
+/// schedule, unless the collective requires more. The reader refuses text that is not such a schedule, messages without
+/// a receiver or a sender, steps that wait for one another in a circle, and races by the schedule's own order. It does
+/// not check the final contents of buffers. Memory is proportional to the text and to the chunks that it states. There
+/// are at most ir::ChunkCells::mostChunks of these.
 std::optional<ir::Program> readXml(std::string_view text, std::string_view filename, const ReadOptions &options,
                                    ir::DiagnosticEngine &engine);
 

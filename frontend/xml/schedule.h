@@ -1,4 +1,4 @@
-// A schedule as its XML has it: gpus, thread blocks, steps.
+// A schedule in the form of its XML: gpus, thread blocks, steps.
 #pragma once
 
 #include "ir/program.h"
@@ -18,7 +18,7 @@ enum class StepKind : std::uint8_t {
 #include "frontend/xml/steps.def"
 };
 
-/// What a step does; see steps.def.
+/// The properties of a kind of step; see steps.def.
 struct StepInfo {
   std::string_view word;
   bool receives, reads, reduces, writes, sends;
@@ -32,14 +32,14 @@ constexpr const StepInfo &info(StepKind kind) {
   return stepInfos[static_cast<std::size_t>(kind)];
 }
 
-/// A range of chunks of a buffer of the step's gpu begins here; Step::count says how many there are.
+/// The beginning of a range of chunks in a buffer of the step's gpu. Step::count is the length.
 struct BufferPlace {
   ir::BufferKind buffer{};
   std::uint32_t index = 0;
   friend bool operator==(const BufferPlace &, const BufferPlace &) = default;
 };
 
-/// The step that another waits for, as the XML names it.
+/// A step that another one waits for, in the form of the XML.
 struct Dependence {
   std::uint32_t block = 0; ///< of the same gpu (`depid`)
   std::uint32_t step = 0;  ///< of that block (`deps`)
@@ -47,10 +47,10 @@ struct Dependence {
 
 struct Step {
   StepKind kind = StepKind::Nop;
-  BufferPlace src, dst;    ///< where the kind reads and writes, else unused
+  BufferPlace src, dst;    ///< used if the kind reads or writes
   std::uint32_t count = 0; ///< chunks
   std::optional<Dependence> dependence;
-  bool hasWaiters = false; ///< `hasdep`: others may wait for it
+  bool hasWaiters = false; ///< `hasdep`: other steps may wait for it
   ir::LocId loc = ir::noLoc;
 };
 
@@ -61,7 +61,7 @@ struct Block {
   ir::LocId loc = ir::noLoc;
 };
 
-/// Before its first step a gpu copies this chunk of its input to that of its output; `<copy>`.
+/// A copy of a chunk of the gpu's input to a chunk of its output, before the first step (`<copy>`).
 struct Copy {
   std::uint32_t input = 0, output = 0;
   ir::LocId loc = ir::noLoc;
@@ -86,7 +86,7 @@ struct Schedule {
   bool simple = true;           ///< `proto` is Simple
   std::uint32_t loopChunks = 1; ///< `nchunksperloop`: chunks of the longer buffer
   std::uint64_t minBytes = 0;   ///< `minBytes`
-  std::uint64_t maxBytes = 0;   ///< `maxBytes`; without it, or with 0, no limit
+  std::uint64_t maxBytes = 0;   ///< `maxBytes`; without it, or with 0, there is no limit
   std::vector<Gpu> gpus;        ///< by id
   ir::LocId collectiveLoc = ir::noLoc, chunksLoc = ir::noLoc;
 };

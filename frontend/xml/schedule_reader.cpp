@@ -11,7 +11,7 @@ namespace mscclc::xml {
 
 namespace {
 
-/// Attributes of an element, numbered from 0, and what is known of them.
+/// Attributes of an element, numbered from 0, and their properties.
 enum class AlgoAttribute : std::uint8_t {
 #define ALGO(enumerator, ...) enumerator,
 #include "frontend/xml/attributes.def"
@@ -72,7 +72,7 @@ std::string_view chunksAttribute(ir::BufferKind buffer) {
   return buffer == ir::BufferKind::Input ? "i_chunks" : buffer == ir::BufferKind::Output ? "o_chunks" : "s_chunks";
 }
 
-/// True if `text` is UTF-8 and not empty, as names in plans are.
+/// True if `text` is UTF-8 and not empty, as names in plans must be.
 bool isName(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i++]);
@@ -117,7 +117,8 @@ public:
 private:
   static std::string_view name(const pugi::xml_node &node) { return std::string_view(node.name()).substr(0, 40); }
 
-  /// Its elements that are `expected`, and in `others` those that are `other`; reports whatever else it holds.
+  /// Returns the node's elements named `expected`, and stores those named `other` in `others`. Reports any other
+  /// contents.
   std::vector<pugi::xml_node> childrenOf(const pugi::xml_node &node, std::string_view expected,
                                          std::string_view other = {}, std::vector<pugi::xml_node> *others = nullptr) {
     std::vector<pugi::xml_node> children;
@@ -136,7 +137,7 @@ private:
     return children;
   }
 
-  /// Reports what stands within an element that is empty.
+  /// Reports contents of an element that must be empty.
   void checkEmpty(const pugi::xml_node &node) {
     for (const pugi::xml_node &child : node.children()) {
       const bool isElement = child.type() == pugi::node_element;
@@ -204,7 +205,7 @@ private:
     }
   }
 
-  /// The entry of a list that has this id. Nothing, and reported, if the id is no entry's or another has it.
+  /// Returns the entry of a list with this id. Reports an id that is out of range or repeated, and returns nothing.
   template <typename T> T *entry(std::vector<T> &list, const Attributes &of, std::size_t id, std::string_view noun) {
     const auto number = of.number(id, 0, static_cast<std::int64_t>(list.size()) - 1);
     if (!number)
@@ -385,7 +386,7 @@ private:
         .note(diag::dependence_of, steps[on.step].loc);
   }
 
-  /// Of each step of `block` whether it or a later one tells that it is over.
+  /// For each step of `block`, returns whether it or a later step has `hasdep`.
   const std::vector<bool> &toldBy(const Block &block) {
     std::vector<bool> &told = told_[&block];
     if (told.empty() && !block.steps.empty()) {

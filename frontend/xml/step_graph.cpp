@@ -8,14 +8,14 @@ namespace mscclc::xml {
 
 namespace {
 
-/// One direction between two gpus, on a channel.
+/// A connection from one gpu to another, on a channel.
 struct Connection {
   std::uint32_t from = 0, to = 0;
   std::int64_t channel = 0;
   friend auto operator<=>(const Connection &, const Connection &) = default;
 };
 
-/// The steps of one block that use it at one end.
+/// The steps of one block that use the connection at one end.
 struct End {
   std::uint32_t block = 0;
   std::vector<std::uint32_t> steps;
@@ -60,7 +60,8 @@ void StepGraph::addSteps() {
 }
 
 void StepGraph::resolveDependences() {
-  // A block tells of a step only where `hasdep` says so: who waits for another step is told by the next one that does.
+  // A block publishes a step only if it has `hasdep`. A step that waits for another one waits for the next step with
+  // that.
   std::vector<std::uint32_t> teller(nodes_.size(), noStep);
   for (std::uint32_t s = size(); s-- > 0;)
     teller[s] = step(s).hasWaiters || after(s) == noStep ? s : teller[s + 1];

@@ -38,19 +38,19 @@ public:
 private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-  /// A message that lies in a cell; a cell's messages are a list.
+  /// A message in a cell. The messages of a cell are a list.
   struct Held {
     std::uint32_t sender = 0, next = none;
   };
 
-  /// The chunks that `s` overwrites, or nothing.
+  /// Returns the chunks that `s` overwrites, or nothing.
   std::optional<BufferPlace> overwrites(std::uint32_t s) const {
     if (graph_.does(s).writes)
       return graph_.step(s).dst;
     return stored_[s] ? std::optional(graph_.step(s).src) : std::nullopt;
   }
 
-  /// Whether `s` would overwrite a message that nobody has received. If so, it is blocked by it.
+  /// True if `s` would overwrite a message that was not received yet. Then that message blocks `s`.
   bool waits(std::uint32_t s) {
     const auto place = overwrites(s);
     if (!place)
@@ -92,7 +92,7 @@ private:
       ready_.push_back(s);
   }
 
-  /// The message of `sender` need not lie where it was sent from any longer.
+  /// Marks that the message of `sender` no longer needs its place.
   void release(std::uint32_t sender) {
     if (over_[sender])
       return;
@@ -104,8 +104,8 @@ private:
     blocked_[sender].clear();
   }
 
-  /// All that can begin would overwrite messages: keeps these elsewhere. All of them, so that ranks that do the same
-  /// remain alike.
+  /// Called if all remaining steps would overwrite messages. Keeps all these messages elsewhere, so that equivalent
+  /// ranks stay equivalent.
   void keepMessages() {
     const std::vector<std::uint32_t> waiting(waiting_.begin(), waiting_.end());
     for (const std::uint32_t s : waiting) {
@@ -125,22 +125,22 @@ private:
   const ir::ChunkCells &cells_;
   const StoredSums &stored_;
   StepOrder order_;
-  std::vector<std::uint8_t> missing_;               ///< [step]: how many that it waits for are not over
-  std::vector<bool> over_;                          ///< [sender]: its message is received, or kept elsewhere
+  std::vector<std::uint8_t> missing_;               ///< [step]: number of steps that it still waits for
+  std::vector<bool> over_;                          ///< [sender]: its message was received, or is kept elsewhere
   std::vector<std::vector<std::uint32_t>> blocked_; ///< [sender]: steps that would overwrite its message
-  std::vector<std::uint32_t> checked_;              ///< [step]: cells that it overwrites and that hold no message
+  std::vector<std::uint32_t> checked_;              ///< [step]: the cells that it overwrites and that hold no message
   std::vector<std::uint32_t> firstOfCell_;          ///< into held_
   std::vector<Held> held_;
   std::deque<std::uint32_t> ready_;
   std::set<std::uint32_t> waiting_;
 };
 
-/// Reports steps that wait for one another in a circle; `taken` has those that do not.
+/// Reports steps that wait for one another in a circle. `taken` holds the steps that are not in it.
 void reportCircle(const StepGraph &graph, const std::vector<std::uint32_t> &taken, Findings &findings) {
   std::vector<bool> over(graph.size());
   for (const std::uint32_t s : taken)
     over[s] = true;
-  // Each step that is left waits for one that is left, so the way back meets itself.
+  // Each remaining step waits for a remaining one, so following these leads into a circle.
   std::vector<std::uint32_t> way, placeOnWay(graph.size(), noStep);
   std::vector<std::string_view> reasons;
   auto s = static_cast<std::uint32_t>(std::ranges::find(over, false) - over.begin());
@@ -185,7 +185,7 @@ std::optional<StepOrder> orderSteps(const StepGraph &graph, const ir::ChunkCells
 }
 
 StoredSums sumsInPlace(const StepGraph &graph, const ir::ChunkCells &cells, const StepOrder &order) {
-  // Of each cell: who alone read it since it was written, and whether others did.
+  // The readers of a cell since it was written: none, one alone, or several.
   enum class Readers : std::uint8_t { None, One, Several };
   std::vector<Readers> readers(cells.size(), Readers::None);
   std::vector<std::uint32_t> reader(cells.size(), noStep), overwritten(graph.size());

@@ -1,4 +1,4 @@
-// An XML text with the place of each thing in it.
+// An XML text with the place of each part.
 #pragma once
 
 #include "frontend/xml/findings.h"
@@ -20,16 +20,16 @@ namespace mscclc::xml {
 
 class XmlText {
 public:
-  /// `text` must outlive this object. Places are of the file `name` in `sources`.
+  /// `text` must outlive this object. Places are in the file `name` of `sources`.
   XmlText(std::string_view text, std::string_view name, ir::SourceMap &sources);
   XmlText(const XmlText &) = delete;
   XmlText &operator=(const XmlText &) = delete;
 
-  /// The one element of the text, or nothing, and an error.
+  /// Returns the one element of the text; after an error, nothing.
   pugi::xml_node parse(Findings &findings);
-  /// Where an element begins: its `<`.
+  /// Returns the place of an element's `<`.
   ir::LocId locOf(const pugi::xml_node &node);
-  /// Where a name or a value of an attribute begins.
+  /// Returns the place of the name or the value of an attribute.
   ir::LocId locOf(const pugi::xml_attribute &attribute, bool value);
   ir::LocId locAt(std::size_t offset);
 
@@ -39,7 +39,7 @@ private:
   pugi::xml_document document_;
   ir::SourceMap &sources_;
   std::uint32_t file_;
-  std::vector<std::size_t> lines_; ///< where each begins
+  std::vector<std::size_t> lines_; ///< the beginning of each
 };
 
 struct AttributeInfo {
@@ -47,7 +47,7 @@ struct AttributeInfo {
   bool required;
 };
 
-/// Reports attributes that nobody knows, each name once.
+/// Reports unknown attributes, each name once.
 class UnknownAttributes {
 public:
   bool isNew(std::string_view element, std::string_view name) {
@@ -66,12 +66,13 @@ public:
              std::span<const AttributeInfo> known);
 
   bool has(std::size_t which) const { return static_cast<bool>(found_[which]); }
-  /// The value, or nothing where the attribute is missing.
+  /// Returns the value; nothing if the attribute is missing.
   std::optional<std::string_view> text(std::size_t which) const;
-  /// A decimal number in [least, most]. Nothing where the attribute is missing, and, reported, where it is no such
-  /// number.
+  /// Returns a decimal number in [least, most]. Returns nothing if the attribute is missing. Reports any other value,
+  /// and returns nothing.
   std::optional<std::int64_t> number(std::size_t which, std::int64_t least, std::int64_t most) const;
-  /// What one of the words in the table means. Nothing where the attribute is missing, and, reported, where it is none.
+  /// Returns the meaning of one of the words in the table. Returns nothing if the attribute is missing. Reports any
+  /// other word, and returns nothing.
   template <typename T, std::size_t N>
   std::optional<T> word(std::size_t which, const std::array<std::pair<std::string_view, T>, N> &words) const {
     const std::optional<std::string_view> value = text(which);
@@ -86,7 +87,7 @@ public:
     return std::nullopt;
   }
   std::string_view nameOf(std::size_t which) const { return known_[which].name; }
-  /// Where the value stands; the element, where the attribute is missing.
+  /// Returns the place of the value; if the attribute is missing, that of the element.
   ir::LocId locOf(std::size_t which) const;
   ir::LocId loc() const { return loc_; }
 

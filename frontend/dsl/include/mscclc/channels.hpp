@@ -1,7 +1,7 @@
 // Channels between ranks: through mapped memory, through ports, and through the switch.
 //
-// Each construction makes a new channel; a copy is another handle to the same one. Of a pair of ranks, the k-th channel
-// a→b of a type meets the k-th channel b→a. pair() makes both at once. Destination first, as in the Python DSL.
+// Each construction makes a new channel. A copy is another handle to the same one. The k-th channel a→b of a type is
+// paired with the k-th channel b→a. pair() makes both at once. Destinations come first, as in the Python DSL.
 #ifndef MSCCLC_CHANNELS_HPP
 #define MSCCLC_CHANNELS_HPP
 
@@ -10,10 +10,10 @@
 namespace mscclc {
 
 namespace detail {
-/// What memory and port channels have in common.
+/// Functions that memory and port channels share.
 class PointToPoint {
 public:
-  /// The rank that the channel leads to. Python: channel.dst_rank.
+  /// The rank at the other end. Python: channel.dst_rank.
   std::int64_t dstRank() const { return dst_; }
   /// The rank that the channel belongs to: it executes the operations. Python: channel.src_rank.
   std::int64_t srcRank() const { return src_; }
@@ -37,7 +37,7 @@ template <typename Channel> struct ChannelPair {
 
 /// Options of MemoryChannel::reduce.
 struct ReadReduceOptions {
-  /// Where the result goes; by default over the local source. Python: local_dst_chunk.
+  /// The destination of the result; by default the local source. Python: local_dst_chunk.
   Chunk dst = {};
   /// Python: reduce_op.
   ReduceOp op = ReduceOp::Sum;
@@ -50,11 +50,11 @@ public:
   MemoryChannel() = default;
   /// A new channel of rank `src` to rank `dst`. Python: MemoryChannel(dst_rank, src_rank).
   MemoryChannel(std::int64_t dst, std::int64_t src, Place at = Place::here());
-  /// Both ends of a new connection of ranks `a` and `b`. What one signals, the other waits for, however many channels
-  /// join these ranks, as long as all of them are made in pairs. Python has no counterpart.
+  /// Both ends of a new connection of ranks `a` and `b`. Signals of one end arrive at the other. There may be several
+  /// connections of two ranks, if all of them are made in pairs. Python has no counterpart.
   static ChannelPair<MemoryChannel> pair(std::int64_t a, std::int64_t b, Place at = Place::here());
 
-  /// Tells the other end that what came before is done. Python: signal(tb, data_sync, relaxed).
+  /// Signals the other end that all earlier operations are complete. Python: signal(tb, data_sync, relaxed).
   void signal(On on, SignalOptions options = {}, Place at = Place::here()) const;
   /// Waits for a signal of the other end. Python: wait(tb, data_sync, relaxed).
   void wait(On on, SignalOptions options = {}, Place at = Place::here()) const;
@@ -64,16 +64,16 @@ public:
   void put(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// Writes `src` as packets into scratch `dst` of the other rank. Python: put_packets.
   void putPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
-  /// Hands on packets: from scratch `src` to scratch `dst` of the other rank. Python: read_put_packets.
+  /// Forwards packets from scratch `src` to scratch `dst` of the other rank. Python: read_put_packets.
   void readPutPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
-  /// Reduces `local` and the chunks `remotes` of the other rank into `options.dst` or else over `local`.
+  /// Reduces `local` and the chunks `remotes` of the other rank. The result goes to `options.dst`, or else to `local`.
   /// Python: reduce(local_src_chunk, remote_src_chunks, tb | tb_group, local_dst_chunk, reduce_op).
   void reduce(const Chunk &local, ChunkList remotes, On on, const ReadReduceOptions &options = {},
               Place at = Place::here()) const;
 };
 
-/// A channel through which `src` has data sent to `dst` (a NIC or a copy engine). Python: PortChannel.
-/// One thread issues an operation, so it runs in one thread block: tb(i); only readPutPackets takes a group.
+/// A channel through which `src` sends data to `dst`, by a NIC or a copy engine. Python: PortChannel. One thread issues
+/// an operation, so it runs in one thread block: tb(i). Only readPutPackets takes a group.
 class PortChannel : public detail::PointToPoint {
 public:
   /// No channel yet.
@@ -83,7 +83,7 @@ public:
   /// Both ends of a new connection of ranks `a` and `b`; see MemoryChannel::pair.
   static ChannelPair<PortChannel> pair(std::int64_t a, std::int64_t b, Place at = Place::here());
 
-  /// Tells the other end that what was put before has arrived. Python: signal(tb, data_sync).
+  /// Signals the other end that all earlier puts have arrived. Python: signal(tb, data_sync).
   void signal(On on, PortSignalOptions options = {}, Place at = Place::here()) const;
   /// Waits for a signal of the other end. Python: wait(tb, data_sync).
   void wait(On on, PortSignalOptions options = {}, Place at = Place::here()) const;
@@ -95,15 +95,15 @@ public:
   void putWithSignal(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// put, signal and flush in one. Python: put_with_signal_and_flush.
   void putWithSignalAndFlush(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
-  /// Sends packets as they lie there: from scratch `src` to scratch `dst` of the other rank. Does not wait for them:
-  /// they were written before, by copyPackets and a sync after it, say. `src` may be written again once it is flushed,
-  /// or once who took the packets has said so. Python: put_packets.
+  /// Sends packets unchanged from scratch `src` to scratch `dst` of the other rank. Does not wait for them: they must
+  /// have been written before, for example by copyPackets and a sync after it. `src` may be written again after a
+  /// flush, or after the receiver has signalled that it took the packets. Python: put_packets.
   void putPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
-  /// The same, but waits first until the packets are there. Python: read_put_packets.
+  /// The same, but first waits until the packets have arrived. Python: read_put_packets.
   void readPutPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
 };
 
-/// A switch channel as one rank of its group sees it. See SwitchChannel::atRank.
+/// The view that one rank of a group has of a switch channel. See SwitchChannel::atRank.
 class SwitchChannelView {
 public:
   /// Reduces chunks [offset, offset + size) of the channel's buffer over all ranks of the group into `dst` of this
@@ -116,8 +116,8 @@ public:
   /// The same with packets; both ends lie in scratch. Python: broadcast_packets.
   void broadcastPackets(const Chunk &src, std::int64_t offset, std::int64_t size, On on,
                         Place at = Place::here()) const;
-  /// Tells all ranks of the group that what came before is done. Each rank of the group signals and waits by turns,
-  /// beginning with a signal, in one thread block. Python: signal(tb, data_sync, relaxed).
+  /// Signals all ranks of the group that all earlier operations are complete. Each rank of the group must signal and
+  /// wait in turn, beginning with a signal, in one thread block. Python: signal(tb, data_sync, relaxed).
   void signal(On on, SignalOptions options = {}, Place at = Place::here()) const;
   /// Waits for a signal of each rank of the group. Python: wait(tb, data_sync, relaxed).
   void wait(On on, SignalOptions options = {}, Place at = Place::here()) const;
@@ -133,10 +133,10 @@ class SwitchChannel {
 public:
   /// No channel yet.
   SwitchChannel() = default;
-  /// A new channel of `ranks` over their buffers of the given type. Python: SwitchChannel(rank_list, buffer_type).
+  /// A new channel of `ranks` to their buffers of the given type. Python: SwitchChannel(rank_list, buffer_type).
   SwitchChannel(detail::IntegerList ranks, BufferType buffer, Place at = Place::here());
 
-  /// The channel as rank `rank` of the group uses it. Python: at_rank(rank).
+  /// The channel for use by rank `rank` of the group. Python: at_rank(rank).
   SwitchChannelView atRank(std::int64_t rank, Place at = Place::here()) const;
 
 private:

@@ -1,12 +1,12 @@
-// The chunk language: chunks that move from rank to rank, each step named by the chunk that the step before has left.
+// The chunk language: chunks move from rank to rank. Each call is made on the chunk that the call before has written.
 //
-// A ref stands for a range of chunks as it is at one point of the program. Calls on it move the data, and return the
-// ref of what they wrote: `chunk(0, BufferType::Input, 0).put(1, BufferType::Output, 0)`. A ref is stale as soon as
-// something else is written there; to use it then is an error, with both places. The calls are those of MSCCLPPLang,
-// the chunk language of MSCCL++; MSCCLang has `chunk`, `copy` and `reduce` alone.
+// A ref names a range of chunks with their contents at one point of the program. Calls on it move the data, and return
+// the ref of what they wrote: `chunk(0, BufferType::Input, 0).put(1, BufferType::Output, 0)`. A ref becomes stale when
+// something else is written there. Using a stale ref is an error, which shows both places. The calls are those of
+// MSCCLPPLang, the chunk language of MSCCL++. MSCCLang only has `chunk`, `copy` and `reduce`.
 //
-// In a program of Schedule::Auto the calls say what moves, and the compiler chooses the rest. In one of
-// Schedule::Manual each call names its thread block, and `signal` and `wait` order the blocks. Channels are made as the
+// In a program of Schedule::Auto the calls describe movements, and the compiler chooses the rest. In a program of
+// Schedule::Manual each call names its thread block, and `signal` and `wait` order the blocks. Channels are made when
 // calls need them: one, with both its ends, for each pair of ranks, type, and thread block of either end.
 #ifndef MSCCLC_CHUNKS_HPP
 #define MSCCLC_CHUNKS_HPP
@@ -15,7 +15,7 @@
 
 namespace mscclc {
 
-/// Through what a call reaches another rank. MSCCLPPLang: ChannelType.
+/// The way on which a call reaches another rank. MSCCLPPLang: ChannelType.
 enum class ChannelType : std::uint8_t {
   Memory, ///< mapped memory
   Port,   ///< a NIC or a copy engine, which only sends
@@ -32,22 +32,22 @@ struct AnyChannel {
 };
 } // namespace detail
 
-/// Who carries out a call, and through what: `{.sendtb = 0, .channel = ChannelType::Port}`. A program of Schedule::Auto
-/// leaves the thread blocks out.
+/// The thread blocks and the channel of a call: `{.sendtb = 0, .channel = ChannelType::Port}`. A program of
+/// Schedule::Auto does not name thread blocks.
 struct ChunkOptions {
   /// The thread block of the rank that data or a signal comes from. It executes put, signal, flush and putPackets, and
-  /// what stays in one rank. Elsewhere it names the other end; by default that has the number of `recvtb`.
+  /// operations within one rank. For other operations it is the other end, and its default is the number of `recvtb`.
   detail::AnyInteger sendtb = automatic;
-  /// The thread block of the rank that data or a signal goes to. It executes get, wait, and reduce. Elsewhere it names
-  /// the other end; by default that has the number of `sendtb`.
+  /// The thread block of the rank that data or a signal goes to. It executes get, wait, and reduce. For other
+  /// operations it is the other end, and its default is the number of `sendtb`.
   detail::AnyInteger recvtb = automatic;
-  /// By default ChannelType::Memory, or in a program of Schedule::Auto what the compiler chooses. A call within a rank
-  /// goes through no channel: there ChannelType::Port is an error in a program of Schedule::Manual, and decides nothing
-  /// in one of Schedule::Auto.
+  /// By default ChannelType::Memory, or in a program of Schedule::Auto the compiler's choice. A call within a rank uses
+  /// no channel. There, ChannelType::Port is an error in a program of Schedule::Manual, and has no effect in one of
+  /// Schedule::Auto.
   detail::AnyChannel channel = automatic;
 };
 
-/// The same for a reduction.
+/// The options of a reduction.
 struct ChunkReduceOptions {
   /// As in ChunkOptions.
   detail::AnyInteger sendtb = automatic;
@@ -59,10 +59,10 @@ struct ChunkReduceOptions {
   ReduceOp op = ReduceOp::Sum;
 };
 
-/// A range of chunks as it is at this point of the program; see chunk(). Copying a ref copies the handle.
+/// A range of chunks with its contents at this point of the program; see chunk(). Copying a ref copies the handle.
 ///
-/// The place that a call moves data to or from is `index` in `buffer` of a rank, with the size of this ref. get, reduce
-/// and reducePackets write the chunks of this ref itself, which then stands for what they wrote.
+/// The other place of a call is `index` in `buffer` of a rank, with the size of this ref. get, reduce and reducePackets
+/// write the chunks of this ref itself. The ref that they return names the new contents.
 class ChunkRef {
 public:
   /// No chunks yet.
@@ -72,41 +72,41 @@ public:
   std::int64_t rank() const { return data_.rank; }
   /// The buffer that they lie in.
   BufferType buffer() const { return static_cast<BufferType>(data_.type); }
-  /// The first of them.
+  /// The index of the first of them.
   std::int64_t index() const { return data_.index; }
-  /// How many they are.
+  /// The number of them.
   std::int64_t size() const { return data_.size; }
 
   /// Writes the chunks to another rank `dst`. MSCCLPPLang: put(dst, buffer, index, sendtb, chan_type).
   ChunkRef put(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                Place at = Place::here()) const;
-  /// Reads chunks of another rank `src` over these. MSCCLPPLang: get(src, buffer, index, recvtb, chan_type).
+  /// Reads chunks of another rank `src` into these. MSCCLPPLang: get(src, buffer, index, recvtb, chan_type).
   ChunkRef get(std::int64_t src, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                Place at = Place::here());
-  /// Copies the chunks to rank `dst`, this one or, in a program of Schedule::Auto, any. Copied onto themselves they do
-  /// not move; the options are checked nevertheless. MSCCLPPLang: copy(dst, buffer, index, sendtb).
+  /// Copies the chunks to rank `dst`, which is this one or, in a program of Schedule::Auto, any. A copy onto itself
+  /// moves nothing, but its options are checked. MSCCLPPLang: copy(dst, buffer, index, sendtb).
   ChunkRef copy(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                 Place at = Place::here()) const;
   /// Reduces these chunks and `other`, of any rank, into these. MSCCLPPLang: reduce(other, recvtb, channel_type).
   ChunkRef reduce(const ChunkRef &other, const ChunkReduceOptions &options = {}, Place at = Place::here());
-  /// Tells rank `dst` that what came before is done; the place is that of its data. Returns this ref.
+  /// Signals rank `dst` that all earlier operations are complete. The place is that of its data. Returns this ref.
   /// MSCCLPPLang: signal(dst, buffer, index, sendtb, chan_type).
   ChunkRef signal(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                   Place at = Place::here()) const;
-  /// Waits for a signal of rank `src`; the place is where its data came from. Returns this ref.
-  /// MSCCLPPLang: wait(src, buffer, index, recvtb, chan_type).
+  /// Waits for a signal of rank `src`. The place is the source of its data. Returns this ref. MSCCLPPLang: wait(src,
+  /// buffer, index, recvtb, chan_type).
   ChunkRef wait(std::int64_t src, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                 Place at = Place::here()) const;
-  /// Waits until what was put to rank `dst` through a port has left its source. Returns this ref.
-  /// MSCCLPPLang: flush(dst, buffer, index, sendtb).
+  /// Waits until all data that was put to rank `dst` through a port has left its source. Returns this ref. MSCCLPPLang:
+  /// flush(dst, buffer, index, sendtb).
   ChunkRef flush(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                  Place at = Place::here()) const;
-  /// Writes the chunks to another rank `dst` as packets, which lie in scratch. Through a port they are packets in
-  /// scratch already. MSCCLPPLang: put_packet(dst, buffer, index, sendtb, …).
+  /// Writes the chunks to scratch of another rank `dst` as packets. For a port they must already be packets in scratch.
+  /// MSCCLPPLang: put_packet(dst, buffer, index, sendtb, …).
   ChunkRef putPackets(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                       Place at = Place::here()) const;
-  /// Copies packets of scratch to rank `dst`, this one, as plain data. Chunks that are not in scratch are plain; these
-  /// become packets. MSCCLPPLang: copy_packet(dst, buffer, index, sendtb).
+  /// Copies chunks within a rank; `dst` is this rank. Packets in scratch become plain data. Chunks that are not in
+  /// scratch are plain, and become packets. MSCCLPPLang: copy_packet(dst, buffer, index, sendtb).
   ChunkRef copyPackets(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                        Place at = Place::here()) const;
   /// Reduces these chunks and `other`, packets in scratch of the same rank, into these.
@@ -119,10 +119,9 @@ private:
   detail::RefData data_;
 };
 
-/// Chunks [index, index + size) of a buffer of `rank`, as they are at this point. Scratch counts from the beginning of
-/// all that the rank has, and grows as far as it is named, with double scratch on all ranks; a Buffer made later lies
-/// after what was named before.
-/// MSCCLPPLang: chunk(rank, buffer, index, size).
+/// Chunks [index, index + size) of a buffer of `rank`, with their contents at this point. Scratch is counted from the
+/// beginning of all scratch of the rank. It grows to the largest chunk that is named; with double scratch, on all
+/// ranks. A Buffer that is made later follows what was named before. MSCCLPPLang: chunk(rank, buffer, index, size).
 ChunkRef chunk(std::int64_t rank, BufferType buffer, std::int64_t index, std::int64_t size = 1,
                Place at = Place::here());
 

@@ -22,7 +22,7 @@
 
 #include "list.hpp"
 
-// What is defined in these headers is short, and right for any arguments.
+// Warnings are off for code of these headers, which is right for any arguments.
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
 #pragma clang attribute push(__attribute__((no_sanitize("undefined"))), apply_to = function) // Clang 14 takes one each
@@ -41,7 +41,7 @@
 namespace mscclc {
 
 namespace detail {
-/// Whether a value can be handed on. Asked here, it is part of what is precompiled.
+/// Checks whether a value can be passed on. The check is here to be a part of the precompiled headers.
 template <typename... T>
 inline constexpr bool areValues = ((__is_constructible(T, const T &) && __is_constructible(T, T &&)) && ...);
 static_assert(areValues<AllGather, AllReduce, Buffer, Chunk, ChunkList, Integer, MemoryChannel, MoveOptions, On, Place,
@@ -49,7 +49,8 @@ static_assert(areValues<AllGather, AllReduce, Buffer, Chunk, ChunkList, Integer,
                         SignalOptions, Text, ThreadBlock>);
 } // namespace detail
 
-// Their functions are in mscclc, as those of the classes are. Those of other lists are compiled with the algorithm.
+// The functions of these lists are in mscclc, like those of the classes. Those of other lists are compiled with the
+// algorithm.
 extern template class List<int>;
 extern template class List<Buffer>;
 extern template class List<Chunk>;

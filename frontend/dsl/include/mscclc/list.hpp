@@ -1,18 +1,18 @@
-// A growable array for algorithms that want to keep channels, chunks or buffers at hand.
+// A growable array, in which algorithms can keep channels, chunks or buffers.
 //
-// std::vector works as well; this one costs Clang next to nothing to read, where <vector> takes several times as long
-// as all the rest of a compilation. No function of it is inline, so that those of the lists that algorithms are made of
-// can lie ready in mscclc (dsl.hpp).
+// std::vector works as well. But this one costs Clang almost nothing to read, while <vector> takes several times as
+// long as the rest of a compilation. None of its functions is inline, so that mscclc can contain those for common lists
+// (dsl.hpp).
 #ifndef MSCCLC_LIST_HPP
 #define MSCCLC_LIST_HPP
 
 #include <initializer_list>
 
 extern "C" {
-/// Memory, zero all over, as operator new gives it. Ends the algorithm with an error at the call that led here if there
-/// is not enough.
+/// Returns memory of zeros, aligned like that of operator new. If there is not enough, ends the algorithm with an error
+/// at the call that led here.
 void *__mscclc_allocate(std::size_t bytes);
-/// Gives it back; null is fine.
+/// Releases it; null is allowed.
 void __mscclc_release(void *memory);
 /// Ends the algorithm with an error at the call that led here.
 [[noreturn]] void __mscclc_index_out_of_range(unsigned long long index, unsigned long long size);
@@ -20,8 +20,8 @@ void __mscclc_release(void *memory);
 
 namespace mscclc {
 
-/// A growable array of `T`, with the part of std::vector's interface that algorithms need.
-/// Indices are checked: one out of range is an error of the algorithm, reported where it happens.
+/// A growable array of `T`, with the part of std::vector's interface that algorithms need. Indices are checked. One
+/// that is out of range is an error of the algorithm, reported at its place.
 template <typename T> class List {
 public:
   List();
@@ -51,15 +51,15 @@ public:
   void clear();
 
 private:
-  // <type_traits> takes long to read as well.
+  // <type_traits> also takes long to read.
 #ifdef __clang__
   static constexpr bool needsDestruction = !__is_trivially_destructible(T);
 #else
   static constexpr bool needsDestruction = !__has_trivial_destructor(T);
 #endif
 
-  /// An element as it is constructed. Its placement new stands in for that of <new>, which takes longer to read than
-  /// all headers of the DSL together.
+  /// An element during its construction. Its placement new replaces that of <new>, which takes longer to read than all
+  /// headers of the DSL together.
   struct Slot {
     T value;
     static void *operator new(std::size_t, void *place) noexcept { return place; }
@@ -147,7 +147,7 @@ template <typename T> const T &List<T>::back() const {
 
 template <typename T> void List<T>::push_back(const T &item) {
   if (size_ == capacity_) {
-    const T copy(item); // may lie in the memory that reserve() leaves
+    const T copy(item); // `item` may be in the memory that reserve() releases
     reserve(capacity_ < 8 ? 8 : capacity_ * 2);
     new (static_cast<void *>(items_ + size_)) Slot{copy};
   } else {
@@ -158,7 +158,7 @@ template <typename T> void List<T>::push_back(const T &item) {
 template <typename T> void List<T>::reserve(std::size_t capacity) {
   if (capacity <= capacity_)
     return;
-  // A size that no memory holds is asked for as it is, not wrapped round.
+  // A size that does not fit in memory is passed on, without wrapping around.
   const std::size_t bytes = capacity <= ~std::size_t{0} / sizeof(T) ? capacity * sizeof(T) : ~std::size_t{0};
   T *grown = static_cast<T *>(__mscclc_allocate(bytes));
   for (std::size_t i = 0; i < size_; ++i) {

@@ -1,4 +1,4 @@
-// note(): text for who writes an algorithm.
+// note(): prints text for the author of an algorithm.
 #ifndef MSCCLC_NOTE_HPP
 #define MSCCLC_NOTE_HPP
 
@@ -9,7 +9,8 @@ namespace mscclc {
 class ChunkRef;
 
 namespace detail {
-/// The text of a note and its place: the literal carries the place, as a pack of arguments ends the parameters.
+/// The text of a note and its place. The literal carries the place, because no parameter can follow a pack of
+/// arguments.
 struct NoteFormat {
   NoteFormat(const char *given, Place at = Place::here()) : text(given), place(at) {}
   template <typename T>
@@ -20,7 +21,7 @@ struct NoteFormat {
   Place place;
 };
 
-/// A value that a note prints. It refers to what it was given, for the length of the call.
+/// A value that a note prints. It refers to its argument only for the length of the call.
 struct NoteArgument {
   enum class Kind : std::uint8_t {
     Truth,    ///< `integer`, 0 or 1
@@ -89,8 +90,8 @@ concept Printable = requires(const T &t) { NoteArgument(t); };
 
 /// Prints `format` as a note at this line while the algorithm is compiled, with one argument in place of each `{}`:
 /// integers, floating-point numbers, bool, text, chunks, refs, buffers, ranks, thread blocks, and ranges of integers,
-/// chunks, buffers or ranks. `{{` and `}}` print one brace. It leaves no trace in the program. A library that takes a
-/// Place writes `note({"…", at}, …)`. Python: print.
+/// chunks, buffers or ranks. `{{` and `}}` print one brace. The program does not change. A library that takes a Place
+/// writes `note({"…", at}, …)`. Python: print.
 template <typename... T> void note(detail::NoteFormat format, const T &...arguments) {
   constexpr bool allPrintable = (detail::Printable<T> && ...);
   static_assert(allPrintable, "note() prints numbers, bool, text, chunks, refs, buffers, ranks, thread blocks, and "

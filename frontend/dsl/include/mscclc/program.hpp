@@ -1,4 +1,4 @@
-// Collectives, the program that carries one out, and loops in it.
+// Collectives, programs that implement them, and loops.
 #ifndef MSCCLC_PROGRAM_HPP
 #define MSCCLC_PROGRAM_HPP
 
@@ -6,7 +6,7 @@
 
 namespace mscclc {
 
-/// What a program computes: the sizes of its buffers, and what its output holds at the end. Python: Collective.
+/// The task of a program: the sizes of its buffers, and the final contents of its output. Python: Collective.
 class Collective {
 public:
   /// Ranks that take part. Python: num_ranks.
@@ -58,30 +58,31 @@ public:
 };
 
 /// Every rank gets the input of the root: input and output of chunkFactor chunks. In place they are one buffer. No
-/// Python counterpart; as ncclBroadcast, but that all ranks have an input.
+/// Python counterpart. It is like ncclBroadcast, except that all ranks have an input.
 class Broadcast : public Collective {
 public:
   Broadcast(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace, Place at = Place::here());
 };
 
 /// The root gets the reduction of all inputs: input and output of chunkFactor chunks. In place they are one buffer. The
-/// other ranks' outputs may end as anything. No Python counterpart; as ncclReduce, but that all ranks have an output.
+/// other ranks' outputs may be anything. No Python counterpart. It is like ncclReduce, except that all ranks have an
+/// output.
 class Reduce : public Collective {
 public:
   Reduce(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace, Place at = Place::here());
 };
 
 /// The root gets the inputs of all: input of chunkFactor chunks, output of ranks × chunkFactor. In place the input of
-/// rank r is the r-th share of its output. The other ranks' outputs may end as anything. No Python counterpart; as
-/// ncclGather, but that all ranks have an output.
+/// rank r is the r-th share of its output. The other ranks' outputs may be anything. No Python counterpart. It is like
+/// ncclGather, except that all ranks have an output.
 class Gather : public Collective {
 public:
   Gather(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace, Place at = Place::here());
 };
 
 /// Rank r gets the r-th share of the root's input: input of ranks × chunkFactor chunks, output of chunkFactor. In place
-/// the output of rank r is the r-th share of its input. No Python counterpart; as ncclScatter, but that all ranks have
-/// an input.
+/// the output of rank r is the r-th share of its input. No Python counterpart. It is like ncclScatter, except that all
+/// ranks have an input.
 class Scatter : public Collective {
 public:
   Scatter(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace, Place at = Place::here());
@@ -93,11 +94,11 @@ public:
   TestCollective(std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks, Place at = Place::here());
 };
 
-/// A collective of one's own: a name, buffers of any size, and what the output is to hold, for the verifier.
+/// A collective of one's own: a name, buffers of any size, and the promised contents of the output, for the verifier.
 class CustomCollective : public Collective {
 public:
-  /// `name` is what the plan calls the collective; sizes are in chunks of each rank. In place, input and output are
-  /// one buffer.
+  /// `name` is the collective's name in the plan. Sizes are in chunks of each rank. In place, input and output are one
+  /// buffer.
   CustomCollective(detail::Text name, std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks,
                    bool inplace = false, Place at = Place::here());
   /// The same with sizes that differ between ranks: those of rank 0, of rank 1 and so on, as {input, output}. All
@@ -105,14 +106,14 @@ public:
   CustomCollective(detail::Text name, detail::ElementList<ChunkCounts> sizes, bool inplace = false,
                    Place at = Place::here());
 
-  /// Promises that chunk `outputChunk` of rank `rank`'s output ends as the reduction of `contributions`, a list of
+  /// Promises that chunk `outputChunk` of rank `rank`'s output is finally the reduction of `contributions`, a list of
   /// {rank, input chunk}: `.expect(0, 1, {{0, 1}, {1, 1}})`. Chunks without a promise may hold anything.
   CustomCollective &expect(std::int64_t rank, std::int64_t outputChunk, detail::ElementList<Contribution> contributions,
                            Place at = Place::here());
 };
 
-/// The program: begins when it is constructed and ends with its scope. What is constructed and called in between
-/// belongs to it. Python: with CollectiveProgram(name, collective, num_ranks, …).
+/// The program: it begins with its construction and ends with its scope. All constructions and calls in between belong
+/// to it. Python: with CollectiveProgram(name, collective, num_ranks, …).
 class CollectiveProgram {
 public:
   /// `name` is the plan's name. The number of ranks is the collective's.
@@ -130,8 +131,9 @@ private:
   std::int64_t ranks_;
 };
 
-/// A loop over unit-sized slices of every chunk: the operations of each thread block recorded while it lives become the
-/// body of one loop of that block. Loops do not nest. Python: with LoopIterationContext(unit, num_chunks).
+/// A loop over slices of every chunk, each of one unit. The operations that a thread block records during the life of
+/// the PipelineLoop are the body of one loop of that block. Loops do not nest. Python: with LoopIterationContext(unit,
+/// num_chunks).
 class PipelineLoop {
 public:
   /// `unit` is in bytes; `numChunks` is the number of iterations.

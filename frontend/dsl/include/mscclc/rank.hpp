@@ -1,4 +1,4 @@
-// What belongs to one rank: buffers and chunks of them, thread blocks, local operations, semaphores.
+// Things of one rank: its buffers and their chunks, thread blocks, local operations, semaphores.
 #ifndef MSCCLC_RANK_HPP
 #define MSCCLC_RANK_HPP
 
@@ -10,8 +10,8 @@ namespace detail {
 struct Access;
 }
 
-/// A range of chunks of a buffer: what operations read and write. Python: Chunk.
-/// A default-constructed one is a place-holder that no operation takes.
+/// A range of chunks of a buffer, which operations read and write. Python: Chunk. A default-constructed one is a
+/// place-holder that no operation accepts.
 class Chunk {
 public:
   Chunk() = default;
@@ -25,7 +25,7 @@ public:
   BufferType buffer() const { return static_cast<BufferType>(data_.type); }
   /// Its first chunk, counted from the beginning of the Buffer that it was sliced from.
   std::int64_t index() const { return data_.index; }
-  /// How many chunks it spans. Python: chunk.size.
+  /// The number of its chunks. Python: chunk.size.
   std::int64_t size() const { return data_.size; }
 
 private:
@@ -33,7 +33,8 @@ private:
   detail::ChunkData data_;
 };
 
-/// A buffer: the input or output of a rank (Rank::input, Rank::output), or scratch made here. Python: Buffer.
+/// A buffer: the input or output of a rank (Rank::input, Rank::output), or scratch that this constructor makes. Python:
+/// Buffer.
 class Buffer {
 public:
   /// No buffer yet.
@@ -55,7 +56,7 @@ public:
   std::int64_t size() const { return size_; }
   /// The rank that it belongs to. Python: buffer.rank.
   std::int64_t rank() const { return rank_; }
-  /// What kind of buffer it is. Python: buffer.buffer_type.
+  /// The kind of buffer. Python: buffer.buffer_type.
   BufferType type() const { return type_; }
 
 private:
@@ -86,7 +87,7 @@ public:
   /// The same, from an array or another contiguous range.
   explicit ThreadBlockGroup(detail::IntegerList blocks, Place at = Place::here());
 
-  /// How many blocks it has. Python: group.numtb().
+  /// The number of its blocks. Python: group.numtb().
   std::size_t size() const { return size_; }
 
 private:
@@ -95,7 +96,7 @@ private:
   std::size_t size_ = 0;
 };
 
-/// Where an operation runs: `tb(i)` or a ThreadBlockGroup.
+/// The thread blocks of an operation: `tb(i)` or a ThreadBlockGroup.
 class On {
 public:
   On(ThreadBlock block);
@@ -111,7 +112,7 @@ using ChunkList = detail::ElementList<Chunk>;
 
 /// Options of Rank::reduce.
 struct ReduceOptions {
-  /// Where the result goes; by default over the first source. Python: dst_chunk.
+  /// The destination of the result; by default the first source. Python: dst_chunk.
   Chunk dst = {};
   /// Python: reduce_op.
   ReduceOp op = ReduceOp::Sum;
@@ -119,7 +120,7 @@ struct ReduceOptions {
   bool packet = false;
 };
 
-/// A GPU that takes part, and the operations that it does on its own memory. Python: Rank.
+/// A GPU of the program, and the operations on its own memory. Python: Rank.
 class Rank {
 public:
   /// Rank `id` of the program. Python: Rank(id).
@@ -138,7 +139,7 @@ public:
   void copyPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// Copies packets of scratch `src` to `dst`, as plain data. Python: unpack_packets.
   void unpackPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
-  /// Reduces `src` and `others`, one or more chunks of this rank, into `options.dst` or else over `src`.
+  /// Reduces `src` and `others`, one or more chunks of this rank. The result goes to `options.dst`, or else to `src`.
   /// Python: reduce(src_chunk, other_chunks, tb | tb_group, dst_chunk, reduce_op, packet).
   void reduce(const Chunk &src, ChunkList others, On on, const ReduceOptions &options = {},
               Place at = Place::here()) const;
@@ -152,14 +153,14 @@ private:
   std::uint32_t handle_;
 };
 
-// The local operations again, without naming the rank: it is that of the chunks. Exact overloads of copy and reduce
-// keep the standard algorithms of those names out where both namespaces are in use.
+// The local operations without the rank, which follows from the chunks. Exact overloads of copy and reduce take
+// precedence over the standard algorithms of those names, if both namespaces are in use.
 
 /// Rank::copy of the rank that the chunks belong to.
 void copy(const Chunk &dst, const Chunk &src, ThreadBlock on, Place at = Place::here());
 /// The same, shared by a group.
 void copy(const Chunk &dst, const Chunk &src, const ThreadBlockGroup &on, Place at = Place::here());
-/// The same, wherever `on` says.
+/// The same for any `on`.
 void copy(const Chunk &dst, const Chunk &src, const On &on, Place at = Place::here());
 /// Rank::copyPackets of the rank that the chunks belong to.
 void copyPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here());
@@ -175,8 +176,8 @@ void reduce(const Chunk &src, std::initializer_list<Chunk> others, ThreadBlock o
 void reduce(const Chunk &src, std::initializer_list<Chunk> others, const ThreadBlockGroup &on,
             const ReduceOptions &options = {}, Place at = Place::here());
 
-/// A counter by which thread blocks of one rank wait for one another. Python: Semaphore.
-/// Copying it copies the handle.
+/// A counter with which thread blocks of one rank wait for one another. Python: Semaphore. Copying it copies the
+/// handle.
 class Semaphore {
 public:
   /// No semaphore yet.

@@ -24,18 +24,18 @@ constexpr Sync operator^(Sync a, Sync b) {
 /// The buffers of a rank. Python: BufferType.
 enum class BufferType : std::uint8_t { Input, Output, Scratch };
 
-/// How a reduction combines elements. Python: ReduceOperationType, which has no Prod.
+/// The operation that combines elements in a reduction. Python: ReduceOperationType, which has no Prod.
 enum class ReduceOp : std::uint8_t { Sum, Min, Max, Prod };
 
-/// How data travels: Simple orders it by signals, LL sends flags along with it in packets. Python: protocol="Simple".
-/// Auto, in a program of Schedule::Auto: the compiler chooses.
+/// The way in which data is ordered. Simple orders it by signals; LL sends flags in packets with the data. Python:
+/// protocol="Simple". Auto, in a program of Schedule::Auto: the compiler chooses.
 enum class Protocol : std::uint8_t { Simple, LL, Auto };
 
-/// What a program is made of. Manual: operations of thread blocks, with their synchronisation. Auto: movement
-/// statements (moves.hpp), from which the compiler makes the operations.
+/// The parts of a program. Manual: operations of thread blocks, with their synchronisation. Auto: movement statements
+/// (moves.hpp), from which the compiler makes the operations.
 enum class Schedule : std::uint8_t { Manual, Auto };
 
-/// How the chunks of instances lie: interleaved with those of the other instances, or where they are. Python:
+/// The places of the chunks of instances: interleaved with those of the other instances, or unchanged. Python:
 /// ReplicationPolicy.
 enum class Replication : std::uint8_t { Interleaved, None };
 
@@ -51,10 +51,10 @@ constexpr std::int64_t operator""_GiB(unsigned long long n) {
 }
 
 namespace detail {
-/// What `automatic` is.
+/// The type of `automatic`.
 struct Automatic {};
 
-/// An integer, or none: the compiler's to choose.
+/// An integer, or no choice: the compiler chooses.
 struct AnyInteger {
   constexpr AnyInteger(Automatic) {}
   template <typename T>
@@ -66,10 +66,10 @@ struct AnyInteger {
 };
 } // namespace detail
 
-/// In place of an option: the compiler chooses, as `.instances = automatic`.
+/// A value for options that lets the compiler choose: `.instances = automatic`.
 inline constexpr detail::Automatic automatic;
 
-/// A name, and perhaps a value, by which a selector at run time picks a kernel. The text stays its owner's.
+/// A name, and optionally a value, by which a selector at run time chooses a kernel. It refers to the text.
 struct Tag {
   /// `text` is the name, of letters, digits, '_', '-' and '.'.
   template <typename T>
@@ -80,52 +80,50 @@ struct Tag {
   detail::Integer value;
 };
 
-/// What a program is besides its name and its collective. Every member has the Python DSL's default; those that Python
-/// does not have stand at the end.
+/// The options of a program. Every member has the Python DSL's default; those that Python does not have come last.
 struct ProgramOptions {
-  /// Copies of the program that run side by side, each on its share of the data; `automatic` in a program of
+  /// Copies of the program that run in parallel, each on its share of the data; may be `automatic` in a program of
   /// Schedule::Auto. Python: instances.
   detail::AnyInteger instances = 1;
   /// Python: protocol ("Simple", "LL"); Protocol::Auto in a program of Schedule::Auto.
   Protocol protocol = Protocol::Simple;
   /// Fuse adjacent operations of a thread block (from -O1 on). Python: instr_fusion.
   bool fuse = true;
-  /// Insert the block-wide synchronisation that data dependencies ask for (from -O1 on). Python: auto_sync.
+  /// Insert the block-wide synchronisation that data dependencies need (from -O1 on). Python: auto_sync.
   bool autoSync = true;
-  /// Where the chunks of each instance lie. Python: replication_policy.
+  /// The places of the chunks of each instance. Python: replication_policy.
   Replication replication = Replication::Interleaved;
-  /// Let the executor use a scratch buffer that it keeps, instead of one made for this message. Python:
-  /// reuse_resources.
+  /// Let the executor use a scratch buffer that it keeps, instead of one for each message. Python: reuse_resources.
   bool reuseResources = false;
-  /// Threads of a thread block, 1 to 1024. A kernel that reduces takes 768 at the most, one that reduces packets 512:
-  /// with more its threads would have too few registers. Python: num_threads_per_block.
+  /// Threads of a thread block, 1 to 1024. A kernel with reductions takes at most 768, one with reductions of packets
+  /// 512. With more, its threads would have too few registers. Python: num_threads_per_block.
   detail::Integer threadsPerBlock = 1024;
-  /// Use the halves of scratch by turns, so that a launch need not wait for the one before. Python:
+  /// Use the halves of scratch in turn, so that a launch does not have to wait for the one before. Python:
   /// use_double_scratch_buffer.
   bool doubleScratch = false;
-  /// Unit in which a message is cut into chunks, in bytes, a power of two. Python: buffer_alignment.
+  /// Unit by which a message is divided into chunks, in bytes, a power of two. Python: buffer_alignment.
   detail::Integer bufferAlignment = 16;
-  /// Smallest message that the program is for, in bytes of a rank's input, or of an AllGather's output. Python:
+  /// Smallest message of the program, in bytes of a rank's input, or of an AllGather's output. Python:
   /// min_message_size.
   detail::Integer minMessageSize = 0;
-  /// Largest message that the program is for, in bytes; the default is no limit. Python: max_message_size.
+  /// Largest message of the program, in bytes; by default there is no limit. Python: max_message_size.
   detail::Integer maxMessageSize = ~std::uint64_t{0};
-  /// What the program is made of: operations of thread blocks, or movement statements.
+  /// The parts of the program: operations of thread blocks, or movement statements.
   Schedule schedule = Schedule::Manual;
   /// Ranks of a node: ranks 0 to n - 1 are the first node, and so on. Ranks of one node reach each other through memory
-  /// and switch, others through ports. It divides the number of ranks. 0: all ranks are of one node in a program of
-  /// Schedule::Auto; in one of Schedule::Manual nothing is said of nodes. Python: AlgoSpec.nranks_per_node.
+  /// and switch, others through ports. It must divide the number of ranks. 0: in a program of Schedule::Auto all ranks
+  /// are of one node; in one of Schedule::Manual, nodes are unknown. Python: AlgoSpec.nranks_per_node.
   detail::Integer ranksPerNode = 0;
-  /// Thread blocks that a rank may use, in a program of Schedule::Auto, all instances together; 0: as many as pay.
+  /// The most thread blocks of a rank in a program of Schedule::Auto, all instances together; 0: the compiler chooses.
   detail::Integer blocks = 0;
-  /// Sums may be taken in any order, in a program of Schedule::Auto, and what the switch of a node can do may go
-  /// through it. Otherwise each sum is the chain that its statements say, first operand to last.
+  /// In a program of Schedule::Auto, allows sums in any order, and lets the switch of a node do what it can. Otherwise
+  /// each sum is the chain in its statements, from the first operand to the last.
   bool reassociate = false;
-  /// Fusion keeps a sum of packets whose sender has to wait for something first apart from a sum of others, which is
-  /// done until they come. In a program of Schedule::Auto it always does.
+  /// Fusion keeps two sums of packets separate if the sender of one has to wait for something first. Then the other sum
+  /// is done in the meantime. In a program of Schedule::Auto it always does.
   bool latePacketsApart = false;
-  /// By which a selector at run time picks among kernels: `{"tuned", {"level", 2}}`. A tag of value 1 is asked for by
-  /// its name, another one as "level=2". Python: AlgoSpec.tags.
+  /// Names by which a selector at run time chooses among kernels: `{"tuned", {"level", 2}}`. A tag of value 1 is
+  /// requested by its name, another one as "level=2". Python: AlgoSpec.tags.
   List<Tag> tags = {};
 };
 

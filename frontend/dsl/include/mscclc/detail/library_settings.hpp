@@ -1,6 +1,6 @@
-// Read before an algorithm when mscclc evaluates it, and by nobody else.
+// Included before an algorithm when mscclc evaluates it, and at no other time.
 //
-// libstdc++ keeps code of std::string and its allocator in its shared library, which an algorithm cannot call; with its
+// libstdc++ keeps code of std::string and its allocator in its shared library, which an algorithm cannot call. With
 // assertions on, it does so for the allocator whatever -D_GLIBCXX_EXTERN_TEMPLATE says.
 #pragma once
 #pragma GCC system_header

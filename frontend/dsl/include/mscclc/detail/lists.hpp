@@ -1,6 +1,6 @@
-// Parameter types that take text and lists in any form: literals, initializer lists, arrays, standard containers.
+// Parameter types for text and lists in any form: literals, initializer lists, arrays, standard containers.
 //
-// They only refer to what they are given, for the length of the call.
+// They refer to their argument only for the length of the call.
 #ifndef MSCCLC_DETAIL_LISTS_HPP
 #define MSCCLC_DETAIL_LISTS_HPP
 

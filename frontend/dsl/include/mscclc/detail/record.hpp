@@ -1,10 +1,10 @@
-// What stands between an algorithm and the compiler: places, and the calls that record.
+// The interface between an algorithm and the compiler: places, and the calls that record.
 //
-// Nothing here is for algorithms to use. Every DSL call ends in one of the `__mscclc_*` functions below, which note
-// what was asked for and where; they check nothing but what keeps later calls meaningful. The compiler defines them
-// (frontend/trace/recorder.cpp), as it does the DSL's own functions (frontend/dsl/dsl_library.cpp), so an algorithm
-// compiles anywhere but runs only inside it. Only what may be part of a constant expression is defined in these
-// headers.
+// Algorithms use nothing of this directly. Every DSL call ends in one of the `__mscclc_*` functions below. They record
+// the request and its place, and only check what later calls need to be meaningful. The compiler defines them
+// (frontend/trace/recorder.cpp), like the DSL's own functions (frontend/dsl/dsl_library.cpp). So an algorithm compiles
+// with any compiler, but runs only inside mscclc. These headers only define functions that may be part of a constant
+// expression.
 #ifndef MSCCLC_DETAIL_RECORD_HPP
 #define MSCCLC_DETAIL_RECORD_HPP
 
@@ -19,8 +19,8 @@
 #ifndef MSCCLC_COLUMN
 #define MSCCLC_COLUMN 0
 #endif
-// Places are constants: Clang then generates no code that makes them. GCC 12 takes the place of the declaration then,
-// and in older Clangs a place can no longer be set right (frontend/clang/call_places.h).
+// Places are constants, so that Clang generates no code for them. With this, GCC 12 takes the place of the declaration,
+// and older Clangs take a place that cannot be corrected later (frontend/clang/call_places.h).
 #if defined(__clang__) && __clang_major__ >= 22
 #define MSCCLC_CONSTANT consteval
 #else
@@ -36,9 +36,9 @@ struct Contribution;
 struct MoveOptions;
 struct ProgramOptions;
 
-/// Where a call stands in the source: the place of the called name (column 0 where the compiler cannot tell). It is the
-/// last parameter of each call of the DSL, and defaulted, so that an error names the line of the caller. A library that
-/// takes it in the same way and hands it on has its errors at the lines of its own callers:
+/// The place of a call in the source: the place of the called name (column 0 if the compiler cannot say). It is the
+/// last parameter of each call of the DSL, with a default, so that an error names the line of the caller. A library can
+/// take it in the same way and pass it on. Then its errors are at the lines of its own callers:
 ///
 ///   inline void send(const Chunk &dst, const Chunk &src, Place at = Place::here()) { copy(dst, src, {}, at); }
 struct Place {
@@ -46,7 +46,7 @@ struct Place {
   std::uint32_t line;
   std::uint32_t column;
 
-  /// As a default argument: the place of the call that it is a default argument of.
+  /// As a default argument, returns the place of the call.
   static MSCCLC_CONSTANT Place here(const char *file = __builtin_FILE(), std::uint32_t line = __builtin_LINE(),
                                     std::uint32_t column = MSCCLC_COLUMN) {
     return {file, line, column};
@@ -55,12 +55,12 @@ struct Place {
 
 namespace detail {
 
-/// Handle of something that was never made: what a default-constructed channel, buffer or chunk holds.
+/// The handle in a default-constructed channel, buffer or chunk, for which nothing was made.
 inline constexpr std::uint32_t unset = 0xffffffff;
-/// Handle of something whose construction was an error. The error is reported once, there.
+/// The handle of something whose construction was an error, which is reported once.
 inline constexpr std::uint32_t faulty = 0xfffffffe;
 
-/// An integer of any type, kept whole: a negative or huge value is the compiler's to report, not C++'s to convert.
+/// An integer of any type, kept whole. The compiler reports a negative or huge value, rather than C++ converting it.
 struct Integer {
   constexpr Integer() = default;
   constexpr Integer(int value) : bits(static_cast<std::uint64_t>(value)), negative(value < 0) {}
@@ -87,49 +87,49 @@ struct PlacedIndex {
   Place place;
 };
 
-/// What an operation was asked for besides its operands, in six bits.
+/// The properties of an operation besides its operands, in six bits.
 struct CallFlags {
   static constexpr std::uint32_t syncMask = 3;     ///< bits 0 and 1: Sync
   static constexpr std::uint32_t relaxed = 1 << 2; ///< relaxed signal or wait
-  static constexpr std::uint32_t packet = 1 << 2;  ///< reduce of packets: no call can be relaxed and a reduce
+  static constexpr std::uint32_t packet = 1 << 2;  ///< a reduce of packets; no call can be relaxed and a reduce
   static constexpr std::uint32_t opShift = 3;      ///< bits 3 to 5: ReduceOp
   static constexpr std::uint32_t opMask = 7;
 };
 
-/// Which blocks do an operation: one, or those of a group.
+/// The blocks that do an operation: one, or those of a group.
 struct BlockSet {
   std::int64_t block;  ///< of a single block
   std::uint32_t group; ///< handle of the group
   bool isGroup;
 };
 
-/// A list of integers of any type, read where it lies.
+/// A list of integers of any type, which it refers to.
 struct IntegerArray {
   const void *data;
   std::size_t size;
-  std::uint32_t width; ///< bytes an element
+  std::uint32_t width; ///< bytes of an element
   bool isSigned;
 
-  /// Element `index`. Defined on the compiler's side.
+  /// Returns element `index`. Defined on the compiler's side.
   std::int64_t operator[](std::size_t index) const;
 };
 
-/// What a Chunk holds.
+/// The contents of a Chunk.
 struct ChunkData {
   std::uint32_t buffer = unset; ///< handle of the buffer
-  std::uint32_t place = 0;      ///< where it was sliced, as __mscclc_slice numbered it
+  std::uint32_t place = 0;      ///< the place of its slice, numbered by __mscclc_slice
   std::int64_t index = 0;       ///< in chunks, from the beginning of the buffer
   std::int64_t size = 0;        ///< in chunks
   std::int32_t rank = -1;
   std::uint8_t type = 0; ///< BufferType
 };
 
-/// What a ChunkRef holds: a range of chunks as it was when the ref was taken.
+/// The contents of a ChunkRef: a range of chunks as it was when the ref was made.
 struct RefData {
   std::uint32_t handle = unset; ///< number of the ref
   std::uint8_t type = 0;        ///< BufferType
   std::int64_t rank = -1;
-  std::int64_t index = 0; ///< in chunks; of scratch, from the beginning of all that the rank has
+  std::int64_t index = 0; ///< in chunks; for scratch, from the beginning of all scratch of the rank
   std::int64_t size = 0;  ///< in chunks
 };
 
@@ -138,15 +138,15 @@ struct NoteFormat;
 
 /// Kinds of collectives: the numbers of the compiler's table (mscclc/collectives.def).
 enum class CollectiveKind : std::uint32_t;
-/// The calls that act: those of its table (frontend/trace/calls.def).
+/// The calls that do something, with the numbers of their table (frontend/trace/calls.def).
 enum class Call : std::uint32_t;
 
 extern "C" {
-// Collectives and programs. `first` and `second`: input and output chunks of a rank, or the chunk factor and the root
-// (0 for a collective without one).
+// Declare collectives and programs. `first` and `second`: input and output chunks of a rank, or the chunk factor and
+// the root (0 for a collective without one).
 std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::size_t nameSize, std::int64_t ranks,
                                   std::int64_t first, std::int64_t second, bool inplace, const Place *place);
-// Sizes of a collective's buffers where they differ between ranks.
+// Declares sizes of a collective's buffers that differ between ranks.
 void __mscclc_collective_sizes(std::uint32_t collective, const ChunkCounts *sizes, std::size_t count,
                                const Place *place);
 void __mscclc_expect(std::uint32_t collective, std::int64_t rank, std::int64_t outputChunk,
@@ -155,20 +155,21 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
                             const ProgramOptions *options, const Place *place);
 void __mscclc_program_end();
 
-// Things that operations name. Each returns a handle; `faulty` where it is an error.
+// Declare things that operations name. Each returns a handle, or `faulty` after an error.
 std::uint32_t __mscclc_rank(std::int64_t rank, const Place *place);
 std::uint32_t __mscclc_rank_buffer(std::uint32_t rank, std::uint32_t type, std::int64_t *size);
 std::uint32_t __mscclc_scratch(std::int64_t rank, std::int64_t size, const Place *place);
 void __mscclc_slice(ChunkData *chunk, std::int64_t bufferSize, std::int64_t first, std::int64_t last,
                     const Place *place);
 std::uint32_t __mscclc_group(const IntegerArray *blocks, const Place *place);
-// Of a pair, the handle of the channel to `dst`; that of the channel back is the next one.
+// For a pair, returns the handle of the channel to `dst`. The channel back has the next one.
 std::uint32_t __mscclc_channel(bool port, bool pair, std::int64_t dst, std::int64_t src, const Place *place);
 std::uint32_t __mscclc_switch(const IntegerArray *ranks, std::uint32_t bufferType, const Place *place);
 std::uint32_t __mscclc_at_rank(std::uint32_t switchChannel, std::int64_t rank, const Place *place);
 std::uint32_t __mscclc_semaphore(std::int64_t rank, std::int64_t initialValue, const Place *place);
 
-// Operations. `handle` is a rank, a channel, a semaphore or a rank's view of a switch channel, as the call asks.
+// Record operations. `handle` is a rank, a channel, a semaphore or a rank's view of a switch channel, as the call
+// needs.
 void __mscclc_operation(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on, const Chunk *dst,
                         const Chunk *src, const Place *place);
 void __mscclc_reduce(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on, const Chunk *dst,
@@ -177,8 +178,8 @@ void __mscclc_switch_operation(Call call, std::uint32_t flags, std::uint32_t han
                                const Chunk *chunk, std::int64_t offset, std::int64_t size, const Place *place);
 void __mscclc_move(Call call, const MoveOptions *options, const Chunk *dsts, std::size_t numDsts, const Chunk *first,
                    const Chunk *others, std::size_t numOthers, const Place *place);
-// Refs are numbered in the order of these calls. `place` names the chunks at the call's other end; of a reduction, it
-// is a ref. Returns the number of the ref of what was written, or of the chunks that are called on.
+// Make refs, which are numbered in the order of these calls. `place` names the chunks at the call's other end; for a
+// reduction, it is a ref. Returns the number of the ref of the chunks that were written, or else of those of the call.
 std::uint32_t __mscclc_ref(const RefData *ref, const Place *place);
 std::uint32_t __mscclc_ref_call(Call call, std::uint32_t flags, const ChunkOptions *options, const RefData *ref,
                                 const RefData *other, const Place *place);
