@@ -22,7 +22,7 @@ frontend::FrontendOptions frontendOptions(const Options &options, std::optional<
   return f;
 }
 
-/// Name, doc comment and a line for each parameter: setting, type, enumerators.
+/// Returns name, doc comment and a line for each parameter: setting, type, enumerators.
 std::string describe(const frontend::AlgorithmInfo &algorithm) {
   std::string out = algorithm.name + "\n";
   std::string_view doc = algorithm.doc;

@@ -1,4 +1,4 @@
-// The driver's side of the C++ front end; built only where that is.
+// The driver's side of the C++ front end; built only with the front end.
 #pragma once
 
 #include "compiler/options.h"
@@ -13,18 +13,18 @@
 
 namespace mscclc::driver {
 
-/// Evaluates the algorithm that `options` name. `text` is the source where it does not come from a file. `files`
-/// gets the user's files that were read.
+/// Evaluates the algorithm that `options` name. `text` is the source, if it is not in a file. `files` receives the
+/// user's files that were read.
 std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::optional<std::string> text,
                                              ir::DiagnosticEngine &diags, StageTimes &times,
                                              std::vector<std::string> &files);
 
-/// The algorithm that `options` name, or the only one; nothing if there is none such, which is for evaluateAlgorithm()
-/// to report, or after errors.
+/// Returns the algorithm that `options` name, or the only one. Returns nothing after errors, and if there is no such
+/// algorithm, which evaluateAlgorithm() reports.
 std::optional<frontend::AlgorithmInfo> findAlgorithm(const Options &options, std::optional<std::string> text,
                                                      ir::DiagnosticEngine &diags);
 
-/// Describes the algorithms of the input with their parameters, for a terminal; `text` as above. Nothing after errors.
+/// Describes the algorithms of the input with their parameters, for a terminal. `text`: as above. Nothing after errors.
 std::optional<std::string> listAlgorithms(const Options &options, std::optional<std::string> text,
                                           ir::DiagnosticEngine &diags);
 

@@ -19,7 +19,7 @@ const std::vector<Allowable> &allAllowable() {
 #undef DIAG
     };
     std::ranges::stable_sort(found, {}, &Allowable::name);
-    const auto repeated = std::ranges::unique(found, {}, &Allowable::name); // of several findings
+    const auto repeated = std::ranges::unique(found, {}, &Allowable::name); // several findings may have one name
     found.erase(repeated.begin(), repeated.end());
     return found;
   }();

@@ -1,4 +1,4 @@
-// The findings that --allow makes warnings, from the tables of all rooms.
+// The findings that --allow turns into warnings, from the tables of all rooms.
 #pragma once
 
 #include <string>
@@ -7,18 +7,18 @@
 
 namespace mscclc::driver {
 
-/// A name that --allow takes, perhaps of several findings, and what it is of.
+/// A name for --allow with its description. Several findings may share it.
 struct Allowable {
   std::string_view name, summary;
 };
 
-/// All of them, by name.
+/// Returns all of them, by name.
 const std::vector<Allowable> &allAllowable();
 
 /// True if --allow takes `name`.
 bool isAllowable(std::string_view name);
 
-/// "a, b, c": all names, for an error.
+/// Returns all names for an error: "a, b, c".
 std::string allowableNames();
 
 } // namespace mscclc::driver

@@ -21,7 +21,7 @@
 namespace mscclc::driver {
 namespace {
 
-/// CLI11's help, with a usage line of our own and without what each option needs and excludes, which errors tell.
+/// CLI11's help with mscclc's usage line, and without the needs and excludes of each option, which errors explain.
 class HelpFormatter : public CLI::Formatter {
 public:
   HelpFormatter() { column_width(34); }
@@ -34,7 +34,7 @@ public:
   }
 };
 
-/// What an option without its value, which may be left out, means.
+/// The default values of options that may be given without a value.
 const std::map<std::string, std::string, std::less<>> &wholeOptions() {
   static const std::map<std::string, std::string, std::less<>> whole = {
       {"--print-before", "--print-before=all"},
@@ -53,7 +53,7 @@ std::string machineNames() {
   return names;
 }
 
-/// The name of an option that messages use: the short one where there is one.
+/// Returns the name of an option for messages: the short one if there is one.
 std::string nameOf(const CLI::Option &option) {
   return option.get_snames().empty() ? option.get_name() : "-" + option.get_snames().front();
 }
@@ -80,12 +80,12 @@ private:
   void relate();
   void describeOptionsOfOutputs();
   void checkOptionsOfOutput() const;
-  /// The arguments as CLI11 takes them: its own parsing would take the argument after an option for the value that was
-  /// left out, and a value for a flag.
+  /// Returns the arguments in a form for CLI11. Its own parsing would take the argument after an option as its omitted
+  /// value, and a value as a flag.
   std::vector<std::string> normalise(std::vector<std::string> args) const;
   void parseNormalised(const std::vector<std::string> &args);
 
-  /// An option with a value, shown as `value`, in the group that is being declared.
+  /// Adds an option with a value, shown as `value`, to the current group.
   template <typename T> CLI::Option *add(const char *names, T &to, const char *value, std::string help) {
     return place(app_.add_option(names, to, std::move(help)), value);
   }
@@ -94,7 +94,8 @@ private:
                            std::string help) {
     return place(app_.add_option_function<T>(names, to, std::move(help)), value);
   }
-  /// An option that takes one of a few words. (CLI11's CheckedTransformer would take the numbers of `choices` as well.)
+  /// Adds an option that takes one of a few words. (CLI11's CheckedTransformer would also take the numbers of
+  /// `choices`.)
   template <typename T>
   CLI::Option *addChoice(const char *names, T &to, const std::vector<std::pair<std::string, T>> &choices,
                          const char *value, std::string help) {
@@ -119,11 +120,11 @@ private:
   CLI::Option *place(CLI::Option *option, const char *value) {
     return option->type_name(value)->option_text(value)->group(group_);
   }
-  /// Of an option that may be given several times: it takes one argument each time.
+  /// Marks an option that may be given several times. It takes one argument each time.
   static CLI::Option *repeated(CLI::Option *option) { return option->allow_extra_args(false); }
-  /// Of an option that means something to C++ algorithms only.
+  /// Marks an option that only has a meaning for C++ algorithms.
   CLI::Option *forAlgorithm(CLI::Option *option) { return forAlgorithm_.emplace_back(option); }
-  /// Of an option that means something to programs only, not to their sources.
+  /// Marks an option that only has a meaning for programs, not for their sources.
   CLI::Option *ofProgram(CLI::Option *option) { return ofPrograms_.emplace_back(option); }
 
   CLI::App app_{"mscclc compiles GPU collectives: a C++ algorithm in, an MSCCL++ plan or a CUDA kernel out.", "mscclc"};
@@ -306,7 +307,7 @@ bool takes(const Output &output, std::string_view name) {
   return std::ranges::find(output.options, name) != output.options.end();
 }
 
-/// What excludes what follows from the table of outputs. Passes and the proof are of programs.
+/// Sets the exclusions that follow from the table of outputs. Passes and the proof need a program.
 void CommandLine::relate() {
   for (CLI::Option *option : app_.get_options())
     if (option->get_group() == "Passes" || option->get_group() == "Proof")
@@ -327,20 +328,20 @@ void CommandLine::relate() {
   }
 }
 
-/// What programs of statements are scheduled for, whatever is made of them.
+/// The options for which programs of statements are scheduled, whatever the output.
 constexpr std::array<std::string_view, 2> schedulingOptions{"--message-size", "--machine"};
 bool isForScheduling(std::string_view name) {
   return std::ranges::find(schedulingOptions, name) != schedulingOptions.end();
 }
 
-/// True if an option means something to the output, whatever the program: a proof asks what a GPU of the machine holds,
-/// and a kernel is made for it.
+/// Returns true if the output uses the option for every kind of program. A proof uses the machine for the blocks that a
+/// GPU holds, and a kernel is made for a machine.
 bool heeds(const Output &output, std::string_view name, bool isProven) {
   const bool asksMachine = output.proof == Proof::OfKernel || (output.proof != Proof::None && isProven);
   return takes(output, name) || (name == "--machine" && asksMachine && output.subject == Subject::Program);
 }
 
-/// The options of outputs, each with the outputs that take it in front of its description.
+/// Adds to each option of outputs the outputs that take it, in front of its description.
 void CommandLine::describeOptionsOfOutputs() {
   std::set<std::string_view> names;
   for (const Output &output : allOutputs())
@@ -353,7 +354,7 @@ void CommandLine::describeOptionsOfOutputs() {
   }
 }
 
-/// CLI11's needs() wants all that an option names; an option of outputs wants one of them.
+/// CLI11's needs() would require all outputs that an option names, but one of them is enough.
 void CommandLine::checkOptionsOfOutput() const {
   for (const Output &output : allOutputs())
     for (const std::string_view name : output.options)
@@ -376,7 +377,7 @@ std::vector<std::string> CommandLine::normalise(std::vector<std::string> args) c
     else if (arg.starts_with("--") && arg.ends_with('='))
       throw CLI::ValidationError(name, "an empty value");
   }
-  std::ranges::reverse(args); // CLI11 takes the last first
+  std::ranges::reverse(args); // CLI11 takes the last one first
   return args;
 }
 
@@ -384,7 +385,7 @@ void CommandLine::parseNormalised(const std::vector<std::string> &args) {
   try {
     app_.parse(normalise(args));
   } catch (const CLI::ExtrasError &) {
-    for (std::size_t i = 0; i + 1 < args.size(); ++i) // one argument too many may be meant for such a value
+    for (std::size_t i = 0; i + 1 < args.size(); ++i) // a surplus argument may be intended as such a value
       if (wholeOptions().contains(args[i]) && !args[i + 1].starts_with('-'))
         throw CLI::ValidationError(args[i], "write its value as in " + args[i] + "=" + args[i + 1]);
     throw;
@@ -458,7 +459,7 @@ std::string CommandLine::otherOption(const std::string &unknown) const {
 /// What is wrong, in our words where CLI11's say less.
 std::string CommandLine::textOf(const CLI::ParseError &error) const {
   const std::string text = error.what();
-  if (dynamic_cast<const CLI::RequiredError *>(&error)) // of all, only the input is required
+  if (dynamic_cast<const CLI::RequiredError *>(&error)) // only the input is required
     return "there is no input: name a file, or - for standard input";
   if (dynamic_cast<const CLI::ExtrasError *>(&error)) {
     const std::vector<std::string> extras = app_.remaining();

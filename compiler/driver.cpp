@@ -17,7 +17,7 @@
 namespace mscclc::driver {
 namespace {
 
-/// Finds out what there is to do, and has it done.
+/// Finds out what to do, and starts it.
 class Run {
 public:
   explicit Run(const Options &options) : options_(options) {
@@ -71,7 +71,7 @@ private:
   }
 
 #ifdef MSCCLC_WITH_FRONTEND
-  /// Once the types of parameters are known, so is whether there are several values.
+  /// The types of parameters are known here, so values that mean several can be recognised.
   ExitCode resolve(const Input &input, const passes::Target &target) {
     const auto algorithm = findAlgorithm(options_, input.text, diags_);
     if (diags_.hasErrors())
@@ -95,7 +95,7 @@ private:
 } // namespace
 
 int run(const Options &options) {
-  // A closed pipe, and a file past its limit, are errors of the output, found when it is written.
+  // A closed pipe, and a file past its limit, become errors when the output is written.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   return guarded([&] { return Run(options).run(); });

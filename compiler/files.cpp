@@ -20,7 +20,7 @@
 namespace mscclc::driver {
 namespace {
 
-/// While a file is under way, signals that end the process take it away first.
+/// While a file is written, these signals first remove it and then end the process.
 constexpr std::array endingSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 std::array<char, PATH_MAX> fileUnderWay{};
 
@@ -31,7 +31,7 @@ void onEndingSignal(int signal) {
   ::raise(signal);
 }
 
-/// Holds the ending signals back for its lifetime.
+/// Blocks the ending signals during its lifetime.
 class SignalsHeld {
 public:
   SignalsHeld() {
@@ -49,7 +49,7 @@ private:
   sigset_t before_;
 };
 
-/// Makes a file beside its place; its name is cleaned up on signals. -1 and errno on failure.
+/// Makes a file beside its final place. Signals remove it. Returns -1 and sets errno after a failure.
 int makeTemporary(std::string &name) {
   const SignalsHeld held;
   const int fd = ::mkstemp(name.data());
@@ -67,8 +67,8 @@ int makeTemporary(std::string &name) {
   return fd;
 }
 
-/// Where a path leads once its symbolic links are followed, also to what is not there yet. Empty, and errno set, if
-/// they lead in a circle.
+/// Returns a path with its symbolic links followed, also for a file that does not exist yet. If the links form a
+/// circle, returns an empty path and sets errno.
 std::string followLinks(const std::string &path) {
   namespace fs = std::filesystem;
   fs::path at = path;
@@ -85,7 +85,7 @@ std::string followLinks(const std::string &path) {
 
 } // namespace
 
-/// A buffer over a file descriptor that remembers the first error. Pieces as large as itself pass it by.
+/// A buffer for a file descriptor that keeps the first error. Pieces as large as the buffer bypass it.
 class OutputFile::Buffer : public std::streambuf {
 public:
   explicit Buffer(int fd) : fd_(fd), storage_(std::make_unique_for_overwrite<char[]>(capacity)) {
@@ -157,14 +157,14 @@ OutputFile::OutputFile(const std::string &path) : path_(path) {
       if (fd_ < 0)
         fail("cannot write", errno);
     } else {
-      // Where a symbolic link leads to a file, the file is replaced, not the link.
+      // If a symbolic link leads to a file, the file is replaced, not the link.
       target_ = followLinks(path);
       if (target_.empty() || (exists && ::access(path.c_str(), W_OK) != 0)) {
         fail("cannot write", errno);
         return;
       }
       if (const std::string folder = std::filesystem::path(target_).parent_path(); !exists && !folder.empty()) {
-        std::error_code failed; // of what is no folder, the file has the better word
+        std::error_code failed; // if it is not a folder, the file's error is better
         std::filesystem::create_directories(folder, failed);
       }
       temporary_ = target_ + ".XXXXXX";
@@ -238,7 +238,7 @@ bool isSameFile(const std::string &a, const std::string &b) {
   std::error_code error;
   if (fs::equivalent(a, b, error))
     return true;
-  // Either may be a name to be.
+  // Either file may not exist yet.
   const auto whole = [&](const std::string &path) {
     const fs::path absolute = fs::absolute(followLinks(path), error);
     return error ? fs::path() : fs::weakly_canonical(absolute, error);
@@ -271,7 +271,7 @@ bool readWhole(const std::string &path, std::string &text, std::string &error,
     return failed(errno);
   if (S_ISDIR(status.st_mode))
     return failed(EISDIR);
-  // A device can be endless; what is neither file nor pipe is no input.
+  // A device may be endless, so an input must be a file or a pipe.
   if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && !standardInput))
     return failedAs("it is neither a file nor a pipe");
   const bool regular = S_ISREG(status.st_mode);

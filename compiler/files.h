@@ -1,4 +1,4 @@
-// Reading and writing of files: an output appears whole or not at all.
+// Reading and writing of files. An output is written completely or not at all.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -12,18 +12,18 @@
 
 namespace mscclc::driver {
 
-/// An output being written. A regular file is written beside its place and renamed on commit(); standard output,
-/// devices and pipes are written as they are.
+/// An output that is being written. A regular file is written beside its place and renamed by commit(). Standard
+/// output, devices and pipes are written directly.
 class OutputFile {
 public:
-  /// Opens `path` ("-": standard output). On failure error() says why.
+  /// Opens `path` ("-": standard output). After a failure error() is the reason.
   explicit OutputFile(const std::string &path);
-  ~OutputFile(); ///< drops what was not committed
+  ~OutputFile(); ///< removes a file that was not committed
   OutputFile(const OutputFile &) = delete;
   OutputFile &operator=(const OutputFile &) = delete;
 
   std::ostream &stream();
-  /// Flushes and puts the file in place. False on failure, with error() set and no file left.
+  /// Flushes and moves the file to its place. After a failure returns false, sets error() and leaves no file.
   bool commit();
   const std::string &error() const { return error_; }
 
@@ -36,22 +36,23 @@ private:
   std::unique_ptr<std::ostream> stream_;
 };
 
-/// Writes `text` to standard output. False, and an error, if that fails.
+/// Writes `text` to standard output. If that fails, reports an error and returns false.
 bool writeOut(const std::string &text, ir::DiagnosticEngine &diags);
 
-/// Whether both paths lead to one file, there already or not. "-" names none.
+/// Returns true if both paths lead to one file, which may not exist yet. "-" is no file.
 bool isSameFile(const std::string &a, const std::string &b);
 
 /// The largest input: a plan of five million operations is about a quarter of it.
 inline constexpr std::uint64_t maxInputBytes = std::uint64_t{4} << 30;
 inline constexpr std::uint64_t maxStreamBytes = std::uint64_t{1} << 30;
 
-/// True if what was read last of `read` holds no NUL. No plan and no IR text does, so that there the reader of the text
-/// finds an error: reading on, through gigabytes of zeros perhaps, would not help.
+/// Returns true if the part of `read` that was read last has no NUL. Neither plans nor IR text contain NULs, so then
+/// the reader of the text reports an error. Reading on, perhaps through gigabytes of zeros, would not help.
 bool looksLikeText(std::string_view read);
 
-/// Reads all of `path` ("-": standard input), or until `goOn`, asked about what is read so far, says no. On failure
-/// returns false and sets `error`; more than maxInputBytes is one, or more than maxStreamBytes from a pipe.
+/// Reads all of `path` ("-": standard input). Stops when `goOn`, which is called with the text read so far, returns
+/// false. After a failure returns false and sets `error`. More than maxInputBytes is a failure, and so is more than
+/// maxStreamBytes from a pipe.
 bool readWhole(const std::string &path, std::string &text, std::string &error,
                const std::function<bool(std::string_view)> &goOn = {});
 

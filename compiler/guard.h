@@ -1,4 +1,4 @@
-// What may still go wrong where nothing is expected to.
+// Handles exceptions that nothing else handles.
 #pragma once
 
 #include "compiler/driver.h"
@@ -7,7 +7,8 @@
 
 namespace mscclc::driver {
 
-/// Calls `work` and returns its exit code; exceptions are told on standard error and have a code of their own.
+/// Calls `work` and returns its exit code. Exceptions are reported on standard error and have an exit code of their
+/// own.
 ExitCode guarded(const std::function<ExitCode()> &work);
 
 } // namespace mscclc::driver

@@ -35,7 +35,7 @@ EXIT CODES
   2 the command line is wrong: its options, their values, or parameters that the algorithm does not have
   3 a fault of mscclc)";
 
-/// Names and what they mean, in two columns.
+/// Returns names and their descriptions in two columns.
 template <typename Rows> std::string table(const Rows &rows) {
   std::size_t width = 0;
   for (const auto &row : rows)

@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view algorithmEndings[] = {".cpp", ".cc",  ".cxx", ".c++", ".c",
                                                  ".cu",  ".hpp", ".hh",  ".hxx", ".h"};
 
-/// What the ending of a file's name says; Auto if nothing.
+/// Returns the kind for the ending of a file's name; Auto if it is unknown.
 InputKind kindOfName(const std::string &path) {
   std::string ending = std::filesystem::path(path).extension().string();
   for (char &c : ending)
@@ -41,10 +41,10 @@ InputKind kindOfName(const std::string &path) {
                                                                                    : InputKind::Auto;
 }
 
-/// What the text begins with, after a byte order mark, blanks and `//` comments. A list is no plan, but no C++ either,
-/// unless it is an attribute.
+/// Returns the kind for the beginning of the text, after a byte order mark, blanks and `//` comments. A list is no
+/// plan. It is C++ only if it is an attribute.
 InputKind kindOfText(std::string_view text) {
-  constexpr std::size_t most = std::size_t{1} << 16; // is enough to tell
+  constexpr std::size_t most = std::size_t{1} << 16; // enough to find the kind
   text = ir::withoutByteOrderMark(text).substr(0, most);
   for (;;) {
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
@@ -59,7 +59,7 @@ InputKind kindOfText(std::string_view text) {
   return text.starts_with(ir::textHeader) ? InputKind::IR : InputKind::Algorithm;
 }
 
-/// The level in the first comment of a source that --emit-dsl wrote: `//   mscclc source.cpp -O2 -o plan.json`.
+/// Returns the level in the first comment of a source that --emit-dsl wrote: `//   mscclc source.cpp -O2 -o plan.json`.
 std::optional<int> levelOf(std::istream &source) {
   std::string first, command;
   if (!std::getline(source, first) || !std::getline(source, command) || !first.starts_with(dsl::writtenBy))
@@ -73,7 +73,7 @@ std::optional<int> levelOf(std::istream &source) {
 
 std::optional<int> levelOfFile(const std::string &path) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) // a pipe can be read once
+  if (!std::filesystem::is_regular_file(path, ignored)) // a pipe can only be read once
     return std::nullopt;
   std::ifstream file(path);
   return levelOf(file);
@@ -98,7 +98,7 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
   const auto kindSoFar = [&, known = input.kind](std::string_view read) {
     return known != InputKind::Auto ? known : kindOfText(read);
   };
-  // Of an endless stream no more is read than tells that it is no input.
+  // Reads only as much of an endless stream as is needed to refuse it.
   const auto goOn = [&](std::string_view read) {
     return kindSoFar(read) == InputKind::Algorithm ? read.size() <= frontend::maxSourceBytes : looksLikeText(read);
   };
@@ -107,7 +107,7 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
     diags.report(diag::cannot_read, {}, {error});
     return std::nullopt;
   }
-  // What should have written it has failed, say, as in `python algo.py | mscclc -`.
+  // The program that should have written it may have failed, as in `python algo.py | mscclc -`.
   if (input.kind == InputKind::Auto && text.find_first_not_of(" \t\r\n") == std::string::npos) {
     diags.report(diag::empty_input, {}, {standardInput ? "standard input" : "'" + options.input + "'"});
     return std::nullopt;

@@ -1,4 +1,4 @@
-// Loads a program, whatever form it comes in.
+// Loads a program from an input of any kind.
 #pragma once
 
 #include "compiler/options.h"
@@ -15,29 +15,29 @@
 
 namespace mscclc::driver {
 
-/// The input as far as it has to be read to know what it is.
+/// The input, read as far as necessary to find its kind.
 struct Input {
-  std::string shownName;                 ///< as diagnostics show it
+  std::string shownName;                 ///< the name in diagnostics
   InputKind kind = InputKind::Algorithm; ///< never Auto
-  std::optional<std::string> text;       ///< absent: the file is not read; Clang reads algorithms itself
-  std::optional<int> level = {};         ///< of optimization, which a source says that --emit-dsl has written it for
+  std::optional<std::string> text;       ///< absent: the file is not read here, because Clang reads algorithms itself
+  std::optional<int> level = {}; ///< optimization level for which --emit-dsl has written the source, from its comment
 };
 
-/// Finds out what the input is: by -x, else by its name's ending, whatever the case of its letters, else by how the
-/// text begins: `{` is a plan, `<` is XML, the header of IR text is that, all else an algorithm. Nothing, and an error,
-/// if it cannot be read.
+/// Finds the kind of the input: from -x, else from the ending of its name, in any case, else from its beginning. `{`
+/// begins a plan, `<` XML, and the header of IR text begins that; everything else is an algorithm. If the input cannot
+/// be read, reports an error and returns nothing.
 std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &diags);
 
-/// The files whose lines may be shown, as far as the options tell: below the folders of the input, -I and
-/// --allow-include.
+/// Returns the files whose lines may be shown, as far as the options name them: files below the folders of the input,
+/// -I and --allow-include.
 ir::ReadableFiles readableFiles(const Options &options);
 
-/// Translates the input. Errors go to `diags`. Algorithms are evaluated; plans, XML and IR text are read and their
-/// structure is checked. `files` gets what was read besides the input.
+/// Translates the input. Errors go to `diags`. Algorithms are evaluated. Plans, XML and IR text are read, and their
+/// structure is checked. `files` receives the other files that were read.
 std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::DiagnosticEngine &diags,
                                        StageTimes &times, std::vector<std::string> &files);
 
-/// The schedule in XML that `program` was read from as `shownName`, read once more, with its thread blocks kept.
+/// Reads the schedule in XML again that `program` was read from as `shownName`, and keeps its thread blocks.
 std::optional<ir::Program> readXmlAgain(const Options &options, std::string_view shownName, const ir::Program &program,
                                         ir::DiagnosticEngine &diags);
 

@@ -11,7 +11,7 @@
 
 int main(int argc, char **argv) {
 #ifdef MSCCLC_WITH_FRONTEND
-  // A step of the build, not for users.
+  // Used by the build only.
   if (argc == 3 && argv[1] == std::string_view("--precompile-dsl"))
     return mscclc::driver::precompileDsl(argv[2]);
 #endif

@@ -15,7 +15,7 @@
 namespace mscclc::driver {
 namespace {
 
-/// `error` says what is wrong with a value, or nothing; it may write the value in another way.
+/// `error` returns what is wrong with a value, or nothing. It may change the value's spelling.
 CLI::Validator validator(std::function<std::string(std::string &)> error) {
   return CLI::Validator(std::move(error), "");
 }

@@ -16,14 +16,14 @@ struct Output;
 enum class InputKind { Auto, Algorithm, Plan, IR, Xml };
 enum class ColorMode { Auto, Always, Never };
 
-/// What the user asked for. Defaults here are the defaults of the tool.
+/// The user's requests. Default values are the defaults of the tool.
 struct Options {
   std::string input; ///< path, or "-" for standard input
   InputKind inputKind = InputKind::Auto;
-  const Output *output = nullptr; ///< what is asked for, a row of allOutputs()
-  std::string outputValue;        ///< what its flag was given
+  const Output *output = nullptr; ///< the requested output, a row of allOutputs()
+  std::string outputValue;        ///< the value of its flag
   std::string outputPath = "-";   ///< path, or "-" for standard output
-  bool hasOutputPath = false;     ///< given: --diff writes the plan there too
+  bool hasOutputPath = false;     ///< given: --diff also writes the plan there
   bool compact = false;
 
   std::vector<std::pair<std::string, std::string>> parameters; ///< -P NAME=VALUE, in order
@@ -31,20 +31,20 @@ struct Options {
   std::string name; ///< overrides the plan's name
   std::vector<std::string> clangArgs;
   std::vector<std::string> allowedFolders; ///< --allow-include
-  /// Options given that mean something only to programs of statements, each with the outputs that take it otherwise.
+  /// Given options that only have a meaning for programs of statements, each with the outputs that take it for others.
   std::vector<std::pair<std::string, std::string>> forScheduling;
-  std::vector<std::string> forAlgorithm; ///< options given that mean something to C++ algorithms only
-  std::vector<std::string> forXml;       ///< options given that mean something to schedules in XML only
+  std::vector<std::string> forAlgorithm; ///< given options that only have a meaning for C++ algorithms
+  std::vector<std::string> forXml;       ///< given options that only have a meaning for schedules in XML
   std::uint32_t ranksPerNode = 0;        ///< --ranks-per-node; 0: all ranks are of one node
   bool keepBlocks = false;               ///< --keep-blocks
 
-  std::optional<int> optLevel; ///< without one: see Job::optLevel()
+  std::optional<int> optLevel; ///< absent: see Job::optLevel()
   std::string passes;          ///< an explicit pipeline, comma-separated; replaces -O
-  bool hasPasses = false;      ///< --passes was given (an empty list runs nothing)
+  bool hasPasses = false;      ///< --passes was given; an empty list runs nothing
   std::string printBefore;     ///< passes, comma-separated, or "all"
   std::string printAfter;      ///< passes, comma-separated, or "all"
   std::string stopAfter;
-  std::optional<std::uint32_t> passLimit; ///< how many optional passes run; without one, all
+  std::optional<std::uint32_t> passLimit; ///< the number of optional passes that run; absent: all
   enum class VerifyEach { Off, Structure, Proof };
 #ifdef NDEBUG
   VerifyEach verifyEach = VerifyEach::Off;
@@ -54,38 +54,38 @@ struct Options {
   bool timePasses = false;
   bool stats = false;
   bool verify = true;                ///< prove the program before it is written
-  ir::AllowedNames allowed;          ///< findings that are warnings
-  std::optional<std::string> target; ///< without one: Output::target
+  ir::AllowedNames allowed;          ///< findings that become warnings
+  std::optional<std::string> target; ///< absent: Output::target
 
   double traceTimeout = 10;                           ///< seconds of processor time
   std::uint64_t traceMemory = std::uint64_t{4} << 30; ///< bytes
-  std::uint64_t messageSize = 0; ///< to schedule for, and to specialise for, in bytes; 0: none given
+  std::uint64_t messageSize = 0; ///< to schedule for, and to specialise for, in bytes; 0: not given
 
   std::string machine = "h100x8"; ///< --machine: a name or a file, with *N after it for N nodes
   bool hasMachine = false;        ///< --machine was given
-  bool json = false;              ///< --json: for programs instead of people
+  bool json = false;              ///< --json: print for programs instead of people
 
-  std::optional<std::uint32_t> rank; ///< --rank: one rank alone
+  std::optional<std::uint32_t> rank; ///< --rank: only this rank
 
   bool update = false; ///< --diff: rewrite the golden
 
   std::vector<std::uint64_t> runSizes;       ///< --size, bytes; empty: a few small ones that fit
-  std::vector<std::string> types;            ///< --dtype: to run with, or to bake in; empty: none given
-  std::optional<std::uint32_t> runSchedules; ///< none: as many as the sizes are worth
+  std::vector<std::string> types;            ///< --dtype: to run with, or to compile in; empty: not given
+  std::optional<std::uint32_t> runSchedules; ///< absent: depends on the sizes
   std::uint64_t seed = 1;
 
-  std::size_t maxErrors = 10; ///< shown; 0: all
+  std::size_t maxErrors = 10; ///< shown on standard error; 0: all
   ColorMode color = ColorMode::Auto;
   bool quiet = false;
 };
 
-/// What parsing the command line came to: options to act on, or an exit code with text already printed.
+/// The result of parsing the command line: options, or an exit code if text was already printed.
 struct ParsedCommandLine {
   std::optional<Options> options;
   int exitCode = 0;
 };
 
-/// Parses `argv`. Prints help, version or the error itself, as those end the run.
+/// Parses `argv`. Prints help, version or the error itself, because these end the run.
 ParsedCommandLine parseCommandLine(int argc, const char *const *argv);
 
 } // namespace mscclc::driver

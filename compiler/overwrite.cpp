@@ -12,14 +12,14 @@
 namespace mscclc::driver {
 namespace {
 
-/// What a regular file is, whatever its names. Devices and pipes are not written over.
+/// The identity of a regular file, whatever its names. Devices and pipes cannot be overwritten.
 struct FileIdentity {
   dev_t device;
   ino_t inode;
   friend bool operator==(const FileIdentity &, const FileIdentity &) = default;
 };
 
-/// `stream`: the descriptor that "-" stands for.
+/// `stream`: the descriptor for "-".
 std::optional<FileIdentity> identityOf(const std::string &path, int stream) {
   struct stat status{};
   const int result = path == "-" ? ::fstat(stream, &status) : ::stat(path.c_str(), &status);
@@ -47,7 +47,7 @@ std::vector<std::string> outputsOf(const Options &options) {
   return outputs;
 }
 
-/// Files that Clang is told to read before the source.
+/// Returns the files that Clang's arguments include before the source.
 std::vector<std::string> includedByArguments(const std::vector<std::string> &arguments) {
   std::vector<std::string> files;
   for (std::size_t i = 0; i < arguments.size(); ++i)

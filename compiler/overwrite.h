@@ -1,4 +1,4 @@
-// No run writes over what it reads.
+// Prevents a run from overwriting its input.
 #pragma once
 
 #include "compiler/options.h"
@@ -7,12 +7,12 @@
 
 namespace mscclc::driver {
 
-/// Checks, before anything is read or written, that what `options` write is none of what they name to be read: the
-/// input, files included by -include, the golden. Files are told apart by what they are, not by name: links are seen
-/// through. False, and an error, if it is.
+/// Checks that `options` write no file that they also read: the input, files of -include, the golden. Called before
+/// anything is read or written. Files are compared by identity, not by name, so links are followed. If one is
+/// overwritten, reports an error and returns false.
 bool checkOutputs(const Options &options, ir::DiagnosticEngine &diags);
 
-/// The same for the files that the program comes from, once they are known.
+/// Does the same for the files that the program was made from, when they are known.
 bool checkIncluded(const Options &options, const std::vector<std::string> &files, ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::driver

@@ -1,4 +1,4 @@
-// Values of -P that stand for several: `2..16`, `2..16:2`, `1,2,4`.
+// Values of -P that mean several: `2..16`, `2..16:2`, `1,2,4`.
 #pragma once
 
 #include "frontend/frontend.h"
@@ -13,18 +13,18 @@ namespace mscclc::driver {
 /// The most combinations of values that are tried in one run.
 inline constexpr std::uint64_t mostCombinations = 4096;
 
-/// Whether `text` may stand for several values; its parameter's type decides.
+/// Returns true if `text` may mean several values. The type of its parameter decides.
 bool mayBeSeveral(std::string_view text);
 
-/// What a value of a parameter stands for.
+/// The values of a parameter.
 struct ParameterValues {
-  std::vector<std::string> values; ///< as -P takes them, each once, in the order in which they are written
-  bool isSeveral = false;          ///< written as a list or a range, of one value perhaps
-  std::string error;               ///< why `values` cannot be told
+  std::vector<std::string> values; ///< in the form of -P, each once, in their order
+  bool isSeveral = false;          ///< written as a list or a range, perhaps of one value
+  std::string error;               ///< the reason if `values` is not valid
 };
 
-/// Reads `text`. Integers take ranges, FIRST..LAST or FIRST..LAST:STEP, and lists of values and ranges; bools, enums
-/// and doubles take lists. A text is itself, commas and all. More than mostCombinations values are an error.
+/// Reads `text`. Integers take ranges, FIRST..LAST or FIRST..LAST:STEP, and lists of values and ranges. Bools, enums
+/// and doubles take lists. A text is one value, with its commas. More than mostCombinations values are an error.
 ParameterValues parameterValues(std::string_view text, frontend::ParameterKind kind);
 
 } // namespace mscclc::driver

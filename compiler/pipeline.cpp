@@ -11,12 +11,12 @@ struct Step {
   std::string_view pass;
   Stage stage;
   int level;       ///< the least that runs it
-  int ofScheduled; ///< the same, for thread blocks that were made of statements
+  int ofScheduled; ///< the same, for thread blocks that were made from statements
 };
 
 constexpr Step steps[] = {
-    // The order of statements follows from their ranks alone: programs that differ in their blocks share it. What is
-    // over when a statement begins follows from both.
+    // The order of statements follows from their ranks alone, so programs that differ in their blocks share it. Both
+    // together determine which statements are complete when another begins.
     {"place", Stage::Place, 0, 0},
     {"order", Stage::Place, 0, 0},
     {"cut", Stage::Deal, 0, 0},
@@ -25,21 +25,23 @@ constexpr Step steps[] = {
     {"synchronise", Stage::Synchronise, 0, 0},
     // Needs sync still on operations: a nop between two of them would part them.
     {"fuse", Stage::Tidy, 1, 1},
-    // What each call asked for stands as nops. Beyond this point, no operation carries sync of its own.
+    // The sync of each call becomes nops. Beyond this point, no operation carries sync of its own.
     {"lower-data-sync", Stage::Tidy, 0, 0},
-    // Needs chunks as the program names them. The blocks of a schedule get the sync inside a block from it alone.
+    // Chunks must still be those that the program names. In the blocks of a schedule, all sync inside a block comes
+    // from this pass.
     {"infer-sync", Stage::Tidy, 1, 0},
-    // Nops the program asked for may order nothing; those that infer-sync put in always do.
+    // Nops of the program may order nothing; those of infer-sync always order something.
     {"drop-redundant-sync", Stage::Tidy, 2, 2},
-    // Operations that a nop parted may be neighbours now.
+    // Operations that a nop separated may be neighbours now.
     {"fuse", Stage::Tidy, 2, 2},
-    // What was merged waits by several threads. Beyond this point, no two wait on one channel at once.
+    // In merged operations, several threads wait. Beyond this point, no two threads wait on one channel at the same
+    // time.
     {"split-waits", Stage::Tidy, 2, 2},
-    // Needs the sync of the final operations, and all of it in place; instances need the same, each.
+    // Runs after all passes that change sync, and before instances, each of which needs the same sync.
     {"prune-sync", Stage::Prune, 2, 2},
     // Beyond this point, blocks, chunks and channels are those of the plan.
     {"replicate-instances", Stage::Fit, 0, 0},
-    // Only splits what would overrun the executor, and refuses what it cannot run or gets wrong.
+    // Only splits operations that exceed the executor's limits. Refuses what it cannot run or gets wrong.
     {"fit-executor", Stage::Fit, 0, 0},
     {"check-executor", Stage::Fit, 0, 0},
 };

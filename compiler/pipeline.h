@@ -1,5 +1,5 @@
-// Which passes run, in which order. What a program of statements means, and the choices that it leaves open, are found
-// before the first of them (compiler/session.cpp).
+// The passes in their order. The meaning of a program of statements, and its open choices, are found before the first
+// of them (compiler/session.cpp).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class Stage : std::uint8_t {
   Fit,         ///< of thread blocks: as they are in a plan, within the limits of the target
 };
 
-/// The passes of -O`optLevel` from one stage to another, as a list that PassManager::add takes. A program of thread
+/// Returns the passes of -O`optLevel` from one stage to another, as a list for PassManager::add. A program of thread
 /// blocks begins at Stage::Tidy, a program of statements at Stage::Place.
 std::string pipeline(int optLevel, Stage from, Stage to = Stage::Fit);
 

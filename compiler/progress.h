@@ -1,4 +1,4 @@
-// A progress bar for what takes longer than a second.
+// A progress bar for work that takes longer than a second.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace mscclc::driver {
 
-/// Draws on standard error, on one line that it clears again.
+/// Draws on one line of standard error, and clears that line again.
 class ProgressBar {
 public:
   /// `enabled`: standard error is a terminal and the user wants to see it.
@@ -15,7 +15,7 @@ public:
   ProgressBar(const ProgressBar &) = delete;
   ProgressBar &operator=(const ProgressBar &) = delete;
 
-  /// `share` done, 0 to 1. Nothing is drawn in the first second.
+  /// Shows that `share` of the work is done, 0 to 1. Draws nothing in the first second.
   void show(double share);
   void clear();
 

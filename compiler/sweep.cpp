@@ -25,18 +25,18 @@ bool isFolder(const std::string &path) {
   return path.ends_with('/') || std::filesystem::is_directory(path, error);
 }
 
-/// Whether the output has a file for each combination, in the folder that its flag names.
+/// Returns true if the output has a file for each combination, in the folder of its flag.
 bool isInFolder(const Options &options) {
   return options.output->combinations == Combinations::RowsOfFolder && isFolder(options.outputValue);
 }
 
-/// The values of one parameter, and where it stands among the options' parameters.
+/// The values of one parameter, and its position among the options' parameters.
 struct Axis {
   std::size_t at = 0;
   ParameterValues values;
 };
 
-/// Why several values cannot be had; true if they can.
+/// Reports why several values are not possible; true if they are.
 bool mayVary(const Options &options, const Setting &setting, ir::DiagnosticEngine &diags) {
   const std::string shown = "-P " + setting.first + "=" + setting.second;
   const Output &output = *options.output;
@@ -64,7 +64,7 @@ std::string goldenIn(const Options &options, const std::string &algorithm) {
   return (std::filesystem::path(options.outputValue) / goldenName(algorithm, options.parameters)).string();
 }
 
-/// The folder of goldens is made where it is not there yet. False, and an error, if it cannot be.
+/// Makes the folder of goldens if it does not exist. If that fails, reports an error and returns false.
 bool makeFolder(const std::string &folder, ir::DiagnosticEngine &diags) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -111,7 +111,7 @@ std::optional<Sweep> Sweep::plan(const Options &options, const frontend::Algorit
   for (std::size_t i = 0; i < options.parameters.size(); ++i) {
     const auto &[name, text] = options.parameters[i];
     const auto parameter = std::ranges::find(algorithm.parameters, name, &frontend::ParameterInfo::name);
-    if (parameter == algorithm.parameters.end()) // loading will say so
+    if (parameter == algorithm.parameters.end()) // loading will report it
       continue;
     Axis axis{i, parameterValues(text, parameter->kind)};
     if (!axis.values.isSeveral)
@@ -127,7 +127,7 @@ std::optional<Sweep> Sweep::plan(const Options &options, const frontend::Algorit
       width = std::max(width, value.size());
     sweep.varying_.push_back(name);
     sweep.widths_.push_back(width);
-    count *= axis.values.values.size(); // at most mostCombinations squared before it is checked
+    count *= axis.values.values.size(); // is at most mostCombinations squared before the check
     if (count > mostCombinations) {
       diags.report(diag::too_many_combinations, {}, {mostCombinations});
       return std::nullopt;
@@ -162,7 +162,7 @@ std::string Sweep::row(const std::vector<std::string> &values, const std::string
   return line.append(code).append(6 - code.size(), ' ').append(result) + "\n";
 }
 
-/// The row for programs.
+/// Returns the row for programs.
 std::string Sweep::document(const Combination &combination, const Outcome &outcome) const {
   nlohmann::ordered_json row = {{"parameters", nlohmann::ordered_json::object()},
                                 {"exit", static_cast<int>(outcome.code)}};

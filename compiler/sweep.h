@@ -1,8 +1,8 @@
 // One run of the tool for many combinations of parameters.
 //
-// `-P ranks=2..16 -P lanes=1,2,4` is tried for every pair, the first parameter varying slowest. Standard output is a
-// table: a line of headings, then a row for each combination with the values that vary, the exit code that it would
-// have by itself, and its result. Columns are parted by two blanks or more. Standard error has the findings of each.
+// `-P ranks=2..16 -P lanes=1,2,4` runs every pair; the first parameter varies slowest. Standard output is a table: a
+// line of headings, then a row for each combination. A row has the values that vary, the exit code of the combination,
+// and its result. Two or more blanks separate columns. Standard error has the findings of each.
 #pragma once
 
 #include "compiler/driver.h"
@@ -15,33 +15,33 @@
 
 namespace mscclc::driver {
 
-/// Whether the algorithm's parameters have to be known: because a value of -P may stand for several, or because --diff
-/// names a folder, whose files are named by them.
+/// Returns true if the algorithm's parameters must be known: a value of -P may mean several, or --diff names a folder,
+/// whose files are named by the parameters.
 bool mayBeSweep(const Options &options);
 
-/// The file in the folder of --diff for an algorithm with these parameters, as -P gives them: ALGORITHM.json, or
-/// ALGORITHM.NAME=VALUE,NAME=VALUE.json. What is no letter, digit or one of `_+-.:` becomes %XX.
+/// Returns the file name in the folder of --diff for an algorithm with these parameters: ALGORITHM.json, or
+/// ALGORITHM.NAME=VALUE,NAME=VALUE.json. Characters except letters, digits and `_+-.:` become %XX.
 std::string goldenName(const std::string &algorithm,
                        const std::vector<std::pair<std::string, std::string>> &parameters);
 
 class Sweep {
 public:
-  /// Works out what is to be run; nothing, and errors of the command line, if that cannot be done.
+  /// Finds the combinations. If that is not possible, reports errors of the command line and returns nothing.
   static std::optional<Sweep> plan(const Options &options, const frontend::AlgorithmInfo &algorithm,
                                    ir::DiagnosticEngine &diags);
 
-  /// Whether no value stands for several.
+  /// Returns true if no value means several.
   bool isOne() const { return varying_.empty(); }
-  /// The options of the first combination.
+  /// Returns the options of the first combination.
   const Options &first() const { return combinations_.front().options; }
-  /// Runs all, and prints a row of each, or with --json an array of documents; the exit code of the worst. A
-  /// combination whose command line is wrong ends the run: so are the others.
+  /// Runs all combinations. Prints a row of each, or with --json an array of documents. Returns the exit code of the
+  /// worst. A combination with a wrong command line ends the run, because the others are wrong, too.
   ExitCode run(const Input &input, const passes::Target &target) const;
 
 private:
   struct Combination {
     Options options;
-    std::vector<std::string> values; ///< of the parameters that vary
+    std::vector<std::string> values; ///< values of the parameters that vary
   };
   std::string row(const std::vector<std::string> &values, const std::string &code, const std::string &result) const;
   std::string document(const Combination &combination, const Outcome &outcome) const;

@@ -1,4 +1,4 @@
-// What --time-passes shows.
+// The table of --time-passes.
 #pragma once
 
 #include <chrono>
@@ -9,16 +9,16 @@
 
 namespace mscclc::driver {
 
-/// Stages and their wall time, in the order in which they ran.
+/// Stages and their wall times, in the order of execution.
 class StageTimes {
 public:
   StageTimes();
   void add(std::string stage, double milliseconds);
-  /// Adds the time since the last call of mark(), add() or lap(), but for `elsewhere`: milliseconds of it that are
-  /// added as stages of their own.
+  /// Adds the time since the last call of mark(), add() or lap() as a stage, without `elsewhere`. That is the time in
+  /// milliseconds that was added as separate stages.
   void lap(std::string stage, double elsewhere = 0);
   void mark();
-  /// A table of stages, their total and peak memory. `recorded`: operations as the input gave them.
+  /// Returns a table of stages, their total and peak memory. `recorded`: the number of operations in the input.
   std::string render(std::uint64_t recorded) const;
 
 private:

@@ -48,7 +48,7 @@ std::string relayWords(const Open &open) {
   return open.relayBlocks ? "blocks without data have those that others have too many of" : "each block has its own";
 }
 
-/// A thing that is chosen: how it is called, how its values are told, and whether two are the same.
+/// Something that is chosen: its name, the words for its values, and whether two values are equal.
 struct Dimension {
   std::string_view key;
   std::string (*words)(const Open &);
@@ -94,7 +94,7 @@ std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
     for (const Candidate &one : chosen.choice.tried)
       if (!one.refused && !dimension.same(one.open, taken) && (!best || one.nanoseconds < best->nanoseconds))
         best = &one;
-    // Options of the program are told of in any case, other choices where there was one.
+    // Options of the program are always mentioned, other choices only if there was one.
     const bool isProtocol = dimension.key == "protocol", isInstances = dimension.key == "instances";
     if (!best && !isProtocol && !isInstances)
       continue;
@@ -125,7 +125,7 @@ std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
     return "blocks that mscclc would choose exceed the target's limits";
   if (choice.runnerUp.empty())
     return "nothing else was tried";
-  // The best are compared as they are in the end.
+  // The best ones are compared in their final form.
   const auto &finished = chosen.choice.finished;
   const bool isFinished = std::ranges::find(finished, choice.other.open, &Candidate::open) != finished.end();
   const auto &among = isFinished ? finished : chosen.choice.tried;
@@ -159,8 +159,8 @@ std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
 
 std::vector<StatementSentence> statementsOf(const ir::Program &program) {
   struct Ways {
-    std::pair<StatementOrder, std::size_t> order; ///< and which of the program it is
-    std::map<std::string, std::size_t> times;     ///< by how it is done
+    std::pair<StatementOrder, std::size_t> order; ///< its position among the statements of the program
+    std::map<std::string, std::size_t> times;     ///< counts, by the way in which it is done
   };
   std::map<std::string, Ways> statements;
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)

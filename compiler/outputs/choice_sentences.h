@@ -1,4 +1,4 @@
-// What was chosen for a program of statements, in the words of --explain.
+// The choices for a program of statements, in the words of --explain.
 #pragma once
 
 #include "compiler/outputs/outputs.h"
@@ -9,32 +9,32 @@
 
 namespace mscclc::driver {
 
-/// One choice, and the best of all that was tried with another.
+/// One choice, and the best alternative with another value.
 struct ChoiceSentence {
   std::string_view key;              ///< "protocol"
   std::string chosen;                ///< "packets, which say themselves that they are there"
-  bool isPinned = false;             ///< by the program, or by the default of an option
-  std::string toOpen;                ///< the option that leaves it open; empty if it always is
-  bool isSole = false;               ///< the target takes nothing else
-  std::string runnerUp;              ///< in the same words; empty where nothing else was tried
+  bool isPinned = false;             ///< set by the program, or by the default of an option
+  std::string toOpen;                ///< the option that leaves it open; empty if it is always open
+  bool isSole = false;               ///< the target accepts nothing else
+  std::string runnerUp;              ///< in the same words; empty if nothing else was tried
   passes::schedule::Candidate other; ///< the runner-up
 };
 
-/// The protocol and the instances in any case, everything else where there was a choice.
+/// Returns the protocol and the instances in any case, and other choices if there was an alternative.
 std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen);
 
-/// "next best: plain data, …, in 25.1 us (+17.3 %)", "the program leaves no choice; .instances = automatic does",
-/// "blocks that mscclc would choose exceed the target's limits", or "nothing else was tried". Of a runner-up that is
-/// not slower, also why it was not taken.
+/// Returns "next best: plain data, …, in 25.1 us (+17.3 %)", "the program leaves no choice; .instances = automatic
+/// does", "blocks that mscclc would choose exceed the target's limits", or "nothing else was tried". If the runner-up
+/// is not slower, also says why it was not taken.
 std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen);
 
-/// How a statement was carried out.
+/// The way in which a statement is done.
 struct StatementSentence {
   std::string where;
   std::string words; ///< "put through memory channels (56 times)"
 };
 
-/// Of each statement whose data a rank moves, in the order of statements.
+/// Returns one for each statement whose data a rank moves, in the order of statements.
 std::vector<StatementSentence> statementsOf(const ir::Program &program);
 
 } // namespace mscclc::driver

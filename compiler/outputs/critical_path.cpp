@@ -13,7 +13,7 @@ namespace {
 
 namespace time = passes::time;
 
-/// Steps of one operation that follow one another and go by for the same reason are one.
+/// Joins consecutive steps of one operation with the same cause.
 std::vector<time::PathStep> joined(const time::Timeline &timeline) {
   std::vector<time::PathStep> steps;
   for (const time::PathStep &step : time::criticalPath(timeline))

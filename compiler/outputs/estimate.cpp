@@ -16,7 +16,7 @@ namespace {
 
 namespace time = passes::time;
 
-/// Bytes of the message a nanosecond: GB/s.
+/// Returns bytes of the message in a nanosecond: GB/s.
 double algorithmBandwidth(const time::Estimate &estimate) {
   return static_cast<double>(estimate.messageBytes) / estimate.total;
 }
@@ -27,7 +27,7 @@ std::string percent(double share) {
   return text;
 }
 
-/// The busiest resource of each kind.
+/// Returns the busiest resource of each kind.
 std::map<time::Cause, time::Traffic> busiest(const time::Estimate &estimate) {
   std::map<time::Cause, time::Traffic> most;
   for (const time::Traffic &traffic : estimate.timeline.traffic) {

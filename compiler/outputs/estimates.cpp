@@ -12,7 +12,7 @@ namespace time = passes::time;
 
 namespace {
 
-/// What else to write where a program cannot run on a machine because of its nodes; empty where nothing helps.
+/// Returns advice if the nodes of a program do not fit the machine; empty if there is none.
 std::string instead(const Job &job, const TimedOn &on) {
   const ir::Program &program = job.program;
   const bool isOneNode = program.schedule == ir::Schedule::Auto && program.movement.ranksPerNode == 0;

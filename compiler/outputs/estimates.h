@@ -1,4 +1,4 @@
-// What the outputs that tell of time share: machine, runner, sizes, and the words for them.
+// Functions that the outputs about time share: machine, runner, sizes, and their words.
 #pragma once
 
 #include "compiler/outputs/outputs.h"
@@ -9,52 +9,53 @@
 
 namespace mscclc::driver {
 
-/// What --machine and --target ask for, checked against the program. The executor of MSCCL++ runs it for a target that
-/// is one of its versions, a kernel of its own for --target=none.
+/// The machine and the runner that --machine and --target ask for, checked against the program. For a target that is a
+/// version of MSCCL++, its executor runs the program; for --target=none, an emitted kernel does.
 struct TimedOn {
   passes::time::Machine machine;
   passes::time::Runner runner = passes::time::Runner::Executor;
 };
-/// Nothing, and why in the job's diagnostics, if the program cannot run there. `usual`: in place of --machine where
-/// that is not given.
+/// Returns nothing, and reports why in the job's diagnostics, if the program cannot run there. `usual`: the machine if
+/// --machine is not given.
 std::optional<TimedOn> timedOn(Job &job, const std::optional<std::string> &usual = {});
-/// The same for a program of which it is not known yet what it needs. Where --machine does not say how many nodes there
-/// are, there are as many as the program names.
+/// Does the same for a program whose requirements are not yet known. If --machine does not give the number of nodes, it
+/// is the program's number.
 std::optional<TimedOn> namedMachine(Job &job, const std::optional<std::string> &usual = {});
-/// Reports why the program cannot run there, and what to write instead: an error, and false, if `isAsked`; else
-/// a warning that what was chosen is for that machine.
+/// Reports why the program cannot run there, and what to write instead. If `isAsked`, this is an error, and it returns
+/// false. Else it is a warning that the choices were made for that machine.
 bool checkRunsOn(Job &job, const TimedOn &on, bool isAsked);
 
-/// `bytes`, or the message nearest to it that the program takes.
+/// Returns `bytes`, or the nearest message size that the program takes.
 std::uint64_t nearestSize(const ir::Program &program, std::uint64_t bytes);
 
-/// The sizes of --size, or `usual`, or else a few from 1 KiB to 1 GiB that the program takes. Empty, and why in the
-/// job's diagnostics, if the program does not take one.
+/// Returns the sizes of --size, or `usual`, or else a few sizes from 1 KiB to 1 GiB that the program takes. If the
+/// program takes none, returns no size and reports why in the job's diagnostics.
 std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usual = {});
 
-/// An estimate of a program that ends; nothing, and why in the job's diagnostics, if some block waits for ever.
-/// `record`: with what pictures need.
+/// Returns an estimate of a program that ends. If some block waits forever, returns nothing and reports why in the
+/// job's diagnostics. `record`: adds the data for pictures.
 std::optional<passes::time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record = false);
 
-/// What an output of one launch shows: where it runs, and with how many bytes. They are those of --size; without it
-/// 4 MiB, or the nearest size that the program takes. What `like` says of machine and size counts where the options do
-/// not say it. Nothing, and why in the job's diagnostics, if there is no such launch.
+/// The launch that an output shows: the machine, the runner and the bytes. The bytes are those of --size; without it 4
+/// MiB, or the nearest size that the program takes. If the options do not give machine or size, those of `like` count.
+/// If there is no such launch, nothing is returned, and the job's diagnostics say why.
 struct TimedLaunch {
   TimedOn on;
   std::uint64_t size = 0;
 };
 std::optional<TimedLaunch> oneLaunch(Job &job, const passes::time::TracedLaunch &like = {});
 
-/// "ring on h100x8, run by MSCCL++'s executor", and for which size it was scheduled where that was chosen.
+/// Returns "ring on h100x8, run by MSCCL++'s executor". If blocks were chosen, adds the size that they were scheduled
+/// for.
 std::string headOf(const Job &job, const TimedOn &on);
-/// The size that the program was scheduled for, in bytes; nothing if it says itself what each thread block does.
+/// Returns the size that the program was scheduled for, in bytes; nothing if the program defines its own thread blocks.
 std::optional<std::uint64_t> scheduledFor(const Job &job);
 
-/// "ring.cpp:21:7", or "" for an operation without source.
+/// Returns "ring.cpp:21:7", or "" for an operation without source.
 std::string sourceOf(const ir::Program &program, const ir::Op &op);
 
 std::string_view toString(passes::time::Runner runner); ///< "MSCCL++'s executor", "a kernel of its own"
-/// "64K", "1000", "1G": powers of 1024 where they fit.
+/// "64K", "1000", "1G": powers of 1024 if they fit
 std::string shownBytes(std::uint64_t bytes);
 /// "12.3 us", "4.56 ms".
 std::string shownTime(passes::time::Time nanoseconds);

@@ -12,14 +12,14 @@
 namespace mscclc::driver {
 namespace {
 
-/// What a launch takes in the end: most choices are compared before the last passes. 0 if it was not timed.
+/// Returns the final time of a launch, because most choices are compared before the last passes. 0 if it was not timed.
 passes::time::Time timeInTheEnd(const Job &job, const Chosen &chosen) {
   if (chosen.choice.nanoseconds == 0 || passes::time::cannotRun(job.program, chosen.machine))
     return chosen.choice.nanoseconds;
   return passes::time::launchTime(job.program, chosen.machine, chosen.runner, chosen.bytes);
 }
 
-/// How good what was chosen is, and of how many.
+/// Returns the time of the chosen program, and the number of candidates.
 std::string timeText(const Job &job, const Chosen &chosen) {
   const passes::schedule::Choice &choice = chosen.choice;
   if (choice.nanoseconds == 0)
@@ -31,7 +31,7 @@ std::string timeText(const Job &job, const Chosen &chosen) {
          (choice.finished.empty() ? "" : "; the best " + std::to_string(choice.finished.size()) + " also after them");
 }
 
-/// What was chosen, and what became of the statements.
+/// Returns the choices, and the results of the statements.
 std::string choiceText(const Job &job, const Chosen &chosen) {
   const std::string goal = shownBytes(chosen.bytes) + (chosen.bytes % 1024 == 0 ? " on " : "B on ") +
                            chosen.machine.name + ", run by " + std::string(toString(chosen.runner)) + ": ";
@@ -49,7 +49,7 @@ std::string choiceText(const Job &job, const Chosen &chosen) {
   return text + "\n";
 }
 
-/// How the sentence begins that says what a sync is for.
+/// Returns the beginning of the sentence about the purpose of a sync.
 std::string beginningOf(const SyncSentence &sync) {
   if (!sync.isNeeded)
     return "";

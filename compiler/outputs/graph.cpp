@@ -1,4 +1,4 @@
-// --emit-dot: which operation waits for which, for Graphviz.
+// --emit-dot: the dependences between operations, for Graphviz.
 #include "compiler/diagnostics.h"
 #include "compiler/outputs/estimates.h"
 #include "ir/op_semantics.h"
@@ -13,7 +13,7 @@
 namespace mscclc::driver {
 namespace {
 
-/// How a kind of dependence looks. Colours that the colour-blind tell apart (Okabe and Ito).
+/// The style of a kind of dependence. The colours are distinct for colour-blind readers (Okabe and Ito).
 struct EdgeStyle {
   std::string_view words, color, more;
 };
@@ -37,7 +37,7 @@ std::string_view fillOf(const ir::Op &op) {
   return ir::info(op.kind).step == ir::OpStep::Data ? "#CFE5F2" : "#EEEEEE";
 }
 
-/// A string of DOT. `\n` in it stays what DOT takes for a new line.
+/// Returns a string of DOT. `\n` in it is kept, as DOT's line break.
 std::string dotString(std::string_view text) {
   std::string result = "\"";
   for (const char c : ir::printable(text)) {
@@ -73,12 +73,13 @@ private:
   const ir::Program &program_;
   const std::optional<std::uint32_t> rank_; ///< shown alone
   const std::vector<passes::Dependence> dependences_;
-  /// Operation, whether it sends, how, and the words for what is at the other end: on which ranks that are not shown.
+  /// Dependences on ranks that are not shown. Key: the operation, whether it sends, the kind, and the words for the
+  /// other end.
   std::map<std::tuple<ir::OpRef, bool, passes::DependenceKind, std::string>, std::set<std::uint32_t>> elsewhere_;
-  std::vector<std::string> heads_; ///< nodes on top of the blocks, in one row
+  std::vector<std::string> heads_; ///< nodes above the blocks, in one row
 };
 
-/// "put", and below it the file and line that it comes from.
+/// Returns "put", and below it the file and line of the operation.
 std::string GraphWriter::linesOf(const ir::OpRef &at) const {
   const ir::Op &op = opOf(at);
   std::string lines = dotString(ir::wordOf(program_, op));
@@ -166,7 +167,7 @@ void GraphWriter::edge(const std::string &from, const std::string &to, passes::D
        << style.words << "\"]\n";
 }
 
-/// What one operation has to do with its like of other ranks is one node.
+/// Makes one node for the dependences of an operation on equal operations of other ranks.
 void GraphWriter::elsewhere() {
   std::size_t number = 0;
   for (const auto &[others, ranks] : elsewhere_) {

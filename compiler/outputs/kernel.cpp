@@ -8,7 +8,7 @@
 namespace mscclc::driver {
 namespace {
 
-/// What shaped the program, as the emitted source names it.
+/// Returns the switches that shaped the program, for the emitted source.
 std::string shownSwitches(const Options &options, int optLevel) {
   std::string shown = options.hasPasses ? "--passes=" + options.passes : "-O" + std::to_string(optLevel);
   if (!options.stopAfter.empty())

@@ -1,6 +1,6 @@
-// What mscclc can put out. The table outputs.def says of each output how it is asked for, what it takes of a program
-// and where it goes; the driver, the exclusions of options and --help read it. An output is a row there and a file with
-// its writer here.
+// The outputs of mscclc. For each output, the table outputs.def has its flag, its requirements of a program and its
+// destination. The driver, the exclusions of options and --help read the table. An output is a row there and a file
+// with its writer here.
 #pragma once
 
 #include "compiler/driver.h"
@@ -25,66 +25,67 @@
 
 namespace mscclc::driver {
 
-/// What an output is made of.
+/// The source of an output.
 enum class Subject {
-  Program, ///< the program, once it is transformed and proven
-  Source,  ///< the input as it is; nothing is loaded
+  Program, ///< the program, transformed and proven
+  Source,  ///< the input, unchanged; nothing is loaded
 };
 
-/// What is proven before an output is written, unless --no-verify is given.
+/// The proof before an output is written, unless --no-verify is given.
 enum class Proof {
-  None,     ///< nothing: the program is shown as passes leave it
+  None,     ///< none: the program is shown as passes leave it
   OfPlan,   ///< the program as the MSCCL++ executor runs it
-  OfKernel, ///< the program as a kernel of our own runs it
-  IsOutput, ///< as OfPlan; what was proven is the output
+  OfKernel, ///< the program as an emitted kernel runs it
+  IsOutput, ///< like OfPlan; the result of the proof is the output
 };
 
-/// Where an output goes.
+/// The destination of an output.
 enum class Destination {
-  File,      ///< to the file of -o; without -o to standard output
-  Terminal,  ///< to standard output, in words; -o is refused
-  OnlyNamed, ///< to the file of -o; without -o nowhere
+  File,      ///< the file of -o; without -o standard output
+  Terminal,  ///< standard output, in words; -o is refused
+  OnlyNamed, ///< the file of -o; without -o none
 };
 
-/// What several values of -P make of an output.
+/// The effect of several values of -P on an output.
 enum class Combinations {
-  Refused,      ///< it is of one combination
+  Refused,      ///< several are refused
   Rows,         ///< a table with a row for each
-  RowsOfFolder, ///< the same, where the flag's value is a folder with a file for each
+  RowsOfFolder, ///< the same; the flag's value is a folder with a file for each
 };
 
-/// What was chosen for a program of statements, and what for.
+/// The choices for a program of statements, and their target.
 struct Chosen {
   passes::schedule::Choice choice;
   bool anyProtocol = false, anyInstances = false; ///< left open by the program
   passes::time::Machine machine;
   passes::time::Runner runner = passes::time::Runner::Executor;
-  std::uint64_t bytes = 0;  ///< of the message
-  bool keepsBlocks = false; ///< thread blocks are those of a schedule in XML: the target takes none that are chosen
+  std::uint64_t bytes = 0; ///< of the message
+  bool keepsBlocks =
+      false; ///< thread blocks are those of a schedule in XML, because the target does not accept chosen ones
   InputKind input = InputKind::Auto; ///< of the program
 };
 
-/// What a writer works on.
+/// The data for a writer.
 struct Job {
   const Options &options;
   const passes::Target target;
   ir::DiagnosticEngine &diags;
   StageTimes &times;
-  bool inTable = false;     ///< one of several combinations: say() is silent, as `result` is shown
-  Input input = {};         ///< without its text once `program` is loaded
+  bool inTable = false;     ///< one of several combinations: say() prints nothing, because `result` is shown
+  Input input = {};         ///< its text is removed once `program` is loaded
   ir::Program program = {}; ///< empty for an output of the source
-  ir::Program calls = {};   ///< of an output that keeps it: the program in thread blocks before any pass changed it
-  passes::time::Machine machine = {}; ///< of --machine, or the usual one; once `program` is loaded
-  std::optional<Chosen> chosen = {};  ///< of a program of statements
-  std::string result = {};            ///< in a few words; what was proven after a proof that is the output
-  /// What say() was given in a table; null where it was given none.
+  ir::Program calls = {};   ///< for an output that keeps it: the program in thread blocks before any pass changed it
+  passes::time::Machine machine = {}; ///< of --machine, or the usual one; set once `program` is loaded
+  std::optional<Chosen> chosen = {};  ///< for a program of statements
+  std::string result = {};            ///< in a few words; for a proof that is the output, its result
+  /// The argument of say() in a table; null if there was none.
   std::shared_ptr<const nlohmann::ordered_json> document = {};
 
-  /// A plan stays as it is, as far as possible; what a user synchronised is fused as the DSL does. What the compiler
-  /// synchronised is optimized as well, and so is a kernel, which no other tool is to compare with: what is judged or
-  /// estimated for no target is one.
+  /// Returns the optimization level. A plan stays the same as far as possible. Synchronisation of the user is fused as
+  /// in the DSL. Programs that the compiler synchronised are also optimized, and so are kernels, which no other tool
+  /// makes for comparison. A program that is proven or estimated for no target counts as a kernel.
   int optLevel() const;
-  /// What passes make the program for. A source is for any target, and fitted to one when it is compiled; a schedule is
+  /// Returns the target for passes. A source is for any target, because it is fitted when it is compiled. A schedule is
   /// made for one.
   passes::Target passTarget() const;
   /// Writes `text` to standard output, but not in a table.
@@ -95,7 +96,7 @@ struct Job {
   bool writeFile(const std::string &path, const std::function<void(std::ostream &)> &print);
 };
 
-/// As text for a program to read; bytes that are not UTF-8, as names of files may have, are replaced.
+/// Returns text for a program to read. Bytes that are not UTF-8, which file names may contain, are replaced.
 std::string textOf(const nlohmann::ordered_json &document);
 
 /// A row of the table.
@@ -105,18 +106,17 @@ struct Output {
   std::string_view flag = {};  ///< asks for the output
   std::string_view value = {}; ///< what the flag takes: a file that is read, as --help names it; empty: nothing
   std::string_view help = {};  ///< a line of --help
-  std::vector<std::string_view> options =
-      {}; ///< that mean something to this output, and to those that name them as well
+  std::vector<std::string_view> options = {}; ///< options that this output uses, and other outputs that list them
   Subject subject = Subject::Program;
-  std::string_view consumer = {}; ///< "a plan": who has `needs`, in errors
-  passes::Properties needs = 0;   ///< what passes must have given the program
+  std::string_view consumer = {}; ///< "a plan": the words for the user of `needs`, in errors
+  passes::Properties needs = 0;   ///< properties that passes must have given the program
   Proof proof = Proof::OfPlan;
   std::string_view target = "mscclpp"; ///< without --target
   Destination destination = Destination::File;
   Combinations combinations = Combinations::Refused;
-  bool isPlan = false;       ///< what goes to -o is a plan: --compact is heeded
+  bool isPlan = false;       ///< the file of -o is a plan, so --compact is used
   bool keepsCalls = false;   ///< needs Job::calls
-  bool pointToPoint = false; ///< signals through the switch are those to each member (ir/switch_signals.h)
+  bool pointToPoint = false; ///< signals through the switch become signals to each member (ir/switch_signals.h)
   bool judgesPlan = false;   ///< a plan is read as the executor runs it, not as it would be written again
 };
 
@@ -124,13 +124,13 @@ struct Output {
 #include "compiler/outputs/outputs.def"
 #undef OUTPUT
 
-/// All outputs, the default first.
+/// Returns all outputs, the default first.
 const std::vector<Output> &allOutputs();
 
-/// The flags of the outputs that `is` is true of: "--verify, --run and --list".
+/// Returns the flags of the outputs for which `is` is true: "--verify, --run and --list".
 std::string flagsOf(const std::function<bool(const Output &)> &is, std::string_view conjunction = "and");
 
-/// As flagsOf(), of the outputs that take several values of -P, with what these have to name: "--diff DIR/".
+/// Returns the same for the outputs that take several values of -P, with the names of their values: "--diff DIR/".
 std::string flagsOfCombinations();
 
 } // namespace mscclc::driver

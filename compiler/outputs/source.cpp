@@ -14,14 +14,14 @@
 namespace mscclc::driver {
 namespace {
 
-/// A program that may become the source.
+/// A program from which the source may be written.
 struct Rewriting {
   ir::Program program;
-  std::string passes = pipeline(1, Stage::Tidy); ///< make the plan of it
-  std::string option = {};                       ///< asks for these passes
+  std::string passes = pipeline(1, Stage::Tidy); ///< the passes that make the plan of it
+  std::string option = {};                       ///< the option that asks for these passes
 };
 
-/// `program` as a source whose calls -O1 neither parts nor joins by itself, but for those that were joined.
+/// Returns `program` as a source. -O1 may neither cut nor join its calls, except those that were joined before.
 Rewriting asItStands(const ir::Program &program) {
   Rewriting made{dsl::cutIntoCalls(program)};
   made.program.fuse = !dsl::isMadeOfCalls(program);
@@ -29,7 +29,7 @@ Rewriting asItStands(const ir::Program &program) {
   return made;
 }
 
-/// What may become the source, the most readable first: as it was written, then as it is in the plan.
+/// Returns the programs to try, the most readable first: as it was written, then as it is in the plan.
 std::vector<Rewriting> candidatesOf(const Job &job) {
   std::vector<Rewriting> candidates;
   const bool isScheduled = job.calls.movement.statements.empty();
@@ -53,7 +53,7 @@ std::vector<Rewriting> candidatesOf(const Job &job) {
   return candidates;
 }
 
-/// What keeps a candidate from being the source; empty: nothing.
+/// Returns why a candidate cannot be the source; empty if it can.
 std::string difference(const Job &job, const Rewriting &candidate) {
   ir::Program compiled = candidate.program;
   ir::DiagnosticEngine diags;
@@ -61,7 +61,7 @@ std::string difference(const Job &job, const Rewriting &candidate) {
   options.target = job.passTarget();
   passes::PassManager manager(std::move(options), passes::propertiesOf(compiled));
   if (const std::string wrong = manager.add(candidate.passes); !wrong.empty())
-    return wrong; // passes that the command line names may be those of a schedule
+    return wrong; // passes from the command line may be those of a schedule
   diags.allow(job.options.allowed);
   if (!manager.run(compiled, diags).ok)
     return "its operations cannot be cut into calls";
@@ -69,7 +69,7 @@ std::string difference(const Job &job, const Rewriting &candidate) {
   return comparison.equal() ? "" : json::describe(comparison.differences.front(), "what its calls make");
 }
 
-/// A file's name as a word of a shell's command.
+/// Returns a file's name as a word of a shell command.
 std::string shellWord(const std::string &name) {
   const std::string word = name.starts_with('-') ? "./" + name : name;
   const auto isPlain = [](unsigned char c) {

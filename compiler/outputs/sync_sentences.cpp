@@ -20,12 +20,11 @@ using passes::prune::SyncReason;
 
 namespace {
 
-/// A place. Those of a document without lines compare without rank and block, so that what these have alike is told
-/// once.
+/// A place. In a document without lines, places compare without rank and block, so that equal ones are one sentence.
 struct Place {
   std::string document; ///< the file
   std::uint32_t line = 0, column = 0;
-  std::string onBlock; ///< of a document without lines, and of IR without places: the operation of its block
+  std::string onBlock; ///< in a document without lines, and in IR without places: the operation of its block
   std::string element;
 
   StatementOrder order() const { return {line == 0, document, line, column}; }
@@ -38,7 +37,7 @@ struct Place {
       return document + ":" + std::to_string(line) + ":" + std::to_string(column);
     return document.empty() ? element : document + ": " + element;
   }
-  /// As who reads of `other` needs it: "line 12".
+  /// Returns the place in words, shortened for a reader of `other`: "line 12".
   std::string from(const Place &other) const {
     if (document != other.document)
       return text();
@@ -64,7 +63,7 @@ Place placeOf(const ir::Program &program, const OpRef &at) {
   return {file, loc.line, loc.column, "", ""};
 }
 
-/// What a sync is called.
+/// Returns the noun for a sync.
 std::string_view nounOf(const ir::Op &op) {
   if (ir::putsAndSignals(op.kind))
     return "signal that ends a put";
@@ -89,7 +88,7 @@ std::string_view nounOf(const ir::Op &op) {
   return op.kind == OpKind::RelaxedSignal || op.kind == OpKind::RelaxedWait ? "relaxed signal" : "signal";
 }
 
-/// "on each rank", "on rank 3", "on ranks 0, 2 and 4".
+/// Returns "on each rank", "on rank 3" or "on ranks 0, 2 and 4".
 std::string onRanks(const std::set<std::uint32_t> &ranks, std::size_t numRanks) {
   if (ranks.size() == numRanks && numRanks != 1)
     return "on each rank";
@@ -105,7 +104,7 @@ std::string onRanks(const std::set<std::uint32_t> &ranks, std::size_t numRanks) 
   return text;
 }
 
-/// "of each rank to the next one", "of rank 0 to rank 1".
+/// Returns "of each rank to the next one" or "of rank 0 to rank 1".
 std::string betweenRanks(const std::vector<SyncEdge> &edges, std::size_t numRanks) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
   std::set<std::uint32_t> senders, takers, distances;
@@ -140,7 +139,7 @@ std::string betweenRanks(const std::vector<SyncEdge> &edges, std::size_t numRank
   return "of " + plural(senders.size(), "rank") + " to " + plural(takers.size(), "rank");
 }
 
-/// Who makes an access, as who reads of the other one needs it.
+/// Returns the words for the maker of an access, shortened for a reader of the other one.
 std::string nameOf(const Accessor &who, const Accessor &other, bool isFirst) {
   const std::string rank = "rank " + std::to_string(who.at.rank);
   if (who.isPort)
@@ -152,7 +151,7 @@ std::string nameOf(const Accessor &who, const Accessor &other, bool isFirst) {
   return isFirst ? "another thread of the block" : "a thread of block " + std::to_string(who.at.block) + " of " + rank;
 }
 
-/// "output[1] of rank 0", "input[0:4] of rank 1".
+/// Returns "output[1] of rank 0" or "input[0:4] of rank 1".
 std::string nameOf(const ir::MemoryPiece &memory) {
   std::string text = (memory.isPacket() ? "packets in " : "") + std::string(ir::toString(memory.buffer)) + "[" +
                      std::to_string(memory.index);
@@ -194,17 +193,17 @@ private:
     Place from, to;
     std::string_view noun;
     Reason reason;
-    Place at; ///< of the access that would go wrong
+    Place at; ///< of the access that would be wrong
     friend auto operator<=>(const Key &, const Key &) = default;
   };
   struct Group {
     const SyncReason *reason;
     std::vector<SyncEdge> edges;
     std::size_t number;  ///< in the order of the program
-    bool isPart = false; ///< the reason is one of syncs of other groups, too
+    bool isPart = false; ///< syncs of other groups have the same reason, too
   };
 
-  /// Where the access is that would go wrong: the second, unless a user makes it.
+  /// Returns the place of the access that would be wrong: the second one, unless a user makes it.
   Place accessPlace(const SyncReason &reason) const {
     const Accessor &who = reason.second.isUser ? reason.first : reason.second;
     const bool isOfAccess = reason.reason != Reason::Proof && !passes::prune::isNone(reason.reason);
@@ -258,7 +257,7 @@ private:
         {first, nameOf(reason.second, reason.first, false), nameOf(reason.memory), reason.memory.rank, reason.finding});
   }
 
-  /// Why a sync of one block matters to accesses of others: one thread of it waits and signals for all.
+  /// Explains why a sync of one block orders accesses of others: one of its threads waits and signals for all.
   std::string tail(const OpRef &sync, const SyncReason &reason) const {
     if (opOf(program_, sync).kind != OpKind::Nop || reason.reason == Reason::Proof ||
         passes::prune::isNone(reason.reason))

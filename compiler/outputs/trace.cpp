@@ -1,8 +1,8 @@
 // --emit-trace: the estimate as Chrome trace events, for Perfetto.
 //
-// A process is a rank and a thread a block, numbered as in traces that MSCCL++'s NPKit makes: there a block's thread is
-// block + 1 and a proxy's (channel + 1) · 1000 (tools/npkit). Operations of a phase overlap and slices of a thread must
-// nest, so further lanes of a block are threads of their own, 1,000,000 apart.
+// A rank is a process and a block is a thread, numbered as in traces of MSCCL++'s NPKit. There a block's thread is
+// block + 1 and a proxy's (channel + 1) · 1000 (tools/npkit). Operations of a phase overlap, while slices of a thread
+// must nest. So further lanes of a block are separate threads, 1,000,000 apart.
 #include "compiler/diagnostics.h"
 #include "compiler/outputs/estimates.h"
 #include "passes/time/drawn_spans.h"
@@ -32,7 +32,7 @@ std::string counterOf(const time::Traffic &traffic) {
   return name;
 }
 
-/// Counter -> what it is at most; GPUs of a machine are alike.
+/// Returns the maximum of each counter. All GPUs of a machine have the same.
 Json capacitiesOf(const time::Timeline &timeline) {
   std::map<std::string, double> capacities;
   for (const time::Traffic &traffic : timeline.traffic)
@@ -118,7 +118,7 @@ private:
            {"args", std::move(args)}});
   }
 
-  /// From the last nanosecond of what sent it to the last of what waited.
+  /// Adds a flow from the last nanosecond of the sender to the last one of the waiter.
   void flow(std::size_t message) {
     const auto end = [&](std::uint32_t span, const char *phase) {
       Json json = {{"ph", phase},

@@ -31,8 +31,8 @@ std::optional<time::MeasuredTrace> readMeasured(Job &job) {
   }
 }
 
-/// What the trace is of instead of a launch of this program, and what to write for that one; empty if it may be of this
-/// program. What the user writes counts more than the trace.
+/// If the trace belongs to another launch than one of this program, returns words for that launch and the options for
+/// it. Empty if it may belong to this program. The user's options count more than the trace.
 std::string otherLaunch(const Job &job, const time::TracedLaunch &launch) {
   if (launch.program && *launch.program != job.program.name)
     return "it is of the program '" + ir::printable(*launch.program) + "', and this one is '" +
@@ -41,7 +41,7 @@ std::string otherLaunch(const Job &job, const time::TracedLaunch &launch) {
     return "it is of a kernel; write --target=none";
   if (!job.chosen)
     return "";
-  // What was chosen depends on these.
+  // The choices depend on these.
   if (launch.machine && *launch.machine != job.chosen->machine.name && !job.options.hasMachine)
     return "its schedule is chosen for the machine " + ir::printable(*launch.machine) + "; write --machine";
   if (launch.scheduledFor && *launch.scheduledFor != job.chosen->bytes && job.options.messageSize == 0)
@@ -54,7 +54,7 @@ const ir::Op &operationOf(const Job &job, const time::OperationDifference &diffe
   return job.program.ranks[at.rank].blocks[at.block].ops[at.op];
 }
 
-/// Where the operations come from: their line, or the place of one of them.
+/// Returns the origin of the operations: their line, or the place of one of them.
 std::string placeOf(const Job &job, const time::OperationDifference &difference) {
   const std::string source = sourceOf(job.program, operationOf(job, difference));
   const ir::OpRef &at = difference.first;

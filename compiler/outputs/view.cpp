@@ -1,6 +1,6 @@
-// --emit-html: the estimate as a page for a browser, with all that it needs in one file.
+// --emit-html: the estimate as a page for a browser, in one file.
 //
-// The page is compiler/outputs/view/, embedded by the build; what it shows stands in it as JSON, tables as columns of
+// The page is compiler/outputs/view/, which the build embeds. Its data is in it as JSON, with tables as columns of
 // numbers, so that a launch of very many operations stays small. view/data.js reads them.
 #include "compiler/outputs/estimates.h"
 #include "compiler/outputs/view/accesses.h"
@@ -28,7 +28,7 @@ constexpr std::string_view page =
     ;
 constexpr std::string_view dataMark = "/* DATA */";
 
-/// Members of one JSON object in a page's script element, written as they come.
+/// Writes the members of one JSON object in a page's script element, one after another.
 class Members {
 public:
   explicit Members(std::ostream &stream) : stream_(stream) { stream_ << "{"; }
@@ -39,13 +39,13 @@ public:
   void add(std::string_view name, const Json &value) {
     begin(name);
     const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    // Names are the input's invention, and "</script>" would end the element: JSON has "<" in strings alone.
+    // Names come from the input, and "</script>" would end the element. JSON has "<" in strings only.
     std::size_t from = 0;
     for (std::size_t at; (at = text.find('<', from)) != text.npos; from = at + 1)
       stream_ << std::string_view(text).substr(from, at - from) << "\\u003c";
     stream_ << std::string_view(text).substr(from);
   }
-  /// An object of columns, each written by itself, as they are long.
+  /// Adds an object of columns. Each is written separately, because they are long.
   void add(std::string_view name, std::initializer_list<std::pair<std::string_view, const Column &>> columns) {
     begin(name);
     const char *before = "{\"";
@@ -66,7 +66,7 @@ private:
   bool first_ = true;
 };
 
-/// Numbers of texts that come up again and again.
+/// Numbers for texts that repeat.
 class Texts {
 public:
   std::int64_t operator()(const std::string &text) {
@@ -82,7 +82,7 @@ private:
   Json all_ = Json::array();
 };
 
-/// What an operation is for, as the page colours it. Spans of proxies have a colour of their own.
+/// The purpose of an operation, by which the page colours it. Spans of proxies have a colour of their own.
 enum class OpClass : std::uint8_t { LocalCopy, Peer, Reduce, Send, Take, BlockSync };
 
 OpClass classOf(const ir::ThreadBlock &block, const ir::Op &op) {
@@ -126,7 +126,8 @@ public:
   }
 
 private:
-  /// Chunks of each buffer, the input's first chunk and buffer, operations before each block's.
+  /// Adds the chunks of each buffer, the input's first chunk and buffer, and the number of operations before each
+  /// block's.
   void ranks() {
     Json ranks = Json::array();
     for (std::uint32_t rank = 0; rank < program_.ranks.size(); ++rank) {
@@ -184,8 +185,8 @@ private:
     texts(files);
   }
 
-  /// File, line and column of each place, those that it was called from after it. Of a plan: file, 0 and the number of
-  /// the element's path.
+  /// Returns file, line and column of each place, followed by those of its call sites. For a plan: file, 0, and the
+  /// number of the element's path.
   Column placesOf(ir::LocId loc, std::set<std::uint32_t> &files, Texts &elements) const {
     Column places;
     for (const ir::LocId place : program_.sources.places(loc)) {
@@ -219,12 +220,12 @@ private:
     members_.add("rows", column);
   }
 
-  /// The operation of a span; of a proxy's, the one that asked.
+  /// Returns the operation of a span. For a proxy's span, it is the operation that asked for it.
   std::int64_t opOf(const time::Span &span) const {
     const std::uint32_t block = span.proxy ? timeline_.spans[span.before.span].block : span.block;
     return firstOp_[span.rank][block] + span.op;
   }
-  /// Which of its operation's transfers a proxy does, from 1; 0: all, or none.
+  /// Returns the number of a proxy's transfer within its operation, from 1; 0: all, or none.
   std::int64_t pairOf(const time::Span &span) const {
     if (!span.proxy)
       return 0;
@@ -279,7 +280,7 @@ private:
     members_.add("path", column);
   }
 
-  /// Rates in MB/s.
+  /// Adds rates in MB/s.
   void rates() {
     Json traffic = Json::array();
     for (const time::Traffic &one : timeline_.traffic)

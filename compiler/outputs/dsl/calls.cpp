@@ -11,7 +11,7 @@ using ir::DataSync;
 using ir::Op;
 using ir::OpKind;
 
-/// Writes the operations of one block anew.
+/// Writes the operations of one block again, each as one call would make it.
 class Cutter {
 public:
   Cutter(const ir::Rank &rank, const ir::ThreadBlock &in) : rank_(rank), in_(in) {}
@@ -42,7 +42,7 @@ private:
     out_.append(part, srcs, dsts, ids);
   }
 
-  /// Signals, waits, semaphores and flushes name one channel or semaphore each.
+  /// Cuts signals, waits, semaphores and flushes, so that each names one channel or semaphore.
   void cutIds(const Op &op) {
     const std::span<const std::uint32_t> ids = in_.idsOf(op);
     for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -54,7 +54,7 @@ private:
     }
   }
 
-  /// Source i, or the one source, to destination i.
+  /// Cuts an operation into moves of source i, or the one source, to destination i.
   void cutPairs(const Op &op) {
     const std::span<const Chunk> srcs = in_.srcs(op), dsts = in_.dsts(op);
     for (std::size_t i = 0; i < dsts.size(); ++i)
@@ -62,7 +62,7 @@ private:
              op.numIds == 0 ? std::span<const std::uint32_t>() : in_.idsOf(op).subspan(i, 1));
   }
 
-  /// A reduction of remote chunks names one rank in each call.
+  /// Cuts a reduction of remote chunks, so that each part names one rank.
   void cutReads(const Op &op) {
     const std::span<const Chunk> srcs = in_.srcs(op);
     for (std::size_t i = 1; i < srcs.size();) {
@@ -87,7 +87,7 @@ private:
     append(op, OpKind::CopyPacket, ChannelType::None, in_.dsts(op).subspan(0, 1), in_.dsts(op).subspan(1, 1));
   }
 
-  /// The sum lies at the place that the broadcast writes on this rank.
+  /// Cuts a switch operation. The sum is at the place that the broadcast writes on this rank.
   void cutSwitch(const Op &op) {
     const Chunk &far = in_.dsts(op)[0];
     const Chunk near{ir::spaceOf(rank_.switchChannels[far.id].buffer), far.index, far.size, 0};

@@ -1,15 +1,15 @@
-// Operations as calls of the language make them: what fusion merged is cut again.
+// Cuts operations that fusion has merged into operations that one call of the language makes.
 #pragma once
 
 #include "ir/program.h"
 
 namespace mscclc::dsl {
 
-/// The program whose neighbours fuse to `program`: each operation is what one call of the language makes. Data sync of
-/// an operation that is cut is asked for by its first and last part. Linear.
+/// Returns the program that fuses to `program`, where each operation comes from one call of the language. The first and
+/// last part of an operation that is cut carry its data sync. Linear.
 ir::Program cutIntoCalls(const ir::Program &program);
 
-/// True if `cutIntoCalls` leaves the program as it is.
+/// True if `cutIntoCalls` would not change the program.
 bool isMadeOfCalls(const ir::Program &program);
 
 } // namespace mscclc::dsl

@@ -8,7 +8,7 @@ namespace {
 using ir::ChannelType;
 using ir::Op;
 
-/// The peer of an operation that names no channel, through memory.
+/// Returns the peer of an operation through memory that names no channel.
 const ir::RemoteBuffer *unnamedPeer(const ir::Rank &rank, const ir::ThreadBlock &block, const Op &op) {
   if (op.channelType != ChannelType::Memory || op.numIds != 0)
     return nullptr;
@@ -18,7 +18,7 @@ const ir::RemoteBuffer *unnamedPeer(const ir::Rank &rank, const ir::ThreadBlock 
   return nullptr;
 }
 
-/// A plan lists entries type by type, types in the order of first use.
+/// Separates entries by type, with types in the order of first use, as in a plan.
 std::vector<std::vector<ir::ResourceUse>> byType(const std::vector<ir::ResourceUse> &table) {
   std::vector<std::vector<ir::ResourceUse>> lists;
   for (const ir::ResourceUse &use : table) {
@@ -31,7 +31,7 @@ std::vector<std::vector<ir::ResourceUse>> byType(const std::vector<ir::ResourceU
   return lists;
 }
 
-/// Memory channels in the order in which the block's calls would enter them in its table.
+/// Returns memory channels in the order in which the block's calls would add them to its table.
 std::vector<std::uint32_t> entered(const ir::Rank &rank, const ir::ThreadBlock &block,
                                    const std::vector<std::uint32_t> &channels) {
   std::vector<std::uint32_t> order;
@@ -44,7 +44,7 @@ std::vector<std::uint32_t> entered(const ir::Rank &rank, const ir::ThreadBlock &
   return order;
 }
 
-/// Each put goes where the next operation that names a channel to its peer goes, else where the last one went.
+/// Each put takes the channel of the next operation that names a channel to its peer, else that of the last one.
 void byNeighbours(const ir::Rank &rank, const ir::ThreadBlock &block, const std::vector<std::uint32_t> &table,
                   std::vector<std::uint32_t> &channels) {
   constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -76,7 +76,7 @@ void byNeighbours(const ir::Rank &rank, const ir::ThreadBlock &block, const std:
   }
 }
 
-/// Each put takes the next channel of the table that no call has entered yet, if that leads to its peer.
+/// Each put takes the next channel of the table that no call has added yet, if it leads to the put's peer.
 void byTable(const ir::Rank &rank, const ir::ThreadBlock &block, const std::vector<std::uint32_t> &table,
              std::vector<std::uint32_t> &channels) {
   std::vector<bool> seen(rank.memoryPeers.size(), false);

@@ -1,4 +1,4 @@
-// Through which channel a call goes whose operation does not say so.
+// Chooses a channel for calls whose operation does not name one.
 #pragma once
 
 #include "ir/program.h"
@@ -9,14 +9,14 @@
 
 namespace mscclc::dsl {
 
-/// By operation of `block`: the channel of its type that its call goes through. Puts and reductions through memory name
-/// the remote buffer alone; they get a channel that leads there, so that the block's tables come out in their order. Of
-/// other operations: the first channel that they name, or 0. The program is one of calls (calls.h). Nothing, and `why`,
-/// if calls would make other tables than the block's.
+/// Returns, for each operation of `block`, the channel of its type for its call. Puts and reductions through memory
+/// name only the remote buffer. They get a channel to its rank, so that the block's tables keep their order. Other
+/// operations get the first channel that they name, or 0. The program must consist of calls (calls.h). If calls would
+/// make other tables than the block's, returns nothing and sets `why`.
 std::optional<std::vector<std::uint32_t>> channelsOf(const ir::Rank &rank, const ir::ThreadBlock &block,
                                                      std::string &why);
 
-/// True if calls through `channels`, by operation, enter what the block's tables have, in their order.
+/// True if calls through `channels`, by operation, make the block's tables in their order.
 bool makesTables(const ir::Rank &rank, const ir::ThreadBlock &block, const std::vector<std::uint32_t> &channels);
 
 } // namespace mscclc::dsl

@@ -7,13 +7,13 @@
 namespace mscclc::dsl {
 namespace {
 
-/// Lines of a loop's body that are not looked for beyond; bounds the time for long programs without loops.
+/// The most lines of a loop's body. It limits the time for long programs without loops.
 constexpr std::size_t longestPeriod = 512;
 constexpr std::uint64_t mostComparisons = 20'000'000;
-/// A loop of two iterations is worth it for a body of so many lines.
+/// The least lines of a body for which a loop of two iterations is made.
 constexpr std::uint32_t linesForTwo = 4;
 
-/// Puts the values of `parts`, one point each, into `into`.
+/// Stores the values of `parts`, one point each, in `into`.
 void joinLine(Node &into, const std::vector<const Node *> &parts) {
   const std::size_t numbers = into.values.size(), ranks = parts.size();
   std::vector<std::int64_t> values;
@@ -61,7 +61,7 @@ void Folder::fold(std::vector<Node> &lines) {
   foldRuns(lines);
 }
 
-/// Each thread block alone, so that no loop takes lines of two.
+/// Folds each thread block alone, so that no loop contains lines of two.
 void Folder::foldWithinBlocks(std::vector<Node> &lines) {
   std::vector<Node> folded;
   for (std::size_t i = 0; i < lines.size();) {
@@ -75,10 +75,10 @@ void Folder::foldWithinBlocks(std::vector<Node> &lines) {
   lines = std::move(folded);
 }
 
-/// Makes loops over thread blocks whose lines are alike, and loops in their bodies, where that is shorter: loops within
-/// the blocks would part them.
+/// Makes loops over thread blocks with equal lines, and loops in their bodies, if the result is shorter. These loops
+/// come first, because loops within the blocks would make them differ.
 void Folder::foldAlikeBlocks(std::vector<Node> &lines) {
-  std::vector<std::size_t> begins; // of blocks, and the end
+  std::vector<std::size_t> begins; // first lines of blocks, and the end
   for (std::size_t i = 0; i < lines.size(); ++i)
     if (i == 0 || lines[i].block != lines[i - 1].block)
       begins.push_back(i);
@@ -89,7 +89,7 @@ void Folder::foldAlikeBlocks(std::vector<Node> &lines) {
                       [](const Node &x, const Node &y) { return x.shape == y.shape; });
   };
   std::vector<Node> out;
-  std::size_t count = 1; // blocks that are alike, from `b` on
+  std::size_t count = 1; // number of equal blocks from `b` on
   for (std::size_t b = 0; b + 1 < begins.size();) {
     while (b + count + 1 < begins.size() && areAlike(b, b + count))
       ++count;
@@ -119,7 +119,7 @@ void Folder::foldAlikeBlocks(std::vector<Node> &lines) {
   lines = std::move(out);
 }
 
-/// About how many characters the lines take.
+/// Returns roughly the number of characters of the lines.
 std::size_t Folder::sizeOf(const std::vector<Node> &lines) {
   constexpr std::size_t ofLine = 60, ofTable = 40;
   std::size_t size = 0;
@@ -149,7 +149,7 @@ void Folder::foldRuns(std::vector<Node> &lines) {
   }
 }
 
-/// True if a run of lines of several thread blocks begins inside one, where it could begin with the next.
+/// True if a run of lines of several thread blocks begins inside a block, while it could begin with the next one.
 static bool beginsInside(const std::vector<Node> &lines, std::size_t first, std::size_t period,
                          const std::vector<std::uint32_t> &alike) {
   if (first == 0 || lines[first - 1].block != lines[first].block)
@@ -160,10 +160,10 @@ static bool beginsInside(const std::vector<Node> &lines, std::size_t first, std:
   return false;
 }
 
-/// Folds runs that repeat after `period` lines. True if there were any.
+/// Folds runs that repeat after `period` lines. True if there was one.
 bool Folder::foldPeriod(std::vector<Node> &lines, std::size_t period) {
   const std::size_t size = lines.size();
-  std::vector<std::uint32_t> alike(size + 1, 0); // how many lines from here are as those `period` later
+  std::vector<std::uint32_t> alike(size + 1, 0); // number of lines from here that equal those `period` later
   for (std::size_t i = size - period; i-- > 0;)
     alike[i] = lines[i].shape == lines[i + period].shape ? alike[i + 1] + 1 : 0;
   std::vector<Node> out;
@@ -185,7 +185,8 @@ bool Folder::foldPeriod(std::vector<Node> &lines, std::size_t period) {
   return changed;
 }
 
-/// Makes a loop of as many iterations as have expressions, and puts it at `first`. Returns how many; 0: none.
+/// Makes a loop of as many iterations as have expressions, and stores it at `first`. Returns the number of iterations;
+/// 0 if there is no loop.
 std::size_t Folder::foldAt(std::vector<Node> &lines, std::size_t first, std::size_t period, std::size_t count) {
   std::uint32_t inBody = 0;
   for (std::size_t i = 0; i < period; ++i)
@@ -252,7 +253,8 @@ bool Folder::tryLoop(const std::vector<Node> &lines, std::size_t first, std::siz
   return best.has_value();
 }
 
-/// Lines of iterations as one line of a loop. `width`: iterations of the loops inside the new one, around the lines.
+/// Joins lines of iterations into one line of a loop. `width`: iterations of the loops inside the new one and around
+/// the lines.
 Node Folder::mergeLines(const std::vector<const Node *> &lines, std::size_t width) {
   Node merged = *lines[0];
   merged.values.clear();

@@ -1,4 +1,4 @@
-// Draws lines that are alike together: into loops.
+// Folds lines that differ only in numbers into loops.
 #pragma once
 
 #include "compiler/outputs/dsl/loops.h"
@@ -11,14 +11,14 @@ namespace mscclc::dsl {
 /// Folds the lines of a class of ranks.
 class Folder {
 public:
-  /// `nodes`: how many ranks a node may have.
+  /// `nodes`: possible numbers of ranks of a node.
   Folder(std::vector<std::uint32_t> ranks, std::uint32_t numRanks, std::vector<std::uint32_t> nodes)
       : ranks_(std::move(ranks)), numRanks_(numRanks), nodes_(std::move(nodes)) {}
 
-  /// Replaces runs of lines by loops whose numbers all have expressions. The order of what is done stays.
+  /// Replaces runs of lines by loops whose numbers all have expressions. The order of operations does not change.
   void fold(std::vector<Node> &lines);
 
-  /// The points of lines inside `loops`.
+  /// Returns the points of lines inside `loops`.
   const LoopSpace &spaceOf(const std::vector<Loop> &loops);
 
 private:
@@ -31,17 +31,17 @@ private:
   std::size_t foldAt(std::vector<Node> &lines, std::size_t first, std::size_t period, std::size_t count);
   bool tryLoop(const std::vector<Node> &lines, std::size_t first, std::size_t period, std::size_t count, Node &loop);
   static Node mergeLines(const std::vector<const Node *> &lines, std::size_t width);
-  /// The length of all expressions in `node`; nothing if some number has none.
+  /// Returns the length of all expressions in `node`; nothing if a number has none.
   std::optional<std::size_t> cost(const Node &node, std::vector<Loop> &loops);
 
   std::vector<std::uint32_t> ranks_;
   std::uint32_t numRanks_;
   std::vector<std::uint32_t> nodes_;
-  std::vector<Loop> around_; ///< the lines that are folded
+  std::vector<Loop> around_; ///< the loops around the lines that are folded
   std::map<std::string, std::unique_ptr<LoopSpace>> spaces_;
 };
 
-/// Puts the lines of several ranks, which differ in numbers alone, into one tree.
+/// Joins the lines of several ranks, which differ in numbers only, into one tree.
 std::vector<Node> joinRanks(const std::vector<std::vector<Node>> &ranks);
 
 } // namespace mscclc::dsl

@@ -1,4 +1,4 @@
-// The points of numbers: ranks of a class, and iterations of the loops around a line.
+// The points at which a line has numbers: ranks of a class, and iterations of the loops around the line.
 #pragma once
 
 #include "compiler/outputs/dsl/node.h"
@@ -14,27 +14,27 @@ namespace mscclc::dsl {
 struct Loop {
   std::uint32_t count = 0;
   LoopStyle style = {};
-  std::string name; ///< of its variable
+  std::string name; ///< name of its variable
 };
 
-/// Finds expressions of the rank and the loops' variables. A point is a rank and an iteration of each loop; points are
+/// Finds expressions of the rank and the loops' variables. A point is a rank and an iteration of each loop. Points are
 /// in the order of Node::values.
 class LoopSpace {
 public:
-  /// `ranks`: of the class, ascending. `nodes`: how many ranks a node may have. `loops`: outermost first.
+  /// `ranks`: the class, ascending. `nodes`: possible numbers of ranks of a node. `loops`: outermost first.
   LoopSpace(const std::vector<std::uint32_t> &ranks, std::uint32_t numRanks, const std::vector<std::uint32_t> &nodes,
             std::vector<Loop> loops);
 
   std::size_t points() const { return space_->points(); }
-  /// Returns an expression that has these values, one for each point; nothing if none of the known forms has them. It
-  /// refers to names of the loops, which live as long as this.
+  /// Returns an expression that has these values, one for each point; nothing if no known form has them. It refers to
+  /// the names of the loops in this object.
   std::optional<formula::Sum> fit(formula::Values values) const {
     return formula::findFormula(formula::sourceForms, {*space_, values});
   }
 
 private:
   std::vector<Loop> loops_;
-  std::vector<formula::Variable> variables_; ///< of the loops
+  std::vector<formula::Variable> variables_; ///< those of the loops
   std::unique_ptr<formula::Space> space_;
 };
 

@@ -1,7 +1,7 @@
 // A source as a tree: calls, scopes and loops, on several ranks at once.
 //
-// A tree stands for what a class of ranks does: one tree, in which each number has a value for each rank and, inside
-// loops, for each iteration. These are a node's points.
+// A class of ranks has one tree. Each number in it has a value for each rank and, inside loops, for each iteration.
+// These are a node's points.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mscclc::dsl {
 
-/// The texts of calls. Numbers stand in them as
+/// The texts of calls. Their numbers are written as
 ///   %v  a number
 ///   %p  a rank
 ///   %b  a thread block
@@ -33,30 +33,30 @@ private:
   std::vector<std::string> texts_;
 };
 
-/// How a loop counts.
+/// The values of a loop's variable.
 struct LoopStyle {
   enum class Kind : std::uint8_t {
     Count,      ///< `first` to first + count - 1
-    SkipRank,   ///< 0 to count but the rank itself
-    SkipInNode, ///< the same of the rank's place in a node of `node` ranks
-    SkipNode,   ///< the same of the rank's node
+    SkipRank,   ///< 0 to count, except the rank itself
+    SkipInNode, ///< the same for the rank's place in a node of `node` ranks
+    SkipNode,   ///< the same for the rank's node
   };
   Kind kind = Kind::Count;
   std::uint32_t first = 0; ///< of Count
-  std::uint32_t node = 0;  ///< ranks of a node
+  std::uint32_t node = 0;  ///< number of ranks of a node
   friend bool operator==(const LoopStyle &, const LoopStyle &) = default;
 };
 
 struct Node {
   enum class Kind : std::uint8_t { Call, Scope, Loop };
   Kind kind = Kind::Call;
-  std::uint32_t text = 0;                ///< of a call or scope: its template
-  std::uint32_t block = 0;               ///< of a call: the thread block, on the first rank
-  std::uint32_t count = 0;               ///< of a loop
-  LoopStyle style = {};                  ///< of a loop
-  std::vector<std::int64_t> values = {}; ///< number by number, each for all points; points of outer loops stand first
+  std::uint32_t text = 0;                ///< template of a call or scope
+  std::uint32_t block = 0;               ///< thread block of a call, on the first rank
+  std::uint32_t count = 0;               ///< iterations of a loop
+  LoopStyle style = {};                  ///< style of a loop
+  std::vector<std::int64_t> values = {}; ///< number by number, each for all points; outer loops vary slowest
   std::vector<Node> body = {};
-  std::uint64_t shape = 0; ///< equal for nodes that differ in numbers alone
+  std::uint64_t shape = 0; ///< equal for nodes that differ only in numbers
   std::uint32_t lines = 1; ///< of source
 
   void setShape() {

@@ -53,7 +53,7 @@ private:
   const Op &headOf(std::uint32_t block) const { return rank_.blocks[block].ops[heads_[block]]; }
   bool atEnd(std::uint32_t block) const { return heads_[block] == ends_[block]; }
 
-  /// True if all of `blocks` come to their ends.
+  /// True if all of `blocks` reach their ends.
   bool sweep(const std::vector<std::uint32_t> &blocks) {
     for (bool moved = true; moved;) {
       moved = false;
@@ -62,13 +62,13 @@ private:
         while (!together && !atEnd(block) && emit(block, blocks, together))
           moved = true;
         if (together)
-          break; // the first of them goes on
+          break; // the first of them continues
       }
     }
     return std::ranges::all_of(blocks, [&](std::uint32_t block) { return atEnd(block); });
   }
 
-  /// Makes the next operation of `block`, if it may be made. `together`: other blocks made it, too.
+  /// Makes the next operation of `block`, if that is possible now. Sets `together` if other blocks made it, too.
   bool emit(std::uint32_t block, const std::vector<std::uint32_t> &among, bool &together) {
     const Op &op = headOf(block);
     if (op.kind == OpKind::Pipeline)
@@ -99,7 +99,7 @@ private:
     return true;
   }
 
-  /// Remote buffers get their numbers in the order of first use.
+  /// Numbers remote buffers in the order of first use.
   bool takeRemotes(std::uint32_t block, const Op &op) {
     std::uint32_t known = numRemotes_;
     for (const ir::Chunk &chunk : rank_.blocks[block].operands(op))
@@ -112,7 +112,7 @@ private:
     return true;
   }
 
-  /// Empty while some of them have not come to it.
+  /// Returns the blocks of a barrier; empty while some of them have not reached it.
   std::vector<std::uint32_t> blocksOfBarrier(const Op &op, const std::vector<std::uint32_t> &among) const {
     const std::set<std::uint32_t> &all = barriers_[op.imm];
     for (const std::uint32_t block : all)
@@ -133,7 +133,7 @@ private:
            std::ranges::equal(ids(block, op), ids(other, slice));
   }
 
-  /// In the order of the slices; empty while some have not come to it.
+  /// Returns the blocks of a group in the order of the slices; empty while some have not reached the operation.
   std::vector<std::uint32_t> blocksOfGroup(std::uint32_t block, const Op &op,
                                            const std::vector<std::uint32_t> &among) const {
     if (op.groupSize > among.size())
@@ -149,7 +149,7 @@ private:
     return found;
   }
 
-  /// A pipeline in one block, or else in all that have come to one like it.
+  /// Makes a pipeline in one block, or else in all blocks that have reached an equal one.
   bool emitLoop(std::uint32_t block, const std::vector<std::uint32_t> &among, bool &together) {
     if (emitLoopIn({block}, block))
       return true;
@@ -184,9 +184,9 @@ private:
   }
 
   const ir::Rank &rank_;
-  std::vector<std::uint32_t> heads_, ends_; ///< by block: the next operation, and where to stop
+  std::vector<std::uint32_t> heads_, ends_; ///< by block: the next operation, and the end
   std::vector<std::set<std::uint32_t>> barriers_;
-  std::uint32_t numRemotes_ = 0, numBarriers_ = 0; ///< that have their numbers
+  std::uint32_t numRemotes_ = 0, numBarriers_ = 0; ///< the numbers that were given so far
   std::vector<Event> events_;
 };
 

@@ -1,4 +1,4 @@
-// In which order a source makes the operations of a rank's thread blocks.
+// Chooses the order in which a source makes the operations of a rank's thread blocks.
 #pragma once
 
 #include "ir/program.h"
@@ -9,18 +9,18 @@
 
 namespace mscclc::dsl {
 
-/// A call, or where a pipeline begins or ends.
+/// A call, or the beginning or end of a pipeline.
 struct Event {
   enum class Kind : std::uint8_t { Call, LoopBegin, LoopEnd };
   Kind kind = Kind::Call;
-  std::uint32_t block = 0;                ///< of the operation; of several, the first one's
-  std::uint32_t op = 0;                   ///< of a call: index into the block's operations; of LoopBegin: of a header
-  std::vector<std::uint32_t> blocks = {}; ///< of a call in several blocks: those of a barrier or, in order, of a group
+  std::uint32_t block = 0; ///< of the operation; for several blocks, the first one
+  std::uint32_t op = 0;    ///< for a call: index into the block's operations; for LoopBegin: index of the header
+  std::vector<std::uint32_t> blocks = {}; ///< for a call in several blocks: those of a barrier or, in order, of a group
 };
 
-/// Calls of `rank` in an order that gives its blocks their operations, and its remote buffers and barriers their
-/// numbers: block after block, as far as that does. The program is one of calls (calls.h). Nothing if there is no such
-/// order; `why` then says what stands in the way.
+/// Returns the calls of `rank` in an order that gives its blocks their operations, and its remote buffers and barriers
+/// their numbers. It goes block after block as far as possible. The program must consist of calls (calls.h). If there
+/// is no such order, returns nothing and sets `why` to the obstacle.
 std::optional<std::vector<Event>> orderCalls(const ir::Program &program, std::uint32_t rank, std::string &why);
 
 } // namespace mscclc::dsl

@@ -9,7 +9,7 @@
 namespace mscclc::dsl {
 namespace {
 
-/// The class of the language for each collective.
+/// Returns the class of the language for each collective.
 constexpr std::string_view classOf(ir::CollectiveKind kind) {
   switch (kind) {
 #define COLLECTIVE(kind, ...)                                                                                          \
@@ -76,7 +76,7 @@ std::string functionName(const ir::Program &program) {
   std::string name;
   for (const char c : program.name)
     name += std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80 ? c : '_';
-  // Names with two underscores are the implementation's.
+  // Names with two underscores are reserved.
   name.erase(std::unique(name.begin(), name.end(), [](char a, char b) { return a == '_' && b == '_'; }), name.end());
   while (!name.empty() && name[0] == '_')
     name.erase(0, 1);

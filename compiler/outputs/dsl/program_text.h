@@ -1,4 +1,4 @@
-// The program of a source and its collective, as their constructors have them.
+// The text of constructors of a program and its collective.
 #pragma once
 
 #include "ir/program.h"
@@ -8,15 +8,16 @@
 
 namespace mscclc::dsl {
 
-/// A name for the algorithm: the program's, as far as C++ has it.
+/// Returns a name for the algorithm: the program's name, changed where C++ does not allow it.
 std::string functionName(const ir::Program &program);
-/// `AllGather(ranks, 1, true)`. Nothing, and `why`, if it would have other buffers than the program's ranks.
+/// Returns `AllGather(ranks, 1, true)`. If it would have other buffers than the program's ranks, returns nothing and
+/// sets `why`.
 std::optional<std::string> collectiveText(const ir::Program &program, std::string &why);
-/// `, {.instances = 2}`, or nothing where all is as by default.
+/// Returns `, {.instances = 2}`; empty if all options have their defaults.
 std::string optionsText(const ir::Program &program);
-/// `4_KiB`, or a plain number of bytes.
+/// Returns `4_KiB`, or a plain number of bytes.
 std::string bytesText(std::uint64_t size);
-/// A string literal.
+/// Returns a string literal.
 std::string quoted(const std::string &text);
 
 } // namespace mscclc::dsl

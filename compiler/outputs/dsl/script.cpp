@@ -20,7 +20,7 @@ using ir::OpKind;
 
 namespace {
 
-/// Others of a reduction that stand in its call; more make a list of their own.
+/// The most operands of a reduction that are written in its call. More become a list.
 constexpr std::size_t othersInCall = 3;
 
 std::string_view syncText(DataSync sync) {
@@ -67,7 +67,7 @@ std::string_view listOf(ChannelType type) {
 /// Writes the lines of one rank.
 class Writer {
 public:
-  /// `channels`: by block and operation, what a call goes through.
+  /// `channels`: by block and operation, the channel of the call.
   Writer(const ir::Program &program, const Names &names, std::uint32_t rank, Templates &templates,
          std::vector<std::vector<std::uint32_t>> channels)
       : names_(names), rank_(program.ranks[rank]), id_(rank), templates_(templates), channels_(std::move(channels)) {
@@ -132,7 +132,7 @@ private:
     call(event, block, block.ops[event.op]);
   }
 
-  /// Where the call runs.
+  /// Returns the thread blocks of the call.
   std::string on(const Event &event) {
     if (event.blocks.empty()) {
       values_.push_back(event.block);
@@ -173,7 +173,7 @@ private:
     return "scratches[%p]%s";
   }
 
-  /// A channel by its peer, and by its number among those that lead there.
+  /// Returns a channel by its peer, and by its number among those to that peer.
   std::string channel(ChannelType type, std::uint32_t id) {
     const std::vector<std::uint32_t> &peers = rank_.peers(type);
     values_.push_back(peers[id]);
@@ -183,7 +183,7 @@ private:
     return std::string(listOf(type)) + "[%p][%v]";
   }
 
-  /// The chunks of a reduction but the first, as its call names them.
+  /// Returns the chunks of a reduction, except the first, in the form of its call.
   std::string others(std::span<const Chunk> chunks) {
     std::string list;
     if (chunks.size() <= othersInCall) {
@@ -324,19 +324,20 @@ private:
   const ir::Rank &rank_;
   const std::uint32_t id_; ///< the rank
   Templates &templates_;
-  std::vector<std::vector<std::uint32_t>> channels_;  ///< [block][operation] → that it goes through
-  std::array<std::vector<std::uint32_t>, 2> numbers_; ///< of memory and port channels: among those to the peer
+  std::vector<std::vector<std::uint32_t>> channels_; ///< [block][operation] → its channel
+  std::array<std::vector<std::uint32_t>, 2>
+      numbers_; ///< for memory and port channels: the number among those to the same peer
   std::vector<Node> lines_;
   Node loop_;
   bool inLoop_ = false;
-  std::uint32_t block_ = ir::none;   ///< of the call that is being written; before the first: none
+  std::uint32_t block_ = ir::none;   ///< the call that is being written; before the first: none
   std::vector<std::int64_t> values_; ///< of the call that is being written
 };
 
-/// Lets the blocks of a group go through one channel where they share a call. False if their tables do not allow it.
+/// Lets the blocks of a group use one channel in calls that they share. False if their tables do not allow it.
 bool shareChannels(const ir::Rank &rank, const std::vector<Event> &events,
                    std::vector<std::vector<std::uint32_t>> &channels) {
-  std::vector<std::uint32_t> next(rank.blocks.size(), 0); // operation of each block
+  std::vector<std::uint32_t> next(rank.blocks.size(), 0); // next operation of each block
   std::set<std::uint32_t> changed;
   for (const Event &event : events) {
     if (event.kind == Event::Kind::LoopEnd)
@@ -369,7 +370,8 @@ bool shareChannels(const ir::Rank &rank, const std::vector<Event> &events,
       changed, [&](std::uint32_t block) { return makesTables(rank, rank.blocks[block], channels[block]); });
 }
 
-/// The switch channels of all ranks as they were constructed: each appends to the lists of its ranks.
+/// Orders the switch channels of all ranks as they were constructed. Each construction appends to the lists of its
+/// ranks.
 bool orderSwitches(const ir::Program &program, Names &names) {
   names.switchOf.resize(program.ranks.size());
   const auto next = [&](std::uint32_t rank) -> const ir::SwitchChannel * {
@@ -383,7 +385,7 @@ bool orderSwitches(const ir::Program &program, Names &names) {
       continue;
     }
     std::uint32_t at = rank;
-    // Whoever stands in the way comes first: there is an order that all ranks follow.
+    // A group that must be constructed earlier comes first. There is an order that all ranks follow.
     for (std::size_t steps = 0;; ++steps) {
       const auto other = std::ranges::find_if(
           channel->ranks, [&](std::uint32_t member) { return !next(member) || *next(member) != *channel; });

@@ -1,4 +1,4 @@
-// What a source says of each rank, line by line, before lines that are alike are drawn together.
+// The lines of a source for each rank, before they are folded into loops.
 #pragma once
 
 #include "compiler/outputs/dsl/node.h"
@@ -11,9 +11,9 @@
 
 namespace mscclc::dsl {
 
-/// Lists that the calls take channels from.
+/// The lists from which calls take channels.
 struct Names {
-  /// By type: a rank has one channel to each peer at most, so that its list is by peer.
+  /// By type: true if no rank has more than one channel to a peer, so that lists are by peer.
   std::array<bool, 4> byPeer = {};
   bool scratch = false;                    ///< some rank has scratch
   std::vector<ir::SwitchChannel> switches; ///< in the order of construction
@@ -21,15 +21,15 @@ struct Names {
   std::vector<std::vector<std::uint32_t>> switchOf;
 };
 
-/// Nothing, and `why`, if switch channels cannot be constructed in any order.
+/// Returns nothing and sets `why` if switch channels cannot be constructed in any order.
 std::optional<Names> namesOf(const ir::Program &program, std::string &why);
 
-/// The lines of `rank`: first its channels and semaphores, then its calls. The program is one of calls (calls.h).
-/// Nothing, and `why`, if the language does not have them.
+/// Returns the lines of `rank`: first its channels and semaphores, then its calls. The program must consist of calls
+/// (calls.h). If the language cannot express them, returns nothing and sets `why`.
 std::optional<std::vector<Node>> scriptOf(const ir::Program &program, const Names &names, std::uint32_t rank,
                                           Templates &templates, std::string &why);
 
-/// A list of integers as a template and its numbers: `{%v, %v}`, or a call of numbers() where these are in a row.
+/// Returns a list of integers as a template with numbers: `{%v, %v}`, or a call of numbers() if they are consecutive.
 std::string listTemplate(const std::vector<std::uint32_t> &list, std::vector<std::int64_t> &values, char letter);
 
 } // namespace mscclc::dsl

@@ -10,13 +10,13 @@
 namespace mscclc::dsl {
 namespace {
 
-/// Ranks that do the same, but for numbers.
+/// Ranks whose lines differ only in numbers.
 struct Class {
   std::vector<std::uint32_t> ranks;
   std::vector<std::vector<Node>> scripts; ///< by rank
 };
 
-/// Proper divisors, in ascending order: how many ranks a node may have.
+/// Returns the proper divisors in ascending order. They are the possible numbers of ranks of a node.
 std::vector<std::uint32_t> nodeSizes(std::uint32_t ranks) {
   std::vector<std::uint32_t> sizes;
   for (std::uint32_t size = 2; size < ranks; ++size)
@@ -112,7 +112,7 @@ private:
     node.setShape();
   }
 
-  /// Lines that belong to no rank.
+  /// Returns folded lines that belong to no rank.
   std::string foldedAlone(std::vector<Node> &lines, unsigned indent) {
     const std::vector<std::uint32_t> one{0};
     Folder folder(one, numRanks_, {});
@@ -120,7 +120,7 @@ private:
     return TreeWriter(folder, one, numRanks_, templates_, tables_).write(lines, indent);
   }
 
-  /// What all ranks see: scratch and switch channels.
+  /// Returns the declarations for all ranks: scratch and switch channels.
   std::string sharedText() {
     std::string text;
     std::vector<Node> lines;
@@ -152,7 +152,7 @@ private:
     return text + "  List<SwitchChannel> switches;\n" + foldedAlone(lines, 2);
   }
 
-  /// What the ranks of a class do.
+  /// Returns the text of a class of ranks.
   std::string classText(Class &one) {
     if (one.scripts[0].empty())
       return "";
@@ -167,7 +167,7 @@ private:
     return headOf(ranks) + listsOf(ranks[0], inner) + inner + "  }\n";
   }
 
-  /// `for (…) {`, or `{` and the number of the one rank.
+  /// Returns `for (…) {`, or `{` and the number of the only rank.
   std::string headOf(const std::vector<std::uint32_t> &ranks) const {
     const std::string first = std::to_string(ranks[0]), past = std::to_string(ranks.back() + 1);
     if (ranks.size() == 1)
@@ -185,7 +185,7 @@ private:
            (step == 1 ? "++rank" : "rank += " + std::to_string(step)) + ") {\n";
   }
 
-  /// The buffers and lists that `inner` uses.
+  /// Returns the buffers and lists that `inner` uses.
   std::string listsOf(std::uint32_t rank, const std::string &inner) const {
     std::string text;
     const auto uses = [&](std::string_view word) {

@@ -9,16 +9,16 @@
 
 namespace mscclc::dsl {
 
-/// What a source begins with; the command that compiles it is in its second line.
+/// The beginning of a source. The second line is the command that compiles it.
 inline constexpr std::string_view writtenBy = "// Written by mscclc --emit-dsl from ";
 
 struct SourceOptions {
-  std::string command;  ///< compiles the source to the program's plan, as its first comment shows it
+  std::string command;  ///< the command that compiles the source to the program's plan; the first comment shows it
   std::string madeFrom; ///< the name of the input
 };
 
-/// A Manual source whose recording is `program`, which is one of calls (calls.h) without statements. Loops are drawn
-/// over ranks, blocks and peers that do alike. Nothing, and `why`, if the language cannot say it.
+/// Returns a Manual source whose recording is `program`, which must consist of calls (calls.h) without statements.
+/// Equal ranks, blocks and peers become loops. If the language cannot express it, returns nothing and sets `why`.
 std::optional<std::string> sourceOf(const ir::Program &program, const SourceOptions &options, std::string &why);
 
 } // namespace mscclc::dsl

@@ -8,14 +8,14 @@
 namespace mscclc::dsl {
 namespace {
 
-/// Stands around the number of a shared expression in text that is not finished.
+/// Enclose the number of a shared expression in unfinished text.
 constexpr char markBegin = '\x01', markEnd = '\x02';
 
 std::string mark(std::size_t index) {
   return markBegin + std::to_string(index) + markEnd;
 }
 
-/// `(rank ^ 1)` as an argument of its own needs no parentheses.
+/// Removes the parentheses of `(rank ^ 1)`, which an argument of its own does not need.
 std::string withoutParentheses(std::string text) {
   int open = 0;
   for (std::size_t i = 0; i + 1 < text.size(); ++i)
@@ -91,7 +91,7 @@ std::string TreeWriter::body(const std::vector<Node> &lines, unsigned indent) {
   return text;
 }
 
-/// `wanted`, or that followed by a number, if something inside or around has it.
+/// Returns `wanted`, or the same with a number if that name is used inside or around.
 std::string TreeWriter::freeName(const std::string &wanted) {
   std::string name = wanted;
   const auto isTaken = [&] {
@@ -103,8 +103,8 @@ std::string TreeWriter::freeName(const std::string &wanted) {
   return name;
 }
 
-/// True if a thread block in `node` has the number of the loop's iteration. `width`: iterations of the loop and those
-/// around it; `inner`: of those between it and `node`.
+/// True if a thread block number in `node` is the loop's variable. `width`: iterations of the loop and those around it;
+/// `inner`: iterations of the loops between it and `node`.
 bool TreeWriter::countsBlocks(const Node &node, const Node &loop, std::size_t width, std::size_t inner) const {
   if (node.kind == Node::Kind::Loop) {
     const std::size_t more = inner * node.count;
@@ -206,7 +206,8 @@ std::string TreeWriter::share(const std::string &text, int depth, char letter) {
   return mark(static_cast<std::size_t>(known - shared_.begin()));
 }
 
-/// Returns `sum` with a mark for each expression that may get a name: its long terms, or all of it where it is a rank.
+/// Returns `sum` with marks for the expressions that may get a name. These are its long terms, or all of it if it is a
+/// rank.
 std::string TreeWriter::marked(formula::Sum sum, char letter) {
   const bool isOne = sum.terms.size() == 1 && sum.terms[0].factor == 1 && sum.constant == 0;
   int depth = 0;

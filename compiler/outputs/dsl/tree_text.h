@@ -9,11 +9,11 @@
 
 namespace mscclc::dsl {
 
-/// Arrays of numbers that no expression gives, one a rank.
+/// Arrays of numbers without an expression, with one number for each rank.
 class Tables {
 public:
   explicit Tables(std::uint32_t numRanks) : numRanks_(numRanks) {}
-  /// The name of the array that has `values` at `ranks`; what it has elsewhere, nobody asks for.
+  /// Returns the name of the array that has `values` at `ranks`. Its values at other ranks are not used.
   std::string nameOf(const std::vector<std::uint32_t> &ranks, std::span<const std::int64_t> values, char letter);
   /// Their definitions.
   std::string text() const;
@@ -32,7 +32,7 @@ public:
              const Templates &templates, Tables &tables)
       : folder_(folder), ranks_(ranks), numRanks_(numRanks), templates_(templates), tables_(tables) {}
 
-  /// The lines, each indented by `indent` spaces. Numbers that depend on the rank name it `rank`.
+  /// Returns the lines, each indented by `indent` spaces. Numbers that depend on the rank use the variable `rank`.
   std::string write(const std::vector<Node> &lines, unsigned indent);
 
 private:
@@ -45,10 +45,10 @@ private:
   std::string loop(const Node &node, unsigned indent);
   std::string call(const Node &node);
   formula::Sum number(const Node &node, std::size_t at, char letter);
-  /// What stands for an expression until it is known whether it gets a name.
+  /// Returns a mark for an expression. Later, it becomes the expression or a name.
   std::string share(const std::string &text, int depth, char letter);
   std::string marked(formula::Sum sum, char letter);
-  /// Replaces what stands for the shared expressions of this depth: by a name if they stand more than once.
+  /// Replaces the marks of shared expressions of this depth. An expression with several marks gets a name.
   std::string resolve(std::string text, unsigned indent);
   std::string variableOf(const Node &loop);
   bool countsBlocks(const Node &node, const Node &loop, std::size_t width, std::size_t inner) const;
@@ -61,8 +61,8 @@ private:
   Tables &tables_;
   std::vector<Loop> loops_;
   std::vector<Shared> shared_;
-  std::vector<std::string> names_;  ///< of what is around the lines being written
-  std::vector<std::string> inside_; ///< of what is inside the loops that were written
+  std::vector<std::string> names_;  ///< those declared around the current lines
+  std::vector<std::string> inside_; ///< those declared in the loops that were written
 };
 
 } // namespace mscclc::dsl

@@ -19,7 +19,7 @@ Rows rowsOf(const time::Timeline &timeline) {
     return std::tuple(drawn[a].start, -drawn[a].end) < std::tuple(drawn[b].start, -drawn[b].end);
   });
 
-  /// A row for each depth to which the spans of a lane are in one another.
+  /// A row for each depth of nesting of a lane's spans.
   using Key = std::tuple<std::uint32_t, bool, std::uint32_t, std::uint32_t, std::size_t>; // …, lane, depth
   std::map<Key, Row> rows;
   std::map<std::tuple<std::uint32_t, bool, std::uint32_t, std::uint32_t>, std::vector<std::int64_t>> open;
