@@ -1,4 +1,4 @@
-// What a thread of a block does: operations in order, element by element.
+// The threads of a block: they run operations in order, element by element.
 #include "passes/simulate/machine.h"
 
 #include "ir/internal_error.h"
@@ -20,7 +20,7 @@ std::uint64_t mix(std::uint64_t x) {
 }
 } // namespace
 
-/// True if the lane stands for the thread that does position `position` of operations that list channels.
+/// True if the lane is the thread for position `position` of operations that list channels.
 bool Machine::isThread(const Lane &lane, std::uint32_t position) const {
   if (position >= program_.threadsPerBlock)
     return false;
@@ -29,7 +29,7 @@ bool Machine::isThread(const Lane &lane, std::uint32_t position) const {
   return (drawn % 2 == 0 ? (drawn >> 1) + position : mix(drawn + position)) % lanesPerBlock == lane.number;
 }
 
-/// True if the lane stands for the thread that does word `word` of the operands of `op`.
+/// True if the lane is the thread for word `word` of the operands of `op`.
 bool Machine::isWord(const Lane &lane, const ir::Op &op, std::uint64_t word) const {
   const std::uint64_t block = index_.block(lane.rank, lane.block);
   const std::uint64_t words = ir::reducesInSwitch(op.kind) ? 2 : ir::isPacketOp(op.kind) ? 1 : 0;
@@ -87,7 +87,7 @@ Machine::Progress Machine::stepLane(Lane &lane) {
   return Progress::Moved;
 }
 
-/// Ended means that all have come.
+/// Returns Ended when all have arrived.
 Machine::Progress Machine::meet(Lane &lane, ir::ArrivalCounter &arrivals, std::uint64_t size, std::uint64_t key) {
   if (!lane.entered) {
     lane.entered = true;
@@ -136,7 +136,7 @@ void Machine::signal(std::uint32_t channelEnd, const View &view) {
   }
 }
 
-/// A semaphore is counted up, or the peer of a channel is told.
+/// Increments a semaphore, or signals the peer of a channel.
 void Machine::give(const Lane &lane, const ir::Op &op, std::uint32_t id) {
   if (ir::isSemaphoreOp(op.kind)) {
     const std::uint32_t queue = index_.semaphoreQueue(lane.rank, id);
@@ -175,7 +175,7 @@ Machine::Progress Machine::take(const Lane &lane, const ir::Op &op, std::uint32_
   return Progress::Ended;
 }
 
-/// Blocked until all is done that was pushed when the lane came.
+/// Returns Blocked until all requests are done that were pushed before the lane arrived.
 Machine::Progress Machine::drain(Lane &lane, std::uint32_t portEnd) {
   const Port &port = ports_[portEnd];
   if (!lane.entered) {
@@ -217,7 +217,7 @@ Machine::Progress Machine::synchronise(Lane &lane, const ir::Op &op) {
   return Progress::Ended;
 }
 
-/// The ranks in whose memory an operand of the lane's operation lies.
+/// Finds the ranks whose memory an operand of the lane's operation touches.
 void Machine::owners(const Lane &lane, const ir::Op &op, std::uint32_t operand,
                      std::vector<std::uint32_t> &ranks) const {
   ranks.clear();
@@ -252,7 +252,7 @@ Machine::Place Machine::place(const Lane &lane, const ir::Op &op, std::uint32_t 
 }
 
 // A packet: four bytes of data, the flag, four bytes of data, the flag.
-/// The first one that is not there; null if all are.
+/// Returns the first packet that has not arrived; null if all have.
 const std::byte *Machine::readPacket(const Place &from, std::byte *data, std::uint64_t bytes,
                                      std::uint32_t flag) const {
   for (std::uint64_t i = 0; i < bytes; i += 4) {
@@ -273,7 +273,7 @@ void Machine::writePacket(const Place &to, const std::byte *data, std::uint64_t 
 }
 
 namespace {
-/// The operands of one store: sources that are reduced, if more than one, and the destinations that get the result.
+/// The operands of one store: the sources (more than one are reduced), and the destinations of the result.
 struct StoreOperands {
   std::uint32_t firstSource, endSource, firstDestination, endDestination;
 };
@@ -294,7 +294,8 @@ StoreOperands storeOperands(const ir::Op &op, std::uint32_t firstDestination) {
 
 Machine::Progress Machine::move(Lane &lane, const ir::Op &op) {
   std::uint64_t burst = random_() % 4 == 0 ? 1 : 1 + random_() % 8;
-  // Long words are several at once. Those of one thread are found by their number in any operation of this size.
+  // Long operands are moved by granules of several words. In all operations of one size, the same thread moves the same
+  // granule.
   const std::uint64_t granule = std::max<std::uint64_t>(16, (layoutOf(lane.rank).chunkBytes() / 16 + 15) / 16 * 16);
   const std::uint64_t threads = granule == 16 ? program_.threadsPerBlock : all;
   for (; lane.pair < op.numDsts; lane.pair = storeOperands(op, lane.pair).endDestination, lane.granule = 0) {
@@ -365,7 +366,7 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
     const std::uint32_t source = op.numSrcs == 1 ? 0 : lane.id, destination = op.numSrcs + lane.id;
     const std::uint32_t end = index_.channel(ir::ChannelType::Port, lane.rank, ids[ids.size() == 1 ? 0 : lane.id]);
     Port &port = ports_[end];
-    if (lane.entered) { // pushed; a flush waits for it
+    if (lane.entered) { // its request was pushed; a flush waits for it
       if (port.finished < lane.target)
         return blockOn(key(Event::Port, end));
       lane.entered = false;

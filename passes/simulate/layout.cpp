@@ -10,10 +10,10 @@ namespace mscclc::passes::sim {
 
 namespace {
 
-constexpr std::uint64_t mostBytes = std::uint64_t{4} << 30; ///< of the buffers of all ranks
+constexpr std::uint64_t mostBytes = std::uint64_t{4} << 30; ///< for the buffers of all ranks together
 constexpr std::uint64_t mostOperations = 50'000'000;        ///< of a launch, iterations counted
 
-/// The multiples of `step` around `bytes`, in words.
+/// Returns the multiples of `step` around `bytes`, in words.
 std::string nearest(std::uint64_t bytes, std::uint64_t step) {
   const std::uint64_t below = bytes / step * step, above = below + step;
   if (above < below)
@@ -22,7 +22,7 @@ std::string nearest(std::uint64_t bytes, std::uint64_t step) {
          (below == 0 ? " is the least" : " are the nearest");
 }
 
-/// The rank whose buffer a message is as long as: the one with most; null if all have scratch alone.
+/// Returns the rank with the longest message buffer; null if all ranks have scratch only.
 const ir::Rank *rankOfMessage(const ir::Program &program) {
   const ir::Rank *most = nullptr;
   for (const ir::Rank &rank : program.ranks)
@@ -51,7 +51,7 @@ Layout::Layout(const ir::Program &program, std::uint64_t messageBytes) : program
                std::to_string(program.maxMessageSize) + " bytes";
   else
     chunk_ = messageBytes / chunks;
-  double total = 0; // counts and sizes are as a plan gives them: any
+  double total = 0; // counts and sizes come from a plan and may have any value
   for (const ir::Rank &r : program.ranks) {
     const double in = r.inputChunks, out = r.outputChunks, each = static_cast<double>(chunk_);
     const double slot =
@@ -120,7 +120,7 @@ std::vector<std::uint64_t> smallSizes(const ir::Program &program, std::uint32_t 
   const ir::Rank *rank = rankOfMessage(program);
   const std::uint64_t unit = std::max(program.bufferAlignment, elementBytes); // powers of two
   const std::uint64_t step = rank ? ir::chunksOfMessage(program, *rank) * unit : 16;
-  std::uint64_t longest = 1; // of the units that pipelines take at a time, in steps
+  std::uint64_t longest = 1; // the longest unit of a pipeline, in steps
   bool slices = false;
   for (const ir::Rank &r : program.ranks)
     for (const ir::ThreadBlock &block : r.blocks)
@@ -142,10 +142,10 @@ std::vector<std::uint64_t> smallSizes(const ir::Program &program, std::uint32_t 
       sizes.push_back(size);
   };
   for (std::size_t i = 1; i < times.size(); ++i)
-    add(least / 2 * 2 + times[i]); // an odd number where times[i] is one
+    add(least / 2 * 2 + times[i]); // an odd number if times[i] is one
   if (sizes.size() == 1)
     add(program.maxMessageSize / step);
-  if (sizes.size() == 1) // which may be too large to be run
+  if (sizes.size() == 1) // this one may be too large to run
     add(least + 1);
   return sizes;
 }

@@ -12,7 +12,7 @@ namespace {
 std::unique_ptr<std::byte[]> memory(std::uint64_t bytes) {
   return std::make_unique_for_overwrite<std::byte[]>(bytes + 16);
 }
-constexpr int unwritten = 0x5a; ///< what memory holds that nobody wrote
+constexpr int unwritten = 0x5a; ///< initial contents of memory
 } // namespace
 
 Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inputs &inputs,
@@ -46,7 +46,7 @@ Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inpu
   }
 }
 
-/// Buffers that hold the longest message. In place, one of the two holds both.
+/// Allocates buffers for the longest message. In place, one of the two holds both.
 void Machine::allocate() {
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     RankState &s = ranks_[r];
@@ -117,7 +117,7 @@ void Machine::reset(std::uint64_t seed) {
   for (Lane &lane : lanes_)
     lane.ended = true;
   ready_.clear();
-  // Who is slow: single threads, blocks or whole ranks.
+  // Chooses which actors are slow: single threads, blocks or whole ranks.
   const std::uint64_t first = random_();
   for (std::uint32_t a = 0; a < actors_.size(); ++a) {
     Actor &actor = actors_[a];
@@ -134,7 +134,7 @@ void Machine::reset(std::uint64_t seed) {
 }
 
 std::uint32_t Machine::pick() {
-  // Priorities are compared among a few: the slow ones wait long, but the choice stays cheap.
+  // Compares the priorities of a few only. Slow ones still wait long, and the choice stays cheap.
   const auto size = static_cast<std::uint32_t>(ready_.size());
   const auto start = static_cast<std::uint32_t>(random_() % size);
   if (policy_ == 0)
@@ -165,13 +165,13 @@ void Machine::wake(std::uint32_t rank, std::uint64_t firstKey, std::uint64_t end
   }
 }
 
-/// Those of `rank` that wait for one of the packets in so many bytes.
+/// Wakes those of `rank` that wait for a packet within these bytes.
 void Machine::wakeReaders(std::uint32_t rank, const std::byte *packets, std::uint64_t bytes) {
   wake(rank, packetKey(packets), packetKey(packets) + bytes);
 }
 
 bool Machine::goesOn(const Watch &watch) const {
-  double ended = 0; // launches of ranks
+  double ended = 0; // ended launches of ranks
   for (const RankState &rank : ranks_)
     ended += rank.call + (rank.numLanes == 0 ? 0 : static_cast<double>(rank.lanesEnded) / (rank.numLanes + 1));
   return watch(ended / (static_cast<double>(ranks_.size()) * launches_));
@@ -192,7 +192,7 @@ Outcome Machine::run(std::uint64_t seed, std::uint32_t launches, const Watch &wa
       return outcome_;
     if (progress == Progress::Moved)
       continue;
-    // Steps may have woken others, which stand after `at`.
+    // A step may have woken others, which are behind `at`.
     ready_[at] = ready_.back();
     ready_.pop_back();
     if (progress == Progress::Blocked)
@@ -295,7 +295,7 @@ void Machine::beginLaunch(std::uint32_t rank) {
   wake(rank, key(Event::Launch));
 }
 
-/// Before and after a launch both buffers are the user's, to use for something else. Those of a test are never used.
+/// Before and after a launch the user may use both buffers for something else. In a test they are never used.
 void Machine::overwrite(std::uint32_t rank) {
   const RankState &s = ranks_[rank];
   if (!ir::hasUser(program_.collective.kind))

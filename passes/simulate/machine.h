@@ -1,10 +1,11 @@
-// One schedule of a program on the CPU: threads of blocks, port engines and users, each taking steps at random.
+// One schedule of a program on the CPU. The actors are threads of blocks, port engines and users, and take steps at
+// random.
 //
-// Threads. A block has two lanes; which threads each of them stands for is drawn anew for each schedule. Thread i does
-// position i of an operation that lists channels or semaphores, and nobody does a position that the block has no thread
-// for. Of a data operation each thread does the words whose number within the operand is its own, modulo the threads
-// of a block: so operations of one kind do an element in the same thread. Packets and what a switch reduces count in
-// words of their own.
+// Threads. A block has two lanes. Each schedule chooses at random which thread of the block each lane is. Thread i
+// handles position i of an operation that lists channels or semaphores. A position without a thread in the block is not
+// handled. In a data operation, each thread handles the words with its own number modulo the number of threads. So
+// operations of one kind handle an element in the same thread. Packets, and what a switch reduces, count in words of
+// their own.
 //
 // Memory. What a block stores plainly may stay with it for a while. A block that waits for a signal, acquires a
 // semaphore or meets others at a barrier sees the stores that the giver had made, or had seen, in earlier phases. Third
@@ -26,15 +27,15 @@
 
 namespace mscclc::passes::sim {
 
-/// How a schedule ended.
+/// The result of a schedule.
 struct Outcome {
   enum Kind { Right, Wrong, Hangs, OutOfBounds, Stopped } kind = Right;
   double maxError = 0;
-  std::uint32_t rank = 0, launch = 0, chunk = 0; ///< of the first wrong element
+  std::uint32_t rank = 0, launch = 0, chunk = 0; ///< place of the first wrong element
   std::uint64_t element = 0;                     ///< within the chunk
-  std::uint32_t size = 0;                        ///< of the launch at fault: which of the machine's sizes
+  std::uint32_t size = 0; ///< the size of the faulty launch, as an index into the machine's sizes
   double got = 0, wanted = 0;
-  ir::OpRef place; ///< Hangs: an operation that waits. OutOfBounds: the one at fault
+  ir::OpRef place; ///< for Hangs: an operation that waits; for OutOfBounds: the faulty one
   std::string waitsFor;
 };
 
@@ -46,17 +47,18 @@ public:
     Expected *expected = nullptr;
   };
 
-  /// With several sizes, each launch draws one. Scratch, channels and semaphores stay, as a context of the executor
-  /// keeps them: executor.cc makes one for a pair of allocations and a plan, whatever the size of a message in them,
-  /// with scratch for the longest that fits; chunks lie in it as the present size has them (execution_plan.cc,
-  /// getOffset), its second half always at the same place.
+  /// With several sizes, each launch chooses one at random. Scratch, channels and semaphores stay, as in a context of
+  /// the executor. executor.cc makes one context for a pair of allocations and a plan, whatever the size of a message
+  /// in them, with scratch for the longest. Chunks in scratch depend on the current size (execution_plan.cc,
+  /// getOffset). The second half of scratch is always at the same place.
   Machine(const ir::Program &program, std::vector<Size> sizes, const Inputs &inputs, const SimulateOptions &options);
 
-  /// Between launches of its sizes there are some of 0 bytes, which are none: nothing runs, nobody's buffers are used,
-  /// and double scratch and packets do not count them. The proof takes that for granted (verify/verify.h).
+  /// Adds calls for 0 bytes between launches. They launch nothing: nothing runs, no buffers are used, and double
+  /// scratch and packets do not count them. The proof relies on that (verify/verify.h).
   void callForNothing() { callsForNothing_ = true; }
 
-  /// Is told now and then how much of a schedule is done, from 0 to 1. Returning false stops it.
+  /// A function that is called from time to time with the completed share of a schedule, 0 to 1. Returning false stops
+  /// it.
   using Watch = std::function<bool(double)>;
   /// Runs one schedule of `launches` launches. `watch` may be empty.
   Outcome run(std::uint64_t seed, std::uint32_t launches, const Watch &watch = {});
@@ -65,18 +67,18 @@ private:
   static constexpr std::uint32_t none = ir::none;
   static constexpr std::uint32_t lanesPerBlock = 2;
   enum class Progress : std::uint8_t { Moved, Blocked, Ended };
-  /// Something that takes steps.
+  /// An actor takes steps.
   struct Actor {
     enum Kind : std::uint8_t { Lane, Engine, User } kind = Lane;
     std::uint32_t rank = 0;
     std::uint32_t index = 0; ///< lane, port channel or rank
     std::uint32_t priority = 0;
   };
-  /// What an actor can wait for, with a number.
+  /// The events that an actor can wait for, each with a number.
   enum class Event : std::uint8_t { Signal, Semaphore, Nop, Barrier, Port, Packet, Launch, User };
   static std::uint64_t key(Event event, std::uint64_t id = 0) { return std::uint64_t(event) << 56 | id; }
-  /// The packet at an address, less what tops the bits of an event's number. One that comes elsewhere is of no use to
-  /// who waits for it.
+  /// Returns the number of the packet at an address. The highest bits of an address do not fit in the number of an
+  /// event. A wrong match wakes an actor in vain.
   static std::uint64_t packetKey(const std::byte *at) {
     return key(Event::Packet, reinterpret_cast<std::uintptr_t>(at) << 8 >> 8);
   }
@@ -86,13 +88,13 @@ private:
     ir::BlockCursor at;
     std::uint32_t id = 0, pair = 0;
     std::uint64_t granule = 0;
-    std::uint64_t target = 0;                                     ///< of a flush or a nop: what it waits to see
-    enum : std::uint8_t { Before, Itself, After } stage = Before; ///< nops that a DataSync stands for count in
+    std::uint64_t target = 0;                                     ///< of a flush or a nop: the count that it waits for
+    enum : std::uint8_t { Before, Itself, After } stage = Before; ///< nops of a DataSync count, too
     bool entered = false, ended = true;
   };
   struct Store { ///< that not all see yet
     std::byte *at = nullptr;
-    std::uint64_t bytes = 0, data = 0; ///< data: where in Block::data
+    std::uint64_t bytes = 0, data = 0; ///< data: index into Block::data
     std::uint64_t phase = 0;
     std::uint64_t number = 0; ///< among the stores of all blocks; a store has a larger one than all that its block saw
   };
@@ -113,7 +115,7 @@ private:
     View view; ///< what it has seen; its own stores only so far as blocks of this view had seen them
     std::uint64_t phase() const { return nops.rounds(lanesPerBlock); }
   };
-  struct Request { ///< in a port's queue
+  struct Request { ///< a request in a port's queue
     bool signal = false, packets = false;
     std::byte *src = nullptr, *dst = nullptr;
     std::uint64_t bytes = 0, done = 0;
@@ -127,7 +129,8 @@ private:
   };
   struct Waiting {
     std::vector<std::uint32_t> actors;
-    std::vector<std::uint64_t> keys; ///< [as in actors]: of what would wake it; apart, as they are looked through often
+    std::vector<std::uint64_t>
+        keys; ///< [as in actors]: keys of the events that would wake it; a separate array, because it is searched often
     void add(std::uint32_t actor, std::uint64_t key) {
       actors.push_back(actor);
       keys.push_back(key);
@@ -135,10 +138,10 @@ private:
   };
   struct RankState {
     std::unique_ptr<std::byte[]> input, output, scratch;
-    std::uint64_t inputBytes = 0, outputBytes = 0, scratchBytes = 0; ///< of the largest size; of half of the scratch
-    ir::CanonicalPlace inputPlace{}, outputPlace{};                  ///< where the two lie: in place, one in the other
+    std::uint64_t inputBytes = 0, outputBytes = 0, scratchBytes = 0; ///< for the largest size; for half of the scratch
+    ir::CanonicalPlace inputPlace{}, outputPlace{}; ///< places of the two: in place, one is in the other
     std::uint32_t launch = 0, lanesEnded = 0;
-    std::uint32_t call = 0; ///< as `launch`, but also counts calls for 0 bytes
+    std::uint32_t call = 0; ///< like `launch`, but it also counts calls for 0 bytes
     std::uint32_t firstLane = 0, numLanes = 0;
     enum { Start, Running, Done } stage = Start;
     Waiting waiting;
@@ -220,7 +223,7 @@ private:
   std::vector<View> given_;                  ///< [queue]: signals that are taken, and releases
   std::vector<View> met_;                    ///< [barrier]: those who came
   std::vector<Port> ports_;                  ///< [channel end]
-  std::vector<ir::ArrivalCounter> barriers_; ///< [barrier], of lanes
+  std::vector<ir::ArrivalCounter> barriers_; ///< [barrier]: arrivals of lanes
   std::vector<std::uint32_t> ready_;
   std::mt19937_64 random_;
   std::vector<std::uint32_t> sizeOf_; ///< [call]: an index into sizes_, or none for 0 bytes

@@ -24,7 +24,7 @@ template <typename T> void store(std::byte *p, T value) {
   std::memcpy(p, &value, sizeof(T));
 }
 
-/// Integers wrap around; those of 8 bits are computed with in int.
+/// Integers wrap around. C++ computes those of 8 bits as int.
 template <typename T> T apply(ir::ReduceOp op, T a, T b) {
   switch (op) {
   case ir::ReduceOp::Min:
@@ -137,8 +137,8 @@ std::uint64_t mostContributions(const ir::Program &program) {
 
 namespace {
 
-/// Whole numbers up to this are exact in a type, as far as that bounds what is put in; 0 for integers, which wrap
-/// around.
+/// Returns the largest whole number up to which a type is exact, if that limits the inputs. Returns 0 for integers,
+/// which wrap around.
 std::uint64_t exactIn(DataType type) {
   switch (type) {
   case DataType::F32:
@@ -176,7 +176,7 @@ void Inputs::use(ir::ReduceOp op) {
   const std::uint64_t exact = exactIn(type_);
   if (exact == 0)
     return;
-  // Products of so many powers of two are in the range of every type.
+  // Products of this many powers of two are in the range of every type.
   constexpr std::uint64_t factors = 8;
   if (products_) {
     apart_ = (contributions_ + factors - 1) / factors;
@@ -188,7 +188,7 @@ void Inputs::use(ir::ReduceOp op) {
 
 namespace {
 
-/// Element `index` of what `base` stands for.
+/// Returns element `index` of a pseudo-random sequence.
 std::uint32_t mix(std::uint32_t base, std::uint32_t index) {
   std::uint32_t x = index * 0x9e3779b9u ^ base;
   x = (x ^ x >> 16) * 0x85ebca6bu;
@@ -196,7 +196,7 @@ std::uint32_t mix(std::uint32_t base, std::uint32_t index) {
   return x ^ x >> 16;
 }
 
-/// Elements `first` and on, each made of its index and what `mix` makes of that.
+/// Writes elements from `first` on. Each is made from its index and the sequence's element.
 template <typename Make>
 void fillWith(std::byte *data, std::uint64_t bytes, std::uint64_t first, std::uint32_t base, Make make) {
   using T = decltype(make(std::uint64_t{}, 0u));
@@ -223,7 +223,7 @@ void Inputs::fill(std::uint32_t rank, std::uint32_t launch, std::uint64_t byte, 
       return make(products_ ? factor(rank, i, x) : static_cast<float>(x & mask_));
     });
   };
-  // Odd factors lose nothing of what they multiply.
+  // Multiplication by an odd factor loses no information.
   const auto integers = [&](auto zero) {
     with([&](std::uint64_t, std::uint32_t x) {
       return static_cast<decltype(zero)>(x * (sizeof zero == 8 ? 0x100000001u : std::uint64_t{1}) |
@@ -306,7 +306,7 @@ const std::byte *Expected::chunk(std::uint32_t rank, std::uint32_t launch, std::
   return one_.data();
 }
 
-/// Of all ranks, which many outputs share.
+/// Returns the reduction over all ranks, which many outputs share.
 const std::byte *Expected::reducedOverAll(std::uint32_t launch, std::uint32_t input) {
   if (reduced_.size() <= launch)
     reduced_.resize(launch + 1);

@@ -1,4 +1,4 @@
-// Elements of the data types that programs move: inputs, reductions, what a collective should leave.
+// Elements of the data types that programs move: inputs, reductions, and expected outputs.
 #pragma once
 
 #include "ir/collectives.h"
@@ -15,21 +15,21 @@ double elementAt(DataType type, const std::byte *data, std::uint64_t index);
 /// into[i] = into[i] op from[i], for `bytes` bytes, in the type's own arithmetic.
 void accumulate(DataType type, ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes);
 
-/// The reduce operations that a program does, the one it does most first; a sum if it does none.
+/// Returns the reduce operations of a program, the most frequent first; a sum if it has none.
 std::vector<ir::ReduceOp> reduceOpsOf(const ir::Program &program);
 
-/// The most inputs that one output of the program is reduced from.
+/// Returns the largest number of inputs in one output of the program.
 std::uint64_t mostContributions(const ir::Program &program);
 
-/// What ranks put in. A sum of `contributions` of them is exact, in any order: floats are whole numbers, and small. For
-/// a product, products are exact instead: floats are powers of two around 1, integers odd, as an even one shifts digits
-/// out.
+/// The inputs of ranks. A sum of `contributions` of them is exact, in any order, because floats are small whole
+/// numbers. For a product, products are exact instead. Then floats are powers of two around 1, and integers are odd,
+/// because an even one shifts digits out.
 class Inputs {
 public:
   Inputs(DataType type, std::uint64_t contributions, std::uint64_t seed);
-  /// From now on, for a result that `op` makes; of sums at first.
+  /// Makes inputs for reductions with `op` from now on. Before the first call they are for sums.
   void use(ir::ReduceOp op);
-  /// Writes the elements of [byte, byte + bytes) of `rank`'s input in `launch` to `data`.
+  /// Writes the elements in bytes [byte, byte + bytes) of `rank`'s input in `launch` to `data`.
   void fill(std::uint32_t rank, std::uint32_t launch, std::uint64_t byte, std::byte *data, std::uint64_t bytes) const;
 
 private:
@@ -39,18 +39,18 @@ private:
   std::uint64_t contributions_;
   bool products_ = false;
   std::uint32_t mask_ = ~std::uint32_t{0}; ///< numbers are below mask_ + 1
-  /// Of so many ranks in a row, one puts in a float that changes the result: not 0, and in products neither 1 nor -1.
+  /// One of this many consecutive ranks has a float that changes the result: not 0, and in products neither 1 nor -1.
   std::uint64_t apart_ = 1;
   std::uint64_t seed_;
 };
 
-/// What outputs should be.
+/// The expected outputs.
 class Expected {
 public:
   Expected(const ir::Program &program, const Inputs &inputs, DataType type, std::uint64_t chunkBytes);
-  /// From now on, for a collective that reduces with `op`.
+  /// Expects reductions with `op` from now on.
   void use(ir::ReduceOp op);
-  /// The right contents of output chunk `chunk` of `rank` after `launch`; null if nothing is asked of it.
+  /// Returns the right contents of output chunk `chunk` of `rank` after `launch`; null if it may hold anything.
   const std::byte *chunk(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk);
 
 private:
@@ -65,7 +65,8 @@ private:
   ir::ReduceOp op_ = ir::ReduceOp::Sum;
   std::vector<std::byte> one_, part_;
   std::vector<ir::Contribution> from_;
-  std::vector<std::vector<std::vector<std::byte>>> reduced_; ///< [launch][input chunk]: over all ranks; or empty
+  std::vector<std::vector<std::vector<std::byte>>>
+      reduced_; ///< [launch][input chunk]: the reduction over all ranks; or empty
 };
 
 } // namespace mscclc::passes::sim

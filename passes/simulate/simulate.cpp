@@ -23,7 +23,7 @@ constexpr std::uint32_t typeSizes[] = {
 #include "runtime-min/include/mscclc/dtypes.def"
 };
 
-/// A whole number with all of its digits, another one short.
+/// Returns a number as text: a whole one with all its digits, another one shortened.
 std::string number(double value) {
   char text[40];
   const bool whole = value > -1e15 && value < 1e15 && value == static_cast<double>(static_cast<std::int64_t>(value));
@@ -58,8 +58,9 @@ std::optional<DataType> parseDataType(std::string_view words) {
 
 namespace {
 
-/// Launches of one size of a program, or of several. A program that does several reduce operations is right if its
-/// outputs are so for one of them: what it does with the others may be of no account. The first schedule tells which.
+/// Runs launches of one size of a program, or of several. A program with several reduce operations is right if its
+/// outputs are right for one of them, because the others may not affect the outputs. The first schedule decides which
+/// one.
 class SizeRun {
 public:
   SizeRun(const ir::Program &program, const std::vector<const sim::Layout *> &layouts, sim::Inputs &inputs,
@@ -118,13 +119,13 @@ std::uint32_t schedulesOf(const SimulateOptions &options, std::uint64_t size, st
   const bool asked = !options.sizes.empty();
   const auto worth = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(most * sim::longMessage / std::max<std::uint64_t>(size, 1), least, most));
-  if (!options.schedules) // many sizes share what two would get
+  if (!options.schedules) // many sizes share the time of two
     return asked || numSizes <= 2 ? worth : std::max(least, static_cast<std::uint32_t>(2ull * worth / numSizes));
-  // A size that nobody asked for, only so long that pipelines go round, is not worth more.
+  // A long size that was only added to make pipelines run several iterations gets few schedules.
   return !asked && size > sim::longMessage ? std::min(*options.schedules, least) : *options.schedules;
 }
 
-/// True if a launch leaves something behind that lies elsewhere when the next one is of another size.
+/// True if a launch leaves data for the next one whose place depends on the size.
 bool dependsOnLastSize(const ir::Program &program) {
   return std::any_of(program.ranks.begin(), program.ranks.end(), [](const ir::Rank &r) {
     return r.scratchChunks != 0 || std::any_of(r.blocks.begin(), r.blocks.end(), [](const ir::ThreadBlock &block) {
@@ -134,7 +135,7 @@ bool dependsOnLastSize(const ir::Program &program) {
   });
 }
 
-/// The rows of a simulation, one after the other.
+/// Runs the rows of a simulation one after the other.
 class Simulation {
 public:
   Simulation(const ir::Program &program, ir::DiagnosticEngine &diags, const SimulateOptions &options)
@@ -186,7 +187,7 @@ private:
     std::vector<std::uint64_t> sizes;
     std::vector<const sim::Layout *> layouts;
     std::uint32_t schedules = 0;
-    bool inTurn = false, withNothing = false; ///< withNothing: and launches of 0 bytes
+    bool inTurn = false, withNothing = false; ///< withNothing: adds calls for 0 bytes
   };
 
   std::optional<std::string> refusal(const sim::Layout &layout) const {

@@ -1,11 +1,11 @@
-// The simulator: runs a program with real data under random schedules, and compares with the collective.
+// The simulator runs a program with real data under random schedules, and compares the outputs with the collective.
 //
-// Blocks are two threads each, which stand for those of a GPU (simulate/machine.h) and take turns at every legal point:
-// between elements of one operation, between operations that no nop separates, with port puts done later by an engine
-// of their own, with plain stores that others see only once they must, and with ranks that are a launch ahead of
-// others. Before each launch a rank's user writes new inputs, and after it reads the outputs and uses both buffers for
-// something else: all at the rank's own pace. Launches are of one size, then of several sizes in a row.
-// Requires: a program that ir::checkStructure accepts, with thread blocks (ir::requireBlocks).
+// A block has two threads, which represent those of a GPU (simulate/machine.h). Schedules switch between threads at
+// every legal point: between elements of one operation, and between operations that no nop separates. An engine of its
+// own does port puts later. Other blocks see plain stores only when they must. Ranks may be a launch ahead of others.
+// Before each launch a rank's user writes new inputs. After it, the user reads the outputs and uses both buffers for
+// something else, at the rank's own pace. Launches are of one size, then of several sizes in a row. Requires: a program
+// that ir::checkStructure accepts, with thread blocks (ir::requireBlocks).
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -26,52 +26,55 @@ enum class DataType : std::uint8_t {
 #define MSCCLC_DTYPE(id, ...) id,
 #include "runtime-min/include/mscclc/dtypes.def"
 };
-/// Their names, in their order: "f32".
+/// Returns their names, in their order: "f32".
 std::span<const std::string_view> dataTypeNames();
 std::string_view toString(DataType type);                      ///< "f32"
-std::optional<DataType> parseDataType(std::string_view words); ///< nothing if it names none
+std::optional<DataType> parseDataType(std::string_view words); ///< nothing if it is no name of a type
 std::uint32_t sizeOf(DataType type);                           ///< bytes
 
 struct SimulateOptions {
-  /// Message sizes in bytes: of the input, or for an AllGather of the output. Empty: small ones that fit, more of them
-  /// where groups slice chunks, and where there are pipelines one that makes them go round (run under few schedules if
-  /// it is long). Several are run one by one, then in a row where the program keeps something from launch to launch.
-  /// A size of 0 beside others is no launch: the row of several has some of them in between.
+  /// Message sizes in bytes: of the input, or for an AllGather of the output. Empty: small sizes that fit. Then there
+  /// are more sizes if groups slice chunks, and one at which pipelines run several iterations (with few schedules if it
+  /// is long). Several sizes run one by one. If the program keeps data from launch to launch, they also run in a row. A
+  /// size of 0 beside others is no launch; the row of several has some of them in between.
   std::vector<std::uint64_t> sizes;
   DataType type = DataType::F32;
-  /// For each row. None: 100, or fewer where a message is longer than 1 MiB or nobody asked for the many sizes.
+  /// The number of schedules for each row. Absent: 100, or fewer if a message is longer than 1 MiB, or if there are
+  /// many sizes that were not asked for.
   std::optional<std::uint32_t> schedules;
-  std::uint32_t launches = 0; ///< in each schedule; 0: one more than scratch takes to come round
+  std::uint32_t launches = 0; ///< in each schedule; 0: one more than the number of launches until scratch is reused
   std::uint64_t seed = 1;
-  bool inTurn = true;        ///< launches of several sizes in a row, too
-  bool relaxedShows = false; ///< a relaxed signal shows what was stored before it, as a strong one does
-  /// A rank's user leaves its buffers alone until its ports have sent what they were given.
+  bool inTurn = true;        ///< also runs launches of several sizes in a row
+  bool relaxedShows = false; ///< a relaxed signal shows earlier stores, like a strong one
+  /// A rank's user does not touch its buffers until its ports have sent their requests.
   bool userAwaitsPorts = false;
-  /// Sets these three as what --allow permits the verifier's findings would have it.
+  /// Sets these three options according to the findings of the verifier that --allow permits.
   void allow(const ir::AllowedNames &names);
-  /// Told how far it is, from 0 to 1, after each schedule and some milliseconds within one. Returning false stops.
+  /// Called with the completed share, 0 to 1, after each schedule and some milliseconds within one. Returning false
+  /// stops.
   std::function<bool(double)> progress;
 };
 
 struct SimulateRow {
   std::uint64_t size = 0;
-  bool inTurn = false;         ///< launches of all sizes before, drawn at random
-  std::uint32_t schedules = 0; ///< run, up to and with the first that failed; 0: the size is refused
+  bool inTurn = false; ///< launches of all sizes above, at random
+  std::uint32_t schedules =
+      0; ///< number of schedules that ran, including the first that failed; 0: the size is refused
   double maxError = 0;
   bool ok = false;
 };
 
 struct SimulateResult {
   std::vector<SimulateRow> rows;
-  bool ok = false;       ///< all sizes ran, and right
-  bool compared = false; ///< with something: the program promises what some output ends as
-  /// A table of rows: size or "in turn", schedules, max error, ok ("ran" where nothing was compared).
+  bool ok = false;       ///< all sizes ran with right results
+  bool compared = false; ///< there was something to compare: the program promises some output
+  /// Returns a table of rows: size or "in turn", schedules, max error, ok ("ran" if nothing was compared).
   std::string table() const;
-  /// "right: 2 sizes, 200 schedules", or the first size that is not: one line for a user.
+  /// Returns one line for a user: "right: 2 sizes, 200 schedules", or the first wrong size.
   std::string summary() const;
 };
 
-/// Runs; a hang, a wrong element or a size that cannot be run is an error in `diags`.
+/// Runs the simulation. A hang, a wrong element or a size that cannot run is an error in `diags`.
 SimulateResult simulate(const ir::Program &program, ir::DiagnosticEngine &diags, const SimulateOptions &options = {});
 
 } // namespace mscclc::passes

@@ -1,4 +1,4 @@
-// What a block stored and others may not see yet.
+// Stores of a block that others may not see yet.
 #include "passes/simulate/machine.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace mscclc::passes::sim {
 
 namespace {
-constexpr std::size_t mostStores = 64; ///< that a block keeps
+constexpr std::size_t mostStores = 64; ///< the most that a block keeps back
 constexpr std::size_t mostBlockBytes = std::size_t{1} << 18;
 } // namespace
 
