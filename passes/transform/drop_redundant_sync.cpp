@@ -15,7 +15,7 @@ bool acquires(OpKind kind) {
   return ir::takes(kind) || ir::flushes(kind);
 }
 
-/// The operations between two syncs of a block, as far as their order to others matters.
+/// The operations between two syncs of a block, with the facts about them that order other operations.
 class Phase {
 public:
   Phase(const ir::Program &program) : program_(program) {}
@@ -47,7 +47,7 @@ public:
         users(op, id) = generation_;
   }
 
-  /// True if something of this phase has to be over before `op` begins.
+  /// True if an operation of this phase must be complete before `op` begins.
   bool mustPrecede(const Op &op) {
     if (empty_)
       return false;
@@ -56,7 +56,7 @@ public:
     const bool released = ir::sends(op.kind);
     if ((moves_ && released) || (acquires_ && (released || op.numChunks() != 0)))
       return true;
-    // Two threads on one channel end or semaphore at once would disturb each other's counts.
+    // Two threads on one channel end or semaphore at the same time would disturb each other's counts.
     if (ir::oneThreadPerPosition(op) &&
         std::ranges::any_of(block_->idsOf(op), [&](std::uint32_t id) { return users(op, id) == generation_; }))
       return true;
@@ -70,7 +70,7 @@ public:
   }
 
 private:
-  /// Accesses in this rank's memory, and those in that of others, whose ranks are not told apart.
+  /// Visits the accesses to this rank's memory and to that of other ranks, which are not distinguished from each other.
   template <typename Visit> void forEachAccess(const Op &op, Visit visit) const {
     ir::forEachMemory(program_, rank_, *block_, op, [&](const ir::MemoryPiece &piece) {
       const ir::MemoryRange range = ir::memoryOf(program_, piece);
@@ -94,7 +94,8 @@ private:
   const ir::ThreadBlock *block_ = nullptr;
   bool empty_ = true, moves_ = false, acquires_ = false, opaque_ = false;
   AccessRecord local_, remote_;
-  std::array<std::vector<std::uint64_t>, 4> users_[2]; // by direction, channel type and id: the last phase's number
+  std::array<std::vector<std::uint64_t>, 4>
+      users_[2]; // by direction, channel type and id: the number of the last phase
   std::uint64_t generation_ = 0;
 };
 
@@ -103,7 +104,7 @@ void collect(const ir::ThreadBlock &block, Phase &phase, std::vector<std::uint32
   const auto end = static_cast<std::uint32_t>(block.ops.size());
   std::uint32_t lastNop = end;
   while (lastNop != 0 && block.ops[lastNop - 1].kind != OpKind::Nop)
-    --lastNop; // no nop asks for what stands after it
+    --lastNop; // nothing after the last nop needs it
   for (std::uint32_t i = 0; i < lastNop;) {
     const Op &op = block.ops[i];
     std::uint32_t next = nextOp(block, i);
@@ -111,7 +112,7 @@ void collect(const ir::ThreadBlock &block, Phase &phase, std::vector<std::uint32
       phase.clear();
     } else if (op.kind != OpKind::Nop) {
       phase.add(op);
-      for (std::uint32_t k = i + 1; k + 1 < next; ++k) // a body's nop beside another sync of that body
+      for (std::uint32_t k = i + 1; k + 1 < next; ++k) // a nop of a body beside another sync of that body
         if (block.ops[k].kind == OpKind::Nop && ir::isBlockSync(block.ops[k + 1].kind))
           redundant.push_back(k);
     } else {

@@ -4,12 +4,14 @@
 
 namespace mscclc::passes {
 
-/// Removes nops that order nothing: no operation since the sync before such a nop has to be over before one that
-/// follows up to the sync after it. Nops inside a pipeline's body stay unless another sync stands beside them, as
-/// they also order one iteration and the next.
+/// Removes nops that order nothing. Such a nop has no operation since the sync before it that must be complete before
+/// an operation between it and the next sync. A nop inside a pipeline's body stays unless another sync is beside it,
+/// because it also orders one iteration before the next.
 ///
-/// Requires: lowered data sync, or sync yet to come would be missed. Runs after infer-sync.
-/// Provides: nothing. Running it again changes nothing.
+/// Example: `copy a→b; nop; copy c→d; nop; copy b→e` becomes `copy a→b; copy c→d; nop; copy b→e`.
+///
+/// Requires: lowered data sync, because sync that is not yet a nop would be missed. Runs after infer-sync. Provides:
+/// nothing. Running it again changes nothing.
 Pass createDropRedundantSyncPass();
 
 } // namespace mscclc::passes

@@ -12,13 +12,13 @@ using ir::OpKind;
 
 namespace {
 
-/// How an operation takes part in synchronisation.
+/// The role of an operation in synchronisation.
 enum class SyncRole : std::uint8_t {
   Other,
   Nop,
   Barrier,
   Asks, ///< carries a DataSync
-  Loop, ///< a pipeline: synchronised before if its body begins so, and after if it ends so
+  Loop, ///< a pipeline: it synchronises before or after, if its body begins or ends with that
 };
 inline constexpr std::size_t syncRoleCount = 5;
 
@@ -50,7 +50,7 @@ inline constexpr auto syncRules = [] {
   });
 }();
 
-/// syncRules by left and right role; the edit is None where there is no rule.
+/// syncRules by left and right role. The edit is None if there is no rule.
 inline constexpr auto syncTable = [] {
   std::array<std::array<SyncRule, syncRoleCount>, syncRoleCount> table{};
   for (const SyncRule &rule : syncRules)
@@ -103,8 +103,7 @@ DataSync SyncElision::syncOf(const Op &op) {
   return ir::isBlockSync(op.kind) ? DataSync::Both : op.sync;
 }
 
-/// True if an earlier run may have merged `op` from several. Flushes of one channel merge into one that does not show
-/// it.
+/// True if an earlier run may have merged `op` from several operations. Merged flushes of one channel look like one.
 bool SyncElision::mergedBefore(const ir::ThreadBlock &block, const Op &op) const {
   return ir::hasDataSync(op.kind) && (block.idsOf(op).size() > 1 || (op.kind == OpKind::Flush && lowered_));
 }

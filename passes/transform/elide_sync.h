@@ -1,30 +1,30 @@
-// Which sync a neighbour makes redundant: half of fusion, which decides both in one walk (fuse.h).
+// Finds sync that a neighbour makes redundant. It is one half of fusion, which decides both in one walk (fuse.h).
 #pragma once
 
 #include "ir/program.h"
 
 namespace mscclc::passes {
 
-/// What becomes of the sync between two neighbours.
+/// The change to the sync between two neighbours.
 enum class SyncEdit : std::uint8_t { None, DropLeft, DropRight, LeftAsksNotAfter, RightAsksNotBefore };
 
-/// The walk decides about a sync before it sees what else merges into the operation after it, as the DSL does. So what
-/// an earlier run left before an operation that may have been merged from several stays, or the output would not be
-/// what the pass makes of it again.
+/// The walk decides about a sync before it has merged later operations into the operation after it, as in the DSL.
+/// After an earlier run, an operation may be a merged one already, and then the decision could differ. So the sync
+/// before such an operation stays, and running the pass again changes nothing.
 class SyncElision {
 public:
-  /// `lowered`: no operation asks for sync; nops say it all.
+  /// `lowered`: no operation carries sync, because nops express it.
   explicit SyncElision(bool lowered) : lowered_(lowered) {}
 
-  /// False if such neighbours never spare each other a sync.
+  /// False if such neighbours never make each other's sync redundant.
   static bool mayEdit(const ir::Op &left, const ir::Op &right);
 
-  /// The sync that an operation brings at its start and its end; of a pipeline that of its body's ends: see `ofBody`.
+  /// Returns the sync of an operation at its start and its end. For a pipeline see `ofBody`.
   static ir::DataSync syncOf(const ir::Op &op);
-  /// That of the body [first, end) of `block`, whose last operation has become `last`.
+  /// Returns the sync of the body [first, end) of `block` at its ends. `last`: its last operation after merging.
   ir::DataSync ofBody(const ir::ThreadBlock &block, std::uint32_t first, std::uint32_t end, const ir::Op &last) const;
 
-  /// What becomes of the sync between `left`, which brings `leftSync`, and operation `right` of `block`, which brings
+  /// Returns the change to the sync between `left` and operation `right` of `block`, which have `leftSync` and
   /// `rightSync`. The walk ends at `end`.
   SyncEdit between(const ir::Op &left, ir::DataSync leftSync, const ir::ThreadBlock &block, std::uint32_t right,
                    ir::DataSync rightSync, std::uint32_t end) const;

@@ -21,7 +21,7 @@ using ir::ChannelType;
 using ir::Op;
 using ir::OpKind;
 
-/// Reports each limit that the program passes, where it first does so in a block.
+/// Reports each limit that the program exceeds, at the first place in each block.
 class LimitCheck {
 public:
   LimitCheck(const ir::Program &program, const Target &target, ir::DiagnosticEngine &diags)
@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  /// Of the first rank that has too much for a proxy: mostly, all have.
+  /// Reports the first rank that has too many requests for a proxy, because mostly all ranks have.
   void checkProxies() {
     const std::vector<std::uint64_t> semaphores = portSemaphores();
     bool isSaidOfIds = false, isSaidOfSemaphores = false;
@@ -56,8 +56,8 @@ private:
   /// Input, output and scratch (executor.cc, setupRegisteredMemories).
   static constexpr std::uint64_t ownMemories = 3;
 
-  /// By rank. Between two ranks the executor builds as many on both sides as there are channels on the side that has
-  /// more (getUnpairedChannelInfos).
+  /// Returns the number of port semaphores by rank. Between two ranks, the executor makes as many on both sides as the
+  /// side with more channels has (getUnpairedChannelInfos).
   std::vector<std::uint64_t> portSemaphores() const {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> channels; // [from, to]
     std::vector<std::uint64_t> taken;
@@ -96,7 +96,7 @@ private:
         diags_.report(diag::limit_barriers, at(i), {op.imm, rank_, block_, target_, limits_.barriersPerRank});
   }
 
-  /// The first operation that shows use `use` of a table, or the block's first.
+  /// Returns the first operation that uses `use` of a table, or the block's first.
   std::size_t firstUser(const ir::ThreadBlock &block, const ir::ResourceUse &use, bool remote) const {
     for (std::size_t i = 0; i < block.ops.size(); ++i) {
       const Op &op = block.ops[i];
@@ -141,7 +141,7 @@ private:
   std::uint32_t rank_ = 0, block_ = 0;
 };
 
-/// A launch of no blocks is an error of CUDA's: a rank without blocks gets one that does nothing.
+/// Adds a block that does nothing to each rank without blocks, because CUDA refuses a launch of no blocks.
 std::uint64_t addIdleBlocks(ir::Program &program) {
   std::uint64_t added = 0;
   for (ir::Rank &rank : program.ranks)
@@ -152,10 +152,11 @@ std::uint64_t addIdleBlocks(ir::Program &program) {
   return added;
 }
 
-/// Double scratch is cut in halves by bytes, and a scratch chunk has the bytes of the user's allocation over the rank's
-/// chunks (executor.cc, setupScratchBuffer): that puts the second half anywhere, while threads move words of 16 bytes.
-/// Allocations are multiples of 512 bytes, so powers of two up to 32 cut them well. Where a rank has another number of
-/// chunks, scratch gets as many as make its halves multiples of 16 bytes, the same on all ranks.
+/// Aligns the halves of double scratch. The executor divides scratch into halves by bytes, and a scratch chunk has the
+/// bytes of the user's allocation divided by the rank's chunks (executor.cc, setupScratchBuffer). So the second half
+/// could begin at any byte, while threads move words of 16 bytes. Allocations are multiples of 512 bytes, so powers of
+/// two up to 32 divide them well. For another number of chunks, scratch grows until its halves are multiples of 16
+/// bytes, the same on all ranks.
 std::uint64_t alignScratchHalves(ir::Program &program) {
   const auto cutsWell = [](const ir::Rank &rank) {
     const std::uint32_t chunks = ir::chunksOfScale(rank);
@@ -168,7 +169,7 @@ std::uint64_t alignScratchHalves(ir::Program &program) {
   for (ir::Rank &rank : program.ranks) {
     const std::uint32_t missing = (step - rank.scratchChunks % step) % step;
     if (rank.scratchChunks + missing < rank.scratchChunks)
-      continue; // so many that limitMessages refuses them
+      continue; // there are so many that limitMessages refuses them
     rank.scratchChunks += missing;
     added += missing;
   }

@@ -4,16 +4,20 @@
 
 namespace mscclc::passes {
 
-/// Makes the program fit the executor. Operations with too many channels, semaphores or chunks for its fixed arrays or
-/// for the threads of a block become several that mean the same, with nops where one needs another's result; so do
-/// those that it does only one by one. Chunks of an in-place collective's smaller buffer are named by the larger one
-/// where the executor finds them only so. A rank without thread blocks gets one. Double
-/// scratch gets chunks enough that its halves are aligned. Where the program states no largest
-/// message, the largest that the executor takes is stated. What cannot be made to fit (too many operations, channels or
-/// remote buffers in a block, barriers on a rank, threads, bytes beyond an offset or in reused scratch) is refused.
+/// Makes the program fit the executor.
+/// - Splits operations with more channels, semaphores or chunks than its fixed arrays, or the threads of a block, can
+/// take.
+///   A nop is added where one part needs the result of another. Also splits operations that it does only one by one.
+/// - Names chunks of an in-place collective's smaller buffer by the larger one, if the executor only finds them so.
+/// - Adds a thread block to a rank without one.
+/// - Adds chunks to double scratch so that its halves are aligned.
+/// - Sets the largest message that the executor takes, if the program has no limit.
 ///
-/// Requires: lowered data sync and a single instance: it counts what the plan will hold.
-/// Provides: no limit of the target is passed. Running it again changes nothing.
+/// Refuses what cannot fit: too many operations, channels or remote buffers in a block, barriers on a rank, threads, or
+/// bytes beyond an offset or in reused scratch.
+///
+/// Requires: lowered data sync and a single instance, because it counts what the plan will hold. Provides: the program
+/// is within all limits of the target. Running it again changes nothing.
 Pass createFitExecutorPass();
 
 } // namespace mscclc::passes

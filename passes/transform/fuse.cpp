@@ -18,9 +18,8 @@ using ir::DataSync;
 using ir::Op;
 using ir::OpKind;
 
-/// Walks one block after another, merging operations and sparing syncs; buffers are kept between them. Where merging
-/// took an order away, the block is walked again with the operations that are to blame kept apart, from where the first
-/// of them was merged.
+/// Walks through the blocks, merges operations and removes sync. Buffers are reused. If merging lost an order, the
+/// block is walked again with those operations kept apart, from the place where the first of them was merged.
 class Fuser {
 public:
   explicit Fuser(const PassContext &context)
@@ -37,7 +36,7 @@ public:
     current_.enter(rank, block);
     apart_.assign(block.ops.size(), false);
     given_.resize(block.ops.size());
-    for (std::size_t i = 0; i < given_.size(); ++i) // the sweep takes some of it
+    for (std::size_t i = 0; i < given_.size(); ++i) // the sweep removes part of it
       given_[i] = block.ops[i].sync;
     unasked_.resize(block.ops.size());
     const Counts before = counts;
@@ -63,7 +62,7 @@ public:
       sweep();
     }
     counts.apart += static_cast<std::uint64_t>(std::ranges::count(apart_, true));
-    if (changed_) { // exact sizes: a block's lists live as long as the program
+    if (changed_) { // exact sizes, because a block's lists live as long as the program
       block.ops = std::vector<Op>(out_.ops);
       block.chunks = std::vector<ir::Chunk>(out_.chunks);
       block.ids = std::vector<std::uint32_t>(out_.ids);
@@ -76,7 +75,7 @@ public:
   Counts counts;
 
 private:
-  /// Before anything is merged: of the program as it came.
+  /// Finds late packets in the original program, before anything is merged.
   void findLatePackets() {
     isStarted_ = true;
     const auto reducesPackets = [](const ir::Rank &rank) {
@@ -89,7 +88,7 @@ private:
       latePackets_.emplace(program_, isOneRank_);
   }
 
-  /// Between what the operations of in_ ask for now and what they asked for at first.
+  /// Exchanges the current sync of the operations of in_ with their original sync.
   void swapSyncs() {
     for (std::uint32_t i = 0; i < given_.size(); ++i)
       std::swap(given_[i], in_->ops[i].sync);
@@ -112,13 +111,13 @@ private:
     fuseRange(0, end);
   }
 
-  /// Sweeps a block without pipelines again from `leader` on, with which a merged operation began. What lies before it
-  /// stays, with what its operations and it ask for now (given_ has that). `before`: the counts without this block.
+  /// Walks a block without pipelines again, from `leader` on, with which a merged operation began. Everything before it
+  /// stays, with its current sync (given_ has that). `before`: the counts without this block.
   void sweepFrom(std::uint32_t leader, const Counts &before) {
     counts = before;
     counts.unasked = unasked_[leader];
     movesThreads_ = false;
-    std::uint32_t kept = 0; // operations of out_
+    std::uint32_t kept = 0; // number of operations of out_
     for (std::uint32_t i = 0; i < leader; ++i) {
       const bool merged = into_[i].leader != i;
       counts.merged += merged;
@@ -147,7 +146,7 @@ private:
     DataSync sync = DataSync::None; // at its start and its end
   };
 
-  /// False if no two neighbours may merge or spare each other a sync: then the sweep would change nothing.
+  /// False if no two neighbours can merge or make each other's sync redundant. Then the walk would change nothing.
   static bool mayChange(const ir::ThreadBlock &block) {
     for (std::size_t i = 0; i + 1 < block.ops.size(); ++i) {
       const Op &left = block.ops[i], &right = block.ops[i + 1];
@@ -206,8 +205,9 @@ private:
     emit();
   }
 
-  /// A word's sum takes its operands in turn. Where the last come late, the first had better be summed until then: such
-  /// sums stay apart, in programs that ask for it or whose order is the compiler's.
+  /// True if `next` reads packets that come later than those of the current operation. The sum of a word takes its
+  /// operands in turn, so it is better to sum the first ones while the last ones are still missing. Such sums stay
+  /// apart in programs that ask for it, and in programs whose order the compiler chooses.
   bool comesLater(const Op &next) {
     if (!readsLate(next))
       return false;
@@ -257,18 +257,18 @@ private:
   std::uint32_t rank_ = 0;
   ir::ThreadBlock *in_ = nullptr;
   ir::ThreadBlock out_;
-  std::vector<DataSync> given_;        // by operation of in_: what it asked for at first
+  std::vector<DataSync> given_;        // by operation of in_: its original sync
   std::vector<MergedInto> into_;       // by operation of in_
-  std::vector<std::uint64_t> unasked_; // by leader: counts.unasked when it began
-  std::vector<bool> apart_;            // operations of in_ that may not merge into what stands before them
-  bool movesThreads_ = false;          // some operation that names ids was merged
+  std::vector<std::uint64_t> unasked_; // by leader: counts.unasked at its beginning
+  std::vector<bool> apart_;            // operations of in_ that may not merge with the one before them
+  bool movesThreads_ = false;          // an operation with ids was merged
   MergedOp current_;
   ThreadOrder order_;
-  std::uint32_t leader_ = 0;   // operation of in_ with which the current one began
-  std::optional<bool> isLate_; // that one reads late packets; empty: nobody has asked
-  bool isStarted_ = false;     // some block is or was walked
+  std::uint32_t leader_ = 0;   // the operation of in_ with which the current one began
+  std::optional<bool> isLate_; // the current one reads late packets; empty: not yet known
+  bool isStarted_ = false;     // some block was walked
   std::optional<LatePackets> latePackets_;
-  std::vector<Body> bodies_; // of the block's pipelines, in order
+  std::vector<Body> bodies_; // the block's pipelines, in order
   std::size_t nextBody_ = 0, body_ = 0;
   bool changed_ = false;
 };

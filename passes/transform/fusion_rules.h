@@ -1,7 +1,7 @@
-// What may merge with what: the rules of the MSCCL++ DSL, as a table.
+// The table of operations that may merge: the rules of the MSCCL++ DSL.
 //
-// Source of the rules: python/mscclpp/language/internal/operations.py. Where they are unsound there, the `Need`s here
-// are stricter: see Accumulates, OneSourceBuffer and LandsInPlace.
+// Source of the rules: python/mscclpp/language/internal/operations.py. Some are unsound there; here their `Need`s are
+// stricter: see Accumulates, OneSourceBuffer and LandsInPlace.
 #pragma once
 
 #include "ir/program.h"
@@ -11,36 +11,37 @@
 
 namespace mscclc::passes {
 
-/// Conditions on two neighbours, besides their kinds; a set is an or of these.
+/// Conditions on two neighbours, besides their kinds. A set of them is a bitwise or.
 enum Need : std::uint16_t {
   SameChannelType = 1 << 0,
-  SameGroup = 1 << 1,     ///< the same slice of the same thread-block group, or none
-  SameFirstSize = 1 << 2, ///< sources 0 are of one size
+  SameGroup = 1 << 1,     ///< the same slice of the same thread-block group, or neither has one
+  SameFirstSize = 1 << 2, ///< the first sources have one size
   SameSources = 1 << 3,
   SameReduceOp = 1 << 4,
   SameIds = 1 << 5,
   DisjointIds = 1 << 6,
-  /// Sources of a memory-channel put lie in one kind of buffer: the kernel takes the base address of the first for all.
+  /// The sources of a memory-channel put are in one kind of buffer, because the kernel uses the base address of the
+  /// first for all.
   OneSourceBuffer = 1 << 7,
-  /// Both reduce into their first source, and no further source lies in it: only then is running the left one's
-  /// sources and then the right one's the same as one sum.
+  /// Both reduce into their first source, and no other source is in it. Only then is one sum the same as the left one's
+  /// sources followed by the right one's.
   Accumulates = 1 << 8,
   SendsResult = 1 << 9,   ///< every source of the right one is the left one's destination 0
   SendsPackets = 1 << 10, ///< every source of the right one is the left one's destination 1, the packet copy
-  ViaMemory = 1 << 11,    ///< the right one goes through memory channels, and so does the merged one
-  StoresResult = 1 << 12, ///< a switch broadcast of what the left one has just reduced, of the same size
-  /// The reduced chunk is the broadcast's own place, so that it is written although the merged one writes no local
+  ViaMemory = 1 << 11,    ///< the right one uses memory channels, and so does the merged one
+  StoresResult = 1 << 12, ///< a switch broadcast of the result of the left one, of the same size
+  /// The reduced chunk is the broadcast's own place. So it is written, although the merged operation writes no local
   /// chunk.
   LandsInPlace = 1 << 13,
 };
 
-/// How an operand list of the merged operation comes about.
+/// The way in which an operand list of the merged operation is made.
 enum class Join : std::uint8_t {
   Left,       ///< the left one's
   Right,      ///< the right one's
   Append,     ///< the left one's, then the right one's
   AppendRest, ///< the same without the right one's first
-  Union,      ///< the left one's, then those of the right one's that are new
+  Union,      ///< the left one's, then the new ones of the right one's
 };
 
 struct FusionRule {
@@ -94,7 +95,7 @@ inline constexpr auto fusionRules = [] {
   });
 }();
 
-/// Index + 1 into fusionRules by left and right kind; 0: no rule.
+/// Index + 1 into fusionRules, by left and right kind; 0: no rule.
 inline constexpr auto fusionTable = [] {
   std::array<std::array<std::uint8_t, ir::opKindCount>, ir::opKindCount> table{};
   for (std::size_t i = 0; i < fusionRules.size(); ++i)
@@ -102,7 +103,7 @@ inline constexpr auto fusionTable = [] {
   return table;
 }();
 
-/// The rule for two kinds, or null.
+/// Returns the rule for two kinds, or null.
 inline const FusionRule *fusionRule(ir::OpKind left, ir::OpKind right) {
   const std::uint8_t entry = fusionTable[std::size_t(left)][std::size_t(right)];
   return entry ? &fusionRules[entry - 1] : nullptr;

@@ -27,26 +27,26 @@ public:
   std::uint64_t inserted = 0;
 
 private:
-  /// What an operation, with its body, does in the memory of its own rank.
+  /// An access of an operation, with its body, to memory of its own rank.
   struct Touch {
     ir::MemoryRange range;
     ir::Access access;
     bool isPacket;
-    bool isUnawaited; ///< it reads packets and does not wait for them
+    bool isUnawaited; ///< it reads packets without waiting for them
   };
-  /// And in that of another.
+  /// An access to memory of another rank.
   struct AwayTouch {
     std::uint32_t rank;
     ir::Access access;
     ir::MemoryRange range;
     ThreadShares shares;
   };
-  /// Since the last sync. Packet operations wait for each other's packets, so what they write counts only for one that
-  /// does not: a ppkt through a port.
+  /// The accesses since the last sync. Packet operations wait for each other's packets. So their writes only matter to
+  /// an operation that does not wait: a ppkt through a port.
   struct Accesses {
     AccessRecord plain, packets;
-    RemoteAccesses remote; ///< of programs of statements alone
-    // Of the operation at hand.
+    RemoteAccesses remote; ///< in programs of statements only
+    // Of the current operation.
     std::vector<Touch> own;
     std::vector<AwayTouch> away;
     void clear() {
@@ -56,7 +56,7 @@ private:
     }
   };
 
-  /// Walks [begin, end), the body of `header`, or the block.
+  /// Walks [begin, end): the body of `header`, or the block.
   void walk(std::uint32_t begin, std::uint32_t end, std::uint32_t header, Accesses &seen) {
     seen.clear();
     for (std::uint32_t i = begin; i < end;) {
@@ -72,7 +72,7 @@ private:
         }
         if (op.kind == ir::OpKind::Pipeline)
           walk(i + 1, next, i, accesses_[1]);
-        // All of the operation's own accesses count from here, whichever of them conflicted.
+        // From here on all of the operation's own accesses count, even if only one of them conflicted.
         for (const Touch &touch : seen.own)
           if (!touch.isPacket)
             seen.plain.addLatest(touch.access, touch.range);
@@ -96,8 +96,8 @@ private:
            });
   }
 
-  /// Lists what [begin, end), an operation with its body, touches. In the memory of other ranks only in programs of
-  /// statements: one of thread blocks says itself where they meet between two puts.
+  /// Lists the accesses of [begin, end), an operation with its body. Lists accesses to other ranks' memory only in
+  /// programs of statements. A program of thread blocks synchronises these itself.
   void collect(std::uint32_t begin, std::uint32_t end, std::uint32_t header, Accesses &seen) const {
     seen.own.clear();
     seen.away.clear();

@@ -6,7 +6,7 @@
 namespace mscclc::passes {
 namespace {
 
-/// True if it waits for what another block does in this launch. That a launch has begun is told by relaxed signals.
+/// True if it waits for another block in this launch. Relaxed signals only mean that a launch has begun.
 bool waitsForOthers(const ir::Op &op) {
   return op.kind == ir::OpKind::Barrier || ir::awaitsPackets(op.kind) ||
          (ir::takes(op.kind) && !ir::isRelaxed(op.kind));

@@ -1,4 +1,4 @@
-// Which packets come late: those whose sender waits for something before it sends them.
+// Finds packets that come late: their sender waits for something before it sends them.
 #pragma once
 
 #include "ir/program.h"
@@ -14,7 +14,7 @@ public:
   /// same places.
   LatePackets(const ir::Program &program, bool isOneRank);
 
-  /// True if `op`, of a block of `rank`, reads some of them.
+  /// True if `op`, of a block of `rank`, reads some late packets.
   bool isReadBy(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op) const;
 
 private:

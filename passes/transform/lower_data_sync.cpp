@@ -7,7 +7,7 @@
 namespace mscclc::passes {
 namespace {
 
-/// Collects the nops that `block` asks for, and settles the requests.
+/// Collects the nops that `block` needs, and clears the sync of its operations.
 void collect(ir::ThreadBlock &block, std::vector<NopInsertion> &nops) {
   std::uint32_t header = noPipeline, bodyEnd = 0;
   for (std::uint32_t i = 0; i < block.ops.size(); ++i) {

@@ -4,10 +4,12 @@
 
 namespace mscclc::passes {
 
-/// Turns the sync that signals, waits, semaphore operations and flushes ask for into nops before and after them.
+/// Turns the sync of signals, waits, semaphore operations and flushes into nops before and after them.
 ///
-/// Requires: nothing. Runs after fuse, which drops what a neighbour makes redundant.
-/// Provides: lowered data sync: no operation asks for sync any more. Running it again changes nothing.
+/// Example: `signal [0] sync before` becomes `nop; signal [0]`.
+///
+/// Requires: nothing. Runs after fuse, which removes sync that a neighbour makes redundant. Provides: lowered data
+/// sync: no operation carries sync. Running it again changes nothing.
 Pass createLowerDataSyncPass();
 
 /// True if no statement is left, and no operation carries a DataSync.

@@ -53,7 +53,7 @@ const FusionRule *MergedOp::ruleFor(const Op &next) {
   const auto needs = [&](Need need) { return (rule->needs & need) != 0; };
   if (!rule)
     return nullptr;
-  // One thread for each that it names: a block has no more.
+  // One thread handles each id, and a block has no more threads.
   if (rule->ids != Join::Left && ids_.size() + next.numIds > program_.threadsPerBlock)
     return nullptr;
   if (needs(SameChannelType) && op_.channelType != next.channelType)
@@ -71,7 +71,7 @@ const FusionRule *MergedOp::ruleFor(const Op &next) {
   return rule;
 }
 
-/// True if the operands are as the rule needs them.
+/// True if the operands satisfy the rule.
 bool MergedOp::operandsAllow(const FusionRule &rule, const Op &next) {
   const std::span<const Chunk> srcs = block_->srcs(next), dsts = block_->dsts(next);
   const auto needs = [&](Need need) { return (rule.needs & need) != 0; };
@@ -93,7 +93,7 @@ bool MergedOp::operandsAllow(const FusionRule &rule, const Op &next) {
   return !needs(Accumulates) || accumulates(next);
 }
 
-/// True if `chunk` is this rank's share of what a switch broadcast writes at `target`.
+/// True if `chunk` is this rank's share of the memory that a switch broadcast writes at `target`.
 bool MergedOp::landsInPlace(const Chunk &chunk, const Chunk &target) const {
   const ir::BufferKind buffer = ir::bufferOf(program_.ranks[rank_], target);
   return ir::memoryOf(program_, rank_, chunk) ==
@@ -121,7 +121,7 @@ bool MergedOp::accumulates(const Op &next) {
   return othersChecked_;
 }
 
-/// Marks `id` as one of the operation's. False if it was marked before.
+/// Marks `id` as one of the operation's. False if it was marked already.
 bool MergedOp::mark(std::uint32_t id) {
   if (id >= seen_.size())
     seen_.resize(id + 1, 0);

@@ -1,4 +1,5 @@
-// An operation of a block with the neighbours that are merged into it: the other half of fusion (fuse.h).
+// An operation of a block together with the neighbours that are merged into it. It is the other half of fusion
+// (fuse.h).
 #pragma once
 
 #include "passes/transform/fusion_rules.h"
@@ -12,11 +13,11 @@ class MergedOp {
 public:
   explicit MergedOp(ir::Program &program) : program_(program) {}
 
-  /// Operations of `block`, one of `rank`, follow.
+  /// Begins `block`, one of `rank`.
   void enter(std::uint32_t rank, const ir::ThreadBlock &block);
-  /// Begins anew with `op` alone.
+  /// Begins with `op` alone.
   void start(const ir::Op &op);
-  /// The rule by which `next` may be merged into it, or null.
+  /// Returns the rule by which `next` may be merged into it, or null.
   const FusionRule *ruleFor(const ir::Op &next);
   void merge(const FusionRule &rule, const ir::Op &next);
 
@@ -43,7 +44,7 @@ private:
   std::vector<ir::Chunk> srcStore_, dstStore_;
   std::vector<std::uint32_t> idStore_;
   std::vector<std::uint64_t> seen_; ///< by id: the generation that used it last
-  std::uint64_t generation_ = 0;    ///< counts operations begun
+  std::uint64_t generation_ = 0;    ///< number of operations begun
   bool idsSeen_ = false, othersChecked_ = false;
 };
 

@@ -12,10 +12,10 @@ namespace {
 
 using ir::BufferKind;
 
-/// What becomes of a remote buffer of a rank.
+/// The new name of a remote buffer of a rank.
 struct Renamed {
   std::uint32_t id = 0;               ///< its new number
-  std::optional<std::uint32_t> share; ///< of one that is a share of another: where it begins there
+  std::optional<std::uint32_t> share; ///< for a share of another buffer: the index of its beginning there
 };
 
 class Renaming {
@@ -40,7 +40,7 @@ private:
     return ir::canonicalPlace(program_, rank, share_, index);
   }
 
-  /// By old number. Empty: all stay as they are.
+  /// Returns the new names by old number. Empty: nothing changes.
   std::vector<Renamed> renameRemotes(ir::Rank &rank) const {
     std::vector<Renamed> result;
     if (std::ranges::none_of(rank.remoteBuffers, [&](const ir::RemoteBuffer &b) { return b.buffer == share_; }))
@@ -84,7 +84,7 @@ private:
     }
   }
 
-  /// Two entries that became one are listed once.
+  /// Lists two entries once that became the same.
   static void renameTable(std::vector<ir::ResourceUse> &table, std::span<const Renamed> remotes) {
     if (remotes.empty())
       return;

@@ -1,4 +1,4 @@
-// Names chunks of an in-place collective as an executor finds them.
+// Names chunks of an in-place collective so that an executor finds them.
 #pragma once
 
 #include "ir/program.h"
@@ -7,12 +7,12 @@
 
 namespace mscclc::passes {
 
-/// In place, AllGather's input is a share of its output, and ReduceScatter's output a share of its input. The executor
-/// finds such a share by an offset of the rank that runs the operation, where it is another rank's buffer, and by none,
-/// where a port sends from it (executor.cc registers whole allocations; execution_plan.cc, setupOperation, adds
-/// constSrcOffset and constDstOffset). Those chunks are named as chunks of the larger buffer instead: there it is right
-/// on every rank. Local memory operations get the buffer's own address and stay as they are. Returns how many chunks
-/// got another name.
+/// In place, AllGather's input is a share of its output, and ReduceScatter's output is a share of its input. If such a
+/// share is another rank's buffer, the executor applies the offset of the rank that runs the operation. If a port sends
+/// from it, the executor applies no offset (executor.cc registers whole allocations; execution_plan.cc, setupOperation,
+/// adds constSrcOffset and constDstOffset). Both are wrong. So such chunks are named as chunks of the larger buffer,
+/// which is right on every rank. Local memory operations use the buffer's own address and are unchanged. Returns the
+/// number of renamed chunks.
 std::uint64_t nameInPlace(ir::Program &program);
 
 } // namespace mscclc::passes

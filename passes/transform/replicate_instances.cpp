@@ -74,7 +74,8 @@ private:
     rank.blocks = std::move(blocks);
   }
 
-  /// Turns a copy of a block into its instance `instance`. Each operand belongs to one operation and is shifted once.
+  /// Turns a copy of a block into its instance `instance`. Each operand belongs to one operation, so it is shifted
+  /// once.
   void shift(ir::ThreadBlock &block, std::uint32_t instance) const {
     for (ir::Chunk &chunk : block.chunks) {
       if (shifts_)
@@ -91,7 +92,7 @@ private:
         op.imm = op.imm * n_ + instance;
   }
 
-  /// Chunk c stands for n chunks now, each of which is the same sum over the same part of its contributions.
+  /// Replaces each chunk by n chunks. Each of them is the same sum, of the same parts of its contributions.
   void replicateExpectations() {
     std::vector<ir::Expectation> all;
     all.reserve(program_.collective.expectations.size() * n_);

@@ -4,13 +4,13 @@
 
 namespace mscclc::passes {
 
-/// Makes n instances of the program: n times the chunks, channels, semaphores and blocks; id k of instance i becomes
-/// k·n + i, and chunk index k of an operation on s chunks becomes k·n + i·s. Under Replication::None chunk indexes
-/// stay, so that all instances move the same data. An interleaved program whose operations cut a buffer in pieces of
-/// different sizes, so that one instance would touch what another writes, is refused.
+/// Makes n instances of the program: n times the chunks, channels, semaphores and blocks. Id k of instance i becomes
+/// k·n + i. Chunk index k of an operation on s chunks becomes k·n + i·s. Under Replication::None chunk indices stay, so
+/// all instances move the same data. Refuses an interleaved program whose operations divide a buffer into pieces of
+/// different sizes, because one instance would touch chunks that another one writes.
 ///
-/// Requires: nothing. Runs after infer-sync, which looks at the chunks as the program names them.
-/// Provides: a single instance. Running it again changes nothing.
+/// Requires: nothing. Runs after infer-sync, which needs the chunks that the program names. Provides: a single
+/// instance. Running it again changes nothing.
 Pass createReplicateInstancesPass();
 
 } // namespace mscclc::passes

@@ -14,22 +14,22 @@ using ir::Chunk;
 using ir::Op;
 using ir::OpKind;
 
-/// How an operation may be split.
+/// The way in which an operation may be split.
 enum class SplitForm : std::uint8_t {
   Never,
   Ids,          ///< a list of channels or semaphores
   Pairs,        ///< pairs of a source and a destination, each with its channel
   SharedSource, ///< one source, several destinations
-  Sum,          ///< sources summed step by step into destination 0; further ones are sent after it
+  Sum,          ///< sources summed step by step into destination 0; the remaining ones are sent after it
 };
 
 struct SplitRule {
   SplitForm form = SplitForm::Never;
   OpKind step = OpKind::Nop; ///< Sum: takes some of the sources and keeps the sum
-  OpKind send = OpKind::Nop; ///< Sum: sends destination 0 on
+  OpKind send = OpKind::Nop; ///< Sum: sends destination 0
 };
 
-/// Follows from what the operation stores and from its shape: what names any number of something may be cut there.
+/// Returns the rule that follows from the operation's stores and its shape. A list of any length can be split.
 constexpr SplitRule splitRule(OpKind kind) {
   const ir::OpShape &shape = ir::opShapes[static_cast<std::size_t>(kind)];
   const ir::Stored stored = ir::info(kind).stored;
@@ -46,14 +46,14 @@ constexpr SplitRule splitRule(OpKind kind) {
   return {SplitForm::Sum, shape.srcs.maxRemote != 0 ? OpKind::ReadReduce : OpKind::Reduce, OpKind::Put};
 }
 
-/// Rewrites one block after another; buffers are kept between them.
+/// Rewrites one block after another. Buffers are reused.
 ///
-/// What one thread does keeps its order. Thread i has position i of an operation; cut into pieces of n, position i goes
-/// to thread i mod n, in piece i / n. All operations of a block that are cut so are cut by the same n, and those that
-/// stay whole have no more than n positions. So two positions of one thread are again of one thread: what was first at
-/// a position, a put before its signal, is first still, and no nop is needed between pieces. A block that runs its
-/// operations one by one, each for all positions, is as far after the pieces as it was after the whole; so whoever got
-/// to its end before does now.
+/// The order of each thread's work stays. Thread i has position i of an operation. After splitting into pieces of n,
+/// position i belongs to thread i mod n, in piece i / n. All operations of a block are split by the same n, and those
+/// that stay whole have at most n positions. So two positions of one thread still belong to one thread. The first work
+/// at a position, such as a put before its signal, is still the first, and no nop is needed between pieces. A block
+/// runs its operations one by one, each for all positions. After the pieces it has done the same as after the whole
+/// operation. So every block that reached its end before still does.
 class Splitter {
 public:
   Splitter(ir::Program &program, const Target &target, ir::DiagnosticEngine &diags)
@@ -94,8 +94,8 @@ public:
   SplitCounts counts;
 
 private:
-  /// The pieces of what one thread each does. Semaphores have more room than channels: they take it where no operation
-  /// on channels is cut shorter.
+  /// Chooses the sizes of the pieces of operations that one thread does at each position. Semaphores have more room
+  /// than channels, and use it if no operation on channels is split shorter.
   void chooseWidths() {
     channelWidth_ = std::min(limits_.channelsPerOp, program_.threadsPerBlock);
     semaphoreWidth_ = std::min(limits_.semaphoresPerOp, program_.threadsPerBlock);
@@ -114,30 +114,30 @@ private:
   }
   bool mustSplit(const Op &op) const { return tooWide(op) || mixesSources(op) || lacksFlush(op) || sendsPackets(op); }
 
-  /// handlePut and handlePutPackets look for all sources in the buffer of the first.
+  /// handlePut and handlePutPackets read all sources from the buffer of the first.
   bool mixesSources(const Op &op) const {
     const std::span<const Chunk> srcs = in_->srcs(op);
     return (op.kind == OpKind::Put || op.kind == OpKind::PutPacket) && op.channelType == ir::ChannelType::Memory &&
            std::ranges::any_of(srcs, [&](const Chunk &src) { return src.space != srcs[0].space; });
   }
-  /// A pwsf that ends with its signal is followed by a flush of the same threads.
+  /// A pwsf that ends with its signal needs a flush by the same threads after it.
   bool lacksFlush(const Op &op) const { return op.kind == OpKind::PutWithSignalAndFlush && !limits_.flushingPuts; }
-  /// Through a port, handlePutPackets names the source in the memory of the first plan that the executor has loaded,
-  /// whichever runs (it leaves out localMemoryIdBegin_); handleReadPutPackets sends the same packets from the right
-  /// one.
+  /// Through a port, handlePutPackets takes the source from the memory of the first plan that the executor has loaded,
+  /// whichever plan runs (it omits localMemoryIdBegin_). handleReadPutPackets sends the same packets from the right
+  /// memory.
   bool sendsPackets(const Op &op) const {
     return op.kind == OpKind::PutPacket && op.channelType == ir::ChannelType::Port &&
            std::ranges::all_of(in_->srcs(op), [](const Chunk &src) { return src.space == ir::ChunkSpace::Scratch; });
   }
 
-  /// Why splitting `op` would change what it does, or null.
+  /// Returns why splitting `op` would change its result, or null.
   const char *obstacle(std::uint32_t rank, const Op &op) const {
     const SplitRule rule = splitRule(op.kind);
     if (rule.form == SplitForm::Never)
       return "it is one operation on all of them";
     if (rule.form != SplitForm::Sum || op.numSrcs <= limits_.chunksPerSide)
       return nullptr;
-    // A later step must not read what an earlier one has written, other than as the sum so far.
+    // A later step must not read what an earlier one has written, except the sum so far.
     const std::span<const Chunk> srcs = in_->srcs(op);
     const ir::MemoryRange sum = ir::memoryOf(program_, rank, in_->dsts(op)[0]);
     for (std::uint32_t i = limits_.chunksPerSide; i < srcs.size(); ++i)
@@ -208,7 +208,7 @@ private:
       piece(op, {}, {}, ids.subspan(at, std::min<std::size_t>(maxIds(op), ids.size() - at)));
   }
 
-  /// A piece for each source. Positions are counted anew in each, so a nop stands in for the order of threads.
+  /// Makes a piece for each source. Positions start again in each, so a nop replaces the order of threads.
   void splitPackets(const Op &op) {
     const std::span<const Chunk> srcs = in_->srcs(op), dsts = in_->dsts(op);
     const std::span<const std::uint32_t> ids = in_->idsOf(op);
@@ -244,7 +244,7 @@ private:
     step.kind = rule.step;
     if (rule.step != OpKind::ReadReduce)
       step.channelType = ir::ChannelType::None;
-    // Sources are taken in their order: destination 0 holds the sum so far and is the next step's first source.
+    // Takes sources in their order. Destination 0 holds the sum so far, and is the first source of the next step.
     std::vector<Chunk> rest(srcs.begin(), srcs.end());
     std::size_t done = 0;
     while (rest.size() - done > limits_.chunksPerSide) {
@@ -273,7 +273,7 @@ private:
   const ExecutorLimits &limits_;
   ir::DiagnosticEngine &diags_;
   const ir::ThreadBlock *in_ = nullptr;
-  std::uint32_t channelWidth_ = 0, semaphoreWidth_ = 0; ///< of the block
+  std::uint32_t channelWidth_ = 0, semaphoreWidth_ = 0; ///< of the current block
   ir::ThreadBlock out_;
 };
 

@@ -1,4 +1,4 @@
-// Splits operations that an executor cannot do as one into several that mean the same.
+// Splits operations that an executor cannot do as one into several with the same result.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -8,14 +8,14 @@
 namespace mscclc::passes {
 
 struct SplitCounts {
-  std::uint64_t split = 0;  ///< operations that became several
-  std::uint64_t pieces = 0; ///< what they became, nops not counted
+  std::uint64_t split = 0;  ///< number of operations that were split
+  std::uint64_t pieces = 0; ///< number of their pieces, without nops
   std::uint64_t nops = 0;   ///< nops between pieces
 };
 
-/// Splits the operations of all blocks that name more channels, semaphores or chunks on a side than `target` takes, or
-/// more than a block has threads where each is one thread's; and those that it gets wrong as one. Those that cannot be
-/// split are reported.
+/// Splits the operations of all blocks that exceed `target`: more channels, semaphores or chunks on a side than it
+/// takes, or more than a block has threads, if each belongs to one thread. Also splits operations that it gets wrong.
+/// Reports those that cannot be split.
 SplitCounts splitWideOps(ir::Program &program, const Target &target, ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::passes

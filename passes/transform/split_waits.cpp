@@ -13,7 +13,7 @@ bool waitsOnSeveral(const ir::Op &op) {
   return op.numIds > 1 && ir::takes(op.kind);
 }
 
-/// Returns how many operations were split.
+/// Splits waits in `block`. Returns the number of operations that were split.
 std::uint64_t splitIn(ir::ThreadBlock &block, ExclusiveWaits &waits) {
   if (std::ranges::none_of(block.ops, waitsOnSeveral))
     return 0;

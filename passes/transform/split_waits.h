@@ -4,13 +4,15 @@
 
 namespace mscclc::passes {
 
-/// Splits waits of several channels, and acquires of several semaphores, where another thread of the block waits on one
-/// of these too between the two syncs around them. Thread i of a block waits on the i-th channel of an operation, and
-/// two threads that wait on one channel at once take each other's signals. The DSL fuses waits without a look at that,
-/// so its plans may come so; our own fuse does not.
+/// Splits waits on several channels, and acquires of several semaphores, if another thread of the block may wait on one
+/// of them at the same time, between the same two syncs. Thread i of a block waits on the i-th channel of an operation.
+/// Two threads that wait on one channel at the same time take each other's signals. The DSL fuses waits without this
+/// check, so its plans may need splitting; the pass fuse checks it.
 ///
-/// Requires: no sync that is dropped later. Runs after the last fuse and drop-redundant-sync.
-/// Provides: nothing. Running it again changes nothing, and what is proven without it is left as it is.
+/// Example: `wait [0, 1]; wait [1]` becomes `wait [0]; wait [1]; wait [1]`.
+///
+/// Requires: no later pass drops sync. Runs after the last fuse and drop-redundant-sync. Provides: nothing. Running it
+/// again changes nothing, and what can be proven without it is unchanged.
 Pass createSplitWaitsPass();
 
 } // namespace mscclc::passes
