@@ -23,16 +23,17 @@ constexpr Field fields[] = {
 #include "passes/time/machine_parameters.def"
 };
 
-/// Relative error of a time that is expected of any measurement.
+/// Relative error that is expected of every measured time.
 constexpr double noise = 0.03;
-/// Errors beyond so many times `noise` count less.
+/// Errors beyond this many times `noise` count less.
 constexpr double outlier = 2;
-/// Natural logarithm by which a parameter may well differ from that of the other machine.
+/// The natural logarithm by which a parameter may easily differ from that of the other machine.
 constexpr double springLength = 1;
-/// Step of a derivative, and the longest step of a parameter, in the logarithm.
+/// The step of a derivative, and the longest step of a parameter, in the logarithm.
 constexpr double difference = 0.01, longestStep = 0.5;
 constexpr int mostSteps = 60;
-/// Of the cost, which is about the number of measurements where all is well: what is gained by a step that is the last.
+/// The gain of a step after which the search ends, as a share of the cost. A good fit has a cost of about the number of
+/// measurements.
 constexpr double smallGain = 0.01;
 
 class Fit {
@@ -44,7 +45,7 @@ public:
         free_.push_back(&field);
   }
 
-  /// Gauss-Newton steps, damped as Levenberg and Marquardt do it, until they gain next to nothing.
+  /// Does Gauss-Newton steps with the damping of Levenberg and Marquardt until they gain almost nothing.
   void run() {
     double damping = 1e-3, gain = 2 * smallGain;
     errors_ = errorsOf(machine_);
@@ -66,10 +67,10 @@ public:
     }
   }
 
-  /// Of each free parameter, the relative standard deviation that the measurements leave it.
+  /// Returns, for each free parameter, the relative standard deviation that follows from the measurements.
   std::vector<double> spreads() const {
     System system = linearise();
-    // Errors that are larger than expected make everything less sure.
+    // Errors that are larger than expected increase all deviations.
     double squares = 0;
     for (const double error : errors_)
       squares += weight(error) * error * error;
@@ -86,7 +87,7 @@ public:
     return *variances;
   }
 
-  /// Puts free parameter `index` back to the other machine's.
+  /// Sets free parameter `index` to the other machine's value, and no longer fits it.
   void keep(std::size_t index) {
     machine_.parameters.*free_[index]->member = like_.parameters.*free_[index]->member;
     free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(index));
@@ -94,7 +95,7 @@ public:
 
   const std::vector<const Field *> &free() const { return free_; }
   const Machine &machine() const { return machine_; }
-  /// Logarithms of estimated over measured times.
+  /// Returns the logarithms of estimated over measured times.
   std::vector<double> logs() const {
     std::vector<double> logs = errors_;
     for (double &log : logs)
@@ -103,7 +104,7 @@ public:
   }
 
 private:
-  /// Half of the cost's gradient and its second derivative, of the errors alone.
+  /// Half of the cost's gradient and of its second derivative, for the errors alone.
   struct System {
     Matrix normal;
     std::vector<double> gradient;
@@ -119,7 +120,7 @@ private:
     return errors;
   }
 
-  /// How far a parameter is from the other machine's, in the logarithm.
+  /// Returns the distance of a parameter from the other machine's, in the logarithm.
   double pull(const Machine &machine, const Field &field) const {
     return std::log(machine.parameters.*field.member / like_.parameters.*field.member);
   }
@@ -153,7 +154,7 @@ private:
     return system;
   }
 
-  /// The machine after one step.
+  /// Returns the machine after one step.
   Machine stepped(const System &system, double damping) const {
     Matrix normal = system.normal;
     std::vector<double> down = system.gradient;
@@ -177,17 +178,17 @@ private:
   const Machine &like_;
   Machine machine_;
   std::vector<const Field *> free_;
-  std::vector<double> errors_; ///< [measurement], in units of `noise`
+  std::vector<double> errors_; ///< [measurement]: in units of `noise`
 };
 
-/// Fits; keeps what stays open, one after the other. Returns the spread of each parameter when all were free.
+/// Fits, and keeps open parameters one after the other. Returns the spread of each parameter when all were free.
 std::vector<double> settle(Fit &fit) {
   std::vector<double> open(std::size(fields), 1);
   fit.run();
   std::vector<double> spreads = fit.spreads();
   for (std::size_t i = 0; i < spreads.size(); ++i)
     open[static_cast<std::size_t>(fit.free()[i] - fields)] = spreads[i];
-  // What no time depends on at all goes at once.
+  // Parameters that no time depends on are kept at once.
   for (std::size_t i = spreads.size(); i-- > 0;)
     if (spreads[i] > 0.99 * springLength) {
       fit.keep(i);

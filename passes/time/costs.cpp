@@ -11,10 +11,10 @@
 namespace mscclc::passes::time {
 
 namespace {
-/// Payload bytes of a packet that a thread stores at once.
+/// Payload bytes of a packet that a thread stores in one access.
 constexpr double packetPayload = 8;
 
-/// Chunks that a message is cut into, on a rank that has some of it.
+/// Returns the number of chunks of a message, on a rank that has part of it.
 std::uint64_t messageChunks(const ir::Program &program) {
   std::uint32_t most = 1;
   for (const ir::Rank &rank : program.ranks)
@@ -46,22 +46,22 @@ std::uint64_t MessageBytes::of(const ir::Chunk &chunk, const ir::Op &op, const i
   return bytes;
 }
 
-/// An operand as the machine sees it: how it is reached, and how many bytes of payload it has.
+/// An operand from the machine's view: the way to it, and its bytes of payload.
 struct Costs::Operand {
   ir::MemoryPiece piece;
   const ir::Chunk *chunk = nullptr;
   double bytes = 0;
-  double members = 1; ///< of a switch's group, over which a kernel loops where the switch does not do the operation
+  double members = 1; ///< members of a switch's group; a kernel loops over them if the switch does not do the operation
   bool switchWorks = true;
   bool reads() const { return piece.access == ir::Access::Read; }
   bool isLocal() const { return piece.reach == ir::Reach::Own; }
   bool inSwitch() const { return piece.reach == ir::Reach::SwitchChannel && switchWorks; }
 };
 
-/// Collects what a flow passes through, each resource once.
+/// Collects the resources that a flow uses, each once.
 class Costs::Uses {
 public:
-  /// `slots` holds nothing for any resource, and does so again afterwards.
+  /// `slots` has an empty entry for each resource before and after.
   explicit Uses(std::vector<std::uint32_t> &slots) : slots_(slots) {}
   void add(FluidNetwork::Resource resource, double bytes) {
     std::uint32_t &slot = slots_[resource];
@@ -72,7 +72,7 @@ public:
     uses_.push_back({resource, bytes});
     slot = static_cast<std::uint32_t>(uses_.size());
   }
-  /// As weights of `flows` flows of `payload` bytes, taken as one.
+  /// Returns them as weights of `flows` flows of `payload` bytes, treated as one.
   std::vector<FluidNetwork::Use> of(double payload, std::uint32_t flows) && {
     for (FluidNetwork::Use &use : uses_) {
       slots_[use.resource] = 0;
@@ -82,7 +82,7 @@ public:
   }
 
 private:
-  std::vector<std::uint32_t> &slots_; ///< [resource]: 1 + where in uses_
+  std::vector<std::uint32_t> &slots_; ///< [resource]: 1 + index into uses_
   std::vector<FluidNetwork::Use> uses_;
 };
 
@@ -102,7 +102,7 @@ Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, 
       pair_.push_back(add(network, Cause::LinkOut, r, p.link / std::max(1u, machine.gpusPerNode - 1),
                           nodes_.nodeOf(r) * nodes_.ranksPerNode() + peer));
   }
-  // Rank 0 has of each of its resources what others have of theirs, and is all of them.
+  // Rank 0 represents all ranks, so its resources are like those of each rank.
   for (auto *resources : {&out_, &in_, &memory_, &copyEngine_, &nicOut_, &nicIn_})
     resources->resize(ranks, resources->front());
 }
@@ -128,8 +128,8 @@ Time Costs::readLatency(const Operand &operand) const {
   return us(operand.inSwitch() ? p.multimemLatency : operand.isLocal() ? p.loadLocal : p.loadRemote);
 }
 
-/// Of how many sources a thread has a word under way at a time. The executor's loop over the sources of a reduction is
-/// not unrolled. A kernel polls eight packets together (device/packets.cuh).
+/// Returns the number of sources that a thread loads from at the same time. The executor's loop over the sources of a
+/// reduction is not unrolled. A kernel polls eight packets together (device/packets.cuh).
 std::size_t Costs::sourcesAtOnce(const ir::Op &op) const {
   if (!ir::reduces(op.kind))
     return std::numeric_limits<std::size_t>::max();
@@ -138,7 +138,7 @@ std::size_t Costs::sourcesAtOnce(const ir::Op &op) const {
   return ir::isPacketOp(op.kind) ? 8 : std::numeric_limits<std::size_t>::max();
 }
 
-/// Until a thread has a word of each source.
+/// Returns the time until a thread has a word of each source.
 Time Costs::dataLatency(const ir::Op &op, const std::vector<Operand> &operands) const {
   const std::size_t atOnce = sourcesAtOnce(op);
   std::size_t sources = 0;
@@ -153,7 +153,8 @@ Time Costs::dataLatency(const ir::Op &op, const std::vector<Operand> &operands) 
   return all + longest;
 }
 
-/// A thread has so many words in flight, each for as long as its latency; besides, a multiprocessor has its limits.
+/// Returns the bytes a nanosecond that the block can issue. A thread has a number of words in flight, each for its
+/// latency. A multiprocessor has a limit of its own.
 double Costs::blockCap(const ir::Op &op, double payload, const std::vector<Operand> &operands) const {
   const MachineParameters &p = machine_.parameters;
   const double threads = threads_;
@@ -170,7 +171,7 @@ double Costs::blockCap(const ir::Op &op, double payload, const std::vector<Opera
   const double perWord = std::max(dataLatency(op, operands), 1.0); // ns
   if (ir::reduces(op.kind))
     return std::min(threads * word / perWord, p.blockReduce * payload / std::max(reads, 1.0));
-  const double moved = std::max(reads, writes); // a copy to several places reads its source for each
+  const double moved = std::max(reads, writes); // a copy to several places reads its source again for each
   return std::min(p.blockCopy, threads * word * p.copyDepth / perWord) * payload / std::max(moved, 1.0);
 }
 
@@ -198,7 +199,7 @@ DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir:
     const double line = operand.bytes * (operand.inSwitch() ? p.link / p.multimem * (packet ? 2 : 1)
                                          : packet           ? p.link / p.packet
                                                             : p.link / (reads ? p.load : p.store));
-    // The switch reduces what all send into one, and sends what one writes to all.
+    // The switch reduces the data of all into one flow, and multicasts one flow to all.
     if (operand.inSwitch())
       uses.add(reads ? in_[rank] : out_[rank], line);
     ir::forEachPiece(program_, rank, op, operand.piece.operand, *operand.chunk, [&](const ir::MemoryPiece &piece) {
@@ -224,7 +225,7 @@ DataCost Costs::put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::
   DataCost cost;
   cost.bytes = bytes.of(to, op, header, iteration);
   cost.cap = std::numeric_limits<double>::infinity();
-  const double scale = op.kind == ir::OpKind::PutPacket ? 2 : 1; // packets go as they lie there
+  const double scale = op.kind == ir::OpKind::PutPacket ? 2 : 1; // packets are sent as they are, with their flags
   Uses uses(slots_);
   uses.add(memory_[rank], scale);
   uses.add(memory_[owner], scale);

@@ -1,4 +1,5 @@
-// What an operation costs on a machine: what its data passes through, how fast a block can issue it, and its latencies.
+// The cost of an operation on a machine: the resources that its data uses, the speed at which a block can issue it, and
+// its latencies.
 #pragma once
 
 #include "passes/time/fluid.h"
@@ -16,52 +17,53 @@
 
 namespace mscclc::passes::time {
 
-/// Who runs the program.
+/// The runner of the program.
 enum class Runner : std::uint8_t {
   Executor, ///< MSCCL++'s executor: an interpreter, which loads its plan at each launch
-  Kernel,   ///< a kernel made for the program
+  Kernel,   ///< an emitted kernel
 };
 
-/// What the executor has room for; null of a kernel.
+/// Returns the executor's limits; null for a kernel.
 const ExecutorLimits *limitsOf(Runner runner);
 
-/// Bytes of a message cut into chunks: of the input, or an AllGather's output.
+/// Bytes of chunks of a message: of the input, or an AllGather's output.
 class MessageBytes {
 public:
   MessageBytes(const ir::Program &program, std::uint64_t messageBytes);
-  /// Of the longest chunk: a message that does not divide evenly has chunks that are a unit shorter.
+  /// Returns the bytes of the longest chunk. If a message does not divide evenly, other chunks are one unit shorter.
   std::uint64_t chunk() const { return chunk_; }
   std::uint64_t iterations(const ir::Op &header) const;
-  /// Bytes that `op` moves of `chunk`, in iteration `iteration` of `header`, if that is given. Of packets: payload.
+  /// Returns the bytes of `chunk` that `op` moves, in iteration `iteration` of `header` if that is given. For packets:
+  /// payload.
   std::uint64_t of(const ir::Chunk &chunk, const ir::Op &op, const ir::Op *header, std::uint64_t iteration) const;
 
 private:
   std::uint64_t unit_ = 16, chunk_ = 0;
 };
 
-/// A data operation as the machine sees it.
+/// A data operation from the machine's view.
 struct DataCost {
-  std::uint64_t bytes = 0; ///< payload of the operation's largest operand; a flow of that many
-  double cap = 0;          ///< bytes a nanosecond that the block can issue of them
+  std::uint64_t bytes = 0; ///< payload of the operation's largest operand, which is the length of its flow
+  double cap = 0;          ///< bytes a nanosecond that the block can issue
   Time latency = 0;        ///< until the first data flows
   std::vector<FluidNetwork::Use> uses;
 };
 
 class Costs {
 public:
-  /// `folding`: what is walked moves what it moves for all that it is walked for.
+  /// `folding`: the walked parts represent others, so their data counts several times.
   Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network, Folding folding = {});
 
-  /// A data operation that a block does itself.
+  /// Returns the cost of a data operation that a block does itself.
   DataCost data(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, const ir::Op *header,
                 std::uint64_t iteration, const MessageBytes &bytes) const;
-  /// One destination of a put that a port does: the flow alone, without the proxy's part.
+  /// Returns the cost of one destination of a port's put: the flow, without the proxy's part.
   DataCost put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint32_t pair,
                const ir::Op *header, std::uint64_t iteration, const MessageBytes &bytes) const;
-  /// From the start of a signal that a proxy sends to when a waiting thread has seen it.
+  /// Returns the time from the start of a signal through a proxy until a waiting thread has seen it.
   Time portLatency(std::uint32_t rank, std::uint32_t peer) const;
 
-  /// What a resource of the network stands for.
+  /// The meaning of a resource of the network.
   struct Meaning {
     Cause kind = Cause::LinkOut;
     std::uint32_t rank = 0, peer = Span::none;
@@ -69,7 +71,7 @@ public:
   const Meaning &meaning(FluidNetwork::Resource resource) const { return meanings_[resource]; }
   const MachineParameters &parameters() const { return machine_.parameters; }
   Runner runner() const { return runner_; }
-  /// Microseconds of a machine as Time.
+  /// Converts microseconds of a machine to Time.
   static Time us(double microseconds) { return microseconds * 1000; }
 
 private:
@@ -87,16 +89,16 @@ private:
   const Machine &machine_;
   RankNodes nodes_;
   Runner runner_;
-  std::uint32_t threads_; ///< of a block
+  std::uint32_t threads_; ///< number of threads of a block
   Folding folding_;
   std::vector<Meaning> meanings_;
   mutable std::vector<std::uint32_t> slots_;                                            ///< see Uses
   std::vector<FluidNetwork::Resource> out_, in_, memory_, copyEngine_, nicOut_, nicIn_; ///< [rank]
-  std::vector<FluidNetwork::Resource> pair_; ///< [rank · ranks a node + peer in the node], of a mesh
+  std::vector<FluidNetwork::Resource> pair_; ///< for a mesh: [rank · ranks of a node + peer in the node]
 };
 
-/// Why a program cannot run on a machine: more ranks than it has GPUs, or nodes than it has, a memory channel between
-/// nodes, a switch operation where there is no switch. Nothing if it can.
+/// Returns why a program cannot run on a machine: it has more ranks than GPUs, more nodes than the machine, a memory
+/// channel between nodes, or a switch operation without a switch. Returns nothing if it can run.
 std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine);
 
 } // namespace mscclc::passes::time

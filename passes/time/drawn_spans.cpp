@@ -18,11 +18,11 @@ std::vector<DrawnSpan> drawnSpans(const Timeline &timeline) {
   }
   std::vector<std::uint32_t> order(spans.size());
   std::iota(order.begin(), order.end(), 0u);
-  // Of those that begin together the longest first, so that the others nest in it.
+  // Of spans that begin together, the longest comes first, so that the others nest in it.
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(drawn[a].start, -drawn[a].end) < std::tuple(drawn[b].start, -drawn[b].end);
   });
-  /// Ends of the spans that a lane is inside of, the innermost last.
+  /// The ends of the open spans of a lane, the innermost last.
   using Open = std::vector<std::int64_t>;
   std::map<std::tuple<std::uint32_t, bool, std::uint32_t>, std::vector<Open>> tracks;
   for (const std::uint32_t number : order) {

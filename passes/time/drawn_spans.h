@@ -1,17 +1,17 @@
-// Spans of a timeline as they can be drawn: operations of a phase overlap, and a lane holds only what nests.
+// Spans of a timeline for drawing. Operations of a phase overlap, while spans of one lane must nest.
 #pragma once
 
 #include "passes/time/timeline.h"
 
 namespace mscclc::passes::time {
 
-/// A span in whole nanoseconds, at least one of them long.
+/// A span in whole nanoseconds. It is at least one nanosecond long.
 struct DrawnSpan {
   std::int64_t start = 0, end = 0;
-  std::uint32_t lane = 0; ///< of its block, or of its port's proxy; 0 is the first
+  std::uint32_t lane = 0; ///< lane of its block, or of its port's proxy; 0 is the first
 };
 
-/// [span]. In one lane two spans are apart or one holds the other.
+/// Returns [span]. Two spans of one lane are separate, or one contains the other.
 std::vector<DrawnSpan> drawnSpans(const Timeline &timeline);
 
 } // namespace mscclc::passes::time

@@ -15,7 +15,7 @@ namespace mscclc::passes::time {
 
 namespace {
 
-/// Operations of a walk, iterations counted; more are extrapolated.
+/// The most operations of a walk, with iterations. Further iterations are extrapolated.
 constexpr std::uint64_t mostOperations = 200'000;
 
 std::uint64_t operations(std::span<const ir::Rank> ranks, const MessageBytes &bytes, std::uint64_t mostIterations) {
@@ -40,12 +40,13 @@ std::uint64_t longestPipeline(std::span<const ir::Rank> ranks, const MessageByte
   return longest;
 }
 
-/// Iterations of the longest pipeline, and of those that are walked.
+/// The iterations of the longest pipeline, and those that are walked.
 struct Iterations {
   std::uint64_t all = 0, some = 0;
   bool extrapolated() const { return some < all; }
   std::uint64_t fewer() const { return some / 2; }
-  /// From `fewer` iterations on, each takes as long as the last: those that are left out, over those in between.
+  /// Returns the number of omitted iterations divided by that of the last walked ones, from `fewer` on. Each omitted
+  /// iteration takes as long as one of these.
   double further() const { return static_cast<double>(all - some) / static_cast<double>(some - fewer()); }
 };
 
@@ -66,7 +67,7 @@ Timeline walk(const ir::ProgramIndex &index, const Machine &machine, Runner runn
   return Walk(index, costs, network, bytes, options).run(std::move(memory));
 }
 
-/// What a resource needs at least for what passes through it.
+/// Returns the time that the busiest resource needs at least for its traffic.
 Time busiest(const Timeline &timeline) {
   Time longest = 0;
   for (const Traffic &traffic : timeline.traffic)

@@ -1,4 +1,4 @@
-// How long a program takes on a machine, and why.
+// The time that a program takes on a machine, and its causes.
 #pragma once
 
 #include "passes/representative_rank.h"
@@ -17,28 +17,27 @@ namespace mscclc::passes::time {
 struct Estimate {
   std::uint64_t messageBytes = 0;
   Time total = 0;        ///< of a launch, in nanoseconds
-  Time linkBound = 0;    ///< the launch and the time that the busiest resource needs at least
-  Time latencyBound = 0; ///< the chain of latencies if data took no time to flow
-  /// Of the critical path, by what the time went by for; their sum is `total`.
+  Time linkBound = 0;    ///< the launch, and the time that the busiest resource needs at least
+  Time latencyBound = 0; ///< the chain of latencies, if data took no time to flow
+  /// The time on the critical path by cause. The sum is `total`.
   std::array<Time, causeCount> spent{};
   Cause bound = Cause::Launch; ///< the largest of `spent`
-  bool complete = true;        ///< false: some block waits for ever, and no number means anything
-  /// As far as it was walked: pipelines that go round very often are left after some of their iterations, and `total`
-  /// is extrapolated.
+  bool complete = true;        ///< false: some block waits forever, and the numbers have no meaning
+  /// The walked part. A pipeline with very many iterations is walked for some of them, and `total` is extrapolated.
   Timeline timeline;
   bool extrapolated = false;
 };
 
-/// Estimates one launch with a message of so many bytes (of the input, or an AllGather's output).
-/// Requires: a program that ir::checkStructure accepts, with thread blocks (ir::requireBlocks), and that cannotRun()
-/// has nothing against. `record`: the timeline has messages and rates as well, for pictures.
+/// Estimates one launch with a message of this many bytes (of the input, or an AllGather's output). Requires a program
+/// that ir::checkStructure accepts, with thread blocks (ir::requireBlocks), and for which cannotRun() returns nothing.
+/// `record`: the timeline also has messages and rates, for pictures.
 Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
                   bool record = false);
 
-/// What choices are made by, without the rest of an estimate: that takes less than half the time.
+/// The figures by which choices are made. They take less than half the time of an estimate.
 struct LaunchFigures {
-  Time total = 0;       ///< as in Estimate; infinity where it is not complete
-  double linkBytes = 0; ///< line bytes on the busiest link or network card, one direction
+  Time total = 0;       ///< like in Estimate; infinity if it is not complete
+  double linkBytes = 0; ///< line bytes on the busiest link or network card, in one direction
 };
 /// `most`: what is walked for the rest of the program where the program and the machine allow that
 /// (analysis/block_symmetry.h). Ranks that do the same take the same time if they are as near to each other on the
@@ -50,7 +49,7 @@ LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, 
 LaunchFigures launchFigures(const RepresentativeRank &one, const Machine &machine, Runner runner,
                             std::uint64_t messageBytes, std::uint32_t instances);
 
-/// The `total` alone.
+/// Returns the `total` alone.
 Time launchTime(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes);
 
 } // namespace mscclc::passes::time

@@ -8,9 +8,9 @@ namespace mscclc::passes::time {
 
 namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
-/// Rates this close are one: rounding must not tell apart what is symmetric.
+/// Rates within this factor count as equal, so that rounding does not distinguish symmetric flows.
 constexpr double nearly = 1 + 1e-9;
-/// A flow with less than this left has ended, in bytes.
+/// A flow with fewer bytes left has ended.
 constexpr double nothing = 1e-6;
 } // namespace
 
@@ -75,7 +75,7 @@ void FluidNetwork::settle(State &flow, double rate, Resource bound) {
   }
 }
 
-/// Lists the resources that active flows use, with the weight of all and the flows of each.
+/// Lists the resources that active flows use, with the flows of each and their total weight.
 void FluidNetwork::listUsers() {
   touched_.clear();
   for (const Flow slot : active_) {
@@ -105,7 +105,7 @@ void FluidNetwork::listUsers() {
     }
 }
 
-/// Settles the flows of `full` resources at `rate`. Returns how many.
+/// Fixes the flows of `full` resources at `rate`. Returns their number.
 std::size_t FluidNetwork::fill(std::span<const Resource> full, double rate) {
   std::size_t settled = 0;
   for (const Resource r : full)
@@ -127,12 +127,12 @@ std::size_t FluidNetwork::fill(std::span<const Resource> full, double rate) {
   return settled;
 }
 
-/// Each round settles flows, and looks at the resources and at the flows that it settles, not at all flows.
+/// Each round fixes some flows. It visits the resources and those flows, but not all flows.
 void FluidNetwork::share() {
   listUsers();
   const auto level = [&](Resource r) {
     const ResourceState &resource = resources_[r];
-    // What rounding leaves of a weight is none.
+    // A weight that is left by rounding counts as 0.
     return resource.weight <= 1e-9 ? infinity : std::max(0.0, resource.capacity - resource.load) / resource.weight;
   };
   std::vector<Resource> full;
@@ -198,7 +198,7 @@ Time FluidNetwork::nextEnd(Time now) {
 
 void FluidNetwork::takeEnded(Time now, std::vector<Ended> &ended) {
   progress(now);
-  // A thousandth of a picosecond is none, and so is what the clock cannot tell from now.
+  // A thousandth of a picosecond counts as 0, and so does a time that the clock's precision cannot represent.
   const Time none = std::max(1e-6, now * std::numeric_limits<Time>::epsilon());
   std::erase_if(active_, [&](Flow slot) {
     State &flow = flows_[slot];

@@ -1,4 +1,4 @@
-// What the JSON library says of a text.
+// Messages of the JSON library.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace mscclc::passes::time {
 
-/// The library's words without the number of its error: "parse error at line 2, column 1: …".
+/// Returns the library's message without the number of its error: "parse error at line 2, column 1: …".
 inline std::string wordsOf(const nlohmann::json::exception &error) {
   const std::string_view text = error.what();
   const std::size_t number = text.find("] ");

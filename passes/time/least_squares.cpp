@@ -6,7 +6,7 @@ namespace mscclc::passes::time {
 
 namespace {
 
-/// The lower triangle L with L Lᵀ = A.
+/// Returns the lower triangle L with L Lᵀ = A.
 std::optional<Matrix> cholesky(const Matrix &a) {
   Matrix lower(a.size());
   for (std::size_t row = 0; row < a.size(); ++row)
@@ -24,7 +24,7 @@ std::optional<Matrix> cholesky(const Matrix &a) {
   return lower;
 }
 
-/// x with L x = b.
+/// Returns x with L x = b.
 std::vector<double> forward(const Matrix &lower, std::vector<double> b) {
   for (std::size_t row = 0; row < b.size(); ++row) {
     for (std::size_t k = 0; k < row; ++k)

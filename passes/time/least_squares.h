@@ -1,4 +1,4 @@
-// Small dense systems, as a fit of a few parameters needs them.
+// Small dense systems of equations, for a fit of a few parameters.
 #pragma once
 
 #include <cstddef>

@@ -30,7 +30,7 @@ const BuiltIn builtIns[] = {
 #include "time/built_in_machines.inc"
 };
 
-/// Of files, which may leave them out.
+/// Keys that a file may omit.
 constexpr const char *blocksKey = "blocks_per_multiprocessor", *sharedKey = "shared_memory_per_multiprocessor";
 
 [[noreturn]] void fail(const std::string &message) {
@@ -66,16 +66,16 @@ double readParameter(const json &parameters, const char *key) {
   return value->get<double>();
 }
 
-/// What is divided by: bandwidths in GB/s, and words in flight.
+/// Checks a number that is used as a divisor: a bandwidth in GB/s, or words in flight.
 void requireDivisor(double value, const char *key) {
   if (value < 1e-3)
     fail(std::string("parameter '") + key + "' must be at least 0.001");
 }
 
-/// Larger ones are no machine files.
+/// Larger files are not machine files.
 constexpr std::size_t maxMachineBytes = 1 << 20;
 
-/// The text of a machine file; nothing if there is none that can be read.
+/// Returns the text of a machine file; nothing if it cannot be read.
 std::optional<std::string> readMachineFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(maxMachineBytes + 1, '\0');
@@ -88,7 +88,7 @@ std::optional<std::string> readMachineFile(const std::string &path) {
   return text;
 }
 
-/// Rounded to four digits that count.
+/// Rounds to four significant digits.
 double fourDigits(double value) {
   char text[32];
   std::snprintf(text, sizeof(text), "%.4g", value);

@@ -16,9 +16,9 @@ using nlohmann::json;
 
 constexpr std::string_view npkitPrefix = "NPKIT_EVENT_EXECUTOR_", npkitSuffix = "_ENTRY", npkitLaunch = "INIT";
 constexpr std::string_view criticalSuffix = " (critical)"; ///< of --emit-trace
-/// Further lanes of a block are threads of their own in --emit-trace, this far apart.
+/// The distance between threads of one block in --emit-trace. Further lanes of a block are separate threads.
 constexpr std::uint64_t laneDistance = 1'000'000;
-/// Microseconds: thirty years. No clock of a trace is further on.
+/// In microseconds: thirty years. No trace has later times.
 constexpr double latest = 1e15;
 
 bool isOperation(std::string_view name) {
@@ -28,7 +28,7 @@ bool isOperation(std::string_view name) {
   return false;
 }
 
-/// Takes events one by one and sorts them by block.
+/// Reads events one by one and sorts them by block.
 class Reader {
 public:
   void event(const json &event);
@@ -51,8 +51,9 @@ private:
   void end(Thread thread, Time at);
 
   MeasuredTrace trace_;
-  std::map<std::string, std::uint32_t, std::less<>> numbers_; ///< `notOne` for a name of no operation
-  std::map<Thread, std::vector<std::size_t>> open_;           ///< what began and did not end yet, as begin() says
+  std::map<std::string, std::uint32_t, std::less<>> numbers_; ///< `notOne` for a name that is not one of an operation
+  std::map<Thread, std::vector<std::size_t>>
+      open_; ///< operations that began and did not end yet, as returned by begin()
   std::uint64_t number_ = 0;
   static constexpr std::uint32_t notOne = MeasuredOp::launch - 1;
 };
@@ -71,7 +72,7 @@ double Reader::microseconds(const json &event, const char *key) const {
   return at->get<double>();
 }
 
-/// The number of its name, `launch` or `notOne`.
+/// Returns the number of the event's name, `launch` or `notOne`.
 std::uint32_t Reader::nameOf(const json &event) {
   const auto at = event.find("name");
   if (at == event.end() || !at->is_string())
@@ -124,7 +125,7 @@ std::vector<MeasuredOp> &Reader::opsOf(Thread thread) {
       .blocks[{static_cast<std::uint32_t>(thread.first), static_cast<std::uint32_t>(thread.second % laneDistance - 1)}];
 }
 
-/// Where the operation is in its block's list; `noOperation` if it is none.
+/// Returns the index of the operation in its block's list; `noOperation` if it is not one.
 std::size_t Reader::begin(Thread thread, MeasuredOp op) {
   if (op.name == notOne || thread.second % laneDistance == 0 || thread.first >= MeasuredOp::launch) {
     ++trace_.others;
@@ -190,7 +191,7 @@ bool isNameOf(std::string_view name, ir::OpKind kind) {
 MeasuredTrace readTrace(std::string_view text) {
   Reader reader;
   bool isList = false, inEvents = false, found = false;
-  // An event is taken as soon as it is read, and dropped: a trace may have millions.
+  // An event is processed and dropped as soon as it is read, because a trace may have millions.
   const auto take = [&](int depth, json::parse_event_t what, json &value) {
     if (depth == 0 && what == json::parse_event_t::array_start)
       isList = found = true;

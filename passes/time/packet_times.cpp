@@ -16,8 +16,8 @@ bool PacketTimes::writes(const ir::Op &op) {
 }
 
 namespace {
-/// True if `written` are the packets that the operation reads: a multicast at its own rank's place leaves them as they
-/// were, and nobody has to wait for that.
+/// True if `written` are the packets that the operation reads. A multicast to its own rank's place leaves them
+/// unchanged, so nobody has to wait for it.
 bool isSource(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op,
               const ir::MemoryPiece &written) {
   if (written.reach != ir::Reach::SwitchChannel || written.rank != rank)
@@ -70,7 +70,7 @@ std::uint32_t PacketTimes::enter(std::uint32_t rank, const ir::ThreadBlock &bloc
   Reader &reader = readers_.back();
   forCells(rank, block, op, true, [&](Cell &cell) {
     if (cell.writers == 0)
-      return; // the verifier's business
+      return; // the verifier reports this
     Iteration &state = cell.at(cell.inPipeline ? iteration : 0);
     reader.notBegun += state.begun != cell.writers;
     reader.notWritten += state.written != cell.writers;

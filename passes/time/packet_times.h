@@ -1,8 +1,8 @@
-// When packets are there: each cell of memory that packets are written to, for each iteration.
+// The arrival times of packets, for each cell of memory that packets are written to, and each iteration.
 //
-// A packet slot is written once a launch (the verifier holds programs to that), so a cell is complete when all
-// operations that write it have done so. A reader is told once: when the first packets of all its cells are there, and
-// when the last are.
+// A packet slot is written once a launch (the verifier checks that), so a cell is complete when all operations that
+// write it have done so. A reader is notified twice: when the first packets of all its cells have arrived, and when the
+// last have.
 #pragma once
 
 #include "passes/time/fluid.h"
@@ -25,26 +25,26 @@ public:
     std::uint32_t span = Span::none;
     std::uint32_t notBegun = 0, notWritten = 0; ///< cells
     Time first = 0, last = 0;                   ///< so far
-    std::uint32_t writer = Span::none;          ///< what wrote the last
+    std::uint32_t writer = Span::none;          ///< the writer of the last packet
     bool begun() const { return notBegun == 0; }
     bool complete() const { return notWritten == 0; }
   };
-  /// Enters the reader; its number.
+  /// Adds a reader and returns its number.
   std::uint32_t enter(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration,
                       std::uint32_t span);
   const Reader &reader(std::uint32_t number) const { return readers_[number]; }
 
-  /// Says that the operation begins to write its packets, and that readers see that at `at`. Adds the readers to `told`
-  /// for whom now all have begun.
+  /// Records that the operation begins to write its packets, and that readers see this at `at`. Adds to `told` the
+  /// readers for which all writers have now begun.
   void begin(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration, Time at,
              std::vector<std::uint32_t> &told);
-  /// The same when the packets are written.
+  /// Does the same for the end of writing.
   void write(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration, Time at,
              std::uint32_t span, std::vector<std::uint32_t> &told);
 
   /// True if the operation waits for packets.
   static bool reads(const ir::Op &op);
-  /// True if it leaves packets.
+  /// True if the operation writes packets.
   static bool writes(const ir::Op &op);
 
 private:

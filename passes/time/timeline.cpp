@@ -16,7 +16,7 @@ std::string_view toString(Cause cause) {
 }
 
 namespace {
-/// When a span or a part of it ran, and why then. All of a span is as its part that ended last.
+/// The times of a span or a part of it, with their causes. A whole span has those of the part that ended last.
 struct Ran {
   Time start = 0, moving = 0, end = 0;
   SpanPart before, awaited;
@@ -33,8 +33,8 @@ Ran whenRan(const Timeline &timeline, SpanPart what) {
 }
 } // namespace
 
-// A step leads to what was settled earlier in the walk: a part of a span was settled before what it let start or end.
-// So this ends, though spans as a whole may wait for each other.
+// Each step leads to something that was settled earlier in the walk. A part of a span is settled before all that waits
+// for it. So this ends, although whole spans may wait for each other.
 std::vector<PathStep> criticalPath(const Timeline &timeline) {
   std::vector<PathStep> path; // from the end backwards
   Time to = timeline.end;
@@ -49,16 +49,16 @@ std::vector<PathStep> criticalPath(const Timeline &timeline) {
   while (at.span != Span::none) {
     const Span &span = timeline.spans[at.span];
     const Ran ran = whenRan(timeline, at);
-    // A proxy was asked by what is before it: what that waits for comes after.
+    // The span before a proxy's span is its request, so its waiting comes after that.
     if (ran.awaited.span != Span::none && !asked) {
-      // Whoever let it end is on the path; between that end and this one the news was under way.
+      // The span that ended the wait is on the path. Between its end and this one, its signal was on the way.
       add(Cause::Latency, whenRan(timeline, ran.awaited).end);
       at = ran.awaited;
       continue;
     }
     add(span.bound, ran.moving);
     add(span.bound == Cause::Sync ? Cause::Sync : Cause::Latency, ran.start);
-    if (ran.before.span != Span::none) // between an operation and the next the executor decodes
+    if (ran.before.span != Span::none) // between two operations the executor decodes the next one
       add(span.proxy ? Cause::Proxy : Cause::Decode, whenRan(timeline, ran.before).end);
     asked = span.proxy;
     at = ran.before;

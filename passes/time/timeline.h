@@ -1,4 +1,4 @@
-// What a walk over a program found: when each operation ran, and why then.
+// The result of a walk through a program: the times of each operation, with their causes.
 #pragma once
 
 #include "passes/time/fluid.h"
@@ -10,66 +10,67 @@
 
 namespace mscclc::passes::time {
 
-/// What time goes by for.
+/// The causes of spent time.
 enum class Cause : std::uint8_t {
 #define CAUSE(name, words) name,
 #include "passes/time/causes.def"
 };
-/// "link out", "latency", …
+/// Returns "link out", "latency", ….
 std::string_view toString(Cause cause);
 inline constexpr std::size_t causeCount = 0
 #define CAUSE(name, words) +1
 #include "passes/time/causes.def"
     ;
 
-/// A span, or what one thread did of it.
+/// A span, or one thread's part of it.
 struct SpanPart {
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t span = none;   ///< none: nothing
-  std::uint32_t thread = none; ///< none: all of the span
+  std::uint32_t thread = none; ///< none: the whole span
 };
 
-/// An operation of a block as it ran, or what a proxy did of it.
+/// An operation of a block, or a proxy's part of one, with its times.
 struct Span {
   static constexpr std::uint32_t none = SpanPart::none;
   std::uint32_t rank = 0;
-  std::uint32_t block = 0; ///< or the port channel, if a proxy ran it
-  std::uint32_t op = 0;    ///< index into ThreadBlock::ops; of the block that asked, if a proxy ran it
+  std::uint32_t block = 0; ///< or the port channel of a proxy's span
+  std::uint32_t op = 0;    ///< index into ThreadBlock::ops; for a proxy's span, of the block that asked
   std::uint32_t iteration = 0;
   bool proxy = false;
-  Cause bound = Cause::Latency; ///< what the time from `moving` to `end` went by for
+  Cause bound = Cause::Latency; ///< the cause of the time from `moving` to `end`
   Time start = 0;
-  Time moving = 0; ///< when data began to flow, or the first thread came to its part; before that it is latency
+  Time moving =
+      0; ///< the time when data began to flow, or when the first thread reached its part; before that it is latency
   Time end = 0;
-  SpanPart before;            ///< whose end let this one start
-  SpanPart awaited;           ///< whose end let this one end, if it waited for another block's or a proxy's
-  std::uint32_t parts = none; ///< index into Timeline::parts, for operations that threads do each by itself
+  SpanPart before;            ///< the span whose end let this one start
+  SpanPart awaited;           ///< the span of another block or a proxy whose end this one waited for, if any
+  std::uint32_t parts = none; ///< index into Timeline::parts, for operations that threads do separately
   std::uint32_t numParts = 0;
   std::uint64_t bytes = 0; ///< payload
 };
 
-/// What one thread did of a span, from when it came to it. The span starts with the operation and ends with the last of
-/// its parts.
+/// One thread's part of a span, from the time when the thread reached it. The span starts with the operation and ends
+/// with the last of its parts.
 struct ThreadPart {
   Time start = 0, end = 0;
-  SpanPart before, awaited; ///< as of a span
+  SpanPart before, awaited; ///< as in a span
 };
 
-/// A resource of the machine and what went through it.
+/// A resource of the machine and its traffic.
 struct Traffic {
   Cause kind = Cause::LinkOut;
   std::uint32_t rank = 0;
-  std::uint32_t peer = Span::none; ///< of a link between two GPUs
-  double bytes = 0;                ///< as the resource counts them: line bytes
+  std::uint32_t peer = Span::none; ///< for a link between two GPUs: the other GPU
+  double bytes = 0;                ///< in line bytes, as the resource counts them
   double capacity = 0;             ///< bytes a nanosecond
 };
 
-/// What one span let another go on by: a signal, a semaphore's release, a packet.
+/// An event of one span that lets another continue: a signal, a semaphore's release, a packet.
 struct Message {
   std::uint32_t from = Span::none, to = Span::none;
 };
 
-/// How fast a resource is used from a moment on.
+/// The rate of a resource from some time on.
 struct Rate {
   Time at = 0;
   std::uint32_t traffic = 0; ///< index into Timeline::traffic
@@ -77,26 +78,27 @@ struct Rate {
 };
 
 struct Timeline {
-  std::vector<Span> spans;       ///< in the order in which they began to be looked at
-  std::vector<ThreadPart> parts; ///< of one span by thread
-  std::vector<Message> messages; ///< where they were asked for
-  std::vector<Rate> rates;       ///< the same, in order of time
+  std::vector<Span> spans;       ///< in the order in which they began
+  std::vector<ThreadPart> parts; ///< of those spans that threads do separately
+  std::vector<Message> messages; ///< recorded on request
+  std::vector<Rate> rates;       ///< recorded on request, in order of time
   std::vector<Traffic> traffic;
-  Time end = 0;                    ///< of the launch, when every block is done
+  Time end = 0;                    ///< of the launch: all blocks have completed
   std::uint32_t last = Span::none; ///< the span that ended last
-  bool complete = true;            ///< false: some block waits for ever
+  bool complete = true;            ///< false: some block waits forever
 };
 
-/// A stretch of the critical path: what a span did from `from` to `to`.
+/// A part of the critical path: the activity of a span from `from` to `to`.
 struct PathStep {
   std::uint32_t span = Span::none; ///< none: the launch
   Cause cause = Cause::Launch;
   Time from = 0, to = 0;
 };
-/// From the launch to the end: what each moment was spent on. Steps touch each other.
+/// Returns the steps from the launch to the end, with the cause of all time. They are contiguous.
 std::vector<PathStep> criticalPath(const Timeline &timeline);
 
-/// What each span is bound by: on the critical path what most of its time there went by for, elsewhere Span::bound.
+/// Returns the cause that bounds each span. On the critical path it is the cause of most of the span's time there,
+/// elsewhere Span::bound.
 std::vector<Cause> boundsOf(const Timeline &timeline, const std::vector<PathStep> &path);
 
 } // namespace mscclc::passes::time

@@ -11,21 +11,21 @@ namespace mscclc::passes::time {
 
 namespace {
 
-/// How far on the two sides are searched for a place where they agree again.
+/// The distance within which both sides are searched for the next place where they agree.
 constexpr std::size_t farthest = 16;
 
-/// Spans of a block and what one launch of it measured.
+/// The measured operations of one launch of a block.
 using Launch = std::span<const MeasuredOp>;
 
-/// An occurrence on both sides.
+/// An occurrence that is on both sides.
 struct Pair {
   std::uint32_t span = 0;
   std::uint32_t launch = 0;
   Time start = 0, end = 0; ///< measured
 };
 
-/// A block's operations of the trace by launch, as the trace marks them; else NPKit's room or the walk's number of
-/// operations tells where the next begins.
+/// Separates a block's operations of the trace by launch. The trace may mark launches. Otherwise the next one begins
+/// after NPKit's limit, or after the walk's number of operations.
 std::vector<Launch> launchesOf(Launch ops, std::size_t predicted, bool npkit) {
   std::vector<Launch> launches;
   const auto isMark = [](const MeasuredOp &op) { return op.name == MeasuredOp::launch; };
@@ -82,7 +82,7 @@ void Comparison::align(std::span<const std::uint32_t> spans, Launch ops, std::ui
       ++m;
       continue;
     }
-    std::size_t skipped = 1, ofSpans = 1, ofOps = 1; // where nothing agrees, one of each is left out
+    std::size_t skipped = 1, ofSpans = 1, ofOps = 1; // if nothing agrees, one of each is skipped
     const auto search = [&] {
       for (; skipped <= farthest; ++skipped)
         for (ofSpans = 0; ofSpans <= skipped; ++ofSpans) {
@@ -100,7 +100,7 @@ void Comparison::align(std::span<const std::uint32_t> spans, Launch ops, std::ui
   result_.unpredicted += ops.size() - m;
 }
 
-/// Of the pairs of one span the one with the median duration counts; then means over what one place of the source does.
+/// Takes the median duration of each span's pairs, and then the means of all spans of one place of the source.
 void Comparison::compareOperations() {
   std::map<std::tuple<ir::LocId, ir::OpKind, ir::OpRef>, OperationDifference> places;
   const auto duration = [](const Pair &pair) { return pair.end - pair.start; };

@@ -1,8 +1,8 @@
-// Where a measured trace departs from the prediction.
+// Compares a measured trace with the prediction.
 //
-// Operations of a block are compared in order, occurrence by occurrence: the k-th of the trace with the k-th that the
-// walk had. Where names differ, the nearest place at which they agree again is looked for, and what lies between has no
-// counterpart. Several launches are compared one by one, and of each occurrence the median counts.
+// Operations of a block are compared in order: the k-th of the trace with the k-th of the walk. Where names differ, the
+// nearest place at which they agree again is used, and the operations before it have no counterpart. Several launches
+// are compared one by one, and the median counts for each operation.
 #pragma once
 
 #include "passes/time/measured_trace.h"
@@ -15,8 +15,8 @@
 
 namespace mscclc::passes::time {
 
-/// A measured time departs if it is off by more than both: the model's own aim, and what the recording of an event and
-/// the clock may come to.
+/// A measured time departs from the prediction if the difference exceeds both limits: the accuracy that the model aims
+/// at, and the time that the recording of an event and the clock may add.
 inline constexpr double toleratedShare = 0.3;
 inline constexpr Time toleratedTime = 500;
 constexpr bool departs(Time measured, Time predicted) {
@@ -29,21 +29,21 @@ struct OperationDifference {
   ir::OpRef first; ///< one of them
   std::uint64_t times = 0;
   Time measured = 0, predicted = 0; ///< means of their durations
-  std::uint64_t departing = 0;      ///< how many of them depart
+  std::uint64_t departing = 0;      ///< number of them that depart from the prediction
 };
 
-/// From the first operation of a rank to the end of its last, of those that are on both sides.
+/// The time from the first operation of a rank to the end of its last one. Only operations on both sides count.
 struct RankDifference {
   std::uint32_t rank = 0;
   Time measured = 0, predicted = 0;
 };
 
 struct TraceDifference {
-  /// The largest departures, times × (measured − predicted), first.
+  /// Sorted by times × (measured − predicted), the largest first.
   std::vector<OperationDifference> operations;
-  std::vector<RankDifference> ranks; ///< that have an operation on both sides
-  std::uint64_t launches = 0;        ///< at most, of a block
-  std::uint64_t compared = 0;        ///< operations of the trace with a counterpart
+  std::vector<RankDifference> ranks; ///< ranks with an operation on both sides
+  std::uint64_t launches = 0;        ///< the most of any block
+  std::uint64_t compared = 0;        ///< operations of the trace that have a counterpart
   std::uint64_t unmeasured = 0;      ///< predicted, in no launch of the trace
   std::uint64_t unpredicted = 0;     ///< in the trace, without a counterpart
 };

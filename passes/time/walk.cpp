@@ -8,7 +8,8 @@
 namespace mscclc::passes::time {
 
 namespace {
-/// Among operations that threads do each by itself: a port puts data or packets. The others have no operands.
+/// True if a port's put of data or packets, among the operations that threads do separately. The others have no
+/// operands.
 bool putsByPort(const ir::Op &op) {
   return op.numDsts != 0;
 }
@@ -27,7 +28,7 @@ Walk::Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &netw
   }
 }
 
-/// Room for all spans of blocks: there may be millions.
+/// Reserves room for all spans of blocks, of which there may be millions.
 void Walk::reserve() {
   std::size_t spans = 0, parts = 0;
   for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
@@ -69,7 +70,7 @@ Timeline Walk::run(Timeline memory) {
         flowed(static_cast<std::uint32_t>(flow.tag), now_, flow.bound);
       goOn();
     }
-    // All of one moment goes before rates are shared out again.
+    // All events of one time come before rates are computed again.
     while (!events_.empty() && events_.top().at <= now_) {
       const Event event = events_.top();
       events_.pop();
@@ -91,7 +92,7 @@ Timeline Walk::run(Timeline memory) {
   return std::move(timeline_);
 }
 
-/// As many as run at once.
+/// Starts the blocks that run at the same time.
 void Walk::beginBlocks() {
   const Time launch = Costs::us(costs_.parameters().launch);
   timeline_.end = launch;
@@ -100,7 +101,7 @@ void Walk::beginBlocks() {
       beginNext(rank, {launch, {}});
 }
 
-/// The next block of the rank, if it has one, in a place that is free from then on.
+/// Starts the next block of the rank, if it has one, in a place that is free from then on.
 void Walk::beginNext(std::uint32_t rank, Moment from) {
   if (begun_[rank] == index_.numBlocks(rank))
     return;
@@ -136,7 +137,7 @@ void Walk::dispatch(const Event &event) {
   }
 }
 
-/// A new span of the operation that the block is at.
+/// Begins a span of the block's current operation.
 std::uint32_t Walk::begin(const Block &block, Moment from) {
   Span span;
   span.rank = rankOf(block);
@@ -225,7 +226,7 @@ void Walk::step(std::uint32_t number) {
   }
 }
 
-/// All threads meet. True if the block goes on at once; else it is stepped again.
+/// Lets all threads meet. True if the block continues at once; otherwise it is stepped again.
 bool Walk::join(Block &block, const ir::Op &op) {
   if (block.open != 0) {
     block.state = Block::Joining;
@@ -270,7 +271,7 @@ void Walk::meet(Block &block, const ir::Op &op, std::uint32_t span) {
   }
 }
 
-/// An operation that threads do each by itself. The block goes on at once.
+/// Does an operation that threads do separately. The block continues at once.
 void Walk::actAlone(Block &block, const ir::Op &op) {
   const std::uint32_t number = begin(block, block.issue);
   if (block.threads.size() < op.numIds)
@@ -283,7 +284,8 @@ void Walk::actAlone(Block &block, const ir::Op &op) {
   ++block.open;
   for (std::uint32_t i = 0; i < op.numIds; ++i) {
     Act next{.self = {number, i}, .issue = block.issue, .stores = block.stores.at, .put = {}};
-    // As of here: the block may be past its pipeline when the thread or the proxy comes to it.
+    // The cost is computed here, because the block may have left its pipeline when the thread or the proxy reaches the
+    // operation.
     if (putsByPort(op))
       next.put = costs_.put(rankOf(block), code(block), op, i, header(block), block.cursor.iteration(), bytes_);
     Thread &thread = block.threads[i];
@@ -299,7 +301,7 @@ void Walk::actAlone(Block &block, const ir::Op &op) {
   advance(block);
 }
 
-/// A thread comes to its part of an operation.
+/// Lets a thread do its part of an operation.
 void Walk::act(const Act &act) {
   const Span &span = timeline_.spans[act.self.span];
   Block &block = blockOf(span);
@@ -336,7 +338,7 @@ void Walk::synchronise(const Act &act, const ir::Op &op, Time from) {
       answer(act.self, {pushed, {}});
       return;
     }
-    // A relaxed signal does not wait for what was stored.
+    // A relaxed signal does not wait for earlier stores.
     const bool fences = op.kind == ir::OpKind::Signal && act.stores >= 0;
     const Time sent = fences ? std::max(from, act.stores + Costs::us(p.fence)) : from;
     answer(act.self, {sent, {}});
@@ -366,7 +368,7 @@ void Walk::take(std::uint32_t queue, SpanPart waiter) {
     waiting_.push(queue, waiter);
 }
 
-/// Adds to the queue of one of the operation's ids. Nothing through a channel without a pair, which nobody waits on.
+/// Adds to the queue of one of the operation's ids. Does nothing for a channel without a pair, on which nobody waits.
 void Walk::post(std::uint32_t rank, const ir::Op &op, std::uint32_t id, Moment moment) {
   std::uint32_t queue = ir::none;
   if (options_.folding.ranks && !ir::isSemaphoreOp(op.kind)) {
@@ -385,7 +387,7 @@ void Walk::post(std::uint32_t rank, const ir::Op &op, std::uint32_t id, Moment m
     answer(waiting_.pop(queue), moment);
 }
 
-/// A thread is done with its part of a span at `moment`, or when it came to it if that is later.
+/// Completes a thread's part of a span at `moment`, or at the time when the thread reached it if that is later.
 void Walk::answer(SpanPart waiter, Moment moment) {
   tell(moment.by.span, waiter.span);
   const Span &span = timeline_.spans[waiter.span];
@@ -404,8 +406,8 @@ void Walk::answer(SpanPart waiter, Moment moment) {
     settle(waiter.span);
 }
 
-/// Threads that have had their answer do what comes after it. Not where the answer is given: one may lead to the next
-/// without end.
+/// Lets threads continue whose part was completed. This is not done at the completion itself, because one may lead to
+/// the next without end.
 void Walk::goOn() {
   while (!free_.empty()) {
     const FreeThread next = free_.pop();
@@ -420,7 +422,7 @@ void Walk::goOn() {
   }
 }
 
-/// The last part of a span is done.
+/// Completes the last part of a span.
 void Walk::settle(std::uint32_t number) {
   Span &span = timeline_.spans[number];
   Block &block = blockOf(span);

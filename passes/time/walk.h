@@ -1,14 +1,14 @@
-// One run of a program as discrete events: blocks, proxies and data in motion, each operation with its times.
+// One run of a program as discrete events: blocks, proxies and data in motion, with the times of each operation.
 //
-// Within a phase a block's threads do not wait for each other. All of them do their share of a data operation, one
-// operation after the other; thread i alone does the i-th signal, wait or port's put of an operation, and only what it
-// does itself in this way comes after that. A nop, a barrier and the end of the block wait for all. A store is under
-// way for a while after the block is done with it: a signal waits for that, the block does not. Data flows at the rate
-// that FluidNetwork shares out. Packets are read as they come: their reader begins after the first and ends after the
-// last.
+// Within a phase the threads of a block do not wait for each other. All of them do their share of each data operation.
+// Thread i alone does the i-th signal, wait or port's put of an operation, and only its own later work follows that. A
+// nop, a barrier and the end of the block wait for all threads. A store is in flight for a while after the block has
+// issued it. A signal waits for it; the block does not. Data flows at the rates of FluidNetwork. Packets are read as
+// they arrive: their reader begins after the first and ends after the last.
 //
-// Counters are queues of times. A signal's time of arrival is known when it is sent, so a waiter that comes first is
-// told of the future; only what changes rates (blocks that begin to move data, proxies) goes through the clock.
+// Counters are queues of times. The arrival time of a signal is known when it is sent, so a waiter that comes earlier
+// gets a time in the future. Only events that change rates go through the clock: blocks that begin to move data, and
+// proxies.
 #pragma once
 
 #include "passes/representative_rank.h"
@@ -25,13 +25,14 @@
 namespace mscclc::passes::time {
 
 struct WalkOptions {
-  /// Of each pipeline; further ones are left out.
+  /// The most iterations of each pipeline that are walked.
   std::uint64_t mostIterations = std::numeric_limits<std::uint64_t>::max();
-  /// Data takes no time beyond its latency: what remains is the chain of latencies.
+  /// Data takes no time beyond its latency, so only the chain of latencies remains.
   bool free = false;
-  /// Keeps messages and rates in the timeline.
+  /// Records messages and rates in the timeline.
   bool record = false;
-  /// Blocks of a rank that run at once: in the order of their numbers, the next begins where one ends.
+  /// The number of blocks of a rank that run at the same time. They start in the order of their numbers, and the next
+  /// one starts when one ends.
   std::uint64_t heldAtOnce = std::numeric_limits<std::uint64_t>::max();
   Folding folding = {};                 ///< as that of the costs
   const OtherEnds *otherEnds = nullptr; ///< where ranks are folded
@@ -41,7 +42,8 @@ class Walk {
 public:
   Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
        WalkOptions options);
-  /// `memory`: what it holds is forgotten, and its memory used. That of a large program takes long to come by.
+  /// `memory`: a timeline whose contents are dropped and whose memory is reused, because allocating it takes long for a
+  /// large program.
   Timeline run(Timeline memory = {});
 
 private:
@@ -50,7 +52,7 @@ private:
     Flow,     ///< data of a span begins to flow
     Ask,      ///< a proxy has one more request
     Take,     ///< a proxy takes its next request
-    Transfer, ///< a port's connection begins its next transfer
+    Transfer, ///< a connection of a port begins its next transfer
   };
   struct Event {
     Time at = 0;
@@ -61,7 +63,7 @@ private:
   };
   struct Moment {
     Time at = 0;
-    SpanPart by; ///< what ended then
+    SpanPart by; ///< the span that ended then
     void raise(Moment other) {
       if (other.at >= at)
         *this = other;
@@ -86,32 +88,34 @@ private:
     std::vector<T> entries_;
     std::size_t first_ = 0;
   };
-  /// What one thread does of an operation, as of when the block came to it.
+  /// One thread's part of an operation, with its values from the time when the block reached it.
   struct Act {
     SpanPart self;
-    Moment issue;    ///< from when on all threads take the operation
+    Moment issue;    ///< from this time on all threads do the operation
     Time stores = 0; ///< the last remote store before it
     DataCost put;    ///< of a port's put
   };
   struct Thread {
-    Moment free;        ///< from when on, if that is later than for all threads
-    bool waits = false; ///< for an answer
-    bool later = false; ///< it has something in Block::later
+    Moment free;        ///< from this time on, if that is later than for all threads
+    bool waits = false; ///< for completion of its current part
+    bool later = false; ///< it has an entry in Block::later
   };
   struct Block {
     enum State : std::uint8_t { NotBegun, Running, Moving, Joining, AtBarrier, Ended } state = NotBegun;
-    std::uint32_t number = 0; ///< of the program's index
+    std::uint32_t number = 0; ///< its number in the program's index
     ir::BlockCursor cursor;
-    std::uint32_t open = 0;      ///< spans of this phase that have no end yet
-    Moment issue;                ///< from when on all threads take the next operation
+    std::uint32_t open = 0;      ///< spans of this phase that have not ended yet
+    Moment issue;                ///< from this time on all threads do the next operation
     Moment phase;                ///< the last end in this phase
     Moment stores;               ///< the last remote store
-    DataCost cost;               ///< of what the block moves
-    std::vector<Thread> threads; ///< that did something alone in this phase
-    /// [thread]: what it does when it has what it waits for. Few threads of few programs do so, and threads are many.
+    DataCost cost;               ///< of the current data operation
+    std::vector<Thread> threads; ///< those that did something alone in this phase
+    /// [thread]: its further operations, to be done when its current wait ends. Only few threads of few programs have
+    /// any.
     std::map<std::uint32_t, Queue<Act>> later;
   };
-  /// Who waits on each queue of the program, first in, first out. One at a time as a rule, and queues are very many.
+  /// The waiters on each queue of the program, first in, first out. Mostly there is one at a time, and there are very
+  /// many queues.
   class Waiters {
   public:
     explicit Waiters(std::uint32_t queues) : first_(queues) {}
@@ -134,17 +138,17 @@ private:
 
   private:
     std::vector<SpanPart> first_;
-    std::map<std::uint32_t, Queue<SpanPart>> more_; ///< after the first
+    std::map<std::uint32_t, Queue<SpanPart>> more_; ///< those after the first
   };
-  /// A block that has come to a barrier, and its span there.
+  /// A block that has reached a barrier, and its span there.
   struct Arrival {
     std::uint32_t block = 0, span = Span::none;
   };
-  /// A thread that is free for what it does later.
+  /// A thread that can do its further operations.
   struct FreeThread {
     std::uint32_t block = 0, thread = 0;
   };
-  /// What a proxy is asked to do.
+  /// A request to a proxy.
   struct Request {
     SpanPart asker;
     std::uint32_t rank = 0, channel = 0;
@@ -157,11 +161,11 @@ private:
     Time free = 0;
     bool scheduled = false;
   };
-  /// A port channel's transfers, one after the other.
+  /// The transfers of a port channel, one after the other.
   struct Connection {
-    Queue<std::uint32_t> queue; ///< spans of the proxy
+    Queue<std::uint32_t> queue; ///< of the proxy's spans
     bool busy = false;
-    Moment arrived; ///< all that was sent so far
+    Moment arrived; ///< arrival of everything that was sent so far
   };
 
   void at(Time time, EventKind kind, std::uint32_t subject) { events_.push({time, number_++, kind, subject}); }
@@ -222,17 +226,19 @@ private:
   std::uint64_t number_ = 0;
   Time now_ = 0;
   std::vector<Block> blocks_;
-  std::vector<std::uint32_t> begun_; ///< [rank]: blocks, in their order
+  std::vector<std::uint32_t> begun_; ///< [rank]: the blocks that have begun, in their order
   ir::CreditQueues<Moment> credits_;
   Waiters waiting_;
   ir::BarrierArrivals<Arrival> meetings_;
   std::vector<Proxy> proxies_;
-  std::map<std::uint32_t, Connection> connections_; ///< [channel], of ports; memory channels are very many
+  std::map<std::uint32_t, Connection>
+      connections_; ///< [channel]: those of ports only, because there are very many memory channels
   std::vector<Request> requests_;
   Queue<FreeThread> free_; ///< see goOn()
-  /// [span]: parts without an answer; of a reader of packets, its number in packets_; of a proxy, its request.
+  /// [span]: the number of parts that are not completed. For a reader of packets, its number in packets_; for a proxy,
+  /// its request.
   std::vector<std::uint32_t> pending_;
-  std::vector<bool> flowed_; ///< [span]: all its data has flowed
+  std::vector<bool> flowed_; ///< [span]: all its data has arrived
   Timeline timeline_;
 };
 

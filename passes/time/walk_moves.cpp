@@ -32,13 +32,13 @@ void Walk::move(Block &block, const ir::Op &op) {
     pending_[span] = number;
     const PacketTimes::Reader &reader = packets_.reader(number);
     if (!reader.begun())
-      return; // packetsBegin() goes on
+      return; // packetsBegin() continues
     self.moving = std::max(block.issue.at, reader.first) + cost.latency;
   }
   at(self.moving, EventKind::Flow, span);
 }
 
-/// Data of a block begins to flow, or that of a proxy.
+/// Begins the flow of a block's or a proxy's data.
 void Walk::flow(std::uint32_t number) {
   Span &span = timeline_.spans[number];
   const Span &writer = span.proxy ? timeline_.spans[requests_[pending_[number]].asker.span] : span;
@@ -68,7 +68,7 @@ void Walk::flowed(std::uint32_t number, Time now, FluidNetwork::Resource bound) 
     finishRead(number, reader);
 }
 
-/// The block goes on at `at`.
+/// Lets the block continue at `at`.
 void Walk::finishMove(std::uint32_t number, Time time) {
   const Span span = timeline_.spans[number];
   Block &block = blockOf(span);
@@ -85,7 +85,7 @@ void Walk::finishMove(std::uint32_t number, Time time) {
     packetsWritten(span, op, time + (remote ? Costs::us(costs_.parameters().storeVisible) : 0), number);
 }
 
-/// A reader that is through ends when its last packet is there.
+/// Ends a reader that has read everything else, when its last packet arrives.
 void Walk::finishRead(std::uint32_t number, const PacketTimes::Reader &reader) {
   tell(reader.writer, number);
   if (reader.last > now_)
@@ -99,7 +99,7 @@ void Walk::packetsBegin(const Span &writer, const ir::Op &op, Time seen) {
   for (const std::uint32_t number : told) {
     const PacketTimes::Reader &reader = packets_.reader(number);
     Span &span = timeline_.spans[reader.span];
-    // A thread polls one packet after the other, so its loads are not under way before.
+    // A thread polls one packet after the other, so its loads cannot begin earlier.
     span.moving = std::max(now_, std::max(span.start, reader.first) + (span.moving - span.start));
     at(span.moving, EventKind::Flow, reader.span);
   }

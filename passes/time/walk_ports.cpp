@@ -1,8 +1,8 @@
-// What blocks leave to proxies: puts and signals through ports.
+// The work of proxies: puts and signals through ports.
 //
-// A rank has one proxy, which takes requests in the order in which they were pushed. A put goes on without it, one
-// after the other on each connection; a signal follows the puts before it; a flush holds the proxy until they have
-// arrived.
+// A rank has one proxy, which takes requests in the order in which they were pushed. A put continues without the proxy;
+// on each connection, one put follows the other. A signal follows the puts before it. A flush holds the proxy until
+// those have arrived.
 #include "passes/time/walk.h"
 
 #include "ir/op_semantics.h"
@@ -26,7 +26,7 @@ void Walk::push(const Act &act, const ir::Op &op, Time from) {
     answer(act.self, {pushed, {}});
 }
 
-/// Requests reach the proxy in the order of time, and a thread may be told of what it pushes later.
+/// Requests reach the proxy in the order of time. The time at which a thread pushes may be in the future.
 void Walk::ask(Request request) {
   at(request.pushed, EventKind::Ask, static_cast<std::uint32_t>(requests_.size()));
   requests_.push_back(std::move(request));
@@ -69,7 +69,7 @@ void Walk::takeRequest(std::uint32_t rank) {
     connection.busy = true;
     at(now_, EventKind::Transfer, link);
   }
-  if (!request.flush) // else the proxy waits, and transferred() lets it go on
+  if (!request.flush) // otherwise the proxy waits until transferred() lets it continue
     takeNext(rank);
 }
 
@@ -83,7 +83,7 @@ void Walk::takeNext(std::uint32_t rank) {
   at(std::max({now_, proxy.free, noticed}), EventKind::Take, rank);
 }
 
-/// The connection's next transfer begins.
+/// Begins the connection's next transfer.
 void Walk::transfer(std::uint32_t link) {
   Connection &connection = connections_[link];
   if (connection.queue.empty()) {
@@ -97,7 +97,7 @@ void Walk::transfer(std::uint32_t link) {
   transferred(number, now_);
 }
 
-/// A span's data has left; what follows it on the connection may begin.
+/// Ends the transfer of a span's data. The next one on the connection may begin.
 void Walk::transferred(std::uint32_t number, Time at) {
   const Request &request = requests_[pending_[number]];
   const Span asker = timeline_.spans[request.asker.span];
