@@ -4,8 +4,8 @@
 // every legal point: between elements of one operation, and between operations that no nop separates. An engine of its
 // own does port puts later. Other blocks see plain stores only when they must. Ranks may be a launch ahead of others.
 // Before each launch a rank's user writes new inputs. After it, the user reads the outputs and uses both buffers for
-// something else, at the rank's own pace. Launches are of one size, then of several sizes in a row. Requires: a program
-// that ir::checkStructure accepts, with thread blocks (ir::requireBlocks).
+// something else, at the rank's own pace. Launches are of one size, then of several sizes in a row.
+// Requires: a program that ir::checkStructure accepts, with thread blocks (ir::requireBlocks).
 #pragma once
 
 #include "ir/diagnostics.h"

@@ -55,7 +55,7 @@ struct Calibration {
 inline constexpr double openLimit = 0.1;
 
 /// Fits the parameters of `like` to the measurements. A parameter that is 0 stays 0. Without measurements all are kept.
-/// Requires measurements that `like` can run. The same input gives the same result.
+/// Requires: measurements that `like` can run. The same input gives the same result.
 Calibration calibrate(std::span<const Measurement> measurements, const Machine &like, Runner runner);
 
 /// Returns the machine file of a calibration. `measuredBy`: the origin of the times of fitted parameters. `like`: the

@@ -28,9 +28,10 @@ struct Estimate {
   bool extrapolated = false;
 };
 
-/// Estimates one launch with a message of this many bytes (of the input, or an AllGather's output). Requires a program
-/// that ir::checkStructure accepts, with thread blocks (ir::requireBlocks), and for which cannotRun() returns nothing.
+/// Estimates one launch with a message of this many bytes (of the input, or an AllGather's output).
 /// `record`: the timeline also has messages and rates, for pictures.
+/// Requires: a program that ir::checkStructure accepts, with thread blocks (ir::requireBlocks), and for which
+/// cannotRun() returns nothing.
 Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
                   bool record = false);
 

@@ -10,8 +10,8 @@ namespace mscclc::passes {
 ///
 /// Example: `copy a→b; nop; copy c→d; nop; copy b→e` becomes `copy a→b; copy c→d; nop; copy b→e`.
 ///
-/// Requires: lowered data sync, because sync that is not yet a nop would be missed. Runs after infer-sync. Provides:
-/// nothing. Running it again changes nothing.
+/// Requires: lowered data sync, because sync that is not yet a nop would be missed. Runs after infer-sync.
+/// Provides: nothing. Running it again changes nothing.
 Pass createDropRedundantSyncPass();
 
 } // namespace mscclc::passes

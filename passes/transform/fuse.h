@@ -16,9 +16,10 @@ namespace mscclc::passes {
 /// Example: `signal [0]; signal [1]` becomes `signal [0, 1]`, in which thread i does the i-th signal.
 ///
 /// Requires: thread blocks. Runs before lower-data-sync, while operations still carry their sync, which does not
-/// separate them. Provides: no two neighbours that a rule merges, unless they must stay apart. Running it again changes
-/// nothing, with two exceptions: flushes of one channel that merged while sync was not lowered (a merged one looks like
-/// a single one), and sync that was added in between and orders what one thread did.
+/// separate them.
+/// Provides: no two neighbours that a rule merges, unless they must stay apart. Running it again changes nothing, with
+/// two exceptions: flushes of one channel that merged while sync was not lowered (a merged one looks like a single
+/// one), and sync that was added in between and orders what one thread did.
 Pass createFusePass();
 
 } // namespace mscclc::passes

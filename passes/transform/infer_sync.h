@@ -16,8 +16,8 @@ namespace mscclc::passes {
 /// Packets carry their own order, so their accesses are not recorded. But a packet access that meets an earlier plain
 /// access (at twice the scale) is a conflict like any other.
 ///
-/// Requires: lowered data sync, because otherwise nops would be doubled. Runs before replicate-instances. Provides: no
-/// two conflicting accesses of a block between two syncs. Running it again changes nothing.
+/// Requires: lowered data sync, because otherwise nops would be doubled. Runs before replicate-instances.
+/// Provides: no two conflicting accesses of a block between two syncs. Running it again changes nothing.
 Pass createInferSyncPass();
 
 } // namespace mscclc::passes

@@ -8,8 +8,8 @@ namespace mscclc::passes {
 ///
 /// Example: `signal [0] sync before` becomes `nop; signal [0]`.
 ///
-/// Requires: nothing. Runs after fuse, which removes sync that a neighbour makes redundant. Provides: lowered data
-/// sync: no operation carries sync. Running it again changes nothing.
+/// Requires: nothing. Runs after fuse, which removes sync that a neighbour makes redundant.
+/// Provides: lowered data sync: no operation carries sync. Running it again changes nothing.
 Pass createLowerDataSyncPass();
 
 /// True if no statement is left, and no operation carries a DataSync.

@@ -9,8 +9,8 @@ namespace mscclc::passes {
 /// all instances move the same data. Refuses an interleaved program whose operations divide a buffer into pieces of
 /// different sizes, because one instance would touch chunks that another one writes.
 ///
-/// Requires: nothing. Runs after infer-sync, which needs the chunks that the program names. Provides: a single
-/// instance. Running it again changes nothing.
+/// Requires: nothing. Runs after infer-sync, which needs the chunks that the program names.
+/// Provides: a single instance. Running it again changes nothing.
 Pass createReplicateInstancesPass();
 
 } // namespace mscclc::passes

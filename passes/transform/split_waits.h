@@ -11,8 +11,8 @@ namespace mscclc::passes {
 ///
 /// Example: `wait [0, 1]; wait [1]` becomes `wait [0]; wait [1]; wait [1]`.
 ///
-/// Requires: no later pass drops sync. Runs after the last fuse and drop-redundant-sync. Provides: nothing. Running it
-/// again changes nothing, and what can be proven without it is unchanged.
+/// Requires: no later pass drops sync. Runs after the last fuse and drop-redundant-sync.
+/// Provides: nothing. Running it again changes nothing, and what can be proven without it is unchanged.
 Pass createSplitWaitsPass();
 
 } // namespace mscclc::passes
