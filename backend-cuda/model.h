@@ -102,15 +102,15 @@ struct DescriptorFormulas {
 
 struct KernelModel {
   std::uint32_t ranks = 0, threads = 0, blocksOnEach = 1, maxBlocks = 0, flags = 0;
-  std::optional<std::uint32_t> root; ///< if the collective has one
+  std::optional<std::uint32_t> root; ///< the root, if the collective has one
   std::uint32_t shares = 1, groupChunks = 0, scratchSlots = 0;
   std::uint32_t peerBuffers = 0;    ///< bit set of the kinds of buffers whose remote instances are accessed by address
-  std::uint32_t mostRows = 0;       ///< of the operation with the most, as far as one block does it
+  std::uint32_t mostRows = 0;       ///< the most rows of an operation that one block handles
   std::uint32_t switchChannels = 0; ///< the most that a rank has
   std::uint64_t unit = 16, messageBytes = 0, minMessageBytes = 0, maxMessageBytes = 0, bufferAlignment = 16;
   bool packets = false, doubleScratch = false;
-  bool reduces = false;                       ///< else it takes elements of any type
-  std::uint32_t elementBytes = 1;             ///< of the longest type
+  bool reduces = false;                       ///< false: the kernel takes elements of any type
+  std::uint32_t elementBytes = 1;             ///< size of the longest element type
   bool outlined = false;                      ///< the program is long, so loops over rows are functions
   std::string dtypes, reduceOps, packetKinds; ///< default lists of template arguments
   std::vector<BlockProgram> programs;

@@ -58,7 +58,7 @@ private:
   const bool acquires_;
   std::vector<Statement> &out_;
   const bool port_;
-  std::string comment_; ///< for the first statement that is not a synchronisation
+  std::string comment_; ///< comment for the first statement that is not a synchronisation
 };
 
 void OperationWriter::write() {
@@ -179,7 +179,7 @@ std::string describe(const ir::Program &program, const ir::Op &op) {
   std::string text(ir::toString(op.kind));
   std::string places;
   for (ir::LocId id : program.sources.places(op.loc)) {
-    if (program.sources.isElement(id)) // it comes from a plan, so the place of the statement says the same
+    if (program.sources.isElement(id)) // an element of a plan, which adds nothing to the statement's own place
       continue;
     const ir::Loc &loc = program.sources.get(id);
     const std::string &path = program.sources.files()[loc.file];

@@ -91,8 +91,8 @@ private:
 
   const ir::ProgramIndex index_;
   std::vector<std::size_t> horizon_;     ///< by block
-  std::vector<std::vector<Take>> takes_; ///< by block, in its order
-  std::vector<std::size_t> next_;        ///< by block: the first entry that was not passed yet
+  std::vector<std::vector<Take>> takes_; ///< the takes of each block, in its order
+  std::vector<std::size_t> next_;        ///< each block's first take that was not passed yet
   std::vector<std::vector<Sender>> senders_;
   std::vector<bool> passed_;
   std::vector<std::uint32_t> changed_;

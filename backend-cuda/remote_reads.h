@@ -22,8 +22,7 @@ public:
   bool mayFollow(std::size_t rank, std::size_t block, std::size_t op) const { return op < horizon_[rank][block]; }
 
 private:
-  std::vector<std::vector<std::size_t>>
-      horizon_; ///< by rank and block: number of operations that such reads may follow
+  std::vector<std::vector<std::size_t>> horizon_; ///< [rank][block]: number of operations that such reads may follow
 };
 
 } // namespace mscclc::cuda

@@ -100,7 +100,7 @@ private:
   const Program &left_, &right_;
   const CompareOptions options_;
   ProgramPlace at_;
-  std::vector<bool> leftInBody_, rightInBody_; ///< by operation of the block: it is inside a pipeline
+  std::vector<bool> leftInBody_, rightInBody_; ///< whether each operation of the block is inside a pipeline
   PlanComparison found_;
   std::unordered_map<std::string, std::size_t>
       alike_; ///< the properties that a difference shares with others → its index

@@ -73,7 +73,7 @@ private:
   std::size_t matched_;      ///< steps of the path to the current value, or to the list or object around it
   bool onPath_ = true;       ///< the next value is the one at the end of these steps
   bool inList_ = false;      ///< directly in a list on the path
-  std::size_t index_ = 0;    ///< of the next value in that list
+  std::size_t index_ = 0;    ///< index of the next value in that list
   std::size_t passedBy_ = 0; ///< depth within a skipped value
   std::optional<std::size_t> found_;
 };

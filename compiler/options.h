@@ -59,7 +59,7 @@ struct Options {
 
   double traceTimeout = 10;                           ///< seconds of processor time
   std::uint64_t traceMemory = std::uint64_t{4} << 30; ///< bytes
-  std::uint64_t messageSize = 0; ///< to schedule for, and to specialise for, in bytes; 0: not given
+  std::uint64_t messageSize = 0;                      ///< bytes to schedule for, and to specialise for; 0: not given
 
   std::string machine = "h100x8"; ///< --machine: a name or a file, with *N after it for N nodes
   bool hasMachine = false;        ///< --machine was given

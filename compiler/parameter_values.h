@@ -18,7 +18,7 @@ bool mayBeSeveral(std::string_view text);
 
 /// The values of a parameter.
 struct ParameterValues {
-  std::vector<std::string> values; ///< in the form of -P, each once, in their order
+  std::vector<std::string> values; ///< values in the form of -P, each once, in their order
   bool isSeveral = false;          ///< written as a list or a range, perhaps of one value
   std::string error;               ///< the reason if `values` is not valid
 };

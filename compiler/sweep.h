@@ -48,7 +48,7 @@ private:
   std::string words(const Combination &combination) const;
 
   std::vector<std::string> varying_; ///< names
-  std::vector<std::size_t> widths_;  ///< of their columns
+  std::vector<std::size_t> widths_;  ///< widths of the columns of varying values
   std::vector<Combination> combinations_;
 };
 

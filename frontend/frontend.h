@@ -20,16 +20,15 @@ struct FrontendOptions {
   /// Returns the name of the source in diagnostics.
   std::string sourceName() const { return stdinText ? "<stdin>" : inputPath; }
 
-  std::string inputPath;                                       ///< as the user wrote it, and as diagnostics show it
-  std::optional<std::string> stdinText;                        ///< the source itself, if it is not in a file
-  std::vector<std::string> clangArgs;                          ///< -I, -D and other arguments of Clang
-  std::vector<std::string> allowedFolders;                     ///< --allow-include: includes may also be there
-  std::string dslDirectory;                                    ///< the folder of mscclc/dsl.hpp; empty: it is searched
-  std::string algorithm;                                       ///< empty: the source must have exactly one
+  std::string inputPath;                   ///< path as the user wrote it, and as diagnostics show it
+  std::optional<std::string> stdinText;    ///< the source itself, if it is not in a file
+  std::vector<std::string> clangArgs;      ///< -I, -D and other arguments of Clang
+  std::vector<std::string> allowedFolders; ///< --allow-include: includes may also be there
+  std::string dslDirectory;                ///< the folder of mscclc/dsl.hpp; empty: it is searched
+  std::string algorithm;                   ///< empty: the source must have exactly one
   std::vector<std::pair<std::string, std::string>> parameters; ///< name and value
   double timeoutSeconds = 10; ///< processor time for the algorithm's run; compiling may take the same, at least 10 s
-  std::uint64_t memoryBytes = std::uint64_t{4}
-                              << 30; ///< for the recording, and the same again for the algorithm's data
+  std::uint64_t memoryBytes = std::uint64_t{4} << 30; ///< limit for the recording, and also for the algorithm's data
 };
 
 enum class ParameterKind : std::uint8_t { Integer, Bool, Enum, Double, Text };
@@ -37,9 +36,9 @@ enum class ParameterKind : std::uint8_t { Integer, Bool, Enum, Double, Text };
 /// A parameter of an algorithm, as text.
 struct ParameterInfo {
   std::string name;
-  std::string type;                     ///< as in the source
-  std::string defaultValue;             ///< in the form of -P
-  std::vector<std::string> enumerators; ///< of an enum, in order
+  std::string type;                     ///< the type's name in the source
+  std::string defaultValue;             ///< text in the form of -P
+  std::vector<std::string> enumerators; ///< names of an enum's values, in order
   ParameterKind kind = ParameterKind::Integer;
 };
 

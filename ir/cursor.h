@@ -138,7 +138,7 @@ private:
     std::uint32_t next = none;
   };
   std::vector<Queue> queues_;
-  std::vector<Slot> slots_; ///< of all queues together
+  std::vector<Slot> slots_; ///< credits of all queues
   std::uint32_t free_ = none;
 };
 
@@ -188,7 +188,7 @@ private:
   struct Barrier {
     std::uint32_t size = 0;
     std::uint64_t come = 0;
-    std::vector<Arrival> arrivals; ///< of two rounds
+    std::vector<Arrival> arrivals; ///< blocks that have arrived, in two rounds
   };
   std::vector<Barrier> barriers_;
 };

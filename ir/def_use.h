@@ -56,10 +56,10 @@ struct BlockVersions {
     std::uint32_t src = 0;
     friend bool operator==(const Use &, const Use &) = default;
   };
-  std::vector<std::uint32_t> firstOperand; ///< by operation; one more at the end
-  std::vector<std::uint32_t> firstSeen;    ///< by slot, into `seen`; one more at the end
+  std::vector<std::uint32_t> firstOperand; ///< each operation's first slot; one more at the end
+  std::vector<std::uint32_t> firstSeen;    ///< each slot's first entry in `seen`; one more at the end
   std::vector<Version> seen;               ///< the versions that each source sees; none for destinations
-  std::vector<std::uint32_t> firstUse;     ///< by defining operation, into `uses`; one more at the end
+  std::vector<std::uint32_t> firstUse;     ///< each defining operation's first entry in `uses`; one more at the end
   std::vector<Use> uses;                   ///< reads of each version, in program order; none for initialVersion
 
   std::span<const Version> seenBy(std::uint32_t op, std::uint32_t src) const {

@@ -75,7 +75,7 @@ struct Where {
 
 /// A place as it is shown: file, line and column from 1 (0: none), and the text of the line if it is available.
 struct ShownPlace {
-  std::string file; ///< or the words of a place that is not in a source
+  std::string file; ///< the file; without a source, the words of the place
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::string excerpt;

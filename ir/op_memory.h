@@ -23,8 +23,8 @@ enum class Reach : std::uint8_t {
 struct MemoryPiece {
   std::uint32_t rank = 0; ///< the owner of the memory
   BufferKind buffer = BufferKind::Input;
-  std::uint32_t index = 0, size = 0; ///< in chunks; for packets, in packet chunks
-  std::uint32_t operand = 0;         ///< of the operation, sources first
+  std::uint32_t index = 0, size = 0; ///< range in chunks; for packets, in packet chunks
+  std::uint32_t operand = 0;         ///< number of the operand in the operation, sources first
   Access access = Access::Read;
   DataForm form = DataForm::Plain;
   Reach reach = Reach::Own;

@@ -67,7 +67,7 @@ private:
 
   const Program &program_;
   std::string &out_;
-  std::optional<VersionTracker> tracker_; // of the current block
+  std::optional<VersionTracker> tracker_; // tracks the versions of the current block
   std::vector<Version> seen_;
   std::vector<std::size_t> openBodies_; // ends of the pipelines around the current operation
 };

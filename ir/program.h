@@ -347,7 +347,7 @@ struct Rank {
   std::vector<std::uint32_t> portPeers; ///< peer of port channel k
   bool portChannelsFirst = false;       ///< a plan lists the type that was constructed first before the other
   std::vector<SwitchChannel> switchChannels;
-  std::vector<RemoteBuffer> remoteBuffers; ///< in the order of first use
+  std::vector<RemoteBuffer> remoteBuffers; ///< remote buffers in the order of first use
   std::vector<Semaphore> semaphores;
   std::vector<ThreadBlock> blocks; ///< block id = position
 
@@ -390,9 +390,9 @@ struct Collective {
   std::string name = "test"; ///< as a plan prints it
   bool inplace = false;
   std::uint32_t chunkFactor = 1;
-  std::uint32_t root = 0;                ///< of a collective that has one
-  std::vector<Expectation> expectations; ///< of a custom collective only
-  LocId loc = noLoc;                     ///< where a source states it
+  std::uint32_t root = 0;                ///< the root, if the collective has one
+  std::vector<Expectation> expectations; ///< promises of a custom collective
+  LocId loc = noLoc;                     ///< the place of the collective in a source
 };
 
 /// What is compiled: one launch of a collective on all ranks.
@@ -448,7 +448,7 @@ std::string_view toString(OpKind kind);         ///< plan mnemonic: "copy"
 std::string_view toString(ChannelType type);    ///< "none", "memory", "port", "switch"
 std::string_view toString(BufferKind kind);     ///< "input", "output", "scratch"
 char bufferLetter(BufferKind kind);             ///< plan letter: 'i', 'o', 's'
-std::string_view toString(ReduceOp op);         ///< as reduce_ops.def names it: "sum"
+std::string_view toString(ReduceOp op);         ///< the name in reduce_ops.def: "sum"
 std::string_view toString(Protocol protocol);   ///< "Simple", "LL"
 std::string_view toString(CollectiveKind kind); ///< "allgather", …; "custom" for a custom one
 

@@ -27,7 +27,7 @@ private:
   const std::string &realFolder(const std::string &path) const;
   std::string realPath(const std::string &path) const;
 
-  std::vector<std::string> addedFolders_, addedFiles_; ///< as the caller named them
+  std::vector<std::string> addedFolders_, addedFiles_; ///< names that the caller gave
   mutable bool isLookedUp_ = false;
   mutable std::vector<std::string> folders_, files_; ///< their real places, folders without a slash at the end
   mutable std::unordered_map<std::string, std::string> known_;

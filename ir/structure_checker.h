@@ -105,13 +105,13 @@ private:
   const ThreadBlock *block_ = nullptr;
   std::uint32_t pipelineEnd_ = 0; ///< first operation after the current pipeline's body
 
-  // Of the current rank
+  // State of the current rank:
   std::vector<std::uint32_t> remoteChunks_; ///< size of each remote buffer
   std::vector<std::uint32_t> switchChunks_; ///< size of the smallest buffer of each switch group
   std::vector<BarrierUse> barriers_;
   StampSet seen_;
 
-  // Of the current block
+  // State of the current block:
   StampSet channelTable_[4]; ///< by ChannelType
   StampSet remoteTable_[4];  ///< by ChannelType
 };

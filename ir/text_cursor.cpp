@@ -72,7 +72,7 @@ bool TextCursor::expectNumber(std::uint64_t &value, std::uint64_t most, std::str
     return expected(what);
   const Position position = here();
   std::uint64_t result = 0;
-  bool fits = true; // in 64 bits
+  bool fits = true; // the number fits in 64 bits
   for (; at_ != lineEnd_ && isDigit(*at_); ++at_) {
     const auto digit = static_cast<std::uint64_t>(*at_ - '0');
     fits = fits && result <= (std::numeric_limits<std::uint64_t>::max() - digit) / 10;

@@ -88,12 +88,13 @@ private:
   bool hasCollective_ = false;
   bool hasTags_ = false;
   std::uint32_t optionsSeen_ = 0; // bit set, in the order of MSCCLC_IR_OPTIONS
-  bool hasBuffers_ = false, hasMemory_ = false, hasPort_ = false, hasSemaphores_ = false; // of the current rank
+  bool hasBuffers_ = false, hasMemory_ = false, hasPort_ = false,
+       hasSemaphores_ = false; // parts that the current rank has
   bool hasMovement_ = false, hasLocations_ = false;
   LocId highestLoc_ = noLoc;
   Position highestLocAt_;
 
-  // Of the current block
+  // State of the current block:
   struct OpenPipeline {
     std::uint32_t op;
     Position opened;
@@ -107,12 +108,12 @@ private:
   std::vector<std::uint32_t> ids_;
   std::vector<Version> seen_, given_;
 
-  std::vector<RankChunk> srcPlaces_, dstPlaces_; // of the current statement
+  std::vector<RankChunk> srcPlaces_, dstPlaces_; // places of the current statement
 
   // Lines of ranks, blocks, operations and statements, for faults of structure
   std::uint32_t programLine_ = 1;
   std::vector<std::uint32_t> rankLines_, blockLines_, opLines_, moveLines_;
-  std::vector<std::uint32_t> firstBlock_, firstOp_; // of each rank, of each block
+  std::vector<std::uint32_t> firstBlock_, firstOp_; // lines of each rank's blocks, and of each block's operations
 };
 
 template <typename Statement>

@@ -16,7 +16,7 @@ struct ChoiceSentence {
   bool isPinned = false;             ///< set by the program, or by the default of an option
   std::string toOpen;                ///< the option that leaves it open; empty if it is always open
   bool isSole = false;               ///< the target accepts nothing else
-  std::string runnerUp;              ///< in the same words; empty if nothing else was tried
+  std::string runnerUp;              ///< the best alternative, in the same words; empty if nothing else was tried
   passes::schedule::Candidate other; ///< the runner-up
 };
 

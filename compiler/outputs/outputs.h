@@ -59,10 +59,10 @@ struct Chosen {
   bool anyProtocol = false, anyInstances = false; ///< left open by the program
   passes::time::Machine machine;
   passes::time::Runner runner = passes::time::Runner::Executor;
-  std::uint64_t bytes = 0; ///< of the message
+  std::uint64_t bytes = 0; ///< bytes of the message
   bool keepsBlocks =
       false; ///< thread blocks are those of a schedule in XML, because the target does not accept chosen ones
-  InputKind input = InputKind::Auto; ///< of the program
+  InputKind input = InputKind::Auto; ///< kind of the input
 };
 
 /// The data for a writer.
@@ -71,13 +71,13 @@ struct Job {
   const passes::Target target;
   ir::DiagnosticEngine &diags;
   StageTimes &times;
-  bool inTable = false;     ///< one of several combinations: say() prints nothing, because `result` is shown
+  bool inTable = false;     ///< the job is one of several combinations: say() prints nothing, because `result` is shown
   Input input = {};         ///< its text is removed once `program` is loaded
   ir::Program program = {}; ///< empty for an output of the source
-  ir::Program calls = {};   ///< for an output that keeps it: the program in thread blocks before any pass changed it
-  passes::time::Machine machine = {}; ///< of --machine, or the usual one; set once `program` is loaded
-  std::optional<Chosen> chosen = {};  ///< for a program of statements
-  std::string result = {};            ///< in a few words; for a proof that is the output, its result
+  ir::Program calls = {};   ///< the program in thread blocks before any pass changed it, for an output that needs it
+  passes::time::Machine machine = {}; ///< machine of --machine, or the usual one; set once `program` is loaded
+  std::optional<Chosen> chosen = {};  ///< choices, for a program of statements
+  std::string result = {};            ///< result in a few words; for a proof that is the output, the proof's result
   /// The argument of say() in a table; null if there was none.
   std::shared_ptr<const nlohmann::ordered_json> document = {};
 

@@ -24,7 +24,7 @@ namespace {
 struct Place {
   std::string document; ///< the file
   std::uint32_t line = 0, column = 0;
-  std::string onBlock; ///< in a document without lines, and in IR without places: the operation of its block
+  std::string onBlock; ///< operation of its block, for a document without lines and IR without places
   std::string element;
 
   StatementOrder order() const { return {line == 0, document, line, column}; }
@@ -193,13 +193,13 @@ private:
     Place from, to;
     std::string_view noun;
     Reason reason;
-    Place at; ///< of the access that would be wrong
+    Place at; ///< place of the access that would be wrong
     friend auto operator<=>(const Key &, const Key &) = default;
   };
   struct Group {
     const SyncReason *reason;
     std::vector<SyncEdge> edges;
-    std::size_t number;  ///< in the order of the program
+    std::size_t number;  ///< position in the order of the program
     bool isPart = false; ///< syncs of other groups have the same reason, too
   };
 

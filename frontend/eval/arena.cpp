@@ -23,16 +23,17 @@ constexpr std::uintptr_t codeBase = base + 0x1000'0000'0000;
 /// The sizes of blocks have four steps for each power of two. A freed block first goes into quarantine. Later it serves
 /// a request of its size.
 struct BlockHeader {
-  std::uint32_t sizeClass; ///< with freedMark after its release
-  std::uint32_t offset;    ///< from the block's beginning to the address for the user
+  std::uint32_t sizeClass; ///< size class, with freedMark after release
+  std::uint32_t offset;    ///< distance from the block's beginning to the address for the user
 };
 constexpr std::uint32_t freedMark = 1u << 31;
 constexpr std::size_t unitBytes = 16;
 static_assert(sizeof(BlockHeader) <= unitBytes);
 constexpr std::size_t numClasses = 256;
 constexpr std::uint64_t quarantineBytes = std::uint64_t{16} << 20;
-constexpr std::size_t redzoneBytes = 64;                         ///< after the user's part, if the block has room
-constexpr std::uint64_t maxMarkedBytes = std::uint64_t{1} << 20; ///< of a block that is released
+constexpr std::size_t redzoneBytes = 64; ///< poison after the user's part, if the block has room
+constexpr std::uint64_t maxMarkedBytes = std::uint64_t{1}
+                                         << 20; ///< the most bytes of a released block that are poisoned
 
 struct Arena {
   std::byte *guard = nullptr, *stack = nullptr;

@@ -15,7 +15,7 @@ struct ChildTask {
   std::span<std::byte> report;
   std::span<std::byte> trace; ///< empty: only list the algorithms
   std::string dslDirectory;
-  double compilingSeconds; ///< of processor time
+  double compilingSeconds; ///< time-out for compiling, in processor time
 };
 
 /// The child's main function. The results are in the report and the trace. The exit status is 0 if it completed, with

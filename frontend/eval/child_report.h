@@ -35,7 +35,7 @@ struct Failure {
   char args[maxArgs][512];
   char file[1024]; ///< an explicit place; empty: the innermost call site
   std::uint32_t line, column;
-  std::uint32_t depth; ///< of the call stack
+  std::uint32_t depth; ///< depth of the call stack
   std::uint32_t sites[CallStack::capacity];
 };
 

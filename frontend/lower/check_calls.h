@@ -64,18 +64,18 @@ struct CheckedCall {
   std::uint32_t rank = 0;                ///< the rank that executes it
   std::span<const std::uint32_t> blocks; ///< the blocks that execute it
   bool inGroup = false;                  ///< the blocks share the work
-  const ChannelDecl *channel = nullptr;  ///< for the Channel family
-  const ViewDecl *view = nullptr;        ///< for the Switch family
+  const ChannelDecl *channel = nullptr;  ///< the channel, for the Channel family
+  const ViewDecl *view = nullptr;        ///< the view, for the Switch family
   ir::BufferKind switchBuffer{};
-  std::uint32_t semaphore = 0; ///< for the Semaphore family: id within the rank
+  std::uint32_t semaphore = 0; ///< id within the rank, for the Semaphore family
   ir::DataSync sync = ir::DataSync::None;
   bool relaxed = false, packet = false;
   ir::ReduceOp reduceOp = ir::ReduceOp::Sum;
   bool hasChunks = false;
   Operand dst;
   std::vector<Operand> srcs;
-  std::uint32_t offset = 0; ///< for the Switch family: first chunk in the channel's buffer
-  CheckedMove move;         ///< for the Movement family, which does not use `rank`, `blocks` and `dst`
+  std::uint32_t offset = 0; ///< first chunk in the channel's buffer, for the Switch family
+  CheckedMove move;         ///< the statement, for the Movement family, which does not use `rank`, `blocks` and `dst`
 
   /// Returns the operation that it becomes.
   ir::OpKind kind() const {
@@ -169,11 +169,11 @@ private:
   Declarations &declarations_;
   ir::DiagnosticEngine &diagnostics_;
   std::uint32_t block_ = 0;            ///< storage of CheckedCall::blocks for a single block
-  std::vector<std::uint32_t> barrier_; ///< the same for a barrier
+  std::vector<std::uint32_t> barrier_; ///< storage of CheckedCall::blocks for a barrier
   std::vector<PendingExtent> pending_;
   std::vector<RefDecl> refs_; ///< by number
   RefDecl made_;              ///< the result of the current call on a ref
-  LastWrites writes_;         ///< since the first ref
+  LastWrites writes_;         ///< writes since the first ref
 };
 
 } // namespace mscclc::frontend

@@ -13,11 +13,11 @@ using ir::plural;
 
 namespace {
 
-/// Whether the other end of a call is on the ref's rank.
+/// The possible ranks of the other end of a call.
 enum class Reach : std::uint8_t {
   Near,   ///< always, in a program of Schedule::Manual
   Far,    ///< never
-  Either, ///< it may be
+  Either, ///< both are allowed
 };
 
 struct RefInfo {

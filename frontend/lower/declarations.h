@@ -26,7 +26,7 @@ struct CollectiveDecl {
   ir::Collective collective;
   std::int64_t ranks = 0;
   BufferSizes sizes{};
-  std::vector<BufferSizes> rankSizes; ///< for each rank, if they differ
+  std::vector<BufferSizes> rankSizes; ///< sizes of each rank, if they differ
   /// Returns the sizes of the buffers of `rank`.
   const BufferSizes &sizesOf(std::size_t rank) const { return rankSizes.empty() ? sizes : rankSizes[rank]; }
   std::map<std::pair<std::uint32_t, std::uint32_t>, ir::LocId> expected; ///< (rank, output chunk) → its expectation
@@ -97,8 +97,8 @@ struct ChannelEnd {
 /// The state of a recording with respect to programs.
 enum class ProgramPhase : std::uint8_t {
   Before,   ///< no program yet
-  Open,     ///< in the program
-  Skipping, ///< in a second program, which is ignored
+  Open,     ///< inside the program
+  Skipping, ///< inside a second program, which is ignored
   After,    ///< after the program
 };
 
@@ -192,7 +192,8 @@ private:
   std::uint64_t bytes_ = 0;
   std::uint32_t numChannels_ = 0;
   std::uint32_t grownScratch_ = 0; ///< the most that growScratch was asked for
-  std::map<std::tuple<bool, ChannelEnd, ChannelEnd>, ChannelDecl> refChannels_; ///< by type, near and far end
+  std::map<std::tuple<bool, ChannelEnd, ChannelEnd>, ChannelDecl>
+      refChannels_; ///< channels of calls on refs, by type, near end and far end
   std::uint32_t numNotes_ = 0;
 
   ProgramPhase phase_ = ProgramPhase::Before;

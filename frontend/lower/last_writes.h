@@ -44,8 +44,9 @@ private:
   std::uint32_t find(std::uint32_t node, Span span, const ir::MemoryRange &range) const;
 
   std::vector<ir::LocId> places_;
-  std::vector<Node> nodes_{Node{}};                                         ///< node 0 is none
-  std::map<std::pair<std::uint32_t, ir::BufferKind>, std::uint32_t> roots_; ///< by rank and buffer
+  std::vector<Node> nodes_{Node{}}; ///< node 0 is none
+  std::map<std::pair<std::uint32_t, ir::BufferKind>, std::uint32_t>
+      roots_; ///< root of the tree for each rank and buffer
 };
 
 } // namespace mscclc::frontend

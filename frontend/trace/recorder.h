@@ -21,8 +21,8 @@ struct HostSymbol {
 /// A use of a macro with arguments. Clang places the calls in it at its closing parenthesis, while users look at its
 /// name. Lines and columns count from 1.
 struct MacroUse {
-  std::uint32_t endLine, endColumn; ///< of the parenthesis
-  std::uint32_t line, column;       ///< of the name
+  std::uint32_t endLine, endColumn; ///< position of the closing parenthesis
+  std::uint32_t line, column;       ///< position of the name
   std::string file;
 };
 

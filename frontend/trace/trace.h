@@ -27,7 +27,7 @@ enum class RecordKind : std::uint8_t {
   Collective,
   CollectiveSizes,
   Expectation,
-  Tag, ///< of the program that begins next
+  Tag, ///< a tag of the program that begins next
   ProgramBegin,
   ProgramEnd,
   FaultyRank,
@@ -51,8 +51,8 @@ using PlaceId = std::uint32_t;
 
 struct RecordHead {
   std::uint8_t kind;
-  std::uint8_t flags;  ///< for a call: detail::CallFlags, and hasDst
-  std::uint16_t count; ///< for a call: chunk operands
+  std::uint8_t flags;  ///< detail::CallFlags and hasDst, for a call
+  std::uint16_t count; ///< number of chunk operands, for a call
   PlaceId place;
 
   static constexpr std::uint8_t hasDst = 1 << 6;
@@ -223,7 +223,7 @@ struct RefRecord {
 struct RefCallRecord {
   CallRecord call;
   std::uint8_t buffer;                                ///< buffer of the chunks at the other end: mscclc::BufferType
-  std::uint8_t hasChannel, channel;                   ///< if given: mscclc::ChannelType
+  std::uint8_t hasChannel, channel;                   ///< mscclc::ChannelType, if given
   std::uint8_t hasSendBlock, hasRecvBlock, unused[3]; ///< 1 if given
   std::int64_t rank, index;                           ///< rank and index of the chunks at the other end
   WideInteger sendBlock, recvBlock;

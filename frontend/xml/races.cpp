@@ -22,7 +22,7 @@ void advance(Clock &clock, const Clock &other) {
 
 /// Two steps that touch a cell.
 struct Conflict {
-  std::uint32_t earlier = 0, later = 0; ///< in the order of steps
+  std::uint32_t earlier = 0, later = 0; ///< numbers of steps, in the order
   bool earlierWrites = false, laterWrites = false;
   BufferPlace place;
 };
@@ -68,7 +68,7 @@ private:
   const StepGraph &graph_;
   const std::uint32_t gpu_;
   const bool messages_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Clock> running_; ///< of (gpu, block)
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Clock> running_; ///< clock of each (gpu, block)
   std::unordered_map<std::uint32_t, Kept> kept_;
 };
 

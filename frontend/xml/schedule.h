@@ -41,8 +41,8 @@ struct BufferPlace {
 
 /// A step that another one waits for, in the form of the XML.
 struct Dependence {
-  std::uint32_t block = 0; ///< of the same gpu (`depid`)
-  std::uint32_t step = 0;  ///< of that block (`deps`)
+  std::uint32_t block = 0; ///< number of a block of the same gpu (`depid`)
+  std::uint32_t step = 0;  ///< number of a step of that block (`deps`)
 };
 
 struct Step {

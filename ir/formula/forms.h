@@ -14,7 +14,7 @@ struct Sought {
 
 struct Form {
   const char *name;
-  std::int64_t fewestRanks; ///< of the program; with fewer the form is skipped
+  std::int64_t fewestRanks; ///< the form is skipped if the program has fewer
   std::optional<Sum> (*find)(const Sought &);
 };
 

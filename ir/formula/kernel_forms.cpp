@@ -7,7 +7,7 @@ namespace mscclc::formula {
 namespace {
 
 constexpr std::size_t rankAxis = 0, blockAxis = 1, stepAxis = 2, itemAxis = 3, noAxis = 4;
-constexpr std::size_t counters[] = {itemAxis, stepAxis, blockAxis}; // in the order of trying
+constexpr std::size_t counters[] = {itemAxis, stepAxis, blockAxis}; // axes that count, in the order of trying
 constexpr std::int32_t maxDivisor = 64;
 
 // ------------------------------------------------------------------------------------------------------- lists of

@@ -72,7 +72,7 @@ private:
   const Sought &w_;
   const Basis &basis_;
   std::vector<std::int64_t> slopes_; ///< by direction
-  std::vector<Bounds> bounds_;       ///< by the cell of the loops
+  std::vector<Bounds> bounds_;       ///< bounds for each cell of the loops
   std::vector<std::int64_t>
       plane_; ///< the rank of the jump: factors of the loops' variables, and a constant at the end
 };

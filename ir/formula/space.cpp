@@ -70,7 +70,7 @@ static std::vector<std::uint32_t> numberValues(const Part &part, std::size_t &st
 /// Sets the steps along a direction whose values add `offsets` to the numbers of cells.
 static void findSteps(const Basis &basis, const std::vector<std::uint32_t> &offsets, Direction &direction) {
   const std::vector<std::int32_t> &at = direction.feature.part.axis->at;
-  std::vector<std::uint32_t> last(basis.cells, Direction::none); // by the cell with the least value of the direction
+  std::vector<std::uint32_t> last(basis.cells, Direction::none); // last point of each line along the direction
   direction.next.resize(basis.cellOf.size());
   for (std::size_t p = basis.cellOf.size(); p-- > 0;)
     direction.next[p] =

@@ -23,7 +23,7 @@ inline constexpr std::int64_t anyValue = std::numeric_limits<std::int64_t>::min(
 struct Axis {
   const Variable *variable = nullptr;
   std::vector<std::int32_t> at = {};
-  bool countsUp = true; ///< all values between the lowest and the highest occur
+  bool countsUp = true; ///< the values are all numbers between the lowest and the highest
   std::int32_t low = 0, high = 0;
 
   bool varies() const { return low != high; }
@@ -72,14 +72,14 @@ struct Direction {
   Feature feature;
   int depth = 0; ///< 0 for the rank; else the number of the loop, from 1
   std::vector<std::uint32_t> next =
-      {}; ///< by point: the next point where this is larger and the rest of the basis is equal; or `none`
+      {}; ///< for each point, the next one where this is larger and the rest of the basis is equal; or `none`
   std::optional<Neighbours> unit = {}; ///< the first step of one
 };
 
 /// Directions that together identify each point. They also number the cells of a dense grid that holds all points.
 struct Basis {
   std::vector<std::shared_ptr<const Direction>> directions;
-  std::vector<std::size_t> strides;  ///< of cells, by direction; the last direction has stride 1
+  std::vector<std::size_t> strides;  ///< distance of neighbouring cells along each direction; the last one has stride 1
   std::vector<std::uint32_t> cellOf; ///< by point
   std::size_t cells = 0;
 };
@@ -109,7 +109,7 @@ private:
   std::size_t points_;
   std::uint32_t ranks_;
   std::vector<std::uint32_t> nodes_;
-  mutable std::vector<Basis> bases_; ///< those that were asked for
+  mutable std::vector<Basis> bases_; ///< bases that were made so far
 };
 
 } // namespace mscclc::formula

@@ -75,7 +75,7 @@ private:
   Features features_;
   std::vector<std::optional<Neighbours>> neighbours_; ///< by feature
   std::optional<std::size_t> first_ = 0;              ///< the point that gives the constant
-  std::size_t suspect_ = 0; ///< where the last wrong sum was wrong; the next wrong one mostly is, too
+  std::size_t suspect_ = 0; ///< the point where the last wrong sum was wrong; the next one mostly fails there, too
 };
 
 } // namespace mscclc::formula

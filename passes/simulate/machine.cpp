@@ -105,7 +105,7 @@ void Machine::reset(std::uint64_t seed) {
     s.stage = RankState::Start;
     s.waiting = {};
   }
-  const std::uint64_t delays = random_() % 2 == 0 ? 0 : 3; // of four blocks
+  const std::uint64_t delays = random_() % 2 == 0 ? 0 : 3; // three of four blocks delay stores, or none
   for (Block &block : blocks_) {
     block.nops = {};
     block.firstStore = block.seen = 0;

@@ -35,7 +35,7 @@ struct Outcome {
   std::uint64_t element = 0;                     ///< within the chunk
   std::uint32_t size = 0; ///< the size of the faulty launch, as an index into the machine's sizes
   double got = 0, wanted = 0;
-  ir::OpRef place; ///< for Hangs: an operation that waits; for OutOfBounds: the faulty one
+  ir::OpRef place; ///< the waiting operation of Hangs, or the faulty one of OutOfBounds
   std::string waitsFor;
 };
 
@@ -88,7 +88,7 @@ private:
     ir::BlockCursor at;
     std::uint32_t id = 0, pair = 0;
     std::uint64_t granule = 0;
-    std::uint64_t target = 0;                                     ///< of a flush or a nop: the count that it waits for
+    std::uint64_t target = 0;                                     ///< count that a flush or a nop waits for
     enum : std::uint8_t { Before, Itself, After } stage = Before; ///< nops of a DataSync count, too
     bool entered = false, ended = true;
   };
@@ -138,10 +138,11 @@ private:
   };
   struct RankState {
     std::unique_ptr<std::byte[]> input, output, scratch;
-    std::uint64_t inputBytes = 0, outputBytes = 0, scratchBytes = 0; ///< for the largest size; for half of the scratch
+    std::uint64_t inputBytes = 0, outputBytes = 0,
+                  scratchBytes = 0;                 ///< sizes of buffers for the largest message; scratch is half of it
     ir::CanonicalPlace inputPlace{}, outputPlace{}; ///< places of the two: in place, one is in the other
     std::uint32_t launch = 0, lanesEnded = 0;
-    std::uint32_t call = 0; ///< like `launch`, but it also counts calls for 0 bytes
+    std::uint32_t call = 0; ///< number of calls, like `launch`, but also counting those for 0 bytes
     std::uint32_t firstLane = 0, numLanes = 0;
     enum { Start, Running, Done } stage = Start;
     Waiting waiting;

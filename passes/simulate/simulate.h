@@ -42,7 +42,7 @@ struct SimulateOptions {
   /// The number of schedules for each row. Absent: 100, or fewer if a message is longer than 1 MiB, or if there are
   /// many sizes that were not asked for.
   std::optional<std::uint32_t> schedules;
-  std::uint32_t launches = 0; ///< in each schedule; 0: one more than the number of launches until scratch is reused
+  std::uint32_t launches = 0; ///< launches in each schedule; 0: one more than the number until scratch is reused
   std::uint64_t seed = 1;
   bool inTurn = true;        ///< also runs launches of several sizes in a row
   bool relaxedShows = false; ///< a relaxed signal shows earlier stores, like a strong one

@@ -26,7 +26,7 @@ namespace mscclc::passes::time {
 struct Measurement {
   const ir::Program *program = nullptr; ///< a program for which cannotRun() returns nothing
   std::uint64_t messageBytes = 0;
-  Time time = 0; ///< in nanoseconds, more than 0
+  Time time = 0; ///< time in nanoseconds, more than 0
 };
 
 /// The origin of a fitted parameter's value.
@@ -37,7 +37,7 @@ enum class Standing : std::uint8_t {
 };
 
 struct FittedParameter {
-  std::string key; ///< as in a machine file
+  std::string key; ///< key in a machine file
   double value = 0;
   Standing standing = Standing::Kept;
   double spread =
@@ -46,7 +46,7 @@ struct FittedParameter {
 
 struct Calibration {
   Machine machine;                         ///< the other machine with the fitted parameters
-  std::vector<FittedParameter> parameters; ///< in the order of machine_parameters.def
+  std::vector<FittedParameter> parameters; ///< parameters in the order of machine_parameters.def
   std::size_t measurements = 0;
   double medianFactor = 1, worstFactor = 1; ///< between estimated and measured times, at least 1
 };

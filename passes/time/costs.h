@@ -94,7 +94,7 @@ private:
   std::vector<Meaning> meanings_;
   mutable std::vector<std::uint32_t> slots_;                                            ///< see Uses
   std::vector<FluidNetwork::Resource> out_, in_, memory_, copyEngine_, nicOut_, nicIn_; ///< [rank]
-  std::vector<FluidNetwork::Resource> pair_; ///< for a mesh: [rank · ranks of a node + peer in the node]
+  std::vector<FluidNetwork::Resource> pair_; ///< resources of a mesh, by [rank · ranks of a node + peer in the node]
 };
 
 /// Returns why a program cannot run on a machine: it has more ranks than GPUs, more nodes than the machine, a memory

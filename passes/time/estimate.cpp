@@ -115,7 +115,7 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
   result.extrapolated = iterations.extrapolated();
   const Time launch = Costs::us(machine.parameters.launch);
   const ir::ProgramIndex index(program);
-  Timeline last; // of several walks, one after the other
+  Timeline last; // timeline of the last of several walks
   const auto run = [&](WalkOptions options) -> const Timeline & {
     last = walk(index, machine, runner, bytes, options, std::move(last));
     return last;

@@ -16,7 +16,7 @@ namespace mscclc::passes::time {
 
 struct Estimate {
   std::uint64_t messageBytes = 0;
-  Time total = 0;        ///< of a launch, in nanoseconds
+  Time total = 0;        ///< time of a launch, in nanoseconds
   Time linkBound = 0;    ///< the launch, and the time that the busiest resource needs at least
   Time latencyBound = 0; ///< the chain of latencies, if data took no time to flow
   /// The time on the critical path by cause. The sum is `total`.
@@ -37,7 +37,7 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
 
 /// The figures by which choices are made. They take less than half the time of an estimate.
 struct LaunchFigures {
-  Time total = 0;       ///< like in Estimate; infinity if it is not complete
+  Time total = 0;       ///< time as in Estimate; infinity if it is not complete
   double linkBytes = 0; ///< line bytes on the busiest link or network card, in one direction
 };
 /// `most`: what is walked for the rest of the program where the program and the machine allow that

@@ -89,10 +89,10 @@ private:
   std::vector<ResourceState> resources_;
   std::vector<State> flows_;        ///< entries, some of them free
   std::vector<Flow> active_, free_; ///< indices into flows_
-  std::vector<Flow> byCap_;         ///< like active_, slowest first
+  std::vector<Flow> byCap_;         ///< active flows, slowest first
   std::vector<Resource> touched_;   ///< while sharing
   std::vector<Flow> users_;         ///< while sharing: by resource
-  Time since_ = 0;                  ///< of the last progress
+  Time since_ = 0;                  ///< time of the last progress
   bool changed_ = false;
   bool recording_ = false;
   std::vector<Load> recorded_;

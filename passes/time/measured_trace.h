@@ -32,7 +32,7 @@ struct MeasuredOp {
 /// The data that --emit-trace adds about its launch ('otherData'). Other tools do not write it.
 struct TracedLaunch {
   std::optional<std::string> program, machine, runner;
-  std::optional<std::uint64_t> bytes, scheduledFor; ///< of the message, in bytes
+  std::optional<std::uint64_t> bytes, scheduledFor; ///< bytes of the message
 };
 
 struct MeasuredTrace {

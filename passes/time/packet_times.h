@@ -55,7 +55,7 @@ private:
     std::vector<std::uint32_t> readers;
   };
   struct Cell {
-    std::uint32_t writers = 0; ///< in an iteration
+    std::uint32_t writers = 0; ///< number of writers in an iteration
     bool inPipeline = false;
     std::vector<Iteration> iterations;
     Iteration &at(std::uint64_t iteration) {

@@ -36,7 +36,7 @@ Ran whenRan(const Timeline &timeline, SpanPart what) {
 // Each step leads to something that was settled earlier in the walk. A part of a span is settled before all that waits
 // for it. So this ends, although whole spans may wait for each other.
 std::vector<PathStep> criticalPath(const Timeline &timeline) {
-  std::vector<PathStep> path; // from the end backwards
+  std::vector<PathStep> path; // steps from the end backwards
   Time to = timeline.end;
   SpanPart at{timeline.last};
   bool asked = false;

@@ -33,7 +33,7 @@ struct SpanPart {
 struct Span {
   static constexpr std::uint32_t none = SpanPart::none;
   std::uint32_t rank = 0;
-  std::uint32_t block = 0; ///< or the port channel of a proxy's span
+  std::uint32_t block = 0; ///< number of the block, or of a proxy's port channel
   std::uint32_t op = 0;    ///< index into ThreadBlock::ops; for a proxy's span, of the block that asked
   std::uint32_t iteration = 0;
   bool proxy = false;
@@ -53,15 +53,15 @@ struct Span {
 /// with the last of its parts.
 struct ThreadPart {
   Time start = 0, end = 0;
-  SpanPart before, awaited; ///< as in a span
+  SpanPart before, awaited; ///< causes as in a span
 };
 
 /// A resource of the machine and its traffic.
 struct Traffic {
   Cause kind = Cause::LinkOut;
   std::uint32_t rank = 0;
-  std::uint32_t peer = Span::none; ///< for a link between two GPUs: the other GPU
-  double bytes = 0;                ///< in line bytes, as the resource counts them
+  std::uint32_t peer = Span::none; ///< other GPU of a link between two GPUs
+  double bytes = 0;                ///< line bytes, as the resource counts them
   double capacity = 0;             ///< bytes a nanosecond
 };
 
@@ -78,12 +78,12 @@ struct Rate {
 };
 
 struct Timeline {
-  std::vector<Span> spans;       ///< in the order in which they began
-  std::vector<ThreadPart> parts; ///< of those spans that threads do separately
+  std::vector<Span> spans;       ///< spans in the order in which they began
+  std::vector<ThreadPart> parts; ///< parts of spans that threads do separately
   std::vector<Message> messages; ///< recorded on request
   std::vector<Rate> rates;       ///< recorded on request, in order of time
   std::vector<Traffic> traffic;
-  Time end = 0;                    ///< of the launch: all blocks have completed
+  Time end = 0;                    ///< time when all blocks have completed
   std::uint32_t last = Span::none; ///< the span that ended last
   bool complete = true;            ///< false: some block waits forever
 };

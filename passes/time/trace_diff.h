@@ -26,7 +26,7 @@ constexpr bool departs(Time measured, Time predicted) {
 
 /// The operations of one kind that come from one place of the source.
 struct OperationDifference {
-  ir::OpRef first; ///< one of them
+  ir::OpRef first; ///< one of the operations
   std::uint64_t times = 0;
   Time measured = 0, predicted = 0; ///< means of their durations
   std::uint64_t departing = 0;      ///< number of them that depart from the prediction
@@ -45,7 +45,7 @@ struct TraceDifference {
   std::uint64_t launches = 0;        ///< the most of any block
   std::uint64_t compared = 0;        ///< operations of the trace that have a counterpart
   std::uint64_t unmeasured = 0;      ///< predicted, in no launch of the trace
-  std::uint64_t unpredicted = 0;     ///< in the trace, without a counterpart
+  std::uint64_t unpredicted = 0;     ///< operations of the trace without a counterpart
 };
 
 /// `timeline`: a walk of `program`.

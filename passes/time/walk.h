@@ -48,7 +48,7 @@ public:
 
 private:
   enum class EventKind : std::uint8_t {
-    Step,     ///< of a block
+    Step,     ///< a block takes a step
     Flow,     ///< data of a span begins to flow
     Ask,      ///< a proxy has one more request
     Take,     ///< a proxy takes its next request
@@ -91,25 +91,25 @@ private:
   /// One thread's part of an operation, with its values from the time when the block reached it.
   struct Act {
     SpanPart self;
-    Moment issue;    ///< from this time on all threads do the operation
+    Moment issue;    ///< time from which all threads do the operation
     Time stores = 0; ///< the last remote store before it
-    DataCost put;    ///< of a port's put
+    DataCost put;    ///< cost of a port's put
   };
   struct Thread {
-    Moment free;        ///< from this time on, if that is later than for all threads
-    bool waits = false; ///< for completion of its current part
-    bool later = false; ///< it has an entry in Block::later
+    Moment free;        ///< time from which the thread is free, if later than the others
+    bool waits = false; ///< the thread waits for completion of its current part
+    bool later = false; ///< the thread has an entry in Block::later
   };
   struct Block {
     enum State : std::uint8_t { NotBegun, Running, Moving, Joining, AtBarrier, Ended } state = NotBegun;
     std::uint32_t number = 0; ///< its number in the program's index
     ir::BlockCursor cursor;
     std::uint32_t open = 0;      ///< spans of this phase that have not ended yet
-    Moment issue;                ///< from this time on all threads do the next operation
+    Moment issue;                ///< time from which all threads do the next operation
     Moment phase;                ///< the last end in this phase
     Moment stores;               ///< the last remote store
-    DataCost cost;               ///< of the current data operation
-    std::vector<Thread> threads; ///< those that did something alone in this phase
+    DataCost cost;               ///< cost of the current data operation
+    std::vector<Thread> threads; ///< threads that did something alone in this phase
     /// [thread]: its further operations, to be done when its current wait ends. Only few threads of few programs have
     /// any.
     std::map<std::uint32_t, Queue<Act>> later;
@@ -138,7 +138,7 @@ private:
 
   private:
     std::vector<SpanPart> first_;
-    std::map<std::uint32_t, Queue<SpanPart>> more_; ///< those after the first
+    std::map<std::uint32_t, Queue<SpanPart>> more_; ///< waiters after the first
   };
   /// A block that has reached a barrier, and its span there.
   struct Arrival {
@@ -154,7 +154,7 @@ private:
     std::uint32_t rank = 0, channel = 0;
     bool signal = false, flush = false;
     Time pushed = 0;
-    DataCost cost; ///< of the put; no bytes if there is none
+    DataCost cost; ///< cost of the put; no bytes if there is none
   };
   struct Proxy {
     Queue<std::uint32_t> queue; ///< requests
@@ -163,7 +163,7 @@ private:
   };
   /// The transfers of a port channel, one after the other.
   struct Connection {
-    Queue<std::uint32_t> queue; ///< of the proxy's spans
+    Queue<std::uint32_t> queue; ///< spans of the proxy
     bool busy = false;
     Moment arrived; ///< arrival of everything that was sent so far
   };

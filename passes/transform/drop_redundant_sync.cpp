@@ -95,7 +95,7 @@ private:
   bool empty_ = true, moves_ = false, acquires_ = false, opaque_ = false;
   AccessRecord local_, remote_;
   std::array<std::vector<std::uint64_t>, 4>
-      users_[2]; // by direction, channel type and id: the number of the last phase
+      users_[2]; // number of the last phase that used it, by direction, channel type and id
   std::uint64_t generation_ = 0;
 };
 

@@ -143,7 +143,7 @@ private:
 
   struct Body {
     std::vector<Op> ops;
-    DataSync sync = DataSync::None; // at its start and its end
+    DataSync sync = DataSync::None; // sync at its start and its end
   };
 
   /// False if no two neighbours can merge or make each other's sync redundant. Then the walk would change nothing.
@@ -257,9 +257,9 @@ private:
   std::uint32_t rank_ = 0;
   ir::ThreadBlock *in_ = nullptr;
   ir::ThreadBlock out_;
-  std::vector<DataSync> given_;        // by operation of in_: its original sync
-  std::vector<MergedInto> into_;       // by operation of in_
-  std::vector<std::uint64_t> unasked_; // by leader: counts.unasked at its beginning
+  std::vector<DataSync> given_;        // original sync of each operation of in_
+  std::vector<MergedInto> into_;       // merged operation of each operation of in_
+  std::vector<std::uint64_t> unasked_; // value of counts.unasked at the beginning of each leader
   std::vector<bool> apart_;            // operations of in_ that may not merge with the one before them
   bool movesThreads_ = false;          // an operation with ids was merged
   MergedOp current_;

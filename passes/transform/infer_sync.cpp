@@ -45,8 +45,8 @@ private:
   /// an operation that does not wait: a ppkt through a port.
   struct Accesses {
     AccessRecord plain, packets;
-    RemoteAccesses remote; ///< in programs of statements only
-    // Of the current operation.
+    RemoteAccesses remote; ///< accesses to other ranks, in programs of statements only
+    // Accesses of the current operation.
     std::vector<Touch> own;
     std::vector<AwayTouch> away;
     void clear() {
@@ -133,7 +133,7 @@ private:
   ir::Program &program_;
   std::uint32_t rank_ = 0;
   ir::ThreadBlock *block_ = nullptr;
-  std::array<Accesses, 2> accesses_; // of the block, and of the body of a pipeline
+  std::array<Accesses, 2> accesses_; // accesses of the block, and of the body of a pipeline
   std::vector<NopInsertion> nops_;
 };
 

@@ -43,7 +43,7 @@ private:
   std::span<const std::uint32_t> ids_;
   std::vector<ir::Chunk> srcStore_, dstStore_;
   std::vector<std::uint32_t> idStore_;
-  std::vector<std::uint64_t> seen_; ///< by id: the generation that used it last
+  std::vector<std::uint64_t> seen_; ///< generation that used each id last
   std::uint64_t generation_ = 0;    ///< number of operations begun
   bool idsSeen_ = false, othersChecked_ = false;
 };

@@ -15,7 +15,7 @@ using ir::BufferKind;
 /// The new name of a remote buffer of a rank.
 struct Renamed {
   std::uint32_t id = 0;               ///< its new number
-  std::optional<std::uint32_t> share; ///< for a share of another buffer: the index of its beginning there
+  std::optional<std::uint32_t> share; ///< beginning of a share in the other buffer
 };
 
 class Renaming {

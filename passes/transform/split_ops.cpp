@@ -273,7 +273,7 @@ private:
   const ExecutorLimits &limits_;
   ir::DiagnosticEngine &diags_;
   const ir::ThreadBlock *in_ = nullptr;
-  std::uint32_t channelWidth_ = 0, semaphoreWidth_ = 0; ///< of the current block
+  std::uint32_t channelWidth_ = 0, semaphoreWidth_ = 0; ///< widths of pieces in the current block
   ir::ThreadBlock out_;
 };
 

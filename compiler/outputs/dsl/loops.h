@@ -34,7 +34,7 @@ public:
 
 private:
   std::vector<Loop> loops_;
-  std::vector<formula::Variable> variables_; ///< those of the loops
+  std::vector<formula::Variable> variables_; ///< the loops' variables
   std::unique_ptr<formula::Space> space_;
 };
 

@@ -184,7 +184,7 @@ private:
   }
 
   const ir::Rank &rank_;
-  std::vector<std::uint32_t> heads_, ends_; ///< by block: the next operation, and the end
+  std::vector<std::uint32_t> heads_, ends_; ///< each block's next operation, and its end
   std::vector<std::set<std::uint32_t>> barriers_;
   std::uint32_t numRemotes_ = 0, numBarriers_ = 0; ///< the numbers that were given so far
   std::vector<Event> events_;

@@ -13,9 +13,10 @@ namespace mscclc::dsl {
 struct Event {
   enum class Kind : std::uint8_t { Call, LoopBegin, LoopEnd };
   Kind kind = Kind::Call;
-  std::uint32_t block = 0; ///< of the operation; for several blocks, the first one
-  std::uint32_t op = 0;    ///< for a call: index into the block's operations; for LoopBegin: index of the header
-  std::vector<std::uint32_t> blocks = {}; ///< for a call in several blocks: those of a barrier or, in order, of a group
+  std::uint32_t block = 0; ///< block of the operation; for several blocks, the first one
+  std::uint32_t op = 0;    ///< index of a call's operation in the block; for LoopBegin, of the header
+  std::vector<std::uint32_t> blocks =
+      {}; ///< blocks of a call in several blocks: those of a barrier or, in order, of a group
 };
 
 /// Returns the calls of `rank` in an order that gives its blocks their operations, and its remote buffers and barriers

@@ -326,12 +326,12 @@ private:
   Templates &templates_;
   std::vector<std::vector<std::uint32_t>> channels_; ///< [block][operation] → its channel
   std::array<std::vector<std::uint32_t>, 2>
-      numbers_; ///< for memory and port channels: the number among those to the same peer
+      numbers_; ///< number of each memory and port channel among those to the same peer
   std::vector<Node> lines_;
   Node loop_;
   bool inLoop_ = false;
   std::uint32_t block_ = ir::none;   ///< the call that is being written; before the first: none
-  std::vector<std::int64_t> values_; ///< of the call that is being written
+  std::vector<std::int64_t> values_; ///< numbers of the call that is being written
 };
 
 /// Lets the blocks of a group use one channel in calls that they share. False if their tables do not allow it.

@@ -16,7 +16,7 @@ struct Names {
   /// By type: true if no rank has more than one channel to a peer, so that lists are by peer.
   std::array<bool, 4> byPeer = {};
   bool scratch = false;                    ///< some rank has scratch
-  std::vector<ir::SwitchChannel> switches; ///< in the order of construction
+  std::vector<ir::SwitchChannel> switches; ///< switch channels in the order of construction
   /// [rank][switch channel of the rank] → index into `switches`.
   std::vector<std::vector<std::uint32_t>> switchOf;
 };

@@ -61,8 +61,8 @@ private:
   Tables &tables_;
   std::vector<Loop> loops_;
   std::vector<Shared> shared_;
-  std::vector<std::string> names_;  ///< those declared around the current lines
-  std::vector<std::string> inside_; ///< those declared in the loops that were written
+  std::vector<std::string> names_;  ///< names that are declared around the current lines
+  std::vector<std::string> inside_; ///< names that are declared in the loops that were written
 };
 
 } // namespace mscclc::dsl

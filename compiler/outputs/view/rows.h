@@ -12,8 +12,8 @@ namespace mscclc::driver {
 struct Row {
   std::uint32_t rank = 0;
   bool proxy = false;
-  std::uint32_t block = 0;          ///< or the port channel
-  std::vector<std::uint32_t> spans; ///< in order of time
+  std::uint32_t block = 0;          ///< number of the block, or of the port channel
+  std::vector<std::uint32_t> spans; ///< spans in order of time
 };
 
 /// The rows of a timeline. The first row of a block is below its rank's earlier blocks. Further rows of it hold spans

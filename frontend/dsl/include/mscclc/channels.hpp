@@ -31,8 +31,8 @@ protected:
 
 /// Both ends of a connection: `auto [ab, ba] = MemoryChannel::pair(a, b);`
 template <typename Channel> struct ChannelPair {
-  Channel ab; ///< of rank `a`, to `b`
-  Channel ba; ///< of rank `b`, to `a`
+  Channel ab; ///< the end of rank `a`, to `b`
+  Channel ba; ///< the end of rank `b`, to `a`
 };
 
 /// Options of MemoryChannel::reduce.

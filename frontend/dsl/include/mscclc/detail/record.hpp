@@ -98,7 +98,7 @@ struct CallFlags {
 
 /// The blocks that do an operation: one, or those of a group.
 struct BlockSet {
-  std::int64_t block;  ///< of a single block
+  std::int64_t block;  ///< number of a single block
   std::uint32_t group; ///< handle of the group
   bool isGroup;
 };
@@ -118,7 +118,7 @@ struct IntegerArray {
 struct ChunkData {
   std::uint32_t buffer = unset; ///< handle of the buffer
   std::uint32_t place = 0;      ///< the place of its slice, numbered by __mscclc_slice
-  std::int64_t index = 0;       ///< in chunks, from the beginning of the buffer
+  std::int64_t index = 0;       ///< first chunk, counted from the beginning of the buffer
   std::int64_t size = 0;        ///< in chunks
   std::int32_t rank = -1;
   std::uint8_t type = 0; ///< BufferType
@@ -129,7 +129,7 @@ struct RefData {
   std::uint32_t handle = unset; ///< number of the ref
   std::uint8_t type = 0;        ///< BufferType
   std::int64_t rank = -1;
-  std::int64_t index = 0; ///< in chunks; for scratch, from the beginning of all scratch of the rank
+  std::int64_t index = 0; ///< first chunk; in scratch, counted from the beginning of all scratch of the rank
   std::int64_t size = 0;  ///< in chunks
 };
 
