@@ -138,6 +138,8 @@ void Control::giveAll(std::uint32_t b, const ir::Op &op) {
   const auto ids = s.code->idsOf(op);
   for (std::uint32_t thread = 0; thread < ids.size(); ++thread) {
     const std::uint32_t queue = index_.queue(s.rank, op, ids[thread]);
+    if (queue == none) // a channel without a pair: no block waits at its other end
+      continue;
     queues_.give(queue, {events_.gives(b, op, thread, queue)});
     wake(waiters_[queue]);
   }

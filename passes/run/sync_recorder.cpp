@@ -69,8 +69,11 @@ void SyncRecorder::keepShared() {
     for (Piece p = 0; p < pieces_.count(); ++p) {
       const auto &[b, o, i] = pieces_.place(p);
       const Op &op = index_.ops(b).ops[o];
-      if (ir::sends(op.kind) || ir::takes(op.kind))
-        visit(p, op.kind, index_.queue(index_.rankOf(b), op, index_.ops(b).idsOf(op)[i]));
+      if (!ir::sends(op.kind) && !ir::takes(op.kind))
+        continue;
+      const std::uint32_t queue = index_.queue(index_.rankOf(b), op, index_.ops(b).idsOf(op)[i]);
+      if (queue != none) // no block waits at the other end
+        visit(p, op.kind, queue);
     }
   };
   forQueues([&](Piece piece, OpKind kind, std::uint32_t queue) {
