@@ -30,7 +30,7 @@ struct Goal {
   std::string_view tidying;       ///< what follows, as far as it is the same for the program
   std::string_view pruning;       ///< what takes long, and is for the best candidates alone
   std::string_view rest;          ///< what a candidate goes through besides; with nothing before it, from place on
-  Pass prune = {};                ///< prune-sync, for programs that are only timed
+  Pass prune = {};                ///< prune-sync, for programs that are only timed; needed if a list names it
   bool keeps = true;              ///< what is chosen is handed out as the first five leave it
 };
 

@@ -4,10 +4,10 @@
 // passes must schedule it, with whatever they were told to choose, the proof must accept what they made, which must end
 // as the statements mean, and a run of that must be right. Some are scheduled for an executor whose blocks have few
 // channels, with relay blocks and without, and some pruned. For a third, what is left open is chosen, mostly with a
-// limit of the blocks that a rank may use. None may pass it; only where an executor's limits ask for more is the program
-// refused, with a note of them. Sharing scratch must cost no operation, as far as nothing is fused; and blocks must have
-// what is said that they have at least. Prints what does not hold with its seed, the smallest program in full, and
-// counts; exit 1 if anything did not.
+// limit of the blocks that a rank may use. None may pass it; only where an executor's limits ask for more is the
+// program refused, with a note of them. Sharing scratch must cost no operation, as far as nothing is fused; and blocks
+// must have what is said that they have at least. Prints what does not hold with its seed, the smallest program in
+// full, and counts; exit 1 if anything did not.
 #include "random_movement.h"
 
 #include "ir/collectives.h"
@@ -15,6 +15,7 @@
 #include "ir/structure.h"
 #include "ir/text.h"
 #include "passes/pass_manager.h"
+#include "passes/prune/prune_sync.h"
 #include "passes/schedule/choose.h"
 #include "passes/schedule/least_blocks.h"
 #include "passes/schedule/same_values.h"
@@ -120,7 +121,8 @@ private:
                                       .synchronising = "synchronise",
                                       .tidying = tidying,
                                       .pruning = "prune-sync",
-                                      .rest = rest};
+                                      .rest = rest,
+                                      .prune = passes::createPruneSyncPass([](const ir::Program &) { return true; })};
     ir::Program program = open;
     const passes::schedule::Choice choice = passes::schedule::choose(program, goal);
     ir::DiagnosticEngine diags;
