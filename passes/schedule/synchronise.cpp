@@ -27,7 +27,7 @@ std::uint64_t channelsOf(const ir::Rank &rank) {
 
 /// Reports the first rank that has more blocks than the program allows: an executor's limits ask for more, or the
 /// instances do. Statements of `movement` are split by what they need of the executor, as cut does it; blocks that only
-/// receive, by the blocks that reach them.
+/// receive, by the blocks that reach them; the channels of a block's syncs are shared out to relays.
 void checkBlocks(const ir::Program &program, const ir::Movement &movement, const schedule::SyncPlan &plan,
                  const schedule::StatementGraph &graph, const schedule::StatementSymmetry &symmetry,
                  const Target &target, ir::DiagnosticEngine &diags) {
@@ -49,7 +49,7 @@ void checkBlocks(const ir::Program &program, const ir::Movement &movement, const
   const ExecutorLimits &limits = *target.executor;
   const schedule::StatementNeeds needs(movement, program.ranks.size(), graph, symmetry.withBlocks(movement));
   const schedule::BlockNeeds whole = needs.ofRank(movement, r);
-  const bool isSharedOut = !plan.nodes->sharedOutTo(r).empty();
+  const bool isSharedOut = !plan.nodes->sharedOutTo(r).empty() || plan.nodes->numRelays() != 0;
   if (whole.fits(limits) && !isSharedOut)
     return;
   const std::uint64_t channels = std::max<std::uint64_t>(whole.channels(), isSharedOut ? channelsOf(*rank) : 0);
