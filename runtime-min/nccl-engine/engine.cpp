@@ -2,6 +2,7 @@
 
 #include "gather.h"
 #include "memory.h"
+#include "own_address.h"
 #include "ports.h"
 
 #include <algorithm>
@@ -65,7 +66,7 @@ Status NcclEngine::meet(Platform &platform, const std::vector<int32_t> &, Rendez
   MSCCLC_TRY(gather.prepare());
   // NCCL counts ranks, so each rank is a process to the exchange.
   options.allgather = {NcclGather::call, &gather, nccl_.first, nccl_.ranks};
-  options.mayBeApart = true;
+  options.onNetwork = ownAddress;
   const Status met = Rendezvous::join(std::move(options), meeting_);
   return gather.status().ok() ? met : gather.status();
 }
@@ -74,9 +75,27 @@ std::unique_ptr<Memory> NcclEngine::memory(uint64_t bytes) {
   return std::make_unique<NcclMemory>(*this, bytes);
 }
 
-Status NcclEngine::openPorts(const std::string &what, const MscclcNetworkBody *body, uint32_t signals,
-                             std::unique_ptr<Ports> &ports) {
-  return NcclPorts::open(*this, what, body, signals, ports);
+Status NcclEngine::openPorts(const MscclcKernel &kernel, bool wanted, std::unique_ptr<Ports> &ports) {
+  std::vector<Bytes> all;
+  MSCCLC_TRY(meeting().exchange(format("kernel '%s': other nodes", kernel.name), Bytes(1, wanted ? 1 : 0), all));
+  const bool anywhere = std::find(all.begin(), all.end(), Bytes{1}) != all.end();
+  return anywhere ? NcclPorts::open(*this, kernel, ports) : Status{};
+}
+
+void NcclEngine::addSettling(MscclcStatus *status) {
+  const std::lock_guard<std::mutex> lock(givingUp_);
+  settling_.push_back(status);
+}
+
+void NcclEngine::removeSettling(MscclcStatus *status) {
+  const std::lock_guard<std::mutex> lock(givingUp_);
+  settling_.erase(std::remove(settling_.begin(), settling_.end(), status), settling_.end());
+}
+
+void NcclEngine::giveUp() {
+  const std::lock_guard<std::mutex> lock(givingUp_);
+  for (MscclcStatus *const status : settling_)
+    __atomic_store_n(&status->abort, 1u, __ATOMIC_RELEASE);
 }
 
 void NcclEngine::detach() {

@@ -35,12 +35,14 @@ public:
   RankRange team() const override { return nccl_.team; }
   bool outlasts() const override { return false; }
   std::unique_ptr<Memory> memory(uint64_t bytes) override;
-  bool hasPorts() const override { return true; }
-  Status openPorts(const std::string &what, const MscclcNetworkBody *body, uint32_t signals,
-                   std::unique_ptr<Ports> &ports) override;
+  Status openPorts(const MscclcKernel &kernel, bool wanted, std::unique_ptr<Ports> &ports) override;
+  void giveUp() override;
   Status health() override;
   void detach() override;
 
+  /// giveUp() makes the waits give up that look at `status`.
+  void addSettling(MscclcStatus *status);
+  void removeSettling(MscclcStatus *status);
   /// Whether the communicators are still there.
   bool isAttached() const { return attached_; }
   Platform &platform() { return *platform_; }
@@ -52,6 +54,8 @@ private:
   Platform *platform_ = nullptr;
   std::mutex asking_; ///< for the communicators' health
   std::atomic<bool> attached_{true};
+  std::mutex givingUp_; ///< for `settling_`
+  std::vector<MscclcStatus *> settling_;
 };
 
 } // namespace mscclc::rt

@@ -1,6 +1,11 @@
 #include "ports.h"
 
+#include "kernels/kernel_facts.h"
+
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <utility>
 
 namespace mscclc::rt {
 namespace {
@@ -48,13 +53,19 @@ Status agree(NcclEngine &engine, const std::string &what, const Status &mine, ui
 
 } // namespace
 
-Status NcclPorts::open(NcclEngine &engine, const std::string &what, const MscclcNetworkBody *body, uint32_t signals,
-                       std::unique_ptr<Ports> &result) {
+NcclPorts::NcclPorts(NcclEngine &engine, const MscclcKernel &kernel)
+    : engine_(engine), kernel_(kernel), ranks_(engine.localRanks()) {
+  for (uint32_t rank = 0; rank < kernel_.ranks; ++rank)
+    signals_ = std::max<uint32_t>(signals_, static_cast<uint32_t>(channelsOf(kernel_, rank, MSCCLC_PORT).size()));
+}
+
+Status NcclPorts::open(NcclEngine &engine, const MscclcKernel &kernel, std::unique_ptr<Ports> &result) {
   // NCCL waits for all ranks, so all must come.
-  MSCCLC_TRY(agree(engine, what + ": ports", checkBody(engine.nccl().library, what, body), 0));
-  std::unique_ptr<NcclPorts> ports(new NcclPorts(engine));
-  Status mine = ports->create(what, *body, signals);
-  const uint32_t contexts = mine.ok() ? body->contexts(ports->communicator(0)) : 0;
+  const std::string what = format("kernel '%s'", kernel.name);
+  MSCCLC_TRY(agree(engine, what + ": ports", checkBody(engine.nccl().library, what, kernel.network), 0));
+  std::unique_ptr<NcclPorts> ports(new NcclPorts(engine, kernel));
+  Status mine = ports->create(what);
+  const uint32_t contexts = mine.ok() ? kernel.network->contexts(ports->ranks_[0].made.data()) : 0;
   if (mine.ok() && contexts == 0)
     mine = failure(MSCCLC_ERROR_UNSUPPORTED, "%s has port channels to other nodes, and NCCL %s has no GIN here (%s)",
                    what.c_str(), NcclLibrary::nameOf(engine.nccl().library.version).c_str(), howToHaveGin().c_str());
@@ -63,12 +74,12 @@ Status NcclPorts::open(NcclEngine &engine, const std::string &what, const Mscclc
   return {};
 }
 
-Status NcclPorts::create(const std::string &what, const MscclcNetworkBody &body, uint32_t signals) {
+Status NcclPorts::create(const std::string &what) {
   const NcclRanks &nccl = engine_.nccl();
-  const size_t words = (body.communicator_bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-  made_.assign(nccl.comms.size(), std::vector<uint64_t>(words));
+  for (LocalRank &rank : ranks_)
+    rank.made.resize((kernel_.network->communicator_bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t));
   Status mine = nccl.inGroup(engine_.platform(), "ncclDevCommCreate", [&](size_t i) {
-    return body.create(nccl.library.devCommCreate, nccl.comms[i], signals, made_[i].data());
+    return kernel_.network->create(nccl.library.devCommCreate, nccl.comms[i], signals_, ranks_[i].made.data());
   });
   open_ = mine.ok();
   if (!mine.ok())
@@ -78,8 +89,120 @@ Status NcclPorts::create(const std::string &what, const MscclcNetworkBody &body,
 }
 
 NcclPorts::~NcclPorts() {
-  for (size_t i = 0; i < made_.size() && open_ && engine_.isAttached(); ++i)
-    static_cast<void>(engine_.nccl().library.devCommDestroy(engine_.nccl().comms[i], made_[i].data()));
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    if (ranks_[i].settling != nullptr) {
+      engine_.removeSettling(ranks_[i].settling);
+      engine_.platform().releasePinned(ranks_[i].settling);
+    }
+    if (open_ && engine_.isAttached())
+      static_cast<void>(engine_.nccl().library.devCommDestroy(engine_.nccl().comms[i], ranks_[i].made.data()));
+  }
+}
+
+Status NcclPorts::add(PortRank ports) {
+  LocalRank &rank = ranks_[added_++];
+  void *memory = nullptr;
+  MSCCLC_TRY(engine_.platform().allocatePinned(sizeof(MscclcStatus), memory));
+  rank.settling = static_cast<MscclcStatus *>(memory);
+  engine_.addSettling(rank.settling);
+  rank.unpaired = unpairedTo(engine_.nccl().first + static_cast<uint32_t>(added_ - 1));
+  rank.ports = std::move(ports);
+  return {};
+}
+
+uint32_t NcclPorts::unpairedTo(uint32_t self) const {
+  const size_t own = channelsOf(kernel_, self, MSCCLC_PORT).size();
+  uint32_t ends = 0;
+  for (uint32_t rank = 0; rank < kernel_.ranks; ++rank)
+    if (!engine_.isNear(rank))
+      for (const MscclcChannelInfo &channel : channelsOf(kernel_, rank, MSCCLC_PORT))
+        ends += channel.peer == self && channel.peer_channel >= own ? 1 : 0;
+  return ends;
+}
+
+Status NcclPorts::start(MscclcSettleStep step, uint64_t sent, std::chrono::nanoseconds time) {
+  const NcclRanks &nccl = engine_.nccl();
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    const LocalRank &rank = ranks_[i];
+    MscclcRankArgs args{};
+    args.rank = nccl.first + static_cast<uint32_t>(i);
+    args.network = rank.made.data();
+    args.status = rank.settling;
+    args.timeout_ns = static_cast<uint64_t>(time.count());
+    args.port_channels = rank.ports.channels;
+    const auto channels = static_cast<uint32_t>(rank.ports.ends.size());
+    const MscclcSettling settling{step, signals_, channels, rank.unpaired, sent, settlings_};
+    MSCCLC_TRY(engine_.platform().use(nccl.devices[i]));
+    if (const int32_t code = kernel_.network->settle(&args, &settling, rank.ports.stream); code != MSCCLC_OK)
+      return kernelFailure(code, kernel_.name, args.rank);
+  }
+  return {};
+}
+
+Status NcclPorts::finish() {
+  for (size_t i = 0; i < ranks_.size(); ++i)
+    MSCCLC_TRY(engine_.platform().synchronize(engine_.nccl().devices[i], ranks_[i].ports.stream));
+  return {};
+}
+
+Status NcclPorts::reset() {
+  MSCCLC_TRY(start(MSCCLC_SETTLE_CLEAR, settlings_));
+  return finish();
+}
+
+void NcclPorts::beginSettling() {
+  for (const LocalRank &rank : ranks_)
+    *rank.settling = {};
+}
+
+/// A process may have missed settlings, and makes up for them.
+Status NcclPorts::sendSettling() {
+  std::vector<Bytes> all;
+  MSCCLC_TRY(engine_.meeting().exchange(format("kernel '%s': settling", kernel_.name), bytesOf(&settlings_, 1), all));
+  uint64_t round = 0;
+  for (const Bytes &bytes : all) {
+    uint64_t theirs = 0;
+    std::memcpy(&theirs, bytes.data(), std::min(bytes.size(), sizeof(theirs)));
+    round = std::max(round, theirs + 1);
+  }
+  // Where a start fails some ends have sent and others have not: those shall be missed.
+  return start(MSCCLC_SETTLE_SEND, std::exchange(settlings_, round));
+}
+
+Status NcclPorts::awaitSettling(std::chrono::steady_clock::time_point deadline) {
+  const std::chrono::nanoseconds left = deadline - std::chrono::steady_clock::now();
+  MSCCLC_TRY(start(MSCCLC_SETTLE_AWAIT, settlings_, std::max(left, std::chrono::nanoseconds(1))));
+  MSCCLC_TRY(finish());
+  return result();
+}
+
+Status NcclPorts::result() const {
+  for (const LocalRank &rank : ranks_) {
+    if (__atomic_load_n(&rank.settling->abort, __ATOMIC_ACQUIRE) == 0)
+      continue;
+    if (rank.settling->num_stalls == 0)
+      return failure(MSCCLC_ERROR_ABORTED,
+                     "kernel '%s': the reset was aborted while it waited for what is on its way over the network",
+                     kernel_.name);
+    const MscclcStall &stall = rank.settling->stalls[0];
+    const std::string late = format("kernel '%s': what ", kernel_.name);
+    const char *const limit = "in half the time of a set-up";
+    if (stall.kind == MSCCLC_WAIT_FLUSH)
+      return failure(MSCCLC_ERROR_TIMEOUT,
+                     "%srank %u has sent to rank %u over the network has not left it %s (port channel %llu of rank %u)",
+                     late.c_str(), stall.rank, stall.peer, limit, static_cast<unsigned long long>(stall.index),
+                     stall.rank);
+    if (stall.peer == MSCCLC_UNPAIRED)
+      return failure(MSCCLC_ERROR_TIMEOUT,
+                     "%sother nodes have sent to rank %u over the network has not arrived %s (by port channels that it "
+                     "has no end of)",
+                     late.c_str(), stall.rank, limit);
+    return failure(MSCCLC_ERROR_TIMEOUT,
+                   "%srank %u has sent to rank %u over the network has not arrived %s (port channel %llu of rank %u)",
+                   late.c_str(), stall.peer, stall.rank, limit, static_cast<unsigned long long>(stall.index),
+                   stall.rank);
+  }
+  return {};
 }
 
 } // namespace mscclc::rt

@@ -9,18 +9,42 @@ class NcclPorts : public Ports {
 public:
   /// Fails on all ranks alike: where the kernel has no body for them, where that is for another version of NCCL than
   /// the one that runs, and where NCCL has no network. Collective.
-  static Status open(NcclEngine &engine, const std::string &what, const MscclcNetworkBody *body, uint32_t signals,
-                     std::unique_ptr<Ports> &result);
+  static Status open(NcclEngine &engine, const MscclcKernel &kernel, std::unique_ptr<Ports> &result);
   ~NcclPorts() override;
-  const void *communicator(uint32_t localIndex) const override { return made_[localIndex].data(); }
+  Status add(PortRank rank) override;
+  void fill(uint32_t localIndex, const Memory *const (&)[3], MscclcRankArgs &args) override {
+    args.network = ranks_[localIndex].made.data();
+  }
+  /// Sets the signals to 0: NCCL does not say what they begin with.
+  Status reset() override;
+  void beginSettling() override;
+  Status sendSettling() override;
+  Status awaitSettling(std::chrono::steady_clock::time_point deadline) override;
 
 private:
-  explicit NcclPorts(NcclEngine &engine) : engine_(engine) {}
-  Status create(const std::string &what, const MscclcNetworkBody &body, uint32_t signals);
+  struct LocalRank {
+    std::vector<uint64_t> made; ///< the device communicator. Of words, as its pointers want to be aligned
+    PortRank ports;
+    uint32_t unpaired = 0; ///< ends of other ranks that lead to it over the network and that it has no end for
+    MscclcStatus *settling = nullptr; ///< of the waits of a settling
+  };
+
+  NcclPorts(NcclEngine &engine, const MscclcKernel &kernel);
+  Status create(const std::string &what);
+  uint32_t unpairedTo(uint32_t rank) const;
+  /// MscclcNetworkBody::settle on all local ranks, for `time` (AWAIT).
+  Status start(MscclcSettleStep step, uint64_t sent, std::chrono::nanoseconds time = {});
+  /// Waits for the steps so far.
+  Status finish();
+  /// What the waits of a settling have to say for it.
+  Status result() const;
 
   NcclEngine &engine_;
-  /// By local rank. Of words, as its pointers want to be aligned.
-  std::vector<std::vector<uint64_t>> made_;
+  const MscclcKernel &kernel_;
+  uint32_t signals_ = 0;   ///< port channels of the rank that has most: so many signals each device communicator has
+  uint64_t settlings_ = 0; ///< settling signals that each end has sent
+  std::vector<LocalRank> ranks_;
+  size_t added_ = 0;
   bool open_ = false;
 };
 

@@ -1,6 +1,7 @@
 // Frames over streams, with the runtime's own functions.
 #include "bootstrap/socket.h"
 #include "fixture.h"
+#include "nccl-engine/own_address.h"
 
 #include <fcntl.h>
 
@@ -87,11 +88,11 @@ TEST_CASE("A stranger that says something else, or ends, is not heard to the end
 TEST_CASE("An interface that is asked for must be there") {
   Address address;
   ::setenv("NCCL_SOCKET_IFNAME", "=nosuch0", 1);
-  const Status none = Address::ofThisMachine(address);
+  const Status none = ownAddress(address);
   CHECK(none.code == MSCCLC_ERROR_RENDEZVOUS);
   CHECK(testing::contains(none.text, "NCCL_SOCKET_IFNAME='=nosuch0'"));
   ::setenv("NCCL_SOCKET_IFNAME", "=lo", 1);
-  REQUIRE(Address::ofThisMachine(address).ok());
+  REQUIRE(ownAddress(address).ok());
   ::unsetenv("NCCL_SOCKET_IFNAME");
   File listener;
   const Status loopback = listenAt(address, listener);

@@ -59,3 +59,10 @@ TEST_CASE("A reset takes back what is still in the queues") {
     CHECK(passesOn(communicator, instance, input, output, 5000, round));
   }
 }
+
+TEST_CASE("Without their thread kernels with port channels are refused by name", "[.core]") {
+  Communicator communicator(CommunicatorOptions(4));
+  const Failure failure = failureOf([&] { communicator.load(ports4(), 64); });
+  CHECK(failure.code == MSCCLC_ERROR_UNSUPPORTED);
+  CHECK(contains(failure.text, "kernel 'ports4' has port channels, and this build of the runtime has no thread to"));
+}

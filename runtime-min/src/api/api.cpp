@@ -91,7 +91,7 @@ Status retire(Communicator &communicator, const std::string &what, bool together
     if (together)
       status = meetWithoutGraphs(communicator, what, lasts);
     else
-      status = lasts() ? inGraph(what, true) : communicator.drainProxies();
+      status = lasts() ? inGraph(what, true) : communicator.drainPorts();
     if (status.code == MSCCLC_ERROR_IN_GRAPH)
       return status;
     isWell = status.ok();
@@ -132,7 +132,8 @@ int32_t release(MscclcBuffer *buffer, std::chrono::milliseconds wait) {
   const auto lasts = [&] { return buffer->region->graphs().lasts(wait); };
   const Status status = retire(*owner->communicator, "release a buffer", true, lasts, [&] {
     for (const auto &entry : owner->instances)
-      entry->instance->forget(buffer->region.get());
+      for (const std::unique_ptr<Ports> &ports : entry->instance->ports())
+        ports->forget(buffer->region.get());
     buffer->region->disconnect();
   });
   if (status.code != MSCCLC_ERROR_IN_GRAPH)

@@ -113,7 +113,8 @@ Status Place::listenInNewFolder() {
   return systemFailure("rendezvous: a folder '" + folder + "' for the socket");
 }
 
-Status Place::agree(const Allgather &allgather, const RankRange &mine, uint32_t ranks, bool mayBeApart) {
+Status Place::agree(const Allgather &allgather, const RankRange &mine, uint32_t ranks, FindAddress findAddress) {
+  const bool mayBeApart = findAddress != nullptr;
   uint32_t process = 0, processes = 0;
   MSCCLC_TRY(countProcesses(allgather, mine, ranks, process, processes));
   std::vector<Card> cards(processes);
@@ -127,7 +128,7 @@ Status Place::agree(const Allgather &allgather, const RankRange &mine, uint32_t 
     Status listening = listenInNewFolder();
     own.path = address_;
     if (listening.ok() && mayBeApart)
-      listening = Address::ofThisMachine(own.network);
+      listening = findAddress(own.network);
     if (listening.ok() && mayBeApart)
       listening = listenAt(own.network, onNetwork);
     if (listening.ok() && mayBeApart && ::getrandom(own.token.data(), own.token.size(), 0) != sizeof(Token))

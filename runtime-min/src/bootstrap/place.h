@@ -17,6 +17,9 @@ struct Allgather {
   uint32_t processes = 0; ///< 0: each has as many ranks
 };
 
+/// Finds where other machines reach this one, at any port.
+using FindAddress = Status (*)(Address &result);
+
 /// Ranks of a process.
 struct RankRange {
   uint32_t first = 0;
@@ -37,9 +40,10 @@ public:
 
   /// `path` is known to all; the hub begins to listen.
   Status take(const std::string &path, bool isHub);
-  /// The hub listens in a new folder, and all get to know where. On different machines the hub listens on the network
-  /// if `mayBeApart`, else it fails in all processes, as it does where one of them fails. `ranks`: of all processes.
-  Status agree(const Allgather &allgather, const RankRange &mine, uint32_t ranks, bool mayBeApart);
+  /// The hub listens in a new folder, and all get to know where. On different machines the hub listens where
+  /// `findAddress` says; if that is null it fails in all processes, as it does where one of them fails. `ranks`: of all
+  /// processes.
+  Status agree(const Allgather &allgather, const RankRange &mine, uint32_t ranks, FindAddress findAddress);
 
   const Address &address() const { return address_; }
   /// What a process that comes to the hub must know, so that none of another communicator is taken in; zero where

@@ -27,8 +27,9 @@ public:
   struct Options {
     std::string path;    ///< used without an allgather, where there are several processes
     Allgather allgather; ///< tells the processes the path, if it is there
-    /// The processes may be on different machines. They have an allgather, and exchange no files.
-    bool mayBeApart = false;
+    /// Says where other machines reach this one, where the processes may be on different machines. They have an
+    /// allgather then, and exchange no files.
+    FindAddress onNetwork = nullptr;
     uint32_t ranks = 0;
     RankRange mine;
     std::chrono::milliseconds timeout{60000};

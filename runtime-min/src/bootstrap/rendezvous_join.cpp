@@ -109,7 +109,7 @@ Status Rendezvous::join(Options options, std::unique_ptr<Rendezvous> &result) {
     Place place;
     MSCCLC_TRY(given.allgather.call == nullptr
                    ? place.take(given.path, given.mine.first == 0)
-                   : place.agree(given.allgather, given.mine, given.ranks, given.mayBeApart));
+                   : place.agree(given.allgather, given.mine, given.ranks, given.onNetwork));
     r->options_.path = place.address().name();
     const Clock::time_point deadline = Clock::now() + given.timeout;
     MSCCLC_TRY(given.mine.first == 0 ? r->gather(place, deadline) : r->enter(place, deadline));

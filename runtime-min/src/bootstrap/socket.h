@@ -22,10 +22,6 @@ struct Address {
 
   /// A Unix socket; "@name": in the abstract namespace.
   static Status ofPath(const std::string &path, Address &result);
-  /// Where other machines reach this one, at any port: the first running interface that NCCL_SOCKET_IFNAME allows
-  /// (prefixes of names, as NCCL takes them); there must be one. Where it is not set: the first that is neither the
-  /// loopback nor Docker's, else the loopback.
-  static Status ofThisMachine(Address &result);
   /// For messages: "@name", "/a/path", or whose machine it is.
   std::string name() const;
   bool isPath() const { return storage.ss_family == AF_UNIX; }

@@ -1,7 +1,6 @@
 #include "communicator/communicator.h"
 
 #include "communicator/instance.h"
-#include "communicator/proxy.h"
 
 #include <algorithm>
 #include <cstring>
@@ -30,6 +29,8 @@ std::chrono::milliseconds graceOf(uint64_t waitMs) {
 }
 
 } // namespace
+
+std::unique_ptr<Ports> (*createProxies)(Communicator &, const MscclcKernel &, const GraphHold &) = nullptr;
 
 Status Communicator::create(const MscclcCommunicatorOptions &given, std::unique_ptr<Communicator> &result) {
   MscclcCommunicatorOptions options = given;
@@ -101,9 +102,7 @@ Status Communicator::meet(const MscclcCommunicatorOptions &options) {
   const uint64_t waitMs = options.wait_timeout_ms == 0 ? defaultWaitMs : options.wait_timeout_ms;
   waitTimeoutNs_ = waitMs >= longestMs ? 0 : waitMs * 1000000;
   chains_ = options.unchained == 0;
-  watch_ = std::make_unique<Watch>(
-      graceOf(waitMs), [this](const Status &reason) { engine_->meeting().abort(reason); },
-      [this] { return engine_->health(); });
+  watch_ = std::make_unique<Watch>(graceOf(waitMs), *engine_);
   const std::chrono::milliseconds timeout(
       options.setup_timeout_ms == 0 ? defaultSetupMs : std::min(options.setup_timeout_ms, longestMs));
   setupTimeoutNs_ = static_cast<uint64_t>(timeout.count()) * 1000000;
@@ -149,7 +148,6 @@ Status Communicator::introduceRanks() {
 }
 
 Communicator::~Communicator() {
-  proxies_.reset();
   if (!streams_.empty()) {
     const DeviceGuard guard(*platform_);
     for (size_t i = 0; i < streams_.size(); ++i)
@@ -162,7 +160,7 @@ Communicator::~Communicator() {
 }
 
 bool Communicator::reaches(uint32_t localIndex, uint32_t rank) const {
-  if (rank - engine_->team().first >= engine_->team().count)
+  if (!engine_->isNear(rank))
     return false;
   // Memory of another process is reached once it is mapped, and NCCL maps that of all devices of a team.
   if (!isLocal(rank) || reaches_.empty())
@@ -170,20 +168,9 @@ bool Communicator::reaches(uint32_t localIndex, uint32_t rank) const {
   return reaches_.at({device(localIndex), device(rank - firstLocalRank_)});
 }
 
-ProxyThread &Communicator::proxies() {
-  if (!proxies_)
-    proxies_ = ofProcess<ProxyThread>();
-  return *proxies_;
-}
-
-void Communicator::wakeProxies() {
-  if (proxies_)
-    proxies_->wake();
-}
-
 void Communicator::fail(const Status &reason) {
   const bool first = watch_->fail(reason);
-  watch_->giveUpSettling();
+  engine_->giveUp();
   if (first)
     engine_->meeting().abort(reason);
 }
@@ -206,10 +193,11 @@ Status Communicator::settle() {
   return first;
 }
 
-Status Communicator::drainProxies() {
+Status Communicator::drainPorts() {
   for (Instance *instance : instances_)
-    if (!watch_->failed())
-      MSCCLC_TRY(instance->drainProxies());
+    for (const std::unique_ptr<Ports> &ports : instance->ports())
+      if (!watch_->failed())
+        MSCCLC_TRY(ports->drain());
   return {};
 }
 
@@ -245,40 +233,37 @@ Status Communicator::barrier(const std::string &what) {
   return exchange(what, {}, all);
 }
 
-Status Communicator::drain(const std::vector<uint64_t> &rounds) {
+Status Communicator::settlePorts() {
+  // All send before any waits: ranks that share a device may share a queue of it.
+  Status sent;
+  for (Instance *instance : instances_)
+    for (const std::unique_ptr<Ports> &ports : instance->ports())
+      if (Status status = ports->sendSettling(); sent.ok())
+        sent = std::move(status);
   // Less than the processes wait for each other afterwards.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(setupTimeoutNs_ / 2);
-  // All send before any waits: ranks that share a device may share a queue of it.
-  for (size_t i = 0; i < instances_.size(); ++i)
-    MSCCLC_TRY(instances_[i]->sendSettling(rounds[i]));
   for (Instance *instance : instances_)
-    MSCCLC_TRY(instance->awaitSettling(deadline));
-  return {};
+    for (const std::unique_ptr<Ports> &ports : instance->ports())
+      if (Status status = sent.ok() ? ports->awaitSettling(deadline) : sent; !status.ok()) {
+        const Status lost = health();
+        return lost.code == MSCCLC_ERROR_PEER_LOST ? lost : status;
+      }
+  return sent;
 }
 
 Status Communicator::reset() {
   for (Instance *instance : instances_)
-    instance->beginSettling();
+    for (const std::unique_ptr<Ports> &ports : instance->ports())
+      ports->beginSettling();
   if (Status status = health(); status.code == MSCCLC_ERROR_PEER_LOST)
     return status;
-  std::vector<uint64_t> rounds;
-  for (const Instance *instance : instances_)
-    rounds.push_back(instance->settlings());
-  const Bytes mine = bytesOf(rounds.data(), rounds.size());
+  const uint64_t count = instances_.size();
   std::vector<Bytes> all;
-  MSCCLC_TRY(agree("reset communicator: launches are over", settle(), mine, all));
-  for (const Bytes &theirs : all) {
-    if (theirs.size() != mine.size())
+  MSCCLC_TRY(agree("reset communicator: launches are over", settle(), bytesOf(&count, 1), all));
+  for (const Bytes &theirs : all)
+    if (theirs != bytesOf(&count, 1))
       return failure(MSCCLC_ERROR_RENDEZVOUS, "reset communicator: the processes have not loaded the same kernels");
-    for (size_t i = 0; i < rounds.size(); ++i) {
-      uint64_t other = 0;
-      std::memcpy(&other, theirs.data() + i * sizeof(other), sizeof(other));
-      rounds[i] = std::max(rounds[i], other);
-    }
-  }
-  for (uint64_t &round : rounds)
-    ++round;
-  MSCCLC_TRY(agree("reset communicator: nothing is on its way", drain(rounds), {}, all));
+  MSCCLC_TRY(agree("reset communicator: nothing is on its way", settlePorts(), {}, all));
   for (Instance *instance : instances_)
     MSCCLC_TRY(instance->reset());
   watch_->clear();

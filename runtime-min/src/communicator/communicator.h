@@ -7,7 +7,6 @@
 namespace mscclc::rt {
 
 class Instance;
-class ProxyThread;
 
 class Communicator {
 public:
@@ -18,10 +17,6 @@ public:
   Platform &platform() { return *platform_; }
   Engine &engine() const { return *engine_; }
   Watch &watch() { return *watch_; }
-  /// The process's, which it starts.
-  ProxyThread &proxies();
-  /// Launches with port channels are about to begin, or have begun.
-  void wakeProxies();
 
   uint32_t ranks() const { return ranks_; }
   uint32_t firstLocalRank() const { return firstLocalRank_; }
@@ -51,8 +46,8 @@ public:
   void leave();
   /// Waits for the launches of all instances.
   Status settle();
-  /// Waits until what they have asked their proxies for is done. No launch runs here.
-  Status drainProxies();
+  /// Waits until what they have asked their ports for is done. No launch runs here.
+  Status drainPorts();
   /// Whether the other processes may go on to use the memory of this one when it has left.
   bool outlasts() const { return engine_->outlasts() && processes() > 1; }
   /// Zeroed memory on every rank. `multicast`: with a multicast mapping where the communicator has them. Collective.
@@ -86,8 +81,7 @@ private:
   Status meet(const MscclcCommunicatorOptions &options);
   Status introduceRanks();
   /// Waits until what all launches so far have sent over the network has arrived, half as long as a set-up may take.
-  /// `rounds`: by instance, Instance::sendSettling's.
-  Status drain(const std::vector<uint64_t> &rounds);
+  Status settlePorts();
 
   std::unique_ptr<Platform> platform_;
   uint32_t ranks_ = 0;
@@ -103,8 +97,12 @@ private:
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<Engine> engine_;
   std::vector<Stream> streams_; ///< by local rank
-  std::shared_ptr<ProxyThread> proxies_;
   std::vector<Instance *> instances_;
 };
+
+/// Ports to ranks of the load/store team, which a thread of the process serves. Where they are part of the library
+/// (../ports), they set it. `graphs`: those that replay launches of the kernel.
+extern std::unique_ptr<Ports> (*createProxies)(Communicator &communicator, const MscclcKernel &kernel,
+                                               const GraphHold &graphs);
 
 } // namespace mscclc::rt

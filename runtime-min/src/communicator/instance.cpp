@@ -19,12 +19,14 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
   const bool multicast = (kernel.flags & MSCCLC_USES_MULTICAST) != 0;
   MSCCLC_TRY(communicator.allocate(name + ": counters", syncBytes, false, instance->sync_));
   MSCCLC_TRY(communicator.allocate(name + ": scratch", scratchBytes, multicast, instance->scratch_));
-  MSCCLC_TRY(instance->openPorts(name));
+  MSCCLC_TRY(instance->openPorts());
   instance->local_.resize(communicator.localRanks());
-  // NCCL does not say what a signal of a port begins with.
-  Status ready = instance->clearSignals();
+  Status ready;
   for (uint32_t i = 0; i < communicator.localRanks() && ready.ok(); ++i)
     ready = instance->prepareRank(i);
+  for (const std::unique_ptr<Ports> &ports : instance->ports_)
+    if (ready.ok())
+      ready = ports->reset();
   // A peer's first signal must not come before these counters are there.
   std::vector<Bytes> all;
   MSCCLC_TRY(communicator.agree(name + ": ready", ready, {}, all));
@@ -34,11 +36,14 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
 }
 
 Status Instance::checkReach() const {
+  const auto exists = [&](uint32_t self, uint32_t peer) {
+    return peer < kernel_.ranks ? Status{}
+                                : failure(MSCCLC_ERROR_KERNEL, "kernel '%s': rank %u names rank %u of %u", kernel_.name,
+                                          self, peer, kernel_.ranks);
+  };
   const auto check = [&](uint32_t localIndex, uint32_t peer) {
     const uint32_t self = communicator_.firstLocalRank() + localIndex;
-    if (peer >= kernel_.ranks)
-      return failure(MSCCLC_ERROR_KERNEL, "kernel '%s': rank %u names rank %u of %u", kernel_.name, self, peer,
-                     kernel_.ranks);
+    MSCCLC_TRY(exists(self, peer));
     if (!communicator_.reaches(localIndex, peer))
       return failure(MSCCLC_ERROR_UNSUPPORTED,
                      "kernel '%s': rank %u on device %d cannot access the memory of rank %u%s", kernel_.name, self,
@@ -53,6 +58,19 @@ Status Instance::checkReach() const {
     const MscclcRankInfo &info = infos_[self];
     for (const MscclcChannelInfo &channel : channelsOf(kernel_, self, MSCCLC_MEMORY))
       MSCCLC_TRY(check(i, channel.peer));
+    for (const MscclcChannelInfo &channel : channelsOf(kernel_, self, MSCCLC_PORT)) {
+      MSCCLC_TRY(exists(self, channel.peer));
+      const bool isNear = communicator_.engine().isNear(channel.peer);
+      if (isNear && createProxies == nullptr)
+        return failure(MSCCLC_ERROR_UNSUPPORTED,
+                       "kernel '%s' has port channels, and this build of the runtime has no thread to serve them",
+                       kernel_.name);
+      if (!isNear && (kernel_.flags & MSCCLC_NEEDS_PORT) == 0)
+        return failure(MSCCLC_ERROR_KERNEL,
+                       "kernel '%s': a port channel of rank %u leads to rank %u on another node, and the kernel does "
+                       "not say that it needs ports",
+                       kernel_.name, self, channel.peer);
+    }
     for (uint32_t k = 0; k < info.remote_buffers; ++k) {
       MscclcRemoteBufferInfo buffer{};
       kernel_.remote_buffer_info(self, k, &buffer);
@@ -107,17 +125,28 @@ Status Instance::addMemoryChannels(uint32_t localIndex, std::vector<MscclcChanne
   return {};
 }
 
-Status Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels,
-                                 std::vector<ProxyChannel> &served) const {
+Status Instance::openPorts() {
+  bool near = false, far = false;
+  for (uint32_t i = 0; i < communicator_.localRanks(); ++i)
+    for (const MscclcChannelInfo &channel : channelsOf(kernel_, communicator_.firstLocalRank() + i, MSCCLC_PORT))
+      (communicator_.engine().isNear(channel.peer) ? near : far) = true;
+  if (near)
+    ports_.push_back(createProxies(communicator_, kernel_, graphs_));
+  std::unique_ptr<Ports> network;
+  if ((kernel_.flags & MSCCLC_NEEDS_PORT) != 0)
+    MSCCLC_TRY(communicator_.engine().openPorts(kernel_, far, network));
+  if (network)
+    ports_.push_back(std::move(network));
+  return {};
+}
+
+void Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels,
+                               std::vector<PortEnd> &ends) const {
   const uint32_t self = communicator_.firstLocalRank() + localIndex;
   const SyncLayout layout(infos_[self]);
   char *const own = sync_->at(localIndex, self);
-  bool anyNear = false;
   uint32_t k = 0;
   for (const MscclcChannelInfo &paired : channelsOf(kernel_, self, MSCCLC_PORT)) {
-    if (paired.peer >= kernel_.ranks)
-      return failure(MSCCLC_ERROR_KERNEL, "kernel '%s': rank %u names rank %u of %u", kernel_.name, self, paired.peer,
-                     kernel_.ranks);
     MscclcChannel channel{};
     channel.inbound = counterAt(own, layout.portInbound, k);
     channel.expected = counterAt(own, layout.portExpected, k);
@@ -125,29 +154,17 @@ Status Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel>
     channel.flushes_done = counterAt(own, layout.flushesDone, k);
     channel.peer = paired.peer;
     const bool isPaired = paired.peer_channel < infos_[paired.peer].port_channels;
-    const bool isNear = sync_->at(localIndex, paired.peer) != nullptr;
-    if (!isNear && !ports_)
-      return failure(
-          MSCCLC_ERROR_KERNEL,
-          "kernel '%s': port channel %u of rank %u leads to rank %u on another node, and the kernel does not "
-          "say that it needs ports",
-          kernel_.name, k, self, paired.peer);
-    if (!isNear)
+    PortEnd end{paired.peer, communicator_.engine().isNear(paired.peer), nullptr,
+                counterAt(own, layout.flushesDone, k)};
+    if (!end.isNear)
       channel.network = isPaired ? 1 + paired.peer_channel : MSCCLC_UNPAIRED;
-    channels.push_back(channel);
-    ProxyChannel end;
-    end.peer = paired.peer;
-    end.flushesDone = counterAt(own, layout.flushesDone, k);
-    if (isPaired && isNear)
+    else if (isPaired)
       end.peerInbound = counterAt(sync_->at(localIndex, paired.peer), SyncLayout(infos_[paired.peer]).portInbound,
                                   paired.peer_channel);
-    served.push_back(end);
-    anyNear = anyNear || isNear;
+    channels.push_back(channel);
+    ends.push_back(end);
     ++k;
   }
-  if (!anyNear)
-    served.clear();
-  return {};
 }
 
 Status Instance::prepareRank(uint32_t localIndex) {
@@ -158,8 +175,8 @@ Status Instance::prepareRank(uint32_t localIndex) {
 
   std::vector<MscclcChannel> channels;
   MSCCLC_TRY(addMemoryChannels(localIndex, channels));
-  std::vector<ProxyChannel> served;
-  MSCCLC_TRY(addPortChannels(localIndex, channels, served));
+  PortRank ports;
+  addPortChannels(localIndex, channels, ports.ends);
   const uint64_t bytes = channels.size() * sizeof(MscclcChannel);
   if (bytes != 0) {
     void *memory = nullptr;
@@ -173,17 +190,11 @@ Status Instance::prepareRank(uint32_t localIndex) {
   MSCCLC_TRY(platform.allocatePinned(sizeof(MscclcStatus), memory));
   state.status = static_cast<MscclcStatus *>(memory);
   communicator_.watch().add(state.status, kernel_.name, [this, localIndex] { return mayRun(localIndex); });
-  if (ports_) {
-    MSCCLC_TRY(platform.allocatePinned(sizeof(MscclcStatus), memory));
-    state.settling = static_cast<MscclcStatus *>(memory);
-    communicator_.watch().addSettling(state.settling);
-  }
-  if (!served.empty()) {
-    MSCCLC_TRY(Proxy::create(platform, device, self, kernel_.name, std::move(served), state.proxy));
-    state.proxy->follow(state.event, graphs_);
-    communicator_.proxies().add(
-        {state.proxy.get(), &communicator_.watch(), [this](const Status &reason) { communicator_.fail(reason); }});
-  }
+  ports.stream = communicator_.stream(localIndex);
+  ports.done = state.event;
+  ports.channels = state.channels == nullptr ? nullptr : state.channels + infos_[self].memory_channels;
+  for (const std::unique_ptr<Ports> &way : ports_)
+    MSCCLC_TRY(way->add(ports));
   return {};
 }
 
@@ -202,17 +213,12 @@ Status Instance::writeSemaphores(uint32_t localIndex) {
 
 Instance::~Instance() {
   communicator_.remove(this);
+  ports_.clear();
   for (uint32_t i = 0; i < local_.size(); ++i) {
     RankState &state = local_[i];
-    if (state.proxy)
-      communicator_.proxies().remove(state.proxy.get());
     if (state.status != nullptr) {
       communicator_.watch().remove(state.status);
       communicator_.platform().releasePinned(state.status);
-    }
-    if (state.settling != nullptr) {
-      communicator_.watch().removeSettling(state.settling);
-      communicator_.platform().releasePinned(state.settling);
     }
     if (state.event != nullptr)
       communicator_.platform().destroyEvent(communicator_.device(i), state.event);
@@ -235,8 +241,8 @@ Status Instance::settle() {
       first = std::move(status);
     // The stream is not touched any more; its owner may destroy it.
     setLaunched(i, false);
-    if (local_[i].proxy)
-      local_[i].proxy->settled();
+    for (const std::unique_ptr<Ports> &ports : ports_)
+      ports->settled(i);
   }
   return first;
 }
@@ -245,32 +251,13 @@ bool Instance::mayRun(uint32_t localIndex) const {
   return __atomic_load_n(&local_[localIndex].launched, __ATOMIC_SEQ_CST) || graphs_.lasts(std::chrono::milliseconds(0));
 }
 
-Status Instance::drainProxies() {
-  for (RankState &state : local_)
-    if (state.proxy)
-      MSCCLC_TRY(state.proxy->drain());
-  return {};
-}
-
-void Instance::forget(const Memory *region) {
-  for (RankState &state : local_) {
-    const auto known = state.memories.find(region);
-    if (known == state.memories.end())
-      continue;
-    state.proxy->removeMemory(known->second);
-    state.memories.erase(known);
-  }
-}
-
 Status Instance::reset() {
   MSCCLC_TRY(communicator_.clear(*sync_));
   MSCCLC_TRY(communicator_.clear(*scratch_));
-  MSCCLC_TRY(clearSignals());
-  for (uint32_t i = 0; i < local_.size(); ++i) {
+  for (uint32_t i = 0; i < local_.size(); ++i)
     MSCCLC_TRY(writeSemaphores(i));
-    if (local_[i].proxy)
-      MSCCLC_TRY(local_[i].proxy->reset());
-  }
+  for (const std::unique_ptr<Ports> &ports : ports_)
+    MSCCLC_TRY(ports->reset());
   return {};
 }
 

@@ -3,7 +3,6 @@
 
 #include "communicator/communicator.h"
 #include "communicator/launch_buffers.h"
-#include "communicator/proxy.h"
 
 #include <chrono>
 #include <map>
@@ -28,20 +27,8 @@ public:
   const GraphHold &graphs() const { return graphs_; }
   /// Waits for the launches so far, but for those that graphs replay.
   Status settle();
-  /// Serves what the launches so far have asked the proxies for. No launch runs.
-  Status drainProxies();
-  /// Makes the proxies forget `region`. Nothing runs.
-  void forget(const Memory *region);
-  /// Settling signals that each end of a channel over the network has sent.
-  uint64_t settlings() const { return settlings_; }
-  /// Before a settling: forgets the stalls of the last one, and that it was given up.
-  void beginSettling();
-  /// Sends settling signals after all that the launches so far have sent over the network, so that there are `round`
-  /// of them on each channel.
-  Status sendSettling(uint64_t round);
-  /// Waits until those of all ranks have arrived, and with them what was sent before, but not beyond `deadline`, nor
-  /// after a node was lost or this process has aborted.
-  Status awaitSettling(std::chrono::steady_clock::time_point deadline);
+  /// Those that its channels go through: to ranks of the load/store team, and to others.
+  const std::vector<std::unique_ptr<Ports>> &ports() const { return ports_; }
   /// Everything as it was made. Nothing runs, on any rank, and what was sent has arrived.
   Status reset();
 
@@ -52,11 +39,8 @@ private:
   struct RankState {
     MscclcChannel *channels = nullptr; ///< on the device: memory channels, then port channels
     MscclcStatus *status = nullptr;
-    MscclcStatus *settling = nullptr; ///< of the ports' settling; null where it has none
-    std::unique_ptr<Proxy> proxy;
-    std::map<const Memory *, uint32_t> memories; ///< that the proxy knows, with its numbers
-    std::vector<MscclcBuffers> buffers;          ///< of the launch under way, by rank
-    std::vector<void *> multicast;               ///< and by switch channel
+    std::vector<MscclcBuffers> buffers; ///< of the launch under way, by rank
+    std::vector<void *> multicast;      ///< and by switch channel
     Event event = nullptr;
     Stream lastStream = nullptr;
     bool captured = false; ///< the launch under way
@@ -66,33 +50,17 @@ private:
   Status examine();
   Status agree(const Status &examined, uint64_t maxMessageBytes);
   Status checkReach() const;
-  /// Opens ports for the channels that lead out of the load/store team, if any rank has one. Collective.
-  Status openPorts(const std::string &name);
-  /// Port channels of the rank that has most: so many signals each rank's device communicator has.
-  uint32_t mostPorts() const;
-  /// MscclcNetworkBody::settle on all local ranks, for `time` (AWAIT), where there are ports.
-  Status startSettling(MscclcSettleStep step, uint64_t sent, std::chrono::nanoseconds time = {});
-  /// Waits for its steps so far.
-  Status finishSettling();
-  /// Sets the ports' signals to 0, and waits for it.
-  Status clearSignals();
-  /// What the waits of a settling have to say for it.
-  Status settlingResult() const;
-  /// Ends of other ranks that lead to a local rank over the network, and that it has no end for.
-  uint32_t unpairedTo(uint32_t localIndex) const;
-  const void *networkOf(uint32_t localIndex) const;
+  /// Opens ports for the kernel's port channels. Collective.
+  Status openPorts();
   Status prepareRank(uint32_t localIndex);
   Status addMemoryChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels) const;
   /// Whether signals of a local rank to `peer` are stored as counts, as the link between them may lose additions.
   Status storesSignals(uint32_t localIndex, uint32_t peer, bool &stores) const;
-  /// Adds the port channels, and for each what the proxy serves; nothing at all, if it serves none.
-  Status addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels,
-                         std::vector<ProxyChannel> &served) const;
+  /// Adds the port channels, and their ends.
+  void addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels, std::vector<PortEnd> &ends) const;
   Status writeSemaphores(uint32_t localIndex);
   /// Writes down where the buffers of a launch lie, for all local ranks; `lowBits`: of all addresses, together.
   void address(const LaunchBuffers &place, uintptr_t &lowBits);
-  /// The proxy's number for memory.
-  uint32_t numberOf(const Memory *region, uint32_t localIndex);
   Status checkStreams(const MscclcCall &call) const;
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
@@ -105,8 +73,7 @@ private:
   Status start(const MscclcVariant &variant, uint32_t threads, const MscclcCall &call, const MscclcRankArgs &common,
                const LaunchBuffers &place, uint32_t localIndex);
   Status markLaunched(const MscclcCall &call, uint32_t localIndex);
-  /// Tells the threads that watch and serve launches, after that.
-  void announce();
+  void wakePorts();
   /// Whether launches of a local rank may run: any that was not waited for, or those of a graph. From any thread.
   bool mayRun(uint32_t localIndex) const;
   void setLaunched(uint32_t localIndex, bool launched) {
@@ -125,8 +92,7 @@ private:
   uint64_t scratchStride_ = 0;
   std::unique_ptr<Memory> sync_; ///< counters
   std::unique_ptr<Memory> scratch_;
-  std::unique_ptr<Ports> ports_; ///< or null
-  uint64_t settlings_ = 0;
+  std::vector<std::unique_ptr<Ports>> ports_;
   std::vector<RankState> local_;
   /// By variant: threads of a block with which all blocks fit, in all processes. Empty where there is but one.
   std::vector<uint32_t> mostThreads_;

@@ -67,17 +67,6 @@ void Instance::address(const LaunchBuffers &place, uintptr_t &lowBits) {
   }
 }
 
-uint32_t Instance::numberOf(const Memory *region, uint32_t localIndex) {
-  RankState &state = local_[localIndex];
-  const auto known = state.memories.find(region);
-  if (known != state.memories.end())
-    return known->second;
-  std::vector<char *> begins;
-  for (uint32_t rank = 0; rank < communicator_.ranks(); ++rank)
-    begins.push_back(region == nullptr ? nullptr : region->at(localIndex, rank));
-  return state.memories[region] = state.proxy->addMemory(std::move(begins), region == nullptr ? 0 : region->bytes());
-}
-
 Status Instance::keepInGraphs(const MscclcCall &call, const LaunchBuffers &place) {
   Platform &platform = communicator_.platform();
   for (uint32_t i = 0; i < local_.size(); ++i) {
@@ -146,23 +135,15 @@ MscclcRankArgs Instance::argsOf(const MscclcCall &call, uint32_t localIndex, con
   args.semaphores = reinterpret_cast<uint32_t *>(own + layout.semaphores);
   args.launches = counterAt(own, layout.launches, 0);
   args.finished = counterAt(own, layout.finished, 0);
-  if (state.proxy) {
-    args.fifo.slots = state.proxy->slots();
-    args.fifo.head = counterAt(own, layout.fifoHead, 0);
-    args.fifo.tail = state.proxy->tail();
-    args.fifo.capacity = Proxy::capacity;
+  args.fifo.head = counterAt(own, layout.fifoHead, 0);
+  const BufferOffsets buffers[] = {place.input, place.output, {scratch_.get(), 0, 0}}; // by MscclcBufferKind
+  const Memory *const memories[] = {buffers[0].region, buffers[1].region, buffers[2].region};
+  for (size_t kind = 0; kind < 3 && !ports_.empty(); ++kind) {
+    const Window window = memories[kind] != nullptr ? memories[kind]->window(localIndex) : Window{};
+    args.fifo.places[kind] = {buffers[kind].offset, buffers[kind].rankStep, 0, 0, window.handle, window.begins};
   }
-  if (state.proxy || ports_) {
-    const auto placeOf = [&](const BufferOffsets &buffer) {
-      const Window window = ports_ && buffer.region != nullptr ? buffer.region->window(localIndex) : Window{};
-      const uint32_t number = state.proxy ? numberOf(buffer.region, localIndex) : 0;
-      return MscclcPlace{buffer.offset, buffer.rankStep, number, 0, window.handle, window.begins};
-    };
-    args.fifo.places[MSCCLC_INPUT] = placeOf(place.input);
-    args.fifo.places[MSCCLC_OUTPUT] = placeOf(place.output);
-    args.fifo.places[MSCCLC_SCRATCH] = placeOf({scratch_.get(), 0, 0});
-  }
-  args.network = networkOf(localIndex);
+  for (const std::unique_ptr<Ports> &ports : ports_)
+    ports->fill(localIndex, memories, args);
   args.status = state.status;
   if (call.staging != nullptr) {
     args.staging = call.staging[localIndex];
@@ -193,16 +174,15 @@ Status Instance::markLaunched(const MscclcCall &call, uint32_t localIndex) {
   MSCCLC_TRY(platform.record(communicator_.device(localIndex), state.event, stream));
   state.lastStream = stream;
   setLaunched(localIndex, true);
-  if (state.proxy)
-    state.proxy->launched();
+  for (const std::unique_ptr<Ports> &ports : ports_)
+    ports->launched(localIndex);
   communicator_.lastLaunched[localIndex] = this;
   return {};
 }
 
-void Instance::announce() {
-  communicator_.watch().launched();
-  if ((kernel_.flags & MSCCLC_NEEDS_PORT) != 0)
-    communicator_.wakeProxies();
+void Instance::wakePorts() {
+  for (const std::unique_ptr<Ports> &ports : ports_)
+    ports->wake();
 }
 
 Status Instance::launch(const MscclcCall &call, const Memory *input, const Memory *output) {
@@ -255,8 +235,7 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
   common.scratch_stride = scratchStride_;
   common.timeout_ns = communicator_.waitTimeoutNs();
 
-  if ((kernel_.flags & MSCCLC_NEEDS_PORT) != 0)
-    communicator_.wakeProxies();
+  wakePorts();
   // From here on nothing may wait: ranks that run already wait for those that do not run yet. Events come after
   // all of them: where streams share one of the device's queues, an event holds back what comes after it.
   Status status;
@@ -268,7 +247,8 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
   for (uint32_t i = 0; i < started; ++i)
     if (Status recorded = markLaunched(call, i); status.ok())
       status = std::move(recorded);
-  announce();
+  communicator_.watch().launched();
+  wakePorts();
   if (!status.ok()) {
     // Those that run, here or in other processes, wait for those that do not.
     if (started != 0 || communicator_.processes() > 1)

@@ -67,13 +67,6 @@ std::string describeStall(const char *kernel, const MscclcStall &stall) {
                 stall.operation, describeWanted(stall).c_str());
 }
 
-Watch::Watch(std::chrono::milliseconds grace, std::function<void(const Status &)> stalled, std::function<Status()> ask)
-    : grace_(grace), stalled_(std::move(stalled)), ask_(std::move(ask)) {}
-
-Watch::~Watch() {
-  stop();
-}
-
 void Watch::stop() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -95,21 +88,6 @@ void Watch::remove(MscclcStatus *status) {
                  entries_.end());
 }
 
-void Watch::addSettling(MscclcStatus *status) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  settling_.push_back(status);
-}
-
-void Watch::removeSettling(MscclcStatus *status) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  settling_.erase(std::remove(settling_.begin(), settling_.end(), status), settling_.end());
-}
-
-void Watch::giveUpSettling() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  std::for_each(settling_.begin(), settling_.end(), setAbort);
-}
-
 Status Watch::health() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return failure_;
@@ -125,7 +103,7 @@ bool Watch::fail(const Status &reason) {
   for (const Entry &entry : entries_)
     setAbort(entry.status);
   if (first || reason.code == MSCCLC_ERROR_PEER_LOST)
-    std::for_each(settling_.begin(), settling_.end(), setAbort);
+    engine_.giveUp();
   return first;
 }
 
@@ -138,12 +116,12 @@ void Watch::check() {
     status = collect();
   }
   if (fail(status))
-    stalled_(status);
+    engine_.meeting().abort(status);
 }
 
 void Watch::look() {
-  if (Status status = failed() ? Status{} : ask_(); !status.ok() && fail(status))
-    stalled_(status);
+  if (Status status = failed() ? Status{} : engine_.health(); !status.ok() && fail(status))
+    engine_.meeting().abort(status);
 }
 
 void Watch::clear() {

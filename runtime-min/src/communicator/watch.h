@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bootstrap/watcher.h"
-#include "status.h"
+#include "engine/engine.h"
 
 #include <atomic>
 #include <chrono>
@@ -19,12 +19,12 @@ std::string describeStall(const char *kernel, const MscclcStall &stall);
 
 class Watch {
 public:
-  /// `grace`: how long after the first stall the others are given to report theirs. `stalled` is called from another
-  /// thread, once for each failure that begins here. `ask` is called from there again and again while launches run;
-  /// what it returns is a failure too.
-  Watch(std::chrono::milliseconds grace, std::function<void(const Status &)> stalled, std::function<Status()> ask);
-  ~Watch();
-  /// No call of `stalled` or `ask` is made any more when this returns.
+  /// `grace`: how long after the first stall the others are given to report theirs. `engine` is asked for its health
+  /// again and again while launches run, from another thread. It tells the other processes of each failure that begins
+  /// here, and gives up its waits at the first and at a lost process.
+  Watch(std::chrono::milliseconds grace, Engine &engine) : grace_(grace), engine_(engine) {}
+  ~Watch() { stop(); }
+  /// The engine is not asked any more when this returns.
   void stop();
 
   /// Watches the status of a rank's launches; `kernel` outlives it. `mayRun`: whether there are launches that nobody
@@ -34,11 +34,6 @@ public:
   void remove(MscclcStatus *status);
   /// A launch of these has begun, or is captured, and its `mayRun` says so.
   void launched();
-  /// The status of a rank's settling, which waits also after a failure: only a lost process, a first failure and
-  /// giveUpSettling make it give up, and nobody hears of its stalls from here.
-  void addSettling(MscclcStatus *status);
-  void removeSettling(MscclcStatus *status);
-  void giveUpSettling();
 
   /// The first failure, if any. From any thread.
   Status health() const;
@@ -64,11 +59,9 @@ private:
   Status collect() const;
 
   const std::chrono::milliseconds grace_;
-  const std::function<void(const Status &)> stalled_;
-  const std::function<Status()> ask_;
+  Engine &engine_;
   mutable std::mutex mutex_;
   std::vector<Entry> entries_;
-  std::vector<MscclcStatus *> settling_;
   Status failure_;
   std::atomic<bool> failed_{false};
   bool stopping_ = false;

@@ -47,12 +47,50 @@ private:
   GraphHold graphs_;
 };
 
-/// A way of the local ranks' kernels to the memory of ranks outside the load/store team.
+/// An end of a port channel of a local rank. Addresses are the process's.
+struct PortEnd {
+  uint32_t peer = 0;
+  bool isNear = false;             ///< the peer is of the load/store team
+  uint64_t *peerInbound = nullptr; ///< null: the peer is not near, or has no end of the channel
+  uint64_t *flushesDone = nullptr;
+};
+
+/// The port channels of a local rank.
+struct PortRank {
+  Stream stream = nullptr;                 ///< the communicator's
+  Event done = nullptr;                    ///< is recorded after each launch outside of graphs
+  const MscclcChannel *channels = nullptr; ///< on the device
+  std::vector<PortEnd> ends;               ///< one for each channel
+};
+
+/// Port channels of a kernel's local ranks: those to ranks of the load/store team, or those to others.
 class Ports {
 public:
   virtual ~Ports() = default;
-  /// The device communicator of a local rank, as the kernel's body made it.
-  virtual const void *communicator(uint32_t localIndex) const = 0;
+  /// Takes the local ranks in their order. Events and channels outlive the ports.
+  virtual Status add(PortRank rank) = 0;
+  /// Fills in where a launch's kernel finds the ports. `memories` are its buffers, by MscclcBufferKind.
+  virtual void fill(uint32_t localIndex, const Memory *const (&memories)[3], MscclcRankArgs &args) = 0;
+  /// Launches are about to begin, or have begun.
+  virtual void wake() {}
+  /// A launch of a local rank is on its way, and its event is recorded.
+  virtual void launched(uint32_t) {}
+  /// The launches of a local rank are over.
+  virtual void settled(uint32_t) {}
+  /// Serves what the launches so far have asked for, and waits until it has arrived. No launch runs.
+  virtual Status drain() { return {}; }
+  /// Nothing that runs or is captured uses `memory` any more.
+  virtual void forget(const Memory *) {}
+  /// Makes everything as new. Nothing runs, on any rank, and what was sent has arrived.
+  virtual Status reset() = 0;
+
+  // What is on its way arrives in these steps, between launches; each is taken by all instances before the next.
+  /// Forgets that an earlier one was given up.
+  virtual void beginSettling() {}
+  /// Says to the peers that nothing more comes. Collective.
+  virtual Status sendSettling() { return {}; }
+  /// Waits for that of the peers, until `deadline` or Engine::giveUp.
+  virtual Status awaitSettling(std::chrono::steady_clock::time_point) { return {}; }
 };
 
 /// `what` names a collective call: processes that come to different calls fail by these names.
@@ -68,6 +106,7 @@ public:
   Rendezvous &meeting() const { return *meeting_; }
   /// The load/store team: kernels of the local ranks may load and store the memory of these ranks.
   virtual RankRange team() const = 0;
+  bool isNear(uint32_t rank) const { return rank - team().first < team().count; }
   /// Whether other processes may use the memory of this one when its program has no part in the communicator any more,
   /// and does not wait for them. Else what lies under the engine is the program's, and may end then.
   virtual bool outlasts() const = 0;
@@ -75,13 +114,14 @@ public:
   /// Memory of `bytes` on every rank, that is yet to be taken.
   virtual std::unique_ptr<Memory> memory(uint64_t bytes) = 0;
 
-  /// An engine whose load/store team may be smaller than the communicator has ports.
-  virtual bool hasPorts() const { return false; }
-  /// Ports for a kernel with `body`, which is null where it has none, with `signals` signals on each rank. `what` is
-  /// the kernel. Collective.
-  virtual Status openPorts(const std::string &, const MscclcNetworkBody *, uint32_t, std::unique_ptr<Ports> &) {
-    return failure(MSCCLC_ERROR_UNSUPPORTED, "there are no ports to other nodes");
+  /// Opens ports for channels of `kernel` to ranks outside the load/store team, where any process wants them (`wanted`:
+  /// this one); else `ports` stays null. Collective.
+  virtual Status openPorts(const MscclcKernel &, bool wanted, std::unique_ptr<Ports> &ports) {
+    static_cast<void>(wanted), static_cast<void>(ports);
+    return {};
   }
+  /// Makes the waits of ports give up, until their next settling. From any thread.
+  virtual void giveUp() {}
 
   /// A failure that nobody told of. Asked again and again, from the thread that watches.
   virtual Status health() { return {}; }

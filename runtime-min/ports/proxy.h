@@ -5,48 +5,24 @@
 // those of a replayed graph mean the buffers that it was captured with.
 #pragma once
 
-#include "communicator/watch.h"
-#include "engine/graph_hold.h"
-#include "platform/platform.h"
-
-#include <atomic>
-#include <condition_variable>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <vector>
+#include "communicator/communicator.h"
 
 namespace mscclc::rt {
-
-/// What the proxy knows of a port channel's end. Addresses are the process's.
-struct ProxyChannel {
-  uint32_t peer = 0;
-  uint64_t *peerInbound = nullptr; ///< null: nobody listens
-  uint64_t *flushesDone = nullptr;
-  uint64_t signals = 0;
-  uint64_t flushes = 0;
-};
 
 class Proxy {
 public:
   static constexpr uint32_t capacity = 512; ///< requests in a queue; a power of two
 
-  static Status create(Platform &platform, int32_t device, uint32_t rank, std::string kernel,
-                       std::vector<ProxyChannel> channels, std::unique_ptr<Proxy> &result);
+  /// Serves a local rank's ends; `graphs` are those that replay launches of `kernel`. Both outlive the proxy.
+  Proxy(Communicator &communicator, uint32_t localIndex, const MscclcKernel &kernel, const GraphHold &graphs,
+        PortRank rank);
   ~Proxy();
+  Status open();
 
-  const uint64_t *tail() const { return tail_; }
-  MscclcTrigger *slots() const { return slots_; }
-  /// Makes memory of `bytes` on each rank known: where it begins, by rank. Returns the number that requests name it by,
-  /// which is given once. From any thread.
-  uint32_t addMemory(std::vector<char *> begins, uint64_t bytes);
-  void removeMemory(uint32_t number);
-  /// `done` is recorded after each launch of the rank outside of graphs, `graphs` are those that replay others. Both
-  /// outlive the proxy's part in its thread.
-  void follow(Event done, const GraphHold &graphs) {
-    done_ = done;
-    graphs_ = &graphs;
-  }
+  /// Tells a launch's kernel where the queue is, and the numbers of its memories.
+  void fill(const Memory *const (&memories)[3], MscclcRankArgs &args);
+  /// Forgets the number of `memory`; requests that name it are wrong from now on.
+  void forget(const Memory *memory);
   /// A launch is on its way, and its event is recorded.
   void launched() { launched_ = true; }
   /// Where requests may come from.
@@ -62,40 +38,51 @@ public:
   /// Forgets all requests and counts. No launch may run.
   Status reset();
 
-  /// Serves what is there; `served` says whether there was anything.
+  bool isWell() const { return !communicator_.watch().failed(); }
+  /// Serves what is there; `served` says whether there was anything. A failure is the communicator's.
   Status step(bool &served);
   /// Serves all that is there, and waits until it has arrived. No launch runs.
   Status drain();
+  void fail(const Status &reason) { communicator_.fail(reason); }
 
 private:
-  Proxy(Platform &platform, int32_t device, uint32_t rank, std::string kernel, std::vector<ProxyChannel> channels);
-  struct Memory {
-    std::vector<char *> begins;
+  /// Host memory that the device sees.
+  struct Queue {
+    uint64_t tail;
+    alignas(64) MscclcTrigger slots[capacity];
+    uint64_t values[2 * capacity]; ///< what is being stored: two for each request of the last `capacity`
+  };
+  struct Known {
+    const Memory *memory;       ///< as a name alone
+    std::vector<char *> begins; ///< by rank
     uint64_t bytes;
   };
+  struct Counts {
+    uint64_t signals = 0, flushes = 0;
+  };
   Status warmUp();
+  uint32_t numberOf(const Memory *memory);
   Status serve(const MscclcTrigger &request);
   /// Where a request's data lies at `rank`; null if it is not all there.
   char *placeOf(uint32_t memory, uint32_t rank, uint64_t offset, uint64_t bytes) const;
   Status store(uint64_t *to, uint64_t value, uint64_t place);
 
+  Communicator &communicator_;
   Platform &platform_;
+  const uint32_t localIndex_;
   const int32_t device_;
-  const uint32_t rank_;
-  const std::string kernel_;
+  const MscclcKernel &kernel_;
+  const GraphHold &graphs_;
+  const PortRank rank_;
   std::mutex mutex_;
-  std::vector<ProxyChannel> channels_;
-  std::map<uint32_t, Memory> memories_; ///< by number
+  std::vector<Counts> counts_;         ///< by channel
+  std::map<uint32_t, Known> memories_; ///< by number, which is given once
   uint32_t nextMemory_ = 0;
   uint64_t next_ = 0; ///< number of the next request
-  MscclcTrigger *slots_ = nullptr;
-  uint64_t *tail_ = nullptr;
-  uint64_t *values_ = nullptr; ///< what is being stored: two for each request of the last `capacity`
+  Queue *queue_ = nullptr;
   Stream stream_ = nullptr;
-  Event done_ = nullptr;
-  const GraphHold *graphs_ = nullptr;
   std::atomic<bool> launched_{false};
-  Event halves_[2] = {nullptr, nullptr}; ///< after the requests of either half of `values_`
+  Event halves_[2] = {nullptr, nullptr}; ///< after the requests of either half of `values`
 };
 
 /// Runs the proxies of all communicators of a process (ofProcess). While a launch runs it asks for requests without a
@@ -104,13 +91,8 @@ class ProxyThread {
 public:
   ProxyThread();
   ~ProxyThread();
-  /// A proxy that is served while its communicator is well. `failed` is called from this thread.
-  struct Served {
-    Proxy *proxy;
-    const Watch *watch;
-    std::function<void(const Status &)> failed;
-  };
-  void add(Served served);
+  /// The proxy is served while its communicator is well.
+  void add(Proxy *proxy);
   /// The proxy is not used any more when this returns.
   void remove(Proxy *proxy);
   /// A launch is about to begin, or has begun.
@@ -124,7 +106,7 @@ private:
   void sleep(std::chrono::microseconds time);
 
   std::mutex mutex_;
-  std::vector<Served> served_;
+  std::vector<Proxy *> served_;
   std::mutex sleepMutex_;
   std::condition_variable woken_;
   std::atomic<bool> wake_{false};

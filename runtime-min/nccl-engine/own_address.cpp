@@ -1,5 +1,4 @@
-// Where other machines reach this one.
-#include "bootstrap/socket.h"
+#include "own_address.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -44,7 +43,7 @@ bool isUsable(const ifaddrs &entry, const std::string &wanted) {
 } // namespace
 
 /// IPv4 before IPv6, as networks of clusters have it at the least.
-Status Address::ofThisMachine(Address &result) {
+Status ownAddress(Address &result) {
   const char *const set = std::getenv("NCCL_SOCKET_IFNAME");
   const std::string wanted = set == nullptr ? "" : set;
   result = {};

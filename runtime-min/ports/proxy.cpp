@@ -1,4 +1,4 @@
-#include "communicator/proxy.h"
+#include "proxy.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,25 +16,20 @@ constexpr std::chrono::microseconds forEver = std::chrono::microseconds::max();
 
 } // namespace
 
-Proxy::Proxy(Platform &platform, int32_t device, uint32_t rank, std::string kernel, std::vector<ProxyChannel> channels)
-    : platform_(platform), device_(device), rank_(rank), kernel_(std::move(kernel)), channels_(std::move(channels)) {}
+Proxy::Proxy(Communicator &communicator, uint32_t localIndex, const MscclcKernel &kernel, const GraphHold &graphs,
+             PortRank rank)
+    : communicator_(communicator), platform_(communicator.platform()), localIndex_(localIndex),
+      device_(communicator.device(localIndex)), kernel_(kernel), graphs_(graphs), rank_(std::move(rank)),
+      counts_(rank_.ends.size()) {}
 
-Status Proxy::create(Platform &platform, int32_t device, uint32_t rank, std::string kernel,
-                     std::vector<ProxyChannel> channels, std::unique_ptr<Proxy> &result) {
-  std::unique_ptr<Proxy> proxy(new Proxy(platform, device, rank, std::move(kernel), std::move(channels)));
+Status Proxy::open() {
   void *memory = nullptr;
-  MSCCLC_TRY(platform.allocatePinned(sizeof(uint64_t), memory));
-  proxy->tail_ = static_cast<uint64_t *>(memory);
-  MSCCLC_TRY(platform.allocatePinned(2 * capacity * sizeof(uint64_t), memory));
-  proxy->values_ = static_cast<uint64_t *>(memory);
-  MSCCLC_TRY(platform.allocatePinned(capacity * sizeof(MscclcTrigger), memory));
-  proxy->slots_ = static_cast<MscclcTrigger *>(memory);
-  MSCCLC_TRY(platform.createStream(device, true, proxy->stream_));
-  for (Event &event : proxy->halves_)
-    MSCCLC_TRY(platform.createEvent(device, event));
-  MSCCLC_TRY(proxy->warmUp());
-  result = std::move(proxy);
-  return {};
+  MSCCLC_TRY(platform_.allocatePinned(sizeof(Queue), memory));
+  queue_ = static_cast<Queue *>(memory);
+  MSCCLC_TRY(platform_.createStream(device_, true, stream_));
+  for (Event &event : halves_)
+    MSCCLC_TRY(platform_.createEvent(device_, event));
+  return warmUp();
 }
 
 /// A copy within a device may be a kernel of the driver's, one of several by size and alignment. They are loaded by
@@ -45,7 +40,7 @@ Status Proxy::warmUp() {
   void *memory = nullptr;
   MSCCLC_TRY(platform_.allocate(device_, 2 * half, MemoryKind::Private, {}, memory));
   char *const to = static_cast<char *>(memory), *const from = to + half;
-  Status status = platform_.storeInOrder(device_, static_cast<uint64_t *>(memory), values_, stream_);
+  Status status = platform_.storeInOrder(device_, static_cast<uint64_t *>(memory), queue_->values, stream_);
   for (const uint64_t size : sizes)
     for (const uint64_t shift : {0, 1})
       if (status.ok())
@@ -64,42 +59,51 @@ Proxy::~Proxy() {
   for (const Event event : halves_)
     if (event != nullptr)
       platform_.destroyEvent(device_, event);
-  if (slots_ != nullptr)
-    platform_.releasePinned(slots_);
-  if (values_ != nullptr)
-    platform_.releasePinned(values_);
-  if (tail_ != nullptr)
-    platform_.releasePinned(tail_);
+  if (queue_ != nullptr)
+    platform_.releasePinned(queue_);
 }
 
-uint32_t Proxy::addMemory(std::vector<char *> begins, uint64_t bytes) {
+uint32_t Proxy::numberOf(const Memory *memory) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  memories_[nextMemory_] = {std::move(begins), bytes};
+  for (const auto &[number, known] : memories_)
+    if (known.memory == memory)
+      return number;
+  Known known{memory, {}, memory == nullptr ? 0 : memory->bytes()};
+  for (uint32_t rank = 0; rank < communicator_.ranks(); ++rank)
+    known.begins.push_back(memory == nullptr ? nullptr : memory->at(localIndex_, rank));
+  memories_[nextMemory_] = std::move(known);
   return nextMemory_++;
 }
 
-void Proxy::removeMemory(uint32_t number) {
+void Proxy::forget(const Memory *memory) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  memories_.erase(number);
+  for (auto at = memories_.begin(); at != memories_.end();)
+    at = at->second.memory == memory ? memories_.erase(at) : std::next(at);
+}
+
+void Proxy::fill(const Memory *const (&memories)[3], MscclcRankArgs &args) {
+  args.fifo.slots = queue_->slots;
+  args.fifo.tail = &queue_->tail;
+  args.fifo.capacity = capacity;
+  for (size_t kind = 0; kind < 3; ++kind)
+    args.fifo.places[kind].memory = numberOf(memories[kind]);
 }
 
 Status Proxy::reset() {
   const std::lock_guard<std::mutex> lock(mutex_);
   MSCCLC_TRY(platform_.synchronize(device_, stream_));
-  std::fill(slots_, slots_ + capacity, MscclcTrigger{});
-  for (ProxyChannel &channel : channels_)
-    channel.signals = channel.flushes = 0;
+  std::fill(queue_->slots, queue_->slots + capacity, MscclcTrigger{});
+  counts_.assign(counts_.size(), {});
   next_ = 0;
-  __atomic_store_n(tail_, uint64_t{0}, __ATOMIC_RELEASE);
+  __atomic_store_n(&queue_->tail, uint64_t{0}, __ATOMIC_RELEASE);
   return {};
 }
 
 Proxy::Source Proxy::source() {
-  const bool inGraph = graphs_ != nullptr && graphs_->lasts(std::chrono::milliseconds(0));
-  const Source otherwise = inGraph ? Source::Graphs : Source::Nowhere;
+  const Source otherwise = graphs_.lasts(std::chrono::milliseconds(0)) ? Source::Graphs : Source::Nowhere;
   if (!platform_.tellsOfEvents())
     return launched_ ? Source::Unknown : otherwise;
-  if (!launched_.exchange(false) || !platform_.isPending(device_, done_))
+  if (!launched_.exchange(false) || !platform_.isPending(device_, rank_.done))
     return otherwise;
   launched_ = true;
   return Source::Launch;
@@ -116,7 +120,7 @@ Status Proxy::step(bool &served) {
   const std::lock_guard<std::mutex> lock(mutex_);
   // A batch at most, so that the other ranks' proxies get their turn.
   for (uint32_t batch = 0; batch < capacity / 8; ++batch) {
-    const MscclcTrigger &slot = slots_[next_ % capacity];
+    const MscclcTrigger &slot = queue_->slots[next_ % capacity];
     if (__atomic_load_n(&slot.sequence, __ATOMIC_ACQUIRE) != next_ + 1)
       return {};
     served = true;
@@ -124,7 +128,7 @@ Status Proxy::step(bool &served) {
     // Taken, not done: the slot may be filled again while its copy is still on the way.
     MSCCLC_TRY(serve(request));
     ++next_;
-    __atomic_store_n(tail_, next_, __ATOMIC_RELEASE);
+    __atomic_store_n(&queue_->tail, next_, __ATOMIC_RELEASE);
   }
   return {};
 }
@@ -138,13 +142,15 @@ char *Proxy::placeOf(uint32_t memory, uint32_t rank, uint64_t offset, uint64_t b
 }
 
 Status Proxy::serve(const MscclcTrigger &request) {
+  const uint32_t self = communicator_.firstLocalRank() + localIndex_;
   const auto wrong = [&](const char *why) {
-    return failure(MSCCLC_ERROR_KERNEL, "kernel '%s', rank %u, request %llu for port channel %u: %s", kernel_.c_str(),
-                   rank_, static_cast<unsigned long long>(next_), request.channel, why);
+    return failure(MSCCLC_ERROR_KERNEL, "kernel '%s', rank %u, request %llu for port channel %u: %s", kernel_.name,
+                   self, static_cast<unsigned long long>(next_), request.channel, why);
   };
-  if (request.channel >= channels_.size())
+  if (request.channel >= counts_.size())
     return wrong("no such channel");
-  ProxyChannel &channel = channels_[request.channel];
+  const PortEnd &end = rank_.ends[request.channel];
+  Counts &counts = counts_[request.channel];
 
   // The values of a half are overwritten when the copies out of it are done.
   const uint64_t half = capacity / 2;
@@ -156,21 +162,21 @@ Status Proxy::serve(const MscclcTrigger &request) {
   }
 
   if (request.size != 0) {
-    const char *from = placeOf(request.src_memory, rank_, request.src_offset, request.size);
-    char *to = placeOf(request.dst_memory, channel.peer, request.dst_offset, request.size);
+    const char *from = placeOf(request.src_memory, self, request.src_offset, request.size);
+    char *to = placeOf(request.dst_memory, end.peer, request.dst_offset, request.size);
     if (from == nullptr || to == nullptr)
       return wrong("no such buffer, or outside it");
     MSCCLC_TRY(platform_.copyInOrder(device_, to, from, request.size, stream_));
   }
-  if ((request.flags & MSCCLC_TRIGGER_SIGNAL) != 0 && channel.peerInbound != nullptr)
-    MSCCLC_TRY(store(channel.peerInbound, ++channel.signals, 0));
+  if ((request.flags & MSCCLC_TRIGGER_SIGNAL) != 0 && end.peerInbound != nullptr)
+    MSCCLC_TRY(store(end.peerInbound, ++counts.signals, 0));
   if ((request.flags & MSCCLC_TRIGGER_FLUSH) != 0)
-    MSCCLC_TRY(store(channel.flushesDone, ++channel.flushes, 1));
+    MSCCLC_TRY(store(end.flushesDone, ++counts.flushes, 1));
   return {};
 }
 
 Status Proxy::store(uint64_t *to, uint64_t value, uint64_t place) {
-  uint64_t *from = &values_[next_ % capacity * 2 + place];
+  uint64_t *from = &queue_->values[next_ % capacity * 2 + place];
   *from = value;
   return platform_.storeInOrder(device_, to, from, stream_);
 }
@@ -192,26 +198,25 @@ void ProxyThread::wake() {
   woken_.notify_one();
 }
 
-void ProxyThread::add(Served served) {
+void ProxyThread::add(Proxy *proxy) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  served_.push_back(std::move(served));
+  served_.push_back(proxy);
 }
 
 void ProxyThread::remove(Proxy *proxy) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  served_.erase(std::remove_if(served_.begin(), served_.end(), [&](const Served &one) { return one.proxy == proxy; }),
-                served_.end());
+  served_.erase(std::remove(served_.begin(), served_.end(), proxy), served_.end());
 }
 
 bool ProxyThread::stepAll() {
   const std::lock_guard<std::mutex> lock(mutex_);
   bool any = false;
-  for (const Served &one : served_) {
-    if (one.watch->failed())
+  for (Proxy *const proxy : served_) {
+    if (!proxy->isWell())
       continue;
     bool served = false;
-    if (Status status = one.proxy->step(served); !status.ok())
-      one.failed(status);
+    if (Status status = proxy->step(served); !status.ok())
+      proxy->fail(status);
     any |= served;
   }
   return any;
@@ -220,9 +225,9 @@ bool ProxyThread::stepAll() {
 Proxy::Source ProxyThread::source() {
   const std::lock_guard<std::mutex> lock(mutex_);
   Proxy::Source most = Proxy::Source::Nowhere;
-  for (const Served &one : served_)
-    if (most != Proxy::Source::Launch && !one.watch->failed())
-      most = std::max(most, one.proxy->source());
+  for (Proxy *const proxy : served_)
+    if (most != Proxy::Source::Launch && proxy->isWell())
+      most = std::max(most, proxy->source());
   return most;
 }
 
@@ -272,5 +277,77 @@ void ProxyThread::run() {
     }
   }
 }
+
+namespace {
+
+/// Those of an instance, by local rank; null where a rank has no end on this node.
+class ProxyPorts final : public Ports {
+public:
+  ProxyPorts(Communicator &communicator, const MscclcKernel &kernel, const GraphHold &graphs)
+      : communicator_(communicator), kernel_(kernel), graphs_(graphs) {}
+  ~ProxyPorts() override {
+    for (const std::unique_ptr<Proxy> &proxy : proxies_)
+      thread_->remove(proxy.get());
+  }
+  Status add(PortRank rank) override {
+    const auto localIndex = static_cast<uint32_t>(proxies_.size());
+    proxies_.emplace_back();
+    if (std::none_of(rank.ends.begin(), rank.ends.end(), [](const PortEnd &end) { return end.isNear; }))
+      return {};
+    auto proxy = std::make_unique<Proxy>(communicator_, localIndex, kernel_, graphs_, std::move(rank));
+    MSCCLC_TRY(proxy->open());
+    thread_->add(proxy.get());
+    proxies_.back() = std::move(proxy);
+    return {};
+  }
+  void fill(uint32_t localIndex, const Memory *const (&memories)[3], MscclcRankArgs &args) override {
+    if (proxies_[localIndex])
+      proxies_[localIndex]->fill(memories, args);
+  }
+  void wake() override { thread_->wake(); }
+  void launched(uint32_t localIndex) override {
+    if (proxies_[localIndex])
+      proxies_[localIndex]->launched();
+  }
+  void settled(uint32_t localIndex) override {
+    if (proxies_[localIndex])
+      proxies_[localIndex]->settled();
+  }
+  Status drain() override {
+    return each([](Proxy &proxy) { return proxy.drain(); });
+  }
+  void forget(const Memory *memory) override {
+    for (const std::unique_ptr<Proxy> &proxy : proxies_)
+      if (proxy)
+        proxy->forget(memory);
+  }
+  Status reset() override {
+    return each([](Proxy &proxy) { return proxy.reset(); });
+  }
+
+private:
+  template <class Do> Status each(Do call) {
+    for (const std::unique_ptr<Proxy> &proxy : proxies_)
+      if (proxy)
+        MSCCLC_TRY(call(*proxy));
+    return {};
+  }
+
+  Communicator &communicator_;
+  const MscclcKernel &kernel_;
+  const GraphHold &graphs_;
+  const std::shared_ptr<ProxyThread> thread_ = ofProcess<ProxyThread>();
+  std::vector<std::unique_ptr<Proxy>> proxies_;
+};
+
+[[maybe_unused]] const bool isKnown = [] {
+  createProxies = [](Communicator &communicator, const MscclcKernel &kernel,
+                     const GraphHold &graphs) -> std::unique_ptr<Ports> {
+    return std::make_unique<ProxyPorts>(communicator, kernel, graphs);
+  };
+  return true;
+}();
+
+} // namespace
 
 } // namespace mscclc::rt
