@@ -99,14 +99,14 @@ NcclPorts::~NcclPorts() {
   }
 }
 
-Status NcclPorts::add(PortRank ports) {
-  LocalRank &rank = ranks_[added_++];
+Status NcclPorts::add(uint32_t localIndex, const PortRank &ports) {
+  LocalRank &rank = ranks_[localIndex];
   void *memory = nullptr;
   MSCCLC_TRY(engine_.platform().allocatePinned(sizeof(MscclcStatus), memory));
   rank.settling = static_cast<MscclcStatus *>(memory);
   engine_.addSettling(rank.settling);
-  rank.unpaired = unpairedTo(engine_.nccl().first + static_cast<uint32_t>(added_ - 1));
-  rank.ports = std::move(ports);
+  rank.unpaired = unpairedTo(engine_.nccl().first + localIndex);
+  rank.ports = ports;
   return {};
 }
 

@@ -11,7 +11,7 @@ public:
   /// the one that runs, and where NCCL has no network. Collective.
   static Status open(NcclEngine &engine, const MscclcKernel &kernel, std::unique_ptr<Ports> &result);
   ~NcclPorts() override;
-  Status add(PortRank rank) override;
+  Status add(uint32_t localIndex, const PortRank &rank) override;
   void fill(uint32_t localIndex, const Memory *const (&)[3], MscclcRankArgs &args) override {
     args.network = ranks_[localIndex].made.data();
   }
@@ -44,7 +44,6 @@ private:
   uint32_t signals_ = 0;   ///< port channels of the rank that has most: so many signals each device communicator has
   uint64_t settlings_ = 0; ///< settling signals that each end has sent
   std::vector<LocalRank> ranks_;
-  size_t added_ = 0;
   bool open_ = false;
 };
 

@@ -17,10 +17,19 @@ constexpr std::chrono::microseconds forEver = std::chrono::microseconds::max();
 } // namespace
 
 Proxy::Proxy(Communicator &communicator, uint32_t localIndex, const MscclcKernel &kernel, const GraphHold &graphs,
-             PortRank rank)
+             const PortRank &rank)
     : communicator_(communicator), platform_(communicator.platform()), localIndex_(localIndex),
-      device_(communicator.device(localIndex)), kernel_(kernel), graphs_(graphs), rank_(std::move(rank)),
+      device_(communicator.device(localIndex)), kernel_(kernel), graphs_(graphs), rank_(rank),
       counts_(rank_.ends.size()) {}
+
+Status Proxy::create(Communicator &communicator, uint32_t localIndex, const MscclcKernel &kernel,
+                     const GraphHold &graphs, const PortRank &rank, std::unique_ptr<Ports> &ports) {
+  std::unique_ptr<Proxy> proxy(new Proxy(communicator, localIndex, kernel, graphs, rank));
+  MSCCLC_TRY(proxy->open());
+  proxy->thread_->add(proxy.get());
+  ports = std::move(proxy);
+  return {};
+}
 
 Status Proxy::open() {
   void *memory = nullptr;
@@ -52,6 +61,7 @@ Status Proxy::warmUp() {
 }
 
 Proxy::~Proxy() {
+  thread_->remove(this);
   if (stream_ != nullptr) {
     static_cast<void>(platform_.synchronize(device_, stream_).ok());
     platform_.destroyStream(device_, stream_);
@@ -81,7 +91,9 @@ void Proxy::forget(const Memory *memory) {
     at = at->second.memory == memory ? memories_.erase(at) : std::next(at);
 }
 
-void Proxy::fill(const Memory *const (&memories)[3], MscclcRankArgs &args) {
+void Proxy::fill(uint32_t localIndex, const Memory *const (&memories)[3], MscclcRankArgs &args) {
+  if (localIndex != localIndex_)
+    return;
   args.fifo.slots = queue_->slots;
   args.fifo.tail = &queue_->tail;
   args.fifo.capacity = capacity;
@@ -99,14 +111,15 @@ Status Proxy::reset() {
   return {};
 }
 
-Proxy::Source Proxy::source() {
-  const Source otherwise = graphs_.lasts(std::chrono::milliseconds(0)) ? Source::Graphs : Source::Nowhere;
+RequestSource Proxy::source() {
+  const RequestSource otherwise =
+      graphs_.lasts(std::chrono::milliseconds(0)) ? RequestSource::Graphs : RequestSource::Nowhere;
   if (!platform_.tellsOfEvents())
-    return launched_ ? Source::Unknown : otherwise;
+    return launched_ ? RequestSource::Unknown : otherwise;
   if (!launched_.exchange(false) || !platform_.isPending(device_, rank_.done))
     return otherwise;
   launched_ = true;
-  return Source::Launch;
+  return RequestSource::Launch;
 }
 
 Status Proxy::drain() {
@@ -222,11 +235,11 @@ bool ProxyThread::stepAll() {
   return any;
 }
 
-Proxy::Source ProxyThread::source() {
+RequestSource ProxyThread::source() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  Proxy::Source most = Proxy::Source::Nowhere;
+  RequestSource most = RequestSource::Nowhere;
   for (Proxy *const proxy : served_)
-    if (most != Proxy::Source::Launch && proxy->isWell())
+    if (most != RequestSource::Launch && proxy->isWell())
       most = std::max(most, proxy->source());
   return most;
 }
@@ -256,22 +269,22 @@ void ProxyThread::run() {
       std::this_thread::yield();
       continue;
     }
-    const Proxy::Source from = source();
+    const RequestSource from = source();
     // What came before a launch was seen to be over is served before the long sleep.
-    const bool wasOver = std::exchange(isOver, from == Proxy::Source::Nowhere);
+    const bool wasOver = std::exchange(isOver, from == RequestSource::Nowhere);
     switch (from) {
-    case Proxy::Source::Launch:
+    case RequestSource::Launch:
       lastBusy = now;
       pause = std::chrono::microseconds(0);
       continue;
-    case Proxy::Source::Nowhere:
+    case RequestSource::Nowhere:
       if (wasOver)
         sleep(forEver);
       continue;
-    case Proxy::Source::Unknown:
-    case Proxy::Source::Graphs:
+    case RequestSource::Unknown:
+    case RequestSource::Graphs:
       pause = std::min(pause + std::chrono::microseconds(5),
-                       from == Proxy::Source::Graphs ? longestSleepInGraphs : longestSleep);
+                       from == RequestSource::Graphs ? longestSleepInGraphs : longestSleep);
       sleep(pause);
       continue;
     }
@@ -280,71 +293,8 @@ void ProxyThread::run() {
 
 namespace {
 
-/// Those of an instance, by local rank; null where a rank has no end on this node.
-class ProxyPorts final : public Ports {
-public:
-  ProxyPorts(Communicator &communicator, const MscclcKernel &kernel, const GraphHold &graphs)
-      : communicator_(communicator), kernel_(kernel), graphs_(graphs) {}
-  ~ProxyPorts() override {
-    for (const std::unique_ptr<Proxy> &proxy : proxies_)
-      thread_->remove(proxy.get());
-  }
-  Status add(PortRank rank) override {
-    const auto localIndex = static_cast<uint32_t>(proxies_.size());
-    proxies_.emplace_back();
-    if (std::none_of(rank.ends.begin(), rank.ends.end(), [](const PortEnd &end) { return end.isNear; }))
-      return {};
-    auto proxy = std::make_unique<Proxy>(communicator_, localIndex, kernel_, graphs_, std::move(rank));
-    MSCCLC_TRY(proxy->open());
-    thread_->add(proxy.get());
-    proxies_.back() = std::move(proxy);
-    return {};
-  }
-  void fill(uint32_t localIndex, const Memory *const (&memories)[3], MscclcRankArgs &args) override {
-    if (proxies_[localIndex])
-      proxies_[localIndex]->fill(memories, args);
-  }
-  void wake() override { thread_->wake(); }
-  void launched(uint32_t localIndex) override {
-    if (proxies_[localIndex])
-      proxies_[localIndex]->launched();
-  }
-  void settled(uint32_t localIndex) override {
-    if (proxies_[localIndex])
-      proxies_[localIndex]->settled();
-  }
-  Status drain() override {
-    return each([](Proxy &proxy) { return proxy.drain(); });
-  }
-  void forget(const Memory *memory) override {
-    for (const std::unique_ptr<Proxy> &proxy : proxies_)
-      if (proxy)
-        proxy->forget(memory);
-  }
-  Status reset() override {
-    return each([](Proxy &proxy) { return proxy.reset(); });
-  }
-
-private:
-  template <class Do> Status each(Do call) {
-    for (const std::unique_ptr<Proxy> &proxy : proxies_)
-      if (proxy)
-        MSCCLC_TRY(call(*proxy));
-    return {};
-  }
-
-  Communicator &communicator_;
-  const MscclcKernel &kernel_;
-  const GraphHold &graphs_;
-  const std::shared_ptr<ProxyThread> thread_ = ofProcess<ProxyThread>();
-  std::vector<std::unique_ptr<Proxy>> proxies_;
-};
-
 [[maybe_unused]] const bool isKnown = [] {
-  createProxies = [](Communicator &communicator, const MscclcKernel &kernel,
-                     const GraphHold &graphs) -> std::unique_ptr<Ports> {
-    return std::make_unique<ProxyPorts>(communicator, kernel, graphs);
-  };
+  createProxy = Proxy::create;
   return true;
 }();
 

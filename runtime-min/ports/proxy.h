@@ -9,43 +9,77 @@
 
 namespace mscclc::rt {
 
-class Proxy {
+class Proxy;
+
+/// Where requests may come from.
+enum class RequestSource {
+  Nowhere, ///< none can come before somebody launches, or captures
+  Unknown, ///< from a launch that was on its way when last seen, where platforms do not tell of its end
+  Graphs,  ///< from graphs that somebody may replay
+  Launch   ///< from a launch that was on its way when this was asked
+};
+
+/// Runs the proxies of all communicators of a process (ofProcess). While a launch runs it asks for requests without a
+/// pause; then it begins to sleep, and where no requests can come it does so until somebody launches.
+class ProxyThread {
+public:
+  ProxyThread();
+  ~ProxyThread();
+  /// The proxy is served while its communicator is well.
+  void add(Proxy *proxy);
+  /// The proxy is not used any more when this returns.
+  void remove(Proxy *proxy);
+  /// A launch is about to begin, or has begun.
+  void wake();
+
+private:
+  void run();
+  /// One step of each proxy; whether there was anything to serve.
+  bool stepAll();
+  RequestSource source();
+  void sleep(std::chrono::microseconds time);
+
+  std::mutex mutex_;
+  std::vector<Proxy *> served_;
+  std::mutex sleepMutex_;
+  std::condition_variable woken_;
+  std::atomic<bool> wake_{false};
+  std::atomic<bool> stopping_{false};
+  OwnThread thread_;
+};
+
+class Proxy final : public Ports {
 public:
   static constexpr uint32_t capacity = 512; ///< requests in a queue; a power of two
 
-  /// Serves a local rank's ends; `graphs` are those that replay launches of `kernel`. Both outlive the proxy.
-  Proxy(Communicator &communicator, uint32_t localIndex, const MscclcKernel &kernel, const GraphHold &graphs,
-        PortRank rank);
-  ~Proxy();
-  Status open();
+  /// createProxy.
+  static Status create(Communicator &communicator, uint32_t localIndex, const MscclcKernel &kernel,
+                       const GraphHold &graphs, const PortRank &rank, std::unique_ptr<Ports> &ports);
+  ~Proxy() override;
 
-  /// Tells a launch's kernel where the queue is, and the numbers of its memories.
-  void fill(const Memory *const (&memories)[3], MscclcRankArgs &args);
-  /// Forgets the number of `memory`; requests that name it are wrong from now on.
-  void forget(const Memory *memory);
-  /// A launch is on its way, and its event is recorded.
-  void launched() { launched_ = true; }
-  /// Where requests may come from.
-  enum class Source {
-    Nowhere, ///< none can come before somebody launches, or captures
-    Unknown, ///< from a launch that was on its way when last seen, where platforms do not tell of its end
-    Graphs,  ///< from graphs that somebody may replay
-    Launch   ///< from a launch that was on its way when this was asked
-  };
-  Source source();
-  /// A launch is over, as far as the host has waited: where the platform does not tell, this does.
-  void settled() { launched_ = false; }
-  /// Forgets all requests and counts. No launch may run.
-  Status reset();
+  void fill(uint32_t localIndex, const Memory *const (&memories)[3], MscclcRankArgs &args) override;
+  void wake() override { thread_->wake(); }
+  void launched(uint32_t localIndex) override { setLaunched(localIndex, true); }
+  /// Where the platform does not tell of the end of launches, this does.
+  void settled(uint32_t localIndex) override { setLaunched(localIndex, false); }
+  Status drain() override;
+  void forget(const Memory *memory) override;
+  Status reset() override;
 
+  RequestSource source();
   bool isWell() const { return !communicator_.watch().failed(); }
   /// Serves what is there; `served` says whether there was anything. A failure is the communicator's.
   Status step(bool &served);
-  /// Serves all that is there, and waits until it has arrived. No launch runs.
-  Status drain();
   void fail(const Status &reason) { communicator_.fail(reason); }
 
 private:
+  Proxy(Communicator &communicator, uint32_t localIndex, const MscclcKernel &kernel, const GraphHold &graphs,
+        const PortRank &rank);
+  Status open();
+  void setLaunched(uint32_t localIndex, bool launched) {
+    if (localIndex == localIndex_)
+      launched_ = launched;
+  }
   /// Host memory that the device sees.
   struct Queue {
     uint64_t tail;
@@ -67,6 +101,7 @@ private:
   char *placeOf(uint32_t memory, uint32_t rank, uint64_t offset, uint64_t bytes) const;
   Status store(uint64_t *to, uint64_t value, uint64_t place);
 
+  const std::shared_ptr<ProxyThread> thread_ = ofProcess<ProxyThread>();
   Communicator &communicator_;
   Platform &platform_;
   const uint32_t localIndex_;
@@ -83,35 +118,6 @@ private:
   Stream stream_ = nullptr;
   std::atomic<bool> launched_{false};
   Event halves_[2] = {nullptr, nullptr}; ///< after the requests of either half of `values`
-};
-
-/// Runs the proxies of all communicators of a process (ofProcess). While a launch runs it asks for requests without a
-/// pause; then it begins to sleep, and where no requests can come it does so until somebody launches.
-class ProxyThread {
-public:
-  ProxyThread();
-  ~ProxyThread();
-  /// The proxy is served while its communicator is well.
-  void add(Proxy *proxy);
-  /// The proxy is not used any more when this returns.
-  void remove(Proxy *proxy);
-  /// A launch is about to begin, or has begun.
-  void wake();
-
-private:
-  void run();
-  /// One step of each proxy; whether there was anything to serve.
-  bool stepAll();
-  Proxy::Source source();
-  void sleep(std::chrono::microseconds time);
-
-  std::mutex mutex_;
-  std::vector<Proxy *> served_;
-  std::mutex sleepMutex_;
-  std::condition_variable woken_;
-  std::atomic<bool> wake_{false};
-  std::atomic<bool> stopping_{false};
-  OwnThread thread_;
 };
 
 } // namespace mscclc::rt

@@ -30,7 +30,8 @@ std::chrono::milliseconds graceOf(uint64_t waitMs) {
 
 } // namespace
 
-std::unique_ptr<Ports> (*createProxies)(Communicator &, const MscclcKernel &, const GraphHold &) = nullptr;
+Status (*createProxy)(Communicator &, uint32_t, const MscclcKernel &, const GraphHold &, const PortRank &,
+                      std::unique_ptr<Ports> &) = nullptr;
 
 Status Communicator::create(const MscclcCommunicatorOptions &given, std::unique_ptr<Communicator> &result) {
   MscclcCommunicatorOptions options = given;

@@ -100,9 +100,9 @@ private:
   std::vector<Instance *> instances_;
 };
 
-/// Ports to ranks of the load/store team, which a thread of the process serves. Where they are part of the library
-/// (../ports), they set it. `graphs`: those that replay launches of the kernel.
-extern std::unique_ptr<Ports> (*createProxies)(Communicator &communicator, const MscclcKernel &kernel,
-                                               const GraphHold &graphs);
+/// Makes the ports of a local rank to ranks of the load/store team, which a thread of the process serves. Where that is
+/// part of the library (../ports), it sets it. `graphs`: those that replay launches of the kernel.
+extern Status (*createProxy)(Communicator &communicator, uint32_t localIndex, const MscclcKernel &kernel,
+                             const GraphHold &graphs, const PortRank &rank, std::unique_ptr<Ports> &ports);
 
 } // namespace mscclc::rt

@@ -61,7 +61,7 @@ Status Instance::checkReach() const {
     for (const MscclcChannelInfo &channel : channelsOf(kernel_, self, MSCCLC_PORT)) {
       MSCCLC_TRY(exists(self, channel.peer));
       const bool isNear = communicator_.engine().isNear(channel.peer);
-      if (isNear && createProxies == nullptr)
+      if (isNear && createProxy == nullptr)
         return failure(MSCCLC_ERROR_UNSUPPORTED,
                        "kernel '%s' has port channels, and this build of the runtime has no thread to serve them",
                        kernel_.name);
@@ -126,15 +126,13 @@ Status Instance::addMemoryChannels(uint32_t localIndex, std::vector<MscclcChanne
 }
 
 Status Instance::openPorts() {
-  bool near = false, far = false;
+  bool leadsOut = false;
   for (uint32_t i = 0; i < communicator_.localRanks(); ++i)
     for (const MscclcChannelInfo &channel : channelsOf(kernel_, communicator_.firstLocalRank() + i, MSCCLC_PORT))
-      (communicator_.engine().isNear(channel.peer) ? near : far) = true;
-  if (near)
-    ports_.push_back(createProxies(communicator_, kernel_, graphs_));
+      leadsOut = leadsOut || !communicator_.engine().isNear(channel.peer);
   std::unique_ptr<Ports> network;
   if ((kernel_.flags & MSCCLC_NEEDS_PORT) != 0)
-    MSCCLC_TRY(communicator_.engine().openPorts(kernel_, far, network));
+    MSCCLC_TRY(communicator_.engine().openPorts(kernel_, leadsOut, network));
   if (network)
     ports_.push_back(std::move(network));
   return {};
@@ -194,8 +192,11 @@ Status Instance::prepareRank(uint32_t localIndex) {
   ports.done = state.event;
   ports.channels = state.channels == nullptr ? nullptr : state.channels + infos_[self].memory_channels;
   for (const std::unique_ptr<Ports> &way : ports_)
-    MSCCLC_TRY(way->add(ports));
-  return {};
+    MSCCLC_TRY(way->add(localIndex, ports));
+  if (std::none_of(ports.ends.begin(), ports.ends.end(), [](const PortEnd &end) { return end.isNear; }))
+    return {};
+  ports_.emplace_back();
+  return createProxy(communicator_, localIndex, kernel_, graphs_, ports, ports_.back());
 }
 
 Status Instance::writeSemaphores(uint32_t localIndex) {

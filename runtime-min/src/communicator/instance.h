@@ -50,7 +50,7 @@ private:
   Status examine();
   Status agree(const Status &examined, uint64_t maxMessageBytes);
   Status checkReach() const;
-  /// Opens ports for the kernel's port channels. Collective.
+  /// Opens ports for channels that lead out of the load/store team, if any rank has one. Collective.
   Status openPorts();
   Status prepareRank(uint32_t localIndex);
   Status addMemoryChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels) const;

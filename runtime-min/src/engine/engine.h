@@ -63,12 +63,13 @@ struct PortRank {
   std::vector<PortEnd> ends;               ///< one for each channel
 };
 
-/// Port channels of a kernel's local ranks: those to ranks of the load/store team, or those to others.
+/// Port channels of an instance: those of a local rank that lead to ranks of the load/store team, or those of all local
+/// ranks that lead to others. All hear of all local ranks.
 class Ports {
 public:
   virtual ~Ports() = default;
-  /// Takes the local ranks in their order. Events and channels outlive the ports.
-  virtual Status add(PortRank rank) = 0;
+  /// The channels of a local rank are there. They outlive the ports, as does the event.
+  virtual Status add(uint32_t, const PortRank &) { return {}; }
   /// Fills in where a launch's kernel finds the ports. `memories` are its buffers, by MscclcBufferKind.
   virtual void fill(uint32_t localIndex, const Memory *const (&memories)[3], MscclcRankArgs &args) = 0;
   /// Launches are about to begin, or have begun.
