@@ -6,13 +6,6 @@
 namespace mscclc::rt {
 namespace {
 
-/// What a process says about its part of a memory, followed by withinPage() of each of its ranks.
-struct WindowOffer {
-  uint64_t bytes;
-  int32_t code; ///< why there is no memory here
-  uint32_t ranks;
-};
-
 /// More than any memory holds, and little enough to be rounded up.
 constexpr uint64_t largestMemory = uint64_t{1} << 56;
 
@@ -58,30 +51,19 @@ uint64_t NcclMemory::withinPage(uint32_t localIndex) const {
 
 /// Registers windows once all say that there is memory everywhere: NCCL waits for all ranks.
 Status NcclMemory::connect(const std::string &what, Status mine) {
-  const WindowOffer offer{bytes(), mine.code, engine_.localRanks()};
-  Bytes message = bytesOf(&offer, 1);
-  for (uint32_t i = 0; i < engine_.localRanks() && mine.ok(); ++i) {
-    const uint64_t within = bytes() == 0 ? 0 : withinPage(i);
-    const Bytes part = bytesOf(&within, 1);
-    message.insert(message.end(), part.begin(), part.end());
-  }
-  std::vector<Bytes> all;
-  MSCCLC_TRY(engine_.meeting().exchange(what, std::move(message), all));
-  MSCCLC_TRY(mine);
-  for (const Bytes &said : all) {
-    WindowOffer theirs{};
-    if (said.size() >= sizeof(theirs))
-      std::memcpy(&theirs, said.data(), sizeof(theirs));
+  std::vector<uint64_t> within; // withinPage() of each local rank
+  for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i)
+    within.push_back(withinPage(i));
+  std::vector<Message> all;
+  MSCCLC_TRY(engine_.meeting().agree(what, mine, bytesOf(within.data(), within.size()), {}, all));
+  for (const auto &[said, ignored] : all) {
     const size_t first = offsets_.size();
-    if (theirs.code != MSCCLC_OK)
-      return failure(theirs.code, "%s: no memory on rank %zu or its neighbours: %s", what.c_str(), first,
-                     mscclc_error_text(theirs.code));
-    if (theirs.bytes != bytes() || said.size() != sizeof(theirs) + theirs.ranks * sizeof(uint64_t))
-      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: %llu bytes here, %llu on rank %zu", what.c_str(),
-                     static_cast<unsigned long long>(bytes()), static_cast<unsigned long long>(theirs.bytes), first);
-    offsets_.resize(first + theirs.ranks);
-    std::memcpy(&offsets_[first], said.data() + sizeof(theirs), theirs.ranks * sizeof(uint64_t));
+    offsets_.resize(first + said.size() / sizeof(uint64_t));
+    std::copy(said.begin(), said.end(), reinterpret_cast<uint8_t *>(&offsets_[first]));
   }
+  if (bytes() != 0 && offsets_.size() != engine_.nccl().ranks)
+    return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: memory on %zu of %u ranks", what.c_str(), offsets_.size(),
+                   engine_.nccl().ranks);
   return bytes() == 0 ? Status{} : registerWindows(what);
 }
 
@@ -106,14 +88,8 @@ Status NcclMemory::registerWindows(const std::string &what) {
       mine = writeBegins(i);
   }
   // Where one process has no window, the others do without theirs too.
-  std::vector<Bytes> all;
-  MSCCLC_TRY(engine_.meeting().exchange(what + ": windows", bytesOf(&mine.code, 1), all));
-  MSCCLC_TRY(mine);
-  for (const Bytes &theirs : all)
-    if (theirs != bytesOf(&mine.code, 1))
-      return failure(MSCCLC_ERROR_UNSUPPORTED, "%s: NCCL makes no window of the memory of another process",
-                     what.c_str());
-  return {};
+  std::vector<Message> all;
+  return engine_.meeting().agree(what + ": windows", mine, {}, {}, all);
 }
 
 Status NcclMemory::findPeers(uint32_t localIndex) {

@@ -37,20 +37,6 @@ std::string howToHaveGin() {
                 set == nullptr ? "not set" : set);
 }
 
-/// The same on all processes, or a failure on all.
-Status agree(NcclEngine &engine, const std::string &what, const Status &mine, uint32_t contexts) {
-  const uint32_t words[] = {static_cast<uint32_t>(mine.code), contexts};
-  std::vector<Bytes> all;
-  MSCCLC_TRY(engine.meeting().exchange(what, bytesOf(words, 2), all));
-  MSCCLC_TRY(mine);
-  for (const Bytes &theirs : all)
-    if (theirs != bytesOf(words, 2))
-      return failure(MSCCLC_ERROR_UNSUPPORTED,
-                     "%s: NCCL's GIN is not the same in all processes: another one failed, or has not %u contexts",
-                     what.c_str(), contexts);
-  return {};
-}
-
 } // namespace
 
 NcclPorts::NcclPorts(NcclEngine &engine, const MscclcKernel &kernel)
@@ -62,14 +48,20 @@ NcclPorts::NcclPorts(NcclEngine &engine, const MscclcKernel &kernel)
 Status NcclPorts::open(NcclEngine &engine, const MscclcKernel &kernel, std::unique_ptr<Ports> &result) {
   // NCCL waits for all ranks, so all must come.
   const std::string what = format("kernel '%s'", kernel.name);
-  MSCCLC_TRY(agree(engine, what + ": ports", checkBody(engine.nccl().library, what, kernel.network), 0));
+  std::vector<Message> all;
+  MSCCLC_TRY(
+      engine.meeting().agree(what + ": ports", checkBody(engine.nccl().library, what, kernel.network), {}, {}, all));
   std::unique_ptr<NcclPorts> ports(new NcclPorts(engine, kernel));
   Status mine = ports->create(what);
   const uint32_t contexts = mine.ok() ? kernel.network->contexts(ports->ranks_[0].made.data()) : 0;
   if (mine.ok() && contexts == 0)
     mine = failure(MSCCLC_ERROR_UNSUPPORTED, "%s has port channels to other nodes, and NCCL %s has no GIN here (%s)",
                    what.c_str(), NcclLibrary::nameOf(engine.nccl().library.version).c_str(), howToHaveGin().c_str());
-  MSCCLC_TRY(agree(engine, what + ": ports are open", mine, contexts));
+  MSCCLC_TRY(engine.meeting().agree(what + ": ports are open", mine, bytesOf(&contexts, 1), {}, all));
+  for (const Message &theirs : all)
+    if (theirs.bytes != bytesOf(&contexts, 1))
+      return failure(MSCCLC_ERROR_UNSUPPORTED, "%s: NCCL's GIN has not %u contexts in all processes", what.c_str(),
+                     contexts);
   result = std::move(ports);
   return {};
 }

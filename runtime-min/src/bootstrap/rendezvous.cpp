@@ -109,6 +109,28 @@ Status Rendezvous::exchange(const std::string &what, Bytes message, std::vector<
   return {};
 }
 
+Status Rendezvous::agree(const std::string &what, const Status &mine, const Bytes &message,
+                         const std::vector<int> &files, std::vector<Message> &all) {
+  Bytes said = bytesOf(&mine.code, 1);
+  const Bytes text(mine.text.begin(), mine.text.end()), &rest = mine.ok() ? message : text;
+  said.insert(said.end(), rest.begin(), rest.end());
+  const Status exchanged = exchange(what, std::move(said), files, all);
+  if (!exchanged.ok())
+    all.clear();
+  MSCCLC_TRY(mine);
+  MSCCLC_TRY(exchanged);
+  for (auto &[bytes, ignored] : all) {
+    Status status;
+    if (bytes.size() < sizeof(status.code))
+      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: a process says something else", what.c_str());
+    std::memcpy(&status.code, bytes.data(), sizeof(status.code));
+    bytes.erase(bytes.begin(), bytes.begin() + sizeof(status.code));
+    if (!status.ok())
+      return failure(status.code, "in another process: %s", std::string(bytes.begin(), bytes.end()).c_str());
+  }
+  return {};
+}
+
 void Rendezvous::abort(const Status &reason) {
   Bytes payload = bytesOf(&reason.code, 1);
   const std::string text = reason.text.substr(0, maxPayload - sizeof(reason.code));

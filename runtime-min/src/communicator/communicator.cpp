@@ -208,27 +208,6 @@ Status Communicator::clear(const Memory &memory) {
   return {};
 }
 
-Status Communicator::agree(const std::string &what, const Status &mine, const Bytes &bytes, std::vector<Bytes> &all) {
-  Bytes said = bytesOf(&mine.code, 1);
-  if (mine.ok())
-    said.insert(said.end(), bytes.begin(), bytes.end());
-  else
-    said.insert(said.end(), mine.text.begin(), mine.text.end());
-  const Status exchanged = exchange(what, said, all);
-  MSCCLC_TRY(mine);
-  MSCCLC_TRY(exchanged);
-  for (Bytes &theirs : all) {
-    Status status;
-    if (theirs.size() < sizeof(status.code))
-      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: a process says something else", what.c_str());
-    std::memcpy(&status.code, theirs.data(), sizeof(status.code));
-    theirs.erase(theirs.begin(), theirs.begin() + sizeof(status.code));
-    if (!status.ok())
-      return failure(status.code, "in another process: %s", std::string(theirs.begin(), theirs.end()).c_str());
-  }
-  return {};
-}
-
 Status Communicator::barrier(const std::string &what) {
   std::vector<Bytes> all;
   return exchange(what, {}, all);
@@ -259,10 +238,10 @@ Status Communicator::reset() {
   if (Status status = health(); status.code == MSCCLC_ERROR_PEER_LOST)
     return status;
   const uint64_t count = instances_.size();
-  std::vector<Bytes> all;
+  std::vector<Message> all;
   MSCCLC_TRY(agree("reset communicator: launches are over", settle(), bytesOf(&count, 1), all));
-  for (const Bytes &theirs : all)
-    if (theirs != bytesOf(&count, 1))
+  for (const Message &theirs : all)
+    if (theirs.bytes != bytesOf(&count, 1))
       return failure(MSCCLC_ERROR_RENDEZVOUS, "reset communicator: the processes have not loaded the same kernels");
   MSCCLC_TRY(agree("reset communicator: nothing is on its way", settlePorts(), {}, all));
   for (Instance *instance : instances_)

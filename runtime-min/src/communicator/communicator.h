@@ -61,9 +61,10 @@ public:
   Status exchange(const std::string &what, Bytes mine, std::vector<Bytes> &all) {
     return engine_->meeting().exchange(what, std::move(mine), all);
   }
-  /// The same, if all is well in every process (`mine`: in this one). Else the failure of this process, or that of
-  /// another. So none of them waits for one that cannot go on. Collective.
-  Status agree(const std::string &what, const Status &mine, const Bytes &bytes, std::vector<Bytes> &all);
+  /// Rendezvous::agree without files. Collective.
+  Status agree(const std::string &what, const Status &mine, const Bytes &bytes, std::vector<Message> &all) {
+    return engine_->meeting().agree(what, mine, bytes, {}, all);
+  }
   /// Waits until every process has come here. Collective.
   Status barrier(const std::string &what);
   /// After a failure: everything as it was made. Collective.

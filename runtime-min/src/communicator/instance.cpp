@@ -28,7 +28,7 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
     if (ready.ok())
       ready = ports->reset();
   // A peer's first signal must not come before these counters are there.
-  std::vector<Bytes> all;
+  std::vector<Message> all;
   MSCCLC_TRY(communicator.agree(name + ": ready", ready, {}, all));
   communicator.add(instance.get());
   result = std::move(instance);

@@ -67,10 +67,10 @@ Status Instance::agree(const Status &examined, uint64_t maxMessageBytes) {
   }
   // What is no description has no name.
   const std::string what = checkDescription(&kernel_).ok() ? format("load kernel '%s'", kernel_.name) : "load a kernel";
-  std::vector<Bytes> all;
+  std::vector<Message> all;
   MSCCLC_TRY(communicator_.agree(what, examined, mine, all));
   const auto counts = static_cast<std::ptrdiff_t>(mostThreads_.size() * sizeof(uint32_t));
-  for (const Bytes &theirs : all) {
+  for (const auto &[theirs, ignored] : all) {
     if (theirs.size() != mine.size() || !std::equal(mine.begin() + counts, mine.end(), theirs.begin() + counts))
       return failure(
           MSCCLC_ERROR_RENDEZVOUS,

@@ -7,13 +7,6 @@
 namespace mscclc::rt {
 namespace {
 
-/// What a process says about its part of a memory, followed by a handle for each of its ranks.
-struct Offer {
-  uint64_t bytes;
-  int32_t code; ///< why there is no memory here; the handles are then left out
-  int32_t reserved;
-};
-
 class LocalEngine : public Engine {
 public:
   Status meet(Platform &platform, const std::vector<int32_t> &devices, Rendezvous::Options options) override {
@@ -119,71 +112,48 @@ Status LocalMemory::adopt(const std::string &what, void *const *pointers) {
 }
 
 /// Exchanges handles and maps the memory of other processes, once for each device of this one. `mine`: whether there is
-/// memory here. A process that has none, or cannot map that of others, tells them: they would wait for it otherwise.
+/// memory here.
 Status LocalMemory::connect(const std::string &what, Status mine) {
   if (engine_.processes() == 1)
     return mine;
-  Bytes message(sizeof(Offer));
+  std::vector<ShareHandle> handles(local_.size());
   std::vector<File> files;
   std::vector<int> descriptors;
   for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i) {
-    ShareHandle handle;
     int file = -1;
-    mine = engine_.platform().share(engine_.device(i), local_[i], bytes(), handle, file);
-    if (mine.ok() && handle.hasFile != 0) {
+    mine = engine_.platform().share(engine_.device(i), local_[i], bytes(), handles[i], file);
+    if (mine.ok() && handles[i].hasFile != 0) {
       files.emplace_back(file);
       descriptors.push_back(file);
     }
-    const auto *begin = reinterpret_cast<const uint8_t *>(&handle);
-    message.insert(message.end(), begin, begin + sizeof(handle));
   }
-  const Offer offer{bytes(), mine.code, 0};
-  std::memcpy(message.data(), &offer, sizeof(offer));
-  if (!mine.ok())
-    message.resize(sizeof(offer));
-  std::vector<Message> all;
-  MSCCLC_TRY(engine_.meeting().exchange(what, std::move(message), descriptors, all));
-  if (mine.ok())
-    mine = mapRemote(what, all);
-  bool everywhere = false;
-  MSCCLC_TRY(tell(what + ", mapped", mine, everywhere));
-  MSCCLC_TRY(mine);
-  return everywhere
-             ? Status{}
-             : failure(MSCCLC_ERROR_MEMORY, "%s: another process cannot map the memory of all ranks", what.c_str());
+  std::vector<Message> all, none;
+  MSCCLC_TRY(engine_.meeting().agree(what, mine, bytesOf(handles.data(), handles.size()), descriptors, all));
+  return engine_.meeting().agree(what + ", mapped", mapRemote(what, all), {}, {}, none);
 }
 
 Status LocalMemory::mapRemote(const std::string &what, const std::vector<Message> &all) {
   for (uint32_t process = 0; process < all.size(); ++process) {
     if (process == engine_.meeting().self())
       continue;
-    const ProcessInfo &info = engine_.meeting().processes()[process];
-    Offer theirs{};
-    const size_t handles = bytes() == 0 ? 0 : info.range.count;
-    if (all[process].bytes.size() >= sizeof(theirs))
-      std::memcpy(&theirs, all[process].bytes.data(), sizeof(theirs));
-    if (theirs.code != MSCCLC_OK)
-      return failure(theirs.code, "%s: no memory on rank %u or its neighbours: %s", what.c_str(), info.range.first,
-                     mscclc_error_text(theirs.code));
-    if (theirs.bytes != bytes() || all[process].bytes.size() != sizeof(theirs) + handles * sizeof(ShareHandle))
-      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: %llu bytes here, %llu on rank %u", what.c_str(),
-                     static_cast<unsigned long long>(bytes()), static_cast<unsigned long long>(theirs.bytes),
-                     info.range.first);
+    const RankRange &ranks = engine_.meeting().processes()[process].range;
+    const auto &[handles, files] = all[process];
+    if (handles.size() != (bytes() == 0 ? 0 : ranks.count * sizeof(ShareHandle)))
+      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: another size on rank %u", what.c_str(), ranks.first);
     size_t nextFile = 0;
-    for (uint32_t i = 0; i < handles; ++i) {
+    for (uint32_t i = 0; i * sizeof(ShareHandle) < handles.size(); ++i) {
       ShareHandle handle;
-      std::memcpy(&handle, all[process].bytes.data() + sizeof(theirs) + i * sizeof(handle), sizeof(handle));
-      int file = -1;
-      if (handle.hasFile != 0) {
-        if (nextFile >= all[process].files.size())
-          return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: the handle of rank %u came without its file", what.c_str(),
-                         info.range.first + i);
-        file = all[process].files[nextFile++].get();
-      }
+      std::memcpy(&handle, handles.data() + i * sizeof(handle), sizeof(handle));
+      if (handle.hasFile != 0 && nextFile == files.size())
+        return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: the handle of rank %u came without its file", what.c_str(),
+                       ranks.first + i);
+      const int file = handle.hasFile != 0 ? files[nextFile++].get() : -1;
       for (const int32_t device : engine_.devices()) {
         void *memory = nullptr;
-        MSCCLC_TRY(engine_.platform().open(device, handle, file, memory));
-        remote_[{device, info.range.first + i}] = {handle, memory};
+        if (Status mapped = engine_.platform().open(device, handle, file, memory); !mapped.ok())
+          return failure(mapped.code, "%s: cannot map the memory of rank %u: %s", what.c_str(), ranks.first + i,
+                         mapped.text.c_str());
+        remote_[{device, ranks.first + i}] = {handle, memory};
       }
     }
   }
