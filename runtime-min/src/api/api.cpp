@@ -16,25 +16,25 @@ struct MscclcBuffer {
   std::unique_ptr<Memory> region;
 };
 
-struct MscclcInstance {
-  MscclcCommunicator *owner;
-  std::unique_ptr<Instance> instance;
-};
-
 struct MscclcCommunicator {
   ~MscclcCommunicator() {
-    if (!communicator)
-      return;
     const DeviceGuard guard(communicator->platform());
-    instances.clear();
+    communicator->removeAll();
     buffers.clear();
   }
-  std::unique_ptr<Communicator> communicator;
+  const std::unique_ptr<Communicator> communicator;
   std::vector<std::unique_ptr<MscclcBuffer>> buffers;
-  std::vector<std::unique_ptr<MscclcInstance>> instances;
 };
 
 namespace {
+
+/// An instance is its own handle.
+const Instance *of(const MscclcInstance *handle) {
+  return reinterpret_cast<const Instance *>(handle);
+}
+Instance *of(MscclcInstance *handle) {
+  return reinterpret_cast<Instance *>(handle);
+}
 
 /// Every call that touches devices leaves the caller's as it was.
 DeviceGuard keepDevice(const MscclcCommunicator *communicator) {
@@ -43,10 +43,6 @@ DeviceGuard keepDevice(const MscclcCommunicator *communicator) {
 
 Status noHandle(const char *what) {
   return failure(MSCCLC_ERROR_ARGUMENT, "no %s", what);
-}
-
-template <class T> void dropFrom(std::vector<std::unique_ptr<T>> &all, const T *gone) {
-  all.erase(std::remove_if(all.begin(), all.end(), [&](const auto &entry) { return entry.get() == gone; }), all.end());
 }
 
 /// A process that did not come here may still use what is retired.
@@ -131,13 +127,14 @@ int32_t release(MscclcBuffer *buffer, std::chrono::milliseconds wait) {
   MscclcCommunicator *const owner = buffer->owner;
   const auto lasts = [&] { return buffer->region->graphs().lasts(wait); };
   const Status status = retire(*owner->communicator, "release a buffer", true, lasts, [&] {
-    for (const auto &entry : owner->instances)
-      for (const std::unique_ptr<Ports> &ports : entry->instance->ports())
+    for (const auto &instance : owner->communicator->instances())
+      for (const std::unique_ptr<Ports> &ports : instance->ports())
         ports->forget(buffer->region.get());
     buffer->region->disconnect();
   });
   if (status.code != MSCCLC_ERROR_IN_GRAPH)
-    dropFrom(owner->buffers, buffer);
+    owner->buffers.erase(std::find_if(owner->buffers.begin(), owner->buffers.end(),
+                                      [&](const auto &entry) { return entry.get() == buffer; }));
   return report(status);
 }
 
@@ -147,12 +144,12 @@ Status leave(MscclcCommunicator &handle) {
   const DeviceGuard guard = keepDevice(&handle);
   // A graph that holds a buffer holds an instance.
   const auto lasts = [&] {
-    return std::any_of(handle.instances.begin(), handle.instances.end(),
-                       [&](const auto &entry) { return entry->instance->graphs().lasts(patience); });
+    return std::any_of(communicator.instances().begin(), communicator.instances().end(),
+                       [](const auto &instance) { return instance->graphs().lasts(patience); });
   };
   const auto close = [&] {
-    for (const auto &entry : handle.instances)
-      entry->instance->disconnect();
+    for (const auto &instance : communicator.instances())
+      instance->disconnect();
     for (const auto &entry : handle.buffers)
       entry->region->disconnect();
   };
@@ -205,10 +202,10 @@ int32_t mscclc_communicator_create(const MscclcCommunicatorOptions *options, Msc
                           options->options_bytes, sizeof(*options)));
   if (Status status = useRuntime(); !status.ok())
     return report(status);
-  auto made = std::make_unique<MscclcCommunicator>();
-  if (Status status = Communicator::create(*options, made->communicator); !status.ok())
+  std::unique_ptr<Communicator> made;
+  if (Status status = Communicator::create(*options, made); !status.ok())
     return report(status);
-  *communicator = made.release();
+  *communicator = new MscclcCommunicator{std::move(made), {}};
   return MSCCLC_OK;
 }
 
@@ -368,33 +365,31 @@ int32_t mscclc_instance_create(MscclcCommunicator *communicator, const MscclcKer
   if (communicator == nullptr || kernel == nullptr || instance == nullptr)
     return report(noHandle("communicator or kernel, or nowhere to put the instance"));
   const DeviceGuard guard = keepDevice(communicator);
-  std::unique_ptr<Instance> made;
-  if (Status status = Instance::create(*communicator->communicator, *kernel, max_message_bytes, made); !status.ok())
-    return report(status);
-  communicator->instances.emplace_back(new MscclcInstance{communicator, std::move(made)});
-  *instance = communicator->instances.back().get();
-  return MSCCLC_OK;
+  Instance *made = nullptr;
+  const Status status = Instance::create(*communicator->communicator, *kernel, max_message_bytes, made);
+  if (status.ok())
+    *instance = reinterpret_cast<MscclcInstance *>(made);
+  return report(status);
 }
 
 int32_t mscclc_instance_destroy(MscclcInstance *instance) {
   if (instance == nullptr)
     return MSCCLC_OK;
-  const DeviceGuard guard = keepDevice(instance->owner);
-  MscclcCommunicator *const owner = instance->owner;
-  const auto lasts = [&] { return instance->instance->graphs().lasts(patience); };
-  const Status status =
-      retire(*owner->communicator, "destroy an instance", true, lasts, [&] { instance->instance->disconnect(); });
+  Communicator &communicator = of(instance)->communicator();
+  const DeviceGuard guard(communicator.platform());
+  const auto lasts = [&] { return of(instance)->graphs().lasts(patience); };
+  const Status status = retire(communicator, "destroy an instance", true, lasts, [&] { of(instance)->disconnect(); });
   if (status.code != MSCCLC_ERROR_IN_GRAPH)
-    dropFrom(owner->instances, instance);
+    communicator.remove(of(instance));
   return report(status);
 }
 
 const MscclcKernel *mscclc_instance_kernel(const MscclcInstance *instance) {
-  return &instance->instance->kernel();
+  return &of(instance)->kernel();
 }
 
 uint64_t mscclc_instance_scratch_bytes(const MscclcInstance *instance) {
-  return instance->instance->scratchBytes();
+  return of(instance)->scratchBytes();
 }
 
 void mscclc_call_init(MscclcCall *call) {
@@ -409,10 +404,10 @@ int32_t mscclc_launch(MscclcInstance *instance, const MscclcCall *call) {
     return report(failure(MSCCLC_ERROR_ARGUMENT, "a call of %u bytes, not %zu: call mscclc_call_init", call->call_bytes,
                           sizeof(*call)));
   for (const MscclcBuffer *buffer : {call->input, call->output})
-    if (buffer != nullptr && buffer->owner != instance->owner)
+    if (buffer != nullptr && buffer->owner->communicator.get() != &of(instance)->communicator())
       return report(failure(MSCCLC_ERROR_ARGUMENT, "a buffer of another communicator"));
-  const DeviceGuard guard = keepDevice(instance->owner);
-  return report(instance->instance->launch(*call, call->input == nullptr ? nullptr : call->input->region.get(),
-                                           call->output == nullptr ? nullptr : call->output->region.get()));
+  const DeviceGuard guard(of(instance)->communicator().platform());
+  const auto memoryOf = [](const MscclcBuffer *buffer) { return buffer == nullptr ? nullptr : buffer->region.get(); };
+  return report(of(instance)->launch(*call, memoryOf(call->input), memoryOf(call->output)));
 }
 }

@@ -29,7 +29,7 @@ std::string Rendezvous::nameOf(uint32_t process) const {
   return format("process %d (%s)", processes_[process].pid, rt::nameOf(processes_[process].range).c_str());
 }
 
-/// What is from or about `process`, in frames: the hub sends to all but that process, the others to the hub.
+/// What is from or about `process`: the hub sends to all but that process, the others to the hub.
 void Rendezvous::send(FrameKind kind, uint32_t process, uint32_t round, const Bytes &payload,
                       const std::vector<int> &files) {
   const std::lock_guard<std::mutex> lock(sending_);
@@ -40,25 +40,9 @@ void Rendezvous::send(FrameKind kind, uint32_t process, uint32_t round, const By
     header.kind = kind;
     header.process = process;
     header.round = round;
-    header.total = payload.size();
-    size_t at = 0;
-    do {
-      const size_t part = std::min(payload.size() - at, maxPayload);
-      // The reader finds out about an end that is gone.
-      if (!connections_[to].send(header, payload.data() + at, part, at == 0 ? files : std::vector<int>()))
-        break;
-      at += part;
-    } while (at < payload.size());
+    // The reader finds out about an end that is gone.
+    connections_[to].send(header, payload.data(), payload.size(), files);
   }
-}
-
-bool Rendezvous::isComplete(uint32_t round, uint32_t process) const {
-  const auto found = incoming_.find({round, process});
-  return process == self_ || (found != incoming_.end() && found->second.complete);
-}
-
-bool Rendezvous::areAllGone() const {
-  return std::count(gone_.begin(), gone_.end(), 0) == 0;
 }
 
 Status Rendezvous::exchange(const std::string &what, Bytes message, const std::vector<int> &files,
@@ -75,7 +59,7 @@ Status Rendezvous::exchange(const std::string &what, Bytes message, const std::v
   const auto isOver = [&] {
     missing.clear();
     for (uint32_t process = 0; process < processes_.size(); ++process)
-      if (!isComplete(round, process))
+      if (process != self_ && incoming_.count({round, process}) == 0)
         missing += (missing.empty() ? "" : ", ") + nameOf(process);
     return missing.empty() || !lost_.ok() || std::count(gone_.begin(), gone_.end(), 1) != 0;
   };
@@ -90,9 +74,7 @@ Status Rendezvous::exchange(const std::string &what, Bytes message, const std::v
   for (uint32_t process = 0; process < processes_.size(); ++process) {
     if (process == self_)
       continue;
-    const auto found = incoming_.find({round, process});
-    all[process] = std::move(found->second.message);
-    incoming_.erase(found);
+    all[process] = std::move(incoming_.extract({round, process}).mapped());
     if (const std::string theirs = takeName(all[process].bytes); theirs != what && mismatch.ok())
       mismatch = failure(MSCCLC_ERROR_RENDEZVOUS, "collective calls differ: %s here, %s in %s", what.c_str(),
                          theirs.c_str(), nameOf(process).c_str());
@@ -133,8 +115,7 @@ Status Rendezvous::agree(const std::string &what, const Status &mine, const Byte
 
 void Rendezvous::abort(const Status &reason) {
   Bytes payload = bytesOf(&reason.code, 1);
-  const std::string text = reason.text.substr(0, maxPayload - sizeof(reason.code));
-  payload.insert(payload.end(), text.begin(), text.end());
+  payload.insert(payload.end(), reason.text.begin(), reason.text.end());
   send(FrameKind::Abort, self_, 0, payload);
 }
 
@@ -147,14 +128,13 @@ void Rendezvous::leave() {
 
 void Rendezvous::awaitLeave() {
   std::unique_lock<std::mutex> lock(mutex_);
-  changed_.wait_for(lock, options_.timeout, [&] { return areAllGone(); });
+  changed_.wait_for(lock, options_.timeout, [&] { return here() == 0; });
 }
 
-Rendezvous::Others Rendezvous::others() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (isDeaf_)
-    return Others::Unknown;
-  return std::count(gone_.begin(), gone_.end(), 0) > (gone_[self_] == 0 ? 1 : 0) ? Others::Here : Others::Gone;
+Rendezvous::Others Rendezvous::awaitOthers() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [&] { return isDeaf_ || here() <= (gone_[self_] == 0 ? 1 : 0); });
+  return isDeaf_ ? Others::Unknown : Others::Gone;
 }
 
 void Rendezvous::beginWatching() {
@@ -208,11 +188,7 @@ void Rendezvous::handle(Frame &frame) {
   switch (header.kind) {
   case FrameKind::Data: {
     const std::lock_guard<std::mutex> lock(mutex_);
-    Incoming &in = incoming_[{header.round, header.process}];
-    in.message.bytes.insert(in.message.bytes.end(), frame.payload.begin(), frame.payload.end());
-    for (File &file : frame.files)
-      in.message.files.push_back(std::move(file));
-    in.complete = in.message.bytes.size() >= header.total;
+    incoming_[{header.round, header.process}] = {std::move(frame.payload), std::move(frame.files)};
     changed_.notify_all();
     break;
   }
@@ -250,7 +226,7 @@ void Rendezvous::lose(uint32_t process) {
     gone_[process] = 1;
     // Without the hub nobody hears of anybody any more.
     if (process == 0) {
-      isDeaf_ = isDeaf_ || (expected && std::count(gone_.begin(), gone_.end(), 0) > (gone_[self_] != 0 ? 0 : 1));
+      isDeaf_ = isDeaf_ || (expected && here() > (gone_[self_] != 0 ? 0 : 1));
       std::fill(gone_.begin() + 1, gone_.end(), 1);
     }
     if (!expected) {

@@ -9,6 +9,8 @@
 #include "bootstrap/place.h"
 #include "bootstrap/watcher.h"
 
+#include <algorithm>
+
 namespace mscclc::rt {
 
 /// What one process sent in a round. The own process's entry has no files.
@@ -59,11 +61,11 @@ public:
   /// Waits until all processes that live have left too.
   void awaitLeave();
   enum class Others {
-    Here,   ///< some live, and have not left
-    Gone,   ///< none does
+    Gone,   ///< none is here that lives
     Unknown ///< nobody says any more who has left
   };
-  Others others() const;
+  /// Waits until one of these is so.
+  Others awaitOthers();
 
 private:
   explicit Rendezvous(Options options) : options_(std::move(options)) {}
@@ -78,15 +80,10 @@ private:
   void lose(uint32_t process);
   void send(FrameKind kind, uint32_t process, uint32_t round = 0, const Bytes &payload = {},
             const std::vector<int> &files = {});
-  bool isComplete(uint32_t round, uint32_t process) const;
   std::string nameOf(uint32_t process) const;
   bool isHub() const { return self_ == 0; }
-  bool areAllGone() const;
-
-  struct Incoming {
-    Message message;
-    bool complete = false;
-  };
+  /// Processes that have neither left nor ended.
+  std::ptrdiff_t here() const { return std::count(gone_.begin(), gone_.end(), 0); }
 
   Options options_;
   std::vector<ProcessInfo> processes_;
@@ -99,8 +96,8 @@ private:
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<std::pair<uint32_t, uint32_t>, Incoming> incoming_; ///< by round and process
-  std::vector<char> gone_;                                     ///< by process: left or lost
+  std::map<std::pair<uint32_t, uint32_t>, Message> incoming_; ///< by round and process
+  std::vector<char> gone_;                                    ///< by process: left or lost
   bool isDeaf_ = false; ///< the hub's process has ended after it left: nobody says any more who else has left
   Status lost_;
   uint32_t round_ = 0;

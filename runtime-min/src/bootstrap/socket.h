@@ -32,7 +32,7 @@ enum class FrameKind : uint32_t {
   Hello,   ///< to rank 0's process: who comes
   Welcome, ///< the communicator is complete: who is there
   Refuse,  ///< it cannot be: text
-  Data,    ///< part of a process's message of a round
+  Data,    ///< a process's message of a round
   Abort,   ///< code and text
   Leave,   ///< a process is about to end its part
   Lost,    ///< a process ended without leaving
@@ -43,8 +43,7 @@ struct FrameHeader {
   FrameKind kind = FrameKind::Hello;
   uint32_t process = 0; ///< whom it is from, or about
   uint32_t round = 0;
-  uint32_t bytes = 0; ///< of the payload in this frame
-  uint64_t total = 0; ///< bytes of the whole message
+  uint32_t bytes = 0; ///< of the payload
 };
 
 struct Frame {
@@ -53,8 +52,8 @@ struct Frame {
   std::vector<File> files;
 };
 
-/// Largest payload of a frame; longer messages are cut.
-inline constexpr size_t maxPayload = size_t{48} << 10;
+/// Largest payload of a frame; nothing that processes tell each other comes near it.
+inline constexpr size_t maxPayload = size_t{64} << 20;
 /// Most descriptors in a frame: as many as Linux takes.
 inline constexpr size_t maxFiles = 253;
 

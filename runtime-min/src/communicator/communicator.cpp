@@ -148,6 +148,8 @@ Status Communicator::introduceRanks() {
   return {};
 }
 
+Communicator::Communicator() = default;
+
 Communicator::~Communicator() {
   if (!streams_.empty()) {
     const DeviceGuard guard(*platform_);
@@ -184,7 +186,7 @@ void Communicator::leave() {
 
 Status Communicator::settle() {
   Status first;
-  for (Instance *instance : instances_)
+  for (const std::unique_ptr<Instance> &instance : instances_)
     if (Status status = instance->settle(); first.ok())
       first = std::move(status);
   // A device that failed answers nobody any more.
@@ -195,7 +197,7 @@ Status Communicator::settle() {
 }
 
 Status Communicator::drainPorts() {
-  for (Instance *instance : instances_)
+  for (const std::unique_ptr<Instance> &instance : instances_)
     for (const std::unique_ptr<Ports> &ports : instance->ports())
       if (!watch_->failed())
         MSCCLC_TRY(ports->drain());
@@ -216,13 +218,13 @@ Status Communicator::barrier(const std::string &what) {
 Status Communicator::settlePorts() {
   // All send before any waits: ranks that share a device may share a queue of it.
   Status sent;
-  for (Instance *instance : instances_)
+  for (const std::unique_ptr<Instance> &instance : instances_)
     for (const std::unique_ptr<Ports> &ports : instance->ports())
       if (Status status = ports->sendSettling(); sent.ok())
         sent = std::move(status);
   // Less than the processes wait for each other afterwards.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(setupTimeoutNs_ / 2);
-  for (Instance *instance : instances_)
+  for (const std::unique_ptr<Instance> &instance : instances_)
     for (const std::unique_ptr<Ports> &ports : instance->ports())
       if (Status status = sent.ok() ? ports->awaitSettling(deadline) : sent; !status.ok()) {
         const Status lost = health();
@@ -232,7 +234,7 @@ Status Communicator::settlePorts() {
 }
 
 Status Communicator::reset() {
-  for (Instance *instance : instances_)
+  for (const std::unique_ptr<Instance> &instance : instances_)
     for (const std::unique_ptr<Ports> &ports : instance->ports())
       ports->beginSettling();
   if (Status status = health(); status.code == MSCCLC_ERROR_PEER_LOST)
@@ -244,15 +246,25 @@ Status Communicator::reset() {
     if (theirs.bytes != bytesOf(&count, 1))
       return failure(MSCCLC_ERROR_RENDEZVOUS, "reset communicator: the processes have not loaded the same kernels");
   MSCCLC_TRY(agree("reset communicator: nothing is on its way", settlePorts(), {}, all));
-  for (Instance *instance : instances_)
+  for (const std::unique_ptr<Instance> &instance : instances_)
     MSCCLC_TRY(instance->reset());
   watch_->clear();
   return barrier("reset communicator: everything is as new");
 }
 
-void Communicator::remove(Instance *instance) {
-  instances_.erase(std::remove(instances_.begin(), instances_.end(), instance), instances_.end());
-  std::replace(lastLaunched.begin(), lastLaunched.end(), instance, static_cast<Instance *>(nullptr));
+void Communicator::removeAll() {
+  instances_.clear();
+}
+
+Instance *Communicator::add(std::unique_ptr<Instance> instance) {
+  instances_.push_back(std::move(instance));
+  return instances_.back().get();
+}
+
+void Communicator::remove(const Instance *instance) {
+  std::replace(lastLaunched.begin(), lastLaunched.end(), instance, static_cast<const Instance *>(nullptr));
+  instances_.erase(
+      std::find_if(instances_.begin(), instances_.end(), [&](const auto &one) { return one.get() == instance; }));
 }
 
 } // namespace mscclc::rt

@@ -70,13 +70,16 @@ public:
   /// After a failure: everything as it was made. Collective.
   Status reset();
 
-  void add(Instance *instance) { instances_.push_back(instance); }
-  void remove(Instance *instance);
+  /// Kernels in the communicator, in the order in which they were loaded.
+  const std::vector<std::unique_ptr<Instance>> &instances() const { return instances_; }
+  Instance *add(std::unique_ptr<Instance> instance);
+  void remove(const Instance *instance);
+  void removeAll();
   /// By local rank: the instance that was launched last on it outside of captures, if it still exists; or null.
-  std::vector<Instance *> lastLaunched;
+  std::vector<const Instance *> lastLaunched;
 
 private:
-  Communicator() = default;
+  Communicator();
   Status placeRanks(const MscclcCommunicatorOptions &options);
   Status connectDevices();
   Status meet(const MscclcCommunicatorOptions &options);
@@ -98,7 +101,7 @@ private:
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<Engine> engine_;
   std::vector<Stream> streams_; ///< by local rank
-  std::vector<Instance *> instances_;
+  std::vector<std::unique_ptr<Instance>> instances_;
 };
 
 /// Makes the ports of a local rank to ranks of the load/store team, which a thread of the process serves. Where that is

@@ -7,7 +7,7 @@
 
 namespace mscclc::rt {
 Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, uint64_t maxMessageBytes,
-                        std::unique_ptr<Instance> &result) {
+                        Instance *&result) {
   std::unique_ptr<Instance> instance(new Instance(communicator, kernel));
   MSCCLC_TRY(instance->agree(instance->examine(), maxMessageBytes));
   uint64_t syncBytes = 0;
@@ -30,8 +30,7 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
   // A peer's first signal must not come before these counters are there.
   std::vector<Message> all;
   MSCCLC_TRY(communicator.agree(name + ": ready", ready, {}, all));
-  communicator.add(instance.get());
-  result = std::move(instance);
+  result = communicator.add(std::move(instance));
   return {};
 }
 
@@ -213,7 +212,6 @@ Status Instance::writeSemaphores(uint32_t localIndex) {
 }
 
 Instance::~Instance() {
-  communicator_.remove(this);
   ports_.clear();
   for (uint32_t i = 0; i < local_.size(); ++i) {
     RankState &state = local_[i];

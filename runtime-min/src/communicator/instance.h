@@ -13,7 +13,7 @@ class Instance {
 public:
   /// Collective.
   static Status create(Communicator &communicator, const MscclcKernel &kernel, uint64_t maxMessageBytes,
-                       std::unique_ptr<Instance> &result);
+                       Instance *&result);
   ~Instance();
   /// Unmaps what belongs to other processes; they may free it when all have done so.
   void disconnect();
