@@ -29,7 +29,7 @@ public:
       shapes_.push_back(classes.of(ir::shapeOf(operands_.rank(), block_, op)));
     syncBefore_.resize(block_.ops.size());
     fenceBefore_.resize(block_.ops.size());
-    acquires_.resize(block_.ops.size());
+    releases_.resize(block_.ops.size());
     for (const RankBlock &who : instances) {
       const ir::Rank &rank = facts.program.ranks[static_cast<std::size_t>(who.rank)];
       markUnorderedChannels(rank, rank.blocks[static_cast<std::size_t>(who.block)], syncBefore_);
@@ -38,8 +38,8 @@ public:
       const auto rank = static_cast<std::uint32_t>(who.rank);
       markUnfencedAliases(facts.program, rank, facts.program.ranks[rank].blocks[static_cast<std::size_t>(who.block)],
                           syncBefore_, fenceBefore_);
-      for (std::size_t o = 0; o < acquires_.size(); ++o)
-        acquires_[o] |= facts.remoteReads.mayFollow(rank, static_cast<std::size_t>(who.block), o) ? 1 : 0;
+      for (std::size_t o = 0; o < releases_.size(); ++o)
+        releases_[o] |= facts.earlierReads.mayPrecede(rank, static_cast<std::size_t>(who.block), o) ? 1 : 0;
     }
   }
 
@@ -119,7 +119,7 @@ private:
       out.push_back({{}, SyncStatement{}});
     if (isMarked(fenceBefore_, at))
       out.push_back({{}, CallStatement{"fenceAliases", {}, {}}});
-    writeOperation(facts_, operands_, at, isMarked(acquires_, at), out);
+    writeOperation(facts_, operands_, at, isMarked(releases_, at), out);
     if (has(op.sync, ir::DataSync::After))
       out.push_back({{}, SyncStatement{}});
   }
@@ -128,7 +128,7 @@ private:
   OperandWriter operands_;
   const ir::ThreadBlock &block_;
   std::vector<std::uint32_t> shapes_;                     // [operation]: the class of its shape
-  std::vector<char> syncBefore_, fenceBefore_, acquires_; ///< by operation, of any instance
+  std::vector<char> syncBefore_, fenceBefore_, releases_; ///< by operation, of any instance
   int failedRepeats_ = 0;
 };
 

@@ -13,9 +13,9 @@ using ir::OpKind;
 
 class OperationWriter {
 public:
-  OperationWriter(const KernelFacts &facts, OperandWriter &operands, const At &at, bool acquires,
+  OperationWriter(const KernelFacts &facts, OperandWriter &operands, const At &at, bool releases,
                   std::vector<Statement> &out)
-      : facts_(facts), operands_(operands), at_(at), op_(operands.op(at)), acquires_(acquires), out_(out),
+      : facts_(facts), operands_(operands), at_(at), op_(operands.op(at)), releases_(releases), out_(out),
         port_(op_.channelType == ir::ChannelType::Port), comment_(describe(facts.program, op_)) {}
 
   void write();
@@ -55,7 +55,7 @@ private:
   OperandWriter &operands_;
   const At &at_;
   const Op &op_;
-  const bool acquires_;
+  const bool releases_;
   std::vector<Statement> &out_;
   const bool port_;
   std::string comment_; ///< comment for the first statement that is not a synchronisation
@@ -76,11 +76,11 @@ void OperationWriter::write() {
   case OpKind::Signal:
     return port_ ? control("portSignal", {position(), ids()}) : control("signal", {ids()});
   case OpKind::RelaxedSignal:
-    return control("relaxedSignal", {ids()});
+    return control(releases_ ? "signal" : "relaxedSignal", {ids()});
   case OpKind::Wait:
     return control(port_ ? "portWait" : "wait", {position(), ids()});
   case OpKind::RelaxedWait:
-    return control(acquires_ ? "launchWait" : "relaxedWait", {position(), ids()});
+    return control("relaxedWait", {position(), ids()});
   case OpKind::Flush:
     return control("portFlush", {position(), ids()});
   case OpKind::Copy:
@@ -190,9 +190,9 @@ std::string describe(const ir::Program &program, const ir::Op &op) {
   return text + places;
 }
 
-void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, bool acquires,
+void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, bool releases,
                     std::vector<Statement> &out) {
-  OperationWriter(facts, operands, at, acquires, out).write();
+  OperationWriter(facts, operands, at, releases, out).write();
 }
 
 } // namespace mscclc::cuda

@@ -8,9 +8,9 @@
 
 namespace mscclc::cuda {
 
-/// Appends the statements of the operation at `at` to `out`. `acquires`: after a relaxed wait, the block sees the
-/// writes of other ranks before the launch.
-void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, bool acquires,
+/// Appends the statements of the operation at `at` to `out`. `releases`: a relaxed signal orders
+/// reads of this launch before it.
+void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, bool releases,
                     std::vector<Statement> &out);
 
 /// Returns operation and place in the source, for a comment.

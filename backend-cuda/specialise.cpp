@@ -109,7 +109,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
 #define REDUCE_OP(id, ...) #id,
 #include "ir/reduce_ops.def"
   };
-  KernelFacts facts{program, {}, RemoteReads(program)};
+  KernelFacts facts{program, {}, EarlierReads(program)};
   std::ranges::copy(names, facts.reduceOp.begin());
   std::set<ir::ReduceOp> used;
   bool port = false, multicast = false;

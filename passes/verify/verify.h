@@ -97,9 +97,10 @@
 // - Nothing else runs on the GPU for good while blocks of a rank wait to begin, and ranks launch the same programs in
 //   the same order.
 // - The end of a kernel publishes what it wrote, so a relaxed signal of the next launch tells of it. PTX promises that
-//   to the device itself; kernels of our own wait with acquire where they then read peers' memory (sync.cuh).
-// - A write to a peer's memory that comes after a relaxed wait in its block is made after it. PTX promises no order by
-//   control dependency alone; with MSCCLC_ACQUIRE_WAITS kernels of our own acquire there too (sync.cuh).
+//   to the device itself; in kernels of our own the wait acquires (sync.cuh).
+// - A write to a peer's memory that comes after a relaxed wait in its block is made after it, and a read that comes
+//   before a relaxed signal is made before it. PTX promises neither without an acquire and a release; kernels of our
+//   own have both (sync.cuh, backend-cuda/earlier_reads.h).
 // - A context runs one plan: MSCCL++ counts launches over all of them, and double scratch goes by that count's parity.
 // - An executor of MSCCL++ numbers memories and port semaphores over all of its plans and sizes: 3 memories for each,
 //   and one for each remote buffer that a port reaches. Together they pass no limit of a proxy (executor_limits.h).

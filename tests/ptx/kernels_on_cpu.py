@@ -52,15 +52,14 @@ class Machine:
         self.machine, self.client = machines[0], clients[0]
 
     def compile(self, kernel, headers=HEADERS):
-        """A library with the kernel's PTX as text. Waits acquire, as the order that control dependences give is not
-        part of PTX (device/sync.cuh)."""
+        """A library with the kernel's PTX as text."""
         self.libraries += 1
         library = pathlib.Path(self.folder.name, f"kernel{self.libraries}.so")
         types = self.options.types.replace(",", "\\,")
         arch = self.options.arch
         run = subprocess.run([self.options.nvcc, "-std=c++17", "-gencode", f"arch=compute_{arch},code=compute_{arch}",
                               "-lineinfo", "--no-compress", "-cudart", "none", "-shared", "-Xcompiler", "-fPIC",
-                              "-I", str(headers), f"-DMSCCLC_DTYPES={types}", "-DMSCCLC_ACQUIRE_WAITS=1",
+                              "-I", str(headers), f"-DMSCCLC_DTYPES={types}",
                               str(kernel), "-o", str(library)], capture_output=True, text=True)
         if run.returncode != 0:
             raise DoesNotCompile(run.stderr)

@@ -104,7 +104,7 @@ template <class K, class L> MSCCLC_DEVICE void portWait(const K &k, uint32_t ope
       return;
     }
 #endif
-    detail::waitChannel<true>(k, MSCCLC_WAIT_PORT, operation, c, channel);
+    detail::waitChannel(k, MSCCLC_WAIT_PORT, operation, c, channel);
   });
 }
 

@@ -55,14 +55,14 @@ template <class K> MSCCLC_DEVICE void orderAliases() {
 }
 
 /// Waits for the next signal on a channel.
-template <bool Acquire, class K>
+template <class K>
 MSCCLC_DEVICE void waitChannel(const K &k, uint32_t kind, uint32_t operation, int index, const MscclcChannel &channel) {
   // What is loaded from the table anew at each poll, as a poll may change memory, would double its time.
   uint64_t *const count = channel.expected;
   const uint64_t *const inbound = channel.inbound;
   const uint64_t expected = loadRelaxed(count) + 1;
   spin(k.args, {kind, operation, channel.peer, static_cast<uint64_t>(index), expected}, [&](uint64_t &seen) {
-    seen = Acquire ? loadAcquire(inbound) : loadRelaxed(inbound);
+    seen = loadAcquire(inbound);
     return seen >= expected;
   });
   storeRelaxed(count, expected);
@@ -94,7 +94,7 @@ template <class K, class L> MSCCLC_DEVICE void signal(const K &k, const L &chann
     detail::raise<true>(channel.outbound, channel.sent);
   });
 }
-/// The same, ordering control but no data of this launch.
+/// The same where the block has read and written nothing in this launch: it orders launches, and no data of this one.
 template <class K, class L> MSCCLC_DEVICE void relaxedSignal(const K &k, const L &channels) {
   detail::forOnes(k, L::size, [&](unsigned i) {
     const MscclcChannel &channel = k.args.memory_channels[channels(i)];
@@ -106,34 +106,19 @@ template <class K, class L> MSCCLC_DEVICE void relaxedSignal(const K &k, const L
 template <class K, class L> MSCCLC_DEVICE void wait(const K &k, uint32_t operation, const L &channels) {
   detail::forOnes(k, L::size, [&](unsigned i) {
     const int c = channels(i);
-    detail::waitChannel<true>(k, MSCCLC_WAIT_MEMORY, operation, c, k.args.memory_channels[c]);
+    detail::waitChannel(k, MSCCLC_WAIT_MEMORY, operation, c, k.args.memory_channels[c]);
   });
 }
-namespace detail {
-template <bool Acquire, class K, class L>
-MSCCLC_DEVICE void waitRelaxed(const K &k, uint32_t operation, const L &channels) {
-  forOnes(k, L::size, [&](unsigned i) {
+/// Waits for relaxed signals: peers have begun their launch, or have read what may now be overwritten. What follows
+/// reads or writes peers' memory. These waits acquire too: what peers, and their users, did before is ordered before
+/// it. By control dependency alone PTX orders nothing, and the end of a kernel publishes to its own device only.
+template <class K, class L> MSCCLC_DEVICE void relaxedWait(const K &k, uint32_t operation, const L &channels) {
+  detail::forOnes(k, L::size, [&](unsigned i) {
     const int c = channels(i);
     const MscclcChannel &channel = k.args.memory_channels[c];
-    waitChannel<Acquire>(k, MSCCLC_WAIT_MEMORY, operation, c, channel);
-    peerLaunchSeen(channel.peer, k.launch);
+    detail::waitChannel(k, MSCCLC_WAIT_MEMORY, operation, c, channel);
+    detail::peerLaunchSeen(channel.peer, k.launch);
   });
-}
-} // namespace detail
-
-#ifndef MSCCLC_ACQUIRE_WAITS
-#define MSCCLC_ACQUIRE_WAITS 0
-#endif
-/// Waits for relaxed signals, which order control: peers have begun their launch. What follows writes peers' memory,
-/// after the wait by control dependency alone, which PTX does not promise to order (every library relies on it). With
-/// MSCCLC_ACQUIRE_WAITS defined as 1 these waits acquire.
-template <class K, class L> MSCCLC_DEVICE void relaxedWait(const K &k, uint32_t operation, const L &channels) {
-  detail::waitRelaxed<MSCCLC_ACQUIRE_WAITS != 0>(k, operation, channels);
-}
-/// The same where peers' memory is read: what they, and their users, wrote before their launch can be seen then. To
-/// others than its own device the end of a kernel alone does not promise that.
-template <class K, class L> MSCCLC_DEVICE void launchWait(const K &k, uint32_t operation, const L &channels) {
-  detail::waitRelaxed<true>(k, operation, channels);
 }
 
 template <class K, class L> MSCCLC_DEVICE void release(const K &k, const L &semaphores) {
