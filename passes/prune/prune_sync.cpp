@@ -6,7 +6,6 @@
 #include "passes/pass_manager.h"
 #include "passes/prune/drop_pieces.h"
 #include "passes/prune/needed_sync.h"
-#include "passes/prune/sole_ways.h"
 #include "passes/prune/sync_sizes.h"
 #include "passes/verify/verify.h"
 #include "passes/verify/verify_diagnostics.h"
@@ -59,7 +58,7 @@ public:
   Pruning(PassContext &context, Prover prover)
       : program_(context.program), allowed_(allowedBy(context.diags)), stats_(context.stats),
         prover_(std::move(prover)), index_(context.program), pieces_(index_), orbits_(index_, pieces_),
-        dropped_(pieces_.count()) {}
+        dropped_(pieces_.count()), needed_(pieces_.count()) {}
 
   void run() {
     // Of a test's buffers nobody says who uses them.
@@ -69,7 +68,6 @@ public:
     if (!record())
       return;
     candidates_ = orbits_.candidates();
-    needed_ = onSoleWays(records_.front(), orbits_, pieces_.count());
     // What the proof refuses to let go may have made other sync seem needed.
     while (mayProve() && round()) {
     }

@@ -1,30 +1,50 @@
 #include "passes/run/sync_phases.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace mscclc::passes::prune {
 
 SyncPhases::SyncPhases(const SyncRecord &record, const std::vector<bool> &dropped)
-    : record_(record), dropped_(dropped), begins_(record.bounds.size()), begunBy_(dropped.size()) {
+    : record_(record), dropped_(dropped), begins_(record.bounds.size()), firstBegun_(dropped.size() + 2) {
   for (std::uint32_t b = 0; b < begins_.size(); ++b) {
     const std::vector<Piece> &bounds = record.bounds[b];
     begins_[b].resize(bounds.size());
     for (std::uint32_t p = 0; p < bounds.size(); ++p) {
       if (bounds[p] != none)
-        begunBy_[bounds[p]].push_back({b, p});
+        ++firstBegun_[bounds[p] + 2];
       begins_[b][p].always = bounds[p] == none ? p : begins_[b][p - 1].always;
       begins_[b][p].now = isDropped(bounds[p]) ? begins_[b][p - 1].now : p;
     }
+    noteLastHeard(b);
     for (const std::uint32_t launch : record.launches[b])
       for (std::uint32_t p = launch; p < bounds.size(); ++p)
         ++begins_[b][p].launches;
+  }
+  std::partial_sum(firstBegun_.begin(), firstBegun_.end(), firstBegun_.begin());
+  begun_.resize(firstBegun_.back());
+  for (std::uint32_t b = 0; b < begins_.size(); ++b)
+    for (std::uint32_t p = 0; p < record.bounds[b].size(); ++p)
+      if (const Piece piece = record.bounds[b][p]; piece != none)
+        begun_[firstBegun_[piece + 1]++] = {b, p};
+}
+
+void SyncPhases::noteLastHeard(std::uint32_t b) {
+  auto receipt = record_.receipts[b].begin();
+  auto met = record_.met[b].begin();
+  for (std::uint32_t p = 0, last = 0; p < begins_[b].size(); ++p) {
+    for (; receipt != record_.receipts[b].end() && receipt->phase < p; ++receipt)
+      last = receipt->time;
+    for (; met != record_.met[b].end() && met->first == p; ++met)
+      last = record_.begun[b][p];
+    begins_[b][p].lastHeard = last;
   }
 }
 
 void SyncPhases::update(const std::vector<Piece> &pieces) {
   for (const Piece piece : pieces)
-    for (const Moment &phase : begunBy_[piece])
-      update(phase.block, phase.phase);
+    for (std::uint32_t i = firstBegun_[piece]; i < firstBegun_[piece + 1]; ++i)
+      update(begun_[i].block, begun_[i].phase);
 }
 
 /// `phase` begins with what is dropped, or is dropped no more.

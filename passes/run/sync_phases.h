@@ -23,6 +23,8 @@ public:
   bool parted(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
     return begins_[block][last].now > phase;
   }
+  /// The time of the last that `block` waited for before `phase`, with nothing dropped; 0: of nothing.
+  std::uint32_t lastHeardAt(std::uint32_t block, std::uint32_t phase) const { return begins_[block][phase].lastHeard; }
   /// So many launches of the block's rank have begun by then.
   std::uint32_t launchesBegun(std::uint32_t block, std::uint32_t phase) const { return begins_[block][phase].launches; }
   /// A piece that parts `phase` from phase `last` of the block; `none` if something does that always stands.
@@ -31,6 +33,7 @@ public:
   std::uint32_t overAt(const Access &access) const;
 
 private:
+  void noteLastHeard(std::uint32_t block);
   void update(std::uint32_t block, std::uint32_t phase);
 
   const SyncRecord &record_;
@@ -39,9 +42,11 @@ private:
   struct Begin {
     std::uint32_t now = 0, always = 0;
     std::uint32_t launches = 0; ///< that have begun
+    std::uint32_t lastHeard = 0;
   };
-  std::vector<std::vector<Begin>> begins_;   ///< [block][phase]
-  std::vector<std::vector<Moment>> begunBy_; ///< [piece]: phases that begin with it
+  std::vector<std::vector<Begin>> begins_; ///< [block][phase]
+  std::vector<std::uint32_t> firstBegun_;  ///< [piece], and one more: into begun_
+  std::vector<Moment> begun_;              ///< phases that begin with a piece, by piece
 };
 
 } // namespace mscclc::passes::prune

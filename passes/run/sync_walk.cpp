@@ -125,7 +125,7 @@ void SyncWalk::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b) {
   Begun &begun = ranks_[record_.rankOf[at.block]];
   if (begun.run != run_ || begun.count < launched)
     begun = {run_, launched, reached.step};
-  addTurn({.time = record_.begun[at.block][begin], .step = reached.step});
+  addTurn({.time = phases_.lastHeardAt(at.block, begin), .step = reached.step});
 }
 
 /// Its members are looked at when a question goes so far back; what they show of their rank, one of them shows.
@@ -155,7 +155,7 @@ void SyncWalk::told(std::uint32_t number, bool weak, std::uint32_t parent, Piece
   if (reached(m.from.block).begin > m.from.phase || begunBelow(m.from.block) > m.from.phase)
     return;
   reach(m.from, parent, m.piece, bound);
-  if (messages_[number] != run_ && (m.piece != none || m.numTaken != 0))
+  if (messages_[number] != run_ && (m.heard != 0 || m.numTaken != 0))
     addTurn({.time = m.time, .step = addStep(m.from, parent, m.piece, bound), .message = number});
   messages_[number] = run_;
 }
@@ -210,8 +210,7 @@ void SyncWalk::explore(Turn turn, std::uint32_t leastTime) {
 /// What a thread knew beside its block when it sent a message.
 void SyncWalk::exploreMessage(const Turn &turn) {
   const Message &m = record_.messages[turn.message];
-  if (m.piece != none)
-    heardAt(m.from, m.heard, turn.step);
+  heardAt(m.from, m.heard, turn.step);
   takenWith(m.firstTaken, m.numTaken, turn.step);
 }
 
