@@ -16,6 +16,12 @@ struct Cell {
   ValueId value = 0;              ///< 0: never written
 };
 
+/// Cells from `first` up to `end`.
+struct CellRange {
+  std::uint64_t first = 0, end = 0;
+  bool has(std::uint64_t cell) const { return cell - first < end - first; }
+};
+
 /// A cell as the user knows it.
 struct CellPlace {
   std::uint32_t rank = 0;

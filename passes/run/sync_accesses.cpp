@@ -6,7 +6,6 @@
 
 namespace mscclc::passes::prune {
 
-using proof::Cell;
 using proof::Epoch;
 
 /// An access of `b` in its present phase. `besides`: it will know more than its block.
@@ -56,18 +55,18 @@ void SyncRecorder::knowTaken(std::uint32_t access, std::span<const std::uint32_t
 }
 
 void SyncRecorder::reads(const DataStep & /*step*/, const Operand &source) {
-  read(source, now_.reads);
+  read(source, {{now_.reads, 0, source.ref}});
 }
 
 void SyncRecorder::writes(const DataStep &step, const Operand &part, std::uint32_t /*unit*/,
                           std::span<const std::uint32_t> taken) {
   if (!step.isMixed)
-    return write(part, now_.writes);
+    return write(part, {{now_.writes, 0, part.ref}});
   const std::uint32_t access = newAccess(step.block, control_.at(step.block).op(), true);
   record_.accesses[access].time = record_.accesses[now_.writes].time;
   knowTaken(access, taken);
   now_.message = none;
-  write(part, access);
+  write(part, {{access, 0, part.ref}});
 }
 
 void SyncRecorder::puts(const DataStep &step, std::uint32_t thread, std::uint32_t channel, const Operand &source,
@@ -77,76 +76,22 @@ void SyncRecorder::puts(const DataStep &step, std::uint32_t thread, std::uint32_
   record_.accesses[put].heard = heardBy(step.block, thread);
   record_.accesses[put].port = channel;
   now_.message = none;
-  read(source, put);
-  write(destination, put);
+  read(source, {{put, 0, source.ref}});
+  write(destination, {{put, 0, destination.ref}});
 }
 
-void SyncRecorder::read(const Operand &operand, std::uint32_t access) {
-  if (control_.launch() != 0)
-    return checkLater(operand, access, false);
-  noteScratch(operand, access, false);
-  const auto [first, end] = cellsOf(operand);
-  for (auto id = static_cast<CellId>(first); id < end; ++id) {
-    if (!operand.packet || !data_.step().takesPackets)
-      checkRead(id, access, operand.ref, operand.packet);
-    memory_.addRead(memory_[id], {access, 0, operand.ref}, true);
-  }
+void SyncRecorder::accesses(const Operand &operand, const JudgedAccess &access, bool writes) {
+  if (control_.launch() == 0)
+    noteScratch(operand, access.by.agent, writes);
+  else if (writes && operand.scratch)
+    noteWrite(operand, access.by.agent);
 }
 
-void SyncRecorder::write(const Operand &operand, std::uint32_t access) {
-  if (control_.launch() != 0)
-    checkLater(operand, access, true);
-  else
-    noteScratch(operand, access, true);
-  const SyncScope::Cells asked = cellsOf(operand);
-  const SyncScope::Cells all{operand.first, std::uint64_t{operand.first} + operand.count};
-  const auto [first, end] = operand.packet ? all : asked; // others wait for packets
-  for (auto id = static_cast<CellId>(first); id < end; ++id) {
-    if (operand.packet && data_.slots().isThere(id)) { // a packet over itself, which nobody awaits
-      if (control_.launch() == 0)
-        memory_.setWriteAgain(id, {access, 0, operand.ref});
-      continue;
-    }
-    if (control_.launch() == 0 && asked.has(id)) {
-      checkWrite(id, access, operand.ref, operand.packet);
-      memory_.setWrite(memory_[id], {access, 0, operand.ref});
-    }
-    if (operand.packet)
-      sendPacket(id, access);
-  }
-}
-
-/// An access of a launch after the first, against what the first left there.
-void SyncRecorder::checkLater(const Operand &operand, std::uint32_t access, bool writes) {
-  if (index_.program.doubleScratch && operand.scratch != (control_.launch() == 2))
-    return;
-  if (writes && operand.scratch)
-    noteWrite(operand, access);
-  const auto [first, end] = cellsOf(operand);
-  for (auto id = static_cast<CellId>(first); id < end; ++id) {
-    if (!writes) {
-      if (!operand.packet)
-        checkRead(id, access, operand.ref, false);
-    } else if (memory_[id].write.exists() || memory_[id].read.exists()) {
-      checkWrite(id, access, operand.ref, operand.packet);
-      memory_.setWrite(memory_[id], {});
-    }
-  }
-}
-
-void SyncRecorder::checkRead(CellId id, std::uint32_t access, std::uint32_t ref, bool packet) {
-  if (asksOf(access) && memory_[id].write.exists())
-    pair(memory_[id].write, true, access, ref, packet);
-}
-
-void SyncRecorder::checkWrite(CellId id, std::uint32_t access, std::uint32_t ref, bool packet) {
-  if (!asksOf(access))
-    return;
-  const Cell &cell = memory_[id];
-  // Of a packet that has arrived, only readers need to be waited for.
-  if (cell.write.exists() && !(packet && memory_.packetArrived(id)))
-    pair(cell.write, true, access, ref, false);
-  memory_.forReads(cell, [&](const Epoch &reader) { pair(reader, false, access, ref, makesPackets(reader)); });
+void SyncRecorder::compare(CellId cell, const Epoch &first, bool firstWrites, const JudgedAccess &second,
+                           bool secondWrites) {
+  const bool readsPacket = !secondWrites && cell >= memory_.firstSlot();
+  if (asksOf(second.by.agent))
+    pair(first, firstWrites, second.by.agent, second.by.ref, firstWrites ? readsPacket : makesPackets(first));
 }
 
 /// True if packets may tell that `reader` has read: see verify/packets.cpp.
@@ -176,10 +121,10 @@ void SyncRecorder::pair(const Epoch &first, bool writes, std::uint32_t second, s
     record_.pairs.push_back(found);
 }
 
-void SyncRecorder::sendPacket(CellId cell, std::uint32_t access) {
+void SyncRecorder::sendPacket(CellId cell, const JudgedAccess &access) {
   if (now_.message == none) {
     now_.message = static_cast<std::uint32_t>(record_.messages.size());
-    const Access &from = record_.accesses[access];
+    const Access &from = record_.accesses[access.by.agent];
     Message m;
     m.from = from.at;
     m.time = from.time;
@@ -217,37 +162,12 @@ void SyncRecorder::noteWrite(const Operand &operand, std::uint32_t access) {
     written_.erase(std::uint64_t{data_.step().block} << 32 | operand.rank); // the next one may know less
 }
 
-/// Calls visit(cell) for what a rank's user owns, as far as it matters.
-template <typename Visit> void SyncRecorder::forUserCells(std::uint32_t rank, Visit visit) const {
-  const SyncScope::Cells asked = scope_.cut(rank, false, false, 0, memory_.numCells());
-  memory_.forUserCells(rank, [&](CellId id, std::uint32_t /*input*/) {
-    if (asked.has(id))
-      visit(id);
-  });
-}
-
 void SyncRecorder::userOverwrites(std::uint32_t rank) {
-  const std::uint32_t access = newAccess(index_.block(rank, 0), none);
-  std::vector<Epoch> puts; // the user's risk; later writes of the program are its own
-  forUserCells(rank, [&](CellId id) {
-    checkWrite(id, access, Epoch::userWrite, false);
-    puts.clear();
-    memory_.forReads(memory_[id], [&](const Epoch &reader) {
-      if (record_.accesses[reader.agent].port != none)
-        puts.push_back(reader);
-    });
-    memory_.setWrite(memory_[id], control_.launch() == 0 ? Epoch{access, 0, Epoch::userWrite} : Epoch{});
-    for (const Epoch &reader : puts)
-      memory_.addRead(memory_[id], reader, true);
-  });
+  overwriteByUser(rank, {{newAccess(index_.block(rank, 0), none), 0, Epoch::userWrite}});
 }
 
 void SyncRecorder::userReads(std::uint32_t rank) {
-  const std::uint32_t access = newAccess(index_.block(rank, 0), none);
-  forUserCells(rank, [&](CellId id) {
-    checkRead(id, access, Epoch::userRead, false);
-    memory_.addRead(memory_[id], {access, 0, Epoch::userRead}, true);
-  });
+  readByUser(rank, {{newAccess(index_.block(rank, 0), none), 0, Epoch::userRead}});
 }
 
 /// Of two blocks, one access before another decides of all that come before the one, and all that come after the other.

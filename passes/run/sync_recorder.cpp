@@ -9,14 +9,13 @@ namespace mscclc::passes::prune {
 using ir::Op;
 using ir::OpKind;
 
-SyncRecorder::SyncRecorder(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPieces &pieces,
-                           SyncOrbits &orbits, bool sizesChange, bool ofFirstRank)
-    : index_(index), geometry_(geometry), pieces_(pieces), orbits_(orbits), memory_(index, geometry),
-      elements_(index, geometry, memory_), sizesChange_(sizesChange),
-      scope_(index, geometry, memory_, ofFirstRank && memory_.fits(), sizesChange), control_(index, geometry, *this),
-      data_(index, geometry, memory_, control_, *this), clock_(index.numBlocks(), 0),
-      previousWait_(index.numChannels(), none), numMet_(index.numRanks(), 0), lastPlain_(index.numBlocks(), none),
-      heard_(index.numBlocks()), ends_(index.numRanks()), began_(index.numRanks(), none) {
+SyncRecorder::SyncRecorder(const ProgramIndex &index, const proof::Geometry &geometry, proof::Memory &memory,
+                           const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank)
+    : CellChecks(index, geometry, memory), pieces_(pieces), orbits_(orbits), elements_(index, geometry, memory),
+      sizesChange_(sizesChange), scope_(index, geometry, memory, ofFirstRank, sizesChange),
+      clock_(index.numBlocks(), 0), previousWait_(index.numChannels(), none), numMet_(index.numRanks(), 0),
+      lastPlain_(index.numBlocks(), none), heard_(index.numBlocks()), ends_(index.numRanks()),
+      began_(index.numRanks(), none) {
   record_.bounds.assign(index.numBlocks(), {none});
   record_.begun.assign(index.numBlocks(), {0});
   record_.receipts.resize(index.numBlocks());
@@ -31,8 +30,6 @@ SyncRecorder::SyncRecorder(const ProgramIndex &index, const proof::Geometry &geo
 }
 
 bool SyncRecorder::run() {
-  if (!memory_.fits())
-    return false;
   const std::uint32_t launches = index_.program.doubleScratch ? 3 : 2;
   keepShared();
   reserve(launches);
@@ -239,7 +236,10 @@ void SyncRecorder::flushes(std::uint32_t b, const Op &op) {
 
 std::optional<SyncRecord> recordSync(const ProgramIndex &index, const proof::Geometry &geometry,
                                      const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank) {
-  SyncRecorder recorder(index, geometry, pieces, orbits, sizesChange, ofFirstRank);
+  proof::Memory memory(index, geometry);
+  if (!memory.fits())
+    return std::nullopt;
+  SyncRecorder recorder(index, geometry, memory, pieces, orbits, sizesChange, ofFirstRank);
   if (!recorder.run())
     return std::nullopt;
   return recorder.take();

@@ -1,7 +1,7 @@
 // Writes a run down: see sync_record.h.
 #pragma once
 
-#include "passes/run/data_run.h"
+#include "passes/run/cell_checks.h"
 #include "passes/run/elements.h"
 #include "passes/run/sync_record.h"
 #include "passes/run/sync_scope.h"
@@ -12,12 +12,12 @@
 
 namespace mscclc::passes::prune {
 
-class SyncRecorder : private proof::ControlEvents, private proof::DataEvents {
+class SyncRecorder : private proof::CellChecks {
 public:
-  SyncRecorder(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPieces &pieces, SyncOrbits &orbits,
-               bool sizesChange, bool ofFirstRank);
+  SyncRecorder(const ProgramIndex &index, const proof::Geometry &geometry, proof::Memory &memory,
+               const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank);
 
-  /// False if blocks are stuck or there is too much memory.
+  /// False if blocks are stuck.
   bool run();
   SyncRecord take() { return std::move(record_); }
 
@@ -64,41 +64,39 @@ private:
   void userReads(std::uint32_t rank) override;
   std::uint32_t newAccess(std::uint32_t b, std::uint32_t op, bool besides = false);
   void knowTaken(std::uint32_t access, std::span<const std::uint32_t> taken);
-  void read(const Operand &operand, std::uint32_t access);
-  void write(const Operand &operand, std::uint32_t access);
-  void sendPacket(CellId cell, std::uint32_t access);
-  void checkLater(const Operand &operand, std::uint32_t access, bool writes);
-  void checkRead(CellId cell, std::uint32_t access, std::uint32_t ref, bool packet);
-  void checkWrite(CellId cell, std::uint32_t access, std::uint32_t ref, bool packet);
-  void addRead(CellId cell, std::uint32_t access, std::uint32_t ref);
+  Cells cellsOf(const Operand &operand) const override {
+    return scope_.cut(operand.rank, operand.scratch, operand.packet, operand.first, operand.count);
+  }
+  Cells userCellsOf(std::uint32_t rank) const override { return scope_.cut(rank, false, false, 0, memory_.numCells()); }
+  void accesses(const Operand &operand, const JudgedAccess &access, bool writes) override;
+  void compare(CellId cell, const proof::Epoch &first, bool firstWrites, const JudgedAccess &second,
+               bool secondWrites) override;
+  void keepRead(CellId cell, const JudgedAccess &access) override { memory_.addRead(memory_[cell], access.by, true); }
+  void writesAgain(CellId cell, const JudgedAccess &access, std::uint32_t /*unit*/) override {
+    memory_.setWriteAgain(cell, access.by);
+  }
+  void sendPacket(CellId cell, const JudgedAccess &access) override;
+  bool mayStillRead(const proof::Epoch &reader, const JudgedAccess & /*user*/) override {
+    return record_.accesses[reader.agent].port != none;
+  }
   void pair(const proof::Epoch &first, bool writes, std::uint32_t second, std::uint32_t ref, bool excusable);
   bool makesPackets(const proof::Epoch &reader) const;
   void noteScratch(const Operand &operand, std::uint32_t access, bool writes);
   void noteEnd(std::uint32_t rank);
   void noteWrite(const Operand &operand, std::uint32_t access);
-  template <typename Visit> void forUserCells(std::uint32_t rank, Visit visit) const;
   void keepDecisive();
   void keepLastUses(std::vector<Pair> &uses) const;
   void finish();
 
-  /// Of an operand's cells those that matter.
-  SyncScope::Cells cellsOf(const Operand &operand) const {
-    return scope_.cut(operand.rank, operand.scratch, operand.packet, operand.first, operand.count);
-  }
   bool asksOf(std::uint32_t access) const { return scope_.asksOf(record_.rankOf[record_.accesses[access].at.block]); }
 
-  const ProgramIndex &index_;
-  const proof::Geometry &geometry_;
   const SyncPieces &pieces_;
   SyncOrbits &orbits_;
-  proof::Memory memory_;
   const proof::Elements elements_;
   const bool sizesChange_;
   const SyncScope scope_;
   SyncRecord record_;
 
-  proof::Control control_;
-  proof::DataRun data_;
   std::vector<std::uint32_t> clock_; ///< [block]: the time of what it did last
   std::vector<bool> shared_;         ///< [queue]: several blocks use it, or it starts with credits
   std::unordered_map<std::uint32_t, std::uint32_t> lastWait_; ///< [queue]: the launch's last wait on it, an access

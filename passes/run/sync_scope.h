@@ -27,11 +27,7 @@ public:
     return !ofFirstRank_ || concerned_[firstOp_[block] + op];
   }
 
-  /// Cells from `first` up to `end`.
-  struct Cells {
-    std::uint64_t first = 0, end = 0;
-    bool has(std::uint64_t cell) const { return cell - first < end - first; }
-  };
+  using Cells = proof::CellRange;
   /// Of `count` cells of `rank` from `first` those that matter may lie here.
   Cells cut(std::uint32_t rank, bool scratch, bool packet, std::uint64_t first, std::uint64_t count) const;
 

@@ -23,7 +23,8 @@ bool Machine::begins(const DataStep &step) {
 
 void Machine::reads(const DataStep &step, const Operand &source) {
   const View view = order_.view(step.block);
-  read(source, {step.block, view.phase, source.ref}, view);
+  counts_.accesses += source.count;
+  read(source, {{step.block, view.phase, source.ref}, view});
   if (ir::info(step.op->kind).stored == ir::Stored::Sources)
     keepValues(source);
 }
@@ -51,7 +52,9 @@ void Machine::writes(const DataStep &step, const Operand &part, std::uint32_t un
     view.besides = now_.takenHere;
     now_.message = none;
   }
-  write(part, {step.block, view.phase, part.ref}, view, now_.values.data() + (control_.launch() == 0 ? unit : 0));
+  counts_.accesses += part.count;
+  now_.firstUnit = unit;
+  write(part, {{step.block, view.phase, part.ref}, view});
 }
 
 void Machine::puts(const DataStep &step, std::uint32_t thread, std::uint32_t channel, const Operand &source,
@@ -60,7 +63,8 @@ void Machine::puts(const DataStep &step, std::uint32_t thread, std::uint32_t cha
   issue.putChannel = channel;
   const std::uint32_t op = control_.at(step.block).op();
   const Epoch put{Epoch::putBit | order_.addPut(channel, issue, op), issue.phase, source.ref};
-  read(source, put, issue);
+  counts_.accesses += source.count + destination.count;
+  read(source, {put, issue});
   keepValues(source);
   if (history_ && control_.launch() == 0 && source.scratch) {
     const Operand &cells = source.packet ? destination : source;
@@ -70,7 +74,8 @@ void Machine::puts(const DataStep &step, std::uint32_t thread, std::uint32_t cha
   View finish = issue;
   if (step.takesPackets)
     finish.besides = now_.taken;
-  write(destination, {put.agent, put.phase, destination.ref}, finish, now_.values.data());
+  now_.firstUnit = 0;
+  write(destination, {{put.agent, put.phase, destination.ref}, finish});
 }
 
 /// What `source` holds, in the first launch: later ones follow no values.
@@ -82,107 +87,59 @@ void Machine::keepValues(const Operand &source) {
     now_.values[u] = memory_[source.first + u].value;
 }
 
-void Machine::read(const Operand &operand, const Epoch &by, const View &view) {
-  if (operand.count == 0)
+/// Of a launch after the first, looks whether a write may come before what the first one left in scratch.
+void Machine::accesses(const Operand &operand, const JudgedAccess &access, bool writes) {
+  if (!history_ || !operand.scratch || operand.count == 0)
     return;
-  counts_.accesses += operand.count;
-  if (control_.launch() != 0)
-    return checkLater(operand, by, view, false);
-  if (history_ && operand.scratch && !by.isPut())
-    history_->note(operand.rank, by, false, operand.packet, operand.first, operand.count);
+  if (control_.launch() == 0) {
+    if (writes || !access.by.isPut())
+      history_->note(operand.rank, access.by, writes, operand.packet, operand.first, operand.count);
+  } else if (const ScratchHistory::Access *open = writes ? history_->open(operand.rank, access.view) : nullptr) {
+    listener_.sizeChanged(operand.rank, open->by, open->writes, access.by);
+    history_.reset(); // one is enough to tell
+  }
+}
+
+void Machine::keepRead(CellId id, const JudgedAccess &access) {
   // Of packets every reader counts: the first tells soonest that what they were computed from has been read.
-  const bool awaited = operand.packet && data_.step().takesPackets;
-  const bool keeps = operand.packet && geometry_.mostIterations() == 0;
-  for (std::uint32_t i = 0; i < operand.count; ++i) {
-    const CellId id = operand.first + i;
-    if (!awaited)
-      checkRead(id, by, view);
-    Cell &cell = memory_[id];
-    const Epoch &had = cell.read;
-    const bool replaces =
-        !keeps && had.exists() && cell.moreReads == none && !had.isPut() &&
-        ((had.agent == by.agent && (had.phase < by.phase || had.ref == by.ref)) ||
-         (had.agent != by.agent && order_.knownAtOnce(had.agent, had.phase, view, Relation::HappensBefore)));
-    if (replaces)
-      cell.read = by;
-    else
-      memory_.addRead(cell, by, keeps);
-  }
-}
-
-void Machine::write(const Operand &operand, const Epoch &by, const View &view, const ValueId *values) {
-  if (operand.count == 0)
-    return;
-  counts_.accesses += operand.count;
-  if (control_.launch() != 0) {
-    checkLater(operand, by, view, true);
-    for (std::uint32_t i = 0; operand.packet && i < operand.count; ++i)
-      if (!data_.slots().isThere(operand.first + i))
-        sendPacket(operand.first + i, view);
-    return;
-  }
-  if (history_ && operand.scratch)
-    history_->note(operand.rank, by, true, operand.packet, operand.first, operand.count);
-  for (std::uint32_t i = 0; i < operand.count; ++i) {
-    const CellId id = operand.first + i;
-    Cell &cell = memory_[id];
-    if (operand.packet && data_.slots().isThere(id)) {
-      writeAgain(id, by, view, values[i]);
-      continue;
-    }
-    checkWrite(id, by, view, operand.packet);
-    if (operand.packet)
-      sendPacket(id, view);
-    memory_.setWrite(cell, by);
-    cell.value = cell.value == Values::unknown ? Values::unknown : values[i];
-  }
-}
-
-void Machine::checkLater(const Operand &operand, const Epoch &by, const View &view, bool writes) {
-  if (index_.program.doubleScratch && operand.scratch != (control_.launch() == 2))
-    return;
-  if (history_ && operand.scratch && writes)
-    if (const ScratchHistory::Access *open = history_->open(operand.rank, view)) {
-      listener_.sizeChanged(operand.rank, open->by, open->writes, by);
-      history_.reset(); // one is enough to tell
-    }
-  for (std::uint32_t i = 0; i < operand.count; ++i) {
-    const CellId id = operand.first + i;
-    Cell &cell = memory_[id];
-    if (!writes) {
-      if (!operand.packet)
-        checkRead(id, by, view);
-    } else if (cell.write.exists() || cell.read.exists()) {
-      checkWrite(id, by, view, operand.packet);
-      memory_.setWrite(cell, {});
-    }
-  }
-}
-
-void Machine::checkRead(CellId id, const Epoch &by, const View &view) {
+  const bool keeps = id >= memory_.firstSlot() && geometry_.mostIterations() == 0;
+  const Epoch &by = access.by;
   Cell &cell = memory_[id];
-  if (!cell.write.exists())
-    return;
-  if (order_.before(cell.write, true, view, Relation::Visibility)) {
-    if (view.besides.empty()) // else only one thread is known to come after it
-      order_.readAfter(cell.write, view);
-  } else if (!knownTaken(cell, view) && !sameElement(cell.write, by)) {
-    report(id, cell.write, true, by, false, view);
-  }
+  const Epoch &had = cell.read;
+  const bool replaces =
+      !keeps && !by.isUser() && had.exists() && cell.moreReads == none && !had.isPut() &&
+      ((had.agent == by.agent && (had.phase < by.phase || had.ref == by.ref)) ||
+       (had.agent != by.agent && order_.knownAtOnce(had.agent, had.phase, access.view, Relation::HappensBefore)));
+  if (replaces)
+    cell.read = by;
+  else
+    memory_.addRead(cell, by, keeps);
 }
 
-void Machine::checkWrite(CellId id, const Epoch &by, const View &view, bool packet) {
+void Machine::wrote(CellId id, std::uint32_t unit) {
   Cell &cell = memory_[id];
-  // A packet that has arrived: only its readers need to be waited for.
-  const bool arrived = packet && memory_.packetArrived(id);
-  if (!arrived && cell.write.exists() && !order_.before(cell.write, true, view, Relation::Visibility) &&
-      !sameElement(cell.write, by))
-    report(id, cell.write, true, by, true, view);
-  memory_.forReads(cell, [&](const Epoch &reader) {
-    if (!order_.before(reader, false, view, Relation::HappensBefore) && !sameElement(reader, by) &&
-        !computedFrom(id, reader, view, by))
-      report(id, reader, false, by, true, view);
-  });
+  cell.value = cell.value == Values::unknown ? Values::unknown : now_.values[now_.firstUnit + unit];
+}
+
+void Machine::compare(CellId id, const Epoch &first, bool firstWrites, const JudgedAccess &second, bool secondWrites) {
+  const auto &[by, view] = second;
+  if (!firstWrites) {
+    if (!order_.before(first, false, view, Relation::HappensBefore) && !sameElement(first, by) &&
+        !computedFrom(id, first, view, by))
+      report(id, first, false, by, true, view);
+    return;
+  }
+  const bool isRead = !secondWrites && !by.isUser();
+  if (order_.before(first, true, view, Relation::Visibility)) {
+    if (isRead && view.besides.empty()) // else only one thread is known to come after it
+      order_.readAfter(first, view);
+    return;
+  }
+  if ((isRead && knownTaken(memory_[id], view)) || sameElement(first, by))
+    return;
+  report(id, first, true, by, secondWrites, view);
+  if (!secondWrites && by.isUser())
+    memory_[id].write = by; // said once
 }
 
 /// True if one thread makes both accesses, 'a' before 'b', which is the operation's in progress, and in that order.
@@ -196,26 +153,27 @@ bool Machine::sameElement(const Epoch &a, const Epoch &b) const {
                               control_.slice(b.agent));
 }
 
-void Machine::sendPacket(CellId id, const View &view) {
+void Machine::sendPacket(CellId id, const JudgedAccess &access) {
   if (now_.message == none) {
     now_.message = static_cast<std::uint32_t>(packetClocks_.size());
-    packetClocks_.push_back(order_.send(data_.step().block, true, view.besides));
+    packetClocks_.push_back(order_.send(data_.step().block, true, access.view.besides));
   }
   data_.send(id, now_.message);
 }
 
-void Machine::writeAgain(CellId id, const Epoch &by, const View &view, ValueId value) {
+void Machine::writesAgain(CellId id, const JudgedAccess &access, std::uint32_t unit) {
+  const ValueId value = now_.values[now_.firstUnit + unit];
   // The same packet over itself, as a multicast does to its sender's own slot, is seen by nobody: if it comes later.
   Cell &cell = memory_[id];
   const bool isSource =
       std::ranges::any_of(data_.step().sources, [&](const Operand &o) { return o.packet && id - o.first < o.count; });
   const bool harmless = value == cell.value && value > Values::unknown &&
-                        (isSource || order_.before(cell.write, true, view, Relation::HappensBefore));
+                        (isSource || order_.before(cell.write, true, access.view, Relation::HappensBefore));
   if (!harmless) {
-    listener_.slotWrittenTwice(id, cell.write, by);
+    listener_.slotWrittenTwice(id, cell.write, access.by);
     cell.value = Values::unknown;
   }
-  memory_.setWriteAgain(id, by);
+  memory_.setWriteAgain(id, access.by);
 }
 
 std::uint32_t Machine::opOf(const Epoch &record) const {

@@ -8,10 +8,8 @@ namespace mscclc::passes::proof {
 
 Machine::Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises,
                  const ThreadRoles &roles, Memory &memory, Order &order, Values &values, MachineListener &listener)
-    : index_(index), geometry_(geometry), premises_(premises), roles_(roles), memory_(memory),
-      elements_(index, geometry, memory), order_(order), values_(values), listener_(listener),
-      control_(index, geometry, *this), data_(index, geometry, memory, control_, *this),
-      operandIndex_(index.numBlocks()) {}
+    : CellChecks(index, geometry, memory), premises_(premises), roles_(roles), elements_(index, geometry, memory),
+      order_(order), values_(values), listener_(listener), operandIndex_(index.numBlocks()) {}
 
 void Machine::launchBegins() {
   for (const auto &[queue, parties] : premises_.allShared()) {

@@ -5,7 +5,7 @@
 // (Memory).
 #pragma once
 
-#include "passes/run/data_run.h"
+#include "passes/run/cell_checks.h"
 #include "passes/run/elements.h"
 #include "passes/verify/premises.h"
 #include "passes/verify/scratch_history.h"
@@ -51,7 +51,7 @@ struct MachineCounts {
   std::uint64_t operations = 0, accesses = 0;
 };
 
-class Machine : private ControlEvents, private DataEvents {
+class Machine : private CellChecks {
 public:
   Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const ThreadRoles &roles,
           Memory &memory, Order &order, Values &values, MachineListener &listener);
@@ -125,15 +125,16 @@ private:
     for (const std::uint32_t message : messages)
       clocks.push_back(packetClocks_[message]);
   }
-  void read(const Operand &operand, const Epoch &by, const View &view);
+  void accesses(const Operand &operand, const JudgedAccess &access, bool writes) override;
+  void compare(CellId id, const Epoch &first, bool firstWrites, const JudgedAccess &second, bool secondWrites) override;
+  void keepRead(CellId id, const JudgedAccess &access) override;
+  void wrote(CellId id, std::uint32_t unit) override;
+  void writesAgain(CellId id, const JudgedAccess &access, std::uint32_t unit) override;
+  void sendPacket(CellId id, const JudgedAccess &access) override;
+  bool mayStillRead(const Epoch &reader, const JudgedAccess &user) override {
+    return reader.isPut() && !order_.before(reader, false, user.view, Relation::HappensBefore);
+  }
   void keepValues(const Operand &source);
-  void write(const Operand &operand, const Epoch &by, const View &view, const ValueId *values);
-  void sendPacket(CellId id, const View &view);
-  /// An access of a launch after the first, against what the first left there.
-  void checkLater(const Operand &operand, const Epoch &by, const View &view, bool writes);
-  void writeAgain(CellId id, const Epoch &by, const View &view, ValueId value);
-  void checkRead(CellId id, const Epoch &by, const View &view);
-  void checkWrite(CellId id, const Epoch &by, const View &view, bool packet);
   bool sameElement(const Epoch &a, const Epoch &b) const;
   // packets.cpp: what packets tell about the reads they were computed from
   /// The write in question.
@@ -163,23 +164,20 @@ private:
               const View &view);
   // user.cpp: what a rank's user does between launches
   void writeInputs();
-  void userOverwrites(std::uint32_t rank) override;
-  void userReads(std::uint32_t rank) override;
+  void userOverwrites(std::uint32_t rank) override { overwriteByUser(rank, userOf(rank, Epoch::userWrite)); }
+  void userReads(std::uint32_t rank) override { readByUser(rank, userOf(rank, Epoch::userRead)); }
+  void userWrote(std::uint32_t rank, CellId id, std::uint32_t unit) override;
+  JudgedAccess userOf(std::uint32_t rank, std::uint32_t ref);
   void launchEnds(std::uint32_t rank) override;
 
-  const ProgramIndex &index_;
-  const Geometry &geometry_;
   const Premises &premises_;
   const ThreadRoles &roles_;
-  Memory &memory_;
   const Elements elements_;
   Order &order_;
   Values &values_;
   MachineListener &listener_;
   MachineCounts counts_;
 
-  Control control_;
-  DataRun data_;
   std::optional<ScratchHistory> history_;
   std::vector<Sent> sent_;              ///< by message, of which some were taken
   std::vector<std::uint32_t> freeSent_; ///< those that were
@@ -206,12 +204,12 @@ private:
     std::vector<ValueId> values;         ///< [unit]: what it writes
     std::vector<MessageClock> taken;     ///< of the packets that it took
     std::vector<MessageClock> takenHere; ///< the same of the elements being written
+    std::uint32_t firstUnit = 0;         ///< of what is being written, in `values`
     std::uint32_t message = none;        ///< of the packets that it writes
   };
   InProgress now_;
   bool chains_ = false;
   std::vector<ValueId> partsOfUnit_;
-  std::vector<Epoch> stillSent_;
   std::vector<MessageClock> packetClocks_;                                               ///< of this launch
   std::vector<Reading> trail_;                                                           ///< of computedFrom
   std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< [block << 32 | op]

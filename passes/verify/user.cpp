@@ -8,36 +8,13 @@
 
 namespace mscclc::passes::proof {
 
-void Machine::userOverwrites(std::uint32_t rank) {
+Machine::JudgedAccess Machine::userOf(std::uint32_t rank, std::uint32_t ref) {
   const View view = order_.gather(rank);
-  const Epoch by{index_.block(rank, 0), view.phase, Epoch::userWrite};
-  memory_.forUserCells(rank, [&](CellId id, std::uint32_t input) {
-    Cell &cell = memory_[id];
-    checkWrite(id, by, view, false);
-    stillSent_.clear(); // overwriting these is the user's risk, but later writes of the program are its own
-    memory_.forReads(cell, [&](const Epoch &reader) {
-      if (reader.isPut() && !order_.before(reader, false, view, Relation::HappensBefore))
-        stillSent_.push_back(reader);
-    });
-    memory_.setWrite(cell, control_.launch() == 0 ? by : Epoch{});
-    for (const Epoch &reader : stillSent_)
-      memory_.addRead(cell, reader);
-    if (control_.launch() == 0)
-      cell.value = input != none ? values_.input(rank, input) : Values::unwritten;
-  });
+  return {{index_.block(rank, 0), view.phase, ref}, view};
 }
 
-void Machine::userReads(std::uint32_t rank) {
-  const View view = order_.gather(rank);
-  const Epoch by{index_.block(rank, 0), view.phase, Epoch::userRead};
-  memory_.forUserCells(rank, [&](CellId id, std::uint32_t) {
-    Cell &cell = memory_[id];
-    if (cell.write.exists() && !order_.before(cell.write, true, view, Relation::Visibility)) {
-      report(id, cell.write, true, by, false, view);
-      cell.write = by; // said once
-    }
-    memory_.addRead(cell, by);
-  });
+void Machine::userWrote(std::uint32_t rank, CellId id, std::uint32_t unit) {
+  memory_[id].value = unit != none ? values_.input(rank, unit) : Values::unwritten;
 }
 
 /// A test has no user: there, inputs are there from the start.

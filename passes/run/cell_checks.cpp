@@ -1,0 +1,102 @@
+#include "passes/run/cell_checks.h"
+
+namespace mscclc::passes::proof {
+
+void CellChecks::read(const Operand &operand, const JudgedAccess &access) {
+  if (control_.launch() != 0)
+    return accessLater(operand, access, false);
+  accesses(operand, access, false);
+  const bool awaited = operand.packet && data_.step().takesPackets;
+  const auto [first, end] = cellsOf(operand);
+  for (auto cell = static_cast<CellId>(first); cell < end; ++cell) {
+    if (!awaited)
+      compareRead(cell, access);
+    keepRead(cell, access);
+  }
+}
+
+void CellChecks::write(const Operand &operand, const JudgedAccess &access) {
+  const bool isFirst = control_.launch() == 0;
+  if (isFirst)
+    accesses(operand, access, true);
+  else
+    accessLater(operand, access, true);
+  if (!isFirst && !operand.packet)
+    return;
+  const Cells kept = cellsOf(operand), all = CellChecks::cellsOf(operand);
+  const auto [first, end] = operand.packet ? all : kept; // each packet is waited for
+  for (auto cell = static_cast<CellId>(first); cell < end; ++cell) {
+    const std::uint32_t unit = cell - operand.first;
+    if (operand.packet && data_.slots().isThere(cell)) {
+      if (isFirst)
+        writesAgain(cell, access, unit);
+      continue;
+    }
+    if (isFirst && kept.has(cell)) {
+      compareWrite(cell, access, operand.packet);
+      memory_.setWrite(memory_[cell], access.by);
+      wrote(cell, unit);
+    }
+    if (operand.packet)
+      sendPacket(cell, access);
+  }
+}
+
+void CellChecks::accessLater(const Operand &operand, const JudgedAccess &access, bool writes) {
+  if (index_.program.doubleScratch && operand.scratch != (control_.launch() == 2))
+    return;
+  accesses(operand, access, writes);
+  const auto [first, end] = cellsOf(operand);
+  for (auto cell = static_cast<CellId>(first); cell < end; ++cell) {
+    if (!writes) {
+      if (!operand.packet)
+        compareRead(cell, access);
+    } else if (memory_[cell].write.exists() || memory_[cell].read.exists()) {
+      compareWrite(cell, access, operand.packet);
+      memory_.setWrite(memory_[cell], {});
+    }
+  }
+}
+
+void CellChecks::compareRead(CellId cell, const JudgedAccess &access) {
+  if (const Epoch &write = memory_[cell].write; write.exists())
+    compare(cell, write, true, access, false);
+}
+
+void CellChecks::compareWrite(CellId cell, const JudgedAccess &access, bool packet) {
+  // Of a packet that has arrived, only the readers need to be waited for.
+  if (const Epoch &write = memory_[cell].write; write.exists() && !(packet && memory_.packetArrived(cell)))
+    compare(cell, write, true, access, true);
+  memory_.forReads(memory_[cell], [&](const Epoch &reader) { compare(cell, reader, false, access, true); });
+}
+
+void CellChecks::overwriteByUser(std::uint32_t rank, const JudgedAccess &access) {
+  const Cells kept = userCellsOf(rank);
+  memory_.forUserCells(rank, [&](CellId cell, std::uint32_t input) {
+    if (!kept.has(cell))
+      return;
+    compareWrite(cell, access, false);
+    stillRead_.clear();
+    memory_.forReads(memory_[cell], [&](const Epoch &reader) {
+      if (mayStillRead(reader, access))
+        stillRead_.push_back(reader);
+    });
+    memory_.setWrite(memory_[cell], control_.launch() == 0 ? access.by : Epoch{});
+    for (const Epoch &reader : stillRead_)
+      memory_.addRead(memory_[cell], reader, true);
+    if (control_.launch() == 0)
+      userWrote(rank, cell, input);
+  });
+}
+
+void CellChecks::readByUser(std::uint32_t rank, const JudgedAccess &access) {
+  const Cells kept = userCellsOf(rank);
+  memory_.forUserCells(rank, [&](CellId cell, std::uint32_t /*input*/) {
+    if (!kept.has(cell))
+      return;
+    compareRead(cell, access);
+    keepRead(cell, access);
+  });
+}
+
+} // namespace mscclc::passes::proof
