@@ -36,13 +36,19 @@ public:
 
 /// The default values of options that may be given without a value.
 const std::map<std::string, std::string, std::less<>> &wholeOptions() {
-  static const std::map<std::string, std::string, std::less<>> whole = {
-      {"--print-before", "--print-before=all"},
-      {"--print-after", "--print-after=all"},
-      {"--verify-each", "--verify-each=structure"},
-      {"--color", "--color=always"},
-      {"--passes=", "--passes=none"},
-  };
+  static const std::map<std::string, std::string, std::less<>> whole = [] {
+    std::map<std::string, std::string, std::less<>> whole = {
+        {"--print-before", "--print-before=all"},
+        {"--print-after", "--print-after=all"},
+        {"--verify-each", "--verify-each=structure"},
+        {"--color", "--color=always"},
+        {"--passes=", "--passes=none"},
+    };
+    for (const Output &output : allOutputs())
+      if (!output.words.empty())
+        whole.emplace(output.flag, std::string(output.flag) + "=" + std::string(output.words[0]));
+    return whole;
+  }();
   return whole;
 }
 
@@ -174,7 +180,9 @@ void CommandLine::addOutputs() {
   group_ = "Outputs, one in a run";
   for (const Output &output : allOutputs()) {
     const std::string flag(output.flag), help(output.help), value(output.value);
-    CLI::Option *option = value.empty()
+    const std::vector<std::string> words(output.words.begin(), output.words.end());
+    CLI::Option *option = !words.empty() ? add(flag.c_str(), options_.outputValue, "[=WHAT]", help)->check(oneOf(words))
+                          : value.empty()
                               ? place(app_.add_flag(flag)->description(help), "")
                               : add(flag.c_str(), options_.outputValue, value.c_str(), help)->check(notEmpty());
     outputs_.emplace_back(&output, option);
@@ -385,8 +393,13 @@ void CommandLine::parseNormalised(const std::vector<std::string> &args) {
   try {
     app_.parse(normalise(args));
   } catch (const CLI::ExtrasError &) {
+    const auto isInput = [&](std::size_t i) { // behind an output
+      return std::ranges::any_of(allOutputs(), [&](const Output &output) {
+        return args[i] == output.flag && std::ranges::find(output.words, args[i + 1]) == output.words.end();
+      });
+    };
     for (std::size_t i = 0; i + 1 < args.size(); ++i) // a surplus argument may be intended as such a value
-      if (wholeOptions().contains(args[i]) && !args[i + 1].starts_with('-'))
+      if (wholeOptions().contains(args[i]) && !args[i + 1].starts_with('-') && !isInput(i))
         throw CLI::ValidationError(args[i], "write its value as in " + args[i] + "=" + args[i + 1]);
     throw;
   }

@@ -10,6 +10,7 @@
 #include "passes/schedule/same_values.h"
 #include "passes/verify/translation_check.h"
 #include "passes/verify/verify.h"
+#include "passes/verify/verify_diagnostics.h"
 
 #include <algorithm>
 #include <chrono>
@@ -372,7 +373,34 @@ bool Session::prove() {
   }
   if (output_.proof == Proof::IsOutput || !proof_->proven)
     job_.result = proof_->summary();
-  return proof_->proven;
+  if (!proof_->proven || !checkSums(proof_->sums))
+    return false;
+  if (output_.proof == Proof::IsOutput && proof_->sums.any)
+    job_.result +=
+        job_.inTable ? "; order of sums: " + std::string(proof_->sums.family()) : "\n" + proof_->sums.sentence();
+  return true;
+}
+
+/// Reports sums whose bits differ where they should not. A plan or a schedule from elsewhere may be as its user wants
+/// it, and sums of integers have no order.
+bool Session::checkSums(const passes::SumOrder &sums) {
+  const bool isVerify = output_.proof == Proof::IsOutput;
+  const bool invariant = isVerify && options_.outputValue == "invariant";
+  const bool demanded = invariant || (isVerify && options_.outputValue == "consistent");
+  const bool fromElsewhere = job_.input.kind == InputKind::Plan || job_.input.kind == InputKind::Xml;
+  const auto isInteger = [](const std::string &type) { return type[0] == 'i' || type[0] == 'u'; };
+  if (output_.proof == Proof::OfKernel && !options_.types.empty() && std::ranges::all_of(options_.types, isInteger))
+    return true;
+  if (sums.ranksDiffer)
+    passes::reportSums(!fromElsewhere ? passes::proof::diag::ranks_differ
+                       : demanded     ? passes::proof::diag::ranks_differ_here
+                                      : passes::proof::diag::ranks_may_differ,
+                       *sums.ranksDiffer, diags_);
+  if (invariant && sums.chunksDiffer && !diags_.hasErrors())
+    passes::reportSums(passes::proof::diag::sums_differ, *sums.chunksDiffer, diags_);
+  if (diags_.hasErrors())
+    job_.result = sums.ranksDiffer ? "ranks end with different bits" : "not invariant";
+  return !diags_.hasErrors();
 }
 
 passes::VerifyOptions Session::verifyOptions() {

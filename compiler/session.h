@@ -43,6 +43,7 @@ private:
   bool transform();
   bool checkMachine();
   bool prove();
+  bool checkSums(const passes::SumOrder &sums);
 
   /// How far transform() is.
   struct Progress {

@@ -5,8 +5,8 @@
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-/// Block b sends its chunks, one for each GPU, as packets to all peers, then adds theirs to them. Each GPU begins with
-/// its own, so sums of floats may differ in the last bit from GPU to GPU. Double scratch makes the next launch safe.
+/// Block b sends its chunks, one for each GPU, as packets to all GPUs, to its own too. Then it adds them up in the
+/// order of ranks, so that all GPUs end with the same bits. Double scratch makes the next launch safe.
 MSCCLC_ALGORITHM void allreduce_packets_oneshot(int ranks = 8, int threadBlocks = 4) {
   CollectiveProgram program("allreduce_packets_oneshot", AllReduce(ranks, threadBlocks, /*inplace=*/true),
                             {.protocol = Protocol::LL, .doubleScratch = true});
@@ -24,13 +24,15 @@ MSCCLC_ALGORITHM void allreduce_packets_oneshot(int ranks = 8, int threadBlocks 
     for (int block = 0; block < threadBlocks; ++block) {
       const int first = block * ranks, end = first + ranks;
       Chunk mine = data.slice(first, end);
-      List<Chunk> arrived;
-      for (int step = 1; step < ranks; ++step) {
-        const int peer = (rank + step) % ranks;
-        channels[step - 1].putPackets(scratch[peer].slice(rank * chunks + first, rank * chunks + end), mine, tb(block));
-        arrived.push_back(scratch[rank].slice(peer * chunks + first, peer * chunks + end));
-      }
-      Rank(rank).reduce(mine, arrived, tb(block), {.packet = true});
+      const auto slot = [&](int at, int from) { return scratch[at].slice(from * chunks + first, from * chunks + end); };
+      for (int step = 1; step < ranks; ++step)
+        channels[step - 1].putPackets(slot((rank + step) % ranks, rank), mine, tb(block));
+      Rank(rank).copyPackets(slot(rank, rank), mine, tb(block));
+      List<Chunk> others;
+      for (int other = 1; other < ranks; ++other)
+        others.push_back(slot(rank, other));
+      Rank(rank).unpackPackets(mine, slot(rank, 0), tb(block));
+      Rank(rank).reduce(mine, others, tb(block), {.packet = true});
     }
   }
 }

@@ -106,6 +106,8 @@ struct Output {
   std::string_view flag = {};  ///< asks for the output
   std::string_view value = {}; ///< what the flag takes: a file that is read, as --help names it; empty: nothing
   std::string_view help = {};  ///< a line of --help
+  /// Words that the flag may take, as in --verify=invariant. Without one it is the first.
+  std::vector<std::string_view> words = {};
   std::vector<std::string_view> options = {}; ///< options that this output uses, and other outputs that list them
   Subject subject = Subject::Program;
   std::string_view consumer = {}; ///< "a plan": the words for the user of `needs`, in errors

@@ -214,6 +214,9 @@ void BlockWriter::executeRemote(const ir::Move &statement) {
     id = channels_.put(agent_, channels_.receiverOf(statementNumber));
   } else if (statement.kind == ir::MoveKind::Reduce) {
     op.kind = OpKind::ReadReduce;
+  } else if (to.rank == rank_ && statement.packets.value_or(false)) {
+    block_->append({.kind = OpKind::CopyPacket, .loc = statement.loc}, srcs_, {&dst, 1});
+    return;
   } else if (to.rank != rank_) {
     const bool packets = statement.packets.value_or(false);
     op.kind = relays ? OpKind::ReadPutPacket : packets ? OpKind::PutPacket : OpKind::Put;

@@ -307,6 +307,20 @@ private:
     return statement;
   }
 
+  /// Operands of an operation are all packets but the first. So an operand of the rank itself among packets becomes
+  /// packets: else the sum would be narrowed before it and behind it, and elsewhere on each rank.
+  void makePackets(const Move &statement, std::span<Source> operands) {
+    const auto isPackets = [](const Source &source) { return source.how == Operand::Packets; };
+    if (std::ranges::none_of(operands, isPackets))
+      return;
+    for (Source &source : operands)
+      if (source.how == Operand::Local) {
+        const RankChunk packets = packetSlot(source.place.rank);
+        append(asCopy(statement), source.place.rank, {&source.place, 1}, packets, Via::Memory, true);
+        source = {packets, Operand::Packets};
+      }
+  }
+
   void reduce(const Move &statement) {
     const RankChunk dst = dsts_.front();
     std::vector<Source> chain;
@@ -316,6 +330,7 @@ private:
     // A step of a sum commutes, so the second operand may come first.
     if (chain[0].how != Operand::Local && chain[1].how == Operand::Local)
       std::swap(chain[0], chain[1]);
+    makePackets(statement, std::span(chain).subspan(1));
     std::size_t lastAtResult = 0; // of the operands after the first
     for (std::size_t i = 1; i < chain.size(); ++i)
       if (same(chain[i].place, dst))

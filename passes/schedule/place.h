@@ -19,9 +19,10 @@ namespace mscclc::passes {
 /// scratch of the sender first. What came in packets, and was not written over since, is passed on inside a node as
 /// these packets, which are not unpacked on the way. What a Buffer is to keep stays in its slot as packets, if that is
 /// so for all that Buffers of its rank keep: it comes from another rank, once, and is read at home alone. Else the rank
-/// gets no packets. An executor does not switch halves of double scratch for plain data that another rank, a port or a
-/// switch touches: for one, no rank gets packets where there are such data in scratch. A statement that asks for
-/// packets and gets none is warned of.
+/// gets no packets. Where a reduction takes packets, an operand of its own rank behind the first one becomes packets
+/// too, so that one operation takes them all. An executor does not switch halves of double scratch for plain data that
+/// another rank, a port or a switch touches: for one, no rank gets packets where there are such data in scratch. A
+/// statement that asks for packets and gets none is warned of.
 ///
 /// Requires: a program of Schedule::Auto whose meaning is checked. Others stay as they are, and where it was placed
 /// before, ranges alone are cut.

@@ -42,7 +42,7 @@ bool isPlaced(const ir::Movement &movement, const Move &statement) {
     return statement.kind == MoveKind::Copy && isHere(srcs[0]) && !isHere(dsts.back()) &&
            (!portPackets || isHere(dsts[0]));
   if (statement.kind == MoveKind::Copy)
-    return (isHere(srcs[0]) && isNear(dsts.back())) ||
+    return (isHere(srcs[0]) && (isNear(dsts.back()) || (statement.packets.value_or(false) && isHere(dsts[0])))) ||
            (isHere(dsts[0]) && isNear(srcs[0]) && !statement.packets.value_or(false));
   return isHere(dsts[0]) && isHere(srcs[0]) && std::ranges::all_of(srcs.subspan(1), isNear) &&
          !statement.packets.value_or(false);

@@ -40,6 +40,7 @@ bool isReadThere(const ir::Movement &movement, const ir::Move &statement, std::u
 ///   node, and a reduction has its first source and its destination there and all other sources on other such ranks;
 /// - through a port, a copy has its source there and its one destination on another rank; packets are made at a first
 ///   destination there, and put to the second;
+/// - through memory, a copy within the rank makes packets of plain data;
 /// - through memory, packets that lie at a source there are also its first destination, and put to the second;
 /// - through a switch, one place on each of several ranks of the node, the executing one among them, stands at the same
 ///   chunks of the same buffer on all.

@@ -84,7 +84,7 @@ void tidy(std::vector<Dependence> &found) {
 
 bool sendsPackets(const ir::Movement &movement, const ir::Move &statement) {
   return statement.packets.value_or(false) && statement.kind == ir::MoveKind::Copy &&
-         movement.dsts(statement).back().rank != *statement.by;
+         (statement.via || movement.dsts(statement).back().rank != *statement.by);
 }
 
 bool relaysPackets(const ir::Movement &movement, const ir::Move &statement) {

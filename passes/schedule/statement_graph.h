@@ -28,7 +28,7 @@ struct Touch {
 /// Whether the place `index` of a placed statement, sources first, holds packets.
 bool isPacketPlace(const ir::Movement &movement, const ir::Move &statement, std::uint32_t index);
 
-/// A statement whose data travels in packets to another rank.
+/// A copy that makes packets or passes them on, mostly to another rank.
 bool sendsPackets(const ir::Movement &movement, const ir::Move &statement);
 
 /// One of these that passes on packets that have come, as they lie in scratch: its source is its first destination,

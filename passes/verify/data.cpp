@@ -32,14 +32,16 @@ void Machine::reads(const DataStep &step, const Operand &source) {
 void Machine::reduces(const DataStep &step) {
   if (control_.launch() != 0)
     return;
-  const bool chain = chains_ && step.op->channelType != ir::ChannelType::Switch;
+  const ir::ReduceOp reduceOp = step.op->reduceOp;
+  const bool inSwitch = step.op->channelType == ir::ChannelType::Switch;
   now_.values.resize(step.sources[0].count);
   for (std::uint32_t u = 0; u < now_.values.size(); ++u) {
     partsOfUnit_.clear();
     for (const Operand &source : step.sources)
       partsOfUnit_.push_back(memory_[source.first + u].value);
-    now_.values[u] =
-        chain ? values_.chain(step.op->reduceOp, partsOfUnit_) : values_.combine(step.op->reduceOp, partsOfUnit_);
+    now_.values[u] = ir::isReorderable(reduceOp) ? values_.combine(reduceOp, partsOfUnit_)
+                     : inSwitch                  ? values_.inSwitch(reduceOp, partsOfUnit_)
+                                                 : values_.chain(reduceOp, partsOfUnit_);
   }
 }
 

@@ -60,8 +60,6 @@ public:
   void expectNoTurns(const std::set<std::uint32_t> &queues) { noTurns_ = queues; }
   /// Counters that several blocks signalled in no fixed order although that was taken: what was found does not count.
   const std::set<std::uint32_t> &outOfTurn() const { return outOfTurn_; }
-  /// Tells reductions apart by the order of their parts, too; but for those of switches.
-  void keepChains(bool chains) { chains_ = chains; }
   /// Looks at launches of different message sizes, too.
   void changeSizes() { history_.emplace(index_, order_); }
   Control &control() { return control_; }
@@ -208,7 +206,6 @@ private:
     std::uint32_t message = none;        ///< of the packets that it writes
   };
   InProgress now_;
-  bool chains_ = false;
   std::vector<ValueId> partsOfUnit_;
   std::vector<MessageClock> packetClocks_;                                               ///< of this launch
   std::vector<Reading> trail_;                                                           ///< of computedFrom

@@ -35,6 +35,8 @@ public:
   void notResident(const std::vector<Held> &held, const Residency &residency);
   /// Compares outputs with the collective. Returns how many chunks it looked at.
   std::uint64_t checkResults(Values &values, std::uint32_t unitsPerChunk);
+  /// The operation that wrote `cell` last; nowhere if that is none.
+  ir::Where writerOf(const Cell &cell) const;
   /// True if a pair of accesses was found unordered.
   bool sawConflict() const { return !stories_.empty(); }
 

@@ -75,6 +75,12 @@ void Reporter::wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &
                         {index_.rankOf(order_.blockOf(cell.write)), index_.idOf(order_.blockOf(cell.write))}});
 }
 
+ir::Where Reporter::writerOf(const Cell &cell) const {
+  if (!cell.write.exists() || cell.write.isUser())
+    return {};
+  return findings_.where(place(cell.write, machine_->opOf(cell.write)));
+}
+
 std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk) {
   const ir::Program &program = index_.program;
   const ir::WantedOutputs wanted(program);

@@ -18,8 +18,8 @@ Values::Values(const ProgramIndex &index, std::uint32_t unitsPerChunk) : unitsPe
 }
 
 namespace {
-std::uint64_t hashOf(ir::ReduceOp op, std::span<const ValueId> parts) {
-  std::uint64_t h = static_cast<std::uint64_t>(op) + 0x9e3779b97f4a7c15u;
+std::uint64_t hashOf(ir::ReduceOp op, Values::Step step, std::span<const ValueId> parts) {
+  std::uint64_t h = static_cast<std::uint64_t>(op) + (static_cast<std::uint64_t>(step) << 8) + 0x9e3779b97f4a7c15u;
   for (const ValueId part : parts)
     h = (h ^ part) * 0xff51afd7ed558ccdu, h ^= h >> 32;
   return h;
@@ -30,7 +30,9 @@ void Values::grow() {
   table_.assign(table_.size() * 2, none);
   for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
     const Node &node = nodes_[n];
-    std::size_t at = hashOf(node.op, {parts_.data() + node.firstPart, node.numParts}) & (table_.size() - 1);
+    if (node.step == Step::Switch)
+      continue;
+    std::size_t at = hashOf(node.op, node.step, {parts_.data() + node.firstPart, node.numParts}) & (table_.size() - 1);
     while (table_[at] != none)
       at = (at + 1) & (table_.size() - 1);
     table_[at] = n;
@@ -38,34 +40,49 @@ void Values::grow() {
 }
 
 ValueId Values::combine(ir::ReduceOp op, std::vector<ValueId> &parts) {
+  return find(op, Step::Narrow, parts);
+}
+
+ValueId Values::find(ir::ReduceOp op, Step step, std::vector<ValueId> &parts) {
   if (parts.size() == 1)
     return parts[0];
   std::sort(parts.begin(), parts.end());
   if (parts[0] <= unknown)
     return parts[0];
-  std::size_t at = hashOf(op, parts) & (table_.size() - 1);
+  std::size_t at = hashOf(op, step, parts) & (table_.size() - 1);
   for (; table_[at] != none; at = (at + 1) & (table_.size() - 1)) {
     const Node &node = nodes_[table_[at]];
-    if (node.op == op && node.numParts == parts.size() &&
+    if (node.op == op && node.step == step && node.numParts == parts.size() &&
         std::equal(parts.begin(), parts.end(), parts_.begin() + node.firstPart))
       return static_cast<ValueId>(firstNode_ + table_[at]);
   }
-  const auto id = static_cast<std::uint32_t>(nodes_.size());
-  nodes_.push_back({static_cast<std::uint32_t>(parts_.size()), static_cast<std::uint32_t>(parts.size()), op});
-  parts_.insert(parts_.end(), parts.begin(), parts.end());
-  table_[at] = id;
+  table_[at] = static_cast<std::uint32_t>(nodes_.size());
+  const ValueId made = add(op, step, parts);
   if (nodes_.size() * 2 > table_.size())
     grow();
-  return static_cast<ValueId>(firstNode_ + id);
+  return made;
+}
+
+ValueId Values::add(ir::ReduceOp op, Step step, std::span<const ValueId> parts) {
+  nodes_.push_back({static_cast<std::uint32_t>(parts_.size()), static_cast<std::uint32_t>(parts.size()), op, step});
+  parts_.insert(parts_.end(), parts.begin(), parts.end());
+  return static_cast<ValueId>(end() - 1);
 }
 
 ValueId Values::chain(ir::ReduceOp op, std::span<const ValueId> parts) {
   ValueId value = parts[0];
-  for (const ValueId part : parts.subspan(1)) {
-    step_.assign({value, part});
-    value = combine(op, step_);
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    step_.assign({value, parts[i]});
+    value = find(op, i + 1 == parts.size() ? Step::Narrow : Step::Wide, step_);
   }
   return value;
+}
+
+ValueId Values::inSwitch(ir::ReduceOp op, std::vector<ValueId> &parts) {
+  std::sort(parts.begin(), parts.end());
+  if (parts.size() < 3 || parts[0] <= unknown)
+    return combine(op, parts);
+  return add(op, Step::Switch, parts);
 }
 
 std::span<const ValueId> Values::partsOf(ValueId value) const {

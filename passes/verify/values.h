@@ -19,9 +19,13 @@ public:
   ValueId input(std::uint32_t rank, std::uint64_t unit) const { return static_cast<ValueId>(firstInput_[rank] + unit); }
   /// The reduction of `parts` (one or more; the order does not matter). Sorts its argument.
   ValueId combine(ir::ReduceOp op, std::vector<ValueId> &parts);
-  /// The reduction of `parts` (one or more), step by step from the first to the last: of two parts each. Where
-  /// `combine` gives one value for all orders, this gives one for each tree of commutative steps.
+  /// The reduction of `parts` (one or more) by one operation, step by step from the first to the last: of two parts
+  /// each. Where `combine` gives one value for all orders, this gives one for each tree of commutative steps. The last
+  /// step narrows its result to the type of elements, and those before it do not.
   ValueId chain(ir::ReduceOp op, std::span<const ValueId> parts);
+  /// The reduction of `parts` (one or more) by a switch, in an order of the switch's choice. A value of three parts or
+  /// more is equal to no other one. Two parts commute, so they are a chain. Sorts its argument.
+  ValueId inSwitch(ir::ReduceOp op, std::vector<ValueId> &parts);
 
   struct Verdict {
     enum Kind { Right, Unwritten, Unknown, Missing, Twice, Foreign, MixedOps } kind = Right;
@@ -37,11 +41,23 @@ public:
   /// Unit of an input, as input() takes it.
   std::uint64_t unitOf(ValueId leaf) const { return leaf - firstInput_[contribution(leaf).rank]; }
   std::uint64_t numReductions() const { return nodes_.size(); }
+  /// The number of values, so that all of them are below.
+  std::uint64_t end() const { return firstNode_ + nodes_.size(); }
+
+  /// How the result of a reduction is rounded, and whether its order is known.
+  enum class Step : std::uint8_t {
+    Narrow, ///< to the type of elements
+    Wide,   ///< to f32 or wider
+    Switch, ///< to the type of elements, in an order that nobody knows
+  };
+  /// The step of a reduction.
+  Step stepOf(ValueId value) const { return nodes_[value - firstNode_].step; }
 
 private:
   struct Node {
     std::uint32_t firstPart, numParts;
     ir::ReduceOp op;
+    Step step;
   };
   std::uint32_t unitsPerChunk_;
   std::vector<std::uint64_t> firstInput_; // [rank], and the end
@@ -52,6 +68,8 @@ private:
   std::vector<std::uint32_t> stamp_; ///< [leaf]: round in which it was wanted, or wanted and found
   std::uint32_t round_ = 0;
   void grow();
+  ValueId find(ir::ReduceOp op, Step step, std::vector<ValueId> &parts);
+  ValueId add(ir::ReduceOp op, Step step, std::span<const ValueId> parts);
 };
 
 } // namespace mscclc::passes::proof

@@ -5,6 +5,7 @@
 #include "passes/verify/resident_blocks.h"
 #include "passes/verify/sizes.h"
 #include "passes/verify/slicing.h"
+#include "passes/verify/sum_trees.h"
 #include "passes/verify/switch_signals.h"
 
 #include "ir/collectives.h"
@@ -129,11 +130,11 @@ private:
     Machine machine(index_, geometry, premises, roles_, memory, order, values, reporter);
     reporter.setMachine(machine);
     machine.expectNoTurns(noTurns);
-    machine.keepChains(static_cast<bool>(options_.atEnd));
     if (last_ || (result.launches == 0 && sizesChange(index_.program, options_)))
       machine.changeSizes();
     std::uint64_t results = 0;
     std::optional<FinalBuffers> end;
+    SumOrder sums;
     for (std::uint32_t launch = 0; launch < launches; ++launch) {
       if (last_ && launch != 0) {
         geometry = launch + 1 == launches ? *last_ : *between_;
@@ -154,11 +155,15 @@ private:
       machine.control().endLaunch();
       if (launch == 0)
         results = reporter.checkResults(values, geometry_.unitsPerChunk());
+      if (launch == 0 && !last_ && findings_.errors() == 0)
+        sums = sumOrderOf(index_, memory, values, geometry_.unitsPerChunk(),
+                          [&](const Cell &cell) { return reporter.writerOf(cell); });
       if (launch == 0 && !last_ && options_.atEnd) // later launches follow no values
         end.emplace(index_.program, memory, values, geometry_.unitsPerChunk());
     }
     if (end && findings_.errors() == 0)
       options_.atEnd(*end);
+    result.sums.add(std::move(sums));
     warnOfTurns(residency(), index_, findings_);
     if (options_.schedules)
       reporter.addSchedules(launches);

@@ -121,6 +121,7 @@
 #include "ir/diagnostics.h"
 #include "ir/program.h"
 #include "passes/residency.h"
+#include "passes/verify/sum_order.h"
 
 #include <cstdint>
 #include <functional>
@@ -166,6 +167,7 @@ struct VerifyResult {
   std::uint64_t results = 0;  ///< output chunks compared with the collective
   std::uint64_t unstated = 0; ///< output chunks of which a custom collective states nothing
   std::uint64_t errors = 0, warnings = 0;
+  SumOrder sums; ///< of a proven program. Nothing is reported of it.
   /// "proven: 8 ranks, 2 launches, …": one line for a user.
   std::string summary() const;
 };

@@ -1,5 +1,5 @@
-// AllReduce with LL packets in one hop: every GPU adds up the data of all. Only the protocol is not left to the
-// compiler. Each GPU begins with its own, so sums of floats may differ in the last bit from GPU to GPU.
+// AllReduce with LL packets in one hop: every GPU adds up the data of all, in the order of ranks. So all GPUs end with
+// the same bits. Only the protocol is not left to the compiler.
 //
 // When: the smallest messages (up to some KiB), where a second hop costs more than the bytes that it saves.
 //   mscclc allreduce_packets_oneshot.cpp -P ranks=8 --message-size 1K -o plan.json
@@ -10,10 +10,10 @@ MSCCLC_ALGORITHM void allreduce_packets_oneshot(int ranks = 8) {
   CollectiveProgram program("allreduce_packets_oneshot", AllReduce(ranks, 1, /*inplace=*/false),
                             {.instances = automatic, .protocol = Protocol::LL, .schedule = Schedule::Auto});
   for (int rank = 0; rank < ranks; ++rank) {
-    Chunk sum = Rank(rank).output().slice(0, ranks), mine = Rank(rank).input().slice(0, ranks);
+    Chunk sum = Rank(rank).output().slice(0, ranks), first = Rank(0).input().slice(0, ranks);
     List<Chunk> others;
-    for (int step = 1; step < ranks; ++step)
-      others.push_back(Rank((rank + step) % ranks).input().slice(0, ranks));
-    reduce(sum, mine, others);
+    for (int other = 1; other < ranks; ++other)
+      others.push_back(Rank(other).input().slice(0, ranks));
+    reduce(sum, first, others);
   }
 }

@@ -1,7 +1,8 @@
 // Sums of what more ranks have put than a block has channels for: relay blocks wait for some of them.
+// Each rank adds in an order of its own.
 // REQUIRES: frontend
-// RUN: mscclc %s --machine gb200x72 --verify --target=mscclpp | FileCheck %s
-// RUN: mscclc %s --machine gb200x72 --run --schedules 2 --target=mscclpp | FileCheck %s --check-prefix=RAN
+// RUN: mscclc %s --machine gb200x72 --allow=rank-order --verify --target=mscclpp | FileCheck %s
+// RUN: mscclc %s --machine gb200x72 --allow=rank-order --run --schedules 2 --target=mscclpp | FileCheck %s --check-prefix=RAN
 // CHECK: proven: 18 ranks
 // RAN: {{ yes$}}
 #include <mscclc/dsl.hpp>
