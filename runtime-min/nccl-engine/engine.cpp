@@ -59,7 +59,7 @@ void NcclEngine::place(MscclcCommunicatorOptions &options) const {
   options.devices = nccl_.devices.data();
 }
 
-Status NcclEngine::meet(Platform &platform, const std::vector<int32_t> &, Rendezvous::Options options) {
+Status NcclEngine::meet(Platform &platform, const Site &, Rendezvous::Options options) {
   platform_ = &platform;
   nccl_.library.patience = options.timeout;
   NcclGather gather(platform, nccl_);

@@ -31,7 +31,7 @@ class NcclEngine : public Engine {
 public:
   explicit NcclEngine(NcclRanks nccl) : nccl_(std::move(nccl)) {}
   void place(MscclcCommunicatorOptions &options) const override;
-  Status meet(Platform &platform, const std::vector<int32_t> &devices, Rendezvous::Options options) override;
+  Status meet(Platform &platform, const Site &, Rendezvous::Options options) override;
   RankRange team() const override { return nccl_.team; }
   bool outlasts() const override { return false; }
   std::unique_ptr<Memory> memory(uint64_t bytes) override;

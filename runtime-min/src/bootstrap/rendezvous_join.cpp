@@ -28,38 +28,27 @@ bool areSame(const Token &a, const Token &b) {
   return different == 0;
 }
 
-/// "rank 1, ranks 4 to 7": those of the communicator that none of these processes has, which are in order.
-std::string absentRanks(const std::vector<ProcessInfo> &here, uint32_t ranks) {
-  std::string text;
-  uint32_t next = 0;
-  const auto skipTo = [&](uint32_t first) {
-    if (first > next)
-      text += (text.empty() ? "" : ", ") + nameOf(RankRange{next, first - next});
-  };
-  for (const ProcessInfo &process : here) {
-    skipTo(process.range.first);
-    next = process.range.first + process.range.count;
-  }
-  skipTo(ranks);
-  return text;
-}
-
 /// The first reason why these processes do not make up the communicator, or "". `here` is in order of ranks.
 std::string whyIncomplete(const std::vector<ProcessInfo> &here, const Rendezvous::Options &options) {
   uint32_t next = 0, seen = 0;
+  std::string absent; // "rank 1, ranks 4 to 7"
+  const auto skipTo = [&](uint32_t first) {
+    if (first > next)
+      absent += (absent.empty() ? "" : ", ") + nameOf(RankRange{next, first - next});
+  };
   for (const ProcessInfo &process : here) {
     if (process.range.first < next)
       return format("rendezvous: rank %u comes from two processes", process.range.first);
+    skipTo(process.range.first);
     next = process.range.first + process.range.count;
     seen += process.range.count;
   }
   if (next > options.ranks)
     return format("rendezvous: rank %u does not exist in a communicator of %u", next - 1, options.ranks);
-  return seen == options.ranks
-             ? ""
-             : format("rendezvous: %u of %u ranks came to '%s' in %lld ms; %s did not", seen, options.ranks,
-                      options.path.c_str(), static_cast<long long>(options.timeout.count()),
-                      absentRanks(here, options.ranks).c_str());
+  skipTo(options.ranks);
+  return absent.empty() ? ""
+                        : format("rendezvous: %u of %u ranks came to '%s' in %lld ms; %s did not", seen, options.ranks,
+                                 options.path.c_str(), static_cast<long long>(options.timeout.count()), absent.c_str());
 }
 
 /// Came, and has not said who he is.

@@ -19,9 +19,8 @@ constexpr uint64_t longestMs = uint64_t{10} * 365 * 24 * 3600 * 1000;
 
 /// What a process says of one of its ranks.
 struct RankCard {
-  DeviceId device;
+  DeviceFacts device;
   uint32_t platform;
-  uint32_t multicast;
 };
 
 std::chrono::milliseconds graceOf(uint64_t waitMs) {
@@ -52,7 +51,7 @@ Status Communicator::create(const MscclcCommunicatorOptions &given, std::unique_
   if (options.nccl == nullptr)
     MSCCLC_TRY(communicator->connectDevices());
   MSCCLC_TRY(communicator->meet(options));
-  for (const int32_t device : communicator->rankDevices_) {
+  for (const int32_t device : communicator->site_.rankDevices) {
     Stream stream = nullptr;
     MSCCLC_TRY(communicator->platform_->createStream(device, false, stream));
     communicator->streams_.push_back(stream);
@@ -62,39 +61,40 @@ Status Communicator::create(const MscclcCommunicatorOptions &given, std::unique_
 }
 
 Status Communicator::placeRanks(const MscclcCommunicatorOptions &options) {
-  ranks_ = options.ranks;
-  firstLocalRank_ = options.local_ranks == 0 ? 0 : options.first_local_rank;
-  const uint32_t local = options.local_ranks == 0 ? ranks_ : options.local_ranks;
-  if (ranks_ == 0 || local > ranks_ || firstLocalRank_ > ranks_ - local)
-    return failure(MSCCLC_ERROR_ARGUMENT, "local ranks %u to %u of a communicator of %u", firstLocalRank_,
-                   firstLocalRank_ + local - 1, ranks_);
+  const uint32_t ranks = options.ranks, local = options.local_ranks == 0 ? ranks : options.local_ranks,
+                 first = options.local_ranks == 0 ? 0 : options.first_local_rank;
+  if (ranks == 0 || local > ranks || first > ranks - local)
+    return failure(MSCCLC_ERROR_ARGUMENT, "local ranks %u to %u of a communicator of %u", first, first + local - 1,
+                   ranks);
   const bool hasPlace = options.rendezvous != nullptr && options.rendezvous[0] != '\0';
-  if (local < ranks_ && !hasPlace && options.allgather == nullptr && options.nccl == nullptr)
+  if (local < ranks && !hasPlace && options.allgather == nullptr && options.nccl == nullptr)
     return failure(MSCCLC_ERROR_ARGUMENT,
                    "%u of %u ranks are here, and there is no rendezvous and no allgather to find the others", local,
-                   ranks_);
+                   ranks);
   if (hasPlace && options.allgather != nullptr)
     return failure(MSCCLC_ERROR_ARGUMENT, "the processes meet at '%s' or through an allgather, not both",
                    options.rendezvous);
   int32_t count = 0;
   MSCCLC_TRY(platform_->deviceCount(count));
   for (uint32_t i = 0; i < local; ++i) {
-    const auto rank = static_cast<int32_t>(firstLocalRank_ + i);
+    const auto rank = static_cast<int32_t>(first + i);
     const int32_t device = options.devices != nullptr ? options.devices[i] : count == 0 ? 0 : rank % count;
     if (device < 0 || (count != 0 && device >= count))
       return failure(MSCCLC_ERROR_ARGUMENT, "rank %d: no device %d, there are %d", rank, device, count);
-    rankDevices_.push_back(device);
+    site_.rankDevices.push_back(device);
   }
   lastLaunched.assign(local, nullptr);
-  devices_ = rankDevices_;
-  std::sort(devices_.begin(), devices_.end());
-  devices_.erase(std::unique(devices_.begin(), devices_.end()), devices_.end());
+  site_.ranks = ranks;
+  site_.mine = {first, local};
+  site_.devices = site_.rankDevices;
+  std::sort(site_.devices.begin(), site_.devices.end());
+  site_.devices.erase(std::unique(site_.devices.begin(), site_.devices.end()), site_.devices.end());
   return {};
 }
 
 Status Communicator::connectDevices() {
-  for (const int32_t from : devices_)
-    for (const int32_t to : devices_)
+  for (const int32_t from : site_.devices)
+    for (const int32_t to : site_.devices)
       MSCCLC_TRY(platform_->connect(from, to, reaches_[{from, to}]));
   return {};
 }
@@ -110,11 +110,11 @@ Status Communicator::meet(const MscclcCommunicatorOptions &options) {
   Rendezvous::Options meeting;
   meeting.path = options.rendezvous == nullptr ? "" : options.rendezvous;
   meeting.allgather = {options.allgather, options.allgather_context, options.process, options.processes};
-  meeting.ranks = ranks_;
-  meeting.mine = {firstLocalRank_, localRanks()};
+  meeting.ranks = ranks();
+  meeting.mine = site_.mine;
   meeting.timeout = timeout;
   meeting.failed = [this](const Status &reason) { watch_->fail(reason); };
-  MSCCLC_TRY(engine_->meet(*platform_, rankDevices_, std::move(meeting)));
+  MSCCLC_TRY(engine_->meet(*platform_, site_, std::move(meeting)));
   return introduceRanks();
 }
 
@@ -122,13 +122,12 @@ Status Communicator::meet(const MscclcCommunicatorOptions &options) {
 Status Communicator::introduceRanks() {
   std::vector<RankCard> cards(localRanks());
   for (uint32_t i = 0; i < localRanks(); ++i) {
-    MSCCLC_TRY(platform_->identify(device(i), cards[i].device));
+    MSCCLC_TRY(platform_->examine(device(i), cards[i].device));
     cards[i].platform = platform_->kind();
-    cards[i].multicast = platform_->multicasts() != nullptr && platform_->multicasts()->has(device(i)) ? 1 : 0;
   }
   std::vector<Bytes> all;
   MSCCLC_TRY(exchange("create communicator", bytesOf(cards.data(), cards.size()), all));
-  hasMulticast_ = ranks_ > 1;
+  hasMulticast_ = ranks() > 1;
   for (const Bytes &bytes : all)
     for (size_t at = 0; at + sizeof(RankCard) <= bytes.size(); at += sizeof(RankCard)) {
       RankCard card;
@@ -136,12 +135,12 @@ Status Communicator::introduceRanks() {
       if (card.platform != platform_->kind())
         return failure(MSCCLC_ERROR_RENDEZVOUS,
                        "create communicator: some ranks are on CUDA devices, others on the host");
-      hasMulticast_ = hasMulticast_ && card.multicast != 0;
-      deviceIds_.push_back(card.device);
+      hasMulticast_ = hasMulticast_ && card.device.hasMulticast != 0;
+      deviceIds_.push_back(card.device.id);
     }
-  if (deviceIds_.size() != ranks_)
+  if (deviceIds_.size() != ranks())
     return failure(MSCCLC_ERROR_RENDEZVOUS, "create communicator: %zu of %u ranks say who they are", deviceIds_.size(),
-                   ranks_);
+                   ranks());
   std::vector<DeviceId> distinct = deviceIds_;
   std::sort(distinct.begin(), distinct.end());
   hasMulticast_ = hasMulticast_ && std::adjacent_find(distinct.begin(), distinct.end()) == distinct.end();
@@ -154,7 +153,7 @@ Communicator::~Communicator() {
   if (!streams_.empty()) {
     const DeviceGuard guard(*platform_);
     for (size_t i = 0; i < streams_.size(); ++i)
-      platform_->destroyStream(rankDevices_[i], streams_[i]);
+      platform_->destroyStream(device(static_cast<uint32_t>(i)), streams_[i]);
   }
   // The watch tells the engine, and the engine the watch.
   if (watch_)
@@ -168,7 +167,7 @@ bool Communicator::reaches(uint32_t localIndex, uint32_t rank) const {
   // Memory of another process is reached once it is mapped, and NCCL maps that of all devices of a team.
   if (!isLocal(rank) || reaches_.empty())
     return true;
-  return reaches_.at({device(localIndex), device(rank - firstLocalRank_)});
+  return reaches_.at({device(localIndex), device(rank - firstLocalRank())});
 }
 
 void Communicator::fail(const Status &reason) {
@@ -206,7 +205,7 @@ Status Communicator::drainPorts() {
 
 Status Communicator::clear(const Memory &memory) {
   for (uint32_t i = 0; i < localRanks() && memory.bytes() != 0; ++i)
-    MSCCLC_TRY(platform_->clear(device(i), memory.at(i, firstLocalRank_ + i), memory.bytes()));
+    MSCCLC_TRY(platform_->clear(device(i), memory.at(i, firstLocalRank() + i), memory.bytes()));
   return {};
 }
 

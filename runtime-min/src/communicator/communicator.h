@@ -18,15 +18,13 @@ public:
   Engine &engine() const { return *engine_; }
   Watch &watch() { return *watch_; }
 
-  uint32_t ranks() const { return ranks_; }
-  uint32_t firstLocalRank() const { return firstLocalRank_; }
-  uint32_t localRanks() const { return static_cast<uint32_t>(rankDevices_.size()); }
-  bool isLocal(uint32_t rank) const { return rank - firstLocalRank_ < localRanks(); }
+  uint32_t ranks() const { return site_.ranks; }
+  uint32_t firstLocalRank() const { return site_.mine.first; }
+  uint32_t localRanks() const { return site_.mine.count; }
+  bool isLocal(uint32_t rank) const { return rank - firstLocalRank() < localRanks(); }
   size_t processes() const { return engine_->meeting().processes().size(); }
   /// Device of a local rank.
-  int32_t device(uint32_t localIndex) const { return rankDevices_[localIndex]; }
-  /// The process's devices, each once, ascending.
-  const std::vector<int32_t> &devices() const { return devices_; }
+  int32_t device(uint32_t localIndex) const { return site_.rankDevices[localIndex]; }
   const DeviceId &deviceId(uint32_t rank) const { return deviceIds_[rank]; }
   /// Whether kernels on the device of a local rank can access the memory of `rank`.
   bool reaches(uint32_t localIndex, uint32_t rank) const;
@@ -88,10 +86,7 @@ private:
   Status settlePorts();
 
   std::unique_ptr<Platform> platform_;
-  uint32_t ranks_ = 0;
-  uint32_t firstLocalRank_ = 0;
-  std::vector<int32_t> rankDevices_;
-  std::vector<int32_t> devices_;
+  Site site_;
   std::vector<DeviceId> deviceIds_;                     ///< by rank
   std::map<std::pair<int32_t, int32_t>, bool> reaches_; ///< from a device of the process to one
   bool hasMulticast_ = false;

@@ -94,10 +94,9 @@ private:
   std::unique_ptr<Memory> scratch_;
   std::vector<std::unique_ptr<Ports>> ports_;
   std::vector<RankState> local_;
-  /// By variant: threads of a block with which all blocks fit, in all processes. Empty where there is but one.
+  static constexpr uint32_t unknownThreads = UINT32_MAX;
+  /// By variant: threads of a block with which all blocks fit, in all processes; in a single one asked for when wanted.
   std::vector<uint32_t> mostThreads_;
-  /// In a single process: by variant and threads, where that is known.
-  std::map<std::pair<const MscclcVariant *, uint32_t>, Status> residency_;
   GraphHold graphs_;
 };
 

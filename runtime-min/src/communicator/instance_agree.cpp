@@ -34,25 +34,22 @@ Status Instance::examine() {
   }
   private_ = {isPrivate(kernel_, MSCCLC_INPUT), isPrivate(kernel_, MSCCLC_OUTPUT)};
   MSCCLC_TRY(checkReach());
-  if (communicator_.processes() == 1)
-    return {};
-  for (uint32_t i = 0; i < kernel_.num_variants; ++i) {
-    uint32_t most = 0;
-    MSCCLC_TRY(countThreads(kernel_.variants[i], most));
-    mostThreads_.push_back(most);
-  }
+  mostThreads_.assign(kernel_.num_variants, unknownThreads);
+  for (uint32_t i = 0; i < kernel_.num_variants && communicator_.processes() > 1; ++i)
+    MSCCLC_TRY(countThreads(kernel_.variants[i], mostThreads_[i]));
   return {};
 }
 
 /// Where as many as the kernel takes fit, fewer do; so the most that fit are searched for.
-Status Instance::countThreads(const MscclcVariant &variant, uint32_t &most) {
-  uint32_t tooMany = kernel_.threads + 1;
+Status Instance::countThreads(const MscclcVariant &variant, uint32_t &result) {
+  uint32_t most = 0, tooMany = kernel_.threads + 1;
   for (uint32_t tried = kernel_.threads; most + 1 < tooMany; tried = most + (tooMany - most) / 2) {
     const Status counted = countResidents(variant, tried);
     if (!counted.ok() && counted.code != MSCCLC_ERROR_NOT_RESIDENT)
       return counted;
     (counted.ok() ? most : tooMany) = tried;
   }
+  result = most;
   return {};
 }
 
@@ -86,25 +83,19 @@ Status Instance::agree(const Status &examined, uint64_t maxMessageBytes) {
 }
 
 Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) {
-  if (!mostThreads_.empty()) {
-    const uint32_t most = mostThreads_[static_cast<size_t>(&variant - kernel_.variants)];
-    return threads <= most
-               ? Status{}
-               : failure(MSCCLC_ERROR_NOT_RESIDENT,
-                         "kernel '%s': the blocks of %u threads of all ranks on a device wait for each other, and with "
-                         "more than %u threads they do not all fit on it at once; use fewer blocks, fewer threads a "
-                         "block or more devices",
-                         kernel_.name, threads, most);
-  }
-  const auto key = std::make_pair(&variant, threads);
-  const auto known = residency_.find(key);
-  if (known != residency_.end())
-    return known->second;
-  Status counted = countResidents(variant, threads);
-  // Other failures may pass.
-  if (counted.ok() || counted.code == MSCCLC_ERROR_NOT_RESIDENT)
-    residency_[key] = counted;
-  return counted;
+  uint32_t &known = mostThreads_[static_cast<size_t>(&variant - kernel_.variants)];
+  if (known == unknownThreads)
+    MSCCLC_TRY(countThreads(variant, known));
+  const uint32_t most = known;
+  if (threads <= most)
+    return {};
+  if (communicator_.processes() == 1)
+    return countResidents(variant, threads); // says how many fit
+  return failure(MSCCLC_ERROR_NOT_RESIDENT,
+                 "kernel '%s': the blocks of %u threads of all ranks on a device wait for each other, and with "
+                 "more than %u threads they do not all fit on it at once; use fewer blocks, fewer threads a "
+                 "block or more devices",
+                 kernel_.name, threads, most);
 }
 
 /// All ranks of a device wait for each other, so their blocks must be on it at the same time, and beside them what the
@@ -124,9 +115,9 @@ Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) 
     if (const int32_t code = variant.resident_blocks(threads, &room); code != MSCCLC_OK)
       return kernelFailure(code, kernel_.name, self);
     if (room != MSCCLC_ON_HOST && sharing > 1 && (kernel_.flags & MSCCLC_NEEDS_PORT) != 0) {
-      uint32_t processors = 0;
-      MSCCLC_TRY(communicator_.platform().countProcessors(communicator_.device(i), processors));
-      room -= room / processors;
+      DeviceFacts facts;
+      MSCCLC_TRY(communicator_.platform().examine(communicator_.device(i), facts));
+      room -= room / facts.processors;
     }
     if (room != MSCCLC_ON_HOST && wanted > room)
       return failure(MSCCLC_ERROR_NOT_RESIDENT,

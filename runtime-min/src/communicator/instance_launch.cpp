@@ -212,9 +212,7 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
   MSCCLC_TRY(checkStreams(call));
   for (uint32_t i = 0; call.staging != nullptr && i < local_.size(); ++i)
     MSCCLC_TRY(checkStaging(kernel_, *variant, call, communicator_.firstLocalRank() + i, call.staging[i]));
-  // Where as many as the kernel takes fit, fewer do: this is asked once, whatever the sizes.
-  if (!checkResidency(*variant, onHost ? threads : kernel_.threads).ok())
-    MSCCLC_TRY(checkResidency(*variant, threads));
+  MSCCLC_TRY(checkResidency(*variant, threads));
   address(place, lowBits);
   if (variant->dtype != MSCCLC_ANY_DTYPE && lowBits % bytesOfType(call.dtype) != 0)
     return failure(MSCCLC_ERROR_ARGUMENT, "kernel '%s': a buffer or an offset is no multiple of the %u bytes of %s",

@@ -94,6 +94,14 @@ public:
   virtual Status awaitSettling(std::chrono::steady_clock::time_point) { return {}; }
 };
 
+/// What is here of a communicator.
+struct Site {
+  uint32_t ranks = 0;               ///< of all processes
+  RankRange mine;                   ///< of this one
+  std::vector<int32_t> rankDevices; ///< of each of these
+  std::vector<int32_t> devices;     ///< each once, ascending
+};
+
 /// `what` names a collective call: processes that come to different calls fail by these names.
 class Engine {
 public:
@@ -101,8 +109,8 @@ public:
 
   /// Says which ranks are here, on which devices, where what is under the engine knows.
   virtual void place(MscclcCommunicatorOptions &) const {}
-  /// `devices`: of each local rank. `options` lacks what the engine alone knows. Collective.
-  virtual Status meet(Platform &platform, const std::vector<int32_t> &devices, Rendezvous::Options options) = 0;
+  /// `options` lacks what the engine alone knows. Platform and site outlive the engine. Collective.
+  virtual Status meet(Platform &platform, const Site &site, Rendezvous::Options options) = 0;
   /// The processes of the communicator.
   Rendezvous &meeting() const { return *meeting_; }
   /// The load/store team: kernels of the local ranks may load and store the memory of these ranks.

@@ -9,32 +9,22 @@ namespace {
 
 class LocalEngine : public Engine {
 public:
-  Status meet(Platform &platform, const std::vector<int32_t> &devices, Rendezvous::Options options) override {
+  Status meet(Platform &platform, const Site &site, Rendezvous::Options options) override {
     platform_ = &platform;
-    devices_ = distinct_ = devices;
-    std::sort(distinct_.begin(), distinct_.end());
-    distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
-    ranks_ = options.ranks;
-    mine_ = options.mine;
+    site_ = &site;
     return Rendezvous::join(std::move(options), meeting_);
   }
-  RankRange team() const override { return {0, ranks_}; }
+  RankRange team() const override { return {0, site_->ranks}; }
   bool outlasts() const override { return true; }
   std::unique_ptr<Memory> memory(uint64_t bytes) override;
 
   Platform &platform() { return *platform_; }
-  uint32_t ranks() const { return ranks_; }
-  const RankRange &mine() const { return mine_; }
-  size_t processes() const { return meeting_->processes().size(); }
-  int32_t device(uint32_t localIndex) const { return devices_[localIndex]; }
-  /// The process's devices, each once, ascending.
-  const std::vector<int32_t> &devices() const { return distinct_; }
+  const Site &site() const { return *site_; }
+  int32_t device(uint32_t localIndex) const { return site_->rankDevices[localIndex]; }
 
 private:
   Platform *platform_ = nullptr;
-  std::vector<int32_t> devices_, distinct_;
-  uint32_t ranks_ = 0;
-  RankRange mine_;
+  const Site *site_ = nullptr;
 };
 
 /// Mapped into every process for each of its devices.
@@ -82,13 +72,14 @@ Status (*createNcclEngine)(const MscclcCommunicatorOptions &, std::unique_ptr<En
 Status LocalMemory::allocate(const std::string &what, bool multicast) {
   owned_ = true;
   Status mine;
-  for (uint32_t i = 0; i < engine_.mine().count && bytes() != 0 && mine.ok(); ++i) {
+  for (uint32_t i = 0; i < engine_.site().mine.count && bytes() != 0 && mine.ok(); ++i) {
     void *part = nullptr;
-    mine = engine_.platform().allocate(engine_.device(i), bytes(),
-                                       multicast ? MemoryKind::Multicast : MemoryKind::Plain, engine_.devices(), part);
+    mine =
+        engine_.platform().allocate(engine_.device(i), bytes(), multicast ? MemoryKind::Multicast : MemoryKind::Plain,
+                                    engine_.site().devices, part);
     // Without this kind of memory on a rank all do without multicast.
     if (!mine.ok() && multicast)
-      mine = engine_.platform().allocate(engine_.device(i), bytes(), MemoryKind::Plain, engine_.devices(), part);
+      mine = engine_.platform().allocate(engine_.device(i), bytes(), MemoryKind::Plain, engine_.site().devices, part);
     if (mine.ok())
       local_.push_back(part);
   }
@@ -98,14 +89,15 @@ Status LocalMemory::allocate(const std::string &what, bool multicast) {
 
 Status LocalMemory::adopt(const std::string &what, void *const *pointers) {
   Status mine;
-  for (uint32_t i = 0; i < engine_.mine().count && bytes() != 0; ++i) {
+  for (uint32_t i = 0; i < engine_.site().mine.count && bytes() != 0; ++i) {
     local_.push_back(pointers[i]);
     if (!mine.ok())
       continue;
-    const uint32_t rank = engine_.mine().first + i;
+    const uint32_t rank = engine_.site().mine.first + i;
     if (pointers[i] == nullptr)
       mine = failure(MSCCLC_ERROR_ARGUMENT, "%s: no memory for rank %u", what.c_str(), rank);
-    else if (mine = engine_.platform().adopt(engine_.device(i), pointers[i], bytes(), engine_.devices()); !mine.ok())
+    else if (mine = engine_.platform().adopt(engine_.device(i), pointers[i], bytes(), engine_.site().devices);
+             !mine.ok())
       mine.text = format("%s, rank %u: %s", what.c_str(), rank, mine.text.c_str());
   }
   return connect(what, std::move(mine));
@@ -114,7 +106,7 @@ Status LocalMemory::adopt(const std::string &what, void *const *pointers) {
 /// Exchanges handles and maps the memory of other processes, once for each device of this one. `mine`: whether there is
 /// memory here.
 Status LocalMemory::connect(const std::string &what, Status mine) {
-  if (engine_.processes() == 1)
+  if (engine_.meeting().processes().size() == 1)
     return mine;
   std::vector<ShareHandle> handles(local_.size());
   std::vector<File> files;
@@ -148,7 +140,7 @@ Status LocalMemory::mapRemote(const std::string &what, const std::vector<Message
         return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: the handle of rank %u came without its file", what.c_str(),
                        ranks.first + i);
       const int file = handle.hasFile != 0 ? files[nextFile++].get() : -1;
-      for (const int32_t device : engine_.devices()) {
+      for (const int32_t device : engine_.site().devices) {
         void *memory = nullptr;
         if (Status mapped = engine_.platform().open(device, handle, file, memory); !mapped.ok())
           return failure(mapped.code, "%s: cannot map the memory of rank %u: %s", what.c_str(), ranks.first + i,
@@ -176,7 +168,7 @@ Status LocalMemory::makeMulticast(const std::string &what) {
   int made = -1;
   Status mine;
   if (isFirst)
-    mine = multicasts.open(engine_.ranks(), bytes(), made, multicastObject_);
+    mine = multicasts.open(engine_.site().ranks, bytes(), made, multicastObject_);
   const File file(made);
   std::vector<Message> all;
   MSCCLC_TRY(engine_.meeting().exchange(what + ", multicast object", {},
@@ -185,7 +177,7 @@ Status LocalMemory::makeMulticast(const std::string &what) {
     mine = failure(MSCCLC_ERROR_UNSUPPORTED, "no multicast object");
   } else if (!isFirst) {
     int theirs = all[0].files[0].get();
-    mine = multicasts.open(engine_.ranks(), bytes(), theirs, multicastObject_);
+    mine = multicasts.open(engine_.site().ranks, bytes(), theirs, multicastObject_);
   }
   for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i)
     mine = multicasts.join(multicastObject_, engine_.device(i));
@@ -196,7 +188,7 @@ Status LocalMemory::makeMulticast(const std::string &what) {
     mine = multicasts.bind(multicastObject_, engine_.device(i), local_[i]);
   void *address = nullptr;
   if (well && mine.ok())
-    mine = multicasts.mapObject(multicastObject_, engine_.devices(), address);
+    mine = multicasts.mapObject(multicastObject_, engine_.site().devices, address);
   bool bound = false;
   MSCCLC_TRY(tell(what + ", multicast memory", mine, bound));
   if (well && bound) {
@@ -224,7 +216,7 @@ LocalMemory::~LocalMemory() {
 }
 
 void *LocalMemory::address(uint32_t localIndex, uint32_t rank) const {
-  if (const uint32_t local = rank - engine_.mine().first; local < engine_.mine().count)
+  if (const uint32_t local = rank - engine_.site().mine.first; local < engine_.site().mine.count)
     return local_[local];
   const auto found = remote_.find({engine_.device(localIndex), rank});
   return found == remote_.end() ? nullptr : found->second.memory;

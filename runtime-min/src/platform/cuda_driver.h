@@ -54,4 +54,7 @@ Status checkCuda(cudaError_t result, const char *what);
 
 } // namespace mscclc::rt
 
-#define MSCCLC_CUDA(call) MSCCLC_TRY(::mscclc::rt::checkCuda(call, #call))
+#define MSCCLC_CHECK(call) ::mscclc::rt::checkCuda(call, #call)
+#define MSCCLC_CUDA(call) MSCCLC_TRY(MSCCLC_CHECK(call))
+/// Calls a function of a CudaDriver `driver_`, and makes a Status of its result.
+#define MSCCLC_DRIVER(function, ...) driver_.check(driver_.function(__VA_ARGS__), #function)

@@ -45,9 +45,7 @@ bool CudaMemory::has(int32_t device) const {
 Status CudaMemory::granularity(int32_t device, uint64_t &bytes) const {
   const CUmemAllocationProp properties = propertiesOf(device);
   size_t memory = 0, multicast = 0;
-  MSCCLC_TRY(
-      driver_.check(driver_.cuMemGetAllocationGranularity(&memory, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
-                    "cuMemGetAllocationGranularity"));
+  MSCCLC_TRY(MSCCLC_DRIVER(cuMemGetAllocationGranularity, &memory, &properties, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
   CUmulticastObjectProp object{};
   object.numDevices = 2;
   object.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
@@ -60,8 +58,8 @@ Status CudaMemory::granularity(int32_t device, uint64_t &bytes) const {
 }
 
 Status CudaMemory::map(const Mapping &mapping, const std::vector<int32_t> &devices, CUdeviceptr &address) const {
-  MSCCLC_TRY(driver_.check(driver_.cuMemAddressReserve(&address, mapping.bytes, 0, 0, 0), "cuMemAddressReserve"));
-  Status status = driver_.check(driver_.cuMemMap(address, mapping.bytes, 0, mapping.handle, 0), "cuMemMap");
+  MSCCLC_TRY(MSCCLC_DRIVER(cuMemAddressReserve, &address, mapping.bytes, 0, 0, 0));
+  Status status = MSCCLC_DRIVER(cuMemMap, address, mapping.bytes, 0, mapping.handle, 0);
   if (status.ok()) {
     std::vector<CUmemAccessDesc> access;
     for (const int32_t device : devices) {
@@ -71,8 +69,7 @@ Status CudaMemory::map(const Mapping &mapping, const std::vector<int32_t> &devic
       entry.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
       access.push_back(entry);
     }
-    status =
-        driver_.check(driver_.cuMemSetAccess(address, mapping.bytes, access.data(), access.size()), "cuMemSetAccess");
+    status = MSCCLC_DRIVER(cuMemSetAccess, address, mapping.bytes, access.data(), access.size());
     if (!status.ok())
       driver_.cuMemUnmap(address, mapping.bytes);
   }
@@ -89,7 +86,7 @@ Status CudaMemory::allocate(int32_t device, uint64_t bytes, const std::vector<in
   const CUmemAllocationProp properties = propertiesOf(device);
   Mapping mapping;
   mapping.bytes = roundUp(bytes, step);
-  MSCCLC_TRY(driver_.check(driver_.cuMemCreate(&mapping.handle, mapping.bytes, &properties, 0), "cuMemCreate"));
+  MSCCLC_TRY(MSCCLC_DRIVER(cuMemCreate, &mapping.handle, mapping.bytes, &properties, 0));
   std::vector<int32_t> devices = reachableFrom;
   devices.push_back(device);
   std::sort(devices.begin(), devices.end());
@@ -110,15 +107,12 @@ Status CudaMemory::keep(const Mapping &mapping, const std::vector<int32_t> &devi
 }
 
 Status CudaMemory::exportTo(CUmemGenericAllocationHandle handle, int &file) const {
-  return driver_.check(driver_.cuMemExportToShareableHandle(&file, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-                       "cuMemExportToShareableHandle");
+  return MSCCLC_DRIVER(cuMemExportToShareableHandle, &file, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
 }
 
 Status CudaMemory::import(int file, CUmemGenericAllocationHandle &handle) const {
-  return driver_.check(driver_.cuMemImportFromShareableHandle(&handle,
-                                                              reinterpret_cast<void *>(static_cast<intptr_t>(file)),
-                                                              CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
-                       "cuMemImportFromShareableHandle");
+  return MSCCLC_DRIVER(cuMemImportFromShareableHandle, &handle, reinterpret_cast<void *>(static_cast<intptr_t>(file)),
+                       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
 }
 
 Status CudaMemory::openShared(int32_t device, int file, uint64_t bytes, void *&memory) {
@@ -130,11 +124,6 @@ Status CudaMemory::openShared(int32_t device, int file, uint64_t bytes, void *&m
   return keep(mapping, {device}, memory);
 }
 
-bool CudaMemory::owns(const void *memory) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return mappings_.count(addressOf(memory)) != 0;
-}
-
 Status CudaMemory::find(const void *memory, Mapping &mapping) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = mappings_.find(addressOf(memory));
@@ -144,18 +133,11 @@ Status CudaMemory::find(const void *memory, Mapping &mapping) const {
   return {};
 }
 
-Status CudaMemory::share(const void *memory, uint64_t &bytes, int &file) const {
-  Mapping mapping;
-  MSCCLC_TRY(find(memory, mapping));
-  bytes = mapping.bytes;
-  return exportTo(mapping.handle, file);
-}
-
-Status CudaMemory::shareMapped(void *base, int &file) const {
+Status CudaMemory::share(void *base, int &file) const {
   if (!driver_.canShareByFile() || driver_.cuMemRetainAllocationHandle == nullptr)
     return failure(MSCCLC_ERROR_UNSUPPORTED, "the driver cannot share mapped memory by a file");
   CUmemGenericAllocationHandle handle = 0;
-  MSCCLC_TRY(driver_.check(driver_.cuMemRetainAllocationHandle(&handle, base), "cuMemRetainAllocationHandle"));
+  MSCCLC_TRY(MSCCLC_DRIVER(cuMemRetainAllocationHandle, &handle, base));
   const Status status = exportTo(handle, file);
   driver_.cuMemRelease(handle);
   return status;
@@ -180,15 +162,14 @@ Status CudaMemory::open(uint32_t devices, uint64_t bytes, int &file, void *&obje
   properties.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   properties.size = bytes;
   size_t step = 0;
-  MSCCLC_TRY(driver_.check(driver_.cuMulticastGetGranularity(&step, &properties, CU_MULTICAST_GRANULARITY_MINIMUM),
-                           "cuMulticastGetGranularity"));
+  MSCCLC_TRY(MSCCLC_DRIVER(cuMulticastGetGranularity, &step, &properties, CU_MULTICAST_GRANULARITY_MINIMUM));
   properties.size = roundUp(bytes, step);
   auto made = std::make_unique<Multicast>();
   made->bytes = properties.size;
   if (file >= 0) {
     MSCCLC_TRY(import(file, made->handle));
   } else {
-    MSCCLC_TRY(driver_.check(driver_.cuMulticastCreate(&made->handle, &properties), "cuMulticastCreate"));
+    MSCCLC_TRY(MSCCLC_DRIVER(cuMulticastCreate, &made->handle, &properties));
     if (Status status = exportTo(made->handle, file); !status.ok()) {
       driver_.cuMemRelease(made->handle);
       return status;
@@ -200,8 +181,7 @@ Status CudaMemory::open(uint32_t devices, uint64_t bytes, int &file, void *&obje
 
 Status CudaMemory::join(void *object, int32_t device) {
   MSCCLC_CUDA(cudaSetDevice(device));
-  return driver_.check(driver_.cuMulticastAddDevice(static_cast<Multicast *>(object)->handle, device),
-                       "cuMulticastAddDevice");
+  return MSCCLC_DRIVER(cuMulticastAddDevice, static_cast<Multicast *>(object)->handle, device);
 }
 
 Status CudaMemory::bind(void *object, int32_t device, const void *memory) {
@@ -209,9 +189,8 @@ Status CudaMemory::bind(void *object, int32_t device, const void *memory) {
   auto *multicast = static_cast<Multicast *>(object);
   Mapping mapping;
   MSCCLC_TRY(find(memory, mapping));
-  MSCCLC_TRY(driver_.check(
-      driver_.cuMulticastBindMem(multicast->handle, 0, mapping.handle, 0, std::min(multicast->bytes, mapping.bytes), 0),
-      "cuMulticastBindMem"));
+  MSCCLC_TRY(MSCCLC_DRIVER(cuMulticastBindMem, multicast->handle, 0, mapping.handle, 0,
+                           std::min(multicast->bytes, mapping.bytes), 0));
   multicast->bound.push_back(device);
   return {};
 }

@@ -18,15 +18,13 @@ public:
   Status allocate(int32_t device, uint64_t bytes, const std::vector<int32_t> &reachableFrom, void *&memory);
   /// Maps memory of another process; `file` stays the caller's.
   Status openShared(int32_t device, int file, uint64_t bytes, void *&memory);
-  bool owns(const void *memory) const; ///< allocated or opened here
-  /// `bytes`: of the whole mapping. `file` is the caller's to close.
-  Status share(const void *memory, uint64_t &bytes, int &file) const;
-  /// The same for memory that the program mapped by the driver's functions: `base` is where the mapping begins.
-  Status shareMapped(void *base, int &file) const;
+  /// A file for what is mapped at `base`, here or by the program. It is the caller's to close.
+  Status share(void *base, int &file) const;
   /// False if the memory is not of this kind.
   bool release(void *memory);
 
-  bool has(int32_t device) const override;
+  /// Whether a device can take part in multicast objects.
+  bool has(int32_t device) const;
   Status open(uint32_t devices, uint64_t bytes, int &file, void *&object) override;
   Status join(void *object, int32_t device) override;
   Status bind(void *object, int32_t device, const void *memory) override;

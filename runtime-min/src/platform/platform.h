@@ -17,6 +17,12 @@ using Event = void *;
 /// The same for the same device in all processes of a machine.
 using DeviceId = std::array<uint8_t, 16>;
 
+struct DeviceFacts {
+  DeviceId id{};
+  uint32_t processors = 1;
+  uint32_t hasMulticast = 0; ///< 1: it can take part in multicast objects
+};
+
 /// What a link between devices does with additions to a word of the other device's memory.
 enum class RemoteAdd {
   Whole,   ///< adds, whoever else adds to it at the same time
@@ -44,7 +50,6 @@ enum class MemoryKind {
 class Multicasts {
 public:
   virtual ~Multicasts() = default;
-  virtual bool has(int32_t device) const = 0;
   /// `file`: of what the first process has made; in that process -1, and then the caller's to send and close.
   virtual Status open(uint32_t devices, uint64_t bytes, int &file, void *&object) = 0;
   virtual Status join(void *object, int32_t device) = 0;
@@ -60,8 +65,7 @@ public:
   virtual uint32_t kind() const = 0; ///< MscclcPlatform
   /// Devices there; 0 stands for any number.
   virtual Status deviceCount(int32_t &count) = 0;
-  virtual Status identify(int32_t device, DeviceId &id) = 0;
-  virtual Status countProcessors(int32_t device, uint32_t &count) = 0; ///< at least 1
+  virtual Status examine(int32_t device, DeviceFacts &facts) = 0;
   /// Lets kernels on `device` reach memory of `peer`; `reaches` says whether they can.
   virtual Status connect(int32_t device, int32_t peer, bool &reaches) = 0;
   /// What becomes of additions that kernels on `device` make to memory of `peer`.

@@ -48,28 +48,23 @@ public:
   }
 
   uint32_t kind() const override { return MSCCLC_PLATFORM_CUDA; }
-  Status deviceCount(int32_t &count) override {
-    MSCCLC_CUDA(cudaGetDeviceCount(&count));
-    return {};
-  }
-  Status identify(int32_t device, DeviceId &id) override {
+  Status deviceCount(int32_t &count) override { return MSCCLC_CHECK(cudaGetDeviceCount(&count)); }
+  Status examine(int32_t device, DeviceFacts &facts) override {
     const std::lock_guard<std::mutex> lock(mutex_);
-    const auto known = ids_.find(device);
-    if (known != ids_.end()) {
-      id = known->second;
-      return {};
+    const auto known = facts_.find(device);
+    if (known == facts_.end()) {
+      cudaDeviceProp properties;
+      MSCCLC_CUDA(cudaGetDeviceProperties(&properties, device));
+      static_assert(sizeof(properties.uuid) == sizeof(DeviceId), "an id is a uuid");
+      std::memcpy(facts.id.data(), &properties.uuid, facts.id.size());
+      int processors = 0;
+      MSCCLC_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+      facts.processors = static_cast<uint32_t>(processors);
+      facts.hasMulticast = memory_.has(device) ? 1 : 0;
+      facts_[device] = facts;
+    } else {
+      facts = known->second;
     }
-    cudaDeviceProp properties;
-    MSCCLC_CUDA(cudaGetDeviceProperties(&properties, device));
-    static_assert(sizeof(properties.uuid) == sizeof(DeviceId), "an id is a uuid");
-    std::memcpy(id.data(), &properties.uuid, id.size());
-    ids_[device] = id;
-    return {};
-  }
-  Status countProcessors(int32_t device, uint32_t &count) override {
-    int processors = 0;
-    MSCCLC_CUDA(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    count = static_cast<uint32_t>(processors);
     return {};
   }
   Status connect(int32_t device, int32_t peer, bool &reaches) override {
@@ -94,9 +89,9 @@ public:
     adds = RemoteAdd::Unknown;
     MSCCLC_TRY(deviceCount(count));
     for (int32_t other = 0; other < count; ++other) {
-      DeviceId id;
-      MSCCLC_TRY(identify(other, id));
-      if (id != peer)
+      DeviceFacts facts;
+      MSCCLC_TRY(examine(other, facts));
+      if (facts.id != peer)
         continue;
       int atomics = 1;
       if (other != device)
@@ -105,10 +100,7 @@ public:
     }
     return {};
   }
-  Status use(int32_t device) override {
-    MSCCLC_CUDA(cudaSetDevice(device));
-    return {};
-  }
+  Status use(int32_t device) override { return MSCCLC_CHECK(cudaSetDevice(device)); }
   int32_t current() override {
     // A thread that has chosen none is not given the first device, whose memory it may never need.
     CUcontext context = nullptr;
@@ -154,18 +146,13 @@ public:
     MSCCLC_TRY(use(device));
     handle = {};
     file = -1;
-    if (memory_.owns(memory)) {
-      handle.kind = FileHandle;
-      handle.hasFile = 1;
-      return memory_.share(memory, handle.bytes, file);
-    }
     if (driver_.cuMemGetAddressRange == nullptr)
       return failure(MSCCLC_ERROR_UNSUPPORTED, "the driver lacks cuMemGetAddressRange");
     // The handle names the allocation, which may begin before the memory.
     CUdeviceptr base = 0;
     size_t size = 0;
     const auto at = reinterpret_cast<CUdeviceptr>(memory);
-    MSCCLC_TRY(driver_.check(driver_.cuMemGetAddressRange(&base, &size, at), "cuMemGetAddressRange"));
+    MSCCLC_TRY(MSCCLC_DRIVER(cuMemGetAddressRange, &base, &size, at));
     handle.kind = IpcHandle;
     handle.offset = at - base;
     handle.bytes = size;
@@ -175,7 +162,7 @@ public:
     if (isMapped(driver_, memory)) {
       handle.kind = FileHandle;
       handle.hasFile = 1;
-      return memory_.shareMapped(reinterpret_cast<void *>(base), file);
+      return memory_.share(reinterpret_cast<void *>(base), file);
     }
     cudaIpcMemHandle_t ipc;
     if (Status status = checkCuda(cudaIpcGetMemHandle(&ipc, reinterpret_cast<void *>(base)), "cudaIpcGetMemHandle");
@@ -228,8 +215,7 @@ public:
   Status synchronize(int32_t device, Stream stream) override {
     const OutsideCapture outside;
     MSCCLC_TRY(use(device));
-    MSCCLC_CUDA(cudaStreamSynchronize(cudaStream(stream)));
-    return {};
+    return MSCCLC_CHECK(cudaStreamSynchronize(cudaStream(stream)));
   }
   bool capturing(int32_t device, Stream stream) override {
     if (!useFor(stream, device).ok())
@@ -271,13 +257,11 @@ public:
   }
   Status record(int32_t device, Event event, Stream stream) override {
     MSCCLC_TRY(useFor(stream, device));
-    MSCCLC_CUDA(cudaEventRecord(cudaEvent(event), cudaStream(stream)));
-    return {};
+    return MSCCLC_CHECK(cudaEventRecord(cudaEvent(event), cudaStream(stream)));
   }
   Status follow(int32_t device, Stream stream, Event event) override {
     MSCCLC_TRY(useFor(stream, device));
-    MSCCLC_CUDA(cudaStreamWaitEvent(cudaStream(stream), cudaEvent(event), 0));
-    return {};
+    return MSCCLC_CHECK(cudaStreamWaitEvent(cudaStream(stream), cudaEvent(event), 0));
   }
   bool tellsOfEvents() const override { return true; }
   bool isPending(int32_t device, Event event) override {
@@ -287,8 +271,7 @@ public:
   Status await(int32_t device, Event event) override {
     const OutsideCapture outside;
     MSCCLC_TRY(use(device));
-    MSCCLC_CUDA(cudaEventSynchronize(cudaEvent(event)));
-    return {};
+    return MSCCLC_CHECK(cudaEventSynchronize(cudaEvent(event)));
   }
 
   Status copy(int32_t device, void *to, const void *from, uint64_t bytes) override {
@@ -296,21 +279,18 @@ public:
     Stream stream = nullptr;
     MSCCLC_TRY(copyStream(device, stream));
     MSCCLC_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, cudaStream(stream)));
-    MSCCLC_CUDA(cudaStreamSynchronize(cudaStream(stream)));
-    return {};
+    return MSCCLC_CHECK(cudaStreamSynchronize(cudaStream(stream)));
   }
   Status clear(int32_t device, void *memory, uint64_t bytes) override {
     const OutsideCapture outside;
     Stream stream = nullptr;
     MSCCLC_TRY(copyStream(device, stream));
     MSCCLC_CUDA(cudaMemsetAsync(memory, 0, bytes, cudaStream(stream)));
-    MSCCLC_CUDA(cudaStreamSynchronize(cudaStream(stream)));
-    return {};
+    return MSCCLC_CHECK(cudaStreamSynchronize(cudaStream(stream)));
   }
   Status copyInOrder(int32_t device, void *to, const void *from, uint64_t bytes, Stream stream) override {
     MSCCLC_TRY(use(device));
-    MSCCLC_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, cudaStream(stream)));
-    return {};
+    return MSCCLC_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, cudaStream(stream)));
   }
   Status storeInOrder(int32_t device, uint64_t *to, const uint64_t *from, Stream stream) override {
     return copyInOrder(device, to, from, sizeof(*to), stream);
@@ -339,8 +319,8 @@ private:
   CudaDriver driver_;
   CudaMemory memory_;
   std::mutex mutex_;
-  std::vector<Stream> copyStreams_; ///< by device
-  std::map<int32_t, DeviceId> ids_; ///< of those that were asked for
+  std::vector<Stream> copyStreams_;      ///< by device
+  std::map<int32_t, DeviceFacts> facts_; ///< of those that were asked for
 };
 
 } // namespace

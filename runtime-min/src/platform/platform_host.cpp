@@ -37,13 +37,9 @@ public:
     count = 0;
     return {};
   }
-  Status identify(int32_t device, DeviceId &id) override {
-    id.fill(0);
-    std::memcpy(id.data(), &device, sizeof(device));
-    return {};
-  }
-  Status countProcessors(int32_t, uint32_t &count) override {
-    count = 1;
+  Status examine(int32_t device, DeviceFacts &facts) override {
+    facts = {};
+    std::memcpy(facts.id.data(), &device, sizeof(device));
     return {};
   }
   Status connect(int32_t, int32_t, bool &reaches) override {
