@@ -29,6 +29,10 @@ struct Candidate {
     return entry != nullptr ? isWithin(*entry, message, type)
                             : registration == nullptr || isWithin(*registration, message, type);
   }
+  /// Bytes of the largest message that it is for; of one that is merely loaded any.
+  uint64_t largest() const {
+    return entry != nullptr ? entry->max : registration != nullptr ? registration->max : UINT64_MAX;
+  }
 
 private:
   template <class Range> static bool isWithin(const Range &range, uint64_t message, const std::string &type) {
@@ -154,8 +158,7 @@ uint64_t windowOf(const Candidate &candidate) {
   if (candidate.entry == nullptr && candidate.registration == nullptr)
     return largestWindow;
   const MscclcKernel &kernel = *candidate.kernel;
-  const uint64_t largest = candidate.entry != nullptr ? candidate.entry->max : candidate.registration->max;
-  const uint64_t message = inWholeShares(kernel, std::min(largest, largestWindow));
+  const uint64_t message = inWholeShares(kernel, std::min(candidate.largest(), largestWindow));
   uint64_t bytes = 0;
   for (uint32_t rank = 0; rank < kernel.ranks; ++rank)
     bytes = std::max({bytes, kernel.input_bytes(rank, message), kernel.output_bytes(rank, message)});
@@ -397,10 +400,9 @@ Choice choose(const Shape &shape) {
 uint64_t largestMessage(const MscclcKernel &kernel) {
   uint64_t largest = 0;
   for (const Candidate &candidate : loadedFor(kernel.ranks).candidates)
-    if (candidate.kernel == &kernel && candidate.entry != nullptr)
-      largest = std::max(largest, candidate.entry->max);
-  const uint64_t window = windowBytes(kernel.ranks);
-  return inWholeShares(kernel, largest == 0 ? window : std::min(largest, window));
+    if (candidate.kernel == &kernel)
+      largest = std::max(largest, candidate.largest());
+  return inWholeShares(kernel, std::min(largest, windowBytes(kernel.ranks)));
 }
 
 bool registerKernel(ProgramKernel registration) {

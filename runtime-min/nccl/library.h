@@ -31,8 +31,8 @@ struct ProgramKernel {
 /// False: the ranks of its number have agreed on what there is.
 bool registerKernel(ProgramKernel registration);
 
-/// Bytes of a rank's input and output that fit into the windows of a communicator of so many ranks: MSCCLC_WINDOW, or
-/// what the kernels for so many need for the sizes that they are listed for, at most 64M.
+/// Bytes of a rank's input and output at most, in a communicator of so many ranks: MSCCLC_WINDOW, or what the kernels
+/// for so many need for the sizes that they are listed for, at most 64M.
 uint64_t windowBytes(uint32_t ranks);
 /// Loads what is listed for this many ranks, and takes what the program has registered for them: once, at the first
 /// call of any function here. The result differs where ranks have other kernels, window or version.

@@ -209,17 +209,14 @@ Outcome Team::launchAll(const Choice &choice) {
   if (mscclc_communicator_health(communicator_) != MSCCLC_OK)
     return fails(std::string("an earlier call failed: ") + mscclc_last_error());
   auto found = instances_.find(choice.kernel);
-  if (found == instances_.end()) {
-    Prepared prepared;
-    prepared.why = makeInstance(*choice.kernel, prepared.instance);
-    found = instances_.emplace(choice.kernel, prepared).first;
-  }
+  if (found == instances_.end())
+    found = instances_.emplace(choice.kernel, prepare(*choice.kernel)).first;
   if (!found->second.why.empty())
     return {Outcome::Way::PassOn, found->second.why};
-  return launch(found->second.instance, choice);
+  return launch(found->second, choice);
 }
 
-Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
+Outcome Team::launch(const Prepared &prepared, const Choice &choice) {
   if (const std::string why = orderAll(); !why.empty())
     return afterFailure(why, true);
   std::vector<void *> streams;
@@ -236,11 +233,11 @@ Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
   call.streams = streams.data();
   call.staging = staging.data();
   bool isDirect = false;
-  if (const std::string why = placeData(choice, call, isDirect); !why.empty())
+  if (const std::string why = placeData(prepared, choice, call, isDirect); !why.empty())
     return fails(why);
   if (saysInfo())
     info(describe(shapeOfCall(0)) + (isDirect ? ": on the program's memory" : ": by copies to windows and back"));
-  if (const int32_t code = mscclc_launch(instance, &call); code != MSCCLC_OK) {
+  if (const int32_t code = mscclc_launch(prepared.instance, &call); code != MSCCLC_OK) {
     const std::string why = mscclc_last_error();
     mark();
     const bool isWell = mscclc_communicator_health(communicator_) == MSCCLC_OK;
@@ -257,10 +254,10 @@ Outcome Team::launch(MscclcInstance *instance, const Choice &choice) {
 /// Where a launch finds its data: in the program's memory, if that is the same memory on all ranks, else in the
 /// windows. `isDirect`: the former. All processes come to the same, as the program passes windows as NCCL demands; or
 /// this says why not.
-std::string Team::placeData(const Choice &choice, MscclcCall &call, bool &isDirect) {
+std::string Team::placeData(const Prepared &prepared, const Choice &choice, MscclcCall &call, bool &isDirect) {
   const bool inPlace = (choice.kernel->flags & MSCCLC_IN_PLACE) != 0;
-  call.input = inPlace ? output_ : input_;
-  call.output = output_;
+  call.input = inPlace ? prepared.output : prepared.input;
+  call.output = prepared.output;
   if (!choice.takesOwnMemory)
     return "";
   const Extent extent = *extentOf(shapeOfCall(0), 0); // of every rank
@@ -282,7 +279,8 @@ std::string Team::placeData(const Choice &choice, MscclcCall &call, bool &isDire
   if (!inPlace)
     MSCCLC_TRY(own_.findBuffer(communicator_, members_, *from, input));
   // Through the switch a copied window goes faster than memory without it.
-  const bool loses = (choice.kernel->flags & MSCCLC_USES_MULTICAST) != 0 && mscclc_buffer_multicast(output_) != 0 &&
+  const bool loses = (choice.kernel->flags & MSCCLC_USES_MULTICAST) != 0 &&
+                     mscclc_buffer_multicast(prepared.output) != 0 &&
                      (output == nullptr || mscclc_buffer_multicast(output) == 0);
   if (output == nullptr || (!inPlace && input == nullptr) || loses)
     return "";
@@ -438,13 +436,7 @@ std::string Team::makeCommunicator() {
   }
   MscclcCommunicator *made = nullptr;
   MSCCLC_TRY(agree("")); // a process that comes late uses up nothing of the others' time to connect
-  std::string why = agree(ofRuntime(mscclc_communicator_create(&options, &made)));
-  if (why.empty()) {
-    const bool well = mscclc_buffer_allocate(made, windowBytes(place_.ranks), &input_) == MSCCLC_OK &&
-                      mscclc_buffer_allocate(made, windowBytes(place_.ranks), &output_) == MSCCLC_OK;
-    why = agree(well ? "" : mscclc_last_error());
-  }
-  if (!why.empty()) {
+  if (std::string why = agree(ofRuntime(mscclc_communicator_create(&options, &made))); !why.empty()) {
     if (is(State::Aborted))
       mscclc_communicator_detach_nccl(made);
     mscclc_communicator_destroy(made);
@@ -459,8 +451,38 @@ std::string Team::makeCommunicator() {
   return "";
 }
 
-std::string Team::makeInstance(const MscclcKernel &kernel, MscclcInstance *&instance) {
-  return agree(ofRuntime(mscclc_instance_create(communicator_, &kernel, largestMessage(kernel), &instance)));
+/// A window of `bytes` at least, other than `besides`. All processes have made the same, in the same order.
+std::string Team::findWindow(uint64_t bytes, const MscclcBuffer *besides, MscclcBuffer *&window) {
+  for (MscclcBuffer *const made : windows_)
+    if (made != besides && mscclc_buffer_bytes(made) >= bytes) {
+      window = made;
+      return "";
+    }
+  MSCCLC_TRY(agree(ofRuntime(mscclc_buffer_allocate(communicator_, bytes, &window))));
+  windows_.push_back(window);
+  return "";
+}
+
+/// What a kernel needs for the largest message that it is listed for, at its first call: a later one may be captured,
+/// and then no rank can wait for the others.
+Team::Prepared Team::prepare(const MscclcKernel &kernel) {
+  Prepared made;
+  const uint64_t message = largestMessage(kernel);
+  uint64_t input = 0, output = 0;
+  for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
+    input = std::max(input, kernel.input_bytes(rank, message));
+    output = std::max(output, kernel.output_bytes(rank, message));
+  }
+  const bool inPlace = (kernel.flags & MSCCLC_IN_PLACE) != 0;
+  const uint64_t most = windowBytes(kernel.ranks); // calls that are longer are NCCL's
+  input = std::min(input, most);
+  output = std::min(output, most);
+  made.why = findWindow(inPlace ? std::max(input, output) : output, nullptr, made.output);
+  if (made.why.empty() && !inPlace)
+    made.why = findWindow(input, made.output, made.input);
+  if (made.why.empty())
+    made.why = agree(ofRuntime(mscclc_instance_create(communicator_, &kernel, message, &made.instance)));
+  return made;
 }
 
 } // namespace mscclc::nccl

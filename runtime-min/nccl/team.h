@@ -60,19 +60,27 @@ public:
 
 private:
   Outcome launchAll(const Choice &choice);
-  Outcome launch(MscclcInstance *instance, const Choice &choice);
+  /// A kernel that has been called, and where calls are copied to and from. One that works in place has no input.
+  struct Prepared {
+    MscclcInstance *instance = nullptr;
+    MscclcBuffer *input = nullptr;
+    MscclcBuffer *output = nullptr;
+    std::string why; ///< it cannot run
+  };
+  Outcome launch(const Prepared &prepared, const Choice &choice);
   Outcome afterFailure(const std::string &why, bool keepsInput);
   Outcome fails(const std::string &why);
   Failure failureOfRuntime() const;
   std::string orderAll();
   MscclcStaging stagingOf(uint32_t localIndex) const;
-  std::string placeData(const Choice &choice, MscclcCall &call, bool &isDirect);
+  std::string placeData(const Prepared &prepared, const Choice &choice, MscclcCall &call, bool &isDirect);
   bool keepsInput() const;
   Shape shapeOfCall(uint32_t localIndex) const;
   std::string mark();
   std::string order(Member &member, cudaStream_t stream);
   std::string makeCommunicator();
-  std::string makeInstance(const MscclcKernel &kernel, MscclcInstance *&instance);
+  Prepared prepare(const MscclcKernel &kernel);
+  std::string findWindow(uint64_t bytes, const MscclcBuffer *besides, MscclcBuffer *&window);
   std::string agree(const std::string &why);
   bool capturing() const;
   bool isOnNccl() const { return place_.ranksPerNode != place_.ranks; }
@@ -105,13 +113,8 @@ private:
   std::string refused_;
   std::mutex handle_; ///< for communicator_ without the other lock; whoever changes it holds both
   MscclcCommunicator *communicator_ = nullptr;
-  MscclcBuffer *input_ = nullptr;
-  MscclcBuffer *output_ = nullptr;
+  std::vector<MscclcBuffer *> windows_; ///< kernels share them, as calls follow each other
   OwnMemory own_;
-  struct Prepared {
-    MscclcInstance *instance = nullptr;
-    std::string why;
-  };
   std::map<const MscclcKernel *, Prepared> instances_;
   bool earlierRuns_ = false; ///< an earlier call was not done when the round began
   Failure lost_;             ///< the first; whoever changes it holds handle_

@@ -396,10 +396,6 @@ cudaError_t cudaMemset(void *memory, int value, size_t bytes) {
   enqueue(nullptr, [=] { std::memset(memory, value, bytes); });
   return cudaStreamSynchronize(nullptr);
 }
-cudaError_t cudaMemGetInfo(size_t *available, size_t *all) {
-  *available = *all = size_t{80} << 30;
-  return cudaSuccess;
-}
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream) {
   counted(__func__);
   enqueue(stream, [=] { std::memset(memory, value, bytes); });

@@ -108,6 +108,14 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
   allocations[static_cast<char *>(*memory)] = {bytes, file, {}, 0, currentDevice(), false};
   return cudaSuccess;
 }
+/// Of all devices together, without what is mapped by cuMemMap.
+cudaError_t cudaMemGetInfo(size_t *available, size_t *all) {
+  *available = *all = size_t{80} << 30;
+  const Guard guard(mutex);
+  for (const auto &[begin, allocation] : allocations)
+    *available -= allocation.bytes;
+  return cudaSuccess;
+}
 cudaError_t cudaMallocAsync(void **memory, size_t bytes, cudaStream_t) {
   const cudaError_t result = cudaMalloc(memory, bytes);
   const Guard guard(mutex);

@@ -11,6 +11,17 @@
 
 using namespace testing;
 
+namespace {
+
+/// Bytes of the fake's devices together.
+size_t freeMemory() {
+  size_t available = 0, all = 0;
+  cudaMemGetInfo(&available, &all);
+  return available;
+}
+
+} // namespace
+
 TEST_CASE("A kernel runs an AllReduce that it is listed for") {
   for (const int ranks : {2, 4}) {
     World world(ranks);
@@ -27,6 +38,27 @@ TEST_CASE("A kernel runs an AllReduce that it is listed for") {
       CHECK_THAT(said, containsText("allreduce of 400000 bytes of f32, sum, 2 ranks: kernel 'allreduce_allpairs'"));
     }
   }
+}
+
+TEST_CASE("A communicator has windows for the kernels that were called, and one where they work in place") {
+  World world(2);
+  const auto taken = [before = freeMemory()] { return before - freeMemory(); };
+  CHECK(reducesRight<float>(world, 1000, ncclFloat32, ncclSum));
+  const size_t small = taken(); // of a kernel that is listed up to 256K: windows, and scratch for packets
+  CHECK(small >= size_t{2} << 18);
+  CHECK(small < size_t{6} << 20);
+  CHECK(reducesRight<float>(world, 100000, ncclFloat32, ncclSum)); // of one for all that fits into 16M
+  const size_t large = taken() - small;
+  CHECK(large >= size_t{2} << 24);
+  CHECK(large < size_t{3} << 24);
+  const auto exchange = [&](int rank) {
+    return ncclAlltoAll(world.inputs[rank], world.outputs[rank], 500, ncclFloat32, world.comms[rank],
+                        world.streams[rank]);
+  };
+  CHECK(world.inGroup(exchange) == ncclSuccess); // its output takes the window that is there
+  const size_t input = taken() - large - small;
+  CHECK(input >= size_t{2} << 24);
+  CHECK(input < size_t{3} << 24);
 }
 
 TEST_CASE("The greatest and the least are never made by a kernel that sums") {
