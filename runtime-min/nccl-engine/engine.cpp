@@ -76,9 +76,10 @@ std::unique_ptr<Memory> NcclEngine::memory(uint64_t bytes) {
 }
 
 Status NcclEngine::openPorts(const MscclcKernel &kernel, bool wanted, std::unique_ptr<Ports> &ports) {
-  std::vector<Bytes> all;
+  std::vector<Message> all;
   MSCCLC_TRY(meeting().exchange(format("kernel '%s': other nodes", kernel.name), Bytes(1, wanted ? 1 : 0), all));
-  const bool anywhere = std::find(all.begin(), all.end(), Bytes{1}) != all.end();
+  const bool anywhere =
+      std::any_of(all.begin(), all.end(), [](const Message &theirs) { return theirs.bytes == Bytes{1}; });
   return anywhere ? NcclPorts::open(*this, kernel, ports) : Status{};
 }
 

@@ -24,8 +24,7 @@ Status NcclMemory::allocate(const std::string &what, bool multicast) {
     mine = engine_.platform().use(nccl.devices[i]);
     // NCCL does not say that it is out of memory in any other way than that it failed.
     if (mine.ok() && (bytes() > largestMemory || nccl.library.memAlloc(&memory, wholePages(bytes())) != 0))
-      mine = failure(MSCCLC_ERROR_MEMORY, "%s: ncclMemAlloc of %llu bytes failed", what.c_str(),
-                     static_cast<unsigned long long>(bytes()));
+      mine = failure(MSCCLC_ERROR_MEMORY, "%s: ncclMemAlloc of %llu bytes failed", what.c_str(), wide(bytes()));
     if (mine.ok())
       local_.push_back(memory);
     if (mine.ok())
@@ -55,7 +54,7 @@ Status NcclMemory::connect(const std::string &what, Status mine) {
   for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i)
     within.push_back(withinPage(i));
   std::vector<Message> all;
-  MSCCLC_TRY(engine_.meeting().agree(what, mine, bytesOf(within.data(), within.size()), {}, all));
+  MSCCLC_TRY(engine_.meeting().agree(what, mine, bytesOf(within.data(), within.size()), all));
   for (const auto &[said, ignored] : all) {
     const size_t first = offsets_.size();
     offsets_.resize(first + said.size() / sizeof(uint64_t));
@@ -89,7 +88,7 @@ Status NcclMemory::registerWindows(const std::string &what) {
   }
   // Where one process has no window, the others do without theirs too.
   std::vector<Message> all;
-  return engine_.meeting().agree(what + ": windows", mine, {}, {}, all);
+  return engine_.meeting().agree(what + ": windows", mine, {}, all);
 }
 
 Status NcclMemory::findPeers(uint32_t localIndex) {

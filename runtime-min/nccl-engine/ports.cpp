@@ -49,15 +49,14 @@ Status NcclPorts::open(NcclEngine &engine, const MscclcKernel &kernel, std::uniq
   // NCCL waits for all ranks, so all must come.
   const std::string what = format("kernel '%s'", kernel.name);
   std::vector<Message> all;
-  MSCCLC_TRY(
-      engine.meeting().agree(what + ": ports", checkBody(engine.nccl().library, what, kernel.network), {}, {}, all));
+  MSCCLC_TRY(engine.meeting().agree(what + ": ports", checkBody(engine.nccl().library, what, kernel.network), {}, all));
   std::unique_ptr<NcclPorts> ports(new NcclPorts(engine, kernel));
   Status mine = ports->create(what);
   const uint32_t contexts = mine.ok() ? kernel.network->contexts(ports->ranks_[0].made.data()) : 0;
   if (mine.ok() && contexts == 0)
     mine = failure(MSCCLC_ERROR_UNSUPPORTED, "%s has port channels to other nodes, and NCCL %s has no GIN here (%s)",
                    what.c_str(), NcclLibrary::nameOf(engine.nccl().library.version).c_str(), howToHaveGin().c_str());
-  MSCCLC_TRY(engine.meeting().agree(what + ": ports are open", mine, bytesOf(&contexts, 1), {}, all));
+  MSCCLC_TRY(engine.meeting().agree(what + ": ports are open", mine, bytesOf(&contexts, 1), all));
   for (const Message &theirs : all)
     if (theirs.bytes != bytesOf(&contexts, 1))
       return failure(MSCCLC_ERROR_UNSUPPORTED, "%s: NCCL's GIN has not %u contexts in all processes", what.c_str(),
@@ -149,10 +148,10 @@ void NcclPorts::beginSettling() {
 
 /// A process may have missed settlings, and makes up for them.
 Status NcclPorts::sendSettling() {
-  std::vector<Bytes> all;
+  std::vector<Message> all;
   MSCCLC_TRY(engine_.meeting().exchange(format("kernel '%s': settling", kernel_.name), bytesOf(&settlings_, 1), all));
   uint64_t round = 0;
-  for (const Bytes &bytes : all) {
+  for (const auto &[bytes, ignored] : all) {
     uint64_t theirs = 0;
     std::memcpy(&theirs, bytes.data(), std::min(bytes.size(), sizeof(theirs)));
     round = std::max(round, theirs + 1);
@@ -182,8 +181,7 @@ Status NcclPorts::result() const {
     if (stall.kind == MSCCLC_WAIT_FLUSH)
       return failure(MSCCLC_ERROR_TIMEOUT,
                      "%srank %u has sent to rank %u over the network has not left it %s (port channel %llu of rank %u)",
-                     late.c_str(), stall.rank, stall.peer, limit, static_cast<unsigned long long>(stall.index),
-                     stall.rank);
+                     late.c_str(), stall.rank, stall.peer, limit, wide(stall.index), stall.rank);
     if (stall.peer == MSCCLC_UNPAIRED)
       return failure(MSCCLC_ERROR_TIMEOUT,
                      "%sother nodes have sent to rank %u over the network has not arrived %s (by port channels that it "
@@ -191,8 +189,7 @@ Status NcclPorts::result() const {
                      late.c_str(), stall.rank, limit);
     return failure(MSCCLC_ERROR_TIMEOUT,
                    "%srank %u has sent to rank %u over the network has not arrived %s (port channel %llu of rank %u)",
-                   late.c_str(), stall.peer, stall.rank, limit, static_cast<unsigned long long>(stall.index),
-                   stall.rank);
+                   late.c_str(), stall.peer, stall.rank, limit, wide(stall.index), stall.rank);
   }
   return {};
 }

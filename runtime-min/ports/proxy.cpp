@@ -158,7 +158,7 @@ Status Proxy::serve(const MscclcTrigger &request) {
   const uint32_t self = communicator_.firstLocalRank() + localIndex_;
   const auto wrong = [&](const char *why) {
     return failure(MSCCLC_ERROR_KERNEL, "kernel '%s', rank %u, request %llu for port channel %u: %s", kernel_.name,
-                   self, static_cast<unsigned long long>(next_), request.channel, why);
+                   self, wide(next_), request.channel, why);
   };
   if (request.channel >= counts_.size())
     return wrong("no such channel");

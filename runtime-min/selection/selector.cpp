@@ -85,7 +85,7 @@ Status checkEntry(const Entry &entry, const MscclcQuery &query, const Tags &want
   MSCCLC_TRY(checkFit(*entry.kernel, query));
   if (query.message_bytes < entry.minBytes || query.message_bytes > entry.maxBytes)
     return failure(MSCCLC_ERROR_NO_KERNEL, "kernel '%s': chosen for %llu to %llu bytes", entry.kernel->name,
-                   static_cast<unsigned long long>(entry.minBytes), static_cast<unsigned long long>(entry.maxBytes));
+                   wide(entry.minBytes), wide(entry.maxBytes));
   for (const std::string &tag : wanted)
     if (entry.tags.count(tag) == 0)
       return failure(MSCCLC_ERROR_NO_KERNEL, "kernel '%s': no tag %s", entry.kernel->name, tag.c_str());
@@ -141,9 +141,8 @@ Status select(const MscclcSelector *selector, const MscclcQuery &query, const Ms
   if (pick >= fitting.size())
     return failure(MSCCLC_ERROR_NO_KERNEL, "no kernel for %s, %u ranks, %llu bytes of %s, operation %s, %s; of %zu:%s",
                    query.collective == nullptr ? "no collective" : query.collective, query.ranks,
-                   static_cast<unsigned long long>(query.message_bytes), nameOfType(query.dtype),
-                   nameOfReduceOp(query.reduce_op), query.in_place != 0 ? "in place" : "out of place", entries.size(),
-                   reasons.c_str());
+                   wide(query.message_bytes), nameOfType(query.dtype), nameOfReduceOp(query.reduce_op),
+                   query.in_place != 0 ? "in place" : "out of place", entries.size(), reasons.c_str());
   chosen = fitting[pick]->kernel;
   return {};
 }
@@ -178,7 +177,7 @@ int32_t mscclc_selector_add(MscclcSelector *selector, const MscclcKernel *kernel
   Entry entry = entryOf(*kernel, tags, min_bytes, max_bytes, priority);
   if (entry.minBytes > entry.maxBytes)
     return report(failure(MSCCLC_ERROR_ARGUMENT, "kernel '%s' takes no message of %llu to %llu bytes", kernel->name,
-                          static_cast<unsigned long long>(min_bytes), static_cast<unsigned long long>(max_bytes)));
+                          wide(min_bytes), wide(max_bytes)));
   selector->entries.push_back(std::move(entry));
   return MSCCLC_OK;
 }

@@ -21,6 +21,10 @@ Status systemFailure(const std::string &what);
 /// A code that a kernel's own functions returned.
 Status kernelFailure(int32_t code, const char *kernel, uint32_t rank);
 
+/// A number for %llu.
+inline unsigned long long wide(uint64_t number) {
+  return number;
+}
 /// printf into a string.
 std::string format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

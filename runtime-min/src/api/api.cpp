@@ -45,35 +45,8 @@ Status noHandle(const char *what) {
   return failure(MSCCLC_ERROR_ARGUMENT, "no %s", what);
 }
 
-/// A process that did not come here may still use what is retired.
-Status meet(Communicator &communicator, const std::string &what) {
-  Status met = communicator.barrier(what);
-  if (!met.ok())
-    communicator.fail(met);
-  return met;
-}
-
 /// CUDA tells of a graph's end some time after that.
 constexpr std::chrono::milliseconds patience{1000};
-
-Status inGraph(const std::string &what, bool isHere) {
-  return failure(MSCCLC_ERROR_IN_GRAPH, "%s: a graph%s has captured launches of it; destroy the graph before",
-                 what.c_str(), isHere ? "" : " of another process");
-}
-
-/// Everybody says whether graphs hold what is to be retired; MSCCLC_ERROR_IN_GRAPH if any does.
-template <class Lasts> Status meetWithoutGraphs(Communicator &communicator, const std::string &what, Lasts lasts) {
-  const bool mine = lasts();
-  std::vector<Bytes> all;
-  if (Status met = communicator.exchange(what + ": launches are over", Bytes(1, mine ? 1 : 0), all); !met.ok()) {
-    communicator.fail(met);
-    return met;
-  }
-  const bool any = std::any_of(all.begin(), all.end(), [](const Bytes &one) { return one == Bytes(1, 1); });
-  if (!any)
-    return {};
-  return inGraph(what, mine);
-}
 
 /// This process's launches are over, and it has unmapped what is not its own: it may leave, whatever the others do.
 /// `together`: everybody's are, and everybody has, after which memory may be freed. A communicator that has failed is
@@ -82,27 +55,35 @@ template <class Lasts> Status meetWithoutGraphs(Communicator &communicator, cons
 template <class Lasts, class Close>
 Status retire(Communicator &communicator, const std::string &what, bool together, Lasts lasts, Close close) {
   Status status = communicator.settle();
-  bool isWell = status.ok() && communicator.health().ok();
-  if (isWell) {
-    if (together)
-      status = meetWithoutGraphs(communicator, what, lasts);
-    else
-      status = lasts() ? inGraph(what, true) : communicator.drainPorts();
-    if (status.code == MSCCLC_ERROR_IN_GRAPH)
-      return status;
-    isWell = status.ok();
+  const bool isWell = status.ok() && communicator.health().ok();
+  std::vector<Message> all;
+  if (isWell && lasts())
+    status = failure(MSCCLC_ERROR_IN_GRAPH, "%s: a graph has captured launches of it; destroy the graph before",
+                     what.c_str());
+  if (isWell && together) {
+    status = communicator.meeting().agree(what + ": launches are over", status, {}, all);
+    if (all.empty())
+      communicator.fail(status);
+  } else if (isWell && status.ok()) {
+    status = communicator.drainPorts();
   }
+  if (status.code == MSCCLC_ERROR_IN_GRAPH)
+    return status;
   close();
-  return isWell && together ? meet(communicator, what + ": unmapped") : status;
+  if (!isWell || !status.ok() || !together)
+    return status;
+  status = communicator.meeting().exchange(what + ": unmapped", {}, all);
+  if (!status.ok()) // who did not come here may still use what is retired
+    communicator.fail(status);
+  return status;
 }
 
 Status checkLocal(const MscclcBuffer &buffer, uint32_t rank, uint64_t offset, uint64_t bytes) {
   if (!buffer.owner->communicator->isLocal(rank))
     return failure(MSCCLC_ERROR_ARGUMENT, "rank %u is not in this process", rank);
   if (offset > buffer.region->bytes() || bytes > buffer.region->bytes() - offset)
-    return failure(MSCCLC_ERROR_ARGUMENT, "%llu bytes at offset %llu of a buffer of %llu",
-                   static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset),
-                   static_cast<unsigned long long>(buffer.region->bytes()));
+    return failure(MSCCLC_ERROR_ARGUMENT, "%llu bytes at offset %llu of a buffer of %llu", wide(bytes), wide(offset),
+                   wide(buffer.region->bytes()));
   return {};
 }
 
@@ -182,7 +163,7 @@ int32_t copyPart(const MscclcBuffer *buffer, uint32_t rank, uint64_t offset, con
 }
 
 std::string sized(const char *what, uint64_t bytes) {
-  return format("%s of %llu bytes", what, static_cast<unsigned long long>(bytes));
+  return format("%s of %llu bytes", what, wide(bytes));
 }
 
 } // namespace
@@ -260,7 +241,10 @@ int32_t mscclc_communicator_synchronize(MscclcCommunicator *communicator) {
 }
 
 int32_t mscclc_communicator_barrier(MscclcCommunicator *communicator) {
-  return on(communicator, [](Communicator &c) { return c.barrier("barrier"); });
+  return on(communicator, [](Communicator &c) {
+    std::vector<Message> all;
+    return c.meeting().exchange("barrier", {}, all);
+  });
 }
 
 int32_t mscclc_communicator_health(MscclcCommunicator *communicator) {

@@ -84,33 +84,33 @@ std::string nameOf(const RankRange &range) {
 }
 
 Place::~Place() {
-  if (!made_.empty() && made_[0] != '@')
-    ::unlink(made_.c_str());
-  if (!folder_.empty())
-    ::rmdir(folder_.c_str());
+  if (!made.empty() && made[0] != '@')
+    ::unlink(made.c_str());
+  if (!folder.empty())
+    ::rmdir(folder.c_str());
 }
 
 Status Place::take(const std::string &path, bool isHub) {
-  MSCCLC_TRY(Address::ofPath(path, address_));
+  MSCCLC_TRY(Address::ofPath(path, address));
   if (!isHub)
     return {};
-  MSCCLC_TRY(listenAt(address_, listener_));
-  made_ = path; // what others have made there is not removed
+  MSCCLC_TRY(listenAt(address, listener));
+  made = path; // what others have made there is not removed
   return {};
 }
 
 Status Place::listenInNewFolder() {
   const char *const set = std::getenv("TMPDIR");
-  std::string folder;
+  std::string name;
   // A socket's path is short.
   for (const std::string &parent : {std::string(set == nullptr ? "" : set), std::string("/tmp")}) {
-    folder = parent + "/mscclc-XXXXXX";
-    if (parent.empty() || parent[0] != '/' || folder.size() > 90 || ::mkdtemp(folder.data()) == nullptr)
+    name = parent + "/mscclc-XXXXXX";
+    if (parent.empty() || parent[0] != '/' || name.size() > 90 || ::mkdtemp(name.data()) == nullptr)
       continue;
-    folder_ = folder;
-    return take(folder_ + "/rank0", true);
+    folder = name;
+    return take(folder + "/rank0", true);
   }
-  return systemFailure("rendezvous: a folder '" + folder + "' for the socket");
+  return systemFailure("rendezvous: a folder '" + name + "' for the socket");
 }
 
 Status Place::agree(const Allgather &allgather, const RankRange &mine, uint32_t ranks, FindAddress findAddress) {
@@ -126,7 +126,7 @@ Status Place::agree(const Allgather &allgather, const RankRange &mine, uint32_t 
   File onNetwork;
   if (mine.first == 0) {
     Status listening = listenInNewFolder();
-    own.path = address_;
+    own.path = address;
     if (listening.ok() && mayBeApart)
       listening = findAddress(own.network);
     if (listening.ok() && mayBeApart)
@@ -144,12 +144,12 @@ Status Place::agree(const Allgather &allgather, const RankRange &mine, uint32_t 
   const auto hub = std::find_if(cards.begin(), cards.end(), [](const Card &card) { return card.range.first == 0; });
   if (hub == cards.end())
     return failure(MSCCLC_ERROR_RENDEZVOUS, "allgather: no process has rank 0");
-  token_ = hub->token;
+  token = hub->token;
   const bool together = std::all_of(cards.begin(), cards.end(),
                                     [&](const Card &card) { return std::strcmp(card.machine, hub->machine) == 0; });
-  address_ = together ? hub->path : hub->network;
+  address = together ? hub->path : hub->network;
   if (!together)
-    listener_ = std::move(onNetwork);
+    listener = std::move(onNetwork);
   return {};
 }
 

@@ -30,8 +30,7 @@ std::string nameOf(const RankRange &range);
 
 using Token = std::array<uint8_t, 16>;
 
-class Place {
-public:
+struct Place {
   Place() = default;
   Place(const Place &) = delete;
   Place &operator=(const Place &) = delete;
@@ -44,21 +43,14 @@ public:
   /// `findAddress` says; if that is null it fails in all processes, as it does where one of them fails. `ranks`: of all
   /// processes.
   Status agree(const Allgather &allgather, const RankRange &mine, uint32_t ranks, FindAddress findAddress);
-
-  const Address &address() const { return address_; }
-  /// What a process that comes to the hub must know, so that none of another communicator is taken in; zero where
-  /// nobody else can come.
-  const Token &token() const { return token_; }
-  /// The hub's.
-  const File &listener() const { return listener_; }
-
-private:
   Status listenInNewFolder();
 
-  Address address_;
-  Token token_{};
-  File listener_;
-  std::string made_, folder_; ///< the socket's file and folder, to be removed
+  Address address;
+  /// What a process that comes to the hub must know, so that none of another communicator is taken in; zero where
+  /// nobody else can come.
+  Token token{};
+  File listener;            ///< the hub's
+  std::string made, folder; ///< the socket's file and folder, to be removed
 };
 
 } // namespace mscclc::rt

@@ -45,8 +45,8 @@ void Rendezvous::send(FrameKind kind, uint32_t process, uint32_t round, const By
   }
 }
 
-Status Rendezvous::exchange(const std::string &what, Bytes message, const std::vector<int> &files,
-                            std::vector<Message> &all) {
+Status Rendezvous::exchange(const std::string &what, Bytes message, std::vector<Message> &all,
+                            const std::vector<int> &files) {
   all.clear();
   all.resize(processes_.size());
   const uint32_t round = round_++;
@@ -82,21 +82,12 @@ Status Rendezvous::exchange(const std::string &what, Bytes message, const std::v
   return mismatch;
 }
 
-Status Rendezvous::exchange(const std::string &what, Bytes message, std::vector<Bytes> &all) {
-  std::vector<Message> messages;
-  MSCCLC_TRY(exchange(what, std::move(message), {}, messages));
-  all.clear();
-  for (Message &one : messages)
-    all.push_back(std::move(one.bytes));
-  return {};
-}
-
-Status Rendezvous::agree(const std::string &what, const Status &mine, const Bytes &message,
-                         const std::vector<int> &files, std::vector<Message> &all) {
+Status Rendezvous::agree(const std::string &what, const Status &mine, const Bytes &message, std::vector<Message> &all,
+                         const std::vector<int> &files) {
   Bytes said = bytesOf(&mine.code, 1);
   const Bytes text(mine.text.begin(), mine.text.end()), &rest = mine.ok() ? message : text;
   said.insert(said.end(), rest.begin(), rest.end());
-  const Status exchanged = exchange(what, std::move(said), files, all);
+  const Status exchanged = exchange(what, std::move(said), all, files);
   if (!exchanged.ok())
     all.clear();
   MSCCLC_TRY(mine);

@@ -47,13 +47,12 @@ public:
   uint32_t self() const { return self_; }
 
   /// One round. `what` names it: processes that come to different rounds fail, and say so.
-  Status exchange(const std::string &what, Bytes message, const std::vector<int> &files, std::vector<Message> &all);
-  /// The same without files.
-  Status exchange(const std::string &what, Bytes message, std::vector<Bytes> &all);
+  Status exchange(const std::string &what, Bytes message, std::vector<Message> &all,
+                  const std::vector<int> &files = {});
   /// The same, if all is well in every process (`mine`: in this one). Else the failure of this process, or that of
   /// another. So none of them waits for one that cannot go on. `all` is empty if the processes did not come.
-  Status agree(const std::string &what, const Status &mine, const Bytes &message, const std::vector<int> &files,
-               std::vector<Message> &all);
+  Status agree(const std::string &what, const Status &mine, const Bytes &message, std::vector<Message> &all,
+               const std::vector<int> &files = {});
   /// Tells all other processes.
   void abort(const Status &reason);
   /// Tells them that this process ends its part.

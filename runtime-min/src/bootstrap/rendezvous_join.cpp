@@ -99,7 +99,7 @@ Status Rendezvous::join(Options options, std::unique_ptr<Rendezvous> &result) {
     MSCCLC_TRY(given.allgather.call == nullptr
                    ? place.take(given.path, given.mine.first == 0)
                    : place.agree(given.allgather, given.mine, given.ranks, given.onNetwork));
-    r->options_.path = place.address().name();
+    r->options_.path = place.address.name();
     const Clock::time_point deadline = Clock::now() + given.timeout;
     MSCCLC_TRY(given.mine.first == 0 ? r->gather(place, deadline) : r->enter(place, deadline));
   }
@@ -122,16 +122,16 @@ Status Rendezvous::gather(const Place &place, Clock::time_point deadline) {
   };
   while (seen() < options_.ranks && refused.empty() && Clock::now() < deadline) {
     // Those that are too many wait to be accepted.
-    std::vector<pollfd> entries{{strangers.size() < maxStrangers ? place.listener().get() : -1, POLLIN, 0}};
+    std::vector<pollfd> entries{{strangers.size() < maxStrangers ? place.listener.get() : -1, POLLIN, 0}};
     for (const Stranger &stranger : strangers)
       entries.push_back({stranger.connection.file(), POLLIN, 0});
     const Clock::time_point next = strangers.empty() ? deadline : std::min(deadline, strangers.front().came + patience);
     ::poll(entries.data(), entries.size(), std::max(1, millisecondsUntil(next)));
-    refused = hear(strangers, guests, options_, place.token());
+    refused = hear(strangers, guests, options_, place.token);
     Connection connection;
     if ((entries[0].revents & POLLIN) == 0)
       continue;
-    if (Connection::from(place.listener(), connection).ok())
+    if (Connection::from(place.listener, connection).ok())
       strangers.push_back({std::move(connection), Clock::now()});
     else // who could not be accepted, for want of descriptors, still waits
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -162,8 +162,8 @@ Status Rendezvous::gather(const Place &place, Clock::time_point deadline) {
 
 Status Rendezvous::enter(const Place &place, Clock::time_point deadline) {
   connections_.emplace_back();
-  MSCCLC_TRY(Connection::to(place.address(), deadline, connections_[0]));
-  const Hello hello{options_.ranks, processes_[0], place.token()};
+  MSCCLC_TRY(Connection::to(place.address, deadline, connections_[0]));
+  const Hello hello{options_.ranks, processes_[0], place.token};
   const Bytes payload = bytesOf(&hello, 1);
   Frame frame;
   if (!connections_[0].send({}, payload.data(), payload.size()))

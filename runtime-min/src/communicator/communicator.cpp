@@ -107,14 +107,14 @@ Status Communicator::meet(const MscclcCommunicatorOptions &options) {
   const std::chrono::milliseconds timeout(
       options.setup_timeout_ms == 0 ? defaultSetupMs : std::min(options.setup_timeout_ms, longestMs));
   setupTimeoutNs_ = static_cast<uint64_t>(timeout.count()) * 1000000;
-  Rendezvous::Options meeting;
-  meeting.path = options.rendezvous == nullptr ? "" : options.rendezvous;
-  meeting.allgather = {options.allgather, options.allgather_context, options.process, options.processes};
-  meeting.ranks = ranks();
-  meeting.mine = site_.mine;
-  meeting.timeout = timeout;
-  meeting.failed = [this](const Status &reason) { watch_->fail(reason); };
-  MSCCLC_TRY(engine_->meet(*platform_, site_, std::move(meeting)));
+  Rendezvous::Options others;
+  others.path = options.rendezvous == nullptr ? "" : options.rendezvous;
+  others.allgather = {options.allgather, options.allgather_context, options.process, options.processes};
+  others.ranks = ranks();
+  others.mine = site_.mine;
+  others.timeout = timeout;
+  others.failed = [this](const Status &reason) { watch_->fail(reason); };
+  MSCCLC_TRY(engine_->meet(*platform_, site_, std::move(others)));
   return introduceRanks();
 }
 
@@ -125,10 +125,10 @@ Status Communicator::introduceRanks() {
     MSCCLC_TRY(platform_->examine(device(i), cards[i].device));
     cards[i].platform = platform_->kind();
   }
-  std::vector<Bytes> all;
-  MSCCLC_TRY(exchange("create communicator", bytesOf(cards.data(), cards.size()), all));
+  std::vector<Message> all;
+  MSCCLC_TRY(meeting().exchange("create communicator", bytesOf(cards.data(), cards.size()), all));
   hasMulticast_ = ranks() > 1;
-  for (const Bytes &bytes : all)
+  for (const auto &[bytes, ignored] : all)
     for (size_t at = 0; at + sizeof(RankCard) <= bytes.size(); at += sizeof(RankCard)) {
       RankCard card;
       std::memcpy(&card, bytes.data() + at, sizeof(card));
@@ -174,13 +174,13 @@ void Communicator::fail(const Status &reason) {
   const bool first = watch_->fail(reason);
   engine_->giveUp();
   if (first)
-    engine_->meeting().abort(reason);
+    meeting().abort(reason);
 }
 
 void Communicator::leave() {
-  engine_->meeting().leave();
+  meeting().leave();
   if (!engine_->outlasts())
-    engine_->meeting().awaitLeave();
+    meeting().awaitLeave();
 }
 
 Status Communicator::settle() {
@@ -209,11 +209,6 @@ Status Communicator::clear(const Memory &memory) {
   return {};
 }
 
-Status Communicator::barrier(const std::string &what) {
-  std::vector<Bytes> all;
-  return exchange(what, {}, all);
-}
-
 Status Communicator::settlePorts() {
   // All send before any waits: ranks that share a device may share a queue of it.
   Status sent;
@@ -240,15 +235,15 @@ Status Communicator::reset() {
     return status;
   const uint64_t count = instances_.size();
   std::vector<Message> all;
-  MSCCLC_TRY(agree("reset communicator: launches are over", settle(), bytesOf(&count, 1), all));
+  MSCCLC_TRY(meeting().agree("reset communicator: launches are over", settle(), bytesOf(&count, 1), all));
   for (const Message &theirs : all)
     if (theirs.bytes != bytesOf(&count, 1))
       return failure(MSCCLC_ERROR_RENDEZVOUS, "reset communicator: the processes have not loaded the same kernels");
-  MSCCLC_TRY(agree("reset communicator: nothing is on its way", settlePorts(), {}, all));
+  MSCCLC_TRY(meeting().agree("reset communicator: nothing is on its way", settlePorts(), {}, all));
   for (const std::unique_ptr<Instance> &instance : instances_)
     MSCCLC_TRY(instance->reset());
   watch_->clear();
-  return barrier("reset communicator: everything is as new");
+  return meeting().exchange("reset communicator: everything is as new", {}, all);
 }
 
 void Communicator::removeAll() {

@@ -16,13 +16,14 @@ public:
 
   Platform &platform() { return *platform_; }
   Engine &engine() const { return *engine_; }
+  Rendezvous &meeting() const { return engine_->meeting(); }
   Watch &watch() { return *watch_; }
 
   uint32_t ranks() const { return site_.ranks; }
   uint32_t firstLocalRank() const { return site_.mine.first; }
   uint32_t localRanks() const { return site_.mine.count; }
   bool isLocal(uint32_t rank) const { return rank - firstLocalRank() < localRanks(); }
-  size_t processes() const { return engine_->meeting().processes().size(); }
+  size_t processes() const { return meeting().processes().size(); }
   /// Device of a local rank.
   int32_t device(uint32_t localIndex) const { return site_.rankDevices[localIndex]; }
   const DeviceId &deviceId(uint32_t rank) const { return deviceIds_[rank]; }
@@ -55,16 +56,6 @@ public:
   }
   /// Zeroes the memory of the local ranks.
   Status clear(const Memory &memory);
-  /// Every process sends bytes and gets those of all, in the order of their ranks. Collective.
-  Status exchange(const std::string &what, Bytes mine, std::vector<Bytes> &all) {
-    return engine_->meeting().exchange(what, std::move(mine), all);
-  }
-  /// Rendezvous::agree without files. Collective.
-  Status agree(const std::string &what, const Status &mine, const Bytes &bytes, std::vector<Message> &all) {
-    return engine_->meeting().agree(what, mine, bytes, {}, all);
-  }
-  /// Waits until every process has come here. Collective.
-  Status barrier(const std::string &what);
   /// After a failure: everything as it was made. Collective.
   Status reset();
 

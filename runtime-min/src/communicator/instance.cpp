@@ -29,7 +29,7 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
       ready = ports->reset();
   // A peer's first signal must not come before these counters are there.
   std::vector<Message> all;
-  MSCCLC_TRY(communicator.agree(name + ": ready", ready, {}, all));
+  MSCCLC_TRY(communicator.meeting().agree(name + ": ready", ready, {}, all));
   result = communicator.add(std::move(instance));
   return {};
 }

@@ -11,7 +11,7 @@ namespace {
 
 /// What every process must load the same.
 std::string identityOf(const MscclcKernel &kernel, uint64_t maxMessageBytes) {
-  return rt::identityOf(kernel) + format("%llu", static_cast<unsigned long long>(maxMessageBytes));
+  return rt::identityOf(kernel) + format("%llu", wide(maxMessageBytes));
 }
 
 /// More than any memory holds, and little enough to be multiplied.
@@ -65,7 +65,7 @@ Status Instance::agree(const Status &examined, uint64_t maxMessageBytes) {
   // What is no description has no name.
   const std::string what = checkDescription(&kernel_).ok() ? format("load kernel '%s'", kernel_.name) : "load a kernel";
   std::vector<Message> all;
-  MSCCLC_TRY(communicator_.agree(what, examined, mine, all));
+  MSCCLC_TRY(communicator_.meeting().agree(what, examined, mine, all));
   const auto counts = static_cast<std::ptrdiff_t>(mostThreads_.size() * sizeof(uint32_t));
   for (const auto &[theirs, ignored] : all) {
     if (theirs.size() != mine.size() || !std::equal(mine.begin() + counts, mine.end(), theirs.begin() + counts))
@@ -123,8 +123,7 @@ Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) 
       return failure(MSCCLC_ERROR_NOT_RESIDENT,
                      "kernel '%s': the %llu blocks of %u threads of the %u ranks on device %d wait for each other, and "
                      "%u fit on it at once; use fewer blocks, fewer threads a block or more devices",
-                     kernel_.name, static_cast<unsigned long long>(wanted), threads, sharing, communicator_.device(i),
-                     room);
+                     kernel_.name, wide(wanted), threads, sharing, communicator_.device(i), room);
   }
   return {};
 }

@@ -192,8 +192,7 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
     return {};
   if (call.message_bytes > maxMessageBytes_)
     return failure(MSCCLC_ERROR_SIZE, "kernel '%s' was loaded for messages of up to %llu bytes, not of %llu",
-                   kernel_.name, static_cast<unsigned long long>(maxMessageBytes_),
-                   static_cast<unsigned long long>(call.message_bytes));
+                   kernel_.name, wide(maxMessageBytes_), wide(call.message_bytes));
   const MscclcVariant *variant = findVariant(kernel_, call.dtype, call.reduce_op, call.packet);
   if (variant == nullptr)
     return failure(MSCCLC_ERROR_KERNEL, "kernel '%s' was not compiled for %s, operation %s", kernel_.name,

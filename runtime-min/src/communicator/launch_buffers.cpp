@@ -22,8 +22,7 @@ Status checkFits(const MscclcKernel &kernel, const char *what, const Memory *reg
   if (offset > region->bytes() || bytes > region->bytes() - offset)
     return failure(MSCCLC_ERROR_ARGUMENT,
                    "kernel '%s': %s of %llu bytes at offset %llu runs past its buffer of %llu bytes", kernel.name, what,
-                   static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(offset),
-                   static_cast<unsigned long long>(region->bytes()));
+                   wide(bytes), wide(offset), wide(region->bytes()));
   return {};
 }
 

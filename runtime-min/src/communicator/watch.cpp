@@ -26,9 +26,8 @@ void setAbort(MscclcStatus *status) {
 
 /// What the wait of a stall waits for.
 std::string describeWanted(const MscclcStall &stall) {
-  const auto index = static_cast<unsigned long long>(stall.index);
-  const auto expected = static_cast<unsigned long long>(stall.expected),
-             seen = static_cast<unsigned long long>(stall.seen);
+  const auto index = wide(stall.index);
+  const auto expected = wide(stall.expected), seen = wide(stall.seen);
   switch (static_cast<MscclcWaitKind>(stall.kind)) {
   case MSCCLC_WAIT_MEMORY:
   case MSCCLC_WAIT_PORT:
@@ -62,7 +61,7 @@ std::string describeStall(const char *kernel, const MscclcStall &stall) {
   if (stall.kind == MSCCLC_OVERLAP)
     return format("kernel '%s': rank %u, block %u began launch %llu while another launch of the same instance ran; a "
                   "graph's replays are not ordered against other launches by the runtime",
-                  kernel, stall.rank, stall.block, static_cast<unsigned long long>(stall.index));
+                  kernel, stall.rank, stall.block, wide(stall.index));
   return format("kernel '%s': rank %u, block %u, operation %u waits for %s", kernel, stall.rank, stall.block,
                 stall.operation, describeWanted(stall).c_str());
 }

@@ -120,8 +120,8 @@ Status LocalMemory::connect(const std::string &what, Status mine) {
     }
   }
   std::vector<Message> all, none;
-  MSCCLC_TRY(engine_.meeting().agree(what, mine, bytesOf(handles.data(), handles.size()), descriptors, all));
-  return engine_.meeting().agree(what + ", mapped", mapRemote(what, all), {}, {}, none);
+  MSCCLC_TRY(engine_.meeting().agree(what, mine, bytesOf(handles.data(), handles.size()), all, descriptors));
+  return engine_.meeting().agree(what + ", mapped", mapRemote(what, all), {}, none);
 }
 
 Status LocalMemory::mapRemote(const std::string &what, const std::vector<Message> &all) {
@@ -155,7 +155,7 @@ Status LocalMemory::mapRemote(const std::string &what, const std::vector<Message
 /// Tells the others how a step went here.
 Status LocalMemory::tell(const std::string &what, const Status &mine, bool &allWell) {
   std::vector<Message> all;
-  MSCCLC_TRY(engine_.meeting().exchange(what, Bytes(1, mine.ok() ? 1 : 0), {}, all));
+  MSCCLC_TRY(engine_.meeting().exchange(what, Bytes(1, mine.ok() ? 1 : 0), all));
   allWell =
       std::all_of(all.begin(), all.end(), [](const Message &m) { return m.bytes.size() == 1 && m.bytes[0] == 1; });
   return {};
@@ -171,8 +171,8 @@ Status LocalMemory::makeMulticast(const std::string &what) {
     mine = multicasts.open(engine_.site().ranks, bytes(), made, multicastObject_);
   const File file(made);
   std::vector<Message> all;
-  MSCCLC_TRY(engine_.meeting().exchange(what + ", multicast object", {},
-                                        file.valid() ? std::vector<int>{made} : std::vector<int>(), all));
+  MSCCLC_TRY(engine_.meeting().exchange(what + ", multicast object", {}, all,
+                                        file.valid() ? std::vector<int>{made} : std::vector<int>()));
   if (!isFirst && all[0].files.empty()) {
     mine = failure(MSCCLC_ERROR_UNSUPPORTED, "no multicast object");
   } else if (!isFirst) {

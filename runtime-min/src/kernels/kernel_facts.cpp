@@ -66,11 +66,10 @@ Status checkPlatform(const MscclcKernel &kernel, uint32_t platform) {
 }
 
 Status checkMessage(const MscclcKernel &kernel, uint64_t bytes, uint32_t dtype) {
-  const auto size = static_cast<unsigned long long>(bytes);
+  const auto size = wide(bytes);
   if (bytes < kernel.min_message_bytes || bytes > kernel.max_message_bytes)
     return failure(MSCCLC_ERROR_SIZE, "kernel '%s' takes messages of %llu to %llu bytes, not of %llu", kernel.name,
-                   static_cast<unsigned long long>(kernel.min_message_bytes),
-                   static_cast<unsigned long long>(kernel.max_message_bytes), size);
+                   wide(kernel.min_message_bytes), wide(kernel.max_message_bytes), size);
   const uint32_t element = bytesOfType(dtype);
   if (element == 0)
     return failure(MSCCLC_ERROR_ARGUMENT, "no element type %u", dtype);

@@ -42,7 +42,7 @@ Status checkWhole(const char *path) {
   if (endOfTables(file.get(), header) <= static_cast<uint64_t>(facts.st_size))
     return {};
   return failure(MSCCLC_ERROR_LOAD, "%s: the file is not whole: of its parts some lie beyond its %llu bytes", path,
-                 static_cast<unsigned long long>(facts.st_size));
+                 wide(facts.st_size));
 }
 
 } // namespace mscclc::rt

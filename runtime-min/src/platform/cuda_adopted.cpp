@@ -50,7 +50,7 @@ Status checkMappings(const CudaDriver &driver, CUdeviceptr begin, uint64_t bytes
         return failure(MSCCLC_ERROR_UNSUPPORTED,
                        "the memory was mapped on device %d by cuMemMap, %llu bytes on, without access for device %d; "
                        "give it access (cuMemSetAccess), or use memory of cudaMalloc or mscclc_buffer_allocate",
-                       owner, static_cast<unsigned long long>(at - begin), device);
+                       owner, wide(at - begin), device);
     }
     CUdeviceptr base = 0;
     size_t size = 0;

@@ -158,7 +158,7 @@ public:
     handle.bytes = size;
     if (handle.offset + bytes > size)
       return failure(MSCCLC_ERROR_ARGUMENT, "a buffer of %llu bytes runs past its allocation, which ends %llu bytes on",
-                     static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(size - handle.offset));
+                     wide(bytes), wide(size - handle.offset));
     if (isMapped(driver_, memory)) {
       handle.kind = FileHandle;
       handle.hasFile = 1;

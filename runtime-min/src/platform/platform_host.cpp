@@ -25,7 +25,7 @@ Status mapFile(const File &file, uint64_t bytes, void *&memory) {
   memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file.get(), 0);
   if (memory == MAP_FAILED) {
     memory = nullptr;
-    return systemFailure(format("mmap of %llu bytes", static_cast<unsigned long long>(bytes)));
+    return systemFailure(format("mmap of %llu bytes", wide(bytes)));
   }
   return {};
 }
@@ -61,7 +61,7 @@ public:
       if (!file.valid())
         return systemFailure("memfd_create");
       if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
-        return systemFailure(format("memory of %llu bytes", static_cast<unsigned long long>(bytes)));
+        return systemFailure(format("memory of %llu bytes", wide(bytes)));
     }
     MSCCLC_TRY(mapFile(file, bytes, memory));
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -81,7 +81,7 @@ public:
     constexpr size_t line = 64;
     memory = std::aligned_alloc(line, (bytes + line - 1) / line * line);
     if (memory == nullptr)
-      return systemFailure(format("memory of %llu bytes", static_cast<unsigned long long>(bytes)));
+      return systemFailure(format("memory of %llu bytes", wide(bytes)));
     std::memset(memory, 0, bytes);
     return {};
   }
