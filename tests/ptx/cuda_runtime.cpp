@@ -1,9 +1,11 @@
 // What a library of kernels calls of the CUDA runtime, with the machine in the place of a GPU. Such a library, made by
-// `nvcc -gencode arch=compute_90,code=compute_90 --no-compress -cudart none`, holds its PTX as text. Preloaded into a
-// client of mscclc's runtime on the host, this takes the client's launches.
+// `nvcc -gencode arch=compute_90,code=compute_90 --no-compress -cudart none`, holds its PTX as text. All else of CUDA
+// is the fake of tests/runtime/cuda_fake: memory, streams, graphs, multicast objects. Preloaded before it, into a
+// client of mscclc's runtime, this takes the client's launches.
 //
 // Environment: MSCCLC_PTX_SEED, the seed of the schedule [1].
 #include "machine.h"
+#include "tests/runtime/cuda_fake/fake.h"
 
 #include "mscclc/device.cuh"
 
@@ -44,26 +46,35 @@ const MscclcKernel *kernelOf(const void *stub) {
   return first == nullptr || first->before != nullptr ? nullptr : first->kernel;
 }
 
-/// The input and output of a launch of one of mscclc's kernels.
-std::vector<Region> buffersOf(const void *stub, const std::vector<std::byte> &parameters) {
+/// Says which memory a launch of one of mscclc's kernels gets from its user, and where its packets lie.
+void describeBuffers(const void *stub, Launch &launch) {
   const MscclcKernel *const kernel = kernelOf(stub);
   MscclcRankArgs args;
   MscclcBuffers own;
-  if (kernel == nullptr || parameters.size() < sizeof(Parameters))
-    return {};
-  std::memcpy(&args, parameters.data() + offsetof(Parameters, args), sizeof args);
-  std::memcpy(&own, parameters.data() + offsetof(Parameters, own), sizeof own);
+  if (kernel == nullptr || launch.parameters.size() < sizeof(Parameters))
+    return;
+  std::memcpy(&args, launch.parameters.data() + offsetof(Parameters, args), sizeof args);
+  std::memcpy(&own, launch.parameters.data() + offsetof(Parameters, own), sizeof own);
   if (args.abi_version != MSCCLC_ABI_VERSION)
-    return {};
-  const void *const input = args.staging.input != nullptr ? args.staging.input : own.input;
-  const void *const output = args.staging.output != nullptr ? args.staging.output : own.output;
-  return {{reinterpret_cast<std::uint64_t>(input), kernel->input_bytes(args.rank, args.message_bytes)},
-          {reinterpret_cast<std::uint64_t>(output), kernel->output_bytes(args.rank, args.message_bytes)}};
+    return;
+  const auto region = [](const void *memory, std::uint64_t bytes) {
+    return Region{reinterpret_cast<std::uint64_t>(memory), bytes};
+  };
+  launch.buffers = {region(args.staging.input != nullptr ? args.staging.input : own.input,
+                           kernel->input_bytes(args.rank, args.message_bytes)),
+                    region(args.staging.output != nullptr ? args.staging.output : own.output,
+                           kernel->output_bytes(args.rank, args.message_bytes))};
+  launch.packets = {region(own.scratch, kernel->scratch_bytes(args.scratch_stride))};
 }
 
 class Runtime {
 public:
-  Runtime() : machine_(seedFromEnvironment(), {std::chrono::milliseconds(20), std::chrono::seconds(20)}) {}
+  Runtime()
+      : machine_(seedFromEnvironment(), {std::chrono::milliseconds(20), std::chrono::seconds(20)},
+                 [](std::uint64_t address) {
+                   const std::vector<CUdeviceptr> members = cuda_fake::multicastMembers(address);
+                   return std::vector<std::uint64_t>(members.begin(), members.end());
+                 }) {}
   /// Prints what was found. Races end the process with exit code 1, as the client has no way to see them.
   ~Runtime() {
     const Counts &counts = machine_.counts();
@@ -71,10 +82,12 @@ public:
       return;
     for (const Race &race : machine_.memory().races())
       std::fprintf(stderr, "ptx: race: %s\n", race.text.c_str());
-    std::fprintf(stderr, "ptx: seed %llu: %llu launches, %llu instructions, %llu steps, %llu stale reads, %zu races\n",
-                 static_cast<unsigned long long>(machine_.seed()), static_cast<unsigned long long>(counts.launches),
-                 static_cast<unsigned long long>(counts.instructions), static_cast<unsigned long long>(counts.steps),
-                 static_cast<unsigned long long>(machine_.memory().staleReads()), machine_.memory().races().size());
+    const auto number = [](std::uint64_t n) { return static_cast<unsigned long long>(n); };
+    std::fprintf(stderr,
+                 "ptx: seed %llu: %llu launches, %llu instructions, %llu steps, %llu multicast accesses, "
+                 "%llu stale reads, %zu races\n",
+                 number(machine_.seed()), number(counts.launches), number(counts.instructions), number(counts.steps),
+                 number(counts.multicasts), number(machine_.memory().staleReads()), machine_.memory().races().size());
     if (!machine_.memory().races().empty())
       end();
   }
@@ -105,8 +118,8 @@ public:
     launch.parameters.resize(function.parameterBytes);
     for (std::size_t i = 0; i < function.parameters.size(); ++i)
       std::memcpy(launch.parameters.data() + function.parameters[i].offset, arguments[i], function.parameters[i].bytes);
-    launch.buffers = buffersOf(stub, launch.parameters);
-    static_cast<mscclc::standin::Stream *>(stream)->launch(1, 1, [this, launch] { run(launch); });
+    describeBuffers(stub, launch);
+    cudaFakeLaunch(stream, [this, launch] { run(launch); });
     return 0;
   }
 
@@ -180,16 +193,8 @@ int __cudaLaunchKernel(const void *stub, Dim3 grid, Dim3 block, void **arguments
   return runtime().launch(stub, grid, block, arguments, stream);
 }
 
-// The answers by which a kernel says that it is for the host (MSCCLC_ON_HOST).
-int cudaGetDevice(int *device) {
-  *device = 0;
-  return 0;
-}
+// How many blocks a device holds.
 int cudaFuncGetAttributes(void *, const void *) {
-  return 0;
-}
-int cudaDeviceGetAttribute(int *value, int, int) {
-  *value = -1;
   return 0;
 }
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int, std::size_t) {

@@ -13,6 +13,10 @@ QUICK = ["allgather_hierarchical", "allreduce_packets", "allreduce_pipeline", "a
          "reducescatter_allpairs"]
 
 
+def name_of(program):
+    return program.relative_to(kernels_on_cpu.ROOT).as_posix().removeprefix("samples/")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("samples", nargs="*", type=pathlib.Path)
@@ -35,7 +39,7 @@ def main():
             result = machine.run(library, seed)
             launches += result.launches
             schedules += 1
-            print(f"{sample.relative_to(folder)}: {result.summary.removeprefix('ptx: ')}", flush=True)
+            print(f"{name_of(sample)}: {result.summary.removeprefix('ptx: ')}", flush=True)
             if result.findings:
                 found.append(sample.name)
                 print("\n".join(result.findings))

@@ -1,7 +1,8 @@
 """Compiles kernels to PTX, and runs them on the PTX machine: what `run`, kernels.py and mutants.py share.
 
-The client is mscclc-perf with the runtime's own host platform, so that launches, buffers and counters are those of the
-product. The library mscclc-ptx is preloaded: it stands in for the CUDA runtime, and its device is the machine."""
+The client is a program of the product's runtime, on its CUDA platform, so that launches, graphs, staging and counters are
+those of the product. Preloaded are the library mscclc-ptx, whose device is the machine, and the fake of CUDA of
+tests/runtime."""
 import dataclasses
 import os
 import pathlib
@@ -27,8 +28,9 @@ def add_options(parser):
     parser.add_argument("--arch", default="90", help="virtual architecture that PTX is for: 80, 90 or 100 [90]")
     parser.add_argument("--types", default="float", help="element types, with commas between them [float]")
     parser.add_argument("--threads", type=int, default=32, help="threads of a block, at most [32]")
-    parser.add_argument("--sizes", default="1000:5000:5", help="message sizes, in bytes: least, most and factor")
-    parser.add_argument("--packet", default="all", help="LL8, LL16 or all [all]")
+    parser.add_argument("--sizes", default="1024,260,5120", help="of the launches in a row, in bytes [1024,260,5120]")
+    parser.add_argument("--staging", action="store_true", help="the kernel copies its user's memory")
+    parser.add_argument("--graph", action="store_true", help="launches are captured, and replayed")
     parser.add_argument("--timeout", type=float, default=300, help="seconds that a schedule may take [300]")
 
 
@@ -45,11 +47,12 @@ class Machine:
         self.options = options
         self.folder = tempfile.TemporaryDirectory(prefix="mscclc-ptx-")
         self.libraries = 0
-        machines = list(options.build.rglob("libmscclc-ptx.so"))
-        clients = [path for path in options.build.rglob("mscclc-perf") if path.is_file()]
-        if not machines or not clients:
-            raise SystemExit(f"{options.build} has no libmscclc-ptx.so, or no mscclc-perf: build all first")
-        self.machine, self.client = machines[0], clients[0]
+        found = {name: [path for path in options.build.rglob(name) if path.is_file()] for name in
+                 ("libmscclc-ptx.so", "libcuda_fake.so", "on_fake/libmscclc_runtime.so.*", "mscclc-ptx-client")}
+        missing = [name for name, paths in found.items() if not paths]
+        if missing:
+            raise SystemExit(f"{options.build} has no {', '.join(missing)}: build all first")
+        *self.preloaded, self.client = (paths[0] for paths in found.values())
 
     def compile(self, kernel, headers=HEADERS):
         """A library with the kernel's PTX as text."""
@@ -66,12 +69,12 @@ class Machine:
         return library
 
     def run(self, library, seed):
-        """Three launches in a row of each size, type and packet, on all ranks, with results checked."""
-        least, most, factor = self.options.sizes.split(":")
-        command = [str(self.client), "--host", "--threads", str(self.options.threads), "--warmup", "2", "--iters", "1",
-                   "--repeats", "1", "--minbytes", least, "--maxbytes", most, "--factor", factor,
-                   "--dtype", "all", "--packet", self.options.packet, str(library)]
-        environment = {**os.environ, "LD_PRELOAD": str(self.machine), "MSCCLC_PTX_SEED": str(seed)}
+        """Three launches in a row, twice, of each type and packet, on all ranks, with results checked."""
+        options = self.options
+        command = [str(self.client), "--threads", str(options.threads), "--sizes", options.sizes,
+                   *(["--staging"] if options.staging else []), *(["--graph"] if options.graph else []), str(library)]
+        environment = {**os.environ, "LD_PRELOAD": ":".join(map(str, self.preloaded)), "MSCCLC_PTX_SEED": str(seed),
+                       "CUDA_FAKE_DEVICES": "16", "CUDA_FAKE_MULTICAST": "1"}
         try:
             run = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=self.options.timeout)
         except subprocess.TimeoutExpired:

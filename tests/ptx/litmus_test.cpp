@@ -13,8 +13,8 @@ namespace {
 
 constexpr unsigned mostResults = 4;
 
-/// One letter names a location of 8 bytes, in brackets; %rd1 to %rd9 are free. `out N, %rdM;` makes a register result
-/// N.
+/// One letter names a location of 8 bytes, in brackets, an upper one by its multicast address; %rd1 to %rd9 are free.
+/// `out N, %rdM;` makes a register result N.
 struct Litmus {
   std::vector<std::string> threads; ///< each is a block of one thread
   bool oneDevice = false;           ///< else each is on a device of its own
@@ -24,7 +24,9 @@ std::string entryOf(const std::string &body, unsigned number) {
   std::string text;
   for (std::size_t i = 0; i < body.size(); ++i) {
     if (body[i] == '[' && body.at(i + 2) == ']') {
-      text += "[%rd90+" + std::to_string(64 * (body[i + 1] - 'a')) + "]";
+      const bool isMulticast = body[i + 1] < 'a';
+      text +=
+          (isMulticast ? "[%rd92+" : "[%rd90+") + std::to_string(64 * (body[i + 1] - (isMulticast ? 'A' : 'a'))) + "]";
       i += 2;
     } else if (body.substr(i, 4) == "out ") {
       text += "st.global.u64 [%rd91+" + std::to_string(8 * (body.at(i + 4) - '0')) + "],";
@@ -33,15 +35,16 @@ std::string entryOf(const std::string &body, unsigned number) {
       text += body[i];
     }
   }
-  return ".entry t" + std::to_string(number) + "(.param .u64 p0, .param .u64 p1) {\n.reg .b64 %rd<99>;\n" +
-         "ld.param.u64 %rd90, [p0];\nld.param.u64 %rd91, [p1];\n" + text + "\nret;\n}\n";
+  return ".entry t" + std::to_string(number) + "(.param .u64 p0, .param .u64 p1, .param .u64 p2) {\n" +
+         ".reg .b64 %rd<99>;\nld.param.u64 %rd90, [p0];\nld.param.u64 %rd91, [p1];\nld.param.u64 %rd92, [p2];\n" +
+         text + "\nret;\n}\n";
 }
 
 /// All as one entry, whose blocks differ.
 std::string blocksOf(const std::vector<std::string> &threads) {
-  std::string text =
-      ".entry all(.param .u64 p0, .param .u64 p1) {\n.reg .b64 %rd<99>;\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n"
-      "mov.u32 %r1, %ctaid.x;\n";
+  std::string text = ".entry all(.param .u64 p0, .param .u64 p1, .param .u64 p2) {\n.reg .b64 %rd<99>;\n.reg .pred "
+                     "%p<9>;\n.reg .b32 %r<9>;\n"
+                     "mov.u32 %r1, %ctaid.x;\n";
   for (std::size_t i = 0; i < threads.size(); ++i) {
     std::string one = entryOf(threads[i], 0);
     one = one.substr(one.find("ld.param"));
@@ -63,6 +66,8 @@ struct Seen {
   }
 };
 
+constexpr std::uint64_t multicastBase = 1 << 20; ///< of addresses that stand for those of the locations alone
+
 Seen run(const Litmus &litmus, std::uint64_t schedules = 300) {
   std::string text = ".version 9.0\n.target sm_90\n";
   if (litmus.oneDevice)
@@ -76,7 +81,7 @@ Seen run(const Litmus &litmus, std::uint64_t schedules = 300) {
     alignas(64) std::uint64_t memory[64] = {};
     alignas(64) std::uint64_t results[mostResults] = {};
     const std::uint64_t parameters[] = {reinterpret_cast<std::uint64_t>(memory),
-                                        reinterpret_cast<std::uint64_t>(results)};
+                                        reinterpret_cast<std::uint64_t>(results), multicastBase};
     Launch launch;
     launch.module = &module;
     launch.parameters.resize(sizeof parameters);
@@ -88,7 +93,10 @@ Seen run(const Litmus &litmus, std::uint64_t schedules = 300) {
       launch.stream = &results[i];
       launches.push_back(launch);
     }
-    Machine machine(seed);
+    Machine machine(seed, {}, [&](std::uint64_t address) -> std::vector<std::uint64_t> {
+      return address - multicastBase < sizeof memory ? std::vector{address - multicastBase + parameters[0]}
+                                                     : std::vector<std::uint64_t>();
+    });
     machine.run(launches);
     seen.outcomes.emplace(std::begin(results), std::end(results));
     for (const Race &race : machine.memory().races())
@@ -216,11 +224,65 @@ TEST_CASE("read-modify-writes see the last value") {
   CHECK(seen.has({1, 0}));
 }
 
+TEST_CASE("a fence of aliases stands between a multicast address and the addresses that it stands for") {
+  const std::string store = "multimem.st.relaxed.sys.global.u64 [A], 1; ", fence = "fence.proxy.alias; ";
+  const std::string load = "multimem.ld_reduce.relaxed.sys.global.add.u64 %rd2, [A]; out 1, %rd2; DONE:";
+  const auto racesOf = [](const std::string &sender, const std::string &reader) {
+    return run({{sender + "st.release.sys.global.u64 [b], 1;",
+                 "ld.acquire.sys.global.u64 %rd1, [b]; setp.eq.u64 %p1, %rd1, 0; @%p1 bra DONE; " + reader}})
+        .races.size();
+  };
+  const std::string plain = "ld.global.u64 %rd2, [a]; out 1, %rd2; DONE:", before = "st.global.u64 [a], 1; ";
+  CHECK(racesOf(store, plain) == 1);
+  CHECK(racesOf(store + fence, plain) == 0);
+  CHECK(racesOf(store, fence + plain) == 0);
+  CHECK(racesOf(fence + store, plain) == 1);
+  CHECK(racesOf(before, load) == 1);
+  CHECK(racesOf(before + fence, load) == 0);
+  CHECK(racesOf(store, load) == 0); // both by one kind of address
+  CHECK(run({{before + store}}).races.size() == 1);
+  CHECK(run({{before + fence + store}}).races.empty());
+  CHECK(run({{"ld.global.u64 %rd2, [a]; multimem.st.relaxed.sys.global.u64 [A], 2;"}}).races.size() == 1);
+  CHECK(run({{"ld.global.u64 %rd2, [a]; multimem.st.relaxed.sys.global.u64 [A], %rd2;"}}).races.empty());
+}
+
+TEST_CASE("different launches access a packet slot in an order") {
+  const Module module =
+      readModule(".version 9.0\n.target sm_90\n" + entryOf("ld.relaxed.sys.global.b64 %rd1, [a];", 0) +
+                 entryOf("st.relaxed.sys.global.b64 [a], 1;", 1) + entryOf("st.relaxed.sys.global.u64 [b], 1;", 2) +
+                 entryOf("WAIT: ld.relaxed.sys.global.u64 %rd1, [b]; setp.eq.u64 %p1, %rd1, 0; "
+                         "@%p1 bra WAIT;",
+                         3));
+  // Kernels, by their numbers, on two streams, one after the other.
+  const auto racesOf = [&](const std::vector<std::pair<int, std::uint32_t>> &kernels) {
+    alignas(64) std::uint64_t memory[16] = {};
+    const std::uint64_t parameters[] = {reinterpret_cast<std::uint64_t>(memory), 0, 0};
+    Machine machine(1);
+    for (const auto &[stream, entry] : kernels) {
+      Launch launch;
+      launch.module = &module;
+      launch.entry = entry;
+      launch.parameters.resize(sizeof parameters);
+      std::memcpy(launch.parameters.data(), parameters, sizeof parameters);
+      launch.stream = &parameters[stream];
+      launch.packets = {{parameters[0], 8}};
+      machine.run({launch});
+    }
+    return machine.memory().races().size();
+  };
+  constexpr std::uint32_t load = 0, store = 1, say = 2, hear = 3;
+  CHECK(racesOf({{0, load}, {1, store}}) == 0);
+  CHECK(racesOf({{0, load}, {1, load}, {1, store}}) == 1);
+  CHECK(racesOf({{0, load}, {0, say}, {1, hear}, {1, store}}) == 0);
+  CHECK(racesOf({{0, store}, {1, say}, {1, store}}) == 1);
+  CHECK(racesOf({{0, store}, {1, load}, {1, load}}) == 0); // what a launch has read, the next may read again
+}
+
 TEST_CASE("kernels of a stream follow each other, and a user sees what has come by the end") {
   const Module module = readModule(".version 9.0\n.target sm_90\n" + entryOf("st.global.u64 [a], 1;", 0));
   const auto racesOf = [&](bool oneStream, bool used) {
     alignas(64) std::uint64_t memory[8] = {};
-    const std::uint64_t parameters[] = {reinterpret_cast<std::uint64_t>(memory), 0};
+    const std::uint64_t parameters[] = {reinterpret_cast<std::uint64_t>(memory), 0, 0};
     std::vector<Launch> launches(2);
     for (std::size_t i = 0; i < 2; ++i) {
       launches[i].module = &module;

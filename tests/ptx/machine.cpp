@@ -19,6 +19,9 @@ void Machine::begin(Grid &grid) {
   Stream &stream = at->second;
   if (isNew)
     stream.device = static_cast<std::uint32_t>(streams_.size()) - 1;
+  grid.ordinal = ++stream.launches;
+  for (const Region &region : launch.packets)
+    packets_[region.address] = std::max(packets_[region.address], region.bytes);
   if (launch.parameters.size() < entry.parameterBytes)
     throw Unknown("a launch of " + entry.name + " with too few bytes of parameters");
   grid.blocks.assign(launch.blocks, {0, launch.threads});
@@ -43,14 +46,18 @@ void Machine::begin(Grid &grid) {
   }
   grid.running = static_cast<unsigned>(grid.threads.size());
   memory_.follow(stream.last, grid.numbers);
-  for (const std::uint32_t number : grid.numbers)
-    memory_.fence(number, Scope::Sys, false);
+  fenceAll(grid);
   ++counts_.launches;
 }
 
-void Machine::end(Grid &grid) {
+/// What the boundary of a kernel is to its threads.
+void Machine::fenceAll(const Grid &grid) {
   for (const std::uint32_t number : grid.numbers)
     memory_.fence(number, Scope::Sys, false);
+}
+
+void Machine::end(Grid &grid) {
+  fenceAll(grid);
   for (const Region &buffer : grid.launch.buffers)
     memory_.use(grid.numbers, buffer.address, buffer.bytes);
   streams_[grid.launch.stream].last = grid.numbers;

@@ -5,7 +5,8 @@
 // seed. A thread whose loop of strong loads sees nothing new is parked until one of these locations changes.
 //
 // Premises. The boundary of two kernels of a stream acts as fence.acq_rel.sys of every thread, and orders all before it
-// before all after it. Each stream is a device of its own.
+// before all after it; but it is no fence of aliases. Each stream is a device of its own. A multicast address is an
+// alias of its members' addresses.
 #pragma once
 
 #include "memory.h"
@@ -28,10 +29,14 @@ struct Launch {
   std::vector<std::byte> parameters;
   const void *stream = nullptr;
   std::vector<Region> buffers; ///< that the user accesses before and after the launch
+  std::vector<Region> packets; ///< slots of packets
 };
 
+/// The addresses that a multicast address stands for; none: it is no such address.
+using MulticastMembers = std::function<std::vector<std::uint64_t>(std::uint64_t)>;
+
 struct Counts {
-  std::uint64_t launches = 0, instructions = 0, steps = 0;
+  std::uint64_t launches = 0, instructions = 0, steps = 0, multicasts = 0;
 };
 
 /// How long the machine waits for other threads of the host.
@@ -42,8 +47,8 @@ struct Patience {
 
 class Machine {
 public:
-  explicit Machine(std::uint64_t seed, Patience patience = {})
-      : seed_(seed), patience_(patience), random_(seed), memory_(random_) {}
+  explicit Machine(std::uint64_t seed, Patience patience = {}, MulticastMembers members = {})
+      : seed_(seed), patience_(patience), membersOf_(std::move(members)), random_(seed), memory_(random_) {}
 
   /// Runs launches to their end, together with those that other threads of the host start meanwhile. Throws Unknown,
   /// and Hang where no thread of any launch can go on.
@@ -90,9 +95,10 @@ private:
     std::vector<Block> blocks;
     std::vector<std::uint32_t> numbers; ///< of threads
     unsigned running = 0;
+    std::uint32_t ordinal = 0; ///< of the launch in its stream, from 1
   };
   struct Stream {
-    std::uint32_t device = 0;
+    std::uint32_t device = 0, launches = 0;
     std::map<std::pair<unsigned, unsigned>, std::uint32_t> numbers; ///< [block, thread]
     std::vector<std::uint32_t> last;                                ///< threads of the last launch
   };
@@ -100,6 +106,7 @@ private:
   void begin(Grid &grid);
   void queue(Thread &thread);
   void end(Grid &grid);
+  void fenceAll(const Grid &grid);
   void drive(std::unique_lock<std::mutex> &lock);
   bool awaken();
   std::size_t pick();
@@ -116,17 +123,21 @@ private:
   bool isPrivate(const Thread &thread, std::uint64_t address) const;
   bool access(Thread &thread, Activation &activation, const Instruction &instruction);
   bool atomic(Thread &thread, Activation &activation, const Instruction &instruction);
+  bool multicast(Thread &thread, Activation &activation, const Instruction &instruction);
+  Access accessOf(const Thread &thread, const Instruction &instruction, std::uint64_t address) const;
   std::uint64_t loadShared(Thread &thread, const Access &access);
   void polled(Thread &thread);
   void move(const Thread &thread, Activation &activation, const Instruction &instruction);
 
   std::uint64_t seed_;
   Patience patience_;
+  MulticastMembers membersOf_;
   std::mt19937_64 random_;
   Memory memory_;
   Counts counts_;
   std::map<const void *, Stream> streams_;
-  std::vector<std::unique_ptr<Grid>> grids_; ///< that run
+  std::vector<std::unique_ptr<Grid>> grids_;       ///< that run
+  std::map<std::uint64_t, std::uint64_t> packets_; ///< [address]: bytes of slots
   std::vector<Thread *> ready_, parked_;
   std::mutex mutex_;
   std::condition_variable changed_;

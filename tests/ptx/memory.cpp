@@ -13,12 +13,21 @@ void join(View &into, const View &from) {
     into[i] = std::max(into[i], from[i]);
 }
 
-SharedView joined(const SharedView &a, const SharedView &b) {
-  if (!a || !b)
+void join(Past &into, const Past &from) {
+  join(into.any, from.any);
+  join(into.aliased, from.aliased);
+}
+
+SharedPast joined(const SharedPast &a, const SharedPast &b) {
+  if (!a || !b || a == b)
     return a ? a : b;
-  View view = *a;
-  join(view, *b);
-  return std::make_shared<const View>(std::move(view));
+  Past past = *a;
+  join(past, *b);
+  return std::make_shared<const Past>(std::move(past));
+}
+
+bool contains(const View &view, std::uint32_t thread, Clock clock) {
+  return thread < view.size() && clock <= view[thread];
 }
 
 std::uint64_t hostBytes(std::uint64_t address, unsigned bytes) {
@@ -47,17 +56,26 @@ std::uint32_t Memory::addThread(std::uint32_t device, std::uint32_t block) {
   Thread thread;
   thread.device = device;
   thread.block = block;
-  thread.now.resize(number + 1);
-  thread.now[number] = 1;
+  thread.now.any.resize(number + 1);
+  thread.now.any[number] = 1;
   threads_.push_back(std::move(thread));
   return number;
 }
 
-bool Memory::isBefore(std::uint32_t thread, Clock clock, std::uint32_t now) const {
-  if (thread == host || thread == now)
+bool Memory::isBefore(const Access &earlier, Clock clock, const Access &now) const {
+  const Past &past = threads_[now.thread].now;
+  if (earlier.thread == host)
     return true;
-  const View &view = threads_[now].now;
-  return thread < view.size() && clock <= view[thread];
+  if (earlier.isMulticast != now.isMulticast)
+    return contains(past.aliased, earlier.thread, clock);
+  return earlier.thread == now.thread || contains(past.any, earlier.thread, clock);
+}
+
+/// Whether a strong read of the write happens before `now`.
+bool Memory::isObserved(const Write &write, const Access &now) const {
+  return std::ranges::any_of(write.readers, [&](const Reader &reader) {
+    return isMorallyStrong(write.access, reader.access) && isBefore(reader.access, reader.first, now);
+  });
 }
 
 /// Whether the scope of `a` includes thread `other`.
@@ -81,12 +99,31 @@ bool Memory::isMorallyStrong(const Access &a, const Access &b) const {
          a.bytes == b.bytes;
 }
 
-void Memory::check(const Access &earlier, Clock clock, const Access &now) {
-  if (isBefore(earlier.thread, clock, now.thread) || isMorallyStrong(earlier, now) ||
-      !reported_.emplace(earlier.by, now.by).second)
+/// Looks for accesses on record that conflict with `now`, which is about to come. `changes`: it writes something else
+/// than is there. Else earlier reads find the same either way.
+void Memory::check(const Segment &segment, const Access &now, bool changes) {
+  const auto isAllowed = [&](const Access &earlier) {
+    return isMorallyStrong(earlier, now) && (earlier.packetLaunch == now.packetLaunch || earlier.packetLaunch == 0);
+  };
+  for (const Write &write : segment.writes) {
+    if (!isAllowed(write.access) && !isBefore(write.access, write.clock, now) && !isObserved(write, now))
+      report(write.access, now);
+    if (!now.writes || !changes)
+      continue;
+    for (const Reader &reader : write.readers)
+      if (!isAllowed(reader.access) && !isBefore(reader.access, reader.last, now))
+        report(reader.access, now);
+  }
+}
+
+void Memory::report(const Access &earlier, const Access &now) {
+  if (!reported_.emplace(earlier.by, now.by).second)
     return;
-  races_.push_back({earlier.by, now.by,
-                    describe(earlier) + " and " + describe(now) + " conflict, and causality does not order them"});
+  races_.push_back(
+      {earlier.by, now.by,
+       describe(earlier) + " and " + describe(now) +
+           (isMorallyStrong(earlier, now) ? " access one packet slot in different launches" : " conflict") +
+           ", and causality does not order them"});
 }
 
 void Memory::split(Cell &cell, std::uint8_t at) {
@@ -142,43 +179,55 @@ Memory::Write &Memory::newest(Segment &segment, std::uint64_t cellAddress) {
 std::size_t Memory::floorOf(const Segment &segment, const Access &access) const {
   for (std::size_t i = segment.writes.size(); i-- > 1;) {
     const Write &write = segment.writes[i];
-    if (isBefore(write.access.thread, write.clock, access.thread) || !isMorallyStrong(write.access, access))
+    if (!isMorallyStrong(write.access, access) || isBefore(write.access, write.clock, access) ||
+        isObserved(write, access))
       return i;
-    for (const Reader &reader : write.readers)
-      if (isBefore(reader.access.thread, reader.clock, access.thread))
-        return i;
   }
   return 0;
 }
 
 /// Records a read of `write`, and joins what it released.
 void Memory::read(Write &write, const Access &access) {
-  Thread &thread = threads_[access.thread];
   const auto known = std::ranges::find_if(write.readers, [&](const Reader &reader) {
-    return reader.access.thread == access.thread && reader.access.isStrong() == access.isStrong();
+    const Access &other = reader.access;
+    return other.thread == access.thread && other.isStrong() == access.isStrong() && other.scope == access.scope &&
+           other.isMulticast == access.isMulticast;
   });
-  const Reader reader{access, thread.now[access.thread]};
+  const Clock clock = clockOf(access.thread);
   if (known == write.readers.end())
-    write.readers.push_back(reader);
+    write.readers.push_back({access, clock, clock});
   else
-    *known = reader;
-  if (!access.isStrong() || write.access.thread == host || !isMorallyStrong(write.access, access))
-    return;
+    *known = {access, known->first, clock};
+  if (access.isStrong() && write.access.thread != host && isMorallyStrong(write.access, access))
+    join(access.thread, write, access);
+}
+
+/// The thread acquires what `write` released, or will at its next fence.
+void Memory::join(std::uint32_t number, const Write &write, const Access &access) {
+  Thread &thread = threads_[number];
   for (unsigned scope = 0; scope < numScopes; ++scope) {
     Access pattern = write.access; // the release, as far as its scope reaches
     pattern.scope = static_cast<Scope>(scope);
-    if (!write.release[scope] || !includes(pattern, access.thread))
+    if (!write.release[scope] || !includes(pattern, number))
       continue;
-    if (access.acquires())
-      join(thread.now, *write.release[scope]);
-    else
-      for (unsigned fence = 0; fence <= static_cast<unsigned>(access.scope); ++fence) {
-        pattern = access; // the acquire, as a fence of that scope completes it
-        pattern.scope = static_cast<Scope>(fence);
-        if (includes(pattern, write.access.thread))
-          join(thread.observed[fence], *write.release[scope]);
-      }
+    if (access.acquires()) {
+      ptx::join(thread.now, *write.release[scope]);
+      continue;
+    }
+    for (unsigned fence = 0; fence < numScopes; ++fence) {
+      pattern = access; // the acquire, as a fence of that scope completes it, or a later acquire of the same place
+      pattern.scope = static_cast<Scope>(fence);
+      if (!includes(pattern, write.access.thread))
+        continue;
+      ptx::join(thread.observed[fence], *write.release[scope]);
+      SharedPast &here = thread.observedAt[access.address][fence];
+      here = joined(here, write.release[scope]);
+    }
   }
+  const auto before = thread.observedAt.find(access.address);
+  if (access.acquires() && before != thread.observedAt.end())
+    if (const SharedPast &past = before->second[static_cast<unsigned>(access.scope)])
+      ptx::join(thread.now, *past);
 }
 
 std::uint64_t Memory::load(const Access &access, bool *isNewest) {
@@ -189,7 +238,7 @@ std::uint64_t Memory::load(const Access &access, bool *isNewest) {
     *isNewest = true;
   for (Segment *segment : segments) {
     Write *chosen = &newest(*segment, base);
-    check(chosen->access, chosen->clock, access);
+    check(*segment, access);
     if (access.isStrong() && segments.size() == 1 && segment->writes.size() > 1 && random_() % 2 == 0) {
       const std::size_t floor = floorOf(*segment, access), candidates = segment->writes.size() - floor;
       Write *older = &segment->writes[floor + random_() % candidates];
@@ -209,14 +258,19 @@ void Memory::write(Segment &segment, const Access &access, std::uint64_t value, 
   Thread &thread = threads_[access.thread];
   Write next;
   next.access = access;
-  next.clock = thread.now[access.thread];
+  next.clock = clockOf(access.thread);
   next.value = value;
   if (access.isStrong()) {
     const unsigned reach = static_cast<unsigned>(access.scope);
     for (unsigned scope = 0; scope <= reach; ++scope)
       next.release[scope] = thread.fenced[scope];
-    if (access.releases())
-      next.release[reach] = std::make_shared<const View>(thread.now);
+    if (access.releases()) {
+      next.release[reach] = std::make_shared<const Past>(thread.now);
+      thread.released[access.address][reach] = next.release[reach];
+    } else if (const auto before = thread.released.find(access.address); before != thread.released.end()) {
+      for (unsigned scope = 0; scope < numScopes; ++scope)
+        next.release[scope] = joined(next.release[scope], before->second[scope]);
+    }
     if (replaced != nullptr)
       for (unsigned scope = 0; scope < numScopes; ++scope)
         next.release[scope] = joined(next.release[scope], replaced->release[scope]);
@@ -232,13 +286,11 @@ void Memory::write(Segment &segment, const Access &access, std::uint64_t value, 
 void Memory::store(const Access &access, std::uint64_t value) {
   const std::uint64_t base = access.address / 8 * 8;
   for (Segment *segment : segmentsOf(access)) {
-    const Write &last = newest(*segment, base);
-    check(last.access, last.clock, access);
-    for (const Reader &reader : last.readers)
-      check(reader.access, reader.clock, access);
     const unsigned bytes = segment->end - segment->first;
     const std::uint64_t mask = bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
-    write(*segment, access, value >> (8 * (segment->first - access.address % 8)) & mask, nullptr);
+    const std::uint64_t part = value >> (8 * (segment->first - access.address % 8)) & mask;
+    check(*segment, access, newest(*segment, base).value != part);
+    write(*segment, access, part, nullptr);
   }
   std::memcpy(reinterpret_cast<void *>(access.address), &value, access.bytes);
   ++cells_[access.address / 8].version;
@@ -252,9 +304,7 @@ std::uint64_t Memory::update(const Access &access, const std::function<std::uint
   if (segments.size() != 1)
     throw Unknown("a read-modify-write of bytes that are also accessed apart");
   Write &last = newest(*segments[0], base);
-  check(last.access, last.clock, access);
-  for (const Reader &reader : last.readers)
-    check(reader.access, reader.clock, access);
+  check(*segments[0], access);
   const std::uint64_t old = last.value, value = next(old);
   read(last, access);
   const Write replaced = last;
@@ -268,14 +318,29 @@ std::uint64_t Memory::update(const Access &access, const std::function<std::uint
 
 void Memory::fence(std::uint32_t number, Scope scope, bool sc) {
   Thread &thread = threads_[number];
-  join(thread.now, thread.observed[static_cast<unsigned>(scope)]);
+  ptx::join(thread.now, thread.observed[static_cast<unsigned>(scope)]);
+  if (scope == Scope::Sys)
+    thread.observedAt.clear();
   if (sc) {
-    join(thread.now, sc_);
-    join(sc_, thread.now);
+    const auto reaches = [](const FenceScGroup &from, const FenceScGroup &to) {
+      return from.scope == Scope::Sys ||
+             (from.device == to.device && (from.scope == Scope::Gpu || from.block == to.block));
+    };
+    const FenceScGroup own{scope, thread.device, thread.block};
+    for (const auto &[group, past] : sc_)
+      if (reaches(group, own) && reaches(own, group))
+        ptx::join(thread.now, past);
+    ptx::join(sc_[own], thread.now);
   }
-  const auto view = std::make_shared<const View>(thread.now);
+  const auto past = std::make_shared<const Past>(thread.now);
   for (unsigned reach = 0; reach <= static_cast<unsigned>(scope); ++reach)
-    thread.fenced[reach] = view;
+    thread.fenced[reach] = past;
+  tick(number);
+}
+
+void Memory::fenceAliases(std::uint32_t number) {
+  Past &now = threads_[number].now;
+  ptx::join(now.aliased, now.any);
   tick(number);
 }
 
@@ -284,19 +349,20 @@ void Memory::meet(std::span<const std::uint32_t> threads) {
 }
 
 void Memory::follow(std::span<const std::uint32_t> before, std::span<const std::uint32_t> after) {
-  View all;
+  Past all;
   for (const std::uint32_t thread : before)
-    join(all, threads_[thread].now);
+    ptx::join(all, threads_[thread].now);
   for (const std::uint32_t thread : before)
     tick(thread);
   for (const std::uint32_t thread : after)
-    join(threads_[thread].now, all);
+    ptx::join(threads_[thread].now, all);
 }
 
 void Memory::use(std::span<const std::uint32_t> threads, std::uint64_t address, std::uint64_t bytes) {
   meet(threads);
   Access user;
   user.thread = threads.front();
+  user.writes = true;
   for (std::uint64_t cell = address / 8; cell * 8 < address + bytes; ++cell) {
     const auto found = cells_.find(cell);
     if (found == cells_.end())
@@ -305,10 +371,8 @@ void Memory::use(std::span<const std::uint32_t> threads, std::uint64_t address, 
       user.address = cell * 8 + segment.first;
       if (user.address < address || user.address >= address + bytes)
         continue;
-      const Write &last = newest(segment, cell * 8);
-      check(last.access, last.clock, user);
-      for (const Reader &reader : last.readers)
-        check(reader.access, reader.clock, user);
+      newest(segment, cell * 8);
+      check(segment, user);
     }
   }
 }

@@ -5,8 +5,13 @@
 // operation, or a fence after a strong read) joins the view of the write that it observed, if both are morally strong:
 // strong, and each within the other's scope. A read-modify-write hands on the view of the write that it replaces.
 //
+// Aliases. A multicast address is an alias of its members' addresses. Causality orders an access through one kind of
+// address before one through the other only if a fence.proxy.alias lies between them: so each view has a second one, of
+// what happens before such a fence.
+//
 // Races. Two accesses conflict if they overlap and one of them writes. A conflict is a finding unless causality orders
-// the two, or both are strong, within each other's scope, and of the same bytes.
+// the two, or both are strong, within each other's scope, and of the same bytes. Of packets, different launches access
+// one slot only in an order: a finding as well, though all are strong.
 //
 // Stale reads. A location keeps its last four strong writes in coherence order. A strong read may return any of them
 // that is not older than one that it is ordered behind, or than one that was read in its past. A weak read has one
@@ -20,6 +25,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -32,7 +38,12 @@ namespace mscclc::ptx {
 
 using Clock = std::uint32_t;
 using View = std::vector<Clock>; ///< [thread]; what is missing is 0
-using SharedView = std::shared_ptr<const View>;
+/// What happens before a point.
+struct Past {
+  View any;
+  View aliased; ///< with an alias fence on the way
+};
+using SharedPast = std::shared_ptr<const Past>;
 constexpr unsigned numScopes = 3;
 
 /// An access of at most 8 bytes, within 8 aligned ones.
@@ -43,6 +54,9 @@ struct Access {
   Order order = Order::Weak;
   Scope scope = Scope::Sys;
   const Instruction *by = nullptr;
+  bool writes = false;
+  bool isMulticast = false;       ///< through a multicast address
+  std::uint32_t packetLaunch = 0; ///< of a packet slot: which launch of its rank accesses it, from 1; 0: no slot
   bool isStrong() const { return order != Order::Weak; }
   bool acquires() const { return order == Order::Acquire || order == Order::AcqRel; }
   bool releases() const { return order == Order::Release || order == Order::AcqRel; }
@@ -68,6 +82,8 @@ public:
   std::uint64_t update(const Access &access, const std::function<std::uint64_t(std::uint64_t)> &next);
   /// fence.acq_rel or fence.sc.
   void fence(std::uint32_t thread, Scope scope, bool sc);
+  /// fence.proxy.alias.
+  void fenceAliases(std::uint32_t thread);
   /// All that these threads did before happens before all that they do next.
   void meet(std::span<const std::uint32_t> threads);
   /// The same for what `before` did and what `after` do, as between kernels of a stream.
@@ -85,21 +101,29 @@ public:
   std::uint64_t staleReads() const { return staleReads_; }
 
 private:
+  using Released = std::array<SharedPast, numScopes>; ///< [scope]
   struct Thread {
     std::uint32_t device = 0, block = 0;
-    View now;
-    std::array<SharedView, numScopes> fenced; ///< [scope]: at the last fence
-    std::array<View, numScopes> observed;     ///< [scope]: by strong reads that did not acquire
+    Past now;
+    Released fenced;                                        ///< at the last fence
+    std::array<Past, numScopes> observed;                   ///< [scope]: by strong reads that did not acquire
+    std::unordered_map<std::uint64_t, Released> released;   ///< [address]: by its last release there
+    std::unordered_map<std::uint64_t, Released> observedAt; ///< [address]: as `observed`, since the last fence
+  };
+  struct FenceScGroup {
+    Scope scope;
+    std::uint32_t device, block;
+    auto operator<=>(const FenceScGroup &) const = default;
   };
   struct Reader {
-    Access access;
-    Clock clock = 0;
+    Access access; ///< the last
+    Clock first = 0, last = 0;
   };
   struct Write {
     Access access; ///< thread none: by the host, or before all
     Clock clock = 0;
-    std::uint64_t value = 0;                   ///< of the segment
-    std::array<SharedView, numScopes> release; ///< [scope]
+    std::uint64_t value = 0; ///< of the segment
+    Released release;
     std::vector<Reader> readers;
   };
   /// Bytes that are always accessed together.
@@ -118,19 +142,23 @@ private:
   std::vector<Segment *> segmentsOf(const Access &access);
   static void split(Cell &cell, std::uint8_t at);
   Write &newest(Segment &segment, std::uint64_t cellAddress);
-  bool isBefore(std::uint32_t thread, Clock clock, std::uint32_t now) const;
+  bool isBefore(const Access &earlier, Clock clock, const Access &now) const;
+  bool isObserved(const Write &write, const Access &now) const;
   bool isMorallyStrong(const Access &a, const Access &b) const;
   bool includes(const Access &a, std::uint32_t other) const;
-  void check(const Access &earlier, Clock clock, const Access &now);
+  void check(const Segment &segment, const Access &now, bool changes = true);
+  void report(const Access &earlier, const Access &now);
   std::size_t floorOf(const Segment &segment, const Access &access) const;
   void read(Write &write, const Access &access);
   void write(Segment &segment, const Access &access, std::uint64_t value, const Write *replaced);
-  void tick(std::uint32_t thread) { ++threads_[thread].now[thread]; }
+  void join(std::uint32_t thread, const Write &write, const Access &access);
+  Clock clockOf(std::uint32_t thread) const { return threads_[thread].now.any[thread]; }
+  void tick(std::uint32_t thread) { ++threads_[thread].now.any[thread]; }
 
   std::mt19937_64 &random_;
   std::vector<Thread> threads_;
   std::unordered_map<std::uint64_t, Cell> cells_; ///< [address / 8]
-  View sc_;
+  std::map<FenceScGroup, Past> sc_;               ///< before their last fence.sc
   std::vector<Race> races_;
   std::set<std::pair<const Instruction *, const Instruction *>> reported_;
   std::uint64_t staleReads_ = 0;

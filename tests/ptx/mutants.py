@@ -24,6 +24,8 @@ class Mutant:
 
 PLATFORM = "cuda_platform.cuh"
 RING, PACKETS = "samples/allreduce_ring.cpp", "samples/allreduce_packets.cpp"
+SWITCH, COPIED_SWITCH = "samples/auto/allreduce_nvls.cpp", "tests/ptx/copied_nvls.cpp"
+SWITCH_PACKETS = "tests/conformance/plans/single_node/allgather_nvls_zero_copy_pkt.ranks=4.json"
 BARRIERS = "tests/conformance/plans/single_node/allgather_tbg.json"
 MUTANTS = [
     Mutant("signal without its fence", PLATFORM,
@@ -55,6 +57,23 @@ MUTANTS = [
     Mutant("packets as plain loads", PLATFORM, "ld.relaxed.sys.global.b64", "ld.global.b64", PACKETS),
     Mutant("long packets as plain stores", PLATFORM, "st.relaxed.sys.global.v2.b64", "st.global.v2.b64",
            PACKETS),
+    Mutant("waits of a multicast kernel that fence no aliases", "sync.cuh",
+           "if constexpr ((K::Plan::flags & MSCCLC_USES_MULTICAST) != 0)\n    fenceAliases();", "", COPIED_SWITCH, quick=True),
+    Mutant("no fence of aliases before the user", "kernel.cuh", "detail::fenceAliases(); // before", "; // before",
+           SWITCH, survives="these kernels end with a wait, which has fenced"),
+    Mutant("no fence of aliases at all", PLATFORM, 'asm volatile("fence.proxy.alias;" ::: "memory");', "", SWITCH),
+    Mutant("packets through the switch without a fence before", "switch.cuh",
+           "// Packets are not waited for by one thread for all: each orders its own.\n  detail::fenceAliases();", "",
+           SWITCH_PACKETS, survives="packets are strong, and other fences lie between launches"),
+    Mutant("packets through the switch without a fence behind", "switch.cuh",
+           "                  });\n  detail::fenceAliases();", "                  });", SWITCH_PACKETS,
+           survives="packets are strong, and other fences lie between launches"),
+    Mutant("multicast reductions that are weak", "switch.cuh", "multimem.ld_reduce.relaxed.sys.global.add.v4.f32",
+           "multimem.ld_reduce.weak.global.add.v4.f32", SWITCH,
+           survives="signals order the data: only packets and counters have to be strong"),
+    Mutant("multicast stores that are weak", "switch.cuh", "multimem.st.relaxed.sys.global.v4.f32",
+           "multimem.st.weak.global.v4.f32", SWITCH,
+           survives="signals order the data: only packets and counters have to be strong"),
 ]
 
 

@@ -10,20 +10,6 @@ namespace mscclc::ptx {
 namespace {
 constexpr unsigned longestStep = 100'000; ///< instructions without a strong access; then others have a turn
 
-/// How an instruction accesses memory, apart from its address. Volatile accesses count as relaxed ones of the system,
-/// and atomic operations without an order are relaxed.
-Access accessOf(const Instruction &i, std::uint32_t thread, unsigned bytes) {
-  Access access;
-  access.thread = thread;
-  access.bytes = bytes;
-  access.by = &i;
-  access.order = i.order;
-  access.scope = i.hasScope ? i.scope : i.order == Order::Volatile ? Scope::Sys : Scope::Gpu;
-  if (i.order == Order::Volatile || (i.order == Order::Weak && (i.opcode == Opcode::Atom || i.opcode == Opcode::Red)))
-    access.order = Order::Relaxed;
-  return access;
-}
-
 std::uint64_t extended(const Type &type, std::uint64_t value) {
   if (type.kind != Type::Signed)
     return value;
@@ -31,6 +17,26 @@ std::uint64_t extended(const Type &type, std::uint64_t value) {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
 }
 } // namespace
+
+/// How an instruction accesses memory there. Volatile accesses count as relaxed ones of the system, and atomic
+/// operations without an order are relaxed.
+Access Machine::accessOf(const Thread &thread, const Instruction &i, std::uint64_t address) const {
+  Access access;
+  access.thread = thread.number;
+  access.address = address;
+  access.bytes = i.type.bytes();
+  access.by = &i;
+  access.order = i.order;
+  access.scope = i.hasScope ? i.scope : i.order == Order::Volatile ? Scope::Sys : Scope::Gpu;
+  const bool isAtomic = i.opcode == Opcode::Atom || i.opcode == Opcode::Red;
+  if (i.order == Order::Volatile || (i.order == Order::Weak && isAtomic))
+    access.order = Order::Relaxed;
+  access.writes = isAtomic || i.opcode == Opcode::St || i.has(Modifier::StMulti);
+  access.isMulticast = i.opcode == Opcode::Multimem;
+  if (const auto after = packets_.upper_bound(address); access.isStrong() && after != packets_.begin())
+    access.packetLaunch = address - std::prev(after)->first < std::prev(after)->second ? thread.grid->ordinal : 0;
+  return access;
+}
 
 std::uint64_t Machine::value(const Thread &thread, const Activation &activation, const Operand &operand) const {
   const auto based = [&](Operand::Kind base) -> std::uint64_t {
@@ -141,10 +147,13 @@ bool Machine::execute(Thread &thread, Activation &activation, const Instruction 
     return true;
   case Opcode::Membar:
   case Opcode::Fence:
-    if (!i.has(Modifier::Proxy)) {
-      thread.polls.clear();
+    thread.polls.clear();
+    if (!i.has(Modifier::Proxy))
       memory_.fence(thread.number, i.scope, i.opcode == Opcode::Membar || i.order == Order::Sc);
-    }
+    else if (i.has(Modifier::Alias))
+      memory_.fenceAliases(thread.number);
+    else
+      throw Unknown("instruction " + i.text);
     return true;
   case Opcode::Ld:
   case Opcode::St:
@@ -153,7 +162,7 @@ bool Machine::execute(Thread &thread, Activation &activation, const Instruction 
   case Opcode::Red:
     return atomic(thread, activation, i);
   case Opcode::Multimem:
-    throw Unknown("instruction " + i.text + ": no memory of this machine is multicast");
+    return multicast(thread, activation, i);
   case Opcode::Mov:
     move(thread, activation, i);
     return false;
@@ -229,7 +238,7 @@ bool Machine::access(Thread &thread, Activation &activation, const Instruction &
   if (address % (std::uint64_t{bytes} * i.vector) != 0)
     throw Unknown("instruction " + i.text + " of an address that is not aligned");
   const bool isShared = !isPrivate(thread, address);
-  Access each = accessOf(i, thread.number, bytes);
+  Access each = accessOf(thread, i, address);
   for (unsigned element = 0; element < i.vector; ++element) {
     each.address = address + std::uint64_t{element} * bytes;
     if (isLoad) {
@@ -290,13 +299,39 @@ bool Machine::atomic(Thread &thread, Activation &activation, const Instruction &
   std::size_t count = 0;
   for (std::size_t operand = first + 1; operand < i.operands.size() && count < 2; ++operand)
     sources[count++] = value(thread, activation, i.operands[operand].at(0));
-  Access access = accessOf(i, thread.number, i.type.bytes());
-  access.address = address;
+  const Access access = accessOf(thread, i, address);
   thread.polls.clear();
   const std::uint64_t old =
       memory_.update(access, [&](std::uint64_t before) { return atomicResult(i, before, {sources, count}); });
   if (returns)
     assign(activation, i.operands[0].at(0), old);
+  return true;
+}
+
+/// multimem.ld_reduce and multimem.st: the same access to the memory of each member.
+bool Machine::multicast(Thread &thread, Activation &activation, const Instruction &i) {
+  const bool isLoad = i.has(Modifier::LdReduce);
+  const std::uint64_t address = value(thread, activation, i.operands.at(isLoad ? 1 : 0).at(0));
+  const std::vector<std::uint64_t> members = membersOf_ ? membersOf_(address) : std::vector<std::uint64_t>();
+  const std::vector<Operand> &data = i.operands.at(isLoad ? 0 : 1);
+  const unsigned bytes = i.type.bytes();
+  if (members.empty() || isLoad == i.has(Modifier::StMulti) || data.size() != i.vector ||
+      address % (std::uint64_t{bytes} * i.vector) != 0)
+    throw Unknown("instruction " + i.text + (members.empty() ? " of an address that is not multicast" : ""));
+  thread.polls.clear();
+  ++counts_.multicasts;
+  for (unsigned element = 0; element < i.vector; ++element) {
+    std::vector<std::uint64_t> values;
+    for (const std::uint64_t member : members) {
+      const Access access = accessOf(thread, i, member + std::uint64_t{element} * bytes);
+      if (isLoad)
+        values.push_back(memory_.load(access));
+      else
+        memory_.store(access, value(thread, activation, data[element]));
+    }
+    if (isLoad)
+      assign(activation, data[element], switchResult(i, values));
+  }
   return true;
 }
 

@@ -1,5 +1,6 @@
 // The driver's functions: virtual memory and multicast objects. A multicast object is memory of its own here: nothing
-// is broadcast, but it is made, joined, bound and mapped in the order and the sizes that the driver wants.
+// is broadcast, but it is made, joined, bound and mapped in the order and the sizes that the driver wants. Who
+// interprets kernels asks for its members.
 #include "fake.h"
 
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <vector>
 
 namespace cuda_fake {
 namespace {
@@ -21,7 +23,7 @@ struct Object {
   int device = 0;
   unsigned devices = 0; ///< of a multicast object, that must have joined before memory is bound; 0: not known here
   std::set<CUdevice> joined;
-  unsigned bound = 0;
+  std::vector<CUmemGenericAllocationHandle> bound; ///< memory
 };
 std::map<CUmemGenericAllocationHandle, Object> objects;
 std::map<CUdeviceptr, size_t> reserved;
@@ -53,7 +55,7 @@ CUresult make(CUmemGenericAllocationHandle *handle, size_t bytes, int device, un
     return CUDA_ERROR_OUT_OF_MEMORY;
   const Guard guard(mutex);
   *handle = nextHandle++;
-  objects[*handle] = {file, bytes, device, devices, {}, 0};
+  objects[*handle] = {file, bytes, device, devices, {}, {}};
   return CUDA_SUCCESS;
 }
 
@@ -195,7 +197,7 @@ CUresult MemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *a
     return CUDA_ERROR_INVALID_VALUE;
   const Object &object = objectOf(found->second.handle);
   *handle = nextHandle++;
-  objects[*handle] = {::fcntl(object.file, F_DUPFD_CLOEXEC, 0), object.bytes, object.device, 0, {}, 0};
+  objects[*handle] = {::fcntl(object.file, F_DUPFD_CLOEXEC, 0), object.bytes, object.device, 0, {}, {}};
   return CUDA_SUCCESS;
 }
 CUresult MemExportToShareableHandle(void *file, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType,
@@ -213,7 +215,7 @@ CUresult MemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void
     return CUDA_ERROR_INVALID_VALUE;
   const Guard guard(mutex);
   *handle = nextHandle++;
-  objects[*handle] = {own, static_cast<size_t>(info.st_size), 0, 0, {}, 0};
+  objects[*handle] = {own, static_cast<size_t>(info.st_size), 0, 0, {}, {}};
   return CUDA_SUCCESS;
 }
 CUresult MulticastGetGranularity(size_t *bytes, const CUmulticastObjectProp *properties, CUmulticastGranularity_flags) {
@@ -236,17 +238,18 @@ CUresult MulticastBindMem(CUmemGenericAllocationHandle handle, size_t offset, CU
   const Guard guard(mutex);
   Object &object = objectOf(handle);
   if (offset != 0 || memoryOffset != 0 || bytes % granularity != 0 || bytes > object.bytes ||
-      bytes > objectOf(memory).bytes || object.bound >= object.joined.size())
+      bytes > objectOf(memory).bytes || object.bound.size() >= object.joined.size())
     return CUDA_ERROR_INVALID_VALUE;
-  ++object.bound;
+  object.bound.push_back(memory);
   return CUDA_SUCCESS;
 }
 CUresult MulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device, size_t, size_t) {
   counted(__func__);
   const Guard guard(mutex);
   Object &object = objectOf(handle);
-  if (object.joined.count(device) == 0 || object.bound-- == 0)
+  if (object.joined.count(device) == 0 || object.bound.empty())
     wrong("unbound what is not bound");
+  object.bound.pop_back();
   return CUDA_SUCCESS;
 }
 
@@ -290,6 +293,19 @@ int deviceOfMapping(CUdeviceptr address) {
   const Guard guard(mutex);
   const auto found = mappingOf(address);
   return found == mapped.end() ? -1 : found->second.device;
+}
+
+std::vector<CUdeviceptr> multicastMembers(CUdeviceptr address) {
+  const Guard guard(mutex);
+  const auto found = mappingOf(address);
+  std::vector<CUdeviceptr> members;
+  if (found == mapped.end() || objectOf(found->second.handle).devices == 0)
+    return members;
+  for (const CUmemGenericAllocationHandle memory : objectOf(found->second.handle).bound)
+    for (const auto &[base, mapping] : mapped)
+      if (mapping.handle == memory)
+        members.push_back(base + (address - found->first));
+  return members;
 }
 
 void reportDriverLeftovers() {

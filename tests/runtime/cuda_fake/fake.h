@@ -15,6 +15,7 @@
 #include <cuda.h>
 #include <functional>
 #include <mutex>
+#include <vector>
 
 namespace cuda_fake {
 
@@ -37,6 +38,8 @@ bool findAllocation(CUdeviceptr address, CUdeviceptr &base, size_t &bytes);
 void *poolOf(CUdeviceptr address);
 /// Of memory that the driver's functions mapped, or -1.
 int deviceOfMapping(CUdeviceptr address);
+/// The addresses that one of a multicast object stands for, of memory that this process bound; none: it is no such one.
+std::vector<CUdeviceptr> multicastMembers(CUdeviceptr address);
 /// Memory that other processes can map: a descriptor, or -1.
 int newMemoryFile(size_t bytes);
 /// What is left of memory, and of the driver's objects.
