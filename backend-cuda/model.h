@@ -1,7 +1,7 @@
 // The parts of an emitted kernel, as plain data between the program and its text.
 #pragma once
 
-#include "backend-cuda/numbers.h"
+#include "backend-cuda/wait_places.h"
 
 #include <cstdint>
 #include <optional>
@@ -123,6 +123,7 @@ struct KernelModel {
   /// If conditions cannot distinguish the programs: the index of a block's program in `programs`.
   Expr programOf;
   DescriptorFormulas descriptor;
+  WaitPlaces waits;
   Tables tables;                    ///< read by the device
   Tables descriptorTables{"facts"}; ///< that the host reads
 };

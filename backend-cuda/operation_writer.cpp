@@ -175,19 +175,23 @@ void OperationWriter::pairsOfOneSize(std::uint32_t first, std::uint32_t count) {
 
 } // namespace
 
-std::string describe(const ir::Program &program, const ir::Op &op) {
-  std::string text(ir::toString(op.kind));
+std::string placesOf(const ir::Program &program, const ir::Op &op) {
   std::string places;
   for (ir::LocId id : program.sources.places(op.loc)) {
     if (program.sources.isElement(id)) // an element of a plan, which adds nothing to the statement's own place
       continue;
     const ir::Loc &loc = program.sources.get(id);
     const std::string &path = program.sources.files()[loc.file];
-    places += (places.empty() ? "  " : ", ") + path.substr(path.find_last_of('/') + 1) + ":" + std::to_string(loc.line);
+    places += (places.empty() ? "" : ", ") + path.substr(path.find_last_of('/') + 1) + ":" + std::to_string(loc.line);
     if (places.size() > 80)
       break;
   }
-  return text + places;
+  return places;
+}
+
+std::string describe(const ir::Program &program, const ir::Op &op) {
+  const std::string places = placesOf(program, op);
+  return std::string(ir::toString(op.kind)) + (places.empty() ? "" : "  ") + places;
 }
 
 void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, bool releases,

@@ -13,6 +13,9 @@ namespace mscclc::cuda {
 void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, bool releases,
                     std::vector<Statement> &out);
 
+/// Returns the places of the operation in the source: "a.cpp:7, a.cpp:9". Elements of a plan are no places.
+std::string placesOf(const ir::Program &program, const ir::Op &op);
+
 /// Returns operation and place in the source, for a comment.
 std::string describe(const ir::Program &program, const ir::Op &op);
 

@@ -252,6 +252,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
     moves += countMoves(p.statements);
   model.outlined = moves * (model.packets ? 2 : 1) > maxInlined;
   model.descriptor = describeRanks(program, model.descriptorTables);
+  model.waits = findWaits(program, model.descriptorTables);
   return model;
 }
 

@@ -126,6 +126,32 @@ std::string tablesText(const Tables &tables, const char *storage) {
   return out.empty() ? out : out + "\n";
 }
 
+/// Returns the descriptor's function that says what an operation waits for.
+std::string waitInfoText(const WaitPlaces &waits) {
+  if (std::ranges::all_of(waits.lists, [](const WaitList &list) { return list.waits.empty(); }))
+    return "";
+  std::string out = "  static void waitInfo(uint32_t rank, uint32_t block, uint32_t operation, uint32_t operand,\n"
+                    "                       MscclcWaitInfo *info) {\n"
+                    "    [[maybe_unused]] const int r = static_cast<int>(rank), b = static_cast<int>(block), i = "
+                    "static_cast<int>(operand);\n"
+                    "    int j = 0;\n"
+                    "    *info = {nullptr, nullptr, MSCCLC_UNPAIRED};\n"
+                    "    switch (" +
+                    spell(waits.listOf) + ") {\n";
+  for (std::size_t i = 0; i < waits.lists.size(); ++i) {
+    if (waits.lists[i].waits.empty())
+      continue;
+    out += "    case " + std::to_string(i) + ":\n";
+    for (const WaitPlace &wait : waits.lists[i].waits)
+      out += "      if (host::isAmong(operation, " + std::to_string(wait.first) + ", " + std::to_string(wait.step) +
+             ", " + std::to_string(wait.times) + ", j))\n        *info = {" + quote(wait.operation) + ", " +
+             quote(wait.place) + ", " +
+             (wait.sender ? "static_cast<uint32_t>(" + spell(wait.sender) + ")" : "MSCCLC_UNPAIRED") + "};\n";
+    out += "      break;\n";
+  }
+  return out + "    }\n  }\n";
+}
+
 using Fields = std::map<std::string_view, std::string>;
 
 void addDescriptor(const DescriptorFormulas &d, Fields &fields) {
@@ -236,6 +262,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"descriptorTables", tablesText(m.descriptorTables, "static const")},
       {"programs", programsText(m)},
       {"dispatch", dispatchText(m)},
+      {"waitInfo", waitInfoText(m.waits)},
   };
   addDescriptor(m.descriptor, fields);
   const std::size_t begin = out.size();

@@ -26,7 +26,7 @@ class HelpFormatter : public CLI::Formatter {
 public:
   HelpFormatter() { column_width(34); }
   std::string make_usage(const CLI::App *, std::string) const override {
-    return "Usage: mscclc [options] INPUT [-- CLANG-ARGS]\n";
+    return "Usage: mscclc [options] INPUT [-- CLANG-ARGS]\n       mscclc explain-hang DUMP...\n";
   }
   std::string make_option_opts(const CLI::Option *option) const override {
     const std::string &text = option->get_option_text();

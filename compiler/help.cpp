@@ -21,6 +21,7 @@ constexpr std::string_view usage = R"(EXAMPLES
   mscclc allreduce.cpp -P ranks=2..16 --verify      prove it at each size
   mscclc allreduce.cpp --passes=fuse --emit-ir      what one pass does
   mscclc allreduce.cpp --emit-cuda -o kernel.cu     bake a CUDA kernel
+  mscclc explain-hang hang.*.json                   why launches hang: the dumps that MSCCLC_DUMP=hang.json makes
 
 SEVERAL VALUES of parameters: -P ranks=2..16 -P lanes=1,2,4
   Integers take ranges, FIRST..LAST or FIRST..LAST:STEP, and lists of values and ranges. Bools, enums and doubles take

@@ -171,7 +171,7 @@ Status NcclPorts::result() const {
   for (const LocalRank &rank : ranks_) {
     if (__atomic_load_n(&rank.settling->abort, __ATOMIC_ACQUIRE) == 0)
       continue;
-    if (rank.settling->num_stalls == 0)
+    if (rank.settling->num_stalls == 0 || rank.settling->stalls[0].aborted != 0)
       return failure(MSCCLC_ERROR_ABORTED,
                      "kernel '%s': the reset was aborted while it waited for what is on its way over the network",
                      kernel_.name);

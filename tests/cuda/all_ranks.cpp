@@ -53,7 +53,7 @@ struct AllRanks::Rank {
   std::vector<std::uint64_t> barriers;
   std::vector<std::uint32_t> semaphores;
   std::vector<std::uint64_t> launches;
-  std::uint64_t finished = 0;
+  std::uint64_t finished[2] = {};
   std::uint64_t stagingState[2] = {};
   std::vector<MscclcTrigger> slots;
   std::uint64_t head[2] = {0, 0}, tail = 0;
@@ -189,7 +189,7 @@ void AllRanks::launch(const MscclcVariant &variant, const Message &message, unsi
     args.barriers = rank->barriers.data();
     args.semaphores = rank->semaphores.data();
     args.launches = rank->launches.data();
-    args.finished = &rank->finished;
+    args.finished = rank->finished;
     args.fifo = {rank->slots.data(), rank->head, &rank->tail, static_cast<std::uint32_t>(rank->slots.size()), 0, {}};
     for (std::uint32_t kind = 0; kind < 3; ++kind)
       args.fifo.places[kind].memory = kind;

@@ -1,6 +1,6 @@
 #include "kernels.h"
 
-#include "mscclc/cpu_standin.h"
+#include "mscclc/device.cuh"
 
 #include <cstring>
 #include <limits>
@@ -28,31 +28,13 @@ struct State {
   const uint64_t launch;
 
   explicit State(const MscclcRankArgs &a)
-      : args(a), rank(a.rank), block(standin::position.block), launch(load(&a.launches[standin::position.block])) {}
+      : args(a), rank(a.rank), block(standin::position.block), launch(device::detail::beginLaunch(a)) {}
 
   uint32_t flag() const { return static_cast<uint32_t>(1 + launch % 0xffffffffu); }
 
-  /// Polls until done(seen); gives up when the rank is aborted, and reports when the time is over.
-  template <class Done> void await(MscclcStall about, Done done) const {
-    const auto begin = std::chrono::steady_clock::now();
-    while (!done(about.seen)) {
-      std::this_thread::yield();
-      if (load(&args.status->abort) != 0)
-        return;
-      const auto passed = std::chrono::steady_clock::now() - begin;
-      if (args.timeout_ns == 0 || passed < std::chrono::nanoseconds(args.timeout_ns))
-        continue;
-      const uint32_t slot = fetchAdd(&args.status->num_stalls, 1u);
-      if (slot < MSCCLC_MAX_STALLS) {
-        const uint32_t kind = std::exchange(about.kind, 0u);
-        about.rank = rank;
-        about.block = block;
-        args.status->stalls[slot] = about;
-        store(&args.status->stalls[slot].kind, kind);
-      }
-      store(&args.status->abort, 1u);
-      return;
-    }
+  /// Polls until done(seen), as emitted kernels do.
+  template <class Done> void await(const MscclcStall &about, Done done) const {
+    device::detail::spin(args, {about.kind, about.operation, about.peer, about.index, about.expected}, done);
   }
 
   void signal(uint32_t channel) const {
@@ -81,6 +63,7 @@ struct State {
     const uint64_t number = fetchAdd(fifo.head, uint64_t{1});
     MscclcStall about{};
     about.kind = MSCCLC_WAIT_FIFO;
+    about.peer = MSCCLC_UNPAIRED;
     about.operation = operation;
     await(about, [&](uint64_t &seen) { return number < (seen = load(fifo.tail)) + fifo.capacity; });
     if (load(&args.status->abort) != 0)
@@ -98,6 +81,7 @@ struct State {
     if ((wanted.flags & MSCCLC_TRIGGER_FLUSH) == 0)
       return;
     about.kind = MSCCLC_WAIT_FLUSH;
+    about.peer = end.peer;
     about.expected = ++*end.flush_requests;
     await(about, [&](uint64_t &seen) { return (seen = load(end.flushes_done)) >= about.expected; });
   }
@@ -105,6 +89,7 @@ struct State {
   void acquire(uint32_t semaphore) const {
     MscclcStall about{};
     about.kind = MSCCLC_WAIT_SEMAPHORE;
+    about.peer = MSCCLC_UNPAIRED;
     about.index = semaphore;
     uint32_t *value = &args.semaphores[semaphore];
     await(about, [&](uint64_t &) {
@@ -118,12 +103,13 @@ struct State {
   void barrier(uint32_t index, uint32_t blocks) const {
     MscclcStall about{};
     about.kind = MSCCLC_WAIT_BARRIER;
+    about.peer = MSCCLC_UNPAIRED;
     about.index = index;
     about.expected = (fetchAdd(&args.barriers[index], uint64_t{1}) / blocks + 1) * blocks;
     await(about, [&](uint64_t &seen) { return (seen = load(&args.barriers[index])) >= about.expected; });
   }
 
-  void finish() const { store(&args.launches[block], launch + 1); }
+  void finish() const { device::detail::endLaunch(args, launch); }
 };
 
 MscclcTrigger trigger(uint32_t channel, uint8_t flags) {
@@ -156,6 +142,8 @@ struct Program {
   static uint64_t scratchBytes(uint64_t) { return 0; }
   static void channelInfo(uint32_t, uint32_t, uint32_t, MscclcChannelInfo *info) { *info = {0, MSCCLC_UNPAIRED}; }
   static uint32_t semaphoreValue(uint32_t) { return 0; }
+  /// Where waits stand; a kernel by hand need not say it.
+  static constexpr decltype(MscclcKernel::wait_info) waitInfo = nullptr;
 };
 
 template <class P> struct Describe {
@@ -212,6 +200,7 @@ template <class P> struct Describe {
       k.rank_info = rankInfo;
       k.channel_info = P::channelInfo;
       k.semaphore_value = [](uint32_t, uint32_t index) { return P::semaphoreValue(index); };
+      k.wait_info = P::waitInfo;
       return k;
     }();
     return description;
@@ -241,10 +230,26 @@ template <uint32_t N> struct Gather : Program {
       s.wait(i, 1);
   }
   static void run(const State &s) { gather(s, false); }
+  static void waitInfo(uint32_t, uint32_t, uint32_t operation, uint32_t, MscclcWaitInfo *info) {
+    *info = {"wait", operation == 0 ? "gather.cpp:10" : "gather.cpp:20", MSCCLC_UNPAIRED};
+  }
 };
 struct Wrong : Gather<4> {
   static constexpr const char *name = "wrong4";
   static void run(const State &s) { gather(s, true); }
+};
+
+struct Sized : Gather<4> {
+  static constexpr uint32_t flags = 0;
+  static constexpr const char *name = "sized4", *collective = "test";
+  static void run(const State &s) {
+    for (uint64_t at = 0; at < s.args.message_bytes; at += 1024) {
+      for (uint32_t i = 0; i < channels; ++i)
+        s.signal(i);
+      for (uint32_t i = 0; i < channels; ++i)
+        s.wait(i, 0);
+    }
+  }
 };
 
 struct Packets : Program {
@@ -269,7 +274,8 @@ struct Packets : Program {
       for (uint32_t peer = 0; peer < ranks; ++peer) {
         MscclcStall about{};
         about.kind = MSCCLC_WAIT_PACKET;
-        about.expected = s.flag();
+        about.expected = 1;
+        about.peer = peer;
         uint64_t packet = 0;
         s.await(about, [&](uint64_t &) { return (packet = load(packetAt(s.rank, peer, i))) >> 32 == s.flag(); });
         const auto word = static_cast<uint32_t>(packet);
@@ -279,6 +285,9 @@ struct Packets : Program {
       }
       output[i] = sum;
     }
+  }
+  static void waitInfo(uint32_t, uint32_t, uint32_t, uint32_t operand, MscclcWaitInfo *info) {
+    *info = {"rpkt", "packets.cpp:30", operand};
   }
 };
 
@@ -331,6 +340,9 @@ struct Stuck : Program {
   static constexpr uint32_t ranks = 2, channels = 1;
   static constexpr const char *name = "stuck2";
   static void channelInfo(uint32_t rank, uint32_t, uint32_t, MscclcChannelInfo *info) { *info = {1 - rank, 0}; }
+  static void waitInfo(uint32_t, uint32_t, uint32_t, uint32_t, MscclcWaitInfo *info) {
+    *info = {"wait", "stuck.cpp:12", MSCCLC_UNPAIRED};
+  }
   static void run(const State &s) {
     if (s.rank == 0 && s.args.message_bytes > 64)
       s.signal(0);
@@ -361,6 +373,9 @@ const MscclcKernel &gather8() {
 }
 const MscclcKernel &wrong4() {
   return Describe<Wrong>::kernel();
+}
+const MscclcKernel &sized4() {
+  return Describe<Sized>::kernel();
 }
 const MscclcKernel &packets4() {
   return Describe<Packets>::kernel();

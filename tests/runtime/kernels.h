@@ -20,6 +20,8 @@ const MscclcKernel &ports4();
 const MscclcKernel &turns2();
 /// Rank 1 waits for a signal on memory channel 0 that rank 0 sends only in messages of more than 64 bytes.
 const MscclcKernel &stuck2();
+/// Each rank sends a signal to each other one for every 1024 bytes, and waits for as many.
+const MscclcKernel &sized4();
 /// Waits for a release of a semaphore in messages of more than 64 bytes that never comes.
 const MscclcKernel &starved1();
 

@@ -210,7 +210,7 @@ TEST_CASE("A launch that fails half way ends the ranks that run") {
   const Failure failure = failureOf([&] { instance.launch(Call().inPlace(buffer).of(64, MSCCLC_U8)); });
   CHECK(failure.code == MSCCLC_ERROR_DEVICE + 700);
   CHECK(contains(failure.text, "kernel 'gather4', rank 2: CUDA error 700"));
-  CHECK(failureOf([&] { communicator.synchronize(); }).text == failure.text);
+  CHECK(contains(failureOf([&] { communicator.synchronize(); }).text, failure.text));
   communicator.reset();
   CHECK(gathers(communicator, instance, buffer, 256, 1));
 }

@@ -254,7 +254,8 @@ TEST_CASE("A time-out in one process reaches all, and all can go on") {
           Failure failure;
           while (failure.code == MSCCLC_OK)
             failure = failureOf([&] { launch(64); });
-          if (failure.code != MSCCLC_ERROR_TIMEOUT || !contains(failure.text, "rank 1, block 0, operation 7 waits for"))
+          if (failure.code != MSCCLC_ERROR_TIMEOUT ||
+              !contains(failure.text, "rank 1, block 0, operation 7 (wait, stuck.cpp:12) waits for"))
             return 1;
           if (process == 0 && !contains(failure.text, "(rank 1) says: "))
             return 2;

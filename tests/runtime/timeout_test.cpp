@@ -18,8 +18,10 @@ TEST_CASE("A wait that takes too long says who waits for what, and a reset makes
   launch(128);
   const Failure stuck = failureOf([&] { launch(64); });
   CHECK(stuck.code == MSCCLC_ERROR_TIMEOUT);
-  CHECK(contains(stuck.text, "kernel 'stuck2': rank 1, block 0, operation 7 waits for signal 3 of rank 0 on memory "
-                             "channel 0; 2 came"));
+  CHECK(contains(
+      stuck.text,
+      "kernel 'stuck2': rank 1, block 0, operation 7 (wait, stuck.cpp:12) waits for signal 3 of rank 0 on memory "
+      "channel 0; 2 came"));
   CHECK_FALSE(communicator.isHealthy());
   CHECK(failureOf([&] { launch(128); }).code == MSCCLC_ERROR_TIMEOUT);
   communicator.reset();

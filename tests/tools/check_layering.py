@@ -18,7 +18,9 @@ COLLECTIVES = "runtime-min/include/mscclc/collectives.def"
 KERNEL_INTERFACE = [
     *ELEMENTS, "runtime-min/include/mscclc/reduce_ops.def", "runtime-min/include/mscclc/runtime_abi.h"
 ]
-RUNTIME_HEADERS = ["runtime-min/include", COLLECTIVES, *KERNEL_INTERFACE]
+# Why launches hang: the runtime says it of one process, the compiler of the dumps of several.
+HANGS = "runtime-min/include/mscclc/hang.hpp"
+RUNTIME_HEADERS = ["runtime-min/include", COLLECTIVES, *KERNEL_INTERFACE, HANGS]
 
 # What each room may include besides itself. The longest path that holds a file is its room: a file that ties rooms
 # together is a room of its own, above them.
@@ -69,6 +71,7 @@ ROOMS = {
     "runtime-min/include/mscclc/runtime_abi.h": [
         "runtime-min/include/mscclc/dtypes.def", "runtime-min/include/mscclc/reduce_ops.def"
     ],
+    HANGS: ["runtime-min/include/mscclc/runtime_abi.h"],
     "runtime-min/include": [COLLECTIVES, *KERNEL_INTERFACE],
     "runtime-min": [*RUNTIME_HEADERS],
     # Stands on the interface of the runtime, as a program does.
@@ -80,7 +83,8 @@ ROOMS = {
     "compiler/outputs/dsl": ["ir", "ir/formula", COLLECTIVES],
     "compiler": [
         "ir", "frontend", "frontend/xml", "passes", "passes/analysis", "passes/prune", "passes/schedule",
-        "passes/simulate", "passes/time", "passes/verify", "backend-json", "backend-cuda", "compiler/outputs/dsl"
+        "passes/simulate", "passes/time", "passes/verify", "backend-json", "backend-cuda", "compiler/outputs/dsl",
+        "runtime-min/include/mscclc/runtime_abi.h", HANGS
     ],
     "samples": ["frontend/dsl/include"],
 }

@@ -240,7 +240,10 @@ inline void storeHost(uint32_t *p, uint32_t v) {
   __atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
 inline uint32_t fetchAddHost(uint32_t *p, uint32_t v) {
-  return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
+  return __atomic_fetch_add(p, v, __ATOMIC_ACQUIRE); // the host may have emptied the entry
+}
+inline uint64_t fetchOrHost(uint64_t *p, uint64_t bits) {
+  return __atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
 }
 
 // A packet word is data and flag in one 8-byte atomic; an LL16 packet is two of them, each with a flag of its own.

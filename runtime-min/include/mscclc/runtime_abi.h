@@ -21,7 +21,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 7u
+#define MSCCLC_ABI_VERSION 8u
 
 enum MscclcDtype {
 #define MSCCLC_DTYPE(id, number, bytes, name, type) MSCCLC_##id = number,
@@ -144,37 +144,42 @@ enum MscclcWaitKind {
   MSCCLC_WAIT_FIFO = 4,      /* the request queue is full; index: port channel */
   MSCCLC_WAIT_SEMAPHORE = 5, /* index: semaphore */
   MSCCLC_WAIT_BARRIER = 6,   /* index: barrier */
-  MSCCLC_WAIT_PACKET = 7,    /* index: number of the packet in its chunk; expected: the flag */
-  MSCCLC_WAIT_STAGING = 8,   /* all blocks of the rank; operation: 0 at the launch's beginning, 1 at its end */
+  /* index: number of the packet in its chunk; peer: the number F of an operand of packets; expected: how many operands
+   * the wait is for, F and those behind it; seen: bit i is set if the packet of operand F + i has come */
+  MSCCLC_WAIT_PACKET = 7,
+  MSCCLC_WAIT_STAGING = 8, /* all blocks of the rank; operation: 0 at the launch's beginning, 1 at its end */
   /* No wait: the block has begun while another launch with the same state ran. index: launches of the block before;
    * expected: blocks that had finished a launch if those were over; seen: that had */
   MSCCLC_OVERLAP = 9
 };
 
-/* A wait that timed out, or another reason to give up. */
+/* A wait that took too long, or that an abort has ended; or another reason to give up. */
 typedef struct MscclcStall {
   uint32_t kind; /* MscclcWaitKind; 0 while being written */
   uint32_t rank;
   uint32_t block;
   uint32_t operation; /* position in the block's program, pipeline headers and bodies counted */
-  uint32_t peer;      /* rank waited for, or 0xffffffff */
-  uint32_t reserved;
+  uint32_t peer;      /* rank waited for, or 0xffffffff; of MSCCLC_WAIT_PACKET as it says */
+  uint32_t aborted;   /* 1: an abort has ended the wait, not its time */
   uint64_t index;
-  uint64_t expected; /* what the wait wants to see */
-  uint64_t seen;     /* what it saw last */
+  uint64_t expected;  /* what the wait wants to see */
+  uint64_t seen;      /* what it saw last */
+  uint64_t waited_ns; /* how long the wait has taken, 65 us more at most; 0: not known */
 } MscclcStall;
 
 #define MSCCLC_MAX_STALLS 32u
 
 /* Host. Shared by all launches of a rank. */
 typedef struct MscclcStatus {
-  uint32_t abort;      /* anyone sets it to make every wait of the rank give up; data is undefined from then on */
-  uint32_t num_stalls; /* entries claimed, perhaps more than fit */
+  uint32_t abort;           /* anyone sets it to make every wait of the rank give up; data is undefined from then on */
+  uint32_t num_stalls;      /* entries claimed, perhaps more than fit */
+  uint64_t reported_blocks; /* bit b % 64 is set if block b has an entry */
   MscclcStall stalls[MSCCLC_MAX_STALLS];
 } MscclcStatus;
 
 enum MscclcArgFlags {
-  MSCCLC_BUFFERS_ALIGNED = 1 /* every pointer in `buffers` and `multicast` is a multiple of 16 */
+  MSCCLC_BUFFERS_ALIGNED = 1, /* every pointer in `buffers` and `multicast` is a multiple of 16 */
+  MSCCLC_KEEPS_WAITING = 2    /* a wait longer than timeout_ns is reported, again after each timeout_ns, and goes on */
 };
 
 /* What becomes of the elements that a launch copies, in a kernel that adds. */
@@ -211,7 +216,8 @@ typedef struct MscclcRankArgs {
   /* Distance of two scratch chunks: MscclcKernel::scratch_stride of the largest message the communicator will see. The
    * same on every rank and at every launch, so that launches of different sizes keep to the same slots. */
   uint64_t scratch_stride;
-  uint64_t timeout_ns;                  /* a wait longer than this is reported and aborts the rank; 0: wait for ever */
+  /* A wait longer than this is reported and aborts the rank (but see MSCCLC_KEEPS_WAITING). 0: wait for ever. */
+  uint64_t timeout_ns;
   const MscclcBuffers *buffers;         /* [ranks], the own rank's included; the launching thread reads them */
   const MscclcChannel *memory_channels; /* [MscclcRankInfo::memory_channels] */
   const MscclcChannel *port_channels;   /* [MscclcRankInfo::port_channels] */
@@ -223,8 +229,10 @@ typedef struct MscclcRankArgs {
   /* Device, [MscclcRankInfo::blocks]: launches that the block has finished, counted by itself. The packet flag of a
    * launch is 1 + launches % (2^32 - 1), the scratch half launches % 2. The highest bit is set while a launch runs. */
   uint64_t *launches;
-  uint64_t *finished; /* device: blocks that have finished a launch, of all launches */
-  MscclcFifo fifo;    /* used by ranks with port channels */
+  /* Device, two words: blocks that have finished a launch, of all launches; and message_bytes of the launch that began
+   * last. Whoever asks why launches hang reads the latter, and `launches`, of all ranks. */
+  uint64_t *finished;
+  MscclcFifo fifo; /* used by ranks with port channels */
   /* Host: the device communicator that MscclcNetworkBody::create made; the launching thread copies it. Null where no
    * channel of the rank leads over the network. */
   const void *network;
@@ -289,6 +297,14 @@ typedef struct MscclcRemoteBufferInfo {
   uint32_t via_memory;
   uint32_t via_port;
 } MscclcRemoteBufferInfo;
+
+/* An operation that waits. */
+typedef struct MscclcWaitInfo {
+  const char
+      *operation;    /* "wait", "upkt": its name in plans; null: the kernel has no such operation, or does not say */
+  const char *place; /* "allreduce.cpp:36", or two of them with ", " between them; empty: not known */
+  uint32_t sender;   /* rank that writes the packets; MSCCLC_UNPAIRED: not packets, or of several ranks */
+} MscclcWaitInfo;
 
 enum MscclcKernelFlags {
   MSCCLC_IN_PLACE = 1,
@@ -387,6 +403,8 @@ typedef struct MscclcKernel {
 
   const MscclcNetworkBody *network; /* null: port channels only by the proxy */
   const char *digest;               /* of the emitted file's text; null: none */
+  /* The operation that a MscclcStall names, and for packets its operand `operand` of packets. Null: not known. */
+  void (*wait_info)(uint32_t rank, uint32_t block, uint32_t operation, uint32_t operand, MscclcWaitInfo *info);
 } MscclcKernel;
 
 /* In place, the shorter buffer of rank r begins r steps after the beginning of its longer one, and is a step long; or

@@ -61,7 +61,7 @@ class CommunicatorOptions(ctypes.Structure):
     _fields_ = [("options_bytes", c_uint32), ("ranks", c_uint32), ("first_local_rank", c_uint32),
                 ("local_ranks", c_uint32), ("devices", POINTER(c_int32)), ("platform", c_uint32),
                 ("unchained", c_uint32), ("rendezvous", c_char_p), ("setup_timeout_ms", c_uint64),
-                ("wait_timeout_ms", c_uint64),
+                ("wait_timeout_ms", c_uint64), ("report_after_ms", c_uint64),
                 ("allgather", AllgatherFunction), ("allgather_context", c_void_p), ("process", c_uint32),
                 ("processes", c_uint32), ("nccl", POINTER(c_void_p)), ("nccl_library", c_void_p), _LATER]
 

@@ -116,6 +116,8 @@ class Communicator:
     nccl, nccl_library see from_nccl, which is the way to give them
     setup_timeout      seconds that a process waits for the others in a collective call; 60 by default
     wait_timeout       seconds that a wait in a kernel may take; for ever by default (10 in debug builds)
+    report_after       seconds after which a wait that may last for ever is reported on stderr, again and again; 30 by
+                       default
     unchained          whether launches of different kernels may run side by side, where ranks have devices of their
                        own; see MscclcCommunicatorOptions of runtime.h for when they deadlock
 
@@ -136,6 +138,7 @@ class Communicator:
         nccl_library: int = 0,
         setup_timeout: float | None = None,
         wait_timeout: float | None = None,
+        report_after: float | None = None,
         unchained: bool = False,
     ):
         self._handle: ctypes.c_void_p | None = None
@@ -164,6 +167,7 @@ class Communicator:
         options.rendezvous = rendezvous.encode() if rendezvous else None
         options.setup_timeout_ms = _milliseconds(setup_timeout, 0)
         options.wait_timeout_ms = _milliseconds(wait_timeout, 0)
+        options.report_after_ms = _milliseconds(report_after, 0)
         options.unchained = unchained
         meeting = None
         if allgather is not None:

@@ -250,6 +250,7 @@ int32_t mscclc_communicator_barrier(MscclcCommunicator *communicator) {
 int32_t mscclc_communicator_health(MscclcCommunicator *communicator) {
   return on(communicator, [](Communicator &c) {
     c.watch().look();
+    c.watch().awaitDescription();
     return c.health();
   });
 }

@@ -128,6 +128,16 @@ Rendezvous::Others Rendezvous::awaitOthers() {
   return isDeaf_ ? Others::Unknown : Others::Gone;
 }
 
+std::vector<uint32_t> Rendezvous::lostRanks() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<uint32_t> ranks;
+  for (const uint32_t process : lostProcesses_)
+    for (uint32_t i = 0; i < processes_[process].range.count; ++i)
+      ranks.push_back(processes_[process].range.first + i);
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
 void Rendezvous::beginWatching() {
   watcher_ = ofProcess<Watcher>();
   for (uint32_t i = 0; i < connections_.size(); ++i) {
@@ -222,6 +232,7 @@ void Rendezvous::lose(uint32_t process) {
     }
     if (!expected) {
       status = failure(MSCCLC_ERROR_PEER_LOST, "%s ended", nameOf(process).c_str());
+      lostProcesses_.push_back(process);
       if (lost_.ok())
         lost_ = status;
     }

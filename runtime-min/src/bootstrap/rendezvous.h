@@ -65,6 +65,8 @@ public:
   };
   /// Waits until one of these is so.
   Others awaitOthers();
+  /// The ranks of processes that have ended before they left, ascending.
+  std::vector<uint32_t> lostRanks() const;
 
 private:
   explicit Rendezvous(Options options) : options_(std::move(options)) {}
@@ -99,6 +101,7 @@ private:
   std::vector<char> gone_;                                    ///< by process: left or lost
   bool isDeaf_ = false; ///< the hub's process has ended after it left: nobody says any more who else has left
   Status lost_;
+  std::vector<uint32_t> lostProcesses_;
   uint32_t round_ = 0;
   bool stopping_ = false;
 };

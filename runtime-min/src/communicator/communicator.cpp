@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unistd.h>
 
 namespace mscclc::rt {
 namespace {
@@ -13,6 +14,7 @@ constexpr uint64_t defaultWaitMs = MSCCLC_NO_TIMEOUT;
 #else
 constexpr uint64_t defaultWaitMs = 10000;
 #endif
+constexpr uint64_t defaultReportMs = 30000;
 constexpr uint64_t defaultSetupMs = 60000;
 /// Ten years: times from here on are for ever.
 constexpr uint64_t longestMs = uint64_t{10} * 365 * 24 * 3600 * 1000;
@@ -21,10 +23,11 @@ constexpr uint64_t longestMs = uint64_t{10} * 365 * 24 * 3600 * 1000;
 struct RankCard {
   DeviceFacts device;
   uint32_t platform;
+  uint64_t number; ///< of the communicator in this process; that of rank 0 names it
 };
 
 std::chrono::milliseconds graceOf(uint64_t waitMs) {
-  return std::chrono::milliseconds(waitMs == MSCCLC_NO_TIMEOUT ? 0 : std::clamp<uint64_t>(waitMs / 4, 1, 200));
+  return std::chrono::milliseconds(std::clamp<uint64_t>(waitMs / 4, 1, 200));
 }
 
 } // namespace
@@ -100,7 +103,10 @@ Status Communicator::connectDevices() {
 }
 
 Status Communicator::meet(const MscclcCommunicatorOptions &options) {
-  const uint64_t waitMs = options.wait_timeout_ms == 0 ? defaultWaitMs : options.wait_timeout_ms;
+  uint64_t waitMs = options.wait_timeout_ms == 0 ? defaultWaitMs : options.wait_timeout_ms;
+  keepsWaiting_ = waitMs >= longestMs;
+  if (keepsWaiting_)
+    waitMs = options.report_after_ms == 0 ? defaultReportMs : options.report_after_ms;
   waitTimeoutNs_ = waitMs >= longestMs ? 0 : waitMs * 1000000;
   chains_ = options.unchained == 0;
   watch_ = std::make_unique<Watch>(graceOf(waitMs), *engine_);
@@ -118,12 +124,27 @@ Status Communicator::meet(const MscclcCommunicatorOptions &options) {
   return introduceRanks();
 }
 
+void Communicator::describeHangs(uint64_t id) {
+  hang::Report known;
+  known.ranks = ranks();
+  for (uint32_t i = 0; i < localRanks(); ++i)
+    known.reporting.push_back(firstLocalRank() + i);
+  watch_->describe({format("%016llx", static_cast<unsigned long long>(id)),
+                    localRanks() == ranks() ? "" : std::to_string(firstLocalRank())},
+                   std::move(known), [this] { return meeting().lostRanks(); });
+}
+
 /// Tells all about the devices of the local ranks.
 Status Communicator::introduceRanks() {
+  // The time and the process tell communicators apart that the same process makes, or several of one machine.
+  const auto now = static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  const uint64_t number = now ^ static_cast<uint64_t>(::getpid()) << 48;
+  uint64_t id = number;
   std::vector<RankCard> cards(localRanks());
   for (uint32_t i = 0; i < localRanks(); ++i) {
     MSCCLC_TRY(platform_->examine(device(i), cards[i].device));
     cards[i].platform = platform_->kind();
+    cards[i].number = number;
   }
   std::vector<Message> all;
   MSCCLC_TRY(meeting().exchange("create communicator", bytesOf(cards.data(), cards.size()), all));
@@ -136,6 +157,8 @@ Status Communicator::introduceRanks() {
         return failure(MSCCLC_ERROR_RENDEZVOUS,
                        "create communicator: some ranks are on CUDA devices, others on the host");
       hasMulticast_ = hasMulticast_ && card.device.hasMulticast != 0;
+      if (deviceIds_.empty())
+        id = card.number;
       deviceIds_.push_back(card.device.id);
     }
   if (deviceIds_.size() != ranks())
@@ -144,6 +167,7 @@ Status Communicator::introduceRanks() {
   std::vector<DeviceId> distinct = deviceIds_;
   std::sort(distinct.begin(), distinct.end());
   hasMulticast_ = hasMulticast_ && std::adjacent_find(distinct.begin(), distinct.end()) == distinct.end();
+  describeHangs(id);
   return {};
 }
 

@@ -35,6 +35,8 @@ public:
   /// Whether launches of different instances follow each other.
   bool chains() const { return chains_; }
   uint64_t waitTimeoutNs() const { return waitTimeoutNs_; }
+  /// Whether a wait that takes longer is only reported.
+  bool keepsWaiting() const { return keepsWaiting_; }
   uint64_t setupTimeoutNs() const { return setupTimeoutNs_; }
 
   Status health() const { return watch_->health(); }
@@ -73,6 +75,8 @@ private:
   Status connectDevices();
   Status meet(const MscclcCommunicatorOptions &options);
   Status introduceRanks();
+  /// Tells the watch what its reports are of. `id`: of the communicator.
+  void describeHangs(uint64_t id);
   /// Waits until what all launches so far have sent over the network has arrived, half as long as a set-up may take.
   Status settlePorts();
 
@@ -82,6 +86,7 @@ private:
   std::map<std::pair<int32_t, int32_t>, bool> reaches_; ///< from a device of the process to one
   bool hasMulticast_ = false;
   uint64_t waitTimeoutNs_ = 0;
+  bool keepsWaiting_ = false;
   uint64_t setupTimeoutNs_ = 0;
   bool chains_ = true;
   std::unique_ptr<Watch> watch_;

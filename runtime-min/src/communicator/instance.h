@@ -76,6 +76,8 @@ private:
   void wakePorts();
   /// Whether launches of a local rank may run: any that was not waited for, or those of a graph. From any thread.
   bool mayRun(uint32_t localIndex) const;
+  /// Appends what each rank has launched, as far as its memory is mapped. Not of ranks that are lost.
+  void addLaunches(hang::Report &report) const;
   void setLaunched(uint32_t localIndex, bool launched) {
     __atomic_store_n(&local_[localIndex].launched, launched, __ATOMIC_SEQ_CST);
   }

@@ -227,7 +227,8 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
 
   MscclcRankArgs common{};
   common.abi_version = MSCCLC_ABI_VERSION;
-  common.flags = lowBits % 16 == 0 ? MSCCLC_BUFFERS_ALIGNED : 0;
+  common.flags =
+      (lowBits % 16 == 0 ? MSCCLC_BUFFERS_ALIGNED : 0) | (communicator_.keepsWaiting() ? MSCCLC_KEEPS_WAITING : 0);
   common.message_bytes = call.message_bytes;
   common.scratch_stride = scratchStride_;
   common.timeout_ns = communicator_.waitTimeoutNs();

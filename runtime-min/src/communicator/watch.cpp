@@ -6,6 +6,13 @@ namespace mscclc::rt {
 namespace {
 
 constexpr Watcher::Interval pollInterval{1}, longestInterval{256};
+constexpr size_t mostWaitsShown = 24, mostWaitsInLine = 3;
+
+/// Launches that overlapped explain all else.
+bool isOverlap(const hang::Report &report) {
+  return std::any_of(report.waits.begin(), report.waits.end(),
+                     [](const hang::Wait &wait) { return wait.kind == MSCCLC_OVERLAP; });
+}
 
 /// When to look again, so long after the last launch: what takes long is noticed a little later. Long intervals of all
 /// communicators end together.
@@ -24,47 +31,7 @@ void setAbort(MscclcStatus *status) {
   __atomic_store_n(&status->abort, 1u, __ATOMIC_RELEASE);
 }
 
-/// What the wait of a stall waits for.
-std::string describeWanted(const MscclcStall &stall) {
-  const auto index = wide(stall.index);
-  const auto expected = wide(stall.expected), seen = wide(stall.seen);
-  switch (static_cast<MscclcWaitKind>(stall.kind)) {
-  case MSCCLC_WAIT_MEMORY:
-  case MSCCLC_WAIT_PORT:
-    return format("signal %llu of rank %u on %s channel %llu; %llu came", expected, stall.peer,
-                  stall.kind == MSCCLC_WAIT_PORT ? "port" : "memory", index, seen);
-  case MSCCLC_WAIT_FLUSH:
-    return format("flush %llu of port channel %llu to rank %u; %llu are done", expected, index, stall.peer, seen);
-  case MSCCLC_WAIT_FIFO:
-    return format(
-        "room in the request queue, for request %llu on port channel %llu; there was room for those below %llu",
-        expected, index, seen);
-  case MSCCLC_WAIT_SEMAPHORE:
-    return format("a release of semaphore %llu", index);
-  case MSCCLC_WAIT_BARRIER:
-    return format("the other blocks at barrier %llu; %llu arrivals of %llu", index, seen, expected);
-  case MSCCLC_WAIT_STAGING:
-    return format("the other blocks %s; %llu arrivals of %llu",
-                  stall.operation == 0 ? "after the copy of the input" : "before the copy of the output", seen,
-                  expected);
-  case MSCCLC_WAIT_PACKET:
-    return format("packet %llu of a chunk of its scratch, with flag %llu", index, expected);
-  case MSCCLC_OVERLAP:
-    break; // no wait
-  }
-  return format("something unknown (kind %u)", stall.kind);
-}
-
 } // namespace
-
-std::string describeStall(const char *kernel, const MscclcStall &stall) {
-  if (stall.kind == MSCCLC_OVERLAP)
-    return format("kernel '%s': rank %u, block %u began launch %llu while another launch of the same instance ran; a "
-                  "graph's replays are not ordered against other launches by the runtime",
-                  kernel, stall.rank, stall.block, wide(stall.index));
-  return format("kernel '%s': rank %u, block %u, operation %u waits for %s", kernel, stall.rank, stall.block,
-                stall.operation, describeWanted(stall).c_str());
-}
 
 void Watch::stop() {
   {
@@ -72,19 +39,29 @@ void Watch::stop() {
     stopping_ = true;
   }
   watcher_->remove(key_);
+  if (reporter_)
+    reporter_->join();
+  reporter_.reset();
 }
 
-void Watch::add(MscclcStatus *status, const char *kernel, std::function<bool()> mayRun) {
+void Watch::describe(HangNames names, hang::Report known, std::function<std::vector<uint32_t>()> lost) {
+  names_ = std::move(names);
+  known_ = std::move(known);
+  lost_ = std::move(lost);
+}
+
+void Watch::add(WatchedRank rank) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  entries_.push_back({status, kernel, std::move(mayRun)});
+  entries_.push_back(std::move(rank));
   if (failed_)
-    setAbort(status);
+    setAbort(entries_.back().status);
 }
 
 void Watch::remove(MscclcStatus *status) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  entries_.erase(std::remove_if(entries_.begin(), entries_.end(), [&](const Entry &e) { return e.status == status; }),
-                 entries_.end());
+  const std::scoped_lock lock(reading_, mutex_);
+  entries_.erase(
+      std::remove_if(entries_.begin(), entries_.end(), [&](const WatchedRank &e) { return e.status == status; }),
+      entries_.end());
 }
 
 Status Watch::health() const {
@@ -93,29 +70,117 @@ Status Watch::health() const {
 }
 
 bool Watch::fail(const Status &reason) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const bool first = failure_.ok();
-  // A lost process outlives a reset, so it takes the place of what a reset would forgive.
-  if (first || reason.code == MSCCLC_ERROR_PEER_LOST)
-    failure_ = reason;
-  failed_.store(true, std::memory_order_release);
-  for (const Entry &entry : entries_)
-    setAbort(entry.status);
-  if (first || reason.code == MSCCLC_ERROR_PEER_LOST)
-    engine_.giveUp();
+  std::vector<uint32_t> lost = lost_ ? lost_() : std::vector<uint32_t>();
+  bool first = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    first = failure_.ok();
+    // Processes that end after a failure do so because of it.
+    if (first)
+      lostRanks_ = std::move(lost);
+    // A lost process outlives a reset, so it takes the place of what a reset would forgive.
+    if (first || reason.code == MSCCLC_ERROR_PEER_LOST) {
+      failure_ = reason;
+      explained_ = false;
+    }
+    failed_.store(true, std::memory_order_release);
+    abortAll();
+    if (first || reason.code == MSCCLC_ERROR_PEER_LOST)
+      engine_.giveUp();
+  }
+  watcher_->wake(key_);
   return first;
 }
 
-void Watch::check() {
-  Status status;
+void Watch::abortAll() const {
+  for (const WatchedRank &entry : entries_)
+    setAbort(entry.status);
+}
+
+hang::Report Watch::gather(uint32_t &more) {
+  // Copies from a device may take long. Meanwhile entries stay, and failures are noticed.
+  const std::lock_guard<std::mutex> reading(reading_);
+  hang::Report report = known_;
+  std::vector<WatchedRank> entries;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (stopping_ || failed_ || !anyAborted())
-      return;
-    status = collect();
+    report.lost = lostRanks_;
+    entries = entries_;
   }
-  if (fail(status))
-    engine_.meeting().abort(status);
+  for (const WatchedRank &entry : entries) {
+    more += addWaits(*entry.kernel, *entry.status, report);
+    if (entry.addLaunches)
+      entry.addLaunches(report);
+  }
+  return report;
+}
+
+void Watch::check() {
+  bool isNew = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    isNew = !failed_ && anyAborted();
+    if (stopping_ || explained_ || (!failed_ && !isNew))
+      return;
+    explained_ = true;
+  }
+  uint32_t more = 0;
+  const hang::Report report = gather(more);
+  std::string text = explain(report, mostWaitsShown);
+  if (more != 0)
+    text += format("\n%u more waits were not written down", more);
+  Status reason{isOverlap(report) ? MSCCLC_ERROR_OVERLAP : MSCCLC_ERROR_TIMEOUT, text};
+  if (isNew) {
+    const bool first = fail(reason);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      explained_ = true;
+    }
+    if (first)
+      engine_.meeting().abort(reason);
+  } else {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!text.empty())
+      failure_.text += '\n' + text;
+    reason = failure_;
+  }
+  dumpHang(names_, reason, report);
+  isDescribed_.store(true, std::memory_order_release);
+}
+
+void Watch::warnOfWaits() {
+  uint32_t more = 0;
+  const hang::Report report = gather(more);
+  std::string line = explain(report, mostWaitsInLine);
+  for (size_t at; (at = line.find('\n')) != std::string::npos;)
+    line.replace(at, 1, "; ");
+  if (!report.waits.empty()) {
+    warn("warning: launches wait, and go on waiting: " + line);
+    dumpHang(names_, {MSCCLC_OK, "launches wait, and go on waiting"}, report);
+  }
+  const std::scoped_lock lock(reading_, mutex_);
+  for (const WatchedRank &entry : entries_)
+    forgetStalls(*entry.status);
+}
+
+void Watch::startReport(bool ends) {
+  if (isReporting_.exchange(true))
+    return;
+  if (reporter_)
+    reporter_->join(); // it has nothing left to do
+  reporter_.emplace([this, ends] {
+    if (ends)
+      check();
+    else
+      warnOfWaits();
+    isReporting_ = false;
+  });
+}
+
+void Watch::awaitDescription() const {
+  const Clock::time_point end = Clock::now() + 2 * grace_ + std::chrono::milliseconds(100);
+  while (failed() && !isDescribed_.load(std::memory_order_acquire) && Clock::now() < end)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 void Watch::look() {
@@ -126,35 +191,28 @@ void Watch::look() {
 void Watch::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   failure_ = {};
-  for (const Entry &entry : entries_)
+  lostRanks_.clear();
+  explained_ = false;
+  isDescribed_ = false;
+  for (const WatchedRank &entry : entries_)
     *entry.status = MscclcStatus{};
   failed_.store(false, std::memory_order_release);
 }
 
 bool Watch::anyAborted() const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [](const Entry &entry) { return __atomic_load_n(&entry.status->abort, __ATOMIC_ACQUIRE) != 0; });
+  return std::any_of(entries_.begin(), entries_.end(), [](const WatchedRank &entry) {
+    return __atomic_load_n(&entry.status->abort, __ATOMIC_ACQUIRE) != 0;
+  });
 }
 
-/// Launches that overlapped explain all else.
-Status Watch::collect() const {
-  Status waits{MSCCLC_ERROR_TIMEOUT, ""}, overlaps{MSCCLC_ERROR_OVERLAP, ""};
-  for (const Entry &entry : entries_) {
-    const uint32_t claimed = __atomic_load_n(&entry.status->num_stalls, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < std::min(claimed, MSCCLC_MAX_STALLS); ++i) {
-      const MscclcStall &stall = entry.status->stalls[i];
-      const uint32_t kind = __atomic_load_n(&stall.kind, __ATOMIC_ACQUIRE);
-      if (kind == 0)
-        continue;
-      std::string &text = (kind == MSCCLC_OVERLAP ? overlaps : waits).text;
-      if (!text.empty())
-        text += '\n';
-      text += describeStall(entry.kernel, stall);
-    }
-    if (claimed > MSCCLC_MAX_STALLS)
-      waits.text += format("\nkernel '%s': %u more waits", entry.kernel, claimed - MSCCLC_MAX_STALLS);
-  }
-  return overlaps.text.empty() ? waits : overlaps;
+bool Watch::anyStalled() const {
+  return std::any_of(entries_.begin(), entries_.end(), [](const WatchedRank &entry) {
+    return __atomic_load_n(&entry.status->num_stalls, __ATOMIC_ACQUIRE) != 0;
+  });
+}
+
+bool Watch::anyMayRun() const {
+  return std::any_of(entries_.begin(), entries_.end(), [](const WatchedRank &entry) { return entry.mayRun(); });
 }
 
 void Watch::launched() {
@@ -167,31 +225,35 @@ Watcher::Interval Watch::tick() {
   isSoon_ = false;
   look();
   const Clock::time_point now = Clock::now();
+  bool ends = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (stopping_ || failed_) {
+    if (stopping_ || explained_) {
       firstStall_ = {};
       return Watcher::never;
     }
-    if (!anyAborted()) {
-      const bool mayRun =
-          std::any_of(entries_.begin(), entries_.end(), [](const Entry &entry) { return entry.mayRun(); });
+    ends = failed_ || anyAborted();
+    const bool mayRun = anyMayRun();
+    if (!ends && !anyStalled()) {
       const Watcher::Interval next = intervalAfter(
           std::chrono::duration_cast<Watcher::Interval>(now.time_since_epoch() - Clock::duration(lastLaunch_.load())));
       isSoon_ = mayRun && next <= pollInterval;
       return mayRun ? next : Watcher::never;
     }
-    // The ranks that wait for each other run out of time at about the same moment.
+    // All waits of the process give up, and are reported. Those of ranks that wait for each other, and go on, are
+    // reported at about the same moment.
+    if (ends)
+      abortAll();
     if (firstStall_ == Clock::time_point{})
       firstStall_ = now;
-    if (now < firstStall_ + grace_) {
+    if (mayRun && now < firstStall_ + grace_) {
       isSoon_ = true;
       return grace_;
     }
     firstStall_ = {};
   }
-  check();
-  return Watcher::never;
+  startReport(ends);
+  return grace_;
 }
 
 } // namespace mscclc::rt

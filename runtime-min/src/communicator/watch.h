@@ -3,19 +3,30 @@
 #pragma once
 
 #include "bootstrap/watcher.h"
+#include "communicator/hang.h"
 #include "engine/engine.h"
 
 #include <atomic>
 #include <chrono>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace mscclc::rt {
 
-/// One line: "kernel 'k': rank 2, block 0, operation 5 waits for …".
-std::string describeStall(const char *kernel, const MscclcStall &stall);
+/// A local rank of an instance.
+struct WatchedRank {
+  MscclcStatus *status;       ///< of its launches
+  const MscclcKernel *kernel; ///< outlives the status
+  /// Whether there are launches that nobody has waited for, or graphs of them. It is asked from another thread, and
+  /// calls nothing of the device's: that might wait for who waits for a launch.
+  std::function<bool()> mayRun;
+  /// Appends what all ranks have launched of the kernel; of one local rank of an instance, else null. Called from a
+  /// thread on which a call of the device's may wait.
+  std::function<void(hang::Report &)> addLaunches;
+};
 
 class Watch {
 public:
@@ -27,10 +38,12 @@ public:
   /// The engine is not asked any more when this returns.
   void stop();
 
-  /// Watches the status of a rank's launches; `kernel` outlives it. `mayRun`: whether there are launches that nobody
-  /// has waited for, or graphs of them. It is asked from another thread, and calls nothing of the device's: that might
-  /// wait for who waits for a launch.
-  void add(MscclcStatus *status, const char *kernel, std::function<bool()> mayRun);
+  /// What reports say of the communicator. `known`: its ranks; `lost`: the ranks whose processes have ended. Before any
+  /// add().
+  void describe(HangNames names, hang::Report known, std::function<std::vector<uint32_t>()> lost);
+
+  void add(WatchedRank rank);
+  /// Waits until no report is made of it.
   void remove(MscclcStatus *status);
   /// A launch of these has begun, or is captured, and its `mayRun` says so.
   void launched();
@@ -40,31 +53,45 @@ public:
   bool failed() const { return failed_.load(std::memory_order_acquire); }
   /// Makes all waits give up. The first failure is kept; true if this is it.
   bool fail(const Status &reason);
-  /// A stall that was not noticed yet is, now.
+  /// A stall that was not noticed yet is, now. After a failure, says which waits it has ended, and why they waited.
   void check();
+  /// After a failure waits for what check() says, a short time.
+  void awaitDescription() const;
   /// Asks now, whatever runs.
   void look();
   /// After a failure, when no launch runs: forgets it and all stalls.
   void clear();
 
 private:
-  struct Entry {
-    MscclcStatus *status;
-    const char *kernel;
-    std::function<bool()> mayRun;
-  };
   /// Looks, and says after which time to do so again.
   Watcher::Interval tick();
+  void abortAll() const;
   bool anyAborted() const;
-  Status collect() const;
+  bool anyStalled() const;
+  bool anyMayRun() const;
+  /// What is known of waits and launches. `more`: waits that were not written down.
+  hang::Report gather(uint32_t &more);
+  /// Says on stderr who waits, where waits go on.
+  void warnOfWaits();
+  /// Does one or the other in a thread of its own, as a call of the device's may wait until the launches end.
+  void startReport(bool ends);
 
   const std::chrono::milliseconds grace_;
   Engine &engine_;
+  HangNames names_;
+  hang::Report known_;
+  std::function<std::vector<uint32_t>()> lost_;
+  std::mutex reading_; ///< taken before mutex_: a report is made of the entries
   mutable std::mutex mutex_;
-  std::vector<Entry> entries_;
+  std::vector<WatchedRank> entries_;
   Status failure_;
+  std::vector<uint32_t> lostRanks_; ///< at the first failure
   std::atomic<bool> failed_{false};
+  bool explained_ = false; ///< check() has begun to say why
+  std::atomic<bool> isDescribed_{false};
   bool stopping_ = false;
+  std::atomic<bool> isReporting_{false};
+  std::optional<OwnThread> reporter_;
   using Clock = std::chrono::steady_clock;
   std::atomic<Clock::rep> lastLaunch_{0};
   std::atomic<bool> isSoon_{false}; ///< the next tick is

@@ -147,8 +147,8 @@ TEST_CASE("threads of a block leave registers for what its loops hold") {
   m.program.threadsPerBlock = 256;
   CHECK(has(emit(m.program), "threads = 256,"));
   CHECK(has(emit(m.program), "mostRows = 1;"));
-  CHECK(has(emit(m.program), "MSCCLC_KERNEL(256, 1) run("));
+  CHECK(has(emit(m.program), "MSCCLC_KERNEL(256, 1) mscclc_"));
   cuda::EmitOptions options;
   options.blocksOnEach = 3;
-  CHECK(has(emit(m.program, options), "MSCCLC_KERNEL(256, 3) run("));
+  CHECK(has(emit(m.program, options), "MSCCLC_KERNEL(256, 3) mscclc_"));
 }

@@ -25,23 +25,35 @@ MSCCLC_DEVICE void giveUp(const MscclcRankArgs &args) {
     storeRelaxed(&args.staging_state[1], 1);
 }
 
-/// Says what went wrong, and makes every wait of the rank give up.
-MSCCLC_COLD void reportStall(const MscclcRankArgs &args, uint32_t kind, uint32_t operation, uint32_t peer,
-                             uint64_t index, uint64_t expected, uint64_t seen) {
+/// Writes down a wait that takes too long, or another reason to give up. Of a block's threads that wait for packets the
+/// first one does, as they wait for the same ranks. `waited`: nanoseconds; 0: an abort was there when the wait was
+/// first asked. In a block that has given up before, such a wait only comes of that.
+MSCCLC_COLD void recordStall(const MscclcRankArgs &args, uint32_t kind, uint32_t operation, uint32_t peer,
+                             uint64_t index, uint64_t expected, uint64_t seen, uint64_t waited, bool aborted) {
   MscclcStatus *status = args.status;
+  const uint64_t blockBit = uint64_t{1} << blockId() % 64;
+  const bool isFirst = (fetchOrHost(&status->reported_blocks, blockBit) & blockBit) == 0;
+  if (!isFirst && (kind == MSCCLC_WAIT_PACKET || (aborted && waited == 0)))
+    return;
   const uint32_t slot = fetchAddHost(&status->num_stalls, 1);
-  if (slot < MSCCLC_MAX_STALLS) {
-    MscclcStall &stall = status->stalls[slot];
-    stall.rank = args.rank;
-    stall.block = blockId();
-    stall.operation = operation;
-    stall.peer = peer;
-    stall.index = index;
-    stall.expected = expected;
-    stall.seen = seen;
-    storeHost(&stall.kind, kind);
-  }
-  storeHost(&status->abort, 1);
+  if (slot >= MSCCLC_MAX_STALLS)
+    return;
+  MscclcStall &stall = status->stalls[slot];
+  stall.rank = args.rank;
+  stall.block = blockId();
+  stall.operation = operation;
+  stall.peer = peer;
+  stall.aborted = aborted ? 1 : 0;
+  stall.index = index;
+  stall.expected = expected;
+  stall.seen = seen;
+  stall.waited_ns = waited;
+  storeHost(&stall.kind, kind);
+}
+
+/// Makes every wait of the rank give up.
+MSCCLC_DEVICE void abortRank(const MscclcRankArgs &args) {
+  storeHost(&args.status->abort, 1);
   giveUp(args);
 }
 
@@ -53,8 +65,12 @@ MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args) {
   const uint64_t finished = loadRelaxed(args.finished);
   const uint64_t before = fetchOrDevice(count, launchRuns);
   const uint64_t launch = before & ~launchRuns;
-  if (before != launch || finished < launch * blockCount())
-    reportStall(args, MSCCLC_OVERLAP, 0, MSCCLC_UNPAIRED, launch, launch * blockCount(), finished);
+  if (blockId() == 0)
+    storeRelaxed(&args.finished[1], args.message_bytes);
+  if (before != launch || finished < launch * blockCount()) {
+    recordStall(args, MSCCLC_OVERLAP, 0, MSCCLC_UNPAIRED, launch, launch * blockCount(), finished, 0, false);
+    abortRank(args);
+  }
   return launch;
 }
 

@@ -178,6 +178,9 @@ MSCCLC_DEVICE void storeHost(uint32_t *p, uint32_t v) {
 MSCCLC_DEVICE uint32_t fetchAddHost(uint32_t *p, uint32_t v) {
   return atomicAdd_system(p, v);
 }
+MSCCLC_DEVICE uint64_t fetchOrHost(uint64_t *p, uint64_t bits) {
+  return atomicOr_system(reinterpret_cast<unsigned long long *>(p), static_cast<unsigned long long>(bits));
+}
 
 // Packets: data and flag travel in one 8-byte word, which is written and read at once; of the two words of a 16-byte
 // packet each has the flag.

@@ -174,6 +174,20 @@ template <class Plan> struct DigestOf<Plan, std::void_t<decltype(Plan::digest)>>
   static constexpr const char *value = Plan::digest;
 };
 
+/// Whether `operation` is one of `times` operations from `first` on, `step` apart; `j`: which.
+inline bool isAmong(uint32_t operation, uint32_t first, uint32_t step, uint32_t times, int &j) {
+  j = static_cast<int>((operation - first) / step);
+  return operation >= first && (operation - first) % step == 0 && static_cast<uint32_t>(j) < times;
+}
+
+/// A kernel by hand does not say where its waits stand.
+template <class Body, class = void> struct WaitInfoOf {
+  static constexpr decltype(MscclcKernel::wait_info) value = nullptr;
+};
+template <class Body> struct WaitInfoOf<Body, std::void_t<decltype(&Body::waitInfo)>> {
+  static constexpr decltype(MscclcKernel::wait_info) value = &Body::waitInfo;
+};
+
 template <class Plan> uint32_t usefulThreads(uint64_t messageBytes, uint32_t packet) {
   constexpr uint64_t warp = 32;
   const uint64_t word = packet == MSCCLC_LL8 ? 4 : packet == MSCCLC_LL16 ? 8 : 16;
@@ -221,6 +235,7 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   kernel.remote_buffer_info = &Body::remoteBufferInfo;
   kernel.semaphore_value = &Body::semaphoreValue;
   kernel.digest = DigestOf<Plan>::value;
+  kernel.wait_info = WaitInfoOf<Body>::value;
 #ifdef MSCCLC_GIN
   if constexpr ((Plan::flags & MSCCLC_NEEDS_PORT) != 0)
     kernel.network = networkBody<Plan>();

@@ -92,6 +92,18 @@ struct PacketLaunch {
   uint32_t operation, flag;
 };
 
+/// Which of the packets `i` of `count` rows from number `from` on have come: one bit for each. For reports.
+template <class Packet, class L>
+MSCCLC_COLD uint64_t packetsThere(const L rows, unsigned from, unsigned count, uint64_t i, uint32_t flag) {
+  uint64_t there = 0;
+  MSCCLC_NO_UNROLL
+  for (unsigned b = 0; b < count; ++b) {
+    typename Packet::Payload payload;
+    there |= uint64_t{Packet::load(rows(from + b) + i * Packet::bytes, payload, flag)} << b;
+  }
+  return there;
+}
+
 /// Adds packet `i` of N rows to `acc`, starting it if `Fresh`. Packets still missing are polled together.
 template <class Packet, bool Fresh, unsigned N, class L, class Acc>
 MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, uint64_t i, Acc &acc) {
@@ -100,14 +112,17 @@ MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, uint64
   MSCCLC_UNROLL_HELD
   for (unsigned from = 0; from < N; from += batch) {
     typename Packet::Payload in[batch];
-    spin(launch.args, {MSCCLC_WAIT_PACKET, launch.operation, MSCCLC_UNPAIRED, i, flag}, [&](uint64_t &) {
+    const auto haveCome = [&](uint64_t &) {
       bool all = true;
       MSCCLC_UNROLL
       for (unsigned b = 0; b < batch; ++b)
         if (N % batch == 0 || from + b < N)
           all &= Packet::load(rows(from + b) + i * Packet::bytes, in[b], flag);
       return all;
-    });
+    };
+    const unsigned count = N - from < batch ? N - from : batch;
+    spin(launch.args, {MSCCLC_WAIT_PACKET, launch.operation, from, i, count}, haveCome,
+         [&](uint64_t &seen) { seen = packetsThere<Packet>(rows, from, count, i, flag); });
     MSCCLC_UNROLL
     for (unsigned b = 0; b < batch; ++b) {
       if (N % batch == 0 || from + b < N) {

@@ -14,35 +14,50 @@ struct WaitInfo {
   uint64_t expected;
 };
 
-/// Asked now and then by a wait that has not come to its end, with the time at which it shall give up (0: not known
-/// yet). Returns that time, or 0 if it shall give up now: because the rank is aborted, or because its time is over,
-/// which is reported. Everything is passed by value: what a wait waits for stays in registers.
+/// Asked now and then by a wait that has not come to its end. `memo` is what the last call returned, 0 at first.
+/// Returns 0 if the wait shall give up: because the rank is aborted, or because its time is over. Either is reported,
+/// and so is each further time-out of a wait that goes on. Everything is passed by value: what a wait waits for stays
+/// in registers.
+///
+/// The memo is the time at which the wait began, in nanoseconds, with the number of its reports in the lowest 16 bits.
 MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint32_t operation, uint32_t peer,
-                                 uint64_t index, uint64_t expected, uint64_t seen, uint64_t deadline) {
+                                 uint64_t index, uint64_t expected, uint64_t seen, uint64_t memo) {
+  constexpr uint64_t mostReports = 0xffff;
+  const uint64_t now = nanoseconds();
+  const bool isFirst = memo == 0;
+  if (isFirst)
+    memo = (now | mostReports) ^ mostReports;
+  const uint64_t reports = memo & mostReports, waited = now - (memo ^ reports);
   if (loadHost(&args.status->abort) != 0) {
+    recordStall(args, kind, operation, peer, index, expected, seen, isFirst ? 0 : waited, true);
     giveUp(args);
     return 0;
   }
-  if (args.timeout_ns == 0)
-    return 1;
-  const uint64_t now = nanoseconds();
-  if (deadline == 0)
-    deadline = now + args.timeout_ns;
-  if (now <= deadline)
-    return deadline;
-  reportStall(args, kind, operation, peer, index, expected, seen);
+  if (args.timeout_ns == 0 || reports == mostReports || waited <= (reports + 1) * args.timeout_ns)
+    return memo;
+  recordStall(args, kind, operation, peer, index, expected, seen, waited, false);
+  if ((args.flags & MSCCLC_KEEPS_WAITING) != 0)
+    return memo + 1;
+  abortRank(args);
   return 0;
 }
 
-/// Polls until `done(seen)`, which says in `seen` what it saw.
-template <class Done> MSCCLC_DEVICE void spin(const MscclcRankArgs &args, const WaitInfo &info, Done done) {
-  uint64_t deadline = 0, seen = 0;
+/// Nothing to look at beside what a poll sees.
+struct SawAll {
+  MSCCLC_DEVICE void operator()(uint64_t &) const {}
+};
+
+/// Polls until `done(seen)`, which says in `seen` what it saw. `look(seen)` says it for a report, where polls do not.
+template <class Done, class Look = SawAll>
+MSCCLC_DEVICE void spin(const MscclcRankArgs &args, const WaitInfo &info, Done done, Look look = {}) {
+  uint64_t memo = 0, seen = 0;
   for (unsigned polls = 0; !done(seen);) {
     pause();
     if (++polls % pollsBetweenChecks != 0)
       continue;
-    deadline = keepWaiting(args, info.kind, info.operation, info.peer, info.index, info.expected, seen, deadline);
-    if (deadline == 0)
+    look(seen);
+    memo = keepWaiting(args, info.kind, info.operation, info.peer, info.index, info.expected, seen, memo);
+    if (memo == 0)
       return;
   }
 }

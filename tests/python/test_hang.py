@@ -1,0 +1,73 @@
+"""Launches that hang, on four ranks in processes of their own: what the errors say, and `mscclc explain-hang`."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import mscclc
+from conftest import SAMPLES
+
+RANKS = 4
+CAUSES = {
+    "never": "cause: rank 2 has not begun launch 3 of kernel '{name}', as ranks 0, 1 and 3 have",
+    "killed": "cause: rank 2 died: its process has ended",
+    "size": "cause: launch 3 of kernel '{name}' has different sizes: 64 bytes on rank 2, 65536 bytes on ranks 0, 1 and 3",
+    "kernel": "cause: rank 2 has launched kernel '{other}' with 8192 bytes, and not begun launch 3 of kernel '{name}', as "
+    "ranks 0, 1 and 3 have",
+}
+
+
+@pytest.fixture(scope="module", params=["allreduce_packets", "allreduce_allpairs"])
+def kernels(request):
+    """The kernel that is launched, the one that the faulty rank launches instead, and where rank 0 waits for rank 2."""
+    compiled = {
+        name: mscclc.Kernel.compile(SAMPLES / f"{name}.cpp", params={"ranks": RANKS}, platform="host")
+        for name in ("allreduce_packets", "allreduce_allpairs")
+    }
+    kernel = compiled.pop(request.param)
+    source = (SAMPLES / f"{request.param}.cpp").read_text().splitlines()
+    return kernel, compiled.popitem()[1], source
+
+
+@pytest.mark.parametrize("fault", CAUSES)
+def test_the_cause_and_the_waits_are_named(kernels, fault, tmp_path):
+    kernel, other, source = kernels
+    if fault == "size" and kernel.name == "allreduce_allpairs":
+        pytest.skip("ranks signal as often whatever the size, so nobody waits")
+    script = str(pathlib.Path(__file__).parent / "hang_rank.py")
+    environment = {**os.environ, "MSCCLC_DUMP": str(tmp_path / "hang.json")}
+    place = f"@mscclc-hang-{os.getpid()}-{kernel.name}-{fault}"
+    processes = [
+        subprocess.Popen(
+            [sys.executable, script, fault, str(rank), place, str(kernel.library), str(other.library)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(RANKS)
+    ]
+    said = [process.communicate(timeout=120)[0] for process in processes]
+    cause = CAUSES[fault].format(name=kernel.name, other=other.name)
+    for rank, text in enumerate(said):
+        if fault == "killed" and rank == 2:
+            continue
+        assert cause in text
+        if rank != 2:
+            waits = [line for line in text.splitlines() if line.startswith(f"kernel '{kernel.name}': rank {rank}, ")]
+            assert any("of rank 2" in line and "came" in line for line in waits), text
+            for line in waits:  # "(wait, allreduce_packets.cpp:36)": a line of the sample that waits
+                place = line.split("(", 1)[1].split(")")[0].split(", ")[1]
+                assert any(word in source[int(place.split(":")[1]) - 1] for word in ("wait", "reduce", "packets")), line
+
+    dumps = sorted(map(str, tmp_path.glob("hang.*.json")))
+    assert len(dumps) == (3 if fault == "killed" else 4)
+    answer = subprocess.run(
+        [os.environ["MSCCLC_TOOL"], "explain-hang", *dumps], capture_output=True, text=True, check=True
+    ).stdout
+    assert answer.count("communicator ") == 1 and answer.count("cause: ") == 1
+    assert cause in answer
+    for rank in (0, 1, 3):
+        assert f"kernel '{kernel.name}': rank {rank}, " in answer
