@@ -74,21 +74,24 @@ Proxy::~Proxy() {
 }
 
 uint32_t Proxy::numberOf(const Memory *memory) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto &[number, known] : memories_)
-    if (known.memory == memory)
-      return number;
-  Known known{memory, {}, memory == nullptr ? 0 : memory->bytes()};
+  const auto found = numbers_.find(memory);
+  if (found != numbers_.end())
+    return found->second;
+  Known known{{}, memory == nullptr ? 0 : memory->bytes()};
   for (uint32_t rank = 0; rank < communicator_.ranks(); ++rank)
     known.begins.push_back(memory == nullptr ? nullptr : memory->at(localIndex_, rank));
+  const std::lock_guard<std::mutex> lock(mutex_);
   memories_[nextMemory_] = std::move(known);
-  return nextMemory_++;
+  return numbers_[memory] = nextMemory_++;
 }
 
 void Proxy::forget(const Memory *memory) {
+  const auto found = numbers_.find(memory);
+  if (found == numbers_.end())
+    return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (auto at = memories_.begin(); at != memories_.end();)
-    at = at->second.memory == memory ? memories_.erase(at) : std::next(at);
+  memories_.erase(found->second);
+  numbers_.erase(found);
 }
 
 void Proxy::fill(uint32_t localIndex, const Memory *const (&memories)[3], MscclcRankArgs &args) {

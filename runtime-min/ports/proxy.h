@@ -87,7 +87,6 @@ private:
     uint64_t values[2 * capacity]; ///< what is being stored: two for each request of the last `capacity`
   };
   struct Known {
-    const Memory *memory;       ///< as a name alone
     std::vector<char *> begins; ///< by rank
     uint64_t bytes;
   };
@@ -110,8 +109,9 @@ private:
   const GraphHold &graphs_;
   const PortRank rank_;
   std::mutex mutex_;
-  std::vector<Counts> counts_;         ///< by channel
-  std::map<uint32_t, Known> memories_; ///< by number, which is given once
+  std::vector<Counts> counts_;                 ///< by channel
+  std::map<uint32_t, Known> memories_;         ///< by number, which is given once
+  std::map<const Memory *, uint32_t> numbers_; ///< of who launches alone: a launch does not wait for the thread
   uint32_t nextMemory_ = 0;
   uint64_t next_ = 0; ///< number of the next request
   Queue *queue_ = nullptr;

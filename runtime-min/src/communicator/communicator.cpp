@@ -179,10 +179,11 @@ Communicator::~Communicator() {
     for (size_t i = 0; i < streams_.size(); ++i)
       platform_->destroyStream(device(static_cast<uint32_t>(i)), streams_[i]);
   }
-  // The watch tells the engine, and the engine the watch.
+  // The watch tells the engine, and the engine's meeting the watch.
   if (watch_)
     watch_->stop();
-  engine_.reset();
+  if (engine_)
+    engine_->endMeeting();
 }
 
 bool Communicator::reaches(uint32_t localIndex, uint32_t rank) const {

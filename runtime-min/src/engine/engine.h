@@ -113,6 +113,8 @@ public:
   virtual Status meet(Platform &platform, const Site &site, Rendezvous::Options options) = 0;
   /// The processes of the communicator.
   Rendezvous &meeting() const { return *meeting_; }
+  /// Nobody hears of them any more when this returns.
+  void endMeeting() { meeting_.reset(); }
   /// The load/store team: kernels of the local ranks may load and store the memory of these ranks.
   virtual RankRange team() const = 0;
   bool isNear(uint32_t rank) const { return rank - team().first < team().count; }
@@ -123,12 +125,9 @@ public:
   /// Memory of `bytes` on every rank, that is yet to be taken.
   virtual std::unique_ptr<Memory> memory(uint64_t bytes) = 0;
 
-  /// Opens ports for channels of `kernel` to ranks outside the load/store team, where any process wants them (`wanted`:
-  /// this one); else `ports` stays null. Collective.
-  virtual Status openPorts(const MscclcKernel &, bool wanted, std::unique_ptr<Ports> &ports) {
-    static_cast<void>(wanted), static_cast<void>(ports);
-    return {};
-  }
+  /// Opens ports for channels of a kernel to ranks outside the load/store team, where any process wants them (the
+  /// second argument: this one); else the last one stays null. Collective.
+  virtual Status openPorts(const MscclcKernel &, bool, std::unique_ptr<Ports> &) { return {}; }
   /// Makes the waits of ports give up, until their next settling. From any thread.
   virtual void giveUp() {}
 
