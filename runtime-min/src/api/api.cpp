@@ -148,18 +148,18 @@ template <class Do> int32_t on(MscclcCommunicator *handle, Do call) {
   return report(call(*handle->communicator));
 }
 
-/// `copy(platform, device, place)` between the host and a local rank's part.
-template <class Copy>
-int32_t copyPart(const MscclcBuffer *buffer, uint32_t rank, uint64_t offset, const void *host, uint64_t bytes,
-                 Copy copy) {
-  if (buffer == nullptr || (host == nullptr && bytes != 0))
+/// Copies from the host to a local rank's part, or, where `from` is null, back `to` the host.
+int32_t copyPart(const MscclcBuffer *buffer, uint32_t rank, uint64_t offset, void *to, const void *from,
+                 uint64_t bytes) {
+  if (buffer == nullptr || (to == nullptr && from == nullptr && bytes != 0))
     return report(noHandle("buffer, or nothing to copy"));
   const DeviceGuard guard = keepDevice(buffer->owner);
   if (Status status = checkLocal(*buffer, rank, offset, bytes); !status.ok() || bytes == 0)
     return report(status);
   Communicator &communicator = *buffer->owner->communicator;
-  return report(copy(communicator.platform(), communicator.device(rank - communicator.firstLocalRank()),
-                     placeOf(*buffer, rank, offset)));
+  char *const part = placeOf(*buffer, rank, offset);
+  return report(communicator.platform().copy(communicator.device(rank - communicator.firstLocalRank()),
+                                             from != nullptr ? part : to, from != nullptr ? from : part, bytes));
 }
 
 std::string sized(const char *what, uint64_t bytes) {
@@ -334,15 +334,11 @@ uint32_t mscclc_buffer_multicast(const MscclcBuffer *buffer) {
 }
 
 int32_t mscclc_buffer_write(MscclcBuffer *buffer, uint32_t rank, uint64_t offset, const void *from, uint64_t bytes) {
-  return copyPart(buffer, rank, offset, from, bytes, [&](Platform &platform, int32_t device, void *place) {
-    return platform.copy(device, place, from, bytes);
-  });
+  return copyPart(buffer, rank, offset, nullptr, from, bytes);
 }
 
 int32_t mscclc_buffer_read(const MscclcBuffer *buffer, uint32_t rank, uint64_t offset, void *to, uint64_t bytes) {
-  return copyPart(buffer, rank, offset, to, bytes, [&](Platform &platform, int32_t device, const void *place) {
-    return platform.copy(device, to, place, bytes);
-  });
+  return copyPart(buffer, rank, offset, to, nullptr, bytes);
 }
 
 int32_t mscclc_instance_create(MscclcCommunicator *communicator, const MscclcKernel *kernel, uint64_t max_message_bytes,

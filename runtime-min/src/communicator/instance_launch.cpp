@@ -247,13 +247,10 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
       status = std::move(recorded);
   communicator_.watch().launched();
   wakePorts();
-  if (!status.ok()) {
-    // Those that run, here or in other processes, wait for those that do not.
-    if (started != 0 || communicator_.processes() > 1)
-      communicator_.fail(status);
-    return status;
-  }
-  return {};
+  // Those that run, here or in other processes, wait for those that do not.
+  if (!status.ok() && (started != 0 || communicator_.processes() > 1))
+    communicator_.fail(status);
+  return status;
 }
 
 } // namespace mscclc::rt
