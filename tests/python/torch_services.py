@@ -4,11 +4,13 @@ import os
 import pickle
 import time
 from datetime import timedelta
+from functools import partial
 
 import torch
 import torch.distributed as dist
 
 import mscclc
+from mscclc.torch.work import CudaWork
 from torch_common import FOLDER, RANK, SAMPLES, SIZE, launched, run_all, scenario, start
 
 
@@ -192,8 +194,28 @@ def the_flight_recorder():
     assert "all_reduce" in names and names.index("works") + 1 == names.index("the_flight_recorder"), names
     assert {frame["filename"] for frame in good["frames"] if frame["name"] == "works"} == {__file__}
     assert bad["state"] == "started" and bad["time_discovered_completed_ns"] is None
+    assert (good["mscclc_failure"], bad["mscclc_failure"]) == ("", "of the call")
     assert trace["pg_config"][WORLD.group_name]["ranks"] == str(list(range(SIZE)))
     assert trace["pg_status"][WORLD.group_name]["last_completed_collective"] == good["collective_seq_id"]
+
+
+@scenario
+def a_late_call_is_explained():
+    """The text of the failure, and the entry of the recorder, say what the runtime says of its waits."""
+    group = dist.new_group(backend="mscclc")
+    made = entry()
+
+    class Engine:
+        abort = staticmethod(lambda reason: None)
+        failure = staticmethod(lambda: "MSCCLC_ERROR_ABORTED: late\ncause: rank 1 has not begun launch 3")
+
+    group._engines = {"cuda": Engine}
+    call = CudaWork(None, [], "all_reduce", abort=group._abort, failed=partial(mscclc.torch.recorder.failed, made))
+    call.fail("late")
+    raises(dist.DistBackendError, "cause: rank 1 has not begun launch 3", call.wait)
+    assert "cause: rank 1 has not begun" in made["mscclc_failure"], made
+    group._engines = {}
+    dist.barrier()
 
 
 @scenario

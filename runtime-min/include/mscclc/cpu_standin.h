@@ -166,6 +166,9 @@ inline void pause() {
 }
 constexpr unsigned pollsBetweenChecks = 32;
 
+template <class V> V apart(V v) {
+  return v;
+}
 inline Vec16 load16(const void *p) {
   Vec16 v;
   std::memcpy(&v, __builtin_assume_aligned(p, 16), 16);

@@ -144,6 +144,7 @@ public:
     sortUnique(late_);
   }
 
+  const std::string &kernel() const { return kernel_; }
   /// Ranks that have begun the newest launch.
   size_t countInside() const { return std::max(inside_.size(), waiting_.size()); }
   bool hasLate() const { return !late_.empty(); }
@@ -285,8 +286,9 @@ inline std::vector<std::string> causes(const Report &report) {
     if (Cause candidate(report, kernel); candidate.isWaitedIn() || candidate.hasLate())
       candidates.push_back(std::move(candidate));
   // Where ranks are in different kernels, the most are right.
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Cause &a, const Cause &b) { return a.countInside() > b.countInside(); });
+  std::sort(candidates.begin(), candidates.end(), [](const Cause &a, const Cause &b) {
+    return a.countInside() != b.countInside() ? a.countInside() > b.countInside() : a.kernel() < b.kernel();
+  });
   for (Cause &candidate : candidates) {
     const std::vector<std::string> found = candidate.find();
     lines.insert(lines.end(), found.begin(), found.end());

@@ -178,8 +178,7 @@ typedef struct MscclcStatus {
 } MscclcStatus;
 
 enum MscclcArgFlags {
-  MSCCLC_BUFFERS_ALIGNED = 1, /* every pointer in `buffers` and `multicast` is a multiple of 16 */
-  MSCCLC_KEEPS_WAITING = 2    /* a wait longer than timeout_ns is reported, again after each timeout_ns, and goes on */
+  MSCCLC_BUFFERS_ALIGNED = 1 /* every pointer in `buffers` and `multicast` is a multiple of 16 */
 };
 
 /* What becomes of the elements that a launch copies, in a kernel that adds. */
@@ -210,14 +209,13 @@ typedef struct MscclcStaging {
 typedef struct MscclcRankArgs {
   uint32_t abi_version;
   uint32_t rank;
-  uint32_t flags; /* MscclcArgFlags */
-  uint32_t reserved;
+  uint32_t flags;     /* MscclcArgFlags */
+  uint32_t report_ms; /* a wait that takes so long is reported, again each time that long after, and goes on; 0: not */
   uint64_t message_bytes;
   /* Distance of two scratch chunks: MscclcKernel::scratch_stride of the largest message the communicator will see. The
    * same on every rank and at every launch, so that launches of different sizes keep to the same slots. */
   uint64_t scratch_stride;
-  /* A wait longer than this is reported and aborts the rank (but see MSCCLC_KEEPS_WAITING). 0: wait for ever. */
-  uint64_t timeout_ns;
+  uint64_t timeout_ns;                  /* a wait longer than this is reported and aborts the rank; 0: wait for ever */
   const MscclcBuffers *buffers;         /* [ranks], the own rank's included; the launching thread reads them */
   const MscclcChannel *memory_channels; /* [MscclcRankInfo::memory_channels] */
   const MscclcChannel *port_channels;   /* [MscclcRankInfo::port_channels] */

@@ -116,8 +116,7 @@ class Communicator:
     nccl, nccl_library see from_nccl, which is the way to give them
     setup_timeout      seconds that a process waits for the others in a collective call; 60 by default
     wait_timeout       seconds that a wait in a kernel may take; for ever by default (10 in debug builds)
-    report_after       seconds after which a wait that may last for ever is reported on stderr, again and again; 30 by
-                       default
+    report_after       seconds after which a wait that goes on is reported on stderr, again and again; 30 by default
     unchained          whether launches of different kernels may run side by side, where ranks have devices of their
                        own; see MscclcCommunicatorOptions of runtime.h for when they deadlock
 
@@ -462,12 +461,17 @@ class Communicator:
             abi.runtime().mscclc_communicator_barrier(self.handle)
 
     @property
-    def healthy(self) -> bool:
+    def failure(self) -> str:
+        """Why the communicator failed: the cause, and which rank waits where for whom; empty if it has not failed."""
         try:
             abi.runtime().mscclc_communicator_health(self.handle)
-        except CallError:
-            return False
-        return True
+        except CallError as error:
+            return str(error)
+        return ""
+
+    @property
+    def healthy(self) -> bool:
+        return not self.failure
 
     def abort(self, reason: str) -> None:
         """Makes every wait of every rank give up, in all processes. From any thread."""

@@ -103,10 +103,9 @@ Status Communicator::connectDevices() {
 }
 
 Status Communicator::meet(const MscclcCommunicatorOptions &options) {
-  uint64_t waitMs = options.wait_timeout_ms == 0 ? defaultWaitMs : options.wait_timeout_ms;
-  keepsWaiting_ = waitMs >= longestMs;
-  if (keepsWaiting_)
-    waitMs = options.report_after_ms == 0 ? defaultReportMs : options.report_after_ms;
+  const uint64_t waitMs = options.wait_timeout_ms == 0 ? defaultWaitMs : options.wait_timeout_ms;
+  const uint64_t reportMs = options.report_after_ms == 0 ? defaultReportMs : options.report_after_ms;
+  reportMs_ = reportMs > UINT32_MAX ? 0 : static_cast<uint32_t>(reportMs);
   waitTimeoutNs_ = waitMs >= longestMs ? 0 : waitMs * 1000000;
   chains_ = options.unchained == 0;
   watch_ = std::make_unique<Watch>(graceOf(waitMs), *engine_);

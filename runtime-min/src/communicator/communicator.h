@@ -35,8 +35,8 @@ public:
   /// Whether launches of different instances follow each other.
   bool chains() const { return chains_; }
   uint64_t waitTimeoutNs() const { return waitTimeoutNs_; }
-  /// Whether a wait that takes longer is only reported.
-  bool keepsWaiting() const { return keepsWaiting_; }
+  /// A wait that takes so long is reported and goes on, in milliseconds; 0: none is.
+  uint32_t reportMs() const { return reportMs_; }
   uint64_t setupTimeoutNs() const { return setupTimeoutNs_; }
 
   Status health() const { return watch_->health(); }
@@ -86,7 +86,7 @@ private:
   std::map<std::pair<int32_t, int32_t>, bool> reaches_; ///< from a device of the process to one
   bool hasMulticast_ = false;
   uint64_t waitTimeoutNs_ = 0;
-  bool keepsWaiting_ = false;
+  uint32_t reportMs_ = 0;
   uint64_t setupTimeoutNs_ = 0;
   bool chains_ = true;
   std::unique_ptr<Watch> watch_;

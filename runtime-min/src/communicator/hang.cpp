@@ -123,9 +123,21 @@ hang::Wait waitOf(const MscclcKernel &kernel, const MscclcStall &stall, uint32_t
 
 uint32_t addWaits(const MscclcKernel &kernel, const MscclcStatus &status, hang::Report &report) {
   const uint32_t claimed = __atomic_load_n(&status.num_stalls, __ATOMIC_ACQUIRE);
-  for (uint32_t i = 0; i < std::min(claimed, MSCCLC_MAX_STALLS); ++i)
-    if (const uint32_t kind = __atomic_load_n(&status.stalls[i].kind, __ATOMIC_ACQUIRE); kind != 0)
-      report.waits.push_back(waitOf(kernel, status.stalls[i], kind));
+  const size_t begin = report.waits.size();
+  for (uint32_t i = 0; i < std::min(claimed, MSCCLC_MAX_STALLS); ++i) {
+    const uint32_t kind = __atomic_load_n(&status.stalls[i].kind, __ATOMIC_ACQUIRE);
+    if (kind == 0)
+      continue;
+    hang::Wait wait = waitOf(kernel, status.stalls[i], kind);
+    const auto isSame = [&](const hang::Wait &other) {
+      return other.block == wait.block && other.operation == wait.operation && other.index == wait.index;
+    };
+    // One that was reported before and has ended since.
+    report.waits.erase(
+        std::remove_if(report.waits.begin() + static_cast<std::ptrdiff_t>(begin), report.waits.end(), isSame),
+        report.waits.end());
+    report.waits.push_back(std::move(wait));
+  }
   return claimed > MSCCLC_MAX_STALLS ? claimed - MSCCLC_MAX_STALLS : 0;
 }
 

@@ -2,6 +2,7 @@
 #include "communicator/instance.h"
 #include "communicator/sync_layout.h"
 #include "kernels/kernel_facts.h"
+#include "platform/profiler.h"
 
 #include <algorithm>
 
@@ -186,6 +187,7 @@ void Instance::wakePorts() {
 }
 
 Status Instance::launch(const MscclcCall &call, const Memory *input, const Memory *output) {
+  const LaunchRange range(kernel_.name, call.message_bytes);
   MSCCLC_TRY(communicator_.health());
   MSCCLC_TRY(checkMessage(kernel_, call.message_bytes, call.dtype));
   if (call.message_bytes == 0) // no launch: double scratch must not turn where nothing moves
@@ -227,8 +229,8 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
 
   MscclcRankArgs common{};
   common.abi_version = MSCCLC_ABI_VERSION;
-  common.flags =
-      (lowBits % 16 == 0 ? MSCCLC_BUFFERS_ALIGNED : 0) | (communicator_.keepsWaiting() ? MSCCLC_KEEPS_WAITING : 0);
+  common.flags = lowBits % 16 == 0 ? MSCCLC_BUFFERS_ALIGNED : 0;
+  common.report_ms = communicator_.reportMs();
   common.message_bytes = call.message_bytes;
   common.scratch_stride = scratchStride_;
   common.timeout_ns = communicator_.waitTimeoutNs();

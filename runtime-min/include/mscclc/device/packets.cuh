@@ -16,11 +16,12 @@ struct LL8 {
     uint32_t w[1];
   };
   static MSCCLC_DEVICE void store(char *p, const Payload &v, uint32_t flag) { detail::storePacket8(p, v.w[0], flag); }
-  static MSCCLC_DEVICE bool load(const char *p, Payload &v, uint32_t flag) {
-    uint32_t seen;
-    detail::loadPacket8(p, v.w[0], seen);
-    return seen == flag;
-  }
+  struct Flags {
+    uint32_t one;
+    MSCCLC_DEVICE bool are(uint32_t flag) const { return one == flag; }
+    MSCCLC_DEVICE Flags forReport() const { return {detail::apart(one)}; }
+  };
+  static MSCCLC_DEVICE void load(const char *p, Payload &v, Flags &flags) { detail::loadPacket8(p, v.w[0], flags.one); }
 };
 
 /// 8 bytes of payload in 16.
@@ -29,10 +30,13 @@ struct LL16 {
   static constexpr unsigned bytes = 16;
   using Payload = detail::Vec8;
   static MSCCLC_DEVICE void store(char *p, const Payload &v, uint32_t flag) { detail::storePacket16(p, v, flag); }
-  static MSCCLC_DEVICE bool load(const char *p, Payload &v, uint32_t flag) {
-    uint32_t flag0, flag1;
-    detail::loadPacket16(p, v, flag0, flag1);
-    return flag0 == flag && flag1 == flag;
+  struct Flags {
+    uint32_t first, second;
+    MSCCLC_DEVICE bool are(uint32_t flag) const { return first == flag && second == flag; }
+    MSCCLC_DEVICE Flags forReport() const { return {detail::apart(first), detail::apart(second)}; }
+  };
+  static MSCCLC_DEVICE void load(const char *p, Payload &v, Flags &flags) {
+    detail::loadPacket16(p, v, flags.first, flags.second);
   }
 };
 
@@ -92,18 +96,6 @@ struct PacketLaunch {
   uint32_t operation, flag;
 };
 
-/// Which of the packets `i` of `count` rows from number `from` on have come: one bit for each. For reports.
-template <class Packet, class L>
-MSCCLC_COLD uint64_t packetsThere(const L rows, unsigned from, unsigned count, uint64_t i, uint32_t flag) {
-  uint64_t there = 0;
-  MSCCLC_NO_UNROLL
-  for (unsigned b = 0; b < count; ++b) {
-    typename Packet::Payload payload;
-    there |= uint64_t{Packet::load(rows(from + b) + i * Packet::bytes, payload, flag)} << b;
-  }
-  return there;
-}
-
 /// Adds packet `i` of N rows to `acc`, starting it if `Fresh`. Packets still missing are polled together.
 template <class Packet, bool Fresh, unsigned N, class L, class Acc>
 MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, uint64_t i, Acc &acc) {
@@ -112,17 +104,32 @@ MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, uint64
   MSCCLC_UNROLL_HELD
   for (unsigned from = 0; from < N; from += batch) {
     typename Packet::Payload in[batch];
+    typename Packet::Flags flags[batch];
+    const char *at[batch];
+    MSCCLC_UNROLL
+    for (unsigned b = 0; b < batch; ++b)
+      if (N % batch == 0 || from + b < N)
+        at[b] = apart(rows(from + b) + i * Packet::bytes); // not computed anew at each poll
     const auto haveCome = [&](uint64_t &) {
       bool all = true;
       MSCCLC_UNROLL
       for (unsigned b = 0; b < batch; ++b)
-        if (N % batch == 0 || from + b < N)
-          all &= Packet::load(rows(from + b) + i * Packet::bytes, in[b], flag);
+        if (N % batch == 0 || from + b < N) {
+          Packet::load(at[b], in[b], flags[b]);
+          all &= flags[b].are(flag);
+        }
       return all;
     };
+    // Polls make no mask of the flags; a report does.
+    const auto look = [&](uint64_t &seen) {
+      seen = 0;
+      MSCCLC_UNROLL
+      for (unsigned b = 0; b < batch; ++b)
+        if (N % batch == 0 || from + b < N)
+          seen |= uint64_t{flags[b].forReport().are(flag)} << b;
+    };
     const unsigned count = N - from < batch ? N - from : batch;
-    spin(launch.args, {MSCCLC_WAIT_PACKET, launch.operation, from, i, count}, haveCome,
-         [&](uint64_t &seen) { seen = packetsThere<Packet>(rows, from, count, i, flag); });
+    spin(launch.args, {MSCCLC_WAIT_PACKET, launch.operation, from, i, count}, haveCome, look);
     MSCCLC_UNROLL
     for (unsigned b = 0; b < batch; ++b) {
       if (N % batch == 0 || from + b < N) {

@@ -33,13 +33,16 @@ MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint
     giveUp(args);
     return 0;
   }
-  if (args.timeout_ns == 0 || reports == mostReports || waited <= (reports + 1) * args.timeout_ns)
+  if (args.timeout_ns != 0 && waited > args.timeout_ns) {
+    recordStall(args, kind, operation, peer, index, expected, seen, waited, false);
+    abortRank(args);
+    return 0;
+  }
+  const uint64_t period = uint64_t{args.report_ms} * 1000000;
+  if (period == 0 || reports == mostReports || waited <= (reports + 1) * period)
     return memo;
   recordStall(args, kind, operation, peer, index, expected, seen, waited, false);
-  if ((args.flags & MSCCLC_KEEPS_WAITING) != 0)
-    return memo + 1;
-  abortRank(args);
-  return 0;
+  return memo + 1;
 }
 
 /// Nothing to look at beside what a poll sees.

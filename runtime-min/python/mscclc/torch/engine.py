@@ -374,6 +374,10 @@ class Engine:
         if self._communicator is not None:
             self._communicator.abort(reason)
 
+    def failure(self) -> str:
+        """Why its kernels failed; empty if they have not."""
+        return "" if self._communicator is None else self._communicator.failure
+
     def close(self) -> None:
         """Collective, if all is well. A communicator that failed is left to the end of the process."""
         communicator, self._communicator = self._communicator, None

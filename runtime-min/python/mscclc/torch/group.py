@@ -114,7 +114,8 @@ class Group(dist.ProcessGroup):
     def abort(self) -> None:
         self._abort("the process group was aborted")
 
-    def _abort(self, reason: str) -> None:
+    def _abort(self, reason: str) -> str:
+        """Ends all calls. Gives the reason, with what kernels of this rank waited for."""
         self._worker.close(reason)
         for engine in self._engines.values():
             engine.abort(reason)
@@ -122,6 +123,7 @@ class Group(dist.ProcessGroup):
             self._nccl.abort()
         for gloo in (self._gloo, *self._meetings.values()):
             gloo.abort()
+        return "\n".join(filter(None, (engine.failure() for engine in self._engines.values()))) or reason
 
     def splitGroup(
         self,
@@ -260,6 +262,7 @@ class Group(dist.ProcessGroup):
             try:
                 job()
             except Exception as error:
+                recorder.failed(entry, str(error))
                 self._failed(f"{name} failed: {error}")
                 raise
             finally:
@@ -300,7 +303,8 @@ class Group(dist.ProcessGroup):
         for tensor in (*result, *used):  # the caller may let go of them before the stream is done
             if tensor.is_cuda:
                 tensor.record_stream(self._stream)
-        work = CudaWork(event, result, name, self.timeout, self._abort, partial(recorder.completed, entry))
+        ends = partial(recorder.completed, entry), partial(recorder.failed, entry)
+        work = CudaWork(event, result, name, self.timeout, self._abort, *ends)
         assert self._watchdog is not None
         self._watchdog.watch(work)
         return work
@@ -308,8 +312,7 @@ class Group(dist.ProcessGroup):
     def _expired(self, work: CudaWork) -> None:
         """What the watchdog found: as PyTorch's own, it aborts, and then ends the process."""
         reason = f"{work.name} is not done after {self.timeout.total_seconds()} s"
-        self._failed(reason)
-        work.fail(reason)
+        self._failed(work.fail(reason))
         if watchdog.ends_process():
             log.critical("mscclc: rank %d: ends, as streams would go on with wrong data", self.rank())
             os.abort()

@@ -78,6 +78,7 @@ class Recorder:
             "timeout_ms": int(group.timeout.total_seconds() * 1000),
             "retired": False,
             "frames": _stack(),
+            "mscclc_failure": "",  # PyTorch's reader leaves it alone
         }
         with self._lock:
             self._entries.append(entry)
@@ -108,6 +109,11 @@ class Recorder:
         entry["retired"] = True
         if entry["time_discovered_started_ns"] is not None:
             entry["duration_ms"] = (entry["time_discovered_completed_ns"] - entry["time_discovered_started_ns"]) / 1e6
+
+    def failed(self, entry: dict[str, Any], reason: str) -> None:
+        """`reason` of a call that failed is part of its entry, as is the state that it had reached."""
+        with self._lock:
+            entry["mscclc_failure"] = reason
 
     def trace(self) -> dict[str, Any]:
         """All of it, as PyTorch's recorder gives it."""

@@ -116,14 +116,15 @@ class CudaWork(_Work):  # type: ignore[misc, valid-type]
         result: list[torch.Tensor],
         name: str = "a collective",
         timeout: timedelta = timedelta(0),
-        abort: Callable[[str], None] = lambda reason: None,
+        abort: Callable[[str], str] = lambda reason: reason,
         completed: Callable[[], None] = lambda: None,
+        failed: Callable[[str], None] = lambda reason: None,
     ):
         super().__init__()
         self._event = event
         self._result = result
         self.name, self.begun = name, time.monotonic()
-        self._timeout, self._abort, self._completed = timeout, abort, completed
+        self._timeout, self._abort, self._completed, self._failed = timeout, abort, completed, failed
         self._is_done = False
         self._failure = ""
 
@@ -140,10 +141,12 @@ class CudaWork(_Work):  # type: ignore[misc, valid-type]
             time.sleep(0.001)
         return True
 
-    def fail(self, reason: str) -> None:
-        """Aborts the group; whoever waits from here on raises."""
+    def fail(self, reason: str) -> str:
+        """Aborts the group; whoever waits from here on raises. Gives the reason as the abort explains it."""
         self._failure = reason
-        self._abort(reason)
+        self._failure = self._abort(reason)
+        self._failed(self._failure)
+        return self._failure
 
     def _raise(self) -> None:
         if self._failure:
