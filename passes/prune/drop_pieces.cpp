@@ -11,7 +11,7 @@ ir::Program dropPieces(const ProgramIndex &index, const SyncPieces &pieces, cons
   ir::Program less = index.program;
   std::vector<std::vector<std::uint32_t>> gone(index.numBlocks()); // [block]: operations
   for (Piece p = 0; p < pieces.count();) {
-    const SyncPieces::Place &place = pieces.place(p);
+    const SyncPieces::Location &place = pieces.place(p);
     const std::uint32_t rank = index.rankOf(place.block);
     ir::ThreadBlock &block = less.ranks[rank].blocks[index.idOf(place.block)];
     ir::Op &op = block.ops[place.op];

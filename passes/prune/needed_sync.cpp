@@ -7,11 +7,11 @@
 
 namespace mscclc::passes::prune {
 
-NeededSync::NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
+NeededSync::NeededSync(const std::vector<RunRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
                        bool everyRank)
     : records_(records), orbits_(orbits), ofFirstRank_(!everyRank && orbits.allAlike()), dropped_(std::move(dropped)),
       usedBy_(dropped_.size()), meetings_(records.size()) {
-  for (const SyncRecord &record : records)
+  for (const RunRecord &record : records)
     searches_.emplace_back(record, dropped_);
   std::vector<Need> needs = allNeeds();
   sortByTimeBetween(needs);
@@ -103,7 +103,7 @@ std::optional<std::vector<Piece>> NeededSync::ask(const Need &need) {
   if (need.wait != none)
     return askTurn(need);
   std::vector<Piece> pieces;
-  if (!searches_[need.record].ordered(need.pair, pieces))
+  if (!searches_[need.record].before(need.pair, pieces))
     return std::nullopt;
   return pieces;
 }
@@ -118,7 +118,7 @@ std::optional<std::vector<Piece>> NeededSync::askTurn(const Need &need) const {
   if (dropped_[wait.piece] || previous == none)
     return std::vector<Piece>{};
   const Wait &before = waits[previous];
-  const SyncPhases &phases = searches_[need.record].phases();
+  const RecordedPhases &phases = searches_[need.record].phases();
   if (phases.parted(before.at.block, before.at.phase, wait.at.phase)) {
     const Piece bound = phases.boundAfter(before.at.block, before.at.phase, wait.at.phase);
     return bound == none ? std::vector<Piece>{} : std::vector<Piece>{bound};
@@ -171,10 +171,10 @@ void NeededSync::appendInstead(const Need &need, std::vector<Need> &needs) {
 /// Of the first rank's scratch alone it is known which uses are not over. They stand for those at the same places in
 /// the scratch of each rank to which the first one writes.
 void NeededSync::appendMeetings(const Need &need, std::vector<Need> &needs) {
-  const SyncRecord &record = records_[need.record];
-  const auto placeOf = [&](const Pair &use) {
+  const RunRecord &record = records_[need.record];
+  const auto positionOf = [&](const Pair &use) {
     const Access &x = record.accesses[use.first];
-    return Place{x.at.block - record.firstBlock[record.rankOf[x.at.block]], x.at.phase, x.op, use.visible};
+    return Position{x.at.block - record.firstBlock[record.rankOf[x.at.block]], x.at.phase, x.op, use.visible};
   };
   std::vector<ScratchMeeting> &meetings = meetings_[need.record];
   if (meetings.empty()) {
@@ -182,10 +182,11 @@ void NeededSync::appendMeetings(const Need &need, std::vector<Need> &needs) {
       for (const Pair &write : scratch.writes)
         if (isAsked(need.record, record.accesses[write.second].at.block))
           for (const Pair &use : scratch.uses)
-            meetings.push_back({placeOf(use), use.first, write.second});
+            meetings.push_back({positionOf(use), use.first, write.second});
     std::ranges::sort(meetings);
   }
-  for (const ScratchMeeting &m : std::ranges::equal_range(meetings, placeOf(need.pair), {}, &ScratchMeeting::place))
+  for (const ScratchMeeting &m :
+       std::ranges::equal_range(meetings, positionOf(need.pair), {}, &ScratchMeeting::position))
     needs.push_back({{m.use, m.write, need.pair.visible, false}, need.record});
 }
 
@@ -193,7 +194,7 @@ void NeededSync::set(std::span<const std::vector<Piece> *const> orbits, bool dro
   for (const std::vector<Piece> *orbit : orbits)
     for (const Piece piece : *orbit)
       dropped_[piece] = dropped;
-  for (SyncSearch &search : searches_)
+  for (RecordedOrder &search : searches_)
     for (const std::vector<Piece> *orbit : orbits)
       search.update(*orbit);
 }

@@ -1,7 +1,7 @@
 // Which sync of a recorded program its pairs of accesses need.
 #pragma once
 
-#include "passes/run/sync_search.h"
+#include "passes/run/recorded_order.h"
 
 #include <array>
 #include <deque>
@@ -13,14 +13,14 @@ namespace mscclc::passes::prune {
 /// Drops orbit after orbit as long as all pairs stay in order. Each pair keeps the pieces by which it is in order, so
 /// only those that go by a dropped one are asked again.
 ///
-/// Lemma. One trial costs at most one walk over the run for each block whose accesses come second (sync_search.h),
+/// Lemma. One trial costs at most one walk over the run for each block whose accesses come second (recorded_order.h),
 /// however many pairs there are. For pairs are asked block after block, and those of a block in the order of time.
 class NeededSync {
 public:
   /// Of all sizes of a program. Pairs that are not in order with `dropped` as it is count no more. `everyRank`: else,
   /// only accesses of the first rank are asked what comes before them, if all ranks are alike: records need have no
   /// others. Ranks that look alike may differ in what they name: then that is not enough.
-  NeededSync(const std::vector<SyncRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
+  NeededSync(const std::vector<RunRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
              bool everyRank);
 
   /// Drops `orbits` if no pair needs any of them; `excuse`: pairs that packets may order are not asked.
@@ -58,10 +58,10 @@ private:
   };
 
   /// Where a use of scratch stands in its rank: block, phase, operation, whether it writes.
-  using Place = std::array<std::uint32_t, 4>;
+  using Position = std::array<std::uint32_t, 4>;
   /// A use of scratch and a later write of the first rank, accesses which meet there.
   struct ScratchMeeting {
-    Place place{};
+    Position position{};
     std::uint32_t use = 0, write = 0;
     friend auto operator<=>(const ScratchMeeting &, const ScratchMeeting &) = default;
   };
@@ -88,11 +88,11 @@ private:
   std::optional<std::vector<Piece>> askTurn(const Need &need) const;
   void set(std::span<const std::vector<Piece> *const> orbits, bool dropped);
 
-  const std::vector<SyncRecord> &records_;
+  const std::vector<RunRecord> &records_;
   const SyncOrbits &orbits_;
   const bool ofFirstRank_;
-  std::vector<bool> dropped_;       ///< [piece]
-  std::deque<SyncSearch> searches_; ///< [record]
+  std::vector<bool> dropped_;          ///< [piece]
+  std::deque<RecordedOrder> searches_; ///< [record]
   std::vector<Need> needs_;
   std::vector<std::vector<std::uint32_t>> usedBy_;    ///< [orbit]: needs, some that use it no more
   std::vector<std::vector<ScratchMeeting>> meetings_; ///< [record], by place; once one is asked for

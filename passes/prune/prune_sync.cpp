@@ -6,7 +6,7 @@
 #include "passes/pass_manager.h"
 #include "passes/prune/drop_pieces.h"
 #include "passes/prune/needed_sync.h"
-#include "passes/prune/sync_sizes.h"
+#include "passes/prune/record_sizes.h"
 #include "passes/verify/verify.h"
 #include "passes/verify/verify_diagnostics.h"
 
@@ -222,7 +222,7 @@ private:
   const ProgramIndex index_;
   const SyncPieces pieces_;
   SyncOrbits orbits_;
-  std::vector<SyncRecord> records_;
+  std::vector<RunRecord> records_;
   std::vector<std::vector<Piece>> candidates_;
   std::vector<bool> dropped_, needed_; ///< [piece]; needed_: by the first of an orbit
   bool everyRank_ = false;             ///< ranks that look alike are looked at one by one

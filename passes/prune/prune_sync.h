@@ -15,7 +15,7 @@ using Prover = std::function<bool(const ir::Program &)>;
 /// at a counter that several blocks use or that does not start at zero.
 ///
 /// A run of the program is written down once: what waits for what, and which accesses have to be in order. From that
-/// follows what can go (sync_record.h, needed_sync.h). The result is proven; where that fails, what the proof does need
+/// follows what can go (run_record.h, needed_sync.h). The result is proven; where that fails, what the proof does need
 /// is found by halves, and kept. So nothing is left that could go, unless more than 24 proofs are needed to find it. A
 /// program that is not proven stays as it is, and so does one whose run is too long to write down.
 ///

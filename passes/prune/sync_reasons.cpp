@@ -3,7 +3,7 @@
 #include "ir/memory_map.h"
 #include "passes/prune/drop_pieces.h"
 #include "passes/prune/needed_sync.h"
-#include "passes/prune/sync_sizes.h"
+#include "passes/prune/record_sizes.h"
 #include "passes/verify/verify.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ struct Meet {
 /// Accesses of one record, by the one that stands for them.
 class Alike {
 public:
-  explicit Alike(const SyncRecord &record) : first_(record.accesses.size() + 1), members_(record.accesses.size()) {
+  explicit Alike(const RunRecord &record) : first_(record.accesses.size() + 1), members_(record.accesses.size()) {
     for (const Access &access : record.accesses)
       ++first_[access.like + 1];
     for (std::size_t i = 1; i < first_.size(); ++i)
@@ -81,7 +81,7 @@ public:
     records_ = recordSizes(index_, pieces_, orbits_, mostTouched);
     if (records_.empty())
       return std::nullopt;
-    for (const SyncRecord &record : records_)
+    for (const RunRecord &record : records_)
       alike_.emplace_back(record);
     for (std::vector<Piece> &orbit : orbits_.all())
       if (!isFiller(orbit.front())) {
@@ -99,7 +99,7 @@ private:
   using Unordered = NeededSync::Unordered;
 
   ir::OpRef placeOf(Piece piece) const {
-    const SyncPieces::Place &place = pieces_.place(piece);
+    const SyncPieces::Location &place = pieces_.place(piece);
     return index_.place(place.block, place.op);
   }
   /// True for the only operation of a block: all that a block does that the executor needs for its number's sake.
@@ -109,7 +109,7 @@ private:
   }
   std::size_t numPairs() const {
     std::size_t count = 0;
-    for (const SyncRecord &record : records_) {
+    for (const RunRecord &record : records_) {
       count += record.pairs.size();
       for (const ScratchUse &use : record.scratch)
         count += use.uses.size() + use.writes.size();
@@ -143,7 +143,7 @@ private:
   const ProgramIndex index_;
   const SyncPieces pieces_;
   SyncOrbits orbits_;
-  std::vector<SyncRecord> records_;
+  std::vector<RunRecord> records_;
   std::vector<Alike> alike_;              ///< [record]
   std::vector<std::vector<Piece>> asked_; ///< the orbits that a reason is asked of
   std::vector<SyncReason> reasons_;       ///< [orbit]
@@ -160,7 +160,7 @@ std::vector<SyncEdge> Explainer::edgesOf(const std::vector<Piece> &orbit) const 
     return index_.ops(pieces_.place(p).block).ops[pieces_.place(p).op];
   };
   const auto queueOf = [&](Piece p) {
-    const SyncPieces::Place &place = pieces_.place(p);
+    const SyncPieces::Location &place = pieces_.place(p);
     return index_.queue(index_.rankOf(place.block), opOf(p), index_.ops(place.block).idsOf(opOf(p))[place.id]);
   };
   for (const Piece p : orbit)
@@ -241,7 +241,7 @@ std::vector<std::vector<std::size_t>> Explainer::unexplained() const {
   std::map<std::tuple<ir::LocId, std::uint32_t, ir::OpKind>, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < asked_.size(); ++i)
     if (isNone(reasons_[i].reason)) {
-      const SyncPieces::Place &place = pieces_.place(asked_[i].front());
+      const SyncPieces::Location &place = pieces_.place(asked_[i].front());
       const ir::Op &op = index_.ops(place.block).ops[place.op];
       const bool hasLine = ir::isOfSource(program_, op); // elsewhere the same operation of all blocks
       alike[{hasLine ? op.loc : ir::noLoc, hasLine ? 0 : place.op, op.kind}].push_back(i);

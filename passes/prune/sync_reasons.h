@@ -1,7 +1,7 @@
 // Why each sync of a program is there: the accesses that would be in no order without it.
 //
 // The program may come from anywhere: from statements, from calls of thread blocks, or from a plan. The reason is found
-// in what is left of it: its run is written down (sync_record.h), and asked again without one orbit of syncs after the
+// in what is left of it: its run is written down (run_record.h), and asked again without one orbit of syncs after the
 // other (needed_sync.h). An orbit holds what stands at the same place of ranks that are alike, so all of its syncs have
 // one reason.
 #pragma once

@@ -3,6 +3,7 @@
 #include "ir/collectives.h"
 #include "ir/internal_error.h"
 #include "ir/op_semantics.h"
+#include "passes/phases.h"
 
 #include <algorithm>
 #include <utility>
@@ -88,13 +89,13 @@ void Control::run(std::uint32_t b) {
       s.step = 0;
       if (s.at.inLoop() && s.at.op() == s.at.header() + 1)
         s.slice = geometry_.slice(s.code->ops[s.at.header()], static_cast<std::uint32_t>(s.at.iteration()));
-      if (ir::has(op.sync, ir::DataSync::Before))
+      if (beginsPhase(op))
         events_.endsPhase(b);
     }
     if (!execute(b, op))
       return;
     events_.done(b);
-    if (ir::has(op.sync, ir::DataSync::After))
+    if (endsPhase(op))
       events_.endsPhase(b);
     s.entered = false;
     s.waiting = {};
@@ -106,8 +107,7 @@ void Control::run(std::uint32_t b) {
 
 bool Control::execute(std::uint32_t b, const ir::Op &op) {
   switch (ir::info(op.kind).step) {
-  case ir::OpStep::BlockSync:
-    events_.endsPhase(b);
+  case ir::OpStep::BlockSync: // run() ends the phase
     return true;
   case ir::OpStep::Barrier:
     return barrier(b, op);

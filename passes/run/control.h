@@ -2,8 +2,8 @@
 //
 // Launch after launch, each block runs until it has to wait; what others send, or their coming to a barrier, lets it go
 // on. The order in which blocks take turns does not matter: see verify.h. What a message carries, what is known where,
-// and what data operations do is the business of whoever runs the program: to prove it (machine.h), to write the run
-// down (run/sync_recorder.h), or to tell a story (replay.h).
+// and what data operations do is the business of whoever runs the program: to prove it (verify/checked_run.h), to write
+// the run down (run/run_recorder.h), or to make a schedule (verify/replay.h).
 #pragma once
 
 #include "ir/cursor.h"

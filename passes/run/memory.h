@@ -46,7 +46,7 @@ public:
   std::uint64_t numCells() const { return cells_.size(); }
 
   /// Cell of unit 0 of a buffer; in place, buffers share cells. Scratch packets have cells of their own. One copy of
-  /// double scratch is enough: launches that use the other half are not judged by it (see Machine).
+  /// double scratch is enough: launches that use the other half are not judged by it (see CellChecks).
   CellId base(std::uint32_t rank, ir::BufferKind buffer, bool packet) const {
     const Bases &b = bases_[rank];
     return packet ? b.slots : b.plain[static_cast<std::size_t>(buffer)];

@@ -26,17 +26,17 @@ public:
   }
   /// The first piece of `block` or of one after it; of what follows the last block, count().
   Piece firstOf(std::uint32_t block) const { return firstPiece_[firstOp_[block]]; }
-  struct Place {
+  struct Location {
     std::uint32_t block = 0, op = 0, id = 0;
   };
-  const Place &place(Piece piece) const { return places_[piece]; }
+  const Location &place(Piece piece) const { return places_[piece]; }
   ir::OpKind kind(Piece piece) const { return index_.ops(places_[piece].block).ops[places_[piece].op].kind; }
 
 private:
   const ProgramIndex &index_;
   std::vector<std::uint32_t> firstOp_;    ///< [block], and one more: into firstPiece_
   std::vector<std::uint32_t> firstPiece_; ///< [operation], and one more
-  std::vector<Place> places_;
+  std::vector<Location> places_;
 };
 
 /// Sets of pieces that are dropped together or not at all: what sends and what takes it; all parts of a barrier; and

@@ -221,7 +221,7 @@ DataCost Costs::put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::
                     const ir::Op *header, std::uint64_t iteration, const MessageBytes &bytes) const {
   const MachineParameters &p = machine_.parameters;
   const ir::Chunk &to = block.dsts(op)[pair];
-  const std::uint32_t owner = program_.ranks[rank].remoteBuffers[to.id].rank;
+  const std::uint32_t owner = ir::pieceOf(program_, rank, op, op.numSrcs + pair, to).rank;
   DataCost cost;
   cost.bytes = bytes.of(to, op, header, iteration);
   cost.cap = std::numeric_limits<double>::infinity();

@@ -1,5 +1,6 @@
-// The machine's data operations: which cells they touch, in which order to what came before, and what they leave there.
-#include "passes/verify/machine.h"
+// The data operations of a checked run: which cells they touch, in which order to what came before, and what they leave
+// there.
+#include "passes/verify/checked_run.h"
 
 #include "ir/op_memory.h"
 
@@ -7,7 +8,7 @@
 
 namespace mscclc::passes::proof {
 
-bool Machine::data(std::uint32_t b, const ir::Op &op) {
+bool CheckedRun::data(std::uint32_t b, const ir::Op &op) {
   if (!data_.run(b, op))
     return false;
   for (const MessageClock &clock : now_.taken)
@@ -15,13 +16,13 @@ bool Machine::data(std::uint32_t b, const ir::Op &op) {
   return true;
 }
 
-bool Machine::begins(const DataStep &step) {
+bool CheckedRun::begins(const DataStep &step) {
   clocksOf(step.taken, now_.taken);
   now_.message = none;
   return true;
 }
 
-void Machine::reads(const DataStep &step, const Operand &source) {
+void CheckedRun::reads(const DataStep &step, const Operand &source) {
   const View view = order_.view(step.block);
   counts_.accesses += source.count;
   read(source, {{step.block, view.phase, source.ref}, view});
@@ -29,7 +30,7 @@ void Machine::reads(const DataStep &step, const Operand &source) {
     keepValues(source);
 }
 
-void Machine::reduces(const DataStep &step) {
+void CheckedRun::reduces(const DataStep &step) {
   if (control_.launch() != 0)
     return;
   const ir::ReduceOp reduceOp = step.op->reduceOp;
@@ -45,8 +46,8 @@ void Machine::reduces(const DataStep &step) {
   }
 }
 
-void Machine::writes(const DataStep &step, const Operand &part, std::uint32_t unit,
-                     std::span<const std::uint32_t> taken) {
+void CheckedRun::writes(const DataStep &step, const Operand &part, std::uint32_t unit,
+                        std::span<const std::uint32_t> taken) {
   View view = order_.view(step.block);
   view.besides = now_.taken;
   if (step.isMixed) {
@@ -59,8 +60,8 @@ void Machine::writes(const DataStep &step, const Operand &part, std::uint32_t un
   write(part, {{step.block, view.phase, part.ref}, view});
 }
 
-void Machine::puts(const DataStep &step, std::uint32_t thread, std::uint32_t channel, const Operand &source,
-                   const Operand &destination) {
+void CheckedRun::puts(const DataStep &step, std::uint32_t thread, std::uint32_t channel, const Operand &source,
+                      const Operand &destination) {
   View issue = threadView(step.block, thread);
   issue.putChannel = channel;
   const std::uint32_t op = control_.at(step.block).op();
@@ -81,7 +82,7 @@ void Machine::puts(const DataStep &step, std::uint32_t thread, std::uint32_t cha
 }
 
 /// What `source` holds, in the first launch: later ones follow no values.
-void Machine::keepValues(const Operand &source) {
+void CheckedRun::keepValues(const Operand &source) {
   if (control_.launch() != 0)
     return;
   now_.values.resize(source.count);
@@ -90,7 +91,7 @@ void Machine::keepValues(const Operand &source) {
 }
 
 /// Of a launch after the first, looks whether a write may come before what the first one left in scratch.
-void Machine::accesses(const Operand &operand, const JudgedAccess &access, bool writes) {
+void CheckedRun::accesses(const Operand &operand, const JudgedAccess &access, bool writes) {
   if (!history_ || !operand.scratch || operand.count == 0)
     return;
   if (control_.launch() == 0) {
@@ -102,7 +103,7 @@ void Machine::accesses(const Operand &operand, const JudgedAccess &access, bool 
   }
 }
 
-void Machine::keepRead(CellId id, const JudgedAccess &access) {
+void CheckedRun::keepRead(CellId id, const JudgedAccess &access) {
   // Of packets every reader counts: the first tells soonest that what they were computed from has been read.
   const bool keeps = id >= memory_.firstSlot() && geometry_.mostIterations() == 0;
   const Epoch &by = access.by;
@@ -118,12 +119,13 @@ void Machine::keepRead(CellId id, const JudgedAccess &access) {
     memory_.addRead(cell, by, keeps);
 }
 
-void Machine::wrote(CellId id, std::uint32_t unit) {
+void CheckedRun::wrote(CellId id, std::uint32_t unit) {
   Cell &cell = memory_[id];
   cell.value = cell.value == Values::unknown ? Values::unknown : now_.values[now_.firstUnit + unit];
 }
 
-void Machine::compare(CellId id, const Epoch &first, bool firstWrites, const JudgedAccess &second, bool secondWrites) {
+void CheckedRun::compare(CellId id, const Epoch &first, bool firstWrites, const JudgedAccess &second,
+                         bool secondWrites) {
   const auto &[by, view] = second;
   if (!firstWrites) {
     if (!order_.before(first, false, view, Relation::HappensBefore) && !sameElement(first, by) &&
@@ -145,7 +147,7 @@ void Machine::compare(CellId id, const Epoch &first, bool firstWrites, const Jud
 }
 
 /// True if one thread makes both accesses, 'a' before 'b', which is the operation's in progress, and in that order.
-bool Machine::sameElement(const Epoch &a, const Epoch &b) const {
+bool CheckedRun::sameElement(const Epoch &a, const Epoch &b) const {
   if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser())
     return false;
   const ir::Op &op = *data_.step().op;
@@ -155,7 +157,7 @@ bool Machine::sameElement(const Epoch &a, const Epoch &b) const {
                               control_.slice(b.agent));
 }
 
-void Machine::sendPacket(CellId id, const JudgedAccess &access) {
+void CheckedRun::sendPacket(CellId id, const JudgedAccess &access) {
   if (now_.message == none) {
     now_.message = static_cast<std::uint32_t>(packetClocks_.size());
     packetClocks_.push_back(order_.send(data_.step().block, true, access.view.besides));
@@ -163,7 +165,7 @@ void Machine::sendPacket(CellId id, const JudgedAccess &access) {
   data_.send(id, now_.message);
 }
 
-void Machine::writesAgain(CellId id, const JudgedAccess &access, std::uint32_t unit) {
+void CheckedRun::writesAgain(CellId id, const JudgedAccess &access, std::uint32_t unit) {
   const ValueId value = now_.values[now_.firstUnit + unit];
   // The same packet over itself, as a multicast does to its sender's own slot, is seen by nobody: if it comes later.
   Cell &cell = memory_[id];
@@ -178,7 +180,7 @@ void Machine::writesAgain(CellId id, const JudgedAccess &access, std::uint32_t u
   memory_.setWriteAgain(id, access.by);
 }
 
-std::uint32_t Machine::opOf(const Epoch &record) const {
+std::uint32_t CheckedRun::opOf(const Epoch &record) const {
   const std::uint32_t b = order_.blockOf(record);
   if (record.isUser())
     return none;
@@ -194,8 +196,8 @@ std::uint32_t Machine::opOf(const Epoch &record) const {
   return std::prev(after)->second;
 }
 
-void Machine::report(CellId id, const Epoch &first, bool firstWrites, const Epoch &second, bool secondWrites,
-                     const View &view) {
+void CheckedRun::report(CellId id, const Epoch &first, bool firstWrites, const Epoch &second, bool secondWrites,
+                        const View &view) {
   Conflict c;
   c.cell = id;
   c.first = first;

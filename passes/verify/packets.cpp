@@ -11,7 +11,7 @@
 // operation takes the packets of an element before it writes the element.
 //
 // Trails are walked breadth first, as a short one tells soonest, and no further than `trailLength`.
-#include "passes/verify/machine.h"
+#include "passes/verify/checked_run.h"
 
 #include "ir/op_memory.h"
 
@@ -32,7 +32,7 @@ bool isPairwise(const ir::Op &op) {
 } // namespace
 
 /// True if `reader`, which read `id`, has done so before the write `by` of that cell: by the lemma above.
-bool Machine::computedFrom(CellId id, const Epoch &reader, const View &view, const Epoch &by) {
+bool CheckedRun::computedFrom(CellId id, const Epoch &reader, const View &view, const Epoch &by) {
   if (!memory_.usesPackets() || reader.isUser() || geometry_.mostIterations() != 0)
     return false;
   const PacketWrite write{view, by, elementWritten(id, by)};
@@ -56,7 +56,7 @@ bool Machine::computedFrom(CellId id, const Epoch &reader, const View &view, con
 }
 
 /// The place of cell `id` in the operand that `by` writes, as an element; `none` for the user.
-std::uint32_t Machine::elementWritten(CellId id, const Epoch &by) const {
+std::uint32_t CheckedRun::elementWritten(CellId id, const Epoch &by) const {
   if (by.isUser())
     return none;
   const DataStep &step = data_.step();
@@ -70,7 +70,7 @@ std::uint32_t Machine::elementWritten(CellId id, const Epoch &by) const {
 
 /// Calls `visit(slot)` for each packet that the operation of `reading` made of the element that it read, those on the
 /// rank of block `near` first, until one returns true.
-template <typename Visit> void Machine::anyPacketMadeOf(const Reading &reading, std::uint32_t near, Visit visit) {
+template <typename Visit> void CheckedRun::anyPacketMadeOf(const Reading &reading, std::uint32_t near, Visit visit) {
   const std::uint32_t b = order_.blockOf(reading.by), o = opOf(reading.by);
   const ir::ThreadBlock &code = index_.ops(b);
   const ir::Op &op = code.ops[o];
@@ -99,7 +99,7 @@ template <typename Visit> void Machine::anyPacketMadeOf(const Reading &reading, 
 }
 
 /// True if `taker`, which took the packet in `slot`, has done so before `write`.
-bool Machine::takenBefore(CellId slot, const Epoch &taker, const PacketWrite &write) const {
+bool CheckedRun::takenBefore(CellId slot, const Epoch &taker, const PacketWrite &write) const {
   if (order_.before(taker, false, write.view, Relation::HappensBefore))
     return true;
   if (control_.launch() != 0 || write.element == none || write.by.isPut()) // what it took is of its own launch
@@ -115,7 +115,7 @@ bool Machine::takenBefore(CellId slot, const Epoch &taker, const PacketWrite &wr
 }
 
 /// True if `taker`, which took the packet in `slot`, made the packet in `made` of it.
-bool Machine::madeOf(CellId made, CellId slot, const Epoch &taker) const {
+bool CheckedRun::madeOf(CellId made, CellId slot, const Epoch &taker) const {
   const Epoch &maker = memory_[made].write;
   if (maker.agent != taker.agent || maker.phase != taker.phase || maker.isPut() || opOf(maker) != opOf(taker))
     return false;
@@ -131,7 +131,7 @@ bool Machine::madeOf(CellId made, CellId slot, const Epoch &taker) const {
 }
 
 /// A packet that somebody has taken is there: for whoever comes after that, too.
-bool Machine::knownTaken(const Cell &cell, const View &view) const {
+bool CheckedRun::knownTaken(const Cell &cell, const View &view) const {
   bool found = false;
   memory_.forReads(cell, [&](const Epoch &reader) {
     found =
@@ -141,7 +141,7 @@ bool Machine::knownTaken(const Cell &cell, const View &view) const {
   return found;
 }
 
-const std::vector<Machine::PacketDestination> &Machine::packetDestinations(std::uint32_t b, std::uint32_t o) {
+const std::vector<CheckedRun::PacketDestination> &CheckedRun::packetDestinations(std::uint32_t b, std::uint32_t o) {
   auto &found = packetDestinations_[std::uint64_t{b} << 32 | o];
   if (!found.empty())
     return found;

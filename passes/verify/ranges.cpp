@@ -151,7 +151,7 @@ void checkRanges(const ProgramIndex &index, bool sizesChange, Findings &findings
 }
 
 /// Where several blocks acquire one semaphore: all that is released must come even if none of them goes on. Blocks that
-/// wait on one channel take turns, which the machine checks.
+/// wait on one channel take turns, which the run checks.
 bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory,
                  Findings &findings) {
   std::vector<std::uint32_t> open;

@@ -1,5 +1,6 @@
 #include "passes/verify/report.h"
 
+#include "passes/phases.h"
 #include "passes/verify/deadlock.h"
 
 #include "ir/chunk_cells.h"
@@ -32,7 +33,7 @@ ir::OpRef Reporter::place(const Epoch &record, std::uint32_t op) const {
   return op == none ? Findings::nowhere : index_.place(order_.blockOf(record), op);
 }
 
-/// True if the read came first in the machine, but reads what nobody has written in this launch: then the write is the
+/// True if the read came first in the run, but reads what nobody has written in this launch: then the write is the
 /// one that should have been first.
 bool Reporter::readsTooEarly(const Conflict &c, std::uint32_t launch) const {
   if (c.firstWrites || c.first.isUser() || c.second.isUser() || c.first.isPut() ||
@@ -194,10 +195,10 @@ std::string Reporter::noSync(std::uint32_t a, std::uint32_t b, bool ofSource) co
 /// The operation before `op`, with no nop between, that waits for another block; or none.
 std::uint32_t Reporter::waitInPhase(std::uint32_t b, std::uint32_t op) const {
   const auto &ops = index_.ops(b).ops;
-  for (std::uint32_t o = op; o-- != 0 && !ir::isBlockSync(ops[o].kind) && !ir::has(ops[o].sync, ir::DataSync::After);) {
+  for (std::uint32_t o = op; o-- != 0 && !endsPhase(ops[o]);) {
     if (ir::isWait(ops[o].kind) || ops[o].kind == ir::OpKind::SemAcquire)
       return o;
-    if (ir::has(ops[o].sync, ir::DataSync::Before))
+    if (beginsPhase(ops[o]))
       break;
   }
   return none;
@@ -206,12 +207,10 @@ std::uint32_t Reporter::waitInPhase(std::uint32_t b, std::uint32_t op) const {
 /// The signal or release after operation `op` with no nop between; or none.
 std::uint32_t Reporter::signalInPhase(std::uint32_t b, std::uint32_t op) const {
   const auto &ops = index_.ops(b).ops;
-  for (std::uint32_t o = op + 1; o < ops.size() && !ir::isBlockSync(ops[o].kind); ++o) {
-    if (ir::has(ops[o].sync, ir::DataSync::Before))
-      return none;
+  for (std::uint32_t o = op + 1; o < ops.size() && !beginsPhase(ops[o]); ++o) {
     if (ir::isSignal(ops[o].kind) || ir::putsAndSignals(ops[o].kind) || ops[o].kind == ir::OpKind::SemRelease)
       return o;
-    if (ir::has(ops[o].sync, ir::DataSync::After))
+    if (endsPhase(ops[o]))
       return none;
   }
   return none;
@@ -235,7 +234,7 @@ void Reporter::packetNotThere(CellId cell, ir::OpRef op) {
 
 void Reporter::slotWrittenTwice(CellId cell, const Epoch &first, const Epoch &second) {
   const std::uint32_t a = order_.blockOf(first);
-  const std::uint32_t firstOp = machine_->opOf(first), secondOp = machine_->opOf(second);
+  const std::uint32_t firstOp = run_->opOf(first), secondOp = run_->opOf(second);
   auto *f = findings_.add(diag::slot_written_twice, place(second, secondOp), place(first, firstOp));
   if (!f)
     return;
@@ -246,20 +245,20 @@ void Reporter::slotWrittenTwice(CellId cell, const Epoch &first, const Epoch &se
 }
 
 void Reporter::inputStillSent(CellId cell, const Epoch &put) {
-  if (auto *f = findings_.add(diag::input_still_sent, place(put, machine_->opOf(put))))
+  if (auto *f = findings_.add(diag::input_still_sent, place(put, run_->opOf(put))))
     f->args = {index_.rankOf(order_.blockOf(put)), memory_.describe(cell)};
 }
 
 void Reporter::sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) {
   const std::uint32_t a = order_.blockOf(first), b = order_.blockOf(second);
-  const ir::OpRef at = place(second, machine_->opOf(second)), other = place(first, machine_->opOf(first));
+  const ir::OpRef at = place(second, run_->opOf(second)), other = place(first, run_->opOf(first));
   auto *f = findings_.add(diag::size_change_race, at, other);
   if (!f)
     return;
   f->args = {rank, index_.rankOf(b), index_.idOf(b), firstWrites ? "write" : "read", index_.rankOf(a), index_.idOf(a)};
   f->notes.push_back({&diag::other_access,
                       findings_.where(other),
-                      {accessWords(first, machine_->opOf(first), firstWrites), index_.rankOf(a), index_.idOf(a)}});
+                      {accessWords(first, run_->opOf(first), firstWrites), index_.rankOf(a), index_.idOf(a)}});
   if (index_.rankOf(a) == index_.rankOf(b)) {
     f->notes.push_back(
         {&diag::missing_order,
@@ -268,7 +267,7 @@ void Reporter::sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWri
           "ends would tell; so would one message size for all launches do (then --allow=size-change)"}});
     return;
   }
-  const bool ofSource = ir::isOfSource(index_.program, index_.ops(b).ops[machine_->opOf(second)]);
+  const bool ofSource = ir::isOfSource(index_.program, index_.ops(b).ops[run_->opOf(second)]);
   f->notes.push_back(
       {&diag::size_change_advice,
        f->where,
@@ -357,7 +356,7 @@ std::string Reporter::waitWords(const Waiting &w) const {
 
 void Reporter::deadlock() {
   constexpr std::size_t mostTold = 8;
-  const Control &control = machine_->control();
+  const Control &control = run_->control();
   for (const Stuck &stuck : DeadlockSearch(index_, geometry_, memory_, control).find()) {
     const std::uint32_t b = stuck.blocks[0];
     const auto at = [&](std::uint32_t waiting) { return index_.place(waiting, control.at(waiting).op()); };

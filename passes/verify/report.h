@@ -1,4 +1,4 @@
-// From what the machine saw to what a user reads.
+// From what a checked run finds to what a user reads.
 #pragma once
 
 #include "passes/residency.h"
@@ -8,11 +8,11 @@
 namespace mscclc::passes::proof {
 
 /// Turns conflicts into findings: both places, what is missing, and later the schedule.
-class Reporter : public MachineListener {
+class Reporter : public RunListener {
 public:
   Reporter(const ProgramIndex &index, const Geometry &geometry, const Memory &memory, Order &order, Findings &findings)
       : index_(index), geometry_(geometry), memory_(memory), order_(order), findings_(findings) {}
-  void setMachine(const Machine &machine) { machine_ = &machine; }
+  void setRun(const CheckedRun &run) { run_ = &run; }
 
   void conflict(const Conflict &conflict) override;
   void packetNotThere(CellId cell, ir::OpRef op) override;
@@ -77,7 +77,7 @@ private:
   const Memory &memory_;
   Order &order_;
   Findings &findings_;
-  const Machine *machine_ = nullptr;
+  const CheckedRun *run_ = nullptr;
   std::vector<Story> stories_;
 };
 

@@ -26,7 +26,7 @@ bool runResident(const Residency *residency, Control &control, Reporter &reporte
 }
 
 std::vector<Reporter::Held> Reporter::heldRanks() const {
-  const Control &control = machine_->control();
+  const Control &control = run_->control();
   std::vector<Held> all;
   for (std::uint32_t r = 0; r < index_.numRanks(); ++r) {
     const std::uint32_t first = index_.block(r, 0), blocks = index_.numBlocks(r), begun = control.begun(r);

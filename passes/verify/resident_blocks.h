@@ -2,7 +2,7 @@
 #pragma once
 
 #include "passes/residency.h"
-#include "passes/verify/machine.h"
+#include "passes/verify/checked_run.h"
 #include "passes/verify/report.h"
 
 namespace mscclc::passes::proof {

@@ -57,7 +57,7 @@ void Reporter::wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &
                              : verdict.kind == V::Twice     ? diag::result_twice
                              : verdict.kind == V::MixedOps  ? diag::result_mixed_ops
                                                             : diag::result_foreign;
-  const std::uint32_t writer = cell.write.exists() && !cell.write.isUser() ? machine_->opOf(cell.write) : none;
+  const std::uint32_t writer = cell.write.exists() && !cell.write.isUser() ? run_->opOf(cell.write) : none;
   auto *f = writer != none ? findings_.add(info, place(cell.write, writer)) : findings_.addOnRank(info, rank);
   if (!f)
     return;

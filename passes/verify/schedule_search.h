@@ -1,7 +1,7 @@
 // The shortest schedule that shows two accesses which nothing orders.
 #pragma once
 
-#include "passes/verify/machine.h"
+#include "passes/verify/checked_run.h"
 #include "passes/verify/replay.h"
 
 namespace mscclc::passes::proof {

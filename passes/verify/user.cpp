@@ -1,24 +1,24 @@
 // What a rank's user does between its launches. As with NCCL, input and output are the user's before and after each: it
 // reads and overwrites both. Peers may touch them only once the rank has begun its launch, and no more when it has
 // ended.
-#include "passes/verify/machine.h"
+#include "passes/verify/checked_run.h"
 
 #include "ir/collectives.h"
 #include "ir/memory_map.h"
 
 namespace mscclc::passes::proof {
 
-Machine::JudgedAccess Machine::userOf(std::uint32_t rank, std::uint32_t ref) {
+CheckedRun::JudgedAccess CheckedRun::userOf(std::uint32_t rank, std::uint32_t ref) {
   const View view = order_.gather(rank);
   return {{index_.block(rank, 0), view.phase, ref}, view};
 }
 
-void Machine::userWrote(std::uint32_t rank, CellId id, std::uint32_t unit) {
+void CheckedRun::userWrote(std::uint32_t rank, CellId id, std::uint32_t unit) {
   memory_[id].value = unit != none ? values_.input(rank, unit) : Values::unwritten;
 }
 
 /// A test has no user: there, inputs are there from the start.
-void Machine::writeInputs() {
+void CheckedRun::writeInputs() {
   for (std::uint32_t r = 0; !ir::hasUser(index_.program.collective.kind) && r < index_.numRanks(); ++r) {
     const std::uint32_t units = index_.program.ranks[r].inputChunks * geometry_.unitsPerChunk();
     for (std::uint32_t u = 0; u < units; ++u)
@@ -26,7 +26,7 @@ void Machine::writeInputs() {
   }
 }
 
-void Machine::launchEnds(std::uint32_t rank) {
+void CheckedRun::launchEnds(std::uint32_t rank) {
   if (history_ && control_.launch() == 0)
     history_->close(rank, order_.gather(rank), memory_);
 }

@@ -127,11 +127,11 @@ private:
     Order order(index_, options_.watcher);
     Values values(index_, geometry_.unitsPerChunk());
     Reporter reporter(index_, geometry, memory, order, findings_);
-    Machine machine(index_, geometry, premises, roles_, memory, order, values, reporter);
-    reporter.setMachine(machine);
-    machine.expectNoTurns(noTurns);
+    CheckedRun run(index_, geometry, premises, roles_, memory, order, values, reporter);
+    reporter.setRun(run);
+    run.expectNoTurns(noTurns);
     if (last_ || (result.launches == 0 && sizesChange(index_.program, options_)))
-      machine.changeSizes();
+      run.changeSizes();
     std::uint64_t results = 0;
     std::optional<FinalBuffers> end;
     SumOrder sums;
@@ -140,9 +140,9 @@ private:
         geometry = launch + 1 == launches ? *last_ : *between_;
         memory.layOut(geometry);
       }
-      machine.control().beginLaunch();
-      const bool ended = runResident(residency(), machine.control(), reporter);
-      if (more = machine.outOfTurn(); !more.empty())
+      run.control().beginLaunch();
+      const bool ended = runResident(residency(), run.control(), reporter);
+      if (more = run.outOfTurn(); !more.empty())
         return false;
       if (!ended) {
         reporter.deadlock();
@@ -152,7 +152,7 @@ private:
         launches = 2;
       if (launch + 1 == launches)
         break;
-      machine.control().endLaunch();
+      run.control().endLaunch();
       if (launch == 0)
         results = reporter.checkResults(values, geometry_.unitsPerChunk());
       if (launch == 0 && !last_ && findings_.errors() == 0)
@@ -171,8 +171,8 @@ private:
       result.launches = launches;
       result.iterations = geometry_.mostIterations();
       result.results = results;
-      result.operations = machine.counts().operations;
-      result.accesses = machine.counts().accesses;
+      result.operations = run.counts().operations;
+      result.accesses = run.counts().accesses;
       result.phases = order.numPhases();
       result.edges = order.numEdges();
     }

@@ -22,9 +22,9 @@
 // end together.
 //
 // The premises are checked. (a) holds by construction: programs have no branches. (b) to (d): see verify/premises.h,
-// verify/threads.h and the machine. Where several send to one counter, the n-th wait is credited with what is certain
-// whoever came first; where several blocks acquire one semaphore, the run is repeated with those acquires held back,
-// and the program is refused if the releases they share come only after one of them went on.
+// verify/threads.h and verify/checked_run.h. Where several send to one counter, the n-th wait is credited with what is
+// certain whoever came first; where several blocks acquire one semaphore, the run is repeated with those acquires held
+// back, and the program is refused if the releases they share come only after one of them went on.
 //
 // Why two launches, or three. The next launch of a rank begins when its own last one ended, while others may be in it.
 // Operation x of one launch and y of the next are checked by running two. With x and y any number of launches apart, x

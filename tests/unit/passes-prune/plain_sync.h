@@ -1,7 +1,7 @@
-// Order in a recorded run as it is defined, with nothing left out for speed: what SyncSearch is compared with.
+// Order in a recorded run as it is defined, with nothing left out for speed: what RecordedOrder is compared with.
 #pragma once
 
-#include "passes/run/sync_record.h"
+#include "passes/run/run_record.h"
 
 #include <algorithm>
 #include <utility>
@@ -19,9 +19,9 @@ public:
   using Message = mscclc::passes::prune::Message;
   using Moment = mscclc::passes::prune::Moment;
   using Receipt = mscclc::passes::prune::Receipt;
-  using SyncRecord = mscclc::passes::prune::SyncRecord;
+  using RunRecord = mscclc::passes::prune::RunRecord;
 
-  PlainSync(const SyncRecord &record, const std::vector<bool> &dropped, const Access &first, bool visible, bool queued)
+  PlainSync(const RunRecord &record, const std::vector<bool> &dropped, const Access &first, bool visible, bool queued)
       : record_(record), dropped_(dropped), first_(first), visible_(visible), queued_(queued),
         phases_(record.bounds.size()), messages_(record.messages.size()) {
     for (std::uint32_t b = 0; b < phases_.size(); ++b)
@@ -110,7 +110,7 @@ private:
            (m.piece != mscclc::ir::none && threadHeard(m.from, m.thread, m.time)) || anyTold(m.firstTaken, m.numTaken);
   }
 
-  const SyncRecord &record_;
+  const RunRecord &record_;
   const std::vector<bool> &dropped_;
   const Access &first_;
   const bool visible_, queued_;

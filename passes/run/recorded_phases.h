@@ -1,17 +1,17 @@
 // Phases of a recorded run with some of the sync dropped.
 #pragma once
 
-#include "passes/run/sync_record.h"
+#include "passes/run/run_record.h"
 
 #include <vector>
 
 namespace mscclc::passes::prune {
 
 /// A phase that begins with a dropped piece is one with the phase before it.
-class SyncPhases {
+class RecordedPhases {
 public:
   /// `dropped`: by piece; may change, if `update` is told.
-  SyncPhases(const SyncRecord &record, const std::vector<bool> &dropped);
+  RecordedPhases(const RunRecord &record, const std::vector<bool> &dropped);
   /// What is dropped of `pieces` has changed.
   void update(const std::vector<Piece> &pieces);
 
@@ -36,7 +36,7 @@ private:
   void noteLastHeard(std::uint32_t block);
   void update(std::uint32_t block, std::uint32_t phase);
 
-  const SyncRecord &record_;
+  const RunRecord &record_;
   const std::vector<bool> &dropped_;
   /// The first of the phases that one is one with: with what is dropped at present, or if all could be.
   struct Begin {

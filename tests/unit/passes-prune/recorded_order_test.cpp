@@ -4,9 +4,9 @@
 
 #include "catch.h"
 
-#include "passes/prune/sync_sizes.h"
+#include "passes/prune/record_sizes.h"
 #include "passes/run/order.h"
-#include "passes/run/sync_search.h"
+#include "passes/run/recorded_order.h"
 #include "passes/verify/verify.h"
 
 #include <functional>
@@ -179,16 +179,16 @@ private:
   plan::Plan plan_;
 };
 
-/// What was asked of SyncSearch with one set of pieces dropped.
+/// What was asked of RecordedOrder with one set of pieces dropped.
 struct Asked {
   std::uint32_t inOrder = 0;
   std::uint32_t wrong = 0;     ///< answers that differ from plain reachability
   std::uint32_t byDropped = 0; ///< pieces named that are dropped
 };
 
-/// Asks of accesses that come second block after block in the order of time, as SyncSearch is best asked, and then back
-/// again. `search`: was asked before, with other pieces dropped.
-Asked askAll(const SyncRecord &record, const std::vector<bool> &dropped, SyncSearch &search) {
+/// Asks of accesses that come second block after block in the order of time, as RecordedOrder is best asked, and then
+/// back again. `search`: was asked before, with other pieces dropped.
+Asked askAll(const RunRecord &record, const std::vector<bool> &dropped, RecordedOrder &search) {
   Asked asked;
   std::vector<std::vector<plan::PlainSync>> plain; // [access][queued × visible]
   for (const Access &first : record.accesses) {
@@ -213,7 +213,7 @@ Asked askAll(const SyncRecord &record, const std::vector<bool> &dropped, SyncSea
         if (access.time >= later.time)
           continue;
         std::vector<Piece> by;
-        const bool isOrdered = search.ordered({first, second, visible, false}, by);
+        const bool isOrdered = search.before({first, second, visible, false}, by);
         const bool queued = access.port != ir::none && access.port == later.port;
         asked.inOrder += isOrdered;
         asked.wrong += isOrdered != plain[first][2 * queued + visible].before(later);
@@ -230,14 +230,14 @@ bool checkAll(const plan::Plan &plan, const std::function<void(std::vector<std::
   const ir::ProgramIndex index(plan.program);
   const SyncPieces pieces(index);
   SyncOrbits orbits(index, pieces);
-  const std::vector<SyncRecord> records = recordSizes(index, pieces, orbits, 1'000'000);
+  const std::vector<RunRecord> records = recordSizes(index, pieces, orbits, 1'000'000);
   REQUIRE(!records.empty());
   std::vector<std::vector<Piece>> drops = orbits.candidates();
   if (choose)
     choose(drops);
   drops.emplace_back();
   std::vector<bool> dropped(pieces.count());
-  SyncSearch search(records.front(), dropped);
+  RecordedOrder search(records.front(), dropped);
   const auto set = [&](const std::vector<Piece> &drop, bool gone) {
     for (const Piece piece : drop)
       dropped[piece] = gone;
@@ -336,9 +336,9 @@ Compared compareWithProof(const ir::Program &program) {
   const ir::ProgramIndex index(program);
   const SyncPieces pieces(index);
   SyncOrbits orbits(index, pieces);
-  std::vector<SyncRecord> records = recordSizes(index, pieces, orbits, 1'000'000);
+  std::vector<RunRecord> records = recordSizes(index, pieces, orbits, 1'000'000);
   REQUIRE(!records.empty());
-  SyncRecord &record = records.front();
+  RunRecord &record = records.front();
   const auto first = static_cast<std::uint32_t>(record.accesses.size());
   for (const Answers::Answer &answer : answers.all())
     for (const Moment &at : {answer.first, answer.second}) {
@@ -349,12 +349,12 @@ Compared compareWithProof(const ir::Program &program) {
       record.accesses.push_back(access);
     }
   const std::vector<bool> dropped(pieces.count());
-  SyncSearch search(record, dropped);
+  RecordedOrder search(record, dropped);
   Compared compared;
   for (std::uint32_t i = 0; i < answers.all().size(); ++i) {
     const Answers::Answer &answer = answers.all()[i];
     std::vector<Piece> by;
-    const bool isOrdered = search.ordered({first + 2 * i, first + 2 * i + 1, answer.visible, false}, by);
+    const bool isOrdered = search.before({first + 2 * i, first + 2 * i + 1, answer.visible, false}, by);
     ++(answer.before ? compared.ordered : compared.unordered);
     compared.lost += answer.before && !isOrdered;
     compared.more += !answer.before && isOrdered;

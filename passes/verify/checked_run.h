@@ -29,10 +29,10 @@ struct Conflict {
   std::uint32_t firstOp = none, secondOp = none; ///< `none` for the user's own accesses
 };
 
-/// Receives what the machine finds.
-class MachineListener {
+/// Receives the findings of a checked run.
+class RunListener {
 public:
-  virtual ~MachineListener() = default;
+  virtual ~RunListener() = default;
   virtual void conflict(const Conflict &conflict) = 0;
   /// `op` sends packet `cell` through a port, where no packet of this launch is yet.
   virtual void packetNotThere(CellId cell, ir::OpRef op) = 0;
@@ -47,14 +47,14 @@ public:
   virtual void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) = 0;
 };
 
-struct MachineCounts {
+struct RunCounts {
   std::uint64_t operations = 0, accesses = 0;
 };
 
-class Machine : private CellChecks {
+class CheckedRun : private CellChecks {
 public:
-  Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const ThreadRoles &roles,
-          Memory &memory, Order &order, Values &values, MachineListener &listener);
+  CheckedRun(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const ThreadRoles &roles,
+             Memory &memory, Order &order, Values &values, RunListener &listener);
 
   /// Of these counters, which several blocks signal, it is not taken that the blocks do so in turns.
   void expectNoTurns(const std::set<std::uint32_t> &queues) { noTurns_ = queues; }
@@ -64,7 +64,7 @@ public:
   void changeSizes() { history_.emplace(index_, order_); }
   Control &control() { return control_; }
   const Control &control() const { return control_; }
-  const MachineCounts &counts() const { return counts_; }
+  const RunCounts &counts() const { return counts_; }
   /// The operation that `record`'s operand belongs to.
   std::uint32_t opOf(const Epoch &record) const;
 
@@ -73,7 +73,7 @@ private:
   struct Sent {
     MessageClock clock;
     std::uint32_t covers = none;  ///< port puts that are complete with it: see Order
-    std::uint32_t relayed = none; ///< those of which its thread was told in the same phase
+    std::uint32_t relayed = none; ///< those that its thread waited for in the same phase
   };
   /// A queue that several blocks signal or wait on: clocks of the launch, by signaller.
   struct SharedQueue {
@@ -82,13 +82,13 @@ private:
     std::uint64_t initial = 0, numTaken = 0;                   ///< in each launch; in this one
     std::uint32_t lastBlock = none, lastPhase = 0, lastOp = 0; ///< of the launch's last wait
     std::uint32_t lastSender = none, lastSendPhase = 0;
-    struct Place {
+    struct Signal {
       std::uint32_t signaller, number;
     };
-    std::vector<Place> inTurn;       ///< of all of `sent`, in the machine's order
-    std::vector<std::uint64_t> told; ///< [waiter]: how many of these it was told of
+    std::vector<Signal> inTurn;          ///< of all of `sent`, in the order of the run
+    std::vector<std::uint64_t> received; ///< [waiter]: how many of these it has received
   };
-  // machine.cpp: sync
+  // checked_run.cpp: sync
   void endsPhase(std::uint32_t block) override;
   void meet(std::span<const std::uint32_t> blocks) override;
   void meetRank(std::uint32_t rank) override { order_.meetRank(rank); }
@@ -173,8 +173,8 @@ private:
   const Elements elements_;
   Order &order_;
   Values &values_;
-  MachineListener &listener_;
-  MachineCounts counts_;
+  RunListener &listener_;
+  RunCounts counts_;
 
   std::optional<ScratchHistory> history_;
   std::vector<Sent> sent_;              ///< by message, of which some were taken

@@ -1,4 +1,4 @@
-#include "passes/run/sync_scope.h"
+#include "passes/run/record_scope.h"
 
 #include "ir/op_memory.h"
 
@@ -25,8 +25,8 @@ void forCells(const ProgramIndex &index, const proof::Geometry &geometry, const 
 
 } // namespace
 
-SyncScope::SyncScope(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory,
-                     bool ofFirstRank, bool sizesChange)
+RecordScope::RecordScope(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory,
+                         bool ofFirstRank, bool sizesChange)
     : ofFirstRank_(ofFirstRank) {
   if (!ofFirstRank)
     return;
@@ -34,7 +34,7 @@ SyncScope::SyncScope(const ProgramIndex &index, const proof::Geometry &geometry,
   findConcerned(index, geometry, memory, sizesChange);
 }
 
-void SyncScope::findTouched(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory) {
+void RecordScope::findTouched(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory) {
   touched_.assign(std::size_t{3} * index.numRanks(), {none, 0});
   writtenScratch_.assign(index.numRanks(), false);
   for (std::uint32_t b = index.block(0, 0); b < index.block(1, 0); ++b)
@@ -49,8 +49,8 @@ void SyncScope::findTouched(const ProgramIndex &index, const proof::Geometry &ge
   touched_[areaOf(0, false, false)] = {0, none}; // its user touches all of it
 }
 
-void SyncScope::findConcerned(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory,
-                              bool sizesChange) {
+void RecordScope::findConcerned(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory,
+                                bool sizesChange) {
   for (std::uint32_t b = 0; b < index.numBlocks(); ++b) {
     const std::uint32_t rank = index.rankOf(b);
     firstOp_.push_back(static_cast<std::uint32_t>(concerned_.size()));
@@ -68,8 +68,8 @@ void SyncScope::findConcerned(const ProgramIndex &index, const proof::Geometry &
   }
 }
 
-SyncScope::Cells SyncScope::cut(std::uint32_t rank, bool scratch, bool packet, std::uint64_t first,
-                                std::uint64_t count) const {
+RecordScope::Cells RecordScope::cut(std::uint32_t rank, bool scratch, bool packet, std::uint64_t first,
+                                    std::uint64_t count) const {
   if (!ofFirstRank_)
     return {first, first + count};
   const Cells &cells = touched_[areaOf(rank, scratch, packet)];

@@ -1,4 +1,4 @@
-#include "passes/run/sync_recorder.h"
+#include "passes/run/run_recorder.h"
 
 #include <algorithm>
 #include <ranges>
@@ -9,8 +9,8 @@ namespace mscclc::passes::prune {
 using ir::Op;
 using ir::OpKind;
 
-SyncRecorder::SyncRecorder(const ProgramIndex &index, const proof::Geometry &geometry, proof::Memory &memory,
-                           const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank)
+RunRecorder::RunRecorder(const ProgramIndex &index, const proof::Geometry &geometry, proof::Memory &memory,
+                         const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank)
     : CellChecks(index, geometry, memory), pieces_(pieces), orbits_(orbits), elements_(index, geometry, memory),
       sizesChange_(sizesChange), scope_(index, geometry, memory, ofFirstRank, sizesChange),
       clock_(index.numBlocks(), 0), previousWait_(index.numChannels(), none), numMet_(index.numRanks(), 0),
@@ -29,7 +29,7 @@ SyncRecorder::SyncRecorder(const ProgramIndex &index, const proof::Geometry &geo
   record_.scratch.resize(sizesChange ? index.numRanks() : 0);
 }
 
-bool SyncRecorder::run() {
+bool RunRecorder::run() {
   const std::uint32_t launches = index_.program.doubleScratch ? 3 : 2;
   keepShared();
   reserve(launches);
@@ -45,19 +45,19 @@ bool SyncRecorder::run() {
   return true;
 }
 
-void SyncRecorder::launchBegins() {
+void RunRecorder::launchBegins() {
   lastWait_.clear();
   data_.beginLaunch();
 }
 
-void SyncRecorder::launchEnds(std::uint32_t rank) {
+void RunRecorder::launchEnds(std::uint32_t rank) {
   if (control_.launch() == 0)
     noteEnd(rank);
 }
 
 /// Who takes what is certain where one block sends and one takes. Elsewhere nothing is dropped, and where something was
 /// there from the start.
-void SyncRecorder::keepShared() {
+void RunRecorder::keepShared() {
   std::vector<std::uint32_t> ends[2];
   for (auto &side : ends)
     side.assign(index_.numQueues(), none);
@@ -88,7 +88,7 @@ void SyncRecorder::keepShared() {
 }
 
 /// Room for what is certain to be written down.
-void SyncRecorder::reserve(std::uint32_t launches) {
+void RunRecorder::reserve(std::uint32_t launches) {
   std::vector<std::uint32_t> bounds(index_.numBlocks()), receipts(index_.numBlocks());
   std::size_t messages = 0;
   for (Piece p = 0; p < pieces_.count(); ++p) {
@@ -106,13 +106,13 @@ void SyncRecorder::reserve(std::uint32_t launches) {
   }
 }
 
-void SyncRecorder::endsPhase(std::uint32_t b) {
+void RunRecorder::endsPhase(std::uint32_t b) {
   tick(b);
   beginPhase(b, pieces_.of(b, control_.at(b).op()));
 }
 
 /// `blocks` wait for each other.
-template <typename Blocks> void SyncRecorder::tickTogether(const Blocks &blocks) {
+template <typename Blocks> void RunRecorder::tickTogether(const Blocks &blocks) {
   std::uint32_t last = 0;
   for (const std::uint32_t b : blocks)
     last = std::max(last, clock_[b]);
@@ -120,12 +120,12 @@ template <typename Blocks> void SyncRecorder::tickTogether(const Blocks &blocks)
     clock_[b] = last + 1;
 }
 
-void SyncRecorder::beginPhase(std::uint32_t b, Piece piece) {
+void RunRecorder::beginPhase(std::uint32_t b, Piece piece) {
   record_.bounds[b].push_back(piece);
   record_.begun[b].push_back(clock_[b]);
 }
 
-void SyncRecorder::meet(std::span<const std::uint32_t> blocks) {
+void RunRecorder::meet(std::span<const std::uint32_t> blocks) {
   const auto pieceOf = [&](std::uint32_t b) { return pieces_.of(b, control_.at(b).op()); };
   const Piece piece = pieceOf(blocks.back());
   tickTogether(blocks);
@@ -140,7 +140,7 @@ void SyncRecorder::meet(std::span<const std::uint32_t> blocks) {
   record_.meetings.push_back({piece, first, static_cast<std::uint32_t>(blocks.size())});
 }
 
-void SyncRecorder::meetRank(std::uint32_t rank) {
+void RunRecorder::meetRank(std::uint32_t rank) {
   const auto first = static_cast<std::uint32_t>(record_.members.size());
   began_[rank] = static_cast<std::uint32_t>(record_.meetings.size());
   ++numMet_[rank];
@@ -154,7 +154,7 @@ void SyncRecorder::meetRank(std::uint32_t rank) {
   record_.meetings.push_back({none, first, static_cast<std::uint32_t>(record_.members.size()) - first});
 }
 
-std::uint32_t SyncRecorder::gives(std::uint32_t b, const Op &op, std::uint32_t thread, std::uint32_t /*queue*/) {
+std::uint32_t RunRecorder::gives(std::uint32_t b, const Op &op, std::uint32_t thread, std::uint32_t /*queue*/) {
   Message m;
   m.from = {b, phaseOf(b)};
   m.time = tick(b);
@@ -169,8 +169,8 @@ std::uint32_t SyncRecorder::gives(std::uint32_t b, const Op &op, std::uint32_t t
   return static_cast<std::uint32_t>(record_.messages.size() - 1);
 }
 
-void SyncRecorder::takes(std::uint32_t b, const Op &op, std::uint32_t thread, std::uint32_t queue,
-                         std::uint32_t message) {
+void RunRecorder::takes(std::uint32_t b, const Op &op, std::uint32_t thread, std::uint32_t queue,
+                        std::uint32_t message) {
   const Piece piece = pieces_.of(b, control_.at(b).op(), thread);
   if (queue < index_.numChannels() && scope_.asksOf(index_.rankOf(b))) {
     if (shared_[queue])
@@ -186,7 +186,7 @@ void SyncRecorder::takes(std::uint32_t b, const Op &op, std::uint32_t thread, st
 }
 
 /// Blocks that wait on one channel have to take turns.
-void SyncRecorder::takeTurn(std::uint32_t b, std::uint32_t queue) {
+void RunRecorder::takeTurn(std::uint32_t b, std::uint32_t queue) {
   const std::uint32_t now = newAccess(b, control_.at(b).op());
   if (const auto last = lastWait_.find(queue); last != lastWait_.end() && record_.accesses[last->second].at.block != b)
     record_.pairs.push_back({record_.accesses[last->second].like, record_.accesses[now].like, false, false});
@@ -194,12 +194,12 @@ void SyncRecorder::takeTurn(std::uint32_t b, std::uint32_t queue) {
 }
 
 /// Of a channel on which one block waits.
-void SyncRecorder::noteWait(std::uint32_t b, std::uint32_t queue, Piece piece, std::uint32_t thread) {
+void RunRecorder::noteWait(std::uint32_t b, std::uint32_t queue, Piece piece, std::uint32_t thread) {
   const std::uint32_t previous = std::exchange(previousWait_[queue], static_cast<std::uint32_t>(record_.waits.size()));
   record_.waits.push_back({{b, phaseOf(b)}, piece, piece - thread, previous});
 }
 
-void SyncRecorder::receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, bool weak) {
+void RunRecorder::receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, bool weak) {
   auto &receipts = record_.receipts[b];
   catchUp(b, message);
   Receipt receipt{message, phaseOf(b), tick(b), thread, weak};
@@ -220,13 +220,13 @@ void SyncRecorder::receive(std::uint32_t b, std::uint32_t message, std::uint32_t
   receipts.push_back(receipt);
 }
 
-std::uint32_t &SyncRecorder::heardBy(std::uint32_t b, std::uint32_t thread) {
+std::uint32_t &RunRecorder::heardBy(std::uint32_t b, std::uint32_t thread) {
   if (heard_[b].size() <= thread)
     heard_[b].resize(thread + 1);
   return heard_[b][thread];
 }
 
-void SyncRecorder::flushes(std::uint32_t b, const Op &op) {
+void RunRecorder::flushes(std::uint32_t b, const Op &op) {
   const auto ids = index_.ops(b).idsOf(op);
   const Piece piece = op.kind == OpKind::Flush ? pieces_.of(b, control_.at(b).op()) : none;
   for (std::uint32_t i = 0; i < ids.size(); ++i)
@@ -234,12 +234,12 @@ void SyncRecorder::flushes(std::uint32_t b, const Op &op) {
         {phaseOf(b), tick(b), i, index_.channel(op.channelType, index_.rankOf(b), ids[i]), piece});
 }
 
-std::optional<SyncRecord> recordSync(const ProgramIndex &index, const proof::Geometry &geometry,
-                                     const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank) {
+std::optional<RunRecord> recordRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPieces &pieces,
+                                   SyncOrbits &orbits, bool sizesChange, bool ofFirstRank) {
   proof::Memory memory(index, geometry);
   if (!memory.fits())
     return std::nullopt;
-  SyncRecorder recorder(index, geometry, memory, pieces, orbits, sizesChange, ofFirstRank);
+  RunRecorder recorder(index, geometry, memory, pieces, orbits, sizesChange, ofFirstRank);
   if (!recorder.run())
     return std::nullopt;
   return recorder.take();

@@ -1,11 +1,11 @@
-#include "passes/run/sync_phases.h"
+#include "passes/run/recorded_phases.h"
 
 #include <algorithm>
 #include <numeric>
 
 namespace mscclc::passes::prune {
 
-SyncPhases::SyncPhases(const SyncRecord &record, const std::vector<bool> &dropped)
+RecordedPhases::RecordedPhases(const RunRecord &record, const std::vector<bool> &dropped)
     : record_(record), dropped_(dropped), begins_(record.bounds.size()), firstBegun_(dropped.size() + 2) {
   for (std::uint32_t b = 0; b < begins_.size(); ++b) {
     const std::vector<Piece> &bounds = record.bounds[b];
@@ -29,7 +29,7 @@ SyncPhases::SyncPhases(const SyncRecord &record, const std::vector<bool> &droppe
         begun_[firstBegun_[piece + 1]++] = {b, p};
 }
 
-void SyncPhases::noteLastHeard(std::uint32_t b) {
+void RecordedPhases::noteLastHeard(std::uint32_t b) {
   auto receipt = record_.receipts[b].begin();
   auto met = record_.met[b].begin();
   for (std::uint32_t p = 0, last = 0; p < begins_[b].size(); ++p) {
@@ -41,14 +41,14 @@ void SyncPhases::noteLastHeard(std::uint32_t b) {
   }
 }
 
-void SyncPhases::update(const std::vector<Piece> &pieces) {
+void RecordedPhases::update(const std::vector<Piece> &pieces) {
   for (const Piece piece : pieces)
     for (std::uint32_t i = firstBegun_[piece]; i < firstBegun_[piece + 1]; ++i)
       update(begun_[i].block, begun_[i].phase);
 }
 
 /// `phase` begins with what is dropped, or is dropped no more.
-void SyncPhases::update(std::uint32_t block, std::uint32_t phase) {
+void RecordedPhases::update(std::uint32_t block, std::uint32_t phase) {
   const std::vector<Piece> &bounds = record_.bounds[block];
   std::vector<Begin> &begins = begins_[block];
   const std::uint32_t now = dropped_[bounds[phase]] ? begins[phase - 1].now : phase;
@@ -59,12 +59,12 @@ void SyncPhases::update(std::uint32_t block, std::uint32_t phase) {
   while (phase < bounds.size() && isDropped(bounds[phase]));
 }
 
-Piece SyncPhases::boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
+Piece RecordedPhases::boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
   const Begin &begin = begins_[block][last];
   return begin.always > phase || begin.now <= phase ? none : record_.bounds[block][begin.now];
 }
 
-std::uint32_t SyncPhases::overAt(const Access &access) const {
+std::uint32_t RecordedPhases::overAt(const Access &access) const {
   if (access.port != none)
     return access.time;
   const std::vector<Begin> &begins = begins_[access.at.block];

@@ -1,14 +1,14 @@
-#include "passes/run/sync_walk.h"
+#include "passes/run/backward_search.h"
 
 #include <algorithm>
 
 namespace mscclc::passes::prune {
 
-SyncWalk::SyncWalk(const SyncRecord &record, const SyncPhases &phases)
+BackwardSearch::BackwardSearch(const RunRecord &record, const RecordedPhases &phases)
     : record_(record), phases_(phases), blocks_(record.bounds.size()), ranks_(record.firstBlock.size() - 1),
       meetings_(record.meetings.size()), messages_(record.messages.size()), heard_(record.messages.size()) {}
 
-void SyncWalk::restart(bool visible, const SyncWalk *below) {
+void BackwardSearch::restart(bool visible, const BackwardSearch *below) {
   ++run_;
   visible_ = visible;
   below_ = below;
@@ -17,11 +17,11 @@ void SyncWalk::restart(bool visible, const SyncWalk *below) {
   throughPorts_.clear();
 }
 
-bool SyncWalk::find(const Access &first, bool queued, std::vector<Piece> &pieces) {
+bool BackwardSearch::find(const Access &first, bool queued, std::vector<Piece> &pieces) {
   const std::uint32_t leastTime = phases_.overAt(first);
   PutLooked looked;
   for (;;) {
-    if (first.port == none ? tells(first, pieces) : tellsOfPut(first, queued, looked, pieces))
+    if (first.port == none ? isOver(first, pieces) : isPutOver(first, queued, looked, pieces))
       return true;
     if (turns_.empty() || turns_.front().time < leastTime)
       return false;
@@ -33,7 +33,7 @@ bool SyncWalk::find(const Access &first, bool queued, std::vector<Piece> &pieces
 }
 
 /// A launch of a rank begins when all its blocks have ended the one before.
-bool SyncWalk::tells(const Access &first, std::vector<Piece> &pieces) const {
+bool BackwardSearch::isOver(const Access &first, std::vector<Piece> &pieces) const {
   if (const Reached own = reached(first.at.block); own.begin > first.at.phase) {
     pieces.push_back(phases_.boundAfter(first.at.block, first.at.phase, steps_[own.step].at.phase));
     follow(own.step, pieces);
@@ -46,7 +46,7 @@ bool SyncWalk::tells(const Access &first, std::vector<Piece> &pieces) const {
   return true;
 }
 
-bool SyncWalk::tellsOfPut(const Access &put, bool queued, PutLooked &looked, std::vector<Piece> &pieces) const {
+bool BackwardSearch::isPutOver(const Access &put, bool queued, PutLooked &looked, std::vector<Piece> &pieces) const {
   const std::uint32_t block = put.at.block;
   const Reached own = reached(block);
   if (own.begin > std::max(put.at.phase, looked.begin)) {
@@ -74,7 +74,7 @@ bool SyncWalk::tellsOfPut(const Access &put, bool queued, PutLooked &looked, std
 }
 
 /// True if a flush after `put` has come before what is known of its block: its source is free.
-bool SyncWalk::flushed(const Access &put, const Reached &reached, std::vector<Piece> &pieces) const {
+bool BackwardSearch::flushed(const Access &put, const Reached &reached, std::vector<Piece> &pieces) const {
   const std::uint32_t block = put.at.block;
   for (const Flushed &f : record_.flushes[block]) {
     if (f.phase >= reached.begin)
@@ -92,27 +92,27 @@ bool SyncWalk::flushed(const Access &put, const Reached &reached, std::vector<Pi
 }
 
 /// Adds the pieces of `step` and of those by which it is known.
-void SyncWalk::follow(std::uint32_t step, std::vector<Piece> &pieces) const {
+void BackwardSearch::follow(std::uint32_t step, std::vector<Piece> &pieces) const {
   for (; step != none; step = steps_[step].parent)
     pieces.insert(pieces.end(), std::begin(steps_[step].pieces), std::end(steps_[step].pieces));
   std::erase(pieces, none);
 }
 
-std::uint32_t SyncWalk::addStep(const Moment &at, std::uint32_t parent, Piece a, Piece b) {
+std::uint32_t BackwardSearch::addStep(const Moment &at, std::uint32_t parent, Piece a, Piece b) {
   steps_.push_back({at, parent, {a, b}});
   return static_cast<std::uint32_t>(steps_.size() - 1);
 }
 
-void SyncWalk::addTurn(const Turn &turn) {
+void BackwardSearch::addTurn(const Turn &turn) {
   turns_.push_back(turn);
   std::ranges::push_heap(turns_, {}, &Turn::time);
 }
 
-SyncWalk::Reached SyncWalk::reached(std::uint32_t block) const {
+BackwardSearch::Reached BackwardSearch::reached(std::uint32_t block) const {
   return blocks_[block].run == run_ ? blocks_[block] : Reached{};
 }
 
-void SyncWalk::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b) {
+void BackwardSearch::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b) {
   const std::uint32_t begin = phases_.beginOf(at);
   Reached &reached = blocks_[at.block];
   if (reached.run != run_)
@@ -129,7 +129,7 @@ void SyncWalk::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b) {
 }
 
 /// Its members are looked at when a question goes so far back; what they show of their rank, one of them shows.
-void SyncWalk::meeting(std::uint32_t number, std::uint32_t parent, Piece a, Piece b) {
+void BackwardSearch::meeting(std::uint32_t number, std::uint32_t parent, Piece a, Piece b) {
   if (meetings_[number] == run_)
     return;
   meetings_[number] = run_;
@@ -140,7 +140,7 @@ void SyncWalk::meeting(std::uint32_t number, std::uint32_t parent, Piece a, Piec
 }
 
 /// `message` has been taken; `bound` parts that from what is known.
-void SyncWalk::told(std::uint32_t number, bool weak, std::uint32_t parent, Piece bound) {
+void BackwardSearch::received(std::uint32_t number, bool weak, std::uint32_t parent, Piece bound) {
   const Message &m = record_.messages[number];
   if (phases_.isDropped(m.piece))
     return;
@@ -161,25 +161,25 @@ void SyncWalk::told(std::uint32_t number, bool weak, std::uint32_t parent, Piece
 }
 
 /// A thread's last wait leads to those before it.
-void SyncWalk::heardAt(const Moment &at, std::uint32_t heard, std::uint32_t parent) {
+void BackwardSearch::heardAt(const Moment &at, std::uint32_t heard, std::uint32_t parent) {
   const std::uint32_t begin = phases_.beginOf(at);
   while (heard != 0) {
     const Receipt &r = record_.receipts[at.block][heard - 1];
     if (r.phase < begin || heard_[r.message] == run_)
       break;
     heard_[r.message] = run_;
-    told(r.message, r.weak, parent, none);
+    received(r.message, r.weak, parent, none);
     heard = r.heard;
   }
 }
 
-void SyncWalk::takenWith(std::uint32_t first, std::uint32_t count, std::uint32_t parent) {
+void BackwardSearch::takenWith(std::uint32_t first, std::uint32_t count, std::uint32_t parent) {
   for (std::uint32_t i = 0; i < count; ++i)
-    told(record_.taken[first + i], true, parent, none);
+    received(record_.taken[first + i], true, parent, none);
 }
 
 /// All that is known at a step, as far back as `leastTime`.
-void SyncWalk::explore(Turn turn, std::uint32_t leastTime) {
+void BackwardSearch::explore(Turn turn, std::uint32_t leastTime) {
   if (turn.message != none)
     return exploreMessage(turn);
   if (turn.meeting != none)
@@ -208,20 +208,20 @@ void SyncWalk::explore(Turn turn, std::uint32_t leastTime) {
 }
 
 /// What a thread knew beside its block when it sent a message.
-void SyncWalk::exploreMessage(const Turn &turn) {
+void BackwardSearch::exploreMessage(const Turn &turn) {
   const Message &m = record_.messages[turn.message];
   heardAt(m.from, m.heard, turn.step);
   takenWith(m.firstTaken, m.numTaken, turn.step);
 }
 
-void SyncWalk::exploreMeeting(const Turn &turn) {
+void BackwardSearch::exploreMeeting(const Turn &turn) {
   const Step step = steps_[turn.step];
   for (const Moment &member : record_.membersOf(record_.meetings[turn.meeting]))
     reach(member, step.parent, step.pieces[0], step.pieces[1]);
 }
 
 /// As far back as the question asks, though others may be later: that costs less than taking turns receipt by receipt.
-void SyncWalk::exploreReceipts(Turn turn, std::uint32_t leastTime) {
+void BackwardSearch::exploreReceipts(Turn turn, std::uint32_t leastTime) {
   const Moment at = steps_[turn.step].at;
   const auto &receipts = record_.receipts[at.block];
   while (turn.endReceipts > turn.firstReceipt) {
@@ -231,7 +231,7 @@ void SyncWalk::exploreReceipts(Turn turn, std::uint32_t leastTime) {
       return addTurn(turn);
     }
     turn.endReceipts = phases_.isDropped(record_.messages[r.message].piece) ? turn.endReceipts - 1 : r.previous;
-    told(r.message, r.weak, turn.step, phases_.boundAfter(at.block, r.phase, at.phase));
+    received(r.message, r.weak, turn.step, phases_.boundAfter(at.block, r.phase, at.phase));
   }
 }
 

@@ -1,4 +1,4 @@
-#include "passes/prune/sync_sizes.h"
+#include "passes/prune/record_sizes.h"
 
 #include "passes/run/memory.h"
 #include "passes/verify/sizes.h"
@@ -34,16 +34,16 @@ bool sizesChange(const ir::Program &program) {
 
 } // namespace
 
-std::vector<SyncRecord> recordSizes(const ProgramIndex &index, const SyncPieces &pieces, SyncOrbits &orbits,
-                                    std::uint64_t mostTouched, bool ofFirstRank) {
+std::vector<RunRecord> recordSizes(const ProgramIndex &index, const SyncPieces &pieces, SyncOrbits &orbits,
+                                   std::uint64_t mostTouched, bool ofFirstRank) {
   if (!proof::Memory::chunksFit(index.program))
     return {};
-  std::vector<SyncRecord> records;
+  std::vector<RunRecord> records;
   const bool change = sizesChange(index.program);
   for (const proof::Geometry &size : sizesOf(index)) {
     if (size.fault() || size.unitsTouched(index) > mostTouched)
       return {};
-    std::optional<SyncRecord> record = recordSync(index, size, pieces, orbits, change && records.empty(), ofFirstRank);
+    std::optional<RunRecord> record = recordRun(index, size, pieces, orbits, change && records.empty(), ofFirstRank);
     if (!record)
       return {};
     records.push_back(std::move(*record));

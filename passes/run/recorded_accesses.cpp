@@ -1,5 +1,5 @@
 // The run's data operations: which cells they touch, and which accesses of them have to come before.
-#include "passes/run/sync_recorder.h"
+#include "passes/run/run_recorder.h"
 
 #include <algorithm>
 #include <tuple>
@@ -9,7 +9,7 @@ namespace mscclc::passes::prune {
 using proof::Epoch;
 
 /// An access of `b` in its present phase. `besides`: it will know more than its block.
-std::uint32_t SyncRecorder::newAccess(std::uint32_t b, std::uint32_t op, bool besides) {
+std::uint32_t RunRecorder::newAccess(std::uint32_t b, std::uint32_t op, bool besides) {
   const auto id = static_cast<std::uint32_t>(record_.accesses.size());
   Access access;
   access.at = {b, phaseOf(b)};
@@ -27,7 +27,7 @@ std::uint32_t SyncRecorder::newAccess(std::uint32_t b, std::uint32_t op, bool be
 }
 
 /// What it does is later than the packets that it takes.
-bool SyncRecorder::begins(const DataStep &step) {
+bool RunRecorder::begins(const DataStep &step) {
   const std::uint32_t b = step.block, op = control_.at(b).op();
   for (const std::uint32_t message : step.taken)
     catchUp(b, message);
@@ -48,18 +48,18 @@ bool SyncRecorder::begins(const DataStep &step) {
 }
 
 /// These packets are known to `access`.
-void SyncRecorder::knowTaken(std::uint32_t access, std::span<const std::uint32_t> taken) {
+void RunRecorder::knowTaken(std::uint32_t access, std::span<const std::uint32_t> taken) {
   record_.accesses[access].firstTaken = static_cast<std::uint32_t>(record_.taken.size());
   record_.accesses[access].numTaken = static_cast<std::uint32_t>(taken.size());
   record_.taken.insert(record_.taken.end(), taken.begin(), taken.end());
 }
 
-void SyncRecorder::reads(const DataStep & /*step*/, const Operand &source) {
+void RunRecorder::reads(const DataStep & /*step*/, const Operand &source) {
   read(source, {{now_.reads, 0, source.ref}});
 }
 
-void SyncRecorder::writes(const DataStep &step, const Operand &part, std::uint32_t /*unit*/,
-                          std::span<const std::uint32_t> taken) {
+void RunRecorder::writes(const DataStep &step, const Operand &part, std::uint32_t /*unit*/,
+                         std::span<const std::uint32_t> taken) {
   if (!step.isMixed)
     return write(part, {{now_.writes, 0, part.ref}});
   const std::uint32_t access = newAccess(step.block, control_.at(step.block).op(), true);
@@ -69,8 +69,8 @@ void SyncRecorder::writes(const DataStep &step, const Operand &part, std::uint32
   write(part, {{access, 0, part.ref}});
 }
 
-void SyncRecorder::puts(const DataStep &step, std::uint32_t thread, std::uint32_t channel, const Operand &source,
-                        const Operand &destination) {
+void RunRecorder::puts(const DataStep &step, std::uint32_t thread, std::uint32_t channel, const Operand &source,
+                       const Operand &destination) {
   const std::uint32_t put = newAccess(step.block, control_.at(step.block).op(), true);
   record_.accesses[put].thread = thread;
   record_.accesses[put].heard = heardBy(step.block, thread);
@@ -80,22 +80,22 @@ void SyncRecorder::puts(const DataStep &step, std::uint32_t thread, std::uint32_
   write(destination, {{put, 0, destination.ref}});
 }
 
-void SyncRecorder::accesses(const Operand &operand, const JudgedAccess &access, bool writes) {
+void RunRecorder::accesses(const Operand &operand, const JudgedAccess &access, bool writes) {
   if (control_.launch() == 0)
     noteScratch(operand, access.by.agent, writes);
   else if (writes && operand.scratch)
     noteWrite(operand, access.by.agent);
 }
 
-void SyncRecorder::compare(CellId cell, const Epoch &first, bool firstWrites, const JudgedAccess &second,
-                           bool secondWrites) {
+void RunRecorder::compare(CellId cell, const Epoch &first, bool firstWrites, const JudgedAccess &second,
+                          bool secondWrites) {
   const bool readsPacket = !secondWrites && cell >= memory_.firstSlot();
   if (asksOf(second.by.agent))
     pair(first, firstWrites, second.by.agent, second.by.ref, firstWrites ? readsPacket : makesPackets(first));
 }
 
 /// True if packets may tell that `reader` has read: see verify/packets.cpp.
-bool SyncRecorder::makesPackets(const Epoch &reader) const {
+bool RunRecorder::makesPackets(const Epoch &reader) const {
   if (!memory_.usesPackets() || reader.isUser() || geometry_.mostIterations() != 0)
     return false;
   const Access &access = record_.accesses[reader.agent];
@@ -103,7 +103,7 @@ bool SyncRecorder::makesPackets(const Epoch &reader) const {
 }
 
 /// Keeps that `first` has to come before `second`, unless it always does.
-void SyncRecorder::pair(const Epoch &first, bool writes, std::uint32_t second, std::uint32_t ref, bool excusable) {
+void RunRecorder::pair(const Epoch &first, bool writes, std::uint32_t second, std::uint32_t ref, bool excusable) {
   const Access &x = record_.accesses[first.agent], &y = record_.accesses[second];
   const bool users = x.op == none && y.op == none;
   const bool meet = index_.rankOf(x.at.block) == index_.rankOf(y.at.block) && x.launch != y.launch && x.port == none;
@@ -121,7 +121,7 @@ void SyncRecorder::pair(const Epoch &first, bool writes, std::uint32_t second, s
     record_.pairs.push_back(found);
 }
 
-void SyncRecorder::sendPacket(CellId cell, const JudgedAccess &access) {
+void RunRecorder::sendPacket(CellId cell, const JudgedAccess &access) {
   if (now_.message == none) {
     now_.message = static_cast<std::uint32_t>(record_.messages.size());
     const Access &from = record_.accesses[access.by.agent];
@@ -138,21 +138,21 @@ void SyncRecorder::sendPacket(CellId cell, const JudgedAccess &access) {
   data_.send(cell, now_.message);
 }
 
-void SyncRecorder::noteScratch(const Operand &operand, std::uint32_t access, bool writes) {
+void RunRecorder::noteScratch(const Operand &operand, std::uint32_t access, bool writes) {
   // Packets that arrived and what computed packets is told by others: see verify/scratch_history.h.
   if (sizesChange_ && operand.scratch && scope_.asksOfScratch(operand.rank) &&
       !(operand.packet && (writes || record_.accesses[access].port != none)))
     record_.scratch[operand.rank].uses.push_back({record_.accesses[access].like, none, writes, false});
 }
 
-void SyncRecorder::noteEnd(std::uint32_t rank) {
+void RunRecorder::noteEnd(std::uint32_t rank) {
   const std::uint32_t b = index_.block(rank, 0);
   ends_[rank] = {newAccess(b, none, true), newAccess(b, none, true)};
   Access &before = record_.accesses[ends_[rank].before];
   before.time = record_.begun[b][before.at.phase--] - 1;
 }
 
-void SyncRecorder::noteWrite(const Operand &operand, std::uint32_t access) {
+void RunRecorder::noteWrite(const Operand &operand, std::uint32_t access) {
   if (!sizesChange_ || !(scope_.asksOf(index_.rankOf(data_.step().block)) || scope_.asksOf(operand.rank)) ||
       !written_.insert(std::uint64_t{data_.step().block} << 32 | operand.rank).second)
     return;
@@ -162,16 +162,16 @@ void SyncRecorder::noteWrite(const Operand &operand, std::uint32_t access) {
     written_.erase(std::uint64_t{data_.step().block} << 32 | operand.rank); // the next one may know less
 }
 
-void SyncRecorder::userOverwrites(std::uint32_t rank) {
+void RunRecorder::userOverwrites(std::uint32_t rank) {
   overwriteByUser(rank, {{newAccess(index_.block(rank, 0), none), 0, Epoch::userWrite}});
 }
 
-void SyncRecorder::userReads(std::uint32_t rank) {
+void RunRecorder::userReads(std::uint32_t rank) {
   readByUser(rank, {{newAccess(index_.block(rank, 0), none), 0, Epoch::userRead}});
 }
 
 /// Of two blocks, one access before another decides of all that come before the one, and all that come after the other.
-void SyncRecorder::keepDecisive() {
+void RunRecorder::keepDecisive() {
   const auto &accesses = record_.accesses;
   const auto plain = [&](const Pair &p) { // the second knows what its block knows
     const Access &y = accesses[p.second];
@@ -201,7 +201,7 @@ void SyncRecorder::keepDecisive() {
 }
 
 /// Of a block's uses of scratch the last one decides, of those that write and of all.
-void SyncRecorder::keepLastUses(std::vector<Pair> &uses) const {
+void RunRecorder::keepLastUses(std::vector<Pair> &uses) const {
   const auto &accesses = record_.accesses;
   std::ranges::sort(uses, {}, [&](const Pair &use) {
     const Access &x = accesses[use.first];
@@ -221,7 +221,7 @@ void SyncRecorder::keepLastUses(std::vector<Pair> &uses) const {
   uses = std::move(kept);
 }
 
-void SyncRecorder::finish() {
+void RunRecorder::finish() {
   const auto unique = [](std::vector<Pair> &pairs) {
     std::ranges::sort(pairs);
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());

@@ -1,7 +1,7 @@
 // What has to come before a moment of a recorded run, and by which pieces of sync.
 #pragma once
 
-#include "passes/run/sync_phases.h"
+#include "passes/run/recorded_phases.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -22,19 +22,19 @@ namespace mscclc::passes::prune {
 ///
 /// What a block sends tells of what was over when the sending phase began, and of what the sending thread itself has
 /// waited for; what it receives counts from the next phase on.
-class SyncWalk {
+class BackwardSearch {
 public:
-  SyncWalk(const SyncRecord &record, const SyncPhases &phases);
+  BackwardSearch(const RunRecord &record, const RecordedPhases &phases);
 
   /// Forgets what was found: needed where what is dropped has changed, too. `visible`: follows what makes visible what
   /// was written. `below`: what was found there counts as found here, as long as it is asked first, of the same.
-  void restart(bool visible, const SyncWalk *below = nullptr);
+  void restart(bool visible, const BackwardSearch *below = nullptr);
 
   /// It is known that `at` has begun.
   void reach(const Moment &at) { reach(at, none, none, none); }
   /// It is known what a thread has waited for in the phases that `at` is one with. `heard`: as in Access.
   void heardAt(const Moment &at, std::uint32_t heard) { heardAt(at, heard, none); }
-  /// It is known that these of SyncRecord::taken were taken.
+  /// It is known that these of RunRecord::taken were taken.
   void takenWith(std::uint32_t first, std::uint32_t count) { takenWith(first, count, none); }
 
   /// True if it is known that `first` is over; `pieces` gets those by which it is. `queued`: of a put, it is enough
@@ -77,27 +77,27 @@ private:
   /// Up to which phase `block` was reached by the walks below.
   std::uint32_t begunBelow(std::uint32_t block) const {
     std::uint32_t begin = 0;
-    for (const SyncWalk *walk = below_; walk; walk = walk->below_)
+    for (const BackwardSearch *walk = below_; walk; walk = walk->below_)
       begin = std::max(begin, walk->reached(block).begin);
     return begin;
   }
   void reach(const Moment &at, std::uint32_t parent, Piece a, Piece b);
   void meeting(std::uint32_t number, std::uint32_t parent, Piece a, Piece b);
-  void told(std::uint32_t message, bool weak, std::uint32_t parent, Piece bound);
+  void received(std::uint32_t message, bool weak, std::uint32_t parent, Piece bound);
   void heardAt(const Moment &at, std::uint32_t heard, std::uint32_t parent);
   void takenWith(std::uint32_t first, std::uint32_t count, std::uint32_t parent);
   void explore(Turn turn, std::uint32_t leastTime);
   void exploreMessage(const Turn &turn);
   void exploreMeeting(const Turn &turn);
   void exploreReceipts(Turn turn, std::uint32_t leastTime);
-  bool tells(const Access &first, std::vector<Piece> &pieces) const;
-  bool tellsOfPut(const Access &put, bool queued, PutLooked &looked, std::vector<Piece> &pieces) const;
+  bool isOver(const Access &first, std::vector<Piece> &pieces) const;
+  bool isPutOver(const Access &put, bool queued, PutLooked &looked, std::vector<Piece> &pieces) const;
   bool flushed(const Access &put, const Reached &reached, std::vector<Piece> &pieces) const;
   void follow(std::uint32_t step, std::vector<Piece> &pieces) const;
 
-  const SyncRecord &record_;
-  const SyncPhases &phases_;
-  const SyncWalk *below_ = nullptr;
+  const RunRecord &record_;
+  const RecordedPhases &phases_;
+  const BackwardSearch *below_ = nullptr;
   bool visible_ = false;
   std::uint32_t run_ = 0; ///< since the last restart; marks what was found in it
   std::vector<Step> steps_;

@@ -21,7 +21,7 @@ namespace mscclc::passes::prune {
 /// A set of blocks at one moment each: those that meet at a barrier, or all of a rank between two launches.
 struct Meeting {
   Piece piece = none;                 ///< of a barrier: its part in one of the blocks; `none` between launches
-  std::uint32_t first = 0, count = 0; ///< into SyncRecord::members
+  std::uint32_t first = 0, count = 0; ///< into RunRecord::members
 };
 
 /// A block, and the number of one of its phases.
@@ -39,7 +39,7 @@ struct Message {
   std::uint32_t begin = none;  ///< the meeting with which its rank's launch began, or `none`
   bool weak = false;           ///< makes visible only what the launches before wrote
   std::uint32_t heard = 0;     ///< after the last receipt of its block that its thread had waited for
-  /// Packets that its operation took, of the same elements; into SyncRecord::taken.
+  /// Packets that its operation took, of the same elements; into RunRecord::taken.
   std::uint32_t firstTaken = 0, numTaken = 0;
 };
 
@@ -65,7 +65,7 @@ struct Wait {
   Moment at;
   Piece piece = none;
   Piece firstPiece = none;       ///< of its operation: pieces from there to `piece` say which thread it is
-  std::uint32_t previous = none; ///< of this block on this channel, into SyncRecord::waits
+  std::uint32_t previous = none; ///< of this block on this channel, into RunRecord::waits
 };
 
 /// What one operation does to memory, at one time; a put is one for each destination.
@@ -83,7 +83,7 @@ struct Access {
 
 /// Two accesses that have to be in order.
 struct Pair {
-  std::uint32_t first = 0, second = 0; ///< into SyncRecord::accesses
+  std::uint32_t first = 0, second = 0; ///< into RunRecord::accesses
   bool visible = false;                ///< the first writes
   /// Where no sync orders them, packets that were computed from what the first reads may.
   bool excusable = false;
@@ -96,7 +96,7 @@ struct ScratchUse {
   std::vector<Pair> writes; ///< one in the last phase of the first launch, and each that writes later
 };
 
-struct SyncRecord {
+struct RunRecord {
   std::vector<std::vector<Piece>> bounds;        ///< [block][phase]: what begins the phase; `none`: what always stands
   std::vector<std::vector<std::uint32_t>> begun; ///< [block][phase]: time
   std::vector<std::vector<Receipt>> receipts;    ///< [block], in the order of time
@@ -122,7 +122,7 @@ struct SyncRecord {
 /// Runs `index.program` in the size of `geometry`; joins in `orbits` what meets. Nothing if blocks are stuck or the
 /// program is too large to look at. `sizesChange`: launches of other sizes may follow. `ofFirstRank`: pairs of which an
 /// access of rank 0 comes second, and nothing that only others need.
-std::optional<SyncRecord> recordSync(const ProgramIndex &index, const proof::Geometry &geometry,
-                                     const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank);
+std::optional<RunRecord> recordRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPieces &pieces,
+                                   SyncOrbits &orbits, bool sizesChange, bool ofFirstRank);
 
 } // namespace mscclc::passes::prune

@@ -12,11 +12,11 @@ using ir::ProgramIndex;
 
 /// All accesses that come second, or those of the first rank alone: of ranks that are alike, one speaks for all. Then
 /// only memory that it touches matters, and of others what they do there.
-class SyncScope {
+class RecordScope {
 public:
   /// `sizesChange`: accesses to scratch that the first rank writes matter wherever they lie.
-  SyncScope(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory, bool ofFirstRank,
-            bool sizesChange);
+  RecordScope(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory, bool ofFirstRank,
+              bool sizesChange);
 
   /// True if it matters what comes before accesses of `rank`.
   bool asksOf(std::uint32_t rank) const { return !ofFirstRank_ || rank == 0; }

@@ -1,15 +1,15 @@
-#include "passes/run/sync_search.h"
+#include "passes/run/recorded_order.h"
 
 namespace mscclc::passes::prune {
 
-SyncSearch::SyncSearch(const SyncRecord &record, const std::vector<bool> &dropped)
+RecordedOrder::RecordedOrder(const RunRecord &record, const std::vector<bool> &dropped)
     : record_(record), phases_(record, dropped), fromBlock_{{{.walk = {record, phases_}}, {.walk = {record, phases_}}}},
       fromAccess_(record, phases_) {
   for (auto &launches : fromLaunch_)
     launches.resize(record.launches.empty() ? 1 : record.launches[0].size() + 1);
 }
 
-void SyncSearch::update(const std::vector<Piece> &pieces) {
+void RecordedOrder::update(const std::vector<Piece> &pieces) {
   phases_.update(pieces);
   for (FromBlock &known : fromBlock_)
     known.from.block = none;
@@ -19,14 +19,14 @@ void SyncSearch::update(const std::vector<Piece> &pieces) {
         known->rank = none;
 }
 
-bool SyncSearch::ordered(const Pair &pair, std::vector<Piece> &pieces) {
+bool RecordedOrder::before(const Pair &pair, std::vector<Piece> &pieces) {
   const Access &first = record_.accesses[pair.first], &second = record_.accesses[pair.second];
   const bool queued = first.port != none && first.port == second.port;
   if (queued && first.at.block == second.at.block && first.thread == second.thread && first.time < second.time)
     return true;
   auto &[walk, from, launch] = fromBlock_[pair.visible];
   const std::uint32_t begin = phases_.beginOf(second.at);
-  SyncWalk *const below = atLaunch(second.at.block, phases_.launchesBegun(second.at.block, begin), pair.visible);
+  BackwardSearch *const below = atLaunch(second.at.block, phases_.launchesBegun(second.at.block, begin), pair.visible);
   if (below && below->find(first, queued, pieces))
     return true;
   if (from.block != second.at.block || from.phase > begin || launch != below)
@@ -46,7 +46,7 @@ bool SyncSearch::ordered(const Pair &pair, std::vector<Piece> &pieces) {
 
 /// The walk from what all blocks of a rank know when they begin a launch; null of the first one. Blocks that ask one
 /// after the other share it.
-SyncWalk *SyncSearch::atLaunch(std::uint32_t block, std::uint32_t launch, bool visible) {
+BackwardSearch *RecordedOrder::atLaunch(std::uint32_t block, std::uint32_t launch, bool visible) {
   if (launch <= 1)
     return nullptr;
   std::optional<FromLaunch> &known = fromLaunch_[visible][launch];

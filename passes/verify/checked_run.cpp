@@ -1,4 +1,4 @@
-#include "passes/verify/machine.h"
+#include "passes/verify/checked_run.h"
 
 #include "ir/op_semantics.h"
 
@@ -6,12 +6,12 @@
 
 namespace mscclc::passes::proof {
 
-Machine::Machine(const ProgramIndex &index, const Geometry &geometry, const Premises &premises,
-                 const ThreadRoles &roles, Memory &memory, Order &order, Values &values, MachineListener &listener)
+CheckedRun::CheckedRun(const ProgramIndex &index, const Geometry &geometry, const Premises &premises,
+                       const ThreadRoles &roles, Memory &memory, Order &order, Values &values, RunListener &listener)
     : CellChecks(index, geometry, memory), premises_(premises), roles_(roles), elements_(index, geometry, memory),
       order_(order), values_(values), listener_(listener), operandIndex_(index.numBlocks()) {}
 
-void Machine::launchBegins() {
+void CheckedRun::launchBegins() {
   for (const auto &[queue, parties] : premises_.allShared()) {
     SharedQueue &shared = shared_[queue];
     if (control_.launch() == 0)
@@ -21,7 +21,7 @@ void Machine::launchBegins() {
     shared.numTaken = 0;
     shared.lastBlock = shared.lastSender = none;
     shared.inTurn.clear();
-    shared.told.assign(parties.waiters.size(), 0);
+    shared.received.assign(parties.waiters.size(), 0);
   }
   for (std::uint32_t b = 0; b < index_.numBlocks(); ++b)
     forgetThreadWaits(b);
@@ -32,24 +32,24 @@ void Machine::launchBegins() {
   order_.beginLaunch();
 }
 
-void Machine::endsPhase(std::uint32_t b) {
+void CheckedRun::endsPhase(std::uint32_t b) {
   order_.endPhase(b);
   forgetThreadWaits(b);
 }
 
-void Machine::meet(std::span<const std::uint32_t> blocks) {
+void CheckedRun::meet(std::span<const std::uint32_t> blocks) {
   order_.barrier(blocks);
   for (const std::uint32_t b : blocks)
     forgetThreadWaits(b);
 }
 
-void Machine::forgetThreadWaits(std::uint32_t b) {
+void CheckedRun::forgetThreadWaits(std::uint32_t b) {
   if (roles_.relays(b))
     threadWaits_[b].clear();
 }
 
 /// What `thread` of a block that relays has waited for in the present phase; null if nothing.
-Machine::ThreadWaits *Machine::waitsOf(std::uint32_t b, std::uint32_t thread) {
+CheckedRun::ThreadWaits *CheckedRun::waitsOf(std::uint32_t b, std::uint32_t thread) {
   if (!roles_.relays(b))
     return nullptr;
   std::vector<ThreadWaits> &all = threadWaits_[b];
@@ -58,7 +58,7 @@ Machine::ThreadWaits *Machine::waitsOf(std::uint32_t b, std::uint32_t thread) {
 }
 
 /// What `thread` knows in the present phase: beside what its block does, what it waited for itself, `waits`.
-View Machine::threadView(std::uint32_t b, std::uint32_t thread, const ThreadWaits *waits) const {
+View CheckedRun::threadView(std::uint32_t b, std::uint32_t thread, const ThreadWaits *waits) const {
   View view = order_.view(b);
   view.thread = thread;
   if (waits)
@@ -66,7 +66,7 @@ View Machine::threadView(std::uint32_t b, std::uint32_t thread, const ThreadWait
   return view;
 }
 
-std::uint32_t Machine::gives(std::uint32_t b, const ir::Op &op, std::uint32_t thread, std::uint32_t queue) {
+std::uint32_t CheckedRun::gives(std::uint32_t b, const ir::Op &op, std::uint32_t thread, std::uint32_t queue) {
   const bool isPort = op.channelType == ir::ChannelType::Port;
   const std::uint32_t port =
       isPort ? index_.channel(op.channelType, index_.rankOf(b), index_.ops(b).idsOf(op)[thread]) : none;
@@ -86,7 +86,7 @@ std::uint32_t Machine::gives(std::uint32_t b, const ir::Op &op, std::uint32_t th
 }
 
 /// What `thread` sends in the operation at which its block is. `portChannel`: through it, if it is a port's.
-Machine::Sent Machine::sendOf(std::uint32_t b, std::uint32_t thread, bool relaxed, std::uint32_t portChannel) {
+CheckedRun::Sent CheckedRun::sendOf(std::uint32_t b, std::uint32_t thread, bool relaxed, std::uint32_t portChannel) {
   const ThreadRoles::Turn *turn = roles_.turn(b, control_.at(b).op(), thread);
   if (!turn) {
     ThreadWaits *waits = waitsOf(b, thread);
@@ -115,7 +115,7 @@ Machine::Sent Machine::sendOf(std::uint32_t b, std::uint32_t thread, bool relaxe
   return sent;
 }
 
-void Machine::flushes(std::uint32_t b, const ir::Op &op) {
+void CheckedRun::flushes(std::uint32_t b, const ir::Op &op) {
   const auto ids = index_.ops(b).idsOf(op);
   for (std::uint32_t thread = 0; thread < ids.size(); ++thread) {
     const std::uint32_t channel = index_.channel(op.channelType, index_.rankOf(b), ids[thread]);
@@ -130,7 +130,7 @@ std::size_t partyOf(const std::vector<SharedSync::Party> &parties, std::uint32_t
 }
 } // namespace
 
-void Machine::giveShared(std::uint32_t b, std::uint32_t queue, const SharedSync &parties, const Sent &sent) {
+void CheckedRun::giveShared(std::uint32_t b, std::uint32_t queue, const SharedSync &parties, const Sent &sent) {
   SharedQueue &shared = shared_[queue];
   const std::size_t party = partyOf(parties.signallers, b);
   const View now = order_.view(b);
@@ -143,8 +143,8 @@ void Machine::giveShared(std::uint32_t b, std::uint32_t queue, const SharedSync 
   shared.sent[party].push_back(sent);
 }
 
-void Machine::takes(std::uint32_t b, const ir::Op &op, std::uint32_t thread, std::uint32_t queue,
-                    std::uint32_t message) {
+void CheckedRun::takes(std::uint32_t b, const ir::Op &op, std::uint32_t thread, std::uint32_t queue,
+                       std::uint32_t message) {
   const bool relaxed = op.kind == ir::OpKind::RelaxedWait;
   if (const SharedSync *parties = premises_.shared(queue))
     return takeShared(b, queue, *parties, [&](const Sent &sent) { takeOne(b, thread, queue, relaxed, sent); });
@@ -153,7 +153,7 @@ void Machine::takes(std::uint32_t b, const ir::Op &op, std::uint32_t thread, std
     freeSent_.push_back(message);
 }
 
-void Machine::takeOne(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, bool relaxed, const Sent &sent) {
+void CheckedRun::takeOne(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, bool relaxed, const Sent &sent) {
   order_.receive(b, sent.clock, relaxed);
   order_.completed(sent.covers, b, thread);
   order_.relayed(sent.relayed, b, thread);
@@ -173,7 +173,7 @@ void Machine::takeOne(std::uint32_t b, std::uint32_t thread, std::uint32_t queue
 /// them, of each sender only what all others together cannot make up for is certain. Blocks take turns waiting on a
 /// channel; of a semaphore any may be the first, and knows only how often it acquired it itself.
 template <typename Take>
-void Machine::takeShared(std::uint32_t b, std::uint32_t queue, const SharedSync &parties, const Take &take) {
+void CheckedRun::takeShared(std::uint32_t b, std::uint32_t queue, const SharedSync &parties, const Take &take) {
   SharedQueue &shared = shared_[queue];
   const std::uint64_t initial = shared.initial;
   ++shared.numTaken;
@@ -183,9 +183,9 @@ void Machine::takeShared(std::uint32_t b, std::uint32_t queue, const SharedSync 
   const std::uint64_t own = ++shared.taken[waiter];
   const std::uint64_t number = queue < index_.numChannels() ? shared.numTaken : own;
   if (!noTurns_.contains(queue)) {
-    for (std::uint64_t &told = shared.told[waiter]; told + initial < number; ++told) {
-      const SharedQueue::Place &place = shared.inTurn[told];
-      take(shared.sent[place.signaller][place.number]);
+    for (std::uint64_t &received = shared.received[waiter]; received + initial < number; ++received) {
+      const SharedQueue::Signal &signal = shared.inTurn[received];
+      take(shared.sent[signal.signaller][signal.number]);
     }
     return;
   }
@@ -200,7 +200,7 @@ void Machine::takeShared(std::uint32_t b, std::uint32_t queue, const SharedSync 
 }
 
 /// A block counts its waits on a channel without looking whether another one does: they must take turns.
-void Machine::checkTurn(std::uint32_t b, SharedQueue &shared, std::uint32_t queue) {
+void CheckedRun::checkTurn(std::uint32_t b, SharedQueue &shared, std::uint32_t queue) {
   const View now = order_.view(b);
   if (shared.lastBlock != none && shared.lastBlock != b &&
       !order_.known(shared.lastBlock, shared.lastPhase, now, Relation::HappensBefore))

@@ -1,10 +1,10 @@
-// Writes a run down: see sync_record.h.
+// Writes a run down: see run_record.h.
 #pragma once
 
 #include "passes/run/cell_checks.h"
 #include "passes/run/elements.h"
-#include "passes/run/sync_record.h"
-#include "passes/run/sync_scope.h"
+#include "passes/run/record_scope.h"
+#include "passes/run/run_record.h"
 
 #include <algorithm>
 #include <set>
@@ -12,21 +12,21 @@
 
 namespace mscclc::passes::prune {
 
-class SyncRecorder : private proof::CellChecks {
+class RunRecorder : private proof::CellChecks {
 public:
-  SyncRecorder(const ProgramIndex &index, const proof::Geometry &geometry, proof::Memory &memory,
-               const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank);
+  RunRecorder(const ProgramIndex &index, const proof::Geometry &geometry, proof::Memory &memory,
+              const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank);
 
   /// False if blocks are stuck.
   bool run();
-  SyncRecord take() { return std::move(record_); }
+  RunRecord take() { return std::move(record_); }
 
 private:
   using CellId = proof::CellId;
   using DataStep = proof::DataStep;
   using Operand = proof::Operand;
 
-  // sync_recorder.cpp: sync
+  // run_recorder.cpp: sync
   void endsPhase(std::uint32_t block) override;
   void meet(std::span<const std::uint32_t> blocks) override;
   void meetRank(std::uint32_t rank) override;
@@ -53,7 +53,7 @@ private:
   void reserve(std::uint32_t launches);
   void keepShared();
 
-  // sync_accesses.cpp: data
+  // recorded_accesses.cpp: data
   bool begins(const DataStep &step) override;
   void reads(const DataStep &step, const Operand &source) override;
   void writes(const DataStep &step, const Operand &part, std::uint32_t unit,
@@ -94,13 +94,13 @@ private:
   SyncOrbits &orbits_;
   const proof::Elements elements_;
   const bool sizesChange_;
-  const SyncScope scope_;
-  SyncRecord record_;
+  const RecordScope scope_;
+  RunRecord record_;
 
   std::vector<std::uint32_t> clock_; ///< [block]: the time of what it did last
   std::vector<bool> shared_;         ///< [queue]: several blocks use it, or it starts with credits
   std::unordered_map<std::uint32_t, std::uint32_t> lastWait_; ///< [queue]: the launch's last wait on it, an access
-  std::vector<std::uint32_t> previousWait_;                   ///< [channel]: into SyncRecord::waits
+  std::vector<std::uint32_t> previousWait_;                   ///< [channel]: into RunRecord::waits
   std::vector<std::uint32_t> numMet_;                         ///< [rank]
   std::vector<std::uint32_t> lastPlain_;          ///< [block]: the first access of its phase that others may be like
   std::vector<std::vector<std::uint32_t>> heard_; ///< [block][thread]: after the last receipt that it waited for

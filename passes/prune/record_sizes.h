@@ -1,0 +1,15 @@
+// A program recorded in the sizes in which it is proven.
+#pragma once
+
+#include "passes/run/run_record.h"
+
+#include <vector>
+
+namespace mscclc::passes::prune {
+
+/// A record of each size in which the program is proven; joins in `orbits` what meets. Nothing if blocks are stuck, or
+/// if a size touches more than `mostTouched` units of memory. `ofFirstRank`: see recordRun.
+std::vector<RunRecord> recordSizes(const ProgramIndex &index, const SyncPieces &pieces, SyncOrbits &orbits,
+                                   std::uint64_t mostTouched, bool ofFirstRank = false);
+
+} // namespace mscclc::passes::prune

@@ -1,0 +1,54 @@
+// Whether two accesses of a recorded run are in order with some of the sync dropped, and by which pieces.
+#pragma once
+
+#include "passes/run/backward_search.h"
+
+#include <array>
+#include <optional>
+
+namespace mscclc::passes::prune {
+
+/// Answers as Order does, with pieces dropped and restored, and names the path that it used. With nothing dropped, both
+/// give one answer to each question.
+///
+/// Keeps what one block is known to come after, as long as nothing else is dropped. So questions about second accesses
+/// of one block are best asked one after the other, in the order of time: together they cost one walk
+/// (backward_search.h).
+class RecordedOrder {
+public:
+  /// `dropped`: by piece; may change between questions, if `update` is told.
+  RecordedOrder(const RunRecord &record, const std::vector<bool> &dropped);
+  RecordedOrder(const RecordedOrder &) = delete;
+  RecordedOrder &operator=(const RecordedOrder &) = delete;
+
+  /// What is dropped of `pieces` has changed.
+  void update(const std::vector<Piece> &pieces);
+
+  /// True if the first access of `pair` happens before the second, or if `pair` is visible, can be seen by it. Adds the
+  /// pieces on the path to `pieces`.
+  bool before(const Pair &pair, std::vector<Piece> &pieces);
+  const RecordedPhases &phases() const { return phases_; }
+
+private:
+  /// A walk from what all of a block knows in its phase.
+  struct FromBlock {
+    BackwardSearch walk;
+    Moment from{none, 0};                   ///< the last phase that it began at
+    const BackwardSearch *launch = nullptr; ///< below it
+  };
+  /// A walk from what all blocks of a rank know when they begin a launch.
+  struct FromLaunch {
+    BackwardSearch walk;
+    std::uint32_t rank = none;
+  };
+
+  BackwardSearch *atLaunch(std::uint32_t block, std::uint32_t launch, bool visible);
+
+  const RunRecord &record_;
+  RecordedPhases phases_;
+  std::array<std::vector<std::optional<FromLaunch>>, 2> fromLaunch_; ///< [visible][launches begun]
+  std::array<FromBlock, 2> fromBlock_;                               ///< [visible]
+  BackwardSearch fromAccess_;                                        ///< from what the second access knows besides
+};
+
+} // namespace mscclc::passes::prune
