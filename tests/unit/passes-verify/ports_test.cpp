@@ -138,6 +138,41 @@ TEST_CASE("what a port's wait completes, the thread that waited may put on in th
   make(false);
 }
 
+TEST_CASE("a packet brings on what the thread that puts it waited for in the phase, and nothing more") {
+  // Rank 0 reads rank 2's output and tells thread `waits` of rank 1, of which threads 0 and 1 put a packet each to rank
+  // 2. That takes the packet of thread `taken` and overwrites its output.
+  const auto make = [](std::uint32_t waits, std::uint32_t taken) {
+    Plan p(CollectiveKind::Test, 3, 1, 1, false, 4);
+    p.program.protocol = Protocol::LL;
+    p.program.doubleScratch = true;
+    p.connectAll(); // rank 0: channel 0 to rank 1, 1 to rank 2; rank 1: 0 to rank 0, 1 to rank 2; rank 2: 0, 1
+    for (int i = 0; i < 2; ++i) {
+      p.channel(1, 2, ChannelType::Port);
+      p.channel(2, 1, ChannelType::Port);
+    }
+    Block a = p.on(0), b = p.on(1), c = p.on(2);
+    a.remote(OpKind::Get, {out(0)}, {a.of(2, BufferKind::Output, 0)}, ChannelType::Memory, {1});
+    a.nop().signal({0}).wait({1});
+    b.remote(OpKind::CopyPacket, {scratch(0)}, {in(0)}, ChannelType::None);
+    b.nop().wait(waits == 0 ? Ids{0, 1} : Ids{1, 0});
+    b.remote(
+        OpKind::PutPacket,
+        {b.of(2, BufferKind::Scratch, 2, 1, ChannelType::Port), b.of(2, BufferKind::Scratch, 3, 1, ChannelType::Port)},
+        {scratch(0), scratch(0)}, ChannelType::Port, {0, 1});
+    b.nop().flush({0, 1});
+    c.signal({1});
+    c.remote(OpKind::UnpackPacket, {out(0)}, {scratch(2 + taken)}, ChannelType::None).nop().signal({0});
+    return prove(p.program, {.oneSize = true});
+  };
+  for (std::uint32_t waits = 0; waits < 2; ++waits)
+    for (std::uint32_t taken = 0; taken < 2; ++taken) {
+      const Proof proof = make(waits, taken);
+      CAPTURE(waits, taken, proof.text);
+      CHECK(proof.result.proven == (waits == taken));
+      CHECK(proof.says("race on output[0] of rank 2") == (waits != taken));
+    }
+}
+
 TEST_CASE("a thread tells on all that it was told is complete, and no more, each time it signals in a phase") {
   // Rank 0 puts through channels 0, 1, 2, and 1 and 0 again: a later put replaces an earlier one in what rank 1 tells
   // on. Rank 1 signals after each; rank 2 gets only the signal after put `told`, counted from 1.
