@@ -227,8 +227,7 @@ bool writeOut(const std::string &text, ir::DiagnosticEngine &diags) {
   output.stream() << text;
   if (output.commit())
     return true;
-  diags.report(diag::cannot_write, {}, {output.error()});
-  return false;
+  return diags.report(diag::cannot_write, {}, {output.error()});
 }
 
 bool isSameFile(const std::string &a, const std::string &b) {

@@ -86,10 +86,8 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
   Input input{standardInput ? "<stdin>" : options.input, options.inputKind, std::nullopt, std::nullopt};
   if (input.kind == InputKind::Auto && !standardInput)
     input.kind = kindOfName(options.input);
-  if (input.kind == InputKind::Auto && std::filesystem::path(options.input).extension() == ".py") {
-    diags.report(diag::python_input, {}, {options.input});
-    return std::nullopt;
-  }
+  if (input.kind == InputKind::Auto && std::filesystem::path(options.input).extension() == ".py")
+    return diags.report(diag::python_input, {}, {options.input});
   if (input.kind == InputKind::Algorithm && !standardInput) {
     input.level = levelOfFile(options.input);
     return input;
@@ -103,22 +101,16 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
     return kindSoFar(read) == InputKind::Algorithm ? read.size() <= frontend::maxSourceBytes : looksLikeText(read);
   };
   std::string text, error;
-  if (!readWhole(options.input, text, error, goOn)) {
-    diags.report(diag::cannot_read, {}, {error});
-    return std::nullopt;
-  }
+  if (!readWhole(options.input, text, error, goOn))
+    return diags.report(diag::cannot_read, {}, {error});
   // The program that should have written it may have failed, as in `python algo.py | mscclc -`.
-  if (input.kind == InputKind::Auto && text.find_first_not_of(" \t\r\n") == std::string::npos) {
-    diags.report(diag::empty_input, {}, {standardInput ? "standard input" : "'" + options.input + "'"});
-    return std::nullopt;
-  }
+  if (input.kind == InputKind::Auto && text.find_first_not_of(" \t\r\n") == std::string::npos)
+    return diags.report(diag::empty_input, {}, {standardInput ? "standard input" : "'" + options.input + "'"});
   const bool isGuess = input.kind == InputKind::Auto;
   input.kind = kindSoFar(text);
   if (isGuess && input.kind == InputKind::Algorithm && text.size() <= frontend::maxSourceBytes &&
-      text.find("MSCCLC_ALGORITHM") == std::string::npos && text.find("#include") == std::string::npos) {
-    diags.report(diag::unknown_input, {}, {standardInput ? "standard input" : "'" + options.input + "'"});
-    return std::nullopt;
-  }
+      text.find("MSCCLC_ALGORITHM") == std::string::npos && text.find("#include") == std::string::npos)
+    return diags.report(diag::unknown_input, {}, {standardInput ? "standard input" : "'" + options.input + "'"});
   // A file is read again, under its own name: includes are looked for beside it. A pipe can be read but once.
   std::error_code ignored;
   if (input.kind != InputKind::Algorithm || standardInput || !std::filesystem::is_regular_file(options.input, ignored))
@@ -171,8 +163,7 @@ std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::
 #ifdef MSCCLC_WITH_FRONTEND
   return evaluateAlgorithm(options, std::move(input.text), diags, times, files);
 #else
-  diags.report(diag::no_front_end, input.shownName);
-  return std::nullopt;
+  return diags.report(diag::no_front_end, input.shownName);
 #endif
 }
 

@@ -66,12 +66,10 @@ bool check(const Options &options, const std::vector<std::string> &inputs, ir::D
     if (!written)
       continue;
     for (const std::string &input : inputs)
-      if (identityOf(input, STDIN_FILENO) == written) {
-        diags.report(diag::output_is_input, {},
-                     {output == "-" ? std::string("standard output") : "'" + output + "'",
-                      input == "-" ? std::string("standard input") : "'" + input + "'"});
-        return false;
-      }
+      if (identityOf(input, STDIN_FILENO) == written)
+        return diags.report(diag::output_is_input, {},
+                            {output == "-" ? std::string("standard output") : "'" + output + "'",
+                             input == "-" ? std::string("standard input") : "'" + input + "'"});
   }
   return true;
 }
@@ -79,10 +77,8 @@ bool check(const Options &options, const std::vector<std::string> &inputs, ir::D
 } // namespace
 
 bool checkOutputs(const Options &options, ir::DiagnosticEngine &diags) {
-  if (options.hasOutputPath && !options.outputValue.empty() && isSameFile(options.outputPath, options.outputValue)) {
-    diags.report(diag::output_is_golden, {}, {options.output->flag, options.outputValue});
-    return false;
-  }
+  if (options.hasOutputPath && !options.outputValue.empty() && isSameFile(options.outputPath, options.outputValue))
+    return diags.report(diag::output_is_golden, {}, {options.output->flag, options.outputValue});
   std::vector<std::string> inputs = includedByArguments(options.clangArgs);
   inputs.push_back(options.input);
   return check(options, inputs, diags);

@@ -149,10 +149,8 @@ bool Session::checkPasses(std::string_view list) {
   std::string wrong = manager.add(list);
   if (wrong.empty())
     wrong = manager.checkOptions();
-  if (!wrong.empty()) {
-    diags_.report(diag::bad_pipeline, {}, {wrong});
-    return false;
-  }
+  if (!wrong.empty())
+    return diags_.report(diag::bad_pipeline, {}, {wrong});
   const passes::Properties missing = manager.missing(output_.needs);
   for (const passes::Property property : passes::allProperties)
     if (missing & property)
@@ -252,11 +250,9 @@ void Session::keepCalls(passes::PassManagerOptions &options) {
 /// then; their time is not told with the choice.
 bool Session::choose(const TimedOn &on, Progress &progress) {
   if (options_.messageSize != 0 &&
-      (options_.messageSize < job_.program.minMessageSize || options_.messageSize > job_.program.maxMessageSize)) {
-    diags_.report(diag::message_size_not_taken, {},
-                  {options_.messageSize, nearestSize(job_.program, 1), job_.program.maxMessageSize});
-    return false;
-  }
+      (options_.messageSize < job_.program.minMessageSize || options_.messageSize > job_.program.maxMessageSize))
+    return diags_.report(diag::message_size_not_taken, {},
+                         {options_.messageSize, nearestSize(job_.program, 1), job_.program.maxMessageSize});
   constexpr std::uint64_t usual = std::uint64_t{1} << 20;
   const std::uint64_t bytes = options_.messageSize != 0 ? options_.messageSize : nearestSize(job_.program, usual);
   const bool anyProtocol = job_.program.movement.chooseProtocol, anyInstances = job_.program.movement.chooseInstances;

@@ -42,21 +42,16 @@ bool mayVary(const Options &options, const Setting &setting, ir::DiagnosticEngin
   const Output &output = *options.output;
   switch (output.combinations) {
   case Combinations::Refused:
-    diags.report(diag::several_values, {}, {shown, flagsOfCombinations()});
-    return false;
+    return diags.report(diag::several_values, {}, {shown, flagsOfCombinations()});
   case Combinations::Rows:
     return true;
   case Combinations::RowsOfFolder:
     break;
   }
-  if (!isFolder(options.outputValue)) {
-    diags.report(diag::several_need_folder, {}, {shown, output.flag, options.outputValue});
-    return false;
-  }
-  if (options.hasOutputPath) {
-    diags.report(diag::several_one_output, {}, {shown, options.outputPath});
-    return false;
-  }
+  if (!isFolder(options.outputValue))
+    return diags.report(diag::several_need_folder, {}, {shown, output.flag, options.outputValue});
+  if (options.hasOutputPath)
+    return diags.report(diag::several_one_output, {}, {shown, options.outputPath});
   return true;
 }
 
@@ -70,8 +65,7 @@ bool makeFolder(const std::string &folder, ir::DiagnosticEngine &diags) {
   std::filesystem::create_directories(folder, error);
   if (!error || std::filesystem::is_directory(folder))
     return true;
-  diags.report(diag::no_folder, {}, {folder, error.message()});
-  return false;
+  return diags.report(diag::no_folder, {}, {folder, error.message()});
 }
 
 } // namespace
@@ -118,20 +112,16 @@ std::optional<Sweep> Sweep::plan(const Options &options, const frontend::Algorit
       continue;
     if (!mayVary(options, options.parameters[i], diags))
       return std::nullopt;
-    if (!axis.values.error.empty()) {
-      diags.report(diag::bad_values, {}, {name, text, axis.values.error});
-      return std::nullopt;
-    }
+    if (!axis.values.error.empty())
+      return diags.report(diag::bad_values, {}, {name, text, axis.values.error});
     std::size_t width = name.size();
     for (const std::string &value : axis.values.values)
       width = std::max(width, value.size());
     sweep.varying_.push_back(name);
     sweep.widths_.push_back(width);
     count *= axis.values.values.size(); // is at most mostCombinations squared before the check
-    if (count > mostCombinations) {
-      diags.report(diag::too_many_combinations, {}, {mostCombinations});
-      return std::nullopt;
-    }
+    if (count > mostCombinations)
+      return diags.report(diag::too_many_combinations, {}, {mostCombinations});
     axes.push_back(std::move(axis));
   }
   const bool inFolder = isInFolder(options);

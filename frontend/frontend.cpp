@@ -40,27 +40,18 @@ bool checkInput(const FrontendOptions &options, ir::DiagnosticEngine &diagnostic
   if (options.stdinText) {
     if (options.stdinText->size() <= maxSourceBytes)
       return true;
-    diagnostics.report(diag::source_too_large, where, {maxSourceBytes >> 20});
-    return false;
+    return diagnostics.report(diag::source_too_large, where, {maxSourceBytes >> 20});
   }
   struct stat status{};
-  if (stat(options.inputPath.c_str(), &status) != 0) {
-    diagnostics.report(diag::cannot_read, where, {std::strerror(errno)});
-    return false;
-  }
-  if (!S_ISREG(status.st_mode)) {
-    diagnostics.report(diag::cannot_read, where,
-                       {S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"});
-    return false;
-  }
-  if (static_cast<std::uint64_t>(status.st_size) > maxSourceBytes) {
-    diagnostics.report(diag::source_too_large, where, {maxSourceBytes >> 20});
-    return false;
-  }
-  if (access(options.inputPath.c_str(), R_OK) != 0) {
-    diagnostics.report(diag::cannot_read, where, {std::strerror(errno)});
-    return false;
-  }
+  if (stat(options.inputPath.c_str(), &status) != 0)
+    return diagnostics.report(diag::cannot_read, where, {std::strerror(errno)});
+  if (!S_ISREG(status.st_mode))
+    return diagnostics.report(diag::cannot_read, where,
+                              {S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"});
+  if (static_cast<std::uint64_t>(status.st_size) > maxSourceBytes)
+    return diagnostics.report(diag::source_too_large, where, {maxSourceBytes >> 20});
+  if (access(options.inputPath.c_str(), R_OK) != 0)
+    return diagnostics.report(diag::cannot_read, where, {std::strerror(errno)});
   return true;
 }
 
@@ -248,10 +239,8 @@ std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::
     return std::nullopt;
   auto report = SharedMemory::create(reportBytes, leastTraceBytes);
   auto trace = SharedMemory::create(options.memoryBytes, leastTraceBytes);
-  if (!report || !trace) {
-    diagnostics.report(diag::child_not_started, ir::Where(options.inputPath), {std::strerror(ENOMEM)});
-    return std::nullopt;
-  }
+  if (!report || !trace)
+    return diagnostics.report(diag::child_not_started, ir::Where(options.inputPath), {std::strerror(ENOMEM)});
   const Shared shared{std::move(*report), std::move(trace)};
   std::optional<Child> child;
   const auto received = haveRead(options, shared, child, diagnostics);
@@ -284,19 +273,15 @@ std::optional<std::vector<AlgorithmInfo>> listAlgorithms(const FrontendOptions &
   if (!checkInput(options, diagnostics))
     return std::nullopt;
   auto report = SharedMemory::create(reportBytes, leastTraceBytes);
-  if (!report) {
-    diagnostics.report(diag::child_not_started, ir::Where(options.inputPath), {std::strerror(ENOMEM)});
-    return std::nullopt;
-  }
+  if (!report)
+    return diagnostics.report(diag::child_not_started, ir::Where(options.inputPath), {std::strerror(ENOMEM)});
   const Shared shared{std::move(*report), std::nullopt};
   std::optional<Child> child;
   auto received = haveRead(options, shared, child, diagnostics);
   if (!received)
     return std::nullopt;
-  if (received->algorithms.empty()) {
-    diagnostics.report(diag::no_algorithm, ir::Where(options.sourceName()));
-    return std::nullopt;
-  }
+  if (received->algorithms.empty())
+    return diagnostics.report(diag::no_algorithm, ir::Where(options.sourceName()));
   return std::move(received->algorithms);
 }
 

@@ -12,9 +12,11 @@
 #include "ir/readable_files.h"
 #include "ir/source_map.h"
 
+#include <concepts>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -97,9 +99,19 @@ struct Diagnostic {
 class DiagnosticEngine;
 
 /// Adds notes to a diagnostic that was just reported. Drops them if that diagnostic was only counted.
+///
+/// It converts to the result of a function that fails, so that the function can end with
+/// `return diagnostics.report(…)`: false, no value, or the enumerator `Faulty`.
 class DiagBuilder {
 public:
   DiagBuilder &note(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args = {});
+  template <std::same_as<bool> T> operator T() const { return false; }
+  template <typename T> operator std::optional<T>() const { return std::nullopt; }
+  template <typename T>
+    requires requires { T::Faulty; }
+  operator T() const {
+    return T::Faulty;
+  }
 
 private:
   friend class DiagnosticEngine;

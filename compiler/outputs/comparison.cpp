@@ -16,8 +16,7 @@ std::optional<ir::Program> readGolden(Job &job, const std::string &path) {
   if (!readWhole(path, text, error, looksLikeText)) {
     std::error_code ignored;
     const bool isMissing = !std::filesystem::exists(path, ignored);
-    job.diags.report(diag::cannot_read, {}, {isMissing ? error + "; --update writes it" : error});
-    return std::nullopt;
+    return job.diags.report(diag::cannot_read, {}, {isMissing ? error + "; --update writes it" : error});
   }
   return json::readPlan(text, path, job.diags);
 }

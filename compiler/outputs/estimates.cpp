@@ -36,8 +36,7 @@ std::optional<TimedOn> namedMachine(Job &job, const std::optional<std::string> &
   try {
     on.machine = time::findMachine(words, time::namedNodes(job.program));
   } catch (const time::MachineError &error) {
-    job.diags.report(diag::bad_machine, {}, {words, error.message});
-    return std::nullopt;
+    return job.diags.report(diag::bad_machine, {}, {words, error.message});
   }
   return on;
 }
@@ -94,10 +93,8 @@ std::optional<TimedLaunch> oneLaunch(Job &job, const time::TracedLaunch &like) {
   auto on = timedOn(job, like.machine);
   if (!on)
     return std::nullopt;
-  if (job.options.runSizes.size() > 1) {
-    job.diags.report(diag::one_size, {}, {std::string(job.options.output->flag)});
-    return std::nullopt;
-  }
+  if (job.options.runSizes.size() > 1)
+    return job.diags.report(diag::one_size, {}, {std::string(job.options.output->flag)});
   const std::vector<std::uint64_t> sizes = timedSizes(job, like.bytes.value_or(nearestSize(job.program, usualBytes)));
   if (sizes.empty())
     return std::nullopt;
@@ -108,8 +105,7 @@ std::optional<time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t 
   time::Estimate result = time::estimate(job.program, on.machine, on.runner, size, record);
   if (result.complete)
     return result;
-  job.diags.report(diag::never_ends, {}, {std::to_string(size)});
-  return std::nullopt;
+  return job.diags.report(diag::never_ends, {}, {std::to_string(size)});
 }
 
 std::string_view toString(time::Runner runner) {

@@ -120,10 +120,8 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
 bool writeExplanation(Job &job) {
   const auto reasons = passes::prune::reasonsOfSync(job.program, job.options.allowed);
   job.times.lap("explain");
-  if (!reasons) {
-    job.diags.report(diag::not_explained, ir::Where(job.options.input));
-    return false;
-  }
+  if (!reasons)
+    return job.diags.report(diag::not_explained, ir::Where(job.options.input));
   const std::vector<SyncSentence> syncs = sentencesOf(job.program, *reasons);
   std::string text;
   if (job.options.json) {

@@ -201,11 +201,9 @@ void GraphWriter::write() {
 } // namespace
 
 bool writeGraph(Job &job) {
-  if (job.options.rank && *job.options.rank >= job.program.ranks.size()) {
-    job.diags.report(diag::no_rank, {},
-                     {std::to_string(*job.options.rank), std::to_string(job.program.ranks.size() - 1)});
-    return false;
-  }
+  if (job.options.rank && *job.options.rank >= job.program.ranks.size())
+    return job.diags.report(diag::no_rank, {},
+                            {std::to_string(*job.options.rank), std::to_string(job.program.ranks.size() - 1)});
   return job.writeFile(job.options.outputPath,
                        [&](std::ostream &stream) { GraphWriter(stream, job.program, job.options.rank).write(); });
 }

@@ -76,8 +76,7 @@ bool Job::writeFile(const std::string &path, const std::function<void(std::ostre
     if (output.commit())
       return true;
   }
-  diags.report(diag::cannot_write, {}, {output.error()});
-  return false;
+  return diags.report(diag::cannot_write, {}, {output.error()});
 }
 
 } // namespace mscclc::driver

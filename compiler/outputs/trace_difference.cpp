@@ -19,15 +19,12 @@ namespace time = passes::time;
 std::optional<time::MeasuredTrace> readMeasured(Job &job) {
   const std::string &path = job.options.outputValue;
   std::string text, error;
-  if (!readWhole(path, text, error, looksLikeText)) {
-    job.diags.report(diag::cannot_read, {}, {error});
-    return std::nullopt;
-  }
+  if (!readWhole(path, text, error, looksLikeText))
+    return job.diags.report(diag::cannot_read, {}, {error});
   try {
     return time::readTrace(text);
   } catch (const time::TraceError &fault) {
-    job.diags.report(diag::bad_trace, {}, {path, fault.message});
-    return std::nullopt;
+    return job.diags.report(diag::bad_trace, {}, {path, fault.message});
   }
 }
 
@@ -144,10 +141,8 @@ bool writeTraceDifference(Job &job) {
   const auto trace = readMeasured(job);
   if (!trace)
     return false;
-  if (const std::string other = otherLaunch(job, trace->launch); !other.empty()) {
-    job.diags.report(diag::bad_trace, {}, {job.options.outputValue, other});
-    return false;
-  }
+  if (const std::string other = otherLaunch(job, trace->launch); !other.empty())
+    return job.diags.report(diag::bad_trace, {}, {job.options.outputValue, other});
   const auto launch = oneLaunch(job, trace->launch);
   if (!launch)
     return false;
@@ -156,10 +151,9 @@ bool writeTraceDifference(Job &job) {
     return false;
   const time::TraceDifference difference = time::compareTraces(job.program, estimate->timeline, *trace);
   job.times.lap("compare");
-  if (difference.compared == 0) {
-    job.diags.report(diag::bad_trace, {}, {job.options.outputValue, "none of its operations is one of the program's"});
-    return false;
-  }
+  if (difference.compared == 0)
+    return job.diags.report(diag::bad_trace, {},
+                            {job.options.outputValue, "none of its operations is one of the program's"});
   return job.options.json ? job.say(document(job, launch->on, *estimate, *trace, difference))
                           : job.say(table(job, launch->on, *estimate, *trace, difference));
 }

@@ -61,10 +61,8 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
   const std::uint32_t op = record.head.flags >> detail::CallFlags::opShift & detail::CallFlags::opMask;
   if (declarations_.phase() == ProgramPhase::Skipping)
     return Result::Faulty;
-  if (op >= ir::reduceOpCount) {
-    diagnostics_.report(diag::no_enumerator, call.loc, {call.spelling, "an .op", reduceOpEnumerators()});
-    return Result::Faulty;
-  }
+  if (op >= ir::reduceOpCount)
+    return diagnostics_.report(diag::no_enumerator, call.loc, {call.spelling, "an .op", reduceOpEnumerators()});
   call.reduceOp = static_cast<ir::ReduceOp>(op);
   if (call.info->family == CallFamily::Movement)
     return statement(reader, call);
@@ -76,8 +74,8 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
         record.handle != detail::unset &&
         (family == CallFamily::Channel || family == CallFamily::Semaphore || family == CallFamily::Switch))
       return Result::Faulty;
-    diagnostics_.report(diag::manual_in_auto, call.loc, {"'" + std::string(call.spelling) + "'", call.info->instead});
-    return Result::Faulty;
+    return diagnostics_.report(diag::manual_in_auto, call.loc,
+                               {"'" + std::string(call.spelling) + "'", call.info->instead});
   }
   if (const Result result = executor(record, call); result != Result::Good)
     return result;
@@ -104,8 +102,7 @@ CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall 
   call.channel = nullptr;
   call.view = nullptr;
   const auto neverMade = [&](std::string_view what) {
-    diagnostics_.report(diag::never_made, call.loc, {call.spelling, what});
-    return Result::Faulty;
+    return diagnostics_.report(diag::never_made, call.loc, {call.spelling, what});
   };
   switch (call.info->family) {
   case CallFamily::Rank:
@@ -116,10 +113,8 @@ CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall 
       call.rank = 0;
       return Result::Good;
     }
-    if (record.handle >= program_.ranks.size()) {
-      diagnostics_.report(diag::rank_out_of_range, call.loc, {record.handle, program_.ranks.size() - 1});
-      return Result::Faulty;
-    }
+    if (record.handle >= program_.ranks.size())
+      return diagnostics_.report(diag::rank_out_of_range, call.loc, {record.handle, program_.ranks.size() - 1});
     call.rank = record.handle;
     return Result::Good;
   case CallFamily::Channel:
@@ -170,33 +165,25 @@ CallChecker::Result CallChecker::blocks(const CallRecord &record, CheckedCall &c
     return Result::Good;
   }
   const std::uint32_t handle = record.on & ~CallRecord::group;
-  if (handle == (detail::unset & ~CallRecord::group)) {
-    diagnostics_.report(diag::never_made, call.loc, {call.spelling, "in a thread-block group"});
-    return Result::Faulty;
-  }
+  if (handle == (detail::unset & ~CallRecord::group))
+    return diagnostics_.report(diag::never_made, call.loc, {call.spelling, "in a thread-block group"});
   if (handle >= declarations_.groups.size())
     return Result::Damaged;
   const GroupDecl &group = declarations_.groups[handle];
-  if (ir::signalsThroughSwitch(call.info->kind)) {
-    diagnostics_.report(diag::switch_signal_in_group, call.loc, {call.spelling})
+  if (ir::signalsThroughSwitch(call.info->kind))
+    return diagnostics_.report(diag::switch_signal_in_group, call.loc, {call.spelling})
         .note(diag::group_made_here, declarations_.places[group.place]);
-    return Result::Faulty;
-  }
-  if (call.channel && call.channel->type == ir::ChannelType::Port && !ir::awaitsPackets(call.info->kind)) {
-    diagnostics_.report(diag::port_in_group, call.loc, {call.spelling})
+  if (call.channel && call.channel->type == ir::ChannelType::Port && !ir::awaitsPackets(call.info->kind))
+    return diagnostics_.report(diag::port_in_group, call.loc, {call.spelling})
         .note(diag::group_made_here, declarations_.places[group.place]);
-    return Result::Faulty;
-  }
   call.blocks = declarations_.blocksOf(group);
   return group.valid ? Result::Good : Result::Faulty;
 }
 
 CallChecker::Result CallChecker::barrierBlocks(const TraceReader &reader, CheckedCall &call) {
   call.inGroup = false;
-  if (reader.extraCount() == 0) {
-    diagnostics_.report(diag::empty_barrier, call.loc);
-    return Result::Faulty;
-  }
+  if (reader.extraCount() == 0)
+    return diagnostics_.report(diag::empty_barrier, call.loc);
   barrier_.clear();
   const bool good = declarations_.checkBlocks(reader, call.loc, barrier_);
   call.blocks = barrier_;
@@ -209,10 +196,8 @@ CallChecker::Result CallChecker::operands(const TraceReader &reader, CheckedCall
   call.srcs.clear();
   if (call.info->family == CallFamily::Blocks)
     return Result::Good;
-  if ((head.flags & RecordHead::tooMany) != 0) {
-    diagnostics_.report(diag::too_many_chunks, call.loc);
-    return Result::Faulty;
-  }
+  if ((head.flags & RecordHead::tooMany) != 0)
+    return diagnostics_.report(diag::too_many_chunks, call.loc);
   const std::uint32_t hasDst = (head.flags & RecordHead::hasDst) != 0;
   const bool isSwitch = call.info->family == CallFamily::Switch, reduces = ir::reduces(call.info->kind) && !isSwitch;
   const std::uint32_t count = ir::info(call.info->kind).step != ir::OpStep::Data ? 0 : isSwitch ? 1 : 2;
@@ -238,10 +223,8 @@ CallChecker::Result CallChecker::operands(const TraceReader &reader, CheckedCall
   call.srcs.reserve(head.count);
   for (std::uint32_t i = hasDst; i < head.count; ++i)
     take(i, i == hasDst ? "source" : "other chunk", call.srcs.emplace_back());
-  if (reduces && call.srcs.size() == 1) {
-    diagnostics_.report(diag::no_other_chunks, call.loc);
-    return Result::Faulty;
-  }
+  if (reduces && call.srcs.size() == 1)
+    return diagnostics_.report(diag::no_other_chunks, call.loc);
   if (!hasDst)
     call.dst = call.srcs[0];
   return result;
@@ -251,10 +234,8 @@ CallChecker::Result CallChecker::operand(const ChunkRecord &record, std::string_
                                          Operand &out) {
   if (record.buffer == detail::faulty)
     return Result::Faulty;
-  if (record.buffer == detail::unset) {
-    diagnostics_.report(diag::never_sliced, call.loc, {role, call.spelling});
-    return Result::Faulty;
-  }
+  if (record.buffer == detail::unset)
+    return diagnostics_.report(diag::never_sliced, call.loc, {role, call.spelling});
   std::uint32_t room = 0, base = 0;
   if ((record.buffer & BufferHandle::ofRank) != 0) {
     out.rank = (record.buffer & ~BufferHandle::ofRank) >> 1;
@@ -273,12 +254,10 @@ CallChecker::Result CallChecker::operand(const ChunkRecord &record, std::string_
     room = scratch.size;
     base = scratch.offset;
   }
-  if (record.size == 0 || record.index >= room || record.size > room - record.index) {
-    diagnostics_.report(diag::chunk_out_of_range, call.loc,
-                        {record.index, std::uint64_t{record.index} + record.size, out.rank,
-                         Declarations::bufferName(out.buffer), plural(room, "chunk")});
-    return Result::Faulty;
-  }
+  if (record.size == 0 || record.index >= room || record.size > room - record.index)
+    return diagnostics_.report(diag::chunk_out_of_range, call.loc,
+                               {record.index, std::uint64_t{record.index} + record.size, out.rank,
+                                Declarations::bufferName(out.buffer), plural(room, "chunk")});
   out.index = base + record.index;
   out.size = record.size;
   out.place = record.place;
@@ -302,21 +281,19 @@ bool CallChecker::sameSize(const Operand &first, std::string_view firstRole, con
                            std::string_view secondRole, const CheckedCall &call) {
   if (first.size == second.size)
     return true;
-  diagnostics_
+  return diagnostics_
       .report(diag::sizes_differ, call.loc,
               {firstRole, plural(first.size, "chunk"), secondRole, plural(second.size, "chunk")})
       .note(chunkMadeHere(first), declarations_.places[first.place], {first.rank})
       .note(chunkMadeHere(second), declarations_.places[second.place], {second.rank});
-  return false;
 }
 
 bool CallChecker::inScratch(const Operand &operand, std::string_view role, const CheckedCall &call) {
   if (operand.buffer == ir::BufferKind::Scratch)
     return true;
-  diagnostics_
+  return diagnostics_
       .report(diag::packets_outside_scratch, call.loc, {role, call.spelling, Declarations::bufferName(operand.buffer)})
       .note(chunkMadeHere(operand), declarations_.places[operand.place], {operand.rank});
-  return false;
 }
 
 /// Returns true if operands are on the ranks that the operation needs, have one size, and are in scratch if they are
@@ -355,9 +332,8 @@ bool CallChecker::checkForms(const CheckedCall &call) {
     return fits(src, "source", op.sources, 0) && good;
   if (call.channelType() != ir::ChannelType::Port || src.buffer == ir::BufferKind::Scratch)
     return good;
-  diagnostics_.report(diag::port_packets_plain, call.loc, {Declarations::bufferName(src.buffer)})
+  return diagnostics_.report(diag::port_packets_plain, call.loc, {Declarations::bufferName(src.buffer)})
       .note(chunkMadeHere(src), declarations_.places[src.place], {src.rank});
-  return false;
 }
 
 bool CallChecker::checkSwitch(const SwitchCallRecord &record, CheckedCall &call) {
@@ -407,12 +383,11 @@ bool CallChecker::checkExtent(ir::LocId loc, std::uint32_t channel, std::int64_t
   std::int64_t end = 0;
   if (__builtin_add_overflow(offset, size, &end))
     end = std::numeric_limits<std::int64_t>::max();
-  diagnostics_
+  return diagnostics_
       .report(diag::switch_offset_out_of_range, loc,
               {offset, end, found->rank, Declarations::bufferName(decl.buffer),
                plural(program_.ranks[found->rank].chunksOf(decl.buffer), "chunk")})
       .note(diag::switch_made_here, declarations_.places[decl.place]);
-  return false;
 }
 
 void CallChecker::finish() {

@@ -42,10 +42,8 @@ CallChecker::Result CallChecker::statement(const TraceReader &reader, CheckedCal
     declarations_.inProgram("'" + std::string(call.spelling) + "'", call.loc);
     return Result::Faulty;
   }
-  if (program_.schedule == ir::Schedule::Manual) {
-    diagnostics_.report(diag::statement_in_manual, call.loc, {call.spelling});
-    return Result::Faulty;
-  }
+  if (program_.schedule == ir::Schedule::Manual)
+    return diagnostics_.report(diag::statement_in_manual, call.loc, {call.spelling});
   const Result choices = moveChoices(reader.as<MoveRecord>(), call);
   if (choices == Result::Damaged)
     return choices;
@@ -63,11 +61,9 @@ CallChecker::Result CallChecker::moveChoices(const MoveRecord &record, CheckedCa
   move.by.reset();
   move.block.reset();
   move.packets.reset();
-  if (record.via >= std::size(viaWords)) {
-    diagnostics_.report(diag::no_enumerator, call.loc,
-                        {call.spelling, "a .via", "Via::Auto, Via::Memory, Via::Port and Via::Switch"});
-    return Result::Faulty;
-  }
+  if (record.via >= std::size(viaWords))
+    return diagnostics_.report(diag::no_enumerator, call.loc,
+                               {call.spelling, "a .via", "Via::Auto, Via::Memory, Via::Port and Via::Switch"});
   if (record.via != 0)
     move.via = static_cast<ir::Via>(record.via - 1);
   if (record.packets != 0)
@@ -90,10 +86,8 @@ CallChecker::Result CallChecker::moveChoices(const MoveRecord &record, CheckedCa
   if (block >= maxBlocks)
     return Result::Damaged;
   const std::uint32_t most = program_.movement.mostBlocks;
-  if (most != 0 && block >= most) {
-    diagnostics_.report(diag::block_beyond_limit, call.loc, {block, most, most - 1});
-    return Result::Faulty;
-  }
+  if (most != 0 && block >= most)
+    return diagnostics_.report(diag::block_beyond_limit, call.loc, {block, most, most - 1});
   move.block = block;
   return result;
 }
@@ -103,10 +97,8 @@ CallChecker::Result CallChecker::moveOperands(const TraceReader &reader, Checked
   const std::uint32_t count = record.call.head.count, numDsts = record.numDsts;
   call.srcs.clear();
   call.move.dsts.clear();
-  if ((record.call.head.flags & RecordHead::tooMany) != 0) {
-    diagnostics_.report(diag::too_many_chunks, call.loc);
-    return Result::Faulty;
-  }
+  if ((record.call.head.flags & RecordHead::tooMany) != 0)
+    return diagnostics_.report(diag::too_many_chunks, call.loc);
   if (numDsts >= count || (call.call == Call::MoveCopy ? count != numDsts + 1 : numDsts != 1))
     return Result::Damaged;
 
@@ -146,10 +138,9 @@ bool CallChecker::checkExecutor(const CheckedCall &call) {
   const auto isThere = [&](const Operand &operand) { return operand.rank == *call.move.by; };
   if (!call.move.by || std::ranges::any_of(call.move.dsts, isThere) || std::ranges::any_of(call.srcs, isThere))
     return true;
-  diagnostics_.report(diag::executor_holds_nothing, call.loc, {*call.move.by, call.spelling})
+  return diagnostics_.report(diag::executor_holds_nothing, call.loc, {*call.move.by, call.spelling})
       .note(chunkMadeHere(call.move.dsts[0]), declarations_.places[call.move.dsts[0].place], {call.move.dsts[0].rank})
       .note(chunkMadeHere(call.srcs[0]), declarations_.places[call.srcs[0].place], {call.srcs[0].rank});
-  return false;
 }
 
 /// Memory and the switch connect the ranks of one node only.
@@ -163,12 +154,11 @@ bool CallChecker::checkVia(const CheckedCall &call) {
     far = &*dst;
   else if (const auto src = std::ranges::find_if(call.srcs, isFar); src != call.srcs.end())
     far = &*src;
-  if (far) {
-    diagnostics_.report(diag::via_between_nodes, call.loc, {wordOf(*call.move.via), first.rank, far->rank, "Via::Port"})
+  if (far)
+    return diagnostics_
+        .report(diag::via_between_nodes, call.loc, {wordOf(*call.move.via), first.rank, far->rank, "Via::Port"})
         .note(chunkMadeHere(first), declarations_.places[first.place], {first.rank})
         .note(diag::chunk_sliced_here, declarations_.places[far->place], {far->rank});
-    return false;
-  }
   return *call.move.via != ir::Via::Switch || checkSwitchedMove(call);
 }
 

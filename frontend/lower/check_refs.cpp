@@ -101,34 +101,24 @@ bool CallChecker::isEnumerator(std::uint8_t value, std::uint8_t last, std::strin
 
 /// Fills the range of `out`, whose buffer is set. If it is wrong, reports it and returns false.
 bool CallChecker::refPlace(std::int64_t rank, std::int64_t index, std::int64_t size, ir::LocId at, Operand &out) {
-  if (rank < 0 || rank >= static_cast<std::int64_t>(program_.ranks.size())) {
-    diagnostics_.report(diag::rank_out_of_range, at, {rank, program_.ranks.size() - 1});
-    return false;
-  }
-  if (size < 1) {
-    diagnostics_.report(diag::ref_of_nothing, at, {size});
-    return false;
-  }
+  if (rank < 0 || rank >= static_cast<std::int64_t>(program_.ranks.size()))
+    return diagnostics_.report(diag::rank_out_of_range, at, {rank, program_.ranks.size() - 1});
+  if (size < 1)
+    return diagnostics_.report(diag::ref_of_nothing, at, {size});
   out.isOfRef = true;
   std::int64_t end = 0;
   if (__builtin_add_overflow(index, size, &end))
     end = std::numeric_limits<std::int64_t>::max();
-  if (index < 0) {
-    diagnostics_.report(diag::ref_negative_index, at, {index, end});
-    return false;
-  }
+  if (index < 0)
+    return diagnostics_.report(diag::ref_negative_index, at, {index, end});
   out.rank = static_cast<std::uint32_t>(rank);
   if (out.buffer == ir::BufferKind::Scratch) {
-    if (end > maxChunks) {
-      diagnostics_.report(diag::scratch_too_large, at, {rank, end, maxChunks});
-      return false;
-    }
+    if (end > maxChunks)
+      return diagnostics_.report(diag::scratch_too_large, at, {rank, end, maxChunks});
     declarations_.growScratch(out.rank, static_cast<std::uint32_t>(end));
-  } else if (const std::uint32_t room = program_.ranks[out.rank].chunksOf(out.buffer); end > room) {
-    diagnostics_.report(diag::ref_out_of_range, at,
-                        {index, end, rank, Declarations::bufferName(out.buffer), plural(room, "chunk")});
-    return false;
-  }
+  } else if (const std::uint32_t room = program_.ranks[out.rank].chunksOf(out.buffer); end > room)
+    return diagnostics_.report(diag::ref_out_of_range, at,
+                               {index, end, rank, Declarations::bufferName(out.buffer), plural(room, "chunk")});
   out.index = static_cast<std::uint32_t>(index);
   out.size = static_cast<std::uint32_t>(size);
   return true;
@@ -136,10 +126,8 @@ bool CallChecker::refPlace(std::int64_t rank, std::int64_t index, std::int64_t s
 
 /// Looks up a ref that a call uses.
 CallChecker::Result CallChecker::refOf(std::uint32_t handle, const CheckedCall &call, RefDecl &out) {
-  if (handle == detail::unset) {
-    diagnostics_.report(diag::never_made, call.loc, {call.spelling, "of a ref"});
-    return Result::Faulty;
-  }
+  if (handle == detail::unset)
+    return diagnostics_.report(diag::never_made, call.loc, {call.spelling, "of a ref"});
   if (handle >= refs_.size())
     return Result::Damaged;
   out = refs_[handle];
@@ -163,13 +151,12 @@ bool CallChecker::isFresh(const RefDecl &ref, std::string_view role, ir::DataFor
   const std::uint32_t write = writes_.last(chunks.rank, memoryOf(chunks, form));
   if (write <= ref.taken)
     return true;
-  diagnostics_
+  return diagnostics_
       .report(diag::stale_ref, call.loc,
               {chunks.index, std::uint64_t{chunks.index} + chunks.size, chunks.rank,
                Declarations::bufferName(chunks.buffer), role})
       .note(diag::overwritten_here, writes_.placeOf(write))
       .note(diag::ref_taken_here, declarations_.places[chunks.place]);
-  return false;
 }
 
 CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall &call) {
@@ -218,14 +205,11 @@ CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall 
 /// Some calls must stay in their rank, and some must not.
 bool CallChecker::checkReach(const Operand &self, const Operand &other, const CheckedCall &call) {
   const RefInfo &info = refInfoOf(call.call);
-  if (self.rank == other.rank && info.reach == Reach::Far) {
-    diagnostics_.report(diag::ref_call_within_rank, call.loc, {call.spelling, self.rank, info.instead});
-    return false;
-  }
-  if (self.rank != other.rank && info.reach == Reach::Near && program_.schedule == ir::Schedule::Manual) {
-    diagnostics_.report(diag::ref_call_between_ranks, call.loc, {call.spelling, self.rank, other.rank, info.instead});
-    return false;
-  }
+  if (self.rank == other.rank && info.reach == Reach::Far)
+    return diagnostics_.report(diag::ref_call_within_rank, call.loc, {call.spelling, self.rank, info.instead});
+  if (self.rank != other.rank && info.reach == Reach::Near && program_.schedule == ir::Schedule::Manual)
+    return diagnostics_.report(diag::ref_call_between_ranks, call.loc,
+                               {call.spelling, self.rank, other.rank, info.instead});
   return true;
 }
 
@@ -278,22 +262,16 @@ std::optional<CallChecker::RefBlocks> CallChecker::refBlocks(const RefCallRecord
              hasOther = byReceiver ? record.hasSendBlock != 0 : record.hasRecvBlock != 0;
   const WideInteger &given = byReceiver ? record.recvBlock : record.sendBlock,
                     &givenOther = byReceiver ? record.sendBlock : record.recvBlock;
-  if (!hasOwn && (isFar || !hasOther)) {
-    diagnostics_.report(diag::ref_call_without_block, call.loc,
-                        {call.spelling, byReceiver ? "{.recvtb = i}" : "{.sendtb = i}"});
-    return std::nullopt;
-  }
+  if (!hasOwn && (isFar || !hasOther))
+    return diagnostics_.report(diag::ref_call_without_block, call.loc,
+                               {call.spelling, byReceiver ? "{.recvtb = i}" : "{.sendtb = i}"});
   const WideInteger &own = hasOwn ? given : givenOther, &far = hasOther ? givenOther : own;
   for (const WideInteger &block : {own, far})
-    if (!inRange(block, 0, static_cast<std::uint64_t>(maxBlocks - 1))) {
-      diagnostics_.report(diag::block_out_of_range, call.loc, {textOf(block), maxBlocks - 1});
-      return std::nullopt;
-    }
-  if (!isFar && own.bits != far.bits) {
-    diagnostics_.report(diag::ref_call_in_two_blocks, call.loc,
-                        {call.spelling, record.sendBlock.bits, record.recvBlock.bits});
-    return std::nullopt;
-  }
+    if (!inRange(block, 0, static_cast<std::uint64_t>(maxBlocks - 1)))
+      return diagnostics_.report(diag::block_out_of_range, call.loc, {textOf(block), maxBlocks - 1});
+  if (!isFar && own.bits != far.bits)
+    return diagnostics_.report(diag::ref_call_in_two_blocks, call.loc,
+                               {call.spelling, record.sendBlock.bits, record.recvBlock.bits});
   return RefBlocks{static_cast<std::uint32_t>(own.bits), static_cast<std::uint32_t>(far.bits)};
 }
 
@@ -305,21 +283,15 @@ CallChecker::Result CallChecker::refOperation(const RefCallRecord &record, const
   const bool isFar = self.rank != other.rank;
   const std::optional<RefBlocks> blocks = refBlocks(record, isFar, call);
   const bool isPort = record.hasChannel != 0 ? record.channel != 0 : asked == Call::RefFlush;
-  if (isFar && (isPort ? info.reads : asked == Call::RefFlush)) {
-    diagnostics_.report(isPort ? diag::port_reads_nothing : diag::flush_of_memory, call.loc, {call.spelling});
-    return Result::Faulty;
-  }
-  if (isFar && !isPort && !program_.movement.sameNode(self.rank, other.rank)) {
-    diagnostics_.report(diag::memory_between_nodes, call.loc,
-                        {call.spelling, self.rank, other.rank,
-                         info.reads ? "put on the other rank, through ChannelType::Port"
-                                    : "write .channel = ChannelType::Port, as memory joins ranks of one node"});
-    return Result::Faulty;
-  }
-  if (!isFar && isPort) {
-    diagnostics_.report(diag::ref_port_within_rank, call.loc, {call.spelling, self.rank});
-    return Result::Faulty;
-  }
+  if (isFar && (isPort ? info.reads : asked == Call::RefFlush))
+    return diagnostics_.report(isPort ? diag::port_reads_nothing : diag::flush_of_memory, call.loc, {call.spelling});
+  if (isFar && !isPort && !program_.movement.sameNode(self.rank, other.rank))
+    return diagnostics_.report(diag::memory_between_nodes, call.loc,
+                               {call.spelling, self.rank, other.rank,
+                                info.reads ? "put on the other rank, through ChannelType::Port"
+                                           : "write .channel = ChannelType::Port, as memory joins ranks of one node"});
+  if (!isFar && isPort)
+    return diagnostics_.report(diag::ref_port_within_rank, call.loc, {call.spelling, self.rank});
   if (!blocks)
     return Result::Faulty;
   call.rank = self.rank;

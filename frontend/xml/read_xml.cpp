@@ -46,10 +46,8 @@ std::optional<ir::Program> programOf(const Schedule &schedule, const ReadOptions
   stored = sumsInPlace(graph, cells, *order);
   order = orderSteps(graph, cells, stored, findings);
   appendStatements(graph, *order, stored, options.keepBlocks, program);
-  if (program.movement.statements.empty()) {
-    findings.report(diag::nothing_moves, schedule.collectiveLoc);
-    return std::nullopt;
-  }
+  if (program.movement.statements.empty())
+    return findings.report(diag::nothing_moves, schedule.collectiveLoc);
   findRoot(program);
   multiplyChunks(program, chunksOfOne(program));
   program.movement.ranksPerNode = options.ranksPerNode;
