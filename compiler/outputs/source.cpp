@@ -104,13 +104,15 @@ bool writeSource(Job &job) {
     if (!why.empty())
       continue;
     const std::string madeFrom = std::filesystem::path(job.input.shownName).filename().string();
-    const auto text = dsl::sourceOf(candidate.program, {commandOf(job, candidate.option), madeFrom}, why);
-    job.times.lap("emit");
-    if (text)
-      return job.writeFile(job.options.outputPath, [&](std::ostream &stream) { stream << *text; });
+    try {
+      const std::string text = dsl::sourceOf(candidate.program, {commandOf(job, candidate.option), madeFrom});
+      job.times.lap("emit");
+      return job.writeFile(job.options.outputPath, [&](std::ostream &stream) { stream << text; });
+    } catch (const dsl::NoSource &no) {
+      why = no.why;
+    }
   }
-  job.diags.report(diag::plan_without_source, {}, {why});
-  return false;
+  return job.diags.report(diag::plan_without_source, {}, {why});
 }
 
 } // namespace mscclc::driver

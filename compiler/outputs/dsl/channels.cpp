@@ -1,5 +1,7 @@
 #include "compiler/outputs/dsl/channels.h"
 
+#include "compiler/outputs/dsl/no_source.h"
+
 #include <algorithm>
 
 namespace mscclc::dsl {
@@ -128,8 +130,7 @@ bool makesTables(const ir::Rank &rank, const ir::ThreadBlock &block, const std::
   return byType(used) == byType(block.channels) && byType(remotes) == byType(block.remoteBuffers);
 }
 
-std::optional<std::vector<std::uint32_t>> channelsOf(const ir::Rank &rank, const ir::ThreadBlock &block,
-                                                     std::string &why) {
+std::vector<std::uint32_t> channelsOf(const ir::Rank &rank, const ir::ThreadBlock &block) {
   std::vector<std::uint32_t> channels(block.ops.size(), 0), table;
   for (const ir::ResourceUse &use : block.channels)
     if (use.type == ChannelType::Memory)
@@ -138,10 +139,8 @@ std::optional<std::vector<std::uint32_t>> channelsOf(const ir::Rank &rank, const
     if (const std::span<const std::uint32_t> ids = block.idsOf(block.ops[i]); !ids.empty())
       channels[i] = ids[0];
     const ir::RemoteBuffer *peer = unnamedPeer(rank, block, block.ops[i]);
-    if (peer && std::ranges::none_of(table, [&](std::uint32_t id) { return rank.memoryPeers[id] == peer->rank; })) {
-      why = "access to rank " + std::to_string(peer->rank) + " without a channel that leads there";
-      return std::nullopt;
-    }
+    if (peer && std::ranges::none_of(table, [&](std::uint32_t id) { return rank.memoryPeers[id] == peer->rank; }))
+      throw NoSource{"access to rank " + std::to_string(peer->rank) + " without a channel that leads there"};
   }
   std::vector<std::uint32_t> chosen = channels;
   byNeighbours(rank, block, table, chosen);
@@ -149,10 +148,8 @@ std::optional<std::vector<std::uint32_t>> channelsOf(const ir::Rank &rank, const
     byTable(rank, block, table, channels);
     chosen = std::move(channels);
   }
-  if (!makesTables(rank, block, chosen)) {
-    why = "tables of channels or remote buffers that its operations do not make";
-    return std::nullopt;
-  }
+  if (!makesTables(rank, block, chosen))
+    throw NoSource{"tables of channels or remote buffers that its operations do not make"};
   return chosen;
 }
 

@@ -3,8 +3,6 @@
 
 #include "ir/program.h"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace mscclc::dsl {
@@ -12,9 +10,8 @@ namespace mscclc::dsl {
 /// Returns, for each operation of `block`, the channel of its type for its call. Puts and reductions through memory
 /// name only the remote buffer. They get a channel to its rank, so that the block's tables keep their order. Other
 /// operations get the first channel that they name, or 0. The program must consist of calls (calls.h). If calls would
-/// make other tables than the block's, returns nothing and sets `why`.
-std::optional<std::vector<std::uint32_t>> channelsOf(const ir::Rank &rank, const ir::ThreadBlock &block,
-                                                     std::string &why);
+/// make other tables than the block's, throws NoSource.
+std::vector<std::uint32_t> channelsOf(const ir::Rank &rank, const ir::ThreadBlock &block);
 
 /// True if calls through `channels`, by operation, make the block's tables in their order.
 bool makesTables(const ir::Rank &rank, const ir::ThreadBlock &block, const std::vector<std::uint32_t> &channels);

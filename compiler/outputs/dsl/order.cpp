@@ -1,5 +1,7 @@
 #include "compiler/outputs/dsl/order.h"
 
+#include "compiler/outputs/dsl/no_source.h"
+
 #include <algorithm>
 #include <set>
 
@@ -23,30 +25,24 @@ public:
         }
   }
 
-  std::optional<std::vector<Event>> run(std::string &why) {
+  std::vector<Event> run() {
     if (!std::ranges::all_of(barriers_, [](const auto &blocks) { return !blocks.empty(); }) ||
-        std::set(barriers_.begin(), barriers_.end()).size() != barriers_.size()) {
-      why = "two barriers of the same thread blocks";
-      return std::nullopt;
-    }
-    if (const auto alone = std::ranges::find(barriers_, 1u, &std::set<std::uint32_t>::size); alone != barriers_.end()) {
-      why =
-          "a barrier of thread block " + std::to_string(*alone->begin()) + " alone, which the language makes a nop of";
-      return std::nullopt;
-    }
+        std::set(barriers_.begin(), barriers_.end()).size() != barriers_.size())
+      throw NoSource{"two barriers of the same thread blocks"};
+    if (const auto alone = std::ranges::find(barriers_, 1u, &std::set<std::uint32_t>::size); alone != barriers_.end())
+      throw NoSource{"a barrier of thread block " + std::to_string(*alone->begin()) +
+                     " alone, which the language makes a nop of"};
     std::vector<std::uint32_t> all(heads_.size());
     for (std::uint32_t b = 0; b < all.size(); ++b)
       all[b] = b;
-    if (sweep(all)) {
-      if (numRemotes_ == rank_.remoteBuffers.size())
-        return std::move(events_);
-      why = "remote buffers that no operation uses";
+    if (!sweep(all)) {
+      const std::uint32_t b = *std::ranges::find_if(all, [this](std::uint32_t block) { return !atEnd(block); });
+      throw NoSource{"thread block " + std::to_string(b) + ", operation " + std::to_string(heads_[b]) + " (" +
+                     std::string(toString(headOf(b).kind)) + "), which no order of calls comes to"};
     }
-    for (std::uint32_t b = 0; b < all.size() && why.empty(); ++b)
-      if (heads_[b] < ends_[b])
-        why = "thread block " + std::to_string(b) + ", operation " + std::to_string(heads_[b]) + " (" +
-              std::string(toString(headOf(b).kind)) + "), which no order of calls comes to";
-    return std::nullopt;
+    if (numRemotes_ != rank_.remoteBuffers.size())
+      throw NoSource{"remote buffers that no operation uses"};
+    return std::move(events_);
   }
 
 private:
@@ -192,8 +188,8 @@ private:
 
 } // namespace
 
-std::optional<std::vector<Event>> orderCalls(const ir::Program &program, std::uint32_t rank, std::string &why) {
-  return Orderer(program.ranks[rank]).run(why);
+std::vector<Event> orderCalls(const ir::Program &program, std::uint32_t rank) {
+  return Orderer(program.ranks[rank]).run();
 }
 
 } // namespace mscclc::dsl

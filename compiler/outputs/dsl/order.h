@@ -3,8 +3,6 @@
 
 #include "ir/program.h"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace mscclc::dsl {
@@ -21,7 +19,7 @@ struct Event {
 
 /// Returns the calls of `rank` in an order that gives its blocks their operations, and its remote buffers and barriers
 /// their numbers. It goes block after block as far as possible. The program must consist of calls (calls.h). If there
-/// is no such order, returns nothing and sets `why` to the obstacle.
-std::optional<std::vector<Event>> orderCalls(const ir::Program &program, std::uint32_t rank, std::string &why);
+/// is no such order, throws NoSource.
+std::vector<Event> orderCalls(const ir::Program &program, std::uint32_t rank);
 
 } // namespace mscclc::dsl

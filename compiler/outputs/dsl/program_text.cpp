@@ -1,5 +1,6 @@
 #include "compiler/outputs/dsl/program_text.h"
 
+#include "compiler/outputs/dsl/no_source.h"
 #include "ir/collectives.h"
 
 #include <algorithm>
@@ -88,7 +89,7 @@ std::string functionName(const ir::Program &program) {
   return name;
 }
 
-std::optional<std::string> collectiveText(const ir::Program &program, std::string &why) {
+std::string collectiveText(const ir::Program &program) {
   const ir::Collective &collective = program.collective;
   const ir::CollectiveInfo &info = ir::info(collective.kind);
   const ir::Rank &first = program.ranks[0];
@@ -117,19 +118,16 @@ std::optional<std::string> collectiveText(const ir::Program &program, std::strin
                  std::to_string(rank.outputChunks) + "}";
       return text + "(" + quoted(collective.name) + ", " + sizes + "}, " + inplace + ")";
     }
-    if (!isCustom && collective.inplace) {
-      why = "a collective '" + collective.name + "' in place";
-      return std::nullopt;
-    }
+    if (!isCustom && collective.inplace)
+      throw NoSource{"a collective '" + collective.name + "' in place"};
     text += isCustom ? "(" + quoted(collective.name) + ", " + sizes + ", " + inplace + ")" : "(" + sizes + ")";
   }
   for (std::size_t r = 0; r < program.ranks.size(); ++r)
-    if (program.ranks[r].inputChunks != input || program.ranks[r].outputChunks != output) {
-      why = "input and output of rank " + std::to_string(r) + ", which have " +
-            std::to_string(program.ranks[r].inputChunks) + " and " + std::to_string(program.ranks[r].outputChunks) +
-            " chunks, where the collective has " + std::to_string(input) + " and " + std::to_string(output);
-      return std::nullopt;
-    }
+    if (program.ranks[r].inputChunks != input || program.ranks[r].outputChunks != output)
+      throw NoSource{"input and output of rank " + std::to_string(r) + ", which have " +
+                     std::to_string(program.ranks[r].inputChunks) + " and " +
+                     std::to_string(program.ranks[r].outputChunks) + " chunks, where the collective has " +
+                     std::to_string(input) + " and " + std::to_string(output)};
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "compiler/outputs/dsl/script.h"
 
 #include "compiler/outputs/dsl/channels.h"
+#include "compiler/outputs/dsl/no_source.h"
 #include "compiler/outputs/dsl/order.h"
 #include "ir/internal_error.h"
 #include "ir/program_index.h"
@@ -47,17 +48,11 @@ std::string signalOptions(DataSync sync, bool relaxed) {
 }
 
 std::string_view reduceOpText(ir::ReduceOp op) {
-  switch (op) {
-  case ir::ReduceOp::Sum:
-    return "ReduceOp::Sum";
-  case ir::ReduceOp::Min:
-    return "ReduceOp::Min";
-  case ir::ReduceOp::Max:
-    return "ReduceOp::Max";
-  case ir::ReduceOp::Prod:
-    break;
-  }
-  return "ReduceOp::Prod";
+  static constexpr std::string_view texts[] = {
+#define REDUCE_OP(id, ...) "ReduceOp::" #id,
+#include "ir/reduce_ops.def"
+  };
+  return texts[static_cast<std::size_t>(op)];
 }
 
 std::string_view listOf(ChannelType type) {
@@ -372,7 +367,7 @@ bool shareChannels(const ir::Rank &rank, const std::vector<Event> &events,
 
 /// Orders the switch channels of all ranks as they were constructed. Each construction appends to the lists of its
 /// ranks.
-bool orderSwitches(const ir::Program &program, Names &names) {
+void orderSwitches(const ir::Program &program, Names &names) {
   names.switchOf.resize(program.ranks.size());
   const auto next = [&](std::uint32_t rank) -> const ir::SwitchChannel * {
     const std::vector<ir::SwitchChannel> &all = program.ranks[rank].switchChannels;
@@ -394,13 +389,12 @@ bool orderSwitches(const ir::Program &program, Names &names) {
       at = *other;
       channel = next(at);
       if (!channel || steps > program.ranks.size())
-        return false;
+        throw NoSource{"switch channels that no order of construction gives"};
     }
     for (const std::uint32_t member : channel->ranks)
       names.switchOf[member].push_back(static_cast<std::uint32_t>(names.switches.size()));
     names.switches.push_back(*channel);
   }
-  return true;
 }
 
 } // namespace
@@ -425,44 +419,32 @@ std::string listTemplate(const std::vector<std::uint32_t> &list, std::vector<std
   return text + "}";
 }
 
-std::optional<Names> namesOf(const ir::Program &program, std::string &why) {
+Names namesOf(const ir::Program &program) {
   Names names;
   for (const ChannelType type : {ChannelType::Memory, ChannelType::Port})
     names.byPeer[static_cast<std::size_t>(type)] = std::ranges::all_of(program.ranks, [&](const ir::Rank &rank) {
       return std::set(rank.peers(type).begin(), rank.peers(type).end()).size() == rank.peers(type).size();
     });
   names.scratch = std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; });
-  if (!orderSwitches(program, names)) {
-    why = "switch channels that no order of construction gives";
-    return std::nullopt;
-  }
+  orderSwitches(program, names);
   return names;
 }
 
-std::optional<std::vector<Node>> scriptOf(const ir::Program &program, const Names &names, std::uint32_t rank,
-                                          Templates &templates, std::string &why) {
+std::vector<Node> scriptOf(const ir::Program &program, const Names &names, std::uint32_t rank, Templates &templates) {
   std::vector<std::vector<std::uint32_t>> channels;
   const std::vector<ir::ThreadBlock> &blocks = program.ranks[rank].blocks;
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    auto ofBlock = channelsOf(program.ranks[rank], blocks[b], why);
-    if (!ofBlock) {
-      why = "thread block " + std::to_string(b) + ": " + why;
-      return std::nullopt;
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    try {
+      channels.push_back(channelsOf(program.ranks[rank], blocks[b]));
+    } catch (const NoSource &no) {
+      throw NoSource{"thread block " + std::to_string(b) + ": " + no.why};
     }
-    channels.push_back(std::move(*ofBlock));
-  }
-  if (!blocks.empty() && blocks.back().ops.empty()) {
-    why = "thread block " + std::to_string(blocks.size() - 1) + ", the last one, has no operations";
-    return std::nullopt;
-  }
-  const auto events = orderCalls(program, rank, why);
-  if (!events)
-    return std::nullopt;
-  if (!shareChannels(program.ranks[rank], *events, channels)) {
-    why = "a thread-block group whose blocks have no channel in common";
-    return std::nullopt;
-  }
-  return Writer(program, names, rank, templates, std::move(channels)).run(*events);
+  if (!blocks.empty() && blocks.back().ops.empty())
+    throw NoSource{"thread block " + std::to_string(blocks.size() - 1) + ", the last one, has no operations"};
+  const std::vector<Event> events = orderCalls(program, rank);
+  if (!shareChannels(program.ranks[rank], events, channels))
+    throw NoSource{"a thread-block group whose blocks have no channel in common"};
+  return Writer(program, names, rank, templates, std::move(channels)).run(events);
 }
 
 } // namespace mscclc::dsl

@@ -5,7 +5,6 @@
 #include "ir/program.h"
 
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,13 +20,12 @@ struct Names {
   std::vector<std::vector<std::uint32_t>> switchOf;
 };
 
-/// Returns nothing and sets `why` if switch channels cannot be constructed in any order.
-std::optional<Names> namesOf(const ir::Program &program, std::string &why);
+/// Throws NoSource if switch channels cannot be constructed in any order.
+Names namesOf(const ir::Program &program);
 
 /// Returns the lines of `rank`: first its channels and semaphores, then its calls. The program must consist of calls
-/// (calls.h). If the language cannot express them, returns nothing and sets `why`.
-std::optional<std::vector<Node>> scriptOf(const ir::Program &program, const Names &names, std::uint32_t rank,
-                                          Templates &templates, std::string &why);
+/// (calls.h). If the language cannot express them, throws NoSource.
+std::vector<Node> scriptOf(const ir::Program &program, const Names &names, std::uint32_t rank, Templates &templates);
 
 /// Returns a list of integers as a template with numbers: `{%v, %v}`, or a call of numbers() if they are consecutive.
 std::string listTemplate(const std::vector<std::uint32_t> &list, std::vector<std::int64_t> &values, char letter);

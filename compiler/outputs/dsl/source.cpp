@@ -31,14 +31,10 @@ public:
       : program_(program), options_(options), numRanks_(static_cast<std::uint32_t>(program.ranks.size())),
         nodes_(nodeSizes(numRanks_)), tables_(numRanks_) {}
 
-  std::optional<std::string> write(std::string &why) {
-    const std::optional<std::string> collective = collectiveText(program_, why);
-    const std::optional<Names> names = collective ? namesOf(program_, why) : std::nullopt;
-    if (!names)
-      return std::nullopt;
-    names_ = *names;
-    if (!makeClasses(why))
-      return std::nullopt;
+  std::string write() {
+    const std::string collective = collectiveText(program_);
+    names_ = namesOf(program_);
+    makeClasses();
     const std::string shared = sharedText();
     std::string ranks;
     for (Class &one : classes_)
@@ -50,7 +46,7 @@ public:
     if (body.find("numbers(") != std::string::npos)
       text += numbersText;
     text += "MSCCLC_ALGORITHM void " + functionName(program_) +
-            "() {\n  constexpr int ranks = " + std::to_string(numRanks_) + ";\n" + programText(*collective);
+            "() {\n  constexpr int ranks = " + std::to_string(numRanks_) + ";\n" + programText(collective);
     text += tables_.text();
     return text + body + "}\n";
   }
@@ -65,23 +61,23 @@ private:
       "  return list;\n"
       "}\n\n";
 
-  bool makeClasses(std::string &why) {
+  void makeClasses() {
     ir::ShapeClasses known;
     for (std::uint32_t rank = 0; rank < numRanks_; ++rank) {
-      auto script = scriptOf(program_, names_, rank, templates_, why);
-      if (!script) {
-        why = "rank " + std::to_string(rank) + ": " + why;
-        return false;
+      std::vector<Node> script;
+      try {
+        script = scriptOf(program_, names_, rank, templates_);
+      } catch (const NoSource &no) {
+        throw NoSource{"rank " + std::to_string(rank) + ": " + no.why};
       }
       ir::Shape shapes;
-      for (const Node &node : *script)
+      for (const Node &node : script)
         shapes.push_back(node.shape);
       const std::uint32_t number = known.of(std::move(shapes));
       classes_.resize(known.size());
       classes_[number].ranks.push_back(rank);
-      classes_[number].scripts.push_back(std::move(*script));
+      classes_[number].scripts.push_back(std::move(script));
     }
-    return true;
   }
 
   std::string programText(const std::string &collective) {
@@ -226,8 +222,8 @@ private:
 
 } // namespace
 
-std::optional<std::string> sourceOf(const ir::Program &program, const SourceOptions &options, std::string &why) {
-  return SourceWriter(program, options).write(why);
+std::string sourceOf(const ir::Program &program, const SourceOptions &options) {
+  return SourceWriter(program, options).write();
 }
 
 } // namespace mscclc::dsl

@@ -1,9 +1,9 @@
 // Prints a program as a source of the language.
 #pragma once
 
+#include "compiler/outputs/dsl/no_source.h"
 #include "ir/program.h"
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,7 +18,7 @@ struct SourceOptions {
 };
 
 /// Returns a Manual source whose recording is `program`, which must consist of calls (calls.h) without statements.
-/// Equal ranks, blocks and peers become loops. If the language cannot express it, returns nothing and sets `why`.
-std::optional<std::string> sourceOf(const ir::Program &program, const SourceOptions &options, std::string &why);
+/// Equal ranks, blocks and peers become loops. If the language cannot express it, throws NoSource.
+std::string sourceOf(const ir::Program &program, const SourceOptions &options);
 
 } // namespace mscclc::dsl

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+namespace mscclc::dsl {
+
+/// Thrown for a program that the language cannot express.
+struct NoSource {
+  std::string why; ///< what it has: "two barriers of the same thread blocks"
+};
+
+} // namespace mscclc::dsl
