@@ -11,47 +11,7 @@ namespace mscclc::xml {
 
 namespace {
 
-/// Attributes of an element, numbered from 0, and their properties.
-enum class AlgoAttribute : std::uint8_t {
-#define ALGO(enumerator, ...) enumerator,
-#include "frontend/xml/attributes.def"
-};
-enum class GpuAttribute : std::uint8_t {
-#define GPU(enumerator, ...) enumerator,
-#include "frontend/xml/attributes.def"
-};
-enum class CopyAttribute : std::uint8_t {
-#define COPY(enumerator, ...) enumerator,
-#include "frontend/xml/attributes.def"
-};
-enum class BlockAttribute : std::uint8_t {
-#define BLOCK(enumerator, ...) enumerator,
-#include "frontend/xml/attributes.def"
-};
-enum class StepAttribute : std::uint8_t {
-#define STEP(enumerator, ...) enumerator,
-#include "frontend/xml/attributes.def"
-};
-constexpr std::array algoAttributes{
-#define ALGO(enumerator, ...) AttributeInfo{__VA_ARGS__},
-#include "frontend/xml/attributes.def"
-};
-constexpr std::array gpuAttributes{
-#define GPU(enumerator, ...) AttributeInfo{__VA_ARGS__},
-#include "frontend/xml/attributes.def"
-};
-constexpr std::array copyAttributes{
-#define COPY(enumerator, ...) AttributeInfo{__VA_ARGS__},
-#include "frontend/xml/attributes.def"
-};
-constexpr std::array blockAttributes{
-#define BLOCK(enumerator, ...) AttributeInfo{__VA_ARGS__},
-#include "frontend/xml/attributes.def"
-};
-constexpr std::array stepAttributes{
-#define STEP(enumerator, ...) AttributeInfo{__VA_ARGS__},
-#include "frontend/xml/attributes.def"
-};
+using enum Attribute;
 
 constexpr std::int64_t mostNumber = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t mostBlocks = 512, mostStepsOfBlock = 65535, mostSteps = std::size_t{1} << 20;
@@ -149,13 +109,11 @@ private:
     }
   }
 
-  template <typename A> static std::size_t at(A attribute) { return static_cast<std::size_t>(attribute); }
-
-  Attributes attributes(const pugi::xml_node &node, std::span<const AttributeInfo> known) {
-    return Attributes(text_, findings_, unknown_, node, known);
+  Attributes attributes(const pugi::xml_node &node, Element element) {
+    return Attributes(text_, findings_, unknown_, node, element);
   }
 
-  std::string nameOf(const Attributes &of, std::size_t which) {
+  std::string nameOf(const Attributes &of, Attribute which) {
     const std::string_view text = of.text(which).value_or("");
     if (of.has(which) && !isName(text))
       findings_.report(diag::name_not_utf8, of.locOf(which), {of.nameOf(which)});
@@ -163,38 +121,37 @@ private:
   }
 
   void readAlgo(const pugi::xml_node &node) {
-    using A = AlgoAttribute;
-    const Attributes of = attributes(node, algoAttributes);
-    schedule_.name = nameOf(of, at(A::Name));
-    schedule_.collective = nameOf(of, at(A::Collective));
-    schedule_.collectiveLoc = of.locOf(at(A::Collective));
-    if (!of.has(at(A::Collective))) {
+    const Attributes of = attributes(node, Element::Algo);
+    schedule_.name = nameOf(of, AlgoName);
+    schedule_.collective = nameOf(of, AlgoCollective);
+    schedule_.collectiveLoc = of.locOf(AlgoCollective);
+    if (!of.has(AlgoCollective)) {
       schedule_.collective = ir::toString(ir::CollectiveKind::Custom);
       findings_.report(diag::no_collective, of.loc());
-    } else if (!of.has(at(A::InPlace))) {
+    } else if (!of.has(AlgoInPlace)) {
       findings_.report(diag::attribute_missing, of.loc(), {"algo", "inplace"});
     }
-    if (const std::string_view op = of.text(at(A::ReduceOp)).value_or("nop"); op != "nop" && op != "sum")
-      findings_.report(diag::redop_ignored, of.locOf(at(A::ReduceOp)), {op});
-    schedule_.chunksLoc = of.locOf(at(A::LoopChunks));
-    schedule_.simple = of.word(at(A::Proto), protocolWords).value_or(true);
-    schedule_.inplace = of.number(at(A::InPlace), 0, 1).value_or(0) != 0;
-    schedule_.loopChunks = static_cast<std::uint32_t>(of.number(at(A::LoopChunks), 1, mostNumber).value_or(1));
+    if (const std::string_view op = of.text(AlgoReduceOp).value_or("nop"); op != "nop" && op != "sum")
+      findings_.report(diag::redop_ignored, of.locOf(AlgoReduceOp), {op});
+    schedule_.chunksLoc = of.locOf(AlgoLoopChunks);
+    schedule_.simple = of.word(AlgoProto, protocolWords).value_or(true);
+    schedule_.inplace = of.number(AlgoInPlace, 0, 1).value_or(0) != 0;
+    schedule_.loopChunks = static_cast<std::uint32_t>(of.number(AlgoLoopChunks, 1, mostNumber).value_or(1));
     constexpr std::int64_t anyBytes = std::numeric_limits<std::int64_t>::max();
-    schedule_.minBytes = static_cast<std::uint64_t>(of.number(at(A::MinBytes), 0, anyBytes).value_or(0));
+    schedule_.minBytes = static_cast<std::uint64_t>(of.number(AlgoMinBytes, 0, anyBytes).value_or(0));
     schedule_.maxBytes = std::numeric_limits<std::uint64_t>::max();
-    if (const auto most = of.number(at(A::MaxBytes), 0, anyBytes); most.value_or(0) != 0) // 0 is no limit
+    if (const auto most = of.number(AlgoMaxBytes, 0, anyBytes); most.value_or(0) != 0) // 0 is no limit
       schedule_.maxBytes = static_cast<std::uint64_t>(*most);
     if (schedule_.minBytes > schedule_.maxBytes)
-      findings_.report(diag::bytes_swapped, of.locOf(at(A::MinBytes)), {schedule_.minBytes, schedule_.maxBytes});
+      findings_.report(diag::bytes_swapped, of.locOf(AlgoMinBytes), {schedule_.minBytes, schedule_.maxBytes});
 
-    const auto stated = of.number(at(A::Gpus), 1, ir::maxRanks);
+    const auto stated = of.number(AlgoGpus, 1, ir::maxRanks);
     const std::vector<pugi::xml_node> gpus = childrenOf(node, "gpu");
     if (!stated)
       return;
     gpus_ = static_cast<std::uint32_t>(*stated);
     if (gpus.size() != gpus_) {
-      findings_.report(diag::gpus_differ, of.locOf(at(A::Gpus)), {gpus_, ir::plural(gpus.size(), "gpu")});
+      findings_.report(diag::gpus_differ, of.locOf(AlgoGpus), {gpus_, ir::plural(gpus.size(), "gpu")});
       return;
     }
     schedule_.gpus.resize(gpus_);
@@ -206,7 +163,7 @@ private:
   }
 
   /// Returns the entry of a list with this id. Reports an id that is out of range or repeated, and returns nothing.
-  template <typename T> T *entry(std::vector<T> &list, const Attributes &of, std::size_t id, std::string_view noun) {
+  template <typename T> T *entry(std::vector<T> &list, const Attributes &of, Attribute id, std::string_view noun) {
     const auto number = of.number(id, 0, static_cast<std::int64_t>(list.size()) - 1);
     if (!number)
       return nullptr;
@@ -220,15 +177,14 @@ private:
   }
 
   void readGpu(const pugi::xml_node &node) {
-    using A = GpuAttribute;
-    const Attributes of = attributes(node, gpuAttributes);
-    Gpu *gpu = entry(schedule_.gpus, of, at(A::Id), "gpu");
-    const auto chunks = [&](A attribute) {
-      return static_cast<std::uint32_t>(of.number(at(attribute), 0, mostNumber).value_or(0));
+    const Attributes of = attributes(node, Element::Gpu);
+    Gpu *gpu = entry(schedule_.gpus, of, GpuId, "gpu");
+    const auto chunks = [&](Attribute attribute) {
+      return static_cast<std::uint32_t>(of.number(attribute, 0, mostNumber).value_or(0));
     };
-    Gpu read{.inputChunks = chunks(A::InputChunks),
-             .outputChunks = chunks(A::OutputChunks),
-             .scratchChunks = chunks(A::ScratchChunks),
+    Gpu read{.inputChunks = chunks(GpuInputChunks),
+             .outputChunks = chunks(GpuOutputChunks),
+             .scratchChunks = chunks(GpuScratchChunks),
              .copies = {},
              .blocks = {},
              .loc = of.loc()};
@@ -256,36 +212,35 @@ private:
   }
 
   void readCopy(const pugi::xml_node &node, std::uint32_t id) {
-    using A = CopyAttribute;
-    const Attributes of = attributes(node, copyAttributes);
+    const Attributes of = attributes(node, Element::Copy);
     checkEmpty(node);
     Gpu &gpu = schedule_.gpus[id];
-    const auto chunk = [&](A attribute, ir::BufferKind buffer) {
-      const std::int64_t index = of.number(at(attribute), 0, mostNumber).value_or(0);
+    const auto chunk = [&](Attribute attribute, ir::BufferKind buffer) {
+      const std::int64_t index = of.number(attribute, 0, mostNumber).value_or(0);
       if (index >= gpu.chunksOf(buffer))
-        findings_.report(diag::place_out_of_range, of.locOf(at(attribute)),
+        findings_.report(diag::place_out_of_range, of.locOf(attribute),
                          {ir::toString(buffer), index, index + 1, id, chunksAttribute(buffer), gpu.chunksOf(buffer)});
       return static_cast<std::uint32_t>(index);
     };
-    gpu.copies.push_back({chunk(A::Input, ir::BufferKind::Input), chunk(A::Output, ir::BufferKind::Output), of.loc()});
+    gpu.copies.push_back(
+        {chunk(CopyInput, ir::BufferKind::Input), chunk(CopyOutput, ir::BufferKind::Output), of.loc()});
   }
 
-  std::optional<std::uint32_t> peer(const Attributes &of, BlockAttribute which, std::uint32_t gpu) {
-    const auto number = of.number(at(which), -1, std::int64_t{gpus_} - 1);
+  std::optional<std::uint32_t> peer(const Attributes &of, Attribute which, std::uint32_t gpu) {
+    const auto number = of.number(which, -1, std::int64_t{gpus_} - 1);
     if (!number || *number < 0)
       return std::nullopt;
     if (*number == gpu)
-      findings_.report(diag::peer_is_own_gpu, of.locOf(at(which)), {of.nameOf(at(which)), gpu});
+      findings_.report(diag::peer_is_own_gpu, of.locOf(which), {of.nameOf(which), gpu});
     return static_cast<std::uint32_t>(*number);
   }
 
   void readBlock(const pugi::xml_node &node, std::uint32_t gpu) {
-    using A = BlockAttribute;
-    const Attributes of = attributes(node, blockAttributes);
-    Block *block = entry(schedule_.gpus[gpu].blocks, of, at(A::Id), "thread block");
-    Block read{.send = peer(of, A::Send, gpu),
-               .recv = peer(of, A::Recv, gpu),
-               .channel = of.number(at(A::Channel), -1, mostNumber).value_or(0),
+    const Attributes of = attributes(node, Element::Block);
+    Block *block = entry(schedule_.gpus[gpu].blocks, of, BlockId, "thread block");
+    Block read{.send = peer(of, BlockSend, gpu),
+               .recv = peer(of, BlockRecv, gpu),
+               .channel = of.number(BlockChannel, -1, mostNumber).value_or(0),
                .steps = {},
                .loc = of.loc()};
     const std::vector<pugi::xml_node> steps = childrenOf(node, "step");
@@ -307,55 +262,52 @@ private:
   }
 
   void readStep(const pugi::xml_node &node, std::uint32_t gpu, Block &block) {
-    using A = StepAttribute;
-    const Attributes of = attributes(node, stepAttributes);
+    const Attributes of = attributes(node, Element::Step);
     checkEmpty(node);
     Step step;
     step.loc = of.loc();
-    const auto number = of.number(at(A::Number), 0, mostNumber);
+    const auto number = of.number(StepNumber, 0, mostNumber);
     if (number && static_cast<std::size_t>(*number) != block.steps.size())
-      findings_.report(diag::step_number, of.locOf(at(A::Number)), {*number, block.steps.size()});
-    const auto kind = of.word(at(A::Type), stepWords);
+      findings_.report(diag::step_number, of.locOf(StepNumber), {*number, block.steps.size()});
+    const auto kind = of.word(StepType, stepWords);
     if (kind) {
       step.kind = *kind;
       const StepInfo &does = info(*kind);
       if (does.sends && !block.send)
-        findings_.report(diag::no_peer, of.locOf(at(A::Type)), {does.word, "send to", "send"});
+        findings_.report(diag::no_peer, of.locOf(StepType), {does.word, "send to", "send"});
       if (does.receives && !block.recv)
-        findings_.report(diag::no_peer, of.locOf(at(A::Type)), {does.word, "receive from", "recv"});
+        findings_.report(diag::no_peer, of.locOf(StepType), {does.word, "receive from", "recv"});
       if (does.reads || does.writes)
-        step.count = static_cast<std::uint32_t>(of.number(at(A::Count), 1, mostNumber).value_or(0));
+        step.count = static_cast<std::uint32_t>(of.number(StepCount, 1, mostNumber).value_or(0));
       if (does.reads)
-        step.src = place(of, gpu, A::SrcBuffer, A::SrcOffset, step.count);
+        step.src = place(of, gpu, StepSrcBuffer, StepSrcOffset, step.count);
       if (does.writes)
-        step.dst = place(of, gpu, A::DstBuffer, A::DstOffset, step.count);
+        step.dst = place(of, gpu, StepDstBuffer, StepDstOffset, step.count);
     }
     readDependence(of, step);
-    step.hasWaiters = of.number(at(A::HasWaiters), 0, 1).value_or(0) != 0;
+    step.hasWaiters = of.number(StepHasWaiters, 0, 1).value_or(0) != 0;
     block.steps.push_back(step);
   }
 
-  BufferPlace place(const Attributes &of, std::uint32_t gpu, StepAttribute buffer, StepAttribute offset,
-                    std::uint32_t count) {
-    const auto kind = of.word(at(buffer), bufferWords);
-    const auto index = of.number(at(offset), 0, mostNumber);
+  BufferPlace place(const Attributes &of, std::uint32_t gpu, Attribute buffer, Attribute offset, std::uint32_t count) {
+    const auto kind = of.word(buffer, bufferWords);
+    const auto index = of.number(offset, 0, mostNumber);
     if (!kind || !index || count == 0)
       return {};
     const std::uint32_t limit = schedule_.gpus[gpu].chunksOf(*kind);
     if (*index + count > limit)
-      findings_.report(diag::place_out_of_range, of.locOf(at(offset)),
+      findings_.report(diag::place_out_of_range, of.locOf(offset),
                        {ir::toString(*kind), *index, *index + count, gpu, chunksAttribute(*kind), limit});
     return {*kind, static_cast<std::uint32_t>(*index)};
   }
 
   void readDependence(const Attributes &of, Step &step) {
-    using A = StepAttribute;
-    const auto block = of.number(at(A::DependsOnBlock), -1, mostNumber);
-    const auto number = of.number(at(A::DependsOnStep), -1, mostNumber);
+    const auto block = of.number(StepDependsOnBlock, -1, mostNumber);
+    const auto number = of.number(StepDependsOnStep, -1, mostNumber);
     if (!block || !number)
       return;
     if ((*block < 0) != (*number < 0))
-      findings_.report(diag::dependence_half, of.locOf(at(A::DependsOnBlock)), {*block, *number});
+      findings_.report(diag::dependence_half, of.locOf(StepDependsOnBlock), {*block, *number});
     else if (*block >= 0)
       step.dependence = Dependence{static_cast<std::uint32_t>(*block), static_cast<std::uint32_t>(*number)};
   }

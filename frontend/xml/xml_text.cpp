@@ -11,6 +11,17 @@ namespace {
 /// The most bytes of a text. The parser takes about ten times as much memory.
 constexpr std::size_t mostBytes = std::size_t{1} << 28;
 
+struct AttributeInfo {
+  Element element;
+  std::string_view name;
+  bool required;
+};
+constexpr AttributeInfo attributeInfos[] = {
+#define ATTRIBUTE(element, enumerator, name, required) {Element::element, name, required},
+#include "frontend/xml/attributes.def"
+};
+static_assert(std::ranges::is_sorted(attributeInfos, {}, &AttributeInfo::element));
+
 } // namespace
 
 XmlText::XmlText(std::string_view text, std::string_view name, ir::SourceMap &sources)
@@ -62,8 +73,11 @@ ir::LocId XmlText::locOf(const pugi::xml_attribute &attribute, bool value) {
 }
 
 Attributes::Attributes(XmlText &text, Findings &findings, UnknownAttributes &unknown, const pugi::xml_node &node,
-                       std::span<const AttributeInfo> known)
-    : text_(text), findings_(findings), known_(known), loc_(text.locOf(node)), found_(known.size()) {
+                       Element element)
+    : text_(text), findings_(findings), loc_(text.locOf(node)) {
+  const auto known = std::ranges::equal_range(attributeInfos, element, {}, &AttributeInfo::element);
+  first_ = static_cast<std::size_t>(known.begin() - attributeInfos);
+  found_.resize(known.size());
   for (const pugi::xml_attribute &attribute : node.attributes()) {
     const auto which = std::ranges::find(known, std::string_view(attribute.name()), &AttributeInfo::name);
     if (which == known.end()) {
@@ -81,11 +95,15 @@ Attributes::Attributes(XmlText &text, Findings &findings, UnknownAttributes &unk
       findings.report(diag::attribute_missing, loc_, {node.name(), known[i].name});
 }
 
-std::optional<std::string_view> Attributes::text(std::size_t which) const {
-  return has(which) ? std::optional<std::string_view>(found_[which].value()) : std::nullopt;
+std::string_view Attributes::nameOf(Attribute which) {
+  return attributeInfos[static_cast<std::size_t>(which)].name;
 }
 
-std::optional<std::int64_t> Attributes::number(std::size_t which, std::int64_t least, std::int64_t most) const {
+std::optional<std::string_view> Attributes::text(Attribute which) const {
+  return has(which) ? std::optional<std::string_view>(found_[at(which)].value()) : std::nullopt;
+}
+
+std::optional<std::int64_t> Attributes::number(Attribute which, std::int64_t least, std::int64_t most) const {
   const std::optional<std::string_view> value = text(which);
   if (!value)
     return std::nullopt;
@@ -93,12 +111,11 @@ std::optional<std::int64_t> Attributes::number(std::size_t which, std::int64_t l
   const auto [end, error] = std::from_chars(value->data(), value->data() + value->size(), number);
   if (error == std::errc() && end == value->data() + value->size() && number >= least && number <= most)
     return number;
-  findings_.report(diag::attribute_number, locOf(which), {nameOf(which), least, most, value->substr(0, 40)});
-  return std::nullopt;
+  return findings_.report(diag::attribute_number, locOf(which), {nameOf(which), least, most, value->substr(0, 40)});
 }
 
-ir::LocId Attributes::locOf(std::size_t which) const {
-  return has(which) ? text_.locOf(found_[which], true) : loc_;
+ir::LocId Attributes::locOf(Attribute which) const {
+  return has(which) ? text_.locOf(found_[at(which)], true) : loc_;
 }
 
 } // namespace mscclc::xml

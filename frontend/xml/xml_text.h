@@ -42,9 +42,12 @@ private:
   std::vector<std::size_t> lines_; ///< the beginning of each
 };
 
-struct AttributeInfo {
-  std::string_view name;
-  bool required;
+/// `<algo>`, `<gpu>`, `<copy>`, `<tb>`, `<step>`.
+enum class Element : std::uint8_t { Algo, Gpu, Copy, Block, Step };
+
+enum class Attribute : std::uint8_t {
+#define ATTRIBUTE(element, enumerator, ...) enumerator,
+#include "frontend/xml/attributes.def"
 };
 
 /// Reports unknown attributes, each name once.
@@ -63,18 +66,18 @@ private:
 class Attributes {
 public:
   Attributes(XmlText &text, Findings &findings, UnknownAttributes &unknown, const pugi::xml_node &node,
-             std::span<const AttributeInfo> known);
+             Element element);
 
-  bool has(std::size_t which) const { return static_cast<bool>(found_[which]); }
+  bool has(Attribute which) const { return static_cast<bool>(found_[at(which)]); }
   /// Returns the value; nothing if the attribute is missing.
-  std::optional<std::string_view> text(std::size_t which) const;
+  std::optional<std::string_view> text(Attribute which) const;
   /// Returns a decimal number in [least, most]. Returns nothing if the attribute is missing. Reports any other value,
   /// and returns nothing.
-  std::optional<std::int64_t> number(std::size_t which, std::int64_t least, std::int64_t most) const;
+  std::optional<std::int64_t> number(Attribute which, std::int64_t least, std::int64_t most) const;
   /// Returns the meaning of one of the words in the table. Returns nothing if the attribute is missing. Reports any
   /// other word, and returns nothing.
   template <typename T, std::size_t N>
-  std::optional<T> word(std::size_t which, const std::array<std::pair<std::string_view, T>, N> &words) const {
+  std::optional<T> word(Attribute which, const std::array<std::pair<std::string_view, T>, N> &words) const {
     const std::optional<std::string_view> value = text(which);
     std::string known;
     for (const auto &[word, meaning] : words) {
@@ -86,15 +89,17 @@ public:
       findings_.report(diag::attribute_word, locOf(which), {nameOf(which), known, value->substr(0, 40)});
     return std::nullopt;
   }
-  std::string_view nameOf(std::size_t which) const { return known_[which].name; }
+  static std::string_view nameOf(Attribute which);
   /// Returns the place of the value; if the attribute is missing, that of the element.
-  ir::LocId locOf(std::size_t which) const;
+  ir::LocId locOf(Attribute which) const;
   ir::LocId loc() const { return loc_; }
 
 private:
+  std::size_t at(Attribute which) const { return static_cast<std::size_t>(which) - first_; }
+
   XmlText &text_;
   Findings &findings_;
-  std::span<const AttributeInfo> known_;
+  std::size_t first_ = 0; ///< number of the element's first attribute
   ir::LocId loc_;
   std::vector<pugi::xml_attribute> found_;
 };
