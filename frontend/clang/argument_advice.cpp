@@ -183,12 +183,8 @@ std::string ArgumentAdvice::toWrite(const Expr *argument, QualType wanted) const
     return want.str() + "(dst, src)";
   if (want == "Collective")
     return "a collective, such as AllReduce(ranks, 1, true)";
-  if (const auto *e = plain(wanted)->getAs<EnumType>(); e && isOfLanguage(e->getDecl())) {
-    std::vector<std::string> names = enumeratorNames(e->getDecl());
-    for (std::string &name : names)
-      name = want.str() + "::" + name;
-    return listed(names, "or");
-  }
+  if (const auto *e = plain(wanted)->getAs<EnumType>(); e && isOfLanguage(e->getDecl()))
+    return enumeratorsOf(e->getDecl());
   if (const CXXRecordDecl *record = plain(wanted)->getAsCXXRecordDecl(); record && isOptions(record))
     return option(argument, record).empty() ? "{.name = value}" : option(argument, record);
   if (plain(wanted)->isBooleanType() || want == "AnyFlag")
@@ -238,7 +234,7 @@ Advice adviceOnOption(SourceLocation where, const CXXRecordDecl *options, llvm::
     return {&diag::no_option, where, {name.str(), ours}};
   if (const auto near = ir::nearestName(name.str(), names))
     return {&diag::no_option, where, {name.str(), *near}};
-  return {&diag::no_such_option, where, {name.str(), options->getName().str(), listed(names)}};
+  return {&diag::no_such_option, where, {name.str(), options->getName().str(), ir::enumerate(names)}};
 }
 
 std::optional<Advice> ArgumentAdvice::ofOptions(const InitListExpr *list, const CXXRecordDecl *options) const {

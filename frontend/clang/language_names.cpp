@@ -1,5 +1,7 @@
 #include "frontend/clang/language_names.h"
 
+#include "ir/diagnostics.h"
+
 #include "clang/AST/ASTContext.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -131,11 +133,11 @@ std::string insteadOf(llvm::StringRef word) {
       .Default({});
 }
 
-std::string listed(const std::vector<std::string> &names, llvm::StringRef last) {
-  std::string out;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    out += (i == 0 ? "" : i + 1 == names.size() ? " " + last.str() + " " : ", ") + names[i];
-  return out;
+std::string enumeratorsOf(const EnumDecl *enumeration) {
+  std::vector<std::string> names = enumeratorNames(enumeration);
+  for (std::string &name : names)
+    name = enumeration->getName().str() + "::" + name;
+  return ir::enumerate(names, "or");
 }
 
 } // namespace mscclc::frontend

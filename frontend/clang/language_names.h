@@ -19,6 +19,8 @@ bool isOfLanguage(const clang::Decl *d);
 /// declaration.
 std::vector<std::string> memberNames(const clang::CXXRecordDecl *record);
 std::vector<std::string> enumeratorNames(const clang::EnumDecl *enumeration);
+/// Returns `ReduceOp::Sum, ReduceOp::Min or ReduceOp::Max`.
+std::string enumeratorsOf(const clang::EnumDecl *enumeration);
 
 /// Returns true if a class is a struct of options: `{.name = value, …}`.
 bool isOptions(const clang::CXXRecordDecl *record);
@@ -37,8 +39,5 @@ std::vector<const clang::EnumDecl *> enumsWithAnyCase(clang::ASTContext &context
 std::string optionNamed(llvm::StringRef other);
 /// Returns the advice for a name of another language; empty if it is not such a name.
 std::string insteadOf(llvm::StringRef word);
-
-/// Returns `a, b and c`.
-std::string listed(const std::vector<std::string> &names, llvm::StringRef last = "and");
 
 } // namespace mscclc::frontend

@@ -160,7 +160,7 @@ std::optional<Advice> adviceOnUndeclared(const Held &error, CompilerInstance &co
     std::vector<std::string> all;
     for (const EnumDecl *e : enums)
       all.push_back(e->getNameAsString() + "::" + name);
-    return Advice{&diag::enumerator_without_enum, error.where, {name, listed(all, "or")}};
+    return Advice{&diag::enumerator_without_enum, error.where, {name, ir::enumerate(all, "or")}};
   }
   if (error.names[1].empty())
     return adviceOnLibrary(error, name, true);
@@ -205,7 +205,7 @@ std::optional<Advice> adviceOnMember(const Held &error, ASTContext &context) {
   const auto near = llvm::is_contained(names, ours) ? std::optional(ours) : ir::nearestName(name, names);
   if (near)
     return Advice{&diag::member_near, error.where, {tag->getName().str(), name, *near}};
-  return Advice{&diag::member_listed, error.where, {tag->getName().str(), name, listed(names)}};
+  return Advice{&diag::member_listed, error.where, {tag->getName().str(), name, ir::enumerate(names)}};
 }
 
 /// Advises on `tb=0`: an assignment to a function of the language.
@@ -390,12 +390,8 @@ std::optional<Advice> adviceOnName(const Held &error, CompilerInstance &compiler
     return std::nullopt;
   case clang::diag::err_init_conversion_failed:
     if (const auto *type = error.type.isNull() ? nullptr : error.type->getAs<EnumType>();
-        type && isOfLanguage(type->getDecl())) {
-      std::vector<std::string> names = enumeratorNames(type->getDecl());
-      for (std::string &name : names)
-        name = type->getDecl()->getName().str() + "::" + name;
-      return Advice{&diag::write_instead, error.where, {listed(names, "or")}};
-    }
+        type && isOfLanguage(type->getDecl()))
+      return Advice{&diag::write_instead, error.where, {enumeratorsOf(type->getDecl())}};
     return std::nullopt;
   case clang::diag::err_typecheck_invalid_operands:
     if (!error.type.isNull() && inWords(error.type) == "a rank")

@@ -287,43 +287,35 @@ bool addParameters(Algorithm &algorithm, const ASTContext &context, SourceReport
   PrintingPolicy policy(context.getLangOpts());
   policy.SuppressTagKeyword = true;
   for (const ParmVarDecl *p : algorithm.function->parameters()) {
+    if (p->isInvalidDecl()) { // Clang has said why
+      good = false;
+      continue;
+    }
     const std::string name = p->getNameAsString();
     const SourceLocation where = p->getLocation().isValid() ? p->getLocation() : p->getBeginLoc();
-    if (p->isInvalidDecl()) {
-      good = false;
-      continue;
-    }
-    if (name.empty()) {
-      reporter.report(diag::parameter_unnamed, where);
-      good = false;
-      continue;
-    }
     const auto type = typeOf(p->getType(), context);
-    if (!type) {
+    const auto value = type && p->hasDefaultArg() ? constantValue(p->getDefaultArg(), *type, context) : std::nullopt;
+    if (value && !name.empty()) {
+      ParameterInfo &info = algorithm.info.parameters.emplace_back();
+      info.name = name;
+      info.kind = type->kind;
+      info.type = p->getType().getUnqualifiedType().getAsString(policy);
+      info.defaultValue = shown(*value, *type);
+      for (const auto &enumerator : type->enumerators)
+        info.enumerators.push_back(enumerator.first);
+      algorithm.types.push_back(*type);
+      algorithm.arguments.push_back(*value);
+      continue;
+    }
+    good = false;
+    if (name.empty())
+      reporter.report(diag::parameter_unnamed, where);
+    else if (!type)
       reporter.report(diag::parameter_type, where, {name, p->getType().getAsString(policy)});
-      good = false;
-      continue;
-    }
-    if (!p->hasDefaultArg()) {
+    else if (!p->hasDefaultArg())
       reporter.report(diag::parameter_without_default, where, {name});
-      good = false;
-      continue;
-    }
-    const auto value = constantValue(p->getDefaultArg(), *type, context);
-    if (!value) {
+    else
       reporter.report(diag::parameter_default_not_constant, p->getDefaultArg()->getExprLoc(), {name});
-      good = false;
-      continue;
-    }
-    ParameterInfo &info = algorithm.info.parameters.emplace_back();
-    info.name = name;
-    info.kind = type->kind;
-    info.type = p->getType().getUnqualifiedType().getAsString(policy);
-    info.defaultValue = shown(*value, *type);
-    for (const auto &enumerator : type->enumerators)
-      info.enumerators.push_back(enumerator.first);
-    algorithm.types.push_back(*type);
-    algorithm.arguments.push_back(*value);
   }
   return good;
 }

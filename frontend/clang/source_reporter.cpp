@@ -35,6 +35,11 @@ std::string shortened(std::string text) {
   return text;
 }
 
+/// Returns a diagnostic without its place.
+ir::Diagnostic unplaced(const ir::DiagInfo &info, const std::vector<ir::DiagArg> &args = {}) {
+  return {.severity = info.severity, .id = info.id, .message = ir::formatDiag(info.format, args)};
+}
+
 /// Replaces all bytes of the line that a terminal would not show as they are. Columns stay the same.
 std::string printable(llvm::StringRef line) {
   std::string out(line);
@@ -129,10 +134,7 @@ void SourceReporter::addIncludeNotes(ir::Diagnostic &diagnostic, SourceLocation 
     loc = sources_->getIncludeLoc(sources_->getFileID(loc));
     if (loc.isInvalid())
       return;
-    ir::Diagnostic note;
-    note.severity = ir::Severity::Note;
-    note.id = diag::included_from.id;
-    note.message = diag::included_from.format;
+    ir::Diagnostic note = unplaced(diag::included_from);
     note.place = place(loc);
     if (note.place.line != 0)
       diagnostic.notes.push_back(std::move(note));
@@ -182,10 +184,7 @@ void SourceReporter::begin(Held diagnostic) {
 ir::Diagnostic SourceReporter::shown(const ir::DiagInfo &info, SourceLocation where,
                                      const std::vector<ir::DiagArg> &args) const {
   const SourceLocation loc = sources_ && where.isValid() ? fileLocation(*sources_, where) : where;
-  ir::Diagnostic d;
-  d.severity = info.severity;
-  d.id = info.id;
-  d.message = ir::formatDiag(info.format, args);
+  ir::Diagnostic d = unplaced(info, args);
   d.place = place(loc);
   addIncludeNotes(d, loc);
   return d;
@@ -198,12 +197,8 @@ void SourceReporter::report(const ir::DiagInfo &info, SourceLocation where, cons
     return;
   ir::Diagnostic d = shown(info, loc, args);
   for (const Note &note : notes) {
-    ir::Diagnostic n;
-    n.severity = ir::Severity::Note;
-    n.id = note.info.id;
-    n.message = ir::formatDiag(note.info.format, note.args);
-    n.place = place(note.where);
-    d.notes.push_back(std::move(n));
+    d.notes.push_back(unplaced(note.info, note.args));
+    d.notes.back().place = place(note.where);
   }
   begin({std::move(d), 0, loc});
   flush();
@@ -211,10 +206,7 @@ void SourceReporter::report(const ir::DiagInfo &info, SourceLocation where, cons
 
 void SourceReporter::report(const ir::DiagInfo &info, std::string_view file, unsigned line, unsigned column,
                             const std::vector<ir::DiagArg> &args) {
-  ir::Diagnostic d;
-  d.severity = info.severity;
-  d.id = info.id;
-  d.message = ir::formatDiag(info.format, args);
+  ir::Diagnostic d = unplaced(info, args);
   d.place.file = file;
   d.place.line = line;
   d.place.column = column;
@@ -235,10 +227,7 @@ void SourceReporter::report(const ir::DiagInfo &info, std::string_view file, uns
 }
 
 void SourceReporter::report(const ir::DiagInfo &info, std::string_view file, const std::vector<ir::DiagArg> &args) {
-  ir::Diagnostic d;
-  d.severity = info.severity;
-  d.id = info.id;
-  d.message = ir::formatDiag(info.format, args);
+  ir::Diagnostic d = unplaced(info, args);
   d.place.file = printable(llvm::StringRef(file));
   begin({std::move(d)});
   flush();
@@ -387,11 +376,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
     // A file that is not text has no line to show, and asking for one would report this error again.
     llvm::SmallString<128> text;
     info.FormatDiagnostic(text);
-    ir::Diagnostic d;
-    d.severity = ir::Severity::Error;
-    d.id = "clang";
-    d.message = printable(text);
-    begin({std::move(d)});
+    begin({{.severity = ir::Severity::Error, .id = "clang", .message = printable(text)}});
     fatal_ = true;
     return;
   }

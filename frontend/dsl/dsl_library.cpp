@@ -12,6 +12,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include <dlfcn.h>
 
@@ -89,10 +90,6 @@ constexpr CollectiveKind recorded(ir::CollectiveKind kind) {
   return static_cast<CollectiveKind>(kind);
 }
 
-template <typename T> IntegerArray arrayOf(const T *data, std::size_t size) {
-  return {data, size, sizeof(T), T(-1) < T(0)};
-}
-
 } // namespace
 
 PlacedIndex::PlacedIndex(int v, Place at) : value(v), place(at) {}
@@ -116,36 +113,21 @@ IntegerArray integers(const ListedInteger *data, std::size_t size) {
   static_assert(sizeof(ListedInteger) == sizeof(std::int64_t));
   return {data, size, sizeof(std::int64_t), true};
 }
-IntegerArray integers(const signed char *data, std::size_t size) {
-  return arrayOf(data, size);
-}
-IntegerArray integers(const unsigned char *data, std::size_t size) {
-  return arrayOf(data, size);
-}
-IntegerArray integers(const short *data, std::size_t size) {
-  return arrayOf(data, size);
-}
-IntegerArray integers(const unsigned short *data, std::size_t size) {
-  return arrayOf(data, size);
-}
-IntegerArray integers(const int *data, std::size_t size) {
-  return arrayOf(data, size);
-}
-IntegerArray integers(const unsigned *data, std::size_t size) {
-  return arrayOf(data, size);
-}
-IntegerArray integers(const long *data, std::size_t size) {
-  return arrayOf(data, size);
-}
-IntegerArray integers(const unsigned long *data, std::size_t size) {
-  return arrayOf(data, size);
-}
-IntegerArray integers(const long long *data, std::size_t size) {
-  return arrayOf(data, size);
-}
-IntegerArray integers(const unsigned long long *data, std::size_t size) {
-  return arrayOf(data, size);
-}
+#define INTEGERS(T)                                                                                                    \
+  IntegerArray integers(const T *data, std::size_t size) {                                                             \
+    return {data, size, sizeof(T), std::is_signed_v<T>};                                                               \
+  }
+INTEGERS(signed char)
+INTEGERS(unsigned char)
+INTEGERS(short)
+INTEGERS(unsigned short)
+INTEGERS(int)
+INTEGERS(unsigned)
+INTEGERS(long)
+INTEGERS(unsigned long)
+INTEGERS(long long)
+INTEGERS(unsigned long long)
+#undef INTEGERS
 IntegerList::IntegerList(std::initializer_list<ListedInteger> list) : array_(integers(list.begin(), list.size())) {}
 
 // GCC warns about a member that is set to an initializer list's begin(). These lists live as long as the call.

@@ -137,9 +137,6 @@ void release(void *pointer) {
     freeFirstQuarantined();
 }
 
-void *newPlain(std::size_t size) {
-  return allocate(size, 1);
-}
 void *newAligned(std::size_t size, std::align_val_t alignment) {
   return allocate(size, static_cast<std::size_t>(alignment));
 }
@@ -150,9 +147,6 @@ void *newAlignedNothrow(std::size_t size, std::align_val_t alignment, const std:
   return allocate(size, static_cast<std::size_t>(alignment));
 }
 // Size, alignment and tag of the longer forms are not needed, because the header has them.
-void deletePlain(void *p) {
-  release(p);
-}
 void deleteTwo(void *p, std::size_t) {
   release(p);
 }
@@ -229,16 +223,16 @@ std::span<const HostSymbol> arenaSymbols() {
   static const HostSymbol symbols[] = {
       {"__mscclc_allocate", reinterpret_cast<void *>(&__mscclc_allocate)},
       {"__mscclc_release", reinterpret_cast<void *>(&__mscclc_release)},
-      {"_Znwm", reinterpret_cast<void *>(&newPlain)},
-      {"_Znam", reinterpret_cast<void *>(&newPlain)},
+      {"_Znwm", reinterpret_cast<void *>(&__mscclc_allocate)},
+      {"_Znam", reinterpret_cast<void *>(&__mscclc_allocate)},
       {"_ZnwmSt11align_val_t", reinterpret_cast<void *>(&newAligned)},
       {"_ZnamSt11align_val_t", reinterpret_cast<void *>(&newAligned)},
       {"_ZnwmRKSt9nothrow_t", reinterpret_cast<void *>(&newNothrow)},
       {"_ZnamRKSt9nothrow_t", reinterpret_cast<void *>(&newNothrow)},
       {"_ZnwmSt11align_val_tRKSt9nothrow_t", reinterpret_cast<void *>(&newAlignedNothrow)},
       {"_ZnamSt11align_val_tRKSt9nothrow_t", reinterpret_cast<void *>(&newAlignedNothrow)},
-      {"_ZdlPv", reinterpret_cast<void *>(&deletePlain)},
-      {"_ZdaPv", reinterpret_cast<void *>(&deletePlain)},
+      {"_ZdlPv", reinterpret_cast<void *>(&__mscclc_release)},
+      {"_ZdaPv", reinterpret_cast<void *>(&__mscclc_release)},
       {"_ZdlPvm", reinterpret_cast<void *>(&deleteTwo)},
       {"_ZdaPvm", reinterpret_cast<void *>(&deleteTwo)},
       {"_ZdlPvSt11align_val_t", reinterpret_cast<void *>(&deleteTwo)},

@@ -193,20 +193,8 @@ template <Name name> [[noreturn]] void throwPlain() {
 [[noreturn]] void badAlloc() {
   failRun(diag::heap_full, {Digits(context.memoryBytes >> 20).text});
 }
-[[noreturn]] void badArrayLength() {
-  failRun(diag::heap_full, {Digits(context.memoryBytes >> 20).text});
-}
-[[noreturn]] void badFunctionCall() {
-  failRun(diag::empty_function);
-}
-[[noreturn]] void aborted() {
-  failRun(diag::called_abort);
-}
-[[noreturn]] void pureVirtual() {
-  failRun(diag::pure_virtual_call);
-}
-[[noreturn]] void nullCall() {
-  failRun(diag::null_call);
+template <const ir::DiagInfo &info> [[noreturn]] void fail() {
+  failRun(info);
 }
 [[noreturn]] void tooDeep() {
   stop(diag::endless_recursion, {Digits(maxCallDepth).text}, {}, StackState::Anywhere);
@@ -247,18 +235,18 @@ std::span<const HostSymbol> ownSymbols() {
       {"__cxa_bad_cast", addressOf(&throwPlain<"std::bad_cast">)},
       {"__cxa_bad_typeid", addressOf(&throwPlain<"std::bad_typeid">)},
       {"_ZSt17__throw_bad_allocv", addressOf(&badAlloc)},
-      {"_ZSt28__throw_bad_array_new_lengthv", addressOf(&badArrayLength)},
-      {"__cxa_throw_bad_array_new_length", addressOf(&badArrayLength)},
-      {"_ZSt25__throw_bad_function_callv", addressOf(&badFunctionCall)},
-      {"abort", addressOf(&aborted)},
-      {"_ZSt9terminatev", addressOf(&aborted)},
-      {"__cxa_pure_virtual", addressOf(&pureVirtual)},
-      {"__cxa_deleted_virtual", addressOf(&pureVirtual)},
+      {"_ZSt28__throw_bad_array_new_lengthv", addressOf(&badAlloc)},
+      {"__cxa_throw_bad_array_new_length", addressOf(&badAlloc)},
+      {"_ZSt25__throw_bad_function_callv", addressOf(&fail<diag::empty_function>)},
+      {"abort", addressOf(&fail<diag::called_abort>)},
+      {"_ZSt9terminatev", addressOf(&fail<diag::called_abort>)},
+      {"__cxa_pure_virtual", addressOf(&fail<diag::pure_virtual_call>)},
+      {"__cxa_deleted_virtual", addressOf(&fail<diag::pure_virtual_call>)},
       {"__cxa_atexit", addressOf(&ignoreExitHandler)},
       {"__cxa_guard_acquire", addressOf(&beginGuard)},
       {"__cxa_guard_release", addressOf(&endGuard)},
       {"__dso_handle", &dsoHandle},
-      {"__mscclc_null_call", addressOf(&nullCall)},
+      {"__mscclc_null_call", addressOf(&fail<diag::null_call>)},
       {"__mscclc_too_deep", addressOf(&tooDeep)},
       {"__mscclc_index_out_of_range", addressOf(&__mscclc_index_out_of_range)},
   };

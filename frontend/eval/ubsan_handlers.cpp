@@ -94,14 +94,8 @@ struct TypedData {
 [[noreturn]] void overflow(const TypedData *data, const std::string &expression) {
   failRun(diag::integer_overflow, {expression, data->type.plainName()}, data->at);
 }
-[[noreturn]] void addOverflow(const TypedData *data, Handle a, Handle b) {
-  overflow(data, text(data->type, a) + " + " + text(data->type, b));
-}
-[[noreturn]] void subOverflow(const TypedData *data, Handle a, Handle b) {
-  overflow(data, text(data->type, a) + " - " + text(data->type, b));
-}
-[[noreturn]] void mulOverflow(const TypedData *data, Handle a, Handle b) {
-  overflow(data, text(data->type, a) + " * " + text(data->type, b));
+template <char sign> [[noreturn]] void binaryOverflow(const TypedData *data, Handle a, Handle b) {
+  overflow(data, text(data->type, a) + ' ' + sign + ' ' + text(data->type, b));
 }
 [[noreturn]] void negateOverflow(const TypedData *data, Handle a) {
   overflow(data, "-(" + text(data->type, a) + ")");
@@ -109,7 +103,7 @@ struct TypedData {
 [[noreturn]] void divremOverflow(const TypedData *data, Handle a, Handle b) {
   if (data->type.isInteger() && integerOf(data->type, b) == 0)
     failRun(diag::division_by_zero, {text(data->type, a)}, data->at);
-  overflow(data, text(data->type, a) + " / " + text(data->type, b));
+  binaryOverflow<'/'>(data, a, b);
 }
 
 struct ShiftData {
@@ -134,11 +128,8 @@ struct BoundsData {
 struct PlaceData {
   SourcePoint at;
 };
-[[noreturn]] void reachedUnreachable(const PlaceData *data) {
-  failRun(diag::reached_unreachable, {}, data->at);
-}
-[[noreturn]] void missingReturn(const PlaceData *data) {
-  failRun(diag::missing_return, {}, data->at);
+template <const ir::DiagInfo &info> [[noreturn]] void reached(const PlaceData *data) {
+  failRun(info, {}, data->at);
 }
 [[noreturn]] void arraySize(const TypedData *data, Handle size) {
   failRun(diag::bad_array_size, {text(data->type, size)}, data->at);
@@ -194,15 +185,15 @@ template <typename F> HostSymbol symbol(const char *name, F *f) {
 
 std::span<const HostSymbol> sanitizerSymbols() {
   static const HostSymbol symbols[] = {
-      symbol("__ubsan_handle_add_overflow_abort", &addOverflow),
-      symbol("__ubsan_handle_sub_overflow_abort", &subOverflow),
-      symbol("__ubsan_handle_mul_overflow_abort", &mulOverflow),
+      symbol("__ubsan_handle_add_overflow_abort", &binaryOverflow<'+'>),
+      symbol("__ubsan_handle_sub_overflow_abort", &binaryOverflow<'-'>),
+      symbol("__ubsan_handle_mul_overflow_abort", &binaryOverflow<'*'>),
       symbol("__ubsan_handle_negate_overflow_abort", &negateOverflow),
       symbol("__ubsan_handle_divrem_overflow_abort", &divremOverflow),
       symbol("__ubsan_handle_shift_out_of_bounds_abort", &shiftOutOfBounds),
       symbol("__ubsan_handle_out_of_bounds_abort", &outOfBounds),
-      symbol("__ubsan_handle_builtin_unreachable", &reachedUnreachable),
-      symbol("__ubsan_handle_missing_return", &missingReturn),
+      symbol("__ubsan_handle_builtin_unreachable", &reached<diag::reached_unreachable>),
+      symbol("__ubsan_handle_missing_return", &reached<diag::missing_return>),
       symbol("__ubsan_handle_vla_bound_not_positive_abort", &arraySize),
       symbol("__ubsan_handle_float_cast_overflow_abort", &floatCast),
       symbol("__ubsan_handle_load_invalid_value_abort", &invalidValue),

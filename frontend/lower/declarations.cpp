@@ -133,21 +133,30 @@ void Declarations::scratchBuffer(const TraceReader &reader) {
 }
 
 bool Declarations::checkBlocks(const TraceReader &reader, ir::LocId at, std::vector<std::uint32_t> &blocks) {
-  blockStamps_.resize(static_cast<std::size_t>(maxBlocks));
+  return checkNumbers(reader, at, static_cast<std::size_t>(maxBlocks), diag::block_out_of_range, diag::block_twice,
+                      blocks);
+}
+
+/// Appends the numbers that a record lists to `numbers`. Reports a number that is not below `end`, or that is listed
+/// twice. Returns false after such.
+bool Declarations::checkNumbers(const TraceReader &reader, ir::LocId at, std::size_t end,
+                                const ir::DiagInfo &outOfRange, const ir::DiagInfo &twice,
+                                std::vector<std::uint32_t> &numbers) {
+  stamps_.resize(std::max(stamps_.size(), end));
   ++stamp_;
   bool good = true;
-  blocks.reserve(blocks.size() + std::min<std::size_t>(reader.extraCount(), static_cast<std::size_t>(maxBlocks)));
+  numbers.reserve(numbers.size() + std::min(reader.extraCount(), end));
   for (std::size_t i = 0; i < reader.extraCount(); ++i) {
-    const auto block = reader.extra<std::int64_t>(i);
-    if (block < 0 || block >= maxBlocks) {
-      diagnostics_.report(diag::block_out_of_range, at, {block, maxBlocks - 1});
+    const auto number = reader.extra<std::int64_t>(i);
+    if (number < 0 || static_cast<std::size_t>(number) >= end) {
+      diagnostics_.report(outOfRange, at, {number, end - 1});
       good = false;
-    } else if (std::uint32_t &seen = blockStamps_[static_cast<std::size_t>(block)]; seen == stamp_) {
-      diagnostics_.report(diag::block_twice, at, {block});
+    } else if (std::uint32_t &seen = stamps_[static_cast<std::size_t>(number)]; seen == stamp_) {
+      diagnostics_.report(twice, at, {number});
       good = false;
     } else {
       seen = stamp_;
-      blocks.push_back(static_cast<std::uint32_t>(block));
+      numbers.push_back(static_cast<std::uint32_t>(number));
     }
   }
   return good;
@@ -246,23 +255,10 @@ bool Declarations::switchChannel(const TraceReader &reader) {
     return true;
   if (reader.extraCount() == 0)
     diagnostics_.report(diag::switch_without_ranks, at);
-  rankStamps_.resize(program_.ranks.size());
-  ++stamp_;
-  bool good = reader.extraCount() != 0;
   ir::SwitchChannel made{decl.buffer, {}};
-  for (std::size_t i = 0; i < reader.extraCount(); ++i) {
-    const auto rank = reader.extra<std::int64_t>(i);
-    if (!isRank(rank)) {
-      diagnostics_.report(diag::switch_rank_out_of_range, at, {rank, limit()});
-      good = false;
-    } else if (std::uint32_t &seen = rankStamps_[static_cast<std::size_t>(rank)]; seen == stamp_) {
-      diagnostics_.report(diag::switch_rank_twice, at, {rank});
-      good = false;
-    } else {
-      seen = stamp_;
-      made.ranks.push_back(static_cast<std::uint32_t>(rank));
-    }
-  }
+  bool good = checkNumbers(reader, at, program_.ranks.size(), diag::switch_rank_out_of_range, diag::switch_rank_twice,
+                           made.ranks) &&
+              reader.extraCount() != 0;
   const auto isFar = [&](std::uint32_t rank) { return !program_.movement.sameNode(rank, made.ranks[0]); };
   if (const auto far = std::ranges::find_if(made.ranks, isFar); far != made.ranks.end()) {
     diagnostics_.report(

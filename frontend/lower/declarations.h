@@ -176,6 +176,8 @@ private:
   void semaphore(const TraceReader &reader);
   bool faultySlice(const TraceReader &reader);
   void note(const TraceReader &reader);
+  bool checkNumbers(const TraceReader &reader, ir::LocId at, std::size_t end, const ir::DiagInfo &outOfRange,
+                    const ir::DiagInfo &twice, std::vector<std::uint32_t> &numbers);
 
   /// Returns true if `rank` is one of the program's.
   bool isRank(std::int64_t rank) const { return rank >= 0 && rank < static_cast<std::int64_t>(program_.ranks.size()); }
@@ -187,7 +189,7 @@ private:
   std::vector<CollectiveDecl> collectives_;
   std::vector<std::uint32_t> groupBlocks_;
   std::vector<SwitchMember> members_;
-  std::vector<std::uint32_t> blockStamps_, rankStamps_; ///< number of the last list with this element
+  std::vector<std::uint32_t> stamps_; ///< number of the last list with this block or rank
   std::uint32_t stamp_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint32_t numChannels_ = 0;
