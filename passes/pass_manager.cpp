@@ -5,27 +5,14 @@
 #include "ir/internal_error.h"
 #include "ir/structure.h"
 #include "ir/text.h"
-#include "passes/analysis/check_executor.h"
-#include "passes/prune/prune_sync.h"
-#include "passes/schedule/cut.h"
-#include "passes/schedule/meaning.h"
-#include "passes/schedule/order.h"
-#include "passes/schedule/place.h"
-#include "passes/schedule/placement.h"
-#include "passes/schedule/share_scratch.h"
-#include "passes/schedule/synchronise.h"
-#include "passes/transform/drop_redundant_sync.h"
-#include "passes/transform/fit_executor.h"
-#include "passes/transform/fuse.h"
-#include "passes/transform/infer_sync.h"
-#include "passes/transform/lower_data_sync.h"
-#include "passes/transform/replicate_instances.h"
-#include "passes/transform/split_waits.h"
 
 #include <algorithm>
 #include <chrono>
 
 namespace mscclc::passes {
+
+#define PASS(name, factory, summary) Pass factory();
+#include "passes/passes.def"
 
 static Pass named(Pass pass, std::string_view name, std::string_view summary) {
   pass.name = name;

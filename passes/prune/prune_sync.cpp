@@ -240,4 +240,8 @@ Pass createPruneSyncPass(Prover prover) {
           }};
 }
 
+Pass createPruneSyncPass() {
+  return createPruneSyncPass(Prover());
+}
+
 } // namespace mscclc::passes

@@ -19,12 +19,14 @@ using Prover = std::function<bool(const ir::Program &)>;
 /// is found by halves, and kept. So nothing is left that could go, unless more than 24 proofs are needed to find it. A
 /// program that is not proven stays as it is, and so does one whose run is too long to write down.
 ///
-/// `prover`, where it is given, is asked first, once: most often all that the run shows can go, and whoever proves the
+/// `prover`, unless it is empty, is asked first, once: most often all that the run shows can go, and whoever proves the
 /// program after the passes proves it once then, as half of the cost is that proof.
 ///
 /// Requires: lowered data sync, or sync yet to come would be missed. Runs last of the passes that change sync, and
 /// before replicate-instances: all instances need the same, and where they meet in scratch two are proven.
 /// Provides: nothing. Running it again changes nothing.
-Pass createPruneSyncPass(Prover prover = {});
+Pass createPruneSyncPass(Prover prover);
+/// The same without a prover.
+Pass createPruneSyncPass();
 
 } // namespace mscclc::passes

@@ -58,10 +58,6 @@ ROOMS = {
     # Chooses by the time model; what a program means is said in the values of the proof.
     "passes/schedule": ["ir", "passes", "passes/analysis", "passes/run", "passes/time", "passes/verify"],
     "passes/prune": ["ir", "passes", "passes/run", "passes/verify"],
-    # The list of all passes.
-    "passes/pass_manager.cpp": [
-        "ir", "passes", "passes/analysis", "passes/prune", "passes/schedule", "passes/transform"
-    ],
     "backend-json": ["ir"],
     "backend-cuda": ["ir", "ir/formula", *KERNEL_INTERFACE],
     COLLECTIVES: [],
