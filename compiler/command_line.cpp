@@ -3,9 +3,9 @@
 #include "compiler/option_values.h"
 #include "compiler/options.h"
 #include "compiler/outputs/outputs.h"
-#include "compiler/pipeline.h"
 #include "compiler/version.h"
 #include "ir/nearest_name.h"
+#include "passes/pipeline.h"
 #include "passes/simulate/simulate.h"
 #include "passes/time/machine.h"
 
@@ -269,7 +269,7 @@ void CommandLine::addPasses() {
   add("-O", options_.optLevel, "LEVEL",
       "0: as written [of plans]  1: as the MSCCL++ DSL does [of algorithms]  2: all that can be proven [of "
       "kernels, and of programs that say only what moves]")
-      ->transform(wholeNumber(maxOptLevel));
+      ->transform(wholeNumber(passes::maxOptLevel));
   const auto setPasses = [this](const std::string &list) {
     options_.hasPasses = true;
     options_.passes = list == "none" ? "" : list;

@@ -1,8 +1,8 @@
 #include "compiler/help.h"
 
 #include "compiler/allowable.h"
-#include "compiler/pipeline.h"
 #include "passes/pass_manager.h"
+#include "passes/pipeline.h"
 #include "passes/target.h"
 
 #include <algorithm>
@@ -47,10 +47,10 @@ template <typename Rows> std::string table(const Rows &rows) {
   return text;
 }
 
-std::string pipelines(Stage from) {
+std::string pipelines(passes::Stage from) {
   std::string text;
-  for (int level = 0; level <= maxOptLevel; ++level)
-    text.append("  -O").append(std::to_string(level)).append(" runs ").append(pipeline(level, from)) += '\n';
+  for (int level = 0; level <= passes::maxOptLevel; ++level)
+    text.append("  -O").append(std::to_string(level)).append(" runs ").append(passes::pipeline(level, from)) += '\n';
   return text;
 }
 
@@ -58,8 +58,8 @@ std::string pipelines(Stage from) {
 
 std::string helpFooter() {
   return "PASSES, for --passes, --print-before, --print-after (lists: a,b) and --stop-after\n" +
-         table(passes::allPasses()) + pipelines(Stage::Tidy) + "  of programs that say only what moves:\n" +
-         pipelines(Stage::Place) + "\nTARGETS\n  " + passes::targetNames() +
+         table(passes::allPasses()) + pipelines(passes::Stage::Tidy) + "  of programs that say only what moves:\n" +
+         pipelines(passes::Stage::Place) + "\nTARGETS\n  " + passes::targetNames() +
          "\n\nFINDINGS TO ALLOW, for --allow (lists: a,b): warnings then, errors else\n" + table(allAllowable()) +
          "\n" + std::string(usage);
 }

@@ -5,10 +5,10 @@
 #include "compiler/files.h"
 #include "compiler/outputs/dsl/source.h"
 #include "compiler/outputs/outputs.h"
-#include "compiler/pipeline.h"
 #include "frontend/limits.h"
 #include "frontend/xml/read_xml.h"
 #include "ir/text.h"
+#include "passes/pipeline.h"
 
 #ifdef MSCCLC_WITH_FRONTEND
 #include "compiler/algorithm.h"
@@ -68,7 +68,7 @@ std::optional<int> levelOf(std::istream &source) {
   if (at == command.npos || at + 3 >= command.size())
     return std::nullopt;
   const int level = command[at + 3] - '0';
-  return level >= 0 && level <= maxOptLevel ? std::optional(level) : std::nullopt;
+  return level >= 0 && level <= passes::maxOptLevel ? std::optional(level) : std::nullopt;
 }
 
 std::optional<int> levelOfFile(const std::string &path) {

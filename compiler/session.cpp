@@ -3,8 +3,8 @@
 #include "compiler/diagnostics.h"
 #include "compiler/outputs/estimates.h"
 #include "compiler/overwrite.h"
-#include "compiler/pipeline.h"
 #include "ir/switch_signals.h"
+#include "passes/pipeline.h"
 #include "passes/prune/prune_sync.h"
 #include "passes/schedule/choose.h"
 #include "passes/schedule/same_values.h"
@@ -130,7 +130,8 @@ bool Session::transform() {
   job_.machine = on->machine;
   const bool schedules = !job_.program.movement.statements.empty();
   Progress progress{.rest = options_.hasPasses ? options_.passes
-                                               : pipeline(job_.optLevel(), schedules ? Stage::Place : Stage::Tidy)};
+                                               : passes::pipeline(job_.optLevel(), schedules ? passes::Stage::Place
+                                                                                             : passes::Stage::Tidy)};
   if (!checkPasses(progress.rest))
     return false;
   times_.mark();
@@ -256,31 +257,17 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
   constexpr std::uint64_t usual = std::uint64_t{1} << 20;
   const std::uint64_t bytes = options_.messageSize != 0 ? options_.messageSize : nearestSize(job_.program, usual);
   const bool anyProtocol = job_.program.movement.chooseProtocol, anyInstances = job_.program.movement.chooseInstances;
-  // Whatever the level, candidates are compared as -O2 makes them.
-  const std::string placing = pipeline(maxOptLevel, Stage::Place, Stage::Place),
-                    dealing = pipeline(maxOptLevel, Stage::Deal, Stage::Deal),
-                    scheduling = pipeline(maxOptLevel, Stage::Schedule, Stage::Schedule),
-                    synchronising = pipeline(maxOptLevel, Stage::Synchronise, Stage::Synchronise),
-                    tidying = pipeline(maxOptLevel, Stage::Tidy, Stage::Tidy),
-                    pruning = pipeline(maxOptLevel, Stage::Prune, Stage::Prune),
-                    fitting = pipeline(maxOptLevel, Stage::Fit);
   const passes::schedule::Goal goal{.machine = on.machine,
                                     .runner = on.runner,
                                     .messageBytes = bytes,
                                     .target = job_.target,
-                                    .placing = placing,
-                                    .dealing = dealing,
-                                    .scheduling = scheduling,
-                                    .synchronising = synchronising,
-                                    .tidying = tidying,
-                                    .pruning = pruning,
-                                    .rest = fitting,
+                                    .level = job_.optLevel(),
                                     .prune = passes::createPruneSyncPass([](const ir::Program &) { return true; }),
-                                    .keeps = !isWatched() && job_.optLevel() == maxOptLevel};
+                                    .keeps = !isWatched()};
   passes::schedule::Choice choice = passes::schedule::choose(job_.program, goal);
+  const bool keeps = choice.tried.empty() && keepBlocks(goal, choice);
   if (!choice.done.empty())
-    progress = {pipeline(maxOptLevel, Stage::Prune), std::exchange(choice.done, {})};
-  const bool keeps = choice.tried.empty() && keepBlocks(goal, progress, choice);
+    progress = {passes::pipeline(passes::maxOptLevel, passes::Stage::Prune), std::exchange(choice.done, {})};
   double seconds = 0;
   for (const passes::PassRecord &record : progress.done)
     seconds += record.seconds;
@@ -303,38 +290,22 @@ bool Session::isWatched() const {
          options_.passLimit || options_.verifyEach != Options::VerifyEach::Off || output_.keepsCalls;
 }
 
-/// Where no choice fits an executor, the thread blocks of a schedule in XML may, if those that the passes make do not.
-/// If they do, the program is that one, and `choice` what was chosen for it. Other than where there is a choice, all
-/// passes are run to find out: those that prune make blocks shorter.
-bool Session::keepBlocks(passes::schedule::Goal goal, Progress &progress, passes::schedule::Choice &choice) {
+/// Where no choice fits an executor, the thread blocks of a schedule in XML may. If they do, the program is that one,
+/// and `choice` what was chosen for it.
+bool Session::keepBlocks(const passes::schedule::Goal &goal, passes::schedule::Choice &choice) {
   if (job_.input.kind != InputKind::Xml || options_.keepBlocks || !job_.target.executor)
     return false;
   ir::DiagnosticEngine silent; // what there is to say has been said, or will be
-  ir::Program chosen = job_.program;
-  passes::PassManagerOptions passOptions;
-  passOptions.target = job_.target;
-  passes::PassManager manager(std::move(passOptions), passes::propertiesOf(chosen));
-  manager.add(progress.rest);
-  if (passes::PassRun result = manager.run(chosen, silent); result.ok) {
-    if (!isWatched() && silent.numWarnings() == 0) {
-      job_.program = std::move(chosen);
-      progress = {"", std::move(result.records)};
-    }
-    return false;
-  }
   std::optional<ir::Program> kept = readXmlAgain(options_, job_.input.shownName, job_.program, silent);
-  if (!kept)
-    return false;
-  std::optional<passes::schedule::Meaning> meaning = passes::schedule::meaningOf(*kept, silent);
-  goal.placing = goal.dealing = goal.scheduling = goal.synchronising = goal.tidying = goal.pruning = "";
-  goal.rest = progress.rest;
-  passes::schedule::Choice other = passes::schedule::choose(*kept, goal);
-  if (!meaning || other.tried.empty())
+  std::optional<passes::schedule::Meaning> meaning;
+  if (!kept || !(meaning = passes::schedule::meaningOf(*kept, silent)))
     return false;
   kept->name = job_.program.name;
+  choice = passes::schedule::choose(*kept, goal);
+  if (choice.tried.empty())
+    return false;
   job_.program = std::move(*kept);
   meaning_ = std::move(meaning);
-  choice = std::move(other);
   return true;
 }
 

@@ -5,7 +5,7 @@
 #include "compiler/outputs/dsl/calls.h"
 #include "compiler/outputs/dsl/program_text.h"
 #include "compiler/outputs/outputs.h"
-#include "compiler/pipeline.h"
+#include "passes/pipeline.h"
 
 #include <algorithm>
 #include <cctype>
@@ -17,8 +17,8 @@ namespace {
 /// A program from which the source may be written.
 struct Rewriting {
   ir::Program program;
-  std::string passes = pipeline(1, Stage::Tidy); ///< the passes that make the plan of it
-  std::string option = {};                       ///< the option that asks for these passes
+  std::string passes = passes::pipeline(1, passes::Stage::Tidy); ///< the passes that make the plan of it
+  std::string option = {};                                       ///< the option that asks for these passes
 };
 
 /// Returns `program` as a source. -O1 may neither cut nor join its calls, except those that were joined before.
@@ -37,8 +37,8 @@ std::vector<Rewriting> candidatesOf(const Job &job) {
   if (isScheduled && job.options.hasPasses && job.options.stopAfter.empty())
     candidates.push_back({dsl::cutIntoCalls(job.calls), job.options.passes, " --passes=" + job.options.passes});
   else if (isScheduled && !job.options.hasPasses && level != 0)
-    candidates.push_back(
-        {dsl::cutIntoCalls(job.calls), pipeline(level, Stage::Tidy), level == 1 ? "" : " -O" + std::to_string(level)});
+    candidates.push_back({dsl::cutIntoCalls(job.calls), passes::pipeline(level, passes::Stage::Tidy),
+                          level == 1 ? "" : " -O" + std::to_string(level)});
   else if (isScheduled && !job.options.hasPasses)
     candidates.push_back(asItStands(job.calls));
   candidates.push_back(asItStands(job.program));

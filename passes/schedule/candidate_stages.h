@@ -1,13 +1,13 @@
-// What the parts of Goal make of candidates, and which of what is open each part reads.
+// What the parts of the passes make of candidates, and which of what is open each part reads.
 #pragma once
 
 #include "passes/pass_manager.h"
-#include "passes/schedule/block_search.h"
-#include "passes/schedule/choose.h"
+#include "passes/schedule/candidate.h"
 #include "passes/schedule/least_blocks.h"
 
 #include "ir/program.h"
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -42,10 +42,10 @@ struct Passed {
 
 /// The parts of a candidate's way through passes.
 enum class Part : std::uint8_t {
-  Place,    ///< Goal::placing
-  Deal,     ///< Goal::dealing: it changes blocks alone
-  Schedule, ///< Goal::scheduling and tidying
-  Take,     ///< Goal::rest, and the time
+  Place,    ///< Stage::Place
+  Deal,     ///< Stage::Deal: it changes blocks alone
+  Schedule, ///< Stage::Schedule to Tidy
+  Take,     ///< Stage::Fit, and the time
 };
 
 /// Of what is open, that which `part` reads besides what the part before it has made; all else is as by default.
@@ -60,11 +60,7 @@ struct Made {
   /// After Part::Deal: the block of each statement, and what these have at least.
   std::vector<std::optional<std::uint32_t>> blocks = {};
   LeastBlocks least = {};
-  Candidate figures = {};     ///< after Part::Take
-  Excess excess = {};         ///< by how much it passes the target's limits
-  bool isMeasured = false;    ///< `excess` is of thread blocks, and not of what they have at least
-  bool lacksChannels = false; ///< it is refused because blocks have too many of them
-
+  Candidate figures = {}; ///< after Part::Take; before it, only what a refused candidate has
   bool isScheduled() const { return !passed.isRefused && !passed.warns; }
 };
 
@@ -79,6 +75,10 @@ public:
     if (std::shared_ptr<Made> known = find(key))
       return known;
     return add(key, run(key.read));
+  }
+  /// Returns how often `part` was run.
+  std::size_t count(Part part) const {
+    return std::ranges::count(made_, part, [](const auto &known) { return known.first.part; });
   }
 
 private:

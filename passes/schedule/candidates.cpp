@@ -50,36 +50,28 @@ std::optional<std::size_t> Candidates::find(const Open &open) const {
 }
 
 const Candidate &Candidates::tryOut(const Open &open, bool isOnly) {
-  Stage &stage = stages_.emplace_back();
+  Way &way = ways_.emplace_back();
   Candidate &candidate = tried_.emplace_back(Candidate{.open = open, .refused = true});
-  std::shared_ptr<Made> taken;
-  if (goal_.placing.empty()) {
-    Passed passed{program_};
-    apply(open, passed.program);
-    passed.holds = propertiesOf(passed.program);
-    taken = std::make_shared<Made>(take(std::move(passed), open, isOnly));
-  } else if (schedule(open, stage, isOnly)) {
-    const Passed &scheduled = stage.scheduled->passed;
-    taken = made_.of(Part::Take, stage.scheduled, open, [&](const Open &read) {
-      return take({scheduled.program, scheduled.holds, scheduled.one}, read, isOnly);
-    });
+  if (schedule(candidate, way, isOnly)) {
+    const Passed &scheduled = way.scheduled->passed;
+    candidate = made_
+                    .of(Part::Take, way.scheduled, open,
+                        [&](const Open &read) {
+                          return take({scheduled.program, scheduled.holds, scheduled.one}, read, isOnly);
+                        })
+                    ->figures;
+    candidate.open = open;
   }
-  if (!taken)
-    return candidate;
-  candidate = taken->figures;
-  candidate.open = open;
-  if (candidate.refused && taken->isMeasured)
-    stage.excess = taken->excess;
   return candidate;
 }
 
 bool Candidates::complete(std::size_t candidate) {
-  Stage &stage = stages_[candidate];
-  if (!stage.scheduled || !stage.scheduled->passed.one)
+  Way &way = ways_[candidate];
+  if (!way.scheduled || !way.scheduled->passed.one)
     return true;
   const Open &open = tried_[candidate].open;
-  stage.scheduled = std::make_shared<Made>(schedule(deal(open, stage.placed->passed).passed, false));
-  const Passed &whole = stage.scheduled->passed;
+  way.scheduled = std::make_shared<Made>(schedule(deal(open, way.placed->passed).passed, false));
+  const Passed &whole = way.scheduled->passed;
   if (!whole.isRefused && !take({whole.program, whole.holds}, open, true).figures.refused)
     return true;
   tried_[candidate].refused = true;
@@ -88,23 +80,30 @@ bool Candidates::complete(std::size_t candidate) {
 
 std::optional<Candidate> Candidates::finish(std::size_t candidate) const {
   const Open &open = tried_[candidate].open;
-  const Passed &passed = stages_[candidate].scheduled->passed;
+  const Passed &passed = ways_[candidate].scheduled->passed;
   Passed whole{passed.program, passed.holds};
-  if (!run(goal_.pruning, whole))
+  if (!run(Stage::Prune, Stage::Prune, whole))
     return std::nullopt;
   Candidate finished = take(std::move(whole), open, false).figures;
-  finished.open = open;
   return finished.refused ? std::nullopt : std::optional(finished);
 }
 
+void Candidates::finishRefused(std::size_t candidate) {
+  Passed whole{program_, propertiesOf(program_)};
+  apply(tried_[candidate].open, whole.program);
+  if (run(Stage::Place, Stage::Prune, whole))
+    tried_[candidate] = take(std::move(whole), tried_[candidate].open, false).figures;
+}
+
 /// False if a pass refuses the program.
-bool Candidates::run(std::string_view list, Passed &passed) const {
+bool Candidates::run(Stage from, Stage to, Passed &passed) const {
   PassManagerOptions options;
   options.target = goal_.target;
   PassManager passes(std::move(options), passed.holds);
-  passes.use("prune-sync", goal_.prune);
+  if (goal_.prune.run)
+    passes.use("prune-sync", goal_.prune);
   ir::DiagnosticEngine silent;
-  PassRun result{.ok = passes.add(list).empty(), .records = {}};
+  PassRun result{.ok = passes.add(pipeline(maxOptLevel, from, to)).empty(), .records = {}};
   if (result.ok)
     result = passed.one ? passes.run(*passed.one, silent) : passes.run(passed.program, silent, passed.analyses);
   passed.holds = passes.heldAtEnd();
@@ -117,14 +116,14 @@ bool Candidates::run(std::string_view list, Passed &passed) const {
 Made Candidates::place(const Open &read) const {
   Made made{.passed = {program_, propertiesOf(program_)}};
   apply(read, made.passed.program);
-  run(goal_.placing, made.passed);
+  run(Stage::Place, Stage::Place, made.passed);
   return made;
 }
 
 Made Candidates::deal(const Open &read, Passed placed) const {
   Made made{.passed = std::move(placed)};
   apply(read, made.passed.program);
-  if (made.passed.isRefused || !run(goal_.dealing, made.passed))
+  if (made.passed.isRefused || !run(Stage::Deal, Stage::Deal, made.passed))
     return made;
   made.least = leastBlocks(made.passed.program, made.passed.analyses);
   std::ranges::transform(made.passed.program.movement.statements, std::back_inserter(made.blocks), &ir::Move::block);
@@ -132,12 +131,12 @@ Made Candidates::deal(const Open &read, Passed placed) const {
 }
 
 /// True if the target refuses what is dealt out, however it is scheduled, or a GPU does not hold it.
-bool Candidates::isTooMuch(const Open &open, const LeastBlocks &least, Excess &excess) const {
-  if (least.blocks * open.instances > mostHeld_)
+bool Candidates::isTooMuch(const LeastBlocks &least, Candidate &candidate) const {
+  if (least.blocks * candidate.open.instances > mostHeld_)
     return true;
   if (!goal_.target.executor || least.operations <= goal_.target.executor->opsPerBlock)
     return false;
-  excess = {static_cast<double>(least.operations) / goal_.target.executor->opsPerBlock, least.blocks};
+  candidate.excess = {static_cast<double>(least.operations) / goal_.target.executor->opsPerBlock, least.blocks};
   return true;
 }
 
@@ -150,10 +149,8 @@ bool Candidates::isLikelyRefused(const LeastBlocks &least) const {
 
 /// By how much thread blocks pass the limits of the target.
 void Candidates::measure(const Passed &passed, std::uint32_t instances, Made &made) const {
-  if (!goal_.target.executor)
-    return;
-  made.excess = excessOf(passed.ranks(), *goal_.target.executor, instances);
-  made.isMeasured = true;
+  if (goal_.target.executor)
+    made.figures.excess = excessOf(passed.ranks(), *goal_.target.executor, instances);
 }
 
 /// True if a block has more channels of a type than the target takes: none of the passes that follow drops any.
@@ -170,7 +167,7 @@ bool Candidates::hasTooManyChannels(std::span<const ir::Rank> ranks) const {
          });
 }
 
-/// Goal::synchronising for one rank. False if not all ranks do the same.
+/// Stage::Synchronise for one rank. False if not all ranks do the same.
 bool Candidates::synchroniseOne(Passed &passed) const {
   ir::DiagnosticEngine silent;
   passed.one = synchroniseOneRank(passed.program, passed.analyses, goal_.target, silent);
@@ -181,19 +178,19 @@ bool Candidates::synchroniseOne(Passed &passed) const {
   return true;
 }
 
-/// Takes what is dealt out to blocks through Goal::scheduling, synchronising and tidying. Of what is refused, as of a
-/// block with too many operations, nothing is kept but by how much: large programs are large. `mayBeOne`: where all
-/// ranks do the same, one of them.
+/// Takes what is dealt out to blocks through Part::Schedule. Of what is refused, as of a block with too many
+/// operations, nothing is kept but by how much: large programs are large. `mayBeOne`: where all ranks do the same, one
+/// of them.
 Made Candidates::schedule(Passed dealt, bool mayBeOne) const {
   Made made{.passed = std::move(dealt)};
   Passed &passed = made.passed;
-  if (run(goal_.scheduling, passed) && (!mayBeOne || !synchroniseOne(passed)))
-    run(goal_.synchronising, passed);
+  if (run(Stage::Schedule, Stage::Schedule, passed) && (!mayBeOne || !synchroniseOne(passed)))
+    run(Stage::Synchronise, Stage::Synchronise, passed);
   if (!passed.isRefused) {
-    made.lacksChannels = passed.isRefused = hasTooManyChannels(passed.ranks());
-    if (passed.isRefused || run(goal_.tidying, passed))
+    made.figures.lacksChannels = passed.isRefused = hasTooManyChannels(passed.ranks());
+    if (passed.isRefused || run(Stage::Tidy, Stage::Tidy, passed))
       measure(passed, 1, made);
-    passed.isRefused |= made.excess.times > 1;
+    passed.isRefused |= made.figures.excess.times > 1;
   }
   passed.analyses = {};
   if (passed.isRefused) {
@@ -204,18 +201,19 @@ Made Candidates::schedule(Passed dealt, bool mayBeOne) const {
 }
 
 /// Takes a candidate up to Part::Schedule. False if it is refused.
-bool Candidates::schedule(const Open &open, Stage &stage, bool isOnly) {
+bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly) {
+  const Open &open = candidate.open;
   const bool isLast = isOnly && !goal_.target.executor; // which may refuse it
-  stage.placed = made_.of(Part::Place, nullptr, open, [&](const Open &read) { return place(read); });
-  const std::shared_ptr<Made> dealt = made_.of(Part::Deal, stage.placed, open, [&](const Open &read) {
-    return deal(read, isLast ? std::move(stage.placed->passed) : stage.placed->passed);
+  way.placed = made_.of(Part::Place, nullptr, open, [&](const Open &read) { return place(read); });
+  const std::shared_ptr<Made> dealt = made_.of(Part::Deal, way.placed, open, [&](const Open &read) {
+    return deal(read, isLast ? std::move(way.placed->passed) : way.placed->passed);
   });
-  if (dealt->passed.isRefused || isTooMuch(open, dealt->least, stage.excess))
+  if (dealt->passed.isRefused || isTooMuch(dealt->least, candidate))
     return false;
   const auto scheduled = [&](const Open &choices) {
     return made_.of(Part::Schedule, dealt, choices, [&](const Open &read) {
       // Nothing of what is dealt out is left once it was scheduled without relay blocks.
-      Passed passed = read.relayBlocks ? deal(choices, stage.placed->passed).passed : std::move(dealt->passed);
+      Passed passed = read.relayBlocks ? deal(choices, way.placed->passed).passed : std::move(dealt->passed);
       apply(read, passed.program);
       // Of a machine that is a mesh, not all ranks that are as far away are as near.
       return schedule(std::move(passed), !machine_.mesh && (!isOnly || isLikelyRefused(dealt->least)));
@@ -223,15 +221,15 @@ bool Candidates::schedule(const Open &open, Stage &stage, bool isOnly) {
   };
   Open plain = open;
   plain.relayBlocks = false;
-  stage.scheduled = scheduled(plain);
-  if (open.relayBlocks && stage.scheduled->lacksChannels)
-    stage.scheduled = scheduled(open);
-  stage.excess = stage.scheduled->excess;
-  stage.isMeasured = stage.scheduled->isMeasured;
-  return !stage.scheduled->passed.isRefused;
+  way.scheduled = scheduled(plain);
+  if (open.relayBlocks && way.scheduled->figures.lacksChannels)
+    way.scheduled = scheduled(open);
+  candidate.excess = way.scheduled->figures.excess;
+  candidate.lacksChannels = way.scheduled->figures.lacksChannels;
+  return !way.scheduled->passed.isRefused;
 }
 
-/// Takes a program through Goal::rest. It is refused as well if the machine or a GPU does not take it. `isOnly`: its
+/// Takes a program through Part::Take. It is refused as well if the machine or a GPU does not take it. `isOnly`: its
 /// time does not matter.
 Made Candidates::take(Passed passed, const Open &open, bool isOnly) const {
   const ir::Program &launch = passed.launch();
@@ -245,7 +243,7 @@ Made Candidates::take(Passed passed, const Open &open, bool isOnly) const {
   // Before instances are made, which may be very many blocks.
   if (launch.movement.statements.empty() && (!isHeld() || time::cannotRun(launch, machine_)))
     return made;
-  if (!run(goal_.rest, passed)) {
+  if (!run(Stage::Fit, Stage::Fit, passed)) {
     measure(passed, open.instances, made);
     return made;
   }

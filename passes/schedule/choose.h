@@ -2,6 +2,8 @@
 #pragma once
 
 #include "passes/pass_manager.h"
+#include "passes/pipeline.h"
+#include "passes/schedule/candidate.h"
 #include "passes/target.h"
 #include "passes/time/costs.h"
 #include "passes/time/machine.h"
@@ -9,8 +11,6 @@
 #include "ir/program.h"
 
 #include <cstdint>
-#include <span>
-#include <string_view>
 #include <vector>
 
 namespace mscclc::passes::schedule {
@@ -21,83 +21,36 @@ struct Goal {
   time::Runner runner = time::Runner::Executor;
   std::uint64_t messageBytes = 0; ///< of the input, or an AllGather's output
   const Target &target;
-  // What a candidate goes through before it is timed, as lists that PassManager::add takes. Candidates share what the
-  // first five make of them.
-  std::string_view placing;       ///< place and order
-  std::string_view dealing;       ///< cut: it changes blocks alone
-  std::string_view scheduling;    ///< share-scratch
-  std::string_view synchronising; ///< synchronise, of all ranks where they do not all do the same
-  std::string_view tidying;       ///< what follows, as far as it is the same for the program
-  std::string_view pruning;       ///< what takes long, and is for the best candidates alone
-  std::string_view rest;          ///< what a candidate goes through besides; with nothing before it, from place on
-  Pass prune = {};                ///< prune-sync, for programs that are only timed; needed if a list names it
-  bool keeps = true;              ///< what is chosen is handed out as the first five leave it
-};
-
-/// What is open in a program of statements.
-struct Open {
-  ir::Protocol protocol = ir::Protocol::Simple;
-  std::uint32_t instances = 1;
-  bool pull = false;          ///< reductions read other ranks' operands; else these are put into scratch
-  bool throughSwitch = false; ///< what the switch of a node can do goes through it
-  std::uint32_t blocks = 1;   ///< thread blocks that share a rank's peers, or those of each stage of a pipeline
-  std::uint64_t step = 0;     ///< bytes of a pipeline's unit, or 0
-  bool relayBlocks = false;   ///< blocks without data have the channels that others have too many of
-  friend auto operator<=>(const Open &, const Open &) = default;
-};
-
-/// One way to decide what is open.
-struct Candidate {
-  Open open;
-  bool refused = false;           ///< the target does not take it
-  double nanoseconds = 0;         ///< that the model gives a launch
-  double linkBytes = 0;           ///< of a launch, on the busiest link
-  std::uint64_t syncs = 0;        ///< signals, waits, semaphores' and barriers' blocks
-  std::uint64_t threadBlocks = 0; ///< of all ranks
+  int level = maxOptLevel; ///< of the passes that will run; candidates are compared as the highest makes them
+  Pass prune = {};         ///< replaces prune-sync for programs that are only timed
+  bool keeps = true;       ///< the program that is chosen is wanted as Stage::Tidy leaves it
 };
 
 /// What was chosen, and what it was compared with.
 struct Choice {
   Open open;
-  std::vector<Candidate> tried; ///< with what was chosen; as they are without Goal::pruning
-  /// The best of these, with what was chosen, as they are after all passes; nothing where that was not found out.
+  std::vector<Candidate> tried; ///< with what was chosen; figures are before Stage::Prune. Empty if nothing was chosen
+  /// The best of these with their figures after all passes; empty where they were not compared again.
   std::vector<Candidate> finished;
-  double nanoseconds = 0;       ///< that the model gives a launch
-  std::uint32_t candidates = 0; ///< tried
-  std::uint32_t refused = 0;    ///< of these, those that the target does not take
-  std::vector<PassRecord> done; ///< those that Goal::tidying ends, if the program has been through them
+  double nanoseconds = 0;       ///< of a launch, by the time model; 0 if it was not timed
+  std::uint32_t candidates = 0; ///< number of those tried
+  std::uint32_t refused = 0;    ///< number of those that the target does not take
+  std::vector<PassRecord> done; ///< of the passes to Stage::Tidy, if the program has been through them
 };
 
-/// Why a candidate was not taken.
-enum class TakenFor : std::uint8_t {
-  Time,         ///< it takes more than 2 % longer than the fastest
-  LinkBytes,    ///< what was taken moves fewer bytes over the busiest link
-  Syncs,        ///< as many bytes, but what was taken has fewer syncs
-  ThreadBlocks, ///< as many syncs, but what was taken has fewer thread blocks
-  Order         ///< as good, and tried later
-};
-/// Compares `other` with `taken`, which is the one that was. Both are of `among`, which is Choice::tried or finished;
-/// the other was not refused.
-TakenFor takenFor(std::span<const Candidate> among, const Candidate &taken, const Candidate &other);
-
-/// Decides the protocol and the number of instances where `program` leaves them open, and blocks, stages, pipeline
-/// steps, how reductions get at their operands and, in programs that may reassociate, what goes through switches:
-/// writes them into `program`, where place and the passes after it read them.
+/// Chooses the protocol and the number of instances where `program` leaves them open, and thread blocks, pipeline steps
+/// and how reductions get at their operands. In programs that may reassociate it also chooses what goes through a
+/// switch. Writes the choices into `program`, where place and the passes after it read them.
 ///
-/// Candidates are scheduled and timed, one choice after the other. Of those within 2 % of the fastest, those count
-/// whose bytes on the busiest link are within 2 % of the fewest; of these the one with the fewest syncs is taken, and
-/// of those the one with the fewest blocks. So far nothing is pruned, which makes some faster than others: the best one
-/// and the fastest others, three in all, go through Goal::pruning, and the best of these is taken by the same rule. Of
-/// a large program, that is left out. The more statements and operands a program has, the fewer candidates are tried,
-/// so that choosing takes about as long as compiling; where there is only one, it is not timed. Candidates that place
-/// makes the same of are placed once, and those that are dealt out the same are scheduled once; of ranks that do the
-/// same, one is scheduled and timed, but of what is taken all; of instances that do the same, one is timed. A candidate
-/// with more blocks than the program allows, or than a GPU holds at once, is refused; where the statements dealt out to
-/// blocks show that, or that they are too many for the target, it is not scheduled; where its blocks have too many
-/// channels for the target, it goes no further. Where the target takes none of those that are usual, more blocks are
-/// tried, as many as these show to be needed, and the other side of reductions. Where some have too many channels, all
-/// is searched once more with relay blocks (relays.h); of large programs, only if none fits. If it takes no candidate,
-/// the program stays as it is, but for relay blocks if they were tried, for the passes to say why.
+/// The search starts from one candidate and goes through a table of moves (choose.cpp). A move changes one choice. The
+/// search goes on from the changed candidate if that is better, and repeats the move. Some moves start the search anew.
+/// The larger a program is, the fewer candidates are tried. Where the first one is the only one, it is not timed.
+///
+/// The best candidate (bestOf) and the fastest others, three in all, then run through all passes, and the best of these
+/// is taken. For a large program this is left out. A candidate is refused if the target, the machine or the program's
+/// limit on blocks does not take it. Where all are refused, the one nearest to the limits is tried after all passes,
+/// because pruning makes blocks shorter. If that is refused, too, the program stays as it is for the passes to report
+/// why; it then has relay blocks if these were tried.
 Choice choose(ir::Program &program, const Goal &goal);
 
 } // namespace mscclc::passes::schedule

@@ -15,7 +15,6 @@
 #include "ir/structure.h"
 #include "ir/text.h"
 #include "passes/pass_manager.h"
-#include "passes/prune/prune_sync.h"
 #include "passes/schedule/choose.h"
 #include "passes/schedule/least_blocks.h"
 #include "passes/schedule/same_values.h"
@@ -58,7 +57,7 @@ public:
       if (!schedule(given, *meaning, seed, rest))
         return;
     if (holdsLeast(given, seed, most) && seed % 3 == 1)
-      choose(given, *meaning, seed, most);
+      choose(given, *meaning, seed);
   }
   bool tell() const {
     for (const auto &[kind, fault] : smallest_)
@@ -95,8 +94,7 @@ private:
   }
 
   /// What is left open is chosen. Where the program says how many blocks a rank may use, none has more.
-  bool choose(const ir::Program &given, const passes::schedule::Meaning &meaning, std::uint64_t seed,
-              const std::string &tidying) {
+  bool choose(const ir::Program &given, const passes::schedule::Meaning &meaning, std::uint64_t seed) {
     ir::Program open = given;
     ir::Movement &movement = open.movement;
     movement.chooseInstances = seed % 2 == 0;
@@ -110,24 +108,17 @@ private:
     const std::uint32_t most = pinned ? 0 : static_cast<std::uint32_t>(seed / 12 % 8);
     movement.mostBlocks = most != 0 ? most * (movement.chooseInstances ? 1 : open.instances) : 0;
     const passes::time::Machine machine = passes::time::findMachine("h100x8*16");
-    const std::string rest = "replicate-instances";
     const passes::schedule::Goal goal{.machine = machine,
                                       .runner = passes::time::Runner::Kernel,
                                       .messageBytes = std::uint64_t{1} << (10 + seed / 24 % 4 * 5),
-                                      .target = target_,
-                                      .placing = "place,order",
-                                      .dealing = "cut",
-                                      .scheduling = "share-scratch",
-                                      .synchronising = "synchronise",
-                                      .tidying = tidying,
-                                      .pruning = "prune-sync",
-                                      .rest = rest,
-                                      .prune = passes::createPruneSyncPass([](const ir::Program &) { return true; })};
+                                      .target = target_};
     ir::Program program = open;
     const passes::schedule::Choice choice = passes::schedule::choose(program, goal);
     ir::DiagnosticEngine diags;
     const std::string left =
-        choice.done.empty() ? "place,order,cut,share-scratch,synchronise," + tidying + "," + rest : rest;
+        (choice.done.empty() ? passes::pipeline(passes::maxOptLevel, passes::Stage::Place, passes::Stage::Tidy) + ","
+                             : "") +
+        "replicate-instances";
     if (!run(open, seed, left, program, diags, movement.mostBlocks != 0 && target_.executor))
       return false;
     if (std::ranges::any_of(program.ranks, [&](const ir::Rank &rank) {

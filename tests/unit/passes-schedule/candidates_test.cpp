@@ -1,43 +1,23 @@
-// Where all ranks do the same, a candidate is rank 0 alone; what is told of it is what holds for all ranks.
-#include "statements.h"
+// Candidates share what parts of the passes make, and where all ranks do the same, they are rank 0 alone. What is said
+// of them holds for the whole program.
+#include "alone.h"
 
 #include "ir/text.h"
-#include "passes/schedule/candidates.h"
-#include "passes/time/estimate.h"
 
 #include <string>
 
 namespace mscclc::passes::schedule {
 namespace {
 
-constexpr std::uint64_t messageBytes = std::uint64_t{1} << 20;
-
 /// What a program is tried for; refers to itself.
 struct Trial {
-  explicit Trial(ir::Program given, std::string_view targetName = "none", bool shares = true)
-      : program(std::move(given)), target(*findTarget(targetName)) {
-    if (!shares) { // one list: then all ranks are scheduled
-      goal.rest = all;
-      goal.placing = goal.dealing = goal.scheduling = goal.synchronising = goal.tidying = "";
-    }
-  }
+  explicit Trial(ir::Program given, std::string_view targetName = "none")
+      : program(std::move(given)), target(*findTarget(targetName)) {}
 
-  static constexpr std::string_view all = "place,order,cut,share-scratch,synchronise,fuse,lower-data-sync,infer-sync,"
-                                          "replicate-instances,fit-executor,check-executor";
   ir::Program program;
-  time::Machine machine = time::findMachine("h100x8");
+  time::Machine machine = time::findMachine("h100x8*2");
   Target target;
-  Goal goal{machine,
-            time::Runner::Executor,
-            messageBytes,
-            target,
-            "place,order",
-            "cut",
-            "share-scratch",
-            "synchronise",
-            "fuse,lower-data-sync,infer-sync",
-            "",
-            "replicate-instances,fit-executor,check-executor"};
+  Goal goal{.machine = machine, .messageBytes = std::uint64_t{1} << 20, .target = target};
   Candidates candidates{program, goal};
 };
 
@@ -94,57 +74,21 @@ std::string textOf(const ir::Program &program) {
 
 } // namespace
 
-TEST_CASE("what rank 0 takes is what all ranks take that do the same") {
-  std::uint32_t ofOneRank = 0;
+TEST_CASE("what is said of candidates holds for their programs") {
   for (const auto make : {allGather, ring, doubling})
-    for (const std::uint32_t perNode : {0u, 4u})
+    for (const std::uint32_t perNode : {0u, 4u}) {
+      Trial trial(make(8, perNode)); // in which candidates share what they can
       for (const ir::Protocol protocol : {ir::Protocol::Simple, ir::Protocol::LL})
         for (const bool pull : {false, true})
-          for (const std::uint32_t instances : {1u, 2u}) {
-            const ir::Program program = make(8, perNode);
+          for (const std::uint32_t instances : {1u, 2u})
             for (const std::uint32_t blocks : {1u, 4u}) {
-              INFO(program.movement.statements.size()
+              INFO(trial.program.movement.statements.size()
                    << " statements, " << perNode << " ranks a node, " << toString(protocol) << ", pull " << pull << ", "
                    << instances << " instances, " << blocks << " blocks");
               const Open open{.protocol = protocol, .instances = instances, .pull = pull, .blocks = blocks};
-              Trial one(program), whole(program, "none", false);
-              const Candidate &mine = one.candidates.tryOut(open, false);
-              const Candidate &theirs = whole.candidates.tryOut(open, false);
-              CHECK(mine.refused == theirs.refused);
-              CHECK(mine.nanoseconds == theirs.nanoseconds);
-              CHECK(mine.linkBytes == theirs.linkBytes);
-              CHECK(mine.syncs == theirs.syncs);
-              CHECK(mine.threadBlocks == theirs.threadBlocks);
-              const Stage &stage = one.candidates.stageOf(0);
-              REQUIRE((stage.scheduled && stage.scheduled->isScheduled()));
-              if (!stage.scheduled->passed.one)
-                continue;
-              ++ofOneRank;
-              REQUIRE(one.candidates.complete(0));
-              const ir::Program &completed = one.candidates.stageOf(0).scheduled->passed.program;
-              CHECK(completed.ranks[1].blocks.size() == completed.ranks[0].blocks.size());
+              checkIsAlone(trial.candidates.tryOut(open, false), trial.program, trial.goal);
             }
-          }
-  CHECK(ofOneRank > 60); // of 96
-}
-
-TEST_CASE("candidates share what parts make that read nothing in which they differ") {
-  const ir::Program program = ring(8, 0);
-  Trial trial(program);
-  const Open first{.blocks = 2};
-  Open instances = first, blocks = first, pull = first, packets = first;
-  instances.instances = 2;
-  blocks.blocks = 4;
-  pull.pull = true;
-  packets.protocol = ir::Protocol::LL;
-  for (const Open &open : {first, instances, blocks, pull, packets})
-    REQUIRE_FALSE(trial.candidates.tryOut(open, false).refused);
-  const auto stage = [&](std::size_t candidate) { return trial.candidates.stageOf(candidate); };
-  CHECK(stage(1).scheduled == stage(0).scheduled);
-  CHECK(stage(2).placed == stage(0).placed);
-  CHECK(stage(2).scheduled != stage(0).scheduled);
-  CHECK(stage(3).placed != stage(0).placed); // its reductions read what the others are given
-  CHECK(stage(4).placed != stage(0).placed);
+    }
 }
 
 TEST_CASE("a completed candidate is the program that its passes make") {
@@ -154,30 +98,13 @@ TEST_CASE("a completed candidate is the program that its passes make") {
       const Open open{.protocol = protocol, .blocks = 2};
       Trial trial(program);
       REQUIRE_FALSE(trial.candidates.tryOut(open, false).refused);
-      REQUIRE(trial.candidates.stageOf(0).scheduled->passed.one);
       REQUIRE(trial.candidates.complete(0));
 
       ir::Program alone = program;
       apply(open, alone);
-      PassManagerOptions options;
-      options.target = trial.target;
-      PassManager manager(std::move(options), propertiesOf(alone));
-      REQUIRE(manager.add("place,order,cut,share-scratch,synchronise,fuse,lower-data-sync,infer-sync").empty());
-      ir::DiagnosticEngine diags;
-      REQUIRE(manager.run(alone, diags).ok);
-      CHECK(textOf(trial.candidates.stageOf(0).scheduled->passed.program) == textOf(alone));
+      REQUIRE(runStages(alone, trial.target, Stage::Place, Stage::Tidy));
+      CHECK(textOf(trial.candidates.wayOf(0).scheduled->passed.program) == textOf(alone));
     }
-}
-
-TEST_CASE("a candidate that is the only one is that of all ranks, unless it is likely refused") {
-  Trial trial(allGather(8, 0), "mscclpp");
-  CHECK_FALSE(trial.candidates.tryOut({}, true).refused);
-  CHECK_FALSE(trial.candidates.stageOf(0).scheduled->passed.one);
-  Trial likely(ring(16, 0), "mscclpp"); // one block sums and passes on 15 shares
-  likely.candidates.tryOut({.blocks = 4}, true);
-  const Stage &stage = likely.candidates.stageOf(0);
-  REQUIRE(stage.scheduled);
-  CHECK((stage.scheduled->passed.isRefused || stage.scheduled->passed.one));
 }
 
 TEST_CASE("a candidate is refused when it is completed if another rank passes a limit") {
@@ -186,7 +113,6 @@ TEST_CASE("a candidate is refused when it is completed if another rank passes a 
                            << 30; // the last rank's share is farther than the executor's offsets reach
   Trial trial(program, "mscclpp");
   REQUIRE_FALSE(trial.candidates.tryOut({}, false).refused);
-  REQUIRE(trial.candidates.stageOf(0).scheduled->passed.one);
   CHECK_FALSE(trial.candidates.complete(0));
   CHECK(trial.candidates.tried()[0].refused);
 }

@@ -1,17 +1,13 @@
-// What candidates share while they are compared changes nothing of the choice.
-#include "statements.h"
+// Whatever is chosen, its figures are those of its program; and choices are tried where they may help.
+#include "alone.h"
 
 #include "passes/schedule/choose.h"
 
 #include <algorithm>
-#include <string>
 #include <string_view>
 
 namespace mscclc::passes::schedule {
 namespace {
-
-const std::string placing = "place,order", dealing = "cut", scheduling = "share-scratch", synchronising = "synchronise",
-                  tidying = "fuse,lower-data-sync,infer-sync", fitting = "replicate-instances,fit-executor";
 
 /// All ranks give to all; with `sums`, an all-reduce by shares.
 ir::Program allPairs(std::uint32_t ranks, bool sums) {
@@ -28,28 +24,18 @@ ir::Program allPairs(std::uint32_t ranks, bool sums) {
   return std::move(statements.program);
 }
 
-/// Of `program`, with the beginning of the passes shared or each candidate on its own.
-Choice chosen(ir::Program &program, std::uint64_t bytes, bool sharing, std::string_view targetName = "none",
+Choice chosen(ir::Program &program, std::uint64_t bytes, std::string_view targetName = "none",
               time::Runner runner = time::Runner::Kernel) {
   const time::Machine machine = time::findMachine("h100x8");
   const Target target = *findTarget(targetName);
-  const std::string all =
-      placing + "," + dealing + "," + scheduling + "," + synchronising + "," + tidying + "," + fitting;
-  Goal goal{machine, runner, bytes, target, "", "", "", "", "", "", all};
-  if (sharing) {
-    goal.placing = placing;
-    goal.dealing = dealing;
-    goal.scheduling = scheduling;
-    goal.synchronising = synchronising;
-    goal.tidying = tidying;
-    goal.rest = fitting;
-  }
-  return choose(program, goal);
+  return choose(program, {.machine = machine, .runner = runner, .messageBytes = bytes, .target = target});
 }
 
 } // namespace
 
-TEST_CASE("candidates that share passes come out as they do alone") {
+TEST_CASE("what is said of candidates holds for their programs, and the best is taken") {
+  const time::Machine machine = time::findMachine("h100x8");
+  const Target target = *findTarget("none");
   for (const bool sums : {false, true})
     for (const std::uint32_t mostBlocks : {0u, 4u})
       for (const std::uint64_t bytes : {std::uint64_t{8} << 10, std::uint64_t{1} << 20, std::uint64_t{64} << 20}) {
@@ -58,39 +44,43 @@ TEST_CASE("candidates that share passes come out as they do alone") {
         program.movement.mostBlocks = mostBlocks;
         program.movement.reassociate = sums;
         ir::Program scheduled = program;
-        const Choice together = chosen(scheduled, bytes, true), alone = chosen(program, bytes, false);
-        CHECK(together.open == alone.open);
-        CHECK_FALSE(together.done.empty()); // the program has been through the passes that candidates share
+        const Goal goal{.machine = machine, .runner = time::Runner::Kernel, .messageBytes = bytes, .target = target};
+        const Choice choice = choose(scheduled, goal);
+        for (const Candidate &one : choice.tried)
+          checkIsAlone(one, program, goal);
+        CHECK_FALSE(choice.done.empty()); // the program has been through the passes that candidates share
         CHECK(scheduled.movement.statements.empty());
-        CHECK(alone.done.empty());
-        CHECK_FALSE(program.movement.statements.empty());
-        CHECK(together.candidates > together.refused);
-        REQUIRE(together.tried.size() == alone.tried.size());
-        for (std::size_t i = 0; i < alone.tried.size(); ++i) {
-          INFO("candidate " << i);
-          const Candidate &one = together.tried[i], &other = alone.tried[i];
-          CHECK(one.open == other.open);
-          CHECK(one.refused == other.refused);
-          CHECK(one.nanoseconds == other.nanoseconds);
-          CHECK(one.linkBytes == other.linkBytes);
-          CHECK(one.syncs == other.syncs);
-          CHECK(one.threadBlocks == other.threadBlocks);
-        }
+        // The best by the figures in the end, as far as candidates were finished.
+        const auto &among = choice.finished.empty() ? choice.tried : choice.finished;
+        REQUIRE(bestOf(among));
+        CHECK(bestOf(among)->open == choice.open);
+        CHECK(scheduled.instances == choice.open.instances);
+        CHECK(scheduled.protocol == choice.open.protocol);
       }
 }
 
-TEST_CASE("candidates that are refused before they are scheduled are those that are refused after it") {
+TEST_CASE("where the program is wanted as it is, only the choices are written into it") {
+  const time::Machine machine = time::findMachine("h100x8");
+  const Target target = *findTarget("none");
+  ir::Program program = allPairs(8, true);
+  const Choice choice =
+      choose(program, {.machine = machine, .messageBytes = 1 << 20, .target = target, .keeps = false});
+  CHECK(choice.done.empty());
+  CHECK_FALSE(program.movement.statements.empty());
+  CHECK(program.movement.blocks == choice.open.blocks);
+  CHECK(program.movement.pull == choice.open.pull);
+}
+
+TEST_CASE("the search finds as many blocks as an executor's limits ask for") {
   for (const std::uint64_t bytes : {std::uint64_t{8} << 10, std::uint64_t{16} << 20}) {
-    ir::Program program = allPairs(72, false), scheduled = program;
-    const Choice together = chosen(scheduled, bytes, true, "mscclpp"), alone = chosen(program, bytes, false, "mscclpp");
-    CHECK(together.open == alone.open);
-    REQUIRE(together.tried.size() == alone.tried.size());
-    for (std::size_t i = 0; i < alone.tried.size(); ++i) {
-      INFO(bytes << " bytes, candidate " << i);
-      CHECK(together.tried[i].open == alone.tried[i].open);
-      CHECK(together.tried[i].refused == alone.tried[i].refused);
-    }
-    CHECK((together.refused > 0) == (bytes == std::uint64_t{8} << 10)); // what is unpacked by one block
+    ir::Program program = allPairs(72, false);
+    const Choice choice = chosen(program, bytes, "mscclpp");
+    INFO(bytes << " bytes");
+    REQUIRE_FALSE(choice.tried.empty());
+    CHECK((choice.refused > 0) == (bytes == std::uint64_t{8} << 10)); // what is unpacked by one block
+    for (const ir::Rank &rank : program.ranks)
+      for (const ir::ThreadBlock &block : rank.blocks)
+        CHECK(block.ops.size() <= executorLimits.front().opsPerBlock);
   }
 }
 
@@ -103,7 +93,7 @@ TEST_CASE("a candidate that a GPU cannot hold is refused, however many blocks th
   for (const auto &[runner, held] : {std::pair{time::Runner::Executor, 132u}, {time::Runner::Kernel, 264u}}) {
     std::uint32_t most = 0;
     ir::Program given = program;
-    for (const Candidate &one : chosen(given, std::uint64_t{1} << 30, true, "none", runner).tried) {
+    for (const Candidate &one : chosen(given, std::uint64_t{1} << 30, "none", runner).tried) {
       INFO(one.open.blocks << " blocks of " << held);
       CHECK(one.refused == (one.open.blocks * one.open.instances > held));
       most = std::max(most, one.open.blocks);
@@ -117,7 +107,7 @@ TEST_CASE("where a statement asks for packets, packets are tried for a long mess
     ir::Program program = allPairs(4, true);
     if (asks)
       program.movement.statements.back().packets = true;
-    const Choice choice = chosen(program, std::uint64_t{256} << 20, true);
+    const Choice choice = chosen(program, std::uint64_t{256} << 20);
     return std::ranges::any_of(choice.tried, [&](const Candidate &one) { return matches(one.open); });
   };
   const auto isPipeline = [](const Open &open) { return open.step != 0; };

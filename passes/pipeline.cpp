@@ -1,10 +1,10 @@
-#include "compiler/pipeline.h"
+#include "passes/pipeline.h"
 
 #include "ir/internal_error.h"
 
 #include <string_view>
 
-namespace mscclc::driver {
+namespace mscclc::passes {
 namespace {
 
 struct Step {
@@ -58,4 +58,4 @@ std::string pipeline(int optLevel, Stage from, Stage to) {
   return list;
 }
 
-} // namespace mscclc::driver
+} // namespace mscclc::passes

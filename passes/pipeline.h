@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace mscclc::driver {
+namespace mscclc::passes {
 
 inline constexpr int maxOptLevel = 2;
 
@@ -24,4 +24,4 @@ enum class Stage : std::uint8_t {
 /// blocks begins at Stage::Tidy, a program of statements at Stage::Place.
 std::string pipeline(int optLevel, Stage from, Stage to = Stage::Fit);
 
-} // namespace mscclc::driver
+} // namespace mscclc::passes
