@@ -120,14 +120,14 @@ std::set<std::uint32_t> numbersOfBlocks(const Facts &facts, const Open &open) {
 }
 
 /// Changes one choice.
-struct Move {
+struct ChoiceMove {
   bool startsAnew; ///< the search starts anew from what is changed; else it goes on from that if it is better
   /// Returns what to try instead of a candidate.
   Opens (*others)(const Facts &, const Candidate &from);
 };
 
 /// The search makes these moves in this order.
-constexpr Move moves[] = {
+constexpr ChoiceMove choiceMoves[] = {
     // Pull: reductions read their operands, which spares scratch and signals. Or other ranks put them into scratch,
     // which spares the way there and back. Of a large program, firstOf() takes the likelier one.
     {.startsAnew = false,
@@ -225,7 +225,7 @@ public:
         spent_ = 0; // without them, most were refused
       const Candidate start = score(starts[i]);
       Candidate best = start;
-      for (const Move &move : moves)
+      for (const ChoiceMove &move : choiceMoves)
         for (bool again = true; std::exchange(again, false);)
           for (const Open &open : move.others(facts_, move.startsAnew ? anew(start, best) : best))
             if (const std::size_t before = tried().size(); move.startsAnew) {
