@@ -52,7 +52,8 @@ def test_waiting_for_a_stream(stream, monkeypatch):
 
 def test_a_wait_that_takes_too_long(stream):
     aborted = []
-    call = work.CudaWork(Event(60), [], "all_reduce", timedelta(seconds=9), aborted.append)
+    abort = lambda reason: aborted.append(reason) or reason
+    call = work.CudaWork(Event(60), [], "all_reduce", timedelta(seconds=9), abort)
     for _ in range(2):  # it stays failed
         with pytest.raises(torch.distributed.DistBackendError, match="all_reduce is not done after 0.1 s; .*aborted"):
             call.wait(timedelta(seconds=0.1))

@@ -55,8 +55,8 @@ typedef struct MscclcCommunicatorOptions {
   const char *rendezvous;
   uint64_t setup_timeout_ms; /* how long a process waits for the others in a collective call; 0: 60 s */
   uint64_t wait_timeout_ms;  /* how long a wait in a kernel may take; 0: 10 s in debug builds, for ever in others */
-  /* A wait that takes so long is reported on stderr, again each time that long after, and goes on until its time-out. 0:
-   * 30 s. MSCCLC_NO_TIMEOUT: it is not reported. */
+  /* A wait that takes so long is reported on stderr, again each time that long after, and goes on until its time-out.
+   * 0: 30 s. MSCCLC_NO_TIMEOUT: it is not reported. */
   uint64_t report_after_ms;
   /* An exchange of the caller's (MPI_Allgather in place, a key-value store), by which the processes meet instead of at
    * `rendezvous`. `all` has `each` bytes for every process, in the order of their indices; this process's are filled

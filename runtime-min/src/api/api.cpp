@@ -264,6 +264,7 @@ int32_t mscclc_communicator_abort(MscclcCommunicator *communicator, const char *
 
 int32_t mscclc_communicator_detach_nccl(MscclcCommunicator *communicator) {
   return on(communicator, [](Communicator &c) {
+    c.watch().forgetLaunches(nullptr);
     c.engine().detach();
     return Status{};
   });

@@ -229,6 +229,8 @@ Instance::~Instance() {
 }
 
 void Instance::disconnect() {
+  if (!local_.empty())
+    communicator_.watch().forgetLaunches(local_.front().status);
   sync_->disconnect();
   scratch_->disconnect();
 }

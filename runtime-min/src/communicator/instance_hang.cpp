@@ -17,9 +17,10 @@ void Instance::addLaunches(hang::Report &report) const {
       value = __atomic_load_n(from, __ATOMIC_RELAXED);
     return onHost || communicator_.platform().copy(communicator_.device(0), &value, from, sizeof(value)).ok();
   };
+  const std::vector<uint32_t> gone = communicator_.engine().meeting().lostRanks(); // and with them their memory
   for (uint32_t rank = 0; rank < kernel_.ranks; ++rank) {
     char *const part = sync_->at(0, rank);
-    if (part == nullptr || infos_[rank].blocks == 0 || hang::holds(report.lost, rank))
+    if (part == nullptr || infos_[rank].blocks == 0 || hang::holds(gone, rank))
       continue;
     const SyncLayout layout(infos_[rank]);
     uint64_t launches = 0, bytes = 0;

@@ -45,6 +45,7 @@ void Watch::stop() {
 }
 
 void Watch::describe(HangNames names, hang::Report known, std::function<std::vector<uint32_t>()> lost) {
+  const std::scoped_lock lock(reading_, mutex_);
   names_ = std::move(names);
   known_ = std::move(known);
   lost_ = std::move(lost);
@@ -64,13 +65,25 @@ void Watch::remove(MscclcStatus *status) {
       entries_.end());
 }
 
+void Watch::forgetLaunches(const MscclcStatus *status) {
+  const std::scoped_lock lock(reading_, mutex_);
+  for (WatchedRank &entry : entries_)
+    if (status == nullptr || entry.status == status)
+      entry.addLaunches = nullptr;
+}
+
 Status Watch::health() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return failure_;
 }
 
 bool Watch::fail(const Status &reason) {
-  std::vector<uint32_t> lost = lost_ ? lost_() : std::vector<uint32_t>();
+  std::function<std::vector<uint32_t>()> askLost;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    askLost = lost_;
+  }
+  std::vector<uint32_t> lost = askLost ? askLost() : std::vector<uint32_t>();
   bool first = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -117,8 +130,10 @@ hang::Report Watch::gather(uint32_t &more) {
 
 void Watch::check() {
   bool isNew = false;
+  HangNames names;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    names = names_;
     isNew = !failed_ && anyAborted();
     if (stopping_ || explained_ || (!failed_ && !isNew))
       return;
@@ -144,7 +159,7 @@ void Watch::check() {
       failure_.text += '\n' + text;
     reason = failure_;
   }
-  dumpHang(names_, reason, report);
+  dumpHang(names, reason, report);
   isDescribed_.store(true, std::memory_order_release);
 }
 

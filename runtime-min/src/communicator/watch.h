@@ -45,6 +45,8 @@ public:
   void add(WatchedRank rank);
   /// Waits until no report is made of it.
   void remove(MscclcStatus *status);
+  /// The memory of other ranks goes: launches of this rank's instance are read no more. Null: none are, of any.
+  void forgetLaunches(const MscclcStatus *status);
   /// A launch of these has begun, or is captured, and its `mayRun` says so.
   void launched();
 

@@ -156,8 +156,8 @@ def killed(_):
                  for rank in range(2)]
         expect(ranks[1], code=-9)
         reason = r"process \d+ \(rank 1\) ended"
-        expect(ranks[0], f"mscclc: a communicator has failed: {reason}", f"state 6, {reason}", "call 6",
-               r"aborted in 0\.\d s")
+        expect(ranks[0], f"mscclc: a communicator has failed: {reason}", f"state 6, {reason}",
+               "cause: rank 1 died: its process has ended", "call 6", r"aborted in 0\.\d s")
 
 
 def windows(_):

@@ -97,8 +97,8 @@ template <class Word> MSCCLC_DEVICE void storeAs(void *p, const Word &v) {
     *static_cast<Word *>(p) = v;
 }
 
-/// The same value, of which the compiler knows no more: it neither computes it anew where it is used, nor what is made of
-/// it where that is not needed.
+/// The same value, of which the compiler knows no more: it neither computes it anew where it is used, nor what is made
+/// of it where that is not needed.
 MSCCLC_DEVICE uint32_t apart(uint32_t v) {
   asm volatile("" : "+r"(v));
   return v;
