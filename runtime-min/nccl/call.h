@@ -33,16 +33,8 @@ enum Result : int {
 
 /// The calls of NCCL: collectives, by their numbers in the table, and what is none.
 enum class Kind : uint8_t {
-#define CALL(kind) kind = static_cast<uint8_t>(collectives::Kind::kind)
-  CALL(AllReduce),
-  CALL(AllGather),
-  CALL(ReduceScatter),
-  CALL(AllToAll),
-  CALL(Broadcast),
-  CALL(Reduce),
-  CALL(Gather),
-  CALL(Scatter),
-#undef CALL
+#define CALL(name, kind, ...) kind = static_cast<uint8_t>(collectives::Kind::kind),
+#include "functions.def"
   Send = 0xfe,
   Recv = 0xff
 };

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <string_view>
+#include <type_traits>
 
 extern "C" __attribute__((visibility("hidden"), used)) void mscclc_nccl_fill();
 
@@ -151,51 +152,12 @@ void fillJumps(void *handle) {
 #include "functions.def"
 }
 
+/// A function that returns a text, and no error code, is null where it is missing.
 void fillOwn(void *handle, Real &f) {
-#define MSCCLC_OWN(name, member) find(handle, #name, address(missing_##name), f.member);
-  MSCCLC_OWN(ncclAllReduce, allReduce)
-  MSCCLC_OWN(ncclAllGather, allGather)
-  MSCCLC_OWN(ncclReduceScatter, reduceScatter)
-  MSCCLC_OWN(ncclBroadcast, broadcast)
-  MSCCLC_OWN(ncclReduce, reduce)
-  MSCCLC_OWN(ncclAlltoAll, allToAll)
-  MSCCLC_OWN(ncclGather, gather)
-  MSCCLC_OWN(ncclScatter, scatter)
-  MSCCLC_OWN(ncclAllReduceConfig, allReduceConfig)
-  MSCCLC_OWN(ncclAllGatherConfig, allGatherConfig)
-  MSCCLC_OWN(ncclReduceScatterConfig, reduceScatterConfig)
-  MSCCLC_OWN(ncclBroadcastConfig, broadcastConfig)
-  MSCCLC_OWN(ncclReduceConfig, reduceConfig)
-  MSCCLC_OWN(ncclAlltoAllConfig, allToAllConfig)
-  MSCCLC_OWN(ncclGatherConfig, gatherConfig)
-  MSCCLC_OWN(ncclScatterConfig, scatterConfig)
-  MSCCLC_OWN(ncclSend, send)
-  MSCCLC_OWN(ncclRecv, recv)
-  MSCCLC_OWN(ncclGroupStart, groupStart)
-  MSCCLC_OWN(ncclGroupEnd, groupEnd)
-  MSCCLC_OWN(ncclGroupSimulateEnd, groupSimulateEnd)
-  MSCCLC_OWN(ncclCommInitRank, commInitRank)
-  MSCCLC_OWN(ncclCommInitRankConfig, commInitRankConfig)
-  MSCCLC_OWN(ncclCommInitAll, commInitAll)
-  MSCCLC_OWN(ncclCommInitRankScalable, commInitRankScalable)
-  MSCCLC_OWN(ncclCommDestroy, commDestroy)
-  MSCCLC_OWN(ncclCommAbort, commAbort)
-  MSCCLC_OWN(ncclCommGetAsyncError, commGetAsyncError)
-  MSCCLC_OWN(ncclCommCount, commCount)
-  MSCCLC_OWN(ncclCommUserRank, commUserRank)
-  MSCCLC_OWN(ncclCommCuDevice, commCuDevice)
-  MSCCLC_OWN(ncclCommRegister, commRegister)
-  MSCCLC_OWN(ncclCommDeregister, commDeregister)
-  MSCCLC_OWN(ncclCommWindowRegister, commWindowRegister)
-  MSCCLC_OWN(ncclCommWindowDeregister, commWindowDeregister)
-  MSCCLC_OWN(ncclMemAlloc, memAlloc)
-  MSCCLC_OWN(ncclMemFree, memFree)
-  MSCCLC_OWN(ncclRedOpCreatePreMulSum, redOpCreatePreMulSum)
-  MSCCLC_OWN(ncclRedOpDestroy, redOpDestroy)
-#undef MSCCLC_OWN
-  // Null where they are missing: they return texts.
-  find(handle, "ncclGetErrorString", nullptr, f.getErrorString);
-  find(handle, "ncclGetLastError", nullptr, f.getLastError);
+#define REAL(name, member, result, ...)                                                                                \
+  find(handle, #name, std::is_same_v<result, int> ? address(missing_##name) : nullptr, f.member);
+#define ASKED REAL
+#include "functions.def"
 }
 
 /// All code of a library lies between these addresses.
@@ -277,11 +239,26 @@ const Opened &opened() {
 }
 
 /// By the function that takes a configuration, if the call has one.
-template <class Plain, class WithConfig, class... A>
-int pass(const Call &call, Plain plain, WithConfig withConfig, A... arguments) {
+int pass(const Call &call, auto plain, auto withConfig, auto... arguments) {
   if (call.foreignConfig != nullptr)
     return withConfig(arguments..., call.foreignConfig);
   return call.config ? withConfig(arguments..., &*call.config) : plain(arguments...);
+}
+
+// A collective by the parameters of its functions: those that differ are the operation, the root, or both.
+using Plain = int (*)(const void *, void *, size_t, int, Comm, cudaStream_t);
+using WithOne = int (*)(const void *, void *, size_t, int, int, Comm, cudaStream_t);
+using WithBoth = int (*)(const void *, void *, size_t, int, int, int, Comm, cudaStream_t);
+
+int passCollective(const Call &c, Plain plain, auto withConfig) {
+  return pass(c, plain, withConfig, c.send, c.recv, c.count, c.type, c.comm, c.stream);
+}
+int passCollective(const Call &c, WithOne plain, auto withConfig) {
+  const bool reduces = of(static_cast<collectives::Kind>(c.kind)).reduces();
+  return pass(c, plain, withConfig, c.send, c.recv, c.count, c.type, reduces ? c.op : c.root, c.comm, c.stream);
+}
+int passCollective(const Call &c, WithBoth plain, auto withConfig) {
+  return pass(c, plain, withConfig, c.send, c.recv, c.count, c.type, c.op, c.root, c.comm, c.stream);
 }
 
 } // namespace
@@ -312,23 +289,10 @@ std::string refusal() {
 int passOn(const Call &c) {
   const Real &nccl = real();
   switch (c.kind) {
-  case Kind::AllReduce:
-    return pass(c, nccl.allReduce, nccl.allReduceConfig, c.send, c.recv, c.count, c.type, c.op, c.comm, c.stream);
-  case Kind::AllGather:
-    return pass(c, nccl.allGather, nccl.allGatherConfig, c.send, c.recv, c.count, c.type, c.comm, c.stream);
-  case Kind::ReduceScatter:
-    return pass(c, nccl.reduceScatter, nccl.reduceScatterConfig, c.send, c.recv, c.count, c.type, c.op, c.comm,
-                c.stream);
-  case Kind::AllToAll:
-    return pass(c, nccl.allToAll, nccl.allToAllConfig, c.send, c.recv, c.count, c.type, c.comm, c.stream);
-  case Kind::Broadcast:
-    return pass(c, nccl.broadcast, nccl.broadcastConfig, c.send, c.recv, c.count, c.type, c.root, c.comm, c.stream);
-  case Kind::Reduce:
-    return pass(c, nccl.reduce, nccl.reduceConfig, c.send, c.recv, c.count, c.type, c.op, c.root, c.comm, c.stream);
-  case Kind::Gather:
-    return pass(c, nccl.gather, nccl.gatherConfig, c.send, c.recv, c.count, c.type, c.root, c.comm, c.stream);
-  case Kind::Scatter:
-    return pass(c, nccl.scatter, nccl.scatterConfig, c.send, c.recv, c.count, c.type, c.root, c.comm, c.stream);
+#define CALL(name, kind, member, ...)                                                                                  \
+  case Kind::kind:                                                                                                     \
+    return passCollective(c, nccl.member, nccl.member##Config);
+#include "functions.def"
   case Kind::Send:
     return nccl.send(c.send, c.count, c.type, c.root, c.comm, c.stream);
   case Kind::Recv:

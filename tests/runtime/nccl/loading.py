@@ -47,7 +47,8 @@ def by_ctypes(_):
 
 def load(options):
     library = ctypes.CDLL("libnccl.so.2")
-    names = re.findall(r"^(?:OWN|JUMP)\((\w+)\)", pathlib.Path(options.functions).read_text(), re.M)
+    rows = re.findall(r"^(OWN|REAL|CALL|JUMP|ASKED)\((\w+)", pathlib.Path(options.functions).read_text(), re.M)
+    names = [name for _, name in rows] + [name + "Config" for kind, name in rows if kind == "CALL"]
     assert len(names) > 90, names
     for name in names + ["p" + name for name in names] + ["mscclc_nccl_set_selector"]:
         getattr(library, name)
