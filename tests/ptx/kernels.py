@@ -1,50 +1,97 @@
 #!/usr/bin/env python3
-"""Runs the kernels of samples on the PTX machine, and prints what was found: kernels.py [--quick] [--build DIR]
-[--schedules N] [--types LIST] [SAMPLE...]. With --quick, a few samples, for the test suite. Exits with 1 on a
-finding."""
+"""Runs the kernels of samples on the PTX machine, and prints what was found:
+kernels.py [--quick | --full] [--schedules N] [--types LIST] [SAMPLE...].
+
+With --quick, a few samples, for the test suite. With --full, all that there is: every sample with all element types, with
+and without staging and graphs; some with 8 ranks, and with 64 threads a block. On two cores that takes about two hours.
+Exits with 1 on a finding."""
 import argparse
+import concurrent.futures
+import dataclasses
 import pathlib
 import sys
 import time
 
 import kernels_on_cpu
+from kernels_on_cpu import ROOT
 
-QUICK = ["allgather_hierarchical", "allreduce_packets", "allreduce_pipeline", "auto/allreduce_ring",
-         "reducescatter_allpairs"]
+SAMPLES = ROOT / "samples"
+QUICK = ["allgather_hierarchical", "allreduce_packets", "allreduce_pipeline", "auto/allreduce_nvls",
+         "auto/allreduce_ring", "reducescatter_allpairs"]
+OTHERS = [ROOT / "tests/ptx/copied_nvls.cpp",
+          ROOT / "tests/conformance/plans/single_node/allgather_nvls_zero_copy_pkt.ranks=4.json"]
+LARGE = ["allreduce_allpairs", "allreduce_packets", "auto/allreduce_nvls"]  # with 8 ranks
+WIDE = ["allreduce_ring", "allreduce_packets"]  # with 64 threads a block
 
 
-def name_of(program):
-    return program.relative_to(kernels_on_cpu.ROOT).as_posix().removeprefix("samples/")
+@dataclasses.dataclass
+class Case:
+    program: pathlib.Path
+    ranks: int = 4
+    threads: int = 32
+    modes: tuple = ((False, False),)  # staging, graph
+
+    def __str__(self):
+        name = self.program.relative_to(ROOT).as_posix().removeprefix("samples/")
+        return (name + (f", {self.ranks} ranks" if self.ranks != 4 else "") +
+                (f", {self.threads} threads" if self.threads != 32 else ""))
+
+
+def cases_of(options):
+    def named(names):
+        return [SAMPLES / f"{name}.cpp" for name in names]
+
+    if options.samples or options.quick:
+        modes = ((options.staging, options.graph),)
+        return [Case(program.resolve(), threads=options.threads, modes=modes)
+                for program in options.samples or named(QUICK)]
+    programs = sorted([*SAMPLES.glob("*.cpp"), *SAMPLES.glob("auto/*.cpp")]) + OTHERS
+    if not options.full:
+        return [Case(program) for program in programs]
+    modes = ((False, False), (True, False), (False, True), (True, True))
+    return [*(Case(program, modes=modes) for program in programs), *(Case(program, ranks=8) for program in named(LARGE)),
+            *(Case(program, threads=64) for program in named(WIDE))]
+
+
+def run_case(machine, case, schedules):
+    """What was printed, and the results."""
+    began = time.monotonic()
+    kernel = pathlib.Path(machine.folder.name, f"{case.program.stem}-{hash(str(case)) & 0xffffff:x}.cu")
+    kernels_on_cpu.emit(machine.options, case.program, kernel, case.ranks)
+    library = machine.compile(kernel)
+    lines, results = [], []
+    for staging, graph in case.modes:
+        for seed in range(1, schedules + 1):
+            result = machine.run(library, seed, case.threads, staging, graph)
+            results.append(result)
+            how = ("staged " if staging else "") + ("graph " if graph else "")
+            lines.append(f"{case}: {how}{result.summary.removeprefix('ptx: ')}")
+            lines += result.findings
+    lines.append(f"  {time.monotonic() - began:.1f} s")
+    return "\n".join(lines), results
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("samples", nargs="*", type=pathlib.Path)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--schedules", type=int, help="of each kernel [2; with --quick 1]")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2, help="cases at once [2]")
+    parser.add_argument("--schedules", type=int, default=1, help="of each case [1]")
     kernels_on_cpu.add_options(parser)
     options = parser.parse_args()
-    folder = kernels_on_cpu.ROOT / "samples"
-    samples = options.samples or ([folder / f"{name}.cpp" for name in QUICK] if options.quick else
-                                  sorted([*folder.glob("*.cpp"), *folder.glob("auto/*.cpp")]))
+    if options.full:
+        options.types = "all"
     machine = kernels_on_cpu.Machine(options)
-    launches = schedules = 0
-    found = []
-    for sample in map(pathlib.Path.resolve, samples):
-        began = time.monotonic()
-        kernel = pathlib.Path(machine.folder.name, sample.stem + ".cu")
-        kernels_on_cpu.emit(options, sample, kernel)
-        library = machine.compile(kernel)
-        for seed in range(1, (options.schedules or (1 if options.quick else 2)) + 1):
-            result = machine.run(library, seed)
-            launches += result.launches
-            schedules += 1
-            print(f"{name_of(sample)}: {result.summary.removeprefix('ptx: ')}", flush=True)
-            if result.findings:
-                found.append(sample.name)
-                print("\n".join(result.findings))
-        print(f"  {time.monotonic() - began:.1f} s", flush=True)
-    print(f"{len(samples)} kernels, {schedules} schedules, {launches} launches, {len(found)} with findings")
+    cases, results, found = cases_of(options), [], 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for text, some in pool.map(lambda case: run_case(machine, case, options.schedules), cases):
+            print(text, flush=True)
+            results += some
+            found += any(result.findings for result in some)
+    print(f"{len(cases)} kernels, {sum(r.forms for r in results)} runs of a type, operation and packet, "
+          f"{len(results)} schedules, {sum(r.launches for r in results)} launches, "
+          f"{sum(r.instructions for r in results)} instructions, {found} kernels with findings")
     return 1 if found else 0
 
 

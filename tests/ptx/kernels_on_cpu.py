@@ -4,6 +4,7 @@ The client is a program of the product's runtime, on its CUDA platform, so that 
 those of the product. Preloaded are the library mscclc-ptx, whose device is the machine, and the fake of CUDA of
 tests/runtime."""
 import dataclasses
+import itertools
 import os
 import pathlib
 import re
@@ -16,6 +17,7 @@ import kernel_text
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HEADERS = ROOT / "runtime-min" / "include"
+TYPES = re.findall(r"^MSCCLC_DTYPE\(.*, (\w+)\)", (HEADERS / "mscclc" / "dtypes.def").read_text(), re.MULTILINE)
 
 
 class DoesNotCompile(Exception):
@@ -26,7 +28,7 @@ def add_options(parser):
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release", help="build folder")
     parser.add_argument("--nvcc", default="nvcc", help="the CUDA compiler [nvcc]")
     parser.add_argument("--arch", default="90", help="virtual architecture that PTX is for: 80, 90 or 100 [90]")
-    parser.add_argument("--types", default="float", help="element types, with commas between them [float]")
+    parser.add_argument("--types", default="float", help="element types, with commas between them, or all [float]")
     parser.add_argument("--threads", type=int, default=32, help="threads of a block, at most [32]")
     parser.add_argument("--sizes", default="1024,260,5120", help="of the launches in a row, in bytes [1024,260,5120]")
     parser.add_argument("--staging", action="store_true", help="the kernel copies its user's memory")
@@ -40,13 +42,15 @@ class Result:
     findings: list
     launches: int = 0
     races: int = 0
+    instructions: int = 0
+    forms: int = 0  # types, operations and packets
 
 
 class Machine:
     def __init__(self, options):
         self.options = options
         self.folder = tempfile.TemporaryDirectory(prefix="mscclc-ptx-")
-        self.libraries = 0
+        self.libraries = itertools.count()
         found = {name: [path for path in options.build.rglob(name) if path.is_file()] for name in
                  ("libmscclc-ptx.so", "libcuda_fake.so", "on_fake/libmscclc_runtime.so.*", "mscclc-ptx-client")}
         missing = [name for name, paths in found.items() if not paths]
@@ -56,9 +60,8 @@ class Machine:
 
     def compile(self, kernel, headers=HEADERS):
         """A library with the kernel's PTX as text."""
-        self.libraries += 1
-        library = pathlib.Path(self.folder.name, f"kernel{self.libraries}.so")
-        types = self.options.types.replace(",", "\\,")
+        library = pathlib.Path(self.folder.name, f"kernel{next(self.libraries)}.so")
+        types = "\\,".join(TYPES) if self.options.types == "all" else self.options.types.replace(",", "\\,")
         arch = self.options.arch
         run = subprocess.run([self.options.nvcc, "-std=c++17", "-gencode", f"arch=compute_{arch},code=compute_{arch}",
                               "-lineinfo", "--no-compress", "-cudart", "none", "-shared", "-Xcompiler", "-fPIC",
@@ -68,11 +71,13 @@ class Machine:
             raise DoesNotCompile(run.stderr)
         return library
 
-    def run(self, library, seed):
+    def run(self, library, seed, threads=None, staging=None, graph=None):
         """Three launches in a row, twice, of each type and packet, on all ranks, with results checked."""
         options = self.options
-        command = [str(self.client), "--threads", str(options.threads), "--sizes", options.sizes,
-                   *(["--staging"] if options.staging else []), *(["--graph"] if options.graph else []), str(library)]
+        command = [str(self.client), "--threads", str(threads or options.threads), "--sizes", options.sizes]
+        command += ["--staging"] if (options.staging if staging is None else staging) else []
+        command += ["--graph"] if (options.graph if graph is None else graph) else []
+        command.append(str(library))
         environment = {**os.environ, "LD_PRELOAD": ":".join(map(str, self.preloaded)), "MSCCLC_PTX_SEED": str(seed),
                        "CUDA_FAKE_DEVICES": "16", "CUDA_FAKE_MULTICAST": "1"}
         try:
@@ -87,17 +92,19 @@ class Machine:
             findings = [f"ptx: seed {seed}: exit code {run.returncode}", *lines, *run.stdout.splitlines()[-3:]]
         if summary is None:
             return Result(f"ptx: seed {seed}: no summary", findings or lines or ["nothing ran"])
-        launches, races = re.search(r"(\d+) launches", summary), re.search(r"(\d+) races", summary)
-        return Result(summary, findings, int(launches.group(1)), int(races.group(1)))
+        launches, races, instructions = (int(re.search(rf"(\d+) {what}", summary).group(1))
+                                         for what in ("launches", "races", "instructions"))
+        return Result(summary, findings, launches, races, instructions, run.stdout.count(" wrong\n"))
 
 
-def emit(options, program, output):
-    """Writes the kernel of a sample, or of a plan. Samples have four ranks, and message sizes at which the compiler
+def emit(options, program, output, ranks=4):
+    """Writes the kernel of a sample, or of a plan. Samples have `ranks` ranks, and message sizes at which the compiler
     takes few blocks."""
     parameters, size = [], None
     if program.suffix == ".cpp":
         isAuto, isHierarchical = program.parent.name == "auto", "hierarchical" in program.name
-        parameters = (["nodes=2", "gpus=2"] if isAuto else ["gpusPerNode=2"]) if isHierarchical else ["ranks=4"]
+        parameters = ([["gpusPerNode=2"], ["nodes=2", f"gpus={ranks // 2}"]][isAuto] if isHierarchical
+                      else [f"ranks={ranks}"])
         size = "4K" if isAuto else None
     mscclc = str(options.build / "compiler" / "mscclc")
     output.write_text(kernel_text.of_algorithm(mscclc, str(program), parameters, size))

@@ -3,7 +3,7 @@
 // and misses faults.
 #include "catch.h"
 
-#include "machine.h"
+#include "litmus.h"
 
 #include <cstring>
 
@@ -11,98 +11,16 @@ using namespace mscclc::ptx;
 
 namespace {
 
-constexpr unsigned mostResults = 4;
-
-/// One letter names a location of 8 bytes, in brackets, an upper one by its multicast address; %rd1 to %rd9 are free.
-/// `out N, %rdM;` makes a register result N.
-struct Litmus {
-  std::vector<std::string> threads; ///< each is a block of one thread
-  bool oneDevice = false;           ///< else each is on a device of its own
-};
-
-std::string entryOf(const std::string &body, unsigned number) {
-  std::string text;
-  for (std::size_t i = 0; i < body.size(); ++i) {
-    if (body[i] == '[' && body.at(i + 2) == ']') {
-      const bool isMulticast = body[i + 1] < 'a';
-      text +=
-          (isMulticast ? "[%rd92+" : "[%rd90+") + std::to_string(64 * (body[i + 1] - (isMulticast ? 'A' : 'a'))) + "]";
-      i += 2;
-    } else if (body.substr(i, 4) == "out ") {
-      text += "st.global.u64 [%rd91+" + std::to_string(8 * (body.at(i + 4) - '0')) + "],";
-      i += 5;
-    } else {
-      text += body[i];
-    }
-  }
-  return ".entry t" + std::to_string(number) + "(.param .u64 p0, .param .u64 p1, .param .u64 p2) {\n" +
-         ".reg .b64 %rd<99>;\nld.param.u64 %rd90, [p0];\nld.param.u64 %rd91, [p1];\nld.param.u64 %rd92, [p2];\n" +
-         text + "\nret;\n}\n";
+Seen run(const std::vector<std::string> &bodies, bool oneDevice = false, std::uint64_t schedules = 300) {
+  return runLitmus(Litmus::of(bodies, oneDevice), schedules);
 }
 
-/// All as one entry, whose blocks differ.
-std::string blocksOf(const std::vector<std::string> &threads) {
-  std::string text = ".entry all(.param .u64 p0, .param .u64 p1, .param .u64 p2) {\n.reg .b64 %rd<99>;\n.reg .pred "
-                     "%p<9>;\n.reg .b32 %r<9>;\n"
-                     "mov.u32 %r1, %ctaid.x;\n";
-  for (std::size_t i = 0; i < threads.size(); ++i) {
-    std::string one = entryOf(threads[i], 0);
-    one = one.substr(one.find("ld.param"));
-    one.resize(one.rfind("}"));
-    text += "setp.ne.u32 %p1, %r1, " + std::to_string(i) + ";\n@%p1 bra L" + std::to_string(i) + ";\n" + one + "L" +
-            std::to_string(i) + ":\n";
-  }
-  return text + "ret;\n}\n";
-}
-
-using Outcome = std::vector<std::uint64_t>;
-struct Seen {
-  std::set<Outcome> outcomes;
-  std::set<std::string> races;
-  bool has(const Outcome &outcome) const {
-    Outcome padded = outcome;
-    padded.resize(mostResults);
-    return outcomes.contains(padded);
-  }
-};
-
-constexpr std::uint64_t multicastBase = 1 << 20; ///< of addresses that stand for those of the locations alone
-
-Seen run(const Litmus &litmus, std::uint64_t schedules = 300) {
+/// A module of kernels of one thread.
+Module moduleOf(const std::vector<std::string> &bodies) {
   std::string text = ".version 9.0\n.target sm_90\n";
-  if (litmus.oneDevice)
-    text += blocksOf(litmus.threads);
-  else
-    for (unsigned i = 0; i < litmus.threads.size(); ++i)
-      text += entryOf(litmus.threads[i], i);
-  const Module module = readModule(text);
-  Seen seen;
-  for (std::uint64_t seed = 1; seed <= schedules; ++seed) {
-    alignas(64) std::uint64_t memory[64] = {};
-    alignas(64) std::uint64_t results[mostResults] = {};
-    const std::uint64_t parameters[] = {reinterpret_cast<std::uint64_t>(memory),
-                                        reinterpret_cast<std::uint64_t>(results), multicastBase};
-    Launch launch;
-    launch.module = &module;
-    launch.parameters.resize(sizeof parameters);
-    std::memcpy(launch.parameters.data(), parameters, sizeof parameters);
-    launch.blocks = litmus.oneDevice ? static_cast<unsigned>(litmus.threads.size()) : 1;
-    std::vector<Launch> launches;
-    for (unsigned i = 0; i < (litmus.oneDevice ? 1 : litmus.threads.size()); ++i) {
-      launch.entry = i;
-      launch.stream = &results[i];
-      launches.push_back(launch);
-    }
-    Machine machine(seed, {}, [&](std::uint64_t address) -> std::vector<std::uint64_t> {
-      return address - multicastBase < sizeof memory ? std::vector{address - multicastBase + parameters[0]}
-                                                     : std::vector<std::uint64_t>();
-    });
-    machine.run(launches);
-    seen.outcomes.emplace(std::begin(results), std::end(results));
-    for (const Race &race : machine.memory().races())
-      seen.races.insert(race.first->text + " / " + (race.second == nullptr ? "user" : race.second->text));
-  }
-  return seen;
+  for (std::size_t i = 0; i < bodies.size(); ++i)
+    text += litmusEntry({bodies[i]}, i);
+  return readModule(text);
 }
 
 std::string sent(const std::string &flag) {
@@ -116,8 +34,7 @@ const std::string store = "st.relaxed.sys.global.u64 ", load = "ld.relaxed.sys.g
 } // namespace
 
 TEST_CASE("a message is passed by a release and an acquire") {
-  const Seen seen =
-      run({{sent("st.release.sys.global.u64 [b], 1;"), received("ld.acquire.sys.global.u64 %rd1, [b];")}});
+  const Seen seen = run({sent("st.release.sys.global.u64 [b], 1;"), received("ld.acquire.sys.global.u64 %rd1, [b];")});
   CHECK(seen.races.empty());
   CHECK(seen.has({0, 0}));
   CHECK(seen.has({1, 1}));
@@ -127,43 +44,40 @@ TEST_CASE("a message is passed by a release and an acquire") {
 TEST_CASE("a message is passed by fences and relaxed accesses") {
   const std::string fence = "fence.acq_rel.sys; ";
   const std::string signal = fence + "red.relaxed.sys.global.add.u64 [b], 1;", wait = load + "%rd1, [b];";
-  CHECK(run({{sent(signal), received(wait + fence)}}).races.empty());
-  CHECK(run({{sent("st.relaxed.sys.global.u64 [b], 1;"), received(wait + fence)}}).races.size() == 1);
-  CHECK(run({{sent(signal), received(wait)}}).races.size() == 1);
-  CHECK(run({{sent(fence + store + "[b], 1;"), received(fence + wait)}}).races.size() == 1); // before the read
+  CHECK(run({sent(signal), received(wait + fence)}).races.empty());
+  CHECK(run({sent("st.relaxed.sys.global.u64 [b], 1;"), received(wait + fence)}).races.size() == 1);
+  CHECK(run({sent(signal), received(wait)}).races.size() == 1);
+  CHECK(run({sent(fence + store + "[b], 1;"), received(fence + wait)}).races.size() == 1); // before the read
 }
 
 TEST_CASE("a scope that does not include the other thread orders nothing") {
-  const Litmus acrossDevices{
-      {sent("st.release.gpu.global.u64 [b], 1;"), received("ld.acquire.gpu.global.u64 %rd1, [b];")}};
-  CHECK_FALSE(run(acrossDevices).races.empty());
-  Litmus onDevice = acrossDevices;
-  onDevice.oneDevice = true;
-  CHECK(run(onDevice).races.empty());
-  CHECK_FALSE(run({{sent("fence.acq_rel.cta; st.relaxed.sys.global.u64 [b], 1;"),
-                    received("ld.acquire.sys.global.u64 %rd1, [b];")},
-                   true})
+  const std::vector<std::string> threads{sent("st.release.gpu.global.u64 [b], 1;"),
+                                         received("ld.acquire.gpu.global.u64 %rd1, [b];")};
+  CHECK_FALSE(run(threads).races.empty());
+  CHECK(run(threads, true).races.empty());
+  CHECK_FALSE(run({sent("fence.acq_rel.cta; st.relaxed.sys.global.u64 [b], 1;"),
+                   received("ld.acquire.sys.global.u64 %rd1, [b];")},
+                  true)
                   .races.empty());
-  CHECK_FALSE(run({{sent("fence.acq_rel.sys; st.relaxed.sys.global.u64 [b], 1;"),
-                    received("ld.relaxed.sys.global.u64 %rd1, [b]; fence.acq_rel.gpu;")}})
+  CHECK_FALSE(run({sent("fence.acq_rel.sys; st.relaxed.sys.global.u64 [b], 1;"),
+                   received("ld.relaxed.sys.global.u64 %rd1, [b]; fence.acq_rel.gpu;")})
                   .races.empty());
 }
 
 TEST_CASE("plain accesses race, and strong ones of the same bytes do not") {
-  CHECK_FALSE(run({{"st.global.u64 [a], 1;", "ld.global.u64 %rd1, [a];"}}).races.empty());
-  CHECK_FALSE(run({{"st.global.u64 [a], 1;", load + "%rd1, [a];"}}).races.empty());
-  CHECK(run({{store + "[a], 1;", load + "%rd1, [a];"}}).races.empty());
-  CHECK_FALSE(run({{store + "[a], 1;", "ld.relaxed.sys.global.u32 %rd1, [a];"}}).races.empty());
-  CHECK_FALSE(run({{"st.global.u64 [a], 1;", "st.global.u8 [a], 1;"}}).races.empty());
-  CHECK(run({{"ld.global.u64 %rd1, [a];", "ld.global.u64 %rd1, [a];"}}).races.empty());
-  CHECK(run({{"st.volatile.global.u32 [a], 1;", "ld.volatile.global.u32 %rd1, [a];"}}).races.empty());
+  CHECK_FALSE(run({"st.global.u64 [a], 1;", "ld.global.u64 %rd1, [a];"}).races.empty());
+  CHECK_FALSE(run({"st.global.u64 [a], 1;", load + "%rd1, [a];"}).races.empty());
+  CHECK(run({store + "[a], 1;", load + "%rd1, [a];"}).races.empty());
+  CHECK_FALSE(run({store + "[a], 1;", "ld.relaxed.sys.global.u32 %rd1, [a];"}).races.empty());
+  CHECK_FALSE(run({"st.global.u64 [a], 1;", "st.global.u8 [a], 1;"}).races.empty());
+  CHECK(run({"ld.global.u64 %rd1, [a];", "ld.global.u64 %rd1, [a];"}).races.empty());
+  CHECK(run({"st.volatile.global.u32 [a], 1;", "ld.volatile.global.u32 %rd1, [a];"}).races.empty());
 }
 
 TEST_CASE("stores may be seen late, but for fence.sc between them and loads") {
   const std::string left = store + "[a], 1; ", right = store + "[b], 1; ";
   const auto both = [&](const std::string &between) {
-    return run(
-        {{left + between + load + "%rd1, [b]; out 0, %rd1;", right + between + load + "%rd1, [a]; out 1, %rd1;"}});
+    return run({left + between + load + "%rd1, [b]; out 0, %rd1;", right + between + load + "%rd1, [a]; out 1, %rd1;"});
   };
   CHECK(both("").has({0, 0}));
   CHECK(both("fence.acq_rel.sys; ").has({0, 0}));
@@ -173,27 +87,27 @@ TEST_CASE("stores may be seen late, but for fence.sc between them and loads") {
 
 TEST_CASE("reads of one location go forward") {
   const Seen seen = run(
-      {{store + "[a], 1; " + store + "[a], 2;", load + "%rd1, [a]; out 0, %rd1; " + load + "%rd2, [a]; out 1, %rd2;"}});
+      {store + "[a], 1; " + store + "[a], 2;", load + "%rd1, [a]; out 0, %rd1; " + load + "%rd2, [a]; out 1, %rd2;"});
   CHECK(seen.has({0, 2}));
   CHECK(seen.has({1, 1}));
-  for (const Outcome &backwards : {Outcome{1, 0}, Outcome{2, 0}, Outcome{2, 1}})
+  for (const std::vector<std::uint64_t> &backwards : {std::vector<std::uint64_t>{1, 0}, {2, 0}, {2, 1}})
     CHECK_FALSE(seen.has(backwards));
 }
 
 TEST_CASE("what a read saw binds those that it happens before") {
   // The second thread has read 1, and says so to the third.
-  const Seen seen = run({{store + "[a], 1;", load + "%rd1, [a]; out 0, %rd1; st.release.sys.global.u64 [b], 1;",
-                          "ld.acquire.sys.global.u64 %rd1, [b]; out 1, %rd1; " + load + "%rd2, [a]; out 2, %rd2;"}});
+  const Seen seen = run({store + "[a], 1;", load + "%rd1, [a]; out 0, %rd1; st.release.sys.global.u64 [b], 1;",
+                         "ld.acquire.sys.global.u64 %rd1, [b]; out 1, %rd1; " + load + "%rd2, [a]; out 2, %rd2;"});
   CHECK(seen.has({1, 1, 1}));
   CHECK(seen.has({1, 0, 0}));
   CHECK_FALSE(seen.has({1, 1, 0}));
 }
 
 TEST_CASE("causality passes through a third thread") {
-  const Seen seen = run({{sent("st.release.sys.global.u64 [b], 1;"),
-                          "ld.acquire.sys.global.u64 %rd1, [b]; setp.eq.u64 %p1, %rd1, 0; @%p1 bra DONE; "
-                          "st.release.sys.global.u64 [c], 1; DONE:",
-                          received("ld.acquire.sys.global.u64 %rd1, [c];")}});
+  const Seen seen = run({sent("st.release.sys.global.u64 [b], 1;"),
+                         "ld.acquire.sys.global.u64 %rd1, [b]; setp.eq.u64 %p1, %rd1, 0; @%p1 bra DONE; "
+                         "st.release.sys.global.u64 [c], 1; DONE:",
+                         received("ld.acquire.sys.global.u64 %rd1, [c];")});
   CHECK(seen.races.empty());
   CHECK(seen.has({1, 1}));
 }
@@ -203,22 +117,22 @@ TEST_CASE("two readers may see independent writes in different orders") {
     return std::string("ld.acquire.sys.global.u64 %rd1, ") + first + "; out " + at[0] + ", %rd1; " +
            "ld.acquire.sys.global.u64 %rd2, " + second + "; out " + at[1] + ", %rd2;";
   };
-  CHECK(run({{store + "[a], 1;", store + "[b], 1;", reader("[a]", "[b]", "01"), reader("[b]", "[a]", "23")}}, 3000)
+  CHECK(run({store + "[a], 1;", store + "[b], 1;", reader("[a]", "[b]", "01"), reader("[b]", "[a]", "23")}, false, 3000)
             .has({1, 0, 1, 0}));
 }
 
 TEST_CASE("a read-modify-write hands on what the write before it released") {
   const std::string middle = "red.relaxed.sys.global.add.u64 [b], 1;";
-  const Seen seen = run({{sent("fence.acq_rel.sys; red.relaxed.sys.global.add.u64 [b], 1;"), middle,
-                          "ld.acquire.sys.global.u64 %rd1, [b]; out 0, %rd1; setp.ne.u64 %p1, %rd1, 2; @%p1 bra DONE; "
-                          "ld.global.u64 %rd2, [a]; out 1, %rd2; DONE:"}});
+  const Seen seen = run({sent("fence.acq_rel.sys; red.relaxed.sys.global.add.u64 [b], 1;"), middle,
+                         "ld.acquire.sys.global.u64 %rd1, [b]; out 0, %rd1; setp.ne.u64 %p1, %rd1, 2; @%p1 bra DONE; "
+                         "ld.global.u64 %rd2, [a]; out 1, %rd2; DONE:"});
   CHECK(seen.races.empty());
   CHECK(seen.has({2, 1}));
 }
 
 TEST_CASE("read-modify-writes see the last value") {
   const std::string add = "atom.relaxed.sys.global.add.u64 %rd1, [a], 1; ";
-  const Seen seen = run({{add + "out 0, %rd1;", add + "out 1, %rd1;"}});
+  const Seen seen = run({add + "out 0, %rd1;", add + "out 1, %rd1;"});
   CHECK(seen.outcomes.size() == 2);
   CHECK(seen.has({0, 1}));
   CHECK(seen.has({1, 0}));
@@ -228,8 +142,8 @@ TEST_CASE("a fence of aliases stands between a multicast address and the address
   const std::string store = "multimem.st.relaxed.sys.global.u64 [A], 1; ", fence = "fence.proxy.alias; ";
   const std::string load = "multimem.ld_reduce.relaxed.sys.global.add.u64 %rd2, [A]; out 1, %rd2; DONE:";
   const auto racesOf = [](const std::string &sender, const std::string &reader) {
-    return run({{sender + "st.release.sys.global.u64 [b], 1;",
-                 "ld.acquire.sys.global.u64 %rd1, [b]; setp.eq.u64 %p1, %rd1, 0; @%p1 bra DONE; " + reader}})
+    return run({sender + "st.release.sys.global.u64 [b], 1;",
+                "ld.acquire.sys.global.u64 %rd1, [b]; setp.eq.u64 %p1, %rd1, 0; @%p1 bra DONE; " + reader})
         .races.size();
   };
   const std::string plain = "ld.global.u64 %rd2, [a]; out 1, %rd2; DONE:", before = "st.global.u64 [a], 1; ";
@@ -240,19 +154,17 @@ TEST_CASE("a fence of aliases stands between a multicast address and the address
   CHECK(racesOf(before, load) == 1);
   CHECK(racesOf(before + fence, load) == 0);
   CHECK(racesOf(store, load) == 0); // both by one kind of address
-  CHECK(run({{before + store}}).races.size() == 1);
-  CHECK(run({{before + fence + store}}).races.empty());
-  CHECK(run({{"ld.global.u64 %rd2, [a]; multimem.st.relaxed.sys.global.u64 [A], 2;"}}).races.size() == 1);
-  CHECK(run({{"ld.global.u64 %rd2, [a]; multimem.st.relaxed.sys.global.u64 [A], %rd2;"}}).races.empty());
+  CHECK(run({before + store}).races.size() == 1);
+  CHECK(run({before + fence + store}).races.empty());
+  CHECK(run({"ld.global.u64 %rd2, [a]; multimem.st.relaxed.sys.global.u64 [A], 2;"}).races.size() == 1);
+  CHECK(run({"ld.global.u64 %rd2, [a]; multimem.st.relaxed.sys.global.u64 [A], %rd2;"}).races.empty());
 }
 
 TEST_CASE("different launches access a packet slot in an order") {
-  const Module module =
-      readModule(".version 9.0\n.target sm_90\n" + entryOf("ld.relaxed.sys.global.b64 %rd1, [a];", 0) +
-                 entryOf("st.relaxed.sys.global.b64 [a], 1;", 1) + entryOf("st.relaxed.sys.global.u64 [b], 1;", 2) +
-                 entryOf("WAIT: ld.relaxed.sys.global.u64 %rd1, [b]; setp.eq.u64 %p1, %rd1, 0; "
-                         "@%p1 bra WAIT;",
-                         3));
+  const Module module = moduleOf({"ld.relaxed.sys.global.b64 %rd1, [a];", "st.relaxed.sys.global.b64 [a], 1;",
+                                  "st.relaxed.sys.global.u64 [b], 1;",
+                                  "WAIT: ld.relaxed.sys.global.u64 %rd1, [b]; setp.eq.u64 %p1, %rd1, 0; "
+                                  "@%p1 bra WAIT;"});
   // Kernels, by their numbers, on two streams, one after the other.
   const auto racesOf = [&](const std::vector<std::pair<int, std::uint32_t>> &kernels) {
     alignas(64) std::uint64_t memory[16] = {};
@@ -279,7 +191,7 @@ TEST_CASE("different launches access a packet slot in an order") {
 }
 
 TEST_CASE("kernels of a stream follow each other, and a user sees what has come by the end") {
-  const Module module = readModule(".version 9.0\n.target sm_90\n" + entryOf("st.global.u64 [a], 1;", 0));
+  const Module module = moduleOf({"st.global.u64 [a], 1;"});
   const auto racesOf = [&](bool oneStream, bool used) {
     alignas(64) std::uint64_t memory[8] = {};
     const std::uint64_t parameters[] = {reinterpret_cast<std::uint64_t>(memory), 0, 0};

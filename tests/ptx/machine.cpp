@@ -46,6 +46,7 @@ void Machine::begin(Grid &grid) {
   }
   grid.running = static_cast<unsigned>(grid.threads.size());
   memory_.follow(stream.last, grid.numbers);
+  useBuffers(grid);
   fenceAll(grid);
   ++counts_.launches;
 }
@@ -56,10 +57,15 @@ void Machine::fenceAll(const Grid &grid) {
     memory_.fence(number, Scope::Sys, false);
 }
 
-void Machine::end(Grid &grid) {
-  fenceAll(grid);
+/// The user reads and overwrites inputs and outputs, around the launch.
+void Machine::useBuffers(const Grid &grid) {
   for (const Region &buffer : grid.launch.buffers)
     memory_.use(grid.numbers, buffer.address, buffer.bytes);
+}
+
+void Machine::end(Grid &grid) {
+  fenceAll(grid);
+  useBuffers(grid);
   streams_[grid.launch.stream].last = grid.numbers;
 }
 

@@ -107,6 +107,7 @@ private:
   void queue(Thread &thread);
   void end(Grid &grid);
   void fenceAll(const Grid &grid);
+  void useBuffers(const Grid &grid);
   void drive(std::unique_lock<std::mutex> &lock);
   bool awaken();
   std::size_t pick();

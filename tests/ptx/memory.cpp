@@ -38,7 +38,7 @@ std::uint64_t hostBytes(std::uint64_t address, unsigned bytes) {
 
 std::string describe(const Access &access) {
   if (access.by == nullptr)
-    return "the user's access after the launch";
+    return "the user's access before or after a launch";
   std::string text = access.by->text;
   const auto place = [](const Place &p) {
     return p.file.empty() ? std::string("?") : p.file + ":" + std::to_string(p.line);
@@ -99,6 +99,11 @@ bool Memory::isMorallyStrong(const Access &a, const Access &b) const {
          a.bytes == b.bytes;
 }
 
+/// Of different launches: whether the earlier access comes first in time, as strong accesses tell.
+bool Memory::isTold(const Access &earlier, Clock clock, const Access &now) const {
+  return isMorallyStrong(earlier, now) && contains(threads_[now.thread].told, earlier.thread, clock);
+}
+
 /// Looks for accesses on record that conflict with `now`, which is about to come. `changes`: it writes something else
 /// than is there. Else earlier reads find the same either way.
 void Memory::check(const Segment &segment, const Access &now, bool changes) {
@@ -106,12 +111,14 @@ void Memory::check(const Segment &segment, const Access &now, bool changes) {
     return isMorallyStrong(earlier, now) && (earlier.packetLaunch == now.packetLaunch || earlier.packetLaunch == 0);
   };
   for (const Write &write : segment.writes) {
-    if (!isAllowed(write.access) && !isBefore(write.access, write.clock, now) && !isObserved(write, now))
+    if (!isAllowed(write.access) && !isBefore(write.access, write.clock, now) && !isObserved(write, now) &&
+        !isTold(write.access, write.clock, now))
       report(write.access, now);
     if (!now.writes || !changes)
       continue;
     for (const Reader &reader : write.readers)
-      if (!isAllowed(reader.access) && !isBefore(reader.access, reader.last, now))
+      if (!isAllowed(reader.access) && !isBefore(reader.access, reader.last, now) &&
+          !isTold(reader.access, reader.last, now))
         report(reader.access, now);
   }
 }
@@ -198,8 +205,11 @@ void Memory::read(Write &write, const Access &access) {
     write.readers.push_back({access, clock, clock});
   else
     *known = {access, known->first, clock};
-  if (access.isStrong() && write.access.thread != host && isMorallyStrong(write.access, access))
-    join(access.thread, write, access);
+  if (!access.isStrong() || write.access.thread == host || !isMorallyStrong(write.access, access))
+    return;
+  join(access.thread, write, access);
+  if (write.told)
+    ptx::join(threads_[access.thread].told, *write.told);
 }
 
 /// The thread acquires what `write` released, or will at its next fence.
@@ -271,6 +281,11 @@ void Memory::write(Segment &segment, const Access &access, std::uint64_t value, 
       for (unsigned scope = 0; scope < numScopes; ++scope)
         next.release[scope] = joined(next.release[scope], before->second[scope]);
     }
+    hasPackets_ |= access.packetLaunch != 0;
+    if (hasPackets_) {
+      ptx::join(thread.told, thread.now.any);
+      next.told = std::make_shared<const View>(thread.told);
+    }
     if (replaced != nullptr)
       for (unsigned scope = 0; scope < numScopes; ++scope)
         next.release[scope] = joined(next.release[scope], replaced->release[scope]);
@@ -294,7 +309,7 @@ void Memory::store(const Access &access, std::uint64_t value) {
   }
   std::memcpy(reinterpret_cast<void *>(access.address), &value, access.bytes);
   ++cells_[access.address / 8].version;
-  if (access.releases())
+  if (access.releases() || hasPackets_)
     tick(access.thread);
 }
 
@@ -311,7 +326,7 @@ std::uint64_t Memory::update(const Access &access, const std::function<std::uint
   write(*segments[0], access, value, isMorallyStrong(replaced.access, access) ? &replaced : nullptr);
   std::memcpy(reinterpret_cast<void *>(access.address), &value, access.bytes);
   ++cells_[access.address / 8].version;
-  if (access.releases())
+  if (access.releases() || hasPackets_)
     tick(access.thread);
   return old;
 }
@@ -364,17 +379,15 @@ void Memory::use(std::span<const std::uint32_t> threads, std::uint64_t address, 
   user.thread = threads.front();
   user.writes = true;
   for (std::uint64_t cell = address / 8; cell * 8 < address + bytes; ++cell) {
-    const auto found = cells_.find(cell);
-    if (found == cells_.end())
-      continue;
-    for (Segment &segment : found->second.segments) {
-      user.address = cell * 8 + segment.first;
-      if (user.address < address || user.address >= address + bytes)
-        continue;
-      newest(segment, cell * 8);
-      check(segment, user);
+    user.address = std::max(cell * 8, address);
+    user.bytes = static_cast<unsigned>(std::min(cell * 8 + 8, address + bytes) - user.address);
+    for (Segment *segment : segmentsOf(user)) {
+      const std::uint64_t value = newest(*segment, cell * 8).value;
+      check(*segment, user);
+      write(*segment, user, value, nullptr);
     }
   }
+  meet(threads);
 }
 
 std::uint64_t Memory::version(std::uint64_t address) const {

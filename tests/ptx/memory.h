@@ -11,7 +11,9 @@
 //
 // Races. Two accesses conflict if they overlap and one of them writes. A conflict is a finding unless causality orders
 // the two, or both are strong, within each other's scope, and of the same bytes. Of packets, different launches access
-// one slot only in an order: a finding as well, though all are strong.
+// one slot only in an order: a finding as well, though all are strong. There each strong write that was read orders
+// what came before it, as if there were fences: a load has returned when its thread goes on, so no later store reaches
+// it.
 //
 // Stale reads. A location keeps its last four strong writes in coherence order. A strong read may return any of them
 // that is not older than one that it is ordered behind, or than one that was read in its past. A weak read has one
@@ -89,7 +91,8 @@ public:
   /// The same for what `before` did and what `after` do, as between kernels of a stream.
   void follow(std::span<const std::uint32_t> before, std::span<const std::uint32_t> after);
 
-  /// The user of a device reads and writes these bytes, after all that `threads` did: a conflict is a race.
+  /// The user of a device reads and writes these bytes, after all that `threads` did and before what they do next: a
+  /// conflict is a race.
   void use(std::span<const std::uint32_t> threads, std::uint64_t address, std::uint64_t bytes);
 
   /// Counts writes to the 8 bytes at `address`: a waiting thread looks again when it changes.
@@ -106,6 +109,7 @@ private:
     std::uint32_t device = 0, block = 0;
     Past now;
     Released fenced;                                        ///< at the last fence
+    View told;                                              ///< by strong reads, fences or none
     std::array<Past, numScopes> observed;                   ///< [scope]: by strong reads that did not acquire
     std::unordered_map<std::uint64_t, Released> released;   ///< [address]: by its last release there
     std::unordered_map<std::uint64_t, Released> observedAt; ///< [address]: as `observed`, since the last fence
@@ -124,6 +128,7 @@ private:
     Clock clock = 0;
     std::uint64_t value = 0; ///< of the segment
     Released release;
+    std::shared_ptr<const View> told; ///< what its thread had been told, if packets are used
     std::vector<Reader> readers;
   };
   /// Bytes that are always accessed together.
@@ -144,6 +149,7 @@ private:
   Write &newest(Segment &segment, std::uint64_t cellAddress);
   bool isBefore(const Access &earlier, Clock clock, const Access &now) const;
   bool isObserved(const Write &write, const Access &now) const;
+  bool isTold(const Access &earlier, Clock clock, const Access &now) const;
   bool isMorallyStrong(const Access &a, const Access &b) const;
   bool includes(const Access &a, std::uint32_t other) const;
   void check(const Segment &segment, const Access &now, bool changes = true);
@@ -162,6 +168,7 @@ private:
   std::vector<Race> races_;
   std::set<std::pair<const Instruction *, const Instruction *>> reported_;
   std::uint64_t staleReads_ = 0;
+  bool hasPackets_ = false;
 };
 
 } // namespace mscclc::ptx

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Weakens the device headers, a piece of synchronisation at a time, and runs kernels with them on the PTX machine:
-mutants.py [--quick] [--build DIR]. Each mutant has to be found (killed), or MUTANTS says why it need not be. Exits with
-1 where one that has to be found survives, or one that need not be is found. With --quick, the first of each kind."""
+"""Weakens kernels, a piece of synchronisation at a time, and runs them on the PTX machine: mutants.py [--quick]
+[--build DIR]. A piece is one of the device headers (MUTANTS), or a statement of an emitted kernel (EMITTED). Each mutant
+has to be found (killed), or it is said why it need not be. Exits with 1 where one that has to be found survives, or one
+that need not be is found. With --quick, a few of each kind."""
 import argparse
 import dataclasses
 import pathlib
+import re
 import shutil
 import sys
 
@@ -77,6 +79,38 @@ MUTANTS = [
 ]
 
 
+
+# What becomes of a statement of an emitted kernel: what it is, its pattern, and what stands in its place.
+WEAKER = [
+    ("block-wide sync dropped", r"\n *k\.sync\(\);", ""),
+    ("signal relaxed", r"\bsignal\(k,", "relaxedSignal(k,"),
+    ("wait dropped", r"\n *(?:w|relaxedW)ait\(k,[^;]*;(?:[^;\n]*;)*", ""),
+    ("acquire dropped", r"\n *acquire\(k,[^;]*;(?:[^;\n]*;)*", ""),
+    ("barrier of blocks made one of threads", r"\bbarrier\(k,[^;]*;", "k.sync();"),
+    ("fence of aliases dropped", r"\n *fenceAliases\(k\);", ""),
+    ("scratch single", r"doubleScratch = true", "doubleScratch = false"),
+]
+# Programs whose kernels are weakened, and the mutants of each that need not be found, by what they are and their number.
+EMITTED = {
+    "samples/reducescatter_allpairs.cpp": {},
+    "samples/allreduce_ring.cpp": {},
+    "samples/allreduce_pipeline.cpp": {},
+    "samples/auto/allreduce_nvls.cpp": {},
+    "samples/allreduce_packets.cpp": {},
+    "tests/ptx/copied_nvls.cpp": {},
+    BARRIERS: {},
+}
+QUICK_EMITTED = ["samples/reducescatter_allpairs.cpp"]
+
+
+def weakened(text):
+    """Names and texts of the mutants of a kernel."""
+    for what, pattern, instead in WEAKER:
+        for number, match in enumerate(re.finditer(pattern, text), 1):
+            line = text.count("\n", 0, match.start() + 1) + 1
+            yield f"{what}, number {number}", line, text[:match.start()] + instead + text[match.end():]
+
+
 def headers_of(mutant, folder):
     if folder.exists():
         shutil.rmtree(folder)
@@ -89,8 +123,28 @@ def headers_of(mutant, folder):
     return folder
 
 
+class Score:
+    def __init__(self, machine, schedules):
+        self.machine, self.schedules = machine, schedules
+        self.wrong = self.killed = self.survived = 0
+
+    def run(self, name, library, survives):
+        """Schedules until something is found. `survives`: why it need not be."""
+        found = []
+        for seed in range(1, self.schedules + 1):
+            found = found or self.machine.run(library, seed).findings
+        isWrong = bool(found) == bool(survives)
+        self.killed += bool(found)
+        self.survived += not found
+        self.wrong += isWrong
+        print(f"{'killed' if found else 'survived'}{', which is wrong' if isWrong else ''}: {name}"
+              f"{' (' + survives + ')' if survives else ''}", flush=True)
+        if found:
+            print(f"  {found[0][:200]}", flush=True)
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default="", help="mutants with this in their names")
     parser.add_argument("--schedules", type=int, default=3, help="of each mutant, at most [3]")
@@ -98,28 +152,31 @@ def main():
     options = parser.parse_args()
     machine = kernels_on_cpu.Machine(options)
     folder = pathlib.Path(machine.folder.name)
-    wrong = killed = survived = 0
+    score = Score(machine, options.schedules)
+
+    def emit(name):
+        program = kernels_on_cpu.ROOT / name
+        kernel = folder / f"{program.stem}.cu"
+        kernels_on_cpu.emit(options, program, kernel)
+        return kernel
+
     for mutant in MUTANTS:
         if (options.quick and not mutant.quick) or options.only not in mutant.name:
             continue
-        program = kernels_on_cpu.ROOT / mutant.program
-        kernel = folder / f"{program.stem}.cu"
-        kernels_on_cpu.emit(options, program, kernel)
-        library = machine.compile(kernel, headers_of(mutant, folder / "include"))
-        results = []
-        while len(results) < options.schedules and not any(result.findings for result in results):
-            results.append(machine.run(library, len(results) + 1))
-        found = results[-1].findings
-        killed += bool(found)
-        survived += not found
-        isWrong = bool(found) == bool(mutant.survives)
-        wrong += isWrong
-        print(f"{'killed' if found else 'survived'}{', which is wrong' if isWrong else ''}: {mutant.name}"
-              f"{' (' + mutant.survives + ')' if mutant.survives else ''}", flush=True)
-        if found:
-            print(f"  {found[0][:200]}", flush=True)
-    print(f"{killed} killed, {survived} survived, {wrong} wrong")
-    return 1 if wrong else 0
+        library = machine.compile(emit(mutant.program), headers_of(mutant, folder / "include"))
+        score.run(mutant.name, library, mutant.survives)
+    for name, survivors in EMITTED.items():
+        if options.quick and name not in QUICK_EMITTED:
+            continue
+        kernel = emit(name)
+        for what, line, text in weakened(kernel.read_text()):
+            title = f"{kernel.name}: {what} (line {line})"
+            if options.only not in title:
+                continue
+            kernel.write_text(text)
+            score.run(title, machine.compile(kernel), survivors.get(what, ""))
+    print(f"{score.killed} killed, {score.survived} survived, {score.wrong} wrong")
+    return 1 if score.wrong else 0
 
 
 if __name__ == "__main__":
