@@ -27,6 +27,8 @@ struct EmitOptions {
   std::string sourceName;
   /// The switches of the compilation, for the emitted file.
   std::string switches;
+  /// In which order sums are taken, for the emitted file. Empty: there are no sums, or nobody has looked.
+  std::string sums;
 };
 
 /// Appends CUDA C++17 text to `out`: functions of the distinct block programs, the kernel, a MscclcKernel descriptor

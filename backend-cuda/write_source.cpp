@@ -227,6 +227,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"tool", oneLine(options.toolVersion)},
       {"source", options.sourceName.empty() ? "" : oneLine(" from " + options.sourceName)},
       {"switches", options.switches.empty() ? "" : oneLine(" with " + options.switches)},
+      {"sums", options.sums.empty() ? "" : "\n// Sums: " + oneLine(options.sums)},
       {"nameText", quote(program.name)},
       {"collectiveText", quote(program.collective.name)},
       {"toolText", quote(options.toolVersion)},

@@ -3,6 +3,7 @@
 #include "compiler/diagnostics.h"
 #include "compiler/guard.h"
 #include "compiler/input.h"
+#include "compiler/kernel_folder.h"
 #include "compiler/overwrite.h"
 #include "compiler/session.h"
 
@@ -34,6 +35,8 @@ public:
     }
     if (!checkOutputs(options_, diags_))
       return failed();
+    if (isKernelFolder(options_.input))
+      return compareKernels(options_, diags_) ? exitDone : failed();
     StageTimes times;
     const auto input = readInput(options_, diags_);
     if (!input)

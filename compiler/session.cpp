@@ -1,12 +1,14 @@
 #include "compiler/session.h"
 #include "backend-json/compare_plans.h"
 #include "compiler/diagnostics.h"
+#include "compiler/kernel_folder.h"
 #include "compiler/outputs/estimates.h"
 #include "compiler/overwrite.h"
 #include "ir/switch_signals.h"
 #include "passes/pipeline.h"
 #include "passes/prune/prune_sync.h"
 #include "passes/schedule/choose.h"
+#include "passes/schedule/order_sums.h"
 #include "passes/schedule/same_values.h"
 #include "passes/verify/translation_check.h"
 #include "passes/verify/verify.h"
@@ -163,12 +165,17 @@ bool Session::checkPasses(std::string_view list) {
 /// Finds out what the statements mean. With --passes and no proof it does not matter: passes may be tried on statements
 /// that are no collective.
 bool Session::interpret() {
-  if (options_.hasPasses && !isProven())
+  if (options_.hasPasses && !isProven() && !ir::isFixed(job_.program.movement.order))
     return true;
   ir::DiagnosticEngine silent;
   const std::vector<std::string_view> named = passes::splitNames(options_.passes);
   const bool isSaid = std::ranges::find(named, "check-meaning") != named.end(); // by that pass
   meaning_ = passes::schedule::meaningOf(job_.program, isSaid ? silent : diags_);
+  if (meaning_ && ir::isFixed(job_.program.movement.order)) {
+    if (!passes::schedule::orderSums(job_.program, diags_))
+      return false;
+    meaning_ = passes::schedule::meaningOf(job_.program, silent);
+  }
   times_.lap("meaning");
   return meaning_ || isSaid;
 }
@@ -342,6 +349,8 @@ bool Session::prove() {
     job_.result = proof_->summary();
   if (!proof_->proven || !checkSums(proof_->sums))
     return false;
+  if (proof_->sums.any)
+    job_.sums = proof_->sums.isInvariant() ? proof_->sums.exact : std::string(sumsDiffer);
   if (output_.proof == Proof::IsOutput && proof_->sums.any)
     job_.result +=
         job_.inTable ? "; order of sums: " + std::string(proof_->sums.family()) : "\n" + proof_->sums.sentence();
@@ -363,6 +372,11 @@ bool Session::checkSums(const passes::SumOrder &sums) {
                        : demanded     ? passes::proof::diag::ranks_differ_here
                                       : passes::proof::diag::ranks_may_differ,
                        *sums.ranksDiffer, diags_);
+  const ir::Program &program = job_.program;
+  // A custom collective may sum other inputs in each chunk.
+  if (const bool mayDiffer = program.collective.kind == ir::CollectiveKind::Custom;
+      ir::isFixed(program.movement.order) && (mayDiffer ? sums.ranksDiffer : sums.chunksDiffer))
+    passes::reportSums(passes::proof::diag::order_not_kept, mayDiffer ? *sums.ranksDiffer : *sums.chunksDiffer, diags_);
   if (invariant && sums.chunksDiffer && !diags_.hasErrors())
     passes::reportSums(passes::proof::diag::sums_differ, *sums.chunksDiffer, diags_);
   if (diags_.hasErrors())

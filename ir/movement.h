@@ -33,6 +33,18 @@ enum class MoveKind : std::uint8_t {
   Reduce, ///< stores the chain of sources, first to last, at all destinations
 };
 
+/// The order in which reductions are taken. Minimum and maximum have none.
+enum class Order : std::uint8_t {
+  Written, ///< as the statements say
+  Any,     ///< any
+  Ranks,   ///< a chain in the order of ranks, for every element
+  Tree,    ///< over ranks [a, b): the tree of [a, a + p) and that of [a + p, b), p the largest power of two below b - a
+};
+/// True if every element of every output is reduced in this one order.
+constexpr bool isFixed(Order order) {
+  return order == Order::Ranks || order == Order::Tree;
+}
+
 /// The way on which a statement reaches memory of other ranks.
 enum class Via : std::uint8_t { Memory, Port, Switch };
 
@@ -69,7 +81,7 @@ struct Movement {
   /// ranks are of one node.
   std::uint32_t ranksPerNode = 0;
   std::uint32_t mostBlocks = 0; ///< the most thread blocks of a rank, all instances together; 0: no limit
-  bool reassociate = false;     ///< reductions may be taken in any order
+  Order order = Order::Written; ///< of reductions
   bool chooseProtocol = false, chooseInstances = false;
 
   // Choices of the pass `choose` for the passes after it.

@@ -208,9 +208,9 @@ constexpr bool isDoneInSwitch(ReduceOp op) {
   return inSwitch[static_cast<std::size_t>(op)];
 }
 /// True if a switch may reduce so many operands. It takes them in an order of its own, and a reduction of two commutes.
-/// `reassociate`: the program allows any order of reductions.
-constexpr bool mayReduceInSwitch(ReduceOp op, std::size_t operands, bool reassociate) {
-  return operands <= 2 || reassociate || isReorderable(op);
+/// `order`: that of the program.
+constexpr bool mayReduceInSwitch(ReduceOp op, std::size_t operands, Order order) {
+  return operands <= 2 || order == Order::Any || isReorderable(op);
 }
 enum class Protocol : std::uint8_t { Simple, LL };
 enum class Replication : std::uint8_t { Interleaved, None };

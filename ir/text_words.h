@@ -37,7 +37,7 @@ inline constexpr std::string_view replications[] = {"interleaved", "none"}; // b
   F("schedule", schedule, schedules)                                                                                   \
   F("ranks_per_node", movement.ranksPerNode, numbers)                                                                  \
   F("most_blocks", movement.mostBlocks, numbers)                                                                       \
-  F("reassociate", movement.reassociate, switches)                                                                     \
+  F("order", movement.order, orders)                                                                                   \
   F("choose_protocol", movement.chooseProtocol, switches)                                                              \
   F("choose_instances", movement.chooseInstances, switches)                                                            \
   F("pull", movement.pull, switches)                                                                                   \
@@ -48,8 +48,9 @@ inline constexpr std::string_view replications[] = {"interleaved", "none"}; // b
   F("relay_blocks", movement.relayBlocks, switches)                                                                    \
   F("eager", movement.eager, switches)
 
-inline constexpr std::string_view protocols[] = {"Simple", "LL"};   // by Protocol
-inline constexpr std::string_view switches[] = {"off", "on"};       // by bool
-inline constexpr std::string_view schedules[] = {"manual", "auto"}; // by Schedule
+inline constexpr std::string_view protocols[] = {"Simple", "LL"};                 // by Protocol
+inline constexpr std::string_view switches[] = {"off", "on"};                     // by bool
+inline constexpr std::string_view orders[] = {"written", "any", "ranks", "tree"}; // by Order
+inline constexpr std::string_view schedules[] = {"manual", "auto"};               // by Schedule
 
 } // namespace mscclc::ir::words

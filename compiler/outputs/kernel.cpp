@@ -46,6 +46,7 @@ bool writeKernel(Job &job) {
   options.toolVersion = std::string("mscclc ") + version();
   options.sourceName = given.input == "-" ? "standard input" : std::filesystem::path(given.input).filename().string();
   options.switches = shownSwitches(given, job.optLevel());
+  options.sums = job.sums;
   std::string text;
   if (!cuda::emitKernel(job.program, options, text, job.diags))
     return false;

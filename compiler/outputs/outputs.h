@@ -77,7 +77,8 @@ struct Job {
   ir::Program calls = {};   ///< the program in thread blocks before any pass changed it, for an output that needs it
   passes::time::Machine machine = {}; ///< machine of --machine, or the usual one; set once `program` is loaded
   std::optional<Chosen> chosen = {};  ///< choices, for a program of statements
-  std::string result = {};            ///< result in a few words; for a proof that is the output, the proof's result
+  std::string sums = {};   ///< SumOrder::exact if the program is invariant, else in words; see prove()
+  std::string result = {}; ///< result in a few words; for a proof that is the output, the proof's result
   /// The argument of say() in a table; null if there was none.
   std::shared_ptr<const nlohmann::ordered_json> document = {};
 

@@ -166,7 +166,7 @@ bool CallChecker::checkVia(const CheckedCall &call) {
 /// statement.
 bool CallChecker::checkSwitchedMove(const CheckedCall &call) {
   bool good = true;
-  if (!ir::mayReduceInSwitch(call.reduceOp, call.srcs.size(), program_.movement.reassociate)) {
+  if (!ir::mayReduceInSwitch(call.reduceOp, call.srcs.size(), program_.movement.order)) {
     diagnostics_.report(diag::switch_sum_in_order, call.loc, {ir::nounOf(call.reduceOp), call.srcs.size()});
     good = false;
   }

@@ -252,7 +252,13 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
 void Declarations::takeSchedule(const ProgramRecord &record, ir::LocId at) {
   ir::Movement &movement = program_.movement;
   program_.schedule = ir::Schedule::Auto;
-  movement.reassociate = record.reassociate != 0;
+  if (record.reassociate != 0)
+    diagnostics_.report(diag::reassociate_renamed, at);
+  movement.order = record.reassociate != 0 ? ir::Order::Any : ir::Order::Written;
+  if (record.order > static_cast<std::uint8_t>(Order::Tree))
+    diagnostics_.report(diag::no_enumerator, at, {"CollectiveProgram", "an .order", "the enumerators of Order"});
+  else if (record.order != 0)
+    movement.order = static_cast<ir::Order>(record.order);
   movement.chooseProtocol = record.protocol == static_cast<std::uint8_t>(Protocol::Auto);
   movement.chooseInstances = record.automaticInstances != 0;
   if (record.doubleScratch != 0)
@@ -292,6 +298,7 @@ void Declarations::refuseChoices(const ProgramRecord &record, ir::LocId at) {
   refuse(record.protocol == static_cast<std::uint8_t>(Protocol::Auto), ".protocol = Protocol::Auto",
          "write Protocol::Simple or Protocol::LL");
   refuse(record.blocks.bits != 0, ".blocks", "leave .blocks out");
+  refuse(record.order != 0, ".order", "leave .order out");
   refuse(record.reassociate != 0, ".reassociate", "leave .reassociate out");
   if (!options.empty())
     diagnostics_.report(diag::choice_in_manual, at, {options, instead});

@@ -182,6 +182,7 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
   record.doubleScratch = options->doubleScratch;
   record.schedule = static_cast<std::uint8_t>(options->schedule);
   record.reassociate = options->reassociate;
+  record.order = static_cast<std::uint8_t>(options->order);
   record.latePacketsApart = options->latePacketsApart;
   record.automaticInstances = !options->instances.isGiven;
   record.instances = wide(options->instances.value);

@@ -2,6 +2,7 @@
 
 #include "ir/collectives.h"
 #include "passes/schedule/candidates.h"
+#include "passes/schedule/placement.h"
 #include "passes/schedule/through_switch.h"
 
 #include <algorithm>
@@ -58,7 +59,8 @@ Facts::Facts(const ir::Program &given, const Goal &goal)
       mostBlocks(given.movement.mostBlocks != 0 ? given.movement.mostBlocks : goal.machine.multiprocessors),
       choosesProtocol(given.movement.chooseProtocol), choosesInstances(given.movement.chooseInstances),
       // A switch sums in an order of its own, and takes memory that is bound to it: users ask for both in one.
-      usesSwitch(given.movement.reassociate && goal.machine.parameters.multimem != 0 && canUseSwitch(given)) {
+      usesSwitch(given.movement.order == ir::Order::Any && goal.machine.parameters.multimem != 0 &&
+                 canUseSwitch(given)) {
   for (const ir::Move &statement : given.movement.statements) {
     (statement.block ? pinsBlocks : choosesBlocks) = true;
     asksForPackets |= statement.packets.value_or(false);
@@ -67,6 +69,7 @@ Facts::Facts(const ir::Program &given, const Goal &goal)
     readsMany |= statement.numSrcs > 2 && statement.via != ir::Via::Switch;
     const std::uint32_t at = given.movement.dsts(statement)[0].rank;
     mayPull |=
+        mayRead(given.movement, statement) &&
         std::ranges::any_of(given.movement.srcs(statement), [&](const ir::RankChunk &src) { return src.rank != at; });
   }
   // Packets are twice as long as data: they lose where that takes longer than a signal. Between nodes signals wait for

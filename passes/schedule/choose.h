@@ -39,8 +39,8 @@ struct Choice {
 };
 
 /// Chooses the protocol and the number of instances where `program` leaves them open, and thread blocks, pipeline steps
-/// and how reductions get at their operands. In programs that may reassociate it also chooses what goes through a
-/// switch. Writes the choices into `program`, where place and the passes after it read them.
+/// and how reductions get at their operands. In programs whose order of sums is open it also chooses what goes through
+/// a switch. Writes the choices into `program`, where place and the passes after it read them.
 ///
 /// The search starts from one candidate and goes through a table of moves (choose.cpp). A move changes one choice. The
 /// search goes on from the changed candidate if that is better, and repeats the move. Some moves start the search anew.

@@ -160,7 +160,7 @@ std::optional<Meaning> meaningOf(const ir::Program &program, ir::DiagnosticEngin
   StatementFindings findings(program, diags);
   if (!fits(program, findings))
     return std::nullopt;
-  Meaning meaning{Values(ir::ProgramIndex(program), 1), {}, {}, program.movement.reassociate};
+  Meaning meaning{Values(ir::ProgramIndex(program), 1), {}, {}, program.movement.order == ir::Order::Any};
   Interpreter interpreter(program, meaning.values, findings);
   const ChunkMemory &memory = interpreter.run();
   if (!findings.full())

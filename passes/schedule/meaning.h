@@ -19,7 +19,7 @@ struct Meaning {
   proof::Values values;                             ///< one unit a chunk; reductions have two parts each
   std::vector<std::vector<proof::ValueId>> inputs;  ///< [rank][chunk]
   std::vector<std::vector<proof::ValueId>> outputs; ///< [rank][chunk]; Values::unwritten where nothing wrote
-  bool reassociate = false;                         ///< reductions may be taken in any order
+  bool reassociate = false;                         ///< Order::Any: reductions may be taken in any order
 
   const std::vector<proof::ValueId> &chunksOf(std::uint32_t rank, ir::BufferKind buffer) const {
     return buffer == ir::BufferKind::Input ? inputs[rank] : outputs[rank];

@@ -78,6 +78,16 @@ void PacketRanks::findPlainScratch(const ir::Movement &given, std::uint32_t piec
   }
 }
 
+/// True if there are operands of other ranks and all of them come to `dst` in packets. Then one of its own rank becomes
+/// packets, too.
+bool PacketRanks::becomesPackets(const ir::Movement &given, const Move &statement, const RankChunk &dst) const {
+  const auto isOwn = [&](const RankChunk &src) { return src.rank == dst.rank; };
+  return !std::ranges::all_of(given.srcs(statement), isOwn) &&
+         std::ranges::all_of(given.srcs(statement), [&](const RankChunk &src) {
+           return isOwn(src) || travelsInPackets(statement, src.rank, dst.rank);
+         });
+}
+
 /// Finds ranks that get plain data for a Buffer, or for a reduction that is done there, and those that need a slot for
 /// a sum, since a later operand lies at its place. True if there are more of them.
 bool PacketRanks::findPlainOperands(const ir::Movement &given) {
@@ -89,7 +99,8 @@ bool PacketRanks::findPlainOperands(const ir::Movement &given) {
       for (const RankChunk &src : given.srcs(statement)) {
         const bool comesPlain = src.rank != dst.rank && !travelsInPackets(statement, src.rank, dst.rank);
         const bool isKept = statement.kind == MoveKind::Reduce || dst.buffer == ir::BufferKind::Scratch;
-        const bool needsSlot = isSameMemory(program_, src, dst) && &src != given.srcs(statement).data();
+        const bool needsSlot = isSameMemory(program_, src, dst) && &src != given.srcs(statement).data() &&
+                               !becomesPackets(given, statement, dst);
         if (!keepsPlainData(dst.rank) && ((isKept && comesPlain) || needsSlot))
           keepsPlainData_[dst.rank] = found = true;
       }

@@ -218,7 +218,7 @@ private:
     }
     if (group.size() == 1) // which takes no switch
       return copy(statement, dsts_.front(), srcs_.front());
-    if (reduces && !ir::mayReduceInSwitch(statement.reduceOp, group.size(), program_.movement.reassociate)) {
+    if (reduces && !ir::mayReduceInSwitch(statement.reduceOp, group.size(), program_.movement.order)) {
       diags_.report(schedule::diag::switch_order, where(),
                     {ir::nounOf(statement.reduceOp), ir::plural(group.size(), "operand")});
       return;

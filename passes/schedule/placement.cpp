@@ -64,9 +64,9 @@ bool isSameMemory(const ir::Program &program, const RankChunk &a, const RankChun
 }
 
 bool isReadThere(const ir::Movement &movement, const Move &statement, std::uint32_t from, std::uint32_t to) {
-  const bool reads = statement.kind == MoveKind::Reduce && movement.pull;
-  return movement.sameNode(from, to) && wayOf(movement, statement, from, to) == ir::Via::Memory &&
-         statement.by.value_or(reads ? to : from) == to;
+  const bool reduces = statement.kind == MoveKind::Reduce, reads = reduces && movement.pull;
+  return (!reduces || mayRead(movement, statement)) && movement.sameNode(from, to) &&
+         wayOf(movement, statement, from, to) == ir::Via::Memory && statement.by.value_or(reads ? to : from) == to;
 }
 
 bool isOnePlaceOfAll(std::span<const RankChunk> group, const RankChunk &own) {

@@ -31,6 +31,11 @@ bool isSameMemory(const ir::Program &program, const ir::RankChunk &a, const ir::
 inline ir::Via wayOf(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to) {
   return statement.via.value_or(movement.wayOf(from, to));
 }
+/// True if a reduction may read operands of other ranks where they are. In a fixed order it may not, if it has more
+/// than two: an operand of its own would come between them, so that each rank would narrow at other steps.
+inline bool mayRead(const ir::Movement &movement, const ir::Move &statement) {
+  return statement.kind == ir::MoveKind::Reduce && (statement.numSrcs == 2 || !ir::isFixed(movement.order));
+}
 /// Whether plain data of `statement` that goes from rank `from` to rank `to` is read there, and not put there.
 bool isReadThere(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to);
 

@@ -47,8 +47,8 @@ private:
   void takeAlone(const Move &statement) {
     Move made = statement;
     const auto srcs = given_.srcs(statement), dsts = given_.dsts(statement);
-    const bool pays = ir::isDoneInSwitch(statement.reduceOp) &&
-                      ir::mayReduceInSwitch(statement.reduceOp, srcs.size(), given_.reassociate);
+    const bool pays =
+        ir::isDoneInSwitch(statement.reduceOp) && ir::mayReduceInSwitch(statement.reduceOp, srcs.size(), given_.order);
     if (isOpen(statement) && statement.kind == MoveKind::Reduce && pays && dsts.size() == 1 &&
         srcs.size() >= fewestRanks && isOnePlaceOfAll(srcs, dsts[0]) &&
         std::ranges::all_of(srcs, [&](const RankChunk &src) { return near(src, dsts[0]); }))

@@ -16,7 +16,7 @@ namespace mscclc::passes::schedule {
 ///   that has the source is added to the others if the source lies at these chunks there. What another
 ///   statement writes, too, on another rank stays as it is, which mostly saves a sync;
 /// - a sum, minimum or maximum of the same chunks of the same buffer on several ranks, where any order of its operands
-///   will do: of a sum if the program may reassociate.
+///   will do: of a sum if the program allows any order.
 ///
 /// Only `statements` and `places` of the result are set.
 ir::Movement throughSwitch(const ir::Program &program);

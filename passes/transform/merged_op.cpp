@@ -62,6 +62,8 @@ const FusionRule *MergedOp::ruleFor(const Op &next) {
     return nullptr;
   if (needs(SameReduceOp) && op_.reduceOp != next.reduceOp)
     return nullptr;
+  if (needs(Accumulates) && ir::isFixed(program_.movement.order)) // one sum would not be narrowed where others are
+    return nullptr;
   if (needs(ViaMemory) && next.channelType != ir::ChannelType::Memory)
     return nullptr;
   if (needs(SameIds) && !std::ranges::equal(ids_, block_->idsOf(next)))

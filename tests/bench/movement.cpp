@@ -58,7 +58,7 @@ MSCCLC_ALGORITHM void allreduce_once(int nodes = 2, int gpus = 4) {
 MSCCLC_ALGORITHM void allgather_anyway(int ranks = 8) {
   CollectiveProgram program(
       "allgather_anyway", AllGather(ranks, 1, /*inplace=*/true),
-      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .reassociate = true});
+      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .order = Order::Any});
   for (int src = 0; src < ranks; ++src) {
     List<Chunk> places;
     for (int dst = 0; dst < ranks; ++dst)
@@ -71,7 +71,7 @@ MSCCLC_ALGORITHM void allgather_anyway(int ranks = 8) {
 MSCCLC_ALGORITHM void allreduce_anyway(int ranks = 8) {
   CollectiveProgram program(
       "allreduce_anyway", AllReduce(ranks, 1, /*inplace=*/true),
-      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .reassociate = true});
+      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .order = Order::Any});
   for (int rank = 0; rank < ranks; ++rank) {
     Chunk sum = Rank(rank).input()[rank];
     List<Chunk> places;

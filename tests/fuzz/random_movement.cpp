@@ -67,7 +67,7 @@ private:
     program_.ranks.resize(ranks);
     program_.protocol = oneIn(3) ? ir::Protocol::LL : ir::Protocol::Simple;
     program_.instances = oneIn(4) ? 2 + below(3) : 1;
-    movement.reassociate = oneIn(2);
+    movement.order = oneIn(2) ? ir::Order::Any : ir::Order::Written;
     movement.pull = oneIn(2);
     movement.stages = oneIn(3);
     movement.eager = oneIn(3);
@@ -304,7 +304,7 @@ private:
   /// A reduction that the switch does: no product, and of three operands or more one that takes any order.
   void reduceInSwitch(const ir::RankChunk &own) {
     const std::vector<ir::RankChunk> srcs = spread(own);
-    const bool anyOrder = program_.movement.reassociate || ir::isIdempotent(op_) || srcs.size() == 2;
+    const bool anyOrder = program_.movement.order == ir::Order::Any || ir::isIdempotent(op_) || srcs.size() == 2;
     if (srcs.size() < 2 || !anyOrder || op_ == ir::ReduceOp::Prod ||
         !std::ranges::all_of(srcs, [&](const auto &src) { return isWritten(src); }))
       return;

@@ -8,7 +8,7 @@ import pytest
 import mscclc
 from conftest import SAMPLES
 from mscclc.__main__ import main
-from mscclc.library import Candidate, best_ranges
+from mscclc.library import Candidate, best_ranges, of_one_order
 
 
 class Timed(Candidate):
@@ -44,6 +44,23 @@ def test_a_gap_between_two_ends_the_list():
     assert ranges([Timed(2, 1, 8191), Timed(10, 0.1, least=8192)], sizes) == [(0, 0, 8191), (1, 8192, 1 << 40)]
 
 
+def test_kernels_of_one_order():
+    def summing(order, *times, **limits):
+        candidate = Timed(*times, **limits)
+        candidate.emitted = f"// Written by mscclc\n// Sums: {order}\n{candidate.emitted}" if order else candidate.emitted
+        return candidate
+
+    sizes = [1024 << step for step in range(8)]
+    chain, quick, tree = summing("0+1", 2, 1), summing("0+1", 1, 2), summing("1+0", 1, 0.5)
+    either = summing("in an order that depends on the chunk", 0, 0)
+    assert of_one_order([chain, either, quick], sizes, "h100x8") == [chain, quick]
+    assert of_one_order([chain, either, quick, tree], sizes, "h100x8") == [tree]
+    assert of_one_order([chain, summing("1+0", 0, 0, most=4096)], sizes, "h100x8") == [chain]  # takes all sizes
+    assert of_one_order([either], sizes, "h100x8") == []
+    gathers = [summing(None, 2, 1), summing(None, 1, 2)]
+    assert of_one_order(gathers, sizes, "h100x8") == gathers
+
+
 def test_a_most_of_gibibytes_is_read():
     emitted = "constexpr uint64_t minMessageBytes = 2147483648u, maxMessageBytes = 4294967296u;"
     candidate = Candidate(None, emitted)
@@ -60,6 +77,7 @@ def test_a_folder_of_the_fastest(tmp_path, selector, capsys):
     small, large = listed["entries"]
     assert (small["name"], large["name"]) == ("allreduce_packets", "allreduce_allpairs")
     assert small["max"] + 1 == large["min"] and (small["min"], large["max"]) == (0, 1 << 40)
+    assert small["sums"] == large["sums"] == "0+1"  # of two ranks there is one order
     assert small["parameters"] == {"threadBlocks": "1", "ranks": "2"} and small["predicted_us"]["1024"] > 0
     mscclc.register_folder(tmp_path)
     with mscclc.Communicator(2, platform="host", wait_timeout=20) as ranks:

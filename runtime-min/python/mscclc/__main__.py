@@ -72,6 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     library.add_argument(
         "--flag", action="append", default=[], help="an argument of nvcc or the C++ compiler, as --flag=-DMSCCLC_GIN"
     )
+    library.add_argument(
+        "--invariant", action="store_true", help="only kernels that sum in one order, so that bits do not depend on the size"
+    )
     options = parser.parse_args(arguments)
     try:
         make_library(
@@ -88,6 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             platform=options.platform,
             architectures=options.architecture or [90],
             flags=options.flag,
+            invariant=options.invariant,
             tell=lambda line: print(line, flush=True),
         )
     except (Error, OSError, ValueError) as error:

@@ -22,6 +22,8 @@ _TARGET = "--target=none"
 _LARGEST = 1 << 40
 #: Where two kernels meet is found to so many halves of the way between two sizes.
 _HALVES = 3
+#: What the tool says of a kernel whose sums are not taken in one order.
+_DIFFER = "in an order that depends on the chunk"
 
 
 @dataclass
@@ -39,6 +41,12 @@ class Candidate:
     @property
     def root(self) -> int:
         return self._number("root", 0)
+
+    @property
+    def sums(self) -> str | None:
+        """The order of its sums, as the tool says; nothing if it has none."""
+        found = re.search(r"^// Sums: (.+)$", self.emitted, re.M)
+        return found[1] if found else None
 
     @property
     def least(self) -> int:
@@ -127,6 +135,22 @@ def best_ranges(candidates: Sequence[Candidate], sizes: Sequence[int], machine: 
     return found
 
 
+def of_one_order(candidates: Sequence[Candidate], sizes: Sequence[int], machine: str) -> list[Candidate]:
+    """Those that sum in the same order, which is the one that takes the most of the sizes, and these in the least time.
+    Candidates without sums are all of one order; of those that have several orders in them there is none."""
+    orders: dict[str | None, list[Candidate]] = {}
+    for candidate in candidates:
+        if candidate.sums != _DIFFER:
+            candidate.time(sizes, machine)
+            orders.setdefault(candidate.sums, []).append(candidate)
+
+    def cost(order: list[Candidate]) -> tuple[int, float]:
+        best = [min(candidate.at(size) for candidate in order) for size in sizes]
+        return best.count(float("inf")), sum(time for time in best if time != float("inf"))
+
+    return min(orders.values(), key=cost, default=[])
+
+
 def _meeting(first: Candidate, second: Candidate, low: int, high: int, machine: str) -> int:
     """The largest size that `first` takes and at which it is still the faster one; it is at `low`, not at `high`."""
     for _ in range(_HALVES):
@@ -154,6 +178,7 @@ def make_library(
     platform: str = "cuda",
     architectures: Sequence[int] = (90,),
     flags: Sequence[str] = (),
+    invariant: bool = False,
     tell: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """Writes kernels and manifest.json to `folder`, and returns the list. For each collective (and root) that the
@@ -164,6 +189,7 @@ def make_library(
     and `ops` their operations, as those of Kernel.compile. A root is a parameter too: of {"root": ["0", "1"]} each has a
     list.
     `platform` and `architectures` are those of Kernel.compile; `flags` are arguments of the compiler of kernels.
+    With `invariant`, all kernels for a call sum in one order, which the list names: so the bits do not depend on the size.
     `tell` gets a line for each step. Raises ValueError, CompileError, ToolError, BuildError."""
     sizes = sorted(set(sizes))
     if not sizes or not sources:
@@ -178,6 +204,13 @@ def make_library(
     lists = []
     for (collective, root), candidates in groups.items():
         entries = []
+        if invariant:
+            candidates = of_one_order(candidates, sizes, machine)
+            if not candidates:
+                tell(f"left out: {collective}: no algorithm sums all elements in one order")
+                continue
+            if candidates[0].sums:
+                tell(f"{collective}: sums in the order {candidates[0].sums}")
         for one in best_ranges(candidates, sizes, machine):
             plan = one.candidate.plan
             if id(one.candidate) not in files:
@@ -197,6 +230,7 @@ def make_library(
                     "sha256": hashlib.sha256((place / file).read_bytes()).hexdigest(),
                     "source": plan.program.source,
                     "parameters": dict(plan.program.params),
+                    **({"sums": one.candidate.sums} if one.candidate.sums else {}),
                     "predicted_us": {
                         size: time
                         for size, time in sorted(one.candidate.times.items())

@@ -17,11 +17,11 @@ MSCCLC_ALGORITHM void statements(int ranks = 4) {
                              .schedule = Schedule::Auto,
                              .ranksPerNode = ranks / 2,
                              .blocks = 8,
-                             .reassociate = true});
+                             .order = Order::Any});
   // AUTO: schedule auto
   // AUTO-NEXT: ranks_per_node 2
   // AUTO-NEXT: most_blocks 8
-  // AUTO-NEXT: reassociate on
+  // AUTO-NEXT: order any
   // AUTO-NEXT: choose_protocol on
   // AUTO-NEXT: choose_instances on
   // AUTO: move {

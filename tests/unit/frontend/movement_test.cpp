@@ -87,7 +87,8 @@ TEST_CASE("a program of statements has these and no block") {
   CHECK((program.ranks[0].blocks.empty() && program.ranks[1].blocks.empty()));
   CHECK(program.movement.statements[0].loc != ir::noLoc);
   CHECK((program.instances == 1 && program.protocol == ir::Protocol::Simple));
-  CHECK((!program.movement.chooseInstances && !program.movement.chooseProtocol && !program.movement.reassociate));
+  CHECK((!program.movement.chooseInstances && !program.movement.chooseProtocol &&
+         program.movement.order == ir::Order::Written));
   CHECK((program.movement.ranksPerNode == 0 && program.movement.mostBlocks == 0));
 }
 
@@ -98,10 +99,11 @@ TEST_CASE("options of a program of statements") {
                                    .schedule = Schedule::Auto,
                                    .ranksPerNode = 3u,
                                    .blocks = 7l,
-                                   .reassociate = true},
+                                   .order = Order::Ranks},
                                   [] { copy(out(0), in(1)); });
   const ir::Program &program = outcome.program.value();
-  CHECK((program.movement.chooseInstances && program.movement.chooseProtocol && program.movement.reassociate));
+  CHECK((program.movement.chooseInstances && program.movement.chooseProtocol &&
+         program.movement.order == ir::Order::Ranks));
   CHECK((program.movement.ranksPerNode == 3 && program.movement.mostBlocks == 7));
   CHECK((program.instances == 1 && program.protocol == ir::Protocol::Simple));
   const Outcome given =
@@ -251,12 +253,27 @@ TEST_CASE("through what a statement reaches other nodes") {
 TEST_CASE("the switch combines in any order") {
   const auto body = [](ReduceOp op) { return [=] { reduce(out(0), {in(1), in(2)}, {.via = Via::Switch, .op = op}); }; };
   CHECK(runAuto(4, body(ReduceOp::Sum)).text("switch_sum_in_order", 0) ==
-        "'.via = Via::Switch' for a sum of 3: a switch combines in any order, so write .reassociate = true in the "
-        "program's "
-        "options");
+        "'.via = Via::Switch' for a sum of 3: a switch combines in any order, so write .order = Order::Any in the "
+        "program's options");
   CHECK(runAuto(4, body(ReduceOp::Max)).program);
   CHECK(runAuto(4, [] { reduce(out(0), {in(1)}, {.via = Via::Switch}); }).program);
-  CHECK(runWith(4, {.schedule = Schedule::Auto, .reassociate = true}, body(ReduceOp::Sum)).program);
+  CHECK(runWith(4, {.schedule = Schedule::Auto, .order = Order::Any}, body(ReduceOp::Sum)).program);
+  for (const Order order : {Order::Ranks, Order::Tree})
+    CHECK_FALSE(runWith(4, {.schedule = Schedule::Auto, .order = order}, body(ReduceOp::Sum)).program);
+}
+
+TEST_CASE("the old name of an order") {
+  const Outcome outcome =
+      runWith(4, {.schedule = Schedule::Auto, .reassociate = true}, [] { reduce(out(0), {in(1), in(2)}); });
+  CHECK(outcome.text("reassociate_renamed", 0) == "'.reassociate = true' is '.order = Order::Any' now: write that");
+  CHECK(outcome.diagnostics.numErrors() == 0);
+  CHECK(outcome.program->movement.order == ir::Order::Any);
+}
+
+TEST_CASE("an order that is no enumerator") {
+  CHECK(runWith(4, {.schedule = Schedule::Auto, .order = static_cast<Order>(4)}, [] { copy(out(0), in(1)); })
+            .text("no_enumerator", 0)
+            .starts_with("'CollectiveProgram' is given an .order that is none of the enumerators of Order"));
 }
 
 TEST_CASE("nodes and thread blocks out of range") {
@@ -281,13 +298,13 @@ TEST_CASE("nodes and thread blocks out of range") {
 
 TEST_CASE("a program of operations leaves nothing to choose") {
   const Outcome outcome =
-      runWith(4, {.instances = automatic, .protocol = Protocol::Auto, .blocks = 3, .reassociate = true},
+      runWith(4, {.instances = automatic, .protocol = Protocol::Auto, .blocks = 3, .order = Order::Ranks},
               [] { Rank(0).barrier({0}); });
   CHECK(outcome.text("choice_in_manual", 0) ==
-        "'.instances = automatic', '.protocol = Protocol::Auto', '.blocks', '.reassociate' in a "
+        "'.instances = automatic', '.protocol = Protocol::Auto', '.blocks', '.order' in a "
         "program of Schedule::Manual: begin the program with .schedule = Schedule::Auto, or write a number of "
         "instances, write Protocol::Simple or Protocol::LL, leave .blocks out, leave "
-        ".reassociate out");
+        ".order out");
   CHECK(outcome.diagnostics.numErrors() == 1);
   CHECK(runWith(4, {.blocks = -1}, [] { Rank(0).barrier({0}); })
             .text("choice_in_manual", 0)

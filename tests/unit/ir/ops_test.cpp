@@ -50,11 +50,11 @@ TEST_CASE("what operations do follows from their effect") {
 
 TEST_CASE("which reductions a switch may take") {
   for (const ReduceOp op : {ReduceOp::Sum, ReduceOp::Prod}) {
-    CHECK(mayReduceInSwitch(op, 2, false)); // a step commutes
-    CHECK_FALSE(mayReduceInSwitch(op, 3, false));
-    CHECK(mayReduceInSwitch(op, 3, true));
+    CHECK(mayReduceInSwitch(op, 2, Order::Ranks)); // a step commutes
+    CHECK_FALSE(mayReduceInSwitch(op, 3, Order::Ranks));
+    CHECK(mayReduceInSwitch(op, 3, Order::Any));
   }
-  CHECK(mayReduceInSwitch(ReduceOp::Max, 3, false));
+  CHECK(mayReduceInSwitch(ReduceOp::Max, 3, Order::Tree));
   CHECK(isDoneInSwitch(ReduceOp::Sum));
   CHECK_FALSE(isDoneInSwitch(ReduceOp::Prod));
 }

@@ -184,7 +184,7 @@ private:
       movement.ranksPerNode = below(numRanks + 1);
     while (movement.ranksPerNode != 0 && numRanks % movement.ranksPerNode != 0);
     movement.mostBlocks = below(5);
-    movement.reassociate = chance(2);
+    movement.order = static_cast<Order>(below(4));
     movement.chooseProtocol = chance(2);
     movement.chooseInstances = chance(2);
     const auto places = [&](std::uint32_t count) {

@@ -34,7 +34,7 @@ inline bool sameMovement(const ir::Movement &a, const ir::Movement &b) {
            x.block == y.block && x.packets == y.packets && std::ranges::equal(a.srcs(x), b.srcs(y)) &&
            std::ranges::equal(a.dsts(x), b.dsts(y));
   };
-  return a.ranksPerNode == b.ranksPerNode && a.mostBlocks == b.mostBlocks && a.reassociate == b.reassociate &&
+  return a.ranksPerNode == b.ranksPerNode && a.mostBlocks == b.mostBlocks && a.order == b.order &&
          a.chooseProtocol == b.chooseProtocol && a.chooseInstances == b.chooseInstances &&
          std::ranges::equal(a.statements, b.statements, sameMove);
 }

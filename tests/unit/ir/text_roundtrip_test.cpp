@@ -140,7 +140,7 @@ program "statements" {
   schedule auto
   ranks_per_node 2
   most_blocks 8
-  reassociate on
+  order any
   choose_protocol on
   choose_instances on
 

@@ -42,7 +42,7 @@ TEST_CASE("what is said of candidates holds for their programs, and the best is 
         INFO((sums ? "sums, " : "") << mostBlocks << " blocks, " << bytes << " bytes");
         ir::Program program = allPairs(8, sums);
         program.movement.mostBlocks = mostBlocks;
-        program.movement.reassociate = sums;
+        program.movement.order = sums ? ir::Order::Any : ir::Order::Written;
         ir::Program scheduled = program;
         const Goal goal{.machine = machine, .runner = time::Runner::Kernel, .messageBytes = bytes, .target = target};
         const Choice choice = choose(scheduled, goal);

@@ -55,7 +55,7 @@ const std::string differs = "the schedule of 'by hand' leaves another value in o
 Statements chainOfFour(ReduceOp op = ReduceOp::Sum, bool reassociate = false) {
   Statements s(CollectiveKind::Test, 1, 4, 2);
   s.reduce({out(0, 0)}, {in(0, 0), in(0, 1), in(0, 2), in(0, 3)}, op);
-  s.program.movement.reassociate = reassociate;
+  s.program.movement.order = reassociate ? ir::Order::Any : ir::Order::Written;
   return s;
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("how often a part is in a sum or product counts, but not in a maximum"
 TEST_CASE("a maximum of one value is that value in a sum around it") {
   Statements s(CollectiveKind::Test, 1, 4, 2, false, 4);
   s.reduce({scratch(0, 0)}, {in(0, 0), in(0, 1)}).reduce({out(0, 0)}, {in(0, 2), scratch(0, 0)});
-  s.program.movement.reassociate = true;
+  s.program.movement.order = ir::Order::Any;
   CHECK(compared(s, oneRank(4, [](plan::Block &b) {
                    b.reduce(plan::scratch(0), {plan::in(0), plan::in(1)}).nop();
                    b.reduce(plan::scratch(1), {plan::scratch(0), plan::scratch(0)}, ReduceOp::Max).nop();
@@ -173,7 +173,7 @@ TEST_CASE("what a switch reduces is a sum in any order") {
       b.nop().signal(all).wait(all);
     }
     for (const bool reassociate : {false, true}) {
-      s.program.movement.reassociate = reassociate;
+      s.program.movement.order = reassociate ? ir::Order::Any : ir::Order::Written;
       CHECK((compared(s, p.program) == "") == (reassociate || ranks == 2));
     }
   }

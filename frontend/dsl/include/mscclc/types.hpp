@@ -35,6 +35,12 @@ enum class Protocol : std::uint8_t { Simple, LL, Auto };
 /// (moves.hpp), from which the compiler makes the operations.
 enum class Schedule : std::uint8_t { Manual, Auto };
 
+/// The order in which sums and products are taken in a program of Schedule::Auto. Written: each is the chain in its
+/// statements, from the first operand to the last. Any: in any order. Ranks: a chain in the order of ranks, for every
+/// element. Tree: over ranks [a, b), the tree of [a, a + p) plus that of [a + p, b), with p the largest power of two
+/// below b - a. With Ranks and Tree the bits depend on nothing but the data.
+enum class Order : std::uint8_t { Written, Any, Ranks, Tree };
+
 /// The places of the chunks of instances: interleaved with those of the other instances, or unchanged. Python:
 /// ReplicationPolicy.
 enum class Replication : std::uint8_t { Interleaved, None };
@@ -116,8 +122,9 @@ struct ProgramOptions {
   detail::Integer ranksPerNode = 0;
   /// The most thread blocks of a rank in a program of Schedule::Auto, all instances together; 0: the compiler chooses.
   detail::Integer blocks = 0;
-  /// In a program of Schedule::Auto, allows sums in any order, and lets the switch of a node do what it can. Otherwise
-  /// each sum is the chain in its statements, from the first operand to the last.
+  /// The order of sums in a program of Schedule::Auto. With Order::Any the switch of a node does what it can.
+  Order order = Order::Written;
+  /// The old name of `.order = Order::Any`.
   bool reassociate = false;
   /// Fusion keeps two sums of packets separate if the sender of one has to wait for something first. Then the other sum
   /// is done in the meantime. In a program of Schedule::Auto it always does.

@@ -1,0 +1,244 @@
+#include "passes/schedule/order_sums.h"
+
+#include "ir/program_index.h"
+#include "passes/schedule/chunk_memory.h"
+#include "passes/schedule/statement_findings.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace mscclc::passes::schedule {
+namespace {
+
+using ir::Move;
+using ir::RankChunk;
+using proof::ValueId;
+using proof::Values;
+
+/// The inputs that a value is made of: of those from `first` to `last`, in the order of ranks and then chunks, `count`.
+struct Inputs {
+  ir::Contribution first, last;
+  std::uint32_t count = 0;
+
+  std::string words() const {
+    if (first.rank == last.rank)
+      return "rank " + std::to_string(first.rank);
+    const bool all = count == last.rank - first.rank + 1;
+    return std::string(all ? "ranks " : "some of ranks ") + std::to_string(first.rank) + " to " +
+           std::to_string(last.rank);
+  }
+};
+
+class SumOrderer {
+public:
+  SumOrderer(ir::Program &program, ir::DiagnosticEngine &diags)
+      : program_(program), given_(program.movement), values_(ir::ProgramIndex(program), 1), memory_(program, values_),
+        findings_(program, diags) {
+    for (ir::Rank &rank : program.ranks)
+      scratch_.push_back(rank.scratchChunks);
+  }
+
+  bool run() {
+    for (std::uint32_t s = 0; s < given_.statements.size() && !findings_.full(); ++s) {
+      const Move &move = given_.statements[s];
+      if (move.kind == ir::MoveKind::Reduce && !ir::isReorderable(move.reduceOp))
+        orderStatement(s, move);
+      else
+        made_.append(move, given_.srcs(move), given_.dsts(move));
+      execute(move);
+    }
+    if (findings_.errors() != 0)
+      return false;
+    program_.movement.statements = std::move(made_.statements);
+    program_.movement.places = std::move(made_.places);
+    for (std::uint32_t r = 0; r < scratch_.size(); ++r)
+      program_.ranks[r].scratchChunks = scratch_[r];
+    return true;
+  }
+
+private:
+  /// How the operands of a statement are combined: their order, and in it how many inputs each is made of.
+  struct Combination {
+    std::vector<std::uint32_t> operands, counts;
+    friend bool operator==(const Combination &, const Combination &) = default;
+  };
+
+  /// Makes a statement of each run of chunks that want the same.
+  void orderStatement(std::uint32_t s, const Move &move) {
+    const std::uint32_t size = given_.places[move.firstPlace].size;
+    std::uint32_t begin = 0;
+    Combination wanted = combinationOf(s, move, 0);
+    for (std::uint32_t i = 1; i <= size; ++i) {
+      Combination next = i < size ? combinationOf(s, move, i) : Combination{};
+      if (i < size && next == wanted)
+        continue;
+      emit(move, wanted, begin, i - begin);
+      wanted = std::move(next);
+      begin = i;
+    }
+  }
+
+  Inputs inputsOf(const Move &move, std::uint32_t operand, std::uint32_t chunk) const {
+    return made(memory_[memory_.firstOf(given_.srcs(move)[operand]) + chunk].value);
+  }
+  Inputs made(ValueId value) const {
+    if (!values_.partsOf(value).empty())
+      return inputs_[value - firstNode()];
+    const ir::Contribution leaf = values_.contribution(value);
+    return {leaf, leaf, 1};
+  }
+  std::uint64_t firstNode() const { return values_.end() - values_.numReductions(); }
+
+  Combination combinationOf(std::uint32_t s, const Move &move, std::uint32_t chunk) {
+    Combination wanted{std::vector<std::uint32_t>(move.numSrcs), {}};
+    std::iota(wanted.operands.begin(), wanted.operands.end(), 0u);
+    std::vector<Inputs> inputs;
+    for (std::uint32_t i = 0; i < move.numSrcs; ++i)
+      inputs.push_back(inputsOf(move, i, chunk));
+    std::ranges::stable_sort(wanted.operands, {}, [&](std::uint32_t i) { return inputs[i].first; });
+    for (const std::uint32_t i : wanted.operands)
+      wanted.counts.push_back(inputs[i].count);
+    const bool ranks = given_.order == ir::Order::Ranks;
+    for (std::size_t i = 1; i < wanted.operands.size(); ++i) {
+      const std::uint32_t a = wanted.operands[i - 1], b = wanted.operands[i];
+      const bool apart = inputs[a].last < inputs[b].first;
+      if (apart && (!ranks || inputs[b].count == 1))
+        continue;
+      // The one that is made of several is at fault.
+      const bool isFirst = inputs[b].count == 1;
+      report(s, move, ranks ? diag::sum_not_in_order : diag::sum_mixed, chunk, isFirst ? a : b, inputs[isFirst ? a : b],
+             isFirst ? b : a, inputs[isFirst ? b : a]);
+      return wanted;
+    }
+    if (!ranks)
+      checkHalves(s, move, chunk, wanted, inputs, 0, wanted.operands.size());
+    return wanted;
+  }
+
+  /// Number of operands from `begin` on that are the first half of those up to `end`; 0 if that ends within one.
+  static std::size_t halfOf(const Combination &wanted, std::size_t begin, std::size_t end, std::uint32_t &inputs) {
+    const std::uint32_t all = std::accumulate(wanted.counts.begin() + static_cast<std::ptrdiff_t>(begin),
+                                              wanted.counts.begin() + static_cast<std::ptrdiff_t>(end), 0u);
+    inputs = std::bit_floor(all - 1);
+    std::uint32_t sum = 0;
+    for (std::size_t i = begin; i < end; ++i)
+      if ((sum += wanted.counts[i]) >= inputs)
+        return sum == inputs ? i + 1 - begin : 0;
+    return 0;
+  }
+
+  void checkHalves(std::uint32_t s, const Move &move, std::uint32_t chunk, const Combination &wanted,
+                   const std::vector<Inputs> &inputs, std::size_t begin, std::size_t end) {
+    if (end - begin < 2)
+      return;
+    std::uint32_t half = 0;
+    if (const std::size_t operands = halfOf(wanted, begin, end, half)) {
+      checkHalves(s, move, chunk, wanted, inputs, begin, begin + operands);
+      checkHalves(s, move, chunk, wanted, inputs, begin + operands, end);
+      return;
+    }
+    if (!findings_.isNew(diag::sum_no_tree, s))
+      return;
+    std::size_t i = begin; // the operand that is in both halves
+    for (std::uint32_t sum = 0; (sum += wanted.counts[i]) <= half;)
+      ++i;
+    findings_.report(diag::sum_no_tree, s,
+                     {ir::nounOf(move.reduceOp), ir::plural(half, "input"), nameOf(move, wanted.operands[i], chunk),
+                      inputs[wanted.operands[i]].words()});
+  }
+
+  std::string nameOf(const Move &move, std::uint32_t operand, std::uint32_t chunk) const {
+    RankChunk place = given_.srcs(move)[operand];
+    place.index += chunk;
+    place.size = 1;
+    return ir::describe(place);
+  }
+
+  void report(std::uint32_t s, const Move &move, const ir::DiagInfo &info, std::uint32_t chunk, std::uint32_t a,
+              const Inputs &ofA, std::uint32_t b, const Inputs &ofB) {
+    if (findings_.isNew(info, s))
+      findings_.report(
+          info, s,
+          {ir::nounOf(move.reduceOp), nameOf(move, a, chunk), ofA.words(), nameOf(move, b, chunk), ofB.words()});
+  }
+
+  /// Appends the reductions for `size` chunks of the statement from `begin` on.
+  void emit(const Move &move, const Combination &wanted, std::uint32_t begin, std::uint32_t size) {
+    if (findings_.errors() != 0)
+      return;
+    const auto cut = [&](RankChunk place) {
+      place.index += begin;
+      place.size = size;
+      return place;
+    };
+    std::vector<RankChunk> operands, dsts;
+    for (const std::uint32_t i : wanted.operands)
+      operands.push_back(cut(given_.srcs(move)[i]));
+    for (const RankChunk &dst : given_.dsts(move))
+      dsts.push_back(cut(dst));
+    if (given_.order == ir::Order::Tree)
+      operands = chainOf(move, wanted, operands, 0, operands.size(), dsts[0].rank);
+    made_.append(move, operands, dsts);
+  }
+
+  /// The chain that is the tree of operands [begin, end): of the first half, and then the second half as one operand.
+  std::vector<RankChunk> chainOf(const Move &move, const Combination &wanted, const std::vector<RankChunk> &operands,
+                                 std::size_t begin, std::size_t end, std::uint32_t rank) {
+    if (end - begin == 1)
+      return {operands[begin]};
+    std::uint32_t half = 0;
+    const std::size_t middle = begin + halfOf(wanted, begin, end, half);
+    std::vector<RankChunk> chain = chainOf(move, wanted, operands, begin, middle, rank);
+    std::vector<RankChunk> second = chainOf(move, wanted, operands, middle, end, rank);
+    if (second.size() == 1) {
+      chain.push_back(second[0]);
+      return chain;
+    }
+    const RankChunk partial{rank, ir::BufferKind::Scratch, scratch_[rank], operands[0].size};
+    scratch_[rank] += partial.size;
+    made_.append(move, second, {&partial, 1});
+    chain.push_back(partial);
+    return chain;
+  }
+
+  void execute(const Move &move) {
+    const std::uint32_t size = given_.places[move.firstPlace].size;
+    std::vector<ValueId> results;
+    for (std::uint32_t i = 0; i < size; ++i) {
+      parts_.clear();
+      for (const RankChunk &src : given_.srcs(move))
+        parts_.push_back(memory_[memory_.firstOf(src) + i].value);
+      Inputs all = made(parts_[0]);
+      all.count = 0;
+      for (const ValueId part : parts_) {
+        const Inputs inputs = made(part);
+        all = {std::min(all.first, inputs.first), std::max(all.last, inputs.last), all.count + inputs.count};
+      }
+      results.push_back(values_.combine(move.reduceOp, parts_));
+      if (inputs_.size() < values_.numReductions())
+        inputs_.push_back(all);
+    }
+    for (const RankChunk &dst : given_.dsts(move))
+      for (std::uint32_t i = 0; i < size; ++i)
+        memory_[memory_.firstOf(dst) + i].value = results[i];
+  }
+
+  ir::Program &program_;
+  const ir::Movement &given_;
+  ir::Movement made_;
+  Values values_;
+  ChunkMemory memory_;
+  StatementFindings findings_;
+  std::vector<std::uint32_t> scratch_; ///< [rank]: chunks
+  std::vector<Inputs> inputs_;         ///< [reduction]
+  std::vector<ValueId> parts_;
+};
+
+} // namespace
+
+bool orderSums(ir::Program &program, ir::DiagnosticEngine &diags) {
+  return !ir::isFixed(program.movement.order) || SumOrderer(program, diags).run();
+}
+
+} // namespace mscclc::passes::schedule
