@@ -1,4 +1,4 @@
-// The collectives of collectives.def, for programs that run kernels: what a call gives and gets, in elements.
+// The collectives of collectives.def, for programs that run kernels. Buffers and messages are measured in elements.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,35 @@ enum class Kind : uint8_t {
 #include "collectives.def"
 };
 
-/// Ranks of a Source that are none.
+/// Values of Source::rank that are not ranks.
 inline constexpr uint32_t everyRank = 0xffffffff, nobody = 0xfffffffe;
 
-/// What an element of an output ends as: that element of the input of `rank`; of all ranks, reduced, where that is
-/// everyRank; anything, where it is nobody.
+/// The final value of an element of an output: element `element` of the input of `rank`. If `rank` is everyRank, it is
+/// the reduction of that element of all ranks. If `rank` is nobody, it may be anything.
 struct Source {
   uint32_t rank;
   uint64_t element;
 };
 
+/// A collective. `ranks` is the number of ranks, and `message` the length of a message in elements.
 struct Row {
-  const char *name; ///< in kernels
+  const char *name; ///< as kernels spell it
   bool rooted;
-  bool wholeInput, wholeOutput;       ///< whether a buffer of each rank has `ranks` shares, else one
-  bool messageIsOutput;               ///< a message is as long as the output, else as the input
+  bool wholeInput, wholeOutput;       ///< true: this buffer of each rank has `ranks` shares; false: one
+  bool messageIsOutput;               ///< true: a message is as long as the output; false: as the input
   uint64_t (*shares)(uint64_t ranks); ///< parts of a message that are equally long
-  double (*busFactor)(double ranks);  ///< bus bandwidth over algorithm bandwidth
+  double (*busFactor)(double ranks);  ///< the quotient of bus bandwidth and algorithm bandwidth, as in nccl-tests
+  /// Returns the final value of output chunk `chunk` of `rank`. `share` is the chunk factor, in chunks.
   Source (*source)(uint32_t ranks, uint32_t root, uint64_t share, uint32_t rank, uint64_t chunk);
 
-  /// Elements of a share, and of each rank's buffers, in a message of so many.
+  /// Return the elements of a share, of each rank's input, and of each rank's output.
   constexpr uint64_t share(uint64_t ranks, uint64_t message) const { return length(false, ranks, message); }
   constexpr uint64_t input(uint64_t ranks, uint64_t message) const { return length(wholeInput, ranks, message); }
   constexpr uint64_t output(uint64_t ranks, uint64_t message) const { return length(wholeOutput, ranks, message); }
-  /// Whether elements are reduced.
+  /// True if elements are reduced.
   constexpr bool reduces() const { return source(2, 0, 1, 0, 0).rank == everyRank; }
-  /// Whether a rank gets anything, and whether it gives anything to some rank.
+  /// gets: true if a rank's output has a defined value. gives: true if a rank's input is used by some rank. Both ask
+  /// about the root if `isRoot`, and else about another rank.
   constexpr bool gets(bool isRoot) const { return source(2, 0, 1, isRoot ? 0 : 1, 0).rank != nobody; }
   constexpr bool gives(bool isRoot) const {
     for (uint32_t rank = 0; rank < 2; ++rank)
@@ -45,8 +48,8 @@ struct Row {
           return true;
     return false;
   }
-  /// Whether every element of an output comes from the same element of inputs, so that a message may be made longer at
-  /// its end.
+  /// True if every element of an output depends only on the same element of the inputs. Then a message may be made
+  /// longer at its end.
   constexpr bool isElementwise() const {
     for (uint32_t rank = 0; rank < 2; ++rank)
       for (uint64_t chunk = 0; chunk < (wholeOutput ? 2 : 1); ++chunk)
@@ -66,7 +69,7 @@ namespace detail {
 enum { Share = false, Whole = true, Input = false, Output = true };
 } // namespace detail
 
-/// By Kind.
+/// The table, indexed by Kind.
 inline constexpr Row rows[] = {
 #define ROW(name, rooted, input, output, message, shares, bus, from, taken)                                            \
   {name,                                                                                                               \
@@ -87,11 +90,12 @@ inline constexpr Row rows[] = {
 #undef ROW
 };
 
+/// Returns the row of a collective.
 constexpr const Row &of(Kind kind) {
   return rows[static_cast<unsigned>(kind)];
 }
 
-/// The collective of that name, with a root or without; null if the table does not have it.
+/// Returns the collective of that name, with or without a root; null if the table does not have it.
 inline const Row *find(const char *name, bool rooted) {
   for (const Row &row : rows)
     if (row.rooted == rooted && std::strcmp(row.name, name) == 0)

@@ -1,9 +1,10 @@
-// The device headers' machine in plain C++17, so that an emitted kernel runs where there is no GPU: the blocks of a
-// launch and their threads are std::threads, block-wide synchronisation is a barrier, counters and packets are atomic
-// words, and data is ordinary memory. What the C++ memory model promises here is what the kernel relies on, so
-// -fsanitize=thread judges the plan's own synchronisation.
+// The platform of the device headers in plain C++17, so that an emitted kernel runs without a GPU. The blocks and
+// threads of a launch are std::threads. Block-wide synchronisation is a barrier, counters and packets are atomic words,
+// and data is ordinary memory. The kernel relies only on the C++ memory model, so -fsanitize=thread finds missing
+// synchronisation of the plan itself.
 //
-// A stream is a mscclc::standin::Stream; launches on it run one after the other, beside those of other streams.
+// A stream is a mscclc::standin::Stream. Launches on one stream run one after the other. Launches on different streams
+// run concurrently.
 #pragma once
 
 #include "mscclc/runtime_abi.h"
@@ -47,7 +48,7 @@ extern "C" void __tsan_release(void *);
 
 namespace mscclc::standin {
 
-/// Barrier of the threads of one block.
+/// A barrier for the threads of one block.
 class Barrier {
 public:
   explicit Barrier(unsigned count) : count_(count) {}
@@ -73,14 +74,15 @@ private:
   std::condition_variable wake_;
 };
 
-/// Where the calling thread stands in its launch.
+/// The position of the calling thread in its launch.
 struct Position {
   unsigned thread = 0, threads = 1, block = 0, blocks = 1;
   Barrier *barrier = nullptr;
 };
 inline thread_local Position position;
 
-/// Launches in order; a launch waits while too many are waiting. The destructor waits for all.
+/// Runs launches in order. A new launch blocks the caller while `capacity` launches are pending. The destructor waits
+/// for all launches.
 class Stream {
 public:
   static constexpr unsigned capacity = 64;
@@ -156,7 +158,7 @@ inline void syncBlock() {
 inline uint64_t nanoseconds() {
   return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
-/// Called in waits: there are far more threads than cores.
+/// Called while waiting. It yields or sleeps, because there are far more threads than cores.
 inline void pause() {
   thread_local unsigned calls = 0;
   if (++calls % 16 != 0)
@@ -186,7 +188,8 @@ template <class Word> inline void storeAs(void *p, const Word &v) {
   std::memcpy(__builtin_assume_aligned(p, alignof(Word)), &v, sizeof(Word));
 }
 
-/// Thread sanitizers know no fences; launchBegins tells them what a fence before relaxed signals orders.
+/// Thread sanitizers ignore fences. launchBegins() tells them about the order that a fence before relaxed signals
+/// makes.
 inline void fenceSystem() {
 #ifndef MSCCLC_STANDIN_TSAN
   __atomic_thread_fence(__ATOMIC_ACQ_REL);
@@ -249,9 +252,11 @@ inline uint64_t fetchOrHost(uint64_t *p, uint64_t bits) {
   return __atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
 }
 
-// A packet word is data and flag in one 8-byte atomic; an LL16 packet is two of them, each with a flag of its own.
-// A packet orders more than its data: what it was made from was read before it was sent, so whoever has it may
-// overwrite that place. C++ calls that a race unless it is released and acquired.
+// A packet word is data and flag in one 8-byte atomic. An LL16 packet is two such words, each with its own flag.
+//
+// Words are stored with release and loaded with acquire, because a packet orders more than its data. Its sender has
+// read the sources before it sent the packet, so the receiver may overwrite these sources. C++ calls that a race unless
+// the packet is released and acquired.
 inline void storePacket8(void *p, uint32_t data, uint32_t flag) {
   storeRelease(static_cast<uint64_t *>(p), uint64_t{flag} << 32 | data);
 }
@@ -269,9 +274,10 @@ inline void loadPacket16(const void *p, Vec8 &data, uint32_t &flag0, uint32_t &f
   loadPacket8(static_cast<const char *>(p) + 8, data.w[1], flag1);
 }
 
-// A relaxed signal carries no data of its launch, but everything before the launch is ordered by the launch itself.
-// The C++ model has no word for that, so the sanitizer is told: a launch's begin is released here, and acquired by who
-// sees a relaxed signal of it. The words are only addresses.
+// A relaxed signal carries no data of its launch. But everything before the launch happens before the launch, so a peer
+// that sees the signal may rely on it. The C++ model cannot express this order, so the sanitizer gets it by hand. The
+// begin of a launch is released here, and a thread that sees a relaxed signal acquires it. The words serve only as
+// addresses.
 #ifdef MSCCLC_STANDIN_TSAN
 inline char launchWords[4096][2];
 inline void launchBegins(uint32_t rank, uint64_t launch) {

@@ -1,5 +1,5 @@
-// What an emitted kernel is written in: chunks, slices, and one function for each kind of operation. C++17; compiled
-// by a CUDA compiler it makes a kernel, by any other the same kernel for the CPU stand-in.
+// The language of emitted kernels: chunks, slices, and one function for each kind of operation, in C++17. A CUDA
+// compiler makes a GPU kernel of it. Any other compiler makes the same kernel for the CPU stand-in.
 //
 //   contract          file
 //   Kernel, Rows      device/kernel.cuh     the thread's state; the places it can name; which part is its own
@@ -14,7 +14,7 @@
 //   the caller's data device/staging.cuh    copies of it at the beginning and the end of a launch
 #pragma once
 
-// Of -DMSCCLC_DTYPES=float,int32_t nvcc makes two macros.
+// nvcc splits -DMSCCLC_DTYPES=float,int32_t into two macros at the comma.
 #if defined(float) || defined(double) || defined(int8_t) || defined(uint8_t) || defined(int32_t) ||                    \
     defined(uint32_t) || defined(int64_t) || defined(uint64_t) || defined(Half) || defined(Bfloat16) ||                \
     defined(Float8E4m3) || defined(Float8E5m2) || defined(Sum) || defined(Min) || defined(Max) || defined(Prod)

@@ -1,4 +1,4 @@
-// Floating point numbers of 8 and 16 bits, by their bits, for machines that have no instructions for them.
+// Floating-point numbers of 8 and 16 bits, as bits, for machines without instructions for them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@
 
 namespace mscclc::narrow {
 
-/// A format: a sign, an exponent and `Mantissa` bits, the exponent biased by `Bias`. Without their signs, numbers up to
-/// `Largest` are finite, `Overflow` stands for all beyond, and `Nan` is the one that conversions make.
+/// A format: a sign, an exponent with bias `Bias`, and `Mantissa` bits. `Largest`, `Overflow` and `Nan` are bits
+/// without the sign. Values up to `Largest` are finite. A larger result becomes `Overflow`. Conversions represent a NaN
+/// by `Nan`.
 template <class BitsT, unsigned Mantissa, int Bias, uint32_t Largest, uint32_t Overflow, uint32_t Nan> struct Format {
   using Bits = BitsT;
   static constexpr unsigned signAt = sizeof(Bits) * 8 - 1, mantissa = Mantissa;
@@ -19,10 +20,10 @@ template <class BitsT, unsigned Mantissa, int Bias, uint32_t Largest, uint32_t O
   static constexpr uint32_t largest = Largest, overflow = Overflow, nan = Nan;
 };
 
-/// IEEE binary16. What is too large becomes infinite.
+/// IEEE binary16. Larger results become infinite.
 using Binary16 = Format<uint16_t, 10, 15, 0x7bff, 0x7c00, 0x7e00>;
-/// The 8-bit formats of the Open Compute Project. What is too large becomes the largest number, as in CUDA's own
-/// conversions with saturation and in NCCL. E4M3 has no infinity.
+/// The 8-bit formats of the Open Compute Project. Larger results become the largest number, as in CUDA's conversions
+/// with saturation and in NCCL. E4M3 has no infinity.
 using E4m3 = Format<uint8_t, 3, 7, 0x7e, 0x7e, 0x7f>;
 using E5m2 = Format<uint8_t, 2, 15, 0x7b, 0x7b, 0x7f>;
 
@@ -36,15 +37,16 @@ MSCCLC_BOTH float floatOf(uint32_t bits) {
   memcpy(&f, &bits, sizeof f);
   return f;
 }
-/// 2^exponent, of a normal number.
+/// Returns 2^`exponent`, which must be a normal number.
 MSCCLC_BOTH float powerOfTwo(int exponent) {
   return floatOf(static_cast<uint32_t>(exponent + 127) << 23);
 }
 
-/// The number that `bits` stand for, exactly.
+/// Returns the exact value of `bits`.
 template <class F> MSCCLC_BOTH float decode(typename F::Bits bits) {
   const uint32_t sign = uint32_t{bits} >> F::signAt << 31, magnitude = bits & ((1u << F::signAt) - 1);
-  constexpr uint32_t infinity = (F::largest | ((1u << F::mantissa) - 1)) + 1; // or the sign bit, where there is none
+  constexpr uint32_t infinity =
+      (F::largest | ((1u << F::mantissa) - 1)) + 1; // or the sign bit, if the format has no infinity
   if (magnitude >= infinity)
     return floatOf(sign | 0x7f800000u | (magnitude - infinity) << (23 - F::mantissa));
   if (magnitude > F::largest)
@@ -56,7 +58,7 @@ template <class F> MSCCLC_BOTH float decode(typename F::Bits bits) {
   return floatOf(sign | ((magnitude << (23 - F::mantissa)) + (static_cast<uint32_t>(127 - F::bias) << 23)));
 }
 
-/// The nearest number of the format, of two as near the even one.
+/// Returns the nearest number of the format. Of two equally near ones it is the even one.
 template <class F> MSCCLC_BOTH typename F::Bits encode(float f) {
   using Bits = typename F::Bits;
   constexpr unsigned dropped = 23 - F::mantissa;
@@ -65,7 +67,7 @@ template <class F> MSCCLC_BOTH typename F::Bits encode(float f) {
     return static_cast<Bits>(F::nan);
   uint32_t rounded;
   if (magnitude < static_cast<uint32_t>(128 - F::bias) << 23) {
-    // Below the smallest normal number: the sum leaves the number of its steps in the mantissa.
+    // Below the smallest normal number: the sum leaves the number of subnormal steps in the mantissa.
     const float steps = powerOfTwo(24 - F::bias - static_cast<int>(F::mantissa));
     rounded = bitsOf(floatOf(magnitude) + steps) - bitsOf(steps);
   } else {
@@ -76,7 +78,7 @@ template <class F> MSCCLC_BOTH typename F::Bits encode(float f) {
   return static_cast<Bits>(sign | (rounded > F::largest ? F::overflow : rounded));
 }
 
-/// bfloat16: the upper half of a float.
+/// Converts from and to bfloat16, which is the upper half of a float.
 MSCCLC_BOTH float decodeBfloat16(uint16_t bits) {
   return floatOf(uint32_t{bits} << 16);
 }

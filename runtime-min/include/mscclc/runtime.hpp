@@ -1,5 +1,6 @@
-// The runtime in C++17: handles that free themselves, failures as exceptions. See runtime.h for what each call means,
-// and which are collective; so are the destructors of what collective calls made, a communicator's included.
+// The runtime in C++17: handles that free themselves, and failures as exceptions. runtime.h explains each call, and
+// says which calls are collective. The destructors of objects from collective calls are collective, too, also that of a
+// communicator.
 #pragma once
 
 #include "mscclc/runtime.h"
@@ -12,7 +13,7 @@
 
 namespace mscclc::runtime {
 
-/// A call that failed: its code, and "what failed: the details".
+/// A failed call, with its code. what() is "NAME OF THE CODE: the details".
 class Error : public std::runtime_error {
 public:
   Error(int32_t code, const std::string &text)
@@ -23,6 +24,7 @@ private:
   int32_t code_;
 };
 
+/// Throws Error if `code` is a failure.
 inline void check(int32_t code) {
   if (code != MSCCLC_OK)
     throw Error(code, mscclc_last_error());
@@ -30,12 +32,12 @@ inline void check(int32_t code) {
 
 class Communicator;
 
-/// Memory of one size on every rank. Outlived by its communicator.
+/// Memory of the same size on every rank. The communicator must live longer.
 class Buffer {
 public:
   Buffer() = default;
   uint64_t bytes() const { return mscclc_buffer_bytes(get()); }
-  /// Of a local rank; null for others.
+  /// Returns the address of a local rank's memory; null for other ranks.
   void *address(uint32_t rank) const { return mscclc_buffer_address(get(), rank); }
   bool hasMulticast() const { return mscclc_buffer_multicast(get()) != 0; }
 
@@ -59,7 +61,7 @@ private:
   std::unique_ptr<MscclcBuffer, Release> handle_;
 };
 
-/// A launch's arguments; the fields of MscclcCall with their defaults.
+/// The arguments of a launch: the fields of MscclcCall with their defaults.
 struct Call : MscclcCall {
   Call() { mscclc_call_init(this); }
   Call &on(const Buffer &in, const Buffer &out) {
@@ -67,7 +69,7 @@ struct Call : MscclcCall {
     output = out.get();
     return *this;
   }
-  /// For a kernel that works in place.
+  /// Sets the only buffer of a kernel that works in place.
   Call &inPlace(const Buffer &buffer) { return on(buffer, buffer); }
   Call &of(uint64_t bytes, uint32_t type, uint32_t operation = MSCCLC_SUM) {
     message_bytes = bytes;
@@ -77,7 +79,7 @@ struct Call : MscclcCall {
   }
 };
 
-/// A kernel loaded into a communicator. Outlived by its communicator.
+/// A kernel that is loaded into a communicator. The communicator must live longer.
 class Instance {
 public:
   Instance() = default;
@@ -96,12 +98,12 @@ private:
   std::unique_ptr<MscclcInstance, Destroy> handle_;
 };
 
-/// Which ranks there are, and which of them are here; the fields of MscclcCommunicatorOptions with their defaults.
+/// The ranks of a communicator, and those of this process: the fields of MscclcCommunicatorOptions with their defaults.
 struct CommunicatorOptions : MscclcCommunicatorOptions {
   CommunicatorOptions() { mscclc_communicator_options_init(this); }
   explicit CommunicatorOptions(uint32_t all) : CommunicatorOptions() { ranks = all; }
-  /// The processes meet through `exchange(void *all, uint64_t each)`, which says whether it went well. It lives until
-  /// the communicator is made. See MscclcCommunicatorOptions::allgather.
+  /// Lets the processes meet through `exchange(void *all, uint64_t each)`, which returns whether it succeeded.
+  /// `exchange` must live until the communicator is made. See MscclcCommunicatorOptions::allgather.
   template <class Exchange> CommunicatorOptions &meetThrough(Exchange &exchange) {
     allgather = [](void *context, void *all, uint64_t each) -> int32_t {
       try {
@@ -115,6 +117,7 @@ struct CommunicatorOptions : MscclcCommunicatorOptions {
   }
 };
 
+/// A group of ranks. See MscclcCommunicator.
 class Communicator {
 public:
   explicit Communicator(const CommunicatorOptions &options) {
@@ -133,7 +136,7 @@ public:
     check(mscclc_buffer_allocate(get(), bytes, &made));
     return Buffer(made);
   }
-  /// One pointer for each local rank; the memory stays the caller's.
+  /// Makes a buffer of memory that the caller keeps: one pointer for each local rank.
   Buffer adopt(const std::vector<void *> &pointers, uint64_t bytes) {
     if (pointers.size() != localRanks())
       throw Error(MSCCLC_ERROR_ARGUMENT, "one pointer for each local rank is wanted");
@@ -161,7 +164,7 @@ private:
   std::unique_ptr<MscclcCommunicator, Destroy> handle_;
 };
 
-/// Kernels of a library, in the order of their registration.
+/// Returns the kernels of a library, in the order of their registration.
 inline std::vector<const MscclcKernel *> loadLibrary(const std::string &path) {
   uint32_t count = 0;
   check(mscclc_load_library(path.c_str(), nullptr, 0, &count));
@@ -170,7 +173,7 @@ inline std::vector<const MscclcKernel *> loadLibrary(const std::string &path) {
   return kernels;
 }
 
-/// Kernels to pick from. See MscclcSelector.
+/// A set of kernels to select from. See MscclcSelector.
 class Selector {
 public:
   Selector() {

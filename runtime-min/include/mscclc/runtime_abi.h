@@ -1,15 +1,17 @@
-/* The contract between an emitted kernel and whatever launches it: what a kernel says about itself (MscclcKernel) and
- * what it is given at a launch (MscclcRankArgs). Plain C, no pointer ownership crosses: descriptors are static data of
- * the kernel's library, arguments belong to the launcher.
+/* The contract between an emitted kernel and its launcher: the description of a kernel (MscclcKernel), and the
+ * arguments of a launch (MscclcRankArgs). Plain C. No pointer changes its owner: descriptions are static data of the
+ * kernel's library, and arguments belong to the launcher.
  *
- * Units: sizes and offsets are bytes unless they say chunks; counters only grow, over all launches of a communicator.
- * Everything a MscclcRankArgs points at lies in memory that the rank's device can access; "device" below is that rank's
- * own, "host" is pinned memory mapped into the device. The launcher makes one set of it for each kernel, rank and
- * communicator (but for the two tables of addresses, which belong to one launch and are read before it returns), zeroes
- * it, sets semaphores to their initial values, and leaves it alone from then on: the counters carry the state from
- * launch to launch, so a captured graph replays. One set serves one launch at a time; a launch that begins while
- * another one of the set runs reports MSCCLC_OVERLAP. After an abort the sets of all ranks are zeroed again before the
- * next launch. */
+ * Sizes and offsets are in bytes unless they are in chunks. Counters only grow, over all launches of a communicator.
+ * All memory that a MscclcRankArgs points to must be accessible to the rank's device. Below, "device" is memory of
+ * that device, and "host" is pinned memory that is mapped into the device.
+ *
+ * The launcher makes one set of this memory for each kernel, rank and communicator. It fills it with zeros, and sets
+ * semaphores to their initial values. Then it leaves it unchanged, because the counters carry the state from launch
+ * to launch. So a captured graph can be replayed. The two tables of addresses are an exception: they belong to one
+ * launch, which reads them before it returns. A set serves one launch at a time. A launch that begins while another
+ * launch of the set runs reports MSCCLC_OVERLAP. After an abort the sets of all ranks are filled with zeros again
+ * before the next launch. */
 #ifndef MSCCLC_RUNTIME_ABI_H
 #define MSCCLC_RUNTIME_ABI_H
 
@@ -36,14 +38,14 @@ enum MscclcReduceOp {
   MSCCLC_MIXED_REDUCE = 255 /* the plan fixes the operation at each place, and they differ */
 };
 
-/* How packets are laid out: 4 bytes and a flag (8 in all), or 4, flag, 4, flag (16 in all). */
+/* The layout of packets: 4 bytes and a flag (8 bytes in all), or 4 bytes, flag, 4 bytes, flag (16 bytes in all). */
 enum MscclcPacket { MSCCLC_NO_PACKET = 0, MSCCLC_LL8 = 1, MSCCLC_LL16 = 2 };
 
 enum MscclcBufferKind { MSCCLC_INPUT = 0, MSCCLC_OUTPUT = 1, MSCCLC_SCRATCH = 2 };
 
 enum MscclcChannelType { MSCCLC_MEMORY = 1, MSCCLC_PORT = 2, MSCCLC_SWITCH = 3 };
 
-/* Result of a launch function. */
+/* The result of a launch function. */
 enum MscclcResult {
   MSCCLC_OK = 0,
   MSCCLC_ERROR_ABI = 1,          /* args->abi_version is not the kernel's */
@@ -57,9 +59,9 @@ enum MscclcResult {
 
 /* ------------------------------------------------------------------------------------------- what a launch gets */
 
-/* The three buffers of one rank, as the launching rank's device addresses them. In place, input and output lie in one
- * another as mscclc_input_step and mscclc_output_step say; the launcher sets the pointers so. May be null where
- * this rank touches no such buffer of that rank. */
+/* The three buffers of one rank, as addresses on the launching rank's device. In place, one of input and output lies
+ * in the other, as mscclc_input_step and mscclc_output_step say. The launcher sets the pointers accordingly. A
+ * pointer may be null if this rank does not access that buffer of that rank. */
 typedef struct MscclcBuffers {
   void *input;
   void *output;
@@ -68,28 +70,29 @@ typedef struct MscclcBuffers {
 
 /* One end of a point-to-point channel. */
 typedef struct MscclcChannel {
-  /* Device: signals the peer has sent to this end. A memory peer adds 1, or stores the running count as a port's proxy
-   * does. */
+  /* Device: number of signals that the peer has sent to this end. A peer with a memory channel adds 1, or stores the
+   * running count. The proxy of a port stores the running count. */
   uint64_t *inbound;
-  /* Device: waits this end has finished. */
+  /* Device: number of waits that this end has finished. */
   uint64_t *expected;
-  /* Memory channels: the paired end's `inbound`, as this device addresses it. An end that has no pair gets a word of
-   * its own that nobody reads. Null for port channels. */
+  /* Memory channels: `inbound` of the paired end, as an address on this device. An end without a pair gets its own
+   * word, which is never read. Null for port channels. */
   uint64_t *outbound;
   union {
-    /* Memory channels: signals this end has sent (device), where the link to the peer does not add to its counters:
-     * the count is stored there. Null: signals are added. */
+    /* Memory channels: number of signals that this end has sent (device). It is used where the link to the peer does
+     * not support atomic adds; then the count is stored at the peer. Null: signals are added. */
     uint64_t *sent;
-    /* Port channels: flushes this end has asked for (device); over the network, what its body counts for them. */
+    /* Port channels: number of flushes that this end has requested (device). Over the network, what the network body
+     * counts for flushes. */
     uint64_t *flush_requests;
   };
-  /* Port channels: flushes the proxy has finished (host or device). A flush is finished when every earlier put of the
-   * channel has left its source. Null for memory channels. */
+  /* Port channels: number of flushes that the proxy has finished (host or device). A flush is finished when every
+   * earlier put of the channel has left its source. Null for memory channels. */
   const uint64_t *flushes_done;
   uint32_t peer; /* rank of the other end */
-  /* Port channels. 0: the proxy serves the channel. Else it leads over the network (MscclcNetworkBody), and this is 1 +
-   * the paired end's number among the peer's port channels, or MSCCLC_UNPAIRED if nobody hears its signals. Of the
-   * words above only `expected` and `flush_requests` are used then. */
+  /* Port channels. 0: the proxy serves the channel. Otherwise the channel uses the network (MscclcNetworkBody). Then
+   * this is 1 + the number of the paired end among the peer's port channels, or MSCCLC_UNPAIRED if no end receives
+   * the signals. Of the words above, only `expected` and `flush_requests` are used. */
   uint32_t network;
 } MscclcChannel;
 
@@ -99,10 +102,10 @@ enum MscclcTriggerFlags {
   MSCCLC_TRIGGER_FLUSH = 2 /* after that: raise flushes_done once all puts so far have left their source */
 };
 
-/* A request to the proxy of a rank: copy, then signal, then flush; any of them may be absent. Requests of one channel
- * take effect in order. */
+/* A request to the proxy of a rank: copy, then signal, then flush. Each of the three may be absent. Requests of one
+ * channel take effect in order. */
 typedef struct MscclcTrigger {
-  uint64_t sequence; /* written last: 1 + the request's number, so a slot is full when it says so */
+  uint64_t sequence; /* written last: 1 + the number of the request, which marks the slot as full */
   uint64_t size;     /* 0: nothing to copy */
   uint64_t src_offset;
   uint64_t dst_offset;
@@ -113,25 +116,25 @@ typedef struct MscclcTrigger {
   uint8_t reserved[16];
 } MscclcTrigger; /* 64 bytes */
 
-/* Where a launch's buffers of one kind lie: that of rank r begins at byte offset + r * rank_step of the part that rank
- * r has of a memory. */
+/* The place of a launch's buffers of one kind. The buffer of rank r begins at byte offset + r * rank_step of rank
+ * r's part of a memory. */
 typedef struct MscclcPlace {
   uint64_t offset;
   uint64_t rank_step;
-  uint32_t memory; /* the proxy's number for it */
+  uint32_t memory; /* the proxy's number for the memory */
   uint32_t reserved;
-  /* For channels over the network: the window of NCCL's that the memory is in, by this rank's handle for it; and
-   * device, by rank: at which byte of the window the memory begins, or null: at the first on all ranks. */
+  /* For channels over the network: the window of NCCL that contains the memory, as this rank's handle. `begins`
+   * (device, by rank) is the byte of the window at which the memory begins; null: byte 0 on all ranks. */
   void *window;
   const uint64_t *begins;
 } MscclcPlace;
 
-/* Queue of requests. Blocks draw numbers from `head`, and fill slot number % capacity when number < *tail + capacity.
- */
+/* A queue of requests. Blocks draw numbers from `head`, and fill slot number % capacity when number < *tail +
+ * capacity. */
 typedef struct MscclcFifo {
   MscclcTrigger *slots; /* host */
-  uint64_t *head;       /* device; behind it what blocks have last seen of `tail`, or less */
-  const uint64_t *tail; /* host: requests the proxy has taken out of the queue */
+  uint64_t *head;       /* device; the next word is a value of `tail` that blocks have seen, possibly an old one */
+  const uint64_t *tail; /* host: number of requests that the proxy has taken out of the queue */
   uint32_t capacity;    /* a power of two */
   uint32_t reserved;
   MscclcPlace places[3]; /* by MscclcBufferKind */
@@ -169,7 +172,7 @@ typedef struct MscclcStall {
 
 #define MSCCLC_MAX_STALLS 32u
 
-/* Host. Shared by all launches of a rank. */
+/* The status of a rank, in host memory. All launches of the rank share it. */
 typedef struct MscclcStatus {
   uint32_t abort;           /* anyone sets it to make every wait of the rank give up; data is undefined from then on */
   uint32_t num_stalls;      /* entries claimed, perhaps more than fit */
@@ -181,7 +184,7 @@ enum MscclcArgFlags {
   MSCCLC_BUFFERS_ALIGNED = 1 /* every pointer in `buffers` and `multicast` is a multiple of 16 */
 };
 
-/* What becomes of the elements that a launch copies, in a kernel that adds. */
+/* The change of the elements that a launch copies, in a kernel that adds. */
 enum MscclcScaling {
   MSCCLC_NO_SCALING = 0,
   MSCCLC_SCALE_INPUT = 1, /* each element of the input is multiplied by a factor; integers wrap around */
@@ -189,33 +192,33 @@ enum MscclcScaling {
                         by the number of ranks in the output, towards zero */
 };
 
-/* Memory of the caller's that a rank's launch copies to its input before all else, and from its output after all else.
- * The device can access it, and addresses and sizes are multiples of the element. It may be the launch's own input and
- * output, of which then only the scaling is left. Copies that no other rank would miss are left out: the kernel then
- * works on the caller's memory. All zero: nothing is copied. */
+/* The caller's memory that a launch of a rank copies to its input before everything else, and from its output after
+ * everything else. The device can access it. Addresses and sizes are multiples of the element size. It may be the
+ * launch's own input and output; then only the scaling is done. Copies are left out if no other rank needs them: the
+ * kernel then works on the caller's memory. All fields zero: nothing is copied. */
 typedef struct MscclcStaging {
   const void *input; /* null: nothing is copied in */
   void *output;      /* null: nothing is copied out */
   uint64_t input_bytes;
   uint64_t output_bytes;
-  uint64_t factor;       /* its first bytes are the factor, of the elements' type */
-  const void *factor_at; /* not null: the factor lies here when the launch runs, where the device can read it */
+  uint64_t factor;       /* its first bytes are the factor, in the element type */
+  const void *factor_at; /* if not null: the address of the factor when the launch runs, readable by the device */
   uint32_t scaling;      /* MscclcScaling */
-  uint32_t keeps_input;  /* 1: after a launch that fails before its end the input is as it was, even where
-                            it is the output too */
+  uint32_t keeps_input; /* 1: if a launch fails before its end, the input is unchanged, even if it is also the output */
 } MscclcStaging;
 
-/* Arguments of one rank's launch; copied into the launch, with what the kernel needs of `buffers` and `multicast`. */
+/* The arguments of one rank's launch. The launch copies them, and also the entries of `buffers` and `multicast` that
+ * the kernel needs. */
 typedef struct MscclcRankArgs {
   uint32_t abi_version;
   uint32_t rank;
   uint32_t flags;     /* MscclcArgFlags */
   uint32_t report_ms; /* a wait that takes so long is reported, again each time that long after, and goes on; 0: not */
   uint64_t message_bytes;
-  /* Distance of two scratch chunks: MscclcKernel::scratch_stride of the largest message the communicator will see. The
-   * same on every rank and at every launch, so that launches of different sizes keep to the same slots. */
+  /* The distance of two scratch chunks: MscclcKernel::scratch_stride of the largest message of the communicator. It
+   * is the same on every rank and at every launch, so that launches of different sizes use the same slots. */
   uint64_t scratch_stride;
-  uint64_t timeout_ns;                  /* a wait longer than this is reported and aborts the rank; 0: wait for ever */
+  uint64_t timeout_ns;                  /* a longer wait is reported and aborts the rank; 0: no limit */
   const MscclcBuffers *buffers;         /* [ranks], the own rank's included; the launching thread reads them */
   const MscclcChannel *memory_channels; /* [MscclcRankInfo::memory_channels] */
   const MscclcChannel *port_channels;   /* [MscclcRankInfo::port_channels] */
@@ -224,8 +227,9 @@ typedef struct MscclcRankArgs {
                                            launching thread reads them */
   uint64_t *barriers;                   /* device, [MscclcRankInfo::barriers] */
   uint32_t *semaphores;                 /* device, [MscclcRankInfo::semaphores] */
-  /* Device, [MscclcRankInfo::blocks]: launches that the block has finished, counted by itself. The packet flag of a
-   * launch is 1 + launches % (2^32 - 1), the scratch half launches % 2. The highest bit is set while a launch runs. */
+  /* Device, [MscclcRankInfo::blocks]: number of launches that each block has finished. The block itself counts. The
+   * packet flag of a launch is 1 + launches % (2^32 - 1). Its half of the scratch is launches % 2. The highest bit
+   * is set while a launch runs. */
   uint64_t *launches;
   /* Device, two words: blocks that have finished a launch, of all launches; and message_bytes of the launch that began
    * last. Whoever asks why launches hang reads the latter, and `launches`, of all ranks. */
@@ -236,31 +240,31 @@ typedef struct MscclcRankArgs {
   const void *network;
   MscclcStatus *status;
   MscclcStaging staging;
-  /* Device, two words: a counter for the meetings of the rank's blocks; and 1 when a wait has given up, after which no
-   * output is copied. */
+  /* Device, two words: a counter for the meetings of the rank's blocks; and a word that is 1 after a wait has given
+   * up. Then no output is copied. */
   uint64_t *staging_state;
 } MscclcRankArgs;
 
 /* ------------------------------------------------------------------------------------- what a kernel says of itself */
 
 #define MSCCLC_ON_HOST 0xffffffffu
-/* Bytes that CUDA has for a kernel's parameters, and the most of them that are no addresses of peers' buffers and of
- * multicast mappings. */
+/* The bytes that CUDA has for a kernel's parameters, and the most of them that are not addresses of peers' buffers
+ * or multicast mappings. */
 #define MSCCLC_PARAMETER_BYTES 32764u
 #define MSCCLC_OTHER_PARAMETER_BYTES 1024u
 
-/* Compiled form of a kernel for one element type, reduce operation and kind of packet. */
+/* The compiled form of a kernel for one element type, reduce operation and kind of packet. */
 typedef struct MscclcVariant {
   uint32_t dtype;     /* MscclcDtype */
   uint32_t reduce_op; /* MscclcReduceOp */
   uint32_t packet;    /* MscclcPacket */
   uint32_t reserved;
-  /* Starts args->rank on the current device, asynchronously on `stream` (a cudaStream_t). `threads` a block: at most
-   * MscclcKernel::threads; any number down to 1 is right. The launcher has asked resident_blocks for them before: the
-   * kernel is loaded, and its blocks fit. */
+  /* Starts the launch of args->rank on the current device, asynchronously on `stream` (a cudaStream_t). `threads` is
+   * the number of threads of a block, from 1 to MscclcKernel::threads. Before, the launcher has called
+   * resident_blocks for this number. So the kernel is loaded, and its blocks fit. */
   int32_t (*launch)(const MscclcRankArgs *args, uint32_t threads, void *stream);
-  /* Blocks of this variant that the current device holds at once. Ranks that share a device must fit together.
-   * MSCCLC_ON_HOST from a kernel built for the CPU stand-in. */
+  /* Returns the number of blocks of this variant that the current device holds at once. Ranks that share a device
+   * must fit together. A kernel for the CPU stand-in returns MSCCLC_ON_HOST. */
   int32_t (*resident_blocks)(uint32_t threads, uint32_t *blocks);
 } MscclcVariant;
 
@@ -281,7 +285,7 @@ typedef struct MscclcRankInfo {
 
 typedef struct MscclcChannelInfo {
   uint32_t peer;         /* rank */
-  uint32_t peer_channel; /* the other end, among the peer's channels of the type; MSCCLC_UNPAIRED if it made none */
+  uint32_t peer_channel; /* the other end, among the peer's channels of this type; MSCCLC_UNPAIRED if there is none */
 } MscclcChannelInfo;
 
 typedef struct MscclcSwitchInfo {
@@ -309,89 +313,94 @@ enum MscclcKernelFlags {
   MSCCLC_USES_PACKETS = 2,
   MSCCLC_DOUBLE_SCRATCH = 4,
   MSCCLC_NEEDS_PORT = 8,        /* needs a proxy for each rank */
-  MSCCLC_USES_MULTICAST = 16,   /* profits from multicast mappings; works without */
+  MSCCLC_USES_MULTICAST = 16,   /* is faster with multicast mappings; works without */
   MSCCLC_SPECIALISED_SIZE = 32, /* min_message_bytes == max_message_bytes is compiled in */
   MSCCLC_ONE_START = 64,        /* in place, input and output begin at one address, though one is longer */
   MSCCLC_ROOTED = 128,          /* one of the ranks is the collective's root */
-  MSCCLC_SHARED_SIGNALS = 256,  /* several blocks signal on one memory channel: the links must add (atomics) */
-  MSCCLC_WRITES_INPUT = 512     /* not in place, and inputs are written all the same: they are not kept */
+  MSCCLC_SHARED_SIGNALS = 256,  /* several blocks signal on one memory channel, so the links must support atomic adds */
+  MSCCLC_WRITES_INPUT = 512     /* not in place, but inputs are overwritten */
 };
 
-/* What MscclcNetworkBody::settle starts; of all ranks one step after the other. */
+/* The steps that MscclcNetworkBody::settle starts. All ranks finish a step before the next one begins. */
 enum MscclcSettleStep {
-  MSCCLC_SETTLE_CLEAR = 0, /* sets the rank's signals to 0; nothing is on its way to it, but for settling signals */
-  MSCCLC_SETTLE_SEND = 1,  /* sends settling signals, after all else, on each channel */
-  MSCCLC_SETTLE_AWAIT = 2  /* waits for those of the peers, and until all that the rank has sent has left it */
+  MSCCLC_SETTLE_CLEAR = 0, /* sets the rank's signals to 0; nothing is in flight to it except for settling signals */
+  MSCCLC_SETTLE_SEND = 1,  /* sends settling signals on each channel, after everything else */
+  MSCCLC_SETTLE_AWAIT =
+      2 /* waits for the settling signals of the peers, and until everything that the rank has sent has left it */
 };
 
-/* One step, and the settling signals of the ports so far. An end of a channel sends one at each settling, or several to
- * make up for settlings that its process did not come to. Their counters are cleared when the ports are made and never
- * after: the signal of a settling that was given up may come at any time. */
+/* A step, and the counts of settling signals so far. Each end of a channel sends one at each settling. It sends
+ * several if its process missed earlier settlings. Their counters are cleared only when the ports are made, because
+ * the signal of a settling that was given up may arrive at any later time. */
 typedef struct MscclcSettling {
   uint32_t step;     /* MscclcSettleStep */
-  uint32_t signals;  /* as MscclcNetworkBody::create got it */
-  uint32_t channels; /* of the rank */
-  uint32_t unpaired; /* ends of other ranks that lead to this rank over the network and that it has no end for */
-  uint64_t sent;     /* settling signals that each of the rank's ends has sent before this settling */
-  uint64_t round;    /* and with it; in all processes the same. 0: the ports are new */
+  uint32_t signals;  /* as passed to MscclcNetworkBody::create */
+  uint32_t channels; /* number of port channels of the rank */
+  uint32_t
+      unpaired;   /* number of other ranks' ends that send to this rank over the network, and for which it has no end */
+  uint64_t sent;  /* settling signals that each of the rank's ends has sent before this settling */
+  uint64_t round; /* the same, including this settling; equal in all processes. 0: the ports are new */
 } MscclcSettling;
 
-/* A second body of a kernel's port channels, for those that lead to ranks of other nodes: by the GIN of NCCL, which
- * wants a kernel to be compiled with the headers of the very version that runs. */
+/* A second body of a kernel's port channels, for channels to ranks of other nodes. It uses NCCL's GIN. NCCL requires
+ * that a kernel is compiled with the headers of exactly the version that runs. */
 typedef struct MscclcNetworkBody {
   uint32_t nccl_version;       /* 22809 is 2.28.9 */
-  uint32_t communicator_bytes; /* of a device communicator (ncclDevComm) */
-  /* Makes one for `signals` port channels of a rank and an NCCL communicator, by NCCL's ncclDevCommCreate. Returns its
-   * result. */
+  uint32_t communicator_bytes; /* size of a device communicator (ncclDevComm) */
+  /* Creates a device communicator for `signals` port channels of a rank and an NCCL communicator, by NCCL's
+   * ncclDevCommCreate. Returns the result of that. */
   int32_t (*create)(int (*ncclDevCommCreate)(void *, const void *, void *), void *comm, uint32_t signals,
                     void *communicator);
-  /* Ways into the network, which both ends of a channel count alike; 0: there is no network. */
+  /* Returns the number of contexts of the network, which both ends of a channel count equally; 0: there is no
+   * network. */
   uint32_t (*contexts)(const void *communicator);
-  /* Between launches, starts a step on the current device and `stream`. Of `args` are used `network` and, but for
-   * MSCCLC_SETTLE_CLEAR: `rank`, `port_channels`, `status` and `timeout_ns`, which all waits of a step have together;
-   * those that give up say so as those of launches do, with the step as the operation. A wait for ends that the rank
-   * has no end for says MSCCLC_UNPAIRED as the peer. */
+  /* Starts a step on the current device and `stream`, between launches. Of `args` it uses `network` and, except for
+   * MSCCLC_SETTLE_CLEAR, `rank`, `port_channels`, `status` and `timeout_ns`. All waits of a step share this limit. A
+   * wait that gives up is reported as in launches, with the step as the operation. A wait for ends without a
+   * counterpart at this rank reports MSCCLC_UNPAIRED as the peer. */
   int32_t (*settle)(const MscclcRankArgs *args, const MscclcSettling *settling, void *stream);
 } MscclcNetworkBody;
 
-/* Description of a kernel; static data. A message is as long as the output of an AllGather, and as the input of every
- * other collective (the output where there is no input). */
+/* The description of a kernel; static data. A message is as long as the output of an AllGather, and as the input of
+ * every other collective (the output if there is no input). */
 typedef struct MscclcKernel {
   uint32_t abi_magic;
   uint32_t abi_version;
   const char *name;
   const char *collective; /* "allgather", "allreduce", …, or its own name */
   const char *tool;       /* "mscclc 0.1.0" */
-  const char *source;     /* what it was compiled from, and the switches, as the emitted file says them */
+  const char *source;     /* the source and the switches of the compilation, as the emitted file names them */
   const char *switches;
-  const char *tags; /* of the program, comma-separated; empty or null: none. Selectors know them beside their own */
+  const char *tags; /* tags of the program, comma-separated; empty or null: none. Selectors add their own */
   uint32_t ranks;
-  uint32_t flags;          /* MscclcKernelFlags */
-  uint32_t threads;        /* of a block, at most */
-  uint32_t max_blocks;     /* largest number of blocks of a rank */
-  uint32_t shared_bytes;   /* dynamic shared memory of a block */
-  uint32_t message_shares; /* a message is that many equal shares: its size is a multiple of shares * element size */
+  uint32_t flags;        /* MscclcKernelFlags */
+  uint32_t threads;      /* the most threads of a block */
+  uint32_t max_blocks;   /* largest number of blocks of a rank */
+  uint32_t shared_bytes; /* dynamic shared memory of a block */
+  uint32_t
+      message_shares; /* a message consists of so many equal shares: its size is a multiple of shares * element size */
   uint64_t min_message_bytes;
   uint64_t max_message_bytes;
-  uint64_t buffer_alignment; /* of chunk boundaries; buffers themselves want 16 to be moved 16 bytes at a time */
+  uint64_t buffer_alignment; /* alignment of chunk boundaries; buffers that are multiples of 16 can be moved 16 bytes at
+                                a time */
 
-  uint32_t root; /* rank; of a kernel with MSCCLC_ROOTED */
+  uint32_t root; /* the root rank, if MSCCLC_ROOTED is set */
   uint32_t num_variants;
   const MscclcVariant *variants;
 
   /* Bytes of a rank's input and output at a message size. */
   uint64_t (*input_bytes)(uint32_t rank, uint64_t message_bytes);
   uint64_t (*output_bytes)(uint32_t rank, uint64_t message_bytes);
-  /* Distance of two scratch chunks that a message needs; grows with the message. */
+  /* Returns the distance of two scratch chunks that a message needs. It grows with the message. */
   uint64_t (*scratch_stride)(uint64_t message_bytes);
-  /* Bytes of scratch at a stride, the same on every rank. */
+  /* Returns the bytes of scratch for a stride. They are the same on every rank. */
   uint64_t (*scratch_bytes)(uint64_t scratch_stride);
 
-  /* Threads of a block that have anything to do in a message of this size: one for each word of its largest operation
-   * (16 bytes, or the payload of a packet of this kind), in whole warps, at most `threads`. */
+  /* Returns the number of threads of a block that have work in a message of this size: one for each word of its
+   * largest operation (16 bytes, or the payload of a packet of this kind), rounded up to warps, at most `threads`. */
   uint32_t (*useful_threads)(uint64_t message_bytes, uint32_t packet /* MscclcPacket */);
 
-  /* What rank `rank` consists of; `index` counts from 0 below the number that rank_info gives. */
+  /* Describe the parts of rank `rank`. `index` is below the number that rank_info returns. */
   void (*rank_info)(uint32_t rank, MscclcRankInfo *info);
   void (*channel_info)(uint32_t rank, uint32_t type /* memory or port */, uint32_t index, MscclcChannelInfo *info);
   void (*switch_info)(uint32_t rank, uint32_t index, MscclcSwitchInfo *info);
@@ -405,8 +414,8 @@ typedef struct MscclcKernel {
   void (*wait_info)(uint32_t rank, uint32_t block, uint32_t operation, uint32_t operand, MscclcWaitInfo *info);
 } MscclcKernel;
 
-/* In place, the shorter buffer of rank r begins r steps after the beginning of its longer one, and is a step long; or
- * both begin together: the step is 0. */
+/* In place, the shorter buffer of rank r begins r steps after the beginning of the longer one, and a step is as long
+ * as the shorter one. If both begin together, the step is 0. */
 static inline uint64_t mscclc_input_step(const MscclcKernel *kernel, uint64_t message_bytes) {
   const uint64_t input = kernel->input_bytes(0, message_bytes), output = kernel->output_bytes(0, message_bytes);
   return (kernel->flags & (MSCCLC_IN_PLACE | MSCCLC_ONE_START)) == MSCCLC_IN_PLACE && input < output ? input : 0;
@@ -416,16 +425,17 @@ static inline uint64_t mscclc_output_step(const MscclcKernel *kernel, uint64_t m
   return (kernel->flags & (MSCCLC_IN_PLACE | MSCCLC_ONE_START)) == MSCCLC_IN_PLACE && output < input ? output : 0;
 }
 
-/* Every emitted file defines, NAME being the plan's name as a C identifier:
+/* Every emitted file defines these functions, where NAME is the plan's name as a C identifier:
  *   const MscclcKernel *mscclc_kernel_NAME(void);
- *   int32_t mscclc_register_NAME(void);   passes it to mscclc_register_kernel; MSCCLC_OK if there is none
- * and, unless compiled with MSCCLC_NO_AUTO_REGISTER, registers itself when its library is loaded.
- * The runtime's registry defines this; registering a kernel twice is harmless. */
+ *   int32_t mscclc_register_NAME(void);   passes the kernel to mscclc_register_kernel; MSCCLC_OK if that is not
+ *   there
+ * Unless it was compiled with MSCCLC_NO_AUTO_REGISTER, it also registers itself when its library is loaded.
+ * The runtime's registry defines the function below. Registering a kernel twice is harmless. */
 int32_t mscclc_register_kernel(const MscclcKernel *kernel);
 
-/* Where the runtime was loaded with RTLD_LOCAL, a library of kernels does not find the registry. So a library with
- * emitted files also defines mscclc_library_kernels, once for all of them: it returns the last of its kernels that has
- * registered, and the runtime asks for it when it loads the library. */
+/* If the runtime was loaded with RTLD_LOCAL, a library of kernels does not find the registry. So a library with
+ * emitted files also defines mscclc_library_kernels, once for all of them. It returns the last of its kernels that
+ * has registered. The runtime calls it when it loads the library. */
 typedef struct MscclcRegistered {
   const MscclcKernel *kernel;
   const struct MscclcRegistered *before; /* null: the first */

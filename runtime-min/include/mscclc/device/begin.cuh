@@ -1,25 +1,29 @@
-// How a block begins its launch and ends it, and how it says what went wrong.
+// Begins and ends a block's launch, and reports failures.
 //
-// Launches of one instance share counters, scratch and buffers, so on each rank they follow each other. The launcher
-// orders those that it starts; whoever replays a graph orders the replays. What is not ordered is noticed here:
+// Launches of one instance share counters, scratch and buffers, so they must follow each other on each rank. The
+// launcher orders the launches that it starts. Whoever replays a graph must order the replays. This file detects
+// launches that overlap in spite of that:
 //
-// - `launches[b]` counts the launches that block b has finished. Its highest bit is set while one runs.
+// - `launches[b]` counts the launches that block b has finished. Its highest bit is set while a launch of b runs.
 // - `finished` counts the blocks that have finished a launch.
 //
-// A block begins launch number n. If its bit is set already, another launch of the block runs. If fewer than n * blocks
-// blocks have finished, some block of an earlier launch runs still. Let L be the later of two launches that overlap,
-// and b its first block that begins. All blocks of the earlier launch have begun before, as a device begins the blocks
-// of a launch in the order of their index and holds them all. Either block b of the earlier launch runs: then the bit
-// is set. Or it has finished: then b counts that launch in its n, and not all blocks of it have finished.
+// A block begins launch number n. If its bit is already set, another launch of this block is running. If fewer than n *
+// blocks blocks have finished, a block of an earlier launch is still running. Example with 4 blocks: a block begins its
+// launch number 2, so 8 blocks must have finished; 7 mean an overlap.
 //
-// Both words come with one round trip to memory, as the count alone would.
+// Every overlap is detected. Let L be the later one of two launches that overlap, and b the first block of L that
+// begins. A device begins the blocks of a launch in the order of their index and holds them all, so all blocks of the
+// earlier launch have begun. If block b of the earlier launch still runs, its bit is set. If it has finished, b counts
+// that launch in its n, but not all blocks of that launch have finished.
+//
+// Both words are read in one round trip to memory, so the check costs no more time than reading the count alone.
 #pragma once
 
 namespace mscclc::device::detail {
 
-constexpr uint64_t launchRuns = uint64_t{1} << 63; ///< in MscclcRankArgs::launches
+constexpr uint64_t launchRuns = uint64_t{1} << 63; ///< the bit in MscclcRankArgs::launches that says that a launch runs
 
-/// Tells the rank's blocks that a wait has given up, so that no output is copied.
+/// Records for the rank's blocks that a wait has given up, so that no output is copied.
 MSCCLC_DEVICE void giveUp(const MscclcRankArgs &args) {
   if (args.staging.output != nullptr)
     storeRelaxed(&args.staging_state[1], 1);
@@ -57,7 +61,7 @@ MSCCLC_DEVICE void abortRank(const MscclcRankArgs &args) {
   giveUp(args);
 }
 
-/// Launches of this block before this one.
+/// Marks the launch as running, and returns the number of launches of this block before it.
 MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args) {
   uint64_t *const count = &args.launches[blockId()];
   if (threadId() != 0)
@@ -74,7 +78,7 @@ MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args) {
   return launch;
 }
 
-/// By one thread of the block, when all of them are done.
+/// Marks the launch as finished. One thread of the block calls it when all threads are done.
 MSCCLC_DEVICE void endLaunch(const MscclcRankArgs &args, uint64_t launch) {
   storeRelaxed(&args.launches[blockId()], launch + 1);
   countDevice(args.finished);

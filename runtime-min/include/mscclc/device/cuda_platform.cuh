@@ -1,4 +1,4 @@
-// What the device headers need of the machine, on CUDA. cpu_standin.h provides the same names on plain C++.
+// The platform that the device headers need, for CUDA. cpu_standin.h provides the same names in plain C++.
 #pragma once
 
 #include "mscclc/runtime_abi.h"
@@ -12,15 +12,16 @@
 #define MSCCLC_OUTLINE __device__ __noinline__
 #define MSCCLC_BOTH __host__ __device__ __forceinline__
 #define MSCCLC_BLOCK static __device__ __forceinline__
-/// `blocksOnEach`: that each multiprocessor has to hold at once, and that leave a thread registers accordingly.
+/// `blocksOnEach` is the number of blocks that each multiprocessor must hold at once. It limits the registers of a
+/// thread.
 #define MSCCLC_KERNEL(threads, blocksOnEach) __global__ void __launch_bounds__(threads, blocksOnEach)
 #define MSCCLC_PARAMETERS(type) const __grid_constant__ type
 #define MSCCLC_TABLE static __constant__ const
-/// Of tables that constant memory has no room for.
+/// For tables that are too large for constant memory.
 #define MSCCLC_LARGE_TABLE static __device__ const
 #define MSCCLC_UNROLL _Pragma("unroll")
 #define MSCCLC_NO_UNROLL _Pragma("unroll 1")
-/// For loops over N operands: unrolled where the operands' pointers are held in registers (move.cuh).
+/// For loops over N operands. They are unrolled if the pointers of the operands are held in registers (move.cuh).
 #define MSCCLC_UNROLL_HELD _Pragma("unroll (N <= maxHeld ? N : 1)")
 
 namespace mscclc::device::detail {
@@ -48,7 +49,7 @@ MSCCLC_DEVICE void syncBlock() {
   __syncthreads();
 }
 
-/// 1 / v, less than 2^-22 of it off.
+/// Returns 1 / `v` with a relative error below 2^-22.
 MSCCLC_DEVICE float reciprocal(float v) {
   float r;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(v));
@@ -60,19 +61,19 @@ MSCCLC_DEVICE uint64_t nanoseconds() {
   return t;
 }
 MSCCLC_DEVICE void pause() {}
-/// Polls of a wait between two looks at host memory, each of which takes as long as several polls.
+/// The number of polls of a wait between two looks at host memory. Such a look takes as long as several polls.
 constexpr unsigned pollsBetweenChecks = 1024;
 
-/// The same address for an instruction that reaches device and mapped host memory only.
+/// Returns the same address in the form for instructions that reach only device memory and mapped host memory.
 MSCCLC_DEVICE uint64_t globalAddress(const void *p) {
   return __cvta_generic_to_global(p);
 }
-/// Tells the compiler that an address lies in device memory, as all buffers do.
+/// Promises the compiler that an address lies in device memory. All buffers do.
 MSCCLC_DEVICE void assumeGlobal(const void *p) {
   __builtin_assume(__isGlobal(p));
 }
 
-// Data. Plain accesses: ordered by the plan's own synchronisation.
+// Data. These accesses are plain: the synchronisation of the plan orders them.
 MSCCLC_DEVICE Vec16 load16(const void *p) {
   assumeGlobal(p);
   const uint4 v = *static_cast<const uint4 *>(p);
@@ -125,8 +126,9 @@ MSCCLC_DEVICE void storeRelaxed(uint64_t *p, uint64_t v) {
 MSCCLC_DEVICE void storeRelease(uint64_t *p, uint64_t v) {
   asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(globalAddress(p)), "l"(v) : "memory");
 }
-/// Raises a counter at a peer by 1. Where `sent` is not null the counter has no other writer, and the link may not add:
-/// then it is told how often it was raised.
+/// Raises a counter of a peer by 1. If `sent` is null, the counter is incremented atomically. Otherwise the link to the
+/// peer may not support atomics, and this end is the only writer. Then `sent` counts the signals, and the new count is
+/// stored in the counter.
 template <bool Release> MSCCLC_DEVICE void raise(uint64_t *counter, uint64_t *sent) {
   if constexpr (Release)
     asm volatile("fence.acq_rel.sys;" ::: "memory");
@@ -138,13 +140,13 @@ template <bool Release> MSCCLC_DEVICE void raise(uint64_t *counter, uint64_t *se
   storeRelaxed(sent, count);
   storeRelaxed(counter, count);
 }
-/// Within the device; both acquires and releases. Returns the value before.
+/// Adds within the device, with acquire and release. Returns the previous value.
 MSCCLC_DEVICE uint64_t fetchAddDevice(uint64_t *p, uint64_t v) {
   uint64_t old;
   asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(globalAddress(p)), "l"(v) : "memory");
   return old;
 }
-/// The same without an order, of single bits.
+/// Sets bits within the device, without ordering. Returns the previous value.
 MSCCLC_DEVICE uint64_t fetchOrDevice(uint64_t *p, uint64_t bits) {
   uint64_t old;
   asm volatile("atom.relaxed.gpu.global.or.b64 %0, [%1], %2;"
@@ -153,7 +155,7 @@ MSCCLC_DEVICE uint64_t fetchOrDevice(uint64_t *p, uint64_t bits) {
                : "memory");
   return old;
 }
-/// Raises a counter of the device by 1, without an order.
+/// Raises a counter of the device by 1, without ordering.
 MSCCLC_DEVICE void countDevice(uint64_t *p) {
   asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(globalAddress(p)) : "memory");
 }
@@ -178,7 +180,7 @@ MSCCLC_DEVICE bool replaceAcquireDevice(uint32_t *p, uint32_t expected, uint32_t
                : "memory");
   return old == expected;
 }
-/// Words shared with the host.
+/// Words that are shared with the host.
 MSCCLC_DEVICE uint32_t loadHost(const uint32_t *p) {
   return *const_cast<const volatile uint32_t *>(p);
 }
@@ -193,8 +195,8 @@ MSCCLC_DEVICE uint64_t fetchOrHost(uint64_t *p, uint64_t bits) {
   return atomicOr_system(reinterpret_cast<unsigned long long *>(p), static_cast<unsigned long long>(bits));
 }
 
-// Packets: data and flag travel in one 8-byte word, which is written and read at once; of the two words of a 16-byte
-// packet each has the flag.
+// Packets. Data and flag share one 8-byte word, which is written and read as a whole. Each of the two words of a
+// 16-byte packet has the flag.
 MSCCLC_DEVICE uint64_t packetWord(uint32_t data, uint32_t flag) {
   return uint64_t{flag} << 32 | data;
 }
@@ -224,19 +226,21 @@ MSCCLC_DEVICE void loadPacket16(const void *p, Vec8 &data, uint32_t &flag0, uint
   flag1 = static_cast<uint32_t>(word1 >> 32);
 }
 
-/// Orders what this thread did, and what it knows of, before what it does next, in the sight of all devices.
+/// Orders everything before it in this thread, and everything that this thread has observed, before the thread's later
+/// accesses. The order holds for all devices.
 MSCCLC_DEVICE void fenceSystem() {
   asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
-/// Orders accesses through a multicast mapping and those through the devices' own addresses, which name the same
-/// memory, where it lies on the way from one to the other (PTX ISA, proxies).
+/// Orders accesses through a multicast mapping against accesses through the devices' own addresses, which name the same
+/// memory (PTX ISA, proxies). The fence must be on the path from the one access to the other.
 MSCCLC_DEVICE void fenceAliases() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.alias;" ::: "memory");
 #endif
 }
 
-/// Relaxed signals order against the previous launch by the kernel boundary; nothing to do on a device.
+/// Relaxed signals are ordered against the previous launch by the kernel boundary, so nothing has to be done on a
+/// device.
 MSCCLC_DEVICE void launchBegins(uint32_t /*rank*/, uint64_t /*launch*/) {}
 MSCCLC_DEVICE void peerLaunchSeen(uint32_t /*peer*/, uint64_t /*launch*/) {}
 

@@ -1,47 +1,49 @@
-// Port channels over the network, by NCCL's GIN. With MSCCLC_GIN defined and NCCL's headers in the include path, a
-// kernel has this body beside the proxy's; at a launch each channel says which of them serves it.
+// Port channels over the network, by NCCL's GIN. If MSCCLC_GIN is defined and NCCL's headers are in the include path, a
+// kernel has this body beside the body for the proxy. At each launch, every channel says which of the two serves it.
 //
-// A signal of NCCL's is a counter of the rank that waits: channel c of a rank waits for its signal c. Signals and the
-// data before them go through one context, which both ends know: c modulo their number. Packets that are put need no
-// signal: the network writes aligned words of eight bytes whole.
+// A signal of NCCL is a counter of the rank that waits: channel c of a rank waits for signal c of that rank. Signals,
+// and the data before them, go through one context that both ends agree on: c modulo the number of contexts. A put of
+// packets needs no signal, because the network writes aligned 8-byte words as a whole.
 //
-// What the proof takes from a port, and what NCCL promises for it:
-//  - A signal that was waited for says that all earlier puts of the channel have arrived. NCCL promises it of a strong
-//    signal, for the puts before it of its context and to its peer.
-//  - A flush says that the sources of earlier puts may be written again, and nothing of the other end. NCCL promises
-//    no more of its flush, nor of the counter that a put raises.
-//  - Nothing of an aborted launch comes later than a reset. No flush says so: each end sends one more strong signal,
-//    the settling signal, and a reset waits for those of the peers. Channel c waits for signal `signals` + c. Ends that
-//    the peer has no end for go through the first context, and all send signal 2 * `signals` of the peer.
+// The proof assumes the following of a port, and NCCL promises it:
+// - After a wait for a signal, all earlier puts of the channel have arrived. NCCL promises this for a strong signal,
+// for the earlier puts of its context to its peer.
+// - After a flush, the sources of earlier puts may be overwritten. A flush says nothing about the other end. NCCL
+// promises no more for its flush, nor for the counter that a put raises.
+// - Nothing of an aborted launch arrives after a reset. A flush cannot ensure that. So each end sends one more strong
+// signal, the settling signal, and a reset waits for the settling signals of the peers. Channel c waits for signal
+// `signals` + c. An end without a counterpart at the peer uses the first context, and raises signal 2 * `signals` of
+// the peer.
 #pragma once
 
 #include <nccl_device.h>
 
 #include <type_traits>
 
-/// Bytes: network cards hold less than 2 GiB in one request, and not every way of NCCL's divides what is longer.
+/// In bytes. A request of a network card holds less than 2 GiB, and not all of NCCL's transports split longer ones.
 #ifndef MSCCLC_GIN_LARGEST_PUT
 #define MSCCLC_GIN_LARGEST_PUT (uint64_t{1} << 30)
 #endif
 
-/// NCCL's flush takes a time limit from 2.32 on. Before, a put raises a counter when it has left its source, and a
-/// flush waits for that.
+/// True before NCCL 2.32, in which NCCL's flush got a time limit. Then a put raises a counter when it has left its
+/// source, and a flush waits for that counter.
 #define MSCCLC_GIN_COUNTS (NCCL_VERSION_CODE < 23200)
 
 namespace mscclc::device::detail {
 
-/// What this block has written, and what it knows of others' writes, can be read by the network from here on.
+/// Lets the network read, from here on, all that this block has written and all writes of others that it has observed.
 MSCCLC_DEVICE void fenceNetwork() {
 #ifdef __CUDA_ARCH__
   __threadfence_system();
 #endif
 }
 
+/// Returns the context of port channel `channel` of the rank that waits on it.
 MSCCLC_DEVICE ncclGin contextOf(const ncclDevComm &comm, uint32_t channel) {
   return ncclGin(comm, static_cast<int>(channel % comm.ginContextCount));
 }
 
-/// The way out of one end of a port channel, the rank's `index`-th.
+/// The sending end of the rank's port channel number `index`.
 class NetworkPort {
 public:
   MSCCLC_DEVICE NetworkPort(const ncclDevComm &comm, const MscclcChannel &channel, uint32_t index)
@@ -49,7 +51,7 @@ public:
         asked_(channel.flush_requests), gin_(contextOf(comm, signal_)), world_(ncclTeamWorld(comm)),
         peer_(static_cast<int>(channel.peer)) {}
 
-  /// What the proxy does for a request; waits for its flush, if it has one.
+  /// Does the work that the proxy does for a request. Waits for its flush, if it has one.
   MSCCLC_DEVICE void send(const MscclcRankArgs &args, uint32_t operation, const MscclcTrigger &wanted,
                           const MscclcPlace &from, const MscclcPlace &to) const {
     const bool signals = heard_ && (wanted.flags & MSCCLC_TRIGGER_SIGNAL) != 0;
@@ -72,14 +74,14 @@ public:
       awaitSources(args, operation);
   }
 
-  /// Tells the peer that all of the channel has arrived, by `count` settling signals.
+  /// Sends the peer `count` settling signals, which say that everything of the channel has arrived.
   MSCCLC_DEVICE void settle(uint32_t signals, uint64_t count) const {
     for (; count != 0; --count)
       gin_.signal(world_, peer_, Signal{heard_ ? signals + signal_ : 2 * signals});
   }
 
-  /// Waits until the channel's puts so far have left their sources. Gives up as all waits do: NCCL's own flush would
-  /// wait for ever for a peer that died.
+  /// Waits until the earlier puts of the channel have left their sources. It gives up as all waits do. NCCL's own flush
+  /// without a limit would wait for ever if the peer died.
   MSCCLC_DEVICE void awaitSources(const MscclcRankArgs &args, uint32_t operation) const {
 #if MSCCLC_GIN_COUNTS
     const uint64_t puts = loadRelaxed(asked_);
@@ -98,7 +100,7 @@ public:
   }
 
 private:
-#if NCCL_VERSION_CODE >= 23005 // before, all are strong
+#if NCCL_VERSION_CODE >= 23005 // in earlier versions all signals are strong
   using Signal = ncclGin_StrongSignalInc;
 #else
   using Signal = ncclGin_SignalInc;
@@ -122,13 +124,13 @@ private:
   const bool heard_;
   const uint32_t signal_;
   const uint32_t index_;
-  uint64_t *const asked_; ///< puts, where they are counted, else flushes
+  uint64_t *const asked_; ///< the number of puts if they are counted, else the number of flushes
   const ncclGin gin_;
   const ncclTeam world_;
   const int peer_;
 };
 
-/// Waits until this rank's port channel `index` has seen `expected` of signal `signal`.
+/// Waits until signal `signal` of this rank has reached `expected`, for the rank's port channel `index`.
 MSCCLC_DEVICE void awaitSignal(const ncclDevComm &comm, const MscclcRankArgs &args, uint32_t operation, uint32_t index,
                                uint32_t peer, uint32_t signal, uint64_t expected) {
   const ncclGin gin = contextOf(comm, index);
@@ -147,7 +149,7 @@ MSCCLC_DEVICE void waitNetwork(const K &k, uint32_t operation, uint32_t index, c
   orderAliases<K>();
 }
 
-/// Sets the rank's signals to 0: those of its channels, and the settling signals of ports that are new.
+/// Sets the rank's signals to 0: those of its channels, and for new ports also the settling signals.
 MSCCLC_DEVICE void clearSignals(const ncclDevComm &comm, const MscclcSettling &settling) {
   const uint32_t count = settling.round == 0 ? 2 * settling.signals + 1 : settling.signals;
   for (uint32_t context = 0; context < comm.ginContextCount; ++context) {
@@ -161,7 +163,7 @@ MSCCLC_DEVICE void clearSignals(const ncclDevComm &comm, const MscclcSettling &s
   }
 }
 
-/// One thread, between launches: a step of MscclcNetworkBody::settle. Of each kernel its own.
+/// Does one step of MscclcNetworkBody::settle, with one thread, between launches. Each kernel has its own.
 template <class Plan>
 MSCCLC_KERNEL(1, 1)
 settleNetwork(MSCCLC_PARAMETERS(ncclDevComm) comm, MSCCLC_PARAMETERS(MscclcRankArgs) given,
@@ -170,7 +172,8 @@ settleNetwork(MSCCLC_PARAMETERS(ncclDevComm) comm, MSCCLC_PARAMETERS(MscclcRankA
     return clearSignals(comm, settling);
   MscclcRankArgs args = given;
   const uint64_t deadline = nanoseconds() + given.timeout_ns;
-  // Every wait begins with what the waits before it have left of the time; 0 would be for ever.
+  // All waits share one limit, so each wait gets the rest of the time. The rest is never 0, because that would mean no
+  // limit.
   const auto takeRest = [&] {
     const uint64_t now = nanoseconds();
     args.timeout_ns = now < deadline ? deadline - now : 1;
@@ -200,6 +203,7 @@ settleNetwork(MSCCLC_PARAMETERS(ncclDevComm) comm, MSCCLC_PARAMETERS(MscclcRankA
 
 namespace mscclc::device::host {
 
+/// Creates the device communicator `made` for `signals` port channels. Returns NCCL's result.
 template <class Plan>
 int32_t makeNetwork(int (*create)(void *, const void *, void *), void *comm, uint32_t signals, void *made) {
 #ifdef NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER
@@ -238,7 +242,7 @@ template <class Plan> int32_t settleNetwork(const MscclcRankArgs *given, const M
 #endif
 }
 
-/// The body's description, for a kernel with port channels.
+/// Returns the description of this body, for a kernel with port channels.
 template <class Plan> const MscclcNetworkBody *networkBody() {
   static const MscclcNetworkBody body = {
       NCCL_VERSION_CODE, sizeof(ncclDevComm), &makeNetwork<Plan>,

@@ -1,16 +1,18 @@
-// The state of one thread of a launch, the places it can name, and how an operation's rows are shared out to threads.
+// The state of one thread of a launch, the places that it can name, and the distribution of an operation's rows to
+// threads.
 #pragma once
 
 namespace mscclc::device {
 
-/// How an operand's rows lie in their buffer.
+/// The layout of an operand's rows in their buffer.
 enum class RowLayout : uint8_t {
   Data,    ///< input or output: rows as the message's chunks
   Scratch, ///< rows at the fixed stride
   Packets, ///< scratch read as packets: twice that stride
 };
 
-/// An operand's rows, from chunk `first` of a buffer on. `base` may be null where only offsets matter (port targets).
+/// An operand's rows: the chunks of a buffer from chunk `first` on. `base` may be null where only offsets matter
+/// (targets of ports).
 struct Rows {
   char *base;
   int first;
@@ -18,14 +20,15 @@ struct Rows {
   uint8_t buffer; ///< MscclcBufferKind
 };
 
-/// Part of an operand's rows: bytes [begin, end) of the rows laid end to end, each as long as the longest chunk.
+/// A part of an operand's rows. The rows are laid end to end, each `nominal` bytes long. The part is the bytes [begin,
+/// end).
 struct Slice {
   unsigned rows;
   uint64_t begin, end;
   uint64_t nominal;
-  bool whole; ///< all of the rows
+  bool whole; ///< the slice is all of the rows
 
-  /// The `index`-th of `count` equal parts, in steps of 16 bytes: a thread-block group's.
+  /// Returns part `index` of `count` equal parts, in steps of 16 bytes. Each block of a thread-block group takes one.
   MSCCLC_DEVICE Slice part(int index, int count) const {
     const uint64_t steps = (end - begin + 15) / 16;
     Slice s = *this;
@@ -34,7 +37,7 @@ struct Slice {
     s.end = min(begin + steps * (index + 1) / count * 16);
     return s;
   }
-  /// Iteration `i` of a pipeline of `bytes`-sized units.
+  /// Returns iteration `i` of a pipeline with units of `bytes` bytes.
   MSCCLC_DEVICE Slice unit(uint64_t i, uint64_t bytes) const {
     Slice s = *this;
     s.whole = false;
@@ -47,7 +50,7 @@ private:
   MSCCLC_DEVICE uint64_t min(uint64_t at) const { return at < end ? at : end; }
 };
 
-/// Modulo with a result in [0, n).
+/// Returns `a` modulo `n`, in [0, n).
 MSCCLC_BOTH int mod(int a, int n) {
   if ((n & (n - 1)) == 0)
     return a & (n - 1);
@@ -55,12 +58,12 @@ MSCCLC_BOTH int mod(int a, int n) {
   return r < 0 ? r + n : r;
 }
 
-/// What a kernel is given at a launch: its parameters, which lie in constant memory. `Plan::peerBuffers` has a bit for
-/// each kind of buffer of which the kernel accesses other ranks' by their addresses; only those are listed.
+/// The parameters of a kernel, which lie in constant memory. `Plan::peerBuffers` has a bit for each kind of buffer
+/// whose instances at other ranks the kernel accesses by address. Only these are listed.
 template <class Plan> struct Parameters {
   static constexpr unsigned kinds = 3;
   MSCCLC_BOTH static constexpr bool lists(unsigned kind) { return (Plan::peerBuffers >> kind & 1u) != 0; }
-  /// Which of the lists is that of a kind, or how many there are: those before it.
+  /// Returns the index of the list of `kind`: the number of lists before it. For `kinds` that is the number of lists.
   MSCCLC_BOTH static constexpr unsigned listOf(unsigned kind) {
     unsigned n = 0;
     for (unsigned k = 0; k < kind; ++k)
@@ -69,13 +72,13 @@ template <class Plan> struct Parameters {
   }
   MSCCLC_BOTH static constexpr unsigned atLeastOne(unsigned n) { return n == 0 ? 1 : n; }
 
-  Layout<Plan> layout; ///< of the message, computed once for all threads
-  MscclcRankArgs args; ///< its pointers to tables of the launching thread are null
+  Layout<Plan> layout; ///< layout of the message, computed once for all threads
+  MscclcRankArgs args; ///< the launch's arguments; the pointers to tables of the launching thread are null
   MscclcBuffers own;
   void *peers[atLeastOne(listOf(kinds))][listOf(kinds) == 0 ? 1 : Plan::ranks];
   void *multicast[atLeastOne(Plan::switchChannels)];
 #ifdef MSCCLC_GIN
-  ncclDevComm network{}; ///< where port channels lead over it
+  ncclDevComm network{}; ///< the device communicator, for port channels over the network
 #endif
 };
 
@@ -86,14 +89,14 @@ MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t la
 template <class Plan, class T, class Op> MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from);
 } // namespace detail
 
-/// `PlanT` holds what is fixed at compile time, see the head of an emitted file.
+/// The state of a thread. `PlanT` holds the constants of the plan; see the head of an emitted file.
 template <class PlanT, class T, class OpT, class PacketT> class Kernel {
 public:
   using Plan = PlanT;
   using Element = T;
   using Op = OpT;
   using Packet = PacketT;
-  /// Loops over rows are functions; else inlined.
+  /// True if loops over rows are functions; false if they are inlined.
   using Outlined = std::bool_constant<Plan::outlined>;
 
   const Parameters<Plan> &parameters;
@@ -101,7 +104,7 @@ public:
   const Layout<Plan> layout;
   const int rank, block;
   const unsigned thread, threads;
-  uint64_t launch;    ///< launches before this one
+  uint64_t launch;    ///< number of launches before this one
   uint64_t scratchAt; ///< offset of this launch's scratch
   bool wide;          ///< every chunk of every buffer begins at a multiple of 16 bytes
 
@@ -119,14 +122,15 @@ public:
       detail::launchBegins(args.rank, launch);
   }
 
-  /// 1 + launch % (2^32 - 1). By that modulus 2^32 is 1, so the halves are added up.
+  /// Returns the packet flag: 1 + launch % (2^32 - 1). Modulo 2^32 - 1, 2^32 is 1, so the two halves of `launch` are
+  /// added.
   MSCCLC_DEVICE uint32_t flag() const {
     const uint64_t halves = (launch >> 32) + static_cast<uint32_t>(launch);
     const uint32_t sum = static_cast<uint32_t>(halves >> 32) + static_cast<uint32_t>(halves);
     return sum == 0xffffffffu ? 1 : sum + 1;
   }
 
-  // Places. Indexes are chunks of the buffer; packets count in chunks of their payload.
+  // Places. Indices count chunks of the buffer. For packets they count chunks of payload.
   MSCCLC_DEVICE Rows input(int index) const {
     return {static_cast<char *>(parameters.own.input), index, RowLayout::Data, MSCCLC_INPUT};
   }
@@ -151,13 +155,13 @@ public:
   MSCCLC_DEVICE Rows peerPackets(int peer, int index) const {
     return {ofPeer<MSCCLC_SCRATCH>(peer), index, RowLayout::Packets, MSCCLC_SCRATCH};
   }
-  // The same places of a port channel's peer, which this device need not reach.
+  // The same places at the peer of a port channel. This device need not reach them, so they have no address.
   static MSCCLC_DEVICE Rows portInput(int index) { return {nullptr, index, RowLayout::Data, MSCCLC_INPUT}; }
   static MSCCLC_DEVICE Rows portOutput(int index) { return {nullptr, index, RowLayout::Data, MSCCLC_OUTPUT}; }
   static MSCCLC_DEVICE Rows portScratch(int index) { return {nullptr, index, RowLayout::Scratch, MSCCLC_SCRATCH}; }
   static MSCCLC_DEVICE Rows portPackets(int index) { return {nullptr, index, RowLayout::Packets, MSCCLC_SCRATCH}; }
 
-  /// Byte offset of row `row` of a chunk within its buffer.
+  /// Returns the offset, in bytes, of row `row` of the operand within its buffer.
   MSCCLC_DEVICE uint64_t offsetOf(const Rows &c, unsigned row) const {
     const uint32_t k = static_cast<uint32_t>(c.first) + row;
     if (c.layout == RowLayout::Data)
@@ -165,20 +169,22 @@ public:
     return scratchAt + k * args.scratch_stride * (c.layout == RowLayout::Packets ? 2 : 1);
   }
   MSCCLC_DEVICE char *rowOf(const Rows &c, unsigned row) const { return c.base + offsetOf(c, row); }
-  /// Bytes of payload in a row; scratch rows have room for the longest.
+  /// Returns the bytes of payload in a row. Scratch rows have room for the longest chunk.
   MSCCLC_DEVICE uint64_t bytesOf(const Rows &c, unsigned row) const {
     return c.layout == RowLayout::Data ? layout.bytes(static_cast<uint32_t>(c.first) + row) : layout.nominal;
   }
 
+  /// Returns the slice of all bytes of `rows` rows.
   MSCCLC_DEVICE Slice whole(unsigned rows) const { return {rows, 0, rows * layout.nominal, layout.nominal, true}; }
-  /// Iterations of a pipeline over `chunks` chunks in units of `bytes`.
+  /// Returns the number of iterations of a pipeline over `chunks` chunks in units of `bytes` bytes.
   MSCCLC_DEVICE uint64_t units(uint64_t chunks, uint64_t bytes) const {
     return (chunks * layout.nominal + bytes - 1) / bytes;
   }
 
+  /// Synchronises the threads of the block.
   MSCCLC_DEVICE void sync() const { detail::syncBlock(); }
 
-  /// Ends the launch for the block, all of whose threads know the launch's number by then.
+  /// Ends the launch of the block. By then all its threads have read the number of the launch.
   MSCCLC_DEVICE void finish() const {
     if (args.staging.output != nullptr)
       detail::stageOutput<Plan, T, Op>(args, static_cast<const char *>(parameters.own.output));
@@ -186,7 +192,7 @@ public:
     if (thread != 0)
       return;
     if constexpr ((Plan::flags & MSCCLC_USES_MULTICAST) != 0)
-      detail::fenceAliases(); // before what users do after the launch
+      detail::fenceAliases(); // before later accesses of users
     detail::endLaunch(args, launch);
   }
 
@@ -200,8 +206,9 @@ private:
 
 namespace detail {
 
-/// a / b of numbers up to 1024, b not 0. On a device by way of a reciprocal, which takes a quarter of the instructions:
-/// (a + 1/2) / b is at least 1 / 2b away from a whole number, and its error is less than a / b * 2^-21.
+/// Returns a / b for numbers up to 1024; b must not be 0. A device multiplies by a reciprocal, which takes a quarter of
+/// the instructions. This is exact: (a + 1/2) / b is at least 1 / 2b away from a whole number, and its error is below a
+/// / b * 2^-21.
 MSCCLC_DEVICE unsigned divideSmall(unsigned a, unsigned b) {
 #ifdef __CUDA_ARCH__
   return static_cast<unsigned>((static_cast<float>(a) + 0.5f) * reciprocal(static_cast<float>(b)));
@@ -210,8 +217,9 @@ MSCCLC_DEVICE unsigned divideSmall(unsigned a, unsigned b) {
 #endif
 }
 
-/// Calls body(row, begin, end, lane, lanes) for each row of a slice: this thread is `lane` of the `lanes` that share
-/// bytes [begin, end) of the row. Several short rows are done at once, by as many threads each as they have `grain`s.
+/// Calls body(row, begin, end, lane, lanes) for each row of a slice. This thread is number `lane` of the `lanes`
+/// threads that share bytes [begin, end) of the row. Several short rows are done at once. Each gets as many threads as
+/// it has words of `grain` bytes.
 template <class K, class Body> MSCCLC_DEVICE void forRows(const K &k, const Slice &s, unsigned grain, Body body) {
   if (s.begin >= s.end)
     return;
@@ -245,7 +253,7 @@ template <class K, class Body> MSCCLC_DEVICE void forRows(const K &k, const Slic
 
 } // namespace detail
 
-/// Operands of a fused operation: `f(i)` is the i-th of N.
+/// The operands of a fused operation. `f(i)` returns the i-th of N.
 template <unsigned N, class F> struct Operands {
   static constexpr unsigned size = N;
   F f;
@@ -265,7 +273,7 @@ template <class V> MSCCLC_DEVICE One<V> one(V value) {
   return {value};
 }
 
-/// A few operands, each written out; lists of one length have one type, and so share code.
+/// A few operands, each written out. Lists of the same length have the same type, and so share code.
 template <unsigned N, class V> struct Few {
   static constexpr unsigned size = N;
   V values[N];

@@ -1,9 +1,10 @@
-// Host side of an emitted kernel: its variants and how one is launched. Checks what the launcher could get wrong.
+// The host side of an emitted kernel: its variants, and the start of a launch. It checks the arguments of the launcher.
 #pragma once
 
 #pragma weak mscclc_register_kernel
 
-// Of a library, and of it alone: not even another library of kernels, whose list has the same name, may take its place.
+// The list of one library of kernels. It is hidden, so that the list of another library, which has the same name,
+// cannot replace it.
 extern "C" {
 __attribute__((weak, visibility("hidden"))) const MscclcRegistered *mscclc_last_registered = nullptr;
 __attribute__((weak, visibility("default"))) const MscclcRegistered *mscclc_library_kernels() {
@@ -38,7 +39,7 @@ template <class Plan> int32_t check(const MscclcRankArgs *args, uint32_t threads
   return MSCCLC_OK;
 }
 
-/// The kernel's parameters of a launch. mscclc refuses to write a kernel that needs more than CUDA takes.
+/// Returns the kernel's parameters for a launch. mscclc refuses to write a kernel that needs more space than CUDA has.
 template <class Plan> Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &info) {
   using Given = Parameters<Plan>;
   static_assert(sizeof(Given) <= MSCCLC_PARAMETER_BYTES, "a kernel of so many ranks does not fit into its parameters");
@@ -65,7 +66,7 @@ template <class Plan> Parameters<Plan> parametersOf(const MscclcRankArgs &args, 
   return given;
 }
 
-/// One compiled form of a kernel; `Body` gives the entry point for given types, and the rank's numbers.
+/// One compiled form of a kernel. `Body` gives the entry point for the given types, and the numbers of a rank.
 template <class Body, class T, class Op, class Packet> struct Variant {
   using Plan = typename Body::Plan;
 
@@ -75,7 +76,7 @@ template <class Body, class T, class Op, class Packet> struct Variant {
       Body::rankInfo(args->rank, &info);
     if (const int32_t error = check<Plan>(args, threads, info))
       return error;
-    // A message of no bytes moves nothing, but its signals still count.
+    // A message of 0 bytes moves no data, but its signals still count.
     Parameters<Plan> given = parametersOf<Plan>(*args, info);
 #ifdef __CUDACC__
     void *parameters[] = {&given};
@@ -93,7 +94,8 @@ template <class Body, class T, class Op, class Packet> struct Variant {
   static int32_t residentBlocks(uint32_t threads, uint32_t *blocks) {
 #ifdef __CUDACC__
     const auto entry = reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>);
-    // Loads the kernel: that might wait for what runs, and so must not happen when other ranks of it run already.
+    // This loads the kernel. Loading may wait for running kernels, so it must not happen when other ranks already run
+    // this one.
     cudaFuncAttributes attributes;
     int device = 0, processors = 0, each = 0;
     cudaError_t result = cudaFuncGetAttributes(&attributes, entry);
@@ -120,7 +122,7 @@ template <class E, class... Packet> constexpr uint32_t packetsFor(Types<Packet..
 }
 
 template <class Body, class Dtypes, class Ops, class Packets> struct Variants;
-/// A variant for each element type, operation and packet that carries such elements.
+/// The variants of a kernel: one for each element type, operation and kind of packet, if the packet can carry the type.
 template <class Body, class... T, class Ops, class Packets> struct Variants<Body, Types<T...>, Ops, Packets> {
   static constexpr uint32_t count = Ops::count * (packetsFor<T>(Packets{}) + ...);
   static_assert(count != 0, "no packet of the list carries elements of the types of the list");
@@ -150,7 +152,7 @@ template <class Body> uint64_t bytesOf(uint32_t rank, uint64_t messageBytes, uin
   return Layout<typename Body::Plan>(messageBytes).offset(info.*chunks);
 }
 
-/// A Plan of a collective without a root names none.
+/// The root of a Plan. 0 if its collective has no root.
 template <class Plan, class = void> struct RootOf {
   static constexpr uint32_t value = 0;
 };
@@ -158,7 +160,7 @@ template <class Plan> struct RootOf<Plan, std::void_t<decltype(Plan::root)>> {
   static constexpr uint32_t value = Plan::root;
 };
 
-/// A Plan without tags names none.
+/// The tags of a Plan; empty if it has none.
 template <class Plan, class = void> struct TagsOf {
   static constexpr const char *value = "";
 };
@@ -166,7 +168,7 @@ template <class Plan> struct TagsOf<Plan, std::void_t<decltype(Plan::tags)>> {
   static constexpr const char *value = Plan::tags;
 };
 
-/// A Plan by hand has none.
+/// The digest of a Plan; null if it has none, as in a plan that was written by hand.
 template <class Plan, class = void> struct DigestOf {
   static constexpr const char *value = nullptr;
 };
@@ -243,7 +245,7 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   return kernel;
 }
 
-/// Puts a kernel into its library's list, and hands it to the registry, if the library finds one.
+/// Adds a kernel to its library's list. If the library finds a registry, registers the kernel there, too.
 inline int32_t registerKernel(const MscclcKernel *kernel) {
   bool isListed = false;
   for (const MscclcRegistered *known = mscclc_last_registered; known != nullptr; known = known->before)

@@ -1,19 +1,23 @@
-// Where chunk k of a message begins, for any message size, on host and device.
+// Computes where chunk k of a message begins, for any message size, on the host and on the device.
 //
-// A message is `shares` equal shares of `groupChunks` chunks. Within a share, chunk c is its c-th part in units of
-// `unit` bytes, the first ones a unit longer where it does not divide; the last unit may be cut short. So every rank
-// has an equal share of an AllGather, a ReduceScatter or an AllToAll, whatever the length.
+// A message consists of `shares` equal shares of `groupChunks` chunks. A share is divided into units of `unit` bytes.
+// Each chunk gets the same number of units. If that leaves units over, the first chunks get one more each. The last
+// unit of a share may be cut short. So every rank has an equal share of an AllGather, a ReduceScatter or an AllToAll,
+// for any length.
+//
+// Example: 1 share of 100 bytes, 4 chunks, unit 16. There are 7 units, the last one of 4 bytes. The chunks begin at 0,
+// 32, 64 and 96: three have 2 units, and the last has 4 bytes.
 #pragma once
 
 namespace mscclc::device {
 
-/// A Plan gives `shares`, `groupChunks` (0: no message at all) and `unit` at compile time.
+/// The layout of a message. A Plan gives `shares`, `groupChunks` (0: no message at all) and `unit` at compile time.
 template <class Plan> struct Layout {
-  uint64_t share;    ///< bytes
-  uint64_t perChunk; ///< whole units that every chunk has
-  uint64_t longer;   ///< chunks with a unit more
+  uint64_t share;    ///< bytes of a share
+  uint64_t perChunk; ///< whole units in every chunk
+  uint64_t longer;   ///< number of chunks with one more unit
   uint64_t nominal;  ///< bytes of the longest chunk, rounded up to 16; at least 16
-  bool even;         ///< all chunks are `perChunk` units
+  bool even;         ///< all chunks have exactly `perChunk` units
   bool exact;        ///< and these are `nominal` bytes
 
   MSCCLC_BOTH explicit Layout(uint64_t messageBytes) {
@@ -30,7 +34,7 @@ template <class Plan> struct Layout {
     exact = even && nominal == perChunk * Plan::unit;
   }
 
-  /// Byte offset of chunk `k` of an input or output.
+  /// Returns the offset, in bytes, of chunk `k` of an input or output.
   MSCCLC_BOTH uint64_t offset(uint32_t k) const {
     if (even)
       return k * perChunk * Plan::unit;
@@ -39,14 +43,15 @@ template <class Plan> struct Layout {
     const uint64_t at = (c * perChunk + (c < longer ? c : longer)) * Plan::unit;
     return group * share + (at < share ? at : share);
   }
+  /// Returns the length of chunk `k` in bytes.
   MSCCLC_BOTH uint64_t bytes(uint32_t k) const { return even ? perChunk * Plan::unit : offset(k + 1) - offset(k); }
 };
 
-/// Distance of two scratch chunks that a message of this size needs.
+/// Returns the distance of two scratch chunks, in bytes, that a message of this size needs.
 template <class Plan> MSCCLC_BOTH uint64_t scratchStride(uint64_t messageBytes) {
   return Layout<Plan>(messageBytes).nominal;
 }
-/// Bytes of a rank's scratch: packets take twice the room, and double scratch has two halves.
+/// Returns the bytes of a rank's scratch. Packets double the size, and so does double scratch.
 template <class Plan> MSCCLC_BOTH uint64_t scratchBytes(uint64_t stride) {
   return Plan::scratchSlots * stride * (Plan::packets ? 2 : 1) * (Plan::doubleScratch ? 2 : 1);
 }

@@ -1,27 +1,30 @@
-// Operations on plain chunks. Every one keeps a value in registers from its first load to its last store, moves 16
-// bytes a thread where chunks begin at multiples of 16, and ends with single elements where a length is none. In a
-// short program everything is inlined; in a long one (Plan::outlined) the loops over a row are functions, one for each
-// number of operands, which take the rows' addresses: a program of many operations does not become one huge function.
+// Operations on plain chunks. Each keeps a value in registers from its first load to its last store. Where chunks begin
+// at multiples of 16 bytes, a thread moves 16 bytes at a time, and single elements at the end of a row.
+//
+// In a short program everything is inlined. In a long program (Plan::outlined) the loops over a row are functions, so
+// that the program does not become one huge function. There is one function for each number of operands. It takes the
+// addresses of the rows.
 #pragma once
 
 namespace mscclc::device {
 namespace detail {
 
-/// Operands whose row pointers are kept in registers; beyond that they are computed at each use.
+/// The most operands whose row pointers are kept in registers. With more operands, the pointers are computed at each
+/// use.
 constexpr unsigned maxHeld = 8;
-/// Most rows whose addresses a function takes: with more, a caller and it would pass them through memory.
+/// The most rows whose addresses a function takes. More would be passed through memory.
 constexpr unsigned maxPassed = 9;
-/// Loads in flight in a thread, at least where there is enough to load.
+/// The number of loads that a thread has in flight, if there is enough to load.
 constexpr unsigned loadsInFlight = 4;
 
-/// Addresses of N rows, in registers.
+/// The addresses of N rows, in registers.
 template <unsigned N> struct Pointers {
   char *at[N];
   MSCCLC_DEVICE char *operator()(unsigned i) const { return at[i]; }
 };
 template <> struct Pointers<0> {};
 
-/// Addresses of a list's rows, computed at each use.
+/// The addresses of a list's rows, computed at each use.
 template <class K, class L> struct Computed {
   const K &k;
   const L &chunks;
@@ -29,7 +32,7 @@ template <class K, class L> struct Computed {
   MSCCLC_DEVICE char *operator()(unsigned i) const { return k.rowOf(chunks(i), row); }
 };
 
-/// Row `row` of each chunk of a list.
+/// Returns the addresses of row `row` of each operand in a list.
 template <class K, class L> MSCCLC_DEVICE auto rowsOf(const K &k, const L &chunks, unsigned row) {
   if constexpr (L::size == 0) {
     return Pointers<0>{};
@@ -44,7 +47,7 @@ template <class K, class L> MSCCLC_DEVICE auto rowsOf(const K &k, const L &chunk
   }
 }
 
-/// A thread's part of a row: bytes [begin, end), of which it does every `lanes`-th word from its `lane`-th on. `wide`:
+/// A thread's part of the bytes [begin, end) of a row: every `lanes`-th word, starting from word number `lane`. `wide`:
 /// the rows begin at multiples of 16 bytes.
 struct Span {
   uint64_t begin, end;
@@ -53,8 +56,9 @@ struct Span {
   MSCCLC_DEVICE bool inWords() const { return wide && begin % 16 == 0; }
 };
 
-/// The elements of a row after its last whole word that this thread does: those of a word begun, at `done`, all go to
-/// the thread that would do the word. So who does an element does not depend on where the row ends.
+/// The elements at the end of a row, after its last whole word, that this thread does. `done` is the end of the whole
+/// words. The elements of an incomplete word all go to the thread that would do the whole word. So the thread of an
+/// element does not depend on the end of the row.
 struct Tail {
   uint64_t first;
   unsigned step;
@@ -66,7 +70,8 @@ template <class T> MSCCLC_DEVICE Tail tailOf(const Span &s, uint64_t done, uint6
   return {word % s.lanes == s.lane ? done / sizeof(T) : end / sizeof(T), 1};
 }
 
-/// The least number of bytes in a row of any of these chunks, where chunks differ at all.
+/// Returns `end`, or the end of the shortest row of these operands if that is less. Chunks may differ in length by a
+/// unit.
 template <class K, class L> MSCCLC_DEVICE uint64_t clipRow(const K &k, const L &chunks, unsigned row, uint64_t end) {
   if (k.layout.exact)
     return end;
@@ -90,8 +95,8 @@ template <unsigned N, class W, class Word> MSCCLC_DEVICE void storeToAll(const W
     storeWord<Word>(target(d), i, v);
 }
 
-/// Words at, at + lanes, …, `Together` of them: reduce the sources, store to every target. All loads of a batch of
-/// sources are in flight at once.
+/// Does `Together` words, at positions at, at + lanes, …: reduces the sources and stores the result to every target.
+/// All loads of a batch of sources are in flight at once.
 template <class Acc, class Word, unsigned N, unsigned D, unsigned Together, class S, class W>
 MSCCLC_DEVICE void reduceSome(const S &source, const W &target, uint64_t at, unsigned lanes) {
   constexpr unsigned wanted = N > maxHeld ? 2 * loadsInFlight : loadsInFlight, batch = N < wanted ? N : wanted;
@@ -127,7 +132,7 @@ MSCCLC_DEVICE void reduceSome(const S &source, const W &target, uint64_t at, uns
   }
 }
 
-/// Words first, first + lanes, … below `count`.
+/// Does words first, first + lanes, … below `count`.
 template <class Acc, class Word, unsigned N, unsigned D, class S, class W>
 MSCCLC_DEVICE void reduceWords(const S &source, const W &target, uint64_t first, uint64_t count, unsigned lanes) {
   constexpr unsigned together = N >= loadsInFlight ? 1 : loadsInFlight / N; // words of this thread at a time
@@ -146,7 +151,7 @@ MSCCLC_DEVICE void reduceWords(const S &source, const W &target, uint64_t first,
 template <class T, class Op, class Word, unsigned N>
 using AccumulatorFor = std::conditional_t<N == 1, Passing<Word>, Accumulator<T, Op, Word>>;
 
-/// One row of N sources to one row of D targets.
+/// Reduces one row of N sources into one row of D targets.
 template <class T, class Op, unsigned N, unsigned D, class S, class W>
 MSCCLC_DEVICE void reduceRow(const S &from, const W &to, const Span &s) {
   uint64_t done = s.begin;
@@ -164,12 +169,12 @@ MSCCLC_OUTLINE void reduceRowOutlined(const Pointers<N> from, const Pointers<D> 
   reduceRow<T, Op, N, D>(from, to, s);
 }
 
-/// Where each of N rows ends, in bytes.
+/// The ends of N rows, in bytes.
 template <unsigned N> struct Ends {
   uint64_t at[N];
 };
 
-/// Rows of N sources to rows of N targets, one by one.
+/// Copies rows of N sources to rows of N targets, one to one.
 template <class T, unsigned N>
 MSCCLC_DEVICE void copyRows(const Pointers<N> &from, const Pointers<N> &to, const Ends<N> &ends, const Span &s) {
   uint64_t words[N], most = 0;
@@ -204,7 +209,7 @@ MSCCLC_OUTLINE void copyRowsOutlined(const Pointers<N> from, const Pointers<N> t
   copyRows<T, N>(from, to, ends, s);
 }
 
-/// N pairs of copyPairs, from the `first` on.
+/// Copies N pairs of copyPairs(), from pair `first` on.
 template <unsigned N, class K, class S, class D>
 MSCCLC_DEVICE void copySomePairs(const K &k, const S &sources, const D &targets, unsigned first, unsigned row,
                                  const Span &s) {
@@ -226,7 +231,7 @@ MSCCLC_DEVICE void copySomePairs(const K &k, const S &sources, const D &targets,
 
 } // namespace detail
 
-/// targets[…] <- Op of all sources. One source: a copy to every target.
+/// Stores Op of all sources to every target. With one source this is a copy to every target.
 template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void reduce(const K &k, const Slice &slice, const S &sources, const D &targets) {
   using T = typename K::Element;
@@ -242,14 +247,14 @@ MSCCLC_DEVICE void reduce(const K &k, const Slice &slice, const S &sources, cons
   });
 }
 
-/// One source to every target.
+/// Copies one source to every target.
 template <class K, class S, class D>
 MSCCLC_DEVICE void copy(const K &k, const Slice &slice, const S &source, const D &targets) {
   static_assert(S::size == 1, "pairs of chunks are copyPairs");
   reduce<NoReduce>(k, slice, source, targets);
 }
 
-/// Source i to target i, for every i; the loads of several pairs are in flight together.
+/// Copies source i to target i, for every i. The loads of several pairs are in flight together.
 template <class K, class S, class D>
 MSCCLC_DEVICE void copyPairs(const K &k, const Slice &slice, const S &sources, const D &targets) {
   static_assert(S::size == D::size, "as many sources as targets");

@@ -1,14 +1,15 @@
-// Packets: payload and flag travel in one access, so a reader needs no other synchronisation. The flag is the
-// launch's, kept on the device, so a packet of an earlier launch is never taken for one of this.
+// Packets. Payload and flag travel in one access, so a reader needs no other synchronisation. The flag is derived from
+// the number of the launch, which is kept on the device. So a packet of an earlier launch is never mistaken for one of
+// this launch.
 //
-// A row of packets is always written and read to its full length, the padding as zeros: who forwards packets knows only
-// how long a row can be, not how much of it the message fills; and that a packet has come orders launches, which must
-// not depend on the length.
+// A row of packets is always written and read in its full length, with zeros as padding. There are two reasons. A rank
+// that forwards packets knows only the longest possible row, not the part that the message fills. And the arrival of
+// packets orders launches, which must not depend on the length of the message.
 #pragma once
 
 namespace mscclc::device {
 
-/// 4 bytes of payload in 8.
+/// A packet with 4 bytes of payload in 8 bytes.
 struct LL8 {
   static constexpr uint32_t code = MSCCLC_LL8;
   static constexpr unsigned bytes = 8;
@@ -24,7 +25,7 @@ struct LL8 {
   static MSCCLC_DEVICE void load(const char *p, Payload &v, Flags &flags) { detail::loadPacket8(p, v.w[0], flags.one); }
 };
 
-/// 8 bytes of payload in 16.
+/// A packet with 8 bytes of payload in 16 bytes.
 struct LL16 {
   static constexpr uint32_t code = MSCCLC_LL16;
   static constexpr unsigned bytes = 16;
@@ -40,14 +41,14 @@ struct LL16 {
   }
 };
 
-/// Of a plan without packets.
+/// The packet type of a plan without packets.
 struct NoPacket {
   static constexpr uint32_t code = MSCCLC_NO_PACKET;
 };
 
 namespace detail {
 
-/// Whether packets carry whole elements of T.
+/// True if packets carry whole elements of T.
 template <class T, class Packet> MSCCLC_BOTH constexpr bool carries() {
   if constexpr (std::is_same_v<Packet, NoPacket>)
     return true;
@@ -55,7 +56,7 @@ template <class T, class Packet> MSCCLC_BOTH constexpr bool carries() {
     return sizeof(T) <= sizeof(typename Packet::Payload);
 }
 
-/// A payload that is not all there or not at a multiple of its size: element by element, zeros for what is missing.
+/// Loads a payload element by element, if it is incomplete or not aligned to its size. Missing elements are zeros.
 template <class Word, class T> MSCCLC_COLD Word loadElements(const char *at, uint64_t bytes) {
   struct Elements {
     T e[sizeof(Word) / sizeof(T)];
@@ -73,7 +74,7 @@ template <class Word, class T> MSCCLC_COLD void storeElements(char *at, uint64_t
     storeAs<T>(at + i * sizeof(T), elements.e[i]);
 }
 
-/// Payload number `i` of a plain row of `bytes` bytes, of which it begins within.
+/// Load and store payload number `i` of a plain row of `bytes` bytes. The payload must begin within the row.
 template <class Word, class T> MSCCLC_DEVICE Word loadPart(const char *row, uint64_t i, uint64_t bytes, bool wide) {
   const uint64_t at = i * sizeof(Word);
   return wide && at + sizeof(Word) <= bytes ? loadAs<Word>(row + at) : loadElements<Word, T>(row + at, bytes - at);
@@ -87,16 +88,17 @@ MSCCLC_DEVICE void storePart(char *row, uint64_t i, uint64_t bytes, bool wide, c
     storeElements<Word, T>(row + at, bytes - at, v);
 }
 
-/// Packets that a thread polls at once: each batch takes a round trip to memory.
+/// The number of packets that a thread polls at once. Each batch takes a round trip to memory.
 constexpr unsigned polledTogether = 8;
 
-/// What packet operations need of the launch.
+/// The data of a launch that packet operations need.
 struct PacketLaunch {
   const MscclcRankArgs &args;
   uint32_t operation, flag;
 };
 
-/// Adds packet `i` of N rows to `acc`, starting it if `Fresh`. Packets still missing are polled together.
+/// Adds packet number `i` of each of N rows to `acc`, or starts `acc` with the first one if `Fresh`. Missing packets
+/// are polled together.
 template <class Packet, bool Fresh, unsigned N, class L, class Acc>
 MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, uint64_t i, Acc &acc) {
   constexpr unsigned batch = N < polledTogether ? N : polledTogether;
@@ -149,7 +151,7 @@ MSCCLC_DEVICE void writePackets(uint32_t flag, const L &rows, uint64_t i, const 
     Packet::store(rows(d) + i * Packet::bytes, v, flag);
 }
 
-/// No operands of this form.
+/// An empty list of operands.
 struct None {
   static constexpr unsigned size = 0;
 };
@@ -157,13 +159,13 @@ template <class K> MSCCLC_DEVICE uint64_t clipRow(const K &, const None &, unsig
   return end;
 }
 
-/// How many operands of each form a packet operation has.
+/// The number of operands of each form in a packet operation.
 template <unsigned PlainSources, unsigned PacketSources, unsigned PlainTargets, unsigned PacketTargets> struct Counts {
   static constexpr unsigned plainSources = PlainSources, packetSources = PacketSources, plainTargets = PlainTargets,
                             packetTargets = PacketTargets;
 };
 
-/// One row. `s.end` is the end of the packets, `bytes` of the plain rows.
+/// Does one row. `s.end` is the end of the packets, and `bytes` the end of the plain rows.
 template <class T, class Op, class Packet, class C, class PS, class KS, class PD, class KD>
 MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, const PS &plainSource, const KS &packetSources,
                              const PD &plainTarget, const KD &packetTargets, uint64_t bytes, const Span &s) {
@@ -190,8 +192,8 @@ MSCCLC_OUTLINE void packetRowOutlined(const PacketLaunch launch, const PS plainS
   packetRow<T, Op, Packet, C>(launch, plainSource, packetSources, plainTarget, packetTargets, bytes, s);
 }
 
-/// One payload at a time: Op of the plain source (if any) and the packet sources, to the plain target (if any) and the
-/// packet targets.
+/// Reduces the plain source (if any) and the packet sources with Op, one payload at a time. Stores the result to the
+/// plain target (if any) and to the packet targets.
 template <class Op, class K, class PS, class KS, class PD, class KD>
 MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice, const PS &plainSource,
                               const KS &packetSources, const PD &plainTarget, const KD &packetTargets) {
@@ -216,36 +218,36 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
 
 } // namespace detail
 
-/// A plain chunk to packets, here or at peers.
+/// Sends a plain chunk as packets, to this rank or to peers.
 template <class K, class S, class D>
 MSCCLC_DEVICE void toPackets(const K &k, const Slice &slice, const S &source, const D &targets) {
   detail::packetRows<NoReduce>(k, 0, slice, source, detail::None{}, detail::None{}, targets);
 }
-/// Plain chunk i to packet chunk i, for every i.
+/// Sends plain chunk i to packet chunk i, for every i.
 template <class K, class S, class D>
 MSCCLC_DEVICE void toPacketsPairs(const K &k, const Slice &slice, const S &sources, const D &targets) {
   static_assert(S::size == D::size, "as many sources as targets");
   for (unsigned i = 0; i < S::size; ++i)
     toPackets(k, slice, one(sources(i)), one(targets(i)));
 }
-/// Packets to a plain chunk.
+/// Receives packets into a plain chunk.
 template <class K, class S, class D>
 MSCCLC_DEVICE void fromPackets(const K &k, uint32_t operation, const Slice &slice, const S &source, const D &target) {
   detail::packetRows<NoReduce>(k, operation, slice, detail::None{}, source, target, detail::None{});
 }
-/// Packets to packets, here or at peers.
+/// Forwards packets as packets, to this rank or to peers.
 template <class K, class S, class D>
 MSCCLC_DEVICE void forwardPackets(const K &k, uint32_t operation, const Slice &slice, const S &source,
                                   const D &targets) {
   detail::packetRows<NoReduce>(k, operation, slice, detail::None{}, source, detail::None{}, targets);
 }
-/// Op of a plain chunk and packets, to a plain chunk.
+/// Reduces a plain chunk and packets into a plain chunk.
 template <class Op, class K, class S, class P, class D>
 MSCCLC_DEVICE void reducePackets(const K &k, uint32_t operation, const Slice &slice, const S &source, const P &packets,
                                  const D &target) {
   detail::packetRows<Op>(k, operation, slice, source, packets, target, detail::None{});
 }
-/// The same, and to packets as well.
+/// Does the same, and also sends the result as packets.
 template <class Op, class K, class S, class P, class D, class Q>
 MSCCLC_DEVICE void reducePackets(const K &k, uint32_t operation, const Slice &slice, const S &source, const P &packets,
                                  const D &target, const Q &packetTargets) {

@@ -1,18 +1,19 @@
-// Port channels: requests to the rank's proxy, which copies and signals for it; or, for those that lead over the
-// network, to NCCL (gin.cuh). One thread for each channel.
+// Port channels. A request goes to the rank's proxy, which copies data and signals for it. A request of a channel over
+// the network goes to NCCL (gin.cuh). Each channel is served by one thread.
 #pragma once
 
 namespace mscclc::device {
 
-/// What happens after a port put.
+/// The action after a port put.
 enum class Then : uint8_t { Nothing, Signal, SignalAndFlush };
 
 namespace detail {
 
+/// Puts a request into the queue of the proxy. Waits while the queue is full.
 template <class K> MSCCLC_DEVICE void request(const K &k, uint32_t operation, const MscclcTrigger &wanted) {
   const MscclcFifo &fifo = k.args.fifo;
   const uint64_t number = fetchAddDevice(fifo.head, 1);
-  // The host's memory is read only where what was last seen of it says that the queue may be full.
+  // The host's memory is read only if the tail that was seen last leaves no room.
   uint64_t *const lastSeen = fifo.head + 1;
   if (number >= loadAcquireDevice(lastSeen) + fifo.capacity) {
     bool room = false;
@@ -38,7 +39,7 @@ template <class K> MSCCLC_DEVICE void request(const K &k, uint32_t operation, co
   storeRelease(&slot->sequence, number + 1);
 }
 
-/// Counts a flush; the caller puts it into a request.
+/// Counts a flush, and returns its number. The caller requests it.
 MSCCLC_DEVICE uint64_t countFlush(const MscclcChannel &channel) {
   const uint64_t wanted = loadRelaxed(channel.flush_requests) + 1;
   storeRelaxed(channel.flush_requests, wanted);
@@ -54,7 +55,8 @@ MSCCLC_DEVICE void awaitFlush(const K &k, uint32_t operation, int index, const M
   });
 }
 
-/// Hands on a request, and waits for its flush if it has one. `from` and `to` are the buffers of its data.
+/// Sends a request, and waits for its flush if it has one. `from` and `to` are the buffers of its data
+/// (MscclcBufferKind).
 template <class K>
 MSCCLC_DEVICE void send(const K &k, uint32_t operation, const MscclcTrigger &wanted, unsigned from, unsigned to) {
   const MscclcChannel &channel = k.args.port_channels[wanted.channel];
@@ -75,6 +77,7 @@ MSCCLC_DEVICE void send(const K &k, uint32_t operation, const MscclcTrigger &wan
     awaitFlush(k, operation, static_cast<int>(wanted.channel), channel, flush);
 }
 
+/// Returns a request on `channel` that does nothing.
 MSCCLC_DEVICE MscclcTrigger emptyTrigger(int channel) {
   MscclcTrigger t;
   t.size = t.src_offset = t.dst_offset = 0;
@@ -85,6 +88,7 @@ MSCCLC_DEVICE MscclcTrigger emptyTrigger(int channel) {
 
 } // namespace detail
 
+/// Signals on port channels.
 template <class K, class L> MSCCLC_DEVICE void portSignal(const K &k, uint32_t operation, const L &channels) {
   detail::forOnes(k, L::size, [&](unsigned i) {
     MscclcTrigger t = detail::emptyTrigger(channels(i));
@@ -108,7 +112,7 @@ template <class K, class L> MSCCLC_DEVICE void portWait(const K &k, uint32_t ope
   });
 }
 
-/// Waits until all puts so far have left their source.
+/// Waits until all earlier puts of each channel have left their source.
 template <class K, class L> MSCCLC_DEVICE void portFlush(const K &k, uint32_t operation, const L &channels) {
   detail::forOnes(k, L::size, [&](unsigned i) {
     MscclcTrigger t = detail::emptyTrigger(channels(i));
@@ -117,7 +121,7 @@ template <class K, class L> MSCCLC_DEVICE void portFlush(const K &k, uint32_t op
   });
 }
 
-/// Chunk i to the peer of channel i. Rows that lie side by side at both ends are one request.
+/// Puts chunk i to the peer of channel i. Rows that are adjacent at both ends become one request.
 template <Then Next, class K, class C, class S, class D>
 MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, const C &channels, const S &sources,
                            const D &targets) {
@@ -165,7 +169,7 @@ MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, c
   });
 }
 
-/// Waits until packets have arrived, without using them.
+/// Waits until packets have arrived, without using their payload.
 template <class K, class S>
 MSCCLC_DEVICE void awaitPackets(const K &k, uint32_t operation, const Slice &slice, const S &source) {
   detail::packetRows<NoReduce>(k, operation, slice, detail::None{}, source, detail::None{}, detail::None{});

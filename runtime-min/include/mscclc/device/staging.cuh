@@ -1,14 +1,15 @@
-// Copies between memory of the caller's and the buffers of a launch, made by the kernel itself (MscclcStaging). All
-// threads of a rank share a copy; its blocks meet after the one of the input, and before the one of the output.
+// Copies between the caller's memory and the buffers of a launch, which the kernel itself makes (MscclcStaging). All
+// threads of a rank share a copy. The blocks of a rank meet after the copy of the input, and before the copy of the
+// output.
 #pragma once
 
 namespace mscclc::device::detail {
 
-/// What becomes of a word on its way.
+/// Leaves a word unchanged.
 struct Unchanged {
   template <class Word> MSCCLC_DEVICE Word operator()(const Word &word) const { return word; }
 };
-/// The same of each element of type T in a word. F takes and returns what T is computed in.
+/// Applies F to each element of type T in a word. F takes and returns the type in which T is computed.
 template <class T, class F> struct EachElement {
   F change;
 
@@ -28,7 +29,7 @@ template <class T, class F> struct EachElement {
   }
 };
 
-/// Integers wrap around.
+/// Multiplies by `factor`. Integers wrap around.
 template <class V> struct Times {
   V factor;
   MSCCLC_DEVICE V operator()(V v) const {
@@ -38,7 +39,7 @@ template <class V> struct Times {
       return v * factor;
   }
 };
-/// Towards zero.
+/// Divides by `divisor`, and rounds towards zero.
 template <class V> struct DividedBy {
   uint32_t divisor;
   MSCCLC_DEVICE V operator()(V v) const {
@@ -48,7 +49,7 @@ template <class V> struct DividedBy {
   }
 };
 
-/// Words first, first + lanes, … below `count`; several loads are in flight at once.
+/// Copies words first, first + lanes, … below `count`. Several loads are in flight at once.
 template <class Word, class Change>
 MSCCLC_DEVICE void stageWords(char *to, const char *from, uint64_t first, uint64_t count, uint64_t lanes,
                               const Change &change) {
@@ -68,8 +69,8 @@ MSCCLC_DEVICE void stageWords(char *to, const char *from, uint64_t first, uint64
     storeWord<Word>(to, at, change(loadWord<Word>(from, at)));
 }
 
-/// This thread's share of a copy of elements of type T. The addresses are multiples of the element; words are as wide
-/// as both of them allow.
+/// Copies this thread's share of `bytes` bytes of elements of type T. The addresses are multiples of the element size.
+/// Words are as wide as both addresses allow.
 template <class T, class Change>
 MSCCLC_DEVICE void stage(char *to, const char *from, uint64_t bytes, const Change &change) {
   const uint64_t lanes = uint64_t{blockCount()} * threadCount(),
@@ -89,10 +90,12 @@ MSCCLC_DEVICE void stage(char *to, const char *from, uint64_t bytes, const Chang
 }
 
 template <class T, class Op>
-constexpr bool scales = std::is_same_v<Op, Sum> && !std::is_same_v<T, Byte>; ///< MscclcScaling has a meaning
+constexpr bool scales =
+    std::is_same_v<Op, Sum> && !std::is_same_v<T, Byte>; ///< true if MscclcScaling has a meaning for these elements
 
-/// What each element of the input is multiplied by. An average of floats is a sum of what is scaled before, which does
-/// not overflow where the average does not; as NCCL has it, the factor is rounded to the type.
+/// Returns the factor of each element of the input. To average floats, the elements are multiplied by 1 / ranks before
+/// they are added. So the sum overflows only if the average does. As in NCCL, the factor is rounded to the element
+/// type.
 template <class T> MSCCLC_DEVICE auto factorOf(const MscclcStaging &staging, unsigned ranks) {
   using V = typename Number<T>::Sum;
   T factor[1];
@@ -108,16 +111,17 @@ template <class T> MSCCLC_DEVICE auto factorOf(const MscclcStaging &staging, uns
   return wide[0];
 }
 
-/// Waits until all blocks of the rank have come here. `operation` is 0 at the beginning of a launch and 1 at its end.
+/// Waits until all blocks of the rank have arrived here. `operation` is 0 at the beginning of a launch and 1 at its
+/// end.
 MSCCLC_DEVICE void meetForStaging(const MscclcRankArgs &args, uint32_t operation) {
   syncBlock();
   if (threadId() == 0)
     arriveAndWait(args, {MSCCLC_WAIT_STAGING, operation, MSCCLC_UNPAIRED, 0, 0}, args.staging_state, blockCount());
 }
 
-/// The input, to `to`. Then the rank begins its launch: its own blocks see all of the input, and so does each rank that
-/// hears of any thread of this one, be it by a relaxed signal, as every thread orders the copy before what it does
-/// next.
+/// Copies the input to `to`, and then begins the rank's launch. All blocks of the rank see the whole input. A rank that
+/// receives any signal of this rank sees it, too, even if the signal is relaxed, because every thread orders the copy
+/// before its later accesses.
 template <class Plan, class T, class Op>
 MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t launch) {
   const MscclcStaging &staging = args.staging;
@@ -141,9 +145,9 @@ MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t la
   fenceSystem();
 }
 
-/// The output, from `from`, when all of the rank's work is done. After a wait that gave up the caller's memory stays as
-/// it is: it may be the input too, which another way to the result then needs. Only an abort that comes while the
-/// blocks meet here finds some of them copying.
+/// Copies the output from `from` when all work of the rank is done. If a wait gave up, the caller's memory stays
+/// unchanged, because it may also be the input, and the caller may need that to compute the result in another way. Only
+/// an abort while the blocks meet here can find some blocks already copying.
 template <class Plan, class T, class Op> MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from) {
   const MscclcStaging &staging = args.staging;
   char *to = static_cast<char *>(staging.output);

@@ -1,12 +1,12 @@
-// Switch channels: reductions and broadcasts in the network, through a multicast mapping of the group's buffers where
-// there is one and the type has the instruction; else the same by a loop over the group.
+// Switch channels: reductions and broadcasts in the network. They use a multicast mapping of the group's buffers if
+// there is one and the hardware supports the type. Otherwise they loop over the group.
 #pragma once
 
 namespace mscclc::device {
 namespace detail {
 
-// Floats of 8 bits are reduced by code that is for one device (sm_100a, sm_103a, sm_110a, sm_120a, sm_121a) or for a
-// family (sm_100f, sm_103f, sm_110f). ptxas takes the instruction for no other target.
+// Reductions of 8-bit floats need code for one device (sm_100a, sm_103a, sm_110a, sm_120a, sm_121a) or for a family
+// (sm_100f, sm_103f, sm_110f). ptxas accepts the instruction for no other target.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030 || __CUDA_ARCH__ == 1100) &&             \
     (defined(__CUDA_ARCH_SPECIFIC__) || defined(__CUDA_ARCH_FAMILY_SPECIFIC__))
 #define MSCCLC_NETWORK_ADDS_FLOAT8 true
@@ -16,8 +16,8 @@ namespace detail {
 #define MSCCLC_NETWORK_ADDS_FLOAT8 false
 #endif
 
-/// Whether the network reduces T with Op, on every device that the code is for and that has multicast. It multiplies
-/// nothing.
+/// True if the network reduces T with Op, on every device that the code is for and that has multicast. It never
+/// multiplies.
 template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
   if (std::is_same_v<T, Float8E4m3> || std::is_same_v<T, Float8E5m2>)
     return MSCCLC_NETWORK_ADDS_FLOAT8 && std::is_same_v<Op, Sum>;
@@ -41,7 +41,7 @@ template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
                : "=r"(v.w[i]), "=r"(v.w[i + 1])                                                                        \
                : "l"(globalAddress(p) + 4 * i)                                                                         \
                : "memory")
-/// By one of three instructions, one for each operation.
+/// Uses one of three instructions, depending on the operation.
 #define MSCCLC_LOAD_REDUCE(words, add, least, greatest)                                                                \
   if constexpr (std::is_same_v<Op, Sum>)                                                                               \
     MSCCLC_LOAD_REDUCE##words("multimem.ld_reduce.relaxed.sys.global.add." add);                                       \
@@ -50,6 +50,7 @@ template <class T, class Op> MSCCLC_BOTH constexpr bool networkReduces() {
   else                                                                                                                 \
     MSCCLC_LOAD_REDUCE##words("multimem.ld_reduce.relaxed.sys.global.max." greatest)
 
+/// Loads a word through a multicast mapping: Op of the word at all devices.
 template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char *p) {
   Vec16 v{};
   if constexpr (std::is_same_v<T, float>) {
@@ -76,6 +77,7 @@ template <class T, class Op> MSCCLC_DEVICE Vec16 multicastLoadReduce(const char 
   }
   return v;
 }
+/// Stores a word through a multicast mapping, to all devices.
 MSCCLC_DEVICE void multicastStore(char *p, const Vec16 &v) {
   asm volatile("multimem.st.relaxed.sys.global.v4.f32 [%0], {%1,%2,%3,%4};" ::"l"(globalAddress(p)), "r"(v.w[0]),
                "r"(v.w[1]), "r"(v.w[2]), "r"(v.w[3])
@@ -90,7 +92,7 @@ MSCCLC_DEVICE void multicastStorePacket(LL8, char *p, LL8::Payload v, uint32_t f
                : "memory");
 }
 MSCCLC_DEVICE void multicastStorePacket(LL16, char *p, Vec8 v, uint32_t flag) {
-  // Only a scalar is sure to arrive as one: four words in a vector might part from their flags.
+  // Only a scalar store is sure to arrive as a whole. In a vector of four words, data and flag could arrive separately.
   multicastStorePacket(LL8{}, p, {{v.w[0]}}, flag);
   multicastStorePacket(LL8{}, p + 8, {{v.w[1]}}, flag);
 }
@@ -110,12 +112,13 @@ MSCCLC_DEVICE constexpr bool hasMulticast() {
 }
 #endif
 
-/// The multicast mapping of a switch channel, or null.
+/// Returns the multicast mapping of a switch channel; null if there is none.
 template <class K> MSCCLC_DEVICE char *multicastOf(const K &k, int channel) {
   return hasMulticast() ? static_cast<char *>(k.parameters.multicast[channel]) : nullptr;
 }
 
-/// Whether a slice is whole words, and can go through the multicast mapping. `members` are one chunk on every rank.
+/// True if a slice consists of whole words, so that it can go through the multicast mapping. `members` are one chunk on
+/// every rank.
 template <class K, class L> MSCCLC_DEVICE bool wholeWords(const K &k, const L &members, const Slice &s) {
   if (!k.wide || s.begin % 16 != 0 || s.end % 16 != 0)
     return false;
@@ -125,10 +128,12 @@ template <class K, class L> MSCCLC_DEVICE bool wholeWords(const K &k, const L &m
   return true;
 }
 
-/// Loads through the multicast mapping in flight in a thread: each takes a round trip over all devices.
+/// The number of loads through the multicast mapping that a thread has in flight. Each takes a round trip to all
+/// devices.
 constexpr unsigned switchLoadsInFlight = 8;
 
-/// Calls store(i, value) with the network's Op of words first, first + lanes, … below `count` at `from`.
+/// Calls store(i, value) for words i = first, first + lanes, … below `count` at `from`. `value` is the network's Op of
+/// word i.
 template <class T, class Op, class Store>
 MSCCLC_DEVICE void forReduced(const char *from, uint64_t first, uint64_t count, unsigned lanes, Store store) {
   uint64_t at = first;
@@ -150,14 +155,14 @@ MSCCLC_DEVICE void forReduced(const char *from, uint64_t first, uint64_t count, 
 
 } // namespace detail
 
-/// Orders what the thread did through a multicast mapping and what it does through the devices' own addresses, and the
-/// other way round. Waits do so for what they wait for.
+/// Orders the thread's accesses through a multicast mapping against those through the devices' own addresses, in both
+/// directions. Waits already do so for the accesses that they wait for.
 template <class K> MSCCLC_DEVICE void fenceAliases(const K &) {
   detail::fenceAliases();
 }
 
-/// targets <- Op over the group of the chunk of switch channel `channel`; `members(i)` is the same chunk at the
-/// i-th rank.
+/// Stores Op over the group's chunks of switch channel `channel` to every target. `members(i)` is the chunk of the i-th
+/// rank of the group.
 template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void switchReduce(const K &k, const Slice &slice, int channel, const S &members, const D &targets) {
   using T = typename K::Element;
@@ -176,7 +181,7 @@ MSCCLC_DEVICE void switchReduce(const K &k, const Slice &slice, int channel, con
   reduce<Op>(k, slice, members, targets);
 }
 
-/// source -> that chunk of every rank of the group.
+/// Copies a source to the chunk of every rank of the group.
 template <class K, class S, class D>
 MSCCLC_DEVICE void switchBroadcast(const K &k, const Slice &slice, int channel, const S &source, const D &members) {
   char *const multicast = detail::multicastOf(k, channel);
@@ -193,7 +198,7 @@ MSCCLC_DEVICE void switchBroadcast(const K &k, const Slice &slice, int channel, 
   copy(k, slice, source, members);
 }
 
-/// Packets -> that packet chunk of every rank of the group.
+/// Forwards packets to the packet chunk of every rank of the group.
 template <class K, class S, class D>
 MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Slice &slice, int channel,
                                         const S &source, const D &members) {
@@ -203,7 +208,7 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
   using Packet = typename K::Packet;
   using Payload = typename Packet::Payload;
   const detail::PacketLaunch launch{k.args, operation, k.flag()};
-  // Packets are not waited for by one thread for all: each orders its own.
+  // Here no single thread waits for the packets of all threads, so each thread orders its own.
   detail::fenceAliases();
   detail::forRows(k, slice, sizeof(Payload),
                   [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
@@ -218,7 +223,7 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
   detail::fenceAliases();
 }
 
-/// Reduce and broadcast at once: the value stays in a register.
+/// Reduces and broadcasts at once. The value stays in a register.
 template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void switchReduceBroadcast(const K &k, const Slice &slice, int sourceChannel, int targetChannel,
                                          const S &sources, const D &members) {

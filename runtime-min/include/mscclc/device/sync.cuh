@@ -1,11 +1,11 @@
-// Signals, waits, semaphores and barriers. Each is done by one thread for each channel or semaphore; what it orders
-// for the block's other threads, the plan's own block-wide synchronisation does.
+// Signals, waits, semaphores and barriers. One thread handles each channel or semaphore. The plan's block-wide
+// synchronisation extends the order to the other threads of the block.
 #pragma once
 
 namespace mscclc::device {
 namespace detail {
 
-/// What a wait says about itself when it takes too long.
+/// The data of a wait that is reported if it takes too long.
 struct WaitInfo {
   uint32_t kind; ///< MscclcWaitKind
   uint32_t operation;
@@ -65,8 +65,8 @@ MSCCLC_DEVICE void spin(const MscclcRankArgs &args, const WaitInfo &info, Done d
   }
 }
 
-/// After a wait, in a kernel that uses a multicast mapping: what lies before it by one kind of address is ordered
-/// before what follows by the other. The thread that waits is on the way from each to each.
+/// Called after a wait. In a kernel that uses a multicast mapping, it orders earlier accesses by one kind of address
+/// before later accesses by the other kind. The thread that waits is on every path between them.
 template <class K> MSCCLC_DEVICE void orderAliases() {
   if constexpr ((K::Plan::flags & MSCCLC_USES_MULTICAST) != 0)
     fenceAliases();
@@ -75,7 +75,8 @@ template <class K> MSCCLC_DEVICE void orderAliases() {
 /// Waits for the next signal on a channel.
 template <class K>
 MSCCLC_DEVICE void waitChannel(const K &k, uint32_t kind, uint32_t operation, int index, const MscclcChannel &channel) {
-  // What is loaded from the table anew at each poll, as a poll may change memory, would double its time.
+  // These pointers are loaded before the loop. A poll may change memory, so the table would be read again at each poll,
+  // which would double the time.
   uint64_t *const count = channel.expected;
   const uint64_t *const inbound = channel.inbound;
   const uint64_t expected = loadRelaxed(count) + 1;
@@ -87,8 +88,8 @@ MSCCLC_DEVICE void waitChannel(const K &k, uint32_t kind, uint32_t operation, in
   orderAliases<K>();
 }
 
-/// Counts one arrival, and waits until all `blocks` of its round have come. The counter only grows, so it needs no
-/// reset.
+/// Counts one arrival, and waits until all `blocks` blocks of its round have arrived. The counter only grows, so it
+/// needs no reset.
 MSCCLC_DEVICE void arriveAndWait(const MscclcRankArgs &args, WaitInfo info, uint64_t *arrivals, unsigned blocks) {
   info.expected = (fetchAddDevice(arrivals, 1) / blocks + 1) * blocks;
   spin(args, info, [&](uint64_t &seen) {
@@ -97,7 +98,7 @@ MSCCLC_DEVICE void arriveAndWait(const MscclcRankArgs &args, WaitInfo info, uint
   });
 }
 
-/// Calls f(i) for i < n, the i-s shared out to the threads.
+/// Calls f(i) for each i < n. The threads share the calls.
 template <class K, class F> MSCCLC_DEVICE void forOnes(const K &k, unsigned n, F f) {
   for (unsigned i = k.thread; i < n; i += k.threads)
     f(i);
@@ -105,7 +106,8 @@ template <class K, class F> MSCCLC_DEVICE void forOnes(const K &k, unsigned n, F
 
 } // namespace detail
 
-/// Signals on memory channels: all that the block did before its last sync is visible to who waits for it.
+/// Signals on memory channels. A peer that waits for the signal sees everything that the block did before its last
+/// sync.
 template <class K, class L> MSCCLC_DEVICE void signal(const K &k, const L &channels) {
   detail::forOnes(k, L::size, [&](unsigned i) {
     const MscclcChannel &channel = k.args.memory_channels[channels(i)];
@@ -120,7 +122,7 @@ template <class K, class L> MSCCLC_DEVICE void relaxedSignal(const K &k, const L
   });
 }
 
-/// Waits on memory channels. `operation` is the operation's position, for reports.
+/// Waits on memory channels. `operation` is the position of the operation, for reports.
 template <class K, class L> MSCCLC_DEVICE void wait(const K &k, uint32_t operation, const L &channels) {
   detail::forOnes(k, L::size, [&](unsigned i) {
     const int c = channels(i);
@@ -139,6 +141,7 @@ template <class K, class L> MSCCLC_DEVICE void relaxedWait(const K &k, uint32_t 
   });
 }
 
+/// Raises semaphores by 1, with release.
 template <class K, class L> MSCCLC_DEVICE void release(const K &k, const L &semaphores) {
   detail::forOnes(k, L::size, [&](unsigned i) { detail::addReleaseDevice(&k.args.semaphores[semaphores(i)], 1); });
 }
@@ -155,7 +158,7 @@ template <class K, class L> MSCCLC_DEVICE void acquire(const K &k, uint32_t oper
   });
 }
 
-/// Meets `blocks` blocks of the rank, and synchronises the threads of each.
+/// Waits for `blocks` blocks of the rank, and synchronises the threads of each.
 template <class K> MSCCLC_DEVICE void barrier(const K &k, uint32_t operation, int index, unsigned blocks) {
   detail::syncBlock();
   if (k.thread == 0) {

@@ -8,15 +8,15 @@
 
 namespace mscclc::device {
 
-/// IEEE binary16 and bfloat16, by their bits; arithmetic is done in float.
+/// IEEE binary16 and bfloat16, as bits. Arithmetic is done in float.
 struct Half {
   uint16_t bits;
 };
 struct Bfloat16 {
   uint16_t bits;
 };
-/// The 8-bit formats of the Open Compute Project; arithmetic is done in float. Results beyond the largest number become
-/// it, with their sign.
+/// The 8-bit formats of the Open Compute Project. Arithmetic is done in float. Larger results become the largest number
+/// of the format, with their sign.
 struct Float8E4m3 {
   using Format = narrow::E4m3;
   uint8_t bits;
@@ -25,7 +25,7 @@ struct Float8E5m2 {
   using Format = narrow::E5m2;
   uint8_t bits;
 };
-/// An element nobody computes with.
+/// An element that is only moved.
 struct Byte {
   uint8_t bits;
 };
@@ -71,7 +71,7 @@ MSCCLC_DEVICE Bfloat16 toBfloat16(float f) {
 #endif
 }
 
-// Of 8 bits, two at a time where there are instructions: these take and give pairs.
+// 8-bit floats are converted in pairs, because the hardware's instructions take and give pairs.
 template <class T> struct Pair {
   T low, high;
 };
@@ -112,7 +112,7 @@ template <class T> MSCCLC_DEVICE void fromFloats(Pair<float> f, Pair<T> &v) {
 }
 #endif
 
-/// What values of T are accumulated in, and the way there and back, for N of them.
+/// The type in which values of T are accumulated, and the conversions of N values to it and back.
 template <class T> struct Number {
   using Sum = T;
   template <unsigned N> static MSCCLC_DEVICE void widen(const T (&from)[N], T (&to)[N]) {
@@ -122,7 +122,7 @@ template <class T> struct Number {
   }
   template <unsigned N> static MSCCLC_DEVICE void narrow(const T (&from)[N], T (&to)[N]) { widen(from, to); }
 };
-/// In float.
+/// Computes in float.
 template <class T, T (*Narrow)(float)> struct NarrowNumber {
   using Sum = float;
   template <unsigned N> static MSCCLC_DEVICE void widen(const T (&from)[N], float (&to)[N]) {
@@ -138,7 +138,7 @@ template <class T, T (*Narrow)(float)> struct NarrowNumber {
 };
 template <> struct Number<Half> : NarrowNumber<Half, toHalf> {};
 template <> struct Number<Bfloat16> : NarrowNumber<Bfloat16, toBfloat16> {};
-/// In float, and in pairs: of an odd number the last has a partner that nobody reads.
+/// Computes in float, and converts in pairs. If N is odd, the last value is converted with a partner that is not used.
 template <class T> struct PairedNumber {
   using Sum = float;
   template <unsigned N> static MSCCLC_DEVICE void widen(const T (&from)[N], float (&to)[N]) {
@@ -164,7 +164,7 @@ template <class T> struct PairedNumber {
 template <> struct Number<Float8E4m3> : PairedNumber<Float8E4m3> {};
 template <> struct Number<Float8E5m2> : PairedNumber<Float8E5m2> {};
 
-/// What integers of type V are added and multiplied in: without a sign, as they wrap around.
+/// The type in which integers of type V are added and multiplied. It is unsigned, because the results wrap around.
 template <class V>
 using Wrapping = std::conditional_t<(sizeof(V) < sizeof(uint32_t)), uint32_t, std::make_unsigned_t<V>>;
 
@@ -188,8 +188,8 @@ struct Prod {
       return a * b;
   }
 };
-/// Of a number and a NaN, the least and the greatest are the number, whatever their order, as in the network's own
-/// reductions; of NaNs alone, NaN. A sum or product with a NaN is NaN.
+/// The minimum and the maximum of a number and a NaN are the number, in either order, as in the network's reductions.
+/// If both are NaN, the result is NaN. A sum or product with a NaN is NaN.
 struct Min {
   static constexpr uint32_t code = MSCCLC_MIN;
   template <class V> static MSCCLC_DEVICE V apply(V a, V b) { return b < a ? b : a; }
@@ -202,7 +202,7 @@ struct Max {
   static MSCCLC_DEVICE float apply(float a, float b) { return fmaxf(a, b); }
   static MSCCLC_DEVICE double apply(double a, double b) { return fmax(a, b); }
 };
-/// Of a plan that reduces nothing, or not with one operation throughout.
+/// The operation of a plan that reduces nothing (NoReduce), or that uses several operations (MixedReduce).
 struct NoReduce {
   static constexpr uint32_t code = MSCCLC_NO_REDUCE;
 };
@@ -223,7 +223,8 @@ template <> struct DtypeOf<Byte> {
 
 namespace detail {
 
-/// A word (one element, or several packed) being reduced. Floats of fewer than 32 bits stay float until the end.
+/// The accumulator of a word, which is one element or several packed ones. Floats of less than 32 bits stay float until
+/// the end.
 template <class T, class Op, class Word> class Accumulator {
   static constexpr unsigned count = sizeof(Word) / sizeof(T);
   static_assert(sizeof(Word) % sizeof(T) == 0, "a word holds whole elements");
@@ -251,7 +252,7 @@ private:
   Wide sum_[count] = {};
 };
 
-/// A single source: the word itself.
+/// The accumulator of a single source: the word itself.
 template <class Word> class Passing {
 public:
   MSCCLC_DEVICE void start(const Word &word) { word_ = word; }
