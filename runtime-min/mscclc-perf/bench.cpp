@@ -17,11 +17,11 @@ namespace {
 
 using runtime::Call;
 
-/// Elements that are filled or checked at once.
+/// The data, in bytes, that is filled or checked at once.
 constexpr uint64_t pieceBytes = 8 << 20;
-/// Largest message that is checked again after it was timed.
+/// Messages up to this size, in bytes, are checked again after they were timed.
 constexpr uint64_t checkedTwice = 1 << 20;
-/// Threads of a block that are not given up to make blocks fit.
+/// To make blocks fit, the threads of a block are halved, but not below this number.
 constexpr uint32_t fewestThreads = 32;
 
 const MscclcKernel &findKernel(const Options &options) {
@@ -50,7 +50,7 @@ runtime::CommunicatorOptions communicatorOptions(const Options &options, const M
   return communicator;
 }
 
-/// With --nccl, the NCCL that the communicator is to be made on.
+/// Returns the NCCL communicators for --nccl, and makes `communicator` use them. Null without --nccl.
 std::unique_ptr<NcclRanks> useNccl(const Options &options, runtime::CommunicatorOptions &communicator) {
   if (options.nccl.empty())
     return nullptr;
@@ -78,7 +78,7 @@ public:
       output = std::max(output, kernel.output_bytes(rank, largest));
     }
     inPlace_ = (kernel.flags & MSCCLC_IN_PLACE) != 0;
-    // Before the buffers, which may take what memory there is.
+    // This comes before the buffers are allocated, because they may use all memory.
     if (!communicator.isOnHost())
       copyLimit_ =
           copyBandwidth(mscclc_communicator_device(communicator.get(), 0), std::min<uint64_t>(256 << 20, largest * 4));
@@ -108,7 +108,7 @@ public:
       times.push_back(time(call));
     std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
     row.seconds = times[times.size() / 2];
-    // Many launches later the kernel is still right.
+    // Check that the kernel is still right after many launches.
     if (row.wrong == 0 && bytes <= checkedTwice)
       row.wrong = static_cast<int64_t>(checkOnce(call, [&] { instance_.launch(call); }));
     row.algorithmBandwidth = static_cast<double>(bytes) / row.seconds / 1e9;
@@ -123,7 +123,7 @@ public:
   bool hasMulticast() const { return output_.hasMulticast(); }
 
 private:
-  /// Launches with as many threads a block as all ranks of a device fit on it with.
+  /// Launches with the most threads a block that let all ranks of a device fit on it.
   void fitThreads(Call &call) {
     for (;; threads_ = threads() / 2) {
       call.threads = threads_;
@@ -147,7 +147,7 @@ private:
     return table;
   }
 
-  /// Writes the inputs of the local ranks, and something else into the outputs.
+  /// Writes the inputs of the local ranks, and a different pattern into the outputs.
   void prepare(const Call &call) {
     const size_t element = typeBytes(call.dtype);
     std::vector<unsigned char> piece(pieceBytes);
@@ -169,7 +169,7 @@ private:
     communicator_.barrier();
   }
 
-  /// Wrong elements of the local ranks after what `launch` starts.
+  /// Returns the number of wrong elements of the local ranks after the launches that `launch` starts.
   template <class Launch> uint64_t checkOnce(const Call &call, Launch launch) {
     prepare(call);
     launch();
@@ -189,7 +189,7 @@ private:
         });
       }
     }
-    // Nobody overwrites what another one still reads.
+    // Without this barrier, a rank could overwrite data that another rank still reads.
     communicator_.barrier();
     return wrong;
   }
@@ -204,7 +204,7 @@ private:
     return static_cast<int64_t>(wrong);
   }
 
-  /// Seconds a launch takes, on average.
+  /// Returns the average time of a launch, in seconds.
   double time(const Call &call) {
     const auto launches = [&](uint32_t count) {
       for (uint32_t i = 0; i < count; ++i)
@@ -236,13 +236,13 @@ private:
 
   const Options &options_;
   const MscclcKernel &kernel_;
-  const collectives::Row *const collective_; ///< null: one without a definition
+  const collectives::Row *const collective_; ///< null: the collective has no definition to check
   runtime::Communicator &communicator_;
   runtime::Buffer input_, output_;
   runtime::Instance instance_;
   bool inPlace_ = false;
-  uint32_t threads_;     ///< of a block; 0: the runtime's choice
-  double copyLimit_ = 0; ///< bytes a second
+  uint32_t threads_;     ///< threads of a block; 0: the runtime's choice
+  double copyLimit_ = 0; ///< in bytes a second
   uint32_t ranksOnDevice_ = 0;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Table> tables_;
 };
@@ -286,7 +286,7 @@ void printRow(const Row &row, bool reduces) {
   std::fflush(stdout);
 }
 
-/// A bench for the rows that memory has room for: those of the largest messages are dropped until it has.
+/// Makes a bench for as many rows as memory has room for. Drops the rows of the largest messages until they fit.
 std::unique_ptr<Bench> makeBench(const Options &options, const MscclcKernel &kernel,
                                  runtime::Communicator &communicator, std::vector<Row> &rows, bool prints) {
   for (;;) {
@@ -341,7 +341,7 @@ int run(const Options &options, uint32_t process, const std::string &rendezvous)
   const MscclcKernel &kernel = findKernel(options);
   const bool nothing = rowsOf(options, kernel).empty();
   if (nothing || options.processes > kernel.ranks) {
-    // Every process sees the same; one says it.
+    // Every process finds the same, so only the first prints it.
     if (prints && nothing)
       std::fprintf(stderr, "mscclc-perf: nothing to run: %s\n", offerOf(kernel).c_str());
     else if (prints)

@@ -1,4 +1,4 @@
-// Runs a kernel over a range of sizes: checks, times, prints.
+// Runs a kernel over a range of sizes. Checks, times and prints the results.
 #pragma once
 
 #include "options.h"
@@ -6,12 +6,12 @@
 
 namespace mscclc::perf {
 
-/// Runs a kernel over the rows that the options ask for, as the part of one process of `options.processes`; the first
-/// prints. Rows that memory has no room for are left out. Throws runtime::Error.
+/// Runs a kernel over the rows that the options select, as one of `options.processes` processes. The first process
+/// prints. Rows that do not fit into memory are left out. Throws runtime::Error.
 Measured measure(const Options &options, const MscclcKernel &kernel, uint32_t process, const std::string &rendezvous);
 
-/// Runs the kernel that the options name. The part of one process of `options.processes`; the first prints. Returns the
-/// exit code.
+/// Runs the kernel that the options name, as one of `options.processes` processes. The first process prints. Returns
+/// the exit code.
 int run(const Options &options, uint32_t process, const std::string &rendezvous);
 
 } // namespace mscclc::perf

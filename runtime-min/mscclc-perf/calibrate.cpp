@@ -27,7 +27,7 @@ using passes::time::Machine;
   throw std::runtime_error(why);
 }
 
-/// The library that is given, or the one that is built or installed with this program.
+/// Returns the library that the options name, or the one that was built or installed with this program.
 std::string libraryOf(const Options &options) {
   if (!options.library.empty())
     return options.library;
@@ -41,9 +41,9 @@ std::string libraryOf(const Options &options) {
        "machine with nvcc; or name the library");
 }
 
-/// The programs of a library that is loaded already, by name.
+/// Returns the programs of a library, by name. The library must be loaded already.
 std::map<std::string, ir::Program> programsOf(const std::string &library) {
-  // A path without a slash is not looked for elsewhere.
+  // dlopen searches other folders for a path without a slash, so the path is made absolute.
   void *const handle = ::dlopen(std::filesystem::absolute(library).c_str(), RTLD_NOW | RTLD_LOCAL);
   const void *const symbol = handle == nullptr ? nullptr : ::dlsym(handle, MSCCLC_EXPERIMENTS_SYMBOL);
   if (symbol == nullptr)
@@ -60,7 +60,7 @@ std::map<std::string, ir::Program> programsOf(const std::string &library) {
   return programs;
 }
 
-/// Ranks that have a device of their own.
+/// Returns the number of ranks that can have their own device.
 uint32_t ranksOf(const Options &options) {
   if (options.host)
     return std::numeric_limits<uint32_t>::max();
@@ -74,7 +74,7 @@ uint32_t ranksOf(const Options &options) {
   return static_cast<uint32_t>(options.devices.size());
 }
 
-/// What the machine is before anything is fitted.
+/// Returns the machine before the fit.
 Machine startOf(const Options &options, uint32_t ranks) {
   Machine machine;
   try {
@@ -98,8 +98,8 @@ Machine startOf(const Options &options, uint32_t ranks) {
   return machine;
 }
 
-/// Kernels and rows of all experiments that this machine can run. Where switch channels do not go through a switch,
-/// `machine` loses its reductions there.
+/// Returns the kernels and rows of all experiments that this machine can run. If switch channels do not use a switch,
+/// sets the switch's rates in `machine` to 0.
 std::vector<Measured> measureAll(Options options, const std::vector<const MscclcKernel *> &kernels, uint32_t ranks,
                                  Machine &machine) {
   std::vector<Measured> all;
@@ -108,7 +108,7 @@ std::vector<Measured> measureAll(Options options, const std::vector<const Mscclc
       std::printf("# left out: %s wants %u GPUs\n", kernel->name, kernel->ranks);
       continue;
     }
-    // The model is told how many threads a block has; fewer than that would be another experiment.
+    // The model assumes the kernel's number of threads, so fewer threads would be another experiment.
     Options one = options;
     if (one.threads == 0 && !one.host)
       one.threads = kernel->threads;
@@ -158,7 +158,7 @@ void printFit(const passes::time::Calibration &calibration, const Machine &like,
               calibration.measurements, calibration.medianFactor, calibration.worstFactor);
 }
 
-/// What the model is told of the rows.
+/// Converts the rows to measurements for the fit.
 std::vector<passes::time::Measurement> measurementsOf(const std::vector<Measured> &all,
                                                       const std::map<std::string, ir::Program> &programs,
                                                       const Machine &machine) {
@@ -180,7 +180,7 @@ std::vector<passes::time::Measurement> measurementsOf(const std::vector<Measured
 int calibrate(const Options &given) try {
   Options options = given;
   options.graph = !options.host;
-  if (options.packets.empty()) // a kernel without packets, and those that the model is of
+  if (options.packets.empty()) // a kernel without packets, and the kind of packets that the model describes
     options.packets = {MSCCLC_NO_PACKET, MSCCLC_LL16};
   const uint32_t ranks = ranksOf(options);
   Machine machine = startOf(options, ranks);

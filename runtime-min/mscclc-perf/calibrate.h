@@ -1,14 +1,15 @@
-// From times of a library's kernels to a machine file.
+// Makes a machine file from the times of a library's kernels.
 #pragma once
 
 #include "options.h"
 
 namespace mscclc::perf {
 
-/// Measures the experiments, fits the time model to them, and writes `options.output`: nothing unless all went well.
-/// Returns the exit code.
+/// Measures the experiments, fits the time model to them, and writes `options.output`. Writes nothing if anything
+/// fails. Returns the exit code.
 ///
-/// A library of experiments has the kernels, and in mscclc_experiments (see experiment_list.h) the program of each.
+/// A library of experiments contains the kernels. Its mscclc_experiments (see experiment_list.h) has the program of
+/// each kernel.
 int calibrate(const Options &options);
 
 } // namespace mscclc::perf

@@ -4,7 +4,7 @@
 
 namespace mscclc::perf {
 
-/// What an element comes from is known for all of its share, and for all elements of buffers without shares.
+/// All elements of a share have the same source rank, and so have all elements of a buffer without shares.
 std::vector<Segment> segmentsOf(const collectives::Row &collective, const Question &q) {
   std::vector<Segment> segments;
   const uint64_t share = std::max<uint64_t>(collective.share(q.ranks, q.count), 1);

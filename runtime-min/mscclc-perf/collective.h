@@ -1,4 +1,4 @@
-// What a collective's result is, by the table: who contributes what to each part of a rank's output.
+// The result of a collective by the table: the sources of each part of a rank's output.
 #pragma once
 
 #include "mscclc/collectives.hpp"
@@ -7,8 +7,8 @@
 
 namespace mscclc::perf {
 
-/// Output elements [begin, begin + count) of a rank are input elements from `first` on: of rank `from`, or of all
-/// ranks, reduced (collectives::everyRank).
+/// Output elements [begin, begin + count) of a rank. They equal the input elements from `first` on, of rank `from`, or
+/// reduced over all ranks (collectives::everyRank).
 struct Segment {
   uint64_t begin;
   uint64_t count;
@@ -16,7 +16,7 @@ struct Segment {
   uint32_t from;
 };
 
-/// Of whom the result is asked for: output of `rank`, for a message of `count` elements.
+/// A question about a result: the output of `rank`, for a message of `count` elements.
 struct Question {
   uint32_t ranks;
   uint32_t root;
@@ -24,7 +24,7 @@ struct Question {
   uint64_t count;
 };
 
-/// What of the output has a definition.
+/// Returns the parts of the output that have a definition.
 std::vector<Segment> segmentsOf(const collectives::Row &collective, const Question &question);
 
 } // namespace mscclc::perf

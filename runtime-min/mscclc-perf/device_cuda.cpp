@@ -15,7 +15,7 @@ void checkCuda(cudaError_t result, const char *what) {
 }
 #define CHECK_CUDA(call) checkCuda(call, #call)
 
-/// A graph for each local rank's stream.
+/// A graph for the stream of each local rank.
 class CudaGraphs final : public Graphs {
 public:
   CudaGraphs(const runtime::Communicator &communicator, const std::function<void()> &launches) {
@@ -122,8 +122,8 @@ std::string deviceName(int device) {
   return cudaGetDeviceProperties(&properties, device) == cudaSuccess ? properties.name : "no device";
 }
 
-/// Ranks that share a device wait for each other, so none may be queued after another one's work, and no kernel may
-/// have to be loaded while others run.
+/// Ranks on one device wait for each other. So no launch may be queued behind another rank's launch, and no kernel may
+/// be loaded while others run.
 void prepareProcess() {
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   setenv("CUDA_MODULE_LOADING", "EAGER", 0);

@@ -1,5 +1,5 @@
-/* What a library of experiments says of its kernels: for each, the program that it was made from, as the time model
- * reads it. */
+/* The list of programs in a library of experiments. For each kernel, it has the program that the kernel was made
+ * from, for the time model. */
 #ifndef MSCCLC_EXPERIMENT_LIST_H
 #define MSCCLC_EXPERIMENT_LIST_H
 
@@ -8,6 +8,6 @@
 /* IR text. The program's name is that of its kernel. */
 typedef const char *MscclcExperiment;
 
-/* Every such library defines: extern const MscclcExperiment mscclc_experiments[]; the last entry is null. */
+/* Every such library defines: extern const MscclcExperiment mscclc_experiments[]; its last entry is null. */
 
 #endif

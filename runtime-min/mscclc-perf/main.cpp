@@ -1,5 +1,5 @@
-// mscclc-perf: runs kernels that mscclc emitted, checks them, and says how fast they are or what that tells of the
-// machine.
+// mscclc-perf runs kernels that mscclc emitted, and checks them. It prints their speed, or fits the parameters of the
+// machine to it.
 #include "bench.h"
 #include "calibrate.h"
 #include "device.h"
@@ -17,7 +17,7 @@
 
 namespace {
 
-/// Runs the parts in processes of their own; the exit code is the worst of theirs.
+/// Runs each part in its own process. Returns the worst of their exit codes.
 int runProcesses(const mscclc::perf::Options &options) {
   const std::string rendezvous = "@mscclc-perf-" + std::to_string(::getpid());
   std::vector<pid_t> children;
@@ -30,7 +30,7 @@ int runProcesses(const mscclc::perf::Options &options) {
       break;
     }
     if (child == 0) {
-      // Nobody is left who would wait for a process that hangs.
+      // The child must end with its parent, because nothing else would end a child that hangs.
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       std::exit(mscclc::perf::run(options, process, rendezvous));
     }

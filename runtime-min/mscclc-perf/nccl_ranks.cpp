@@ -14,7 +14,7 @@
 namespace mscclc::perf {
 namespace {
 
-/// ncclUniqueId: NCCL passes it by value.
+/// ncclUniqueId. NCCL passes it by value.
 struct UniqueId {
   char bytes[128];
 };
@@ -33,7 +33,7 @@ void check(int result, const char *name) {
                                                 "; NCCL_DEBUG=WARN tells more");
 }
 
-/// A port that nobody uses; 0 if there is none.
+/// Returns a free port; 0 if there is none.
 uint16_t freePort() {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};

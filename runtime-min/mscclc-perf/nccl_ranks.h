@@ -7,11 +7,11 @@
 
 namespace mscclc::perf {
 
-/// The processes of this machine that are about to be forked will meet at NCCL_COMM_ID, which NCCL takes in place of an
-/// identifier that is passed around. Leaves alone what the user has set.
+/// Makes the processes that will be forked meet at NCCL_COMM_ID, so that no identifier has to be passed around. Keeps a
+/// value that the user has set.
 void prepareNccl();
 
-/// In place of a rank's device, where ranks are on the host.
+/// The device of a rank on the host.
 constexpr int32_t noDevice = -1;
 
 /// The NCCL communicators of a process's ranks.
@@ -24,9 +24,9 @@ public:
   NcclRanks &operator=(const NcclRanks &) = delete;
   ~NcclRanks();
 
-  /// ncclComm_t of each local rank.
+  /// Returns the ncclComm_t of each local rank.
   void *const *communicators() const { return communicators_.data(); }
-  /// dlopen's.
+  /// Returns the handle that dlopen returned.
   void *library() const { return library_; }
 
 private:

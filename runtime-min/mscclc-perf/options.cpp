@@ -99,7 +99,7 @@ bool parseNumber(const std::string &text, uint64_t &number) {
   return !text.empty() && text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
 }
 
-/// A number from `least` to `most`.
+/// Parses a number from `least` to `most`.
 bool parseCount(const std::string &text, uint32_t least, uint32_t most, uint32_t &count) {
   uint64_t number = 0;
   if (!parseNumber(text, number) || number < least || number > most)
@@ -156,7 +156,7 @@ bool parseDevices(const std::string &list, std::vector<int32_t> &devices) {
   return true;
 }
 
-/// One option with its value; false if the value is wrong.
+/// Applies one option with its value. Returns false if the value is wrong.
 bool apply(int letter, const std::string &value, Options &o) {
   switch (letter) {
   case 'b':
@@ -176,7 +176,7 @@ bool apply(int letter, const std::string &value, Options &o) {
     return true;
   case 'd':
     return parseTypes(value, o.dtypes);
-  case 'o': // with --calibrate, whose programs have no choice of operation, the output
+  case 'o': // the output with --calibrate, whose programs have no choice of operation
     return o.calibrate ? !(o.output = value).empty() : parseNames(ops, value, o.reduceOps);
   case 'O':
     return !(o.output = value).empty();
@@ -186,7 +186,7 @@ bool apply(int letter, const std::string &value, Options &o) {
     return !(o.machineName = value).empty();
   case 'p':
     if (value == "all")
-      o.packets.push_back(MSCCLC_NO_PACKET); // of a kernel that has none
+      o.packets.push_back(MSCCLC_NO_PACKET); // for a kernel without packets
     return parseNames(packetKinds, value, o.packets);
   case 'n':
     return parseCount(value, 1, UINT32_MAX, o.iterations);
@@ -223,8 +223,8 @@ bool apply(int letter, const std::string &value, Options &o) {
   }
 }
 
-/// Sizes from latencies to bandwidths, each timed so often that neither the start of a graph nor one disturbance
-/// counts.
+/// Sets sizes from the range of latencies to the range of bandwidths. Each is timed so often that the start of a graph
+/// and single disturbances do not matter.
 void setCalibrationDefaults(Options &options) {
   options.maxBytes = 256 << 20;
   options.factor = 8;
@@ -232,7 +232,7 @@ void setCalibrationDefaults(Options &options) {
   options.repeats = 5;
 }
 
-/// The exit code of a command line that is wrong.
+/// Prints an error in the command line, and returns its exit code.
 int wrong(const char *why) {
   std::fprintf(stderr, "mscclc-perf: %s\n", why);
   return 2;
@@ -261,7 +261,7 @@ bool parseBytes(const std::string &text, uint64_t &bytes) {
 
 int parseOptions(int argc, char **argv, Options &options) {
   constexpr const char *letters = "b:e:f:k:d:o:p:n:w:r:t:c:GD:P:E:HT:J:CO:l:N:h";
-  // What -o means, and defaults, hang on it, wherever it stands.
+  // --calibrate is looked for first, because -o and the defaults depend on it, wherever it stands.
   for (int letter = 0; (letter = getopt_long(argc, argv, letters, longOptions, nullptr)) != -1;) {
     if (letter == '?')
       return 2;

@@ -11,7 +11,8 @@
 namespace mscclc::perf {
 namespace {
 
-/// Sizes to run for a type: within the kernel's range, whole shares of whole elements; or the kernel's only one.
+/// Returns the sizes to run for a type, in bytes: those in the kernel's range, in whole shares of whole elements. A
+/// kernel for a single size gets that size.
 std::vector<uint64_t> sizesOf(const Options &options, const MscclcKernel &kernel, uint32_t dtype) {
   if (kernel.min_message_bytes == kernel.max_message_bytes)
     return {kernel.max_message_bytes};
@@ -38,7 +39,7 @@ void append(std::string &list, const char *name) {
   list += name;
 }
 
-/// To a multiple of 1 / `parts`.
+/// Rounds to a multiple of 1 / `parts`.
 double rounded(double value, double parts) {
   return std::round(value * parts) / parts;
 }

@@ -1,4 +1,4 @@
-// What a run of mscclc-perf measures: one row for each size, type, operation and kind of packet.
+// The measurements of a run of mscclc-perf: one row for each size, type, operation and kind of packet.
 #pragma once
 
 #include "options.h"
@@ -14,29 +14,29 @@ struct Row {
   uint64_t bytes, count;
   uint32_t dtype, reduceOp, packet;
   double seconds;
-  double algorithmBandwidth, busBandwidth; ///< GB/s
-  double ofCopyLimit;                      ///< 0 to 1; 0 where the limit is not known
-  int64_t wrong;                           ///< elements; -1: not checked
+  double algorithmBandwidth, busBandwidth; ///< in GB/s
+  double ofCopyLimit;                      ///< fraction of the copy limit; 0 if the limit is not known
+  int64_t wrong;                           ///< number of wrong elements; -1: not checked
 };
 
 /// A kernel and its rows.
 struct Measured {
   const MscclcKernel *kernel = nullptr;
   std::vector<Row> rows;
-  bool hasMulticast = false; ///< its switch channels go through the switch
-  /// No result was seen to be wrong.
+  bool hasMulticast = false; ///< its switch channels use the switch
+  /// True if no wrong result was seen.
   bool isRight() const;
 };
 
-/// The rows that the options ask for and the kernel can run, not measured yet. What the options leave open is the
-/// kernel's first.
+/// Returns the rows that the options select and the kernel can run. They are not measured yet. If the options leave a
+/// choice open, the kernel's first possibility is taken.
 std::vector<Row> rowsOf(const Options &options, const MscclcKernel &kernel);
-/// The types, operations, packets and sizes that a kernel takes, in words.
+/// Describes the types, operations, packets and sizes that a kernel accepts.
 std::string offerOf(const MscclcKernel &kernel);
 
 const char *packetName(uint32_t packet); ///< "-" for none
 
-/// Writes all rows as one JSON array. False if the file cannot be written.
+/// Writes all rows as one JSON array. Returns false if the file cannot be written.
 bool writeJson(const std::string &path, const std::vector<Measured> &measured);
 
 } // namespace mscclc::perf

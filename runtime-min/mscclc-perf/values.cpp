@@ -31,11 +31,12 @@ uint32_t drawn(uint32_t rank, size_t index) {
   return scramble(static_cast<uint32_t>(index * 64 + rank) + rank * 0x9e3779b9u);
 }
 
-/// Elements of a floating point type, computed with in double. Whole numbers up to 2^Digits are exact.
+/// The elements of a floating-point type, which are computed in double. Whole numbers up to 2^Digits are exact.
 template <unsigned Digits, class StoredT, StoredT (*Encode)(double)> struct Real {
   using Stored = StoredT;
   using Number = double;
-  /// Of products a power of two: at most `factors` of all ranks are not 1, so that all are in the range of every type.
+  /// Factors of products are powers of two. Over all ranks, at most `factors` of them are not 1 or -1, so that every
+  /// product is in the range of every type.
   static double valueAt(uint32_t reduceOp, uint32_t ranks, uint32_t rank, size_t index) {
     const uint32_t x = drawn(rank, index);
     if (reduceOp == MSCCLC_PROD) {
@@ -59,7 +60,8 @@ template <unsigned Digits, class StoredT, StoredT (*Encode)(double)> struct Real
   static Stored stored(double value) { return Encode(value); }
 };
 
-/// Elements of an integer type, which wrap around. Factors of products are odd: an even one shifts digits out.
+/// The elements of an integer type, which wrap around. Factors of products are odd, because an even factor would shift
+/// digits out.
 template <class T> struct Integer {
   using Stored = T;
   using Number = T;
@@ -89,7 +91,7 @@ template <class Format> typename Format::Bits encoded(double value) {
   return narrow::encode<Format>(single(value));
 }
 
-/// What `call` gives for the type.
+/// Returns the result of `call` for the type.
 template <class Call> Table ofType(uint32_t dtype, Call call) {
   switch (static_cast<MscclcDtype>(dtype)) {
   case MSCCLC_F32:
@@ -122,7 +124,7 @@ template <class Call> Table ofType(uint32_t dtype, Call call) {
   return {};
 }
 
-/// One period of the elements that `value` gives by their index, as they lie in memory of the devices.
+/// Returns one period of elements in the format of the devices' memory. `value` gives each element by its index.
 template <class Type, class Value> Table tableOf(Value value) {
   Table table(period * sizeof(typename Type::Stored));
   for (size_t i = 0; i < period; ++i) {

@@ -1,4 +1,4 @@
-// Test data: sums and products are exact in every type and in any order.
+// Test data whose sums and products are exact in every type and in any order.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace mscclc::perf {
 
-/// Types and operations of MscclcDtype and MscclcReduceOp, which are numbered from 0.
+/// The numbers of types (MscclcDtype) and operations (MscclcReduceOp), both numbered from 0.
 constexpr uint32_t typeCount = 0
 #define MSCCLC_DTYPE(...) +1
 #include "mscclc/dtypes.def"
@@ -20,19 +20,19 @@ const char *typeName(uint32_t dtype);
 size_t typeBytes(uint32_t dtype);
 const char *reduceName(uint32_t reduceOp);
 
-/// A prime number of elements: data repeats so often, and no chunk is a whole number of periods.
+/// The period of the data, in elements. It is a prime number, so no chunk is a whole number of periods.
 constexpr size_t period = 65521;
 
 using Table = std::vector<unsigned char>;
 
-/// One period of the input of a rank, as elements of a type.
+/// Returns one period of the input of a rank, as elements of a type.
 Table inputTable(uint32_t dtype, uint32_t reduceOp, uint32_t ranks, uint32_t rank);
-/// One period of the reduced input of all ranks.
+/// Returns one period of the reduced input of all ranks.
 Table reducedTable(uint32_t dtype, uint32_t reduceOp, uint32_t ranks);
 
 /// Writes `count` elements of periodic data that begin with element `first`.
 void fill(unsigned char *to, const Table &table, size_t elementBytes, uint64_t first, uint64_t count);
-/// Elements among `count` that differ from the periodic data that begin with element `first`.
+/// Counts the elements among `count` that differ from the periodic data that begin with element `first`.
 uint64_t countWrong(const unsigned char *data, const Table &table, size_t elementBytes, uint64_t first, uint64_t count);
 
 } // namespace mscclc::perf

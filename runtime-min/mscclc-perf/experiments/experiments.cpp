@@ -1,7 +1,7 @@
-// What mscclc-perf --calibrate runs: programs whose times depend on few parameters of a machine each.
+// The programs that mscclc-perf --calibrate runs. The time of each depends on only a few parameters of a machine.
 //
-// The small messages of each tell latencies, the large ones bandwidths. Two programs that differ in one thing tell what
-// that takes. All are proven, and none waits for the launch before it.
+// Small messages of a program show latencies, and large ones show bandwidths. Two programs that differ in one aspect
+// show the cost of this aspect. All programs are proven, and no launch waits for the launch before it.
 #include <mscclc/dsl.hpp>
 
 #include <string>
@@ -9,7 +9,7 @@ using namespace mscclc;
 
 namespace {
 
-/// Latencies do not need more, and a chain of many small operations takes long with them.
+/// Larger messages are not needed for latencies, and a chain of many small operations would take long with them.
 constexpr auto chainLimit = 64_KiB;
 
 std::string named(const char *what, int count) {
@@ -23,7 +23,7 @@ List<int> upTo(int count) {
   return numbers;
 }
 
-/// Both of a pair have begun, or have finished: block 0 of each tells the other one's.
+/// Lets both GPUs of a pair meet, after they have begun or finished. Block 0 of each signals block 0 of the other.
 void meet(const MemoryChannel &channel, bool relaxed) {
   channel.signal(tb(0), {.sync = relaxed ? Sync::None : Sync::Before, .relaxed = relaxed});
   channel.wait(tb(0), {.sync = Sync::After, .relaxed = relaxed});
@@ -31,7 +31,8 @@ void meet(const MemoryChannel &channel, bool relaxed) {
 
 } // namespace
 
-/// One GPU copies its input: what a block, and with many the memory, moves. With few threads: what a thread does.
+/// One GPU copies its input. With one block, this shows the rate of a block; with many, the rate of the memory; with
+/// few threads, the rate of a thread.
 MSCCLC_ALGORITHM void copy(int blocks = 1, int threads = 1024) {
   CollectiveProgram program(named("copy", blocks) + "_of_" + std::to_string(threads), AllReduce(1, blocks, false),
                             {.threadsPerBlock = threads});
@@ -39,13 +40,14 @@ MSCCLC_ALGORITHM void copy(int blocks = 1, int threads = 1024) {
     Rank(0).copy(Rank(0).output()[block], Rank(0).input()[block], tb(block));
 }
 
-/// Copies one after the other by one block, that need no synchronisation between them, or all do.
+/// One block makes copies one after the other. Either none of them needs synchronisation with the one before, or all
+/// do.
 MSCCLC_ALGORITHM void copies(bool inTurn = false, int count = 16) {
   CollectiveProgram program(inTurn ? "copies_in_turn" : "copies_apart", AllReduce(1, 2 * count, false),
                             {.maxMessageSize = chainLimit});
   Rank rank(0);
   Buffer scratch(0, 2);
-  // The even chunks, then the odd ones: neighbours would become one copy.
+  // The even chunks come first, then the odd ones. Neighbours would be merged into one copy.
   for (int odd = 0; odd < 2; ++odd)
     for (int i = 0; i < count; ++i) {
       const int chunk = 2 * i + odd;
@@ -59,7 +61,7 @@ MSCCLC_ALGORITHM void copies(bool inTurn = false, int count = 16) {
     }
 }
 
-/// Blocks pass chunks on to their neighbours, over and over, and all meet between.
+/// Blocks pass chunks to their neighbours in several rounds, with a barrier of all blocks between rounds.
 MSCCLC_ALGORITHM void barriers(int blocks = 16, int rounds = 8) {
   CollectiveProgram program("barriers", AllReduce(1, blocks, false), {.maxMessageSize = chainLimit});
   Rank rank(0);
@@ -80,7 +82,7 @@ MSCCLC_ALGORITHM void barriers(int blocks = 16, int rounds = 8) {
 
 enum class Way { Put, Get };
 
-/// Two GPUs write to each other, or read from each other, by some blocks.
+/// Two GPUs write to each other, or read from each other, with several blocks.
 MSCCLC_ALGORITHM void pair(Way way = Way::Put, int blocks = 1, int threads = 1024) {
   CollectiveProgram program(named(way == Way::Put ? "put" : "get", blocks) + "_of_" + std::to_string(threads),
                             SendRecv(2, blocks, false), {.threadsPerBlock = threads});
@@ -114,7 +116,7 @@ MSCCLC_ALGORITHM void packets(int blocks = 1) {
     }
 }
 
-/// Signals go to and fro between two GPUs, without data or each with a small put before it.
+/// Signals go back and forth between two GPUs, either without data or each after a small put.
 MSCCLC_ALGORITHM void turns(bool data = false, int count = 8) {
   CollectiveProgram program(data ? "puts_in_turn" : "signals_in_turn", SendRecv(2, count, false),
                             {.maxMessageSize = chainLimit});
@@ -140,7 +142,8 @@ MSCCLC_ALGORITHM void turns(bool data = false, int count = 8) {
   }
 }
 
-/// Two GPUs add what the other one has written to them: a reduction from a GPU's own memory.
+/// Two GPUs write data to each other, and each adds the data that it received. This is a reduction from a GPU's own
+/// memory.
 MSCCLC_ALGORITHM void reduce() {
   CollectiveProgram program("reduce_1", AllReduce(2, 1, true));
   const List<Buffer> scratch = {Buffer(0, 1), Buffer(1, 1)};
@@ -156,7 +159,7 @@ MSCCLC_ALGORITHM void reduce() {
   }
 }
 
-/// All GPUs write to all others at once, each to each by some blocks of its own.
+/// All GPUs write to all others at once. Each pair has its own blocks.
 MSCCLC_ALGORITHM void allpairs(int ranks = 8, int blocks = 2) {
   CollectiveProgram program("allpairs", AllToAll(ranks, blocks, false));
   for (int rank = 0; rank < ranks; ++rank) {
@@ -176,7 +179,7 @@ MSCCLC_ALGORITHM void allpairs(int ranks = 8, int blocks = 2) {
   }
 }
 
-/// All GPUs reduce and broadcast a share each in the switch.
+/// Each GPU reduces and broadcasts a share in the switch.
 MSCCLC_ALGORITHM void multimem(int ranks = 8, int blocks = 1) {
   CollectiveProgram program(named("multimem", blocks), AllReduce(ranks, blocks, true));
   const List<int> all = upTo(ranks);
@@ -204,7 +207,7 @@ MSCCLC_ALGORITHM void multimem(int ranks = 8, int blocks = 1) {
 
 enum class Port { Put, Turns, Flushes };
 
-/// Two GPUs work through ports: a put, signals to and fro, or a flush after each of many small puts.
+/// Two GPUs use ports: for a put, for signals back and forth, or for many small puts with a flush after each.
 MSCCLC_ALGORITHM void ports(Port what = Port::Put, int count = 8) {
   const char *const names[] = {"port_put", "port_turns", "port_flushes"};
   const int chunks = what == Port::Flushes ? count : 1;
