@@ -64,7 +64,7 @@ Status NcclEngine::meet(Platform &platform, const Site &, Rendezvous::Options op
   nccl_.library.patience = options.timeout;
   NcclGather gather(platform, nccl_);
   MSCCLC_TRY(gather.prepare());
-  // NCCL counts ranks, so each rank is a process to the exchange.
+  // NCCL counts ranks, so each rank takes part in the exchange like a process.
   options.allgather = {NcclGather::call, &gather, nccl_.first, nccl_.ranks};
   options.onNetwork = ownAddress;
   const Status met = Rendezvous::join(std::move(options), meeting_);

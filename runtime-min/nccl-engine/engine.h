@@ -1,6 +1,6 @@
-// The engine on NCCL communicators of the program's. Memory is in symmetric windows; the ranks whose memory kernels
-// load and store are those of NCCL's LSA team. The processes hear of each other's failures as those of the local engine
-// do: they meet by one ncclAllGather.
+// The engine on the program's NCCL communicators. Memory is in symmetric windows. Kernels load and store the memory of
+// the ranks in NCCL's LSA team. The processes meet by one ncclAllGather. After that, they learn of each other's
+// failures as with the local engine.
 #pragma once
 
 #include "engine/engine.h"
@@ -10,7 +10,7 @@
 
 namespace mscclc::rt {
 
-/// What NCCL knows of the local ranks' communicators.
+/// Data of the local ranks' NCCL communicators.
 struct NcclRanks {
   NcclLibrary library;
   std::vector<NcclComm> comms;
@@ -19,11 +19,11 @@ struct NcclRanks {
   uint32_t first = 0;
   RankRange team;
 
-  /// Fails where the communicators are not consecutive ranks of one and the same.
+  /// Reads the data of `count` communicators. Fails unless they are consecutive ranks of the same communicator.
   static Status read(void *library, void *const *comms, uint32_t count, NcclRanks &result);
 
-  /// `call(i)`, which is NCCL's function `what`, for the i-th local rank on its device: those of all in one group, for
-  /// whose end this waits.
+  /// Makes `call(i)` for each local rank i, on its device, in one NCCL group, and waits for the end of the group.
+  /// `what` is the name of the NCCL function.
   Status inGroup(Platform &platform, const char *what, const std::function<int(size_t)> &call) const;
 };
 
@@ -52,7 +52,7 @@ public:
 private:
   NcclRanks nccl_;
   Platform *platform_ = nullptr;
-  std::mutex asking_; ///< for the communicators' health
+  std::mutex asking_; ///< held while the communicators are asked for their health
   std::atomic<bool> attached_{true};
   std::mutex givingUp_; ///< for `settling_`
   std::vector<MscclcStatus *> settling_;

@@ -13,21 +13,22 @@ public:
 
   /// Makes a stream for each local rank.
   Status prepare();
-  /// `context`: a NcclGather. `all` has a part for each rank; that of the first local rank is sent for all local ones.
+  /// Exchanges `all`, which has a part of `each` bytes for each rank. The part of the first local rank is sent for all
+  /// local ranks. `context` is a NcclGather. Returns 0 on success.
   static int32_t call(void *context, void *all, uint64_t each);
-  /// Why call() failed.
+  /// The failure of call().
   const Status &status() const { return status_; }
 
 private:
   Status gather(uint8_t *all, uint64_t each);
-  /// Waits for a rank's stream, as long as there is patience.
+  /// Waits for a rank's stream, up to the limit `patience`.
   Status await(size_t localIndex);
 
   Platform &platform_;
   const NcclRanks &nccl_;
   std::vector<Stream> streams_;
-  std::vector<void *> memory_; ///< of each local rank, during a call
-  bool stuck_ = false;         ///< streams hold what does not end: nothing of theirs is freed, as that would wait
+  std::vector<void *> memory_; ///< the memory of each local rank during a call
+  bool stuck_ = false; ///< a stream does not finish, so nothing that it uses is freed; freeing would wait for it
   Status status_;
 };
 

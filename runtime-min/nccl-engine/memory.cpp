@@ -22,7 +22,7 @@ Status NcclMemory::allocate(const std::string &what, bool multicast) {
   for (uint32_t i = 0; i < engine_.localRanks() && bytes() != 0 && mine.ok(); ++i) {
     void *memory = nullptr;
     mine = engine_.platform().use(nccl.devices[i]);
-    // NCCL does not say that it is out of memory in any other way than that it failed.
+    // NCCL only reports that it failed, so every failure is taken for a lack of memory.
     if (mine.ok() && (bytes() > largestMemory || nccl.library.memAlloc(&memory, wholePages(bytes())) != 0))
       mine = failure(MSCCLC_ERROR_MEMORY, "%s: ncclMemAlloc of %llu bytes failed", what.c_str(), wide(bytes()));
     if (mine.ok())
@@ -48,7 +48,7 @@ uint64_t NcclMemory::withinPage(uint32_t localIndex) const {
   return reinterpret_cast<uintptr_t>(local_[localIndex]) % ncclWindowAlignment;
 }
 
-/// Registers windows once all say that there is memory everywhere: NCCL waits for all ranks.
+/// Registers windows after all processes have reported that they have memory, because NCCL waits for all ranks.
 Status NcclMemory::connect(const std::string &what, Status mine) {
   std::vector<uint64_t> within; // withinPage() of each local rank
   for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i)
@@ -68,7 +68,7 @@ Status NcclMemory::connect(const std::string &what, Status mine) {
 
 Status NcclMemory::registerWindows(const std::string &what) {
   const NcclRanks &nccl = engine_.nccl();
-  // A window is as long on every rank.
+  // A window has the same length on every rank.
   const uint64_t longest = *std::max_element(offsets_.begin(), offsets_.end()) + bytes();
   windows_.assign(local_.size(), nullptr);
   Status mine = nccl.inGroup(engine_.platform(), "ncclCommWindowRegister", [&](size_t i) {
@@ -119,9 +119,9 @@ Status NcclMemory::writeBegins(uint32_t localIndex) {
   return engine_.platform().copy(nccl.devices[localIndex], memory, offsets_.data(), bytes);
 }
 
-/// One offset holds for all ranks behind a multicast address, and all ranks must be of the team. The first question
-/// about a team is collective over its ranks and blocks, so one thread cannot ask it for several of them: all processes
-/// have one rank, or none of them asks.
+/// Finds multicast addresses. One offset applies to all ranks behind such an address, and all ranks must be in the
+/// team. NCCL's first query about a team is collective over its ranks and blocks, so one thread cannot make it for
+/// several ranks. So multicast is used only if every process has exactly one rank.
 Status NcclMemory::findMulticast() {
   const NcclRanks &nccl = engine_.nccl();
   if (nccl.library.getLsaMultimemDevicePointer == nullptr || nccl.team.count != nccl.ranks ||

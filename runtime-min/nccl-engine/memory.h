@@ -20,20 +20,21 @@ private:
   Status connect(const std::string &what, Status mine);
   Status registerWindows(const std::string &what);
   Status findPeers(uint32_t localIndex);
-  /// Writes `offsets_` into the device's memory, where ports need them.
+  /// Writes `offsets_` into the device's memory, if ports need them.
   Status writeBegins(uint32_t localIndex);
   Status findMulticast();
-  /// Windows begin at a page; the memory may begin after it, on each rank at another place.
+  /// Returns the offset of the memory in its page. Windows begin at a page, but memory may begin later, at a different
+  /// offset on each rank.
   uint64_t withinPage(uint32_t localIndex) const;
 
   NcclEngine &engine_;
   bool owned_ = false;
   std::vector<void *> local_;       ///< by local rank
-  std::vector<uint64_t> offsets_;   ///< by rank: where its memory begins in its window
+  std::vector<uint64_t> offsets_;   ///< by rank: offset of its memory in its window
   std::vector<NcclWindow> windows_; ///< by local rank
   std::vector<void *> peers_;       ///< by local rank, then rank of the team
   std::vector<void *> multicast_;   ///< by local rank, or empty
-  std::vector<uint64_t *> begins_;  ///< by local rank: `offsets_` in its device's memory; or empty, if all are 0
+  std::vector<uint64_t *> begins_;  ///< by local rank: `offsets_` in the memory of its device; or empty, if all are 0
 };
 
 } // namespace mscclc::rt

@@ -10,7 +10,7 @@
 namespace mscclc::rt {
 namespace {
 
-/// Whether NCCL can be asked for ports of this body at all.
+/// Checks whether NCCL can make ports for this body at all.
 Status checkBody(const NcclLibrary &library, const std::string &what, const MscclcNetworkBody *body) {
   const std::string running = NcclLibrary::nameOf(library.version);
   if (body == nullptr)
@@ -30,7 +30,7 @@ Status checkBody(const NcclLibrary &library, const std::string &what, const Mscc
   return {};
 }
 
-/// What a user can change where NCCL has no GIN.
+/// Returns advice for a user whose NCCL has no GIN.
 std::string howToHaveGin() {
   const char *set = std::getenv("NCCL_GIN_TYPE");
   return format("NCCL_GIN_TYPE is %s; 2 is NCCL's proxy, 3 the network card's own way",

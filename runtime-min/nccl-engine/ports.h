@@ -1,4 +1,4 @@
-// Ports over the network: a device communicator of NCCL's for each local rank.
+// Ports over the network: one NCCL device communicator for each local rank.
 #pragma once
 
 #include "engine.h"
