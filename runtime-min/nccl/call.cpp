@@ -18,7 +18,7 @@ constexpr Type types[] = {
 #include "types.def"
 };
 
-/// Null for what is no collective.
+/// Returns the row of a collective; null if `kind` is not a collective.
 const collectives::Row *rowOf(Kind kind) {
   return kind == Kind::Send || kind == Kind::Recv ? nullptr : &collectives::of(static_cast<collectives::Kind>(kind));
 }
@@ -69,7 +69,7 @@ std::optional<Extent> extentOf(const Shape &shape, uint32_t rank) {
       __builtin_mul_overflow(uint64_t{shape.count}, uint64_t{bytesOfType(shape.type)}, &n) ||
       __builtin_mul_overflow(n, uint64_t{shape.ranks}, &most))
     return std::nullopt;
-  // NCCL counts what the root alone has, or a share.
+  // NCCL's count is a share for some collectives, and for collectives with a root the data of one rank.
   const bool isRoot = !row->rooted || rank == static_cast<uint32_t>(shape.root);
   const uint64_t message = n * row->shares(shape.ranks);
   return Extent{message, row->gives(isRoot) ? row->input(shape.ranks, message) : 0,

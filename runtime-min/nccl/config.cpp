@@ -18,7 +18,7 @@ bool isSet(int value) {
   return value != undefined;
 }
 
-/// Whether a kernel may take no notice of what the configuration says, but for the largest number of blocks.
+/// True if a kernel may ignore the configuration, except for the largest number of blocks.
 bool asksNothing(const CollConfig &config) {
   const bool namesAlgorithm = config.algorithms != nullptr && *config.algorithms != '\0';
   const bool hasPolicy = isSet(config.policy) && config.policy != 0; // NCCL_CTA_POLICY_DEFAULT
@@ -32,7 +32,7 @@ Call withConfig(Call call, const void *config) {
   if (config == nullptr)
     return call;
   call.foreignConfig = config;
-  // Its size is its version; later versions add members at the end.
+  // Its size identifies its version. Later versions add members at the end.
   CollConfig known{};
   std::memcpy(&known.size, config, sizeof(known.size));
   if (known.size < offsetof(CollConfig, profilerTag) || known.size > sizeof(CollConfig))

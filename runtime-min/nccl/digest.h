@@ -1,4 +1,4 @@
-// Short digests of texts, which ranks compare.
+// Short digests of texts, for comparison between ranks.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace mscclc::nccl {
 
-/// FNV-1a of 64 bits. `before`: the digest of what comes before the text.
+/// Returns the 64-bit FNV-1a digest of `text`. `before` is the digest of the preceding text.
 inline uint64_t digestOf(std::string_view text, uint64_t before = 14695981039346656037u) {
   for (const char c : text)
     before = (before ^ static_cast<unsigned char>(c)) * 1099511628211u;

@@ -8,7 +8,7 @@
 namespace mscclc::nccl {
 namespace {
 
-/// One bit of a word for each memory that a team knows.
+/// The most memories that a team remembers: one bit of a word for each.
 constexpr size_t mostKnown = 64;
 
 } // namespace
@@ -44,14 +44,14 @@ std::string OwnMemory::findBuffer(MscclcCommunicator *communicator, const std::v
       std::find_if(known_.begin(), known_.end(), [&](const Known &known) { return known.ids == spot.ids; });
   if (before != known_.end())
     buffer = before->buffer;
-  // Asking the other processes again is not worth its time.
+  // Another query to the other processes would cost more time than it saves.
   const bool isApart = members.size() != members.front()->ranks;
   if (before != known_.end() || (isApart && refused_.count(spot.ids) != 0))
     return "";
   if (!sweep(members))
     return "the ranks could not tell each other which registered memory is gone";
   if (known_.size() == mostKnown) {
-    // What has gone here is never asked for again.
+    // Memory that is gone here will never be asked for again.
     std::erase_if(refused_,
                   [](const std::vector<uint64_t> &ids) { return !std::all_of(ids.begin(), ids.end(), isRegistered); });
     refused_.insert(spot.ids);
@@ -84,7 +84,7 @@ bool OwnMemory::sweep(const std::vector<Member *> &members) {
   }
   std::vector<Known> kept;
   for (size_t i = 0; i < known_.size(); ++i)
-    // A graph may hold it, in all processes alike.
+    // A graph may keep the buffer, in all processes equally.
     if ((gone >> i & 1) == 0 || mscclc_buffer_try_release(known_[i].buffer) == MSCCLC_ERROR_IN_GRAPH)
       kept.push_back(known_[i]);
   if (kept.size() != known_.size())

@@ -1,4 +1,4 @@
-// Launches on the program's own memory, without copies to the windows and back.
+// Launches directly on the program's memory, without copies to and from the windows.
 #pragma once
 
 #include "library.h"
@@ -11,37 +11,39 @@
 
 namespace mscclc::nccl {
 
-/// The data of a call on the local ranks, in memory that every rank has registered, at one offset.
+/// The place of a call's data on the local ranks, if the data is in memory that every rank has registered, at the same
+/// offset.
 struct Spot {
-  std::vector<uint64_t> ids;  ///< of the memory, by local index
-  std::vector<void *> begins; ///< of the memory, by local index
-  uint64_t bytes = 0;         ///< of the memory
-  uint64_t offset = 0;        ///< of the data
+  std::vector<uint64_t> ids;  ///< ids of the memories, by local index
+  std::vector<void *> begins; ///< addresses of the memories, by local index
+  uint64_t bytes = 0;         ///< size of the memory
+  uint64_t offset = 0;        ///< offset of the data
 };
 
-/// Where `pointers`, one for each member, lie. None: not on all ranks in such memory, or not all alike.
+/// Returns the place of `pointers`, one for each member. None if the data is not in such memory on all ranks, or not at
+/// the same offset.
 std::optional<Spot> locate(const std::vector<Member *> &members, const std::vector<const void *> &pointers,
                            uint64_t bytes);
 
-/// The memory of the program's that a team's communicator knows.
+/// The program's memory that is registered with a team's communicator.
 class OwnMemory {
 public:
-  /// The buffer for a spot; null if there can be none. When the memory is new, all processes come here alike, and what
-  /// the program has taken back everywhere is released. Says why the processes may not have come to the same; empty if
-  /// they have.
+  /// Finds the buffer of a spot; null if there can be none. If the memory is new, all processes make this call equally,
+  /// and memory that the program has deregistered everywhere is released. Returns the reason why the processes may have
+  /// different results, or an empty text if all have the same.
   std::string findBuffer(MscclcCommunicator *communicator, const std::vector<Member *> &members, const Spot &spot,
                          MscclcBuffer *&buffer);
 
 private:
   struct Known {
     std::vector<uint64_t> ids;
-    MscclcBuffer *buffer = nullptr; ///< null: it cannot be made
+    MscclcBuffer *buffer = nullptr; ///< null: the buffer cannot be made
   };
-  /// Releases what no rank has any more. False if ranks could not be asked.
+  /// Releases memory that no rank has any more. Returns false if the ranks could not be asked.
   bool sweep(const std::vector<Member *> &members);
 
   std::vector<Known> known_; ///< in the same order in all processes
-  /// The ids of those for which there was no room since something was released last; in all processes alike.
+  /// The ids of memories for which there was no room since the last release. They are the same in all processes.
   std::set<std::vector<uint64_t>> refused_;
 };
 

@@ -1,5 +1,5 @@
-// NCCL's functions that are more than a jump. Their second names, with a `p`, are the same functions: a profiler that
-// stands before this library calls them so.
+// The functions of NCCL that do more than a jump. Their second names, with a `p`, are the same functions. A profiler
+// that is loaded before this library calls them by these names.
 #include "config.h"
 #include "group.h"
 #include "library.h"
@@ -22,14 +22,15 @@ using namespace mscclc::nccl;
 #define OWN(name) asm(".globl p" #name "\n.type p" #name ", " MSCCLC_FUNCTION "\n.set p" #name ", " #name "\n");
 #include "functions.def"
 
-// What the real library asks of itself by a function's name is its own; its answer is neither changed nor recorded.
+// The real library may call its own function by name and reach this one. Then the call goes back to the real library,
+// unchanged and unrecorded.
 #define MSCCLC_PASS_ON(call)                                                                                           \
   if (isReal(__builtin_extract_return_addr(__builtin_return_address(0))))                                              \
   return real().call
 
 namespace {
 
-/// Whether communicators can be made at all.
+/// True if no communicator can be made. Then warns with the reason.
 bool refuses() {
   const std::string why = refusal();
   if (!why.empty())
@@ -111,7 +112,7 @@ int ncclRecv(void *recv, size_t count, int type, int peer, Comm comm, cudaStream
   return withRoot(callOf(Kind::Recv, nullptr, recv, count, type, comm, stream), peer);
 }
 
-// Those of NCCL 2.31. What a configuration asks of NCCL alone makes the call NCCL's.
+// The functions of NCCL 2.31. NCCL runs a call if its configuration asks for something that only NCCL has.
 int ncclAllReduceConfig(const void *send, void *recv, size_t count, int type, int op, Comm comm, cudaStream_t stream,
                         const void *config) {
   MSCCLC_PASS_ON(allReduceConfig(send, recv, count, type, op, comm, stream, config));
@@ -270,7 +271,7 @@ const char *ncclGetErrorString(int result) {
   return result == Success ? "no error" : "there is no NCCL behind libmscclc_nccl.so";
 }
 const char *ncclGetLastError(Comm comm) {
-  static thread_local std::string why; // stays until the thread's next question, as NCCL's does
+  static thread_local std::string why; // stays valid until the thread's next call, as in NCCL
   if (why = failureOf(comm).why; !why.empty())
     return why.c_str();
   return real().getLastError != nullptr ? real().getLastError(comm) : "";

@@ -28,13 +28,13 @@ bool isOwn(const std::string &file) {
   return isSameFile(file, fileOf(&here));
 }
 
-/// A handle of an object that is loaded already.
+/// Closes a handle of an object that is already loaded.
 struct Close {
   void operator()(void *handle) const { ::dlclose(handle); }
 };
 using Handle = std::unique_ptr<void, Close>;
 
-/// Everything that is loaded, the program first.
+/// Returns all loaded objects, the program first.
 std::vector<Handle> loadedObjects() {
   std::vector<std::string> names;
   const Handle program(::dlopen(nullptr, RTLD_NOW | RTLD_NOLOAD));
@@ -46,11 +46,11 @@ std::vector<Handle> loadedObjects() {
   for (const std::string &name : names)
     if (Handle handle(::dlopen(name.empty() ? nullptr : name.c_str(), RTLD_NOW | RTLD_NOLOAD)); handle)
       objects.push_back(std::move(handle));
-  ::dlerror(); // of those that have no file
+  ::dlerror(); // clears the errors of objects without a file
   return objects;
 }
 
-/// Folders that the loader searches for what this object needs.
+/// Returns the folders in which the loader searches for the dependencies of this object.
 std::vector<std::string> searchPath(void *handle) {
   Dl_serinfo size{};
   if (::dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) != 0)
@@ -65,7 +65,8 @@ std::vector<std::string> searchPath(void *handle) {
   return folders;
 }
 
-/// Objects that have NCCL's functions by both their names, as only NCCL has them. This one is not among them.
+/// Returns the files of loaded objects that have NCCL's functions under both names. Only an NCCL has that. This library
+/// is left out.
 std::vector<std::string> loadedNccls() {
   std::vector<std::string> found;
   for (const Handle &object : loadedObjects()) {

@@ -13,7 +13,7 @@
 namespace mscclc::nccl {
 namespace {
 
-/// A call with what this library knows of it.
+/// A call with its rank's member and the choice of a kernel.
 struct Planned {
   Call call;
   std::shared_ptr<Member> member;
@@ -23,14 +23,14 @@ using Plan = std::vector<Planned>;
 
 struct Group {
   int depth = 0;
-  Plan plan;                               ///< collectives that may be ours, one of a communicator at most
-  std::vector<Comm> passedOn;              ///< communicators whose collectives are NCCL's in this group
-  std::vector<std::pair<int, Comm>> ended; ///< operations of the program's own
+  Plan plan;                               ///< collectives that kernels may run, at most one for each communicator
+  std::vector<Comm> passedOn;              ///< communicators whose collectives in this group NCCL runs
+  std::vector<std::pair<int, Comm>> ended; ///< operations of the program that it has destroyed within the group
   std::vector<Registration> registrations;
 };
 thread_local Group group;
 
-/// The first that is no success and no InProgress; else the last.
+/// Returns the first result that is neither Success nor InProgress; otherwise the last one.
 int worst(int a, int b) {
   return a != Success && a != InProgress ? a : b;
 }
@@ -58,14 +58,14 @@ bool hasBuffers(const Planned &planned) {
                      (extent->output == 0 || planned.call.recv != nullptr));
 }
 
-/// Sends, receives and empty calls have no part in what is decided of a communicator's collectives: others of its ranks
-/// need not have them in their groups.
+/// True if the call takes part in the decision about a communicator's collectives. Sends, receives and empty calls do
+/// not, because other ranks need not have them in their groups.
 bool isCollective(const Call &call) {
   return call.kind != Kind::Send && call.kind != Kind::Recv && call.count != 0;
 }
 
-/// None for calls that are NCCL's. Looks at what all ranks of the communicator share, and at the kernels of this rank
-/// only once all are known to have the same.
+/// Plans a call; none if NCCL runs it. The decision uses only data that all ranks of the communicator share. The
+/// kernels of this rank are used only after all ranks are known to have the same kernels.
 std::optional<Planned> plan(const Call &call) {
   if (!isCollective(call) || call.foreignConfig != nullptr || !cudaStarts())
     return std::nullopt;
@@ -73,7 +73,7 @@ std::optional<Planned> plan(const Call &call) {
   if (!planned.member)
     return std::nullopt;
   const auto isNccls = [&](const char *why) {
-    if (saysInfo()) // every call comes by here
+    if (saysInfo()) // without this condition, every call would build the text
       info(describe(shapeOf(call, planned.member->ranks)) + ": NCCL, as " + why);
     return std::nullopt;
   };
@@ -89,13 +89,13 @@ std::optional<Planned> plan(const Call &call) {
   return planned;
 }
 
-/// Calls of a team's members.
+/// The calls of a team's members.
 struct Part {
   std::shared_ptr<Team> team;
   std::vector<const Planned *> planned;
 };
 
-/// Those of a team that NCCL has to run are passed on.
+/// Runs the calls of a team. Passes on those that NCCL has to run.
 int runPart(const Part &part) {
   std::vector<std::pair<Member *, const Call *>> mine;
   std::vector<Call> calls;
@@ -105,7 +105,7 @@ int runPart(const Part &part) {
   }
   const Planned &first = *part.planned.front();
   const Outcome outcome = part.team->run(mine, first.choice);
-  const auto what = [&] { // a text, which most calls never need
+  const auto what = [&] { // a function, because most calls do not need the text
     return describe(shapeOf(first.call, first.member->ranks, first.member->ranksPerNode)) + ": ";
   };
   const auto kernel = [&] { return std::string("kernel '") + first.choice.kernel->name; };
@@ -122,8 +122,8 @@ int runPart(const Part &part) {
   return InternalError;
 }
 
-/// Each communicator's call is decided alone. Teams go in the program's order: their kernels may wait for each other in
-/// one stream.
+/// Runs the calls of a group. Each communicator's call is decided separately. Teams run in the program's order, because
+/// their kernels may wait for each other in one stream.
 int run(Plan &plan) {
   std::vector<std::shared_ptr<Member>> members;
   for (const Planned &planned : plan) {
@@ -158,8 +158,8 @@ int run(Plan &plan) {
   return result;
 }
 
-/// A collective within a group: recorded, or passed on at once, as what it names, such as an operation of the program's
-/// own, need not live to the end of the group.
+/// Records a collective within a group, or passes it on at once. It is passed on at once because objects that it refers
+/// to, such as an operation of the program, need not exist until the end of the group.
 int record(const Call &call) {
   if (std::count(group.passedOn.begin(), group.passedOn.end(), call.comm) != 0)
     return passOn(call);
@@ -180,7 +180,7 @@ int record(const Call &call) {
   return passOnAll({first, call});
 }
 
-/// Those that ended within the group.
+/// Destroys the operations that the program destroyed within the group.
 int endOperations() {
   int result = Success;
   for (const auto &[op, comm] : std::exchange(group.ended, {}))
@@ -188,8 +188,8 @@ int endOperations() {
   return result;
 }
 
-/// Those of the group, which NCCL is through with if `result` is a success. It may need this thread for what is in
-/// progress: the calls of other ranks. So nobody waits here.
+/// Handles the group's registrations. If `result` is Success, NCCL has completed them. If it is InProgress, NCCL may
+/// need this thread for the calls of other ranks, so nothing waits here.
 int endRegistrations(int result) {
   for (const Registration &registration : std::exchange(group.registrations, {})) {
     if (result == Success)
@@ -232,7 +232,7 @@ int groupEnd() {
     return real().groupEnd();
   group.passedOn.clear();
   Plan plan = std::exchange(group.plan, {});
-  // What else the group has is NCCL's, and comes first.
+  // The rest of the group is for NCCL, and comes first.
   const int result = endRegistrations(real().groupEnd());
   const bool isWell = result == Success || result == InProgress;
   const int ran = plan.empty() || !isWell ? result : run(plan);

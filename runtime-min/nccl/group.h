@@ -1,4 +1,4 @@
-// Groups: calls are recorded until the outermost one ends, and then either run by kernels or passed on.
+// Groups. Calls are recorded until the outermost group ends. Then kernels run them, or they are passed on.
 #pragma once
 
 #include "call.h"
@@ -6,16 +6,16 @@
 
 namespace mscclc::nccl {
 
-/// A call of the program, alone or within a group. All of these return a Result.
+/// Handles a call of the program, alone or within a group. All functions here return a Result.
 int submit(const Call &call);
 int groupStart();
 int groupEnd();
-/// An operation of the program's own ends. Within a group NCCL hears of it when the group's calls are made, as some of
-/// them may be NCCL's only then.
+/// Destroys an operation of the program. Within a group, NCCL destroys it after the calls of the group are made,
+/// because it may turn out only then that NCCL runs some of them.
 int endOperation(int op, Comm comm);
-/// A call that registers memory has returned `result`.
+/// Notes that a call that registers memory has returned `result`.
 int registers(const Registration &registration, int result);
-/// `info` is NCCL's.
+/// `info` is passed on to NCCL.
 int groupSimulateEnd(void *info);
 
 } // namespace mscclc::nccl

@@ -17,13 +17,13 @@
 namespace mscclc::nccl {
 namespace {
 
-constexpr size_t mostShapes = 65536; ///< that are remembered
+constexpr size_t mostShapes = 65536; ///< the most shapes whose choice is remembered
 
-/// A kernel for sizes.
+/// A kernel with the sizes that it is for.
 struct Candidate {
   const MscclcKernel *kernel = nullptr;
-  const ManifestEntry *entry = nullptr;        ///< null: registered by the program
-  const ProgramKernel *registration = nullptr; ///< null: listed, or taken as it is
+  const ManifestEntry *entry = nullptr;        ///< null: the program registered it, or it is merely loaded
+  const ProgramKernel *registration = nullptr; ///< null: it is listed, or merely loaded
 
   bool takes(uint64_t message, const char *type) const {
     return entry != nullptr ? isWithin(*entry, message, type)
@@ -41,10 +41,10 @@ private:
   }
 };
 
-/// What there is for a number of ranks, as their first meeting found it. It stays so: what is registered later is not
-/// agreed on. Another process that finds more has another digest.
+/// The kernels for a number of ranks, as the first communicator found them. They do not change, because the ranks did
+/// not agree on kernels that are registered later. A process that finds other kernels has another digest.
 struct Loaded {
-  std::vector<Candidate> candidates; ///< those of mscclc_nccl_register, then listed ones, then others
+  std::vector<Candidate> candidates; ///< first those of mscclc_nccl_register, then listed ones, then loaded ones
   uint64_t window = 0;               ///< windowBytes
   uint64_t digest = 0;
 };
@@ -57,10 +57,10 @@ struct Selector {
 struct Library {
   std::mutex mutex;
   Manifest manifest;
-  std::list<ProgramKernel> registrations; ///< by mscclc_nccl_register; stay where they are
+  std::list<ProgramKernel> registrations; ///< of mscclc_nccl_register; their addresses do not change
   std::map<uint32_t, Loaded> loaded;      ///< by ranks
   std::map<Shape, Choice> choices;
-  uint64_t selectors = 0; ///< that were set so far
+  uint64_t selectors = 0; ///< number of selectors that were set so far
   Selector selector;
 
   Library() {
@@ -78,23 +78,24 @@ struct Library {
     if (::dladdr(&here, &self) == 0 || self.dli_fname == nullptr)
       return ".";
     std::error_code error;
-    const std::filesystem::path file = std::filesystem::canonical(self.dli_fname, error); // links lead to it
+    const std::filesystem::path file = std::filesystem::canonical(self.dli_fname, error); // resolves links
     return ((error ? std::filesystem::path(self.dli_fname) : file).parent_path() / "kernels").string();
   }
 };
 
-/// Never destroyed: other libraries' destructors may still make calls.
+/// It is never destroyed, because the destructors of other libraries may still make calls.
 Library &library() {
   static Library *const instance = new Library;
   return *instance;
 }
 
-/// Each text ends, so that no two lists of texts are one.
+/// Adds a text to a digest. A separator follows each text, so that different lists of texts differ.
 uint64_t mix(uint64_t digest, const std::string &text) {
   return digestOf(text + '\n', digest);
 }
 
-/// The kernel of an entry, or null; `why` then says why. `sha256`: of the library's file.
+/// Returns the kernel of an entry. If it cannot be loaded, returns null and sets `why`. `sha256` belongs to the
+/// library's file.
 const MscclcKernel *loadEntry(const ManifestEntry &entry, const std::string &sha256, std::string &why) {
   if (!entry.sha256.empty() && sha256 != entry.sha256) {
     why = entry.kernel + " is not the file that is listed: its sha256 is " + (sha256.empty() ? "unknown" : sha256) +
@@ -136,16 +137,17 @@ uint64_t parseBytes(const char *text, uint64_t otherwise) {
   return otherwise;
 }
 
-constexpr uint64_t largestWindow = uint64_t{64} << 20; ///< unless MSCCLC_WINDOW says more
+constexpr uint64_t largestWindow = uint64_t{64} << 20; ///< the limit in bytes, unless MSCCLC_WINDOW gives more
 
-/// MSCCLC_WINDOW in bytes; 0: not set.
+/// Returns MSCCLC_WINDOW in bytes; 0 if it is not set.
 uint64_t wantedWindow() {
   static const char *const wanted = std::getenv("MSCCLC_WINDOW");
   static const uint64_t bytes = wanted == nullptr || *wanted == '\0' ? 0 : parseBytes(wanted, largestWindow);
   return bytes;
 }
 
-/// The largest message of `bytes` at most, and of those that it is made longer to, up to whole shares of any type.
+/// Returns the size, in bytes, of the largest message that is launched for calls of at most `bytes` bytes. Calls are
+/// made longer up to whole shares, for elements of any type.
 uint64_t inWholeShares(const MscclcKernel &kernel, uint64_t bytes) {
   const uint64_t share = uint64_t{kernel.message_shares} * sizeof(double);
   if (share != 0)
@@ -153,7 +155,8 @@ uint64_t inWholeShares(const MscclcKernel &kernel, uint64_t bytes) {
   return std::min(kernel.max_message_bytes, bytes);
 }
 
-/// What the buffers of a candidate take at its largest message. One that is merely loaded may get any.
+/// Returns the bytes that a candidate's buffers need for its largest message. A kernel that is merely loaded may get
+/// messages of any size.
 uint64_t windowOf(const Candidate &candidate) {
   if (candidate.entry == nullptr && candidate.registration == nullptr)
     return largestWindow;
@@ -165,7 +168,7 @@ uint64_t windowOf(const Candidate &candidate) {
   return bytes;
 }
 
-/// Those for so many ranks, the one to take first in front.
+/// Returns the registrations for so many ranks, the best first.
 std::vector<const ProgramKernel *> inOrder(const std::list<ProgramKernel> &registrations, uint32_t ranks) {
   std::vector<const ProgramKernel *> sorted;
   for (const ProgramKernel &one : registrations)
@@ -177,7 +180,8 @@ std::vector<const ProgramKernel *> inOrder(const std::list<ProgramKernel> &regis
   return sorted;
 }
 
-/// All of it is in the digest: ranks that registered otherwise would choose otherwise.
+/// Adds a registration to the digest. Everything is included, because ranks with different registrations would choose
+/// differently.
 uint64_t mixProgramKernel(uint64_t digest, const ProgramKernel &one) {
   digest = mix(digest, one.tags + ' ' + std::to_string(one.min) + ' ' + std::to_string(one.max) + ' ' +
                            std::to_string(one.priority));
@@ -203,7 +207,7 @@ Loaded load(const Manifest &manifest, const std::list<ProgramKernel> &registrati
       continue;
     std::string why;
     const std::string sha256 = sha256OfFile(entry.kernel);
-    digest = mix(digest, sha256); // the compiler of a kernel is seen in its file alone
+    digest = mix(digest, sha256); // only the file itself shows which compiler made the kernel
     if (const MscclcKernel *kernel = loadEntry(entry, sha256, why); kernel != nullptr) {
       add(kernel, &entry, nullptr);
     } else {
@@ -212,7 +216,7 @@ Loaded load(const Manifest &manifest, const std::list<ProgramKernel> &registrati
     }
   }
   const auto listed = static_cast<std::ptrdiff_t>(candidates.size());
-  // Whoever says for which calls a kernel is does not mean those that are merely loaded.
+  // If the program registers kernels for specific calls, it does not want those that are merely loaded.
   for (uint32_t i = 0; const MscclcKernel *kernel = registrations.empty() ? mscclc_kernel_at(i) : nullptr; ++i)
     if (kernel->ranks == ranks && std::none_of(candidates.begin(), candidates.begin() + listed,
                                                [&](const Candidate &known) { return known.kernel == kernel; }))
@@ -227,7 +231,7 @@ Loaded load(const Manifest &manifest, const std::list<ProgramKernel> &registrati
   return result;
 }
 
-/// Stays where it is, and never changes.
+/// Returns the kernels for a number of ranks. The result keeps its address, and never changes.
 const Loaded &loadedFor(uint32_t ranks) {
   Library &all = library();
   const std::lock_guard<std::mutex> lock(all.mutex);
@@ -249,7 +253,8 @@ MscclcQuery queryOf(const Shape &shape, const MscclcKernel &kernel, const Choice
   return query;
 }
 
-/// Why a candidate cannot run the call; empty if it can, and then choice.message is that of the launch.
+/// Returns the reason why a candidate cannot run the call. If it can, returns an empty text and sets choice.message to
+/// the size of the launch.
 std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice) {
   const MscclcKernel &kernel = *candidate.kernel;
   const std::string name = std::string("kernel '") + kernel.name + "': ";
@@ -281,10 +286,10 @@ std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice
   return "";
 }
 
-/// Whether a kernel may work on the data of a call itself.
+/// True if a kernel may work directly on the data of a call.
 bool takesOwnMemory(const Shape &shape, const Choice &choice) {
   const MscclcKernel &kernel = *choice.kernel;
-  // Of other collectives some ranks give no input, or no output.
+  // In a collective with a root, some ranks have no input or no output.
   if (hasRoot(shape.kind))
     return false;
   const bool inPlace = (kernel.flags & MSCCLC_IN_PLACE) != 0;
@@ -293,7 +298,7 @@ bool takesOwnMemory(const Shape &shape, const Choice &choice) {
     if (extent.message != choice.message || kernel.input_bytes(rank, choice.message) != extent.input ||
         kernel.output_bytes(rank, choice.message) != extent.output)
       return false;
-    // In place, the output is the memory of both.
+    // In place, both share the memory of the output.
     if (inPlace && extent.output < extent.input)
       return false;
   }
@@ -301,11 +306,11 @@ bool takesOwnMemory(const Shape &shape, const Choice &choice) {
   return inPlace || (!isScaled && (kernel.flags & MSCCLC_WRITES_INPUT) == 0);
 }
 
-/// Holds no lock: the selector is the program's, and may come back here.
+/// Chooses a kernel. Holds no lock, because the program's selector may call functions of this library.
 Choice make(const std::vector<Candidate> &candidates, const Selector &selector, const Shape &shape) {
   Choice choice;
   choice.reduceOp = MSCCLC_SUM;
-  choice.dtype = MSCCLC_U8; // kernels that only move bytes take any type
+  choice.dtype = MSCCLC_U8; // kernels that only move bytes accept any type
   if (!extentOf(shape, 0) || shape.count == 0) {
     choice.why = "NCCL, as there is nothing to send, or something is wrong with the call";
     return choice;
@@ -328,7 +333,7 @@ Choice make(const std::vector<Candidate> &candidates, const Selector &selector, 
       continue;
     Choice one = choice;
     if (const std::string reason = unfit(shape, candidate, one); !reason.empty()) {
-      // What is listed for this size says most.
+      // The reason of a kernel that is listed for this size is the most informative one.
       if (candidate.takes(extentOf(shape, 0)->message, nameOfType(shape.type)) || isFirst)
         why = reason;
       isFirst = false;

@@ -1,5 +1,4 @@
-// The kernels that calls are picked from: those of the folder MSCCLC_KERNELS, and those that the program has
-// registered.
+// The kernels for calls: those of the folder MSCCLC_KERNELS, and those that the program has registered.
 #pragma once
 
 #include "call.h"
@@ -9,39 +8,41 @@
 
 namespace mscclc::nccl {
 
-/// What runs a call. Depends on nothing but its shape, so all ranks that have the same kernels come to the same.
+/// The decision who runs a call. It depends only on the call's shape, so all ranks with the same kernels decide the
+/// same.
 struct Choice {
   const MscclcKernel *kernel = nullptr; ///< null: the real NCCL
   uint64_t message = 0;                 ///< bytes of the launch: those of the call, or more at its end
   uint32_t dtype = 0;
   uint32_t reduceOp = 0;
-  bool takesOwnMemory = false; ///< the kernel may work on the data of the call itself
-  std::string why;             ///< in words
+  bool takesOwnMemory = false; ///< the kernel may work directly on the data of the call
+  std::string why;             ///< the reason, in words
 };
 
-/// A kernel that the program has for calls of some sizes and types.
+/// A kernel that the program has registered for calls of some sizes and types.
 struct ProgramKernel {
   const MscclcKernel *kernel = nullptr;
-  std::string tags; ///< with commas; only the program's selector looks at them
-  uint64_t min = 0; ///< bytes of the message, both included
+  std::string tags; ///< comma-separated; only the program's selector uses them
+  uint64_t min = 0; ///< bytes of the message; `min` and `max` are included
   uint64_t max = UINT64_MAX;
   int32_t priority = 0;
   std::vector<std::string> types; ///< names; empty: all
 };
-/// False: the ranks of its number have agreed on what there is.
+/// Returns false if it is too late: ranks have already agreed on the kernels for this number of ranks.
 bool registerKernel(ProgramKernel registration);
 
 /// Bytes of a rank's input and output at most, in a communicator of so many ranks: MSCCLC_WINDOW, or what the kernels
 /// for so many need for the sizes that they are listed for, at most 64M.
 uint64_t windowBytes(uint32_t ranks);
-/// Loads what is listed for this many ranks, and takes what the program has registered for them: once, at the first
-/// call of any function here. The result differs where ranks have other kernels, window or version.
+/// Loads the kernels that are listed for this many ranks, and adds those that the program has registered for them. This
+/// happens once, at the first call of any function here. Returns a digest, which differs between ranks with different
+/// kernels, windows or versions.
 uint64_t loadKernels(uint32_t ranks);
-/// Whether there is a kernel of this collective at all.
+/// True if there is any kernel for this collective.
 bool mayServe(Kind kind, uint32_t ranks);
-/// The choice is made once for each shape and selector.
+/// Chooses who runs a call. The choice is made once for each shape and selector.
 Choice choose(const Shape &shape);
-/// The largest message that a kernel is picked for, in whole shares.
+/// Returns the size, in bytes, of the largest message that a kernel is used for, in whole shares.
 uint64_t largestMessage(const MscclcKernel &kernel);
 void setSelector(MscclcSelectFunction function, void *user);
 

@@ -9,7 +9,7 @@
 namespace mscclc::nccl {
 namespace {
 
-constexpr size_t mostLines = 10000; ///< that are remembered
+constexpr size_t mostLines = 10000; ///< the most lines that are remembered
 
 bool debugIs(const char *level) {
   const char *const wanted = std::getenv("MSCCLC_DEBUG");
@@ -17,7 +17,7 @@ bool debugIs(const char *level) {
 }
 
 void sayOnce(const std::string &line) {
-  // Never destroyed: other libraries' destructors may still make calls.
+  // They are never destroyed, because the destructors of other libraries may still make calls.
   static std::mutex *const mutex = new std::mutex;
   static std::set<std::string> *const said = new std::set<std::string>;
   const std::lock_guard<std::mutex> lock(*mutex);

@@ -1,14 +1,14 @@
-// What the library says, on stderr. Each line once: calls repeat.
+// Messages of the library on stderr. Each line is printed once, because calls repeat.
 #pragma once
 
 #include <string>
 
 namespace mscclc::nccl {
 
-/// With MSCCLC_DEBUG=INFO (or TRACE): what was picked, and why.
+/// Prints a decision and its reason, if MSCCLC_DEBUG is INFO or TRACE.
 void info(const std::string &line);
 bool saysInfo();
-/// Always, unless MSCCLC_DEBUG=NONE: what the user would not expect.
+/// Prints something unexpected, unless MSCCLC_DEBUG is NONE.
 void warn(const std::string &line);
 
 } // namespace mscclc::nccl

@@ -19,12 +19,12 @@ constexpr size_t mostBytes = size_t{4} << 20;
 constexpr uint32_t mostRanks = 4096;
 constexpr size_t mostTypes = 16; ///< of an entry
 
-/// What is wrong with a manifest.
+/// A fault in a manifest.
 struct Wrong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A member, or null if it is not there.
+/// Returns a member of an object; null if it is not there.
 const Json *member(const Json &object, const std::string &where, const char *name) {
   if (!object.is_object())
     throw Wrong(where + " is no object");
@@ -58,7 +58,7 @@ std::string text(const Json &object, const std::string &where, const char *name,
   return value->get<std::string>();
 }
 
-/// A library within the folder, so that a list cannot name files elsewhere.
+/// Returns the path of a library, which must be within the folder. So a list cannot name files elsewhere.
 std::string libraryPath(const std::string &folder, const std::string &where, const std::string &kernel) {
   if (kernel.front() == '/' || ("/" + kernel + "/").find("/../") != std::string::npos ||
       kernel.find('\0') != std::string::npos)
@@ -112,7 +112,7 @@ void readCollective(const Json &json, const std::string &where, const std::strin
     manifest.entries.push_back(readEntry((*entries)[i], where + ", entry " + std::to_string(i + 1), folder, ofAll));
 }
 
-/// For one type, sizes that are taken at all are taken once, from the least to the largest.
+/// Checks that, for each type, the sizes with a kernel form one range without overlaps.
 void checkRanges(const Manifest &manifest) {
   std::map<std::tuple<std::string, uint32_t, uint32_t, uint32_t, bool>, std::vector<const ManifestEntry *>> groups;
   for (const ManifestEntry &entry : manifest.entries)

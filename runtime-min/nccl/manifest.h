@@ -1,4 +1,4 @@
-// The list of kernels in a folder: which kernel is for which sizes of which collective.
+// The list of kernels in a folder, with the sizes and the collective of each.
 //
 //   {"version": 1, "machine": "h100x8", "size": "message", "architectures": [90],
 //    "collectives": [
@@ -6,12 +6,12 @@
 //       "entries": [{"min": 1, "max": 65536, "kernel": "liballreduce_packets.so", "name": "allreduce_packets",
 //                    "in_place": true, "types": ["f32"], "root": 0, "sha256": "…"}, …]}]}
 //
-// "size" says what min and max (bytes, both included) are of: "message", as MscclcKernel means it. A file with one
-// collective may have the fields of that collective at the top instead of "collectives". "kernel" is a library,
-// relative to the folder; "architectures" says, for people, which GPUs they are compiled for (sm_90); "name" is a
-// kernel in it, which may be left out if it is the only one. Without "types" an entry is for all. "sha256" is that of
-// the library, in 64 hexadecimal digits; a file with another one is not loaded. Fields that are not named here are not
-// read.
+// "size" says what min and max (in bytes, both included) count: "message" means the message in the sense of
+// MscclcKernel. A file with one collective may have the fields of that collective at the top instead of "collectives".
+// "kernel" is a library, relative to the folder. "architectures" tells people which GPUs the kernels are compiled for
+// (sm_90). "name" is a kernel of the library; it may be left out if there is only one. Without "types" an entry is for
+// all types. "sha256" is the digest of the library in 64 hexadecimal digits; a file with another digest is not loaded.
+// Other fields are ignored.
 #pragma once
 
 #include <cstdint>
@@ -30,17 +30,17 @@ struct ManifestEntry {
   uint64_t max = 0;
   std::vector<std::string> types; ///< empty: all
   std::string kernel;             ///< path of the library
-  std::string name;               ///< empty: its only kernel
-  std::string sha256;             ///< of the library; empty: not said
+  std::string name;               ///< empty: the library's only kernel
+  std::string sha256;             ///< digest of the library; empty: not given
 };
 
 struct Manifest {
   std::vector<ManifestEntry> entries;
-  uint64_t digest = 0; ///< of its text; the same on all ranks that read the same
+  uint64_t digest = 0; ///< digest of the text; the same on all ranks that read the same text
 };
 
-/// Reads FOLDER/manifest.json. Returns what is wrong with it: not there, no JSON, a field of another type or beyond its
-/// range, sizes with a gap, sizes for which there are two. Empty if all is well.
+/// Reads FOLDER/manifest.json. Returns an empty text, or the fault: the file is missing or not JSON, a field has
+/// another type or is out of range, or some sizes have no kernel or two.
 std::string readManifest(const std::string &folder, Manifest &manifest);
 
 } // namespace mscclc::nccl

@@ -1,4 +1,4 @@
-// A rank of a real communicator, as this library keeps it in its side table.
+// The data of a rank of a real communicator, which this library keeps in its side table.
 #pragma once
 
 #include "call.h"
@@ -9,8 +9,8 @@
 
 namespace mscclc::nccl {
 
-/// Whether this library's CUDA runtime can start: it may want a newer driver than the program does. If not, a line says
-/// so, once, and NCCL has all calls. The processes of a communicator come to the same where they have the same driver.
+/// True if this library's CUDA runtime can start. It may need a newer driver than the program does. If it cannot start,
+/// prints that once, and NCCL runs all calls. Processes with the same driver get the same answer.
 bool cudaStarts();
 
 class Team;
@@ -20,16 +20,16 @@ struct Member {
   uint32_t ranks = 0;
   uint32_t rank = 0;
   int device = 0;
-  bool known = false;         ///< set up: its ranks have told each other what they are
+  bool known = false;         ///< set up: its ranks have exchanged their cards
   uint32_t ranksPerNode = 0;  ///< where its team is
-  std::shared_ptr<Team> team; ///< read it by teamOf; null: NCCL runs every call
+  std::shared_ptr<Team> team; ///< use teamOf() to read it; null: NCCL runs every call
 
-  // For what ranks tell each other through the real communicator.
+  // For exchanges between ranks through the real communicator.
   cudaStream_t stream = nullptr;
   void *memory = nullptr;
 
-  // Calls of one communicator use one window, so they follow each other.
-  cudaEvent_t done = nullptr; ///< the last call outside of captures
+  // Calls of one communicator share a window, so they follow each other.
+  cudaEvent_t done = nullptr; ///< after the last call outside of captures
   bool isPending = false;
   cudaStream_t lastCaptured = nullptr;
   unsigned long long lastCapture = 0;
@@ -40,18 +40,20 @@ struct Member {
   ~Member();
 };
 
-/// Waits for a communicator whose calls return before they are done; `result` is what one has returned.
+/// Waits until a call on a communicator has completed, if its calls return earlier. `result` is the result of the call.
+/// Returns the final result.
 int settled(Comm comm, int result);
 
-/// What one rank says at most, in bytes.
+/// The most that one rank sends in tellAll(), in bytes.
 inline constexpr size_t mostToTell = 128;
 
-/// Every rank of the members' communicators calls this at the same time. `said` is what each member says, of one size,
-/// and becomes what all ranks of its communicator say, in their order. Goes through the real communicators, on streams
-/// of its own. Returns a Result.
+/// Exchanges data between all ranks. Every rank of the members' communicators calls this at the same time. `said` has
+/// the data of each member, all of the same size. It becomes the data of all ranks of each member's communicator, in
+/// the order of the ranks. The exchange uses the real communicators, on separate streams. Returns a Result.
 int tellAll(const std::vector<Member *> &members, std::vector<std::string> &said);
 
-/// Leaves the calling thread's device as it was, and lets it allocate and wait while streams are captured.
+/// Saves the calling thread's device and restores it. In between, the thread may allocate and wait while streams are
+/// captured.
 class Aside {
 public:
   Aside();

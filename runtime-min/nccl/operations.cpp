@@ -14,7 +14,7 @@ struct Operations {
   std::mutex mutex;
   std::map<std::pair<Comm, int>, Factor> factors;
 };
-/// Never destroyed, as the side table.
+/// It is never destroyed, like the side table.
 Operations &operations() {
   static Operations *const instance = new Operations;
   return *instance;

@@ -1,6 +1,6 @@
-// Opens the real library at the first call, and fills the table that the jumps go through. The jumps do not touch
-// arguments, so they need not know them. Not when this library is loaded: as it comes first, what leads to the real one
-// is not there yet.
+// Opens the real library at the first call, and fills the table that the jumps use. The jumps do not touch arguments,
+// so they need not know them. The library is not opened when this one is loaded: this one comes first, and at that time
+// nothing leads to the real one yet.
 #include "real.h"
 
 #include "find_real.h"
@@ -15,8 +15,8 @@
 
 extern "C" __attribute__((visibility("hidden"), used)) void mscclc_nccl_fill();
 
-// A slot for each function, the jump through it, and what the slot holds at first: a call of mscclc_nccl_fill that
-// keeps the registers in which arguments are, and then the jump again.
+// A slot for each function, the jump through it, and the first content of the slot. That content calls
+// mscclc_nccl_fill, keeps the registers with the arguments, and then jumps again.
 #if defined(__x86_64__)
 asm(R"(
 .text
@@ -116,7 +116,7 @@ struct Opened {
   Real functions{};
   void *handle = nullptr;
   std::string path;
-  std::string why; ///< there is none
+  std::string why; ///< the reason, if there is none
 };
 
 int missing(const char *name, const std::string &why) {
@@ -126,8 +126,8 @@ int missing(const char *name, const std::string &why) {
 
 const Opened &opened();
 
-// Stand where the real library has no such function. Those that return no error code are told apart in no way: a
-// program that calls them without an NCCL is lost either way.
+// Replacements for functions that the real library does not have. Functions that do not return an error code get the
+// same replacement, because a program that calls them without an NCCL cannot work anyway.
 #define MSCCLC_MISSING(name)                                                                                           \
   [[maybe_unused]] int missing_##name() {                                                                              \
     return missing(#name, opened().why);                                                                               \
@@ -160,7 +160,7 @@ void fillOwn(void *handle, Real &f) {
 #include "functions.def"
 }
 
-/// All code of a library lies between these addresses.
+/// The addresses of all code of a library.
 struct Code {
   std::atomic<uintptr_t> begin{0}, end{0};
 
@@ -168,7 +168,7 @@ struct Code {
     return at >= begin.load(std::memory_order_relaxed) && at < end.load(std::memory_order_relaxed);
   }
 };
-Code realCode, ownCode; ///< none as long as the real library is not open
+Code realCode, ownCode; ///< empty while the real library is not open
 
 void findCode(const link_map &library, Code &code) {
   struct Wanted {
@@ -214,8 +214,9 @@ Opened open() {
     if (const std::string other = findOtherNccl(result.path); !other.empty())
       result.why = twoNccls(other, result.path) + "; name one of them by MSCCLC_NCCL_LIB_PATH and keep the other out";
   }
-  // Not RTLD_DEEPBIND, which would keep its calls of its own functions within it: it would also take its malloc from
-  // libc where the program has another one, and so free what the other has given. isReal finds these calls instead.
+  // RTLD_DEEPBIND is not used. It would keep the library's calls of its own functions within it. But it would also take
+  // malloc from libc even if the program has another one. Then memory of one allocator would be freed by the other.
+  // isReal() finds these calls instead.
   if (result.why.empty()) {
     handle = ::dlopen(result.path.c_str(), RTLD_NOW | RTLD_LOCAL);
     const char *const error = handle == nullptr ? ::dlerror() : nullptr;
@@ -267,8 +268,8 @@ const Real &real() {
   return opened().functions;
 }
 
-/// This library calls none of its own functions. Where one returns to it all the same, the real library has ended a
-/// function by a jump to it.
+/// This library calls none of its own exported functions. If one returns into this library all the same, the real
+/// library has ended a function by a jump to it.
 bool isReal(const void *caller) {
   const auto at = reinterpret_cast<uintptr_t>(caller);
   return realCode.has(at) || ownCode.has(at);
@@ -281,7 +282,7 @@ void *realLibrary() {
 std::string refusal() {
   if (!opened().why.empty())
     return opened().why;
-  // One may have come since.
+  // Another one may have been loaded since.
   const std::string other = findOtherNccl(opened().path);
   return other.empty() ? "" : twoNccls(other, opened().path);
 }

@@ -1,4 +1,4 @@
-// The NCCL that this library stands in front of.
+// The real NCCL, in whose place this library is loaded.
 #pragma once
 
 #include "call.h"
@@ -7,25 +7,26 @@
 
 namespace mscclc::nccl {
 
-/// Functions of the real library that this one calls itself. Null where there is no real library.
+/// The functions of the real library that this library calls. They are null if there is no real library.
 struct Real {
 #define REAL(name, member, result, ...) result (*member)(__VA_ARGS__);
 #define ASKED REAL
 #include "functions.def"
 };
 
-/// Opened at the first call of any function. A function that the library lacks is one that fails with InvalidUsage and
-/// says so.
+/// Returns the functions. The library is opened at the first call of any function. A function that it lacks is replaced
+/// by one that fails with InvalidUsage and prints that.
 const Real &real();
-/// Whether the real library is what calls: `caller` is the address that a function of this library returns to. Where
-/// the real library calls its own functions by their names, those of this library come first, and have to pass that on.
+/// True if the real library makes a call. `caller` is the return address in a function of this library. If the real
+/// library calls its own functions by name, it reaches this library's functions, which must pass that on.
 bool isReal(const void *caller);
-/// dlopen's handle of it, or null.
+/// Returns the handle that dlopen returned for it, or null.
 void *realLibrary();
-/// Why communicators cannot be made: there is no real library, or the process has two. Empty if all is well.
+/// Returns the reason why communicators cannot be made: there is no real library, or the process has two. Empty if they
+/// can be made.
 std::string refusal();
 
-/// Passes a recorded call on.
+/// Passes a recorded call on to the real library.
 int passOn(const Call &call);
 
 } // namespace mscclc::nccl

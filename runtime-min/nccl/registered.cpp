@@ -10,19 +10,19 @@ namespace {
 
 struct Entry {
   Registered memory;
-  const void *handle = nullptr; ///< of an allocation, where it begins
+  const void *handle = nullptr; ///< handle of the registration; for an allocation its address
 };
 struct OfComm {
   std::vector<Entry> entries;
-  uint64_t windows = 0; ///< symmetric ones so far
+  uint64_t windows = 0; ///< number of symmetric windows so far
   std::vector<Registration> awaited;
 };
 struct Table {
   std::mutex mutex;
-  std::map<Comm, OfComm> comms; ///< of no communicator: allocations
-  uint64_t ids = 0;             ///< given so far
+  std::map<Comm, OfComm> comms; ///< the null communicator has the allocations
+  uint64_t ids = 0;             ///< number of ids so far
 };
-/// Never destroyed, as the side table.
+/// It is never destroyed, like the side table.
 Table &table() {
   static Table *const instance = new Table;
   return *instance;

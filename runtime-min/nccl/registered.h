@@ -1,5 +1,5 @@
-// Memory that the program has registered with its communicators, and memory that NCCL has allocated: kernels work on it
-// directly, where all ranks' data lies in such.
+// Memory that the program has registered with its communicators, and memory that NCCL has allocated. Kernels work on it
+// directly if the data of all ranks is in such memory.
 #pragma once
 
 #include "call.h"
@@ -7,16 +7,16 @@
 namespace mscclc::nccl {
 
 struct Registered {
-  uint64_t id = 0; ///< no other memory of this process has it, also later
-  /// Of a symmetric window, its number among those of its communicator, which is the same on all ranks; else 0. Ranks
-  /// pass data in such windows all together and at one offset, as NCCL demands.
+  uint64_t id = 0; ///< unique in this process, also among later ones
+  /// For a symmetric window: its number among those of its communicator, which is the same on all ranks; else 0. NCCL
+  /// requires that all ranks pass data in such windows together, at the same offset.
   uint64_t window = 0;
   char *begin = nullptr;
   uint64_t bytes = 0;
 };
 
-/// A call that registers memory. NCCL sets the handle when the call, or its group, is through; where a communicator
-/// does not block, when ncclCommGetAsyncError says so.
+/// A call that registers memory. NCCL sets the handle when the call, or its group, has completed. For a non-blocking
+/// communicator, ncclCommGetAsyncError reports that.
 struct Registration {
   Comm comm = nullptr;
   void *memory = nullptr;
@@ -25,24 +25,24 @@ struct Registration {
   bool isSymmetric = false;
 };
 
-/// The call is through. Without a handle, NCCL has registered nothing.
+/// Notes a call that has completed. If the handle is not set, NCCL has registered nothing.
 void noteRegistration(const Registration &registration);
-/// The call is under way; the communicator ends those before it makes another.
+/// Notes a call that is in progress. It must be ended before another call on the communicator.
 void awaitRegistration(const Registration &registration);
 bool awaitsRegistrations(Comm comm);
-/// The communicator is through with what was under way: notes it, if all is well.
+/// Ends the calls of the communicator that were in progress. If `isWell`, they have succeeded and are noted.
 void endAwaited(Comm comm, bool isWell);
 void forgetRegistration(Comm comm, const void *handle);
-/// The communicator ends.
+/// Forgets the registrations of a communicator that ends.
 void forgetRegistrations(Comm comm);
-/// Memory of ncclMemAlloc.
+/// Notes memory of ncclMemAlloc.
 void noteAllocation(void *memory, uint64_t bytes);
 void forgetAllocation(const void *memory);
 
-/// The memory in which [pointer, pointer + bytes) lies: of the communicator's windows, if all ranks' are asked for;
-/// else anything that is registered with it or allocated.
+/// Returns the memory that contains [pointer, pointer + bytes). If `ofAllRanks`, only the communicator's symmetric
+/// windows count; else all memory that is registered with it or allocated.
 std::optional<Registered> findRegistered(Comm comm, const void *pointer, uint64_t bytes, bool ofAllRanks);
-/// Whether it is still there.
+/// True if the memory is still registered.
 bool isRegistered(uint64_t id);
 
 } // namespace mscclc::nccl

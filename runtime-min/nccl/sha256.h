@@ -6,11 +6,12 @@
 
 namespace mscclc::nccl {
 
-/// SHA-256 (FIPS 180-4). Code of our own, as a library that is preloaded into any program is to need no others.
+/// SHA-256 (FIPS 180-4). It is implemented here, because a library that is preloaded into any program should not need
+/// other libraries.
 class Sha256 {
 public:
   void add(const void *data, size_t bytes);
-  /// 64 hexadecimal digits, in lower case. Nothing may be added after.
+  /// Returns 64 hexadecimal digits, in lower case. Nothing may be added afterwards.
   std::string digest();
 
 private:
@@ -21,7 +22,7 @@ private:
   uint64_t bytes_ = 0;
 };
 
-/// Of a file's content; empty if it cannot be read.
+/// Returns the digest of a file's content; empty if it cannot be read.
 std::string sha256OfFile(const std::string &path);
 
 } // namespace mscclc::nccl

@@ -21,12 +21,12 @@
 namespace mscclc::nccl {
 namespace {
 
-/// What a rank says of itself. All of it is told, so it holds no gaps.
+/// The description of a rank that it sends to all ranks. All bytes are sent, so it must not have padding.
 struct Card {
-  uint64_t process; ///< the same in one process alone
-  uint64_t host;    ///< the same where processes can meet at a socket and share memory
-  uint64_t kernels; ///< loadKernels
-  char meeting[40]; ///< rank 0's is taken
+  uint64_t process; ///< unique for each process
+  uint64_t host;    ///< equal for processes that can meet at a socket and share memory
+  uint64_t kernels; ///< digest of loadKernels
+  char meeting[40]; ///< name of the meeting point; rank 0's counts
 };
 static_assert(sizeof(Card) <= mostToTell, "a card can be told");
 
@@ -35,7 +35,7 @@ struct Table {
   std::map<Comm, std::shared_ptr<Member>> members;
   std::map<std::string, std::weak_ptr<Team>> teams; ///< by meeting
 };
-/// Never destroyed: what a program leaves is left to the end of the process.
+/// It is never destroyed: objects that a program leaves stay until the process ends.
 Table &table() {
   static Table *const instance = new Table;
   return *instance;
@@ -43,7 +43,7 @@ Table &table() {
 
 uint64_t hostDigest() {
   char name[256] = {}, network[256] = {};
-  const char *const named = std::getenv("NCCL_HOSTID"); // NCCL tells nodes apart by it
+  const char *const named = std::getenv("NCCL_HOSTID"); // NCCL uses it to distinguish nodes
   ::gethostname(name, sizeof(name) - 1);
   if (::readlink("/proc/self/ns/net", network, sizeof(network) - 1) < 0)
     network[0] = '\0';
@@ -57,7 +57,7 @@ uint64_t processKey() {
     std::random_device random;
     return uint64_t{random()} << 32 | random();
   }();
-  // A child of fork is another process.
+  // After a fork, the child is another process.
   return key ^ (static_cast<uint64_t>(::getpid()) * 0x9e3779b97f4a7c15u);
 }
 
@@ -71,7 +71,8 @@ Card cardOf(const Member &member) {
   return card;
 }
 
-/// Why ranks with these cards are NCCL's; else where the member's team is. All ranks have the same cards.
+/// Returns the reason why NCCL serves ranks with these cards. If kernels can serve them, returns an empty text and sets
+/// `result` to the place of the member's team. All ranks have the same cards.
 std::string place(const std::vector<Card> &cards, uint32_t rank, Team::Place &result) {
   for (const Card &card : cards)
     if (card.kernels != cards[0].kernels)
@@ -79,7 +80,7 @@ std::string place(const std::vector<Card> &cards, uint32_t rank, Team::Place &re
   const auto isOther = [&](const Card &card) { return card.host != cards[0].host; };
   const auto perNode = std::find_if(cards.begin(), cards.end(), isOther) - cards.begin();
   const char *const uneven = "the nodes do not have equally many ranks that follow each other";
-  std::vector<uint64_t> hosts; // of the nodes
+  std::vector<uint64_t> hosts; // one for each node
   for (size_t other = 0; other < cards.size(); ++other) {
     const size_t first = other - other % static_cast<size_t>(perNode);
     if (other == first)
@@ -92,7 +93,7 @@ std::string place(const std::vector<Card> &cards, uint32_t rank, Team::Place &re
     return uneven;
   result.ranksPerNode = static_cast<uint32_t>(perNode);
   const auto isHere = [&](const Card &card) { return card.process == cards[rank].process; };
-  // Whether ranks are in a row must be said alike by all of them, so it is asked for every process.
+  // All ranks must get the same answer to whether ranks are consecutive, so it is checked for every process.
   std::vector<uint64_t> processes;
   for (const Card &card : cards)
     if (processes.empty() || processes.back() != card.process)
@@ -144,7 +145,7 @@ std::shared_ptr<Member> memberOf(Comm comm) {
   }
   auto member = std::make_shared<Member>();
   int ranks = 0, rank = 0;
-  // One may be made in the background.
+  // A communicator may still be in the making, in the background.
   if (settled(comm, InProgress) != Success || real().commCount(comm, &ranks) != Success ||
       real().commUserRank(comm, &rank) != Success || real().commCuDevice(comm, &member->device) != Success ||
       ranks <= 0 || rank < 0 || rank >= ranks)

@@ -1,4 +1,4 @@
-// What this library knows of the real communicators. Their handles are the program's; here they are keys.
+// The data that this library keeps for each real communicator. The keys are the program's handles.
 #pragma once
 
 #include "member.h"
@@ -6,19 +6,20 @@
 
 namespace mscclc::nccl {
 
-/// The entry of a communicator, made when it is first asked for; null for what is no communicator.
+/// Returns the entry of a communicator, and makes it at the first call; null if `comm` is not a communicator.
 std::shared_ptr<Member> memberOf(Comm comm);
-/// Brings those that are not yet known together with the other ranks of their communicators. All ranks come here at the
-/// same call. Returns a Result; a member without a team is then NCCL's.
+/// Exchanges the cards of new members with the other ranks of their communicators. All ranks reach this at the same
+/// call. Returns a Result. NCCL serves a member that has no team afterwards.
 int meet(const std::vector<std::shared_ptr<Member>> &members);
-/// The member's team as it is at this moment, for any thread: an abort takes it away. Null: NCCL runs every call.
+/// Returns the member's current team, for any thread. An abort removes the team. Null: NCCL runs every call.
 std::shared_ptr<Team> teamOf(const Member &member);
-/// The communicator ends: takes its entry out; null if there is none.
+/// Removes the entry of a communicator that ends, and returns it; null if there is none.
 std::shared_ptr<Member> take(Comm comm);
-/// Makes what runs or waits for the member's communicator give up.
+/// Makes kernels that run, and calls that wait, for the member's communicator give up.
 void abortTeam(Member &member);
-/// Ends the member's part in its team. Collective over processes on several nodes, unless it was aborted.
+/// Ends the member's part in its team. Collective over processes if they are on several nodes, unless it was aborted.
 void leaveTeam(Member &member);
+/// Returns the failure of a communicator's kernels, if there is one.
 Failure failureOf(Comm comm);
 
 } // namespace mscclc::nccl

@@ -23,13 +23,14 @@ std::string ofRuntime(int32_t code) {
     return why;
 #define MSCCLC_CUDA(call) MSCCLC_TRY(ofCuda(call, #call))
 
-/// Refusals that depend on the kernel, the call and what the processes agreed on, so every process makes them.
+/// True for refusals that depend only on the kernel, the call and the agreement of the processes. Every process makes
+/// them.
 bool isShared(int32_t code) {
   return code == MSCCLC_ERROR_SIZE || code == MSCCLC_ERROR_KERNEL || code == MSCCLC_ERROR_THREADS ||
          code == MSCCLC_ERROR_NOT_RESIDENT;
 }
 
-/// Whether what a rank gives and what it gets lie in one another. `extent`: of the rank.
+/// True if a rank's input and output overlap. `extent` has the rank's sizes.
 bool buffersMeet(const Call &call, const Extent &extent) {
   const auto send = reinterpret_cast<uintptr_t>(call.send), recv = reinterpret_cast<uintptr_t>(call.recv);
   return send < recv + extent.output && recv < send + extent.input;
@@ -38,11 +39,11 @@ bool buffersMeet(const Call &call, const Extent &extent) {
 bool isDone(cudaEvent_t event) {
   const cudaError_t error = cudaEventQuery(event);
   if (error == cudaErrorNotReady)
-    cudaGetLastError(); // the program is not to find it
+    cudaGetLastError(); // removes the error, so that the program does not find it
   return error == cudaSuccess;
 }
 
-/// The capture that a stream takes part in; 0 if it does in none.
+/// Returns the capture in which a stream takes part; 0 if there is none.
 unsigned long long captureOf(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long id = 0;
@@ -66,7 +67,7 @@ void Team::join(Member &member) {
   members_[member.rank - place_.firstLocal] = &member;
 }
 
-/// handle_ is held.
+/// Changes the state, unless it is Aborted. The caller holds handle_.
 void Team::become(State next) {
   if (!is(State::Aborted))
     state_ = next;
@@ -85,7 +86,7 @@ void Team::leave(Member &member) {
   members_[member.rank - place_.firstLocal] = nullptr;
 }
 
-/// The windows go with the team, and the last call may still copy from them.
+/// Waits for the member's last call, which may still use the windows. The windows end with the team.
 void Team::awaitLast(Member &member) {
   if (!member.isPending)
     return;
@@ -95,7 +96,7 @@ void Team::awaitLast(Member &member) {
   member.isPending = false;
 }
 
-/// What the runtime has made of real communicators goes before any of them.
+/// Ends the runtime's communicator before the real communicators, because it was made on them.
 void Team::endOnNccl() {
   const Aside aside;
   MscclcCommunicator *made = nullptr;
@@ -110,7 +111,7 @@ void Team::endOnNccl() {
     return;
   mscclc_communicator_detach_nccl(made);
   const std::lock_guard<std::mutex> lock(handle_);
-  communicator_ = made; // its last member tries again
+  communicator_ = made; // the last member tries again
 }
 
 void Team::abort() {
@@ -124,16 +125,17 @@ void Team::abort() {
   changed_.notify_all();
   if (isFirst && isOnNccl())
     awaitAborted();
-  // NCCL's abort cleans up windows, and frees who waits for NCCL.
+  // NCCL's abort cleans up windows, and releases threads that wait for NCCL.
   const std::lock_guard<std::mutex> lock(handle_);
   if (communicator_ != nullptr)
     mscclc_communicator_detach_nccl(communicator_);
 }
 
-/// Kernels that give up end soon, but not after a call of NCCL's that waits for the abort of the real communicator.
+/// Waits for the kernels that give up. They end soon, unless they follow a call of NCCL that waits for the abort of the
+/// real communicator. So the wait is limited to a second.
 void Team::awaitAborted() {
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  if (!lock) // who holds it may wait for NCCL too
+  if (!lock) // the thread that holds it may also wait for NCCL
     return;
   const Aside aside;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
@@ -142,7 +144,7 @@ void Team::awaitAborted() {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
 }
 
-/// handle_ is held.
+/// Returns the failure of the runtime's communicator. The caller holds handle_.
 Failure Team::failureOfRuntime() const {
   const int32_t code =
       communicator_ == nullptr || is(State::Ended) ? int32_t{MSCCLC_OK} : mscclc_communicator_health(communicator_);
@@ -179,7 +181,7 @@ Outcome Team::run(const std::vector<std::pair<Member *, const Call *>> &calls, c
   return round_ != round ? outcome_ : Outcome{Outcome::Way::Failed, "the communicator was aborted"};
 }
 
-/// With the calls of all local ranks. Whatever is decided here, other processes decide alike.
+/// Launches after all local ranks have made their calls. Other processes make the same decisions.
 Outcome Team::launchAll(const Choice &choice) {
   const Aside aside;
   const Shape shape = shapeOfCall(0);
@@ -205,7 +207,7 @@ Outcome Team::launchAll(const Choice &choice) {
     return {Outcome::Way::Failed, "the communicator has ended on another rank",
             std::max<int>(failure().result, InternalError)};
   }
-  // Its result is lost, so the program has to hear of it.
+  // The result of the earlier call is lost, so the program must be informed.
   if (mscclc_communicator_health(communicator_) != MSCCLC_OK)
     return fails(std::string("an earlier call failed: ") + mscclc_last_error());
   auto found = instances_.find(choice.kernel);
@@ -241,7 +243,8 @@ Outcome Team::launch(const Prepared &prepared, const Choice &choice) {
     const std::string why = mscclc_last_error();
     mark();
     const bool isWell = mscclc_communicator_health(communicator_) == MSCCLC_OK;
-    // Refused before any rank began: on all of them, if all are here or have the same reason.
+    // It was refused before any rank began. That holds on all ranks, if all ranks are in this process or all have the
+    // same reason.
     if (isWell && (place_.locals == place_.ranks || isShared(code)))
       return {Outcome::Way::PassOn, why};
     return afterFailure(why, !isDirect || keepsInput());
@@ -267,7 +270,7 @@ std::string Team::placeData(const Prepared &prepared, const Choice &choice, Mscc
     const bool meet = buffersMeet(*one, extent);
     if (meet && (!inPlace || one->send != static_cast<const char *>(one->recv) + own))
       return "";
-    inputs.push_back(meet ? one->recv : one->send); // within the output it lies elsewhere on each rank
+    inputs.push_back(meet ? one->recv : one->send); // an input within the output has a different offset on each rank
     outputs.push_back(one->recv);
   }
   const std::optional<Spot> from = locate(members_, inputs, extent.input),
@@ -292,7 +295,7 @@ std::string Team::placeData(const Prepared &prepared, const Choice &choice, Mscc
   return "";
 }
 
-/// Whether the inputs of the calls lie apart from what a launch writes.
+/// True if a launch does not overwrite the inputs of the calls.
 bool Team::keepsInput() const {
   const Extent extent = *extentOf(shapeOfCall(0), 0);
   return std::none_of(calls_.begin(), calls_.end(), [&](const Call *call) { return buffersMeet(*call, extent); });
@@ -302,8 +305,8 @@ Shape Team::shapeOfCall(uint32_t localIndex) const {
   return shapeOf(*calls_[localIndex], place_.ranks, place_.ranksPerNode);
 }
 
-/// This call's launch has failed, and none of its results is copied. Where all ranks are here and no earlier call was
-/// lost with it, everything begins anew and NCCL has the call. Else other processes may have launched it.
+/// Handles a failed launch. None of its results was copied. If all ranks are in this process and no earlier call was
+/// lost, resets everything and lets NCCL run the call. Otherwise other processes may have launched it.
 Outcome Team::afterFailure(const std::string &why, bool keepsInput) {
   if (!keepsInput || place_.locals != place_.ranks || is(State::Aborted) || capturing() || earlierRuns_)
     return fails(why);
@@ -316,7 +319,7 @@ Outcome Team::afterFailure(const std::string &why, bool keepsInput) {
   return {Outcome::Way::PassOn, why};
 }
 
-/// For good: the error stays until the program aborts the communicator.
+/// Records a permanent failure. It stays until the program aborts the communicator.
 Outcome Team::fails(const std::string &why) {
   const std::lock_guard<std::mutex> lock(handle_);
   if (lost_.result == Success)
@@ -332,8 +335,8 @@ bool Team::capturing() const {
   return false;
 }
 
-/// After the last call of the member, on whatever stream that was. Handles of streams do not tell: they are used
-/// again, and cudaStreamPerThread is another one in each thread.
+/// Orders a call after the member's last call, on any stream. Stream handles cannot identify the stream of the last
+/// call: they are reused, and cudaStreamPerThread is a different stream in each thread.
 std::string Team::order(Member &member, cudaStream_t stream) {
   const unsigned long long capture = captureOf(stream);
   if (capture == 0) {
@@ -344,7 +347,7 @@ std::string Team::order(Member &member, cudaStream_t stream) {
       MSCCLC_CUDA(cudaStreamWaitEvent(stream, member.done, 0));
     return "";
   }
-  // Within one graph: an event that is recorded in the capture.
+  // Within one graph, an event in the capture orders the streams.
   if (capture == member.lastCapture && stream != member.lastCaptured) {
     cudaEvent_t event = nullptr;
     MSCCLC_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -368,7 +371,7 @@ std::string Team::orderAll() {
   return "";
 }
 
-/// What the kernel copies to the window and from it.
+/// Returns the copies that the kernel itself makes, to the window and from it.
 MscclcStaging Team::stagingOf(uint32_t localIndex) const {
   const Call &call = *calls_[localIndex];
   const Shape shape = shapeOfCall(localIndex);
@@ -378,7 +381,7 @@ MscclcStaging Team::stagingOf(uint32_t localIndex) const {
   staging.output = extent.output == 0 ? nullptr : call.recv;
   staging.input_bytes = extent.input;
   staging.output_bytes = extent.output;
-  staging.keeps_input = place_.locals == place_.ranks ? 1 : 0; // NCCL may have the call after a failure
+  staging.keeps_input = place_.locals == place_.ranks ? 1 : 0; // NCCL may run the call after a failure
   if (shape.op == Avg) {
     staging.scaling = MSCCLC_AVERAGE;
   } else if (shape.op == PreMulSum) {
@@ -389,7 +392,7 @@ MscclcStaging Team::stagingOf(uint32_t localIndex) const {
   return staging;
 }
 
-/// What comes next uses the window after this.
+/// Marks the end of this call. The next call uses the window after it.
 std::string Team::mark() {
   for (uint32_t i = 0; i < place_.locals; ++i) {
     Member &member = *members_[i];
@@ -402,7 +405,7 @@ std::string Team::mark() {
   return "";
 }
 
-/// The first reason that any rank has; empty if none has one.
+/// Returns the first reason of any rank; empty if no rank has one.
 std::string Team::agree(const std::string &why) {
   std::string text = why.substr(0, mostToTell - 1);
   text.resize(mostToTell, '\0');

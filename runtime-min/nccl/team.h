@@ -1,4 +1,4 @@
-// The ranks of a communicator that are in this process, with a communicator of the runtime beside the real one.
+// The ranks of a communicator in this process, with a communicator of the runtime beside the real one.
 #pragma once
 
 #include "direct.h"
@@ -12,28 +12,29 @@
 
 namespace mscclc::nccl {
 
-/// How a call ended.
+/// The end of a call.
 struct Outcome {
   enum class Way {
     Ours,   ///< a kernel runs it
-    PassOn, ///< the real NCCL is to run it: on all ranks, as all came to the same
-    Failed  ///< nobody runs it: ranks of other processes may have started, so NCCL cannot either
+    PassOn, ///< the real NCCL must run it, on all ranks; all have decided the same
+    Failed  ///< it cannot run: ranks of other processes may have started it, so NCCL cannot run it either
   } way = Way::PassOn;
   std::string why;
-  int result = InternalError; ///< for the program, where the call failed
+  int result = InternalError; ///< result for the program, if the call failed
 };
 
-/// A launch of ours that failed in a way that the program must hear of.
+/// A failed launch that the program must be informed of.
 struct Failure {
-  int result = Success; ///< if there is none
+  int result = Success; ///< Success: there is no failure
   std::string why;
 };
 
+/// The local ranks of a communicator. They make their calls together.
 class Team {
 public:
-  /// Where the ranks of a team are in relation to this process.
+  /// The place of a team's ranks in relation to this process.
   struct Place {
-    std::string meeting; ///< the same on all ranks, and of this team alone
+    std::string meeting; ///< the same on all ranks, and unique to this team
     uint32_t ranks = 0;
     uint32_t ranksPerNode = 0;
     uint32_t firstLocal = 0;
@@ -46,16 +47,17 @@ public:
   Team &operator=(const Team &) = delete;
 
   void join(Member &member);
-  /// A member's communicator ends. The last one takes the team down; where the team uses the real communicators, the
-  /// first one does, which is collective over processes. After an abort: once the real communicator has ended.
+  /// Ends a member's part when its communicator ends. The last member ends the team. If the team uses the real
+  /// communicators, the first member ends it, which is collective over processes. After an abort it must be called
+  /// after the real communicator has ended.
   void leave(Member &member);
-  /// Makes kernels that run, and calls that wait, give up; the real communicator may end then. Waits for a second at
-  /// most. From any thread.
+  /// Makes kernels that run, and calls that wait, give up, so that the real communicator can end. Waits for at most a
+  /// second. From any thread.
   void abort();
   Failure failure();
 
-  /// Runs a call of each of these members, which are in this process. Waits until the members of other threads have
-  /// come with theirs; the last one launches for all.
+  /// Runs a call of each of these members, which are in this process. Waits until other threads have made the calls of
+  /// the other members. The last one launches for all.
   Outcome run(const std::vector<std::pair<Member *, const Call *>> &calls, const Choice &choice);
 
 private:
@@ -92,32 +94,33 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Member *> members_;   ///< by local index
-  std::vector<const Call *> calls_; ///< of the round, by local index
+  std::vector<const Call *> calls_; ///< the calls of this round, by local index
   uint32_t arrived_ = 0;
   uint64_t round_ = 0;
-  Outcome outcome_; ///< of the last round
+  Outcome outcome_; ///< result of the last round
 
-  /// New → Open or Refused. Open → Refused, Failed or Ended. Failed → Ended. Any → Aborted, which lasts.
+  /// Transitions: New → Open or Refused. Open → Refused, Failed or Ended. Failed → Ended. Any → Aborted, which is
+  /// final.
   enum class State {
-    New,     ///< no call has come
+    New,     ///< there was no call yet
     Open,    ///< kernels run
-    Refused, ///< NCCL has all calls: refused_
-    Failed,  ///< a call was lost: lost_
+    Refused, ///< NCCL runs all calls; refused_ has the reason
+    Failed,  ///< a call was lost; lost_ has the failure
     Ended,   ///< the communicator of the runtime has ended, before the real ones
-    Aborted  ///< by the program
+    Aborted  ///< the program aborted it
   };
   bool is(State state) const { return state_ == state; }
   void become(State next);
 
-  std::atomic<State> state_{State::New}; ///< whoever changes it holds handle_
+  std::atomic<State> state_{State::New}; ///< changed only with handle_ held
   std::string refused_;
-  std::mutex handle_; ///< for communicator_ without the other lock; whoever changes it holds both
+  std::mutex handle_; ///< protects communicator_ for readers without mutex_; writers hold both
   MscclcCommunicator *communicator_ = nullptr;
   std::vector<MscclcBuffer *> windows_; ///< kernels share them, as calls follow each other
   OwnMemory own_;
   std::map<const MscclcKernel *, Prepared> instances_;
-  bool earlierRuns_ = false; ///< an earlier call was not done when the round began
-  Failure lost_;             ///< the first; whoever changes it holds handle_
+  bool earlierRuns_ = false; ///< an earlier call was still running when the round began
+  Failure lost_;             ///< the first failure; changed only with handle_ held
 };
 
 } // namespace mscclc::nccl
