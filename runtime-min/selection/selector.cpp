@@ -1,4 +1,4 @@
-// Picks a kernel for a call: which fit, and which of them is best.
+// Picks a kernel for a call: finds those that fit, and takes the best of them.
 #include "kernels/kernel_facts.h"
 #include "kernels/registry.h"
 
@@ -30,7 +30,7 @@ Tags splitTags(const char *text) {
   }
 }
 
-/// Tags a kernel has by itself.
+/// Returns the tags of a kernel: those of its program, and those that follow from its properties.
 Tags tagsOf(const MscclcKernel &kernel) {
   const std::pair<uint32_t, const char *> known[] = {{MSCCLC_USES_PACKETS, "packets"},
                                                      {MSCCLC_NEEDS_PORT, "port"},
