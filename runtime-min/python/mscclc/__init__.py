@@ -17,7 +17,7 @@ from .query import Query
 from .selector import Selector, register, set_selector
 from .tool import Estimate, Plan, compile, estimate, verify
 
-#: The version of this package; that of the runtime is runtime_version().
+#: The version of this package. runtime_version() returns that of the runtime.
 __version__ = "0.1.0"
 
 __all__ = [
@@ -50,5 +50,5 @@ __all__ = [
 
 
 def runtime_version() -> str:
-    """The version of the runtime that is loaded: "0.1.0". Raises LibraryError."""
+    """Returns the version of the loaded runtime, such as "0.1.0". Raises LibraryError."""
     return str(runtime().mscclc_runtime_version(), "ascii")

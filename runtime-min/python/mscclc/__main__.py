@@ -22,7 +22,7 @@ def _size(text: str) -> int:
 
 
 def _sizes(text: str) -> list[int]:
-    """ "1K..1M": each twice the one before; "1K,64K": these."""
+    """Parses "1K..1M" (each size is twice the one before) or "1K,64K" (a list)."""
     first, dots, last = text.partition("..")
     if not dots:
         return [_size(part) for part in text.split(",")]

@@ -1,4 +1,4 @@
-"""The C interface of the runtime (runtime.h and runtime_abi.h), by ctypes. A test compares layouts with the headers."""
+"""The C interface of the runtime (runtime.h and runtime_abi.h) in ctypes. A test compares layouts with the headers."""
 from __future__ import annotations
 
 import ctypes
@@ -13,7 +13,7 @@ DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "int32": 3, "uint32": 4, "u
           "uint64": 8, "int8": 9, "float8_e4m3fn": 10, "float8_e5m2": 11}
 DTYPE_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4, "uint32": 4, "uint8": 1, "float64": 8, "int64": 8,
                "uint64": 8, "int8": 1, "float8_e4m3fn": 1, "float8_e5m2": 1}
-# The names in lists of kernels, and on the command line.
+# The names in lists of kernels and on the command line.
 SHORT_NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "i32": "int32", "u32": "uint32", "u8": "uint8",
                "f64": "float64", "i64": "int64", "u64": "uint64", "i8": "int8", "f8e4m3": "float8_e4m3fn",
                "f8e5m2": "float8_e5m2"}
@@ -22,13 +22,13 @@ SCALINGS = {"none": 0, "input": 1, "average": 2}
 PLATFORMS = {"auto": 0, "cuda": 1, "host": 2}
 ERROR_NO_KERNEL, ERROR_RENDEZVOUS = 102, 106
 IN_PLACE, ONE_START, ROOTED = 1, 64, 128
-# Flags of kernels that are tags: what the runtime's selector calls them.
+# The names that the runtime's selector gives to flags of kernels: their tags.
 TAGS = {2: "packets", 4: "double-scratch", 8: "port", 16: "multicast", 32: "baked"}
 ON_HOST = 0xFFFFFFFF
 NO_LIMIT = 2**64 - 1
 
 
-# Structures that the runtime fills in end with room for members of later versions, which then keep their defaults.
+# Structures that the runtime fills in end with space for members of later versions. These keep their defaults.
 _LATER = ("later", ctypes.c_uint8 * 256)
 
 
@@ -39,7 +39,7 @@ class Variant(ctypes.Structure):
 
 
 class KernelStruct(ctypes.Structure):
-    """The beginning of MscclcKernel. The runtime has refused kernels of another version before they come here."""
+    """The beginning of MscclcKernel. The runtime has already refused kernels of another version."""
 
     _fields_ = [("abi_magic", c_uint32), ("abi_version", c_uint32), ("name", c_char_p), ("collective", c_char_p),
                 ("tool", c_char_p), ("source", c_char_p), ("switches", c_char_p), ("tags", c_char_p),
@@ -165,7 +165,7 @@ _lock = threading.Lock()
 
 
 def runtime() -> ctypes.CDLL:
-    """The library of the runtime; its calls raise CallError. It is loaded by the first call, and stays. Raises
+    """Returns the library of the runtime. Its calls raise CallError. The first call loads it permanently. Raises
     LibraryError."""
     global _library
     with _lock:

@@ -1,5 +1,5 @@
-"""Memory of arrays of others: NumPy's, PyTorch's, CuPy's, … by __cuda_array_interface__, __array_interface__ or
-DLPack."""
+"""The memory of arrays of other packages, such as NumPy, PyTorch and CuPy. It is found by __cuda_array_interface__,
+__array_interface__ or DLPack."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _BY_TYPESTR = {
     "<u8": "uint64",
     "|i1": "int8",
 }
-# The interface has no codes for these: ml_dtypes calls them by name.
+# The array interfaces have no codes for these types. ml_dtypes identifies them by name.
 _NAMED = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
-# DLPack: its code of a kind of number, and bits.
+# (DLPack's type code, bits) → name.
 _BY_DLPACK = {
     (2, 32): "float32",
     (2, 16): "float16",
@@ -43,7 +43,7 @@ _DLPACK_ON_HOST = (1, 3)  # plain and pinned host memory
 
 @dataclass(frozen=True)
 class Memory:
-    """Where an array lies. `dtype` is a name as in mscclc.DTYPES; `owner` keeps the memory alive."""
+    """The memory of an array. `dtype` is a name of mscclc.DTYPES. `owner` keeps the memory alive."""
 
     address: int
     bytes: int
@@ -53,7 +53,8 @@ class Memory:
 
 
 def _is_packed(shape: tuple[int, ...], strides: "tuple[int, ...] | None", step: int) -> bool:
-    """Whether elements lie one after the other, in the order of C; `step` is the stride of the last dimension."""
+    """True if the elements are contiguous in C order. `step` is the stride of the last dimension, in the unit of
+    `strides`."""
     if strides is None or math.prod(shape) == 0:
         return True
     for extent, stride in zip(reversed(shape), reversed(strides)):
@@ -103,7 +104,7 @@ _get_pointer.restype, _get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object
 
 
 def _from_dlpack(array: Any) -> Memory:
-    # The capsule is not consumed: it lets go of the memory when it is collected itself.
+    # The capsule is not consumed. It releases the memory when Python collects it.
     capsule = array.__dlpack__()
     tensor = _DLTensor.from_address(_get_pointer(capsule, b"dltensor"))
     dtype = _BY_DLPACK.get((tensor.dtype.code, tensor.dtype.bits)) if tensor.dtype.lanes == 1 else None
@@ -120,10 +121,11 @@ def _from_dlpack(array: Any) -> Memory:
 
 
 def memory_of(array: Any) -> Memory:
-    """The memory of an array. Raises TypeError for what is no array or has elements of another type, ValueError for
-    memory that is read-only or not contiguous."""
+    """Returns the memory of an array. Raises TypeError if `array` is not an array or has another element type. Raises
+    ValueError if the memory is read-only or not contiguous."""
     interface = getattr(array, "__cuda_array_interface__", None)
-    # There is no code for PyTorch's bfloat16 and floats of 8 bits there: "bytes of anything". DLPack has codes for them.
+    # That interface has no codes for PyTorch's bfloat16 and 8-bit floats, and calls them raw bytes. DLPack has codes
+    # for them.
     if interface is not None and interface["typestr"][1:2] == "V" and hasattr(array, "__dlpack__"):
         return _from_dlpack(array)
     if interface is not None:

@@ -19,12 +19,13 @@ def _milliseconds(seconds: float | None, default: int) -> int:
     return default if seconds is None else max(1, int(seconds * 1000))
 
 
-#: Gives every process's bytes, in the order of the processes, for those of this one; all are of one length.
+#: Exchanges bytes between processes: takes those of this process, and returns those of all, in the order of the
+#: processes. All have the same length.
 Allgather = Callable[[bytes], Sequence[bytes]]
 
 
 class _Meeting:
-    """An exchange of the caller's as the runtime calls it. `raised` is what the exchange raised."""
+    """The caller's exchange in the form that the runtime calls. `raised` is the exception that the exchange raised."""
 
     def __init__(self, exchange: Allgather, process: int, processes: int):
         self.exchange, self.process, self.processes = exchange, process, processes
@@ -46,12 +47,12 @@ class _Meeting:
 
 
 class Buffer:
-    """Memory of one size on every rank. Ends with its communicator, or by `release`."""
+    """Memory of the same size on every rank. It ends with its communicator, or by `release`."""
 
     def __init__(self, communicator: "Communicator", handle: ctypes.c_void_p, bytes: int, dtype: "str | None" = None):
         self.communicator = communicator
         self.bytes = bytes
-        #: The element type of the arrays that it was adopted from; None of one that was allocated.
+        #: The element type of the arrays from which it was adopted; None if it was allocated.
         self.dtype = dtype
         self._handle: ctypes.c_void_p | None = handle
 
@@ -62,20 +63,20 @@ class Buffer:
         return self._handle
 
     def address(self, rank: int) -> int:
-        """Where the part of a local rank begins. Raises ValueError for a rank of another process."""
+        """Returns the address of a local rank's part. Raises ValueError for a rank of another process."""
         found = abi.runtime().mscclc_buffer_address(self.handle, rank)
         if not found:
             raise ValueError(f"rank {rank} is not in this process")
         return int(found)
 
     def write(self, rank: int, array: Any, offset: int = 0) -> None:
-        """Copies an array of the host to a local rank's part, `offset` bytes from its beginning."""
+        """Copies a host array to a local rank's part, to `offset` bytes from its beginning."""
         memory = self._host_memory(array)
         with self.communicator.lock:
             abi.runtime().mscclc_buffer_write(self.handle, rank, offset, memory.address, memory.bytes)
 
     def read(self, rank: int, array: Any, offset: int = 0) -> None:
-        """Copies from a local rank's part into an array of the host. Does not wait for launches."""
+        """Copies from a local rank's part into a host array. Does not wait for launches."""
         memory = self._host_memory(array)
         with self.communicator.lock:
             abi.runtime().mscclc_buffer_read(self.handle, rank, offset, memory.address, memory.bytes)
@@ -88,8 +89,8 @@ class Buffer:
         return memory
 
     def release(self) -> None:
-        """Collective, waits for the launches. A second call does nothing. While a CUDA graph keeps the buffer it
-        raises CallError MSCCLC_ERROR_IN_GRAPH, and can be called again."""
+        """Waits for the launches, and releases the buffer. A second call does nothing. If a CUDA graph keeps the
+        buffer, raises CallError MSCCLC_ERROR_IN_GRAPH, and can be called again. Collective."""
         if self._handle is not None and not self.communicator.closed:
             with self.communicator.lock:
                 handle = self._handle
@@ -141,10 +142,10 @@ class Communicator:
         unchained: bool = False,
     ):
         self._handle: ctypes.c_void_p | None = None
-        #: Held during calls of the runtime: a communicator is used by one thread at a time.
+        #: Held during calls of the runtime, because only one thread at a time may use a communicator.
         self.lock = threading.RLock()
-        #: The memory of adopted arrays, by the handle of their buffer: it stays alive until the buffer is released or
-        #: the communicator closed, also where nobody has the Buffer any more.
+        #: The memory of adopted arrays, by the handle of their buffer. It stays alive until the buffer is released or
+        #: the communicator is closed, even if nothing refers to the Buffer any more.
         self.adopted: dict[int | None, list[Memory]] = {}
         self._instances: dict[int, tuple[ctypes.c_void_p, int]] = {}
         runtime, options = abi.runtime(), abi.CommunicatorOptions()
@@ -194,8 +195,8 @@ class Communicator:
 
     @classmethod
     def from_torch(cls, group: Any = None, **options: Any) -> "Communicator":
-        """One of the ranks of a torch.distributed group, the world by default, one rank in each process; `options` are
-        the other arguments of Communicator. On CUDA it takes the current device. Collective."""
+        """Makes a communicator of the ranks of a torch.distributed group (default: the world), one rank in each
+        process. `options` are the other arguments of Communicator. On CUDA it uses the current device. Collective."""
         import torch
         import torch.distributed as dist
 
@@ -212,10 +213,10 @@ class Communicator:
 
     @classmethod
     def from_nccl(cls, comms: Sequence[int], *, library: int = 0, **options: Any) -> "Communicator":
-        """One on NCCL's communicators, which outlive it: the ncclComm_t of each local rank, as a number; the ranks
-        follow each other. Processes meet, and share memory, by NCCL, 2.28.9 or newer. `library` is dlopen's handle of
-        that NCCL; by default the one that is loaded. `options` are the platform, the timeouts and `unchained` of
-        Communicator. Collective."""
+        """Makes a communicator on NCCL's communicators, which must live longer. `comms` has the ncclComm_t of each
+        local rank, as a number. Their ranks are consecutive. Processes meet and share memory by NCCL, 2.28.9 or
+        newer. `library` is a handle of dlopen for that NCCL; by default the NCCL that is loaded. `options` are the
+        platform, the timeouts and `unchained` of Communicator. Collective."""
         if len(comms) == 0 or not all(comms):
             raise ValueError(f"{len(comms)} communicators of NCCL, of these {sum(not one for one in comms)} null")
         return cls(len(comms), local_ranks=len(comms), nccl=comms, nccl_library=library, **options)
@@ -226,7 +227,7 @@ class Communicator:
 
     @property
     def handle(self) -> ctypes.c_void_p:
-        """The MscclcCommunicator *."""
+        """Returns the MscclcCommunicator *."""
         if self._handle is None:
             raise ValueError("the communicator is closed")
         return self._handle
@@ -234,16 +235,16 @@ class Communicator:
     # ------------------------------------------------------------------------------------------------------- memory
 
     def allocate(self, bytes: int) -> Buffer:
-        """Memory on every rank, zeroed. Collective."""
+        """Allocates memory on every rank, filled with zeros. Collective."""
         made = ctypes.c_void_p()
         with self.lock:
             abi.runtime().mscclc_buffer_allocate(self.handle, bytes, ctypes.byref(made))
         return Buffer(self, made, bytes)
 
     def adopt(self, arrays: Sequence[Any]) -> Buffer:
-        """Takes in arrays, one for each local rank, of one size and element type; they stay alive until the buffer
-        is released or the communicator closed. Collective. Arrays of the host can be adopted where all ranks are in one
-        process."""
+        """Makes a buffer of arrays, one for each local rank, of the same size and element type. They stay alive until
+        the buffer is released or the communicator is closed. Host arrays can be adopted only if all ranks are in one
+        process. Collective."""
         memories = self._memories(arrays)
         pointers = (ctypes.c_void_p * len(memories))(*[memory.address for memory in memories])
         made = ctypes.c_void_p()
@@ -275,13 +276,13 @@ class Communicator:
     # ----------------------------------------------------------------------------------------------------- launches
 
     def holds(self, kernel: Kernel, max_bytes: int) -> bool:
-        """Whether the kernel is loaded for messages of `max_bytes`."""
+        """True if the kernel is loaded for messages of `max_bytes` bytes."""
         known = self._instances.get(ctypes.addressof(kernel.pointer.contents))
         return known is not None and known[1] >= max_bytes
 
     def prepare(self, kernel: Kernel, max_bytes: int) -> ctypes.c_void_p:
-        """Loads a kernel for messages of up to `max_bytes`. Collective, unless it is loaded for as many already.
-        `launch` calls it; a call ahead says how much will be needed at most."""
+        """Loads a kernel for messages of up to `max_bytes` bytes. `launch` calls it; an earlier call announces the
+        largest message. Collective, unless the kernel is already loaded for this size."""
         key = ctypes.addressof(kernel.pointer.contents)
         with self.lock:
             known = self._instances.get(key)
@@ -352,7 +353,7 @@ class Communicator:
         source: Sequence[int] | None,
         averages: bool,
     ) -> "ctypes.Array[abi.Staging]":
-        """What the kernel copies: the input from `source`, or all to where it lies already, to be scaled there."""
+        """Returns the kernel's own copies: the input from `source`, or the input in place if it has to be scaled."""
         staging = (abi.Staging * len(self.local_ranks))()
         input_step, output_step = kernel.steps(call.message_bytes)
         for index, rank in enumerate(self.local_ranks):
@@ -393,7 +394,7 @@ class Communicator:
                 Query(name, self.ranks, inputs[0].dtype, op, output is None, message, root, tuple(tags))
             )
         self._check_sizes(kernel, message, inputs[0].bytes, None if output is None else outputs[0].bytes)
-        # The kernel divides the input before it adds, and that of the caller stays as it is.
+        # The kernel divides the input before it adds. The caller's input must not change.
         keeps = op == "avg" and output is not None and self._adopts
         if keeps:
             given = self.allocate(inputs[0].bytes)
@@ -404,7 +405,8 @@ class Communicator:
             if output is not None:
                 made = self.adopt(output) if self._adopts else self._staged(outputs)
             if not self.on_host:
-                # The arrays may be under way on streams of the caller's, for which the communicator's own do not wait.
+                # Work on the arrays may still be in flight on the caller's streams, and the communicator's streams do
+                # not wait for those.
                 device = abi.runtime().mscclc_communicator_device
                 devices.synchronize(device(self.handle, index) for index in range(len(inputs)))
             source = [memory.address for memory in inputs] if keeps else None
@@ -420,8 +422,8 @@ class Communicator:
 
     @property
     def _adopts(self) -> bool:
-        """Whether arrays can be adopted: memory of the host is shared between processes, or by NCCL, only where it is
-        allocated here."""
+        """True if arrays can be adopted. On the host with several processes, and on NCCL, only memory that is
+        allocated here can be shared."""
         return not self.on_host or (len(self.local_ranks) == self.ranks and not self._by_nccl)
 
     def _staged(self, memories: list[Memory]) -> Buffer:
@@ -451,12 +453,12 @@ class Communicator:
     # ------------------------------------------------------------------------------------------------ life and health
 
     def synchronize(self) -> None:
-        """Waits until the launches so far are done; raises the reason if the communicator failed."""
+        """Waits until all launches so far are done. If the communicator failed, raises the reason."""
         with self.lock:
             abi.runtime().mscclc_communicator_synchronize(self.handle)
 
     def barrier(self) -> None:
-        """Waits until every process has come here, not for their launches. Collective."""
+        """Waits until every process has called it, but not for their launches. Collective."""
         with self.lock:
             abi.runtime().mscclc_communicator_barrier(self.handle)
 
@@ -478,17 +480,18 @@ class Communicator:
         abi.runtime().mscclc_communicator_abort(self.handle, reason.encode())
 
     def reset(self) -> None:
-        """After an abort or a time-out: makes the communicator as new. Collective."""
+        """Makes a communicator usable again after an abort or a time-out. Collective."""
         with self.lock:
             abi.runtime().mscclc_communicator_reset(self.handle)
 
     def stream(self, rank: int) -> int:
-        """The communicator's own stream of a local rank, as a number."""
+        """Returns the communicator's own stream of a local rank, as a number."""
         return abi.runtime().mscclc_communicator_stream(self.handle, rank) or 0
 
     def close(self) -> None:
-        """Waits for the launches, frees what was made from the communicator. Collective. A second call does nothing.
-        While a CUDA graph keeps a launch it raises CallError MSCCLC_ERROR_IN_GRAPH, and can be called again."""
+        """Waits for the launches, and frees everything that was made from the communicator. A second call does
+        nothing. If a CUDA graph keeps a launch, raises CallError MSCCLC_ERROR_IN_GRAPH, and can be called again.
+        Collective."""
         with self.lock:
             if self._handle is not None:
                 try:

@@ -1,4 +1,4 @@
-"""CUDA devices, by the driver: what the interface of the runtime has no call for."""
+"""CUDA devices, used through the driver for functions that the interface of the runtime does not have."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _driver() -> Any:
 
 
 def synchronize(numbers: Iterable[int]) -> None:
-    """Waits until the devices of these numbers are done with all that was given to them, by whatever stream. Raises
-    LibraryError without a driver, Error if work on a device failed."""
+    """Waits until the devices with these numbers have finished all work, on any stream. Raises LibraryError if there
+    is no driver, and Error if work on a device failed."""
     driver = _driver()
     driver.cuInit(0)
     for number in sorted(set(numbers)):

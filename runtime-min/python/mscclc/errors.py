@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions."""
+"""The exceptions of this package."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 
 
 class Error(Exception):
-    """What this package raises derives from it."""
+    """The base class of all exceptions of this package."""
 
 
 class ToolError(Error):
-    """The tool mscclc is not there, or was called wrongly, or failed by a fault of its own."""
+    """The tool mscclc is missing, was called with wrong arguments, or failed by its own fault."""
 
 
 class BuildError(Error):
-    """The C++ compiler or nvcc, which makes a library of a kernel, is not there or failed."""
+    """The C++ compiler or nvcc, which makes a library of a kernel, is missing or failed."""
 
 
 class LibraryError(Error):
-    """The runtime, or a library of kernels, is not there or cannot be loaded."""
+    """The runtime, or a library of kernels, is missing or cannot be loaded."""
 
 
 class CallError(Error):
@@ -32,12 +32,13 @@ class CallError(Error):
 
 
 class NoKernelError(CallError):
-    """Nothing that is registered fits a call; the text says why each kernel does not."""
+    """No registered kernel fits a call. The text gives the reason for each kernel."""
 
 
 @dataclass
 class Diagnostic:
-    """What the tool says of a place in a source. `line` and `column` count from 1; 0: the message is about the file."""
+    """A message of the tool about a place in a source. `line` and `column` count from 1; 0: the message is about the
+    file."""
 
     file: str
     line: int
@@ -52,7 +53,8 @@ class Diagnostic:
 
 
 class CompileError(Error):
-    """The program is wrong, or not proven. `diagnostics` are its errors; `output` is all that the tool printed."""
+    """The program is wrong, or not proven. `diagnostics` has its errors; `output` is everything that the tool
+    printed."""
 
     def __init__(self, diagnostics: list[Diagnostic], output: str):
         super().__init__(output.strip())
@@ -66,7 +68,7 @@ _PLACE = re.compile(
 
 
 def parse_diagnostics(output: str) -> list[Diagnostic]:
-    """Errors and warnings of the tool's output, each with the notes that follow it."""
+    """Returns the errors and warnings in the tool's output, each with the notes that follow it."""
     found: list[Diagnostic] = []
     for line in output.splitlines():
         match = _PLACE.match(line)

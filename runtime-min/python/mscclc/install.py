@@ -26,7 +26,7 @@ _ADVICE = (
 
 
 def prefixes() -> Iterator[pathlib.Path]:
-    """Trees, in the order in which they are looked at."""
+    """Yields the trees, in the order of the search."""
     named = os.environ.get("MSCCLC_PREFIX")
     if named:
         yield pathlib.Path(named)
@@ -42,7 +42,7 @@ def prefixes() -> Iterator[pathlib.Path]:
 
 
 def _sources(build: pathlib.Path) -> pathlib.Path | None:
-    """The checkout that a build folder is of; None: it is none."""
+    """Returns the checkout of a build folder; None if `build` is not a build folder."""
     try:
         cache = (build / "CMakeCache.txt").read_text(errors="replace")
     except OSError:
@@ -52,7 +52,8 @@ def _sources(build: pathlib.Path) -> pathlib.Path | None:
 
 
 def _find(variable: str, what: str, patterns: tuple[str, ...], error: type[Error]) -> pathlib.Path:
-    """`patterns` are looked for in each tree, those that begin with a dot in the sources of a build folder."""
+    """Finds a file by `patterns` in each tree. Patterns that begin with a dot are searched in the sources of a build
+    folder."""
     named = os.environ.get(variable)
     if named:
         if not pathlib.Path(named).exists():
@@ -68,12 +69,12 @@ def _find(variable: str, what: str, patterns: tuple[str, ...], error: type[Error
 
 
 def tool() -> pathlib.Path:
-    """The compiler mscclc. Raises ToolError."""
+    """Returns the compiler mscclc. Raises ToolError."""
     return _find("MSCCLC_TOOL", "the tool mscclc", ("bin/mscclc", "compiler/mscclc"), ToolError)
 
 
 def runtime_library() -> pathlib.Path:
-    """The library of the runtime. Raises LibraryError."""
+    """Returns the library of the runtime. Raises LibraryError."""
     name = "libmscclc_runtime.so.?"
     return _find(
         "MSCCLC_RUNTIME",
@@ -84,13 +85,13 @@ def runtime_library() -> pathlib.Path:
 
 
 def nccl_library() -> pathlib.Path:
-    """The library in NCCL's place, for LD_PRELOAD. Raises LibraryError: a build without CUDA has none."""
+    """Returns the library in NCCL's place, for LD_PRELOAD. Raises LibraryError, also if the build has no CUDA."""
     patterns = ("lib*/**/libmscclc_nccl.so", "runtime-min/nccl/libmscclc_nccl.so")
     return _find("MSCCLC_NCCL", "the library in NCCL's place, libmscclc_nccl.so,", patterns, LibraryError)
 
 
 def include_folder() -> pathlib.Path:
-    """The folder that <mscclc/device.cuh> is in. Raises LibraryError."""
+    """Returns the folder that contains <mscclc/device.cuh>. Raises LibraryError."""
     header = "include/mscclc/device.cuh"
     found = _find("MSCCLC_INCLUDE", "the header <mscclc/device.cuh>", (header, f"./runtime-min/{header}"), LibraryError)
     return found if found.is_dir() else found.parent.parent

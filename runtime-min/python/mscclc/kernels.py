@@ -1,4 +1,4 @@
-"""Kernels: baked by the tool, compiled to libraries in a folder of their own, loaded into the runtime."""
+"""Kernels. The tool emits them, a compiler makes libraries of them in a cache folder, and the runtime loads these."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .tool import Params, Path, Plan, Program, run_tool
 
 
 def cache_folder() -> pathlib.Path:
-    """Where libraries of kernels lie, named by what they were made of: MSCCLC_CACHE, or `mscclc` in the user's folder
-    of caches. It may be removed whenever no program that loads from it runs."""
+    """Returns the folder for libraries of kernels: MSCCLC_CACHE, or `mscclc` in the user's cache folder. Their names
+    depend on what they were made of. The folder may be removed when no program that loads from it runs."""
     named = os.environ.get("MSCCLC_CACHE")
     if named:
         return pathlib.Path(named)
@@ -30,18 +30,19 @@ def _host_command() -> list[str]:
     return [os.environ.get("CXX") or "c++", "-std=c++17", "-O1", "-fPIC", "-shared", "-pthread", "-x", "c++"]
 
 
-#: Operations that do not mind what they get twice: a program that is right for one of these may be wrong for the others.
+#: Operations that give the same result if an operand is reduced twice. A program that is right for one of these may be
+#: wrong for the others.
 _IDEMPOTENT = ("min", "max")
 
 
 def reduces(text: str) -> bool:
-    """Whether an emitted kernel reduces anything."""
+    """True if an emitted kernel reduces anything."""
     return re.search(r"^#define MSCCLC_REDUCE_OPS NoReduce$", text, re.M) is None
 
 
 def operation_flags(text: str, ops: Sequence[str], platform: str) -> list[str]:
-    """Arguments of the compiler by which an emitted kernel does these operations ("sum", "min", "max", "prod") instead
-    of that of its program. Raises ValueError where that is not right."""
+    """Returns compiler arguments that make an emitted kernel use these operations ("sum", "min", "max", "prod")
+    instead of the operation of its program. Raises ValueError if that would be wrong."""
     if isinstance(ops, str):
         raise TypeError(f"operations are a list of names, as in [{ops!r}], not a text")
     unknown = [name for name in ops if name not in abi.REDUCE_OPS]
@@ -57,7 +58,7 @@ def operation_flags(text: str, ops: Sequence[str], platform: str) -> list[str]:
         raise ValueError(
             f"the program reduces by {own!r}, and may add a value twice; kernels of it are for {', '.join(_IDEMPOTENT)}"
         )
-    # nvcc takes a list apart at its commas.
+    # nvcc splits lists at their commas.
     comma = "," if platform == "host" else "\\,"
     return [f"-DMSCCLC_REDUCE_OPS={comma.join(name.capitalize() for name in ops)}"]
 
@@ -66,7 +67,7 @@ def _cuda_command(architectures: Sequence[int]) -> list[str]:
     home = os.environ.get("CUDA_HOME", "/usr/local/cuda")
     nvcc = shutil.which("nvcc") or os.path.join(home, "bin", "nvcc")
     code = [f"-gencode=arch=compute_{number},code=sm_{number}" for number in architectures]
-    # The static CUDA runtime: no library of CUDA need be on the loader's way.
+    # The static CUDA runtime is linked, so that the loader need not find a library of CUDA.
     return [nvcc, "-std=c++17", "-O3", "-shared", "-Xcompiler=-fPIC", "-cudart=static", *code]
 
 
@@ -84,7 +85,8 @@ def _call(command: list[str]) -> str:
 
 
 def _fingerprint(text: str, command: list[str], include: pathlib.Path) -> str:
-    """What a library depends on: the emitted text, the compiler and its flags, and the headers."""
+    """Returns a digest of everything that determines a library: the emitted text, the compiler with its flags, and
+    the headers."""
     state = hashlib.sha256(text.encode())
     state.update("\0".join([*command, _call([command[0], "--version"])]).encode())
     for header in sorted((include / "mscclc").rglob("*")):
@@ -96,9 +98,9 @@ def _fingerprint(text: str, command: list[str], include: pathlib.Path) -> str:
 def build_library(
     text: str, platform: str, architectures: Sequence[int] = (90,), flags: Sequence[str] = ()
 ) -> pathlib.Path:
-    """Compiles an emitted kernel for the platform "host" or "cuda" (for the numbers of `architectures`: 90), unless the
-    cache has it. `flags` are more arguments of the compiler. The source lies beside the library. Raises BuildError and
-    LibraryError."""
+    """Compiles an emitted kernel for the platform "host" or "cuda" (for the numbers of `architectures`: 90), unless
+    the cache has the result. `flags` are more compiler arguments. The source is stored beside the library. Raises
+    BuildError and LibraryError."""
     command = [*(_host_command() if platform == "host" else _cuda_command(architectures)), *flags]
     include = install.include_folder()
     match = re.search(r"mscclc_register_(\w+)", text)
@@ -107,12 +109,14 @@ def build_library(
     if library.exists():
         return library
     library.parent.mkdir(parents=True, exist_ok=True)
-    # Other processes may build the same: each writes files of its own, and the last one to finish puts the same there.
+    # Other processes may build the same library. Each writes its own files, and the last one to finish replaces the
+    # result by the same content.
     with tempfile.TemporaryDirectory(dir=library.parent, prefix=".building-") as scratch:
         source, made = pathlib.Path(scratch, library.stem + ".cu"), pathlib.Path(scratch, library.name)
         source.write_text(text)
-        # The kernel registers itself where the runtime is there, so a linker may take the runtime to be of no use.
-        # nvcc would compile a library whose name ends in a number, and g++ one that follows -x, so the linker gets it.
+        # The kernel registers itself only if the runtime is there, so a linker may regard the runtime as unused. nvcc
+        # would compile a library whose name ends in a number, and g++ would compile one that follows -x. So the linker
+        # gets it directly.
         linked = ["-Xlinker", "--no-as-needed", "-Xlinker", str(install.runtime_library())]
         _call([*command, "-I", str(include), str(source), *linked, "-o", str(made)])
         os.replace(source, library.with_suffix(".cu"))
@@ -121,12 +125,12 @@ def build_library(
 
 
 class Kernel:
-    """A kernel in a library that is loaded, for good."""
+    """A kernel in a library that is permanently loaded."""
 
     def __init__(self, pointer: "ctypes._Pointer[abi.KernelStruct]", library: pathlib.Path):
         facts = pointer.contents
         self.pointer = pointer
-        #: The file of the library. Where this package built it, the source lies beside it with the ending .cu.
+        #: The file of the library. If this package built it, the source is beside it with the ending .cu.
         self.library = library
         self.name: str = facts.name.decode()
         #: "allreduce", "allgather", …, or its own name.
@@ -134,16 +138,17 @@ class Kernel:
         self.ranks: int = facts.ranks
         self.root: int | None = facts.root if facts.flags & abi.ROOTED else None
         self.in_place = bool(facts.flags & abi.IN_PLACE)
-        #: A message is that many equal shares: its size is a multiple of shares * element size.
+        #: A message consists of so many equal shares: its size is a multiple of shares * element size.
         self.message_shares: int = max(1, facts.message_shares)
         self.min_bytes: int = facts.min_message_bytes
         self.max_bytes: int = facts.max_message_bytes
-        #: What it uses ("packets", "port", "multicast", "double-scratch", "baked"), and what it was registered with.
+        #: Its tags: the features that it uses ("packets", "port", "multicast", "double-scratch", "baked"), and those
+        #: of its registration.
         self.tags: frozenset[str] = frozenset(name for flag, name in abi.TAGS.items() if facts.flags & flag)
 
     @staticmethod
     def load(path: Path) -> "list[Kernel]":
-        """The kernels of a library. Raises CallError if it holds none or cannot be loaded."""
+        """Returns the kernels of a library. Raises CallError if it has none or cannot be loaded."""
         runtime, name, count = abi.runtime(), os.fsencode(path), ctypes.c_uint32()
         runtime.mscclc_load_library(name, None, 0, ctypes.byref(count))
         pointers = (abi.KernelPointer * count.value)()
@@ -185,23 +190,23 @@ class Kernel:
 
     @property
     def platform(self) -> str:
-        """ "host" or "cuda": what it was compiled for."""
+        """Returns "host" or "cuda", the platform that it was compiled for."""
         blocks = ctypes.c_uint32()
         variant = self.pointer.contents.variants[0]
         on_host = variant.resident_blocks(1, ctypes.byref(blocks)) == 0 and blocks.value == abi.ON_HOST
         return "host" if on_host else "cuda"
 
     def input_bytes(self, rank: int, message_bytes: int) -> int:
-        """Bytes of a rank's input at a message size."""
+        """Returns the bytes of a rank's input for a message of `message_bytes` bytes."""
         return int(self.pointer.contents.input_bytes(rank, message_bytes))
 
     def output_bytes(self, rank: int, message_bytes: int) -> int:
-        """Bytes of a rank's output at a message size."""
+        """Returns the bytes of a rank's output for a message of `message_bytes` bytes."""
         return int(self.pointer.contents.output_bytes(rank, message_bytes))
 
     def steps(self, message_bytes: int) -> tuple[int, int]:
-        """In place, where the shorter buffer of rank r lies in its longer one: r times this many bytes from the
-        beginning, for the input and for the output."""
+        """Returns the steps of an in-place kernel, in bytes, for the input and for the output. The shorter buffer of
+        rank r begins r steps after the beginning of the longer one."""
         flags = self.pointer.contents.flags
         if flags & (abi.IN_PLACE | abi.ONE_START) != abi.IN_PLACE:
             return 0, 0

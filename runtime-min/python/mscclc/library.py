@@ -1,5 +1,5 @@
-"""Makes a folder of kernels with its list, manifest.json: of the given algorithms, the fastest for each size by the
-time model. The library in NCCL's place and `register_folder` read such folders."""
+"""Makes a folder of kernels with its list, manifest.json. For each size it has the fastest of the given algorithms by
+the time model. The library in NCCL's place and `register_folder` read such folders."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .errors import CompileError
 from .kernels import build_library, operation_flags, reduces
 from .tool import Path, Plan, Program, compile, estimate, run_tool
 
-#: What runs kernels is not MSCCL++'s executor.
+#: The executor of MSCCL++ does not run these kernels.
 _TARGET = "--target=none"
-#: The end of the list: what is longer than the largest size that was asked for is taken as that size.
+#: The end of the list. Larger messages are treated like the largest size that was given.
 _LARGEST = 1 << 40
-#: Where two kernels meet is found to so many halves of the way between two sizes.
+#: The number of halvings in the search for the size at which the fastest kernel changes.
 _HALVES = 3
 #: What the tool says of a kernel whose sums are not taken in one order.
 _DIFFER = "in an order that depends on the chunk"
@@ -28,7 +28,7 @@ _DIFFER = "in an order that depends on the chunk"
 
 @dataclass
 class Candidate:
-    """An algorithm with its parameters and options, and how long it takes (microseconds) at sizes (bytes)."""
+    """An algorithm with its parameters and options, and its times (in microseconds) by size (in bytes)."""
 
     plan: Plan
     emitted: str = field(repr=False)
@@ -50,16 +50,16 @@ class Candidate:
 
     @property
     def least(self) -> int:
-        """The smallest message that it takes, in bytes."""
+        """Returns the smallest message that it accepts, in bytes."""
         return self._number("minMessageBytes", 0)
 
     @property
     def most(self) -> int:
-        """The largest message that it takes, in bytes."""
+        """Returns the largest message that it accepts, in bytes."""
         return self._number("maxMessageBytes", _LARGEST)
 
     def time(self, sizes: Sequence[int], machine: str) -> None:
-        """Estimates what is not known yet. Sizes that it does not take have no time."""
+        """Estimates the times that are not known yet. Sizes that it does not accept have no time."""
         wanted = [size for size in sizes if size not in self.times and self.least <= size <= self.most]
         if wanted:
             program = self.plan.program
@@ -110,8 +110,9 @@ def _candidates(
 
 
 def best_ranges(candidates: Sequence[Candidate], sizes: Sequence[int], machine: str) -> list[Range]:
-    """The fastest for each size, of candidates for one call. Where it changes between two sizes, the place is looked
-    for between them. A size that none takes has none, and ends the list; so does a gap between two that take others."""
+    """Returns the fastest candidate for each range of sizes, for one call. If the fastest one changes between two of
+    `sizes`, searches the place in between. A size without a candidate ends the list. So does a gap between two sizes
+    with different candidates."""
     for candidate in candidates:
         candidate.time(sizes, machine)
     found: list[Range] = []
@@ -152,7 +153,8 @@ def of_one_order(candidates: Sequence[Candidate], sizes: Sequence[int], machine:
 
 
 def _meeting(first: Candidate, second: Candidate, low: int, high: int, machine: str) -> int:
-    """The largest size that `first` takes and at which it is still the faster one; it is at `low`, not at `high`."""
+    """Returns the largest size that `first` accepts and at which it is still faster. It is faster at `low`, but not
+    at `high`."""
     for _ in range(_HALVES):
         middle = (low + high) // 32 * 16
         if not low < middle < high:

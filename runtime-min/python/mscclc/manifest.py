@@ -1,4 +1,4 @@
-"""Kernels of a folder with a list of them, manifest.json: the format is that of the library in NCCL's place."""
+"""The kernels of a folder with a list, manifest.json. The library in NCCL's place defines its format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import abi, selector
 from .kernels import Kernel
 from .tool import Path
 
-#: Keys of an entry, with their types; those with True must be there.
+#: The keys of an entry, with their types. Those with True are required.
 _ENTRY: dict[str, tuple[type, bool]] = {
     "min": (int, True),
     "max": (int, True),
@@ -50,9 +50,9 @@ def _kernel(where: str, folder: pathlib.Path, collective: dict[str, Any], entry:
 
 
 def register_folder(folder: Path | None = None, *, ranks: int | None = None) -> list[Kernel]:
-    """Registers the kernels that FOLDER/manifest.json lists, for `ranks` ranks or for any, each for its sizes. Without
-    `folder` it is that of MSCCLC_KERNELS. Calls by the name of a collective then pick among them. Returns the kernels;
-    those for several nodes are left out. Raises OSError, ValueError for a list that is wrong, and CallError."""
+    """Registers the kernels that FOLDER/manifest.json lists, for `ranks` ranks or for any number, each for its sizes.
+    The default folder is MSCCLC_KERNELS. Calls by the name of a collective then pick among them. Returns the kernels.
+    Leaves out kernels for several nodes. Raises OSError, CallError, and ValueError for a wrong list."""
     named = os.environ.get("MSCCLC_KERNELS") if folder is None else folder
     if not named:
         raise ValueError("no folder of kernels is given, and MSCCLC_KERNELS names none")

@@ -1,4 +1,4 @@
-"""What a call asks of the selector, and what it picks from."""
+"""Queries to the selector, and the kernels that it picks from."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .sizes import Size, bytes_of
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked for. `bytes` is the message: of an allgather the output, of any other collective the input.
-    `elements` is the type of the elements where a kernel is to move them as those of `dtype`."""
+    """A query for a kernel. `bytes` is the size of the message: of the output of an allgather, or of the input of any
+    other collective. `elements` is the type of the elements if the kernel has to move them as elements of `dtype`."""
 
     collective: str
     ranks: int
@@ -26,25 +26,25 @@ class Query:
     elements: str = ""
 
 
-#: Picks one of the kernels that fit, best first; None: none of them.
+#: Picks one of the kernels that fit, of which the best is first; None: none of them.
 Choice = Callable[[Query, Sequence[Kernel]], "Kernel | None"]
 
 
 class Rule(TypedDict, total=False):
-    """For which calls a kernel is. Among those that fit a call, the highest priority wins, then the narrowest range, then
-    the first added."""
+    """The calls that a kernel is for. Among the kernels that fit a call, the highest priority wins, then the
+    narrowest range, then the first added."""
 
-    #: Bytes of a message, both included, within what the kernel takes: 1048576 or "1M".
+    #: The size of messages in bytes (1048576 or "1M"), both ends included, within the kernel's own range.
     min_bytes: Size
     max_bytes: Size | None
     tags: Iterable[str]
     priority: int
-    #: Element types that it is for alone, also where it could take others.
+    #: The only element types that it is used for, even if it could handle others.
     types: Iterable[str]
 
 
 class Entry:
-    """A kernel with its rule, checked. Raises ValueError, TypeError."""
+    """A kernel with its rule, after checks. Raises ValueError and TypeError."""
 
     def __init__(self, kernel: Kernel, **rule: Unpack[Rule]):
         unknown = rule.keys() - Rule.__annotations__.keys()
@@ -69,7 +69,7 @@ def _names(what: str, given: Iterable[str]) -> tuple[str, ...]:
 
 
 def code_of(table: dict[str, int], what: str, name: str) -> int:
-    """The number of an element type, operation or platform. Raises ValueError."""
+    """Returns the number of an element type, operation or platform. Raises ValueError."""
     if name not in table:
         raise ValueError(f"no {what} {name!r}; there are {', '.join(table)}")
     return table[name]

@@ -1,5 +1,4 @@
-"""Which kernel a call gets: kernels with the sizes, tags and priorities that they are registered with, or a function
-that decides."""
+"""Selects the kernel of a call, by the sizes, tags and priorities of the registrations, or by a function."""
 
 from __future__ import annotations
 
@@ -14,10 +13,10 @@ from .query import Choice, Entry, Query, Rule, code_of
 
 
 class Selector:
-    """Kernels to pick from. From any thread."""
+    """A set of kernels to select from. From any thread."""
 
     def __init__(self) -> None:
-        #: The runtime's selectors: one for each type that an entry names, and under "" one for all others.
+        #: The runtime's selectors: one for each type that an entry names, and one under "" for all other types.
         self._handles: dict[str, ctypes.c_void_p] = {}
         self._lock = threading.RLock()
         self._kernels: dict[int, Kernel] = {}
@@ -52,12 +51,13 @@ class Selector:
 
     @property
     def entries(self) -> list[Entry]:
-        """What was added, in order."""
+        """Returns the entries, in the order in which they were added."""
         with self._lock:
             return list(self._entries)
 
     def copy(self, platform: str) -> "Selector":
-        """The kernels for a platform ("host" or "cuda"), with the function that decides if there is one."""
+        """Returns a selector with the kernels for a platform ("host" or "cuda"), and with the function if there is
+        one."""
         made = Selector()
         for entry in self.entries:
             if entry.kernel.platform == platform:
@@ -67,7 +67,7 @@ class Selector:
         return made
 
     def add(self, kernel: Kernel, **rule: Unpack[Rule]) -> None:
-        """Adds a kernel, for the calls that its rule says."""
+        """Adds a kernel, for the calls of its rule."""
         self._append(Entry(kernel, **rule))
 
     def _append(self, entry: Entry) -> None:
@@ -78,14 +78,14 @@ class Selector:
             self._kernels[ctypes.addressof(entry.kernel.pointer.contents)] = entry.kernel
             self._entries.append(entry)
             entry.kernel.tags |= set(entry.tags)
-            # Those of types are made anew, with the entries in their order.
+            # The selectors of types are made again, with the entries in their order.
             for name in [name for name in self._handles if name]:
                 abi.runtime().mscclc_selector_destroy(self._handles.pop(name))
 
     def set_function(self, choice: Choice | None) -> None:
-        """Lets a function decide; None: the rules of `add` again."""
+        """Lets a function decide; None: the rules of `add` decide again."""
         with self._lock:
-            # The runtime keeps the pointer, so the callback is kept too.
+            # The runtime keeps the pointer, so the callback must stay alive.
             self._choice = choice
             self._callback = abi.SelectFunction(self._decider(choice)) if choice else abi.SelectFunction()
             self._native("")
@@ -106,8 +106,8 @@ class Selector:
         return decide
 
     def select(self, query: Query) -> Kernel:
-        """The kernel for a call. Raises NoKernelError, which says why each kernel does not fit; or what the function
-        that decides raises."""
+        """Returns the kernel for a call. Raises NoKernelError, with the reason for each kernel, or the exception of
+        the function that decides."""
         asked = abi.QueryStruct(
             query.collective.encode(),
             query.ranks,
@@ -132,17 +132,17 @@ class Selector:
 
 
 def reduce_op(name: str) -> int:
-    """The number of the operation that a kernel does; of averages it is the sum. Raises ValueError."""
+    """Returns the number of the kernel's operation; for averages, that of the sum. Raises ValueError."""
     return code_of({**abi.REDUCE_OPS, "avg": abi.REDUCE_OPS["sum"]}, "operation", name)
 
 
-#: What `register` adds to.
+#: The selector of `register`.
 default = Selector()
 
 
 def register(kernel: Kernel, **rule: Unpack[Rule]) -> Kernel:
-    """Adds a kernel to those that calls by the name of a collective pick from, by its rule. Where the library in
-    NCCL's place is loaded, it is also one that NCCL's calls pick from. Returns the kernel."""
+    """Registers a kernel for calls by the name of a collective, by its rule. If the library in NCCL's place is
+    loaded, NCCL's calls use the kernel, too. Returns the kernel."""
     entry = Entry(kernel, **rule)
     standin.register(entry)
     default._append(entry)
@@ -150,8 +150,9 @@ def register(kernel: Kernel, **rule: Unpack[Rule]) -> Kernel:
 
 
 def set_selector(choice: Choice | None) -> None:
-    """Lets a function pick among the registered kernels that fit a call: it gets the query and the kernels, best first,
-    and returns one of them or None. None instead of a function: the rules of `register` again. Where the library in
-    NCCL's place is loaded, it also picks for NCCL's calls; what it takes none for, NCCL runs."""
+    """Lets a function pick among the registered kernels that fit a call. It gets the query and the kernels, of which
+    the best is first, and returns one of them or None. With None instead of a function, the rules of `register`
+    decide again. If the library in NCCL's place is loaded, the function also picks for NCCL's calls. If it picks
+    none, NCCL runs the call."""
     default.set_function(choice)
     standin.set_function(choice)

@@ -1,18 +1,18 @@
-"""Sizes in bytes, as people write them."""
+"""Sizes in bytes, in the notation for people."""
 
 from __future__ import annotations
 
 import re
 from typing import Union
 
-#: Bytes: a number, or a text as "4096", "64K", "1M", "2G".
+#: A size in bytes: a number, or a text such as "4096", "64K", "1M", "2G".
 Size = Union[int, str]
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def bytes_of(size: Size) -> int:
-    """The number of bytes. Raises ValueError, TypeError."""
+    """Returns the number of bytes. Raises ValueError and TypeError."""
     if isinstance(size, str):
         found = re.fullmatch(r"(\d{1,12})([KMG]?)", size)
         if not found:

@@ -1,4 +1,4 @@
-"""The library in NCCL's place, libmscclc_nccl.so, if this process has loaded it: it gets the kernels that the program
+"""The library in NCCL's place, libmscclc_nccl.so, if this process has loaded it. It gets the kernels that the program
 registers, and the function that selects (nccl.h)."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _callback: object = None  # what the library calls, kept
 
 
 def loaded() -> ctypes.CDLL | None:
-    """The library, preloaded or loaded by name; None: there is none, or another NCCL."""
+    """Returns the library, preloaded or loaded by name; None if there is none, or if it is another NCCL."""
     for name, mode in ((None, ctypes.DEFAULT_MODE), (_SONAME, os.RTLD_NOLOAD | os.RTLD_LAZY)):
         try:
             library = ctypes.CDLL(name, mode=mode)
@@ -36,8 +36,8 @@ def loaded() -> ctypes.CDLL | None:
 
 
 def register(entry: Entry) -> None:
-    """Gives it a kernel for CUDA. Raises ValueError if it is too late: ranks that have made a call have agreed on what
-    there is."""
+    """Passes a CUDA kernel to the library. Raises ValueError if it is too late, because the ranks have made a call
+    and so have agreed on the kernels."""
     library = loaded()
     if library is None or entry.kernel.platform != "cuda":
         return
@@ -61,7 +61,7 @@ def register(entry: Entry) -> None:
 
 
 def set_function(choice: Choice | None) -> None:
-    """Lets a function pick for NCCL's calls; None: the library's own rules."""
+    """Lets a function pick for NCCL's calls; None: the library's own rules decide."""
     global _callback
     library = loaded()
     if library is None:
@@ -72,7 +72,7 @@ def set_function(choice: Choice | None) -> None:
 
 
 def _kernel(pointer: Any) -> Kernel:
-    """The registered kernel, or one that the library's list has."""
+    """Returns a registered kernel, or one of the library's list."""
     address = ctypes.addressof(pointer.contents)
     if address not in _known:
         _known[address] = Kernel(abi.KernelPointer(pointer.contents), pathlib.Path())

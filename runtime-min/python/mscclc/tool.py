@@ -22,8 +22,8 @@ def _text_of(value: Union[int, float, bool, str]) -> str:
 
 @dataclass(frozen=True)
 class Program:
-    """What the tool is asked about: a source with its parameters. `source` is a file; with `text` it is what messages
-    call that text. `options` go to the tool as they stand: ["-O2", "-I", "folder"]."""
+    """An input of the tool: a source with its parameters. `source` is a file. If `text` is given, it is the source,
+    and `source` is its name in messages. `options` are passed to the tool unchanged: ["-O2", "-I", "folder"]."""
 
     source: str
     text: str | None = None
@@ -57,8 +57,8 @@ class Program:
 
 
 def run_tool(program: Program, *options: str) -> str:
-    """What the tool prints for a program. Raises CompileError for a program that is wrong or not proven, ToolError if
-    the tool is not there, or for arguments that it does not take."""
+    """Returns the output of the tool for a program. Raises CompileError if the program is wrong or not proven. Raises
+    ToolError if the tool is missing or refuses the arguments."""
     command = [str(install.tool()), *program.arguments(), "--color=never", *options]
     try:
         done = subprocess.run(
@@ -79,19 +79,19 @@ def run_tool(program: Program, *options: str) -> str:
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan for the executor of MSCCL++, and the program that it was made of."""
+    """A plan for the executor of MSCCL++, and the program from which it was made."""
 
     program: Program
     text: str = field(repr=False)
 
     @staticmethod
     def load(path: Path) -> "Plan":
-        """A plan that lies in a file. It is read, not proven; `verify` does that."""
+        """Reads a plan from a file. It is not proven; `verify` does that."""
         return Plan(Program.of(path, None, None, ()), pathlib.Path(path).read_text())
 
     @property
     def json(self) -> dict[str, Any]:
-        """The plan as the executor reads it."""
+        """Returns the plan in the executor's format."""
         plan: dict[str, Any] = json.loads(self.text)
         return plan
 
@@ -112,18 +112,19 @@ class Plan:
         pathlib.Path(path).write_text(self.text)
 
     def verify(self) -> str:
-        """Proves the program, and gives the summary of what was proven. Raises CompileError."""
+        """Proves the program, and returns the summary. Raises CompileError."""
         return run_tool(self.program, "--verify").strip()
 
     def estimate(self, sizes: int | Sequence[int], machine: str = "h100x8") -> "list[Estimate]":
-        """How long the program takes at one or some message sizes (bytes); `machine` as in `mscclc --estimate`."""
+        """Returns the program's estimated time at one or several message sizes (in bytes); `machine` as in `mscclc
+        --estimate`."""
         return _estimate(self.program, sizes, machine)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate for one message size. `bound`: what most of the time goes to; `details`: all that the tool
-    says."""
+    """An estimate for one message size. `bound`: the cause of most of the time; `details`: everything that the tool
+    reports."""
 
     bytes: int
     microseconds: float
@@ -172,8 +173,8 @@ def verify(
     options: Sequence[str] = (),
     text: str | None = None,
 ) -> str:
-    """Proves a program, and gives the summary of what was proven. Arguments and errors are those of `compile`; a value
-    of `params` may also be a range or list of values, as in `-P ranks=2..16`."""
+    """Proves a program, and returns the summary. Arguments and errors are those of `compile`. A value of `params` may
+    also be a range or list of values, as in `-P ranks=2..16`."""
     return run_tool(Program.of(source, params, algorithm, options, text), "--verify").strip()
 
 
@@ -187,6 +188,6 @@ def estimate(
     options: Sequence[str] = (),
     text: str | None = None,
 ) -> list[Estimate]:
-    """How long a program takes at one or some message sizes (bytes) on a machine: a name or a file, as in
-    `mscclc --estimate`. Other arguments and errors are those of `compile`."""
+    """Returns the estimated time of a program at one or several message sizes (in bytes) on a machine: a name or a
+    file, as in `mscclc --estimate`. Other arguments and errors are those of `compile`."""
     return _estimate(Program.of(source, params, algorithm, options, text), sizes, machine)

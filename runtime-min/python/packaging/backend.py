@@ -22,7 +22,8 @@ import zipfile
 from typing import Any, Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# What of an installed tree the package uses. Libraries are taken by their SONAME, as a wheel holds no links.
+# The parts of an installed tree that the package uses. Libraries are named by their SONAME, because a wheel holds no
+# links.
 CARRIED = (
     "bin/mscclc",
     "include/mscclc/**/*",
@@ -38,7 +39,7 @@ def project() -> dict[str, Any]:
 
 
 def carried(prefix: pathlib.Path) -> Iterator[tuple[str, pathlib.Path]]:
-    """Files of an installed tree, by their names in the wheel."""
+    """Yields the files of an installed tree, with their names in the wheel."""
     for pattern in CARRIED:
         for path in sorted(prefix.glob(pattern)):
             if path.is_file():
@@ -46,7 +47,7 @@ def carried(prefix: pathlib.Path) -> Iterator[tuple[str, pathlib.Path]]:
 
 
 def installed_tree(scratch: pathlib.Path) -> pathlib.Path | None:
-    """Where the tool and the runtime come from; `scratch` is an empty folder to install into."""
+    """Returns the tree that has the tool and the runtime; `scratch` is an empty folder to install into."""
     named = os.environ.get("MSCCLC_PREFIX")
     if named:
         prefix = pathlib.Path(named)
@@ -61,7 +62,7 @@ def installed_tree(scratch: pathlib.Path) -> pathlib.Path | None:
 
 
 class Wheel:
-    """A wheel that is being written: its files, then the list of them with their hashes."""
+    """A wheel that is being written: its files, and then the list of them with their hashes."""
 
     def __init__(self, folder: str, native: bool):
         facts = project()

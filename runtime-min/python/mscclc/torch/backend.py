@@ -1,8 +1,8 @@
 """The backend "mscclc" of torch.distributed.
 
-A collective runs by a registered kernel if one fits, else by the backend behind it: gloo for tensors of the host, NCCL
-for those of CUDA devices. Point-to-point calls go to that backend at once; what else it does with tensors of the host
-comes in the order of the calls."""
+A registered kernel runs a collective if one fits. Otherwise the backend behind runs it: gloo for host tensors, NCCL
+for CUDA tensors. Point-to-point calls go to that backend at once. Its other calls on host tensors run in the order of
+the calls."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _OPS = {
     dist.ReduceOp.PRODUCT: "prod",
 }
 _REDUCE_OPS = [*_OPS, dist.ReduceOp.BAND, dist.ReduceOp.BOR, dist.ReduceOp.BXOR]
-#: Collectives that reduce, as torch.distributed calls them.
+#: The collectives that reduce, by their names in torch.distributed.
 _CALLS = {"allreduce": "all_reduce", "reduce": "reduce", "reducescatter": "reduce_scatter"}
 
 
 def _op_name(op: Any) -> str | None:
-    """The kernel's name of an operation; None: kernels do not have it."""
+    """Returns the kernels' name of an operation; None if kernels do not have it."""
     return next((name for known, name in _OPS.items() if op == known), None)
 
 
@@ -44,14 +44,14 @@ def _flat(pieces: Sequence[Tensors]) -> Tensors:
 
 
 def _rows(output: torch.Tensor, input: torch.Tensor) -> Tensors:
-    """Both as vectors, if they can be: gloo does not take a dimension for the ranks, NCCL does."""
+    """Returns both as vectors, if possible. gloo does not accept a dimension for the ranks; NCCL does."""
     return [tensor.view(-1) if tensor.is_contiguous() else tensor for tensor in (output, input)]
 
 
 @untraced
 class ProcessGroupMscclc(Group):
-    """A process group of torch.distributed. `launches` says how often which kernel ran. `global_ranks` are its ranks in
-    the group of all."""
+    """A process group of torch.distributed. `launches` has the number of launches of each kernel. `global_ranks` are
+    the group's ranks in the world."""
 
     def _reduced(
         self,
@@ -64,8 +64,8 @@ class ProcessGroupMscclc(Group):
         root: int = 0,
         region: Any = None,
     ) -> Any:
-        """A collective that reduces. The mean is the sum, divided at the end: gloo has none. A sum that scales first is
-        left to the backend behind where no kernel runs it; gloo refuses it."""
+        """Runs a collective that reduces. The mean is a sum, divided at the end, because gloo has no mean. If no
+        kernel runs a sum that scales first, the backend behind does; gloo refuses it."""
         name = _op_name(op)
         factor = op.__getstate__()[1] if op == dist.ReduceOp.PREMUL_SUM else None
         job = Job(collective, inputs, outputs, piece, name, root, factor=factor, region=region, reduces=True) if name else None
@@ -104,8 +104,8 @@ class ProcessGroupMscclc(Group):
         return self._reduced("allreduce", opts.reduceOp, [tensors], [tensors], tensors, behind)
 
     def symmetric_empty(self, *shape: int, dtype: torch.dtype = torch.float32, device: str = "cpu") -> torch.Tensor:
-        """A tensor in memory that all ranks reach, for `symmetric_allreduce`; of one size on all ranks. Collective; it
-        ends with the group. Raises RuntimeError where no kernel is registered."""
+        """Returns a tensor in memory that all ranks reach, for `symmetric_allreduce`, of the same size on all ranks.
+        It ends with the group. Raises RuntimeError if no kernel is registered. Collective."""
         made: Tensors = []
         size = torch.Size(shape).numel() * dtype.itemsize
 
@@ -120,8 +120,8 @@ class ProcessGroupMscclc(Group):
         return made[0]
 
     def symmetric_allreduce(self, tensor: torch.Tensor, op: Any = dist.ReduceOp.SUM) -> Any:
-        """An all-reduce of tensors of `symmetric_empty`, one on each rank and made by the same call. A kernel that works
-        in place takes them as they are; others get copies."""
+        """All-reduces tensors of `symmetric_empty`, one on each rank, all made by the same call. A kernel that works
+        in place uses them directly. Other kernels get copies."""
         region = self._engine(tensor.device.type).region_of(tensor)
         opts = c10d.AllreduceOptions()
 
@@ -154,7 +154,7 @@ class ProcessGroupMscclc(Group):
 
         def behind(op: Any) -> Any:
             opts.reduceOp = op
-            # Behind, the tensors of other ranks than the root may be overwritten.
+            # The backend behind may overwrite the tensors of ranks other than the root.
             own = tensors if opts.rootRank == self.rank() else [tensor.clone() for tensor in tensors]
             return self._inner.reduce(own, opts)
 
@@ -180,7 +180,7 @@ class ProcessGroupMscclc(Group):
     def all_gather_single_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> Any:
         opts = opts or c10d.AllgatherOptions()
         job = None
-        # Whether a tensor is contiguous is a rank's own matter, on which the choice of a kernel must not depend.
+        # Only its own rank knows whether a tensor is contiguous, so the choice of a kernel must not depend on it.
         made = [output.contiguous() for output in outputs]
         if all(o.dtype == i.dtype and o.numel() == i.numel() * self.size() for o, i in zip(outputs, inputs)):
             pieces = [output.view(self.size(), *inputs[k].shape) for k, output in enumerate(made)]
@@ -338,11 +338,11 @@ class ProcessGroupMscclc(Group):
         return self._inner.recv_anysource(tensors, tag)
 
     def barrier(self, opts: Any = None) -> Any:
-        """Comes after the collectives before it."""
+        """Waits for the earlier collectives, and for all ranks."""
         return self._meet("barrier", lambda: self._gloo.barrier().wait())
 
     def monitored_barrier(self, timeout: "timedelta | None" = None, wait_all_ranks: bool = False) -> None:
-        """Comes after the collectives before it, as `barrier` does; names the ranks that do not come."""
+        """Does the same as `barrier`, and names the ranks that do not arrive."""
         self._meet(
             "barrier", lambda: self._inner.monitored_barrier(timeout or self.timeout, wait_all_ranks), "monitored"
         ).wait()

@@ -1,5 +1,5 @@
-"""Whether all ranks make the same call: with TORCH_DISTRIBUTED_DEBUG=DETAIL they meet before each, as the wrapper of
-PyTorch's own backends does it; else they read each other's calls in memory that they share."""
+"""Checks that all ranks make the same call. With TORCH_DISTRIBUTED_DEBUG=DETAIL, ranks meet before each call, as in
+the wrapper of PyTorch's own backends. Otherwise they read each other's calls in memory that they share."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _RECORD = 256  # bytes of a call: its number, a digest of its text, and the text
 
 
 def is_detailed() -> bool:
-    """Whether the debug level is DETAIL."""
+    """True if the debug level is DETAIL."""
     return bool(c10d.get_debug_level() == c10d.DebugLevel.DETAIL)
 
 
 def describe(name: str, number: int, tensors: Sequence[torch.Tensor], more: str) -> str:
-    """A call in words: all ranks have the same. `number` counts the calls of the group."""
+    """Describes a call. The text is the same on all ranks. `number` counts the calls of the group."""
     kinds = ", ".join(f"{list(one.shape)} {str(one.dtype).removeprefix('torch.')}" for one in tensors)
     return f"{name} number {number}" + (f" of {kinds}" if kinds else "") + (f", {more}" if more else "")
 
 
 def sizes(name: str, tensors: Sequence[torch.Tensor], more: str) -> str:
-    """The part of it that ranks must have alike for a kernel: sizes, not shapes."""
+    """Returns the part of the description that must be the same on all ranks for a kernel: sizes, not shapes."""
     kinds = ", ".join(f"{one.numel()} {str(one.dtype).removeprefix('torch.')}" for one in tensors)
     return name + (f" of {kinds}" if kinds else "") + (f", {more}" if more else "")
 
@@ -47,14 +47,14 @@ def mismatch(rank: int, own: str, other: int, call: str) -> NoReturn:
 
 
 def compare(rank: int, calls: Sequence[str]) -> None:
-    """Raises MismatchError for the first rank that does something else than this one."""
+    """Raises MismatchError for the first rank whose call differs from that of this rank."""
     for other, call in enumerate(calls):
         if call != calls[rank]:
             mismatch(rank, calls[rank], other, call)
 
 
 def meet(meeting: Any, exchange: Callable[[bytes], list[bytes]], timeout: timedelta, rank: int, call: str) -> None:
-    """Waits for all ranks, and compares what they call. Raises RuntimeError, which names ranks that do not come."""
+    """Waits for all ranks, and compares their calls. Raises RuntimeError, with the ranks that do not arrive."""
     if meeting.size() > 1:
         meeting.monitored_barrier(timeout, True)
         compare(rank, [pickle.loads(other) for other in exchange(pickle.dumps(call))])
@@ -65,10 +65,10 @@ def _number(data: "bytes | memoryview") -> int:
 
 
 class Ledger:
-    """The last calls of all ranks of a group, in memory that the ranks share. A rank whose call has data of another rank
-    can read there what that one called: so sizes that differ are found without an exchange.
+    """The last calls of all ranks of a group, in memory that the ranks share. A rank that has received data of
+    another rank's call can read that call here. So different sizes are found without an exchange.
 
-    The constructor is collective. It raises OSError where this rank reaches no memory of rank 0; the other ranks then
+    The constructor is collective. It raises OSError if this rank cannot reach memory of rank 0. The other ranks then
     do not see its calls."""
 
     def __init__(self, rank: int, size: int, exchange: Callable[[bytes], Sequence[bytes]]):
@@ -85,7 +85,7 @@ class Ledger:
                 pass  # all ranks find no file
         with open(exchange(own)[0], "r+b") as shared:
             self._memory = memoryview(mmap.mmap(shared.fileno(), size * part))
-        # Of each rank, the number of its last call, and then its last calls.
+        # For each rank: the number of its last call, and then its last calls.
         self._parts = [self._memory[each * part : (each + 1) * part] for each in range(size)]
 
     def _call(self, rank: int, number: int) -> memoryview:
@@ -93,7 +93,7 @@ class Ledger:
         return self._parts[rank][at : at + _RECORD]
 
     def write(self, number: int, call: str) -> None:
-        """Says what this rank calls now. `number` grows, and is that of the call on all ranks."""
+        """Records the current call of this rank. `number` grows, and is the same on all ranks for a call."""
         text = call.encode()
         kept = self._call(self._rank, number)
         kept[:8] = bytes(8)  # a reader does not take what is half written
@@ -101,8 +101,8 @@ class Ledger:
         kept[:8] = self._parts[self._rank][:8] = number.to_bytes(8, "little")
 
     def compare(self) -> None:
-        """Compares the calls that other ranks have made as well and that were not compared before. Raises
-        MismatchError, once for a call."""
+        """Compares the calls that other ranks have made, too, and that were not compared before. Raises
+        MismatchError, once for each call."""
         own = _number(self._parts[self._rank][:8])
         for other in range(self._size):
             if other == self._rank:

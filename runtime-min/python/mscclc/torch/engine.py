@@ -1,8 +1,8 @@
-"""The kernels of a group: which one a call gets, and the memory that it works on.
+"""The kernels of a group. This module chooses the kernel of a call, and the memory that it works on.
 
-Tensors are copied into memory that all ranks reach, and the result back: that is right for any tensor. What decides
-whether a kernel runs is what all ranks share: collective, element type, operation, root and sizes. So all ranks decide
-alike. That they have registered the same kernels is checked when the first collective of a group comes."""
+Tensors are copied into memory that all ranks reach, and the result is copied back. That is right for any tensor. The
+choice depends only on values that all ranks share: collective, element type, operation, root and sizes. So all ranks
+make the same choice. The first collective of a group checks that all have registered the same kernels."""
 
 from __future__ import annotations
 
@@ -43,12 +43,13 @@ DTYPES = {
 FLOATS_OF_8_BITS = (torch.float8_e4m3fn, torch.float8_e5m2)
 _ALIGNMENT = 16  # bytes; tensors and pieces begin at multiples of it, so that they are moved 16 bytes at a time
 
-#: Gives every rank's bytes for those of this one.
+#: Exchanges bytes between ranks: takes those of this rank, and returns those of every rank.
 Exchange = Callable[[bytes], Sequence[bytes]]
 
 
 def scale(tensor: torch.Tensor, factor: "float | torch.Tensor") -> None:
-    """Multiplies in place. Torch does not compute with floats of 8 bits: these go by float32, rounded once."""
+    """Multiplies in place. Torch does not compute with 8-bit floats, so these are converted to float32 and rounded
+    once."""
     if tensor.dtype not in FLOATS_OF_8_BITS:
         tensor.mul_(factor)
         return
@@ -61,7 +62,7 @@ def _rounded(size: int, unit: int) -> int:
 
 @dataclass(frozen=True)
 class Choice:
-    """A kernel for a call, with the size of a message and of a piece (bytes)."""
+    """A kernel for a call, with the sizes of a message and of a piece, in bytes."""
 
     kernel: Kernel
     dtype: str
@@ -72,9 +73,9 @@ class Choice:
 
 @dataclass
 class Job:
-    """A collective on tensors. `inputs` and `outputs` are lists of pieces, one or one for each rank; a piece is the
-    tensors that follow each other in it. A rank that gives or gets nothing has no pieces. `piece_tensors`: the tensors
-    of a piece of this call, or tensors of their types and sizes."""
+    """A collective on tensors. `inputs` and `outputs` are lists of pieces: one piece, or one for each rank. A piece
+    is a list of consecutive tensors. A rank without input or output has no pieces. `piece_tensors`: the tensors of a
+    piece of this call, or tensors of the same types and sizes."""
 
     collective: str
     inputs: list[list[torch.Tensor]]
@@ -82,11 +83,11 @@ class Job:
     piece_tensors: list[torch.Tensor]
     op: str = "sum"
     root: int = 0
-    #: Size of a piece in bytes, where pieces differ and all ranks know the largest; else that of `piece_tensors`.
+    #: The size of a piece in bytes, if pieces differ and all ranks know the largest; else the size of `piece_tensors`.
     piece_bytes: int | None = None
-    #: What the inputs are multiplied by first: a number, or a tensor with one.
+    #: The factor of the inputs: a number, or a tensor with one number.
     factor: "float | torch.Tensor | None" = None
-    #: Memory of `symmetric`, which on all ranks holds the one input and output: nothing is copied.
+    #: Memory of `symmetric`. On all ranks it holds the only input and output, so nothing is copied.
     region: "_Region | None" = None
     reduces: bool = False
 
@@ -99,7 +100,7 @@ class Job:
 
 
 class _Region:
-    """Memory of the communicator as bytes of a tensor of this rank."""
+    """Memory of the communicator, as a tensor of this rank's bytes."""
 
     def __init__(self, buffer: Buffer, rank: int, on_host: bool):
         self.buffer = buffer
@@ -116,7 +117,7 @@ class _Region:
             self.bytes = torch.as_tensor(self, device="cuda")
 
     def views(self, start: int, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """Where the tensors of a piece lie that begins at `start`."""
+        """Returns the tensors of a piece as views of the memory. The piece begins at byte `start`."""
         found = []
         for tensor in tensors:
             found.append(self.bytes[start : start + tensor.nbytes].view(tensor.dtype).view(tensor.shape))
@@ -125,7 +126,7 @@ class _Region:
 
 
 class Engine:
-    """Kernels for one group, on the host or on CUDA. Its calls are collective."""
+    """The kernels of one group, on the host or on CUDA. Its calls are collective."""
 
     def __init__(self, rank: int, size: int, on_host: bool, exchange: Exchange, timeout: float):
         self.rank, self.size, self.on_host, self.timeout = rank, size, on_host, timeout
@@ -136,28 +137,29 @@ class Engine:
         self._regions: list[_Region] = []
         self._symmetric: dict[int, _Region] = {}  # by address
         self._said: set[object] = set()
-        #: Why no kernel runs; None: they do.
+        #: The reason why no kernel runs; None if kernels run.
         self.disabled: str | None = None
-        #: Calls that a kernel answered, by its name.
+        #: The number of calls that each kernel has run, by its name.
         self.launches: dict[str, int] = {}
-        #: How many of them worked on the tensor itself.
+        #: The number of these calls that worked directly on the tensor.
         self.direct = 0
 
     def refresh(self) -> None:
-        """Takes the kernels anew that are registered when the next collective comes."""
+        """Reads the registered kernels again at the next collective."""
         self._kernels = None
         self.disabled = None
 
     # ---------------------------------------------------------------------------------------------------- selection
 
     def begin(self) -> None:
-        """Agrees on the kernels, and lets the ranks meet, if that has not been done."""
+        """Agrees on the kernels and lets the ranks meet, at the first call."""
         if self._kernels is None:
             self._kernels = self._agree_on_kernels("")
 
     def choose(self, job: Job, what: str = "") -> Choice | None:
-        """The kernel for a call; None: there is none, on any rank. `what` is the call in words, the same on all ranks;
-        where ranks exchange something, they compare it, and raise RuntimeError."""
+        """Returns the kernel for a call; None if there is none, which is so on all ranks. `what` describes the call,
+        and is the same on all ranks. If the ranks exchange data, they compare it, and raise RuntimeError if it
+        differs."""
         if self._kernels is None:
             self._kernels = self._agree_on_kernels(what)
         if self.disabled is not None or self._reason_against(job):
@@ -173,9 +175,9 @@ class Engine:
         ]
         if not shares:
             return None
-        # A message is a piece for each rank, or one.
+        # A message is a piece for each rank, or a single piece.
         pieces = shares[0]
-        # One size that every kernel's shares divide: what is added at the end is nobody's result.
+        # The size is rounded up to a multiple of every kernel's shares. The added bytes belong to no result.
         message = _rounded(pieces * job.size(), math.lcm(*shares, pieces * _ALIGNMENT) * element)
         for in_place in (True, False):
             query = Query(job.collective, self.size, dtype, job.op, in_place, message, job.root, elements=elements)
@@ -192,7 +194,7 @@ class Engine:
 
     def _reason_against(self, job: Job) -> bool:
         first = job.piece_tensors[0] if job.piece_tensors else None
-        # The layout comes first: sparse tensors have no size in bytes.
+        # The layout is checked first, because sparse tensors have no size in bytes.
         if first is None or any(tensor.layout != torch.strided for tensor in job.piece_tensors) or job.size() == 0:
             return True
         return job.reduces and any(
@@ -200,7 +202,7 @@ class Engine:
         )
 
     def _agree_on_kernels(self, what: str) -> Selector:
-        """The registered kernels, if all ranks have the same; else there are none."""
+        """Returns the registered kernels if all ranks have the same; otherwise an empty selector."""
         kernels, reason = Selector(), ""
         try:
             if selectors.default.entries:
@@ -225,8 +227,8 @@ class Engine:
         return kernels
 
     def _agree(self, reason: str, same: str = "", what: str = "") -> bool:
-        """Whether all ranks could; else no kernel runs in this group from here on, and the log says why. Raises
-        RuntimeError if they do not make the same call."""
+        """True if all ranks succeeded. Otherwise no kernel runs in this group any more, and the log has the reason.
+        Raises RuntimeError if the ranks do not make the same call."""
         answers = [pickle.loads(answer) for answer in self._exchange(pickle.dumps((reason, same, what)))]
         checks.compare(self.rank, [call for _, _, call in answers])
         found = next((why for why, _, _ in answers if why), "")
@@ -269,11 +271,12 @@ class Engine:
     # ---------------------------------------------------------------------------------------------------- execution
 
     def prepare(self, choice: Choice, what: str = "") -> bool:
-        """Memory for a call, and the kernel's own; larger than before is made anew. False: some rank has none of it,
-        and from here on no kernel runs."""
+        """Makes the memory for a call, and loads the kernel. Memory that is too small is made again. Returns False if
+        a rank failed; then no kernel runs any more."""
         kernel, communicator = choice.kernel, self._communicator
         assert communicator is not None
-        # An allocation is collective and of one size; what a kernel takes and makes differs by rank.
+        # An allocation is collective, with the same size on all ranks. But the sizes of a kernel's input and output
+        # differ by rank.
         sizes = [
             max(size(rank, choice.message) for rank in range(self.size))
             for size in (kernel.input_bytes, kernel.output_bytes)
@@ -305,7 +308,8 @@ class Engine:
         return self._agree(reason, what=what)
 
     def symmetric(self, size: int) -> torch.Tensor:
-        """Bytes that all ranks reach, of one size on each of them, until `close`. Raises RuntimeError."""
+        """Returns memory of `size` bytes that all ranks reach, the same size on each, until `close`. Raises
+        RuntimeError."""
         self.begin()
         if self._communicator is None or self.disabled is not None:
             why = self.disabled or "no kernel is registered"
@@ -316,29 +320,29 @@ class Engine:
         return region.bytes[:size]
 
     def region_of(self, tensor: torch.Tensor) -> _Region:
-        """The memory of `symmetric` that a tensor begins. Raises ValueError."""
+        """Returns the memory of `symmetric` that begins with a tensor. Raises ValueError."""
         region = self._symmetric.get(tensor.data_ptr())
         if region is None or not tensor.is_contiguous():
             raise ValueError("the tensor is none of symmetric_empty of this group, from its beginning")
         return region
 
     def note(self, number: int, what: str) -> None:
-        """Tells the other ranks of a call that `choose` is asked about; `number` is that of the call on all ranks."""
+        """Shows the other ranks a call for which `choose` will be called. `number` is the same on all ranks."""
         if self._ledger is not None:
             self._ledger.write(number, what)
 
     def compare(self) -> None:
-        """Compares the calls so far with those that `note` has told of on other ranks. Raises MismatchError."""
+        """Compares the calls so far with those that other ranks have shown by `note`. Raises MismatchError."""
         if self._ledger is not None:
             self._ledger.compare()
 
     def run(self, choice: Choice, job: Job, stream: int | None = None) -> None:
-        """Copies in, launches, and copies out, after `prepare`. On the host it waits for the launch; on CUDA all goes
-        to the stream, which is the current one."""
+        """Copies the input, launches, and copies the output, after `prepare`. On the host it waits for the launch. On
+        CUDA everything is queued on the stream, which is the current one."""
         communicator = self._communicator
         assert communicator is not None
         given, made = self._regions[0], self._regions[0 if choice.kernel.in_place else 1]
-        # The kernel and the sizes are alike on all ranks, so this is.
+        # The kernel and the sizes are the same on all ranks, and so is this choice.
         direct = job.region is not None and choice.kernel.in_place and job.region.buffer.bytes >= choice.message
         if direct:
             assert job.region is not None
@@ -379,7 +383,8 @@ class Engine:
         return "" if self._communicator is None else self._communicator.failure
 
     def close(self) -> None:
-        """Collective, if all is well. A communicator that failed is left to the end of the process."""
+        """Closes the communicator, which is collective. If the communicator failed, it is left open until the process
+        ends."""
         communicator, self._communicator = self._communicator, None
         self._regions, self._symmetric, self._ledger = [], {}, None
         if communicator is not None:

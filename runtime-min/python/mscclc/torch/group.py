@@ -1,4 +1,4 @@
-"""A group of the backend "mscclc": what is behind it, how a call runs, how it ends."""
+"""A group of the backend "mscclc": the backend behind it, the execution of calls, and the end of the group."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Tensors = list[torch.Tensor]
 
 @untraced
 class Group(dist.ProcessGroup):
-    """Runs calls of torch.distributed by kernels or by the backend behind."""
+    """Runs calls of torch.distributed by kernels, or by the backend behind."""
 
     Options = Options
 
@@ -49,7 +49,7 @@ class Group(dist.ProcessGroup):
         self._numbers = itertools.count(1)
         self._watchdog: Watchdog | None = None
         self._said_failure = False
-        # What is behind: its collectives are called by the worker, under names that this class has for itself.
+        # The backend behind. The worker calls its collectives, under names that this class defines itself.
         self._inner: Any = dist.ProcessGroup(store, rank, size)
         self._gloo: Any = dist.ProcessGroupGloo(c10d.PrefixStore("gloo", store), rank, size, timeout=timeout)
         self._register("cpu", self._gloo, dist.ProcessGroup.BackendType.GLOO)
@@ -59,7 +59,7 @@ class Group(dist.ProcessGroup):
                 c10d.PrefixStore("nccl", store), rank, size, self.options.of_nccl()
             )
             self._register("cuda", nccl, dist.ProcessGroup.BackendType.NCCL)
-        # Gloo matches calls by their order. Each engine exchanges in a thread of its own, so it has a group of its own.
+        # Gloo matches calls by their order. Each engine exchanges in its own thread, so it needs its own group.
         devices = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
         self._meetings: dict[str, Any] = {
             device: dist.ProcessGroupGloo(c10d.PrefixStore(f"mscclc {device}", store), rank, size, timeout=timeout)
@@ -87,7 +87,7 @@ class Group(dist.ProcessGroup):
 
     @property
     def launches(self) -> dict[str, int]:
-        """How many calls each kernel answered in this process."""
+        """Returns the number of calls that each kernel has run in this process."""
         total: dict[str, int] = {}
         for engine in self._engines.values():
             for name, count in engine.launches.items():
@@ -95,7 +95,7 @@ class Group(dist.ProcessGroup):
         return total
 
     def refresh(self) -> None:
-        """Takes the kernels that are registered when the next collective comes. Every rank calls it, between the same
+        """Uses the kernels that are registered at the next collective. Every rank must call it, between the same
         collectives."""
         for engine in self._engines.values():
             engine.refresh()
@@ -134,8 +134,9 @@ class Group(dist.ProcessGroup):
         description: "str | None" = None,
         devices: Any = None,
     ) -> "Group | None":
-        """A group of some ranks of this one, for split_group; None on ranks that are not among them. It has kernels and
-        NCCL of its own. Options of other backends are left out: split_group passes on those of the backend behind."""
+        """Makes a group of some ranks of this one, for split_group; None on other ranks. It has its own kernels and
+        its own NCCL. Options of other backends are ignored, because split_group passes on those of the backend
+        behind."""
         if self.rank() not in ranks:
             return None
         name = name or f"{self.group_name}:split:{','.join(map(str, ranks))}:{len(self._split_off)}"
@@ -156,7 +157,7 @@ class Group(dist.ProcessGroup):
         return self._store
 
     def register_mem_pool(self, pool: Any, symm: bool = False) -> None:
-        """Registers memory of a torch.cuda.MemPool with the NCCL behind. Kernels copy to memory of their own."""
+        """Registers memory of a torch.cuda.MemPool with the NCCL behind. Kernels still copy to their own memory."""
         self._of_nccl("register_mem_pool")(pool, symm)
 
     def deregister_mem_pool(self, pool: Any) -> None:
@@ -170,7 +171,7 @@ class Group(dist.ProcessGroup):
     # ----------------------------------------------------------------------------------------------- how a call runs
 
     def _exchange(self, device: str, own: bytes) -> list[bytes]:
-        """Bytes of every rank, by gloo, for the engine of a device; their lengths may differ."""
+        """Exchanges bytes between all ranks, by gloo, for the engine of a device. Their lengths may differ."""
         gloo = self._meetings[device]
         lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size())]
         gloo.allgather([lengths], [torch.tensor([len(own)], dtype=torch.int64)]).wait()
@@ -199,9 +200,10 @@ class Group(dist.ProcessGroup):
         alike: Sequence[torch.Tensor] = (),
         more: str = "",
     ) -> Any:
-        """Runs a job by a kernel, or `behind` if there is none; then `after` on the result. `job` may be a function
-        that makes it; None: no kernel does it. `used`: tensors besides the result that `behind` reads or writes.
-        `name` is that of the call in torch.distributed, `alike` and `more` what all ranks give it alike."""
+        """Runs a job by a kernel, or by `behind` if there is none. Then runs `after` on the result. `job` may be a
+        function that makes the job; None: no kernel does it. `used`: tensors besides the result that `behind` reads
+        or writes. `name` is the call's name in torch.distributed. `alike` and `more` are arguments that are the same
+        on all ranks."""
         self._worker.check()
         device = result[0].device.type
         if device not in ("cpu", "cuda"):
@@ -240,8 +242,8 @@ class Group(dist.ProcessGroup):
         return self._on_stream(run, result, used, entry, name)
 
     def _explained(self, engine: Engine, error: Exception) -> Exception:
-        """What a call raises that failed with `error`. Where another rank has made another call, that is MismatchError, and
-        the group and the kernels of all ranks end."""
+        """Returns the exception that a call raises after it failed with `error`. If another rank has made another
+        call, that is MismatchError, and the group and the kernels end on all ranks."""
         try:
             engine.compare()
         except checks.MismatchError as found:
@@ -253,7 +255,7 @@ class Group(dist.ProcessGroup):
         return error
 
     def _submit(self, name: str, result: Tensors, job: Callable[[], None], entry: dict[str, Any]) -> HostWork:
-        """Gives a call to the worker, with its entry of the recorder."""
+        """Passes a call to the worker, with its entry of the recorder."""
 
         event = profiled(name)
 
@@ -273,7 +275,7 @@ class Group(dist.ProcessGroup):
         return self._worker.submit(name, result, run)
 
     def _failed(self, reason: str) -> None:
-        """Says so, and writes what the recorder has, once a group."""
+        """Logs a failure, and writes the recorder's data, once for each group."""
         if not self._said_failure:
             self._said_failure = True
             path = recorder.dump(self._global_rank()) if recorder.dumps_failures() else None
@@ -295,7 +297,7 @@ class Group(dist.ProcessGroup):
             self._watchdog = Watchdog(self.timeout.total_seconds(), self._expired)
         self._stream.wait_stream(torch.cuda.current_stream())
         recorder.started(entry)
-        # Its event is the host's part, as NCCL's: the profiler sees the kernels itself.
+        # The event covers only the host's part, as in NCCL: the profiler sees the kernels itself.
         with torch.profiler.record_function(f"mscclc:{name}"), torch.cuda.stream(self._stream):
             run(self._stream.cuda_stream)
             event = torch.cuda.Event()
@@ -310,7 +312,8 @@ class Group(dist.ProcessGroup):
         return work
 
     def _expired(self, work: CudaWork) -> None:
-        """What the watchdog found: as PyTorch's own, it aborts, and then ends the process."""
+        """Handles a call that the watchdog found to be late. Like PyTorch's own, it aborts, and then ends the
+        process."""
         reason = f"{work.name} is not done after {self.timeout.total_seconds()} s"
         self._failed(work.fail(reason))
         if watchdog.ends_process():

@@ -1,6 +1,7 @@
-"""Collectives as operators of PyTorch, which torch.compile takes whole and autograd goes through: torch.ops.mscclc.*.
+"""Collectives as operators of PyTorch: torch.ops.mscclc.*. torch.compile keeps them whole, and autograd supports
+them.
 
-Each takes the name of a group (`group.group_name`) and gives a new tensor. They work on groups of any backend."""
+Each takes the name of a group (`group.group_name`) and returns a new tensor. They work on groups of any backend."""
 
 from __future__ import annotations
 
@@ -39,13 +40,13 @@ def _op(name: str) -> Any:
 
 
 def _wait(group: Any, name: str, old_name: str, *arguments: Any) -> None:
-    """Calls a method of a group by its name, or by that before PyTorch 2.13, and waits."""
+    """Calls a method of a group by its name, or by its name before PyTorch 2.13, and waits."""
     (getattr(group, name, None) or getattr(group, old_name))(*arguments).wait()
 
 
 @torch.library.custom_op("mscclc::all_reduce", mutates_args=())
 def all_reduce(input: torch.Tensor, op: str, group: str) -> torch.Tensor:
-    """The reduction over all ranks, by "sum", "min", "max" or "avg"."""
+    """Returns the reduction over all ranks, by "sum", "min", "max" or "avg"."""
     made = input.clone(memory_format=torch.contiguous_format)
     dist.all_reduce(made, _op(op), _resolve_process_group(group))
     return made
@@ -53,13 +54,13 @@ def all_reduce(input: torch.Tensor, op: str, group: str) -> torch.Tensor:
 
 @torch.library.custom_op("mscclc::symmetric_all_reduce_", mutates_args=("input",))
 def symmetric_all_reduce_(input: torch.Tensor, op: str, group: str) -> None:
-    """`all_reduce` in place, on tensors of `symmetric_empty` of a group "mscclc"."""
+    """Does `all_reduce` in place, on tensors of `symmetric_empty` of a group "mscclc"."""
     _resolve_process_group(group).symmetric_allreduce(input, _op(op)).wait()
 
 
 @torch.library.custom_op("mscclc::all_gather", mutates_args=())
 def all_gather(input: torch.Tensor, group: str) -> torch.Tensor:
-    """The tensors of all ranks, one after the other along the first dimension."""
+    """Returns the tensors of all ranks, concatenated along the first dimension."""
     resolved = _resolve_process_group(group)
     made = input.new_empty(_shape_times(input, resolved.size()))
     _wait(resolved, "all_gather_single", "_allgather_base", made, input.contiguous(), c10d.AllgatherOptions())
@@ -68,7 +69,7 @@ def all_gather(input: torch.Tensor, group: str) -> torch.Tensor:
 
 @torch.library.custom_op("mscclc::reduce_scatter", mutates_args=())
 def reduce_scatter(input: torch.Tensor, op: str, group: str) -> torch.Tensor:
-    """This rank's share, along the first dimension, of the reduction."""
+    """Returns this rank's share of the reduction, along the first dimension."""
     made = input.new_empty(_share(input, group))
     options = c10d.ReduceScatterOptions()
     options.reduceOp = _op(op)
@@ -85,7 +86,7 @@ def reduce_scatter(input: torch.Tensor, op: str, group: str) -> torch.Tensor:
 
 @torch.library.custom_op("mscclc::all_to_all", mutates_args=())
 def all_to_all(input: torch.Tensor, group: str) -> torch.Tensor:
-    """Share r of the first dimension goes to rank r; what the ranks sent here, in their order."""
+    """Sends share r of the first dimension to rank r. Returns the shares that the ranks sent here, in their order."""
     _share(input, group)
     made = torch.empty_like(input, memory_format=torch.contiguous_format)
     dist.all_to_all_single(made, input.contiguous(), group=_resolve_process_group(group))

@@ -30,7 +30,7 @@ class Options(c10d.Backend.Options):
 
     @staticmethod
     def of(given: Any, timeout: timedelta) -> "Options":
-        """Ours as they are; NCCL's are for the NCCL behind. Raises TypeError."""
+        """Returns `given` if it is ours. Options of NCCL are used for the NCCL behind. Raises TypeError."""
         if given is None:
             made = Options()
         elif isinstance(given, Options):
@@ -44,7 +44,7 @@ class Options(c10d.Backend.Options):
         return made
 
     def of_nccl(self) -> Any:
-        """Those of the NCCL behind."""
+        """Returns the options of the NCCL behind."""
         options = self.nccl or dist.ProcessGroupNCCL.Options()
         options._timeout = self._timeout
         options.is_high_priority_stream = self.is_high_priority_stream or options.is_high_priority_stream

@@ -1,8 +1,9 @@
-"""What the collectives of this process were: a flight recorder as PyTorch's for NCCL, in the format that `torchfrtrace`
-reads, and events for torch.profiler.
+"""Records the collectives of this process. There is a flight recorder like PyTorch's for NCCL, in the format that
+`torchfrtrace` reads, and events for torch.profiler.
 
-The variables are PyTorch's: TORCH_FR_BUFFER_SIZE (calls that are kept, 2000; 0: none), TORCH_FR_DUMP_TEMP_FILE (files
-are called so, with the rank at the end) and TORCH_NCCL_DUMP_ON_TIMEOUT (0: a failure writes no file)."""
+The variables are PyTorch's: TORCH_FR_BUFFER_SIZE (the number of calls that are kept, 2000; 0: none),
+TORCH_FR_DUMP_TEMP_FILE (the names of files, without the rank at the end) and TORCH_NCCL_DUMP_ON_TIMEOUT (0: a failure
+writes no file)."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _PACKAGE = str(pathlib.Path(__file__).parent.parent)
 
 
 def _stack() -> tuple[tuple[types.CodeType, int], ...]:
-    """Code and line of the frames that lead into this package, the innermost first."""
+    """Returns code and line of the frames that lead into this package, the innermost first."""
     found: list[tuple[types.CodeType, int]] = []
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -54,7 +55,8 @@ class Recorder:
     def scheduled(
         self, group: Any, name: str, number: int, inputs: Sequence[torch.Tensor], outputs: Sequence[torch.Tensor]
     ) -> dict[str, Any]:
-        """The entry of a call that is made now, for `started` and `completed`. `number` counts the calls of a group."""
+        """Returns the entry of a call that is made now, for `started` and `completed`. `number` counts the calls of a
+        group."""
         kept = {"process_group": (group.group_name, group.group_desc or "undefined")}
         entry: dict[str, Any] = {
             "record_id": next(self._ids),
@@ -64,7 +66,7 @@ class Recorder:
             "p2p_seq_id": 0,
             "is_p2p": False,
             "op_id": number,
-            # The reader takes no name that it has not in its list.
+            # The reader accepts only names in its list.
             "profiling_name": f"nccl:{name}",
             "time_created_ns": time.time_ns(),
             "input_sizes": [list(tensor.shape) for tensor in inputs],
@@ -116,7 +118,7 @@ class Recorder:
             entry["mscclc_failure"] = reason
 
     def trace(self) -> dict[str, Any]:
-        """All of it, as PyTorch's recorder gives it."""
+        """Returns all entries, in the format of PyTorch's recorder."""
 
         def formatted(entry: dict[str, Any]) -> dict[str, Any]:
             frames = [
@@ -133,7 +135,7 @@ class Recorder:
             }
 
     def dump(self, rank: int) -> pathlib.Path | None:
-        """Writes it to the file of a rank (of the whole program). Gives its path; None: nothing is kept."""
+        """Writes the entries to the file of a rank of the program. Returns its path, or None if nothing is kept."""
         if self._entries.maxlen == 0:
             return None
         cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "torch")
@@ -150,13 +152,13 @@ class Recorder:
         return _first_set("TORCH_FR_DUMP_ON_TIMEOUT", "TORCH_NCCL_DUMP_ON_TIMEOUT", otherwise="1") not in ("0", "false")
 
 
-#: That of this process.
+#: The recorder of this process.
 recorder = Recorder()
 
 
 def profiled(name: str) -> "torch.futures.Future[None] | None":
-    """Begins an event "mscclc:NAME" of torch.profiler, which ends where the future is completed; None: nothing is
-    profiled."""
+    """Begins an event "mscclc:NAME" of torch.profiler. It ends when the returned future is completed. Returns None if
+    nothing is profiled."""
     if not torch._C._autograd._profiler_enabled():
         return None
     ends: torch.futures.Future[None] = torch.futures.Future()

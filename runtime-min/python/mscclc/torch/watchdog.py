@@ -1,4 +1,4 @@
-"""Ends what takes longer than a group's time-out on a device, where no call of the host waits for it."""
+"""Finds calls on a device that exceed a group's time-out while the host does not wait for them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any, Callable
 
 
 def ends_process() -> bool:
-    """What PyTorch's TORCH_NCCL_ASYNC_ERROR_HANDLING says: 1 and 3 (the default) end the process, as streams go on
-    after an abort, with wrong data; 2 only aborts."""
+    """True if a late call ends the process, by PyTorch's TORCH_NCCL_ASYNC_ERROR_HANDLING. 1 and 3 (the default) end
+    the process, because streams continue after an abort, with wrong data. 2 only aborts."""
     return os.environ.get("TORCH_NCCL_ASYNC_ERROR_HANDLING", "3") not in ("0", "2")
 
 
 def waits_on_host() -> bool:
-    """PyTorch's TORCH_NCCL_BLOCKING_WAIT: `wait` returns when the call is done."""
+    """True if `wait` returns only when the call is done, by PyTorch's TORCH_NCCL_BLOCKING_WAIT."""
     return os.environ.get("TORCH_NCCL_BLOCKING_WAIT", "0") == "1"
 
 
 class Watchdog:
-    """A thread that looks after calls in flight, each with `is_completed`, `name` and `begun` (time.monotonic). The
-    first that takes longer than `seconds` goes to `expired`, and then it ends."""
+    """A thread that observes calls in flight. Each has `is_completed`, `name` and `begun` (time.monotonic). The first
+    one that takes longer than `seconds` is passed to `expired`, and the thread ends."""
 
     def __init__(self, seconds: float, expired: Callable[[Any], None], interval: float = 0.5):
         self._seconds, self._expired, self._interval = seconds, expired, interval

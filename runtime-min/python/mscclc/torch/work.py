@@ -1,4 +1,4 @@
-"""What an asynchronous collective gives: on the host, the result of a thread; on CUDA, an event of a stream."""
+"""The results of asynchronous collectives: on the host, of a thread; on CUDA, of an event on a stream."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ from . import watchdog
 _Work = dist.Work if hasattr(dist, "Work") else torch._C._distributed_c10d.Work
 
 
-#: Threads that complete futures.
+#: The threads that complete futures.
 _completing: "weakref.WeakSet[threading.Thread]" = weakref.WeakSet()
 
 
 @atexit.register
 def _end_completing() -> None:
-    """Waits for them. A thread that comes back from C++ after the interpreter's end is ended there, and C++ aborts."""
+    """Waits for these threads. A thread that returns from C++ after the interpreter has ended is ended there, and C++
+    would abort."""
     for thread in list(_completing):
         thread.join(5)
 
 
 def untraced(kind: type) -> type:
-    """A class whose methods torch.compile calls as they are: it breaks the graph there, as it does not see what they
-    do in other threads."""
+    """Returns a class whose methods torch.compile does not trace. It breaks the graph there, because it does not see
+    their effects in other threads."""
     for name, value in list(vars(kind).items()):
         if inspect.isfunction(value) and not name.startswith("__"):
             setattr(kind, name, torch.compiler.disable(value))
@@ -41,7 +42,7 @@ def untraced(kind: type) -> type:
 
 @untraced
 class HostWork(_Work):  # type: ignore[misc, valid-type]
-    """A collective that a thread does. `wait` raises what went wrong."""
+    """A collective that a thread does. `wait` raises the failure."""
 
     def __init__(self, name: str, result: list[torch.Tensor]):
         super().__init__()
@@ -58,8 +59,8 @@ class HostWork(_Work):  # type: ignore[misc, valid-type]
             self._error = error
             self._done.set()
         if self._begun is not None:
-            # Callbacks of the future run where it is completed. They may wait for collectives and futures that come
-            # after this one, so it is neither the worker's thread nor one that completes other futures.
+            # Callbacks of the future run on the thread that completes it. They may wait for later collectives and
+            # futures. So neither the worker's thread nor a thread that completes other futures may complete it.
             begun = self._begun
             name = f"mscclc future of {self._name}"
             completing = threading.Thread(target=begun.set_result, args=(None,), name=name, daemon=True)
@@ -94,8 +95,8 @@ class HostWork(_Work):  # type: ignore[misc, valid-type]
         return self._result
 
     def get_future(self) -> "torch.futures.Future[list[torch.Tensor]]":
-        """Raises where it is waited for, also in C++, as DDP does. `Future.set_exception` would not: C++ takes the
-        exception for a value."""
+        """Returns a future whose `wait` raises the failure, also in C++ code such as DDP. `Future.set_exception`
+        would not do that: C++ takes the exception for a value."""
         with self._lock:
             if self._future is None:
                 self._begun = torch.futures.Future()
@@ -107,8 +108,8 @@ class HostWork(_Work):  # type: ignore[misc, valid-type]
 
 @untraced
 class CudaWork(_Work):  # type: ignore[misc, valid-type]
-    """A collective on a stream. `wait` makes the current stream wait for it, as NCCL's does; with a time-out, or where
-    TORCH_NCCL_BLOCKING_WAIT is 1, the host waits too."""
+    """A collective on a stream. `wait` makes the current stream wait for it, as in NCCL. With a time-out, or if
+    TORCH_NCCL_BLOCKING_WAIT is 1, the host waits, too."""
 
     def __init__(
         self,
@@ -178,8 +179,7 @@ class CudaWork(_Work):  # type: ignore[misc, valid-type]
 
 
 class Worker:
-    """A thread that does collectives one after the other, in the order in which they came: it is the same on all
-    ranks."""
+    """A thread that does collectives one after the other, in the order of the calls, which is the same on all ranks."""
 
     def __init__(self, name: str):
         self._jobs: "queue.SimpleQueue[tuple[HostWork, Callable[[], Any]] | None]" = queue.SimpleQueue()
@@ -189,7 +189,7 @@ class Worker:
         self._thread.start()
 
     def submit(self, name: str, result: list[torch.Tensor], job: Callable[[], Any]) -> HostWork:
-        """Raises RuntimeError after the end."""
+        """Queues a job. Raises RuntimeError after the end."""
         work = HostWork(name, result)
         with self._lock:
             self.check()
@@ -212,13 +212,13 @@ class Worker:
             del item, work, job  # tensors are not kept until the next collective
 
     def close(self, reason: str) -> None:
-        """Takes no more jobs; `reason` is what they raise. Those that it has are done."""
+        """Accepts no more jobs; later ones raise `reason`. The jobs in the queue are still done."""
         with self._lock:
             if not self._closed:
                 self._closed = reason
                 self._jobs.put(None)
 
     def join(self, seconds: float) -> bool:
-        """Waits for the end; False if that takes longer."""
+        """Waits for the end of the thread. Returns False if that takes longer than `seconds` seconds."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
