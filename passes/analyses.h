@@ -1,10 +1,10 @@
 // Facts about a program that passes ask for, kept from one pass to the next.
 //
-// An analysis is a class that is made of a program, `explicit A(const ir::Program &)`, compares with ==, and refers to
-// nothing outside itself. One that asks for others takes these as well, `A(const ir::Program &, Analyses &)`. It is
-// computed when a pass first asks for it, before the pass changes anything. A pass says which analyses hold of what it
-// leaves, too; the pass manager drops all others. With verifyEach, it compares those that are left with new ones,
-// before the first pass and after each.
+// An analysis is a class with a constructor `explicit A(const ir::Program &)` and an operator ==. It refers to nothing
+// outside itself. An analysis that uses other analyses has the constructor `A(const ir::Program &, Analyses &)`. It is
+// computed when a pass first asks for it, before the pass changes anything. A pass declares which analyses also hold
+// for the program that it leaves. The pass manager drops all others. With verifyEach, it compares the remaining
+// analyses with newly computed ones, before the first pass and after each pass.
 #pragma once
 
 #include "ir/program.h"
@@ -16,11 +16,12 @@
 
 namespace mscclc::passes {
 
-/// The analyses that are known of one program. A copy is for a copy of the program: until a pass changes either, what
-/// is computed for one is known for both.
+/// The known analyses of one program. A copy of this belongs to a copy of the program. Until a pass changes one of the
+/// two programs, a result that is computed for one is also known for the other.
 class Analyses {
 public:
-  /// Of `program`, as it was when the running pass began. Lives until that pass ends.
+  /// Returns the analysis of `program` as it was when the running pass began. The reference is valid until that pass
+  /// ends.
   template <typename A> const A &of(const ir::Program &program) {
     for (const Entry &entry : *known_)
       if (entry.kind == &kindOf<A>)
@@ -30,16 +31,16 @@ public:
     return *static_cast<const A *>(known_->back().fact.get());
   }
 
-  /// These hold of what the running pass leaves, if they are known.
+  /// Declares that these analyses, if known, hold for the program that the running pass leaves.
   template <typename... A> void preserve() { (keep(&kindOf<A>), ...); }
-  /// All do: the pass changes nothing that an analysis looks at.
+  /// Declares that all analyses still hold, because the pass changes nothing that an analysis uses.
   void preserveAll() { kept_ = *known_; }
-  /// This one holds of what the running pass leaves.
+  /// Gives the analysis of the program that the running pass leaves.
   template <typename A> void set(A analysis) { replace({&kindOf<A>, std::make_shared<const A>(std::move(analysis))}); }
 
-  /// A pass is over: what it did not keep goes.
+  /// Ends a pass. Drops all analyses that it did not keep.
   void endPass() { known_ = std::make_shared<std::vector<Entry>>(std::exchange(kept_, {})); }
-  /// True if all that are known are those of `program`. Computes each anew.
+  /// True if all known analyses hold for `program`. Computes each one again.
   bool areOf(const ir::Program &program) const {
     for (const Entry &entry : *known_)
       if (!entry.kind->isOf(entry.fact.get(), program))
@@ -55,7 +56,7 @@ private:
       return A(program);
   }
 
-  /// What is to be known of a class of analyses; its address stands for the class.
+  /// The operations on a class of analyses. The address of a Kind identifies the class.
   struct Kind {
     bool (*isOf)(const void *fact, const ir::Program &program);
   };
@@ -77,7 +78,7 @@ private:
   }
 
   std::shared_ptr<std::vector<Entry>> known_ = std::make_shared<std::vector<Entry>>();
-  std::vector<Entry> kept_; ///< what the running pass keeps
+  std::vector<Entry> kept_; ///< the analyses that the running pass keeps
 };
 
 template <typename A> bool Analyses::isOf(const void *fact, const ir::Program &program) {

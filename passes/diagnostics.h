@@ -11,8 +11,8 @@ namespace diag {
 #include "ir/declare_diagnostics.h"
 } // namespace diag
 
-/// Where operation `op` is: its source location, or "rank 1, block 0, operation 3", which is like operation 3 of other
-/// blocks and ranks if that is of the same kind.
+/// Returns the place of an operation: its source location, or "rank 1, block 0, operation 3". Errors at operation 3 of
+/// other blocks and ranks count as repetitions if their operation is of the same kind.
 ir::Where whereIs(const ir::Program &program, ir::OpRef op);
 
 } // namespace mscclc::passes

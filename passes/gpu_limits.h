@@ -1,4 +1,4 @@
-// What a multiprocessor of a GPU has for thread blocks, and how many it holds at once.
+// The resources of a GPU's multiprocessor for thread blocks, and the number of blocks that fit at once.
 #pragma once
 
 #include <algorithm>
@@ -7,22 +7,23 @@
 
 namespace mscclc::passes {
 
-/// What a thread block takes of a multiprocessor.
+/// The resources of a multiprocessor that a thread block needs.
 struct BlockNeeds {
   std::uint32_t threads = 1;
-  std::uint32_t registersPerThread = 0; ///< 0: no matter
-  std::uint32_t sharedBytes = 0;        ///< of shared memory; 0: no matter
+  std::uint32_t registersPerThread = 0; ///< 0: not a limit
+  std::uint32_t sharedBytes = 0;        ///< shared memory; 0: not a limit
 };
 
-/// Threads and registers: CUDA C++ Programming Guide, technical specifications of compute capabilities 8.0, 9.0 and
-/// 10.0, which agree on them. The defaults are those of 9.0.
+/// The resources of a GPU. Threads and registers are from the CUDA C++ Programming Guide, technical specifications of
+/// compute capabilities 8.0, 9.0 and 10.0, which are equal. The defaults are those of 9.0.
 struct GpuLimits {
   std::uint32_t multiprocessors = 1;
   std::uint32_t blocksPerMultiprocessor = 32;
   std::uint32_t sharedBytes = 228 << 10; ///< of a multiprocessor
   static constexpr std::uint32_t threadsPerMultiprocessor = 2048, registersPerMultiprocessor = 65536, warp = 32;
 
-  /// Blocks that a multiprocessor holds at once: at least 1, as one that holds none refuses the launch.
+  /// Returns the number of blocks that a multiprocessor holds at once. It is at least 1, because the launch fails
+  /// otherwise.
   constexpr std::uint32_t residentOnEach(const BlockNeeds &block) const {
     const std::uint32_t threads = (std::max(block.threads, 1u) + warp - 1) / warp * warp;
     const auto share = [](std::uint32_t all, std::uint32_t each) {

@@ -1,4 +1,4 @@
-// What a pass is: a named rewrite or check of a whole program, with what it needs and what it leaves.
+// A pass: a named rewrite or check of a whole program, with its requirements and its results.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -12,21 +12,21 @@
 
 namespace mscclc::passes {
 
-/// Facts about a program that passes rely on; a set is an or of these.
+/// Properties of a program that passes rely on. A set is a bitwise or of them.
 enum Property : std::uint8_t {
-  DataSyncLowered = 1, ///< no operation carries a DataSync: nops say it all
-  SingleInstance = 2,  ///< replication is done
-  Scheduled = 4,       ///< no statement of the movement form is left; all passes but those of passes/schedule need it
-  Placed = 8,          ///< statements say who executes them, and through what (passes/schedule/placement.h)
-  Cut = 16,            ///< statements say in which thread block
+  DataSyncLowered = 1, ///< no operation has a DataSync: nops express all of it
+  SingleInstance = 2,  ///< instances have been replicated
+  Scheduled = 4, ///< no statement of the movement form is left; all passes except those of passes/schedule need this
+  Placed = 8,    ///< each statement has the rank that executes it, and its transport (passes/schedule/placement.h)
+  Cut = 16,      ///< each statement has its thread block
 };
 using Properties = std::uint8_t;
 inline constexpr Property allProperties[] = {Placed, Cut, Scheduled, DataSyncLowered, SingleInstance};
 
-/// "lowered data sync", "thread blocks": the words for one property.
+/// Returns "lowered data sync", "thread blocks", …: the words for one property.
 std::string_view describe(Property property);
 
-/// Counters of one pass, in the order in which they were first counted.
+/// Counters of one pass, in the order in which they were first used.
 class PassStats {
 public:
   struct Counter {
@@ -40,26 +40,27 @@ private:
   std::vector<Counter> counters_;
 };
 
+/// The arguments of a pass.
 struct PassContext {
   ir::Program &program;
   ir::DiagnosticEngine &diags;
   const Target &target;
   PassStats &stats;
-  Analyses &analyses;           ///< of the program, as it was when the pass began
-  const bool isOneRank = false; ///< rank 0 alone has thread blocks, as in RepresentativeRank::launch()
+  Analyses &analyses;           ///< analyses of the program as it was when the pass began
+  const bool isOneRank = false; ///< only rank 0 has thread blocks, as in RepresentativeRank::launch()
 };
 
-/// A pass reports all errors it finds; the pass manager stops after it if there were any. It keeps the analyses that
-/// hold of what it leaves.
+/// A pass. It reports all errors that it finds, and the pass manager stops after it if there were any. It keeps the
+/// analyses that hold for the program that it leaves.
 struct Pass {
   std::string_view name = {};    ///< set from passes.def
   std::string_view summary = {}; ///< set from passes.def
   Properties needs = 0;
   Properties provides = 0;
-  /// True if a program has what the pass provides, whoever made it so. Of thread blocks that statements are yet to be
-  /// made into, nothing is known. Linear. Null where nothing is provided.
+  /// True if a program has what the pass provides, regardless of who made it so. Says nothing about thread blocks that
+  /// are yet to be made of statements. Takes linear time. Null if the pass provides nothing.
   bool (*isProvided)(const ir::Program &program) = nullptr;
-  bool isOptional = false; ///< the program is right without it: a limit on passes leaves it out
+  bool isOptional = false; ///< the program is right without it, so a limit on passes may leave it out
   std::function<void(PassContext &)> run;
 };
 

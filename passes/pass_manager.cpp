@@ -28,7 +28,7 @@ const std::vector<Pass> &allPasses() {
   return all;
 }
 
-/// "fuse, lower-data-sync, …".
+/// Returns "fuse, lower-data-sync, …".
 static std::string knownNames() {
   std::string names;
   for (const Pass &pass : allPasses())
@@ -58,7 +58,7 @@ std::vector<std::string_view> splitNames(std::string_view list) {
   return names;
 }
 
-/// A pass of a name like this one, as words to go on after.
+/// Returns a suggestion of a pass with a similar name, as the beginning of a message; empty if there is none.
 static std::string nearPass(std::string_view name) {
   std::vector<std::string> names;
   for (const Pass &pass : allPasses())
@@ -141,7 +141,7 @@ void PassManager::dump(std::string_view when, std::string_view pass, const ir::P
   lastDump_ = std::move(text);
 }
 
-/// Throws where `pass` left a broken structure, or an analysis that does not hold, or broke its promise.
+/// Throws if `pass` left a broken structure or a stale analysis, or did not provide what it promises.
 void PassManager::verify(const Pass &pass, const ir::Program &program, const Analyses &analyses) const {
   ir::DiagnosticEngine structure;
   structure.setSources(&program.sources);

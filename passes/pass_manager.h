@@ -1,4 +1,4 @@
-// Runs passes in order: names, wiring, dumps, checks between passes, timings.
+// Runs passes in order, with names, requirements, dumps, checks between passes, and timings.
 #pragma once
 
 #include "passes/pass.h"
@@ -24,79 +24,82 @@ struct PassManagerOptions {
   Target target;
   PassFilter printBefore;
   PassFilter printAfter;
-  std::string stopAfter; ///< run no pass after the last of this name; empty: run all
-  /// Run only the first so many of the optional passes (Pass::isOptional), and say of each through `print` whether it
-  /// is run; without a value, run all.
+  std::string stopAfter; ///< run no pass after the last one of this name; empty: run all
+  /// Runs only the first `passLimit` optional passes (Pass::isOptional), and prints for each optional pass whether it
+  /// is run. Without a value, runs all.
   std::optional<std::uint32_t> passLimit = {};
 #ifdef NDEBUG
-  bool verifyEach = false; ///< check the structure, and what is known of the program, after each pass
+  bool verifyEach = false; ///< check the structure and the known analyses after each pass
 #else
   bool verifyEach = true;
 #endif
 
-  /// Takes the dumps asked for, and what passLimit says: "IR after fuse", then the text; or "IR after fuse (unchanged)"
-  /// and no text where it is that of the dump before.
+  /// Receives the requested dumps, and the lines of passLimit. A dump has the title "IR after fuse" and a text. If the
+  /// text equals that of the dump before, the title is "IR after fuse (unchanged)", and the text is empty.
   std::function<void(std::string_view title, std::string_view text)> print;
-  /// Runs after each pass where it is set, and may report: false stops the run.
+  /// If set, runs after each pass. It may report diagnostics. Returning false stops the run.
   std::function<bool(std::string_view pass, const ir::Program &, ir::DiagnosticEngine &)> check;
 };
 
-/// What one pass took and did.
+/// The time and the counters of one pass.
 struct PassRecord {
   std::string_view pass;
   double seconds = 0;
   PassStats stats;
 };
 
+/// The result of a run.
 struct PassRun {
   bool ok = true; ///< false: errors were reported
   std::vector<PassRecord> records;
 };
 
-/// The properties that `program` has as it stands: those of passes for which Pass::isProvided is true. Linear.
+/// Returns the properties of `program`: those of all passes for which Pass::isProvided is true. Takes linear time.
 Properties propertiesOf(const ir::Program &program);
 
+/// A list of passes with their options, and its execution.
 class PassManager {
 public:
-  /// For programs that have the properties `given` (see propertiesOf).
+  /// Makes a list for programs that have the properties `given` (see propertiesOf).
   explicit PassManager(PassManagerOptions options, Properties given = 0)
       : options_(std::move(options)), given_(given), held_(given) {}
 
-  /// Where a list names the pass `name`, this one is added instead: the same pass with another parameter. Call it
-  /// before add().
+  /// Replaces the pass `name` in lists by this one, which is the same pass with other parameters. Must be called before
+  /// add().
   void use(std::string_view name, Pass pass);
-  /// Appends the passes of a list that splitNames() takes. Returns what is wrong with it, or nothing: an unknown name
-  /// (the known ones are listed), or a pass that needs what neither the program nor an earlier pass gives.
+  /// Appends the passes of a list in the form of splitNames(). Returns an error, or an empty text. It is an error if a
+  /// name is unknown (the text lists the known ones), or if a pass needs a property that neither the program nor an
+  /// earlier pass provides.
   std::string add(std::string_view list);
-  /// The same for a pass that passes.def does not list.
+  /// Does the same for a pass that passes.def does not list.
   std::string add(Pass pass);
 
-  /// What is wrong with the options in view of the passes: a dump or stop asked for at a pass that is not run.
+  /// Returns an error in the options: a dump or stop at a pass that is not run. Returns an empty text if there is none.
   std::string checkOptions() const;
 
-  /// What the program has once the passes have run: what was given, and what those that run give (none after
-  /// stopAfter does).
+  /// Returns the properties of the program after the passes: those that were given, and those that the passes provide.
+  /// Passes after stopAfter do not count, because they do not run.
   Properties heldAtEnd() const;
-  /// Those of `needs` that nothing gives.
+  /// Returns those of `needs` that nothing provides.
   Properties missing(Properties needs) const { return needs & ~heldAtEnd(); }
 
   /// Runs the passes on `program`. Stops after a pass that reports an error. With verifyEach, throws ir::InternalError
-  /// where `program` lacks a property promised, and where a pass leaves a broken structure or a stale analysis, or does
-  /// not provide what it promises.
+  /// if `program` lacks a given property, or if a pass leaves a broken structure or a stale analysis, or does not
+  /// provide what it promises.
   PassRun run(ir::Program &program, ir::DiagnosticEngine &diags);
-  /// The same where passes ran before: `analyses` are those that they left of `program`, which nothing has changed
-  /// since but in what no analysis looks at; then those that these passes leave.
+  /// Does the same after an earlier run. `analyses` must be the analyses that the earlier passes left. Since then,
+  /// nothing that an analysis uses may have changed. Afterwards `analyses` are those that these passes leave.
   PassRun run(ir::Program &program, ir::DiagnosticEngine &diags, Analyses &analyses);
-  /// The same on the one rank that is planned.
+  /// Does the same for the launch of a representative rank.
   PassRun run(RepresentativeRank &one, ir::DiagnosticEngine &diags);
 
   const std::vector<Pass> &passes() const { return passes_; }
 
 private:
   PassRun run(ir::Program &program, bool isOneRank, ir::DiagnosticEngine &diags, Analyses &analyses);
-  /// How many of the passes run.
+  /// Returns the number of passes that run.
   std::size_t numToRun() const;
-  /// Whether the limit on passes leaves `pass` out. `optionalPasses` counts the optional passes up to this one.
+  /// True if the limit on passes leaves out `pass`. `optionalPasses` counts the optional passes including this one.
   bool isLeftOut(const Pass &pass, std::uint32_t &optionalPasses) const;
   void verify(const Pass &pass, const ir::Program &program, const Analyses &analyses) const;
   void dump(std::string_view when, std::string_view pass, const ir::Program &program);
@@ -107,14 +110,14 @@ private:
   std::string lastDump_;
 };
 
-/// The names of a list: separated by commas, blanks around a name do not count. An empty list has none; an empty name
-/// between commas is one, and names nothing.
+/// Returns the names of a comma-separated list. Blanks around a name are ignored. An empty list has no names. A gap
+/// between two commas is an empty name, which matches no pass.
 std::vector<std::string_view> splitNames(std::string_view list);
 
-/// Every pass of passes.def, in its order.
+/// Returns every pass of passes.def, in its order.
 const std::vector<Pass> &allPasses();
 
-/// The name of the pass that gives `property`; empty if there is none.
+/// Returns the name of the pass that provides `property`; empty if there is none.
 std::string_view providerOf(Property property);
 
 } // namespace mscclc::passes

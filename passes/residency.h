@@ -1,6 +1,6 @@
-// How many thread blocks of a rank a GPU holds at once. Blocks that wait for one another must all be there, or those
-// that run wait for ever for those that never begin: no launch is cooperative, neither the executor's nor one of our
-// own.
+// The number of a rank's thread blocks that a GPU holds at once. Blocks that wait for each other must all be resident.
+// Otherwise those that run wait for ever for those that cannot begin. Neither the executor's launches nor our own are
+// cooperative, so CUDA does not check this.
 #pragma once
 
 #include "ir/program.h"
@@ -12,27 +12,27 @@
 
 namespace mscclc::passes {
 
-/// What is known of the GPU that a program will run on.
+/// The properties of the GPU on which a program will run.
 struct Residency {
   std::string machine;       ///< "h100x8"
-  bool isAssumed = false;    ///< nobody named the machine
-  std::uint32_t threads = 0; ///< of a block
-  std::uint64_t blocks = 0;  ///< of a rank, at once
+  bool isAssumed = false;    ///< no option or program names the machine
+  std::uint32_t threads = 0; ///< threads of a block
+  std::uint64_t blocks = 0;  ///< blocks of a rank that are resident at once
 };
 
-/// Threads of a block where `executor` runs the program, or a kernel of its own where that is null. Of a program that
-/// is not in thread blocks yet: at most so many.
+/// Returns the threads of a block if `executor` runs the program, or a separate kernel if it is null. For a program
+/// that has no thread blocks yet, it is an upper limit.
 std::uint32_t threadsOfBlock(const ir::Program &program, const ExecutorLimits *executor);
 
-/// Most blocks of a rank that a GPU holds at once. A kernel of the program's own is compiled so that as many fit as
-/// its threads allow (secondLaunchBound()).
+/// Returns the most blocks of a rank that a GPU holds at once. A separate kernel is compiled so that as many fit as its
+/// threads allow (secondLaunchBound()).
 std::uint64_t residentBlocks(const ir::Program &program, const GpuLimits &gpu, const ExecutorLimits *executor);
 
-/// How many blocks of a kernel of the program's own each multiprocessor has to hold, where that can be: the second
-/// launch bound. Else as many as it can.
+/// Returns the second launch bound of a separate kernel: the number of blocks that each multiprocessor must hold, if
+/// that is possible; otherwise as many as possible.
 std::uint32_t secondLaunchBound(const ir::Program &program, const GpuLimits &gpu);
 
-/// True if a block of the rank waits for another one, of whichever rank.
+/// True if a block of the rank waits for another block, on any rank.
 bool waitsForOthers(const ir::Rank &rank);
 
 } // namespace mscclc::passes

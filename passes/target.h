@@ -1,4 +1,4 @@
-// What a plan is made for: an executor with its limits, or nothing in particular.
+// The target of a plan: an executor with its limits, or none.
 #pragma once
 
 #include "passes/executor_limits.h"
@@ -9,17 +9,18 @@
 
 namespace mscclc::passes {
 
+/// The target of a compilation.
 struct Target {
-  /// Limits and faults to respect; null for --target=none.
+  /// The limits and faults of the executor; null for --target=none.
   const ExecutorLimits *executor = nullptr;
 
-  /// "mscclpp-0.9", or "none".
+  /// Returns "mscclpp-0.9", or "none".
   std::string name() const;
 };
 
-/// The target that `name` means: "mscclpp" (the newest version known), "mscclpp-VERSION" or "none".
+/// Returns the target with this name: "mscclpp" (the newest known version), "mscclpp-VERSION" or "none".
 std::optional<Target> findTarget(std::string_view name);
-/// All names that findTarget takes: "mscclpp, mscclpp-1f5f065d, mscclpp-0.9, none".
+/// Returns all names that findTarget accepts: "mscclpp, mscclpp-1f5f065d, mscclpp-0.9, none".
 std::string targetNames();
 
 } // namespace mscclc::passes
