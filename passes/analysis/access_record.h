@@ -1,4 +1,4 @@
-// What a block has read and written since some point, and what would conflict with that.
+// The reads and writes of a block since some point, and their conflicts with a new access.
 #pragma once
 
 #include "ir/memory_map.h"
@@ -8,9 +8,10 @@
 
 namespace mscclc::passes {
 
+/// The places that a block has read and written.
 class AccessRecord {
 public:
-  /// True if an access meets a recorded write, or is a write that meets a recorded read.
+  /// True if an access overlaps a recorded write, or is a write that overlaps a recorded read.
   bool conflicts(ir::Access access, const ir::MemoryRange &range) const {
     if (empty_)
       return false;
@@ -19,15 +20,15 @@ public:
            (access == ir::Access::Write && read_[buffer].meets(range.begin, range.end));
   }
 
-  /// Records an access; those before it stay.
+  /// Records an access, and keeps the earlier ones.
   void add(ir::Access access, const ir::MemoryRange &range) {
     empty_ = false;
     (access == ir::Access::Write ? written_ : read_)[static_cast<std::size_t>(range.buffer)].insert(range.begin,
                                                                                                     range.end);
   }
 
-  /// Records an access that conflicts with nothing, or with its own operation only: of each place the latest counts.
-  /// A pipeline that writes a place and reads it afterwards has synchronised in between.
+  /// Records an access that conflicts with nothing, or only with its own operation. For each place the latest access
+  /// counts. If a pipeline writes a place and reads it afterwards, it has synchronised in between.
   void addLatest(ir::Access access, const ir::MemoryRange &range) {
     if (access == ir::Access::Read)
       written_[static_cast<std::size_t>(range.buffer)].erase(range.begin, range.end);

@@ -8,7 +8,7 @@
 namespace mscclc::passes {
 namespace {
 
-/// True if two operations are the same but for what they name.
+/// True if two operations are equal except for the things that they name.
 bool isSame(const ir::Op &a, const ir::Op &b) {
   return a.kind == b.kind && a.channelType == b.channelType && a.reduceOp == b.reduceOp &&
          a.firstChunk == b.firstChunk && a.numSrcs == b.numSrcs && a.numDsts == b.numDsts && a.firstId == b.firstId &&
@@ -16,7 +16,7 @@ bool isSame(const ir::Op &a, const ir::Op &b) {
          a.bodySize == b.bodySize;
 }
 
-/// True if of `items` each run of `instances` is the same, from the first on.
+/// True if `items` consists of runs of `instances` equal items.
 template <typename T> bool areRuns(const std::vector<T> &items, std::uint32_t instances) {
   if (items.size() % instances != 0)
     return false;
@@ -26,7 +26,7 @@ template <typename T> bool areRuns(const std::vector<T> &items, std::uint32_t in
   return true;
 }
 
-/// True if what a first instance's block names of its own begins such a run.
+/// True if all channels, semaphores and switch chunks in a block of a first instance begin such a run.
 bool namesRuns(const ir::ThreadBlock &block, std::uint32_t instances) {
   return std::ranges::all_of(block.ids, [instances](std::uint32_t id) { return id % instances == 0; }) &&
          std::ranges::all_of(block.chunks, [instances](const ir::Chunk &chunk) {
@@ -34,7 +34,7 @@ bool namesRuns(const ir::ThreadBlock &block, std::uint32_t instances) {
          });
 }
 
-/// True if `block` does the same as `first`, and names everything of its own by numbers that are `instance` higher.
+/// True if `block` is equivalent to `first`, and all its own numbers are higher by `instance`.
 bool isInstance(const ir::ThreadBlock &first, const ir::ThreadBlock &block, std::uint32_t instance) {
   const auto isShifted = [instance](auto a, auto b) { return b == a + instance; };
   const auto isOp = [&](const ir::Op &a, const ir::Op &b) {
@@ -48,7 +48,7 @@ bool isInstance(const ir::ThreadBlock &first, const ir::ThreadBlock &block, std:
          std::ranges::equal(first.ids, block.ids, isShifted);
 }
 
-/// Compares what ranks do with what rank 0 does, and finds the images of its channels.
+/// Compares all ranks with rank 0, and finds the images of its channels.
 class BlockComparison {
 public:
   static constexpr std::array channelTypes{ir::ChannelType::Memory, ir::ChannelType::Port};
@@ -95,11 +95,12 @@ private:
              rank.semaphores == first.semaphores;
     });
   }
-  /// The image on rank `r` of channel `id` of rank 0; ir::none if no operation names it.
+  /// Returns the image on rank `r` of channel `id` of rank 0; ir::none if no operation names it.
   std::uint32_t &image(ir::ChannelType type, std::uint32_t r, std::uint32_t id) {
     return of(images, type)[std::size_t{r} * program_.ranks[0].peers(type).size() + id];
   }
-  /// The channel of rank 0 whose image is the other end of a rank's channel; ir::none if nothing is done with that.
+  /// Returns the channel of rank 0 whose image is the other end of a rank's channel; ir::none if no operation uses that
+  /// end.
   std::uint32_t otherEnd(ir::ChannelType type, std::uint32_t r, std::uint32_t id) const {
     const std::uint32_t pair = index_.pairOf(index_.channel(type, r, id));
     return pair == ir::none ? pair : onFirst_[pair];
@@ -116,14 +117,15 @@ private:
     }
     return true;
   }
-  /// True if `rank`, after those before it in the same question, reaches another rank than they do, and one that is as
-  /// near as that of rank 0.
+  /// True if `rank` reaches `peer`, and no rank before it in this question reached the same peer. The peer must also be
+  /// as near to `rank` as the peer of rank 0 is to rank 0.
   bool reachesAnother(std::uint32_t rank, std::uint32_t peer) {
     if (rank == 0)
       isFirstNear_ = isNear_(0, peer);
     return std::exchange(lastUse_[peer], question_) != question_ && isNear_(rank, peer) == isFirstNear_;
   }
-  /// True if channel `id` of rank `r` can be the image of channel `first` of rank 0: neither has another one.
+  /// Makes channel `id` of rank `r` the image of channel `first` of rank 0. Returns false if one of the two already has
+  /// another counterpart.
   bool makeImage(ir::ChannelType type, std::uint32_t r, std::uint32_t id, std::uint32_t first) {
     std::uint32_t &there = image(type, r, first), &here = onFirst_[index_.channel(type, r, id)];
     if (there == ir::none && here == ir::none) {
@@ -167,10 +169,10 @@ private:
   const ir::Program &program_;
   const ir::ProgramIndex &index_;
   const std::function<bool(std::uint32_t, std::uint32_t)> &isNear_;
-  std::vector<std::uint32_t> lastUse_; ///< [rank]: the last question in which some rank reached it
-  std::vector<std::uint32_t> onFirst_; ///< [channel]: the one of rank 0 whose image it is
+  std::vector<std::uint32_t> lastUse_; ///< [rank]: the last question in which a rank reached it
+  std::vector<std::uint32_t> onFirst_; ///< [channel]: the channel of rank 0 whose image it is
   std::uint32_t question_ = 0;
-  bool isFirstNear_ = false; ///< what rank 0 reaches in this question
+  bool isFirstNear_ = false; ///< whether the peer of rank 0 in this question is near
 };
 
 } // namespace

@@ -1,15 +1,15 @@
 // The symmetry of thread blocks: of ranks, and of instances.
 //
-// Thread blocks name channels by numbers. Two ranks that number what is between them in one order cannot both number it
-// as rank 0 does, so that the image of a channel (see rank_symmetry.h) is not the one of its number. Ranks do the same
-// here if
+// Thread blocks name channels by numbers. Example: three ranks number the channels to their peers in ascending order.
+// Rank 0 has channels to ranks 1 and 2, so its channel 0 leads one step on. Rank 1 has channels to ranks 0 and 2, so
+// its channel 0 leads one step back. So the image of a channel (see rank_symmetry.h) may have another number. Here,
+// ranks are equivalent if
+//   - blocks and semaphores have the same numbers, and packets have the same places,
+//   - each channel of rank 0 has one image on each rank, and all operations name the image in its place,
+//   - the images of a channel lead to different ranks, and to ends that are images of one channel of rank 0,
+//   - and the images of an operand are on different ranks.
 //
-//   - blocks and semaphores have the same numbers, and packets lie at the same places,
-//   - each channel of rank 0 has one image on each rank, which is named in its place wherever it is named,
-//   - the images of a channel lead to as many different ranks, and to ends that are images of one channel of rank 0,
-//   - and the images of an operand lie on as many different ranks.
-//
-// No numbering of ranks is needed: the other ends say which channel of rank 0 brings back what rank 0 sends.
+// No numbering of ranks is needed: the other ends show which channel of rank 0 receives the data that rank 0 sends.
 #pragma once
 
 #include "passes/representative_rank.h"
@@ -24,21 +24,22 @@
 
 namespace mscclc::passes {
 
-/// Whether rank 0 represents all ranks of a program of thread blocks. Compared item by item.
+/// The symmetry of a program of thread blocks: whether rank 0 represents all ranks. All items are compared.
 class BlockSymmetry {
 public:
-  /// `isNear(rank, other)`: what all ranks, besides, have to see of what they reach as rank 0 does. Where switches are
-  /// used, symmetry does not hold, as they are not compared.
+  /// Compares all ranks with rank 0. In addition, `isNear(rank, peer)` must be equal for a peer of a rank and the
+  /// corresponding peer of rank 0. Symmetry does not hold if switches are used, because they are not compared.
   BlockSymmetry(const ir::ProgramIndex &index, const std::function<bool(std::uint32_t, std::uint32_t)> &isNear);
 
   bool holds() const { return holds_; }
   std::uint32_t representative(std::uint32_t rank) const { return holds_ ? 0 : rank; }
-  /// Where it holds, the image of channel `id` of rank 0 on rank `to`; `none` if no operation names it.
+  /// Returns the image of channel `id` of rank 0 on rank `to`; `none` if no operation names it. Only valid if symmetry
+  /// holds.
   std::uint32_t imageOfChannel(ir::ChannelType type, std::uint32_t id, std::uint32_t to) const {
     const bool port = type == ir::ChannelType::Port;
     return images_[port][to * otherEnds_[port].size() + id];
   }
-  /// Where it holds, of the channels of rank 0.
+  /// Returns the other ends of the channels of rank 0. Only valid if symmetry holds.
   const OtherEnds &otherEnds() const { return otherEnds_; }
 
 private:
@@ -47,10 +48,10 @@ private:
   OtherEnds otherEnds_;
 };
 
-/// The same of instances: true if the blocks of each rank are runs of `instances` that do the same with channels,
-/// semaphores, barriers and chunks of their own, which lead to the same ranks, as replicate-instances leaves them. Then
-/// the first of each run represents it. False where ports are used: what instances leave to their rank's proxy, it does
-/// one after the other.
+/// Answers the same question for instances. True if the blocks of each rank are runs of `instances` equivalent blocks,
+/// in the form that replicate-instances leaves: each has its own channels, semaphores, barriers and chunks, which lead
+/// to the same ranks. Then the first block of each run represents it. False if ports are used, because a rank's proxy
+/// does the requests of all instances one after the other.
 bool areInstancesSymmetric(std::span<const ir::Rank> ranks, std::uint32_t instances);
 
 } // namespace mscclc::passes

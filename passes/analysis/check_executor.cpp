@@ -37,7 +37,7 @@ public:
 private:
   ir::Where at(std::size_t op) const { return whereIs(program_, {rank_, block_, static_cast<std::uint32_t>(op)}); }
 
-  /// What an executor's other launches and plans may do to this one.
+  /// Warns about effects of the executor's other launches and plans on this one.
   void checkContext() {
     const bool scratch =
         std::ranges::any_of(program_.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; });
@@ -99,9 +99,10 @@ private:
       diags_.report(diag::executor_packets_simple, at(i), {target_, ir::wordOf(program_, op)});
   }
 
-  /// The bytes that the executor moves `op`'s data in. Where chunks are no multiples of them, it rounds addresses down
-  /// (copyHelper each side apart, handleReduceSend and others by a division) or drops what is left. A port moves bytes;
-  /// packets carry eight; handleMultiStore falls back to words of four.
+  /// Returns the number of bytes of a word in which the executor moves the data of `op`. If chunks are not multiples of
+  /// it, the executor rounds addresses down (copyHelper for each side, handleReduceSend and others by a division) or
+  /// drops the rest. A port moves single bytes. Packets carry eight bytes. handleMultiStore falls back to words of four
+  /// bytes.
   static constexpr std::uint32_t longestWord = 16;
   static std::uint32_t wordOf(const Op &op) {
     if (ir::isPacketOp(op.kind))
@@ -111,7 +112,7 @@ private:
     return op.kind == OpKind::SwitchBroadcast ? 4 : longestWord;
   }
 
-  /// The executor adds a source's offset to the local buffer and a destination's to the remote one.
+  /// The executor adds the offset of the source to the local buffer, and that of the destination to the remote buffer.
   void checkGet(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
     const std::span<const Chunk> srcs = block.srcs(op), dsts = block.dsts(op);
     for (std::size_t k = 0; k < std::min(srcs.size(), dsts.size()); ++k) {
@@ -130,13 +131,14 @@ private:
 
   BufferKind bufferOf(const Chunk &chunk) const { return ir::bufferOf(program_.ranks[rank_], chunk); }
 
-  /// With reuse_resources the executor keeps what it has set up for the first launch.
+  /// With reuse_resources, the executor keeps the setup of the first launch.
   void checkReuse(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
     const std::span<const Chunk> operands = block.operands(op);
     for (std::uint32_t k = 0; k < operands.size(); ++k) {
       const Chunk &chunk = operands[k];
       const bool scratch = bufferOf(chunk) == BufferKind::Scratch;
-      // Offsets are taken modulo a share of the rank's own scratch, which has none; those of packets are not.
+      // Offsets are taken modulo a chunk's part of the rank's own scratch, and this rank has none. Those of packets are
+      // not.
       if (scratch && chunk.space == ChunkSpace::Remote && program_.ranks[rank_].scratchChunks == 0 &&
           (chunk.index != 0 || ir::roleOf(op, k).form == ir::DataForm::Plain)) {
         diags_.report(diag::executor_no_own_scratch, at(i), {rank_, target_});
@@ -149,9 +151,9 @@ private:
     }
   }
 
-  /// Every second launch takes the second half of scratch. The executor goes there for packets, by the size of the
-  /// rank's own scratch, and for what the block's threads themselves touch in the rank's own scratch; not for plain
-  /// data that other ranks, the switch or a port touch.
+  /// Every second launch must use the second half of scratch. The executor does that for packets, by the size of the
+  /// rank's own scratch, and for accesses of the block's threads to the rank's own scratch. It does not do that for
+  /// plain data that other ranks, the switch or a port access.
   void checkDoubleScratch(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
     const std::uint32_t own = program_.ranks[rank_].scratchChunks;
     bool reported = false;
@@ -171,12 +173,12 @@ private:
     });
   }
 
-  /// A switch channel reaches one offset on all ranks; in place, a share lies at another on each.
+  /// A switch channel uses the same offset on all ranks. In place, a share has a different offset on each rank.
   void checkSwitch(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
     const std::span<const Chunk> operands = block.operands(op);
     for (std::uint32_t k = 0; k < operands.size(); ++k) {
       const Chunk &chunk = operands[k];
-      std::optional<std::uint32_t> index; // of the first rank's
+      std::optional<std::uint32_t> index; // the index on the first rank
       bool apart = false;
       ir::forEachPiece(program_, rank_, op, k, chunk, [&](const ir::MemoryPiece &piece) {
         const std::uint32_t here = ir::canonicalPlace(program_, piece).index;

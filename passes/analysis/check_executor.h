@@ -4,9 +4,9 @@
 
 namespace mscclc::passes {
 
-/// Refuses what the executor takes and then gets wrong, or warns where the plan can be right all the same.
+/// Refuses programs that the executor accepts but executes wrongly. Warns if the plan may be right all the same.
 ///
-/// Requires: lowered data sync and a single instance: it looks at what the plan will hold.
+/// Requires: lowered data sync and a single instance, because it checks the operations of the final plan.
 /// Provides: nothing; it only reports.
 Pass createCheckExecutorPass();
 

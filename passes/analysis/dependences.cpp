@@ -12,7 +12,7 @@ namespace mscclc::passes {
 
 namespace {
 
-/// A counter, or a cell of packets, with what sends to it and what takes from it, in order.
+/// A counter, or a cell of packets, with the operations that send to it and those that take from it, in order.
 struct Meeting {
   std::vector<ir::OpRef> from, to;
 };
@@ -31,7 +31,7 @@ private:
   const ir::ChannelPairing pairing_;
   std::map<std::tuple<ir::ChannelType, ir::ChannelEnd>, Meeting> signals_; ///< by the end that waits
   std::map<std::pair<std::uint32_t, std::uint32_t>, Meeting> semaphores_;  ///< rank, semaphore
-  /// rank, barrier -> block -> its arrivals.
+  /// (rank, barrier) → block → its arrivals.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::map<std::uint32_t, std::vector<ir::OpRef>>> barriers_;
   std::map<std::tuple<std::uint32_t, ir::BufferKind, std::uint32_t>, Meeting> packets_; ///< rank, buffer, packet chunk
   std::vector<Dependence> found_;
@@ -76,7 +76,7 @@ std::vector<Dependence> Finder::run() {
     for (std::size_t i = 0; i < std::min(counter.from.size(), counter.to.size()); ++i)
       add(DependenceKind::Signal, counter.from[i], counter.to[i]);
   for (const auto &[semaphore, counter] : semaphores_) {
-    // Its initial value is taken first.
+    // The initial value of the semaphore is taken first.
     const std::size_t initial = program_.ranks[semaphore.first].semaphores[semaphore.second].initialValue;
     for (std::size_t i = 0; i < counter.from.size() && initial + i < counter.to.size(); ++i)
       add(DependenceKind::Semaphore, counter.from[i], counter.to[initial + i]);

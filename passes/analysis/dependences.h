@@ -1,8 +1,9 @@
-// What operations of different blocks wait for each other by: signals, semaphores, barriers, packets.
+// The dependences between operations of different blocks: by signals, semaphores, barriers and packets.
 //
-// Counters are paired in the order of the program: the k-th that is sent with the k-th that is taken, operations of one
-// block before those of the next, a pipeline's body once. That is the order of every run where one block sends and one
-// takes, as verified programs nearly always have it.
+// Counters are paired in the order of the program: the k-th operation that sends with the k-th that takes. Operations
+// of one block come before those of the next, and the body of a pipeline counts once. Example: a block signals twice,
+// and another one waits twice. The first wait depends on the first signal, and the second on the second. If one block
+// sends and one block takes, this is the order of every run. Nearly all verified programs have this form.
 #pragma once
 
 #include "ir/program.h"
@@ -13,10 +14,10 @@
 namespace mscclc::passes {
 
 enum class DependenceKind : std::uint8_t {
-  Signal,    ///< a signal and the wait that takes it
-  Semaphore, ///< a release and the acquire that takes it
-  Barrier,   ///< two blocks that meet; neither is first
-  Packet,    ///< what writes packets and what reads them
+  Signal,    ///< a signal, and the wait that takes it
+  Semaphore, ///< a release, and the acquire that takes it
+  Barrier,   ///< two blocks that meet; there is no order between them
+  Packet,    ///< an operation that writes packets, and one that reads them
 };
 
 struct Dependence {
@@ -25,8 +26,8 @@ struct Dependence {
   friend auto operator<=>(const Dependence &, const Dependence &) = default;
 };
 
-/// All of them, each once, sorted. Requires: a program that ir::checkStructure accepts, with thread blocks
-/// (ir::requireBlocks). What has no counterpart has no entry.
+/// Returns all dependences, each once, sorted. Requires a program that ir::checkStructure accepts, with thread blocks
+/// (ir::requireBlocks). An operation without a counterpart has no entry.
 std::vector<Dependence> dependences(const ir::Program &program);
 
 } // namespace mscclc::passes

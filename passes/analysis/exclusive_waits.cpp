@@ -25,7 +25,7 @@ void ExclusiveWaits::start(const ir::ThreadBlock &block) {
       bodyBegin = o;
       bodyEnd = o + op.bodySize;
     } else if (o != 0 && o == bodyEnd && phase != phases_[bodyBegin]) {
-      // An iteration ends in the phase in which the next one begins.
+      // The end of an iteration is in the phase in which the next iteration begins.
       for (std::uint32_t i = o; i > bodyBegin && phases_[i] == phase; --i)
         phases_[i] = phases_[bodyBegin];
       phase = phases_[bodyBegin];

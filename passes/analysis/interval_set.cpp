@@ -25,7 +25,7 @@ void IntervalSet::unite(std::span<const Range> a, std::span<const Range> b, Run 
 void IntervalSet::insert(std::uint64_t begin, std::uint64_t end) {
   if (begin >= end)
     return;
-  // The recent ranges [first, last) that touch the new one become part of it.
+  // The recent ranges [first, last) that touch the new range are merged with it.
   std::size_t last = numRecent_;
   while (last != 0 && recent_[last - 1].begin > end)
     --last;
@@ -46,7 +46,7 @@ void IntervalSet::insert(std::uint64_t begin, std::uint64_t end) {
     spill();
 }
 
-/// Moves the recent ranges on to longer runs.
+/// Moves the recent ranges into longer runs.
 void IntervalSet::spill() {
   const auto uniteInto = [this](std::span<const Range> from, std::size_t run) {
     if (run == runs_.size())
@@ -75,7 +75,7 @@ void IntervalSet::eraseFrom(std::uint64_t begin, std::uint64_t end) {
     return std::partition_point(run.begin(), run.end(), [&](const Range &range) { return range.begin < end; }) -
            run.begin();
   };
-  Range rest[2]; // of the ranges that are taken out, what lies before and after
+  Range rest[2]; // the parts before and after [begin, end) of the ranges that are taken out
   const auto remaining = [&](std::span<const Range> taken) {
     std::size_t n = 0;
     if (taken.front().begin < begin)

@@ -1,9 +1,9 @@
 // A set of integer ranges that answers "does any of them meet this one?".
 //
-// Kept as sorted runs of doubling size, each a flat list of disjoint ranges: inserting costs O(log n) amortised
-// whatever the order, asking O(log² n), and clearing keeps the memory. Ranges that touch become one, so the usual
-// walk over neighbouring chunks stays a single range. The first run lies in the set itself: small sets allocate
-// nothing.
+// The set consists of sorted runs of doubling size. Each is a flat list of disjoint ranges. Insertion costs O(log n)
+// amortised in any order, and a query costs O(log² n). clear() keeps the memory. Ranges that touch are merged, so the
+// usual walk through neighbouring chunks remains a single range. The first run is stored in the set itself, so small
+// sets allocate nothing.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@ class IntervalSet {
 public:
   /// Adds [begin, end).
   void insert(std::uint64_t begin, std::uint64_t end);
-  /// Takes [begin, end) out.
+  /// Removes [begin, end).
   void erase(std::uint64_t begin, std::uint64_t end) {
     if (!empty() && begin < end)
       eraseFrom(begin, end);
   }
-  /// True if a range of the set meets [begin, end).
+  /// True if a range of the set overlaps [begin, end).
   bool meets(std::uint64_t begin, std::uint64_t end) const { return !empty() && begin < end && anyMeets(begin, end); }
   void clear();
 
@@ -41,8 +41,8 @@ private:
 
   std::array<Range, firstRun> recent_; // the first run; never full between calls
   std::size_t numRecent_ = 0;
-  std::vector<Run> runs_; // runs_[i] holds less than firstRun << (i + 1) ranges
-  std::size_t used_ = 0;  // runs from this one on are empty
+  std::vector<Run> runs_; // runs_[i] has less than firstRun << (i + 1) ranges
+  std::size_t used_ = 0;  // the runs from this one on are empty
   Run merged_;
 };
 

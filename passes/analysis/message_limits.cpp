@@ -16,50 +16,51 @@ using ir::OpKind;
 
 constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// The product, or `unlimited` where it is too large.
+/// Returns the product; `unlimited` if it overflows.
 std::uint64_t times(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? unlimited : product;
 }
 
-/// How a rank's message is cut. All its buffers share one scale (ir::chunksOfScale). The executor takes messages only
-/// whose chunks are equal and multiples of the alignment.
+/// The division of a rank's message into chunks. All its buffers have the same scale (ir::chunksOfScale). The executor
+/// accepts only messages whose chunks are equal and multiples of the alignment.
 struct MessageCut {
   std::uint64_t alignment;
-  std::uint64_t chunks = 0;        ///< of the buffer whose length gives the scale; 0: the rank has no scale
-  std::uint64_t messageChunks = 0; ///< of the buffer that is as long as the message
+  std::uint64_t chunks = 0;        ///< chunks of the buffer whose length gives the scale; 0: the rank has no scale
+  std::uint64_t messageChunks = 0; ///< chunks of the buffer that is as long as the message
 
   MessageCut(const ir::Program &program, const ir::Rank &rank) : alignment(program.bufferAlignment) {
     chunks = ir::chunksOfScale(rank);
     messageChunks = ir::chunksOfMessage(program, rank);
   }
-  /// Bytes of a chunk of the largest message of at most `bytes`.
+  /// Returns the bytes of a chunk in the largest message of at most `bytes` bytes.
   std::uint64_t chunkOfMessage(std::uint64_t bytes) const { return bytes / alignment / messageChunks * alignment; }
-  /// Bytes of a chunk of the smallest message of at least `bytes`, and of at least one unit a chunk.
+  /// Returns the bytes of a chunk in the smallest message that has at least `bytes` bytes and one unit a chunk.
   std::uint64_t chunkFromMessage(std::uint64_t bytes) const {
     const std::uint64_t unit = times(alignment, messageChunks);
     return std::max<std::uint64_t>(bytes / unit + (bytes % unit != 0), 1) * alignment;
   }
-  /// The largest message whose chunks have at most `bytes` bytes.
+  /// Returns the bytes of the largest message whose chunks have at most `bytes` bytes.
   std::uint64_t messageOfChunk(std::uint64_t bytes) const {
     return times(bytes / alignment * alignment, messageChunks);
   }
 };
 
-/// Each check says how long a chunk may be for one operation. The shortest of these lengths limits messages.
+/// Finds the largest message. Each check limits the length of a chunk for one operation. The smallest of these limits
+/// gives the largest message.
 class MessageLimits {
 public:
-  /// Looks at the largest message of the program where it is `stated`, else at the smallest.
+  /// Reports errors for the largest message of the program if it is `stated`, else for the smallest one.
   MessageLimits(const ir::Program &program, bool stated, const Target &target, ir::DiagnosticEngine &diags)
       : program_(program), target_(target.name()), limits_(*target.executor), diags_(diags), stated_(stated) {}
 
-  /// The largest message that goes right.
+  /// Returns the size, in bytes, of the largest message that is executed correctly.
   std::uint64_t run() {
     std::uint64_t largest = unlimited;
     for (rank_ = 0; rank_ < program_.ranks.size(); ++rank_) {
       const MessageCut cut(program_, program_.ranks[rank_]);
       if (cut.chunks == 0)
-        continue; // check-executor says what becomes of it
+        continue; // check-executor reports this case
       cut_ = &cut;
       longest_ = unlimited;
       goodEnd_ = goodSize_ = 0;
@@ -79,7 +80,7 @@ public:
 private:
   ir::Where at(std::size_t op) const { return whereIs(program_, {rank_, block_, static_cast<std::uint32_t>(op)}); }
 
-  /// True if the chunks looked at are no longer than `limit`.
+  /// True if the checked chunks are at most `limit` bytes long.
   bool fits(std::uint64_t limit) {
     longest_ = std::min(longest_, limit);
     return chunk_ <= limit;
@@ -114,8 +115,8 @@ private:
                      limits_.iterationsPerLoop});
   }
 
-  /// Every byte that an operation touches has an offset that the executor can hold: a slice or an iteration begins
-  /// anywhere in a chunk. Packets take twice the bytes.
+  /// Checks that the executor can represent the offset of every byte that an operation accesses. All bytes count,
+  /// because a slice or an iteration may begin anywhere in a chunk. Packets need twice the bytes.
   void checkBytes(const ir::ThreadBlock &block, const Op &op, std::uint32_t index) {
     std::uint64_t farthest = 0, longest = 0;
     const bool isPacketOp = ir::isPacketOp(op.kind);
@@ -127,7 +128,7 @@ private:
       longest = std::max(longest, size);
     }
     if (farthest <= goodEnd_ && longest <= goodSize_)
-      return; // also where there are no operands
+      return; // also if there are no operands
     const std::uint64_t range = std::uint64_t{1} << limits_.byteBits;
     if (fits(std::min(range / farthest, (range - 1) / longest))) {
       goodEnd_ = std::max(goodEnd_, farthest);
@@ -139,7 +140,7 @@ private:
     }
   }
 
-  /// Slices of fewer units than there are slices, where the executor cuts them wrong.
+  /// Checks for slices of chunks with fewer units than slices, if the executor cuts those wrongly.
   void checkSlices(const ir::ThreadBlock &block, const Op &op, std::uint32_t index) {
     if (limits_.smallSlices || op.groupSize < 2 || op.numChunks() == 0)
       return;
@@ -151,15 +152,16 @@ private:
                   {target_, ir::wordOf(program_, op), op.groupSize, cut_->alignment, cut_->messageOfChunk(needed)});
   }
 
-  /// Scratch is doubled by an offset to its second half, which takes part in sums of 32 bits. Scratch is as large as
-  /// the user's allocation asks for, which may be all of a message for any of the rank's buffers (executor.cc,
-  /// setupScratchBuffer); with reuse_resources it has one size.
+  /// Checks double scratch. The offset to its second half is part of 32-bit sums. The size of scratch depends on the
+  /// user's allocation, which may be a whole message for any of the rank's buffers (executor.cc, setupScratchBuffer).
+  /// With reuse_resources it is fixed.
   void checkDoubleScratch() {
     const std::uint64_t scratch = program_.ranks[rank_].scratchChunks;
     if (!program_.doubleScratch || program_.reuseResources || scratch == 0)
       return;
     const std::uint64_t copies = program_.protocol == ir::Protocol::LL ? 4 : 2;
-    const std::uint64_t most = (std::uint64_t{1} << limits_.byteBits) / (scratch * copies); // of a chunk of scratch
+    const std::uint64_t most =
+        (std::uint64_t{1} << limits_.byteBits) / (scratch * copies); // bytes of a chunk of scratch
     if (fits(times(most, cut_->chunks) / cut_->messageChunks))
       return;
     const std::uint64_t bytes = times(times(chunk_, cut_->messageChunks) / cut_->chunks, scratch * copies);
@@ -168,11 +170,11 @@ private:
                    cut_->messageOfChunk(times(most, cut_->chunks) / cut_->messageChunks)});
   }
 
-  /// With reuse_resources scratch has one size, whatever the message: its chunks lie closer together than they are long
-  /// once they are longer than their share of it (execution_plan.cc, getOffset). A pipeline moves a unit at a time.
+  /// Checks scratch with reuse_resources. It has a fixed size, whatever the message. If chunks are longer than their
+  /// share of it, they overlap (execution_plan.cc, getOffset). In a pipeline only a unit at a time uses scratch.
   void checkReusedScratch(const ir::ThreadBlock &block, const Op &op, std::uint32_t index) {
     const std::uint32_t own = program_.ranks[rank_].scratchChunks, touched = mostScratchChunks(block, op);
-    // A rank without scratch of its own has shares of no bytes.
+    // A rank without scratch has shares of 0 bytes.
     const char *fault = loop_ || own == 0 ? wrapFault(block, op) : nullptr;
     if (touched == 0 && !fault)
       return;
@@ -190,13 +192,14 @@ private:
                      loop_ ? share : cut_->messageOfChunk(share)});
   }
 
-  /// What the executor gets wrong in a pipeline where chunks are longer than their share of scratch, or null.
+  /// Returns the fault of the executor in a pipeline whose chunks are longer than their share of scratch; null if there
+  /// is none.
   const char *wrapFault(const ir::ThreadBlock &block, const Op &op) const {
     const ir::Rank &rank = program_.ranks[rank_];
     const std::span<const ir::Chunk> srcs = block.srcs(op), dsts = block.dsts(op);
     if (op.kind == OpKind::Reduce || op.kind == OpKind::ReduceSend) {
-      // handleReduceSend takes the kind of source i from the slot of destination i: of a remote one its position in
-      // the block's table stands there, of none at all zero.
+      // handleReduceSend uses the slot of destination i for the kind of source i. For a remote destination, that slot
+      // has its position in the block's table. Without a destination it is zero.
       for (std::size_t i = 1; i < srcs.size(); ++i) {
         const bool taken = i < dsts.size() && memoryPosition(block, dsts[i].id) == scratchCode;
         if (taken != (srcs[i].space == ChunkSpace::Scratch))
@@ -206,7 +209,7 @@ private:
     for (std::size_t i = 0; op.kind == OpKind::Get && i < std::min(srcs.size(), dsts.size()); ++i)
       if ((ir::bufferOf(rank, srcs[i]) == ir::BufferKind::Scratch) != (dsts[i].space == ChunkSpace::Scratch))
         return "swaps the offsets of source and destination";
-    bool alike = true; // where the rank has none, check-executor says what becomes of it
+    bool alike = true; // a rank without scratch is reported by check-executor
     forEachScratch(block, op, [&](const ir::Rank &of) {
       alike &= rank.scratchChunks == 0 || of.scratchChunks == rank.scratchChunks;
     });
@@ -226,7 +229,7 @@ private:
     return position;
   }
 
-  /// Calls `visit(rank)` for each rank whose scratch `op` touches.
+  /// Calls `visit(rank)` for each rank whose scratch `op` accesses.
   template <typename Visit> void forEachScratch(const ir::ThreadBlock &block, const Op &op, Visit visit) const {
     ir::forEachMemory(program_, rank_, block, op, [&](const ir::MemoryPiece &piece) {
       if (piece.inScratch())
@@ -234,7 +237,7 @@ private:
     });
   }
 
-  /// Of the scratch buffers that `op` touches: the most chunks. 0: it touches none.
+  /// Returns the largest number of chunks of a scratch buffer that `op` accesses. 0: it accesses none.
   std::uint32_t mostScratchChunks(const ir::ThreadBlock &block, const Op &op) const {
     std::uint32_t most = 0;
     forEachScratch(block, op, [&](const ir::Rank &of) { most = std::max(most, of.scratchChunks); });
@@ -247,11 +250,11 @@ private:
   ir::DiagnosticEngine &diags_;
   const bool stated_;
   std::uint32_t rank_ = 0, block_ = 0;
-  const MessageCut *cut_ = nullptr; ///< of the rank
-  std::uint64_t chunk_ = 0;         ///< bytes of a chunk of the message that is looked at
+  const MessageCut *cut_ = nullptr; ///< that of the current rank
+  std::uint64_t chunk_ = 0;         ///< bytes of a chunk of the checked message
   std::string shownMessage_;
-  std::uint64_t longest_ = 0;                ///< bytes that a chunk of the rank may have
-  std::uint64_t goodEnd_ = 0, goodSize_ = 0; ///< chunks that operands of the rank reach and have where all fits
+  std::uint64_t longest_ = 0;                ///< the most bytes that a chunk of the rank may have
+  std::uint64_t goodEnd_ = 0, goodSize_ = 0; ///< in chunks: the largest end and size that fit so far
   const Op *loop_ = nullptr;                 ///< the pipeline around the operation
 };
 

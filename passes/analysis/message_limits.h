@@ -1,4 +1,5 @@
-// How large a message an executor takes: its offsets, its loops and the scratch it reuses bound the bytes of a chunk.
+// The largest message that an executor can handle. Its offsets, its loops and its reused scratch limit the bytes of a
+// chunk.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -7,12 +8,12 @@
 
 namespace mscclc::passes {
 
-/// Reports each operation that goes wrong on `target` at the largest message that the program allows. A program that
-/// states no largest message gets the largest one that goes right, as a statement; what then goes wrong at the
-/// smallest message is reported.
+/// Reports each operation that `target` executes wrongly at the largest message that the program allows. If the program
+/// does not state a largest message, states the largest one that is executed correctly. Then only operations that fail
+/// even at the smallest message are reported.
 void limitMessages(ir::Program &program, const Target &target, ir::DiagnosticEngine &diags);
 
-/// What limitMessages states for `program` where it states nothing itself.
+/// Returns the size, in bytes, that limitMessages states for a program without a largest message.
 std::uint64_t largestMessage(const ir::Program &program, const Target &target);
 
 } // namespace mscclc::passes

@@ -10,12 +10,12 @@
 namespace mscclc::passes {
 namespace {
 
-/// A renumbering of ranks, and with them of shares, that leaves distances as they are.
+/// A renumbering of ranks, and of the shares that belong to them, that preserves distances.
 struct Renumbering {
   std::vector<std::uint32_t> ranks;  ///< [rank]: its new number
   std::vector<std::uint32_t> shares; ///< [share]
 
-  /// Rank `first` becomes rank 0. `shareOf` [rank]: the share that belongs to it.
+  /// Makes rank `first` rank 0. `shareOf` [rank]: the share that belongs to it.
   Renumbering(const RankDistances &distances, std::uint32_t first, std::span<const std::uint32_t> shareOf)
       : ranks(shareOf.size()), shares(shareOf.size()) {
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank)
@@ -25,8 +25,8 @@ struct Renumbering {
   }
 };
 
-/// Where the chunk begins in its buffer after `renumbering`; nothing if its parts do not stay together. `share`: chunks
-/// of a rank's share of the buffer.
+/// Returns the index of the chunk in its buffer after `renumbering`; nothing if its parts are no longer adjacent.
+/// `share`: chunks of a rank's share of the buffer.
 std::optional<std::uint32_t> renumbered(const ir::RankChunk &chunk, const Renumbering &renumbering,
                                         std::uint32_t share) {
   const std::uint32_t first = chunk.index / share, rest = chunk.index % share;
@@ -46,7 +46,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   return hash ^ hash >> 29;
 }
 
-/// How buffers are dealt out to ranks.
+/// The division of buffers into shares of ranks.
 class Shares {
 public:
   explicit Shares(const ir::Program &program) : ranks_(static_cast<std::uint32_t>(program.ranks.size())) {
@@ -57,7 +57,7 @@ public:
       }
   }
 
-  /// Chunks of a rank's share of the buffer that the chunk is in; 0 where that has no shares.
+  /// Returns the chunks of a rank's share of the buffer that contains `chunk`; 0 if it has no shares.
   std::uint32_t sizeFor(const ir::RankChunk &chunk) const {
     if (chunk.buffer == ir::BufferKind::Scratch)
       return 0;
@@ -67,11 +67,11 @@ public:
 
 private:
   std::uint32_t ranks_;
-  std::vector<std::uint32_t> sizes_; ///< [rank][input, output]: chunks; 0: not dealt out evenly
+  std::vector<std::uint32_t> sizes_; ///< [rank][input, output]: chunks; 0: it cannot be divided evenly
 };
 
-/// A hash of the statement after `renumbering`; nothing if there is no such statement. Places in scratch count as one:
-/// they follow from distances.
+/// Returns a hash of the statement after `renumbering`; nothing if no such statement can exist. All places in scratch
+/// have the same hash, because they follow from distances.
 std::optional<std::uint64_t> hashOf(const ir::Movement &movement, const ir::Move &statement, const Shares &shares,
                                     const Renumbering &renumbering) {
   const std::uint64_t kind = static_cast<std::uint64_t>(statement.kind) << 8 |
@@ -122,11 +122,12 @@ RankDistances::RankDistances(const ir::Program &program, const ir::Movement &mov
   localRankFirst_ = false;
 }
 
-/// The renumberings that leave distances as they are make a group: just one of them makes a given rank rank 0, and each
-/// is one of these after the inverse of another. So it is enough to compare with rank 0: a program is symmetric if the
-/// statements that a rank executes become those of rank 0 in the renumbering that makes it rank 0, for each rank.
-/// Statements are compared by a sum of hashes, whatever their order. Two that differ and have one sum cost symmetry in
-/// the schedule, not its result.
+/// The renumberings that preserve distances form a group. For each rank, exactly one of them makes it rank 0. So a
+/// comparison with rank 0 is sufficient. A program is symmetric if, for each rank, the renumbering that makes it rank 0
+/// maps its statements to those of rank 0.
+///
+/// Sets of statements are compared by the sum of their hashes, so their order does not matter. If two different sets
+/// have the same sum, the schedule may lose symmetry, but its result stays right.
 bool RankDistances::isSymmetric(const ir::Program &program, const ir::Movement &movement,
                                 std::span<const std::vector<std::uint32_t>> statementsOf) const {
   if (std::ranges::any_of(statementsOf, [&](const auto &its) { return its.size() != statementsOf[0].size(); }))

@@ -1,9 +1,13 @@
-// How far apart ranks are, in a numbering that is the same seen from every rank of a symmetric program.
+// Distances between ranks, in a numbering that looks the same from every rank of a symmetric program.
 //
-// A program is symmetric if its statements stay the same when each rank takes the place of another: one so far around
-// the ring of its node, one so many nodes on, or the one whose number differs in these bits. The share of a buffer
-// that belongs to a rank takes the place of the other's share. What is ordered by distances is then ordered in the same
-// way on all ranks. Which numbering a program has is guessed by hashes; rank_symmetry.h finds out whether it holds.
+// A program is symmetric if its statements stay the same when each rank is replaced by another one: by a fixed number
+// of steps around the ring of its node, by a fixed number of nodes, or by flipping fixed bits of its number. The shares
+// of buffers that belong to ranks are replaced in the same way. Example with 4 ranks in one node: in an all-gather
+// along a ring, rank r sends to r + 1, so the steps-around-the-ring numbering is symmetric. With recursive doubling,
+// rank r exchanges with r ^ 1 and r ^ 2, so the bits numbering is.
+//
+// If items are ordered by distances, the order is the same on all ranks. The numbering of a program is only guessed
+// here, by hashes. rank_symmetry.h checks whether symmetry holds.
 #pragma once
 
 #include "ir/program.h"
@@ -14,18 +18,19 @@
 
 namespace mscclc::passes {
 
-/// Distances between ranks, by the symmetry that the statements of a program have.
+/// The distances between ranks, according to the symmetry of a program's statements.
 class RankDistances {
 public:
-  /// Of the placed statements of `movement`, whose ranks are those of `program` and make whole nodes. Where they are
-  /// not symmetric, ranks are counted around the rings.
+  /// Finds the distances for the placed statements of `movement`. Its ranks are those of `program`, and make whole
+  /// nodes. If the statements are not symmetric, ranks are counted around the rings.
   RankDistances(const ir::Program &program, const ir::Movement &movement);
 
-  /// True if the statements are symmetric by these distances, as far as their hashes tell.
+  /// True if the statements are symmetric by these distances, according to their hashes.
   bool areSymmetric() const { return symmetric_; }
-  /// The number of ranks.
+  /// Returns the number of ranks.
   std::uint32_t size() const { return ranks_; }
-  /// From `from` to `to`, less than there are ranks; 0 for itself alone. Ranks of one node are nearer than others.
+  /// Returns the distance from `from` to `to`. It is less than the number of ranks, and 0 only for the rank itself.
+  /// Ranks of the same node are nearer than others.
   std::uint32_t between(std::uint32_t from, std::uint32_t to) const {
     if (kind_ == Kind::Bits)
       return from ^ to;
@@ -34,10 +39,10 @@ public:
     return (to / perNode_ + nodes_ - from / perNode_) % nodes_ * perNode_ +
            (to % perNode_ + perNode_ - from % perNode_) % perNode_;
   }
-  /// True if ranks are of one node with those that are as far away.
+  /// True if, for each distance, all pairs of ranks of that distance are within a node, or all are between nodes.
   bool keepNodes(const ir::Movement &movement) const;
   friend bool operator==(const RankDistances &, const RankDistances &) = default;
-  /// The rank that share number `share` of an evenly dealt buffer belongs to.
+  /// Returns the rank to which share number `share` of an evenly divided buffer belongs.
   std::uint32_t ownerOf(std::uint32_t share) const {
     return localRankFirst_ ? share % nodes_ * perNode_ + share / nodes_ : share;
   }
@@ -48,14 +53,15 @@ private:
     Bits,  ///< the bits in which the numbers of the ranks differ
   };
 
-  /// Whether statements are, by the present kind of distances. `statementsOf` [rank]: those that it executes.
+  /// True if the statements are symmetric by the current kind of distances. `statementsOf` [rank]: the statements that
+  /// it executes.
   bool isSymmetric(const ir::Program &program, const ir::Movement &movement,
                    std::span<const std::vector<std::uint32_t>> statementsOf) const;
 
   std::uint32_t ranks_, perNode_, nodes_;
   Kind kind_ = Kind::Rings;
   bool symmetric_ = false;
-  bool localRankFirst_ = false; ///< shares are numbered by the rank within its node first, then by the node
+  bool localRankFirst_ = false; ///< shares are numbered first by the rank within its node, then by the node
 };
 
 } // namespace mscclc::passes

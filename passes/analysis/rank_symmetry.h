@@ -1,29 +1,31 @@
-// Do these ranks do the same? The one answer.
+// The only answer to the question: are these ranks equivalent?
 //
-// A numbering of ranks (rank_distances.h) gives each rank a number as seen from another one. A rank sees itself as 0,
-// and rank 0 sees all by their own numbers. For each rank r, there is one renumbering that takes what rank 0 sees to
-// what r sees: image(x, r) is to rank r what x is to rank 0. seenFrom(r, ·) is its inverse.
+// A numbering of ranks (rank_distances.h) gives each rank a number as seen from another rank. A rank sees itself as 0,
+// and rank 0 sees all ranks by their own numbers. For each rank r, one renumbering maps what rank 0 sees to what r
+// sees: image(x, r) is to rank r what x is to rank 0. seenFrom(r, ·) is the inverse of it. Example with 4 ranks in a
+// ring: rank 0 sends to rank 1. The image of rank 1 for rank 3 is rank 0, because rank 3 sends to rank 0. Conversely,
+// rank 3 sees rank 0 as 1.
 //
-// Symmetry is that of one *stage* of a program: of a list of items, each of which is of one rank. There are
+// Symmetry is a property of one *stage* of a program: of a list of items that each belong to one rank. The stages are
 //
-//   - the statements that say what moves, once they are placed and in order (schedule/statement_symmetry.h),
-//   - the nodes of thread blocks, which are statements and what arrives of ports' puts (schedule/node_symmetry.h).
+//   - the statements of data movement, after they are placed and ordered (schedule/statement_symmetry.h),
+//   - the nodes of thread blocks, which are statements and arrivals of ports' puts (schedule/node_symmetry.h).
 //
-// The operations of thread blocks are another one. They name channels by numbers, so it has a page of its own
-// (block_symmetry.h).
+// The operations of thread blocks are another stage. They name channels by numbers, so their symmetry is defined
+// separately (block_symmetry.h).
 //
-// A later stage may have less symmetry, because statements that name their block, blocks and channels differ. The
-// *position* of an item is its number among those of its rank. Symmetry holds at a stage if
+// A later stage may have less symmetry, because statements with given blocks, blocks and channels may differ. The
+// *position* of an item is its number among the items of its rank. A stage is symmetric if
 //
-//   - all ranks have as many items,
-//   - each item is what the item of rank 0 at its position is, with every rank that it names as seen from its own: so
-//     image() of an item, which is the one at its position on the image of its rank, is a copy of it,
-//   - it needs the images of what that item needs, in whatever order,
-//   - and what an item needs of other ranks stands at earlier positions there: so all items by position, then by rank,
-//     are a list order as well.
+//   - all ranks have the same number of items,
+//   - each item equals the item of rank 0 at its position, if the ranks that it names are seen from its own rank. So
+//     image() of an item, which is the item at its position on the image of its rank, is a copy of it,
+//   - it needs the images of the items that the item of rank 0 needs, in any order,
+//   - and items that it needs on other ranks have earlier positions there. So the list of all items by position, then
+//     by rank, is also in a valid order.
 //
-// All of it is compared, item by item. Then rank 0 represents all ranks: what is found out about its items holds for
-// their images. Else each rank represents itself, and every image is the item itself.
+// All of this is compared, item by item. If it holds, rank 0 represents all ranks: a result for its items holds for
+// their images. Otherwise each rank represents itself, and every image is the item itself.
 #pragma once
 
 #include "passes/analysis/rank_distances.h"
@@ -36,7 +38,7 @@
 
 namespace mscclc::passes {
 
-/// Which items of a stage represent others.
+/// The items of a stage that represent others.
 class RankSymmetry {
 public:
   /// True if rank 0 represents all ranks.
@@ -47,27 +49,28 @@ public:
   bool isRepresentative(std::uint32_t rank) const { return representative(rank) == rank; }
   std::uint32_t numRanks() const { return ranks_; }
   std::uint32_t numRepresentatives() const { return holds_ ? 1 : ranks_; }
-  /// The number that `other` has for what represents rank `from`.
+  /// Returns the number by which `from` sees `other`, if symmetry holds; otherwise `other`.
   std::uint32_t seenFrom(std::uint32_t from, std::uint32_t other) const {
     return holds_ ? numbering_.between(from, other) : other;
   }
-  /// The rank that rank `to` sees as rank 0 sees `rank`: seenFrom(to, imageOfRank(rank, to)) is `rank`.
+  /// Returns the rank that rank `to` sees as rank 0 sees `rank`: seenFrom(to, imageOfRank(rank, to)) is `rank`.
   std::uint32_t imageOfRank(std::uint32_t rank, std::uint32_t to) const { return seenFrom(seenFrom(to, 0), rank); }
-  /// The rank to which `rank` is what rank 0 is to itself: imageOfRank(rank, inverseOf(rank)) is its representative.
+  /// Returns the rank for which `rank` is what rank 0 is to itself: imageOfRank(rank, inverseOf(rank)) is its
+  /// representative.
   std::uint32_t inverseOf(std::uint32_t rank) const { return seenFrom(rank, representative(rank)); }
 
-  /// The items of ranks that represent others or themselves, in their order.
+  /// Returns the items of all representative ranks, in their order.
   std::span<const std::uint32_t> representatives() const { return std::span(items_).first(numRepresentativeItems()); }
-  /// The number in representatives() of the item that represents `item`.
+  /// Returns the number in representatives() of the item that represents `item`.
   std::uint32_t positionOf(std::uint32_t item) const { return holds_ ? positions_[item] : item; }
   std::uint32_t representativeItem(std::uint32_t item) const { return items_[positionOf(item)]; }
-  /// Where it holds, the item of `rank` at `position`: the image to `rank` of the one of rank 0.
+  /// Returns the item of `rank` at `position`, which is the image of the item of rank 0. Only valid if symmetry holds.
   std::uint32_t itemAt(std::uint32_t rank, std::uint32_t position) const {
     return items_[rank * (items_.size() / ranks_) + position];
   }
 
 protected:
-  /// Each of `items` items represents itself.
+  /// Makes each of `items` items represent itself.
   RankSymmetry(const RankDistances &numbering, std::size_t items) : numbering_(numbering), ranks_(numbering.size()) {
     standApart(items);
   }
@@ -79,10 +82,11 @@ protected:
     std::iota(items_.begin(), items_.end(), 0);
   }
 
-  /// Finds out whether symmetry holds of `stage`, which has
+  /// Finds out whether `stage` is symmetric. It must have
+  ///
   ///   - `rankOf(item)`,
-  ///   - `isAs(item, first)`: `item` is what `first` is, an item of rank 0, but for what it needs,
-  ///   - `eachNeed(item, visit)`: visits what it needs, with a number below 16 that says why.
+  ///   - `isAs(item, first)`: true if `item` equals `first`, an item of rank 0, except for its needs,
+  ///   - `eachNeed(item, visit)`: visits the items that it needs, with a number below 16 for the reason.
   void findOut(const auto &stage) {
     const std::size_t items = items_.size();
     holds_ = ranks_ > 1 && findPositions(stage) && compare(stage);
@@ -93,7 +97,7 @@ protected:
 private:
   std::size_t numRepresentativeItems() const { return holds_ ? items_.size() / ranks_ : items_.size(); }
 
-  /// False if ranks do not have equally many items.
+  /// Returns false if ranks have different numbers of items.
   bool findPositions(const auto &stage) {
     const std::size_t length = items_.size() / ranks_;
     std::vector<std::uint32_t> counts(ranks_, 0);
@@ -128,7 +132,7 @@ private:
     return true;
   }
 
-  /// What `item` needs, as its rank sees it, and why; sorted, so that it compares as a set.
+  /// Finds the needs of `item` as its rank sees them, with their reasons. They are sorted, to be compared as a set.
   void findNeeds(const auto &stage, std::uint32_t rank, std::uint32_t item, std::vector<std::uint64_t> &needs) const {
     needs.clear();
     stage.eachNeed(item, [&](std::uint32_t on, std::uint64_t why) {
@@ -142,8 +146,8 @@ private:
   RankDistances numbering_;
   std::uint32_t ranks_;
   bool holds_ = false;
-  std::vector<std::uint32_t> positions_; ///< [item]; empty unless it holds
-  std::vector<std::uint32_t> items_;     ///< [rank][position]; where it does not hold, [item]
+  std::vector<std::uint32_t> positions_; ///< [item]; empty unless symmetry holds
+  std::vector<std::uint32_t> items_;     ///< [rank][position]; if symmetry does not hold, [item]
 };
 
 } // namespace mscclc::passes

@@ -6,7 +6,7 @@ namespace mscclc::passes {
 
 namespace {
 
-/// Those of `seen`, ranges in order, that meet `range`: from the first that ends after its begin.
+/// Returns the first of `seen`, which are ordered ranges, that ends after the begin of `range`.
 template <typename Ranges> auto firstMeeting(Ranges &seen, const ir::MemoryRange &range) {
   return std::partition_point(seen.begin(), seen.end(), [&](const auto &one) { return one.end <= range.begin; });
 }

@@ -1,4 +1,4 @@
-// What a block has done in the memory of other ranks since some point, and what would have to wait for that.
+// The accesses of a block to the memory of other ranks since some point, and their conflicts with a new access.
 #pragma once
 
 #include "ir/memory_map.h"
@@ -10,23 +10,25 @@
 
 namespace mscclc::passes {
 
-/// How the threads of a block share an access out. Where two accesses of one range have all of it in common, each
-/// thread makes both of the same elements, in the order of the operations; so passes/run/elements.h takes it, too.
+/// The distribution of an access to the threads of a block. If two accesses of one range have equal ThreadShares, each
+/// thread accesses the same elements in both, in the order of the operations. passes/run/elements.h uses it for this
+/// reason, too.
 struct ThreadShares {
   bool bySwitch = false;
-  ir::ElementUnit unit = ir::ElementUnit::Other; ///< Other: nobody knows
+  ir::ElementUnit unit = ir::ElementUnit::Other; ///< Other: the unit is unknown
   std::uint32_t groupIndex = 0, groupSize = 0;
-  std::uint32_t loop = noPipeline; ///< header of the pipeline that it is in
+  std::uint32_t loop = noPipeline; ///< header of the pipeline that contains it
   friend bool operator==(const ThreadShares &, const ThreadShares &) = default;
 };
 
-/// Plain data alone: packets keep their own order.
+/// The recorded accesses. Only plain data counts, because packets have their own order.
 class RemoteAccesses {
 public:
-  /// True if the block's threads have to meet before this access: it meets one that is recorded, one of the two
-  /// writes, and not each thread makes both of the same elements; or their ranges overlap and are not equal.
+  /// True if the block's threads must synchronise before this access. That is so if it overlaps a recorded access, one
+  /// of the two writes, and the threads do not access the same elements in both. It is also so if the ranges overlap
+  /// but are not equal.
   bool conflicts(std::uint32_t rank, ir::Access access, const ir::MemoryRange &range, const ThreadShares &shares) const;
-  /// Records an access that conflicts with none, or with its own operation only.
+  /// Records an access that conflicts with none, or only with its own operation.
   void add(std::uint32_t rank, ir::Access access, const ir::MemoryRange &range, const ThreadShares &shares);
   void clear() { ++generation_; }
 
@@ -36,16 +38,16 @@ private:
     bool isWritten = false;
     ThreadShares shares;
   };
-  /// Ranges of one buffer of one rank, which do not overlap, in order.
+  /// The disjoint ranges of one buffer of one rank, in order.
   struct Place {
-    std::uint64_t generation = 0; ///< of older ones, nothing counts
+    std::uint64_t generation = 0; ///< ranges of older generations do not count
     std::vector<Seen> seen;
   };
   static std::size_t placeOf(std::uint32_t rank, ir::BufferKind buffer) {
     return std::size_t{rank} * 3 + static_cast<std::size_t>(buffer);
   }
 
-  std::vector<Place> places_; ///< by rank and buffer, as far as some were seen
+  std::vector<Place> places_; ///< by rank and buffer, up to the last one that was accessed
   std::uint64_t generation_ = 1;
 };
 

@@ -10,7 +10,7 @@
 namespace mscclc::passes {
 namespace {
 
-/// A piece of a buffer that operations touch as one.
+/// A piece of a buffer that an operation accesses as a whole.
 struct Piece {
   std::uint64_t index = 0; // in canonical chunks
   std::uint64_t size = 0;
@@ -18,12 +18,12 @@ struct Piece {
   ir::OpRef op;
 };
 
-/// One memory whose chunks can be shared: a canonical buffer of a rank, plain or as packets.
+/// A memory whose chunks may be shared: a canonical buffer of a rank, either plain or as packets.
 struct Memory {
-  std::uint64_t grain = 0; // size of all pieces so far, each at a multiple of it
+  std::uint64_t grain = 0; // the size of all pieces so far, which all begin at multiples of it
   bool mixed = false;
   bool written = false;
-  std::vector<Piece> pieces; // of mixed memories only
+  std::vector<Piece> pieces; // only for mixed memories
 };
 
 constexpr std::size_t memoriesPerRank = 6; // three spaces, each plain or packets
@@ -69,15 +69,15 @@ private:
       }
   }
 
-  /// What one instance touches of a piece.
+  /// The part of a piece that one instance accesses.
   struct Share {
     std::uint64_t begin, end;
     std::uint32_t instance;
     const Piece *piece;
   };
 
-  /// The shares that reach furthest so far, of two different instances: enough to tell whether another instance's
-  /// share reaches past a point.
+  /// The two shares of different instances that extend furthest so far. They are sufficient to decide whether the share
+  /// of another instance extends beyond a point.
   struct Furthest {
     std::array<Share, 2> shares{};
     void add(const Share &share) {
@@ -106,7 +106,7 @@ private:
     });
     const auto repeats = std::ranges::unique(
         pieces, [](const Piece &a, const Piece &b) { return a.index == b.index && a.size == b.size; });
-    pieces.erase(repeats.begin(), repeats.end()); // keeps one that writes, if there is one
+    pieces.erase(repeats.begin(), repeats.end()); // keeps a piece that is written, if there is one
 
     std::vector<Share> shares;
     shares.reserve(pieces.size() * n_);

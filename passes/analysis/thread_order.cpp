@@ -42,7 +42,7 @@ bool ThreadOrder::matters(const ir::ThreadBlock &after) {
   return false;
 }
 
-/// Begins anew with the block at hand.
+/// Starts a search in the current block.
 void ThreadOrder::start() {
   outOf_.resize(before_->ops.size());
   phasesIn_.assign(before_->ops.size(), 0);
@@ -63,7 +63,7 @@ std::span<const std::uint32_t> ThreadOrder::lost(std::uint32_t rank, const ir::T
   into_ = into;
   start();
   PhaseCount in(1), out(1);
-  std::uint32_t nextOut = 0; // the first operation after that has not been entered
+  std::uint32_t nextOut = 0; // the first operation of `after` that was not entered yet
   std::uint64_t phaseOut = 1;
   PhaseCount all(1);
   std::uint64_t lastPhase = 1;
@@ -73,7 +73,7 @@ std::span<const std::uint32_t> ThreadOrder::lost(std::uint32_t rank, const ir::T
     all.leave(op);
     anyLoop |= op.kind == OpKind::Pipeline;
   }
-  // Of a phase with a loss nothing more is asked.
+  // In a phase with a loss, no further loss is searched.
   const auto isOver = [&] { return blamed_ && phaseOut == lastPhase && !anyLoop; };
   const auto step = [&](std::uint32_t i) {
     const Op &op = before.ops[i];
@@ -93,7 +93,7 @@ std::span<const std::uint32_t> ThreadOrder::lost(std::uint32_t rank, const ir::T
     step(i);
     if (before.ops[i].kind != OpKind::Pipeline)
       continue;
-    // Twice over: an iteration may end in the phase in which the next one begins.
+    // The body is walked twice, because the end of an iteration may be in the phase in which the next one begins.
     for (int time = 0; time < 2; ++time)
       for (std::uint32_t k = i + 1; k <= i + before.ops[i].bodySize; ++k)
         step(k);
@@ -110,7 +110,7 @@ std::uint32_t ThreadOrder::threadAfter(std::uint32_t i, std::uint32_t thread) co
   const Op &op = before_->ops[i];
   if (op.kind != OpKind::Flush)
     return into_[i].offset + thread;
-  const auto merged = after_->idsOf(after_->ops[outOf_[i]]); // each channel once
+  const auto merged = after_->idsOf(after_->ops[outOf_[i]]); // each channel is there once
   return static_cast<std::uint32_t>(std::ranges::find(merged, before_->idsOf(op)[thread]) - merged.begin());
 }
 
@@ -152,18 +152,18 @@ void ThreadOrder::visit(std::uint32_t i, const Place &place) {
   }
   phasesIn_[i] = place.phaseIn;
   if (blamed_)
-    return; // the phase shows no more
+    return; // this phase has its result already
   const Op &op = before_->ops[i];
   const auto ids = before_->idsOf(op);
   const bool puts = putsThroughPort(op);
   const std::uint32_t threads = puts ? op.numDsts : op.numIds;
   const bool byThreads = ir::sends(op.kind) || ir::takes(op.kind) || puts || op.kind == OpKind::Flush;
   for (std::uint32_t t = 0; byThreads && t < threads; ++t) {
-    // A channel end, by direction, or a semaphore: its type and number.
+    // Identifies the counter: the end of a channel, by direction, or a semaphore.
     const std::uint32_t counter = ids[ids.size() == 1 ? 0 : t] * 4 + static_cast<std::uint32_t>(op.channelType);
     visitAct(op, {i, counter, t, threadAfter(i, t), place.phaseIn, puts ? destination(op, t) : ir::MemoryRange()});
   }
-  if (op.numChunks() != 0 && !puts) { // all threads do it, after the sync that stood between
+  if (op.numChunks() != 0 && !puts) { // all threads do it, after the sync that was between
     if (waitsEarlier_.first)
       blameSync(waitsEarlier_.first->op);
     if (flush_.before(place.phaseIn))
@@ -175,7 +175,7 @@ void ThreadOrder::visit(std::uint32_t i, const Place &place) {
     flush_ = {place.phaseIn, i};
 }
 
-/// Two names may stand for one memory: a peer's input and output in place, its packets and plain chunks.
+/// Different names may be the same memory: a peer's input and output in place, or its packets and plain chunks.
 ir::MemoryRange ThreadOrder::destination(const Op &op, std::uint32_t index) const {
   return ir::memoryOf(program_, ir::pieceOf(program_, rank_, op, op.numSrcs + index, before_->dsts(op)[index]));
 }
@@ -189,7 +189,7 @@ void ThreadOrder::beginPhaseIn(std::uint64_t phase) {
   waitsNow_ = {};
 }
 
-/// Of acts on one counter those that `matters` is true of must stay before `later`.
+/// Checks that acts on one counter keep their order before `later`, if `matters` is true for them.
 template <typename Matters> void ThreadOrder::check(const ByCounter &earlier, const Act &later, Matters matters) {
   if (blamed_)
     return;
@@ -202,7 +202,8 @@ template <typename Matters> void ThreadOrder::check(const ByCounter &earlier, co
 
 void ThreadOrder::visitAct(const Op &op, const Act &act) {
   if (ir::takes(op.kind)) {
-    // A semaphore counts right whoever acquires it: only what a thread does in between can make it matter.
+    // A semaphore counts correctly whichever thread acquires it. Only something that a thread does in between makes the
+    // order matter.
     check(waits_, act, [&](const Act &earlier) {
       return op.kind != OpKind::SemAcquire || into_[earlier.op].leader != into_[act.op].leader;
     });
@@ -213,24 +214,24 @@ void ThreadOrder::visitAct(const Op &op, const Act &act) {
     waitsNow_.add(act);
     return;
   }
-  if (op.kind != OpKind::Flush) { // what was waited for goes along
+  if (op.kind != OpKind::Flush) { // an act that makes earlier waits visible to its receiver
     checkWaits(waitsEarlier_, act);
     if (act.threadIn < waitsOfThread_.size())
       checkWaits(waitsOfThread_[act.threadIn], act);
-    // So does what the block did before a sync that stood between.
+    // It also makes visible what the block did before a sync that was between.
     for (const First &first : {data_, flush_})
       if (ir::sends(op.kind) && first.before(act.phaseIn))
         blame(first.op, act.op);
   }
   const bool port = op.channelType == ir::ChannelType::Port;
-  const bool tells = ir::sends(op.kind) || op.kind == OpKind::Flush; // of puts before it
+  const bool tells = ir::sends(op.kind) || op.kind == OpKind::Flush; // says that earlier puts have arrived or left
   if (port)
     check(puts_, act, [&](const Act &earlier) { return tells || earlier.to.overlaps(act.to); });
   if (putsThroughPort(op))
     puts_.add(act);
   if (!ir::sends(op.kind))
     return;
-  // Whoever waits for it may take any of several threads' sends for this one.
+  // A wait may be satisfied by the send of any of several threads.
   const bool relays =
       waitsEarlier_.first || (act.threadIn < waitsOfThread_.size() && waitsOfThread_[act.threadIn].first);
   check(sends_, act, [&](const Act &earlier) { return relays || port || before_->ops[earlier.op].kind != op.kind; });
@@ -254,7 +255,7 @@ void ThreadOrder::blame(std::uint32_t earlier, std::uint32_t later) {
     blameSync(earlier);
 }
 
-/// Blames what was merged into `earlier` and took the sync between them to the front.
+/// Blames the operation that was merged into `earlier` and moved the sync between them to the front.
 void ThreadOrder::blameSync(std::uint32_t earlier) {
   const std::uint32_t leader = into_[earlier].leader;
   for (std::uint32_t i = earlier + 1; !blamed_ && i < into_.size() && into_[i].leader == leader; ++i)

@@ -1,11 +1,16 @@
-// Whether merging operations takes away an order that one thread gave them.
+// Finds merged operations that lose an order that one thread gave them.
 //
-// Thread i does the i-th of what an operation names: a signal, a wait, a put through a port. Within a phase that one
-// thread's order is all there is, and an operation that is merged into another moves to other threads. That loses
-// nothing where all that is related moves alike: two puts and their two signals, each on a channel of its own. It loses
-// an order where a signal no longer follows a put on its channel, or another signal that tells something else; where a
-// put no longer follows one to the same place; and where what a thread waited for no longer goes before what it sends.
-// A sync moves, too: what one operation asks for stands before or after all that it is merged with.
+// Thread i does the i-th signal, wait or port put of an operation. Within a phase, the order of the acts of one thread
+// is the only order. An operation that is merged into another moves to other threads. Example: `put a; signal a; put b;
+// signal b` becomes `put a, b; signal a, b`. Before, thread 0 did everything. Afterwards thread 0 does put a and signal
+// a, and thread 1 does put b and signal b. Nothing is lost, because related acts move in the same way. But `put a; put
+// a; signal a` would become `put a, a; signal a`. Then thread 1 does the second put and thread 0 does the signal, so
+// the signal may overtake the put. (All of these are operations on port channels.)
+//
+// An order is lost if a signal no longer follows a put on its channel, or another signal with a different meaning. It
+// is lost if a put no longer follows a put to the same place. And it is lost if a wait of a thread no longer comes
+// before the sends of that thread. A sync moves, too: the sync that one operation asks for comes before or after all
+// operations with which it is merged.
 #pragma once
 
 #include "ir/memory_map.h"
@@ -17,33 +22,33 @@
 
 namespace mscclc::passes {
 
-/// Where an operation went: which one leads the merged operation, and how many threads the leader's others take before.
+/// The destination of an operation: the leader of the merged operation, and the number of threads before its own.
 struct MergedInto {
-  std::uint32_t leader = 0; ///< its own index where it was not merged
+  std::uint32_t leader = 0; ///< its own index if it was not merged
   std::uint32_t offset = 0;
   bool dropped = false;
 };
 
-/// Asks of one block after another; buffers are kept between them.
+/// Checks one block after another. Buffers are kept between blocks.
 class ThreadOrder {
 public:
   explicit ThreadOrder(const ir::Program &program) : program_(program) {}
 
-  /// False if no phase of `after` holds two operations that one thread could order: then none was lost.
+  /// False if no phase of `after` contains two operations whose order one thread could give. Then no order was lost.
   static bool matters(const ir::ThreadBlock &after);
-  /// Operations of `before` that may not be merged into what leads them, the first of each phase in which an order is
-  /// lost. Empty: none is. Holds until the next question. `before`: operations of a block of `rank`, with its ids and
-  /// chunks; `into`: where each went; `after`: what they became.
+  /// Returns the operations of `before` that may not be merged into their leader: the first one of each phase that
+  /// loses an order. Empty if no order is lost. Valid until the next call. `before`: operations of a block of `rank`,
+  /// with its ids and chunks; `into`: the destination of each; `after`: the resulting operations.
   std::span<const std::uint32_t> lost(std::uint32_t rank, const ir::ThreadBlock &before,
                                       std::span<const MergedInto> into, const ir::ThreadBlock &after);
 
 private:
-  /// One thing that one thread does, before and after.
+  /// An act of one thread, with its thread before and after.
   struct Act {
     std::uint32_t op = 0, counter = 0;
     std::uint32_t threadIn = 0, threadOut = 0;
     std::uint64_t phaseIn = 0;
-    ir::MemoryRange to; ///< of a put
+    ir::MemoryRange to; ///< the destination of a put
     bool related(const Act &later) const { return phaseIn < later.phaseIn || threadIn == later.threadIn; }
   };
   struct Place {
@@ -54,9 +59,9 @@ private:
     std::uint32_t op = 0;
     bool before(std::uint64_t phase) const { return phaseIn != 0 && phaseIn < phase; }
   };
-  /// Waits, as far as it matters whether one thread does them all.
+  /// The waits that matter for the question whether one thread does them all.
   struct Waits {
-    std::optional<Act> first, other; ///< other: of another thread than the first, after
+    std::optional<Act> first, other; ///< other: one whose thread afterwards differs from that of `first`
     void add(const Act &act) {
       if (!first)
         first = act;
@@ -64,11 +69,11 @@ private:
         other = act;
     }
   };
-  /// Acts of the phase after at hand, by counter.
+  /// The acts of the current phase of `after`, by counter.
   class ByCounter {
   public:
     void add(const Act &act);
-    /// The first act on `counter`, in their order, that `is` is true of; null if there is none.
+    /// Returns the first act on `counter` for which `is` is true; null if there is none.
     template <typename Is> const Act *find(std::uint32_t counter, Is is) const;
     void clear() {
       ++generation_;
@@ -78,7 +83,7 @@ private:
   private:
     static constexpr std::uint32_t noAct = ~std::uint32_t{0};
     struct List {
-      std::uint64_t generation = 0; ///< of older ones, nothing counts
+      std::uint64_t generation = 0; ///< lists of older generations do not count
       std::uint32_t first = noAct, last = noAct;
     };
     struct Linked {
@@ -104,15 +109,15 @@ private:
   std::uint32_t rank_ = 0;
   const ir::ThreadBlock *before_ = nullptr, *after_ = nullptr;
   std::span<const MergedInto> into_;
-  std::vector<std::uint32_t> outOf_;    ///< [operation before]: of its leader, the index after
+  std::vector<std::uint32_t> outOf_;    ///< [operation before]: index of its leader in `after`
   std::vector<std::uint64_t> phasesIn_; ///< [operation before]
-  // Of the phase after at hand.
+  // Of the current phase of `after`:
   std::uint64_t phaseOut_ = 0;
-  First data_, flush_; ///< its first data operation, and its first flush
+  First data_, flush_; ///< the first data operation, and the first flush
   ByCounter waits_, puts_, sends_;
   std::uint64_t phaseIn_ = 0;
-  std::vector<Waits> waitsOfThread_; ///< [thread before], of phase phaseIn_ before
-  Waits waitsNow_, waitsEarlier_;    ///< of all threads: in that phase, and in those before it
+  std::vector<Waits> waitsOfThread_; ///< [thread before], for phase phaseIn_ of `before`
+  Waits waitsNow_, waitsEarlier_;    ///< waits of all threads: in that phase, and in earlier ones
   std::optional<std::uint32_t> blamed_;
   std::vector<std::uint32_t> lost_;
 };
