@@ -9,7 +9,7 @@ namespace mscclc::passes::prune {
 
 ir::Program dropPieces(const ProgramIndex &index, const SyncPieces &pieces, const std::vector<bool> &dropped) {
   ir::Program less = index.program;
-  std::vector<std::vector<std::uint32_t>> gone(index.numBlocks()); // [block]: operations
+  std::vector<std::vector<std::uint32_t>> gone(index.numBlocks()); // [block]: the operations to remove
   for (Piece p = 0; p < pieces.count();) {
     const SyncPieces::Location &place = pieces.place(p);
     const std::uint32_t rank = index.rankOf(place.block);

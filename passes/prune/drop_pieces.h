@@ -1,4 +1,4 @@
-// A program without some of its sync.
+// Removes some sync from a program.
 #pragma once
 
 #include "passes/run/sync_pieces.h"
@@ -7,7 +7,7 @@
 
 namespace mscclc::passes::prune {
 
-/// `index.program` without the pieces that `dropped` is true of.
+/// Returns `index.program` without the pieces for which `dropped` is true.
 ir::Program dropPieces(const ProgramIndex &index, const SyncPieces &pieces, const std::vector<bool> &dropped);
 
 } // namespace mscclc::passes::prune

@@ -1,4 +1,4 @@
-// Which sync of a recorded program its pairs of accesses need.
+// Finds the sync of a recorded program that its pairs of accesses need.
 #pragma once
 
 #include "passes/run/recorded_order.h"
@@ -10,8 +10,11 @@
 
 namespace mscclc::passes::prune {
 
-/// Drops orbit after orbit as long as all pairs stay in order. Each pair keeps the pieces by which it is in order, so
-/// only those that go by a dropped one are asked again.
+/// Drops one orbit after another, as long as all pairs of accesses stay ordered. Each pair remembers the pieces of sync
+/// by which it is ordered. So after an orbit is dropped, only pairs that used one of its pieces are asked again.
+/// Example: A signals B by two channels. A pair is ordered by the first one. Dropping the second channel asks nothing
+/// again. Dropping the first one asks the pair again, which is then ordered by the second channel, unless that was
+/// dropped.
 ///
 /// Lemma. One trial costs at most one walk over the run for each block whose accesses come second (recorded_order.h),
 /// however many pairs there are. For pairs are asked block after block, and those of a block in the order of time.
@@ -23,19 +26,20 @@ public:
   NeededSync(const std::vector<RunRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
              bool everyRank);
 
-  /// Drops `orbits` if no pair needs any of them; `excuse`: pairs that packets may order are not asked.
+  /// Drops `orbits` if no pair needs any of them. With `excuse`, pairs that packets may order are not asked.
   bool drop(std::span<const std::vector<Piece> *const> orbits, bool excuse);
-  /// False if `orbit` is dropped, or if `excuse` makes no difference: each pair that may stand in its way is asked.
+  /// False if `orbit` is already dropped, or if `excuse` makes no difference because every pair that uses the orbit is
+  /// asked.
   bool mayExcuse(const std::vector<Piece> &orbit) const;
 
-  /// Two accesses in no order.
+  /// Two accesses without an order.
   struct Unordered {
     Pair pair;
     std::uint32_t record = 0;
-    std::uint32_t scratch = none; ///< the rank in whose scratch they meet if the second launch has another size
+    std::uint32_t scratch = none; ///< the rank in whose scratch they conflict if the second launch has another size
   };
-  /// Calls `visit` with pairs that are in no order without `pieces`, which are one orbit or several, until it returns
-  /// true. `before`: which pairs come first. Drops nothing.
+  /// Calls `visit` with pairs that have no order without `pieces`, which are one or several whole orbits, until it
+  /// returns true. `before` gives the order of the pairs. Drops nothing.
   void visitUnordered(const std::vector<Piece> &pieces,
                       const std::function<bool(const Unordered &, const Unordered &)> &before,
                       const std::function<bool(const Unordered &)> &visit);
@@ -44,16 +48,16 @@ private:
   struct Need {
     Pair pair;
     std::uint32_t record = 0;
-    std::uint32_t scratch = none; ///< the rank to whose scratch it belongs: see ScratchUse
-    bool ends = false;            ///< of these, that one of `uses` comes before the end of the launch
+    std::uint32_t scratch = none; ///< the rank that owns the scratch, if the need is about scratch: see ScratchUse
+    bool ends = false;            ///< for scratch: the access of `uses` must come before the end of the launch
     bool counts = true;
-    std::uint32_t wait = none; ///< instead of a pair: that this wait takes its turn
+    std::uint32_t wait = none; ///< not a pair: this wait must not be concurrent with the wait before it
   };
-  /// What a trial has found, to be taken over if it succeeds.
+  /// The results of a trial, which are applied if it succeeds.
   struct Trial {
-    std::vector<std::pair<std::uint32_t, std::vector<Piece>>> moved; ///< need, and by what it is in order now
+    std::vector<std::pair<std::uint32_t, std::vector<Piece>>> moved; ///< a need, and the pieces that order it now
     std::vector<std::uint32_t> excused;
-    std::vector<Need> instead; ///< of scratch: what has to hold where a need does not
+    std::vector<Need> instead; ///< for scratch: the needs that must hold if another need does not
     std::vector<std::pair<Need, std::vector<Piece>>> added;
   };
 
@@ -94,8 +98,8 @@ private:
   std::vector<bool> dropped_;          ///< [piece]
   std::deque<RecordedOrder> searches_; ///< [record]
   std::vector<Need> needs_;
-  std::vector<std::vector<std::uint32_t>> usedBy_;    ///< [orbit]: needs, some that use it no more
-  std::vector<std::vector<ScratchMeeting>> meetings_; ///< [record], by place; once one is asked for
+  std::vector<std::vector<std::uint32_t>> usedBy_;    ///< [orbit]: needs; some no longer use it
+  std::vector<std::vector<ScratchMeeting>> meetings_; ///< [record], sorted by place; filled at the first query
 };
 
 } // namespace mscclc::passes::prune

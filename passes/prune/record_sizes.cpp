@@ -10,7 +10,7 @@ namespace mscclc::passes::prune {
 
 namespace {
 
-/// The sizes in which a program is proven; nothing if it cannot be.
+/// Returns the sizes in which a program is proven; nothing if it cannot be proven.
 std::vector<proof::Geometry> sizesOf(const ProgramIndex &index) {
   std::vector<proof::Geometry> sizes;
   const proof::LoopRates rates(index);
@@ -26,7 +26,7 @@ std::vector<proof::Geometry> sizesOf(const ProgramIndex &index) {
   return sizes;
 }
 
-/// True if launches of other sizes may find other chunks at a place of scratch.
+/// True if launches of different sizes may have different chunks at the same place of scratch.
 bool sizesChange(const ir::Program &program) {
   const auto [least, most] = proof::unitsAllowed(program);
   return least < most && std::ranges::any_of(program.ranks, [](const ir::Rank &r) { return r.scratchChunks != 0; });

@@ -1,4 +1,4 @@
-// A program recorded in the sizes in which it is proven.
+// Records a program in the sizes in which it is proven.
 #pragma once
 
 #include "passes/run/run_record.h"

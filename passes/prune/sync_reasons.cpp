@@ -42,13 +42,13 @@ bool isUnknown(Reason reason) {
 
 namespace {
 
-/// A place in memory that both accesses touch.
+/// A piece of memory that both accesses touch.
 struct Meet {
-  ir::MemoryPiece memory; ///< as the second access names it; as the first, if the second is a user's
+  ir::MemoryPiece memory; ///< as named by the second access; if that is a user's, by the first
   bool firstWrites = false, secondWrites = false;
 };
 
-/// Accesses of one record, by the one that stands for them.
+/// The accesses of one record, grouped by their representative.
 class Alike {
 public:
   explicit Alike(const RunRecord &record) : first_(record.accesses.size() + 1), members_(record.accesses.size()) {
@@ -61,7 +61,7 @@ public:
       members_[next[record.accesses[i].like]++] = i;
   }
 
-  /// Those that `access` stands for, but of very many only the first.
+  /// Returns the accesses that `access` represents. If there are very many, only the first ones.
   std::span<const std::uint32_t> of(std::uint32_t access) const {
     constexpr std::uint32_t most = 256;
     return std::span(members_).subspan(first_[access], std::min(most, first_[access + 1] - first_[access]));
@@ -102,7 +102,7 @@ private:
     const SyncPieces::Location &place = pieces_.place(piece);
     return index_.place(place.block, place.op);
   }
-  /// True for the only operation of a block: all that a block does that the executor needs for its number's sake.
+  /// True for the only operation of a block. The executor needs such blocks, because it requires the block's number.
   bool isFiller(Piece piece) const {
     const ir::ThreadBlock &block = index_.ops(pieces_.place(piece).block);
     return block.ops.size() == 1 && ir::isBlockSync(block.ops[0].kind);
@@ -132,10 +132,10 @@ private:
   Accessor accessorOf(const Access &access) const;
   static Reason reasonOf(const Access &x, const Access &y, const Meet &meet);
 
-  /// Proofs of one program: each takes about as long as the compilation's own.
+  /// The most proofs for one program. Each takes about as long as the proof of the compilation.
   static constexpr std::uint32_t mostProofs = 8;
-  /// With more, of pairs that correspond over ranks that are alike one is asked. Ranks that look alike may differ in
-  /// what they name, so what is then found to be needed by nothing is left to the proof.
+  /// With more pairs, only one of the pairs that correspond over equivalent ranks is asked. Ranks of the same shape may
+  /// differ in the things that they name. So if this finds that nothing needs a sync, the proof is asked.
   static constexpr std::size_t mostPairs = 10'000;
 
   const ir::Program &program_;
@@ -145,13 +145,14 @@ private:
   SyncOrbits orbits_;
   std::vector<RunRecord> records_;
   std::vector<Alike> alike_;              ///< [record]
-  std::vector<std::vector<Piece>> asked_; ///< the orbits that a reason is asked of
+  std::vector<std::vector<Piece>> asked_; ///< the orbits whose reasons are searched
   std::vector<SyncReason> reasons_;       ///< [orbit]
   std::uint32_t proofs_ = 0;
-  std::optional<bool> asItWas_; ///< whether the program is proven with all its sync
+  std::optional<bool> asItWas_; ///< whether the program with all its sync is proven
 };
 
-/// What sends leads to the first operation of the orbit that takes from the same queue.
+/// Returns the edges of an orbit. Each sender is connected to the first operation of the orbit that takes from the same
+/// queue.
 std::vector<SyncEdge> Explainer::edgesOf(const std::vector<Piece> &orbit) const {
   std::vector<SyncEdge> edges;
   std::map<std::uint32_t, ir::OpRef> takers;                               // by queue
@@ -182,14 +183,15 @@ std::vector<SyncEdge> Explainer::edgesOf(const std::vector<Piece> &orbit) const 
       edges.push_back({at, at});
     }
   }
-  if (edges.empty()) // of what waits for what is there from the start
+  if (edges.empty()) // only waits for things that are there from the start
     for (const auto &[queue, at] : takers)
       edges.push_back({at, at});
   return edges;
 }
 
-/// Takes the pair that says most: what the algorithm computes from, before what the next launch would spoil. Of one
-/// rank, those that are nearest in the run: less has to be looked at between them. False if there is none.
+/// Finds the most informative pair. Values that the algorithm computes with come before values that the next launch
+/// would overwrite. Among the pairs of one rank, the nearest in the run comes first, because less must be searched
+/// between them. Returns false if there is none.
 bool Explainer::explain(NeededSync &needed, const std::vector<Piece> &pieces, SyncReason &reason) const {
   const auto order = [&](const Unordered &u) {
     const auto &accesses = records_[u.record].accesses;
@@ -198,7 +200,8 @@ bool Explainer::explain(NeededSync &needed, const std::vector<Piece> &pieces, Sy
     return std::tuple(u.pair.excusable, u.scratch != none, x.launch != y.launch && !users, users, !u.pair.visible,
                       index_.rankOf(x.at.block), u.record, u.pair.second - u.pair.first, u.pair.first);
   };
-  // That a value is read too early says more than that two write in turn, so a few more pairs are looked at.
+  // A value that is read too early is more informative than two writes in the wrong order, so a few more pairs are
+  // tried.
   constexpr int mostTried = 8;
   int tried = 0;
   bool isFound = false;
@@ -215,13 +218,13 @@ bool Explainer::explain(NeededSync &needed, const std::vector<Piece> &pieces, Sy
   return isFound;
 }
 
-/// What is said of `pieces` that nothing needs.
+/// Returns the reason that is reported for `pieces` that no pair needs.
 Reason Explainer::noneOf(const std::vector<Piece> &pieces) const {
   const bool ofPut = std::ranges::any_of(pieces, [&](Piece p) { return ir::putsAndSignals(pieces_.kind(p)); });
   return ofPut ? Reason::OfPut : orbits_.isKept(pieces.front()) ? Reason::Shared : Reason::OnlyInTheWay;
 }
 
-/// Explains each orbit, then those of one statement together.
+/// Explains each orbit, and then all unexplained orbits of one statement together.
 void Explainer::explainAll() {
   const bool everyRank = numPairs() <= mostPairs;
   NeededSync needed(records_, orbits_, std::vector<bool>(pieces_.count()), everyRank);
@@ -235,15 +238,16 @@ void Explainer::explainAll() {
   }
 }
 
-/// Orbits without reason, as numbers in asked_: of twins (of instances, say) each may do for the others, so what one
-/// statement has of one kind stands together.
+/// Returns groups of orbits without a reason, as indices of asked_. Of twins, such as those of instances, each one may
+/// replace the other. So all orbits of one statement and one kind form a group.
 std::vector<std::vector<std::size_t>> Explainer::unexplained() const {
   std::map<std::tuple<ir::LocId, std::uint32_t, ir::OpKind>, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < asked_.size(); ++i)
     if (isNone(reasons_[i].reason)) {
       const SyncPieces::Location &place = pieces_.place(asked_[i].front());
       const ir::Op &op = index_.ops(place.block).ops[place.op];
-      const bool hasLine = ir::isOfSource(program_, op); // elsewhere the same operation of all blocks
+      const bool hasLine =
+          ir::isOfSource(program_, op); // without a source, the same operation of all blocks forms a group
       alike[{hasLine ? op.loc : ir::noLoc, hasLine ? 0 : place.op, op.kind}].push_back(i);
     }
   std::vector<std::vector<std::size_t>> groups;
@@ -267,7 +271,7 @@ void Explainer::setReason(const std::vector<std::size_t> &numbers, const SyncRea
   }
 }
 
-/// Of what is still without reason.
+/// Asks proofs about the orbits that are still without a reason.
 void Explainer::askProofs() {
   for (const std::vector<std::size_t> &numbers : unexplained()) {
     const std::vector<Piece> pieces = piecesOf(numbers);
@@ -286,7 +290,7 @@ void Explainer::askProofs() {
   }
 }
 
-/// The proof looks closer than the run that is written down, so it may need what that does not.
+/// Asks the proof. It is more precise than the recorded run, so it may need sync that the run does not need.
 void Explainer::askProof(const std::vector<Piece> &pieces, SyncReason &reason) {
   if (!asItWas_) {
     ir::DiagnosticEngine silent;
@@ -311,13 +315,13 @@ void Explainer::askProof(const std::vector<Piece> &pieces, SyncReason &reason) {
   reason.finding = findings.all().front().message;
 }
 
-/// `findings` gets errors only: the proof leaves out warnings, so also what is allowed.
+/// `findings` gets only errors: the proof is made without warnings, so allowed findings are left out, too.
 bool Explainer::isProven(const ir::Program &program, ir::DiagnosticEngine &findings) const {
   findings.allow(allowed_);
   return verify(program, findings, {.warnings = false, .schedules = false}).proven;
 }
 
-/// Finds two accesses that `pair` stands for and that touch the same memory.
+/// Finds two accesses that `pair` represents and that touch the same memory.
 bool Explainer::resolve(const Unordered &pair, SyncReason &reason) const {
   const auto &accesses = records_[pair.record].accesses;
   const Alike &alike = alike_[pair.record];
@@ -338,7 +342,8 @@ bool Explainer::resolve(const Unordered &pair, SyncReason &reason) const {
   return false;
 }
 
-/// What an access touches: of the user, both buffers of its rank. False for an operation that moves no data.
+/// Finds the memory that an access touches; for a user's access, both buffers of the rank. Returns false for an
+/// operation that moves no data.
 bool Explainer::touches(const Access &access, std::vector<ir::MemoryPiece> &pieces) const {
   pieces.clear();
   const std::uint32_t rank = index_.rankOf(access.at.block);
@@ -360,14 +365,14 @@ std::optional<Meet> Explainer::meet(const Access &x, const Access &y, const Unor
   const bool data = touches(x, xs) && touches(y, ys);
   if (!data)
     return x.op != none && y.op != none ? std::optional<Meet>(Meet{}) : std::nullopt;
-  // A write that only control orders is looked for as a read is.
+  // A write that is ordered only by control is treated like a read.
   for (const bool firstWrites : {pair.pair.visible, !pair.pair.visible})
     for (const ir::MemoryPiece &a : xs)
       for (const ir::MemoryPiece &b : ys) {
         const bool aWrites = a.access == ir::Access::Write, bWrites = b.access == ir::Access::Write;
         if (a.rank != b.rank || (x.op != none && aWrites != firstWrites) || (!aWrites && !bWrites))
           continue;
-        if (pair.scratch != none) { // whatever it is, it may lie at the same place
+        if (pair.scratch != none) { // any piece of scratch may have the same place at another size
           if (a.rank == pair.scratch && a.inScratch() && b.inScratch() && bWrites)
             return Meet{a, aWrites, bWrites};
           continue;
