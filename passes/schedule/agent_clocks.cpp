@@ -14,14 +14,14 @@ std::uint32_t AgentClocks::addPage(std::uint32_t owner) {
   return number;
 }
 
-/// The list of `clock`, of which no other clock has a hold.
+/// Returns the list of `clock`, after making sure that no other clock shares it.
 Clock::List &AgentClocks::own(Clock &clock) {
   if (!clock.list_) {
     clock.list_ = std::make_shared<Clock::List>();
     clock.list_->pages.resize(numPages_, 0);
     clock.list_->owner = ++lastOwner_;
   } else if (clock.list_.use_count() > 1) {
-    clock.list_->owner = ++lastOwner_; // its pages are in two lists from here on
+    clock.list_->owner = ++lastOwner_; // now two lists contain its pages
     clock.list_ = std::make_shared<Clock::List>(*clock.list_);
     clock.list_->owner = ++lastOwner_;
   }
@@ -45,8 +45,8 @@ void AgentClocks::raise(Clock &clock, std::uint32_t agent, std::uint32_t count) 
     ownPage(own(clock), agent / width)[agent % width] = count;
 }
 
-/// True if some count of `a` is less than that of `b`. Counts have no highest bit, so a difference has it if it is
-/// below zero: this takes two instructions for four counts.
+/// True if some count of `a` is less than that of `b`. Counts never use the highest bit, so the highest bit of a
+/// difference is set exactly if the difference is negative. This takes two instructions for four counts.
 bool AgentClocks::isLess(const Page &a, const Page &b) {
   std::uint32_t differences = 0;
   for (std::uint32_t i = 0; i < width; ++i)
@@ -70,7 +70,7 @@ void AgentClocks::join(Clock &clock, const Clock &other) {
     clock = other;
     return;
   }
-  Clock::List *list = nullptr; // of `clock`, once it changes
+  Clock::List *list = nullptr; // the list of `clock`, once it changes
   for (std::uint32_t p = 0; p < numPages_; ++p) {
     const std::uint32_t mine = clock.list_->pages[p], theirs = other.list_->pages[p];
     if (mine == theirs || theirs == 0)
@@ -82,7 +82,7 @@ void AgentClocks::join(Clock &clock, const Clock &other) {
       list = &own(clock);
     if (!isLess(b, a)) {
       list->pages[p] = theirs;
-      other.list_->owner = ++lastOwner_; // that page is in two lists from here on
+      other.list_->owner = ++lastOwner_; // now two lists contain that page
       continue;
     }
     Page &merged = ownPage(*list, p);
@@ -95,7 +95,7 @@ void AgentClocks::join(Clock &clock, const Clock &other) {
 void AgentClocks::join(Clock &clock, const Clock &other, std::span<const std::uint32_t> seen) {
   if (!other.list_)
     return;
-  // Neighbours that are neighbours there, too, are compared together.
+  // Adjacent numbers that are also adjacent there are compared together.
   struct Run {
     std::uint32_t to, from, length;
   };
@@ -115,7 +115,7 @@ void AgentClocks::join(Clock &clock, const Clock &other, std::span<const std::ui
       }
 }
 
-/// Makes the counts of agents from `first` on, which are on one page, at least `counts`.
+/// Raises the counts of agents from `first` on to at least `counts`. All are on one page.
 void AgentClocks::raise(Clock &clock, std::uint32_t first, std::span<const std::uint32_t> counts) {
   const Page &mine = page(clock.list_ ? clock.list_->pages[first / width] : 0);
   std::uint32_t differences = 0;

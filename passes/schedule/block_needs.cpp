@@ -7,7 +7,7 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// Calls `visit(statement, need)` for all that statements need, some of it more than once.
+/// Calls `visit(statement, need)` for all needs of statements, for some of them more than once.
 void eachNeed(const ir::Movement &movement, std::uint32_t ranks, const StatementGraph &graph,
               const StatementSymmetry &symmetry, auto &&visit) {
   const auto signals = [&](std::uint32_t s, bool port, std::uint32_t rank) {
@@ -28,7 +28,8 @@ void eachNeed(const ir::Movement &movement, std::uint32_t ranks, const Statement
       for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
         if (const ir::RankChunk &place = movement.places[statement.firstPlace + i]; place.rank != by) {
           const bool port = statement.via == ir::Via::Port;
-          // The launch there has to have begun, which packets need not wait for; and it hears of what comes from there.
+          // The statement waits until the launch at that rank has begun, except for packets. It also waits for data
+          // from there.
           if (!port || isPortPut(statement))
             signals(s, !movement.sameNode(by, place.rank), place.rank);
           if (port || (!isPut.empty() && isPut[std::size_t{place.rank} * ranks + by]))

@@ -23,7 +23,8 @@ std::vector<BlockSplitter::Part> BlockSplitter::split(std::span<const std::uint3
   sorting.by([&](std::uint32_t s) { return distances_.ofReach(s); });
   sorting.by([&](std::uint32_t s) { return graph_.levels()[s]; });
   const std::vector<std::uint32_t> ordered = sorting.take();
-  // Units are clusters, in the order of their first statements. [position in `ordered`]: the one where its unit begins.
+  // Units are clusters, in the order of their first statements. [position in `ordered`]: the position where its unit
+  // begins.
   std::vector<std::uint32_t> firsts(ordered.size());
   StableOrder units(ordered.size());
   units.by([&](std::uint32_t i) { return clusterOf[ordered[i]]; });
@@ -79,7 +80,7 @@ void BlockSplitter::run(std::span<const std::uint32_t> clusterOf) {
   std::vector<std::uint32_t> partOf(graph_.size(), 0), movable;
   std::uint32_t most = 1;
   BlockNeeds whole = needs_.none(),
-             fixed = needs_.none(); // of all statements of the block, and of those that stay in it
+             fixed = needs_.none(); // the needs of all statements of the block, and of those that stay in it
   for (auto first = entries.begin(), last = first; first != entries.end(); first = last) {
     whole.clear();
     fixed.clear();

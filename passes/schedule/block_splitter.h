@@ -1,4 +1,4 @@
-// Thread blocks that talk to more ranks than an executor's block can, made into several.
+// Splits thread blocks that exchange data with more ranks than an executor's block supports.
 #pragma once
 
 #include "passes/executor_limits.h"
@@ -12,17 +12,17 @@
 
 namespace mscclc::passes::schedule {
 
-/// Splits the blocks of placed statements that pass the channels or remote buffers of an executor's block. What goes to
-/// or comes from the same ranks stays together. What is counted may be more than is needed in the end (block_needs.h),
-/// so a block may be split that would have fitted.
+/// Splits the blocks of placed statements that exceed the channels or remote buffers of an executor's block. Statements
+/// that exchange data with the same ranks stay together. The counted needs may be too high (block_needs.h), so a block
+/// may be split although it would have fitted.
 class BlockSplitter {
 public:
-  /// `ranks`: of the program.
+  /// `ranks`: number of ranks of the program.
   BlockSplitter(ir::Movement &movement, std::size_t ranks, const StatementGraph &graph,
                 const StatementDistances &distances, const StatementSymmetry &symmetry, const ExecutorLimits &limits);
 
-  /// Numbers the blocks of planned statements anew, in the same order. `clusterOf` [statement]: those of one cluster go
-  /// to one block if it can take them; ir::none: the statement stays in its block.
+  /// Numbers the blocks of planned statements anew, in the same order. `clusterOf` [statement]: statements of one
+  /// cluster go to one block if it has room for them; ir::none: the statement stays in its block.
   void run(std::span<const std::uint32_t> clusterOf);
 
 private:
@@ -31,7 +31,8 @@ private:
     std::vector<std::uint32_t> statements;
   };
 
-  /// Statements of one block, each in its part. `fixed`: of the block's statements that stay in its first part.
+  /// Returns the statements of one block, each in its part. `fixed`: the needs of the statements that stay in its first
+  /// part.
   std::vector<Part> split(std::span<const std::uint32_t> statements, const BlockNeeds &fixed,
                           std::span<const std::uint32_t> clusterOf) const;
 

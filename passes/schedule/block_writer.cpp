@@ -13,8 +13,8 @@ using ir::DataSync;
 using ir::Op;
 using ir::OpKind;
 
-/// True if all threads of the block have done something since it last met: not before puts of a port alone. Packets
-/// that a port puts are made by them.
+/// True if all threads of the block have done something since they last met. A port's put of data alone is done by one
+/// thread. If a port puts packets, all threads make these packets.
 static bool endsWithThreads(const ir::ThreadBlock &block) {
   return !block.ops.empty() && ir::info(block.ops.back().kind).step == ir::OpStep::Data &&
          block.ops.back().kind != OpKind::PutWithSignalAndFlush;
@@ -27,14 +27,14 @@ void BlockWriter::write(std::uint32_t agent, const std::vector<Group> &groups) {
   rank_ = plan_.agents[agent].rank;
   if (std::ranges::all_of(groups,
                           [](const Group &g) { return g.nodes.empty() && g.waits.empty() && g.signals.empty(); }))
-    return; // a rank that has nothing to do
+    return; // this rank has nothing to do
   std::vector<ir::ThreadBlock> &blocks = program_.ranks[rank_].blocks;
   if (blocks.size() <= plan_.agents[agent].block)
     blocks.resize(plan_.agents[agent].block + 1);
   block_ = &blocks[plan_.agents[agent].block];
   reserve(groups);
   writeGroups(groups);
-  // At their size, as they live as long as the program.
+  // They are copied in their exact size, because they live as long as the program.
   block_->channels.assign(channelsOfBlock_.begin(), channelsOfBlock_.end());
   block_->remoteBuffers.assign(remotesOfBlock_.begin(), remotesOfBlock_.end());
   channelsOfBlock_.clear();
@@ -47,7 +47,7 @@ void BlockWriter::writeGroups(const std::vector<Group> &groups) {
       writeGroup(group, true, true);
     return;
   }
-  // A launch begins once, however often the pipeline goes round.
+  // A launch begins only once, even if the pipeline has many iterations.
   writeGroup(groups[0], true, true);
   for (std::size_t g = 1; g < groups.size(); ++g)
     writeGroup(groups[g], true, false);
@@ -67,7 +67,7 @@ ir::LocId BlockWriter::locOfGroup(const Group &group) const {
   return group.nodes.empty() ? ir::noLoc : movement_.statements[group.nodes[0].statement].loc;
 }
 
-/// Makes room for about as much as `groups` take.
+/// Reserves about as much room as `groups` need.
 void BlockWriter::reserve(std::span<const Group> groups) {
   std::size_t ops = 0, chunks = 0, ids = 0;
   for (const Group &group : groups) {
@@ -81,7 +81,7 @@ void BlockWriter::reserve(std::span<const Group> groups) {
   block_->ids.reserve(ops + ids);
 }
 
-/// `entries`: what says that launches have begun; `rest`: all else.
+/// Writes a group. `entries`: the syncs that announce the beginning of launches; `rest`: everything else.
 void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
   const auto choose = [&](std::span<const Sync> syncs) { // entries come first
     const auto end = std::ranges::find(syncs, false, &Sync::entry);
@@ -94,7 +94,7 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
     for (const Node &node : group.nodes)
       if (!node.arrives) {
         const ir::Move &statement = movement_.statements[node.statement];
-        // Whoever hears of what a port has put takes what this block did before to be done.
+        // A rank that receives the signal of the put assumes that everything before the put in this block is done.
         if (isPortPut(statement) && endsWithThreads(*block_))
           block_->append({.kind = OpKind::Nop, .loc = statement.loc});
         execute(statement);
@@ -119,7 +119,7 @@ void BlockWriter::useChannel(ChannelType type, std::uint32_t id) {
     channelsOfBlock_.push_back({type, id});
 }
 
-/// This block's end of an edge.
+/// Writes this block's end of an edge.
 void BlockWriter::tell(const Sync &sync, bool waits, DataSync around) {
   Op op{.sync = around, .loc = locOf(sync)};
   std::uint32_t id = 0;
@@ -143,7 +143,7 @@ void BlockWriter::tell(const Sync &sync, bool waits, DataSync around) {
     op.channelType = ChannelType::Port;
     id = channels_.port(agent_, sync.agent);
     break;
-  case Carrier::Put: // told with the data
+  case Carrier::Put: // the signal is part of the put
     if (!waits)
       return;
     op.kind = OpKind::Wait;
@@ -206,7 +206,7 @@ void BlockWriter::executeRemote(const ir::Move &statement) {
   if (type == ChannelType::Port) {
     const bool packets = statement.packets.value_or(false);
     op.kind = packets ? OpKind::ReadPutPacket : OpKind::PutWithSignalAndFlush;
-    if (packets) { // a port puts them from where they are, so they are made first
+    if (packets) { // the port puts packets from memory, so they are made first
       const ir::Chunk made = local(movement_.dsts(statement)[0]);
       block_->append({.kind = OpKind::CopyPacket, .loc = statement.loc}, srcs_, {&made, 1});
       srcs_.assign(1, made);

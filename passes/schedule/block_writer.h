@@ -1,4 +1,4 @@
-// Writes thread blocks, from what each is to do.
+// Writes thread blocks from the plan of each.
 #pragma once
 
 #include "ir/program_index.h"
@@ -18,7 +18,8 @@ public:
       : program_(program), movement_(movement), plan_(plan), channels_(channels),
         remoteIds_(3 * program.ranks.size(), ir::none) {}
 
-  /// Writes the block of agent `agent`, which does `groups`; to be called for the agents of a rank one after the other.
+  /// Writes the block of agent `agent`, which does `groups`. Must be called for all agents of a rank, one after the
+  /// other.
   void write(std::uint32_t agent, const std::vector<Group> &groups);
 
 private:
@@ -37,7 +38,7 @@ private:
   ir::Chunk local(const ir::RankChunk &place) const;
   ir::Chunk remote(const ir::RankChunk &place, ir::ChannelType type);
   void useChannel(ir::ChannelType type, std::uint32_t id);
-  /// True the first time that the block names it.
+  /// True if the current block names it for the first time.
   bool isNew(std::vector<std::uint32_t> &users, std::uint32_t id) const;
 
   ir::Program &program_;
@@ -46,10 +47,10 @@ private:
   const Channels &channels_;
   std::uint32_t agent_ = 0, rank_ = 0;
   ir::ThreadBlock *block_ = nullptr;
-  std::vector<ir::Chunk> srcs_; ///< of the operation that is being written
+  std::vector<ir::Chunk> srcs_; ///< the sources of the current operation
   std::vector<ir::ResourceUse> channelsOfBlock_, remotesOfBlock_;
   std::vector<std::uint32_t> remoteIds_; ///< [rank][buffer]: number of the remote buffer on rank_
-  /// [channel type][number]: the last agent that named the channel, or the remote buffer.
+  /// [channel type][number]: the last agent that used the channel, or the remote buffer.
   std::array<std::vector<std::uint32_t>, numTypes> channelUsers_, remoteUsers_;
 };
 

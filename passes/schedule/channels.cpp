@@ -32,13 +32,13 @@ void Channels::findLinks(const SyncPlan &plan) {
     for (const Group &group : plan.groupsOf(a, room)) {
       for (const Sync &sync : group.waits)
         link(sync, sync.agent, a);
-      if (plan.isOneRank) // who waits has no groups
+      if (plan.isOneRank) // an agent of another rank that waits has no groups here
         for (const Sync &sync : group.signals)
           link(sync, a, sync.agent);
     }
 }
 
-/// What carries an edge.
+/// Adds the channel or semaphore that an edge needs.
 void Channels::link(const Sync &sync, std::uint32_t from, std::uint32_t to) {
   switch (sync.carrier) {
   case Carrier::Semaphore:
@@ -62,8 +62,7 @@ std::uint32_t Channels::agentOf(std::uint32_t rank, std::uint32_t block) const {
   return std::min(firstAgent_[rank] + block, firstAgent_[rank + 1] - 1);
 }
 
-/// Whether, of the two ends of a channel, the one with the smaller block number is the one from which it is farther to
-/// the other.
+/// True if, of the two ends of a channel, the end with the smaller block number has the longer distance to the other.
 bool Channels::isTurned(std::uint32_t a, std::uint32_t b) const {
   const SyncPlan::Agent &x = plan_.agents[a], &y = plan_.agents[b];
   if (x.block == y.block)
@@ -81,7 +80,7 @@ void Channels::want(Kind kind, std::uint32_t a, std::uint32_t b) {
 
 void Channels::sortLinks() {
   for (std::vector<Link> &links : links_) {
-    if (std::ranges::is_sorted(links, std::ranges::less_equal{})) // and each once
+    if (std::ranges::is_sorted(links, std::ranges::less_equal{})) // sorted, without duplicates
       continue;
     std::ranges::sort(links);
     links.erase(std::ranges::unique(links).begin(), links.end());
@@ -114,13 +113,13 @@ void Channels::findPeers() {
         towards_[a].emplace_back(rank, link.other);
 }
 
-/// What agent `own` of rank 0 has towards `other`, the agent that stands for `other` has towards this one.
+/// Returns the agent of rank 0 that corresponds to `own` for the agent that represents `other`.
 std::uint32_t Channels::otherOnFirst(std::uint32_t own, std::uint32_t other) const {
   const std::uint32_t rank = distances_.between(plan_.agents[other].rank, plan_.agents[own].rank);
   return firstAgent_[rank] + plan_.agents[own].block;
 }
 
-/// A block that only moves data to or from a rank needs a channel there as well.
+/// Adds channels for blocks that only move data to or from a rank, because they need a channel there as well.
 void Channels::wantPeers(const ir::Movement &movement) {
   const auto lead = [&](std::uint32_t own, std::uint32_t other) {
     if (const std::uint32_t rank = plan_.agents[other].rank; !agentTowards(own, rank)) {
@@ -159,12 +158,12 @@ void Channels::wantPeers(const ir::Movement &movement) {
 }
 
 void Channels::number(ir::Program &program) {
-  std::vector<End> ends; // of a rank
+  std::vector<End> ends; // those of one rank
   for (std::uint32_t r = 0; r < (plan_.isOneRank ? 1 : program.ranks.size()); ++r) {
     ends.clear();
     for (std::uint32_t own = firstAgent_[r]; own < firstAgent_[r + 1]; ++own)
       for (Link &link : links_[own]) {
-        if (link.kind == Kind::Semaphore) { // in the order of the blocks that they are between
+        if (link.kind == Kind::Semaphore) { // in the order of the blocks that they connect
           link.id = static_cast<std::uint32_t>(program.ranks[r].semaphores.size());
           program.ranks[r].semaphores.emplace_back();
           continue;

@@ -1,4 +1,4 @@
-// The channels and semaphores over which the blocks of a schedule tell each other.
+// The channels and semaphores through which the blocks of a schedule synchronise.
 #pragma once
 
 #include "passes/analysis/rank_distances.h"
@@ -11,44 +11,45 @@
 
 namespace mscclc::passes::schedule {
 
-/// One channel for each two blocks and type that have something to tell each other, one for each two between which a
-/// port puts, and one semaphore for each block that tells another of its rank. They are numbered alike on all ranks of
-/// a symmetric program. Of a plan of one rank, those of rank 0.
+/// The channels and semaphores of a program. Each pair of blocks that synchronise has one channel of each type that it
+/// uses. Each pair of blocks between which a port puts has one more. Each block that synchronises with another block of
+/// its rank has a semaphore. All ranks of a symmetric program number them in the same way. For a plan of one rank, they
+/// are those of rank 0.
 class Channels {
 public:
-  /// Adds them to the ranks of `program`. `movement`: its statements, which are gone from it.
-  /// `distances`: of the statements.
+  /// Adds the channels to the ranks of `program`. `movement`: the statements of the program, which are no longer in it.
+  /// `distances`: the distances of these statements.
   Channels(ir::Program &program, const ir::Movement &movement, const SyncPlan &plan, const RankDistances &distances);
 
-  /// The channel of agent `own` that leads to agent `other`.
+  /// Returns the channel of agent `own` that leads to agent `other`.
   std::uint32_t memory(std::uint32_t own, std::uint32_t other) const { return at(Kind::Memory, own, other); }
   std::uint32_t port(std::uint32_t own, std::uint32_t other) const { return at(Kind::Port, own, other); }
-  /// The one for what ports put from the one to the other.
+  /// Returns the channel for puts of ports from `own` to `other`.
   std::uint32_t put(std::uint32_t own, std::uint32_t other) const { return at(Kind::Put, own, other); }
-  /// The semaphore that `from` releases and `to` acquires.
+  /// Returns the semaphore that `from` releases and `to` acquires.
   std::uint32_t semaphore(std::uint32_t from, std::uint32_t to) const { return at(Kind::Semaphore, from, to); }
-  /// Some memory channel of agent `own` to `rank`.
+  /// Returns a memory channel of agent `own` to `rank`.
   std::uint32_t memoryTo(std::uint32_t own, std::uint32_t rank) const;
-  /// The agent that gets what the statement puts through a port.
+  /// Returns the agent that receives the data that the statement puts through a port.
   std::uint32_t receiverOf(std::uint32_t statement) const { return receivers_[statement]; }
-  /// The switch channel of agent `own` over the places that the statement has on all ranks of its group.
+  /// Returns the switch channel of agent `own` over the places of the statement on all ranks of its group.
   std::uint32_t multicast(const ir::Movement &movement, const ir::Move &statement) const {
     return switches_.at(groupOf(movement, statement));
   }
 
-  /// Of a plan of one rank, which is `first` by now.
+  /// Returns the other ends, for a plan of one rank. `first` is that rank after its channels were added.
   OtherEnds otherEnds(const ir::Rank &first) const;
 
 private:
   enum class Kind : std::uint8_t { Memory, Port, Put, Semaphore };
-  /// What an agent has towards another one: a channel, or a semaphore that it releases.
+  /// A connection of an agent to another one: a channel, or a semaphore that it releases.
   struct Link {
     Kind kind;
     std::uint32_t other, id;
     friend auto operator<=>(const Link &, const Link &) = default;
   };
-  /// A channel as one of its ranks numbers it. Its name is what both its ends see: the smaller block number first, then
-  /// whose it is.
+  /// A channel as one of its ranks numbers it. Both ends derive the same order from it: by the smaller block number
+  /// first, and then by the block's owner.
   struct End {
     Kind kind;
     std::uint32_t distance, smallBlock, largeBlock;
@@ -57,11 +58,12 @@ private:
     friend auto operator<=>(const End &, const End &) = default;
   };
 
-  /// The block that uses it, its buffer and its ranks, and which of them this one is.
+  /// Identifies a switch channel: the block that uses it, its buffer, its ranks, and the position of this rank among
+  /// them.
   using SwitchGroup = std::tuple<std::uint32_t, ir::BufferKind, std::vector<std::uint32_t>, std::uint32_t>;
   static SwitchGroup groupOf(const ir::Movement &movement, const ir::Move &statement);
 
-  /// Ranks from agent `own` on to `other`.
+  /// Returns the distance between the ranks of the two agents.
   std::uint32_t distance(std::uint32_t own, std::uint32_t other) const {
     return distances_.between(plan_.agents[own].rank, plan_.agents[other].rank);
   }
@@ -88,9 +90,9 @@ private:
   const RankDistances distances_;
   std::vector<std::uint32_t> firstAgent_; ///< [rank], and the end
   std::vector<std::vector<Link>> links_;  ///< [agent], sorted
-  /// [agent]: ranks that it has a memory channel to, and an agent there, sorted.
+  /// [agent]: the ranks to which it has a memory channel, each with an agent there, sorted.
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> towards_;
-  std::map<SwitchGroup, std::uint32_t> switches_; ///< its number on the rank
+  std::map<SwitchGroup, std::uint32_t> switches_; ///< the number of the switch channel on the rank
   std::vector<std::uint32_t> receivers_;          ///< [statement]
 };
 

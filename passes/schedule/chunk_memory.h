@@ -11,14 +11,15 @@ namespace mscclc::passes::schedule {
 /// One chunk.
 struct ChunkCell {
   proof::ValueId value = proof::Values::unwritten;
-  std::uint32_t writer = ir::none; ///< the statement that wrote it last
-  std::uint32_t maker = ir::none;  ///< the statement that reduced what it holds
+  std::uint32_t writer = ir::none; ///< the last statement that wrote it
+  std::uint32_t maker = ir::none;  ///< the statement that reduced its value
 };
 
-/// Cells for the chunks of all ranks, aliasing resolved.
+/// The cells of all chunks of all ranks. Aliasing of buffers is resolved.
 class ChunkMemory {
 public:
-  /// Inputs hold themselves, all else is unwritten. `program` has at most ir::ChunkCells::mostChunks.
+  /// Initially inputs hold themselves, and everything else is unwritten. `program` must have at most
+  /// ir::ChunkCells::mostChunks chunks.
   ChunkMemory(const ir::Program &program, const proof::Values &values);
 
   /// See ir::ChunkCells.

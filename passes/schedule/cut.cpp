@@ -22,7 +22,7 @@ namespace {
 using schedule::StatementGraph;
 using schedule::Touch;
 
-/// Sets of statements that must not be parted.
+/// Sets of statements that must be in the same block.
 class Clusters {
 public:
   explicit Clusters(std::size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), 0); }
@@ -79,12 +79,12 @@ private:
           stages_[s] = std::max(stages_[s], stages_[symmetry_.representativeItem(d.on)] + (by(d.on) != by(s)));
   }
 
-  /// Whether `a` and `b` conflict in the memory of the rank that executes both.
+  /// True if `a` and `b` conflict in the memory of the rank that executes both.
   bool conflictsAtHome(std::uint32_t a, std::uint32_t b) const {
     const std::uint32_t home = by(a);
     if (home != by(b) || stages_[a] != stages_[b])
       return false;
-    // From the last: what a statement writes comes after the many operands that it may read.
+    // The search begins at the end, because a statement's write follows its operands, and there may be many operands.
     for (const Touch &x : std::views::reverse(graph_.touches(a)))
       if (x.rank == home)
         for (const Touch &y : std::views::reverse(graph_.touches(b)))
@@ -99,10 +99,10 @@ private:
           clusters_.join(d.on, s);
   }
 
-  /// What a rank does with one share goes to one block, if there are shares for all blocks, and no rank hands one to
-  /// more others than it would in a tree: these would wait for each other.
+  /// Puts all work of a rank on one share into one block. It does so only if there are shares for all blocks, and if no
+  /// rank passes a share to more ranks than in a tree. Otherwise these ranks would wait for each other.
   void joinShares() {
-    std::vector<std::uint32_t> open; // statements that do not name their block
+    std::vector<std::uint32_t> open; // statements without a given block
     for (const std::uint32_t s : planned_)
       if (!movement_.statements[s].block)
         open.push_back(s);
@@ -118,7 +118,7 @@ private:
       return isInPlaceOf(a, b) && distances_.ofShare(a) == distances_.ofShare(b);
     };
     const auto reaches = [&](std::uint32_t s) { return distances_.ofReach(s) != 0; };
-    std::uint32_t shares = 0; // so far, of a place
+    std::uint32_t shares = 0; // number of shares at this place so far
     for (auto first = entries.begin(); first != entries.end();) {
       const auto last = std::find_if(first, entries.end(), [&](std::uint32_t s) { return !isOfShareOf(s, *first); });
       ++shares;
@@ -136,7 +136,7 @@ private:
         clusters_.join(entries[i - 1], entries[i]);
   }
 
-  /// Clusters of each rank and stage, in the order of their distance, go to its blocks in turns.
+  /// Deals out the clusters of each rank and stage to its blocks in turn, in the order of their distance.
   void dealOut() {
     using Key = std::pair<std::uint32_t, std::uint32_t>; // share and reach
     std::vector<Key> keys(graph_.size(), {~std::uint32_t{0}, 0});
@@ -144,7 +144,7 @@ private:
     for (const std::uint32_t s : planned_)
       if (const auto given = movement_.statements[s].block)
         blockOf[clusters_.of(s)] = *given;
-    std::vector<std::uint32_t> dealt; // clusters
+    std::vector<std::uint32_t> dealt; // the clusters that are dealt out
     for (const std::uint32_t s : planned_) {
       const std::uint32_t cluster = clusters_.of(s);
       keys[cluster] = std::min(keys[cluster], {distances_.ofShare(s), distances_.ofReach(s)});
@@ -176,11 +176,11 @@ private:
     schedule::BlockSplitter(movement_, ranks_, graph_, distances_, symmetry_, *limits_).run(clusters);
   }
 
-  /// Leaves no number out on a rank that all ranks leave out.
+  /// Numbers blocks densely: a number that no rank uses is skipped on all ranks.
   void number() {
     schedule::StableOrder sorting(std::vector(planned_.begin(), planned_.end()));
     sorting.by([&](std::uint32_t s) { return *movement_.statements[s].block; });
-    std::uint32_t given = ir::none, number = ir::none; // of the statement before
+    std::uint32_t given = ir::none, number = ir::none; // of the previous statement
     for (const std::uint32_t s : sorting.take()) {
       std::optional<std::uint32_t> &block = movement_.statements[s].block;
       if (number == ir::none || *block != given)
@@ -193,14 +193,14 @@ private:
   ir::Movement &movement_;
   const StatementGraph &graph_;
   const schedule::StatementDistances &distances_;
-  const schedule::StatementSymmetry symmetry_;   ///< with the blocks that are given
-  const std::span<const std::uint32_t> planned_; ///< statements; what is found out for them, others take over
+  const schedule::StatementSymmetry symmetry_;   ///< takes the given blocks into account
+  const std::span<const std::uint32_t> planned_; ///< statements of representatives; the others take over their results
   std::vector<std::uint32_t> stages_;            ///< [statement]
   Clusters clusters_;
-  std::vector<bool> isNamed_; ///< [statement]: it was given its block
+  std::vector<bool> isNamed_; ///< [statement]: its block was given
   const std::size_t ranks_;
-  const int levels_;             ///< of a tree of all ranks
-  const ExecutorLimits *limits_; ///< null: none
+  const int levels_;             ///< levels of a tree of all ranks
+  const ExecutorLimits *limits_; ///< null: no limits
 };
 
 void cut(PassContext &context) {

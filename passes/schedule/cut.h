@@ -4,21 +4,27 @@
 
 namespace mscclc::passes {
 
-/// Says of each statement which thread block of its rank executes it.
+/// Assigns each statement to a thread block of its rank.
 ///
-/// What conflicts in the rank's own memory stays in one block: the sum of a share with the puts that send it on, what
-/// is read of a place with what is stored there later. Such clusters are dealt out over `blocks` blocks, in the order
-/// of their distance from the rank. With `stages`, each stage of the way that data takes has such blocks of its own, so
-/// that a pipeline keeps all of them busy: a stage ends where data goes on to another rank. Where there are shares of
-/// the message for all blocks, what a rank does with one share goes to one block, too.
+/// Statements that conflict in the rank's own memory stay in one block. Examples are the sum of a share and the puts
+/// that send it on, or a read of a place and a later store to it. Such clusters are dealt out to `blocks` blocks, in
+/// the order of their distance from the rank. With `stages`, each stage on the way of the data has its own blocks, so
+/// that a pipeline keeps all stages busy. A stage ends where data goes to another rank. If there are message shares for
+/// all blocks, all work of a rank on one share goes to one block, too.
 ///
-/// For an executor, a block that would need more channels or remote buffers than it takes becomes several.
+/// Example: a rank sends its chunk to 4 peers, with `blocks` = 2. The four statements do not conflict, so they are 4
+/// clusters. Those for the peers at distance 1 and 3 go to block 0, and those at distance 2 and 4 to block 1.
 ///
-/// Where all ranks do the same (statement_symmetry.h), the statements of rank 0 are dealt out, and those of the others
-/// go to the same blocks.
+/// For an executor, a block that would need too many channels or remote buffers is split.
 ///
-/// A statement whose block is given keeps it, and takes its cluster along. Blocks are numbered densely, in the order of
-/// the numbers given.
+/// If all ranks are equivalent (statement_symmetry.h), only the statements of rank 0 are dealt out. Those of the other
+/// ranks go to the same blocks.
+///
+/// A statement with a given block keeps it, and so does its cluster. Blocks are numbered densely, in the order of the
+/// given numbers.
+///
+/// Stands after order, because candidates that differ only in blocks then share place and order. Stands before
+/// share-scratch, which must know the blocks to find uses that are over.
 ///
 /// Requires: placed statements. Provides: every statement has `block`.
 Pass createCutPass();

@@ -14,15 +14,15 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// How many of an agent's nodes have to be over, so that all are that use some scratch.
+/// The use of some scratch by an agent: the number of its nodes after which all its uses of that scratch are over.
 struct Use {
   std::uint32_t agent = 0;
   std::uint32_t reads = 0, writes = 0;
-  std::uint32_t arrivals = 0; ///< writes of other ranks' ports, which are over with a node of this agent
+  std::uint32_t arrivals = 0; ///< writes of other ranks' ports, which complete at a node of this agent
   std::uint32_t allWrites() const { return std::max(writes, arrivals); }
 };
 
-/// Sets of ranks, by number.
+/// Sets of ranks. Each set has a number.
 class RankSets {
 public:
   RankSets() = default;
@@ -33,7 +33,7 @@ public:
     std::ranges::transform(of(set), others.of(other), of(set).begin(), std::bit_or{});
   }
   bool has(std::size_t set, std::uint32_t rank) const { return (of(set)[rank / 64] >> rank % 64 & 1) != 0; }
-  /// The same, where `other` is of what represents `from`.
+  /// Does the same if `other` belongs to the representative of `from`.
   void unite(std::size_t set, const RankSets &others, std::size_t other, const NodeSymmetry &symmetry,
              std::uint32_t from) {
     if (symmetry.isRepresentative(from))
@@ -46,7 +46,7 @@ public:
       size += static_cast<std::size_t>(std::popcount(word));
     return size;
   }
-  /// True if `isOne` holds for some rank of the set.
+  /// True if `isOne` is true for some rank of the set.
   bool any(std::size_t set, auto &&isOne) const {
     for (std::size_t word = 0; word < words_; ++word)
       for (std::uint64_t left = of(set)[word]; left != 0; left &= left - 1)
@@ -65,13 +65,14 @@ private:
   std::span<std::uint64_t> of(std::size_t set) { return std::span(bits_).subspan(set * words_, words_); }
   std::span<const std::uint64_t> of(std::size_t set) const { return std::span(bits_).subspan(set * words_, words_); }
 
-  std::size_t words_ = 0; ///< of a set
+  std::size_t words_ = 0; ///< number of words of a set
   std::vector<std::uint64_t> bits_;
 };
 
-/// Runs launches one after the other, by what blocks know of the first one. In that one, they learn of each other's
-/// nodes. Later, who learns anything of a rank's launch learns that it has begun, and all that was known then: so what
-/// a block knows is told by the ranks of whose beginnings it knows.
+/// Simulates one launch after another, with the knowledge that blocks have of the first one. In the first launch,
+/// blocks learn of each other's nodes. In later launches, every message from a launch also carries everything that its
+/// rank knew when the launch began. So the knowledge of a block is the knowledge of all ranks whose launches it knows
+/// to have begun.
 class Relaunch {
 public:
   Relaunch(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const NodeSymmetry &symmetry,
@@ -86,7 +87,7 @@ public:
         const bool away = touch.inScratch() && touch.rank != *program.movement.statements[place.statement].by;
         remote_ |= away;
         plainAway_ |= away && touch.access == ir::Access::Write && touch.form == ir::DataForm::Plain;
-        // What a port puts is over with its arrival.
+        // Data that a port puts is complete when it arrives.
         if (touch.inScratch() && (!port || (touch.access == ir::Access::Write) == place.arrives)) {
           Use &use = useOf(touch.rank, place.agent);
           (touch.access == ir::Access::Read ? use.reads : place.arrives ? use.arrivals : use.writes) = place.index + 1;
@@ -107,7 +108,7 @@ public:
         isSource_[symmetry.positionOf(source.node)] = true;
   }
 
-  /// True if nobody but the rank itself uses any scratch.
+  /// True if only the owner of each scratch uses it.
   bool isTrivial() const { return !remote_; }
 
   bool run() {
@@ -118,7 +119,7 @@ public:
       if (launch > 1)
         begin();
       runLater(launch == back);
-      // Where packets tell all ranks that this launch has begun on all, the one before is over.
+      // If packets tell every rank that this launch has begun on all ranks, the launch before is over.
       const auto hasHeardAll = [&](std::size_t rank) { return heard_.sizeOf(rank) == ranks; };
       if (std::ranges::all_of(std::views::iota(std::size_t{0}, begun_.size()), hasHeardAll))
         break;
@@ -128,7 +129,7 @@ public:
 
 private:
   bool isPort(std::uint32_t statement) const { return isPortPut(program_.movement.statements[statement]); }
-  /// A port has read the packets that it puts when somebody takes them where they arrive.
+  /// Notes that a port has read the packets that it puts, when a statement takes them at the place where they arrive.
   void addTaken(const Nodes::Place &place) {
     for (const Dependence &d : graph_.dependences(place.statement)) {
       const ir::Move &earlier = program_.movement.statements[d.on];
@@ -136,7 +137,8 @@ private:
         useOf(*earlier.by, place.agent).reads = place.index + 1;
     }
   }
-  /// What is put depends on what was taken, so each packet tells of all that came before its data was there.
+  /// A put depends on the data that its block has taken. So each packet also says that everything before its data has
+  /// happened.
   void findTold() {
     const auto &statements = program_.movement.statements;
     if (std::ranges::none_of(statements, [](const ir::Move &s) { return s.packets.value_or(false); }))
@@ -155,11 +157,12 @@ private:
     for (const std::uint32_t n : symmetry_.representatives())
       visit(n, symmetry_.positionOf(n));
   }
-  /// Adds to a set the one of `byNode` that belongs to `node`.
+  /// Adds to a set the set of `byNode` that belongs to `node`.
   void unite(RankSets &sets, std::size_t set, const RankSets &byNode, std::uint32_t node) const {
     sets.unite(set, byNode, symmetry_.positionOf(node), symmetry_, nodes_.rankOf(nodes_.at(node).agent));
   }
-  /// That `agent`, of a planned rank, uses scratch of `rank`, as the planned rank sees it that stands for `rank`.
+  /// Returns the use of scratch of `rank` by `agent`, which belongs to a planned rank. It is stored as the
+  /// representative of `rank` sees it.
   Use &useOf(std::uint32_t rank, std::uint32_t agent) {
     agent = symmetry_.agentSeenFrom(rank, agent);
     rank = symmetry_.representative(rank);
@@ -168,7 +171,7 @@ private:
       uses_[rank].push_back({.agent = agent});
     return uses_[rank][at->second];
   }
-  /// Visits what uses scratch of `rank`.
+  /// Visits all uses of scratch of `rank`.
   void eachUse(std::uint32_t rank, auto &&visit) const {
     for (Use use : uses_[symmetry_.representative(rank)]) {
       if (symmetry_.holds())
@@ -179,7 +182,7 @@ private:
   void raise(Clock &clock, std::uint32_t agent, std::uint32_t nodes) {
     clocks_.raise(clock, nodes_.inClocks(agent), nodes);
   }
-  /// The first launch, and what is known when the next one begins.
+  /// Simulates the first launch, and finds what is known when the next one begins.
   void runFirst() {
     std::vector<Clock> known(symmetry_.numRepresentativeAgents()), after(symmetry_.representatives().size());
     const auto learn = [&](Clock &clock, std::uint32_t node, std::uint32_t nodes) {
@@ -205,10 +208,11 @@ private:
     for (std::uint32_t a = 0; a < known.size(); ++a)
       raise(begun_[nodes_.rankOf(a)], a, nodes_.lengthOf(a));
   }
-  /// A launch of a rank begins when its last one has ended: its blocks know what any of them knew. What packets have
-  /// told holds for all of the rank then. They make no plain write visible: where there are such in scratch, that a
-  /// rank has begun a launch tells of its own blocks alone, which have ended the one before. What these wrote is
-  /// visible to whom it sends packets itself; what ports of others had put there is not.
+  /// Begins a launch. A rank's launch begins after its last launch has ended, so each block knows what any block of the
+  /// rank knew. The rank also knows everything that its packets said. But packets make no plain write visible. So if
+  /// there are plain writes to scratch of other ranks, the beginning of a rank's launch says only that its own blocks
+  /// have ended the launch before. The writes of these blocks are visible to the ranks to which it sends packets.
+  /// Writes that ports of others made there are not.
   void begin() {
     std::vector<Clock> begun, shown;
     for (std::uint32_t r = 0; r < begun_.size(); ++r) {
@@ -233,9 +237,9 @@ private:
     shown_ = std::move(shown);
     sentTo_ = std::exchange(sending_, {});
   }
-  /// Whether what was written by `use` in the first launch, as `planned` sees it, is visible when its launch begins.
+  /// True if the writes of `use` in the first launch, as `planned` sees them, are visible when its launch begins.
   bool isShown(std::uint32_t planned, const Use &use) {
-    if (shown_.empty()) // all that is known to be over is
+    if (shown_.empty()) // everything that is known to be over is visible
       return true;
     const std::uint32_t shown = clocks_.at(shown_[planned], nodes_.inClocks(use.agent));
     return shown >= use.arrivals && (shown >= use.writes || sentTo_.has(planned, nodes_.rankOf(use.agent)));
@@ -271,7 +275,8 @@ private:
       for (const Source &source : sources_.ofEnd[a])
         unite(hasBegun_, a, after, source.node);
   }
-  /// Whether `rank` knows when its launch begins that nothing of the first one is left to do in `scratch` of a rank.
+  /// True if `rank` knows, when its launch begins, that the first launch has no work left in `scratch`, which is a
+  /// rank.
   bool knowsOver(std::uint32_t rank, std::uint32_t scratch) {
     const std::uint32_t planned = symmetry_.representative(rank), seen = symmetry_.seenFrom(rank, scratch);
     std::vector<std::optional<bool>> &answers = isOver_[planned];
@@ -283,7 +288,7 @@ private:
     }
     return *known;
   }
-  /// When all of the first launch is over that may matter to scratch of `rank`.
+  /// Returns the clock at which all work of the first launch on scratch of `rank` is over.
   const Clock &allOver(std::uint32_t rank) {
     std::optional<Clock> &over = allOver_[rank];
     if (over)
@@ -300,11 +305,11 @@ private:
     });
     return *over;
   }
-  /// Whether all that conflicts with the touch in the first launch is over. What packets tell makes no write of another
-  /// rank's visible; but the rank that scratch is of has taken what came there, when its launch ends.
+  /// Checks that everything in the first launch that conflicts with the touch is over. Packets do not make writes of
+  /// other ranks visible. But the owner of scratch has taken all data that arrived there when its launch ends.
   void check(std::uint32_t n, const Touch &touch) {
     const std::uint32_t own = nodes_.at(n).agent, rank = nodes_.rankOf(own);
-    // What was over for one node of a block is over for those after it.
+    // If something was over for one node of a block, it is over for later nodes, too.
     const bool writes = touch.access == ir::Access::Write;
     std::vector<bool> &over = over_[own];
     over.resize(2 * program_.ranks.size(), false);
@@ -315,7 +320,7 @@ private:
     over[question + 1] = over[question + 1] || writes;
     if (knowsOver(rank, touch.rank) || (hasBegun_.has(own, touch.rank) && knowsOver(touch.rank, touch.rank)))
       return;
-    bool awaitsBlocks = false; // of the rank that scratch is of
+    bool awaitsBlocks = false; // the blocks of the owner of the scratch
     eachUse(touch.rank, [&](const Use &use) {
       const std::uint32_t user = nodes_.rankOf(use.agent);
       const std::uint32_t needed = std::max(writes ? use.reads : 0, use.allWrites());
@@ -329,8 +334,8 @@ private:
       }
     });
   }
-  /// Node `n` begins when `count` nodes of the agent in the first launch are over, and what `use` wrote is visible, or
-  /// else waits for its launch.
+  /// Makes node `n` begin after `count` nodes of the agent in the first launch are over, and after the writes of `use`
+  /// are visible. If that is not known, the node waits for the beginning of that rank's launch.
   void require(std::uint32_t n, std::uint32_t count, const Use &use) {
     const Nodes::Place &place = nodes_.at(n);
     const std::uint32_t rank = nodes_.rankOf(use.agent);
@@ -352,23 +357,23 @@ private:
   const NodeSymmetry &symmetry_;
   const Sources &sources_;
   Entries &entries_;
-  std::vector<std::vector<Use>> uses_;                   ///< [planned rank whose scratch it is]
-  std::unordered_map<std::uint64_t, std::size_t> useAt_; ///< (rank, agent): its place in uses_
+  std::vector<std::vector<Use>> uses_;                   ///< [planned rank that owns the scratch]
+  std::unordered_map<std::uint64_t, std::size_t> useAt_; ///< (rank, agent): index into uses_
   std::vector<std::optional<Clock>> allOver_;            ///< [rank]: see allOver()
-  AgentClocks clocks_;         ///< count nodes of the first launch that are over; not the agent's own
+  AgentClocks clocks_;         ///< count the nodes of the first launch that are over, except for the agent's own
   std::vector<bool> isSource_; ///< [node]: others wait for it
-  std::vector<Clock> begun_;   ///< [rank]: what is known when its launch begins
-  std::vector<Clock> shown_;   ///< [rank]: the same, without what packets tell; nothing where that is no less visible
-  RankSets told_;              ///< [node]: packets that it puts, or takes, tell of their beginnings
-  RankSets heard_;             ///< [rank]: its blocks were told of these, in this launch
-  RankSets sending_, sentTo_;  ///< [rank]: who sends it packets, in this launch and in the one before
-  RankSets hasBegun_;          ///< [agent]: what was known when these began is known to it
-  /// [agent][rank][read, write]: see check(). Nothing for an agent that does not ask, as most do where many ranks have
-  /// nothing to do. So with isOver_.
+  std::vector<Clock> begun_;   ///< [rank]: its knowledge when its launch begins
+  std::vector<Clock> shown_;   ///< [rank]: the same, but without what packets say; empty if that is equally visible
+  RankSets told_;              ///< [node]: the ranks whose beginning is announced by the packets that it puts or takes
+  RankSets heard_;             ///< [rank]: the ranks of which its blocks have heard in this launch
+  RankSets sending_, sentTo_;  ///< [rank]: the ranks that send it packets, in this launch and in the one before
+  RankSets hasBegun_;          ///< [agent]: the ranks of whose beginning it knows
+  /// [agent][rank][read, write]: see check(). Empty for an agent that does not ask; most agents do not if many ranks
+  /// have nothing to do. The same applies to isOver_.
   std::vector<std::vector<bool>> over_;
   std::vector<std::vector<std::optional<bool>>> isOver_; ///< [rank][rank]: see knowsOver()
   bool remote_ = false, missing_ = false;
-  bool plainAway_ = false; ///< what is no packet is written to scratch of other ranks
+  bool plainAway_ = false; ///< plain data is written to scratch of other ranks
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// What one launch leaves to the next in scratch.
+// Finds conflicts between consecutive launches in scratch.
 #pragma once
 
 #include "passes/schedule/node_symmetry.h"
@@ -11,19 +11,19 @@
 
 namespace mscclc::passes::schedule {
 
-/// What a node waits for: another node, or the launch of the rank that an agent is of.
+/// The thing that a node waits for: another node, or the launch of an agent's rank.
 struct Source {
   std::uint32_t node = 0; ///< or the agent
   bool begin = false;
-  bool byPackets = false; ///< packets tell it, and only to the thread that took them
+  bool byPackets = false; ///< packets carry it, and only to the thread that took them
 };
 
-/// What each node of the ranks that are planned waits for (see NodeSymmetry), and what each agent waits for at its end.
+/// The sources of each node of the planned ranks (see NodeSymmetry), and the sources of each agent's end.
 class Sources {
 public:
   explicit Sources(std::uint32_t agents) : ofEnd(agents) {}
 
-  /// What is added from here on is of the next node.
+  /// Begins the next node. Sources that are added from here on belong to it.
   void beginNode() { first_.push_back(ofNodes_.size()); }
   void add(const Source &source) { ofNodes_.push_back(source); }
   std::span<const Source> ofNode(std::uint32_t node) const {
@@ -35,17 +35,20 @@ public:
   std::vector<std::vector<Source>> ofEnd; ///< [agent]
 
 private:
-  std::vector<Source> ofNodes_;    ///< one node after the other
+  std::vector<Source> ofNodes_;    ///< the sources of all nodes, one node after the other
   std::vector<std::size_t> first_; ///< [node]
 };
 
-/// Ranks whose launch must have begun before a statement, besides those whose buffers it touches.
+/// For each statement: further ranks whose launch must have begun before it, besides those whose buffers it touches.
 using Entries = std::map<std::uint32_t, std::set<std::uint32_t>>;
 
-/// Adds to `entries` what statements must wait for so that none meets in scratch what an earlier launch still does
-/// there. Scratch is taken as a whole: launches of another message size have their chunks elsewhere. With double
-/// scratch, the launch before the last is what counts. `sources` and `entries` are of the ranks that `symmetry` plans.
-/// False if nothing is missing.
+/// Adds to `entries` the waits without which a statement could conflict in scratch with an earlier launch. Example:
+/// rank 1 puts data into scratch of rank 0 at the beginning of each launch, and a block of rank 0 reads it at the end.
+/// Without an entry, rank 1 could overwrite the data of launch 1 in launch 2 while rank 0 still reads it.
+///
+/// Scratch counts as a whole, because launches of another message size place their chunks differently. With double
+/// scratch, the launch before the last one counts. `sources` and `entries` belong to the ranks that `symmetry` plans.
+/// Returns false if nothing is missing.
 bool addMissingEntries(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
                        const NodeSymmetry &symmetry, const Sources &sources, Entries &entries);
 

@@ -10,8 +10,8 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// False if no rule of fusion_rules.h merges what becomes of two neighbours: copies and packets that are unpacked stay
-/// alone; a reduction merges into one before it that reduces into the same place.
+/// False if no rule of fusion_rules.h can merge the operations of two adjacent statements. Local copies and unpacked
+/// packets are never merged. A reduction merges only into a preceding reduction into the same place.
 bool mayMerge(const ir::Movement &movement, const ir::Move &left, const ir::Move &right) {
   const auto isLocalCopy = [](const ir::Move &statement) {
     return statement.kind == ir::MoveKind::Copy && !statement.via;
@@ -24,7 +24,7 @@ bool mayMerge(const ir::Movement &movement, const ir::Move &left, const ir::Move
          left.packets == right.packets && movement.dsts(left)[0] == movement.dsts(right)[0];
 }
 
-/// Counts what the blocks have, in the order of their statements.
+/// Counts the operations of blocks, in the order of their statements.
 class BlockCount {
 public:
   BlockCount(const ir::Movement &movement, const StatementGraph &graph, const StatementSymmetry &symmetry)
@@ -50,18 +50,18 @@ public:
   }
 
 private:
-  /// A run of statements of one block with nothing to wait for in between, as sync_plan.h has them. Its depth is that
-  /// of the deepest group of another block that it needs, and one more. What a block has heard of comes from groups
-  /// that are less deep than its own: so what makes a group deeper than the one before is news, and has to be told.
+  /// A run of statements of one block without a wait in between, as in sync_plan.h. Its depth is one more than that of
+  /// the deepest group of another block that it needs. A block only has knowledge of groups with less depth than its
+  /// own group. So if a need makes a group deeper than the one before, the block must be told.
   struct Group {
     std::uint32_t rank = 0, block = 0;
     std::uint32_t depth = 0;
     bool signals = false;
   };
   struct Block {
-    const ir::Move *last = nullptr; ///< what the next statement may merge into
+    const ir::Move *last = nullptr; ///< the statement that the next one may merge into
     std::uint64_t operations = 0;
-    std::uint32_t group = ir::none; ///< the last one
+    std::uint32_t group = ir::none; ///< the last group
   };
   struct Rank {
     std::vector<Block> blocks;
@@ -86,7 +86,7 @@ private:
     groupOf_.push_back(block.group);
   }
 
-  /// Begins a group of `block` if statement `s` has to be in a deeper one than the last.
+  /// Begins a group of `block` if statement `s` has to be in a group that is deeper than the last one.
   void enter(std::uint32_t s, Block &block) {
     const ir::Move &statement = movement_.statements[s];
     const std::uint32_t before = block.group != ir::none ? groups_[block.group].depth : 0;
@@ -112,7 +112,7 @@ private:
     }
   }
 
-  /// That of the earlier statement.
+  /// Returns the group of the earlier statement.
   Group &groupBefore(const Dependence &d) { return groups_[groupOf_[symmetry_.positionOf(d.on)]]; }
 
   void countSignals() {
@@ -124,7 +124,7 @@ private:
   const ir::Movement &movement_;
   const StatementGraph &graph_;
   const StatementSymmetry symmetry_;
-  const bool countsSync_; ///< blocks wait for what ports put, too, in groups of which nothing is known here
+  const bool countsSync_; ///< false: blocks also wait for puts of ports, in groups that are not known here
   std::vector<Rank> ranks_;
   std::vector<Group> groups_;
   std::vector<std::uint32_t> groupOf_; ///< [planned statement]

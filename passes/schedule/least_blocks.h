@@ -1,4 +1,4 @@
-// What thread blocks have at least, told from the statements that are dealt out to them.
+// Lower limits for thread blocks, from the statements that are assigned to them.
 #pragma once
 
 #include "passes/analyses.h"
@@ -9,16 +9,17 @@
 
 namespace mscclc::passes::schedule {
 
+/// The least that a program's thread blocks have.
 struct LeastBlocks {
-  std::uint64_t operations = 0; ///< of the block that has the most
-  std::uint64_t blocks = 0;     ///< of the rank that has the most, in one instance
+  std::uint64_t operations = 0; ///< operations of the block with the most
+  std::uint64_t blocks = 0;     ///< blocks of the rank with the most, in one instance
 };
 
-/// For statements that are placed, ordered and cut, and what is known of them. Each becomes an operation of its block,
-/// in this order, and fusion merges neighbours alone: so there are as many operations as statements that cannot merge
-/// into the one before. Where no port puts plain data, the waits and signals count as well that dependences alone show
-/// to be needed; more come on top, and nothing takes any away before prune-sync. What passes an executor's limits here
-/// is refused once it is scheduled. Linear.
+/// Returns the limits for placed, ordered and cut statements with their analyses. Each statement becomes an operation
+/// of its block, in this order, and fusion only merges neighbours. So there are at least as many operations as
+/// statements that cannot merge into the statement before. If no port puts plain data, the waits and signals that are
+/// certainly needed by dependences count as well. More are added later, and no pass before prune-sync removes any. A
+/// program that exceeds an executor's limits here is certainly refused after scheduling. Takes linear time.
 LeastBlocks leastBlocks(const ir::Program &program, Analyses &analyses);
 
 } // namespace mscclc::passes::schedule

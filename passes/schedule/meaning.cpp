@@ -13,7 +13,7 @@ namespace {
 using proof::ValueId;
 using proof::Values;
 
-/// Chunks that statements may touch, each as often as it is named: a few seconds' work.
+/// The most chunks that statements may touch, counted as often as they are named. They take a few seconds.
 constexpr std::uint64_t mostTouched = std::uint64_t{1} << 27;
 
 class Interpreter {
@@ -39,16 +39,16 @@ private:
   /// An operand in memory: cells [begin, end).
   struct Range {
     std::size_t begin = 0, end = 0;
-    std::uint32_t place = 0; ///< sources, then destinations
+    std::uint32_t place = 0; ///< number among the sources, and then the destinations
   };
 
-  /// Operands that overlap without being equal, and destinations that are equal.
+  /// Finds operands that overlap without being equal, and destinations that are equal.
   void checkOperands(std::uint32_t s, const ir::Move &move) {
     ranges_.clear();
     for (std::uint32_t i = 0; i < cells_.size(); ++i)
       ranges_.push_back({cells_[i], cells_[i] + movement_.places[move.firstPlace + i].size, i});
     std::ranges::sort(ranges_, {}, [](const Range &r) { return std::tuple(r.begin, r.end, r.place); });
-    // Up to the first fault, ranges are equal or disjoint, so each has to be compared with the one before it alone.
+    // Up to the first fault, ranges are equal or disjoint. So each range is compared only with the one before it.
     for (std::size_t i = 1; i < ranges_.size(); ++i) {
       const Range &before = ranges_[i - 1], &range = ranges_[i];
       if (range.begin >= before.end)
@@ -97,7 +97,7 @@ private:
         memory_[cells_[i] + u] = results_[u];
   }
 
-  /// Reports chunks that nobody wrote. What is made of them is unknown, and not reported again.
+  /// Reports chunks that were never written. Values that are computed from them are unknown, and not reported again.
   void checkWritten(std::uint32_t s, std::size_t first, const ir::RankChunk &chunk) {
     for (std::uint32_t i = 0; i < chunk.size; ++i) {
       ChunkCell &cell = memory_[first + i];
@@ -126,13 +126,13 @@ private:
   Values &values_;
   ChunkMemory memory_;
   StatementFindings &findings_;
-  std::vector<std::size_t> cells_; ///< first cell of each operand of the statement
+  std::vector<std::size_t> cells_; ///< the first cell of each operand of the statement
   std::vector<Range> ranges_;
   std::vector<ValueId> parts_;
   std::vector<ChunkCell> results_;
 };
 
-/// False, and reported, where there is too much to follow.
+/// Reports and returns false if there is too much to follow.
 bool fits(const ir::Program &program, StatementFindings &findings) {
   const auto refuse = [&](std::uint64_t count, std::string_view noun, std::uint64_t most) {
     findings.reportOnProgram(diag::meaning_too_large, {ir::plural(count, noun), most});

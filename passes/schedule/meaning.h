@@ -1,9 +1,10 @@
-// What a movement program means: what its statements leave in memory when they are executed one by one, in the order
-// written, on the memory of all ranks at once.
+// The meaning of a movement program: the contents of memory after its statements were executed one by one, in the order
+// of the source, on the memory of all ranks at once.
 //
-// Memory is symbolic, as in the proof (passes/verify/values.h): each chunk holds an input of a rank or a reduction. A
-// reduction is a left-to-right chain of steps, and each step is commutative. So two values are equal exactly if every
-// element comes out with the same bits, for any inputs that are no NaN and whichever operand of a step comes first.
+// Memory is symbolic, as in the proof (passes/verify/values.h). Each chunk holds an input of a rank or a reduction. A
+// reduction is a left-to-right chain of steps, and each step is commutative. Example: sum(a, b, c) is the chain (a + b)
+// + c. It equals (b + a) + c, but not a + (b + c). So two values are equal exactly if every element has the same bits,
+// for any inputs without a NaN, and for either order of the operands of a step.
 #pragma once
 
 #include "passes/pass.h"
@@ -14,9 +15,9 @@
 
 namespace mscclc::passes::schedule {
 
-/// What inputs and outputs hold at the end.
+/// The contents of inputs and outputs at the end.
 struct Meaning {
-  proof::Values values;                             ///< one unit a chunk; reductions have two parts each
+  proof::Values values;                             ///< one unit for each chunk; reductions have two parts each
   std::vector<std::vector<proof::ValueId>> inputs;  ///< [rank][chunk]
   std::vector<std::vector<proof::ValueId>> outputs; ///< [rank][chunk]; Values::unwritten where nothing wrote
   bool reassociate = false;                         ///< Order::Any: reductions may be taken in any order
@@ -26,13 +27,13 @@ struct Meaning {
   }
 };
 
-/// The meaning of `program`, as it was recorded: places of packets in scratch count as plain chunks, so it has to be
-/// asked before `place`. Linear in the chunks that statements touch.
+/// Returns the meaning of `program` as it was recorded. It must be called before `place`, because it treats places of
+/// packets in scratch as plain chunks. Takes linear time in the chunks that statements touch.
 ///
-/// Reports an error, at its statement, where output or scratch is read that no statement wrote, where operands of a
-/// statement overlap and are not equal, and where destinations of one do. Reports what outputs lack of the promise of
-/// the collective at the statement that wrote the chunk last. Writing inputs out of place is a warning, at 100
-/// statements at most. Returns nothing if there was an error. The search ends after many.
+/// Reports an error at the statement that reads output or scratch that no statement wrote. Reports an error if operands
+/// of a statement overlap without being equal, or if its destinations overlap. If an output lacks something that the
+/// collective promises, reports that at the last statement that wrote the chunk. Writing inputs out of place is a
+/// warning, at no more than 100 statements. Returns nothing if there was an error. The search ends after many errors.
 /// Requires: a program of statements that ir::checkStructure accepts.
 std::optional<Meaning> meaningOf(const ir::Program &program, ir::DiagnosticEngine &diags);
 
@@ -40,10 +41,11 @@ std::optional<Meaning> meaningOf(const ir::Program &program, ir::DiagnosticEngin
 
 namespace mscclc::passes {
 
-/// Reports what is wrong with the meaning of a movement program. Does nothing to other programs.
+/// Reports errors in the meaning of a movement program. Does nothing for other programs.
 ///
-/// Requires: nothing. No level runs it: a compilation asks meaningOf() before its first pass, as the proof compares
-/// with the answer. In a list of passes it belongs before `place`, as its findings are about what the user wrote.
+/// Requires: nothing. No level runs it: a compilation calls meaningOf() before its first pass, because the proof
+/// compares the final program with the result. In a list of passes it stands before `place`, because its findings are
+/// about what the user wrote.
 /// Provides: nothing; it only reports.
 Pass createCheckMeaningPass();
 

@@ -5,7 +5,7 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// As RankSymmetry asks for it.
+/// The stage in the form that RankSymmetry requires.
 struct NodeStage {
   const ir::Movement &movement;
   const StatementGraph &graph;
@@ -46,7 +46,7 @@ NodeSymmetry::NodeSymmetry(const ir::Program &program, const StatementGraph &gra
   if (!distances.areSymmetric() || !distances.keepNodes(movement) || !haveEquallyManyBlocks() ||
       !arePartnersImages(distances))
     return;
-  // Where nothing arrives, nodes are statements.
+  // If nothing arrives, nodes are the same as statements.
   if (statements.holds() && nodes.size() == movement.statements.size() && statements.keepsBlocks(movement))
     RankSymmetry::operator=(statements);
   else
@@ -60,7 +60,7 @@ bool NodeSymmetry::haveEquallyManyBlocks() const {
   return true;
 }
 
-/// Whether blocks that are shared out fall to the same blocks of each rank.
+/// True if blocks that are shared out are assigned to the same blocks of each rank.
 bool NodeSymmetry::arePartnersImages(const RankDistances &distances) const {
   for (std::uint32_t r = 1; r < numRanks(); ++r)
     for (const std::uint32_t agent : nodes_.sharedOutTo(r)) {

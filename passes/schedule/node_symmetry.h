@@ -13,20 +13,20 @@
 
 namespace mscclc::passes::schedule {
 
-/// RankSymmetry of nodes, of their agents, and of the partners of these. A node needs the nodes that have to be over
-/// before it may begin. It holds only if nodes are of the same blocks as those that represent them. What is planned for
-/// the agents of rank 0, in the order of their nodes, then holds for all ranks.
+/// RankSymmetry of nodes, of their agents, and of the partners of these. A node needs the nodes that must be over
+/// before it may begin. Symmetry holds only if nodes have the same blocks as their representatives. Then the plan for
+/// the agents of rank 0, in the order of their nodes, applies to all ranks.
 class NodeSymmetry : public RankSymmetry {
 public:
-  /// `nodes`: of the statements of `program`, by `graph`. `statements`: of these in their order, whose blocks may be
-  /// others by now.
+  /// `nodes`: those of the statements of `program`, by `graph`. `statements`: the symmetry of these statements in their
+  /// order; their blocks may have changed since.
   NodeSymmetry(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
                const RankDistances &distances, const StatementSymmetry &statements);
 
-  /// The agents of representatives are numbered as they were, and come first.
+  /// Returns the number of agents of representatives. They keep their numbers, and come first.
   std::uint32_t numRepresentativeAgents() const { return holds() ? blocks_ : nodes_.numAgents(); }
   std::uint32_t representativeAgent(std::uint32_t agent) const { return holds() ? nodes_.blockOf(agent) : agent; }
-  /// The number that `agent` has for what represents rank `from`.
+  /// Returns the number by which rank `from` sees `agent`.
   std::uint32_t agentSeenFrom(std::uint32_t from, std::uint32_t agent) const {
     return holds() ? seenFrom(from, nodes_.rankOf(agent)) * blocks_ + nodes_.blockOf(agent) : agent;
   }
@@ -40,7 +40,7 @@ public:
     return nodes_.at(itemAt(imageOfRank(rank, to), positionOf(node))).statement;
   }
 
-  /// Adds to `clock` of a representative what is in `told`, of the one of rank `from`.
+  /// Adds to `clock`, of a representative, the knowledge in `told`, of the representative of rank `from`.
   void join(AgentClocks &clocks, Clock &clock, const Clock &told, std::uint32_t from) const;
 
 private:
@@ -48,7 +48,7 @@ private:
   bool arePartnersImages(const RankDistances &distances) const;
 
   const Nodes &nodes_;
-  std::uint32_t blocks_; ///< of a rank
+  std::uint32_t blocks_; ///< blocks of a rank
 };
 
 } // namespace mscclc::passes::schedule

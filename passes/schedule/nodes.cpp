@@ -11,9 +11,9 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// The block that receives what each port put brings: that of the first statement there that depends on its arrival.
-/// What is written over it in scratch does not count: it may be another slot's that shares the place, and sharing is to
-/// change no sync.
+/// Returns the block that receives the data of each port put: that of the first statement there that depends on its
+/// arrival. A later write over it in scratch does not count. It may belong to another slot that shares the place, and
+/// sharing must not change sync.
 std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const StatementGraph &graph) {
   std::vector<std::uint32_t> receivers(movement.statements.size(), ir::none);
   for (std::uint32_t s = 0; s < graph.size(); ++s)
@@ -29,7 +29,8 @@ std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const State
   return receivers;
 }
 
-/// Blocks whose signals and puts through ports one block can take. Plain data that is put has channels of its own.
+/// Returns the number of blocks whose signals and port puts one block can receive. Puts of plain data need separate
+/// channels.
 std::uint32_t mostPortPeers(const ir::Movement &movement, std::uint32_t mostPeers) {
   return std::ranges::any_of(movement.statements, isPortPut) ? std::max(mostPeers / 2, 1u) : mostPeers;
 }
@@ -186,7 +187,7 @@ void Nodes::issue(const ir::Program &program, const StatementGraph &graph, std::
       touching_[last = touch.rank].push_back(issued_.back());
 }
 
-/// `receiver`: the block that waits for it; ir::none: the partner of the block that puts.
+/// `receiver`: the block that waits for the arrival; ir::none: the partner of the block that puts.
 void Nodes::arrive(const ir::Movement &movement, std::uint32_t statement, std::uint32_t receiver) {
   const ir::Move &move = movement.statements[statement];
   arrived_[statement] = issued_[statement];

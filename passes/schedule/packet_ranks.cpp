@@ -13,8 +13,8 @@ using ir::Move;
 using ir::MoveKind;
 using ir::RankChunk;
 
-/// Whether the statement does nothing with what it reads in scratch of `rank` but what can be done with packets there:
-/// to unpack them, or to reduce them.
+/// True if packets allow everything that the statement does with its sources in scratch of `rank`: it unpacks them, or
+/// reduces them.
 bool readsAtHome(const ir::Movement &given, const Move &statement, std::uint32_t rank) {
   return statement.via != ir::Via::Switch &&
          std::ranges::all_of(given.dsts(statement), [&](const RankChunk &dst) { return dst.rank == rank; });
@@ -25,7 +25,7 @@ bool readsAtHome(const ir::Movement &given, const Move &statement, std::uint32_t
 PacketRanks::PacketRanks(const ir::Program &program, const ir::Movement &given, std::uint32_t piece, bool onExecutor)
     : program_(program), keepsPlainData_(program.ranks.size(), false) {
   findPlainScratch(given, piece);
-  // Where a rank makes no packets, its operands arrive as plain data elsewhere.
+  // If a rank cannot make packets, its operands arrive as plain data at other ranks.
   while (findPlainOperands(given)) {
   }
   if (onExecutor && mixesScratch(given)) {
@@ -34,7 +34,8 @@ PacketRanks::PacketRanks(const ir::Program &program, const ir::Movement &given, 
   }
 }
 
-/// Whether the program, or the statement, wants packets there. What reads another rank gets plain data.
+/// True if the program, or the statement, asks for packets there. A statement that reads from another rank gets plain
+/// data.
 bool PacketRanks::isAskedFor(const Move &statement, std::uint32_t from, std::uint32_t to) const {
   const bool isRead = statement.kind == MoveKind::Copy && statement.by == to;
   return from != to && statement.packets.value_or(program_.protocol == ir::Protocol::LL && !isRead) &&
@@ -46,8 +47,8 @@ bool PacketRanks::travelsInPackets(const Move &statement, std::uint32_t from, st
          (program_.movement.sameNode(from, to) || !keepsPlainData(from));
 }
 
-/// Where something is written in scratch that nobody reads, all ranks count as such that keep plain data: nobody is
-/// told of that write, and packets make none visible.
+/// Finds ranks with plain data in scratch. If something in scratch is written but never read, all ranks count as ranks
+/// with plain data. No sync follows such a write, and packets would not make it visible.
 void PacketRanks::findPlainScratch(const ir::Movement &given, std::uint32_t piece) {
   enum class Piece : std::uint8_t { New, Written, Read };
   bool readsAll = true;
@@ -108,8 +109,8 @@ bool PacketRanks::findPlainOperands(const ir::Movement &given) {
   return found;
 }
 
-/// Whether there are packets, which double scratch, and plain data that others than its rank's threads touch there:
-/// an executor looks for those in the first half at every launch.
+/// True if there are packets, which double scratch, and also plain data in scratch that is touched by others than its
+/// rank's threads. An executor looks for such data in the first half at every launch.
 bool PacketRanks::mixesScratch(const ir::Movement &given) const {
   constexpr auto inScratch = [](const RankChunk &place) { return place.buffer == ir::BufferKind::Scratch; };
   bool packets = false, plain = false;

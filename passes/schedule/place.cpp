@@ -24,7 +24,7 @@ using ir::MoveKind;
 using ir::RankChunk;
 using ir::Via;
 
-/// The statements and their places, taken out of the program; some of them through the switch where it says so.
+/// Takes the statements and their places out of the program. If the program asks for it, some of them use the switch.
 ir::Movement takeStatements(ir::Program &program) {
   ir::Movement &movement = program.movement;
   ir::Movement taken;
@@ -37,19 +37,19 @@ ir::Movement takeStatements(ir::Program &program) {
   return taken;
 }
 
-/// Sets `cut` to the piece of each place that begins `at` chunks into it.
+/// Sets `cut` to the piece of each place that begins `at` chunks after its beginning.
 void cutInto(std::vector<RankChunk> &cut, std::span<const RankChunk> places, std::uint32_t at, std::uint32_t size) {
   cut.clear();
   for (const RankChunk &place : places)
     cut.push_back({place.rank, place.buffer, place.index + at, size});
 }
 
-/// What lies at places as the packets that brought it. Any two places that meet are the same.
+/// The packets from which the data at places came. Two places that overlap are always equal.
 class ArrivedPackets {
 public:
   explicit ArrivedPackets(const ir::Program &program) : program_(program), came_(3 * program.ranks.size()) {}
 
-  /// Where the packets lie that came for what is at `place`; null if there are none.
+  /// Returns the place of the packets with the data of `place`; null if there are none.
   const RankChunk *of(const RankChunk &place) const {
     const auto [buffer, begin] = cellOf(place);
     const std::vector<std::uint32_t> &came = came_[buffer];
@@ -62,7 +62,7 @@ public:
     came_[buffer][begin] = static_cast<std::uint32_t>(packets_.size());
     packets_.push_back(packets);
   }
-  /// `place` is written.
+  /// Forgets the packets of `place`, because it is overwritten.
   void forget(const RankChunk &place) {
     const auto [buffer, begin] = cellOf(place);
     if (begin < came_[buffer].size())
@@ -92,8 +92,9 @@ public:
   void run() {
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
       if (!packetRanks_.keepsPlainData(r))
-        program_.ranks[r].scratchChunks = 0; // what the program keeps there are packets, in slots
-    // Mostly each place but one is copied to or from, and what comes in packets is unpacked besides.
+        program_.ranks[r].scratchChunks = 0; // the data that the program keeps there is in packets, in slots
+    // Mostly each place except one is the source or the destination of a copy. Data that comes in packets is also
+    // unpacked.
     const std::size_t moves = given_.places.size() * (program_.protocol == ir::Protocol::LL ? 2 : 1);
     program_.movement.statements.reserve(moves);
     program_.movement.places.reserve(2 * moves);
@@ -118,12 +119,12 @@ public:
   }
 
 private:
-  /// The statement that is placed.
+  /// Returns the place of the current statement.
   ir::Where where() const {
     return {current_->loc, "statement " + std::to_string(current_ - given_.statements.data())};
   }
 
-  /// False, and reported, if the statement says how it is done and that cannot be.
+  /// Reports and returns false if the statement says how it is executed, and that is impossible.
   bool checkWishes(const Move &statement) {
     if (statement.via == Via::Switch || statement.kind == MoveKind::Reduce)
       return true;
@@ -138,7 +139,7 @@ private:
     return true;
   }
 
-  /// Says that some of the statement's data travels plain though it asks for packets, once for each reason.
+  /// Warns that some data of the statement travels plain although it asks for packets, once for each reason.
   void warnOfPlainData(const Move &statement) {
     for (const RankChunk &dst : given_.dsts(statement))
       for (const RankChunk &src : given_.srcs(statement)) {
@@ -160,7 +161,7 @@ private:
 
   bool same(const RankChunk &a, const RankChunk &b) const { return schedule::isSameMemory(program_, a, b); }
   bool near(std::uint32_t a, std::uint32_t b) const { return program_.movement.sameNode(a, b); }
-  /// New scratch of `rank`, as long as the statement's places.
+  /// Returns new scratch of `rank`, as long as the statement's places.
   RankChunk slot(std::uint32_t rank) {
     std::uint32_t &used = program_.ranks[rank].scratchChunks;
     const RankChunk made{rank, ir::BufferKind::Scratch, used, dsts_.front().size};
@@ -168,7 +169,8 @@ private:
     used += made.size;
     return made;
   }
-  /// The executor finds the second half of another rank's scratch by the size of its own.
+  /// Gives all ranks the same amount of scratch, because the executor finds the second half of another rank's scratch
+  /// by the size of its own.
   void evenScratch() {
     std::uint32_t most = 0;
     for (const ir::Rank &rank : program_.ranks)
@@ -176,14 +178,15 @@ private:
     for (ir::Rank &rank : program_.ranks)
       rank.scratchChunks = most;
   }
-  /// Protocol LL gives scratch twice the bytes, which packets take. Under Simple they take two chunks each.
+  /// Makes room for packets. Protocol LL doubles the bytes of scratch, as packets need. Under Simple, packets take two
+  /// chunks each.
   void makeRoomForPackets() {
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
       if (holdsPackets_[r])
         program_.ranks[r].scratchChunks *= 2;
   }
-  /// New scratch of `rank` for packets. Its halves are used by turns, so that a launch need not ask whether the one
-  /// before is over.
+  /// Returns new scratch of `rank` for packets. Launches use its halves in turn, so that a launch need not know that
+  /// the launch before is over.
   RankChunk packetSlot(std::uint32_t rank) {
     program_.doubleScratch = true;
     holdsPackets_[rank] = true;
@@ -216,7 +219,7 @@ private:
       diags_.report(schedule::diag::switch_places, where(), {reduces ? "reads" : "writes"});
       return;
     }
-    if (group.size() == 1) // which takes no switch
+    if (group.size() == 1) // one place needs no switch
       return copy(statement, dsts_.front(), srcs_.front());
     if (reduces && !ir::mayReduceInSwitch(statement.reduceOp, group.size(), program_.movement.order)) {
       diags_.report(schedule::diag::switch_order, where(),
@@ -230,7 +233,7 @@ private:
     program_.movement.append(whole, srcs_, dsts_);
   }
 
-  /// What brings an operand of `statement` somewhere.
+  /// Returns the copy that brings an operand of `statement` to another place.
   static Move asCopy(Move statement) {
     statement.kind = MoveKind::Copy;
     statement.reduceOp = ir::ReduceOp::Sum;
@@ -249,7 +252,7 @@ private:
     if (packetRanks_.travelsInPackets(statement, src.rank, dst.rank)) {
       const RankChunk packets = send(statement, src, dst.rank);
       arrived_.keep(dst, packets);
-      if (dst.buffer == ir::BufferKind::Scratch) // which is read there alone: as packets
+      if (dst.buffer == ir::BufferKind::Scratch) // only read there, as packets
         return;
       return append(plain, dst.rank, {&packets, 1}, dst, std::nullopt, true);
     }
@@ -258,14 +261,15 @@ private:
     append(plain, by == dst.rank ? by : src.rank, {&src, 1}, dst, port ? Via::Port : Via::Memory, false);
   }
 
-  /// Those of a place of scratch: there is no plain data there.
+  /// Returns the packets of a place in scratch, where there is no plain data.
   const RankChunk *keptAt(const RankChunk &place) const {
     return place.buffer == ir::BufferKind::Scratch ? arrived_.of(place) : nullptr;
   }
 
-  /// Sends `src` to rank `to` in packets. Where they arrive. Inside a node, what came in packets is passed on as they
-  /// are: to unpack them first takes the time of a load and a store on the way. A port reads them when nobody waits for
-  /// it, so that who takes them would tell nobody that all have read them.
+  /// Sends `src` to rank `to` in packets, and returns the place where they arrive. Inside a node, data that came in
+  /// packets is passed on as these packets, because unpacking first would take the time of a load and a store. Through
+  /// a port that is not done: no block waits when the port has read the packets. So the rank that takes them could not
+  /// tell others that all have read them.
   RankChunk send(const Move &statement, const RankChunk &src, std::uint32_t to) {
     const bool isNear = near(src.rank, to);
     const RankChunk packets = packetSlot(to);
@@ -288,7 +292,7 @@ private:
     Operand how = Operand::Local;
   };
 
-  /// How the reducing rank gets at `src`: there, by reading it, or in a slot where it is put.
+  /// Makes `src` available to the reducing rank: locally, by a remote read, or in a slot into which it is put.
   Source fetch(const Move &statement, std::uint32_t to, const RankChunk &src) {
     if (const RankChunk *packets = keptAt(src); packets && src.rank == to)
       return {*packets, Operand::Packets};
@@ -327,7 +331,7 @@ private:
     for (const RankChunk &src : srcs_)
       chain.push_back(fetch(statement, dst.rank, src));
     arrived_.forget(dst);
-    // A step of a sum commutes, so the second operand may come first.
+    // A step of a sum is commutative, so the second operand may come first.
     if (chain[0].how != Operand::Local && chain[1].how == Operand::Local)
       std::swap(chain[0], chain[1]);
     makePackets(statement, std::span(chain).subspan(1));
@@ -343,8 +347,8 @@ private:
              packets ? std::nullopt : std::optional(Via::Memory), packets);
       chain[0] = {first};
     }
-    // Runs of operands that one operation of one block takes, each onto the sum so far. That stays off the result's
-    // place as long as an operand lies there.
+    // Makes runs of operands that one operation of one block can take. Each run is added to the sum so far. The sum
+    // avoids the place of the result as long as an operand is there.
     RankChunk sum = chain[0].place;
     std::optional<RankChunk> spare;
     for (std::size_t begin = 1; begin < chain.size();) {
@@ -368,19 +372,19 @@ private:
   ir::Program &program_;
   ir::DiagnosticEngine &diags_;
   Analyses &analyses_;
-  std::uint32_t mostPeers_; ///< that a block has channels for
-  ir::Movement given_;      ///< statements and places alone
+  std::uint32_t mostPeers_; ///< the most channels that a block has
+  ir::Movement given_;      ///< only statements and places
   const schedule::RangeCuts cuts_;
   schedule::PacketRanks packetRanks_;
   std::vector<std::vector<schedule::ScratchSlot>> slots_; ///< [rank]
   std::vector<bool> holdsPackets_;                        ///< [rank]: some of its scratch is for packets
   ArrivedPackets arrived_;
-  std::set<std::string> saidPlain_;    ///< reasons
-  const Move *current_ = nullptr;      ///< the statement
-  std::vector<RankChunk> srcs_, dsts_; ///< of it, one piece
+  std::set<std::string> saidPlain_;    ///< reasons that were reported
+  const Move *current_ = nullptr;      ///< the current statement
+  std::vector<RankChunk> srcs_, dsts_; ///< one piece of its sources and destinations
 };
 
-/// Cuts the ranges of placed statements, and leaves all else as it is.
+/// Cuts the ranges of placed statements, and leaves everything else unchanged.
 void cutPlaced(ir::Program &program) {
   const ir::Movement given{.statements = std::move(program.movement.statements),
                            .places = std::move(program.movement.places)};
@@ -396,8 +400,8 @@ void cutPlaced(ir::Program &program) {
     });
 }
 
-/// True if the program has been through this pass, and would not come out the same: it has got packets, which lie in
-/// double scratch as no program asks for, or could have got them.
+/// True if the program has already been through this pass, and a second run would change it. That is so if it has
+/// packets, which use double scratch as no program asks for, or if it could have them.
 bool isDone(const ir::Program &program) {
   const auto isPlain = [](const Move &s) { return !s.via || s.via == Via::Switch || s.packets == false; };
   const bool isOfLL = program.protocol == ir::Protocol::LL && std::ranges::all_of(program.movement.statements, isPlain);

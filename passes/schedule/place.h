@@ -4,16 +4,17 @@
 
 namespace mscclc::passes {
 
-/// Says of each movement statement which rank executes it, and through what.
+/// Decides for each movement statement which rank executes it, and through which transport.
 ///
-/// A copy is put by the rank that has the source: through a memory channel inside a node, else through a port. Where a
-/// statement says that the rank of the destination executes it, that rank reads the source; through a port or in
-/// packets nobody can, which is an error. A reduction is done by the rank that gets the result. It reads operands of
-/// its node where the program says `pull` or the statement names that rank; others are put into scratch of its own
-/// first, each into a slot that only it uses. The order of a sum's operands stays as it is written. Statements of
-/// several destinations become one for each, but for a switch, which reaches all ranks of a node at once; where the
-/// program says `through_switch`, it does what it can of statements that leave open how they are done. Ranges of
-/// several chunks are cut so that instances share out all memory alike (range_cuts.h).
+/// The rank that has the source of a copy puts it: through a memory channel inside a node, else through a port. If a
+/// statement says that the rank of the destination executes it, that rank reads the source. That is an error through a
+/// port or in packets, where reads do not exist. The rank that gets the result of a reduction computes it. It reads
+/// operands of its node if the program says `pull`, or if the statement names that rank. Other operands are first put
+/// into scratch of that rank, each into its own slot. The operands of a sum stay in the order of the source. A
+/// statement with several destinations becomes one statement for each. A switch is an exception, because it reaches all
+/// ranks of a node at once. If the program says `through_switch`, the switch does all statements that it can do and
+/// that leave their transport open. Ranges of several chunks are cut so that instances share all memory in the same way
+/// (range_cuts.h).
 ///
 /// Under protocol LL what crosses ranks goes through slots of scratch as packets; those for another node are made in
 /// scratch of the sender first. What came in packets, and was not written over since, is passed on inside a node as
@@ -24,10 +25,20 @@ namespace mscclc::passes {
 /// another rank, a port or a switch touches: for one, no rank gets packets where there are such data in scratch. A
 /// statement that asks for packets and gets none is warned of.
 ///
-/// Requires: a program of Schedule::Auto whose meaning is checked. Others stay as they are, and where it was placed
-/// before, ranges alone are cut.
-/// Provides: every statement has `by`. It is local, or `via` says how it reaches the one other rank (or with a switch
-/// the node); `packets` is on where its data are packets, and off under LL where data crosses ranks without.
+/// Under protocol LL, data between ranks goes through slots of scratch as packets. Packets for another node are first
+/// made in scratch of the sender. Inside a node, data that came in packets and was not overwritten is passed on as
+/// these packets, without unpacking. The data of a Buffer stays in its slot as packets if all Buffers of its rank allow
+/// that: the data comes from another rank, only once, and is read only at its own rank. Otherwise the rank receives no
+/// packets. An executor does not switch halves of double scratch for plain data that another rank, a port or a switch
+/// touches. If there are such data in scratch, no rank receives packets on an executor. A statement that asks for
+/// packets without getting any causes a warning.
+///
+/// Stands first, because all later passes of a schedule need the rank and the transport of each statement.
+///
+/// Requires: a program of Schedule::Auto whose meaning is checked. Other programs stay unchanged. If it was placed
+/// before, only ranges are cut.
+/// Provides: every statement has `by`. It is local, or `via` gives the transport to the single other rank (with a
+/// switch, to the node). `packets` is on if its data are packets. Under LL it is off if data between ranks is plain.
 Pass createPlacePass();
 
 } // namespace mscclc::passes

@@ -1,4 +1,4 @@
-// What a placed statement looks like.
+// The form of a placed statement.
 #pragma once
 
 #include "ir/memory_map.h"
@@ -9,10 +9,10 @@
 
 namespace mscclc::passes::schedule {
 
-/// Memory of plain data in that place.
+/// Returns the memory of plain data at that place.
 ir::MemoryRange plainMemoryOf(const ir::Program &program, const ir::RankChunk &place);
 
-/// Where that memory begins. Starts on one rank in one buffer are neighbours in their order.
+/// The beginning of such memory. In the order of starts, those on one rank in one buffer are adjacent.
 struct MemoryStart {
   std::uint32_t rank = 0;
   ir::BufferKind buffer{};
@@ -21,13 +21,14 @@ struct MemoryStart {
   friend auto operator<=>(const MemoryStart &, const MemoryStart &) = default;
 };
 
-/// Where plain data in that place begins.
+/// Returns the beginning of plain data at that place.
 MemoryStart startOf(const ir::Program &program, const ir::RankChunk &place);
 
 /// True if both are the same memory.
 bool isSameMemory(const ir::Program &program, const ir::RankChunk &a, const ir::RankChunk &b);
 
-/// Through what data of `statement` goes from rank `from` to rank `to`: as it says, or as they reach each other.
+/// Returns the transport of data of `statement` from rank `from` to rank `to`: its own if it has one, else the usual
+/// one.
 inline ir::Via wayOf(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to) {
   return statement.via.value_or(movement.wayOf(from, to));
 }
@@ -39,7 +40,8 @@ inline bool mayRead(const ir::Movement &movement, const ir::Move &statement) {
 /// Whether plain data of `statement` that goes from rank `from` to rank `to` is read there, and not put there.
 bool isReadThere(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to);
 
-/// True if each statement of the program says who executes it and how, in a form that an operation can have:
+/// True if each statement of the program has a rank that executes it and a transport, in a form that an operation can
+/// have:
 /// - without `via`, all its places are of the rank that executes it;
 /// - through memory, a copy has one source and one destination, one of them there and the other on another rank of the
 ///   node, and a reduction has its first source and its destination there and all other sources on other such ranks;
@@ -52,12 +54,11 @@ bool isReadThere(const ir::Movement &movement, const ir::Move &statement, std::u
 /// Packets lie in scratch.
 bool isPlaced(const ir::Program &program);
 
-/// True if `group` stands at the same chunks of the same buffer on several ranks, each once, and `own` is of one of
-/// them.
+/// True if `group` is the same chunks of the same buffer on several ranks, each rank once, and `own` is one of them.
 bool isOnePlaceOfAll(std::span<const ir::RankChunk> group, const ir::RankChunk &own);
 
-/// True if the program is placed, each statement says which thread block executes it, and no rank has more blocks than
-/// there are statements.
+/// True if the program is placed, each statement has a thread block, and no rank has more blocks than there are
+/// statements.
 bool isCut(const ir::Program &program);
 
 } // namespace mscclc::passes::schedule

@@ -29,9 +29,9 @@ public:
   }
 
 private:
-  /// The same chunks of each of some ranks, by the name that they have in the program.
+  /// The same chunks on several ranks, by the name that the program uses for them.
   struct Unwritten {
-    ir::RankChunk chunks; ///< of the first of these ranks
+    ir::RankChunk chunks; ///< those of the first of these ranks
     std::vector<std::uint32_t> ranks;
     std::uint64_t count() const { return std::uint64_t{chunks.size} * ranks.size(); }
   };
@@ -71,7 +71,7 @@ private:
     unwritten_.push_back(output);
   }
 
-  /// Chunks of one name that are unwritten on several ranks are one entry, where the first of these ranks has them.
+  /// Joins unwritten chunks with the same name on several ranks into one entry, with the chunks of the first rank.
   std::vector<Unwritten> joinRanks() const {
     std::map<std::tuple<ir::BufferKind, std::uint32_t, std::uint32_t>, std::size_t> entries; // index and size
     std::vector<Unwritten> joined;
@@ -85,7 +85,7 @@ private:
     return joined;
   }
 
-  /// The chunks by the name that they have in the program: in place, it may be that of the input throughout.
+  /// Returns the chunks by the name that the program uses. In place, the program may call them input everywhere.
   ir::RankChunk asNamed(const ir::RankChunk &output) const {
     const std::size_t cell = memory_.firstOf(output), input = memory_.firstOf(output.rank, ir::BufferKind::Input);
     if (program_.movement.places.empty() || cell < input ||
@@ -134,13 +134,13 @@ private:
     ir::ReduceOp op;
     if (verdict.kind == V::Foreign && inputs_.size() == 1 && !values_.reduced(cell.value, op)) {
       info = &diag::meaning_other_input;
-      args[0] = describe(output); // that an input ends as an input would say little
+      args[0] = describe(output); // that an input has a wrong value would say little
       args.insert(args.end(), {inputs_[0].rank, inputs_[0].chunk});
     }
     report(*info, output, cell, args);
   }
 
-  /// False, and reported, where `output` is reduced with another operation than the first.
+  /// Reports and returns false if `output` is reduced with another operation than the first output.
   bool isSameOp(const ir::RankChunk &output, const ChunkCell &cell) {
     ir::ReduceOp op;
     if (!values_.reduced(cell.value, op))
@@ -157,7 +157,7 @@ private:
     return false;
   }
 
-  /// The reduction that made a wrong value is at fault, not the copies that bring it to where it is found.
+  /// The reduction that made a wrong value is at fault, not the copies that bring it to the output.
   void report(const ir::DiagInfo &info, const ir::RankChunk &output, const ChunkCell &cell,
               const std::vector<ir::DiagArg> &args, bool otherOp = false) {
     const std::uint32_t fault = cell.maker != ir::none ? cell.maker : cell.writer;
@@ -173,7 +173,8 @@ private:
                    {describe(firstOutput_), ir::toString(*firstOp_)});
   }
 
-  /// Says where the one input that belongs there was overwritten, if the copy came after that and read its place.
+  /// Notes where the only input that belongs there was overwritten, if the copy came later and read the place of the
+  /// input.
   void noteOverwritten(ir::DiagBuilder &finding, std::uint32_t copy) const {
     const ir::RankChunk input{inputs_[0].rank, ir::BufferKind::Input, inputs_[0].chunk, 1};
     const std::size_t place = memory_.firstOf(input);
@@ -193,7 +194,7 @@ private:
   const ir::WantedOutputs wanted_;
   std::vector<ir::Contribution> inputs_;
   std::vector<ValueId> leaves_;
-  std::unordered_set<std::uint64_t> right_; ///< (value, chunk reduced over all ranks) found right
+  std::unordered_set<std::uint64_t> right_; ///< right pairs of a value and the chunk that is reduced over all ranks
   std::vector<ir::RankChunk> unwritten_;    ///< runs of output chunks
   ir::RankChunk firstOutput_;
   std::optional<ir::ReduceOp> firstOp_;

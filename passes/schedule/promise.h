@@ -5,8 +5,8 @@
 
 namespace mscclc::passes::schedule {
 
-/// Compares outputs with what the collective promises. Reports at the statement that wrote the chunk last. What holds
-/// Values::unknown was reported before, and is left out.
+/// Compares outputs with the promise of the collective. Reports errors at the last statement that wrote the chunk.
+/// Ignores chunks with Values::unknown, which were reported before.
 void checkPromise(const ir::Program &program, const ChunkMemory &memory, proof::Values &values,
                   StatementFindings &findings);
 

@@ -12,7 +12,7 @@ using ir::RankChunk;
 
 RangeCuts::RangeCuts(const ir::Program &program, const ir::Movement &movement)
     : program_(program), isWritten_(program.ranks.size()), first_(program.ranks.size()) {
-  std::vector<std::array<std::uint32_t, 3>> ends(program.ranks.size()); // chunks
+  std::vector<std::array<std::uint32_t, 3>> ends(program.ranks.size()); // in chunks
   for (const RankChunk &place : movement.places) {
     const ir::CanonicalPlace at = ir::canonicalPlace(program, place.rank, place.buffer, place.index);
     unit_ = std::gcd(unit_, std::gcd(at.index, place.size));

@@ -1,4 +1,4 @@
-// Where ranges of several chunks are cut, before statements are placed.
+// Cuts ranges of several chunks into pieces, before statements are placed.
 #pragma once
 
 #include "ir/program.h"
@@ -9,24 +9,27 @@
 
 namespace mscclc::passes::schedule {
 
-/// The pieces that the places of statements are cut in: as few as can be, so that any two that meet in a buffer that is
-/// written are the same. So instances, which share out each piece, cut such buffers alike. For a pipeline, which goes
-/// through all pieces in as many steps, they are all of one size.
+/// The pieces into which the places of statements are cut. There are as few as possible, such that any two pieces that
+/// overlap in a written buffer are equal. So instances, which share out each piece, divide such buffers in the same
+/// way. In a pipeline, all pieces have the same size, because it does all pieces in the same number of steps.
 ///
-/// A place is cut where another one begins or ends, and a statement cuts all its places alike. So what the statements
-/// join is cut together: boundaries between chunks that are at the same distance from the beginnings of a statement's
-/// places are one class, and each class is cut if a place begins or ends at one of its boundaries. Buffers of a rank
-/// that nobody writes join and cut nothing.
+/// A place is cut where another place begins or ends, and a statement cuts all its places in the same way. So
+/// boundaries form classes: boundaries between chunks at the same distance from the beginnings of a statement's places
+/// are in one class. A class is cut if a place begins or ends at one of its boundaries. A rank's buffer that is never
+/// written neither joins nor cuts anything.
+///
+/// Example: one statement copies chunks [0, 4) of rank 0 to scratch [0, 4), and another one reads scratch [0, 2).
+/// Scratch is cut at 2, so the first statement becomes two: [0, 2) and [2, 4).
 class RangeCuts {
 public:
-  /// Of the statements and places of `movement`, which are those of `program`. About linear in the chunks of all
-  /// places, counted in units.
+  /// Cuts the statements and places of `movement`, which belong to `program`. Takes about linear time in the chunks of
+  /// all places, counted in units.
   RangeCuts(const ir::Program &program, const ir::Movement &movement);
 
-  /// Chunks that every place is a multiple of, in size and from its memory's beginning; at least 1.
+  /// Returns the chunks that all sizes and offsets of places are multiples of; at least 1.
   std::uint32_t unit() const { return unit_; }
-  /// Calls `visit(at, size)` for each piece of the places of `statement`: how far it is from their beginnings, and how
-  /// long, in chunks. Without chunks there is none.
+  /// Calls `visit(at, size)` for each piece of the places of `statement`: its distance from their beginnings, and its
+  /// length, both in chunks. There is none if the places have no chunks.
   void eachPiece(const ir::Movement &movement, const ir::Move &statement, auto &&visit) const {
     const ir::RankChunk &place = movement.dsts(statement)[0];
     const std::size_t first = boundaryAt(place);
@@ -39,7 +42,7 @@ public:
 
 private:
   bool isWritten(const ir::RankChunk &place) const;
-  /// The boundary before the place.
+  /// Returns the boundary before the place.
   std::size_t boundaryAt(const ir::RankChunk &place) const;
   std::size_t classOf(std::size_t boundary);
   void join(const ir::Movement &movement, const ir::Move &statement);
@@ -48,7 +51,7 @@ private:
   std::uint32_t unit_ = 0;
   std::vector<std::array<bool, 3>> isWritten_;    ///< [rank][buffer]
   std::vector<std::array<std::size_t, 3>> first_; ///< [rank][buffer]: the boundary at its beginning
-  std::vector<std::size_t> parent_;               ///< [boundary]: towards one that stands for its class
+  std::vector<std::size_t> parent_;               ///< [boundary]: leads to the representative of its class
   std::vector<bool> isCut_;                       ///< [boundary]
 };
 

@@ -1,8 +1,12 @@
-// Blocks whose syncs need more channels than an executor's block may have. Other blocks of their rank, its *relays*,
-// have the channels that are too many: they move nothing, and semaphores connect them to the block.
+// Relays for blocks whose sync needs more channels than an executor's block may have. The excess channels belong to
+// other blocks of the same rank, the *relays*. A relay moves no data. Semaphores connect it to the block.
 //
-// A relay serves one block, so a channel from or to it carries edges between two blocks alone, as any other does, and
-// its signals and waits are in one order. What is known of blocks stays true: an edge becomes a chain of edges.
+// Example: a block signals 20 blocks of other ranks, and an executor's block may have 16 channels. A relay gets 4 of
+// the 20 channels. The block releases a semaphore, and the relay acquires it and signals for the block.
+//
+// A relay serves one block. So a channel from or to it carries edges between only two blocks, like any other channel,
+// and its signals and waits are in one order. What blocks know of each other stays true, because an edge becomes a
+// chain of edges.
 #pragma once
 
 #include "passes/schedule/node_symmetry.h"
@@ -19,39 +23,40 @@
 
 namespace mscclc::passes::schedule {
 
-/// An edge that is kept: a signal at the end of one group, a wait at the beginning of another, of a representative
-/// agent.
+/// An edge that is kept: a signal at the end of one group, and a wait at the beginning of another group. The latter
+/// belongs to a representative agent.
 struct Edge {
   std::uint32_t fromAgent, fromGroup, toAgent, toGroup;
   Carrier carrier;
   std::uint32_t statement;
-  bool isEntry = fromGroup == 0; ///< it says that a launch has begun
-  bool isOvertaken = false;      ///< another one says the same
+  bool isEntry = fromGroup == 0; ///< it announces that a launch has begun
+  bool isOvertaken = false;      ///< another edge says the same
 };
 
-/// Which channels of which blocks relays have.
+/// The channels of blocks that relays have instead.
 class Relays {
 public:
-  /// Finds them for the edges of a plan. `mostPeers`: channels of a block; ir::none: any number, so there are none.
-  /// What data needs of these stays in its block.
+  /// Finds the relays for the edges of a plan. `mostPeers`: the most channels of a block; ir::none: any number, so
+  /// there are no relays. Channels that data needs stay in the block.
   Relays(const ir::Movement &movement, const Nodes &nodes, const RankDistances &distances, const NodeSymmetry &symmetry,
          std::span<const Edge> edges, std::uint32_t mostPeers);
 
-  /// Relays of the rank that needs most.
+  /// Returns the number of relays of the rank that needs the most.
   std::uint32_t most() const { return most_; }
-  /// Leads the edges through them. `agents`: of SyncPlan, with groups for all edges; those of relays are added. Each
-  /// rank has most() of them: see Nodes.
+  /// Leads the edges through the relays. `agents`: those of SyncPlan, with groups for all edges. Groups of relays are
+  /// added. Each rank has most() relays: see Nodes.
   void insert(std::vector<Edge> &edges, std::vector<SyncPlan::Agent> &agents) const;
 
 private:
   class Inserter;
 
-  /// The agent that has the channel of `own` to `other`, of another rank.
+  /// Returns the agent that has the channel of `own` to `other`, which is on another rank.
   std::uint32_t contactOf(std::uint32_t own, std::uint32_t other) const;
 
   const Nodes &nodes_;
   const NodeSymmetry &symmetry_;
-  /// [block, the other one, as representatives see them]: the relay that has the channel, among those of its rank.
+  /// [block, the other block, as representatives see them]: the relay with the channel, as its number among those of
+  /// its rank.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> relays_;
   std::uint32_t most_ = 0;
 };

@@ -14,7 +14,7 @@ using proof::Values;
 
 namespace {
 
-/// a + b × times, or the largest number if that is larger.
+/// Returns a + b × times, but at most the largest number.
 std::uint32_t addCounts(std::uint32_t a, std::uint32_t b, std::uint32_t times) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint32_t>(std::min(most, a + std::uint64_t{b} * times));
@@ -22,8 +22,8 @@ std::uint32_t addCounts(std::uint32_t a, std::uint32_t b, std::uint32_t times) {
 
 } // namespace
 
-/// The parts of reduction `value`; where order does not count, those of its parts with the same operation instead of
-/// them, and so on.
+/// Returns the parts of reduction `value`. If the order does not matter, a part with the same operation is replaced by
+/// its own parts, and so on.
 std::vector<CommonForms::Reader::Part> CommonForms::Reader::partsOf(ValueId value, ir::ReduceOp op) const {
   std::vector<Part> parts;
   if (!forms_.anyOrder(op)) {
@@ -31,7 +31,7 @@ std::vector<CommonForms::Reader::Part> CommonForms::Reader::partsOf(ValueId valu
       parts.push_back({part, 1});
     return parts;
   }
-  std::map<ValueId, std::uint32_t, std::greater<>> open; // parts were made before what is made of them
+  std::map<ValueId, std::uint32_t, std::greater<>> open; // parts were made before the values that contain them
   for (const ValueId part : values_.partsOf(value))
     open[part] = addCounts(open[part], 1, 1);
   while (!open.empty()) {
@@ -75,7 +75,7 @@ void CommonForms::Reader::setKnown(ValueId value, const Form &form) {
 CommonForms::Form CommonForms::Reader::of(ValueId value) {
   if (isKnown(value))
     return known_[value];
-  std::vector<ValueId> open{value}; // no recursion: chains are as long as the program
+  std::vector<ValueId> open{value}; // no recursion, because chains are as long as the program
   while (!open.empty()) {
     const ValueId top = open.back();
     ir::ReduceOp op;
@@ -110,7 +110,8 @@ CommonForms::Form CommonForms::Reader::of(ValueId value) {
 std::uint32_t CommonForms::reduction(ir::ReduceOp op, const std::vector<Counted> &parts) {
   std::vector<Counted> counted;
   for (const auto &[form, count] : parts) {
-    // A part whose own reduction came to nothing, as max(x, x), may be one of this operation.
+    // If a part has a reduction that was simplified away, as max(x, x), the result may be a reduction of this
+    // operation.
     const auto it = anyOrder(op) ? reductionOf_.find(form) : reductionOf_.end();
     if (it != reductionOf_.end() && it->second->op == op)
       for (const auto &[smaller, times] : it->second->parts)
@@ -139,7 +140,7 @@ std::uint32_t CommonForms::reduction(ir::ReduceOp op, const std::vector<Counted>
 
 namespace {
 
-/// Pieces that `end` cuts each chunk of the meaning into.
+/// Returns the number of pieces into which `end` cuts each chunk of the meaning.
 std::uint32_t piecesOf(const Meaning &meaning, const proof::FinalBuffers &end) {
   std::uint64_t pieces = 0;
   bool same = meaning.inputs.size() == end.program.ranks.size();

@@ -1,4 +1,4 @@
-// Whether a program ends with what its statements mean.
+// Compares the result of a program with the meaning of its statements.
 #pragma once
 
 #include "passes/schedule/meaning.h"
@@ -9,28 +9,28 @@
 
 namespace mscclc::passes::schedule {
 
-/// Values of several tables in one common form: equal values have one number.
+/// Values of several tables in a common form, in which equal values have the same number.
 ///
-/// Sums and products are compared as trees of commutative steps; with `reassociate`, by their parts and how often each
-/// is in them.
-/// Min and max are compared by the set of their parts.
+/// Sums and products are compared as trees of commutative steps. With `reassociate`, they are compared by their parts
+/// and how often each occurs. Min and max are compared by the set of their parts. Example: max(a, max(b, a)) equals
+/// max(a, b). a + (b + a) equals (a + a) + b only with `reassociate`.
 class CommonForms {
 public:
   explicit CommonForms(bool reassociate) : reassociate_(reassociate) {}
 
-  /// A value in this form. `piece`: where chunks are cut into pieces, the piece of its chunks that it is made of.
+  /// A value in this form. `piece`: if chunks are cut into pieces, the piece of its chunks of which it consists.
   struct Form {
-    static constexpr std::uint32_t unwritten = 0, ///< holds nothing that the program says
-        unknown = 1;                              ///< nobody knows, or it is made of several pieces
+    static constexpr std::uint32_t unwritten = 0, ///< holds nothing that the program defines
+        unknown = 1;                              ///< undefined, or made of several different pieces
     std::uint32_t id = unwritten;
     std::uint32_t piece = 0;
     friend bool operator==(const Form &, const Form &) = default;
   };
 
-  /// Reads one table.
+  /// Reads one table of values.
   class Reader {
   public:
-    /// Each chunk is `pieces` units of `values`.
+    /// Each chunk consists of `pieces` units of `values`.
     Reader(CommonForms &forms, const proof::Values &values, std::uint32_t pieces)
         : forms_(forms), values_(values), pieces_(pieces) {}
     Form of(proof::ValueId value);
@@ -49,11 +49,11 @@ public:
     const proof::Values &values_;
     const std::uint32_t pieces_;
     static constexpr std::uint32_t notKnown = ir::none;
-    std::vector<Form> known_; ///< [value]: values are numbered without gaps, and most of them are asked for
+    std::vector<Form> known_; ///< [value]; values are numbered without gaps, and most are needed
   };
 
 private:
-  /// A form and how often it is in a reduction; 2^32 - 1 stands for more, too.
+  /// A form, and how often it occurs in a reduction; 2^32 - 1 also means more.
   using Counted = std::pair<std::uint32_t, std::uint32_t>;
   struct Reduction {
     ir::ReduceOp op;
@@ -65,17 +65,17 @@ private:
 
   const bool reassociate_;
   std::uint32_t next_ = Form::unknown + 1;
-  std::vector<std::vector<std::uint32_t>> leaves_; ///< [rank][chunk]; `unwritten` where there is none yet
+  std::vector<std::vector<std::uint32_t>> leaves_; ///< [rank][chunk]; `unwritten` if there is none yet
   std::map<Reduction, std::uint32_t> reductions_;
   std::unordered_map<std::uint32_t, const Reduction *> reductionOf_;
 };
 
-/// Compares every input and output chunk, also those that no promise names, with the meaning. Both are what the first
-/// launch leaves. Chunks of the program may be pieces of chunks of the meaning, equally many of each, in order: as
-/// instances and pipelines cut them. What a reduction through a switch yields is equal to no chain of three
-/// parts or more, unless reductions may be taken in any order.
+/// Compares every input and output chunk with the meaning, also chunks that no promise names. Both are the state after
+/// the first launch. Chunks of the program may be pieces of chunks of the meaning, with the same number of pieces for
+/// each, in order, as instances and pipelines cut them. A reduction of three or more parts through a switch equals no
+/// chain, unless reductions may be computed in any order.
 ///
-/// Throws ir::InternalError where they differ, as it is the schedule that is wrong then.
+/// Throws ir::InternalError if they differ, because then the schedule is wrong.
 void checkSameResult(const Meaning &meaning, const proof::FinalBuffers &end);
 
 } // namespace mscclc::passes::schedule

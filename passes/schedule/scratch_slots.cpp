@@ -13,7 +13,7 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// The slots of all ranks, numbered one rank after the other.
+/// Numbers the slots of all ranks, one rank after the other.
 class SlotNumbers {
 public:
   explicit SlotNumbers(std::span<const std::vector<ScratchSlot>> slots) {
@@ -28,7 +28,7 @@ public:
     ranks_.push_back({0, starts_.size()});
   }
   std::uint32_t size() const { return size_; }
-  /// The slot that begins at `place`; none if that is before all slots, or no scratch.
+  /// Returns the slot that begins at `place`; none if that is before all slots, or not in scratch.
   std::uint32_t at(const ir::RankChunk &place) const {
     const OfRank &rank = ranks_[place.rank];
     const std::size_t chunks = ranks_[place.rank + 1].first - rank.first;
@@ -39,7 +39,7 @@ public:
 
 private:
   struct OfRank {
-    std::uint32_t begin; ///< of its slots, in scratch
+    std::uint32_t begin; ///< beginning of its slots in scratch
     std::size_t first;   ///< into starts_
   };
   std::vector<OfRank> ranks_;         ///< [rank], and the end
@@ -47,8 +47,8 @@ private:
   std::uint32_t size_ = 0;
 };
 
-/// When a slot is written first, from how far off, with which share, and how far off else the statement reaches: of
-/// packets that a port puts, whom they are made for.
+/// The first write of a slot: its level, the distance of its rank, and its share. `reach`: the distance to a further
+/// rank that the statement reaches; for packets that a port puts, the rank for which they are made.
 struct FirstWrite {
   std::uint32_t level = ~std::uint32_t{0}, distance = 0, share = 0, reach = 0;
   friend auto operator<=>(const FirstWrite &, const FirstWrite &) = default;
@@ -71,7 +71,7 @@ void orderSlots(ir::Program &program, std::span<const std::vector<ScratchSlot>> 
         writes[slot] = std::min(writes[slot], {graph.levels()[s], distances.between(dst.rank, *statement.by),
                                                distances.ofShare(s), distances.ofReach(s)});
   }
-  std::vector<std::uint32_t> indexes(numbers.size()); // [slot]: in scratch
+  std::vector<std::uint32_t> indexes(numbers.size()); // [slot]: index in scratch
   for (std::uint32_t r = 0, slot = 0; r < slots.size(); ++r) {
     const std::vector<ScratchSlot> &ofRank = slots[r];
     StableOrder sorting(ofRank.size());

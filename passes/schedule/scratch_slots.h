@@ -1,4 +1,4 @@
-// In which order the slots of scratch lie that statements were given.
+// Orders the slots of scratch that statements were given.
 #pragma once
 
 #include "ir/program.h"
@@ -10,15 +10,15 @@
 
 namespace mscclc::passes::schedule {
 
-/// The range [index, index + size) of a rank's scratch, in chunks, which statements use as one.
+/// The range [index, index + size) of a rank's scratch, in chunks, which statements use as a whole.
 struct ScratchSlot {
   std::uint32_t index = 0, size = 0;
 };
 
-/// Numbers the `slots` of each rank anew, which lie side by side there, by index: in the order in which they are first
-/// written, and those that are written at once by how far off the rank that writes them is, and whom it writes besides.
-/// So a slot has the same place on all ranks of a symmetric program. Its statements are placed. What it has to know of
-/// them is left in `analyses`, for the passes after the running one.
+/// Numbers the `slots` of each rank anew. They must be adjacent, and sorted by index. The new order is that of their
+/// first writes. Slots that are written at the same time are ordered by the distance of the rank that writes them, and
+/// by the further ranks that it writes. So a slot has the same place on all ranks of a symmetric program. The
+/// statements must be placed. Analyses that it computes stay in `analyses`, for later passes.
 void orderSlots(ir::Program &program, std::span<const std::vector<ScratchSlot>> slots, Analyses &analyses);
 
 } // namespace mscclc::passes::schedule

@@ -23,11 +23,12 @@ using schedule::Nodes;
 using schedule::StatementGraph;
 using schedule::Touch;
 
-/// What is over when a statement begins, by what every schedule keeps: the order of statements that depend on each
-/// other in different blocks. The threads of the earlier block meet before it tells of its statement, so it tells of
-/// all before that, too. Those of the later block meet before its own, so all that it does from there on comes after. A
-/// port's put is done by one thread, for which the others need not be met: it tells of itself alone, and what it waited
-/// for holds for it alone.
+/// Finds out which uses are over when a statement begins. It relies only on what every schedule keeps: the order of
+/// statements in different blocks that depend on each other. The threads of the earlier block meet before it signals
+/// that its statement is done. So its signal covers all earlier statements of that block. The threads of the later
+/// block meet before its own statement, so all its later work comes after the signal. One thread does a port's put, and
+/// the other threads need not meet before it. So its signal covers only the put itself, and its waits apply only to the
+/// put.
 class FinishedUses {
 public:
   FinishedUses(const ir::Program &program, const StatementGraph &graph, const schedule::StatementDistances &distances,
@@ -55,7 +56,7 @@ public:
     }
   }
 
-  /// False also where it cannot be told.
+  /// Returns false also if it cannot be decided.
   bool isOver(std::uint32_t use, std::uint32_t statement) const {
     const std::uint32_t agent = symmetry_.agentSeenFrom(*statements_[statement].by, placeOf(use).agent);
     return clocks_.at(beforeOf(statement), nodes_.inClocks(agent)) > placeOf(use).index;
@@ -63,7 +64,7 @@ public:
 
 private:
   const Nodes::Place &placeOf(std::uint32_t statement) const { return nodes_.at(nodes_.ofStatement(statement)); }
-  /// As told by the rank that stands for the one of `statement`.
+  /// Returns the clock before `statement`, as seen from the representative of its rank.
   const Clock &beforeOf(std::uint32_t statement) const {
     return before_[symmetry_.positionOf(nodes_.ofStatement(statement))];
   }
@@ -71,7 +72,7 @@ private:
   const std::vector<ir::Move> &statements_;
   const Nodes nodes_;
   const schedule::NodeSymmetry symmetry_;
-  schedule::AgentClocks clocks_; ///< count nodes of a block that are over
+  schedule::AgentClocks clocks_; ///< count the nodes of a block that are over
   std::vector<Clock> before_;    ///< [node of a planned rank]
 };
 
@@ -92,12 +93,12 @@ private:
 };
 
 struct Slot {
-  std::uint32_t index = 0, size = 0; ///< in scratch as it is, in chunks
+  std::uint32_t index = 0, size = 0; ///< current place in scratch, in chunks
   std::uint32_t firstWrite = 0;
-  /// When these are over, so are all others that use it.
+  /// When these uses are over, all uses of the slot are over.
   std::vector<std::uint32_t> lastUses{};
-  bool isWriteLast = false; ///< no use comes after the last write
-  bool isAlone = false;     ///< it shares with none
+  bool isWriteLast = false; ///< no use follows the last write
+  bool isAlone = false;     ///< it shares with no other slot
   std::uint32_t moved = 0;  ///< its new index
 };
 
@@ -110,7 +111,7 @@ public:
 
   void run(PassStats &stats) {
     findUses();
-    std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> alike; // ranks by the sizes of their slots
+    std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> alike; // ranks, by the sizes of their slots
     for (std::uint32_t r = 0; r < slots_.size(); ++r) {
       std::vector<std::uint32_t> sizes;
       std::ranges::transform(slots_[r], std::back_inserter(sizes), &Slot::size);
@@ -128,7 +129,7 @@ public:
 
 private:
   void findUses() {
-    PerChunk numberOf(program_, ir::none); // of the slot that begins there
+    PerChunk numberOf(program_, ir::none); // number of the slot that begins there
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
       for (const Touch &touch : graph_.touches(s)) {
         if (!touch.inScratch())
@@ -142,20 +143,20 @@ private:
           ofRank.push_back({.index = index, .size = touch.end - touch.begin, .firstWrite = s, .isAlone = !writes});
         }
         Slot &slot = ofRank[number];
-        // A write comes after all uses before it, and what reads after the write it follows.
+        // A write comes after all earlier uses. A read comes after the last write.
         if (writes || slot.isWriteLast)
           slot.lastUses.clear();
         slot.lastUses.push_back(s);
         slot.isWriteLast = writes;
       }
-    // Nobody hears of it when a put arrives that nobody reads.
+    // If no statement reads a put, no sync reports its arrival.
     for (std::vector<Slot> &ofRank : slots_)
       for (Slot &slot : ofRank)
         slot.isAlone |= slot.isWriteLast && schedule::isPortPut(program_.movement.statements[slot.lastUses[0]]);
   }
 
-  /// False if all slots are over too late for any to be written after: a path of dependences from a use to a write
-  /// makes the write's level higher.
+  /// False if all slots are over too late for another write. A path of dependences from a use to a write gives the
+  /// write a higher level.
   bool mayShare() const {
     const std::vector<std::uint32_t> &levels = graph_.levels();
     for (const std::vector<Slot> &ofRank : slots_) {
@@ -173,14 +174,14 @@ private:
     return false;
   }
 
-  /// Each slot is compared with each place on all ranks. More would take seconds.
+  /// The limit for comparing each slot with each place on all ranks. More comparisons would take seconds.
   static constexpr std::uint64_t mostCompared = std::uint64_t{1} << 26;
 
-  /// A place on each of some ranks: the slot there that came last.
+  /// A place on each of several ranks: the last slot there.
   using Place = std::vector<Slot *>;
 
-  /// Of `ranks`, those whose slots are used otherwise, as they see it, than those of the first: what is over there when
-  /// a slot is written says nothing of them.
+  /// Returns those of `ranks` whose slots are used differently than those of the first rank, as they see it. A result
+  /// for the first rank says nothing about these.
   std::vector<std::uint32_t> differing(const std::vector<std::uint32_t> &ranks) const {
     if (!symmetry_.holds())
       return ranks;
@@ -201,7 +202,7 @@ private:
     return found;
   }
 
-  /// `sizes`: of the slots that each of `ranks` has.
+  /// `sizes`: the sizes of the slots of each of `ranks`.
   void findPlaces(const std::vector<std::uint32_t> &ranks, const std::vector<std::uint32_t> &sizes,
                   const FinishedUses *finished) {
     std::vector<Place> places;
@@ -240,7 +241,8 @@ private:
     return true;
   }
 
-  /// On all ranks, so that they number slots alike, if scratch of any becomes smaller.
+  /// Moves slots on all ranks if the scratch of any rank becomes smaller. All ranks move, so that they number slots in
+  /// the same way.
   void move(PassStats &stats) {
     std::uint64_t saved = 0;
     for (std::size_t r = 0; r < slots_.size(); ++r) {
@@ -250,7 +252,7 @@ private:
     analyses_.preserve<schedule::StatementDistances>();
     if (saved == 0)
       return analyses_.preserveAll();
-    PerChunk moved(program_, 0); // old index → new one
+    PerChunk moved(program_, 0); // old index → new index
     for (std::uint32_t r = 0; r < slots_.size(); ++r)
       for (const Slot &slot : slots_[r])
         moved.at(r, slot.index) = slot.moved;
@@ -267,14 +269,14 @@ private:
   const StatementGraph &graph_;
   const schedule::StatementSymmetry symmetry_;
   std::vector<std::vector<Slot>> slots_; ///< [rank], by their first writes
-  std::vector<std::uint32_t> chunks_;    ///< [rank]: what the places of its slots take
+  std::vector<std::uint32_t> chunks_;    ///< [rank]: chunks of all places of its slots
 };
 
-/// False if scratch stays as it is.
+/// False if scratch must stay unchanged.
 bool canShare(const ir::Program &program) {
   if (program.doubleScratch || std::ranges::all_of(program.ranks, [](const auto &r) { return r.scratchChunks == 0; }))
     return false;
-  PerChunk sizes(program, 0); // of the slot that begins there
+  PerChunk sizes(program, 0); // size of the slot that begins there
   for (const ir::Move &statement : program.movement.statements) {
     if (statement.packets.value_or(false))
       return false;

@@ -4,21 +4,27 @@
 
 namespace mscclc::passes {
 
-/// Lets slots of scratch share a place, and drops those that nothing uses. A slot is what statements take of scratch at
-/// once: one that place has made, or a piece of a Buffer. Each slot takes the first place where all that uses the slots
-/// in it is over before its own first write begins, on every rank.
+/// Lets slots of scratch share a place, and drops unused slots. A slot is a unit of scratch that statements use as a
+/// whole: one that place has made, or a piece of a Buffer. Each slot takes the first place where all uses of the slots
+/// in it are over before its own first write begins, on every rank.
 ///
-/// No sync is added for that. A use is over if dependences lead from it to the write, over other blocks: what these
-/// dependences need tells of all that a block did before, and stays whatever passes drop. Between launches scratch is
-/// ordered as a whole, so it does not matter there who uses which part (launches.h).
+/// Example: rank 1 writes slot A of rank 0. Rank 0 reads A and sends a result to rank 1. Rank 1 uses the result to
+/// write slot B of rank 0. So the read of A is over when B is written, and B can take the place of A.
 ///
-/// Slots that share are of one size. The slots of a rank are counted in the order of their first writes. Ranks whose
-/// slots have the same sizes in this order lay out their places alike: there, two slots share only if they may on each
-/// of these ranks. A program that has double scratch, or packets, stays as it is: a slot of packets is used once in
-/// each launch. So does one with places in scratch that overlap and are not the same, one that reaches scratch through
-/// the switch, and one with too many slots to compare.
+/// No sync is added for that. A use is over if a path of dependences leads from it to the write through other blocks.
+/// The sync of such dependences covers everything that a block did before, and passes never drop it. Between launches,
+/// scratch is ordered as a whole, so the use of its parts does not matter (launches.h).
 ///
-/// Requires: statements that are placed, ordered and cut. The dependences that sharing adds follow from those before.
+/// Slots that share a place have the same size. The slots of a rank are numbered in the order of their first writes.
+/// Ranks whose slots have the same sizes in this order arrange their places in the same way: two slots share only if
+/// they may on each of these ranks. A program with double scratch or packets stays unchanged, because a slot of packets
+/// is used once in each launch. So does a program with places in scratch that overlap without being equal, one that
+/// accesses scratch through the switch, and one with too many slots to compare.
+///
+/// Stands after cut, because the blocks determine which uses are over. Stands before synchronise, which plans sync for
+/// the final places. The dependences that sharing adds already follow from the others, so it adds no sync.
+///
+/// Requires: placed, ordered and cut statements.
 Pass createShareScratchPass();
 
 } // namespace mscclc::passes

@@ -1,4 +1,4 @@
-// Sorting by keys of several numbers, in time linear in what is sorted.
+// Sorts by keys of several numbers in linear time.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 
 namespace mscclc::passes::schedule {
 
-/// Numbers 0, 1, … that are sorted by one key after the other, the last of all keys first. What is equal stays in its
+/// The numbers 0, 1, …, sorted by one key after the other. The most important key comes last. Equal numbers keep their
 /// order.
 class StableOrder {
 public:
   explicit StableOrder(std::size_t size) : items_(size) { std::iota(items_.begin(), items_.end(), 0); }
   explicit StableOrder(std::vector<std::uint32_t> items) : items_(std::move(items)) {}
 
-  /// By `keyOf(item)`, of 32 bits.
+  /// Sorts by `keyOf(item)`, which has 32 bits.
   void by(auto &&keyOf) {
     keyed_.clear();
     keyed_.reserve(items_.size());
@@ -43,7 +43,7 @@ public:
 private:
   static constexpr std::uint32_t digitBits = 11;
 
-  /// A pass of radix sort by the digit that begins at bit `shift`.
+  /// Does one pass of radix sort by the digit that begins at bit `shift`.
   void sortByDigit(std::uint32_t shift) {
     constexpr std::uint32_t mask = (1u << digitBits) - 1;
     std::array<std::uint32_t, mask + 1> next{};

@@ -9,7 +9,7 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// What the packets in scratch were made of that are passed on.
+/// The data of which packets in scratch were made, if packets are passed on.
 class PacketSources {
 public:
   explicit PacketSources(const ir::Program &program) : movement_(program.movement), first_(program.ranks.size() + 1) {
@@ -31,7 +31,8 @@ public:
     }
   }
 
-  /// Of those at this place of scratch, into Movement::places; null if that is not known.
+  /// Returns the data of the packets at this place of scratch, which is an index into Movement::places; null if it is
+  /// not known.
   const ir::RankChunk *of(std::uint32_t place) const {
     const std::uint32_t data = at(place);
     return data == ir::none ? nullptr : &movement_.places[data];
@@ -44,7 +45,7 @@ private:
   }
 
   const ir::Movement &movement_;
-  std::vector<std::size_t> first_;    ///< [rank], and the end: into madeOf_
+  std::vector<std::size_t> first_;    ///< [rank], and the end: index into madeOf_
   std::vector<std::uint32_t> madeOf_; ///< [rank][chunk of scratch]: a place, or none
 };
 

@@ -8,16 +8,17 @@
 
 namespace mscclc::passes::schedule {
 
-/// Reports each kind once at each statement, and is full after many errors. Of warnings, it takes as many.
+/// Reports each kind of finding only once at each statement. It is full after many errors. It also limits the number of
+/// warnings.
 class StatementFindings {
 public:
   StatementFindings(const ir::Program &program, ir::DiagnosticEngine &diags) : program_(program), diags_(diags) {}
 
-  /// The statement's source location, or "statement 3".
+  /// Returns the statement's source location, or "statement 3".
   ir::Where where(std::uint32_t statement) const {
     return {program_.movement.statements[statement].loc, "statement " + std::to_string(statement)};
   }
-  /// True if `info` is to be reported at `statement`; from then on it counts as reported.
+  /// True if `info` was not yet reported at `statement`. Afterwards it counts as reported.
   bool isNew(const ir::DiagInfo &info, std::uint32_t statement) {
     const bool warns = info.severity == ir::Severity::Warning;
     if ((warns && warnings_ == most) || !seen_.emplace(info.id, statement).second)
@@ -28,7 +29,7 @@ public:
   ir::DiagBuilder report(const ir::DiagInfo &info, std::uint32_t statement, const std::vector<ir::DiagArg> &args) {
     return diags_.report(info, where(statement), args);
   }
-  /// Reports what no statement is at fault for: at the collective where it has a place, else the program.
+  /// Reports a finding that no statement causes: at the collective if it has a place, else at the program.
   void reportOnProgram(const ir::DiagInfo &info, const std::vector<ir::DiagArg> &args) {
     diags_.report(info, {program_.collective.loc, "program '" + program_.name + "'"}, args);
     ++errors_;

@@ -9,7 +9,7 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// Who wrote and read each chunk of memory last, while statements are gone through in their order.
+/// The last writer and the readers of each chunk of memory, while statements are visited in their order.
 class AccessHistory {
 public:
   AccessHistory(std::size_t ranks, std::span<const Touch> touches) : first_(3 * ranks + 1, 0) {
@@ -21,7 +21,7 @@ public:
     cells_.resize(first_.back());
   }
 
-  /// `statement` makes this access. Appends the earlier statements that it depends on to `found`.
+  /// Notes that `statement` makes this access. Appends the earlier statements on which it depends to `found`.
   void access(std::uint32_t statement, const Touch &touch, std::vector<Dependence> &found) {
     const bool reads = touch.access == ir::Access::Read;
     Cell *const cells = cells_.data() + first_[bufferOf(touch)];
@@ -45,11 +45,11 @@ public:
   }
 
 private:
-  /// A chunk of memory: who wrote it last, and who has read it since.
+  /// A chunk of memory: its last writer, and its readers since then.
   struct Cell {
     std::uint32_t writer = ir::none;
-    bool packets = false;                ///< what lies there
-    std::uint32_t lastReader = ir::none; ///< into readers_
+    bool packets = false;                ///< the chunk holds packets
+    std::uint32_t lastReader = ir::none; ///< index into readers_
   };
   struct Reader {
     std::uint32_t statement, previous;
@@ -58,12 +58,12 @@ private:
     return 3 * std::size_t{touch.rank} + static_cast<std::size_t>(touch.buffer);
   }
 
-  std::vector<std::size_t> first_; ///< [rank][buffer], and the end: into cells_
+  std::vector<std::size_t> first_; ///< [rank][buffer], and the end: index into cells_
   std::vector<Cell> cells_;
-  std::vector<Reader> readers_; ///< of all cells
+  std::vector<Reader> readers_; ///< those of all cells
 };
 
-/// Each once, with its strongest hazard, in order.
+/// Sorts the dependences. Each statement remains once, with its strongest hazard.
 void tidy(std::vector<Dependence> &found) {
   if (found.size() < 2)
     return;

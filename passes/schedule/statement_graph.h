@@ -1,4 +1,4 @@
-// What movement statements touch, and which of them must come before which.
+// The memory that movement statements touch, and the dependences between them.
 #pragma once
 
 #include "ir/memory_map.h"
@@ -9,72 +9,76 @@
 
 namespace mscclc::passes::schedule {
 
-/// Memory that a statement touches, aliasing resolved; packets cover two chunks for each of their own.
+/// Memory that a statement touches. Aliasing is resolved. Packets cover two chunks for each chunk of their own.
 struct Touch {
   std::uint32_t rank = 0;
-  std::uint32_t begin = 0, end = 0; ///< chunks of `buffer`
+  std::uint32_t begin = 0, end = 0; ///< in chunks of `buffer`
   ir::BufferKind buffer = ir::BufferKind::Input;
   ir::Access access = ir::Access::Read;
   ir::DataForm form = ir::DataForm::Plain;
 
   bool inScratch() const { return buffer == ir::BufferKind::Scratch; }
-  /// True if both touch some chunk.
+  /// True if both touch a common chunk.
   bool meets(const Touch &other) const {
     return rank == other.rank && buffer == other.buffer && begin < other.end && other.begin < end;
   }
   friend bool operator==(const Touch &, const Touch &) = default;
 };
 
-/// Whether the place `index` of a placed statement, sources first, holds packets.
+/// True if place `index` of a placed statement holds packets. Sources come first.
 bool isPacketPlace(const ir::Movement &movement, const ir::Move &statement, std::uint32_t index);
 
 /// A copy that makes packets or passes them on, mostly to another rank.
 bool sendsPackets(const ir::Movement &movement, const ir::Move &statement);
 
-/// One of these that passes on packets that have come, as they lie in scratch: its source is its first destination,
-/// which it does not write.
+/// True for such a statement that passes on packets which have arrived, as they are in scratch. Its source is also its
+/// first destination, but it does not write it.
 bool relaysPackets(const ir::Movement &movement, const ir::Move &statement);
 
-/// A put that a port does by itself, and tells of with its signal. Packets that a port puts tell themselves.
+/// True for a put of plain data by a port, which signals its arrival. Packets that a port puts need no signal.
 bool isPortPut(const ir::Move &statement);
 
-/// What a dependence is for.
+/// The reason for a dependence.
 enum class Hazard : std::uint8_t {
   Value,   ///< the later statement reads what the earlier one wrote
-  Packets, ///< the same, and the data itself tells when it is there
-  Reuse,   ///< the later one writes what the earlier one read or wrote
+  Packets, ///< the same, and the data itself shows when it has arrived
+  Reuse,   ///< the later one writes memory that the earlier one read or wrote
 };
 
-/// That a statement has to come after an earlier one.
+/// A statement has to come after an earlier one.
 struct Dependence {
   std::uint32_t on = 0; ///< the earlier statement
   Hazard hazard = Hazard::Value;
-  bool ofRead = false, ofWrite = false; ///< of what the earlier one reads, and of what it writes
+  /// Whether the hazard is about memory that the earlier statement reads, and about memory that it writes.
+  bool ofRead = false, ofWrite = false;
   friend bool operator==(const Dependence &, const Dependence &) = default;
 };
 
-/// The dependences of a program of placed statements, by memory: an analysis (passes/analyses.h). Linear in what they
-/// touch.
+/// The dependences of a program of placed statements, by memory. It is an analysis (passes/analyses.h). Takes linear
+/// time in the memory that they touch.
 class StatementGraph {
 public:
   explicit StatementGraph(const ir::Program &program);
 
-  /// That of the program once its statements are in this order, in which each comes after all that it depends on:
-  /// `order` [statement]: its number here. What conflicts stays in its order, so that the same depend on each other.
+  /// Returns the graph of the program after its statements are put into this order. Each must come after everything
+  /// that it depends on. `order` [statement]: its number here. Conflicting statements keep their order, so the
+  /// dependences stay the same.
   StatementGraph inOrder(std::span<const std::uint32_t> order) const;
-  /// Of `program`, once places in scratch have changed so that two are the same, or overlap, just as before.
+  /// Updates the touches after places in scratch have changed. Two places must be equal or overlap exactly if they did
+  /// before.
   void moveTouches(const ir::Program &program);
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(firstTouch_.size() - 1); }
   std::span<const Touch> touches(std::uint32_t statement) const {
     return {touches_.data() + firstTouch_[statement], touches_.data() + firstTouch_[statement + 1]};
   }
-  /// On earlier statements, by their number, each once with its strongest hazard: Value before Packets before Reuse.
+  /// Returns the dependences on earlier statements, sorted by number. Each appears once with its strongest hazard:
+  /// Value before Packets before Reuse.
   std::span<const Dependence> dependences(std::uint32_t statement) const {
     return {dependences_.data() + first_[statement], dependences_.data() + first_[statement + 1]};
   }
 
-  /// The longest chain of dependences that leads to each statement: 0 for one that depends on nothing.
+  /// Returns the length of the longest chain of dependences to each statement: 0 if it depends on nothing.
   const std::vector<std::uint32_t> &levels() const { return levels_; }
 
   friend bool operator==(const StatementGraph &, const StatementGraph &) = default;
@@ -87,7 +91,7 @@ private:
   std::vector<Touch> touches_;
   std::vector<std::size_t> firstTouch_; ///< [statement], and the end
   std::vector<Dependence> dependences_;
-  std::vector<std::size_t> first_; ///< [statement], and the end: into dependences_
+  std::vector<std::size_t> first_; ///< [statement], and the end: index into dependences_
   std::vector<std::uint32_t> levels_;
 };
 

@@ -1,4 +1,4 @@
-// The symmetry of statements that say what moves.
+// The symmetry of statements of data movement.
 #pragma once
 
 #include "passes/analyses.h"
@@ -8,16 +8,16 @@
 
 namespace mscclc::passes::schedule {
 
-/// An analysis (passes/analyses.h) of placed and ordered statements: RankSymmetry of them. A statement needs those that
-/// it depends on. It holds only if the buffers of all ranks are as large, and packets lie at the same places in
-/// scratch. Blocks do not count.
+/// RankSymmetry of placed and ordered statements. It is an analysis (passes/analyses.h). A statement needs the
+/// statements on which it depends. Symmetry holds only if the buffers of all ranks have the same sizes, and packets
+/// have the same places in scratch. Blocks are ignored.
 class StatementSymmetry : public RankSymmetry {
 public:
   StatementSymmetry(const ir::Program &program, Analyses &analyses);
 
-  /// True if statements have the same blocks as those that represent them, or none.
+  /// True if statements have the same blocks as their representatives, or none.
   bool keepsBlocks(const ir::Movement &movement) const;
-  /// This one, if it keeps blocks; else one that does not hold.
+  /// Returns this symmetry if it keeps blocks; else one that does not hold.
   StatementSymmetry withBlocks(const ir::Movement &movement) const;
 };
 

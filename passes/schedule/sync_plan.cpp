@@ -32,7 +32,7 @@ public:
         hear(known_[a], nodes.rankOf(a));
       else
         known_[a] = known_[a - 1];
-      addGroup(a, 0); // what all of the rank's launch begins with
+      addGroup(a, 0); // the beginning of the rank's launch
       after_[a][0].known = known_[a];
     }
   }
@@ -56,7 +56,7 @@ public:
       const bool entry = edge.isEntry;
       plan_.agents[edge.toAgent].planned[edge.toGroup].waits.push_back(
           {edge.fromAgent, edge.carrier, entry, edge.statement});
-      // What represents the agent that tells does the same for the image of the other one.
+      // The representative of the agent that signals does the same for the image of the other agent.
       const std::uint32_t image = symmetry_.inverseOf(nodes_.rankOf(edge.fromAgent));
       plan_.agents[symmetry_.imageOfAgent(edge.fromAgent, image)].planned[edge.fromGroup].signals.push_back(
           {symmetry_.imageOfAgent(edge.toAgent, image), edge.carrier, entry,
@@ -69,24 +69,24 @@ public:
       }
     return std::move(plan_);
   }
-  /// What carries order into each node, for the run over several launches.
+  /// Returns the sources of each node, for the simulation of several launches.
   const Sources &sources() const { return sources_; }
 
 private:
-  /// What a node waits for: another node, or the beginning of a rank's launch.
+  /// The thing that a node waits for: another node, or the beginning of a rank's launch.
   struct Need {
     std::uint32_t node = 0;
     bool byPackets = false;
   };
 
   struct AfterGroup {
-    Clock known;              ///< when its last node is done
-    std::uint32_t number = 0; ///< of the group, among all
+    Clock known;              ///< the clock when its last node is done
+    std::uint32_t number = 0; ///< number of the group, among all groups
   };
 
-  // A clock has 1 for an agent whose rank's launch is known to have begun, and one more for each of its nodes that is
-  // known to be over. That a launch has begun is kept for the first agent of its rank. What an agent has done itself is
-  // not in its clock.
+  // The clock of an agent has an entry for each other agent: 1 if the launch of its rank is known to have begun, and
+  // one more for each of its nodes that is known to be over. The beginning of a launch is stored only for the first
+  // agent of its rank. The agent's own progress is not in its clock.
   bool hasHeardOf(const Clock &clock, std::uint32_t rank) const {
     return clocks_.at(clock, nodes_.inClocks(nodes_.agentsOf(rank).first)) != 0;
   }
@@ -94,7 +94,7 @@ private:
   bool knows(const Clock &known, std::uint32_t other, std::uint32_t count) const {
     return clocks_.at(known, nodes_.inClocks(other)) > count;
   }
-  /// Adds to `known` what was known after a group of `other`, and that `count` nodes of `other` are over.
+  /// Adds to `known` the knowledge after a group of `other`, and that `count` nodes of `other` are over.
   void learn(Clock &known, std::uint32_t other, std::uint32_t group, std::uint32_t count) {
     symmetry_.join(clocks_, known, after_[symmetry_.representativeAgent(other)][group].known, nodes_.rankOf(other));
     hear(known, nodes_.rankOf(other));
@@ -109,7 +109,7 @@ private:
   const Group &groupOf(std::uint32_t agent, std::uint32_t group) const {
     return plan_.agents[symmetry_.representativeAgent(agent)].planned[group];
   }
-  /// True the first time that the group is to tell agent `to`.
+  /// True if the group has not yet signalled agent `to`. Afterwards it counts as having done so.
   bool isNews(std::uint32_t from, std::uint32_t group, std::uint32_t to) {
     const std::uint32_t number = after_[symmetry_.representativeAgent(from)][group].number;
     return signalled_.insert(std::uint64_t{number} << 32 | symmetry_.agentSeenFrom(nodes_.rankOf(from), to)).second;
@@ -146,7 +146,7 @@ private:
     after_[place.agent][group].known = known_[place.agent];
   }
 
-  /// What node `n` needs: needs_, latest first, and entries_, in order.
+  /// Finds the needs of node `n`: needs_, latest first, and entries_, in order.
   void collect(std::uint32_t n) {
     const Nodes::Place place = nodes_.at(n);
     needs_.clear();
@@ -168,7 +168,7 @@ private:
     entries_.erase(std::ranges::unique(entries_).begin(), entries_.end());
   }
 
-  /// Makes node `n` come after `need`. Returns how deep it must be for that.
+  /// Makes node `n` come after `need`. Returns the depth that it needs for that.
   std::uint32_t satisfy(std::uint32_t n, const Need &need) {
     const Nodes::Place from = nodes_.at(need.node), to = nodes_.at(n);
     if (from.agent == to.agent)
@@ -176,7 +176,7 @@ private:
     const std::uint32_t fromGroup = groupOf_[symmetry_.positionOf(need.node)];
     const std::uint32_t depth = groupOf(from.agent, fromGroup).depth + 1;
     if (need.byPackets) {
-      // All that they tell of their writer besides: its launch has begun.
+      // Packets say nothing else about their writer than that its launch has begun.
       sources_.add({from.agent, true, true});
       return depth;
     }
@@ -185,13 +185,13 @@ private:
     const Carrier carrier = to.arrives ? Carrier::Put : carrierBetween(from.agent, to.agent);
     sources_.add({need.node, false});
     learn(known_[to.agent], from.agent, fromGroup, to.arrives ? nodes_.countAtArrival(need.node) : from.index + 1);
-    // The group that has `need.node` may have told this block already, by a signal that comes after all its nodes.
+    // The group of `need.node` may already signal this block. That signal comes after all nodes of the group.
     if (carrier == Carrier::Put || isNews(from.agent, fromGroup, to.agent))
       edges_.push_back({from.agent, fromGroup, to.agent, 0, carrier, nodes_.at(n).statement});
     return depth;
   }
 
-  /// Makes node `n` come after the beginning of the launch of `rank`.
+  /// Makes node `n` come after the beginning of the launch of `rank`. Returns the depth that it needs for that.
   std::uint32_t hear(std::uint32_t n, std::uint32_t rank) {
     const Nodes::Place to = nodes_.at(n);
     if (hasHeardOf(known_[to.agent], rank))
@@ -206,8 +206,8 @@ private:
     return 1;
   }
 
-  /// Of several edges from one block into one group, the one from the latest group says it all. The edges from
-  /// `firstEdge` on are new, and lead into the last group of `agent`.
+  /// Drops superfluous edges. If several edges lead from one block into one group, the edge from the latest group is
+  /// sufficient. The edges from `firstEdge` on are new, and lead into the last group of `agent`.
   void dropOvertaken(std::uint32_t agent, std::size_t firstEdge) {
     std::vector<std::size_t> &present = intoLast_[agent];
     for (std::size_t e = firstEdge; e < edges_.size(); ++e) {
@@ -230,15 +230,15 @@ private:
     return movement_.sameNode(nodes_.rankOf(from), nodes_.rankOf(to)) ? Carrier::MemorySignal : Carrier::PortSignal;
   }
 
-  /// The launch of `rank` ends after all that touches its buffers.
+  /// Makes the launch of `rank` end after all nodes that touch its buffers.
   void finish(std::uint32_t rank) {
     const std::vector<std::uint32_t> &touching = nodes_.touchingBuffersOf(rank);
     if (touching.empty())
       return;
-    Clock known; // to any of its agents
+    Clock known; // the knowledge of any of its agents
     for (auto [agent, last] = nodes_.agentsOf(rank); agent < last; ++agent)
       clocks_.join(known, known_[agent]);
-    // Latest first: what tells of it mostly tells of those before.
+    // The latest nodes come first, because their signals mostly cover earlier nodes, too.
     for (auto n = touching.rbegin(); n != touching.rend(); ++n) {
       const Nodes::Place from = nodes_.at(*n);
       if (knows(known, from.agent, from.index + 1))
@@ -264,7 +264,7 @@ private:
   const NodeSymmetry &symmetry_;
   const Entries &forced_;
   AgentClocks clocks_;
-  // What follows is of planned ranks; see NodeSymmetry.
+  // The following members are for planned ranks; see NodeSymmetry.
   std::vector<Clock> known_; ///< [agent]
   SyncPlan plan_;
   std::vector<std::uint32_t> groupOf_;         ///< [node]
@@ -280,7 +280,7 @@ private:
 
 } // namespace
 
-/// `isOneRank`: then nothing if not all ranks do the same.
+/// `isOneRank`: plans only rank 0. Then returns nothing if not all ranks are equivalent.
 static std::optional<SyncPlan> plan(const ir::Program &program, Analyses &analyses, std::uint32_t mostPeers,
                                     bool isOneRank) {
   const auto &graph = analyses.of<StatementGraph>(program);
@@ -296,7 +296,7 @@ static std::optional<SyncPlan> plan(const ir::Program &program, Analyses &analys
   if (isOneRank && !symmetry->holds())
     return std::nullopt;
   const std::uint32_t mostOfBlock = program.movement.relayBlocks ? mostPeers : ir::none;
-  // What launches leave in scratch may ask for more; each edge that is added may make others needless.
+  // Conflicts between launches in scratch may require more edges. Each edge that is added may make others superfluous.
   Entries forced;
   while (true) {
     Planner planner(program, graph, distances.ranks(), *nodes, *symmetry, forced);

@@ -1,17 +1,20 @@
-// Which statements wait for which, over blocks and launches, with nothing that follows from the rest.
+// Plans which statements wait for which, across blocks and launches, without waits that follow from others.
 //
-// The list order of statements makes each thread block a sequence of *nodes*: a statement, or the arrival of what a
-// port has put, on the rank that gets it. Each rank has a user besides, who writes its inputs and reads and overwrites
-// both buffers between launches: its nodes are the beginning and the end of a launch. A node needs the nodes that it
-// depends on, the beginning of launches whose buffers it touches, and the end of a launch needs what touches its rank's
-// buffers. What a block knows already, since an earlier edge or what that block had known in turn says so, needs no
-// edge of its own (Netzer's reduction, on the list order).
+// The list order of statements makes each thread block a sequence of *nodes*. A node is a statement, or the arrival of
+// a port's put on the rank that receives it. In addition, each rank has a user, who writes its inputs and reads and
+// overwrites both buffers between launches. The user's nodes are the beginning and the end of a launch. A node needs
+// the nodes on which it depends, and the beginning of the launches whose buffers it touches. The end of a launch needs
+// all nodes that touch its rank's buffers. A need gets no edge if the block already knows that it is satisfied: by an
+// earlier edge, or by what the sender of an earlier edge knew (Netzer's reduction, on the list order).
 //
-// Nodes of a block that are equally deep, in edges from the beginning, form a *group*: it waits for all it needs
-// before its first node, and signals after its last. An edge always leads to a deeper group, so the groups can not wait
+// Example: block A writes x and then signals B. B reads x, writes y and signals C. C reads x and y. C needs A and B,
+// but only the edge from B to C is planned, because B knew of A's write when it signalled.
+//
+// Nodes of a block with the same depth, in edges from the beginning, form a *group*. A group waits for all its needs
+// before its first node, and signals after its last node. An edge always leads to a deeper group, so groups cannot wait
 // for each other in a circle.
 //
-// Where a block needs more channels than an executor's block may have, others have some of them (see relays.h).
+// If a block needs more channels than an executor's block may have, other blocks have some of them (see relays.h).
 #pragma once
 
 #include "passes/analyses.h"
@@ -23,31 +26,32 @@
 
 namespace mscclc::passes::schedule {
 
-/// What carries an edge to another block.
+/// The means of an edge to another block.
 enum class Carrier : std::uint8_t {
-  Semaphore,     ///< inside a rank
-  MemorySignal,  ///< inside a node
-  RelaxedSignal, ///< the same, where no data of this launch is behind it
+  Semaphore,     ///< within a rank
+  MemorySignal,  ///< within a node
+  RelaxedSignal, ///< the same, if no data of this launch depends on it
   PortSignal,    ///< between nodes
   Put,           ///< the signal that ends a port's put
 };
 
-/// One end of an edge: the block at its other end, and what carries it.
+/// One end of an edge: the block at its other end, and the means.
 struct Sync {
   std::uint32_t agent = 0;
   Carrier carrier = Carrier::Semaphore;
-  bool entry = false;          ///< it says that the launch of the agent's rank has begun, and no more
-  std::uint32_t statement = 0; ///< the one that the edge is there for
+  bool entry = false;          ///< it only says that the launch of the agent's rank has begun
+  std::uint32_t statement = 0; ///< the statement that needs the edge
   friend bool operator==(const Sync &, const Sync &) = default;
 };
 
+/// A statement of a block, or an arrival.
 struct Node {
   std::uint32_t statement = 0;
-  bool arrives = false; ///< what the statement has put is there
+  bool arrives = false; ///< it is the arrival of the data that the statement has put
 };
 
-/// Its waits and its signals are each in the order of distance, so that all ranks do the same, and those of one kind
-/// side by side, so that they fuse. Entries come first.
+/// A group of nodes. Its waits and its signals are each sorted by distance, so that all ranks do the same. Those of one
+/// kind are adjacent, so that they can be fused. Entries come first.
 struct Group {
   std::uint32_t depth = 0;
   std::vector<Sync> waits;
@@ -58,27 +62,27 @@ struct Group {
 class Nodes;
 class NodeSymmetry;
 
-/// What each block does, group by group. Blocks of all ranks are numbered as agents.
+/// The work of each block, group by group. The blocks of all ranks are numbered; these numbers are agents.
 struct SyncPlan {
   struct Agent {
     std::uint32_t rank = 0, block = 0;
-    std::vector<Group> planned; ///< nothing if the agent of rank 0 with its block stands for it
+    std::vector<Group> planned; ///< empty if the agent of rank 0 with the same block represents it
   };
   std::vector<Agent> agents; ///< by rank, then block
-  bool isOneRank = false;    ///< of rank 0 alone, where all ranks do the same
+  bool isOneRank = false;    ///< it has only rank 0, which represents all ranks
 
-  /// What an agent does; lives as long as the plan, and until `room` is used again.
+  /// Returns the groups of an agent. They are valid as long as the plan, and until `room` is used again.
   const std::vector<Group> &groupsOf(std::uint32_t agent, std::vector<Group> &room) const;
 
-  // What stands for what; `symmetry` refers to `nodes`.
+  // The representatives; `symmetry` refers to `nodes`.
   std::shared_ptr<const Nodes> nodes;
   std::shared_ptr<const NodeSymmetry> symmetry;
 };
 
-/// Plans the synchronisation of `program`, whose statements are placed, ordered and cut. `mostPeers`: blocks of other
-/// ranks that one block can have channels to.
+/// Plans the synchronisation of `program`, whose statements are placed, ordered and cut. `mostPeers`: the most blocks
+/// of other ranks to which one block can have channels.
 SyncPlan planSync(const ir::Program &program, Analyses &analyses, std::uint32_t mostPeers);
-/// The same of rank 0 alone; nothing if not all ranks do the same.
+/// Does the same only for rank 0. Returns nothing if not all ranks are equivalent.
 std::optional<SyncPlan> planOneRank(const ir::Program &program, Analyses &analyses, std::uint32_t mostPeers);
 
 } // namespace mscclc::passes::schedule

@@ -16,7 +16,7 @@
 namespace mscclc::passes {
 namespace {
 
-/// Channels of one type, of the one that the blocks of `rank` have more of.
+/// Returns the number of channels of one type in the blocks of `rank`, for the type with more of them.
 std::uint64_t channelsOf(const ir::Rank &rank) {
   std::uint64_t memory = 0, port = 0;
   for (const ir::ThreadBlock &block : rank.blocks)
@@ -68,13 +68,13 @@ std::uint32_t mostPeers(const Target &target) {
   return target.executor ? target.executor->channelsPerBlock : ir::none;
 }
 
-/// What became of the statements, besides thread blocks.
+/// The results of synchronisation besides thread blocks.
 struct Written {
   std::uint64_t edges = 0;
-  OtherEnds otherEnds = {}; ///< of a plan of one rank
+  OtherEnds otherEnds = {}; ///< for a plan of one rank
 };
 
-/// Puts the thread blocks of `plan` in the place of the statements, which `analyses` are of.
+/// Replaces the statements by the thread blocks of `plan`. `analyses` belong to the statements.
 Written write(ir::Program &program, const schedule::SyncPlan &plan, Analyses &analyses, const Target &target,
               ir::DiagnosticEngine &diags) {
   const auto &distances = analyses.of<schedule::StatementDistances>(program);
@@ -94,7 +94,8 @@ Written write(ir::Program &program, const schedule::SyncPlan &plan, Analyses &an
     for (const schedule::Group &group : groups)
       written.edges += group.waits.size();
   }
-  // A number may be one of a stage that the rank has no part in: a block without operations would be launched for it.
+  // The numbers of a rank's blocks may include a stage in which it has no part. A block without operations would be
+  // launched for it, so it is removed.
   for (ir::Rank &rank : program.ranks)
     std::erase_if(rank.blocks, [](const ir::ThreadBlock &block) { return block.ops.empty(); });
   if (plan.isOneRank)
@@ -115,7 +116,7 @@ void synchronise(PassContext &context) {
 
 std::optional<RepresentativeRank> synchroniseOneRank(ir::Program &program, Analyses &analyses, const Target &target,
                                                      ir::DiagnosticEngine &diags) {
-  // What goes through a switch is not compared.
+  // Statements through a switch are not compared.
   const auto isInSwitch = [](const ir::Move &statement) { return statement.via == ir::Via::Switch; };
   if (!analyses.of<schedule::StatementSymmetry>(program).holds() ||
       std::ranges::any_of(program.movement.statements, isInSwitch))

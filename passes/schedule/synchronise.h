@@ -8,18 +8,21 @@
 namespace mscclc::passes {
 
 /// Makes thread blocks of the statements: their operations, and the synchronisation that they need (sync_plan.h), with
-/// channels, semaphores and tables. Each operation and each sync stands at the statement that it is there for.
+/// channels, semaphores and tables. Each operation and each sync has the location of the statement that needs it.
 ///
-/// Inside a node blocks tell each other by signals, between nodes by those of ports, a rank's own by semaphores. What a
-/// port puts is told by the put itself, which waits until its source is free. Packets tell themselves. With a `step`,
-/// all but the beginning of each block is one pipeline.
+/// Blocks synchronise by signals inside a node, by signals of ports between nodes, and by semaphores inside a rank. A
+/// port's put carries its own signal, and waits until its source is free. Packets need no signal. With a `step`,
+/// everything except for the beginning of each block is one pipeline.
 ///
-/// Requires: statements that are placed, ordered and cut. Provides: thread blocks. Operations of one block that
-/// conflict still ask for what infer-sync puts between them.
+/// Stands last of the passes of a schedule, because the needed sync depends on the rank, the order, the block and the
+/// places of all statements. After it, the passes of transform/ work on thread blocks.
+///
+/// Requires: placed, ordered and cut statements. Provides: thread blocks. Conflicting operations of one block still
+/// need the sync that infer-sync adds.
 Pass createSynchronisePass();
 
-/// Makes thread blocks of the statements of rank 0 alone, as the pass does, for an estimate. Moves `program` there.
-/// Returns nothing, and leaves `program`, where not all ranks do the same, or a switch is used.
+/// Makes thread blocks only for the statements of rank 0, as the pass does, for an estimate. Moves `program` into the
+/// result. Returns nothing, and leaves `program` unchanged, if not all ranks are equivalent or if a switch is used.
 std::optional<RepresentativeRank> synchroniseOneRank(ir::Program &program, Analyses &analyses, const Target &target,
                                                      ir::DiagnosticEngine &diags);
 

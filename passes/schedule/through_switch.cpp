@@ -43,7 +43,7 @@ private:
   static bool isOpen(const Move &s) { return !s.via && !s.by && !s.packets.value_or(false); }
   bool near(const RankChunk &a, const RankChunk &b) const { return given_.sameNode(a.rank, b.rank); }
 
-  /// Through the switch if it is a reduction that a switch can do.
+  /// Uses the switch for a reduction that a switch can do.
   void takeAlone(const Move &statement) {
     Move made = statement;
     const auto srcs = given_.srcs(statement), dsts = given_.dsts(statement);
@@ -62,12 +62,12 @@ private:
     RankChunk place;
   };
 
-  /// Where copies of one place go. Any two destinations are disjoint, so that their order is of no importance.
+  /// The destinations of copies of one place. All are disjoint, so their order does not matter.
   class Targets {
   public:
     explicit Targets(const ir::Program &program) : program_(program) {}
 
-    /// False if the destinations of `statement` are neither disjoint from others nor the same.
+    /// Adds the destinations of `statement`. Returns false if one of them overlaps others without being equal.
     bool take(const ir::Movement &movement, const Move &statement) {
       const auto dsts = movement.dsts(statement);
       if (std::ranges::any_of(dsts, [&](const RankChunk &dst) { return overlaps(dst); }))
@@ -80,7 +80,8 @@ private:
     const std::vector<Target> &all() const { return targets_; }
 
   private:
-    /// All are as long: copies of one place.
+    /// True if `c` overlaps another destination without being equal. All have the same length, because they are copies
+    /// of one place.
     bool overlaps(const RankChunk &c) const {
       const ir::MemoryRange range = plainMemoryOf(program_, c);
       const std::uint64_t first = range.begin - std::min(range.begin, c.size - std::uint64_t{1});
@@ -96,7 +97,7 @@ private:
     std::vector<Target> targets_;
   };
 
-  /// The copies of one place that begin with statement `at`. Returns the number of the statement after them.
+  /// Takes the copies of one place that begin with statement `at`. Returns the number of the statement after them.
   std::size_t takeCopies(std::size_t at) {
     const Move &first = given_.statements[at];
     const RankChunk src = given_.srcs(first)[0];
@@ -109,7 +110,7 @@ private:
            targets.take(given_, given_.statements[at]))
       ++at;
     std::map<std::pair<ir::BufferKind, std::uint32_t>, std::size_t> groupOf; // by buffer and index
-    std::vector<std::vector<Target>> groups;                                 // those of other nodes are alone
+    std::vector<std::vector<Target>> groups;                                 // those on other nodes are alone
     for (const Target &target : targets.all()) {
       const bool alone = !near(target.place, src);
       const auto [found, isNew] = alone ? std::pair(groupOf.end(), true)
@@ -123,10 +124,11 @@ private:
     return at;
   }
 
-  /// True if another destination begins where one of the group does on another rank. Such copies stay puts, to save
-  /// syncs: the threads of a block share a switch's work out otherwise than that of a put, so where one block does
-  /// both, infer-sync lets them meet in between. It is a guess, as blocks are not known yet: it also keeps copies from
-  /// the switch whose writes come from two blocks, and misses writes that only overlap. The result is right without it.
+  /// True if another destination begins at the place of one of the group on another rank. Such copies stay puts, to
+  /// save sync. The threads of a block divide the work of a switch differently than the work of a put. So if one block
+  /// does both, infer-sync makes its threads meet in between. This is a guess, because blocks are not known yet. It
+  /// also keeps copies away from the switch if two different blocks write, and misses writes that only overlap. The
+  /// result is right in any case.
   bool isWrittenTwice(const std::vector<Target> &group, const RankChunk &src) const {
     return std::ranges::any_of(group, [&](const Target &target) {
       return target.place.rank != src.rank && writes_.at(startOf(program_, target.place)) > 1;
@@ -155,7 +157,7 @@ private:
   const ir::Program &program_;
   const ir::Movement &given_;
   ir::Movement found_;
-  std::map<MemoryStart, std::uint32_t> writes_; ///< how many destinations begin there
+  std::map<MemoryStart, std::uint32_t> writes_; ///< number of destinations that begin there
 };
 
 } // namespace

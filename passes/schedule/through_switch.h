@@ -1,4 +1,4 @@
-// Statements that the switch of a node can do.
+// Finds statements that the switch of a node can do.
 #pragma once
 
 #include "ir/movement.h"
