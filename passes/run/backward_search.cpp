@@ -151,7 +151,8 @@ void BackwardSearch::received(std::uint32_t number, bool weak, std::uint32_t par
       meeting(m.begin, parent, m.piece, bound);
     return;
   }
-  // What its sender and the sending thread knew they received in this phase or before, and is looked at with the block.
+  // The sender and the sending thread received their knowledge in this phase or before. It is visited together with the
+  // block.
   if (reached(m.from.block).begin > m.from.phase || begunBelow(m.from.block) > m.from.phase)
     return;
   reach(m.from, parent, m.piece, bound);

@@ -1,4 +1,4 @@
-// What has to come before a moment of a recorded run, and by which pieces of sync.
+// Finds the predecessors of a moment in a recorded run, and the pieces of sync that order them.
 #pragma once
 
 #include "passes/run/recorded_phases.h"
@@ -9,16 +9,17 @@
 
 namespace mscclc::passes::prune {
 
-/// Goes back from moments, from later times to earlier ones, no further than a question asks. The next question first
-/// looks at what was found, then goes on where the last one stopped.
+/// Walks back from moments, from later times to earlier ones, only as far as a question needs. The next question first
+/// looks at the earlier results, and then continues from there. Something is *known* at a moment if it happens before
+/// the moment by the sync that is not dropped.
 ///
-/// Lemma. All questions between two restarts together look once at each receipt, meeting and message. For a block is
-/// looked at again only from the phase on that it was looked at before, and what is known of it only grows.
+/// Lemma. All questions between two restarts together visit each receipt, meeting and message once. The reason is that
+/// a block is visited again only from the phase of its earlier visit on, and the knowledge about it only grows.
 ///
-/// Lemma. A question need not go back beyond the time when the phase of its access ends: the access is known to be over
-/// by a later phase of its block, or by a later launch of its rank, which begins no sooner. What was sent before that
-/// time tells only of what was before it, too. A port's put is the exception: a wait can show that the put is over
-/// while its phase still goes on.
+/// Lemma. A question need not go back beyond the time when the phase of its access ends. The access is known to be over
+/// by a later phase of its block, or by a later launch of its rank, and both begin no earlier. Messages from before
+/// that time only carry earlier knowledge. A port's put is the exception: a wait can show that the put is over while
+/// its phase is still in progress.
 ///
 /// What a block sends tells of what was over when the sending phase began, and of what the sending thread itself has
 /// waited for; what it receives counts from the next phase on.
@@ -30,33 +31,34 @@ public:
   /// was written. `below`: what was found there counts as found here, as long as it is asked first, of the same.
   void restart(bool visible, const BackwardSearch *below = nullptr);
 
-  /// It is known that `at` has begun.
+  /// Declares that `at` is known to have begun.
   void reach(const Moment &at) { reach(at, none, none, none); }
-  /// It is known what a thread has waited for in the phases that `at` is one with. `heard`: as in Access.
+  /// Declares that the waits of a thread in the phases that are merged with that of `at` are known. `heard`: as in
+  /// Access.
   void heardAt(const Moment &at, std::uint32_t heard) { heardAt(at, heard, none); }
   /// It is known that these of RunRecord::taken were taken.
   void takenWith(std::uint32_t first, std::uint32_t count) { takenWith(first, count, none); }
 
-  /// True if it is known that `first` is over; `pieces` gets those by which it is. `queued`: of a put, it is enough
-  /// that it is in the queue of its port.
+  /// True if `first` is known to be over. Adds the pieces that order it to `pieces`. `queued`: for a put, it is
+  /// sufficient that it is in the queue of its port.
   bool find(const Access &first, bool queued, std::vector<Piece> &pieces);
 
 private:
   struct Step {
-    Moment at; ///< phases of the block before the phase that this one is in are over
+    Moment at; ///< earlier phases of the block than that of this one are over
     std::uint32_t parent = none;
-    Piece pieces[2] = {none, none}; ///< by which it is known
+    Piece pieces[2] = {none, none}; ///< the pieces by which it is known
   };
-  /// Phases of a block before `begin` are over; up to `explored`, all has been looked at.
+  /// The phases of a block before `begin` are over. Everything up to `explored` was visited.
   struct Reached {
     std::uint32_t run = 0, begin = 0, explored = 0, step = none;
   };
-  /// So many launches of a rank have begun.
+  /// The number of launches of a rank that are known to have begun.
   struct Begun {
     std::uint32_t run = 0, count = 0, step = none;
   };
-  /// What is to be looked at: all that is known at a step, receipts of its block, what came with a message, or members
-  /// of a meeting.
+  /// Something to visit: the knowledge of a step, receipts of its block, the contents of a message, or the members of a
+  /// meeting.
   struct Turn {
     std::uint32_t time = 0, step = 0;
     std::uint32_t firstReceipt = none, endReceipts = 0;
@@ -66,7 +68,7 @@ private:
   struct ThroughPort {
     std::uint32_t message, step;
   };
-  /// How much of what tells of a put a question has looked at.
+  /// The progress of a question about a put.
   struct PutLooked {
     std::uint32_t begin = 0, signals = 0;
   };
@@ -74,7 +76,7 @@ private:
   std::uint32_t addStep(const Moment &at, std::uint32_t parent, Piece a, Piece b);
   void addTurn(const Turn &turn);
   Reached reached(std::uint32_t block) const;
-  /// Up to which phase `block` was reached by the walks below.
+  /// Returns the phase up to which the walks below have reached `block`.
   std::uint32_t begunBelow(std::uint32_t block) const {
     std::uint32_t begin = 0;
     for (const BackwardSearch *walk = below_; walk; walk = walk->below_)
@@ -99,14 +101,14 @@ private:
   const RecordedPhases &phases_;
   const BackwardSearch *below_ = nullptr;
   bool visible_ = false;
-  std::uint32_t run_ = 0; ///< since the last restart; marks what was found in it
+  std::uint32_t run_ = 0; ///< number of the current run since the last restart; marks its results
   std::vector<Step> steps_;
   std::vector<Turn> turns_; ///< a heap: the latest is first
   std::vector<Reached> blocks_;
   std::vector<Begun> ranks_;
-  std::vector<std::uint32_t> meetings_; ///< the last run that came there
+  std::vector<std::uint32_t> meetings_; ///< [meeting]: the last run that reached it
   std::vector<std::uint32_t> messages_;
-  std::vector<std::uint32_t> heard_; ///< [message]: the last run that looked at what its waiting thread waited for
+  std::vector<std::uint32_t> heard_; ///< [message]: the last run that visited the waits of its receiving thread
   std::unordered_map<std::uint32_t, std::vector<ThroughPort>> throughPorts_; ///< by channel
 };
 

@@ -1,4 +1,4 @@
-// Control of a run: who runs when.
+// The control of a run: which block runs when.
 //
 // Launch after launch, each block runs until it has to wait; what others send, or their coming to a barrier, lets it go
 // on. The order in which blocks take turns does not matter: see verify.h. What a message carries, what is known where,
@@ -13,82 +13,85 @@ namespace mscclc::passes::proof {
 
 using ir::none;
 
-/// What a block waits for.
+/// The thing that a block waits for.
 struct Waiting {
   enum Kind : std::uint8_t { Nothing, Channel, Semaphore, Barrier, Packet } kind = Nothing;
-  std::uint32_t id = 0; ///< channel end that waits, semaphore, barrier, or cell
+  std::uint32_t id = 0; ///< the waiting end of a channel, the semaphore, the barrier, or the cell
 };
 
-/// Is told what happens in a run, in its order, and does what is not control. Blocks are numbered as in ProgramIndex.
+/// Receives the events of a run in their order, and does the work that is not control. Blocks have their numbers of
+/// ProgramIndex.
 class ControlEvents {
 public:
   virtual ~ControlEvents() = default;
 
   /// The threads of `block` have met.
   virtual void endsPhase(std::uint32_t block) = 0;
-  /// `blocks` meet at a barrier, each at the operation where it is; their phases end.
+  /// `blocks` meet at a barrier, each at its current operation. Their phases end.
   virtual void meet(std::span<const std::uint32_t> blocks) = 0;
-  /// All blocks of `rank` meet between two launches; their phases end.
+  /// All blocks of `rank` meet between two launches. Their phases end.
   virtual void meetRank(std::uint32_t rank) = 0;
-  /// Thread `thread` of `block` signals or releases `queue`. Returns a number that whoever takes it is told.
+  /// Thread `thread` of `block` signals or releases `queue`. Returns a number, which takes() gets for this message.
   virtual std::uint32_t gives(std::uint32_t block, const ir::Op &op, std::uint32_t thread, std::uint32_t queue) = 0;
-  /// Thread `thread` of `block` has waited on or acquired `queue`. `message`: what gives() returned; `none` for a
-  /// semaphore's starting value.
+  /// Thread `thread` of `block` has waited on or acquired `queue`. `message` is the number that gives() returned;
+  /// `none` for the initial value of a semaphore.
   virtual void takes(std::uint32_t block, const ir::Op &op, std::uint32_t thread, std::uint32_t queue,
                      std::uint32_t message) = 0;
   /// The operation flushes its channels.
   virtual void flushes(std::uint32_t /*block*/, const ir::Op & /*op*/) {}
-  /// Does a data operation. False if it has to wait for packets: see DataRun.
+  /// Does a data operation. Returns false if it has to wait for packets: see DataRun.
   virtual bool data(std::uint32_t block, const ir::Op &op) = 0;
-  /// `block` has done the operation where it is.
+  /// `block` has finished its current operation.
   virtual void done(std::uint32_t /*block*/) {}
 
-  /// The user of `rank` writes its inputs before a launch, and reads its outputs after the first one.
+  /// The user of `rank` writes its inputs before a launch, and reads its outputs after the first launch.
   virtual void userOverwrites(std::uint32_t /*rank*/) {}
   virtual void userReads(std::uint32_t /*rank*/) {}
   virtual void launchBegins() {}
-  /// All blocks of `rank` have ended the present launch, and met.
+  /// All blocks of `rank` have ended the current launch, and met.
   virtual void launchEnds(std::uint32_t /*rank*/) {}
 };
 
+/// Runs the launches of a program.
 class Control {
 public:
   Control(const ProgramIndex &index, const Geometry &geometry, ControlEvents &events);
 
-  /// Of each rank at most so many blocks have begun and not ended: in the order of their numbers, the next begins where
-  /// one ends.
+  /// Sets the most blocks of each rank that have begun but not ended. Blocks begin in the order of their numbers, and
+  /// the next one begins when one ends.
   void holdAtOnce(std::uint64_t blocks) { heldAtOnce_ = blocks; }
-  /// Lets waits on this queue never pass.
+  /// Blocks all waits on this queue for ever.
   void hold(std::uint32_t queue) { isHeld_[queue] = true; }
-  /// The run ends once the block that runs has to wait, as if all were stuck.
+  /// Ends the run when the running block has to wait, as if all blocks were stuck.
   void stop() { isStopped_ = true; }
 
-  /// What a rank's user does around a launch; launches are counted at the end.
+  /// Does the user's part before and after a launch. endLaunch() counts the launch.
   void beginLaunch();
   void endLaunch();
-  /// Runs one launch of every rank to its end. False if blocks are stuck; `waiting` tells on what.
+  /// Runs one launch of every rank to its end. Returns false if blocks are stuck. Then waiting() shows their waits.
   bool runLaunch();
-  /// Where blocks are stuck: begins those that have not begun, and goes on.
+  /// After a launch got stuck: begins the blocks that have not begun, and continues.
   bool runTheRest();
 
-  std::uint32_t launch() const { return launch_; } ///< from 0
-  /// Blocks of `rank` that have begun in this launch.
+  std::uint32_t launch() const { return launch_; } ///< counted from 0
+  /// Returns the number of blocks of `rank` that have begun in this launch.
   std::uint32_t begun(std::uint32_t rank) const { return begun_[rank]; }
   const Waiting &waiting(std::uint32_t block) const { return blocks_[block].waiting; }
   const ir::BlockCursor &at(std::uint32_t block) const { return blocks_[block].at; }
-  /// What the present iteration of the pipeline around `block` moves; null outside of pipelines.
+  /// Returns the data of the current iteration of the pipeline around `block`; null outside of pipelines.
   const LoopSlice *slice(std::uint32_t block) const {
     return blocks_[block].at.inLoop() ? &blocks_[block].slice : nullptr;
   }
   bool finished(std::uint32_t block) const { return blocks_[block].at.atEnd(*blocks_[block].code); }
 
-  /// What is left of the starting value of a semaphore's queue.
+  /// Returns the rest of the initial value of a semaphore's queue.
   std::uint32_t initial(std::uint32_t queue) const { return queues_.initial(queue); }
-  /// Parts of the present operation of `block` that need not be waited for again.
+  /// Returns the number of parts of the current operation of `block` that are complete, so that it need not wait for
+  /// them again.
   std::uint32_t &step(std::uint32_t block) { return blocks_[block].step; }
-  /// `block` waits with those of `waiters`, of whom the first is given: behind them.
+  /// Makes `block` wait, behind those in the list that begins with `waiters`.
   void wait(std::uint32_t block, std::uint32_t &waiters, Waiting::Kind kind, std::uint32_t id);
-  /// All that wait go on.
+  /// Lets all blocks in the list continue.
   void wake(std::uint32_t &waiters);
 
 private:
@@ -96,9 +99,9 @@ private:
     const ir::ThreadBlock *code = nullptr;
     std::uint32_t rank = 0;
     ir::BlockCursor at;
-    std::uint32_t step = 0; ///< ids of a wait that are done, or sources that are there
+    std::uint32_t step = 0; ///< ids of a wait that are done, or sources that have arrived
     std::uint32_t nextWaiter = none;
-    bool entered = false; ///< the operation there has done what comes before it
+    bool entered = false; ///< the operation's entry work is done
     Waiting waiting;
     LoopSlice slice;
   };
@@ -119,9 +122,9 @@ private:
   std::uint32_t launch_ = 0;
   std::vector<BlockState> blocks_;
   ir::CreditQueues<Credit> queues_;
-  std::vector<std::uint32_t> waiters_;          ///< [queue]: the first block that waits, more by nextWaiter
+  std::vector<std::uint32_t> waiters_;          ///< [queue]: the first waiting block; others follow by nextWaiter
   std::vector<bool> isHeld_;                    ///< [queue]
-  ir::BarrierArrivals<std::uint32_t> meetings_; ///< of blocks
+  ir::BarrierArrivals<std::uint32_t> meetings_; ///< meetings of blocks
   std::uint64_t heldAtOnce_ = none;
   std::vector<std::uint32_t> begun_; ///< [rank]
   std::vector<std::uint32_t> ready_;

@@ -18,7 +18,7 @@ void DataRun::addOperand(std::uint32_t b, const ir::Op &op, std::uint32_t operan
 }
 
 bool DataRun::packetsArrived(std::uint32_t b, const ir::Op &op) {
-  for (std::uint32_t &s = control_.step(b); s < op.numSrcs; ++s) { // what has arrived stays
+  for (std::uint32_t &s = control_.step(b); s < op.numSrcs; ++s) { // arrived sources stay arrived
     if (ir::formOfSource(op, s) != ir::DataForm::Packet)
       continue;
     step_.sources.clear();
@@ -87,7 +87,7 @@ void DataRun::takePackets() {
     }
 }
 
-/// Thread i puts the i-th.
+/// Puts all destinations: thread i does the i-th.
 void DataRun::putAll() {
   const auto ids = index_.ops(step_.block).idsOf(*step_.op);
   for (std::uint32_t i = 0; i < step_.destinations.size(); ++i) {
@@ -97,7 +97,7 @@ void DataRun::putAll() {
   }
 }
 
-/// A thread that writes an element has taken that element's packets, and no others.
+/// A thread that writes an element has taken the packets of that element, and no others.
 void DataRun::writeComputed(const Operand &to) {
   if (!step_.isMixed)
     return events_.writes(step_, to, 0, step_.taken);

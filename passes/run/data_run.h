@@ -1,4 +1,4 @@
-// Data operations of a run: which cells they touch, in which order, and which packets they wait for.
+// The data operations of a run: the cells that they access, in their order, and the packets that they wait for.
 #pragma once
 
 #include "passes/run/control.h"
@@ -6,7 +6,7 @@
 
 namespace mscclc::passes::proof {
 
-/// The packets of the present launch: of each cell of packets, which message wrote it, and who waits for it.
+/// The packets of the current launch. For each packet cell: the message that wrote it, and the blocks that wait for it.
 class PacketSlots {
 public:
   /// Forgets all packets.
@@ -26,7 +26,7 @@ private:
   std::vector<Slot> slots_;
 };
 
-/// An operand as cells: of `rank`, from `first`.
+/// An operand as a range of cells of `rank`.
 struct Operand {
   std::uint32_t rank = 0;
   CellId first = 0;
@@ -36,36 +36,37 @@ struct Operand {
   bool scratch = false;
 };
 
-/// The data operation in progress.
+/// The current data operation.
 struct DataStep {
   std::uint32_t block = none;
   const ir::Op *op = nullptr;
   std::vector<Operand> sources, destinations;
   bool takesPackets = false;
-  std::vector<std::uint32_t> taken; ///< messages of the packets that it takes: of neighbours that are equal, one
+  std::vector<std::uint32_t> taken; ///< messages of the packets that it takes; adjacent equal ones count once
   bool isMixed = false;             ///< packets of one source come from several messages
 };
 
-/// Makes the accesses of data operations.
+/// Receives the accesses of data operations.
 class DataEvents {
 public:
   virtual ~DataEvents() = default;
-  /// An operation begins, its packets are there. False if it makes no difference what it does.
+  /// An operation begins, and its packets have arrived. Returns false if its accesses are not needed.
   virtual bool begins(const DataStep &step) = 0;
   virtual void reads(const DataStep &step, const Operand &source) = 0;
   /// All sources of a reduction were read.
   virtual void reduces(const DataStep & /*step*/) {}
-  /// Writes a part of a destination, from its unit `unit` on. `taken`: the messages of the packets that it is computed
-  /// from. Those of the whole step, unless it is mixed.
+  /// Writes a part of a destination, which begins at its unit `unit`. `taken`: the messages of the packets from which
+  /// it is computed. These are the messages of the whole step, unless the step is mixed.
   virtual void writes(const DataStep &step, const Operand &part, std::uint32_t unit,
                       std::span<const std::uint32_t> taken) = 0;
   /// Thread `thread` puts through port channel `channel`.
   virtual void puts(const DataStep &step, std::uint32_t thread, std::uint32_t channel, const Operand &source,
                     const Operand &destination) = 0;
-  /// The operation sends a packet through a port that is not there.
+  /// The operation sends a packet through a port before the packet was written.
   virtual void packetNotThere(std::uint32_t /*block*/, CellId /*cell*/) {}
 };
 
+/// Runs data operations.
 class DataRun {
 public:
   DataRun(const ProgramIndex &index, const Geometry &geometry, const Memory &memory, Control &control,
@@ -73,9 +74,9 @@ public:
       : index_(index), geometry_(geometry), memory_(memory), control_(control), events_(events) {}
 
   void beginLaunch() { slots_.layOut(memory_); }
-  /// Does the operation of `block`. False if it has to wait for a packet.
+  /// Does the operation of `block`. Returns false if it has to wait for a packet.
   bool run(std::uint32_t block, const ir::Op &op);
-  /// `message` brings the packet in `cell`.
+  /// Notes that `message` brings the packet in `cell`, and lets its waiters continue.
   void send(CellId cell, std::uint32_t message) {
     slots_.slots_[cell - slots_.first_].message = message;
     control_.wake(slots_.slots_[cell - slots_.first_].waiter);
@@ -97,7 +98,7 @@ private:
   DataEvents &events_;
   PacketSlots slots_;
   DataStep step_;
-  std::vector<std::uint32_t> takenHere_; ///< of the elements being written
+  std::vector<std::uint32_t> takenHere_; ///< messages for the elements that are being written
 };
 
 } // namespace mscclc::passes::proof

@@ -5,7 +5,7 @@
 
 namespace mscclc::passes::proof {
 
-/// Where an operand begins, and how much of it there is, decides which thread treats which of its elements.
+/// The beginning and the length of an operand, which determine the thread of each element.
 struct Elements::Share {
   CellId first = 0;
   std::uint32_t count = 0, chunks = 0;
@@ -14,7 +14,7 @@ struct Elements::Share {
   bool operator==(const Share &) const = default;
 };
 
-/// The header of the pipeline that operation `o` is in, or `none`.
+/// Returns the header of the pipeline that contains operation `o`, or `none`.
 std::uint32_t Elements::loopOf(std::uint32_t b, std::uint32_t o) const {
   static_assert(none == noPipeline);
   return geometry_.mostIterations() == 0 ? none : pipelineAround(index_.ops(b), o);
@@ -26,8 +26,8 @@ Elements::Share Elements::shareOf(std::uint32_t b, const Operand &operand, std::
   const ir::Op &op = code.ops[operand.op];
   const ir::Chunk &chunk = code.chunks[operand.ref];
   const std::uint32_t loop = loopOf(b, operand.op);
-  const bool inLoop = loop != none && loop == header; // of a pipeline that has ended, its header sets the share apart
-  // Of a multicast, one element of all ranks: the own rank's tells.
+  const bool inLoop = loop != none && loop == header; // after the end of a pipeline, its header distinguishes the share
+  // For a multicast, the element is the same on all ranks, so the own rank's is used.
   const ir::MemoryPiece piece = ir::pieceOf(index_.program, index_.rankOf(b), op, operand.ref - op.firstChunk, chunk);
   const UnitSpan span = geometry_.span(chunk, op, inLoop ? slice : nullptr, piece.inScratch());
   const std::uint64_t first = memory_.base(piece.rank, piece.buffer, piece.isPacket()) + span.first;
@@ -38,7 +38,7 @@ bool Elements::sameThread(std::uint32_t b, const Operand &before, const Operand 
                           const LoopSlice *slice) const {
   if (before.ref == now.ref)
     return true;
-  if (before.op == now.op) // one operation: both ranges begin at the same place
+  if (before.op == now.op) // in one operation, both ranges begin at the same place
     return shareOf(b, before, header, slice).first == shareOf(b, now, header, slice).first;
   const ir::ThreadBlock &code = index_.ops(b);
   const auto bySwitch = [&](const Operand &o) { return code.chunks[o.ref].space == ir::ChunkSpace::Switch; };

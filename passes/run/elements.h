@@ -1,12 +1,14 @@
-// Which thread of a block treats which element.
+// Determines which thread of a block accesses which element.
 #pragma once
 
 #include "passes/run/memory.h"
 
 namespace mscclc::passes::proof {
 
-/// Threads share a data operation out by element, one after the other, and run operations in the block's order: so two
-/// accesses of one element by one thread need no sync between them.
+/// The threads of a block divide a data operation by elements, one after the other, and do operations in the block's
+/// order. So two accesses of an element by the same thread need no sync between them. Example with 2 threads: a copy of
+/// 4 words gives words 0 and 2 to thread 0. A second copy from there, of the same length, also gives words 0 and 2 to
+/// thread 0, so it needs no sync. If it begins at word 1, thread 0 would read word 1, which thread 1 has written.
 class Elements {
 public:
   Elements(const ProgramIndex &index, const Geometry &geometry, const Memory &memory)
@@ -14,12 +16,12 @@ public:
 
   /// An operand of an operation of a block.
   struct Operand {
-    std::uint32_t op = none, ref = 0; ///< indexes into the block's `ops` and `chunks`
+    std::uint32_t op = none, ref = 0; ///< indices into the block's `ops` and `chunks`
   };
 
-  /// True if one thread makes both accesses of a cell, of operands of block `b`, and in that order: of two operations,
-  /// it does not hold between multicast addresses and a memory's own. `now`'s operation is in progress, in `slice` of
-  /// the pipeline of `header`; null and `none` outside of pipelines.
+  /// True if one thread makes both accesses of a cell by operands of block `b`, in that order. It is false for two
+  /// operations if one of them uses a multicast address and the other one the memory's own address. The operation of
+  /// `now` is the current one, in `slice` of the pipeline of `header`; outside of pipelines these are null and `none`.
   bool sameThread(std::uint32_t b, const Operand &before, const Operand &now, std::uint32_t header,
                   const LoopSlice *slice) const;
 

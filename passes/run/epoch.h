@@ -1,4 +1,4 @@
-// What the order of events is asked about, and what carries it from block to block.
+// The data types of questions about the order of events, and of the messages that carry the order between blocks.
 #pragma once
 
 #include "ir/program_index.h"
@@ -10,18 +10,19 @@ namespace mscclc::passes::proof {
 using ir::none;
 using ir::ProgramIndex;
 
-/// What an earlier event is to a later one. HappensBefore: it is over when the later one begins; every edge carries
-/// that. Visibility: what it wrote can be seen, too; signals, semaphores and barriers carry that, relaxed signals and
-/// packets only as far as the launches before go. A read before a write needs the first, all else the second.
+/// The relation of an earlier event to a later one. HappensBefore: it is over when the later one begins. Every edge
+/// carries that. Visibility: its writes are also visible. Signals, semaphores and barriers carry that. Relaxed signals
+/// and packets carry it only for earlier launches. A read before a write needs HappensBefore; all other pairs need
+/// Visibility.
 enum class Relation : std::uint8_t { HappensBefore, Visibility };
 
-/// An access as order knows it: by a block (its number) or by a port put (`putBit` and the put's number), in a phase of
-/// the block.
+/// An access as order sees it. It is made by a block (its number) or by a port put (`putBit` and the number of the
+/// put), in a phase of the block.
 struct Epoch {
   static constexpr std::uint32_t putBit = 1u << 31;
   std::uint32_t agent = none;
   std::uint32_t phase = 0;
-  /// Operand: index into the block's `chunks`; or userRead or userWrite.
+  /// The operand, as an index into the block's `chunks`; or userRead or userWrite.
   std::uint32_t ref = 0;
 
   static constexpr std::uint32_t userRead = none, userWrite = none - 1;
@@ -30,14 +31,14 @@ struct Epoch {
   bool isUser() const { return ref >= userWrite; }
 };
 
-/// What a signal, a release, a packet or a meeting brings along: all that its sender knew, told as a place in the
-/// sender's log instead of one entry a block.
+/// The knowledge that a signal, a release, a packet or a meeting carries: everything that its sender knew. It is stored
+/// as a place in the sender's log, instead of one entry for each block.
 struct MessageClock {
-  std::uint32_t agent = none;   ///< a block, or a node of Logs; `none` for a semaphore's initial value
+  std::uint32_t agent = none;   ///< a block, or a node of Logs; `none` for the initial value of a semaphore
   std::uint32_t phase = 0;      ///< phases of the agent before this one are over
-  std::uint32_t length : 31;    ///< entries of the agent's log that come along
-  std::uint32_t weak : 1;       ///< makes visible what was written in the launches before only
-  std::uint32_t besides = none; ///< a node with what its sender, a thread or an operation, knew more than its block
+  std::uint32_t length : 31;    ///< entries of the agent's log that are included
+  std::uint32_t weak : 1;       ///< makes only writes of earlier launches visible
+  std::uint32_t besides = none; ///< a node with the sender's knowledge beyond that of its block
 
   MessageClock() : length(0), weak(0) {}
   MessageClock(std::uint32_t agent, std::uint32_t phase, std::uint32_t length, bool weak)
@@ -45,17 +46,17 @@ struct MessageClock {
   friend bool operator==(const MessageClock &, const MessageClock &) = default;
 };
 
-/// A point from which accesses are judged.
+/// A point in the run, from which earlier accesses are judged.
 struct View {
   std::uint32_t block = none;
   std::uint32_t phase = 0;
   std::uint32_t length = 0;        ///< entries of the block's log that are in effect
   std::uint32_t putChannel = none; ///< the access is a port put on this channel
-  std::uint32_t thread = none;     ///< the one thread of the block that looks; `none`: any of them
-  bool next = false;               ///< with what takes effect in the block's next phase only
-  bool user = false;               ///< after the end of a launch of the whole rank: see Order::gather
-  std::span<const MessageClock> besides =
-      {}; ///< known besides: by packets taken, or by the thread's waits in the phase
+  std::uint32_t thread = none;     ///< the only thread of the block that asks; `none`: any thread
+  bool next = false;               ///< includes what takes effect only in the block's next phase
+  bool user = false;               ///< it is the view of a whole rank after the end of a launch: see Order::gather
+  /// Additional knowledge: of the packets that were taken, or of the thread's waits in this phase.
+  std::span<const MessageClock> besides = {};
 };
 
 } // namespace mscclc::passes::proof

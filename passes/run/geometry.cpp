@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t maxUnitsPerChunk = 1u << 16;
 constexpr std::uint64_t maxUnrolledOps = 50'000'000;
 constexpr std::uint64_t longest = std::uint64_t{1} << 60; ///< grains of a chunk
-constexpr std::uint64_t mostGrains = std::uint64_t{1}
-                                     << 32; ///< of a unit, so that times a number of chunks they fit 64 bits
+constexpr std::uint64_t mostGrains =
+    std::uint64_t{1} << 32; ///< grains of a unit, so that the product with a number of chunks fits 64 bits
 } // namespace
 
 std::uint64_t reusedScratchChunkBytes(const ir::Program &program, const ir::Rank &rank) {
@@ -91,8 +91,8 @@ void LoopRates::scan(const ProgramIndex &index) {
   }
 }
 
-/// Grains of a scratch chunk, where the largest message makes iterations share them. A fault where slices of a pipeline
-/// do not divide them.
+/// Finds the grains of a scratch chunk, if iterations share them in the largest message. It is a fault if slices of a
+/// pipeline do not divide them.
 void LoopRates::countSlots(const ir::Program &program) {
   if (!program.reuseResources)
     return;
@@ -121,7 +121,7 @@ std::vector<std::uint64_t> LoopRates::lengths(const ir::Program &program, std::u
     for (const Share &share : rate.shares) {
       const bool own = &share == rate.shares.data();
       steps.push_back(step(rate, share));
-      // Where operands take fewer iterations than their pipeline, those with and those without them count alike.
+      // If operands need fewer iterations than their pipeline, iterations with and without them count equally.
       const std::uint64_t most = own && rate.shares.size() > 1 ? 2 * iterations : iterations;
       const auto add = [&](std::uint64_t times) {
         all.push_back(std::min(times, longest / steps.back()) * steps.back());
@@ -137,7 +137,7 @@ std::vector<std::uint64_t> LoopRates::lengths(const ir::Program &program, std::u
     all.erase(std::unique(all.begin(), all.end()), all.end());
   };
   sort();
-  // Behind each length what comes next: one more iteration of the one may come with none more of the other.
+  // Each length is followed by the next one: one more iteration of one pipeline may come without one more of the other.
   for (std::size_t i = 0, end = all.size(); i + 1 < end; ++i) {
     std::uint64_t next = all[i + 1];
     for (const std::uint64_t step : steps)
@@ -150,7 +150,8 @@ std::vector<std::uint64_t> LoopRates::lengths(const ir::Program &program, std::u
     return bytesOf(length) / program.bufferAlignment < most;
   });
   all.erase(upTo + 1, all.end());
-  // The last one may be longer than any chunk: what the longest does comes with the first multiple from there on.
+  // The last length may be longer than any chunk. The longest chunk behaves like the first multiple that is at least as
+  // long.
   const auto reaches = [&](std::uint64_t length) { return bytesOf(length) / program.bufferAlignment >= most; };
   for (const std::uint64_t step : steps) {
     std::uint64_t above = all.back() / step, below = 0;
@@ -208,7 +209,8 @@ Geometry::Geometry(const ProgramIndex &index, const LoopRates &rates, std::uint6
   unitsPerChunk_ = static_cast<std::uint32_t>(units);
 }
 
-/// Sets the most iterations of a pipeline. False, and a fault, where all of them together are too many to unroll.
+/// Finds the most iterations of a pipeline. Returns false and sets a fault if all of them together are too many to
+/// unroll.
 bool Geometry::countIterations(const ir::Program &program, const LoopRates &rates) {
   std::uint64_t most = 0, total = 0;
   ir::OpRef longest;
@@ -251,7 +253,7 @@ UnitSpan Geometry::span(const ir::Chunk &chunk, const ir::Op &op, const LoopSlic
   const std::uint64_t whole = std::uint64_t{chunk.size} * unitsPerChunk_;
   std::uint64_t first = std::uint64_t{chunk.index} * unitsPerChunk_, count = whole;
   if (op.groupSize > 1) {
-    const auto cut = [&](std::uint64_t g) { // as the executor does (execution_plan.cc, calcOffset)
+    const auto cut = [&](std::uint64_t g) { // as in the executor (execution_plan.cc, calcOffset)
       return g * (whole / op.groupSize) + std::min(g, whole % op.groupSize);
     };
     first += cut(op.groupIndex);
@@ -273,7 +275,7 @@ std::uint64_t Geometry::unitsTouched(const ProgramIndex &index) const {
         const ir::Chunk &chunk = block.operands(op)[i];
         std::uint64_t owners = 0;
         ir::forEachPiece(index.program, index.rankOf(b), op, i, chunk, [&](const ir::MemoryPiece &) { ++owners; });
-        total += span(chunk, op, nullptr, false).count * owners; // iterations of a pipeline share it among them
+        total += span(chunk, op, nullptr, false).count * owners; // the iterations of a pipeline divide it
       }
   }
   return total;

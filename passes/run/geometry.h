@@ -1,7 +1,9 @@
-// Where operands lie, exactly: chunks cut into units so fine that slices of groups and of pipelines are whole units.
+// The exact places of operands. Chunks are divided into units. These are so small that slices of groups and of
+// pipelines are whole units. Example: if a group of 2 blocks and a group of 3 blocks use chunks, a chunk has 6 units,
+// so slices are 3 and 2 units long.
 //
-// A program with pipelines is proven for several lengths of chunk, unless one decides (see sizes.h). LoopRates says for
-// which: see verify.h, Pipelines.
+// A program with pipelines is proven for several lengths of a chunk, unless one length is sufficient (see sizes.h).
+// LoopRates finds these lengths: see verify.h, Pipelines.
 #pragma once
 
 #include "ir/program_index.h"
@@ -13,10 +15,10 @@ namespace mscclc::passes::proof {
 using ir::none;
 using ir::ProgramIndex;
 
-/// What executor.cc sets aside for scratch when resources are reused.
+/// The bytes that executor.cc reserves for scratch when resources are reused.
 inline constexpr std::uint64_t reusedScratchBytes = std::uint64_t{64} << 20;
 
-/// An iteration of a pipeline: units that each operand has advanced, and units that it covers.
+/// An iteration of a pipeline: the offset of each operand in this iteration, and its length, in units.
 struct LoopSlice {
   std::uint64_t offset = 0;
   std::uint64_t length = 0;
@@ -28,50 +30,53 @@ struct UnitSpan {
   std::uint32_t count = 0;
 };
 
-/// Why a program's operands cannot be laid out exactly.
+/// The reason why a program's operands cannot be laid out exactly.
 struct GeometryFault {
   enum Kind { TooFine, TooManyIterations, TooManySlots, UnevenWrap } kind;
   ir::OpRef place;
   std::uint64_t number = 0;
 };
 
-/// Bytes of a message of which each chunk has one unit of the program's alignment.
+/// Returns the bytes of a message in which each chunk has one unit of the program's alignment.
 std::uint64_t bytesOfUnit(const ir::Program &program);
 
-/// The least and the largest size that the program's messages may have, in units a chunk.
+/// Returns the least and the largest size of the program's messages, in units a chunk.
 std::pair<std::uint64_t, std::uint64_t> unitsAllowed(const ir::Program &program);
 
-/// How pipelines cut chunks, and which lengths of chunk have to be proven for them. Lengths are in grains, of which
-/// each operand of a pipeline moves a whole number an iteration.
+/// The division of chunks by pipelines, and the lengths of a chunk that have to be proven. Lengths are in grains. In
+/// each iteration, every operand of a pipeline moves a whole number of grains.
 class LoopRates {
 public:
   explicit LoopRates(const ProgramIndex &index);
 
   bool empty() const { return rates_.empty(); }
-  /// True if some message of the program is so long that iterations share slots of reused scratch.
+  /// True if the program allows messages that are so long that iterations share slots of reused scratch.
   bool wraps() const { return slots_ != 0; }
-  /// Why lengths cannot be told.
+  /// Returns the reason why lengths cannot be determined.
   const std::optional<GeometryFault> &fault() const { return fault_; }
-  /// The lengths at which each pipeline, and each operand in one, has run 1, 2, ... `iterations` times; where scratch
-  /// wraps, so many times after it has. What they show of the message sizes that the program takes is left of them.
-  /// Ascending; not empty where there are pipelines. `backward`: some pipeline is ahead of one that it waits for.
+  /// Returns the lengths at which each pipeline, and each operand in one, has run 1, 2, ... `iterations` times. If
+  /// scratch wraps, also those at which it has run so many times after wrapping. Lengths that represent no message size
+  /// of the program are left out. The result is ascending, and not empty if there are pipelines. `backward`: some
+  /// pipeline is ahead of one that it waits for.
   std::vector<std::uint64_t> lengths(const ir::Program &program, std::uint64_t iterations, bool backward) const;
 
-  /// The longest message, in bytes, in which the pipeline of `header` runs no more than `iterations` times.
+  /// Returns the length, in bytes, of the longest message in which the pipeline of `header` runs at most `iterations`
+  /// times.
   std::uint64_t longestMessage(const ir::Program &program, const ir::Op &header, std::uint64_t iterations) const;
 
 private:
   friend class Geometry;
-  /// All that iterates alike: in each iteration it moves `unit` bytes of each of `size` chunks in `parts` slices.
+  /// Operands with the same progress: in each iteration they move `unit` bytes of each of `size` chunks, in `parts`
+  /// slices.
   struct Share {
     std::uint64_t parts = 1, size = 1;
     friend auto operator<=>(const Share &, const Share &) = default;
   };
   struct Rate {
-    std::uint64_t unit;        ///< bytes an iteration
-    std::uint32_t numChunks;   ///< chunks the loop runs over
-    std::vector<Share> shares; ///< the pipeline's own first, then those of operands that differ from it
-    bool scratch = false;      ///< an operand lies in scratch
+    std::uint64_t unit;        ///< bytes of an iteration
+    std::uint32_t numChunks;   ///< chunks over which the loop runs
+    std::vector<Share> shares; ///< the share of the pipeline first, then those of operands that differ from it
+    bool scratch = false;      ///< an operand is in scratch
     ir::OpRef place;
   };
   void scan(const ProgramIndex &index);
@@ -80,7 +85,7 @@ private:
   std::uint64_t bytesOf(std::uint64_t grains) const {
     return grains / scale_ * unitGcd_ + grains % scale_ * unitGcd_ / scale_;
   }
-  /// Length of chunk of which one iteration moves all.
+  /// Returns the length of a chunk that one iteration moves completely.
   std::uint64_t step(const Rate &rate, const Share &share) const {
     return grainsOf(rate.unit) / share.size * share.parts;
   }
@@ -88,35 +93,37 @@ private:
   std::vector<Rate> rates_;
   std::uint64_t groupLcm_ = 1;
   std::uint64_t unitGcd_ = 1, scale_ = 1; ///< a grain has unitGcd_ / scale_ bytes
-  std::uint64_t slots_ = 0;               ///< grains of a scratch chunk, where iterations share them; else 0
+  std::uint64_t slots_ = 0;               ///< grains of a scratch chunk, if iterations share them; else 0
   std::optional<GeometryFault> fault_;
 };
 
+/// The places of operands for one length of a chunk.
 class Geometry {
 public:
-  /// The size in which each pipeline runs once, whatever it moves. Groups cut chunks evenly.
+  /// Makes the size in which each pipeline runs once, whatever it moves. Groups divide chunks evenly.
   explicit Geometry(const LoopRates &rates);
-  /// A chunk has `length` grains.
+  /// Makes the size with `length` grains in a chunk.
   Geometry(const ProgramIndex &index, const LoopRates &rates, std::uint64_t length);
-  /// The size of `units` units of the program's alignment a chunk: see slicing.h. Pipelines run once.
+  /// Makes the size with `units` units of the program's alignment in a chunk: see slicing.h. Pipelines run once.
   static Geometry ofUnits(const LoopRates &rates, std::uint32_t units);
 
   const std::optional<GeometryFault> &fault() const { return fault_; }
   std::uint32_t unitsPerChunk() const { return unitsPerChunk_; }
-  /// Iterations of a pipeline in the size that is proven.
+  /// Returns the iterations of a pipeline in this size.
   std::uint32_t iterations(const ir::Op &header) const {
     return static_cast<std::uint32_t>(iterations(header.imm, header.count));
   }
   LoopSlice slice(const ir::Op &header, std::uint32_t iteration) const;
   /// True if a chunk is so long that iterations share slots of reused scratch.
   bool wraps() const { return wrapUnits_ != 0; }
-  /// Most iterations of any pipeline; 0 without pipelines.
+  /// Returns the most iterations of any pipeline; 0 without pipelines.
   std::uint32_t mostIterations() const { return mostIterations_; }
 
-  /// Units of `chunk` that `op` touches, in iteration `loop` if it is in a pipeline. `scratch`: the buffer is scratch.
+  /// Returns the units of `chunk` that `op` accesses; in a pipeline, those of iteration `loop`. `scratch`: the buffer
+  /// is scratch.
   UnitSpan span(const ir::Chunk &chunk, const ir::Op &op, const LoopSlice *loop, bool scratch) const;
 
-  /// Units that the operations of one launch read and write, those of each operand counted.
+  /// Returns the number of units that the operations of one launch read and write. Those of each operand count.
   std::uint64_t unitsTouched(const ProgramIndex &index) const;
 
 private:
@@ -125,14 +132,14 @@ private:
   std::uint64_t iterations(std::uint64_t unit, std::uint32_t numChunks) const;
 
   std::uint64_t unitGcd_ = 1, scale_ = 1; ///< as in LoopRates
-  std::uint64_t length_ = 0;              ///< grains of a chunk; 0: no longer than any slice
+  std::uint64_t length_ = 0;              ///< grains of a chunk; 0: a chunk is not longer than any slice
   std::uint64_t wrapUnits_ = 0;           ///< units of a scratch chunk that are reused; 0: none
   std::uint32_t unitsPerChunk_ = 1;
   std::uint32_t mostIterations_ = 0;
   std::optional<GeometryFault> fault_;
 };
 
-/// Bytes of a scratch chunk where resources are reused (calMaxScratchChunkSize of execution_plan.cc).
+/// Returns the bytes of a scratch chunk if resources are reused (calMaxScratchChunkSize of execution_plan.cc).
 std::uint64_t reusedScratchChunkBytes(const ir::Program &program, const ir::Rank &rank);
 
 } // namespace mscclc::passes::proof

@@ -44,7 +44,7 @@ void Memory::layOut(const Geometry &geometry) {
   for (std::uint32_t r = 0; r < index.numRanks(); ++r) {
     const ir::Rank &rank = program.ranks[r];
     Bases &b = bases_[r];
-    // In place, the buffer that holds the other takes the cells of both.
+    // In place, the larger buffer has the cells of both.
     std::uint64_t sizes[2] = {rank.inputChunks, rank.outputChunks};
     for (const auto kind : {ir::BufferKind::Input, ir::BufferKind::Output}) {
       const auto place = ir::canonicalPlace(program, r, kind, 0);
@@ -102,7 +102,7 @@ CellPlace Memory::locate(CellId id) const {
   } else if (b.scratchUnits != 0 && id >= b.plain[2]) {
     set(ir::BufferKind::Scratch, id - b.plain[2]);
   } else {
-    // Where buffers share memory a place is named after the output: that is what goes wrong.
+    // If buffers share memory, the place gets the output's name, because that is the buffer with the wrong result.
     for (const auto kind : {ir::BufferKind::Output, ir::BufferKind::Input}) {
       const CellId first = b.plain[static_cast<std::size_t>(kind)];
       if (id >= first && id - first < std::uint64_t{rank.chunksOf(kind)} * unitsPerChunk_) {

@@ -1,4 +1,5 @@
-// The memory of all ranks as cells, one a unit of a chunk: who wrote it last, who read it since, what it holds.
+// The memory of all ranks as cells, one for each unit of a chunk. A cell has its last write, the reads since then, and
+// its value.
 #pragma once
 
 #include "passes/run/epoch.h"
@@ -11,8 +12,8 @@ using CellId = std::uint32_t;
 
 struct Cell {
   Epoch write;
-  Epoch read;                     ///< the first reader since the write; more in `moreReads`
-  std::uint32_t moreReads = none; ///< into Memory's list
+  Epoch read;                     ///< the first reader since the write; others follow in `moreReads`
+  std::uint32_t moreReads = none; ///< index into Memory's list
   ValueId value = 0;              ///< 0: never written
 };
 
@@ -31,17 +32,18 @@ struct CellPlace {
   bool packet = false;
 };
 
+/// The cells of all ranks.
 class Memory {
 public:
   Memory(const ProgramIndex &index, const Geometry &geometry);
-  /// Lays it out for another size, with nothing in it.
+  /// Lays out the memory for another size, and empties it.
   void layOut(const Geometry &geometry);
 
-  /// More take more than a few gigabytes.
+  /// More cells would take more than a few gigabytes.
   static constexpr std::uint64_t mostCells = std::uint64_t{1} << 26;
   /// False if there are more cells than that.
   bool fits() const { return fits_; }
-  /// False if there are more however coarse they are: so many chunks that nothing should be kept for each.
+  /// False if there would be too many cells even with one unit for each chunk.
   static bool chunksFit(const ir::Program &program);
   std::uint64_t numCells() const { return cells_.size(); }
 
@@ -54,8 +56,8 @@ public:
   Cell &operator[](CellId id) { return cells_[id]; }
   const Cell &operator[](CellId id) const { return cells_[id]; }
   CellPlace locate(CellId id) const;
-  /// Calls visit(cell, unit of its input or none) for what a rank's user owns, each cell once: where input and output
-  /// share memory it is the input, as it is what the launch starts from.
+  /// Calls visit(cell, unit of its input or none) once for each cell that a rank's user owns. A cell that input and
+  /// output share counts as input, because the launch starts from that.
   template <typename Visit> void forUserCells(std::uint32_t rank, Visit &&visit) const {
     const ir::Rank &r = index_.program.ranks[rank];
     const CellId input = base(rank, ir::BufferKind::Input, false), output = base(rank, ir::BufferKind::Output, false);
@@ -63,19 +65,19 @@ public:
     for (std::uint32_t u = 0; u < inputs; ++u)
       visit(input + u, u);
     for (std::uint32_t u = 0; u < outputs; ++u)
-      if (output + u - input >= inputs) // unsigned: also what lies before it
+      if (output + u - input >= inputs) // unsigned arithmetic, so that it also covers earlier cells
         visit(output + u, none);
   }
-  std::string describe(CellId id) const; ///< "output[3] of rank 1"
+  std::string describe(CellId id) const; ///< Returns "output[3] of rank 1".
 
   bool usesPackets() const { return firstSlot_ != cells_.size(); }
-  /// Cells of packets come after all others.
+  /// Returns the first cell of packets. They come after all others.
   CellId firstSlot() const { return firstSlot_; }
-  /// True if the packet that lies there was read, and so has arrived. Of a packet that was written twice, who read the
-  /// first does not know of the second.
+  /// True if the packet in this cell was read, and so has arrived. If a packet was written twice, a reader of the first
+  /// one does not know of the second one.
   bool packetArrived(CellId id) const { return cells_[id].read.exists() && !slotAgain_[id - firstSlot_]; }
-  /// `record` wrote the packet that lies there over itself in the first launch, the only one whose packets are kept.
-  /// It is the last write; reads stay.
+  /// Notes that `record` wrote the packet in this cell again, with the same content, in the first launch. Only packets
+  /// of that launch are recorded. It becomes the last write; reads stay.
   void setWriteAgain(CellId id, const Epoch &record) {
     cells_[id].write = record;
     slotAgain_[id - firstSlot_] = true;
@@ -89,9 +91,9 @@ public:
     for (std::uint32_t i = cell.moreReads; i != none; i = reads_[i].next)
       visit(reads_[i].record);
   }
-  /// `keeps`: beside earlier reads of the same block, for which a later one speaks otherwise.
+  /// Adds a read. `keeps`: does not replace earlier reads of the same block, which a later read otherwise does.
   void addRead(Cell &cell, const Epoch &record, bool keeps = false);
-  /// Makes `record` the last write; forgets reads.
+  /// Makes `record` the last write, and forgets the reads.
   void setWrite(Cell &cell, const Epoch &record);
 
 private:
@@ -108,8 +110,8 @@ private:
   std::uint32_t unitsPerChunk_ = 1;
   bool fits_ = true;
   std::vector<Bases> bases_;
-  std::vector<CellId> rankEnd_;     // [rank], plain cells
-  std::vector<CellId> slotRankEnd_; // [rank], packet cells
+  std::vector<CellId> rankEnd_;     // [rank], end of its plain cells
+  std::vector<CellId> slotRankEnd_; // [rank], end of its packet cells
   CellId firstSlot_ = 0;
   std::vector<Cell> cells_;
   std::vector<bool> slotAgain_;

@@ -25,7 +25,7 @@ void Order::readAfter(const Epoch &write, const View &view) {
     from = {static_cast<std::uint32_t>(chainLengths_.size()), 0};
     chainLengths_.push_back(1);
   }
-  if (from.place + 1 == chainLengths_[from.chain]) // its last, so far
+  if (from.place + 1 == chainLengths_[from.chain]) // the last one of its chain so far
     to = {from.chain, chainLengths_[from.chain]++};
 }
 
@@ -43,7 +43,7 @@ void Order::receive(std::uint32_t block, const MessageClock &clock, bool relaxed
   if (clock.agent == none)
     return;
   MessageClock received = clock;
-  received.weak |= relaxed; // full and relaxed ends of one channel: what is seen is what both ends give
+  received.weak |= relaxed; // if one end of a channel is relaxed, the message counts as relaxed
   logs_.add(block, received);
   if (watcher_)
     watcher_->received(block, received);
@@ -85,7 +85,7 @@ void Order::meetRank(std::uint32_t rank) {
   if (news && blocks.size() != 1) {
     lastMeetings_[rank] = index_.numBlocks() + logs_.numNodes();
     meet(blocks);
-  } else { // all know the same already, but for their own phases
+  } else { // all have the same knowledge, except for their own phases
     edges_ += blocks.size() != 1 ? blocks.size() : 0;
     if (watcher_)
       watcher_->met(blocks);
@@ -170,7 +170,7 @@ bool Order::knownDirectly(std::uint32_t block, std::uint32_t phase, const View &
     return true;
   if (view.user && gathered_[static_cast<int>(relation)][block] > phase)
     return true;
-  // Whoever has heard of a rank in this launch knows of all that the rank did in the launches before.
+  // A message of this launch from a rank includes everything that the rank did in earlier launches.
   const bool older = phase < blocks_[block].launchPhase;
   const std::uint32_t first = older ? index_.block(rank, 0) : block;
   const std::uint32_t count = older ? index_.block(rank + 1, 0) - first : 1, least = older ? 0 : phase;
@@ -183,13 +183,13 @@ bool Order::knownDirectly(std::uint32_t block, std::uint32_t phase, const View &
       return true;
   BlockState &state = blocks_[view.block];
   const Logs::Entry *log = logs_.of(view.block).data();
-  // Blocks tend to use things in the order in which they were told of them.
+  // Blocks tend to use data in the order in which they were notified of it.
   for (std::uint32_t i = state.cursor; i < std::min(state.cursor + 2, view.length); ++i)
     if (i >= state.launchLength && tells(log[i])) {
       state.cursor = i;
       return true;
     }
-  // Where the log is gone through again and again, a search, which remembers, is the better way.
+  // If the log is scanned again and again, a search is better, because it remembers its results.
   constexpr std::uint64_t mostLooks = 64;
   if (state.looked <= mostLooks * (view.length + mostLooks))
     for (std::uint32_t i = view.length; i-- > state.launchLength;)

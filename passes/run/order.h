@@ -1,13 +1,16 @@
-// Happens-before and visibility: what each block knows of every other, and whether an access is ordered before another.
+// Happens-before and visibility: whether an access is ordered before another one.
 //
-// Events are phases of blocks. What a wait brings counts from the block's next phase on.
+// Events are phases of blocks. A block *knows* of a phase if it has received a message that was sent, directly or by
+// way of others, after that phase. The contents of a wait count from the block's next phase on.
 //
-// Nothing is computed ahead: a block keeps a log of the message clocks that it received (logs.h). Almost every question
-// is answered by the entry that the asking block has from the very block it asks about. Only where knowledge came
-// through third parties are logs followed (order_search.h), each edge once for a block that asks.
+// Nothing is computed in advance. A block keeps a log of the message clocks that it received (logs.h). Nearly every
+// question is answered by an entry that came directly from the block in question. Only if knowledge came by way of
+// other blocks, logs are followed (order_search.h), each edge once for a block that asks. Example: A signals B, and B
+// signals C. "Does C know of A's phase?" finds no entry of A in the log of C, so the search follows the entry of B into
+// the log of B.
 //
-// Data that goes from hand to hand, as around a ring, needs no following: a phase that reads what an earlier one wrote,
-// in order, is after it on a chain, and of two phases on one chain the first is ordered before the second.
+// Data that is passed on from block to block, as around a ring, needs no search. If a phase reads what an earlier phase
+// wrote, both are on a *chain*. Of two phases on one chain, the first is ordered before the second.
 #pragma once
 
 #include "passes/run/order_search.h"
@@ -17,36 +20,39 @@
 
 namespace mscclc::passes::proof {
 
-/// Is told of every event that orders others, and of every answer: so that a test can compare each with plain
-/// reachability. Blocks, phases and launches as Order counts them.
+/// Receives every event that orders others, and every answer. So a test can compare each answer with plain
+/// reachability. Blocks, phases and launches have the numbers of Order.
 class OrderWatcher {
 public:
   virtual ~OrderWatcher() = default;
   /// A new order of `numBlocks` blocks begins.
   virtual void started(const ProgramIndex &index) = 0;
-  /// `clock` was sent in the present phase of its agent; `besides`: what its sender knew more than its block.
+  /// `clock` was sent in the current phase of its agent. `besides`: the sender's additional knowledge beyond that of
+  /// its block.
   virtual void sent(const MessageClock &clock, std::span<const MessageClock> besides) = 0;
-  /// `block` knows what `clock` tells from its next phase on.
+  /// From its next phase on, `block` knows the contents of `clock`.
   virtual void received(std::uint32_t block, const MessageClock &clock) = 0;
   virtual void endedPhase(std::uint32_t block) = 0;
-  /// Each of `blocks` knows from its next phase on what any of them knows; their phases end after this.
+  /// From its next phase on, each of `blocks` knows everything that any of them knows. Their phases end after this
+  /// call.
   virtual void met(std::span<const std::uint32_t> blocks) = 0;
   virtual void beganLaunch() = 0;
-  /// `phase` of `block` was said to be ordered before `view`, or not to be.
+  /// Order answered whether `phase` of `block` is ordered before `view`.
   virtual void answered(std::uint32_t block, std::uint32_t phase, const View &view, Relation relation, bool before) = 0;
 };
 
+/// Records the messages of a run, and answers questions about its order at any time during the run.
 class Order {
 public:
   /// `watcher`: may be null.
   Order(const ProgramIndex &index, OrderWatcher *watcher);
 
   View view(std::uint32_t block) const { return {block, blocks_[block].phase, blocks_[block].length}; }
-  /// The same from the block's next phase, with what it has waited for in this one.
+  /// Returns the view at the block's next phase, including what it has waited for in this phase.
   View nextView(std::uint32_t block) const {
     return {block, blocks_[block].phase + 1, logs_.length(block), none, none, true};
   }
-  /// True if access `epoch` is ordered before the point. `write`: whether it wrote.
+  /// True if access `epoch` is ordered before the view. `write`: whether it is a write.
   bool before(const Epoch &epoch, bool write, const View &view, Relation relation) {
     if (epoch.isPut()) [[unlikely]]
       return putBefore(epoch, write, view, relation);
@@ -61,22 +67,23 @@ public:
       watcher_->answered(block, phase, view, relation, answer);
     return answer;
   }
-  /// The same, but false where it takes more than a look.
+  /// Does the same, but returns false if the answer needs a search.
   bool knownAtOnce(std::uint32_t block, std::uint32_t phase, const View &view, Relation relation) {
     return knownDirectly(block, phase, view, relation);
   }
-  /// True if all blocks of `rank` know since the present launch began that access `epoch` is over, or see it. False
-  /// where that takes a closer look. `write`: whether it wrote.
+  /// True if all blocks of `rank` have known since the beginning of the current launch that access `epoch` is over, or
+  /// see its write. Returns false if that cannot be decided quickly. `write`: whether it is a write.
   bool knownAtBegin(const Epoch &epoch, bool write, std::uint32_t rank, Relation relation) {
     return epoch.isPut() ? putKnownAtBegin(epoch, write, rank, relation)
                          : phaseKnownAtBegin(epoch.agent, epoch.phase, rank, relation);
   }
 
-  /// The block of `view` reads in its phase what `write` wrote, visible to it.
+  /// Notes that the block of `view` reads, in its phase, the data of `write`, which is visible to it.
   void readAfter(const Epoch &write, const View &view);
 
-  /// A message clock of `block`; `relaxed`: it makes nothing of this launch visible. `besides`: what the sending thread
-  /// or operation knows more than its block. `node`: tells all of `besides` already; `none`: a node is made here.
+  /// Returns a message clock of `block`. `relaxed`: it makes nothing of this launch visible. `besides`: the additional
+  /// knowledge of the sending thread or operation beyond that of its block. `node`: a node that already contains
+  /// `besides`; `none`: makes a node.
   MessageClock send(std::uint32_t block, bool relaxed, std::span<const MessageClock> besides = {},
                     std::uint32_t node = none) {
     blocks_[block].toldPhase = blocks_[block].phase;
@@ -87,38 +94,39 @@ public:
       watcher_->sent(clock, besides);
     return clock;
   }
-  /// A node that tells all of `clocks`, and what node `earlier` tells, if there is one.
+  /// Makes a node that contains all of `clocks`, and node `earlier` if it is given.
   std::uint32_t nodeOf(std::span<const MessageClock> clocks, std::uint32_t earlier = none);
-  /// `block` has waited for `clock`; effective from its next phase.
+  /// Notes that `block` has waited for `clock`. It takes effect in the block's next phase.
   void receive(std::uint32_t block, const MessageClock &clock, bool relaxed);
 
   void endPhase(std::uint32_t block);
-  /// Ends the phase of all of `blocks`; each then knows what any of them knew.
+  /// Ends the phase of all of `blocks`. Afterwards each has the knowledge of all.
   void barrier(std::span<const std::uint32_t> blocks);
-  /// All blocks of a rank meet, as launches of one rank do.
+  /// All blocks of a rank meet, as they do between launches.
   void meetRank(std::uint32_t rank);
-  /// From here on all ranks are in their next launch.
+  /// Begins the next launch of all ranks.
   void beginLaunch();
-  /// Prepares for the questions of `rank`'s user after a launch; the view holds until the next call.
+  /// Prepares for the questions of `rank`'s user after a launch. The view is valid until the next call.
   View gather(std::uint32_t rank);
-  /// True if every rank has heard from every other in the present launch, all blocks of which have ended: so what was
-  /// done in the launches before it is known to all. Not where there are port puts, which may end later.
+  /// True if every rank has received a message from every other rank in the current launch, and all its blocks have
+  /// ended. Then everybody knows of everything in earlier launches. False if there are port puts, which may end later.
   bool allToldAll() const;
-  /// Launch (from 0) in which `block` was in `phase`.
+  /// Returns the launch, from 0 on, in which `block` was in `phase`.
   std::uint32_t launchOf(std::uint32_t block, std::uint32_t phase) const {
     return std::max(logs_.launchesBegun(block, phase), 1u) - 1;
   }
 
   // order_puts.cpp
-  /// Port puts: issue by a thread, what is covered by a signal or flush from there, and what follows from that.
+  /// Port puts: a thread issues them, and later signals and flushes of the channel cover them.
   std::uint32_t addPut(std::uint32_t channel, const View &issuer, std::uint32_t op);
-  /// Puts of `channel` that a signal or flush from `from` comes after: those of its own thread, and those that are
-  /// known to be issued. First of a list of covers that goes on with `more`, or `none`.
+  /// Returns the puts of `channel` that a signal or flush at `from` comes after: those of its own thread, and those
+  /// that it knows to have been issued. The result is the first cover of a list that continues with `more`, or `none`.
   std::uint32_t putsCovered(std::uint32_t channel, const View &from, std::uint32_t more = none);
   void completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread);
-  /// The same by hand of another thread, which had waited and told so in one phase.
+  /// Does the same for a thread that passes on the covers of another thread, which waited for them and signalled in the
+  /// same phase.
   void relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread);
-  /// Both lists of covers as one, which names no lane twice if `more` does not.
+  /// Unites both lists of covers. The result names each lane only once, if `more` does.
   std::uint32_t joinCovers(std::uint32_t covers, std::uint32_t more);
   void flushed(std::uint32_t covers, std::uint32_t block);
   std::uint32_t blockOf(const Epoch &epoch) const {
@@ -132,36 +140,37 @@ public:
 private:
   struct BlockState {
     std::uint32_t phase = 0;
-    std::uint32_t length = 0;      ///< of its log, in effect
-    std::uint32_t launchPhase = 0; ///< in which the present launch began
+    std::uint32_t length = 0;      ///< entries of its log that are in effect
+    std::uint32_t launchPhase = 0; ///< the phase in which the current launch began
     std::uint32_t launchLength = 0;
-    std::uint32_t meetPhase = 0;  ///< phases before this one are known to the whole rank
-    std::uint32_t meetLength = 0; ///< as are these entries of its log
-    std::uint32_t toldPhase = 0;  ///< others can know of phases before this one, in the present launch
-    std::uint32_t cursor = 0;     ///< entry that answered last
-    std::uint64_t looked = 0;     ///< entries of its log that questions looked at
+    std::uint32_t meetPhase = 0;  ///< the whole rank knows of the phases before this one
+    std::uint32_t meetLength = 0; ///< and of these entries of its log
+    std::uint32_t toldPhase = 0;  ///< in the current launch, others can only know of phases before this one
+    std::uint32_t cursor = 0;     ///< the entry that answered last
+    std::uint64_t looked = 0;     ///< number of entries of its log that questions have read
   };
   struct Put {
-    std::uint32_t channel, lane, number; ///< n-th put of its lane
+    std::uint32_t channel, lane, number; ///< it is put `number` of its lane
     std::uint32_t block, thread, phase, op;
   };
   struct Done {
     std::uint32_t upTo, block, phase;
-    std::uint32_t thread = none; ///< that saw it, and goes on with it in the same phase
+    std::uint32_t thread = none; ///< the thread that saw it, and continues with it in the same phase
   };
-  /// The puts of one thread on one channel: their order is certain, that of others' on the channel is not.
+  /// The puts of one thread on one channel. The order between them is certain. The order with puts of other threads is
+  /// not.
   struct Lane {
     std::uint32_t block, thread, next; ///< next: another lane of the channel
-    std::vector<std::uint32_t> puts;   ///< into puts_
+    std::vector<std::uint32_t> puts;   ///< indices into puts_
     std::vector<Done> completed, flushed;
     std::vector<Done> relayed;    ///< in no order
-    std::vector<Done> ownFlushed; ///< by the lane's block, which another block's flush may be unknown to
+    std::vector<Done> ownFlushed; ///< flushes by the lane's own block, which other blocks may not know of
   };
   /// The first `upTo` puts of a lane.
   struct Cover {
     std::uint32_t lane, upTo, next;
   };
-  /// Place of a phase on a chain.
+  /// The place of a phase on a chain.
   struct Link {
     std::uint32_t chain = none, place = 0;
   };
@@ -170,7 +179,7 @@ private:
     return phase < from.size() && view.phase < to.size() && from[phase].chain != none &&
            from[phase].chain == to[view.phase].chain && from[phase].place < to[view.phase].place;
   }
-  /// False if another rank cannot know of a phase, since its block has told nobody since.
+  /// False if no other rank can know of a phase, because its block has sent nothing since.
   bool toldAnybody(std::uint32_t block, std::uint32_t phase, const View &view) const {
     const BlockState &b = blocks_[block];
     return phase < b.launchPhase || phase < b.toldPhase || index_.rankOf(block) == index_.rankOf(view.block);
@@ -189,17 +198,17 @@ private:
   OrderSearch search_;
   std::vector<BlockState> blocks_;
   std::vector<std::uint32_t> lastMeetings_; // [rank]: nodes
-  /// [launch][rank]: ranks that it heard from in it, in order.
+  /// [launch][rank]: the ranks from which it received a message in that launch, sorted.
   std::vector<std::vector<std::vector<std::uint32_t>>> heardFrom_;
-  std::vector<std::uint32_t> gathered_[2];  // [Relation][block]: phases that the gathered rank was told of
+  std::vector<std::uint32_t> gathered_[2];  // [Relation][block]: phases of which the gathered rank knows
   std::vector<std::uint32_t> gatheredFrom_; // blocks with an entry in gathered_
   std::vector<std::vector<Link>> links_;    // [block][phase]
   std::vector<std::uint32_t> chainLengths_; // [chain]
   std::vector<Put> puts_;
-  std::vector<std::uint32_t> firstLane_; // [channel], empty without puts
+  std::vector<std::uint32_t> firstLane_; // [channel]; empty if there are no puts
   std::vector<Lane> lanes_;
   std::vector<Cover> covers_;
-  std::vector<std::uint32_t> news_; ///< [lane], of joinCovers: puts that the one list covers and the other does not
+  std::vector<std::uint32_t> news_; ///< [lane], used by joinCovers: puts that only the new list covers
   std::uint64_t edges_ = 0;
 };
 

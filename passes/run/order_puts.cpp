@@ -1,8 +1,12 @@
-// Port puts: asynchronous, done in the order of their queue, and known to be done only where somebody says so. A signal
-// through the channel tells its waiter that all puts before it are complete; a flush tells its own block that their
-// sources may be reused. Which puts lie before a signal or flush is certain only for those of the same thread, and for
-// those that the thread knows to be issued: so each thread's puts are a lane of their own, in which order is certain,
-// and what covers the n-th put of a lane covers all before it.
+// Port puts. A put is asynchronous, and puts are done in the order of their queue. A put is known to be done only after
+// a message says so. A signal through the channel says to its waiter that all earlier puts are complete. A flush says
+// to its own block that the sources of earlier puts may be reused.
+//
+// The puts before a signal or flush are certain only for the same thread, and for puts that the thread knows to have
+// been issued. So the puts of each thread on a channel form a *lane*, in which the order is certain. Whatever covers
+// put n of a lane covers all earlier puts of the lane. Example: thread 0 does puts p1, p2, and thread 1 does put p3,
+// all on one channel. Then thread 1 signals. The signal covers p3. It covers p1 and p2 only if thread 1 knows that they
+// have been issued, for example because the block has met in between.
 #include "passes/run/order.h"
 
 #include <algorithm>
@@ -52,8 +56,7 @@ std::uint32_t Order::putsCovered(std::uint32_t channel, const View &from, std::u
 }
 
 void Order::addDone(std::vector<Done> &events, const Done &event) {
-  if (event.upTo >
-      (events.empty() ? 0 : events.back().upTo)) // the first event that covers a put is the one that counts
+  if (event.upTo > (events.empty() ? 0 : events.back().upTo)) // only the first event that covers a put matters
     events.push_back(event);
 }
 
@@ -62,11 +65,12 @@ void Order::completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t 
     addDone(lanes_[covers_[covers].lane].completed, {covers_[covers].upTo, waiter, blocks_[waiter].phase, thread});
 }
 
-/// Lemma. Of two events of one block the later one tells nothing if the earlier one covers as much and is of the same
-/// thread or of an earlier phase. For who knows that a phase is over knows it of those before; and a thread that goes
-/// on in a phase knows what it saw in it, and that earlier phases are over.
+/// Lemma. Of two events of one block, the later one adds nothing if the earlier one covers as much and is of the same
+/// thread or of an earlier phase. Whoever knows that a phase is over also knows that of earlier phases. A thread that
+/// continues in a phase knows what it saw in the phase, and that earlier phases are over.
 void Order::relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread) {
-  constexpr std::size_t mostLooks = 8; // few blocks relay a lane in turns: a longer look costs more than it saves
+  constexpr std::size_t mostLooks =
+      8; // few blocks relay a lane in turn, so a longer scan would cost more than it saves
   const std::uint32_t phase = blocks_[waiter].phase;
   for (; covers != none; covers = covers_[covers].next) {
     const auto [lane, upTo, next] = covers_[covers];
@@ -79,9 +83,10 @@ void Order::relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t th
   }
 }
 
-/// Relays join what they were told by relays: lists that named a lane as often as it was told of would double with
-/// each of them. What is new goes before the old list, of which only the part is copied in which a lane is covered less
-/// far: a thread's list is mostly much longer than what one message adds.
+/// Unites two lists of covers. Relays may receive the same lane from several relays. If a list named a lane once for
+/// each message, lists would double with each relay. New covers are placed before the old list. Only the part of the
+/// old list up to the last replaced cover is copied, because a thread's list is mostly much longer than the covers of
+/// one message.
 std::uint32_t Order::joinCovers(std::uint32_t covers, std::uint32_t more) {
   news_.resize(lanes_.size());
   std::uint32_t numNews = 0;
@@ -89,7 +94,7 @@ std::uint32_t Order::joinCovers(std::uint32_t covers, std::uint32_t more) {
     numNews += news_[covers_[c].lane] == 0;
     news_[covers_[c].lane] = std::max(news_[covers_[c].lane], covers_[c].upTo);
   }
-  std::uint32_t rest = more; // of the old list: after the last cover that a new one replaces
+  std::uint32_t rest = more; // in the old list: after the last cover that a new one replaces
   for (std::uint32_t c = more; c != none && numNews != 0; c = covers_[c].next) {
     std::uint32_t &upTo = news_[covers_[c].lane];
     if (upTo > covers_[c].upTo) {
@@ -125,7 +130,7 @@ void Order::flushed(std::uint32_t covers, std::uint32_t block) {
   }
 }
 
-/// True if one of the events that show that `put` is done is known, as `knows` says.
+/// True if some event that shows that `put` is done is known, according to `knows`.
 template <typename Knows> bool Order::isDone(const Put &put, bool write, const Knows &knows) const {
   const Lane &lane = lanes_[put.lane];
   const auto done = [&](const std::vector<Done> &events) {
@@ -133,7 +138,7 @@ template <typename Knows> bool Order::isDone(const Put &put, bool write, const K
                                         [](std::uint32_t number, const Done &d) { return number < d.upTo; });
     return first != events.end() && knows(*first);
   };
-  // A flush is known at home, and soon found.
+  // A flush is known to its own block, and quickly found.
   return (!write && (done(lane.ownFlushed) || done(lane.flushed))) || done(lane.completed) ||
          std::ranges::any_of(lane.relayed, [&](const Done &event) { return event.upTo > put.number && knows(event); });
 }
@@ -150,8 +155,9 @@ bool Order::putBefore(const Epoch &epoch, bool write, const View &view, Relation
   });
 }
 
-/// Never true without reason: an event that all blocks of the rank know since the launch began is known to each of
-/// their views. May be false where a view knows more than the rank did when the launch began.
+/// It never returns true wrongly: if all blocks of the rank have known an event since the beginning of the launch, each
+/// of their views includes it. It may return false if a view knows more than the rank did at the beginning of the
+/// launch.
 bool Order::putKnownAtBegin(const Epoch &epoch, bool write, std::uint32_t rank, Relation relation) {
   return isDone(puts_[epoch.agent & ~Epoch::putBit], write,
                 [&](const Done &event) { return phaseKnownAtBegin(event.block, event.phase, rank, relation); });

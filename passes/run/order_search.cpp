@@ -9,7 +9,7 @@ bool OrderSearch::known(std::uint32_t block, std::uint32_t phase, const View &vi
   keepWithin();
   const std::uint32_t launch = logs_.launchesBegun(block, phase);
   const std::uint32_t rank = index_.rankOf(view.block);
-  if (view.next) { // what takes effect later must not be taken for what is known now
+  if (view.next) { // knowledge that takes effect later must not be stored as current knowledge
     Search once = begin(view.block, rank, launch, relation);
     open(once, view.block, once.own = view.length);
     return find(once, block, phase);
@@ -26,7 +26,7 @@ bool OrderSearch::known(std::uint32_t block, std::uint32_t phase, const View &vi
   return !view.besides.empty() && find(withBesides(view, search), block, phase);
 }
 
-/// Forgets all searches beyond `mostBytes`.
+/// Forgets all searches if they exceed `mostBytes`.
 void OrderSearch::keepWithin() {
   if (bytes_ <= mostBytes)
     return;
@@ -73,8 +73,8 @@ OrderSearch::Search &OrderSearch::searchOf(std::uint32_t asks, std::uint32_t lau
   return searches_.emplace(key(asks, launch, relation), std::move(made)).first->second;
 }
 
-/// The search `below`, which has come to its end, with what `view` knows besides. Questions from one operation come in
-/// a row, so one such search is kept.
+/// Returns the search `below`, which has ended, extended by the additional knowledge of `view`. Questions of one
+/// operation follow each other, so one such search is kept.
 OrderSearch::Search &OrderSearch::withBesides(const View &view, const Search &below) {
   if (besides_.below == &below && besidesView_.length == view.length &&
       std::ranges::equal(besidesClocks_, view.besides))
@@ -95,7 +95,7 @@ OrderSearch::Reach &OrderSearch::reachOf(Search &search, std::uint32_t block) {
   if (!page) {
     search.bytes += sizeof(Page);
     page = std::make_shared<Page>();
-    if (search.launch != 0) { // what was told before the launch cannot tell of it
+    if (search.launch != 0) { // messages from before the launch say nothing about it
       const std::uint32_t first = block / pageSize * pageSize;
       for (std::uint32_t b = first; b < std::min(first + pageSize, index_.numBlocks()); ++b)
         (*page)[b - first].length = logs_.begin(search.launch - 1, b).length;
@@ -127,12 +127,13 @@ void OrderSearch::open(Search &search, std::uint32_t agent, std::uint32_t length
   reach.length = length;
 }
 
-/// Takes in what a clock tells at once, and opens what comes along with it.
+/// Adds the direct contents of a clock to the search, and opens the contents that it refers to.
 void OrderSearch::look(Search &search, const MessageClock &clock, bool direct) {
   if (logs_.isNode(clock.agent))
     return open(search, clock.agent, 0);
   const std::uint32_t rank = index_.rankOf(clock.agent);
-  // A launch of a rank begins when all its blocks have ended the one before: who began a later one knows of all of it.
+  // A launch of a rank begins after all its blocks have ended the launch before. So a message from a later launch
+  // includes all of this one.
   if (search.launch < logs_.numLaunches() && clock.phase >= logs_.begin(search.launch, clock.agent).phase) {
     search.laterRanks.resize(index_.numRanks());
     search.laterRanks[rank] = true;
@@ -147,7 +148,7 @@ void OrderSearch::look(Search &search, const MessageClock &clock, bool direct) {
       open(search, clock.besides, 0);
     return;
   }
-  // A weak one makes visible what its sender saw when its launch began.
+  // A weak message makes visible what its sender saw at the beginning of its launch.
   const std::uint32_t began = logs_.launchesBegun(clock.agent, clock.phase);
   if (began <= search.launch)
     return;
@@ -157,7 +158,7 @@ void OrderSearch::look(Search &search, const MessageClock &clock, bool direct) {
     open(search, clock.agent, logs_.begin(began - 1, clock.agent).length);
 }
 
-/// Takes over what the sender of `clock` had found of what comes along with it.
+/// Adds the results of the sender of `clock` that the clock includes.
 void OrderSearch::takeOver(Search &search, const MessageClock &clock) {
   const auto it = searches_.find(key(clock.agent, search.launch, search.relation));
   if (it == searches_.end() || it->second.own > clock.length || reachOf(search, clock.agent).length >= it->second.own)
@@ -170,7 +171,7 @@ void OrderSearch::takeOver(Search &search, const MessageClock &clock) {
       search.pages[p] = found.pages[p];
       continue;
     }
-    reachOf(search, static_cast<std::uint32_t>(p * pageSize)); // makes the page the search's own
+    reachOf(search, static_cast<std::uint32_t>(p * pageSize)); // makes a copy of the page for this search
     for (std::uint32_t i = 0; i < pageSize; ++i) {
       Reach &into = (*search.pages[p])[i];
       into = {std::max(into.length, (*found.pages[p])[i].length), std::max(into.phase, (*found.pages[p])[i].phase)};

@@ -1,22 +1,23 @@
-// What a block knows through third parties: found in the logs piece by piece, and kept.
+// Finds knowledge that came by way of other blocks. Logs are searched step by step, and results are kept.
 //
-// For each block that asks, launch and relation there is one search over the graph of Logs. It begins with the block's
-// own log and stops as soon as it has the answer; the next question first looks at what was found, then goes on where
-// the last one stopped. What a block knows only ever grows, so nothing found is ever wrong later. Where a block was
-// told by one that has a search itself, it takes over what was found there, as clocks are joined.
+// For each combination of asking block, launch and relation, there is one search through the graph of Logs. It begins
+// with the block's own log, and stops when it has the answer. The next question first looks at the earlier results, and
+// then continues from there. The knowledge of a block only grows, so results remain valid. If a message came from a
+// block that has a search itself, the results of that search are added, as in a join of vector clocks.
 //
-// What came last tells most, so it is followed first: packets that go round a ring of n ranks lead back to all of them
-// within n steps, from the last one.
+// The latest messages are followed first, because they contain the most. Example: packets circulate around a ring of n
+// ranks. From the last packet, all ranks are reached within n steps.
 //
-// What the blocks of a rank knew when they met before a launch, all of them know in it. So for what was done in the
-// launches before there is one search for each rank besides, which is asked first.
+// Before a launch, all blocks of a rank meet and share their knowledge. So for events of earlier launches there is one
+// more search for each rank, which is asked first.
 //
-// Lemma. A search follows each edge of its launch once, whatever is asked of it. For the part of a log that was looked
-// at is kept as its length, a log is only ever followed from there, and a node is followed once. Taking over costs as
-// much as a join of vector clocks, at most once for each edge to the block that asks. So all questions of one block
-// together are linear in the edges, all questions of all blocks no dearer than vector clocks; a block that never asks,
-// or is told first hand, costs nothing. What was found takes at most 8 bytes for each block heard of, and is shared
-// while equal. Beyond `mostBytes` all searches are forgotten, and begin again where somebody asks.
+// Lemma. A search follows each edge of its launch once, for any number of questions. The reason is that it stores the
+// length of the part of a log that was read, continues only from there, and visits a node once. Adding results of
+// another search costs as much as a join of vector clocks, at most once for each edge to the asking block. So all
+// questions of one block together take linear time in the edges, and all questions of all blocks cost no more than
+// vector clocks. A block that never asks, or that gets its answers directly, costs nothing. Results take at most 8
+// bytes for each known block, and equal ones are shared. If they exceed `mostBytes`, all searches are forgotten, and
+// begin again at the next question.
 #pragma once
 
 #include "passes/run/logs.h"
@@ -27,43 +28,44 @@
 
 namespace mscclc::passes::proof {
 
+/// The searches of all blocks.
 class OrderSearch {
 public:
   OrderSearch(const ProgramIndex &index, const Logs &logs) : index_(index), logs_(logs) {}
 
-  /// Searches may keep so much.
+  /// The most bytes that searches may keep.
   static constexpr std::uint64_t mostBytes = std::uint64_t{256} << 20;
 
-  /// True if the point knows that `phase` of another block is over, or sees what was written there.
+  /// True if the view knows that `phase` of another block is over, or sees its writes.
   bool known(std::uint32_t block, std::uint32_t phase, const View &view, Relation relation);
-  /// True if all blocks of `rank` know it since the present launch began, from the time when they met before it. False
-  /// where they know it otherwise.
+  /// True if all blocks of `rank` have this knowledge since their meeting before the current launch. Returns false if
+  /// they have it only from later messages.
   bool knownAtBegin(std::uint32_t block, std::uint32_t phase, std::uint32_t rank, Relation relation);
 
 private:
-  /// What was found of a block.
+  /// The results about a block.
   struct Reach {
-    std::uint32_t length = 0; ///< of its log, looked at or about to be
+    std::uint32_t length = 0; ///< length of its log that was read or will be read
     std::uint32_t phase = 0;  ///< phases before this one are known
   };
   static constexpr std::uint32_t pageSize = 64;
   using Page = std::array<Reach, pageSize>;
-  /// A part of a log, or a node, that is still to be looked at.
+  /// A part of a log, or a node, that is still to be read.
   struct Open {
     std::uint32_t agent, from, to;
   };
   struct Search {
-    std::uint32_t launch = 0;   ///< launches begun when that happened which is asked about
-    std::uint32_t block = none; ///< that asks; none if its whole rank does
-    std::uint32_t rank = 0;     ///< its own
-    std::uint32_t own = 0;      ///< entries of its log, looked at or about to be
+    std::uint32_t launch = 0;   ///< number of launches that had begun at the event in question
+    std::uint32_t block = none; ///< the asking block; none if its whole rank asks
+    std::uint32_t rank = 0;     ///< the rank that asks
+    std::uint32_t own = 0;      ///< entries of its own log that were read or will be read
     Relation relation = Relation::HappensBefore;
-    const Search *below = nullptr; ///< what was found there counts here, too
-    std::uint64_t bytes = 0;       ///< that it takes
+    const Search *below = nullptr; ///< results of that search count here, too
+    std::uint64_t bytes = 0;       ///< its size
     std::vector<std::shared_ptr<Page>> pages;
-    std::vector<bool> nodes;      ///< looked at
-    std::vector<bool> laterRanks; ///< known to have begun a later launch, with all blocks
-    std::vector<Open> near, far;  ///< within the rank, which is followed first; and outside
+    std::vector<bool> nodes;      ///< [node]: visited
+    std::vector<bool> laterRanks; ///< [rank]: known to have begun a later launch, with all its blocks
+    std::vector<Open> near, far;  ///< parts within the rank, which are followed first; and parts outside
   };
   Search begin(std::uint32_t block, std::uint32_t rank, std::uint32_t launch, Relation relation) const;
   /// `asks`: a block, or the number of blocks plus a rank.
@@ -75,7 +77,7 @@ private:
   Search &withBesides(const View &view, const Search &below);
   Reach &reachOf(Search &search, std::uint32_t block);
   void open(Search &search, std::uint32_t agent, std::uint32_t length);
-  /// `direct`: the block that asks was told so itself.
+  /// `direct`: the asking block received the message itself.
   void look(Search &search, const MessageClock &clock, bool direct);
   void takeOver(Search &search, const MessageClock &clock);
   bool tells(const Search &search, std::uint32_t block, std::uint32_t phase) const;
@@ -84,11 +86,11 @@ private:
   const ProgramIndex &index_;
   const Logs &logs_;
   std::unordered_map<std::uint64_t, Search> searches_; // by block or rank, launch and relation
-  Search besides_;                                     // on top of one of these
-  View besidesView_;                                   // from where it was made
+  Search besides_;                                     // extends one of these
+  View besidesView_;                                   // the view for which it was made
   std::vector<MessageClock> besidesClocks_;
-  std::vector<std::uint32_t> entries_; ///< of a log that is looked at
-  std::uint64_t bytes_ = 0;            ///< of searches_
+  std::vector<std::uint32_t> entries_; ///< entries of the log that is being read
+  std::uint64_t bytes_ = 0;            ///< size of searches_
 };
 
 } // namespace mscclc::passes::proof

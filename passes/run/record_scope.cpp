@@ -8,14 +8,15 @@ namespace mscclc::passes::prune {
 
 namespace {
 
-/// Calls visit(piece, first cell, count) for what data operation `op` of a block of `rank` touches, in all iterations.
+/// Calls visit(piece, first cell, count) for all cells that data operation `op` of a block of `rank` accesses, in all
+/// iterations.
 template <typename Visit>
 void forCells(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory,
               std::uint32_t rank, const ir::ThreadBlock &code, const ir::Op &op, Visit visit) {
   for (std::uint32_t i = 0; i < op.numChunks(); ++i) {
     const ir::Chunk &chunk = code.chunks[op.firstChunk + i];
     const auto [first, count] = geometry.span(chunk, op, nullptr, false);
-    // Where scratch wraps, slices lie before where the operand's begin.
+    // If scratch wraps, slices may begin before the operand does.
     const std::uint64_t start = geometry.wraps() ? std::uint64_t{chunk.index} * geometry.unitsPerChunk() : first;
     ir::forEachPiece(index.program, rank, op, i, chunk, [&](const ir::MemoryPiece &piece) {
       visit(piece, memory.base(piece.rank, piece.buffer, piece.isPacket()) + start, first + count - start);
@@ -46,7 +47,7 @@ void RecordScope::findTouched(const ProgramIndex &index, const proof::Geometry &
                  if (piece.inScratch() && piece.access != ir::Access::Read)
                    writtenScratch_[piece.rank] = true;
                });
-  touched_[areaOf(0, false, false)] = {0, none}; // its user touches all of it
+  touched_[areaOf(0, false, false)] = {0, none}; // its user accesses all of it
 }
 
 void RecordScope::findConcerned(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory,

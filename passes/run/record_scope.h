@@ -1,4 +1,4 @@
-// What of a run has to be written down.
+// Decides which parts of a run have to be recorded.
 #pragma once
 
 #include "passes/run/memory.h"
@@ -18,11 +18,11 @@ public:
   RecordScope(const ProgramIndex &index, const proof::Geometry &geometry, const proof::Memory &memory, bool ofFirstRank,
               bool sizesChange);
 
-  /// True if it matters what comes before accesses of `rank`.
+  /// True if accesses of `rank` are asked what comes before them.
   bool asksOf(std::uint32_t rank) const { return !ofFirstRank_ || rank == 0; }
-  /// True if uses of `rank`'s scratch matter, wherever they lie.
+  /// True if uses of the scratch of `rank` are relevant, at any place.
   bool asksOfScratch(std::uint32_t rank) const { return !ofFirstRank_ || rank == 0 || writtenScratch_[rank]; }
-  /// True if data operation `op` of `block` touches anything that matters, or has to do with packets.
+  /// True if data operation `op` of `block` accesses relevant memory, or uses packets.
   bool concerns(std::uint32_t block, std::uint32_t op) const {
     return !ofFirstRank_ || concerned_[firstOp_[block] + op];
   }
@@ -32,7 +32,7 @@ public:
   Cells cut(std::uint32_t rank, bool scratch, bool packet, std::uint64_t first, std::uint64_t count) const;
 
 private:
-  /// A rank's inputs and outputs, which may share cells; its scratch; its packets.
+  /// Returns the number of an area: a rank's inputs and outputs, which may share cells; its scratch; or its packets.
   static std::uint32_t areaOf(std::uint32_t rank, bool scratch, bool packet) {
     return 3 * rank + (packet ? 2 : static_cast<std::uint32_t>(scratch));
   }
@@ -41,9 +41,9 @@ private:
                      bool sizesChange);
 
   const bool ofFirstRank_;
-  std::vector<Cells> touched_; ///< [area]: by the first rank
+  std::vector<Cells> touched_; ///< [area]: the cells that the first rank accesses
   std::vector<bool> writtenScratch_;
-  std::vector<std::uint32_t> firstOp_; ///< [block]: into concerned_
+  std::vector<std::uint32_t> firstOp_; ///< [block]: index into concerned_
   std::vector<bool> concerned_;
 };
 

@@ -159,7 +159,7 @@ void RunRecorder::noteWrite(const Operand &operand, std::uint32_t access) {
   record_.scratch[operand.rank].writes.push_back(
       {ends_[operand.rank].before, record_.accesses[access].like, false, false});
   if (record_.accesses[access].numTaken != 0 || record_.accesses[access].thread != none)
-    written_.erase(std::uint64_t{data_.step().block} << 32 | operand.rank); // the next one may know less
+    written_.erase(std::uint64_t{data_.step().block} << 32 | operand.rank); // the next write may have less knowledge
 }
 
 void RunRecorder::userOverwrites(std::uint32_t rank) {
@@ -173,7 +173,7 @@ void RunRecorder::userReads(std::uint32_t rank) {
 /// Of two blocks, one access before another decides of all that come before the one, and all that come after the other.
 void RunRecorder::keepDecisive() {
   const auto &accesses = record_.accesses;
-  const auto plain = [&](const Pair &p) { // the second knows what its block knows
+  const auto plain = [&](const Pair &p) { // the second access has only the knowledge of its block
     const Access &y = accesses[p.second];
     return accesses[p.first].port == none && y.thread == none && y.numTaken == 0;
   };
@@ -183,7 +183,7 @@ void RunRecorder::keepDecisive() {
   };
   std::ranges::sort(record_.pairs, {}, place);
   std::vector<Pair> kept;
-  std::uint32_t over[2][2]; // [visible][excusable]: phases before this one of the first block are decided
+  std::uint32_t over[2][2]; // [visible][excusable]: phases of the first block before this one are covered
   Moment blocks{none, none};
   for (const Pair &p : record_.pairs) {
     const Access &x = accesses[p.first], &y = accesses[p.second];

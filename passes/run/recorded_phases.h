@@ -1,4 +1,4 @@
-// Phases of a recorded run with some of the sync dropped.
+// The phases of a recorded run without some of the sync.
 #pragma once
 
 #include "passes/run/run_record.h"
@@ -15,9 +15,9 @@ public:
   /// What is dropped of `pieces` has changed.
   void update(const std::vector<Piece> &pieces);
 
-  /// False of `none`.
+  /// Returns false for `none`.
   bool isDropped(Piece piece) const { return piece != none && dropped_[piece]; }
-  /// The first phase of those that `at` is one with.
+  /// Returns the first of the phases that are merged with that of `at`.
   std::uint32_t beginOf(const Moment &at) const { return begins_[at.block][at.phase].now; }
   /// True if `phase` is over before phase `last` of the block begins.
   bool parted(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
@@ -27,9 +27,10 @@ public:
   std::uint32_t lastHeardAt(std::uint32_t block, std::uint32_t phase) const { return begins_[block][phase].lastHeard; }
   /// So many launches of the block's rank have begun by then.
   std::uint32_t launchesBegun(std::uint32_t block, std::uint32_t phase) const { return begins_[block][phase].launches; }
-  /// A piece that parts `phase` from phase `last` of the block; `none` if something does that always stands.
+  /// Returns a piece that separates `phase` from phase `last` of the block; `none` if something that is never dropped
+  /// separates them.
   Piece boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
-  /// The time before which nobody can know that `access` is over; `none` if nobody ever does.
+  /// Returns the time before which no block can know that `access` is over; `none` if no block ever does.
   std::uint32_t overAt(const Access &access) const;
 
 private:
@@ -38,7 +39,8 @@ private:
 
   const RunRecord &record_;
   const std::vector<bool> &dropped_;
-  /// The first of the phases that one is one with: with what is dropped at present, or if all could be.
+  /// The first of the phases that are merged with this one: with the currently dropped pieces, and if all pieces were
+  /// dropped.
   struct Begin {
     std::uint32_t now = 0, always = 0;
     std::uint32_t launches = 0; ///< that have begun

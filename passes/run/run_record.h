@@ -1,14 +1,14 @@
-// One run of a program, written down: what waits for what, and which accesses have to be in order.
+// A recorded run of a program: the waits of its blocks, and the pairs of accesses that have to be ordered.
 //
-// The run is the verifier's (run/control.h, data_run.h), without values: two launches of one size, three with double
-// scratch, with what each rank's user does around them. Where the verifier asks whether one access is ordered before
-// another, the pair is kept, so that it can be asked again of a program with less sync. Dropping sync only takes edges
-// away: as long as all pairs stay in order, every access meets the same ones before it.
+// The run is that of the verifier (run/control.h, data_run.h), but without values: two launches of one size, three with
+// double scratch, with the user's accesses before and after them. Whenever the verifier asks whether one access is
+// ordered before another, the pair is recorded. So the same questions can be asked about a program with less sync.
+// Dropping sync only removes edges: as long as all pairs stay ordered, the verifier's answers stay the same.
 //
-// Times are Lamport's clocks: a block counts what it does, and goes on from the time of what it has waited for. So what
-// comes before has a lesser time, with sync dropped too, and a search from one event for another need not look at what
-// is no later than the other. The order in which the run happens to execute blocks would do as well, but blocks that
-// know nothing of each other lie far apart in it, so that between two accesses there would be most of the run.
+// Times are Lamport clocks. A block counts its events, and after a wait continues from the time of the message. So an
+// event that happens before another one has a smaller time, also if sync is dropped. A search for an event can ignore
+// everything that is not later. The order of execution in the recorded run would also work, but there, blocks without
+// connection are far apart, so most of the run would lie between two accesses.
 #pragma once
 
 #include "passes/run/geometry.h"
@@ -18,7 +18,7 @@
 
 namespace mscclc::passes::prune {
 
-/// A set of blocks at one moment each: those that meet at a barrier, or all of a rank between two launches.
+/// A set of blocks at one moment each: the blocks that meet at a barrier, or all blocks of a rank between two launches.
 struct Meeting {
   Piece piece = none;                 ///< of a barrier: its part in one of the blocks; `none` between launches
   std::uint32_t first = 0, count = 0; ///< into RunRecord::members
@@ -29,11 +29,11 @@ struct Moment {
   std::uint32_t block = 0, phase = 0;
 };
 
-/// What was sent: a signal, a release or a packet.
+/// A signal, a release or a packet that was sent.
 struct Message {
   Moment from;
   std::uint32_t time = 0;
-  std::uint32_t thread = none; ///< that sent it
+  std::uint32_t thread = none; ///< the thread that sent it
   Piece piece = none;          ///< `none` for a packet
   std::uint32_t port = none;   ///< the port channel through which it went
   std::uint32_t begin = none;  ///< the meeting with which its rank's launch began, or `none`
@@ -43,14 +43,14 @@ struct Message {
   std::uint32_t firstTaken = 0, numTaken = 0;
 };
 
-/// A message that was waited for.
+/// A message that a block has waited for.
 struct Receipt {
   std::uint32_t message = 0;
   std::uint32_t phase = 0, time = 0;
-  std::uint32_t thread = none; ///< that waited
+  std::uint32_t thread = none; ///< the thread that waited
   bool weak = false;
-  std::uint32_t previous = 0; ///< after the last receipt before this one that may tell more than this one does
-  std::uint32_t heard = 0;    ///< after the last receipt before this one that its thread waited for
+  std::uint32_t previous = 0; ///< position after the last earlier receipt that may contain more than this one
+  std::uint32_t heard = 0;    ///< position after the last earlier receipt that its thread waited for
 };
 
 /// A flush of a port channel.
@@ -59,8 +59,8 @@ struct Flushed {
   Piece piece = none;
 };
 
-/// A wait on a channel in the first launch. One that comes after another of its block has to be in a later phase, or of
-/// the same thread: the i-th that an operation names is thread i's.
+/// A wait on a channel in the first launch. If it comes after another wait of its block on the channel, it must be in a
+/// later phase or in the same thread. Thread i does the i-th wait of an operation.
 struct Wait {
   Moment at;
   Piece piece = none;
@@ -68,20 +68,20 @@ struct Wait {
   std::uint32_t previous = none; ///< of this block on this channel, into RunRecord::waits
 };
 
-/// What one operation does to memory, at one time; a put is one for each destination.
+/// The access of one operation to memory, at one time. A put is one access for each destination.
 struct Access {
   Moment at;
   std::uint32_t time = 0;
-  std::uint32_t launch = 0;                   ///< meetings that its rank has had
-  std::uint32_t thread = none;                ///< that makes it alone
-  std::uint32_t port = none;                  ///< the channel of a port's put
-  std::uint32_t op = none;                    ///< `none` for the user
-  std::uint32_t like = none;                  ///< the first access that comes before and after the same
-  std::uint32_t heard = 0;                    ///< after the last receipt of its block that its thread had waited for
+  std::uint32_t launch = 0;    ///< number of meetings that its rank has had
+  std::uint32_t thread = none; ///< the only thread that makes it
+  std::uint32_t port = none;   ///< the channel, for a port's put
+  std::uint32_t op = none;     ///< `none` for the user
+  std::uint32_t like = none;   ///< the first access with the same order to all others
+  std::uint32_t heard = 0;     ///< position after the last receipt of its block that its thread had waited for
   std::uint32_t firstTaken = 0, numTaken = 0; ///< packets that are known to have come before
 };
 
-/// Two accesses that have to be in order.
+/// Two accesses that have to be ordered.
 struct Pair {
   std::uint32_t first = 0, second = 0; ///< into RunRecord::accesses
   bool visible = false;                ///< the first writes
@@ -90,18 +90,18 @@ struct Pair {
   friend auto operator<=>(const Pair &, const Pair &) = default;
 };
 
-/// Accesses of the first launch to a rank's scratch, and of a later one that may write anywhere over them.
+/// The accesses of the first launch to a rank's scratch, and those of a later launch that may write to any place in it.
 struct ScratchUse {
-  std::vector<Pair> uses;   ///< each of the first launch, and one after its end
-  std::vector<Pair> writes; ///< one in the last phase of the first launch, and each that writes later
+  std::vector<Pair> uses;   ///< pairs of each use in the first launch and an access after its end
+  std::vector<Pair> writes; ///< pairs of an access in the last phase of the first launch and each later write
 };
 
 struct RunRecord {
   std::vector<std::vector<Piece>> bounds;        ///< [block][phase]: what begins the phase; `none`: what always stands
   std::vector<std::vector<std::uint32_t>> begun; ///< [block][phase]: time
-  std::vector<std::vector<Receipt>> receipts;    ///< [block], in the order of time
+  std::vector<std::vector<Receipt>> receipts;    ///< [block], ordered by time
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> met; ///< [block]: (phase that begins, meeting)
-  std::vector<std::vector<Flushed>> flushes;                             ///< [block], in the order of time
+  std::vector<std::vector<Flushed>> flushes;                             ///< [block], ordered by time
   std::vector<std::vector<std::uint32_t>> launches; ///< [block]: phases that begin with a meeting of its rank
   std::vector<std::uint32_t> firstBlock;            ///< [rank], and one more
   std::vector<std::uint32_t> rankOf;                ///< [block]
@@ -112,7 +112,7 @@ struct RunRecord {
   std::vector<Access> accesses;
   std::vector<Pair> pairs;
   std::vector<Wait> waits;         ///< in the order of the run
-  std::vector<ScratchUse> scratch; ///< of ranks whose scratch may lie elsewhere in the next launch
+  std::vector<ScratchUse> scratch; ///< for ranks whose chunks of scratch may have other places in the next launch
 
   std::span<const Moment> membersOf(const Meeting &meeting) const {
     return std::span(members).subspan(meeting.first, meeting.count);

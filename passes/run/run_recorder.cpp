@@ -131,7 +131,7 @@ void RunRecorder::meet(std::span<const std::uint32_t> blocks) {
   tickTogether(blocks);
   const auto first = static_cast<std::uint32_t>(record_.members.size());
   for (const std::uint32_t b : blocks) {
-    if (control_.launch() == 0) // in others the same meet
+    if (control_.launch() == 0) // in other launches the same blocks meet
       orbits_.join(piece, pieceOf(b));
     beginPhase(b, pieceOf(b));
     record_.met[b].emplace_back(phaseOf(b), record_.meetings.size());
@@ -180,7 +180,7 @@ void RunRecorder::takes(std::uint32_t b, const Op &op, std::uint32_t thread, std
   }
   if (message == none)
     return;
-  if (control_.launch() == 0) // in others it takes the same one's
+  if (control_.launch() == 0) // in other launches it takes a message of the same piece
     orbits_.join(piece, record_.messages[message].piece);
   receive(b, message, thread, op.kind == OpKind::RelaxedWait);
 }
@@ -204,7 +204,7 @@ void RunRecorder::receive(std::uint32_t b, std::uint32_t message, std::uint32_t 
   catchUp(b, message);
   Receipt receipt{message, phaseOf(b), tick(b), thread, weak};
   receipt.previous = static_cast<std::uint32_t>(receipts.size());
-  if (!receipts.empty()) { // what a thread tells later holds what it told before
+  if (!receipts.empty()) { // a later message of a thread includes its earlier ones
     const Receipt &last = receipts.back();
     const Message &now = record_.messages[receipt.message], &before = record_.messages[last.message];
     if (now.piece != none && before.piece != none && now.from.block == before.from.block &&

@@ -37,9 +37,9 @@ private:
   bool data(std::uint32_t block, const ir::Op &op) override { return data_.run(block, op); }
   void launchBegins() override;
   void launchEnds(std::uint32_t rank) override;
-  /// The time of what `b` does now.
+  /// Returns the time of the next event of `b`.
   std::uint32_t tick(std::uint32_t b) { return ++clock_[b]; }
-  /// What `b` does from now on is later than `message`.
+  /// Makes later events of `b` later than `message`.
   void catchUp(std::uint32_t b, std::uint32_t message) {
     clock_[b] = std::max(clock_[b], record_.messages[message].time);
   }
@@ -102,16 +102,16 @@ private:
   std::unordered_map<std::uint32_t, std::uint32_t> lastWait_; ///< [queue]: the launch's last wait on it, an access
   std::vector<std::uint32_t> previousWait_;                   ///< [channel]: into RunRecord::waits
   std::vector<std::uint32_t> numMet_;                         ///< [rank]
-  std::vector<std::uint32_t> lastPlain_;          ///< [block]: the first access of its phase that others may be like
-  std::vector<std::vector<std::uint32_t>> heard_; ///< [block][thread]: after the last receipt that it waited for
+  std::vector<std::uint32_t> lastPlain_;          ///< [block]: the first access of its phase, which others may be like
+  std::vector<std::vector<std::uint32_t>> heard_; ///< [block][thread]: after its last receipt
   struct End {
     std::uint32_t before = none, after = none; ///< accesses in the last phase of the first launch, and after it
   };
   std::vector<End> ends_;            ///< [rank]
-  std::set<std::uint64_t> written_;  ///< [block << 32 | rank]: whose first write to the rank's scratch is noted
+  std::set<std::uint64_t> written_;  ///< [block << 32 | rank]: the first write to its scratch is recorded
   std::vector<std::uint32_t> began_; ///< [rank]: the meeting with which its launch began
 
-  /// The data operation in progress: what it reads and writes, as accesses, and the message of its packets.
+  /// The current data operation: its reads and writes as accesses, and the message of its packets.
   struct InProgress {
     std::uint32_t reads = none, writes = none, message = none;
   };

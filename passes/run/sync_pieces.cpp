@@ -17,7 +17,7 @@ std::uint32_t piecesOf(const ir::Op &op) {
   return effect.step == ir::OpStep::BlockSync || effect.step == ir::OpStep::Barrier || effect.step == ir::OpStep::Drain;
 }
 
-/// Barriers keep several blocks waiting, signals cross links, a nop costs least.
+/// Returns the relative cost. Barriers make several blocks wait, signals use links, and a nop is the cheapest.
 int costOf(ir::OpKind kind) {
   switch (ir::info(kind).step) {
   case ir::OpStep::Barrier:
