@@ -102,7 +102,7 @@ CheckedRun::Sent CheckedRun::sendOf(std::uint32_t b, std::uint32_t thread, bool 
       sent.relayed = waits->covers;
     return sent;
   }
-  // Any of the sends of the phase may come first: until the last has come, only what all of them tell is certain.
+  // Any of the sends of the phase may come first. Until the last one has come, only their common contents are certain.
   const bool last = turn->number == turn->of;
   Sent sent{order_.send(b, last ? turn->allRelaxed : turn->anyRelaxed)};
   if (portChannel == none)
@@ -169,9 +169,10 @@ void CheckedRun::takeOne(std::uint32_t b, std::uint32_t thread, std::uint32_t qu
   waits->covers = order_.joinCovers(sent.covers, waits->covers);
 }
 
-/// The n-th wait passes once n signals came. Where blocks signal in turns, these are the first n; else, whoever sent
-/// them, of each sender only what all others together cannot make up for is certain. Blocks take turns waiting on a
-/// channel; of a semaphore any may be the first, and knows only how often it acquired it itself.
+/// Lets a wait take from a shared queue. Wait n passes after n signals. If blocks signal in turn, these are the first n
+/// signals. Otherwise the signals may be from any sender. Then for each sender only those signals are certain that all
+/// other senders together cannot replace. Blocks wait on a channel in turn. On a semaphore, any block may be the first,
+/// and each knows only the number of its own acquires.
 template <typename Take>
 void CheckedRun::takeShared(std::uint32_t b, std::uint32_t queue, const SharedSync &parties, const Take &take) {
   SharedQueue &shared = shared_[queue];

@@ -1,8 +1,8 @@
-// One maximal execution of a program, checking every access on the way.
+// One maximal execution of a program, with a check of every access.
 //
-// Control says who runs when, DataRun which cells an operation touches. Signals, semaphores and barriers move clocks
-// (Order), data operations move symbolic values (Values) and are compared with the accesses before them, cell by cell
-// (Memory).
+// Control decides which block runs when, and DataRun which cells an operation accesses. Signals, semaphores and
+// barriers carry clocks (Order). Data operations move symbolic values (Values). Each access is compared with the
+// earlier accesses of its cells (Memory).
 #pragma once
 
 #include "passes/run/cell_checks.h"
@@ -17,16 +17,16 @@
 
 namespace mscclc::passes::proof {
 
-/// Two accesses of one cell that are not ordered, the later one in this execution second.
+/// Two accesses of one cell without an order. The second one is later in this execution.
 struct Conflict {
   CellId cell = 0;
   Epoch first;
   bool firstWrites = false;
   Epoch second;
   bool secondWrites = false;
-  View view;                                     ///< from where the second was judged
-  bool control = false;                          ///< ordered, but for control only
-  std::uint32_t firstOp = none, secondOp = none; ///< `none` for the user's own accesses
+  View view;                                     ///< the view from which the second one was judged
+  bool control = false;                          ///< they are ordered, but only by control
+  std::uint32_t firstOp = none, secondOp = none; ///< `none` for the user's accesses
 };
 
 /// Receives the findings of a checked run.
@@ -34,16 +34,16 @@ class RunListener {
 public:
   virtual ~RunListener() = default;
   virtual void conflict(const Conflict &conflict) = 0;
-  /// `op` sends packet `cell` through a port, where no packet of this launch is yet.
+  /// `op` sends packet `cell` through a port, but no packet of this launch is there yet.
   virtual void packetNotThere(CellId cell, ir::OpRef op) = 0;
-  /// A packet slot written twice in one launch.
+  /// A packet slot is written twice in one launch.
   virtual void slotWrittenTwice(CellId cell, const Epoch &first, const Epoch &second) = 0;
-  /// The launch ends with input chunk `cell` still being sent by port put `put`.
+  /// The launch ends while port put `put` may still read input chunk `cell`.
   virtual void inputStillSent(CellId cell, const Epoch &put) = 0;
-  /// A write of a launch into `rank`'s scratch that may come before `first`, an access of an earlier launch to another
-  /// chunk, which has the write's place if that launch had another message size.
+  /// A write of a launch into `rank`'s scratch may come before `first`, an access of an earlier launch to another
+  /// chunk. If that launch had another message size, the chunk has the place of the write.
   virtual void sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) = 0;
-  /// Two blocks of a rank wait on channel end `channel` in no fixed order.
+  /// Two blocks of a rank wait on channel end `channel` without a fixed order.
   virtual void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) = 0;
 };
 
@@ -56,9 +56,10 @@ public:
   CheckedRun(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const ThreadRoles &roles,
              Memory &memory, Order &order, Values &values, RunListener &listener);
 
-  /// Of these counters, which several blocks signal, it is not taken that the blocks do so in turns.
+  /// Declares that the blocks that signal these counters do not do so in turn.
   void expectNoTurns(const std::set<std::uint32_t> &queues) { noTurns_ = queues; }
-  /// Counters that several blocks signalled in no fixed order although that was taken: what was found does not count.
+  /// Returns counters that several blocks signalled in no fixed order, although they were assumed to signal in turn. If
+  /// there are any, other findings are void.
   const std::set<std::uint32_t> &outOfTurn() const { return outOfTurn_; }
   /// Looks at launches of different message sizes, too.
   void changeSizes() { history_.emplace(index_, order_); }
@@ -69,18 +70,18 @@ public:
   std::uint32_t opOf(const Epoch &record) const;
 
 private:
-  /// What a signal or release brings along.
+  /// The contents of a signal or release.
   struct Sent {
     MessageClock clock;
     std::uint32_t covers = none;  ///< port puts that are complete with it: see Order
     std::uint32_t relayed = none; ///< those that its thread waited for in the same phase
   };
-  /// A queue that several blocks signal or wait on: clocks of the launch, by signaller.
+  /// A queue on which several blocks signal or wait: the clocks of this launch, by signaller.
   struct SharedQueue {
     std::vector<std::vector<Sent>> sent;                       ///< [signaller]
     std::vector<std::uint32_t> taken;                          ///< [waiter]
-    std::uint64_t initial = 0, numTaken = 0;                   ///< in each launch; in this one
-    std::uint32_t lastBlock = none, lastPhase = 0, lastOp = 0; ///< of the launch's last wait
+    std::uint64_t initial = 0, numTaken = 0;                   ///< at the beginning of each launch; and in this launch
+    std::uint32_t lastBlock = none, lastPhase = 0, lastOp = 0; ///< of the last wait in this launch
     std::uint32_t lastSender = none, lastSendPhase = 0;
     struct Signal {
       std::uint32_t signaller, number;
@@ -134,18 +135,18 @@ private:
   }
   void keepValues(const Operand &source);
   bool sameElement(const Epoch &a, const Epoch &b) const;
-  // packets.cpp: what packets tell about the reads they were computed from
-  /// The write in question.
+  // packets.cpp: the order that packets make for reads of their sources
+  /// The write that is checked.
   struct PacketWrite {
     const View &view;
     const Epoch &by;
-    std::uint32_t element; ///< its place in the operand; `none` for the user
+    std::uint32_t element; ///< its index in the operand; `none` for the user
   };
-  /// A read from which packets may have been made: the end of a trail.
+  /// A read whose operation may have made packets: the current end of a trail.
   struct Reading {
     CellId cell;
     Epoch by;
-    std::uint32_t length; ///< packets on the trail, with those made of this one
+    std::uint32_t length; ///< number of packets on the trail, including those of this read
   };
   struct PacketDestination {
     std::uint32_t rank, operand;
@@ -153,14 +154,14 @@ private:
   bool computedFrom(CellId id, const Epoch &reader, const View &view, const Epoch &by);
   std::uint32_t elementWritten(CellId id, const Epoch &by) const;
   template <typename Visit> void anyPacketMadeOf(const Reading &reading, std::uint32_t near, Visit visit);
-  /// Where the packets of an operation go, by rank. Made when first asked for.
+  /// Returns the destinations of an operation's packets, by rank. It is computed at the first call.
   const std::vector<PacketDestination> &packetDestinations(std::uint32_t block, std::uint32_t op);
   bool takenBefore(CellId slot, const Epoch &taker, const PacketWrite &write) const;
   bool madeOf(CellId made, CellId slot, const Epoch &taker) const;
   bool knownTaken(const Cell &cell, const View &view) const;
   void report(CellId id, const Epoch &first, bool firstWrites, const Epoch &second, bool secondWrites,
               const View &view);
-  // user.cpp: what a rank's user does between launches
+  // user.cpp: the accesses of a rank's user between launches
   void writeInputs();
   void userOverwrites(std::uint32_t rank) override { overwriteByUser(rank, userOf(rank, Epoch::userWrite)); }
   void userReads(std::uint32_t rank) override { readByUser(rank, userOf(rank, Epoch::userRead)); }
@@ -177,27 +178,28 @@ private:
   RunCounts counts_;
 
   std::optional<ScratchHistory> history_;
-  std::vector<Sent> sent_;              ///< by message, of which some were taken
-  std::vector<std::uint32_t> freeSent_; ///< those that were
+  std::vector<Sent> sent_;              ///< by message; some entries were taken
+  std::vector<std::uint32_t> freeSent_; ///< the entries that were taken
   std::unordered_map<std::uint32_t, SharedQueue> shared_;
   std::set<std::uint32_t> noTurns_, outOfTurn_;
-  /// What one thread of a block has waited for in the block's present phase. What it sends tells all of that: by one
-  /// node and one list, which grow by what is new, so that all waits and sends of a phase cost no more than their sum.
+  /// The waits of one thread of a block in the current phase. Each send of the thread carries all of them. They are one
+  /// node and one list, to which only new waits are added. So all waits and sends of a phase cost no more than their
+  /// sum.
   struct ThreadWaits {
     std::uint32_t thread = 0;
     std::vector<MessageClock> clocks;
-    std::uint32_t node = none; ///< of the first `inNode` clocks
+    std::uint32_t node = none; ///< contains the first `inNode` clocks
     std::uint32_t inNode = 0;
-    std::uint32_t covers = none; ///< port puts that are complete with these, of each lane once
+    std::uint32_t covers = none; ///< port puts that are complete with these waits; each lane once
   };
   ThreadWaits *waitsOf(std::uint32_t block, std::uint32_t thread);
   View threadView(std::uint32_t block, std::uint32_t thread, const ThreadWaits *waits) const;
   View threadView(std::uint32_t block, std::uint32_t thread) {
     return threadView(block, thread, waitsOf(block, thread));
   }
-  std::unordered_map<std::uint32_t, std::vector<ThreadWaits>> threadWaits_; ///< of blocks that relay
+  std::unordered_map<std::uint32_t, std::vector<ThreadWaits>> threadWaits_; ///< for blocks that relay
 
-  /// Of the data operation in progress, beside its DataStep.
+  /// The state of the current data operation, in addition to its DataStep.
   struct InProgress {
     std::vector<ValueId> values;         ///< [unit]: what it writes
     std::vector<MessageClock> taken;     ///< of the packets that it took
@@ -208,10 +210,10 @@ private:
   InProgress now_;
   std::vector<ValueId> partsOfUnit_;
   std::vector<MessageClock> packetClocks_;                                               ///< of this launch
-  std::vector<Reading> trail_;                                                           ///< of computedFrom
+  std::vector<Reading> trail_;                                                           ///< used by computedFrom
   std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< [block << 32 | op]
-  mutable std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>>
-      operandIndex_; ///< [block]: (first operand, op)
+  /// [block]: (first operand, op).
+  mutable std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> operandIndex_;
 };
 
 } // namespace mscclc::passes::proof

@@ -9,7 +9,7 @@ namespace mscclc::passes::proof {
 std::vector<Stuck> DeadlockSearch::find() {
   collect();
   std::vector<Stuck> all;
-  std::vector<std::uint32_t> seen(index_.numBlocks(), none), path; // seen: from which block
+  std::vector<std::uint32_t> seen(index_.numBlocks(), none), path; // seen: the block from which it was reached
   for (std::uint32_t start = 0; start < index_.numBlocks(); ++start) {
     path.clear();
     std::uint32_t b = start;
@@ -34,7 +34,7 @@ std::vector<Stuck> DeadlockSearch::find() {
   return all;
 }
 
-/// The operations that unfinished blocks have before them.
+/// Collects the operations that unfinished blocks have not yet done.
 void DeadlockSearch::collect() {
   for (std::uint32_t b = 0; b < index_.numBlocks(); ++b)
     if (!control_.finished(b) && control_.waiting(b).kind == Waiting::Packet)
@@ -43,7 +43,7 @@ void DeadlockSearch::collect() {
     if (control_.finished(b))
       continue;
     const ir::BlockCursor &at = control_.at(b);
-    const bool comesAgain = at.inLoop() && !at.isLastIteration(); // the beginning of the loop
+    const bool comesAgain = at.inLoop() && !at.isLastIteration(); // the beginning of the loop runs again
     for (std::uint32_t o = comesAgain ? at.header() + 1 : at.op(); o < index_.ops(b).ops.size(); ++o)
       collectFrom(b, o);
   }
@@ -82,7 +82,7 @@ Source DeadlockSearch::sourceOf(std::uint32_t b) const {
   return it == sources_.end() ? Source{} : it->second;
 }
 
-/// Where a block of the rank of `b` comes to the barrier that is not there yet.
+/// Returns the place where a block of the rank of `b` arrives at the barrier, for a block that has not arrived yet.
 Source DeadlockSearch::missingAt(std::uint32_t barrier, std::uint32_t b) const {
   for (const std::uint32_t other : index_.barrier(barrier).blocks) {
     const auto &ops = index_.ops(other).ops;

@@ -1,4 +1,4 @@
-// Who is stuck for ever, and why: blocks that wait for each other in a circle, or for what nobody brings.
+// Finds the blocks that are stuck for ever, and the reason: a cycle of waits, or a wait for something that never comes.
 #pragma once
 
 #include "passes/run/control.h"
@@ -8,25 +8,25 @@
 
 namespace mscclc::passes::proof {
 
-/// An operation that could still bring what somebody waits for.
+/// An operation that could still satisfy a wait.
 struct Source {
   std::uint32_t block = none, op = 0;
 };
 
-/// Blocks each of which waits for the next, the last for the first; or one block that waits for nobody.
+/// Either blocks that wait for each other in a cycle, or one block whose wait no operation can satisfy.
 struct Stuck {
   std::vector<std::uint32_t> blocks;
-  std::vector<Source> sources; ///< of what each of them waits for; empty for one that waits for nobody
+  std::vector<Source> sources; ///< for each block, the operation that could satisfy its wait; empty for a single block
 };
 
-/// Looks at a run whose launch did not end. Each unfinished block waits for one thing, and each thing has at most
-/// one operation that is looked at: so following them from any block leads into a circle or to an end.
+/// Examines a run whose launch did not end. Each unfinished block waits for one thing, and for each thing only one
+/// operation is considered. So following the waits from any block leads into a cycle or to an end.
 class DeadlockSearch {
 public:
   DeadlockSearch(const ProgramIndex &index, const Geometry &geometry, const Memory &memory, const Control &control)
       : index_(index), geometry_(geometry), memory_(memory), control_(control) {}
 
-  /// In the order of blocks, each circle once.
+  /// Returns the results in the order of blocks, each cycle once.
   std::vector<Stuck> find();
 
 private:
@@ -40,8 +40,8 @@ private:
   const Geometry &geometry_;
   const Memory &memory_;
   const Control &control_;
-  std::unordered_map<std::uint64_t, Source> sources_; ///< of signals and releases
-  std::unordered_map<CellId, Source> writers_;        ///< of packets that are waited for
+  std::unordered_map<std::uint64_t, Source> sources_; ///< sources of signals and releases
+  std::unordered_map<CellId, Source> writers_;        ///< writers of packets that blocks wait for
 };
 
 } // namespace mscclc::passes::proof

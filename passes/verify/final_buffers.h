@@ -1,4 +1,4 @@
-// What inputs and outputs hold at the end of a launch, for who asks verify() for it.
+// The contents of inputs and outputs at the end of a launch, for callers of verify() that ask for them.
 #pragma once
 
 #include "passes/run/memory.h"
@@ -25,7 +25,7 @@ public:
   const Values &values;
   const std::uint32_t unitsPerChunk;
 
-  /// The value of unit `unit` of an input or output, units counted through its chunks.
+  /// Returns the value of unit `unit` of an input or output. Units are counted through all chunks.
   ValueId of(std::uint32_t rank, ir::BufferKind buffer, std::uint64_t unit) const {
     return held_[rank][static_cast<std::size_t>(buffer)][unit];
   }

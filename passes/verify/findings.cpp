@@ -5,7 +5,7 @@
 namespace mscclc::passes::proof {
 
 namespace {
-/// Of the two, order counts, and what they have in common cancels nothing.
+/// Combines two hashes. The order matters, and common parts do not cancel.
 std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
   h = h * 0x9e3779b97f4a7c15u + v;
   h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
@@ -15,7 +15,7 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
 
 ir::Where Findings::where(ir::OpRef place) const {
   ir::Where where = whereIs(index_.program, place);
-  where.alike.clear(); // what is alike has been counted
+  where.alike.clear(); // equal findings have already been counted
   return where;
 }
 
@@ -31,7 +31,7 @@ std::uint64_t Findings::key(ir::OpRef place, bool exact) const {
   const ir::LocId loc = index_.program.sources.firstPlace(blocks[place.block].ops[place.op].loc);
   if (loc == ir::noLoc || index_.program.sources.isElement(loc)) // a plan repeats itself in other blocks and ranks
     return mix(mix(2, place.op), static_cast<std::uint64_t>(blocks[place.block].ops[place.op].kind));
-  const ir::Loc &at = index_.program.sources.get(loc); // whichever way it was called
+  const ir::Loc &at = index_.program.sources.get(loc); // regardless of the call that leads there
   return mix(mix(mix(3, at.file), at.line), at.column);
 }
 

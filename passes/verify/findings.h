@@ -1,4 +1,4 @@
-// What the verifier found, grouped: one cause that shows on many ranks is one finding with a count.
+// The findings of the verifier, in groups: a cause that appears on many ranks is one finding with a count.
 #pragma once
 
 #include "ir/program_index.h"
@@ -13,7 +13,7 @@ namespace mscclc::passes::proof {
 using ir::none;
 using ir::ProgramIndex;
 
-/// Findings in the order in which they were made. Reported once, at the end, with their counts.
+/// The findings in the order in which they were made. They are reported once, at the end, with their counts.
 class Findings {
 public:
   Findings(const ProgramIndex &index, ir::DiagnosticEngine &diags) : index_(index), diags_(diags) {}
@@ -30,23 +30,23 @@ public:
     std::vector<Note> notes;
     std::uint64_t alike = 0;
     bool otherRanks = false, otherBlocks = false;
-    ir::OpRef place; ///< the first one's
+    ir::OpRef place; ///< place of the first one
   };
 
-  /// "rank 1, block 0, operation 3", or its source line.
+  /// Returns "rank 1, block 0, operation 3", or its source line.
   ir::Where where(ir::OpRef place) const;
   ir::Where rankWhere(std::uint32_t rank) const { return {"rank " + std::to_string(rank)}; }
 
-  /// Adds a finding at `place`, unless one of the same kind at the same places is there: then that one counts on, once
-  /// for each set of exact places. Returns a new finding to fill, else null. `other`: the second place, if any.
+  /// Adds a finding at `place`. If there is one of the same kind at the same places, counts that one instead, once for
+  /// each set of exact places. Returns a new finding to fill in, else null. `other`: the second place, if there is one.
   Finding *add(const ir::DiagInfo &info, ir::OpRef place, ir::OpRef other = nowhere);
-  /// The same for what has no operation: grouped by kind and `group` alone.
+  /// Does the same for a finding without an operation. It is grouped only by kind and `group`.
   Finding *addOnRank(const ir::DiagInfo &info, std::uint32_t rank, std::uint32_t group = 0);
 
-  /// The same for what concerns all ranks.
+  /// Does the same for a finding about all ranks.
   Finding *addOnProgram(const ir::DiagInfo &info);
 
-  /// What is there now, to come back to.
+  /// The current findings, which can be restored later.
   struct State {
     std::vector<Finding> findings;
     std::unordered_map<std::uint64_t, std::size_t> groups;

@@ -12,9 +12,10 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-constexpr std::uint64_t mostLead = 256; ///< iterations that are followed at most, beside the first three
+constexpr std::uint64_t mostLead = 256; ///< the most iterations that are run, in addition to the first three
 
-/// How often one pipeline of a block uses a queue in each iteration, and how often the block has outside of any before.
+/// The uses of a queue by one pipeline of a block: how often in each iteration, and how often outside of pipelines
+/// before it.
 struct LoopUse {
   ir::OpRef first;
   std::uint32_t header = none;
@@ -34,7 +35,7 @@ struct Side {
   const LoopUse *loop(std::size_t i) const { return i < loops.size() ? &loops[i] : nullptr; }
 };
 
-/// The blocks that signal or wait, or come to a barrier, in the order of blocks.
+/// The blocks that signal, wait, or arrive at a barrier, in the order of blocks.
 using Sides = std::vector<Side>;
 
 void count(Sides &sides, std::uint32_t block, ir::OpRef at, const ir::Op *header, std::uint32_t headerIndex) {
@@ -100,7 +101,7 @@ private:
       const ir::OpRef at = index_.place(b, o);
       if (op.kind == ir::OpKind::Barrier)
         count(meets_[index_.barrierOf(rank, op.imm)], b, at, loop, header);
-      if (ir::isPacketOp(op.kind)) // who reads packets waits for who writes them
+      if (ir::isPacketOp(op.kind)) // a block that reads packets waits for the blocks that write them
         ir::forEachMemory(index_.program, rank, code, op, [&](const ir::MemoryPiece &piece) {
           if (piece.isPacket())
             join(b, index_.numBlocks() + piece.rank);
@@ -154,7 +155,8 @@ private:
     largest_.push_back({from.block, forward, backward});
   }
 
-  /// Blocks meet at a barrier in rounds: who has had more of them outside of pipelines is behind in these.
+  /// Pairs the blocks that meet at a barrier in rounds. A block with more rounds outside of pipelines is behind in
+  /// them.
   void pairBarrier(std::uint32_t number) {
     const Sides &meets = meets_[number];
     for (const Side &side : meets)
@@ -203,7 +205,8 @@ private:
     return index_.program.ranks[rank].semaphores[semaphore].initialValue;
   }
 
-  /// The iterations that pipelines are apart in which so much was given, and so much taken, before.
+  /// Returns the number of iterations between two paired pipelines, if so much was given and so much was taken before
+  /// them.
   std::uint64_t displacement(std::uint64_t given, std::uint64_t taken, const LoopUse &loop, const std::string &name) {
     const std::uint64_t apart = std::max(given, taken) - std::min(given, taken);
     const std::uint64_t iterations = apart / loop.times + (apart % loop.times != 0);
@@ -221,7 +224,7 @@ private:
     std::uint64_t forward, backward;
   };
   const ProgramIndex &index_;
-  std::vector<std::uint32_t> parents_; ///< [block, then the packets of a rank]
+  std::vector<std::uint32_t> parents_; ///< [block, then the packets of each rank]
   std::vector<Sides> signals_, waits_; ///< [queue]
   std::vector<Sides> meets_;           ///< [barrier]
   std::uint64_t mostApart_ = 0;

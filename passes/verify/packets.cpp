@@ -1,14 +1,13 @@
-// The order that data itself makes: slots and chunks may be overwritten without any other sync, as packet algorithms
-// do.
+// The order that data itself makes. Packet algorithms overwrite slots and chunks without any other sync.
 //
-// Lemma. Let operation R read an element of a cell and store packets that it computed from it. A packet is stored after
-// what it was computed from was read. So whoever takes one of these packets, at that element, does so after R's read.
-// The taker T has read in turn: the packet's slot. If T stores packets of its own, R's read and T's own come before
-// whoever takes one of those, and so on. Hence R's read of the cell is over before a write W if, on such a trail
+// Lemma. Operation R reads an element of a cell, and stores packets that it computed from the element. A packet is
+// stored after its sources were read. So whoever takes one of these packets, at that element, does so after R's read.
+// The taker T has read the packet's slot. If T stores packets in turn, R's read and T's own read come before everybody
+// who takes one of those, and so on. Hence R's read of the cell is over before a write W if there is such a trail
 //     cell - R -> packet - T -> packet - T' -> ...
-// the packet of some taker has been taken before W. That is so where the taking is ordered before W as any access may
-// be; and where W's own operation took the packet at W's element, or took one there that the taker had made of it: an
-// operation takes the packets of an element before it writes the element.
+// on which some taker has taken its packet before W. There are two cases in which it has. The taking is ordered before
+// W in the usual ways. Or W's own operation took the packet at W's element, or took a packet there that the taker had
+// made of it. The second case holds because an operation takes the packets of an element before it writes the element.
 //
 // Trails are walked breadth first, as a short one tells soonest, and no further than `trailLength`.
 #include "passes/verify/checked_run.h"
@@ -21,10 +20,10 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-constexpr std::uint32_t trailPackets = 4096; ///< looked at before an order counts as not there
+constexpr std::uint32_t trailPackets = 4096; ///< packets that are examined before an order counts as absent
 constexpr std::uint32_t trailLength = 5;     ///< packets on one trail
 
-/// True if source i of `op` goes to destination i alone; else every source goes to every destination.
+/// True if source i of `op` goes only to destination i; otherwise every source goes to every destination.
 bool isPairwise(const ir::Op &op) {
   return !ir::reduces(op.kind) && op.numSrcs == op.numDsts;
 }
@@ -61,7 +60,7 @@ std::uint32_t CheckedRun::elementWritten(CellId id, const Epoch &by) const {
     return none;
   const DataStep &step = data_.step();
   const std::vector<Operand> &destinations = step.destinations;
-  if (destinations.size() == step.op->numDsts) // no switch, which stands for several
+  if (destinations.size() == step.op->numDsts) // not a switch, whose operand has several destinations
     return id - destinations[by.ref - step.op->firstChunk - step.op->numSrcs].first;
   const auto holds = [&](const Operand &o) { return id - o.first < o.count; };
   const auto it = std::ranges::find_if(destinations.rbegin(), destinations.rend(), holds);
@@ -102,7 +101,8 @@ template <typename Visit> void CheckedRun::anyPacketMadeOf(const Reading &readin
 bool CheckedRun::takenBefore(CellId slot, const Epoch &taker, const PacketWrite &write) const {
   if (order_.before(taker, false, write.view, Relation::HappensBefore))
     return true;
-  if (control_.launch() != 0 || write.element == none || write.by.isPut()) // what it took is of its own launch
+  if (control_.launch() != 0 || write.element == none ||
+      write.by.isPut()) // the packets that it took are of its own launch
     return false;
   return std::ranges::any_of(data_.step().sources, [&](const Operand &source) {
     if (!source.packet || write.element >= source.count)

@@ -7,8 +7,8 @@
 
 namespace mscclc::passes::proof {
 
-/// Counts, queue by queue, what signals and waits there are in one launch. `all` is the count in the proven size,
-/// `once` what is outside pipelines: both equal on both ends, and they are equal at every size.
+/// Counts the signals and waits of one launch, for each queue. `all` is the count in the proven size, and `once` the
+/// count outside of pipelines. If both are equal on both ends of a queue, they are equal at every size.
 class PremiseScan {
 public:
   PremiseScan(Premises &premises, const ProgramIndex &index, const Geometry &geometry, Findings &findings)
@@ -170,7 +170,7 @@ private:
                  count == 1 ? "" : ", nor any of " + std::to_string(count - 1) + " more of the rank"};
   }
 
-  /// Queues with several signallers or waiters, with the counts of each.
+  /// Collects queues with several signallers or waiters, with the counts of each.
   void collectShared() {
     for (std::uint32_t q = 0; q < sent_.size(); ++q)
       if (sent_[q].several || taken_[q].several)

@@ -1,4 +1,5 @@
-// What must hold before one execution can speak for all: counts agree, and who meets whom is fixed by the program.
+// The premises under which one execution represents all: counts match, and the program determines which operations
+// meet.
 #pragma once
 
 #include "passes/run/geometry.h"
@@ -8,22 +9,24 @@
 
 namespace mscclc::passes::proof {
 
-/// A channel end or semaphore that several blocks signal, or several wait on.
+/// A channel end or semaphore that several blocks signal, or that several blocks wait on.
 struct SharedSync {
   struct Party {
     std::uint32_t block;
-    std::uint64_t count; ///< signals or waits a launch
+    std::uint64_t count; ///< signals or waits in a launch
   };
   std::vector<Party> signallers, waiters;
 };
 
+/// The checked premises of a program.
 class Premises {
 public:
-  /// Counts and reports.
+  /// Counts signals and waits, and reports mismatches.
   Premises(const ProgramIndex &index, const Geometry &geometry, Findings &findings);
 
-  /// False if counts or participants are such that a run makes no sense.
+  /// False if a run would be meaningless because of counts or participants.
   bool hold() const { return hold_; }
+  /// Returns the data of a shared queue; null if the queue is not shared.
   const SharedSync *shared(std::uint32_t queue) const {
     const auto it = shared_.find(queue);
     return it == shared_.end() ? nullptr : &it->second;

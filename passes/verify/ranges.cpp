@@ -1,4 +1,4 @@
-// Checks of operand ranges that no order can mend, and of counters that several blocks share.
+// Checks of operand ranges, whose faults no order can repair, and of counters that several blocks share.
 #include "passes/verify/premises.h"
 #include "passes/verify/replay.h"
 
@@ -10,7 +10,7 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-/// How pipelines cut the chunks of all ranks: by the first operand that covers each.
+/// The division of the chunks of all ranks by pipelines. For each chunk, the first operand that covers it counts.
 class Cuts {
 public:
   struct Mark {
@@ -18,7 +18,7 @@ public:
     ir::OpRef place;
   };
   explicit Cuts(std::uint32_t numRanks) : markOf_(std::size_t{numRanks} * 3) {}
-  /// The mark of a chunk that `mark` meets and that differs from it; null if all agree.
+  /// Adds `mark`. Returns the mark of a chunk that overlaps it and differs from it; null if all agree.
   const Mark *add(std::uint32_t rank, ir::BufferKind buffer, const Mark &mark) {
     auto &markOf = markOf_[rank * std::size_t{3} + static_cast<std::size_t>(buffer)];
     if (markOf.size() < mark.end)
@@ -39,7 +39,7 @@ public:
   }
 
 private:
-  std::vector<std::vector<std::uint32_t>> markOf_; ///< [rank, buffer][chunk], as far as operands reach
+  std::vector<std::vector<std::uint32_t>> markOf_; ///< [rank, buffer][chunk], up to the last chunk of operands
   std::vector<Mark> marks_;
 };
 
@@ -144,8 +144,8 @@ ir::OpRef firstUse(const ProgramIndex &index, std::uint32_t block, std::uint32_t
 
 } // namespace
 
-/// Ranges that pipelines cut differently, packets over plain data (at another size, too, where `sizesChange`), packets
-/// outside the buffer.
+/// Checks for ranges that pipelines divide differently, for packets over plain data (with `sizesChange`, at other
+/// sizes, too), and for packets outside of the buffer.
 void checkRanges(const ProgramIndex &index, bool sizesChange, Findings &findings) {
   RangeCheck(index, sizesChange, findings).run();
 }
@@ -163,7 +163,7 @@ bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Prem
     for (const std::uint32_t queue : held)
       replay.hold(queue);
     replay.run(1);
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> lacks; // queue, releases that did not come
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> lacks; // queue, number of missing releases
     for (const std::uint32_t queue : held) {
       std::uint64_t wanted = 0;
       for (const SharedSync::Party &p : premises.shared(queue)->waiters)
@@ -176,7 +176,8 @@ bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Prem
   if (open.empty())
     return true;
   bool good = true;
-  // Held back all at once, less comes than if one is: what comes all the same needs no closer look.
+  // If all are held back at once, fewer releases come than if one is. So releases that come in spite of that need no
+  // further check.
   for (const auto &[queue, all] : lacking(open))
     for (const auto &[_, lacks] : lacking(std::span(&queue, 1))) {
       good = false;

@@ -1,4 +1,4 @@
-// A program run again for control alone, to tell the story of a finding: who had to run before whom.
+// Runs a program again, only with its control, to explain a finding: which operations had to run before which.
 #pragma once
 
 #include "passes/run/data_run.h"
@@ -7,49 +7,51 @@
 
 namespace mscclc::passes::proof {
 
-/// Instances are a block's operations as they run, launch after launch, iterations counted.
+/// Instances are the executed operations of a block, over all launches and iterations.
 class Replay : private ControlEvents, private DataEvents {
 public:
   static constexpr std::uint64_t mostInstances = 20'000'000;
 
   Replay(const ProgramIndex &index, const Geometry &geometry, const Memory &memory);
 
-  /// Lets waits on this queue never pass, to see what comes without them.
+  /// Blocks all waits on this queue for ever, to see what comes without them.
   void hold(std::uint32_t queue) { control_.hold(queue); }
-  /// Runs `launches`, or as far as it goes. False if it stops early.
+  /// Runs `launches` launches, as far as possible. Returns false if it stops early.
   bool run(std::uint32_t launches);
-  /// Signals that `queue` got.
+  /// Returns the number of signals of `queue`.
   std::uint64_t sent(std::uint32_t queue) const { return numSent_[queue]; }
 
   struct Step {
     std::uint32_t block, from, to; ///< instances [from, to)
   };
-  /// Instance of `op` in `phase` of `block`, or the end of `launch` if `op` is none.
+  /// Returns the instance of `op` in `phase` of `block`; if `op` is none, the end of `launch`.
   std::uint32_t find(std::uint32_t block, std::uint32_t phase, std::uint32_t op, std::uint32_t launch) const;
   std::uint32_t opOf(std::uint32_t block, std::uint32_t instance) const { return traces_[block].ops[instance]; }
-  /// Launch (from 0) of an instance.
+  /// Returns the launch of an instance, from 0 on.
   std::uint32_t launchOf(std::uint32_t block, std::uint32_t instance) const {
     const auto &ends = traces_[block].ends;
     return static_cast<std::uint32_t>(std::upper_bound(ends.begin(), ends.end(), instance) - ends.begin());
   }
   std::uint32_t endOfLaunch(std::uint32_t block, std::uint32_t launch) const { return traces_[block].ends[launch]; }
 
-  /// Instances of each block that must run, and what they need with them.
+  /// The instances of each block that must run.
   struct Wanted {
     std::vector<std::uint32_t> counts; ///< [block]
-    std::vector<bool> met;             ///< [meeting]: its members are in `counts`
+    std::vector<bool> met;             ///< [meeting]: the instances of its members are in `counts`
   };
   Wanted nothingWanted() const {
     return {std::vector<std::uint32_t>(traces_.size()), std::vector<bool>(members_.size())};
   }
-  /// Adds the fewest instances of each block that must have run before `count` of `block` can.
+  /// Adds the fewest instances of each block that must run before `count` instances of `block` can.
   void need(std::uint32_t block, std::uint32_t count, Wanted &wanted) const;
-  /// An order in which blocks get from `done` to `wanted`, in few turns; `done` moves along. Requires: `run` was true.
+  /// Returns an order in which blocks get from `done` to `wanted`, in few turns, and updates `done`. Requires that
+  /// `run` returned true.
   std::vector<Step> schedule(std::vector<std::uint32_t> &done, const Wanted &wanted) const;
 
 private:
-  /// `instance` needs `before` instances of `block`. With `block` none, it needs those of all other members of meeting
-  /// `before`. A meeting is a round of a barrier, or the begin of a rank's launch: pairs of members would be too many.
+  /// `instance` needs `before` instances of `block`. If `block` is none, it needs those of all other members of meeting
+  /// `before`. A meeting is a round of a barrier, or the beginning of a rank's launch. Separate dependencies for each
+  /// pair of members would be too many.
   struct Dependency {
     std::uint32_t instance = 0, block = 0, before = 0;
     bool isMeeting() const { return block == none; }
@@ -71,7 +73,7 @@ private:
   bool data(std::uint32_t block, const ir::Op &op) override { return data_.run(block, op); }
   void done(std::uint32_t block) override;
   void launchBegins() override;
-  // Data: packets alone.
+  // Data: only packets.
   bool begins(const DataStep &step) override;
   void reads(const DataStep & /*step*/, const Operand & /*source*/) override {}
   void writes(const DataStep &step, const Operand &part, std::uint32_t unit,
@@ -89,7 +91,7 @@ private:
   std::vector<Trace> traces_;
   std::vector<Sent> messages_;
   std::vector<std::uint64_t> numSent_;     ///< [queue]
-  std::vector<std::vector<Sent>> members_; ///< [meeting]: how many instances each has run when it comes
+  std::vector<std::vector<Sent>> members_; ///< [meeting]: for each member, the number of its instances at arrival
   std::uint64_t instances_ = 0;
 };
 

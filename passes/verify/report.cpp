@@ -15,7 +15,7 @@ namespace {
 std::string block(const ProgramIndex &index, std::uint32_t b) {
   return "rank " + std::to_string(index.rankOf(b)) + ", block " + std::to_string(index.idOf(b));
 }
-/// "ranks 1, 2 and 5, block 0", of blocks of one number.
+/// Returns "ranks 1, 2 and 5, block 0", for blocks of the same number.
 std::string ranksOf(const ProgramIndex &index, const std::vector<std::uint32_t> &blocks) {
   std::vector<std::uint32_t> ranks;
   for (const std::uint32_t b : blocks)
@@ -40,7 +40,7 @@ bool Reporter::readsTooEarly(const Conflict &c, std::uint32_t launch) const {
       order_.blockOf(c.first) == order_.blockOf(c.second))
     return false;
   const Epoch &before = memory_[c.cell].write;
-  if (before.isUser()) // an output as it was before the launch says nothing
+  if (before.isUser()) // an output from before the launch is no evidence
     return memory_[c.cell].value == Values::unwritten;
   return !before.exists() || order_.launchOf(order_.blockOf(before), before.phase) != launch;
 }
@@ -107,7 +107,7 @@ std::string Reporter::word(std::uint32_t block, std::uint32_t op) const {
   return std::string(ir::wordOf(index_.program, index_.ops(block).ops[op]));
 }
 
-/// True if the accesses were written in the language: advice is in its terms then.
+/// True if the accesses were written in the language, so that advice uses its terms.
 bool Reporter::isOfSource(const Conflict &c) const {
   const bool isFirst = c.second.isUser();
   return ir::isOfSource(index_.program,
@@ -162,7 +162,8 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
   return noSync(a, b, ofSource);
 }
 
-/// What would tell rank `to` that rank `from` has ended the launch before. Ports have no relaxed signals.
+/// Describes a signal that would show rank `to` that rank `from` has ended the launch before. Ports have no relaxed
+/// signals.
 std::string Reporter::startSignal(std::uint32_t from, std::uint32_t to, bool ofSource) const {
   const auto leads = [&](ir::ChannelType type) {
     return std::ranges::count(index_.program.ranks[from].peers(type), to) != 0;
@@ -192,7 +193,7 @@ std::string Reporter::noSync(std::uint32_t a, std::uint32_t b, bool ofSource) co
          ") before the second would";
 }
 
-/// The operation before `op`, with no nop between, that waits for another block; or none.
+/// Returns an earlier operation, without a nop between it and `op`, that waits for another block; or none.
 std::uint32_t Reporter::waitInPhase(std::uint32_t b, std::uint32_t op) const {
   const auto &ops = index_.ops(b).ops;
   for (std::uint32_t o = op; o-- != 0 && !endsPhase(ops[o]);) {
@@ -204,7 +205,7 @@ std::uint32_t Reporter::waitInPhase(std::uint32_t b, std::uint32_t op) const {
   return none;
 }
 
-/// The signal or release after operation `op` with no nop between; or none.
+/// Returns the signal or release after operation `op`, without a nop between them; or none.
 std::uint32_t Reporter::signalInPhase(std::uint32_t b, std::uint32_t op) const {
   const auto &ops = index_.ops(b).ops;
   for (std::uint32_t o = op + 1; o < ops.size() && !beginsPhase(ops[o]); ++o) {

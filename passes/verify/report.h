@@ -23,17 +23,17 @@ public:
 
   /// Adds to each race the shortest schedule that shows it.
   void addSchedules(std::uint32_t launches);
-  /// Says who is stuck on what, and where the cycle is.
+  /// Reports the blocks that are stuck, with their waits and the cycle.
   void deadlock();
-  /// A rank whose blocks that have begun cannot end before others begin. resident_blocks.cpp has what is done with it.
+  /// A rank whose resident blocks cannot end before others begin. resident_blocks.cpp uses it.
   struct Held {
-    std::uint32_t block = 0, op = 0; ///< the first that waits, and where
+    std::uint32_t block = 0, op = 0; ///< the first block that waits, and its operation
     std::string waitsFor;
-    std::uint32_t blocks = 0, begun = 0; ///< of the rank
+    std::uint32_t blocks = 0, begun = 0; ///< number of the rank's blocks, and of those that have begun
   };
   std::vector<Held> heldRanks() const;
   void notResident(const std::vector<Held> &held, const Residency &residency);
-  /// Compares outputs with the collective. Returns how many chunks it looked at.
+  /// Compares outputs with the collective. Returns the number of compared chunks.
   std::uint64_t checkResults(Values &values, std::uint32_t unitsPerChunk);
   /// The operation that wrote `cell` last; nowhere if that is none.
   ir::Where writerOf(const Cell &cell) const;
@@ -46,7 +46,7 @@ private:
     Conflict conflict;
     std::uint32_t firstLaunch, secondLaunch;
   };
-  /// Of a finding, with the steps of its schedule numbered.
+  /// The notes of a finding, which number the steps of its schedule.
   struct Notes {
     std::vector<Findings::Note> &all;
     std::uint32_t number = 0;

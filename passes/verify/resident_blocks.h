@@ -1,4 +1,4 @@
-// Whether blocks wait for one another that a GPU does not hold at once.
+// Checks whether blocks wait for each other that a GPU does not hold at once.
 #pragma once
 
 #include "passes/residency.h"
@@ -7,9 +7,10 @@
 
 namespace mscclc::passes::proof {
 
-/// Runs a launch as a GPU does that holds no more than `residency` says of each rank, and begins the next block, in the
-/// order of their numbers, where one ends. Where that stops, it is reported, and all others begin: what is proven
-/// besides is proven of a GPU that holds them. Null: it holds all. False as Control::runLaunch().
+/// Runs a launch like a GPU that holds at most `residency` blocks of each rank, and begins the next block, in the order
+/// of their numbers, when one ends. If the launch gets stuck, reports that, and begins all other blocks. Then
+/// everything else is proven for a GPU that holds them. Null: the GPU holds all blocks. Returns false in the same cases
+/// as Control::runLaunch().
 bool runResident(const Residency *residency, Control &control, Reporter &reporter);
 
 /// Warns of ranks that end only because blocks begin in this order. `residency` may be null.

@@ -1,4 +1,4 @@
-// Whether the outputs end as the collective says.
+// Compares the final outputs with the collective.
 #include "passes/verify/report.h"
 
 #include "ir/collectives.h"
@@ -10,7 +10,7 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-/// The collective whose name `name` differs from in case and punctuation alone.
+/// Returns the collective whose name differs from `name` only in case and punctuation.
 std::optional<ir::CollectiveKind> nearlyNamed(std::string_view name) {
   std::string letters;
   for (const char c : name)
@@ -22,7 +22,8 @@ std::optional<ir::CollectiveKind> nearlyNamed(std::string_view name) {
 
 } // namespace
 
-/// Output chunks of a custom collective of which nothing is stated. Where that is all, there is a warning.
+/// Returns the number of output chunks of a custom collective without a stated value. Warns if no chunk has a stated
+/// value.
 std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
   const ir::Program &program = index.program;
   if (ir::info(program.collective.kind).promise != ir::Promise::Stated)
@@ -47,7 +48,8 @@ std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
   return outputs - stated;
 }
 
-/// Reports what an output chunk ends as. `ops`: its reduce operation and that of other chunks, where they differ.
+/// Reports the wrong final value of an output chunk. `ops`: its reduce operation and that of other chunks, if they
+/// differ.
 void Reporter::wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &cell, const Values::Verdict &verdict,
                            const std::optional<std::pair<ir::ReduceOp, ir::ReduceOp>> &ops) {
   using V = Values::Verdict;
@@ -86,7 +88,7 @@ std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk
   const ir::WantedOutputs wanted(program);
   std::vector<ir::Contribution> inputs;
   std::vector<ValueId> leaves;
-  std::unordered_set<std::uint64_t> right; // (value, first input) of reductions found right
+  std::unordered_set<std::uint64_t> right; // pairs of a value and the first input, of reductions that were found right
   std::uint64_t lastRight = 0;
   std::uint64_t looked = 0;
   bool haveOp = false;

@@ -20,7 +20,8 @@ std::vector<Turn> ScheduleSearch::reach(const Conflict &c, const Epoch &epoch, s
   const std::uint32_t block = order_.blockOf(epoch), a = order_.blockOf(c.first), b = order_.blockOf(c.second);
   if (!epoch.isUser()) {
     std::uint32_t count = instanceOf(epoch, op, launch);
-    if (a == b && c.first.phase == c.second.phase && !c.first.isUser()) // threads of one block, one ahead
+    if (a == b && c.first.phase == c.second.phase &&
+        !c.first.isUser()) // two threads of one block, one ahead of the other
       count = std::min(count, instanceOf(c.first, c.firstOp, launch));
     replay_.need(block, count, wanted_);
   } else if (epoch.ref == Epoch::userRead || launch != 0) {
@@ -31,7 +32,7 @@ std::vector<Turn> ScheduleSearch::reach(const Conflict &c, const Epoch &epoch, s
   return turnsOf(replay_.schedule(done_, wanted_));
 }
 
-/// Ranks that do the same one after the other are one turn; and so is what a loop does again and again.
+/// Merges consecutive steps of several ranks that do the same into one turn. Merges repeated turns of a loop.
 std::vector<Turn> ScheduleSearch::turnsOf(const std::vector<Replay::Step> &steps) const {
   std::vector<Turn> turns;
   for (const Replay::Step &s : steps) {

@@ -1,4 +1,4 @@
-// The shortest schedule that shows two accesses which nothing orders.
+// Finds the shortest schedule that shows two accesses without an order.
 #pragma once
 
 #include "passes/verify/checked_run.h"
@@ -6,34 +6,35 @@
 
 namespace mscclc::passes::proof {
 
-/// Blocks of one number, on several ranks, that run one after the other up to the same operation.
+/// Blocks with the same number, on several ranks, that run one after the other up to the same operation.
 struct Turn {
   std::vector<std::uint32_t> blocks;
   std::uint32_t op = 0, launch = 0;
-  std::uint32_t times = 1; ///< in a loop
+  std::uint32_t times = 1; ///< repetitions in a loop
 };
 
-/// What runs before the second access happens, and what before the first one happens only then.
+/// The turns before the second access happens, and the turns before the first access happens after that.
 struct Schedule {
   std::vector<Turn> beforeSecond, beforeFirst;
 };
 
-/// Finds them in one replay of the program.
+/// Finds schedules by one replay of the program.
 ///
-/// All that the second access needs is run, and no more: so the first, which is not ordered before it, has not happened
-/// unless something needed comes after it in its own block. Then what the first needs is run, and it comes too late.
+/// It runs exactly what the second access needs. The first access is not ordered before it, so it has not happened yet,
+/// unless something that was needed comes after it in its own block. Then it runs what the first access needs. So the
+/// first access comes too late.
 class ScheduleSearch {
 public:
   ScheduleSearch(const ProgramIndex &index, const Geometry &geometry, const Memory &memory, const Order &order)
       : index_(index), order_(order), replay_(index, geometry, memory) {}
 
-  /// False if the program does not run so far.
+  /// Returns false if the program does not run so far.
   bool run(std::uint32_t launches) { return replay_.run(launches); }
-  /// Of two accesses in these launches.
+  /// Returns the schedule of two accesses in these launches.
   Schedule find(const Conflict &conflict, std::uint32_t firstLaunch, std::uint32_t secondLaunch);
 
 private:
-  /// Blocks go on until `epoch` is next.
+  /// Continues blocks until `epoch` is next.
   std::vector<Turn> reach(const Conflict &conflict, const Epoch &epoch, std::uint32_t op, std::uint32_t launch);
   std::vector<Turn> turnsOf(const std::vector<Replay::Step> &steps) const;
   std::uint32_t instanceOf(const Epoch &epoch, std::uint32_t op, std::uint32_t launch) const {
@@ -43,7 +44,7 @@ private:
   const ProgramIndex &index_;
   const Order &order_;
   Replay replay_;
-  std::vector<std::uint32_t> done_; ///< [block]: instances
+  std::vector<std::uint32_t> done_; ///< [block]: number of instances
   Replay::Wanted wanted_;
 };
 

@@ -13,8 +13,8 @@ bool ScratchHistory::over(const Noted &noted, const View &view) {
   });
 }
 
-/// Whether all that the first launch did in the scratch of `rank` is known to be over since the launch of `view` began.
-/// Then it is to all blocks of its rank, which are many: one of them asks for all.
+/// True if all work of the first launch in the scratch of `rank` is known to be over since the beginning of the launch
+/// of `view`. Then all blocks of that rank know it. There are many, so one of them asks for all.
 bool ScratchHistory::overAtBegin(std::uint32_t rank, const View &view) {
   const std::uint32_t asks = index_.rankOf(view.block), launch = order_.launchOf(view.block, view.phase);
   AtBegin &known = atBegin_[std::uint64_t{asks} << 32 | rank];
@@ -28,8 +28,8 @@ bool ScratchHistory::overAtBegin(std::uint32_t rank, const View &view) {
   return known.over;
 }
 
-/// Of each packet one of those who took it; none if some packet has none. One that a port reads has been there when it
-/// is taken where the port puts it.
+/// Finds one taker for each packet, but none if some packet has no taker. If a port reads a packet, that packet had
+/// arrived when the port's copy of it is taken.
 void ScratchHistory::findTakers(RankState &state, const Memory &memory) {
   std::unordered_map<std::uint32_t, std::span<const Epoch>> takersOfPut; // [agent]
   const auto find = [&](Noted &noted) {

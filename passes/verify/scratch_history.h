@@ -1,8 +1,12 @@
-// Launches of different message sizes, one after the other, on one context: what is kept is the scratch buffer, and at
-// another size its chunks lie elsewhere. So whatever a launch writes into a rank's scratch may lie over any chunk that
-// the launch before (with double scratch: the one before that) used there.
+// Launches of different message sizes, one after the other, on one context. The context keeps the scratch buffer, but
+// at another size its chunks have other places. So the writes of a launch into a rank's scratch may hit any chunk that
+// the launch before used there (with double scratch: the launch before that).
 //
-// Input and output need no such look: between any two launches they are their user's (user.cpp), whole.
+// Example: a rank has 4 chunks of scratch. At 1 KiB a chunk, chunk 3 is at byte 3072. At 3 KiB a chunk, chunk 1 is
+// there. So a write to chunk 1 in the second launch must come after every use of chunk 3 in the first one, and in
+// general of any chunk.
+//
+// Inputs and outputs need no such check, because between launches they belong completely to their user (user.cpp).
 #pragma once
 
 #include "passes/run/memory.h"
@@ -12,6 +16,7 @@
 
 namespace mscclc::passes::proof {
 
+/// The uses of scratch in the first launch, and the check of later writes against them.
 class ScratchHistory {
 public:
   ScratchHistory(const ProgramIndex &index, Order &order) : index_(index), order_(order), ranks_(index.numRanks()) {}
@@ -21,15 +26,17 @@ public:
     bool writes = false;
   };
 
-  /// An access of the first launch to cells [first, first + count) of `rank`'s scratch. Packets that are taken have
-  /// arrived: who comes after one that took them comes after the write. Of packets that a port reads, the cells are
-  /// those where it puts them: once they are taken there, it has read them, and they had been written.
+  /// Notes an access of the first launch to cells [first, first + count) of `rank`'s scratch. Packets that are taken
+  /// have arrived, so whoever comes after a taker also comes after the write. For packets that a port reads, the cells
+  /// are those to which the port puts them. When they are taken there, the port has read them, and they had been
+  /// written.
   void note(std::uint32_t rank, const Epoch &by, bool writes, bool packet, CellId first, std::uint32_t count) {
     ranks_[rank].all.push_back({{by, writes}, packet, first, count, {}});
   }
-  /// The first launch of `rank` has ended, from where `end` looks.
+  /// Ends the first launch of `rank`. `end` is the view at its end.
   void close(std::uint32_t rank, const View &end, const Memory &memory);
-  /// An access of the first launch to `rank`'s scratch that a write seen from `view` may not come after; null: none.
+  /// Returns an access of the first launch to `rank`'s scratch that may not come before a write at `view`; null if
+  /// there is none.
   const Access *open(std::uint32_t rank, const View &view);
 
 private:
@@ -37,18 +44,18 @@ private:
     bool packet;
     CellId first;
     std::uint32_t count;
-    std::vector<Epoch> takers; ///< of packets that are written, or that a port read: known once the launch has ended
+    std::vector<Epoch> takers; ///< of packets that are written or that a port reads; known at the launch's end
   };
   struct RankState {
     std::vector<Noted> all;
-    std::vector<Noted> loose;   ///< those that the rank does not know to be over when its launch ends
-    std::uint32_t endPhase = 0; ///< of its first block
+    std::vector<Noted> loose;   ///< accesses that the rank does not know to be over when its launch ends
+    std::uint32_t endPhase = 0; ///< phase of its first block
   };
   bool over(const Noted &noted, const View &view);
   bool overAtBegin(std::uint32_t rank, const View &view);
-  /// What the blocks of a rank know together of another's scratch since a launch began.
+  /// The common knowledge of a rank's blocks, since a launch began, about the scratch of another rank.
   struct AtBegin {
-    std::uint32_t launch = none; ///< in which they were asked last
+    std::uint32_t launch = none; ///< the launch of the last query
     bool over = false;
   };
   static void findTakers(RankState &state, const Memory &memory);
@@ -57,7 +64,7 @@ private:
   Order &order_;
   std::vector<RankState> ranks_;
   std::unordered_map<std::uint64_t, std::uint32_t> free_; ///< [block << 32 | rank]: from this phase on all is over
-  std::unordered_map<std::uint64_t, AtBegin> atBegin_;    ///< [rank << 32 | rank whose scratch it is]
+  std::unordered_map<std::uint64_t, AtBegin> atBegin_;    ///< [rank << 32 | rank that owns the scratch]
 };
 
 } // namespace mscclc::passes::proof

@@ -10,7 +10,7 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-constexpr std::uint32_t mostLoops = 8; ///< of a block: the counts below are kept by section
+constexpr std::uint32_t mostLoops = 8; ///< of a block, because counts are kept for each section
 
 class SectionScan {
 public:
@@ -75,7 +75,7 @@ private:
     return header.imm == header_->imm && header.count == header_->count;
   }
 
-  /// True if each iteration touches one slice of every operand, and every slice has its iteration.
+  /// True if each iteration accesses one slice of every operand, and every slice has its iteration.
   bool wholeOperands(const ir::ThreadBlock &code, const ir::Op &op) const {
     const auto operands = code.operands(op);
     return operands.empty() ||

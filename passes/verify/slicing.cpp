@@ -14,30 +14,31 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-constexpr std::uint64_t mostSizes = 1u << 16; ///< looked at
-constexpr std::size_t mostPatterns = 128;     ///< proven
+constexpr std::uint64_t mostSizes = 1u << 16; ///< the most sizes that are examined
+constexpr std::size_t mostPatterns = 128;     ///< the most patterns that are proven
 
-/// A range of chunks, cut in `parts` slices.
+/// A range of chunks that is divided into `parts` slices.
 struct Range {
   std::uint32_t first = 0, end = 0, parts = 1;
   auto operator<=>(const Range &) const = default;
   std::uint32_t size() const { return end - first; }
-  /// True if its slices end between units of chunks in some sizes only.
+  /// True if its slices end between units of chunks only in some sizes.
   bool inexact() const { return size() % parts != 0; }
   bool meets(const Range &other) const { return first < other.end && other.first < end; }
 };
 
-/// The ranges of one buffer that operations touch, each once.
+/// The ranges of one buffer that operations access, each once.
 using Ranges = std::map<Range, ir::OpRef>;
 
-/// Adds the ends of the slices of `range` in sizes of `units` a chunk.
+/// Adds the ends of the slices of `range` in a size with `units` units a chunk.
 void addCuts(const Range &range, std::uint64_t units, std::vector<std::uint64_t> &cuts) {
   const std::uint64_t whole = range.size() * units, n = range.parts;
   for (std::uint64_t g = 0; g <= n; ++g)
     cuts.push_back(range.first * units + g * (whole / n) + std::min(g, whole % n));
 }
 
-/// The cuts of every buffer where slices may not meet, and the sizes from which on slices of packets hold any.
+/// The cuts of every buffer in which slices may meet differently, and the sizes from which on slices of packets are not
+/// empty.
 class Patterns {
 public:
   Patterns(std::set<std::vector<Range>> buffers, std::set<std::uint64_t> filled)
@@ -46,7 +47,8 @@ public:
   /// True if some slice of packets is empty.
   bool anyEmpty(std::uint64_t units) const { return !filled_.empty() && units < *filled_.rbegin(); }
 
-  /// How many slices of packets hold any; each cut's place among the different ones, buffer by buffer.
+  /// Returns the pattern: the number of sizes in `filled_` that are reached, and the rank of each cut among the
+  /// different cuts, buffer by buffer.
   std::vector<std::uint32_t> of(std::uint64_t units) const {
     std::vector<std::uint32_t> pattern{
         static_cast<std::uint32_t>(std::distance(filled_.begin(), filled_.upper_bound(units)))};
@@ -64,7 +66,7 @@ public:
     }
     return pattern;
   }
-  /// Sizes after which patterns repeat, and with which distance; none if that is far.
+  /// Returns the size after which patterns repeat, and the distance; none if that is too far.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> period() const {
     std::uint64_t period = 1, most = filled_.empty() ? 1 : *filled_.rbegin();
     if (most > mostSizes / 3)
@@ -145,7 +147,7 @@ private:
     }
   }
 
-  /// A slice of packets: slice `index` of `range`.
+  /// Notes a slice of packets: slice `index` of `range`.
   void notePackets(const Range &range, std::uint32_t index, ir::OpRef place) {
     if (inLoop(place))
       packetsInLoop_ = packetsInLoop_ ? packetsInLoop_ : place;
@@ -155,7 +157,7 @@ private:
     filled_.insert(index / range.size() + 1);
   }
 
-  /// True if all that meets `range` cuts it alike or takes it whole.
+  /// True if everything that overlaps `range` divides it in the same way, or contains it in one slice.
   static bool alone(const Range &range, const Ranges &ranges) {
     return std::all_of(ranges.begin(), ranges.end(), [&](const auto &entry) {
       const Range &other = entry.first;
@@ -204,7 +206,7 @@ private:
 
   const ProgramIndex &index_;
   std::map<std::tuple<std::uint32_t, ir::BufferKind, bool>, Ranges> buffers_;
-  std::set<std::uint64_t> filled_; ///< sizes from which on a slice of packets holds some
+  std::set<std::uint64_t> filled_; ///< sizes from which on a slice of packets is not empty
   std::optional<ir::OpRef> packets_, packetsInLoop_;
 };
 

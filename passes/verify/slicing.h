@@ -1,19 +1,24 @@
-// Which sizes of chunk have to be proven because slices of thread-block groups do not meet in all of them alike.
+// Finds the sizes of chunks that must be proven because slices of thread-block groups meet differently in different
+// sizes.
 //
-// The executor cuts a range of S chunks of c units each (a unit: the program's alignment) in n slices at
-// g * floor(Sc / n) + min(g, Sc mod n), for g = 1 … n - 1 (execution_plan.cc, calcOffset). Where n divides Sc, slices
-// are even, and one even size speaks for all such. Where all that touches a range cuts it alike, or takes it whole, it
-// speaks for the others as well: take each slice to its slice; of an empty one there are no accesses.
+// The executor divides a range of S chunks with c units each (a unit is the program's alignment) into n slices. The
+// cuts are at g * floor(Sc / n) + min(g, Sc mod n), for g = 1 … n - 1 (execution_plan.cc, calcOffset). Example: S = 2
+// and n = 3. With c = 3, the 6 units are cut at 2 and 4, so the slices are even. With c = 2, the 4 units are cut at 2
+// and 3, so slices have 2, 1 and 1 units, and the first cut is at the end of a chunk.
 //
-// Otherwise what matters of a size is in which order the cuts and the ends of chunks come, and which coincide: its
-// pattern. All data moves by whole chunks, so two sizes of one pattern have the same accesses meet. With M the least
-// common multiple of the n / gcd(n, S), a cut of sizes c = Mq + r is linear in q, and lies less than n units beside
-// where an even cut would; so two cuts, of n and n' slices, keep their order for all q >= n + n'. The patterns of all
-// sizes up to there are all there are.
+// If n divides Sc, slices are even, and one even size represents all of them. If everything that overlaps a range
+// divides it in the same way, or contains it in one slice, an even size also represents the other sizes: slices
+// correspond to slices, and an empty slice has no accesses.
 //
-// Packets make an order, and an empty slice of them makes none: who takes it waits for nobody. Slice g of S chunks,
-// from 0, is empty if Sc <= g. So which slices of packets are empty is part of the pattern, too. They are fewer the
-// larger c is: what is ordered by packets in one size is so in all larger ones.
+// Otherwise the relevant property of a size is its pattern: the order of cuts and ends of chunks, and which of them
+// coincide. All data moves by whole chunks, so in two sizes with the same pattern the same accesses meet. Let M be the
+// least common multiple of the n / gcd(n, S). A cut in sizes c = Mq + r is linear in q, and is less than n units away
+// from an even cut. So two cuts, of n and n' slices, keep their order for all q >= n + n'. The patterns of all sizes up
+// to there are all patterns.
+//
+// Packets make an order, but an empty slice of packets makes none: whoever takes it waits for nobody. Slice g of S
+// chunks, counted from 0, is empty if Sc <= g. So the set of empty slices of packets is part of the pattern, too. It
+// shrinks when c grows: an order by packets in one size also exists in all larger sizes.
 #pragma once
 
 #include "passes/run/geometry.h"
@@ -23,24 +28,25 @@
 
 namespace mscclc::passes::proof {
 
-/// A way in which slices meet.
+/// A pattern of slices.
 struct SliceSize {
   static constexpr std::uint64_t again = ~std::uint64_t{0};
-  std::uint32_t units = 1;   ///< a chunk: the least size of which it is so
-  std::uint64_t last = 0;    ///< the largest, in units a chunk, that the program's messages may have; `again`: none is
-  std::uint32_t number = 0;  ///< of such sizes that they may have; 2: two or more
-  bool emptyPackets = false; ///< some slice of packets holds none
+  std::uint32_t units = 1;   ///< units a chunk: the least size with this pattern
+  std::uint64_t last = 0;    ///< the largest size with this pattern that the program's messages may have, in units a
+                             ///< chunk; `again`: there is none
+  std::uint32_t number = 0;  ///< number of such sizes that messages may have; 2: two or more
+  bool emptyPackets = false; ///< some slice of packets is empty
 };
 
-/// What slicing asks of the proof.
+/// The sizes that the proof needs because of slicing.
 struct SliceSizes {
-  /// Each way that the program's message sizes allow, but that of even slices; those with packets in every slice first,
-  /// the others from large sizes to small ones.
+  /// Each pattern that the program's message sizes allow, except for that of even slices. Patterns with packets in
+  /// every slice come first. The others follow, from large sizes to small ones.
   std::vector<SliceSize> sizes;
-  /// Too many patterns, or slices within pipelines that do not meet: an operation that takes part.
+  /// An operation that takes part, if there are too many patterns, or if slices within pipelines do not match.
   std::optional<ir::OpRef> tooMany, inLoop, packetsInLoop;
-  std::optional<ir::OpRef> packets; ///< that may be empty
-  bool nested = true;               ///< what packets order in one size they order in all larger ones
+  std::optional<ir::OpRef> packets; ///< an operation with a slice of packets that may be empty
+  bool nested = true;               ///< an order by packets in one size exists in all larger sizes
 };
 
 SliceSizes sliceSizes(const ProgramIndex &index);

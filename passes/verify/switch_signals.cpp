@@ -22,16 +22,16 @@ public:
       turns_.assign(rank.switchChannels.size(), {});
       for (block_ = 0; block_ < rank.blocks.size(); ++block_)
         checkBlock(rank.blocks[block_]);
-      endTurns(); // what was signalled last is waited for
+      endTurns(); // the last signals must be waited for
     }
     return good_;
   }
 
 private:
-  /// What has been done through a switch channel.
+  /// The last operation on a switch channel.
   struct Turn {
     std::optional<std::uint32_t> block;
-    std::optional<ir::OpRef> signal; ///< that no wait came after
+    std::optional<ir::OpRef> signal; ///< a signal without a wait after it
     bool isFaulty = false;
   };
 
@@ -71,7 +71,7 @@ private:
       turn.signal = place;
   }
 
-  /// No signal may be without its wait here.
+  /// Checks that no signal is without its wait here.
   void endTurns() {
     for (std::uint32_t channel = 0; channel < turns_.size(); ++channel)
       if (Turn &turn = turns_[channel]; turn.signal && !turn.isFaulty)

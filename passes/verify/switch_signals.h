@@ -1,4 +1,5 @@
-// Signals through the switch: what makes them the same as one signal of each member (ir/switch_signals.h).
+// Checks signals through the switch for the conditions under which they equal one signal to each member
+// (ir/switch_signals.h).
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -6,8 +7,8 @@
 
 namespace mscclc::passes::proof {
 
-/// Reports where a rank does not signal and wait by turns, beginning with a signal and ending with a wait, in one
-/// thread block. False if it reports anything.
+/// Reports each rank that does not signal and wait in turn, in one thread block, from a signal at the beginning to a
+/// wait at the end. Returns false if it reports anything.
 bool checkSwitchSignals(const ir::Program &program, ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::passes::proof

@@ -8,10 +8,10 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-/// Calls visit(op, phase, again) for each operation of a block but pipeline headers, in order. After a pipeline, the
-/// first operations of its body come again where the next iteration begins in the phase in which one ends: `again` is
-/// set. Then what the last iteration does in its last phase is told once more, as what stands after the pipeline goes
-/// on in that phase.
+/// Calls visit(op, phase, again) for each operation of a block except pipeline headers, in order. Two iterations may
+/// share a phase, if no sync separates the end of one from the beginning of the next. So after a pipeline, the first
+/// operations of its body are visited again, with `again` set. Then the operations of the last iteration in its last
+/// phase are visited once more, because operations after the pipeline continue in that phase.
 template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint64_t &phase, Visit visit) {
   const auto &ops = code.ops;
   std::uint32_t begin = 0, end = none;
@@ -31,7 +31,7 @@ template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint
       --tail;
     const auto isSync = [](const ir::Op &op) { return ir::isBlockSync(op.kind); };
     if (beginsPhase(ops[begin]) || std::all_of(ops.begin() + tail, ops.begin() + end + 1, isSync))
-      continue; // nothing of one iteration is in a phase with something of the next
+      continue; // no phase contains operations of two iterations
     for (std::uint32_t again = begin; again <= end && !beginsPhase(ops[again]); ++again) {
       visit(again, phase, true);
       if (endsPhase(ops[again]))
@@ -56,7 +56,7 @@ public:
     roles_.relays_.assign(index_.numBlocks(), false);
     for (block_ = 0; block_ < index_.numBlocks(); ++block_) {
       const ir::ThreadBlock &code = index_.ops(block_);
-      ++phase_; // so that none has the number of another block's
+      ++phase_; // so that phases of different blocks have different numbers
       inTurns_ = false;
       walkPhases(code, phase_, [&](std::uint32_t o, std::uint64_t phase, bool again) { visit(o, phase, again); });
       if (inTurns_)
@@ -68,7 +68,7 @@ private:
   struct Last {
     std::uint64_t phase = 0;
     std::uint32_t thread = 0, op = 0;
-    std::uint64_t row = 0; ///< of acquires
+    std::uint64_t row = 0; ///< row of acquires
   };
 
   std::uint32_t queueOf(const ir::Op &op, std::uint32_t id) const {
@@ -81,7 +81,7 @@ private:
   void visit(std::uint32_t o, std::uint64_t phase, bool again) {
     const ir::ThreadBlock &code = index_.ops(block_);
     const ir::Op &op = code.ops[o];
-    row_ += op.kind != ir::OpKind::SemAcquire || again != again_; // those of another iteration are another row
+    row_ += op.kind != ir::OpKind::SemAcquire || again != again_; // acquires of another iteration are another row
     again_ = again;
     const bool issues = ir::sends(op.kind) || (op.channelType == ir::ChannelType::Port && op.numDsts != 0);
     if (!issues && !ir::takes(op.kind))
@@ -112,7 +112,7 @@ private:
     std::vector<Last> &inPhase = waited_[queue];
     if (!inPhase.empty() && inPhase.back().phase != phase)
       inPhase.clear();
-    int rows = 0; // in which the thread did; of two, one is another one's whatever that is
+    int rows = 0; // rows in which the thread acquired; of two rows, at least one differs from any other row
     for (const Last &had : inPhase) {
       if (had.thread == thread) {
         rows += had.row == row_ ? 2 : 1;
@@ -120,7 +120,8 @@ private:
       }
       if (semaphore)
         roles_.acquiredTogether_.emplace(block_, queue);
-      // A semaphore counts right whoever acquires it: only what a thread does between two acquires can make them hang.
+      // A semaphore counts correctly whichever thread acquires it. Only something that a thread does between two
+      // acquires can make them hang.
       if (semaphore && had.row == row_)
         continue;
       if (auto *f = findings_.add(diag::threads_share_wait, index_.place(block_, o), index_.place(block_, had.op))) {
@@ -147,7 +148,7 @@ private:
     bool relaxed, again;
   };
 
-  /// Of each counter and phase the block's sends, and those that several threads make.
+  /// Finds the sends of the block for each counter and phase, and those that several threads make.
   void findTurns() {
     std::vector<Send> all;
     const ir::ThreadBlock &code = index_.ops(block_);
@@ -179,7 +180,7 @@ private:
       if (std::find(turn.threads.begin(), turn.threads.end(), s.thread) == turn.threads.end())
         turn.threads.push_back(s.thread);
     }
-    // Signals of one kind through memory channels carry the same: what came before the phase.
+    // Signals of one kind through memory channels carry the same: everything before the phase.
     const bool isPort = index_.ops(block_).ops[group[0].op].channelType == ir::ChannelType::Port;
     const bool differ = isPort || roles_.relays_[block_] || turn.anyRelaxed != turn.allRelaxed;
     if (turn.threads.size() == 1 || !differ)
@@ -193,15 +194,15 @@ private:
   }
 
   const ProgramIndex &index_;
-  const std::uint32_t threads_; ///< that do one thing each
+  const std::uint32_t threads_; ///< the threads that do one thing each
   Findings &findings_;
   ThreadRoles &roles_;
-  std::vector<std::vector<Last>> waited_; ///< [channel end, then semaphore]: in the phase of the last one
-  std::vector<Last> sent_;                ///< the same: the last one
+  std::vector<std::vector<Last>> waited_; ///< [channel end, then semaphore]: the waits in the phase of the last wait
+  std::vector<Last> sent_;                ///< the same for sends: the last one
   std::vector<std::uint64_t> waitsOf_;    ///< [thread]: phase of its last wait
   std::uint64_t phase_ = 0;
   std::uint32_t block_ = 0;
-  std::uint64_t row_ = 0; ///< of the acquires that stand one after the other up to here
+  std::uint64_t row_ = 0; ///< number of the current row of consecutive acquires
   bool again_ = false;
   bool inTurns_ = false; ///< several threads of the block send to one counter in a phase
 };

@@ -8,7 +8,7 @@
 namespace mscclc::passes {
 namespace {
 
-/// What is to be said against `program`; nothing if it is proven.
+/// Returns the findings against `program`; empty if it is proven.
 std::string faultsOf(const ir::Program &program, const ir::AllowedNames &allowed) {
   ir::DiagnosticEngine findings;
   findings.allow(allowed);
@@ -18,7 +18,7 @@ std::string faultsOf(const ir::Program &program, const ir::AllowedNames &allowed
   return verify(program, findings, options).proven ? std::string() : findings.render(false);
 }
 
-/// False for the movement form, which says nothing yet of what the proof is about.
+/// Returns false for the movement form, about which the proof can say nothing yet.
 bool hasBlocks(const ir::Program &program) {
   return program.movement.statements.empty();
 }

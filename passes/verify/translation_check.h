@@ -1,4 +1,4 @@
-// Translation validation: the proof, asked for after each pass.
+// Translation validation: proves the program after each pass.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -9,10 +9,10 @@
 
 namespace mscclc::passes {
 
-/// A PassManagerOptions::check for a run of passes that begins with `program`. Where a program was proven before a pass
-/// and is not after it, the pass is at fault, not the program: throws ir::InternalError with the pass's name and the
-/// findings. A program that still has statements of the movement form counts as not proven. `allowed`: what the run
-/// allows.
+/// Returns a PassManagerOptions::check for a run of passes that begins with `program`. If a program was proven before a
+/// pass and is not proven after it, the pass is at fault, not the program. Then it throws ir::InternalError with the
+/// pass's name and the findings. A program that still has statements of the movement form counts as not proven.
+/// `allowed`: the findings that the run allows.
 std::function<bool(std::string_view pass, const ir::Program &, ir::DiagnosticEngine &)>
 checkTranslation(const ir::Program &program, const ir::AllowedNames &allowed = {});
 

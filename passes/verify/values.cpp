@@ -122,9 +122,9 @@ Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted) {
   std::size_t found = 0;
   const ir::ReduceOp op = nodes_[value - firstNode_].op;
   const bool idempotent = ir::isIdempotent(op);
-  std::unordered_set<ValueId> seen; // of an idempotent one
+  std::unordered_set<ValueId> seen; // for an idempotent operation
   std::vector<ValueId> open{value};
-  // Every leaf can be met once before the walk ends, so the walk is as long as the list of what is wanted.
+  // Every leaf can be met only once before the walk ends, so the walk is as long as the list of wanted inputs.
   while (!open.empty()) {
     const ValueId v = open.back();
     open.pop_back();

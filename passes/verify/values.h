@@ -1,5 +1,5 @@
-// What memory holds, symbolically: inputs of ranks, reduced with each other. Exact: values are trees of inputs, made
-// once and shared, never hashes of sets.
+// The symbolic contents of memory: inputs of ranks, and their reductions. Values are exact: they are trees of inputs,
+// made once and shared, never hashes of sets.
 #pragma once
 
 #include "passes/run/memory.h"
@@ -12,10 +12,10 @@ class Values {
 public:
   Values(const ProgramIndex &index, std::uint32_t unitsPerChunk);
 
-  static constexpr ValueId unwritten = 0; ///< nobody wrote it
+  static constexpr ValueId unwritten = 0; ///< it was never written
   static constexpr ValueId unknown = 1;   ///< an access to it raced
 
-  /// The value of unit `unit` of rank's input, units counted through its chunks.
+  /// Returns the value of unit `unit` of a rank's input. Units are counted through all chunks.
   ValueId input(std::uint32_t rank, std::uint64_t unit) const { return static_cast<ValueId>(firstInput_[rank] + unit); }
   /// The reduction of `parts` (one or more; the order does not matter). Sorts its argument.
   ValueId combine(ir::ReduceOp op, std::vector<ValueId> &parts);
@@ -29,16 +29,16 @@ public:
 
   struct Verdict {
     enum Kind { Right, Unwritten, Unknown, Missing, Twice, Foreign, MixedOps } kind = Right;
-    ir::Contribution which; ///< the input chunk missing, taken twice or not asked for
+    ir::Contribution which; ///< the input chunk that is missing, occurs twice, or does not belong there
   };
-  /// Whether `value` is exactly the inputs `wanted`, each once.
+  /// Checks whether `value` consists of exactly the inputs `wanted`, each once.
   Verdict check(ValueId value, std::span<const ValueId> wanted);
-  /// The reduce operation of a right value; nothing for a plain input.
+  /// Returns true and sets `op` to the reduce operation of a right value; returns false for a plain input.
   bool reduced(ValueId value, ir::ReduceOp &op) const;
-  /// The parts of a reduction, sorted; none of another value.
+  /// Returns the parts of a reduction, sorted; none for another value.
   std::span<const ValueId> partsOf(ValueId value) const;
   ir::Contribution contribution(ValueId leaf) const;
-  /// Unit of an input, as input() takes it.
+  /// Returns the unit of an input, as in input().
   std::uint64_t unitOf(ValueId leaf) const { return leaf - firstInput_[contribution(leaf).rank]; }
   std::uint64_t numReductions() const { return nodes_.size(); }
   /// The number of values, so that all of them are below.
@@ -64,8 +64,8 @@ private:
   std::uint64_t firstNode_;
   std::vector<Node> nodes_;
   std::vector<ValueId> parts_, step_;
-  std::vector<std::uint32_t> table_; ///< open addressing over nodes_, a power of two
-  std::vector<std::uint32_t> stamp_; ///< [leaf]: round in which it was wanted, or wanted and found
+  std::vector<std::uint32_t> table_; ///< open addressing over nodes_; the size is a power of two
+  std::vector<std::uint32_t> stamp_; ///< [leaf]: the round in which it was wanted, or wanted and found
   std::uint32_t round_ = 0;
   void grow();
   ValueId find(ir::ReduceOp op, Step step, std::vector<ValueId> &parts);

@@ -44,7 +44,7 @@ bool reportFault(const GeometryFault &fault, const ProgramIndex &index, Findings
   return false;
 }
 
-/// Units that a launch may touch: a few minutes' work.
+/// The most units that a launch may access. They take a few minutes.
 constexpr std::uint64_t mostTouched = 4'000'000'000;
 
 bool reportTooMuchMemory(Findings &findings) {
@@ -63,7 +63,7 @@ bool slicesScratch(const ir::Program &program) {
   return false;
 }
 
-/// True if launches of different sizes may follow each other, and what they use of scratch then lies elsewhere.
+/// True if launches of different sizes may follow each other, so that their chunks of scratch have different places.
 bool sizesChange(const ir::Program &program, const VerifyOptions &options) {
   const auto [least, most] = unitsAllowed(program);
   const bool scratch = std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; });
@@ -77,13 +77,14 @@ public:
             const VerifyOptions &options)
       : index_(index), geometry_(geometry), roles_(roles), findings_(findings), options_(options) {}
 
-  /// Later launches have another size: the last one `last`, one before it, if there is one, `between`.
+  /// Declares that later launches have other sizes: the last one has `last`, and one in between, if there is one, has
+  /// `between`.
   void change(const Geometry &between, const Geometry &last) {
     between_ = &between;
     last_ = &last;
   }
 
-  /// `result` gets what the first such proof counts.
+  /// `result` gets the counts of the first such proof.
   bool run(VerifyResult &result) {
     const Premises premises(index_, geometry_, findings_);
     if (!premises.hold() || findings_.errors() != 0)
@@ -92,9 +93,10 @@ public:
   }
 
 private:
-  /// False where counters were signalled out of turn: then with these told apart, all is done again.
+  /// Returns false if counters were signalled out of turn. Then everything is done again without the assumption of
+  /// turns for these counters.
   bool launches(const Premises &premises, VerifyResult &result) {
-    constexpr int mostRuns = 4; // then no counter is taken to be signalled in turns
+    constexpr int mostRuns = 4; // then no counter is assumed to be signalled in turn
     const Findings::State before = findings_.state();
     std::set<std::uint32_t> noTurns;
     for (int run = 1;; ++run) {
@@ -117,7 +119,7 @@ private:
         f->args = {touched};
       return false;
     }
-    Geometry geometry = geometry_; // of the launch that runs
+    Geometry geometry = geometry_; // the geometry of the current launch
     Memory memory(index_, geometry);
     if (!memory.fits())
       return reportTooMuchMemory(findings_);
@@ -189,10 +191,10 @@ private:
   const VerifyOptions &options_;
 };
 
-/// Runs of launches of different sizes: a few minutes' work.
+/// The most runs of launches of different sizes. They take a few minutes.
 constexpr std::size_t mostChanges = 1100;
 
-/// Proves all that has to be proven of one program, size after size.
+/// Proves everything that must be proven about one program, size after size.
 class Prover {
 public:
   Prover(const ProgramIndex &index, Findings &findings, const VerifyOptions &options, VerifyResult &result)
@@ -230,7 +232,7 @@ private:
     return !pairs.unpaired || reportUnpaired(*pairs.unpaired);
   }
 
-  /// False where messages may be longer than what has been proven.
+  /// Returns false if messages may be longer than what has been proven.
   bool reportUnpaired(const UnpairedLoop &loop) {
     const ir::Program &program = index_.program;
     const ir::Op &header = program.ranks[loop.header.rank].blocks[loop.header.block].ops[loop.header.op];
@@ -253,7 +255,7 @@ private:
                                         : *sizes.tooMany);
       return false;
     }
-    std::vector<Sliced> sliced{{Geometry(rates_), true, SliceSize::again}}; // by which slices of packets are empty
+    std::vector<Sliced> sliced{{Geometry(rates_), true, SliceSize::again}}; // by the set of empty slices of packets
     for (const SliceSize &size : sizes.sizes) {
       const std::size_t before = findings_.all().size();
       const Geometry geometry = Geometry::ofUnits(rates_, size.units);
@@ -270,7 +272,7 @@ private:
 
   struct Sliced {
     Geometry geometry;
-    bool several;       ///< message sizes are such
+    bool several;       ///< several message sizes are such
     std::uint64_t last; ///< see SliceSize
   };
 
@@ -286,14 +288,14 @@ private:
     if (proveChangesOf(sizes, slices.nested))
       return true;
     findings_.restore(before);
-    for (std::size_t i = 1; i <= number; ++i) // from large sizes on, to tell how far it goes
+    for (std::size_t i = 1; i <= number; ++i) // from large sizes on, to find out how far the proof goes
       if (const auto larger = std::span(sizes).first(i); !proveChangesOf(larger, slices.nested))
         return i > 1 && noteProven(before.findings.size(), sizes[i - 1].last);
     return true;
   }
 
-  /// A launch between two others orders the least where the most packets are missing: if more of them are `nested` in
-  /// larger sizes, the least size is enough there.
+  /// A launch between two others orders the least if the most packets are missing. If the sets of packets are `nested`,
+  /// so that larger sizes have all packets of smaller ones, the least size is sufficient there.
   bool proveChangesOf(std::span<const Sliced> sizes, bool nested) {
     const bool between = index_.program.doubleScratch;
     const auto middles = nested || !between ? sizes.last(1) : sizes;
@@ -314,8 +316,8 @@ private:
     return true;
   }
 
-  /// Says in all findings from number `from` on that messages of more than `last` units a chunk are proven, if there
-  /// are such. False.
+  /// If there are messages of more than `last` units a chunk, adds to all findings from number `from` on that these are
+  /// proven. Returns false.
   bool noteProven(std::size_t from, std::uint64_t last) {
     if (last < unitsAllowed(index_.program).second)
       note(from, diag::proven_from, {(last + 1) * bytesOfUnit(index_.program)});

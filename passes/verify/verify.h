@@ -1,97 +1,110 @@
 // The verifier: a plan ends, has no race, computes its collective, and may be launched again at once.
 //
-// How it proves that. A program is run once, abstractly, for three launches at most: blocks advance until they wait,
-// data is symbolic, every access is compared with the earlier accesses of its cell by happens-before (run/order.h).
+// How it proves that. It runs a program once, abstractly, for at most three launches. Blocks continue until they have
+// to wait. Data is symbolic. Every access is compared with the earlier accesses of its cell by happens-before
+// (run/order.h). Example: rank 0 puts a chunk into the output of rank 1, and signals. Rank 1 waits for the signal, and
+// its launch ends. The signal carries everything that rank 0 did before, so the write of the chunk happens before the
+// user's read. Without the wait, the two accesses would have no order, which is a race.
 //
-// Why one run speaks for all schedules. Suppose that all blocks of a rank are resident together, and that (a) the order
-// in which a block's operations are issued does not depend on data or timing, (b) each channel end is waited on by one
-// thread at a time, in an order that the program fixes, each semaphore acquired by one block, and each of them
-// signalled by one thread, (c) each barrier is used by as many blocks as it waits for, (d) a packet slot is written
-// once a launch. Then signals only ever add to counters that one waiter at a time takes from, so running one block
-// never takes from another the chance to run: all maximal runs execute the same operations, the n-th signal meets the
-// n-th wait in each, and either all end or all stop at the same waits. So the edges, and with them happens-before, are
-// the same in all. A pair of conflicting accesses that is ordered is ordered in every run, and if all are, every read
-// sees the same write in all, hence the same values. A pair that is not ordered can be brought together by some
-// schedule, which is printed. The run takes a block's operations one after the other, though its threads do not wait
-// for each other within a phase: that can only make signals come later, so what ends here ends with threads too.
+// Why one run represents all schedules. Suppose that all blocks of a rank are resident together, and that
 //
-// Within a phase only the order of one thread counts. Thread i does the i-th of what an operation names (threads.h):
-// what it waited for goes along with what it sends later, its puts through a port lie before its later signals on that
-// channel, and what other threads do is ordered with neither. Data operations are shared out by element (elements.h):
-// two accesses of one element are one thread's where both operations deal in the same unit and their operands begin and
-// end together.
+//   (a) the order in which a block's operations are issued does not depend on data or timing,
+//   (b) each channel end is waited on by one thread at a time, in an order that the program fixes; each semaphore is
+//   acquired by one block; and each of them is signalled by one thread,
+//   (c) each barrier is used by as many blocks as it waits for,
+//   (d) a packet slot is written once a launch.
 //
 // The premises are checked. (a) holds by construction: programs have no branches. (b) to (d): see verify/premises.h,
 // verify/threads.h and verify/checked_run.h. Where several send to one counter, the n-th wait is credited with what is
 // certain whoever came first; where several blocks acquire one semaphore, the run is repeated with those acquires held
 // back, and the program is refused if the releases they share come only after one of them went on.
 //
-// Why two launches, or three. The next launch of a rank begins when its own last one ended, while others may be in it.
-// Operation x of one launch and y of the next are checked by running two. With x and y any number of launches apart, x
-// is ordered before y's twin of the next launch, which is before y in the same block. With double scratch, scratch of
-// launch n is used again by n + 2: then three launches are run. But where each rank hears from every other in the
-// second, it knows at its end that all have ended the first, so all of the first is ordered before all of the third,
-// and the third need not be run. (Port puts may outlive their launch: where there are some, it is run.) Signals and
-// waits balance, so that each launch starts like the first (with semaphores having more to let through, hence more
-// edges, later). So pairs within one launch are checked in the first only, as are results: with no race, each read sees
-// the same operation's write in every launch. In the second launch accesses are checked against what the first left in
-// their cell, but for double scratch, where this is done in the third.
+// Within a phase only the order of one thread counts. Thread i does the i-th part of an operation (threads.h). Its
+// sends carry its earlier waits. Its puts through a port come before its later signals on that channel. The parts of
+// other threads have no order with either. Data operations are divided by elements (elements.h): two accesses of one
+// element are made by one thread if both operations use the same unit, and their operands begin and end together.
 //
-// Sizes. Pipelines run as often as a message is long: see Pipelines below. Slices of thread-block groups end between
-// chunks in some sizes only: each way in which they can meet is proven (verify/slicing.h). Slices of packets may be
-// empty at small sizes, and then order nothing: each way in which they are is proven, and launches of any two of them
-// with a launch of a third between, where scratch is double. Launches of different sizes may follow each other: input
-// and output are the user's in between, whole (verify/user.cpp), and in scratch a launch writes only what comes after
-// all that the one before did in that rank's scratch (verify/scratch_history.h).
+// The premises are checked. (a) holds by construction, because programs have no branches. For (b) to (d) see
+// verify/premises.h, verify/threads.h and the machine. If several threads send to one counter, wait n gets credit only
+// for what is certain in any order of the sends. If several blocks acquire one semaphore, the run is repeated with
+// these acquires held back. The program is refused if the releases that they share come only after one of them
+// continued.
 //
-// Pipelines. Where one iteration decides (verify/sizes.h), one is run. Else a queue is a direction of a channel or a
-// semaphore, and these must hold (verify/loops.h):
-//   1. Each queue that a pipeline uses has one block that signals and one that waits.
-//   2. The pipelines of these two blocks that use the queue pair up in order. Two that pair have the same unit and
-//      number of chunks, and the one signals in each iteration as often, s times, as the other waits. Outside of
-//      pipelines there are as many signals as waits.
-// For two pipelines that pair let C be what the queue starts with, plus the signals before the one, minus the waits
-// before the other, both outside of pipelines. An edge then leads from iteration i of the one to iteration i + C / s of
-// the other, rounded: forward, or backward if C is negative. The displacement of a queue is the largest |C| / s,
-// rounded up. Blocks that meet at a barrier pair alike; what one of them is ahead counts as backward. Let F and B be
-// the sums of all displacements forward and backward. Each number of iterations from 1 to K = 3 + F + 2B is run. If all
-// of these are right, every k is: k + 1 is if k >= K is, as follows.
+// Why two launches, or three. The next launch of a rank begins after its own last launch ended, while other ranks may
+// still be in theirs. An operation x of one launch and y of the next one are checked by running two launches. If x and
+// y are further apart, x is ordered before the twin of y in the next launch, which comes before y in the same block.
+// With double scratch, launch n + 2 uses the scratch of launch n again, so three launches are run. But if each rank
+// receives a message from every other rank in the second launch, it knows at its end that all have ended the first one.
+// Then everything in the first launch is ordered before everything in the third one, which need not be run. (Port puts
+// may still be in flight after their launch. If there are any, the third launch is run.) Signals and waits balance, so
+// each launch starts like the first one; semaphores may have higher counts, so that edges can only be added. So pairs
+// within one launch are checked only in the first launch, and so are results: without a race, each read sees the same
+// operation's write in every launch. In the second launch, accesses are checked against the cells that the first one
+// left. For double scratch this is done in the third launch.
 //
-// It ends. Suppose that k + 1 iterations have a cycle of edges and of steps within blocks. A shortest one enters each
-// block once, as two visits could be joined by a step within the block. So it uses each queue once. Follow it from one
-// visit to what is outside of pipelines to the next, and in each block go on in the first iteration in which that is
-// possible. Then such a part goes up by no more than F, by queues, and by what it comes down again, which is B at most.
-// So it fits into F + B + 1 iterations. It begins behind what is before the pipelines, in the first F iterations; or
-// by packets, which lead from all iterations or to all, in any; or, the other way round, it ends before what is behind
-// them. So k iterations have the same cycle. But they end.
+// Sizes. The number of iterations of a pipeline depends on the length of a message: see Pipelines below. Slices of
+// thread-block groups end between chunks only in some sizes. Each way in which they can meet is proven
+// (verify/slicing.h). Slices of packets may be empty at small sizes, and then order nothing. Each such set of empty
+// slices is proven, and also launches of any two sets, with a launch of a third one between them if scratch is double.
+// Launches of different sizes may follow each other. Input and output then belong completely to the user in between
+// (verify/user.cpp). In scratch, a launch may write only after everything that the launch before did in that rank's
+// scratch (verify/scratch_history.h).
 //
-// It is ordered. By the same argument the edges of no cycle among pipelines lead backward in sum. So each block b can
+// Pipelines. If one iteration is sufficient (verify/sizes.h), one is run. Otherwise let a queue be a direction of a
+// channel, or a semaphore. These conditions must hold (verify/loops.h):
+//   1. Each queue that a pipeline uses has one block that signals and one block that waits.
+//   2. The pipelines of these two blocks that use the queue pair up in order. Two pipelines that pair have the same
+//   unit and number of chunks. In each iteration, the one signals as often, s times, as the other waits. Outside of
+//   pipelines there are as many signals as waits.
+//
+// For two pipelines that pair, let C be the initial value of the queue, plus the signals before the one, minus the
+// waits before the other, both outside of pipelines. Then an edge leads from iteration i of the one to iteration i + C
+// / s of the other, rounded: forward, or backward if C is negative. The displacement of a queue is the largest |C| / s,
+// rounded up. Blocks that meet at a barrier pair in the same way; the lead of one of them counts as backward. Let F and
+// B be the sums of all displacements forward and backward. Each number of iterations from 1 to K = 3 + F + 2B is run.
+//
+// Example: block 0 signals twice before its pipeline, and once in each iteration. Block 1 waits once in each iteration,
+// and twice after its pipeline. Then C = 2, so iteration i of block 0 lets iteration i + 2 of block 1 begin. With no
+// other queues, F = 2 and B = 0, and 1 to 5 iterations are run.
+//
+// If all of these are right, every number k is right. The reason is that k + 1 is right if k >= K is, as follows.
+//
+// It ends. Suppose that k + 1 iterations have a cycle of edges and of steps within blocks. A shortest cycle enters each
+// block only once, because two visits could be joined by a step within the block. So it uses each queue only once.
+// Follow the cycle from one visit outside of pipelines to the next one, and in each block continue in the first
+// iteration in which that is possible. Then this part goes up by at most F, by queues, and by as much as it comes down,
+// which is at most B. So it fits into F + B + 1 iterations. It begins after the part before the pipelines, in the first
+// F iterations; or by packets, which lead from all iterations or to all, in any iteration; or, in the other direction,
+// it ends before the part after the pipelines. So k iterations have the same cycle. But they end.
+//
+// It is ordered. By the same argument, the edges of no cycle among pipelines lead backward in sum. So each block b can
 // have a number p(b) such that p(c) <= p(a) + d for each queue by which an edge from a to c leads d iterations forward
-// (d < 0: backward): the length of the shortest path to b, where each path begins with 0. These numbers differ by B at
-// most, and stay right when all grow by the same. Take each event of k iterations to its copy in k + 1: in block b,
-// iteration j goes to j if j < p(b), and else to j + 1. If all p(b) are from 0 to k, happens-before is kept: where an
-// edge leads to, there or earlier in its block the edge from the copy leads, too. That is so by the choice of p between
-// pipelines, and to and from what is outside of them because p is within 0 and k. Packets lead from slice to slice,
-// each of its own iteration, or from or to all slices. Two accesses that conflict are in the same iteration i, or one
-// is outside. Both are copies of one iteration of k if all p(b) are above i, which can be had if i + 1 + B <= k, or if
-// all are below i, which can be had if i - 1 - B >= 0. One of the two holds, as k > 2B. So what is ordered in k is
-// ordered in k + 1, each read sees the same write, and results are the same.
+// (d < 0: backward). It is the length of the shortest path to b, where each path begins with 0. These numbers differ by
+// at most B, and they stay valid if all grow by the same amount. Map each event of k iterations to its copy in k + 1:
+// in block b, iteration j goes to j if j < p(b), and else to j + 1. If all p(b) are from 0 to k, happens-before is
+// kept: the edge from a copy leads to the copy of the edge's target, or to an earlier place in its block. Between
+// pipelines that holds by the choice of p. To and from the outside of pipelines it holds because p is between 0 and k.
+// Packets lead from slice to slice in the same iteration, or from or to all slices. Two conflicting accesses are in the
+// same iteration i, or one is outside of pipelines. Both are copies from one iteration of k if all p(b) are above i,
+// which is possible if i + 1 + B <= k, or if all are below i, which is possible if i - 1 - B >= 0. One of the two
+// holds, because k > 2B. So what is ordered in k is ordered in k + 1, each read sees the same write, and results are
+// the same.
 //
-// Where scratch is reused, iterations i and i + W share a slot (W: slots of a chunk). Then W + 1 to W + K are run, too,
-// by the same argument about accesses W iterations apart. Without a backward edge no path leads to an earlier
-// iteration, so W + K shows what the shorter of these do. Where operands take fewer iterations than their pipeline, and
-// where pipelines differ in unit or number of chunks, each of them runs 1 to K times, and the others as often as sizes
-// allow beside that (LoopRates::lengths).
+// If scratch is reused, iterations i and i + W share a slot (W: slots of a chunk). Then W + 1 to W + K iterations are
+// run, too, by the same argument about accesses W iterations apart. Without a backward edge no path leads to an earlier
+// iteration, so W + K shows everything that smaller numbers above W would. If operands take fewer iterations than their
+// pipeline, or if pipelines differ in unit or number of chunks, each of them runs 1 to K times, and the others as often
+// as sizes allow in addition (LoopRates::lengths).
 //
-// Where 1 or 2 does not hold, three iterations are run. Then messages must be no longer than that.
+// If condition 1 or 2 does not hold, three iterations are run. Then messages must not be longer than that.
 //
-// Blocks. Where a rank has more of them than a GPU holds at once (residency.h), and some wait for others, the run
-// begins the next block, in the order of their numbers, only where one ends. If it stops, that is an error. If it ends,
-// it has done what any other maximal run does, so all that is proven holds; but as CUDA may begin blocks in another
-// order, which might stop, there is a warning.
+// Blocks. If a rank has more blocks than a GPU holds at once (residency.h), and some wait for others, the run begins
+// the next block, in the order of their numbers, only when one ends. If it gets stuck, that is an error. If it ends, it
+// has done the same as any other maximal run, so everything that is proven holds. But CUDA may begin blocks in another
+// order, which might get stuck, so there is a warning.
 //
-// Around each launch a rank's user reads and overwrites its inputs and outputs; a test collective says nothing about
-// its buffers, so there the operations alone count.
+// Around each launch, a rank's user reads and overwrites its inputs and outputs. A test collective says nothing about
+// its buffers, so only the operations count there.
 //
 // What is taken for granted, of the hardware and of who launches:
 // - Nothing else runs on the GPU for good while blocks of a rank wait to begin, and ranks launch the same programs in
