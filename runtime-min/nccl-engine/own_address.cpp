@@ -11,7 +11,8 @@
 namespace mscclc::rt {
 namespace {
 
-/// Whether interfaces like `rest` allow one: "eth,ib" are prefixes, "=eth0" is a name, "^docker" forbids.
+/// True if the selection `rest` allows interface `name`. "eth,ib" are prefixes, "=eth0" is a whole name, and "^docker"
+/// excludes.
 bool isAllowed(std::string rest, const std::string &name) {
   const bool forbids = !rest.empty() && rest[0] == '^';
   const bool whole = rest.size() > (forbids ? 1u : 0u) && rest[forbids ? 1 : 0] == '=';
@@ -28,7 +29,8 @@ bool isAllowed(std::string rest, const std::string &name) {
   return forbids;
 }
 
-/// Other machines reach neither the loopback nor the bridge of this machine's containers.
+/// True if other machines may reach this interface. They reach neither the loopback nor the bridge of this machine's
+/// containers.
 bool isUsable(const ifaddrs &entry, const std::string &wanted) {
   const bool isNamed = !wanted.empty() && wanted[0] != '^';
   if (entry.ifa_addr == nullptr || (entry.ifa_flags & IFF_UP) == 0 || (entry.ifa_flags & IFF_RUNNING) == 0 ||

@@ -7,10 +7,10 @@
 namespace mscclc::rt {
 namespace {
 
-/// How long a thread without requests asks again at once before it looks whether a launch runs.
+/// The time without requests during which a thread polls without a pause, before it checks whether a launch runs.
 constexpr std::chrono::milliseconds busyTime{2};
 constexpr std::chrono::microseconds longestSleep{200};
-/// Where graphs may be replayed, of which nobody tells the thread.
+/// If graphs may be replayed. The thread is not told about replays.
 constexpr std::chrono::microseconds longestSleepInGraphs{20};
 constexpr std::chrono::microseconds forEver = std::chrono::microseconds::max();
 
@@ -134,14 +134,14 @@ Status Proxy::drain() {
 Status Proxy::step(bool &served) {
   served = false;
   const std::lock_guard<std::mutex> lock(mutex_);
-  // A batch at most, so that the other ranks' proxies get their turn.
+  // It serves at most a batch, so that the proxies of other ranks get their turn.
   for (uint32_t batch = 0; batch < capacity / 8; ++batch) {
     const MscclcTrigger &slot = queue_->slots[next_ % capacity];
     if (__atomic_load_n(&slot.sequence, __ATOMIC_ACQUIRE) != next_ + 1)
       return {};
     served = true;
     const MscclcTrigger request = slot;
-    // Taken, not done: the slot may be filled again while its copy is still on the way.
+    // Taken, but not done: the slot may be filled again while its copy is still in flight.
     MSCCLC_TRY(serve(request));
     ++next_;
     __atomic_store_n(&queue_->tail, next_, __ATOMIC_RELEASE);
@@ -168,7 +168,7 @@ Status Proxy::serve(const MscclcTrigger &request) {
   const PortEnd &end = rank_.ends[request.channel];
   Counts &counts = counts_[request.channel];
 
-  // The values of a half are overwritten when the copies out of it are done.
+  // The values of a half are overwritten after the copies from it are done.
   const uint64_t half = capacity / 2;
   if (next_ % half == 0) {
     if (next_ >= half)
@@ -210,7 +210,7 @@ void ProxyThread::wake() {
     return;
   {
     const std::lock_guard<std::mutex> lock(sleepMutex_);
-  } // it looks, or waits
+  } // it polls, or waits
   woken_.notify_one();
 }
 
@@ -260,7 +260,7 @@ void ProxyThread::run() {
   using Clock = std::chrono::steady_clock;
   auto lastBusy = Clock::now();
   auto pause = std::chrono::microseconds(0);
-  bool isOver = false; // when last asked, no requests could come any more
+  bool isOver = false; // at the last check, no requests could come any more
   while (!stopping_) {
     const bool wasWoken = wake_.exchange(false), any = stepAll();
     const auto now = Clock::now();

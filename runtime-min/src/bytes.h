@@ -9,7 +9,7 @@ namespace mscclc::rt {
 
 using Bytes = std::vector<uint8_t>;
 
-/// The bytes of `count` plain values.
+/// Returns the bytes of `count` plain values.
 template <class T> Bytes bytesOf(const T *values, size_t count) {
   const auto *begin = reinterpret_cast<const uint8_t *>(values);
   return Bytes(begin, begin + count * sizeof(T));

@@ -1,4 +1,4 @@
-// How functions of the runtime report failure: a code and a text, passed up to the C interface.
+// Failures of the runtime's functions: a code and a text, which are passed up to the C interface.
 #pragma once
 
 #include "mscclc/runtime.h"
@@ -14,11 +14,11 @@ struct [[nodiscard]] Status {
   bool ok() const { return code == MSCCLC_OK; }
 };
 
-/// A failure with a printf-style text.
+/// Makes a failure with a printf-style text.
 Status failure(int32_t code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/// A failure of the operating system: `what` and the text of errno.
+/// Makes a failure of the operating system: `what` and the text of errno.
 Status systemFailure(const std::string &what);
-/// A code that a kernel's own functions returned.
+/// Makes a failure of a code that a kernel's own functions returned.
 Status kernelFailure(int32_t code, const char *kernel, uint32_t rank);
 
 /// A number for %llu.
@@ -28,7 +28,7 @@ inline unsigned long long wide(uint64_t number) {
 /// printf into a string.
 std::string format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/// Keeps the text for mscclc_last_error and returns the code.
+/// Keeps the text for mscclc_last_error, and returns the code.
 int32_t report(const Status &status);
 
 } // namespace mscclc::rt

@@ -1,4 +1,4 @@
-// The C interface of communicators, buffers and instances: checks handles, keeps what belongs to a communicator,
+// The C interface of communicators, buffers and instances. It checks handles, keeps the objects of a communicator, and
 // reports failures.
 #include "communicator/communicator.h"
 #include "communicator/instance.h"
@@ -100,7 +100,7 @@ int32_t keep(MscclcCommunicator *communicator, const Status &status, std::unique
   return MSCCLC_OK;
 }
 
-/// `wait`: for the end of graphs.
+/// `wait`: the time to wait for the end of graphs.
 int32_t release(MscclcBuffer *buffer, std::chrono::milliseconds wait) {
   if (buffer == nullptr)
     return MSCCLC_OK;
@@ -119,11 +119,11 @@ int32_t release(MscclcBuffer *buffer, std::chrono::milliseconds wait) {
   return report(status);
 }
 
-/// What comes before a communicator's end. Where that is MSCCLC_ERROR_IN_GRAPH, nothing ends.
+/// Does everything that precedes the end of a communicator. If it returns MSCCLC_ERROR_IN_GRAPH, nothing has ended.
 Status leave(MscclcCommunicator &handle) {
   Communicator &communicator = *handle.communicator;
   const DeviceGuard guard = keepDevice(&handle);
-  // A graph that holds a buffer holds an instance.
+  // A graph that holds a buffer also holds an instance.
   const auto lasts = [&] {
     return std::any_of(communicator.instances().begin(), communicator.instances().end(),
                        [](const auto &instance) { return instance->graphs().lasts(patience); });
@@ -140,7 +140,7 @@ Status leave(MscclcCommunicator &handle) {
   return status;
 }
 
-/// A call for a communicator that is there.
+/// Makes a call on a communicator, if there is one.
 template <class Do> int32_t on(MscclcCommunicator *handle, Do call) {
   if (handle == nullptr)
     return report(noHandle("communicator"));

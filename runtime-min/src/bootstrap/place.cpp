@@ -9,18 +9,18 @@
 namespace mscclc::rt {
 namespace {
 
-/// Tells apart other versions of the card; they have the same size.
+/// Distinguishes other versions of the card, which have the same size.
 constexpr uint32_t cardMagic = 0x4d534344u + MSCCLC_ABI_VERSION;
 
-/// What a process says of itself through the exchange. Texts end with a zero.
+/// The description of a process that it sends by the exchange. Texts end with a zero.
 struct Card {
   uint32_t magic = 0;
-  int32_t code = MSCCLC_OK; ///< of `text`
+  int32_t code = MSCCLC_OK; ///< belongs to `text`
   RankRange range;
   char machine[64] = {}; ///< the same for all processes that can meet at a path
   char host[64] = {};
-  char text[256] = {};   ///< why the process cannot begin
-  Address path, network; ///< the hub's
+  char text[256] = {};   ///< the reason why the process cannot begin
+  Address path, network; ///< those of the hub
   Token token{};
 };
 
@@ -28,8 +28,8 @@ template <size_t Size> void putText(char (&to)[Size], const std::string &text) {
   std::memcpy(to, text.data(), std::min(text.size(), Size - 1));
 }
 
-/// Processes with the same can meet at a path; where `mayBeApart`, containers of one machine may not see each other's
-/// folders.
+/// Returns a name that is the same for processes that can meet at a path. With `mayBeApart`, containers of one machine
+/// may not see each other's folders, so they have different names.
 std::string nameOfMachine(const char *host, bool mayBeApart) {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
@@ -39,7 +39,7 @@ std::string nameOfMachine(const char *host, bool mayBeApart) {
   return (boot.empty() ? host : boot) + folders;
 }
 
-/// This process's index, and how many there are.
+/// Finds the index of this process, and the number of processes.
 Status countProcesses(const Allgather &allgather, const RankRange &mine, uint32_t ranks, uint32_t &process,
                       uint32_t &processes) {
   process = allgather.process;

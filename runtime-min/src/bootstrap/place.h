@@ -1,5 +1,6 @@
-// Where the processes of a communicator meet: a Unix socket at a path that all know beforehand, or one that rank 0's
-// process makes up and tells through an exchange of the caller's, with one on the network where it may be needed.
+// The place where the processes of a communicator meet. It is a Unix socket at a path that all of them know beforehand,
+// or at a path that the process of rank 0 chooses and distributes with an exchange function of the caller. A socket on
+// the network is added if processes may be on different machines.
 #pragma once
 
 #include "bootstrap/socket.h"
@@ -14,7 +15,7 @@ struct Allgather {
   int32_t (*call)(void *context, void *all, uint64_t each) = nullptr;
   void *context = nullptr;
   uint32_t process = 0;
-  uint32_t processes = 0; ///< 0: each has as many ranks
+  uint32_t processes = 0; ///< 0: all processes have the same number of ranks
 };
 
 /// Finds where other machines reach this one, at any port.
@@ -34,10 +35,10 @@ struct Place {
   Place() = default;
   Place(const Place &) = delete;
   Place &operator=(const Place &) = delete;
-  /// Nobody can come any more.
+  /// Stops listening: no more processes can join afterwards.
   ~Place();
 
-  /// `path` is known to all; the hub begins to listen.
+  /// Uses `path`, which all processes know. The hub begins to listen.
   Status take(const std::string &path, bool isHub);
   /// The hub listens in a new folder, and all get to know where. On different machines the hub listens where
   /// `findAddress` says; if that is null it fails in all processes, as it does where one of them fails. `ranks`: of all

@@ -1,4 +1,4 @@
-// What there is once a process. A child of fork has its own.
+// Objects that exist once in a process. A child of fork has its own.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace mscclc::rt {
 
-/// The one T of this process, there for as long as somebody has it; with `forEver` until the process has ended, when it
-/// is not destroyed.
+/// Returns the single T of this process. It exists as long as somebody has a reference. With `forEver` it exists until
+/// the process ends, and is never destroyed.
 template <class T> std::shared_ptr<T> ofProcess(bool forEver = false) {
   struct Holder {
     const pid_t process = ::getpid();
@@ -21,7 +21,7 @@ template <class T> std::shared_ptr<T> ofProcess(bool forEver = false) {
   static std::atomic<Holder *> current{nullptr};
   Holder *holder = current.load();
   if (holder == nullptr || holder->process != ::getpid()) {
-    // That of the parent stays: another thread of it may have had its lock.
+    // The parent's holder stays: another thread of the parent may have held its lock at the fork.
     auto *const made = new Holder;
     if (current.compare_exchange_strong(holder, made))
       holder = made;
@@ -37,7 +37,7 @@ template <class T> std::shared_ptr<T> ofProcess(bool forEver = false) {
   return one;
 }
 
-/// A thread of an object that ends with it; in a child of fork there is none.
+/// A thread that ends with its object. In a child of fork the thread does not exist.
 class OwnThread {
 public:
   template <class Run> explicit OwnThread(Run run) : thread_(std::move(run)) {}

@@ -6,7 +6,7 @@
 namespace mscclc::rt {
 namespace {
 
-/// Takes the name of a round from the beginning of a message, where it ends with a zero.
+/// Removes the name of a round, which ends with a zero, from the beginning of a message, and returns it.
 std::string takeName(Bytes &message) {
   const auto end = std::find(message.begin(), message.end(), uint8_t{0});
   const std::string name(message.begin(), end);
@@ -154,9 +154,9 @@ void Rendezvous::beginWatching() {
     if (!end)
       continue;
     processFiles_.push_back(end);
-    // The process has ended; a child of it may hold the socket.
+    // The process has ended, although a child of it may still hold the socket.
     watched_.push_back(watcher_->add(end->get(), [this, i] {
-      while (read(i) == Received::Frame) // what it said before
+      while (read(i) == Received::Frame) // messages from before its end
         continue;
       ::shutdown(connections_[i].file(), SHUT_RDWR); // nobody reads what is sent there
       lose(processOn(i));
@@ -214,7 +214,7 @@ void Rendezvous::handle(Frame &frame) {
     break;
   case FrameKind::Hello:
   case FrameKind::Welcome:
-  case FrameKind::Refuse: // only before all have come
+  case FrameKind::Refuse: // only before all have joined
     break;
   }
 }
@@ -225,7 +225,7 @@ void Rendezvous::lose(uint32_t process) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const bool expected = gone_[process] != 0 || stopping_;
     gone_[process] = 1;
-    // Without the hub nobody hears of anybody any more.
+    // Without the hub, no process learns anything about the others.
     if (process == 0) {
       isDeaf_ = isDeaf_ || (expected && here() > (gone_[self_] != 0 ? 0 : 1));
       std::fill(gone_.begin() + 1, gone_.end(), 1);

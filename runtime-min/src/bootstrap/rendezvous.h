@@ -1,9 +1,9 @@
-// How the processes of a communicator find each other and stay in touch.
+// The meeting of a communicator's processes, and their connection afterwards.
 //
-// Rank 0's process is the hub: the others connect to it, and it passes on what each sends. Collective steps are rounds:
-// every process sends one message and gets all of them. The thread that watches (watcher.h) reads the sockets of each
-// process, and sees the processes at their other ends, so that one that ends, or aborts the communicator, is noticed at
-// once by all.
+// The process of rank 0 is the hub. The others connect to it, and it forwards what each sends. Collective steps are
+// rounds: every process sends one message and receives those of all. A thread (watcher.h) reads the sockets of each
+// process, and watches the processes at the other ends. So all processes notice at once if one ends or aborts the
+// communicator.
 #pragma once
 
 #include "bootstrap/place.h"
@@ -13,7 +13,7 @@
 
 namespace mscclc::rt {
 
-/// What one process sent in a round. The own process's entry has no files.
+/// The message of a process in a round. The entry of the own process has no files.
 struct Message {
   Bytes bytes;
   std::vector<File> files;
@@ -35,7 +35,7 @@ public:
     uint32_t ranks = 0;
     RankRange mine;
     std::chrono::milliseconds timeout{60000};
-    /// Called from the thread that watches: a process was lost, or aborted the communicator.
+    /// Called by the watching thread if a process was lost or aborted the communicator.
     std::function<void(const Status &)> failed;
   };
 
@@ -55,9 +55,9 @@ public:
                const std::vector<int> &files = {});
   /// Tells all other processes.
   void abort(const Status &reason);
-  /// Tells them that this process ends its part.
+  /// Announces to the others that this process ends its part.
   void leave();
-  /// Waits until all processes that live have left too.
+  /// Waits until all living processes have left, too.
   void awaitLeave();
   enum class Others {
     Gone,   ///< none is here that lives
@@ -73,9 +73,9 @@ private:
   Status gather(const Place &place, Clock::time_point deadline);
   Status enter(const Place &place, Clock::time_point deadline);
   void beginWatching();
-  /// The process at the other end of a connection: the hub's are by process.
+  /// Returns the process at the other end of a connection. The hub's connections are indexed by process.
   uint32_t processOn(uint32_t connection) const { return isHub() ? connection : 0; }
-  /// Takes in what is there.
+  /// Reads and handles what has arrived on a connection.
   Received read(uint32_t connection);
   void handle(Frame &frame);
   void lose(uint32_t process);
@@ -89,7 +89,7 @@ private:
   Options options_;
   std::vector<ProcessInfo> processes_;
   uint32_t self_ = 0;
-  std::vector<Connection> connections_; ///< the hub's: by process; others': only [0]
+  std::vector<Connection> connections_; ///< the hub's are indexed by process; others have only [0]
   std::mutex sending_;
   std::shared_ptr<Watcher> watcher_;
   std::vector<std::shared_ptr<const File>> processFiles_;

@@ -1,5 +1,5 @@
-// How the processes of a communicator find each other: those of other ranks introduce themselves to rank 0's, which
-// waits for all of them and then tells each who is there, or why they cannot begin.
+// The meeting of a communicator's processes. The other processes introduce themselves to that of rank 0. It waits for
+// all of them, and then sends each the list of processes, or the reason why they cannot begin.
 #include "bootstrap/rendezvous.h"
 
 #include <algorithm>
@@ -9,18 +9,18 @@
 namespace mscclc::rt {
 namespace {
 
-/// A process as it introduces itself.
+/// The introduction of a process.
 struct Hello {
   uint32_t ranks;
   ProcessInfo info;
   Token token;
 };
 
-/// How long who comes may take to introduce himself, and how many are listened to at a time.
+/// The time that a new connection has for its introduction, and the most connections that are heard at a time.
 constexpr std::chrono::seconds patience(5);
 constexpr size_t maxStrangers = 64;
 
-/// Takes as long whatever the difference.
+/// Compares in constant time.
 bool areSame(const Token &a, const Token &b) {
   unsigned different = 0;
   for (size_t i = 0; i < a.size(); ++i)
@@ -51,7 +51,7 @@ std::string whyIncomplete(const std::vector<ProcessInfo> &here, const Rendezvous
                                  options.path.c_str(), static_cast<long long>(options.timeout.count()), absent.c_str());
 }
 
-/// Came, and has not said who he is.
+/// A connection that has not introduced itself.
 struct Stranger {
   Connection connection;
   Clock::time_point came;
@@ -62,8 +62,8 @@ struct Guest {
   Connection connection;
 };
 
-/// Takes in what strangers say: those that introduce themselves become guests, who does not in time goes. Returns why
-/// the processes cannot begin, or "".
+/// Reads introductions. Strangers that introduce themselves become guests. Strangers that do not do so in time are
+/// dropped. Returns the reason why the processes cannot begin, or "".
 std::string hear(std::vector<Stranger> &strangers, std::vector<Guest> &guests, const Rendezvous::Options &options,
                  const Token &token) {
   std::vector<Stranger> silent;
@@ -72,7 +72,7 @@ std::string hear(std::vector<Stranger> &strangers, std::vector<Guest> &guests, c
     const Received received = stranger.connection.receive(frame, sizeof(Hello));
     if (received == Received::Nothing && Clock::now() < stranger.came + patience)
       silent.push_back(std::move(stranger));
-    // Others are not of this communicator; a probe for a stale socket, for example.
+    // The others do not belong to this communicator, for example a probe for a stale socket.
     if (received != Received::Frame || frame.header.kind != FrameKind::Hello || frame.payload.size() != sizeof(Hello))
       continue;
     Hello hello;
@@ -109,9 +109,9 @@ Status Rendezvous::join(Options options, std::unique_ptr<Rendezvous> &result) {
   return {};
 }
 
-/// The hub waits for the processes that have the other ranks.
+/// Waits, as the hub, for the processes that have the other ranks.
 Status Rendezvous::gather(const Place &place, Clock::time_point deadline) {
-  std::vector<Stranger> strangers; // in the order in which they came
+  std::vector<Stranger> strangers; // in the order of arrival
   std::vector<Guest> guests;
   std::string refused;
   const auto seen = [&] {
@@ -133,7 +133,7 @@ Status Rendezvous::gather(const Place &place, Clock::time_point deadline) {
       continue;
     if (Connection::from(place.listener, connection).ok())
       strangers.push_back({std::move(connection), Clock::now()});
-    else // who could not be accepted, for want of descriptors, still waits
+    else // a connection that could not be accepted, for lack of descriptors, still waits
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   std::sort(guests.begin(), guests.end(),

@@ -16,7 +16,7 @@
 namespace mscclc::rt {
 namespace {
 
-/// Tells apart other programs and other versions of the protocol.
+/// Distinguishes other programs and other versions of the protocol.
 constexpr uint32_t frameMagic = 0x4d534353u + MSCCLC_ABI_VERSION;
 
 union Control {
@@ -28,7 +28,7 @@ File newSocket(const Address &address, int flags = 0) {
   return File(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
 }
 
-/// 0, or an error of the system.
+/// Returns 0, or an error of the system.
 int tryConnect(const Address &address, Clock::time_point deadline, File &socket) {
   socket = newSocket(address, SOCK_NONBLOCK);
   if (::connect(socket.get(), address.get(), address.length) == 0)
@@ -45,8 +45,8 @@ int tryConnect(const Address &address, Clock::time_point deadline, File &socket)
   return error;
 }
 
-/// Sends wait. Over TCP a machine that is gone is noticed within half a minute, sends wait for no longer than 30 s, and
-/// small frames are sent at once.
+/// Makes sends block. Over TCP, the death of a machine is noticed within half a minute, sends block for at most 30 s,
+/// and small frames are sent at once.
 void prepare(const File &socket, bool isTcp) {
   ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
   if (!isTcp)
@@ -118,7 +118,7 @@ Status listenAt(Address &address, File &socket) {
 Status Connection::to(const Address &address, Clock::time_point deadline, Connection &result) {
   File socket;
   while (const int error = tryConnect(address, deadline, socket)) {
-    // Rank 0's process may come later; what is wrong with a network may pass.
+    // The process of rank 0 may start later, and network faults may be temporary.
     if (address.isPath() && error != ENOENT && error != ECONNREFUSED && error != EAGAIN && error != EINTR) {
       errno = error;
       return systemFailure("rendezvous: connect to '" + address.name() + "'");
@@ -181,7 +181,7 @@ bool Connection::send(FrameHeader header, const uint8_t *payload, size_t bytes, 
       continue;
     if (sent <= 0)
       return false;
-    message.msg_control = nullptr; // went with the first byte
+    message.msg_control = nullptr; // was sent with the first byte
     message.msg_controllen = 0;
     auto left = static_cast<size_t>(sent);
     for (iovec &part : parts) {
@@ -195,7 +195,7 @@ bool Connection::send(FrameHeader header, const uint8_t *payload, size_t bytes, 
 
 Received Connection::receive(Frame &frame, size_t most) {
   for (;;) {
-    // Nothing is read beyond a frame's end, so that files that come are the frame's.
+    // Reads nothing beyond a frame's end, so that received files belong to this frame.
     size_t whole = sizeof(frame.header);
     if (heard_.size() >= whole) {
       std::memcpy(&frame.header, heard_.data(), whole);

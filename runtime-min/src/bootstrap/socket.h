@@ -1,5 +1,5 @@
-// Frames over a stream: over a Unix socket, with file descriptors beside them, or over TCP without. Nothing is
-// encrypted: the token of the rendezvous keeps out who comes by mistake, not who listens on the network.
+// Frames over a stream. A Unix socket also carries file descriptors; TCP does not. Nothing is encrypted. The token of
+// the rendezvous keeps out processes that come by mistake, but not listeners on the network.
 #pragma once
 
 #include "bootstrap/file.h"
@@ -15,12 +15,12 @@ namespace mscclc::rt {
 
 using Clock = std::chrono::steady_clock;
 
-/// Where somebody listens. Plain bytes, that other processes take as they are.
+/// An address to listen at. It is plain bytes, which are sent to other processes unchanged.
 struct Address {
   sockaddr_storage storage{};
   socklen_t length = 0;
 
-  /// A Unix socket; "@name": in the abstract namespace.
+  /// Makes the address of a Unix socket; "@name": in the abstract namespace.
   static Status ofPath(const std::string &path, Address &result);
   /// For messages: "@name", "/a/path", or whose machine it is.
   std::string name() const;
@@ -34,14 +34,14 @@ enum class FrameKind : uint32_t {
   Refuse,  ///< it cannot be: text
   Data,    ///< a process's message of a round
   Abort,   ///< code and text
-  Leave,   ///< a process is about to end its part
+  Leave,   ///< a process announces the end of its part
   Lost,    ///< a process ended without leaving
 };
 
 struct FrameHeader {
   uint32_t magic = 0;
   FrameKind kind = FrameKind::Hello;
-  uint32_t process = 0; ///< whom it is from, or about
+  uint32_t process = 0; ///< the process that sends it, or that it is about
   uint32_t round = 0;
   uint32_t bytes = 0; ///< of the payload
 };
@@ -65,22 +65,22 @@ public:
   Connection() = default;
   explicit Connection(File socket) : socket_(std::move(socket)) {}
 
-  /// Connects, trying again until `deadline`.
+  /// Connects, and tries again until `deadline`.
   static Status to(const Address &address, Clock::time_point deadline, Connection &result);
-  /// Takes a connection; on one machine, of a process of the same user.
+  /// Accepts a connection. On one machine, the other process must belong to the same user.
   static Status from(const File &listener, Connection &result);
 
   int file() const { return socket_.get(); }
   bool valid() const { return socket_.valid(); }
-  /// The process at the other end, by its number here; 0 where that is not known: on another machine, or in a
-  /// namespace that cannot be seen from here.
+  /// Returns the process at the other end, by its number here; 0 if it is not known, because it is on another machine
+  /// or in a namespace that is not visible from here.
   pid_t process() const;
 
-  /// False if the other end is gone.
+  /// Returns false if the other end is gone.
   bool send(FrameHeader header, const uint8_t *payload, size_t bytes, const std::vector<int> &files = {}) const;
-  /// Without waiting. A frame with more than `most` bytes of payload, or of another version, counts as closed.
+  /// Receives without waiting. A frame with more than `most` bytes of payload, or of another version, counts as closed.
   Received receive(Frame &frame, size_t most = maxPayload);
-  /// Waits for a frame until `deadline`; fails if the other end closes.
+  /// Waits for a frame until `deadline`. Fails if the other end closes.
   Status await(Clock::time_point deadline, Frame &frame);
 
 private:
@@ -89,10 +89,10 @@ private:
   std::vector<File> files_;
 };
 
-/// Listens at `address`, and fills in its port. A socket file that nobody listens at any more is replaced.
+/// Listens at `address`, and sets its port. Replaces a socket file at which nobody listens any more.
 Status listenAt(Address &address, File &socket);
 
-/// Milliseconds to `deadline` for poll(2): 0 if it has passed.
+/// Returns the milliseconds until `deadline` for poll(2): 0 if it has passed.
 int millisecondsUntil(Clock::time_point deadline);
 
 } // namespace mscclc::rt

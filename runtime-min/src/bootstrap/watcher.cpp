@@ -9,7 +9,7 @@
 namespace mscclc::rt {
 namespace {
 
-/// pidfd_open(2), of Linux 5.3 and newer.
+/// Calls pidfd_open(2), which Linux has from 5.3 on.
 File openProcess([[maybe_unused]] pid_t process) {
 #ifdef SYS_pidfd_open
   return File(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
@@ -38,7 +38,7 @@ Watcher::~Watcher() {
 
 void Watcher::interrupt() {
   const uint64_t one = 1;
-  static_cast<void>(::write(interrupt_.get(), &one, sizeof(one)) == sizeof(one)); // full: it is awake
+  static_cast<void>(::write(interrupt_.get(), &one, sizeof(one)) == sizeof(one)); // if it is full, the thread is awake
 }
 
 Watcher::Key Watcher::add(int file, std::function<Interval()> call) {
@@ -70,7 +70,7 @@ void Watcher::remove(Key key) {
 std::shared_ptr<const File> Watcher::endOf(pid_t process) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::weak_ptr<const File> &known = ends_[process];
-  // Numbers are given again.
+  // Process numbers are reused.
   if (std::shared_ptr<const File> file = known.lock(); file && !isReadable(*file))
     return file;
   auto made = std::make_shared<const File>(openProcess(process));
@@ -84,7 +84,7 @@ void Watcher::call(std::unique_lock<std::mutex> &lock, Key key) {
   const auto found = entries_.find(key);
   if (found == entries_.end())
     return;
-  // Who wakes it from here on is heard.
+  // A wake from here on counts.
   found->second.next = Clock::time_point::max();
   const std::function<Interval()> call = found->second.call;
   calling_ = key;

@@ -1,5 +1,5 @@
-// The one thread of a process that watches for all its communicators (ofProcess): it waits until descriptors can be
-// read, and calls again and again whoever wants to be asked. While nobody does, and nothing comes, it sleeps.
+// The thread of a process that watches for all its communicators (ofProcess). It waits until descriptors can be read,
+// and calls entries that want to be called repeatedly. If there are none, and nothing arrives, it sleeps.
 #pragma once
 
 #include "bootstrap/file.h"
@@ -14,25 +14,26 @@ namespace mscclc::rt {
 
 class Watcher {
 public:
-  using Key = uint64_t; ///< of an entry; never 0
+  using Key = uint64_t; ///< key of an entry; never 0
   using Interval = std::chrono::milliseconds;
   static constexpr Interval never = Interval::max(); ///< only when the file can be read, or after wake()
-  static constexpr Interval done = Interval::min();  ///< the entry is removed
+  static constexpr Interval done = Interval::min();  ///< removes the entry
 
   Watcher();
   ~Watcher();
   Watcher(const Watcher &) = delete;
 
-  /// Calls `call` whenever `file` can be read or is at its end (-1: there is no file), after wake(), and when the time
-  /// has passed that it returned. Several entries may have one file, which stays open as long.
+  /// Calls `call` when `file` can be read or is at its end (-1: there is no file), after wake(), and after the interval
+  /// that the last call returned. Several entries may use one file, which must stay open for as long.
   Key add(int file, std::function<Interval()> call);
   /// Calls the entry soon. From any thread.
   void wake(Key key);
-  /// The entry is not called any more when this returns; within its own call: after that.
+  /// Removes an entry. It is not called any more when this returns; if this is called by the entry itself, after that
+  /// call.
   void remove(Key key);
 
-  /// Can be read once a process has ended, also while its children hold its sockets. One for each process, however
-  /// many communicators it is in. Null where the system has no such descriptor.
+  /// Returns a file that can be read after a process has ended, even if its children still hold its sockets. Each
+  /// process has only one, for any number of communicators. Null if the system has no such descriptor.
   std::shared_ptr<const File> endOf(pid_t process);
 
 private:
@@ -43,7 +44,7 @@ private:
     Clock::time_point next = Clock::time_point::max();
   };
   void run();
-  /// Calls an entry without the lock, so that nobody removes it meanwhile. `lock` is held before and after.
+  /// Calls an entry without the lock, in such a way that nobody removes it meanwhile. `lock` is held before and after.
   void call(std::unique_lock<std::mutex> &lock, Key key);
   void interrupt();
 

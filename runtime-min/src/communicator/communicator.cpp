@@ -16,10 +16,10 @@ constexpr uint64_t defaultWaitMs = 10000;
 #endif
 constexpr uint64_t defaultReportMs = 30000;
 constexpr uint64_t defaultSetupMs = 60000;
-/// Ten years: times from here on are for ever.
+/// Ten years: longer times mean no limit.
 constexpr uint64_t longestMs = uint64_t{10} * 365 * 24 * 3600 * 1000;
 
-/// What a process says of one of its ranks.
+/// The description of a rank that its process sends.
 struct RankCard {
   DeviceFacts device;
   uint32_t platform;
@@ -188,7 +188,7 @@ Communicator::~Communicator() {
 bool Communicator::reaches(uint32_t localIndex, uint32_t rank) const {
   if (!engine_->isNear(rank))
     return false;
-  // Memory of another process is reached once it is mapped, and NCCL maps that of all devices of a team.
+  // Memory of another process is reachable after it is mapped, and NCCL maps that of all devices of a team.
   if (!isLocal(rank) || reaches_.empty())
     return true;
   return reaches_.at({device(localIndex), device(rank - firstLocalRank())});
@@ -212,7 +212,7 @@ Status Communicator::settle() {
   for (const std::unique_ptr<Instance> &instance : instances_)
     if (Status status = instance->settle(); first.ok())
       first = std::move(status);
-  // A device that failed answers nobody any more.
+  // A device that failed does not answer any more.
   if (!first.ok())
     fail(first);
   watch_->check();

@@ -1,4 +1,4 @@
-// A communicator: which ranks there are, which of them are here, on which devices; and its state of health.
+// A communicator: its ranks, the local ranks with their devices, and its state of health.
 #pragma once
 
 #include "communicator/watch.h"
@@ -27,12 +27,12 @@ public:
   /// Device of a local rank.
   int32_t device(uint32_t localIndex) const { return site_.rankDevices[localIndex]; }
   const DeviceId &deviceId(uint32_t rank) const { return deviceIds_[rank]; }
-  /// Whether kernels on the device of a local rank can access the memory of `rank`.
+  /// True if kernels on the device of a local rank can access the memory of `rank`.
   bool reaches(uint32_t localIndex, uint32_t rank) const;
-  /// Whether every rank has a device of its own that takes part in multicast objects.
+  /// True if every rank has its own device, and all these take part in multicast objects.
   bool hasMulticast() const { return hasMulticast_; }
   Stream stream(uint32_t localIndex) const { return streams_[localIndex]; }
-  /// Whether launches of different instances follow each other.
+  /// True if launches of different instances follow each other.
   bool chains() const { return chains_; }
   uint64_t waitTimeoutNs() const { return waitTimeoutNs_; }
   /// A wait that takes so long is reported and goes on, in milliseconds; 0: none is.
@@ -42,8 +42,8 @@ public:
   Status health() const { return watch_->health(); }
   /// Makes all waits give up, here and in the other processes. From any thread.
   void fail(const Status &reason);
-  /// Tells the other processes that this one ends its part. Where the engine does not outlast the program's, waits
-  /// until those that live do so too, for no longer than a set-up may take.
+  /// Announces to the other processes that this one ends its part. If the engine does not outlast the program's
+  /// objects, waits until all living processes have left, too, but at most for the set-up timeout.
   void leave();
   /// Waits for the launches of all instances.
   Status settle();
@@ -51,12 +51,13 @@ public:
   Status drainPorts();
   /// Whether the other processes may go on to use the memory of this one when it has left.
   bool outlasts() const { return engine_->outlasts() && processes() > 1; }
-  /// Zeroed memory on every rank. `multicast`: with a multicast mapping where the communicator has them. Collective.
+  /// Allocates memory on every rank, filled with zeros. `multicast`: with a multicast mapping if the communicator has
+  /// them. Collective.
   Status allocate(const std::string &what, uint64_t bytes, bool multicast, std::unique_ptr<Memory> &memory) {
     memory = engine_->memory(bytes);
     return memory->allocate(what, multicast && hasMulticast_);
   }
-  /// Zeroes the memory of the local ranks.
+  /// Fills the memory of the local ranks with zeros.
   Status clear(const Memory &memory);
   /// After a failure: everything as it was made. Collective.
   Status reset();
@@ -83,7 +84,7 @@ private:
   std::unique_ptr<Platform> platform_;
   Site site_;
   std::vector<DeviceId> deviceIds_;                     ///< by rank
-  std::map<std::pair<int32_t, int32_t>, bool> reaches_; ///< from a device of the process to one
+  std::map<std::pair<int32_t, int32_t>, bool> reaches_; ///< from a device of the process to another one
   bool hasMulticast_ = false;
   uint64_t waitTimeoutNs_ = 0;
   uint32_t reportMs_ = 0;

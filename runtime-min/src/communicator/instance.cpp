@@ -242,7 +242,7 @@ Status Instance::settle() {
       continue;
     if (Status status = communicator_.platform().await(communicator_.device(i), local_[i].event); first.ok())
       first = std::move(status);
-    // The stream is not touched any more; its owner may destroy it.
+    // The stream is not used any more, so its owner may destroy it.
     setLaunched(i, false);
     for (const std::unique_ptr<Ports> &ports : ports_)
       ports->settled(i);

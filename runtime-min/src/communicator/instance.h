@@ -1,4 +1,4 @@
-// A kernel in a communicator: the counters, channel tables and scratch of its ranks, and how it is launched.
+// A kernel in a communicator: the counters, channel tables and scratch of its ranks, and its launches.
 #pragma once
 
 #include "communicator/communicator.h"
@@ -15,17 +15,17 @@ public:
   static Status create(Communicator &communicator, const MscclcKernel &kernel, uint64_t maxMessageBytes,
                        Instance *&result);
   ~Instance();
-  /// Unmaps what belongs to other processes; they may free it when all have done so.
+  /// Unmaps the memory of other processes. They may free it after all processes have done so.
   void disconnect();
 
   Communicator &communicator() { return communicator_; }
   const MscclcKernel &kernel() const { return kernel_; }
   uint64_t scratchBytes() const { return scratch_->bytes(); } ///< of each rank
 
-  /// Starts the local ranks. `input` and `output` are the call's buffers.
+  /// Starts the local ranks. `input` and `output` are the buffers of the call.
   Status launch(const MscclcCall &call, const Memory *input, const Memory *output);
   const GraphHold &graphs() const { return graphs_; }
-  /// Waits for the launches so far, but for those that graphs replay.
+  /// Waits for all launches so far, except for those that graphs replay.
   Status settle();
   /// Those that its channels go through: to ranks of the load/store team, and to others.
   const std::vector<std::unique_ptr<Ports>> &ports() const { return ports_; }
@@ -43,8 +43,8 @@ private:
     std::vector<void *> multicast;      ///< and by switch channel
     Event event = nullptr;
     Stream lastStream = nullptr;
-    bool captured = false; ///< the launch under way
-    bool launched = false; ///< and not waited for since; the watch reads it too
+    bool captured = false; ///< whether the current launch is captured
+    bool launched = false; ///< launched and not waited for since; the watch reads it, too
   };
 
   Status examine();
@@ -54,21 +54,21 @@ private:
   Status openPorts();
   Status prepareRank(uint32_t localIndex);
   Status addMemoryChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels) const;
-  /// Whether signals of a local rank to `peer` are stored as counts, as the link between them may lose additions.
+  /// Finds out whether signals of a local rank to `peer` are stored as counts, because the link may lose additions.
   Status storesSignals(uint32_t localIndex, uint32_t peer, bool &stores) const;
   /// Adds the port channels, and their ends.
   void addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels, std::vector<PortEnd> &ends) const;
   Status writeSemaphores(uint32_t localIndex);
-  /// Writes down where the buffers of a launch lie, for all local ranks; `lowBits`: of all addresses, together.
+  /// Writes the addresses of a launch's buffers, for all local ranks. `lowBits`: a bitwise or of all addresses.
   void address(const LaunchBuffers &place, uintptr_t &lowBits);
   Status checkStreams(const MscclcCall &call) const;
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
-  /// Finds out which streams are captured; their graphs keep what the launch uses.
+  /// Finds out which streams are captured. Their graphs keep the objects that the launch uses.
   Status keepInGraphs(const MscclcCall &call, const LaunchBuffers &place);
   Status countThreads(const MscclcVariant &variant, uint32_t &most);
   Status orderAfterOthers(const MscclcCall &call);
-  /// Lets what comes into a local rank's stream wait for what `before` (or null) has launched on rank `other`.
+  /// Makes later work in the stream of a local rank wait for the last launch of `before` (or null) on rank `other`.
   Status orderAfter(const Instance *before, uint32_t other, uint32_t localIndex, Stream stream);
   Status start(const MscclcVariant &variant, uint32_t threads, const MscclcCall &call, const MscclcRankArgs &common,
                const LaunchBuffers &place, uint32_t localIndex);
@@ -81,7 +81,7 @@ private:
   void setLaunched(uint32_t localIndex, bool launched) {
     __atomic_store_n(&local_[localIndex].launched, launched, __ATOMIC_SEQ_CST);
   }
-  /// The arguments of a local rank, of which `common` has those that are alike for all of a launch.
+  /// Returns the arguments of a local rank. `common` has those that are the same for all ranks.
   MscclcRankArgs argsOf(const MscclcCall &call, uint32_t localIndex, const MscclcRankArgs &common,
                         const LaunchBuffers &place);
   Stream streamOf(const MscclcCall &call, uint32_t localIndex) const;

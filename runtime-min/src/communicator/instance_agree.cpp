@@ -1,4 +1,4 @@
-// What the processes of a communicator agree on when they load a kernel, and whether its blocks are on their devices at
+// The agreement of a communicator's processes when they load a kernel, and the check that its blocks are resident at
 // once.
 #include "communicator/instance.h"
 #include "kernels/kernel_facts.h"
@@ -9,18 +9,18 @@
 namespace mscclc::rt {
 namespace {
 
-/// What every process must load the same.
+/// Returns the properties that must be the same in every process.
 std::string identityOf(const MscclcKernel &kernel, uint64_t maxMessageBytes) {
   return rt::identityOf(kernel) + format("%llu", wide(maxMessageBytes));
 }
 
-/// More than any memory holds, and little enough to be multiplied.
+/// It is more than any memory has, but small enough to be multiplied.
 constexpr uint64_t largestMessage = uint64_t{1} << 48;
 
 } // namespace
 
-/// Whether this process can load the kernel. Where there are others it also counts how many threads each variant may
-/// have: a process that refused a launch alone would leave the others waiting in it.
+/// Checks whether this process can load the kernel. If there are other processes, also counts the threads that each
+/// variant may have. If a process refused a launch alone, the others would wait for it.
 Status Instance::examine() {
   MSCCLC_TRY(checkDescription(&kernel_));
   MSCCLC_TRY(checkPlatform(kernel_, communicator_.platform().kind()));
@@ -53,7 +53,7 @@ Status Instance::countThreads(const MscclcVariant &variant, uint32_t &result) {
   return {};
 }
 
-/// `examined`: whether this process can load the kernel. All can or none does.
+/// Agrees whether all processes can load the kernel. `examined`: whether this one can. Either all or none load it.
 Status Instance::agree(const Status &examined, uint64_t maxMessageBytes) {
   Bytes mine;
   if (examined.ok()) {
@@ -62,7 +62,7 @@ Status Instance::agree(const Status &examined, uint64_t maxMessageBytes) {
     mine = bytesOf(mostThreads_.data(), mostThreads_.size());
     mine.insert(mine.end(), identity.begin(), identity.end());
   }
-  // What is no description has no name.
+  // An invalid description has no name.
   const std::string what = checkDescription(&kernel_).ok() ? format("load kernel '%s'", kernel_.name) : "load a kernel";
   std::vector<Message> all;
   MSCCLC_TRY(communicator_.meeting().agree(what, examined, mine, all));
@@ -98,9 +98,9 @@ Status Instance::checkResidency(const MscclcVariant &variant, uint32_t threads) 
                  kernel_.name, threads, most);
 }
 
-/// All ranks of a device wait for each other, so their blocks must be on it at the same time, and beside them what the
-/// device needs to copy for their port channels. Asking also loads the kernel, which must not happen when a part of it
-/// runs already.
+/// Counts resident blocks. All ranks of a device wait for each other, so their blocks must be resident at the same
+/// time, together with everything that the device needs to copy for their port channels. The query also loads the
+/// kernel, which must not happen while a part of it already runs.
 Status Instance::countResidents(const MscclcVariant &variant, uint32_t threads) {
   for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
     const uint32_t self = communicator_.firstLocalRank() + i;

@@ -9,7 +9,7 @@
 namespace mscclc::rt {
 namespace {
 
-constexpr uint32_t hostThreads = 4; ///< a block, where the caller does not say
+constexpr uint32_t hostThreads = 4; ///< threads of a block, if the caller gives none
 
 } // namespace
 
@@ -17,7 +17,7 @@ Stream Instance::streamOf(const MscclcCall &call, uint32_t localIndex) const {
   return call.streams != nullptr ? call.streams[localIndex] : communicator_.stream(localIndex);
 }
 
-/// Ranks wait for each other, so none may stand after another one in a stream.
+/// Ranks wait for each other, so none may be behind another one in a stream.
 Status Instance::checkStreams(const MscclcCall &call) const {
   if (call.streams == nullptr)
     return {};
@@ -52,7 +52,7 @@ void Instance::address(const LaunchBuffers &place, uintptr_t &lowBits) {
     state.buffers.resize(communicator_.ranks());
     for (uint32_t rank = 0; rank < communicator_.ranks(); ++rank)
       state.buffers[rank] = {note(place.input.at(i, rank)), note(place.output.at(i, rank)), note(scratch.at(i, rank))};
-    // A multicast mapping holds one offset for all ranks, and all ranks of the communicator.
+    // A multicast mapping has one offset for all ranks, and covers all ranks of the communicator.
     const uint32_t self = communicator_.firstLocalRank() + i;
     state.multicast.assign(infos_[self].switch_channels, nullptr);
     for (uint32_t channel = 0; channel < state.multicast.size(); ++channel) {
@@ -84,10 +84,11 @@ Status Instance::keepInGraphs(const MscclcCall &call, const LaunchBuffers &place
   return {};
 }
 
-/// Launches of this instance follow each other on each rank. So do those of different instances, over all ranks of a
-/// device: blocks of two kernels might not fit on it beside each other. If two devices then began with different ones,
-/// each kernel would wait for its blocks on the other device, for ever. Only a communicator that is told so leaves
-/// launches of different instances to themselves, and not where local ranks share a device.
+/// Orders launches. Launches of this instance follow each other on each rank. Launches of different instances also
+/// follow each other, over all ranks of a device, because the blocks of two kernels might not fit on it together. If
+/// two devices then began with different kernels, each kernel would wait for ever for its blocks on the other device.
+/// Only with MscclcCommunicatorOptions::unchained, launches of different instances are not ordered, unless local ranks
+/// share a device.
 Status Instance::orderAfterOthers(const MscclcCall &call) {
   for (uint32_t i = 0; i < local_.size(); ++i) {
     Stream stream = streamOf(call, i);
@@ -102,14 +103,14 @@ Status Instance::orderAfterOthers(const MscclcCall &call) {
       if (communicator_.lastLaunched[j] != this)
         MSCCLC_TRY(orderAfter(communicator_.lastLaunched[j], j, i, stream));
     }
-    // What was launched last on a rank followed everything before it.
+    // The last launch on a rank follows everything before it.
     MSCCLC_TRY(orderAfter(shared || communicator_.chains() ? communicator_.lastLaunched[i] : this, i, i, stream));
   }
   return {};
 }
 
-/// Handles of streams that are destroyed are given again, and one handle can name streams of several threads. Only the
-/// communicator's own streams are told by their handles.
+/// Handles of destroyed streams are reused, and one handle can name streams of several threads. Only the communicator's
+/// own streams can be identified by their handles.
 Status Instance::orderAfter(const Instance *before, uint32_t other, uint32_t localIndex, Stream stream) {
   if (before == nullptr || !before->local_[other].launched)
     return {};
@@ -165,7 +166,7 @@ Status Instance::start(const MscclcVariant &variant, uint32_t threads, const Msc
   return code == MSCCLC_OK ? Status{} : kernelFailure(code, kernel_.name, self);
 }
 
-/// A captured launch is ordered by whoever replays its graph.
+/// The user who replays a graph orders a captured launch.
 Status Instance::markLaunched(const MscclcCall &call, uint32_t localIndex) {
   Platform &platform = communicator_.platform();
   RankState &state = local_[localIndex];
@@ -190,7 +191,7 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
   const LaunchRange range(kernel_.name, call.message_bytes);
   MSCCLC_TRY(communicator_.health());
   MSCCLC_TRY(checkMessage(kernel_, call.message_bytes, call.dtype));
-  if (call.message_bytes == 0) // no launch: double scratch must not turn where nothing moves
+  if (call.message_bytes == 0) // no launch: double scratch must not switch halves if nothing moves
     return {};
   if (call.message_bytes > maxMessageBytes_)
     return failure(MSCCLC_ERROR_SIZE, "kernel '%s' was loaded for messages of up to %llu bytes, not of %llu",
@@ -222,7 +223,7 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
   if (ordered.ok())
     ordered = orderAfterOthers(call);
   if (!ordered.ok()) {
-    if (communicator_.processes() > 1) // the others launch, and would wait for these ranks
+    if (communicator_.processes() > 1) // the other processes launch, and would wait for these ranks
       communicator_.fail(ordered);
     return ordered;
   }

@@ -96,13 +96,13 @@ void skipCopies(const MscclcKernel &kernel, const MscclcCall &call, uint32_t ran
     staging.output = nullptr;
   const uint64_t input = kernel.input_bytes(rank, call.message_bytes),
                  output = kernel.output_bytes(rank, call.message_bytes);
-  // All of the buffer that it stands for: a message may be longer than the caller's data.
+  // It must be all of the buffer that it replaces, because a message may be longer than the caller's data.
   const auto standsFor = [](const void *pointer, uint64_t bytes, uint64_t wanted) {
     return pointer != nullptr && reinterpret_cast<uintptr_t>(pointer) % 16 == 0 && bytes == wanted;
   };
   const bool givesOutput = staging.scaling != MSCCLC_AVERAGE && standsFor(staging.output, staging.output_bytes, output);
   if (!inPlace) {
-    // The kernel takes its buffers to be apart, and the caller may want to keep the input.
+    // The kernel assumes that its buffers do not overlap, and the caller may want to keep the input.
     const auto in = reinterpret_cast<uintptr_t>(staging.input), out = reinterpret_cast<uintptr_t>(staging.output);
     const bool overlap = in != 0 && out != 0 && in < out + staging.output_bytes && out < in + staging.input_bytes;
     if (isPrivate.input && (kernel.flags & MSCCLC_WRITES_INPUT) == 0 && staging.scaling == MSCCLC_NO_SCALING &&
@@ -116,7 +116,7 @@ void skipCopies(const MscclcKernel &kernel, const MscclcCall &call, uint32_t ran
     }
     return;
   }
-  // Both lie in one buffer. The input is the caller's to keep, so it has to be the output that is that buffer.
+  // Both are in one buffer. The caller may want to keep the input, so only the output can be that buffer.
   if (!isPrivate.input || !isPrivate.output || !givesOutput || output < input ||
       mscclc_output_step(&kernel, call.message_bytes) != 0)
     return;

@@ -22,7 +22,7 @@ public:
     }).detach();
   }
 
-  /// At the process's exit.
+  /// Called at the process's exit.
   void finish() {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_until(lock, deadline_, [&] { return waiting_ == 0; });
@@ -56,7 +56,8 @@ private:
 } // namespace
 
 void keepUntilAllLeft(const Communicator &communicator, std::shared_ptr<const void> owner) {
-  // What is still there at the process's exit ends with it. A child of fork, which has this handler too, keeps nothing.
+  // Objects that still exist at the process's exit end with it. A child of fork, which inherits this handler, keeps
+  // nothing.
   [[maybe_unused]] static const int atExit = std::atexit([] { ofProcess<Keeper>(/*forEver=*/true)->finish(); });
   ofProcess<Keeper>(/*forEver=*/true)
       ->add(communicator, std::move(owner), Clock::now() + std::chrono::nanoseconds(communicator.setupTimeoutNs()));

@@ -1,4 +1,4 @@
-// Communicators that this process has left, and other processes have not: they may go on to use its memory.
+// Communicators that this process has left, but other processes have not. Those may continue to use its memory.
 #pragma once
 
 #include "communicator/communicator.h"

@@ -1,5 +1,5 @@
-// Where a rank's counters lie in its part of an instance's sync region. Any process can compute the layout of any rank
-// from the kernel's description, so only the region's address has to be exchanged.
+// The layout of a rank's counters in its part of an instance's sync region. Any process can compute the layout of any
+// rank from the kernel's description, so only the address of the region has to be exchanged.
 #pragma once
 
 #include "mscclc/runtime_abi.h"
@@ -8,17 +8,17 @@
 
 namespace mscclc::rt {
 
-/// Counter `index` of those at byte `offset` of a rank's part.
+/// Returns counter `index` of those at byte `offset` of a rank's part.
 inline uint64_t *counterAt(char *part, uint64_t offset, uint64_t index) {
   return reinterpret_cast<uint64_t *>(part + offset) + index;
 }
 
-/// Byte offsets; kinds of counters lie in cache lines of their own.
+/// The layout in bytes. Each kind of counter has its own cache lines.
 struct SyncLayout {
   uint64_t memoryInbound, portInbound;   ///< written by peers
   uint64_t memoryExpected, portExpected; ///< written by this rank
-  uint64_t memorySent;                   ///< written by this rank, where links do not add
-  uint64_t unheard;                      ///< where signals of memory channels without a pair go
+  uint64_t memorySent;                   ///< written by this rank, if links do not support additions
+  uint64_t unheard;                      ///< the targets of memory channels without a pair
   uint64_t flushRequests, flushesDone;
   uint64_t barriers, launches, finished, fifoHead, semaphores, staging;
   uint64_t bytes;

@@ -14,8 +14,8 @@ bool isOverlap(const hang::Report &report) {
                      [](const hang::Wait &wait) { return wait.kind == MSCCLC_OVERLAP; });
 }
 
-/// When to look again, so long after the last launch: what takes long is noticed a little later. Long intervals of all
-/// communicators end together.
+/// Returns the time until the next look, which grows with the time since the last launch. So long launches are noticed
+/// a little later. Long intervals of all communicators end at the same time.
 Watcher::Interval intervalAfter(Watcher::Interval past) {
   const auto part = std::min(past / 16, longestInterval).count();
   Watcher::Interval interval = pollInterval;

@@ -1,5 +1,5 @@
-// Notices that a kernel's wait timed out, makes the waits of all ranks give up, and says who waited for what. It looks
-// while launches are on their way, from the thread of the process that watches for all (../bootstrap/watcher.h).
+// Notices that a wait of a kernel timed out, makes the waits of all ranks give up, and reports which ranks waited for
+// what. It looks while launches are in flight, on the process's watching thread (../bootstrap/watcher.h).
 #pragma once
 
 #include "bootstrap/watcher.h"
@@ -50,10 +50,10 @@ public:
   /// A launch of these has begun, or is captured, and its `mayRun` says so.
   void launched();
 
-  /// The first failure, if any. From any thread.
+  /// Returns the first failure, if there is one. From any thread.
   Status health() const;
   bool failed() const { return failed_.load(std::memory_order_acquire); }
-  /// Makes all waits give up. The first failure is kept; true if this is it.
+  /// Makes all waits give up. Keeps the first failure. Returns true if this is the first one.
   bool fail(const Status &reason);
   /// A stall that was not noticed yet is, now. After a failure, says which waits it has ended, and why they waited.
   void check();
@@ -61,7 +61,7 @@ public:
   void awaitDescription() const;
   /// Asks now, whatever runs.
   void look();
-  /// After a failure, when no launch runs: forgets it and all stalls.
+  /// Forgets a failure and all stalls. No launch may be running.
   void clear();
 
 private:
@@ -96,8 +96,8 @@ private:
   std::optional<OwnThread> reporter_;
   using Clock = std::chrono::steady_clock;
   std::atomic<Clock::rep> lastLaunch_{0};
-  std::atomic<bool> isSoon_{false}; ///< the next tick is
-  Clock::time_point firstStall_{};  ///< of tick() alone; 0: none
+  std::atomic<bool> isSoon_{false}; ///< the next tick comes soon
+  Clock::time_point firstStall_{};  ///< used only by tick(); 0: none
   const std::shared_ptr<Watcher> watcher_ = ofProcess<Watcher>();
   const Watcher::Key key_ = watcher_->add(-1, [this] { return tick(); });
 };

@@ -1,5 +1,5 @@
-// What is under a communicator: memory that the ranks share, ways to other nodes, and how the processes stay in touch.
-// `local` (one machine, on the runtime's own means) and `nccl` (an NCCL communicator that the program has) are engines.
+// The base of a communicator: memory that the ranks share, paths to other nodes, and the connection between processes.
+// The engines are `local` (one machine, with the runtime's own means) and `nccl` (an NCCL communicator of the program).
 #pragma once
 
 #include "bootstrap/rendezvous.h"
@@ -9,33 +9,34 @@
 
 namespace mscclc::rt {
 
-/// How ports name a memory: MscclcPlace says what is what.
+/// The names by which ports refer to a memory: see MscclcPlace.
 struct Window {
   void *handle = nullptr;
   const uint64_t *begins = nullptr;
 };
 
-/// Memory of one size on every rank. Its destructor frees what the engine has allocated.
+/// Memory of the same size on every rank. Its destructor frees memory that the engine has allocated.
 class Memory {
 public:
   explicit Memory(uint64_t bytes) : bytes_(bytes) {}
   virtual ~Memory() = default;
   Memory(const Memory &) = delete;
 
-  /// Takes zeroed memory; `multicast`: with a multicast mapping if it can be had. Collective, as is adopt.
+  /// Allocates memory and fills it with zeros. `multicast`: with a multicast mapping if possible. Collective, as is
+  /// adopt.
   virtual Status allocate(const std::string &what, bool multicast) = 0;
-  /// Takes the caller's memory, a pointer for each local rank.
+  /// Uses the caller's memory: one pointer for each local rank.
   virtual Status adopt(const std::string &what, void *const *pointers) = 0;
   uint64_t bytes() const { return bytes_; }
-  /// The part of `rank` as the device of a local rank addresses it; null where it cannot.
+  /// Returns the part of `rank` as an address on the device of a local rank; null if it is not reachable.
   char *at(uint32_t localIndex, uint32_t rank) const {
     return bytes_ == 0 ? nullptr : static_cast<char *>(address(localIndex, rank));
   }
-  /// The multicast mapping over all ranks, as the device of a local rank addresses it; or null.
+  /// Returns the multicast mapping over all ranks, as an address on the device of a local rank; or null.
   virtual void *multicast(uint32_t localIndex) const = 0;
-  /// As ports of a local rank name it; null where the engine has none.
+  /// Returns the window by which ports of a local rank refer to it; null if the engine has none.
   virtual Window window(uint32_t) const { return {}; }
-  /// Lets go of the other ranks' parts. They may free theirs when all have done so.
+  /// Releases the parts of other ranks. They may free theirs after all ranks have done so.
   virtual void disconnect() = 0;
   const GraphHold &graphs() const { return graphs_; }
 
@@ -102,12 +103,12 @@ struct Site {
   std::vector<int32_t> devices;     ///< each once, ascending
 };
 
-/// `what` names a collective call: processes that come to different calls fail by these names.
+/// An engine. `what` is the name of a collective call: processes that make different calls fail with these names.
 class Engine {
 public:
   virtual ~Engine() = default;
 
-  /// Says which ranks are here, on which devices, where what is under the engine knows.
+  /// Sets the local ranks and their devices in the options, if the base of the engine determines them.
   virtual void place(MscclcCommunicatorOptions &) const {}
   /// `options` lacks what the engine alone knows. Platform and site outlive the engine. Collective.
   virtual Status meet(Platform &platform, const Site &site, Rendezvous::Options options) = 0;
@@ -122,7 +123,7 @@ public:
   /// and does not wait for them. Else what lies under the engine is the program's, and may end then.
   virtual bool outlasts() const = 0;
 
-  /// Memory of `bytes` on every rank, that is yet to be taken.
+  /// Returns memory of `bytes` bytes on every rank, which is not allocated yet.
   virtual std::unique_ptr<Memory> memory(uint64_t bytes) = 0;
 
   /// Opens ports for channels of a kernel to ranks outside the load/store team, where any process wants them (the
@@ -131,20 +132,20 @@ public:
   /// Makes the waits of ports give up, until their next settling. From any thread.
   virtual void giveUp() {}
 
-  /// A failure that nobody told of. Asked again and again, from the thread that watches.
+  /// Returns a failure that nobody has reported. Called repeatedly, from the watching thread.
   virtual Status health() { return {}; }
-  /// What lies under the engine ends before it: when this returns, nobody asks for its health any more, and memory and
-  /// ports are let go of without a call of it. From any thread.
+  /// Announces that the base of the engine ends before it. When this returns, nobody asks for its health any more, and
+  /// memory and ports are released without calls of it. From any thread.
   virtual void detach() {}
 
 protected:
   std::unique_ptr<Rendezvous> meeting_;
 };
 
-/// The engine of one machine, whose processes share memory as the platform can.
+/// Makes the engine of one machine, whose processes share memory by the means of the platform.
 std::unique_ptr<Engine> createLocalEngine();
-/// The engine on NCCL sets it (../nccl-engine), where it is part of the library. It makes an engine of the options'
-/// NCCL communicators.
+/// The engine on NCCL sets it (../nccl-engine), if it is part of the library. It makes an engine of the NCCL
+/// communicators in the options.
 extern Status (*createNcclEngine)(const MscclcCommunicatorOptions &options, std::unique_ptr<Engine> &engine);
 
 } // namespace mscclc::rt

@@ -1,4 +1,5 @@
-// What captured graphs hold. A graph launches again whatever was captured, so that must outlive it.
+// The objects that captured graphs hold. A graph repeats its captured launches, so everything that they use must exist
+// as long as the graph.
 #pragma once
 
 #include <chrono>
@@ -7,12 +8,12 @@
 
 namespace mscclc::rt {
 
-/// Of an object that captured launches use.
+/// The graphs that hold an object, because captured launches use it.
 class GraphHold {
 public:
-  /// Kept by a graph for as long as it is there. From any thread; so is its end.
+  /// Returns a reference that a graph keeps while it exists. From any thread; so is its end.
   std::shared_ptr<const void> keep() const { return token_; }
-  /// Whether some graph is still there after `patience`: CUDA tells of a graph's end some time after its destruction
+  /// True if some graph still exists after `patience`. CUDA reports the end of a graph some time after its destruction
   /// returns, and only when its replays are over.
   bool lasts(std::chrono::milliseconds patience) const {
     const auto end = std::chrono::steady_clock::now() + patience;

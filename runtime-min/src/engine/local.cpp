@@ -1,4 +1,4 @@
-// The local engine: one process or several of one machine, which share memory by the platform's own means.
+// The local engine: one process or several processes of one machine, which share memory by the platform's own means.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ private:
   const Site *site_ = nullptr;
 };
 
-/// Mapped into every process for each of its devices.
+/// Memory that is mapped into every process for each of its devices.
 class LocalMemory : public Memory {
 public:
   LocalMemory(LocalEngine &engine, uint64_t bytes) : Memory(bytes), engine_(engine) {}
@@ -152,7 +152,7 @@ Status LocalMemory::mapRemote(const std::string &what, const std::vector<Message
   return {};
 }
 
-/// Tells the others how a step went here.
+/// Exchanges whether a step succeeded in all processes.
 Status LocalMemory::tell(const std::string &what, const Status &mine, bool &allWell) {
   std::vector<Message> all;
   MSCCLC_TRY(engine_.meeting().exchange(what, Bytes(1, mine.ok() ? 1 : 0), all));
@@ -161,7 +161,7 @@ Status LocalMemory::tell(const std::string &what, const Status &mine, bool &allW
   return {};
 }
 
-/// Where a step goes wrong anywhere, all do without multicast.
+/// Makes a multicast mapping. If a step fails in any process, all use memory without multicast.
 Status LocalMemory::makeMulticast(const std::string &what) {
   Multicasts &multicasts = *engine_.platform().multicasts();
   const bool isFirst = engine_.meeting().self() == 0;
@@ -181,7 +181,7 @@ Status LocalMemory::makeMulticast(const std::string &what) {
   }
   for (uint32_t i = 0; i < local_.size() && mine.ok(); ++i)
     mine = multicasts.join(multicastObject_, engine_.device(i));
-  // Memory is bound once every device of the object is there.
+  // Memory is bound after every device has joined the object.
   bool well = false;
   MSCCLC_TRY(tell(what + ", multicast devices", mine, well));
   for (uint32_t i = 0; i < local_.size() && well && mine.ok(); ++i)

@@ -7,7 +7,7 @@ namespace mscclc::rt {
 
 namespace {
 
-/// Whether everything is there that a launcher asks for.
+/// True if the description has everything that a launcher needs.
 bool isComplete(const MscclcKernel &k) {
   if (k.name == nullptr || k.collective == nullptr || k.ranks == 0 || k.threads == 0 || k.num_variants == 0 ||
       k.variants == nullptr || k.input_bytes == nullptr || k.output_bytes == nullptr || k.useful_threads == nullptr ||
@@ -81,7 +81,7 @@ Status checkMessage(const MscclcKernel &kernel, uint64_t bytes, uint32_t dtype) 
 }
 
 bool isPrivate(const MscclcKernel &kernel, uint32_t buffer) {
-  // A port's proxy copies from registered memory.
+  // The proxy of a port copies from registered memory.
   if ((kernel.flags & MSCCLC_NEEDS_PORT) != 0)
     return false;
   for (uint32_t rank = 0; rank < kernel.ranks; ++rank) {
@@ -124,7 +124,7 @@ std::vector<MscclcChannelInfo> channelsOf(const MscclcKernel &kernel, uint32_t r
   return channels;
 }
 
-// Numbers of types and operations come from callers and from kernels of other versions, so they may be none of these.
+// Numbers of types and operations come from callers and from kernels of other versions, so they may be unknown.
 namespace {
 
 struct Named {
@@ -160,7 +160,7 @@ const char *nameOfType(uint32_t dtype) {
   return find(types, dtype).name;
 }
 
-/// Names of floats begin so, and no others: "f16", "bf16".
+/// Only the names of floats begin with these letters: "f16", "bf16".
 bool isFloat(uint32_t dtype) {
   const char first = *nameOfType(dtype);
   return first == 'f' || first == 'b';

@@ -1,4 +1,4 @@
-// What can be said of a kernel from its description alone.
+// Facts about a kernel that follow from its description alone.
 #pragma once
 
 #include "status.h"
@@ -7,24 +7,24 @@
 
 namespace mscclc::rt {
 
-/// Whether this library understands the description.
+/// Checks whether this library supports the description.
 Status checkDescription(const MscclcKernel *kernel);
-/// What ranks must have the same, so that their kernels work with each other: what the kernel was made of and by, and
-/// its forms.
+/// Returns the properties that must be the same on all ranks, so that their kernels work together: the sources and
+/// tools of the kernel, and its variants.
 std::string identityOf(const MscclcKernel &kernel);
-/// Whether the kernel was built for this platform (MscclcPlatform).
+/// Checks whether the kernel was built for this platform (MscclcPlatform).
 Status checkPlatform(const MscclcKernel &kernel, uint32_t platform);
-/// Whether the kernel takes messages of this size and type.
+/// Checks whether the kernel accepts messages of this size and type.
 Status checkMessage(const MscclcKernel &kernel, uint64_t bytes, uint32_t dtype);
-/// Whether no rank reads or writes the buffers of this kind (MscclcBufferKind) that other ranks have.
+/// True if no rank accesses the buffers of this kind (MscclcBufferKind) of other ranks.
 bool isPrivate(const MscclcKernel &kernel, uint32_t buffer);
-/// The variant for a call, or null. `packet` 0: the first kind there is.
+/// Returns the variant for a call, or null. `packet` 0: the first kind of packets that there is.
 const MscclcVariant *findVariant(const MscclcKernel &kernel, uint32_t dtype, uint32_t reduceOp, uint32_t packet);
 
-/// The channels of a rank of one type (MscclcChannelType: memory or port).
+/// Returns the channels of a rank of one type (MscclcChannelType: memory or port).
 std::vector<MscclcChannelInfo> channelsOf(const MscclcKernel &kernel, uint32_t rank, MscclcChannelType type);
 
-uint32_t bytesOfType(uint32_t dtype); ///< 0 for a type that does not exist
+uint32_t bytesOfType(uint32_t dtype); ///< 0 for an unknown type
 const char *nameOfType(uint32_t dtype);
 bool isFloat(uint32_t dtype);
 const char *nameOfReduceOp(uint32_t reduceOp);

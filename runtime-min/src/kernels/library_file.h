@@ -1,12 +1,12 @@
-// A library's file, before it is mapped.
+// Checks the file of a library before it is mapped.
 #pragma once
 
 #include "status.h"
 
 namespace mscclc::rt {
 
-/// Refuses a file that is shorter than what its own tables say: to use what is mapped beyond the end of a file ends the
-/// process. What is no ELF file, or is not there, is left to the loader.
+/// Refuses a file that is shorter than its own tables say, because access to a mapping beyond the end of a file ends
+/// the process. Files that are missing or not ELF files are left to the loader.
 Status checkWhole(const char *path);
 
 } // namespace mscclc::rt

@@ -15,7 +15,7 @@ using InUse = const char *(*)();
 
 std::atomic<bool> isUsed{false};
 
-/// Where a function lies; "" if that is nowhere.
+/// Returns the file that contains a function; "" if there is none.
 const char *fileOf(const void *function) {
   Dl_info info{};
   return ::dladdr(function, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
@@ -25,9 +25,9 @@ const char *ownFile() {
   return fileOf(reinterpret_cast<const void *>(&isUsed));
 }
 
-/// The file of another runtime that the process uses; empty if there is none.
+/// Returns the file of another runtime that the process uses; empty if there is none.
 std::string otherInUse() {
-  std::vector<std::string> names; // not looked into while the list may not change
+  std::vector<std::string> names; // objects are not opened here, because the list must not change
   ::dl_iterate_phdr(
       [](dl_phdr_info *object, size_t, void *all) {
         if (object->dlpi_name != nullptr && *object->dlpi_name != '\0')
@@ -41,13 +41,13 @@ std::string otherInUse() {
     if (handle == nullptr)
       continue;
     void *const function = ::dlsym(handle, "mscclc_runtime_in_use");
-    // It may be found in what the object is linked with.
+    // The function may be found in a library with which the object is linked.
     if (function != nullptr && std::string(fileOf(function)) != ownFile())
       if (const char *const file = reinterpret_cast<InUse>(function)(); file != nullptr)
         other = file;
     ::dlclose(handle);
   }
-  ::dlerror(); // of those that are gone, or lack the function
+  ::dlerror(); // clears the errors of objects that are gone or lack the function
   return other;
 }
 

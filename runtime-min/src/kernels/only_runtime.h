@@ -1,12 +1,12 @@
-// One runtime in a process.
+// Ensures that a process uses only one runtime.
 #pragma once
 
 #include "status.h"
 
 namespace mscclc::rt {
 
-/// Makes this runtime the one that the process uses; fails if it uses another already. Two would not know of each
-/// other's kernels, and not order their launches on a device that they share. From any thread.
+/// Makes this runtime the one that the process uses. Fails if it already uses another one. Two runtimes would not know
+/// each other's kernels, and would not order their launches on a shared device. From any thread.
 Status useRuntime();
 
 } // namespace mscclc::rt

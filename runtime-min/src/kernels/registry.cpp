@@ -17,23 +17,25 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::vector<const MscclcKernel *> kernels;
-  Status refused; ///< why the last one that was is not among them
+  Status refused; ///< the reason why the last refused kernel is not among them
 };
 
-/// Made by whoever comes first: libraries register themselves before main. Never destroyed, as they may outlive it.
+/// It is made at the first use, because libraries register themselves before main. It is never destroyed, because
+/// libraries may use it later.
 Registry &registry() {
   static Registry *const instance = new Registry();
   return *instance;
 }
 
-/// What a library's own registration reports, nobody sees: it runs before anyone asks for the library.
+/// Returns the refusal of a library's own registration. Otherwise nobody would see it, because it runs before anyone
+/// asks for the library.
 Status takeRefusal() {
   Registry &r = registry();
   const std::lock_guard<std::mutex> lock(r.mutex);
   return std::exchange(r.refused, {});
 }
 
-/// Registers the kernels of a library that did not find this registry by itself.
+/// Registers the kernels of a library that did not find this registry.
 void registerListed(void *library) {
   using List = const MscclcRegistered *(*)();
   const auto list = reinterpret_cast<List>(::dlsym(library, "mscclc_library_kernels"));
@@ -47,7 +49,7 @@ void registerListed(void *library) {
 Status loadLibrary(const char *path, std::vector<const MscclcKernel *> &found) {
   if (path == nullptr)
     return failure(MSCCLC_ERROR_ARGUMENT, "no path");
-  // Without a slash dlopen would search the system's folders.
+  // Without a slash, dlopen would search the system's folders.
   const std::string place = std::strchr(path, '/') == nullptr ? std::string("./") + path : path;
   MSCCLC_TRY(useRuntime());
   MSCCLC_TRY(checkWhole(place.c_str()));
@@ -59,7 +61,7 @@ Status loadLibrary(const char *path, std::vector<const MscclcKernel *> &found) {
     return failure(MSCCLC_ERROR_LOAD, "%s", why == nullptr ? path : why);
   }
   registerListed(handle);
-  // Its kernels are those whose description lies in it.
+  // Its kernels are those whose description is in the library.
   link_map *map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
     for (const MscclcKernel *kernel : registeredKernels()) {

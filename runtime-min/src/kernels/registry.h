@@ -1,5 +1,5 @@
-// The kernels of the process, in the order of their registration. The one thing all communicators share; it only grows
-// by what is registered, and shrinks by what is taken out.
+// The kernels of the process, in the order of their registration. It is the only object that all communicators share.
+// It changes only when kernels are registered and unregistered.
 #pragma once
 
 #include "status.h"

@@ -5,7 +5,7 @@
 namespace mscclc::rt {
 namespace {
 
-/// What the driver says of an address, or zero where it says nothing.
+/// Returns the driver's information about an address; zero if it has none.
 template <class T> T attributeOf(const CudaDriver &driver, CUpointer_attribute attribute, CUdeviceptr at) {
   T value{};
   if (driver.cuPointerGetAttribute == nullptr || driver.cuPointerGetAttribute(&value, attribute, at) != CUDA_SUCCESS)
@@ -34,7 +34,7 @@ Status openPool(cudaMemPool_t pool, int32_t owner, const std::vector<int32_t> &f
   return {};
 }
 
-/// Each mapping of the range has its own access.
+/// Checks access to each mapping of the range, because each has its own access rights.
 Status checkMappings(const CudaDriver &driver, CUdeviceptr begin, uint64_t bytes, int32_t owner,
                      const std::vector<int32_t> &from) {
   for (CUdeviceptr at = begin; at < begin + bytes;) {
@@ -43,7 +43,7 @@ Status checkMappings(const CudaDriver &driver, CUdeviceptr begin, uint64_t bytes
       location.type = CU_MEM_LOCATION_TYPE_DEVICE;
       location.id = device;
       unsigned long long flags = 0;
-      // Of memory of other kinds the driver does not say it.
+      // The driver has no answer for memory of other kinds.
       if (driver.cuMemGetAccess(&flags, &location, at) != CUDA_SUCCESS)
         return {};
       if (flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)

@@ -3,7 +3,7 @@
 namespace mscclc::rt {
 namespace {
 
-/// The driver's functions are taken as they were in this version, the first with multicast objects.
+/// The version of the driver's functions. It is the first one with multicast objects.
 constexpr unsigned driverVersion = 12010;
 
 void *find(const char *name) {
@@ -16,7 +16,7 @@ void *find(const char *name) {
   const cudaError_t error = cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &result);
 #endif
   if (error != cudaSuccess) {
-    cudaGetLastError(); // an absent function is no error of the caller's
+    cudaGetLastError(); // a missing function is not an error of the caller
     return nullptr;
   }
   return result == cudaDriverEntryPointSuccess ? function : nullptr;

@@ -1,5 +1,5 @@
-// Functions of the CUDA driver that the runtime API does not offer, found at run time: the library starts on machines
-// whose driver lacks them.
+// Functions of the CUDA driver that the runtime API does not offer. They are looked up at run time, so that the library
+// starts on machines whose driver lacks them.
 #pragma once
 
 #include "status.h"
@@ -7,7 +7,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 
-// What memory is shared by files with, what multicast objects want besides, and what else is of use.
+// The functions for sharing memory by files, those that multicast objects need in addition, and others that are useful.
 #define MSCCLC_SHARE_FUNCTIONS(F)                                                                                      \
   F(cuMemGetAllocationGranularity)                                                                                     \
   F(cuMemCreate)                                                                                                       \
@@ -38,14 +38,14 @@
 
 namespace mscclc::rt {
 
-/// Members are null where the driver lacks the function.
+/// The functions. A member is null if the driver lacks the function.
 struct CudaDriver {
 #define MEMBER(name) decltype(&::name) name = nullptr;
   MSCCLC_DRIVER_FUNCTIONS(MEMBER)
 #undef MEMBER
 
   void load();
-  bool canShareByFile() const; ///< cuMem… functions are there
+  bool canShareByFile() const; ///< cuMem… functions are available
   bool canMulticast() const;
   Status check(CUresult result, const char *what) const;
 };

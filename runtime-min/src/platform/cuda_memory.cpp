@@ -34,7 +34,7 @@ struct CudaMemory::Multicast {
 bool CudaMemory::has(int32_t device) const {
   if (!driver_.canMulticast())
     return false;
-  // The runtime's number of a device is the driver's handle of it.
+  // The runtime's number of a device is also its handle in the driver.
   int multicast = 0, file = 0;
   return driver_.cuDeviceGetAttribute(&multicast, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, device) == CUDA_SUCCESS &&
          driver_.cuDeviceGetAttribute(&file, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device) ==
@@ -50,7 +50,7 @@ Status CudaMemory::granularity(int32_t device, uint64_t &bytes) const {
   object.numDevices = 2;
   object.handleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   object.size = memory;
-  // Without an answer the memory is good for everything but multicast.
+  // Without an answer, the memory can be used for everything except multicast.
   if (driver_.cuMulticastGetGranularity(&multicast, &object, CU_MULTICAST_GRANULARITY_MINIMUM) != CUDA_SUCCESS)
     multicast = 0;
   bytes = std::max(memory, multicast); // both are powers of two

@@ -1,4 +1,4 @@
-// Memory by the driver's virtual memory functions, and multicast objects over it.
+// Memory of the driver's virtual memory functions, and multicast objects for it.
 #pragma once
 
 #include "platform/cuda_driver.h"
@@ -14,9 +14,10 @@ class CudaMemory final : public Multicasts {
 public:
   explicit CudaMemory(const CudaDriver &driver) : driver_(driver) {}
 
-  /// Memory of `device`, not zeroed, that the devices of `reachableFrom` and its own can access.
+  /// Allocates memory of `device`, without filling it with zeros. The devices of `reachableFrom` and `device` itself
+  /// can access it.
   Status allocate(int32_t device, uint64_t bytes, const std::vector<int32_t> &reachableFrom, void *&memory);
-  /// Maps memory of another process; `file` stays the caller's.
+  /// Maps memory of another process. The caller keeps `file`.
   Status openShared(int32_t device, int file, uint64_t bytes, void *&memory);
   /// A file for what is mapped at `base`, here or by the program. It is the caller's to close.
   Status share(void *base, int &file) const;
@@ -41,7 +42,7 @@ private:
   Status granularity(int32_t device, uint64_t &bytes) const;
   Status exportTo(CUmemGenericAllocationHandle handle, int &file) const;
   Status import(int file, CUmemGenericAllocationHandle &handle) const;
-  /// Maps what the mapping's handle names, which goes where that fails.
+  /// Maps the memory of the mapping's handle. If that fails, releases the handle.
   Status keep(const Mapping &mapping, const std::vector<int32_t> &devices, void *&memory);
   Status map(const Mapping &mapping, const std::vector<int32_t> &devices, CUdeviceptr &address) const;
   Status find(const void *memory, Mapping &mapping) const;

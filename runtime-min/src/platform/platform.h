@@ -1,5 +1,5 @@
-// What the runtime needs of the machine: memory, its sharing between processes, streams and copies. One
-// implementation on CUDA, one on host memory for kernels built for the CPU stand-in.
+// The platform interface of the runtime: memory, its sharing between processes, streams and copies. There is one
+// implementation for CUDA, and one for host memory and kernels of the CPU stand-in.
 #pragma once
 
 #include "status.h"
@@ -12,9 +12,9 @@ namespace mscclc::rt {
 
 /// A cudaStream_t, or a mscclc::standin::Stream *.
 using Stream = void *;
-/// A point in a stream that others can wait for.
+/// A point in a stream for which others can wait.
 using Event = void *;
-/// The same for the same device in all processes of a machine.
+/// Identifies a device. It is the same in all processes of a machine.
 using DeviceId = std::array<uint8_t, 16>;
 
 struct DeviceFacts {
@@ -25,28 +25,28 @@ struct DeviceFacts {
 
 /// What a link between devices does with additions to a word of the other device's memory.
 enum class RemoteAdd {
-  Whole,   ///< adds, whoever else adds to it at the same time
-  Broken,  ///< may lose one of two
-  Unknown, ///< the other device cannot be seen from here
+  Whole,   ///< adds correctly, even if others add to the word at the same time
+  Broken,  ///< may lose one of two concurrent additions
+  Unknown, ///< the other device is not visible from here
 };
 
-/// How another process gets at memory; travels through the rendezvous, with a file descriptor if `hasFile`.
+/// The data by which another process maps memory. It is sent by the rendezvous, with a file descriptor if `hasFile`.
 struct ShareHandle {
-  uint64_t offset = 0; ///< of the memory within what the handle names
-  uint64_t bytes = 0;  ///< of what the handle names
-  uint32_t kind = 0;   ///< the platform's own
+  uint64_t offset = 0; ///< offset of the memory in the object of the handle
+  uint64_t bytes = 0;  ///< size of the object of the handle
+  uint32_t kind = 0;   ///< defined by the platform
   uint32_t hasFile = 0;
   std::array<uint8_t, 64> data{};
 };
 
 enum class MemoryKind {
   Plain,
-  Private,   ///< of one process's devices: never shared
+  Private,   ///< only for the devices of one process; never shared
   Multicast, ///< can be bound to a multicast object
 };
 
-/// Multicast objects, one for a buffer of all ranks. Made by one process, opened by the others; then every process adds
-/// its devices, and when all have, binds its memory and maps the object.
+/// Multicast objects, one for a buffer of all ranks. One process makes the object, and the others open it. Then every
+/// process adds its devices. After all have done so, every process binds its memory and maps the object.
 class Multicasts {
 public:
   virtual ~Multicasts() = default;
@@ -63,71 +63,74 @@ public:
   virtual ~Platform() = default;
 
   virtual uint32_t kind() const = 0; ///< MscclcPlatform
-  /// Devices there; 0 stands for any number.
+  /// Counts the devices; 0 means any number.
   virtual Status deviceCount(int32_t &count) = 0;
   virtual Status examine(int32_t device, DeviceFacts &facts) = 0;
   /// Lets kernels on `device` reach memory of `peer`; `reaches` says whether they can.
   virtual Status connect(int32_t device, int32_t peer, bool &reaches) = 0;
-  /// What becomes of additions that kernels on `device` make to memory of `peer`.
+  /// Finds the behaviour of additions that kernels on `device` make to memory of `peer`.
   virtual Status addsTo(int32_t device, const DeviceId &peer, RemoteAdd &adds) = 0;
-  /// Makes `device` the calling thread's.
+  /// Makes `device` the current device of the calling thread.
   virtual Status use(int32_t device) = 0;
-  /// The calling thread's device, or -1.
+  /// Returns the current device of the calling thread, or -1.
   virtual int32_t current() = 0;
 
-  /// Zeroed memory of a device that can be shared. `reachableFrom`: the process's devices that will use it.
+  /// Allocates memory of a device that can be shared, filled with zeros. `reachableFrom`: the devices of the process
+  /// that will use it.
   virtual Status allocate(int32_t device, uint64_t bytes, MemoryKind kind, const std::vector<int32_t> &reachableFrom,
                           void *&memory) = 0;
   virtual void release(int32_t device, void *memory) = 0;
-  /// Zeroed host memory that devices address by the same pointer.
+  /// Allocates host memory that devices access by the same pointer, filled with zeros.
   virtual Status allocatePinned(uint64_t bytes, void *&memory) = 0;
   virtual void releasePinned(void *memory) = 0;
 
-  /// Whether memory that the caller has is of `device`, and the process's devices `from` can access it; a failure says
-  /// why not.
+  /// Checks that the caller's memory belongs to `device`, and that the devices `from` of the process can access it. A
+  /// failure contains the reason.
   virtual Status adopt(int32_t device, void *memory, uint64_t bytes, const std::vector<int32_t> &from) = 0;
-  /// Makes [memory, memory + bytes) available to other processes. `file`: a descriptor to send along, or -1; it is the
-  /// caller's to close.
+  /// Makes [memory, memory + bytes) available to other processes. `file`: a descriptor to send along, or -1. The caller
+  /// closes it.
   virtual Status share(int32_t device, void *memory, uint64_t bytes, ShareHandle &handle, int &file) = 0;
-  /// Maps what another process shared, for kernels on `device`. `file` stays the caller's.
+  /// Maps memory that another process shared, for kernels on `device`. The caller keeps `file`.
   virtual Status open(int32_t device, const ShareHandle &handle, int file, void *&memory) = 0;
   virtual void close(int32_t device, const ShareHandle &handle, void *memory) = 0;
 
   virtual Status createStream(int32_t device, bool urgent, Stream &stream) = 0;
   virtual void destroyStream(int32_t device, Stream stream) = 0;
   virtual Status synchronize(int32_t device, Stream stream) = 0;
-  /// Whether a stream, of this device, is being captured.
+  /// True if a stream of this device is being captured.
   virtual bool capturing(int32_t device, Stream stream) = 0;
-  /// The graph into which a stream, of this device, is captured, and all that is made of it, keep `objects`, until the
-  /// last of them is gone and its replays are over. The objects end on a thread on which nothing may be waited for.
+  /// Makes the graph into which a stream of this device is captured, and everything made of it, keep `objects`, until
+  /// the last of them is gone and its replays are over. The objects end on a thread that must not wait for anything.
   virtual Status keepInGraph(int32_t device, Stream stream, std::vector<std::shared_ptr<const void>> objects) = 0;
-  /// Whether work in a stream waits for that in the device's others, and theirs for it.
+  /// True if work in a stream waits for work in other streams of the device, and work there waits for it.
   virtual bool isDefault(Stream stream) = 0;
   virtual Status createEvent(int32_t device, Event &event) = 0;
   virtual void destroyEvent(int32_t device, Event event) = 0;
   virtual Status record(int32_t device, Event event, Stream stream) = 0;
-  /// Work put into `stream` from now on starts after the event, whichever device it is of.
+  /// Makes work that is put into `stream` from now on start after the event, which may belong to any device.
   virtual Status follow(int32_t device, Stream stream, Event event) = 0;
-  /// Whether isPending says when an event has come; else it is false.
+  /// True if isPending reports when an event has come; otherwise isPending is always false.
   virtual bool tellsOfEvents() const = 0;
-  /// Whether the event is still to come. From any thread, also while streams are captured.
+  /// True if the event has not come yet. From any thread, also while streams are captured.
   virtual bool isPending(int32_t device, Event event) = 0;
-  /// The host waits for the event.
+  /// Makes the host wait for the event.
   virtual Status await(int32_t device, Event event) = 0;
 
-  /// Between any two places the process can reach; returns when done. Allowed while a stream is being captured.
+  /// Copies between any two places that the process can access, and returns when done. Allowed while a stream is
+  /// captured.
   virtual Status copy(int32_t device, void *to, const void *from, uint64_t bytes) = 0;
   virtual Status clear(int32_t device, void *memory, uint64_t bytes) = 0;
-  /// In stream order; `from` stays until done.
+  /// Copies in stream order. `from` must stay until that is done.
   virtual Status copyInOrder(int32_t device, void *to, const void *from, uint64_t bytes, Stream stream) = 0;
-  /// In stream order, visible after all that came before: *to = *from, `from` pinned memory that stays until done.
+  /// Stores *from in *to, in stream order, visible after everything before. `from` is pinned memory that must stay
+  /// until done.
   virtual Status storeInOrder(int32_t device, uint64_t *to, const uint64_t *from, Stream stream) = 0;
 
-  /// Null where there are none.
+  /// Null if there are none.
   virtual Multicasts *multicasts() { return nullptr; }
 };
 
-/// Gives the calling thread its device back at the end of a scope.
+/// Restores the device of the calling thread at the end of a scope.
 class DeviceGuard {
 public:
   explicit DeviceGuard(Platform &platform) : platform_(platform), device_(platform.current()) {}
@@ -144,9 +147,9 @@ private:
 };
 
 std::unique_ptr<Platform> createHostPlatform();
-/// Fails with MSCCLC_ERROR_UNSUPPORTED in a build without CUDA and on a machine without a device.
+/// Fails with MSCCLC_ERROR_UNSUPPORTED in a build without CUDA, and on a machine without a device.
 Status createCudaPlatform(std::unique_ptr<Platform> &platform);
-/// By MscclcPlatform.
+/// Makes the platform of a MscclcPlatform.
 Status createPlatform(uint32_t kind, std::unique_ptr<Platform> &platform);
 
 } // namespace mscclc::rt

@@ -1,5 +1,5 @@
-// CUDA devices. Plain memory is shared between processes by CUDA IPC; memory for multicast objects is made and shared
-// by the driver's virtual memory functions (cuda_memory.h).
+// The platform for CUDA devices. Plain memory is shared between processes by CUDA IPC. Memory for multicast objects is
+// made and shared by the driver's virtual memory functions (cuda_memory.h).
 #include "platform/cuda_adopted.h"
 #include "platform/cuda_driver.h"
 #include "platform/cuda_memory.h"
@@ -102,7 +102,7 @@ public:
   }
   Status use(int32_t device) override { return MSCCLC_CHECK(cudaSetDevice(device)); }
   int32_t current() override {
-    // A thread that has chosen none is not given the first device, whose memory it may never need.
+    // A thread without a device does not get the first device, because it may never need that device's memory.
     CUcontext context = nullptr;
     if (driver_.cuCtxGetCurrent == nullptr || driver_.cuCtxGetCurrent(&context) != CUDA_SUCCESS || context == nullptr)
       return -1;
@@ -148,7 +148,7 @@ public:
     file = -1;
     if (driver_.cuMemGetAddressRange == nullptr)
       return failure(MSCCLC_ERROR_UNSUPPORTED, "the driver lacks cuMemGetAddressRange");
-    // The handle names the allocation, which may begin before the memory.
+    // The handle refers to the allocation, which may begin before the memory.
     CUdeviceptr base = 0;
     size_t size = 0;
     const auto at = reinterpret_cast<CUdeviceptr>(memory);
@@ -199,8 +199,7 @@ public:
   Status createStream(int32_t device, bool urgent, Stream &stream) override {
     const OutsideCapture outside;
     MSCCLC_TRY(use(device));
-    // An urgent stream has a hardware queue apart from the kernels': a copy that a kernel waits for does not
-    // wait until the next kernel is over.
+    // An urgent stream has a separate hardware queue. So a copy for which a kernel waits is not behind the next kernel.
     int least = 0, greatest = 0;
     MSCCLC_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     cudaStream_t made = nullptr;
@@ -237,7 +236,7 @@ public:
     cudaUserObject_t object = nullptr;
     MSCCLC_CUDA(cudaUserObjectCreate(&object, kept.get(), drop, 1, cudaUserObjectNoDestructorSync));
     kept.release();
-    // The graph takes over the one reference.
+    // The graph takes over the only reference.
     const cudaError_t result = cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove);
     if (result != cudaSuccess)
       cudaUserObjectRelease(object, 1);
@@ -299,12 +298,13 @@ public:
   Multicasts *multicasts() override { return &memory_; }
 
 private:
-  /// A stream knows its device, but the default ones have handles that stand for those of the calling thread's device.
+  /// A stream determines its device. But the default streams have handles that refer to the calling thread's current
+  /// device.
   Status useFor(Stream stream, int32_t device) {
     const bool isAnyDevices = stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
     return isAnyDevices ? use(device) : Status{};
   }
-  /// The platform's own stream of a device.
+  /// Returns the platform's own stream of a device.
   Status copyStream(int32_t device, Stream &stream) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (copyStreams_.size() <= static_cast<size_t>(device))

@@ -1,5 +1,5 @@
-// Host memory as devices: allocations are memory files, so that other processes can map them, and streams are those of
-// the CPU stand-in.
+// The platform for host memory. Allocations are memory files, so that other processes can map them. Streams are those
+// of the CPU stand-in.
 #include "bootstrap/file.h"
 #include "mscclc/cpu_standin.h"
 #include "platform/platform.h"
@@ -19,7 +19,7 @@ uint64_t wholePages(uint64_t bytes) {
   return (std::max<uint64_t>(bytes, 1) + 4095) / 4096 * 4096;
 }
 
-/// Zeroes, if there is no file.
+/// Maps a file; without a file, maps zeros.
 Status mapFile(const File &file, uint64_t bytes, void *&memory) {
   const int flags = file.valid() ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
   memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file.get(), 0);
@@ -131,7 +131,7 @@ public:
   }
   bool isDefault(Stream) override { return false; }
 
-  // A event is the stream it was last recorded in: waiting for the whole stream is waiting for the event.
+  // An event is the stream in which it was last recorded, and waiting for the event waits for the whole stream.
   Status createEvent(int32_t, Event &event) override {
     event = new Stream(nullptr);
     return {};
