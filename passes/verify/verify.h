@@ -151,41 +151,42 @@ class FinalBuffers;
 struct VerifyOptions {
   bool warnings = true;
   bool schedules = true; ///< add the shortest schedule to races
-  /// What a GPU holds of a rank's blocks at once; without it, all of them.
+  /// How many blocks of a rank a GPU holds at once. Without a value, it holds all of them.
   std::optional<Residency> residency = {};
-  /// Is told of all events and of what was said of their order (run/order.h); for tests.
+  /// Receives all events, and what was decided about their order (run/order.h). For tests.
   proof::OrderWatcher *watcher = nullptr;
-  /// Scratch chunks lie at the same place whatever the message size, as in kernels of our own: launches of different
-  /// sizes meet chunk by chunk, as those of one size do.
+  /// A scratch chunk has the same address for every message size, as in our own kernels. So launches of different sizes
+  /// meet chunk by chunk, as launches of one size do.
   bool fixedScratch = false;
-  /// What an operation names beyond the threads of a block is done by them in turns, as in kernels of our own; else it
-  /// is never done.
+  /// If an operation has more parts than its block has threads, the threads do the rest in turns, as in our own
+  /// kernels. Otherwise the rest is never done.
   bool threadsInTurns = false;
   bool oneSize = false; ///< all launches have one message size
-  /// Prove K iterations of pipelines and three launches with double scratch even where fewer decide. The verdict is the
-  /// same.
+  /// Run all K iterations of pipelines, and three launches with double scratch, even where fewer are sufficient. The
+  /// verdict is the same.
   bool exhaustive = false;
-  /// Is told what inputs and outputs hold at the end of a launch, for each size that is proven without an error.
+  /// Receives the contents of inputs and outputs at the end of a launch, for each size that is proven without an error.
   std::function<void(const proof::FinalBuffers &)> atEnd = {};
 };
 
-/// What was looked at. `proven` only if nothing was found against the program.
+/// What the proof covered. `proven` is set only if no error was found.
 struct VerifyResult {
   bool proven = false;
-  std::uint32_t ranks = 0, launches = 0, iterations = 0; ///< iterations: the most of any pipeline; 0 without
-  bool anyIterations = false;                            ///< one iteration was run, which speaks for any number
-  std::uint32_t unevenSizes = 0; ///< sizes of chunk proven besides, in which slices of groups meet differently
-  std::uint64_t operations = 0;  ///< run, all launches and iterations
+  std::uint32_t ranks = 0, launches = 0, iterations = 0; ///< iterations: the most in any pipeline; 0 without
+  bool anyIterations = false;                            ///< one iteration was run, which represents any number
+  std::uint32_t unevenSizes = 0; ///< further chunk sizes that were proven, in which slices of groups meet differently
+  std::uint64_t operations = 0;  ///< that were run, in all launches and iterations
   std::uint64_t phases = 0, edges = 0, accesses = 0;
   std::uint64_t results = 0;  ///< output chunks compared with the collective
-  std::uint64_t unstated = 0; ///< output chunks of which a custom collective states nothing
+  std::uint64_t unstated = 0; ///< output chunks about which a custom collective says nothing
   std::uint64_t errors = 0, warnings = 0;
   SumOrder sums; ///< of a proven program. Nothing is reported of it.
   /// "proven: 8 ranks, 2 launches, …": one line for a user.
   std::string summary() const;
 };
 
-/// Proves `program` or reports why not. Errors are findings; `program.sources` resolves their places.
+/// Proves `program`, or reports why it cannot. Errors are findings about the program. `program.sources` resolves their
+/// source locations.
 VerifyResult verify(const ir::Program &program, ir::DiagnosticEngine &diags, const VerifyOptions &options = {});
 
 } // namespace mscclc::passes
