@@ -5,14 +5,13 @@
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-/// Every GPU puts its chunk into every other GPU's output.
-/// threadBlocks spreads the peers of a GPU over that many blocks; 0 takes as many as the executor needs, one for every
-/// 16 peers.
+/// Every GPU puts its chunk into every other GPU's output. The peers of a GPU are divided among `threadBlocks` blocks;
+/// with 0, there is one block for every 16 peers, which is as few as the executor needs.
 MSCCLC_ALGORITHM void allgather_allpairs(int ranks = 2, int chunkFactor = 1, int threadBlocks = 0) {
   CollectiveProgram program("allgather_allpairs", AllGather(ranks, chunkFactor, /*inplace=*/true));
   const int blocks = threadBlocks > 0 ? threadBlocks : (ranks + 14) / 16;
 
-  // Peers in the order 1, 2, … away from each GPU, so that no GPU is written by all at once.
+  // Each GPU goes through its peers by distance: 1, 2, …. So the GPUs do not all write to the same one at once.
   struct Link {
     int src, dst, block;
     MemoryChannel channel;
@@ -36,7 +35,7 @@ MSCCLC_ALGORITHM void allgather_allpairs(int ranks = 2, int chunkFactor = 1, int
                      tb(link.block));
   }
 
-  // What the peers put here has arrived.
+  // The chunks of the peers have arrived.
   for (Link &link : links)
     link.channel.signal(tb(link.block), {.sync = Sync::Before});
   for (Link &link : links)

@@ -5,8 +5,8 @@
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-/// Every GPU sends its chunk to its twin on the other node and to its neighbours, then passes on what the twin sent.
-/// Block 0 does the node's own chunks, block 1 those of the other node.
+/// Every GPU sends its chunk to its twin on the other node and to its neighbours, and then passes on the twin's chunk.
+/// Block 0 distributes the chunks of its own node, block 1 those of the other node.
 MSCCLC_ALGORITHM void allgather_hierarchical(int gpusPerNode = 4, int chunkFactor = 1) {
   const int ranks = 2 * gpusPerNode;
   CollectiveProgram program("allgather_hierarchical", AllGather(ranks, chunkFactor, /*inplace=*/true));
@@ -26,7 +26,7 @@ MSCCLC_ALGORITHM void allgather_hierarchical(int gpusPerNode = 4, int chunkFacto
       passed.push_back(MemoryChannel(neighbour(step), rank));
     }
 
-    // The twin has started this launch; so have, for each block, the neighbours.
+    // The twin has started this launch, and so have the neighbours (block by block).
     port.signal(network, {.sync = Sync::None});
     port.wait(network, {.sync = Sync::After});
     port.putWithSignalAndFlush(share(twin, rank), share(rank, rank), network);

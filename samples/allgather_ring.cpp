@@ -1,4 +1,4 @@
-// AllGather, ring: every GPU passes on to the next what it got from the previous one.
+// AllGather, ring: every GPU passes on to the next one what it received from the previous one.
 //
 // When: large messages on links where only neighbours are fast, or to keep each GPU's traffic on one link.
 //   mscclc allgather_ring.cpp -P ranks=8 -P threadBlocks=4 -o plan.json

@@ -5,7 +5,7 @@
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-/// Rank r reduces share r of the buffer; each of `threadBlocks` blocks does one chunk of the share.
+/// Rank r reduces share r of the buffer. Each of `threadBlocks` blocks does one chunk of that share.
 MSCCLC_ALGORITHM void allreduce_allpairs(int ranks = 8, int threadBlocks = 8) {
   CollectiveProgram program("allreduce_allpairs", AllReduce(ranks, threadBlocks, /*inplace=*/true));
 
@@ -15,7 +15,7 @@ MSCCLC_ALGORITHM void allreduce_allpairs(int ranks = 8, int threadBlocks = 8) {
       for (int step = 1; step < ranks; ++step)
         channels.push_back(MemoryChannel((rank + step) % ranks, rank));
 
-      // The peers' inputs are there: they have started this launch.
+      // The peers have started this launch, so their inputs may be read.
       for (MemoryChannel &channel : channels)
         channel.signal(tb(block), {.relaxed = true});
       for (MemoryChannel &channel : channels)

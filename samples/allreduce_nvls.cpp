@@ -19,7 +19,7 @@ MSCCLC_ALGORITHM void allreduce_nvls(int ranks = 8, int threadBlocks = 8) {
       for (int step = 1; step < ranks; ++step)
         channels.push_back(MemoryChannel((rank + step) % ranks, rank));
 
-      // All inputs are there: the peers have started this launch.
+      // The peers have started this launch, so all inputs may be read.
       for (MemoryChannel &channel : channels)
         channel.signal(tb(block), {.relaxed = true});
       for (MemoryChannel &channel : channels)

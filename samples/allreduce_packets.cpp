@@ -5,13 +5,13 @@
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-/// Two shots: every GPU reduces its share from packets, then sends the sum as packets. A block for each peer carries
-/// the first shot; `threadBlocks` blocks reduce, one chunk of the share each. Double scratch makes the next launch
-/// safe.
+/// Two shots: every GPU sends each peer its share as packets and adds up what it receives; then it sends the sum as
+/// packets. The first shot has one block for each peer. `threadBlocks` blocks reduce, each one chunk of the share.
+/// Double scratch keeps the next launch from overwriting packets that are still read.
 MSCCLC_ALGORITHM void allreduce_packets(int ranks = 8, int threadBlocks = 4) {
   CollectiveProgram program("allreduce_packets", AllReduce(ranks, threadBlocks, /*inplace=*/true),
                             {.protocol = Protocol::LL, .doubleScratch = true});
-  const int shot = ranks * threadBlocks; // chunks of scratch that one shot takes: a share from every GPU
+  const int shot = ranks * threadBlocks; // chunks of scratch for one shot: one share from every GPU
   List<Buffer> scratch;
   for (int rank = 0; rank < ranks; ++rank)
     scratch.push_back(Buffer(rank, 2 * shot));

@@ -5,7 +5,7 @@
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-/// Each iteration does unitKiB KiB of every share; there are as many iterations as a share is long.
+/// Each iteration handles `unitKiB` KiB of every share, so the number of iterations depends on the message size.
 MSCCLC_ALGORITHM void allreduce_pipeline(int ranks = 4, int unitKiB = 1024) {
   CollectiveProgram program("allreduce_pipeline", AllReduce(ranks, 1, /*inplace=*/true));
   const auto sender = tb(0), reducer = tb(1), collector = tb(2);
@@ -24,8 +24,8 @@ MSCCLC_ALGORITHM void allreduce_pipeline(int ranks = 4, int unitKiB = 1024) {
       sums.push_back(MemoryChannel((rank + step) % ranks, rank));
     }
 
-    // A peer may still collect the launch before, which at another message size has its sums where this one sends
-    // parts.
+    // A peer may still collect sums of the previous launch. If that launch had another message size, its sums may be
+    // where this launch sends parts.
     for (MemoryChannel &channel : begun)
       channel.signal(sender, {.sync = Sync::None, .relaxed = true});
     for (MemoryChannel &channel : begun)

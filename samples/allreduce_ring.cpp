@@ -8,7 +8,7 @@ using namespace mscclc;
 /// Each of `lanes` lanes carries its own slice of every share, on two blocks: one reduces, one gathers.
 MSCCLC_ALGORITHM void allreduce_ring(int ranks = 4, int lanes = 1) {
   CollectiveProgram program("allreduce_ring", AllReduce(ranks, lanes, /*inplace=*/true));
-  List<Buffer> scratch; // a slot for each step and lane: what the previous GPU sent
+  List<Buffer> scratch; // a slot for each step and lane, for data of the previous GPU
   for (int rank = 0; rank < ranks; ++rank)
     scratch.push_back(Buffer(rank, (ranks - 1) * lanes));
 
@@ -34,7 +34,7 @@ MSCCLC_ALGORITHM void allreduce_ring(int ranks = 4, int lanes = 1) {
       }
       reduced.release(reducer, Sync::Before);
 
-      // Share rank + 1 is complete here; pass it on, then what comes from the previous GPU.
+      // Share rank + 1 is complete here. Pass it on, and then each share that comes from the previous GPU.
       MemoryChannel gatherNext(next, rank);
       MemoryChannel gatherPrevious = ranks == 2 ? gatherNext : MemoryChannel(previous, rank);
       reduced.acquire(gatherer, Sync::After);

@@ -5,7 +5,7 @@
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-/// threadBlocks spreads the peers of a GPU over that many blocks; 0 takes one for every 16 peers.
+/// The peers of a GPU are divided among `threadBlocks` blocks; 0: one block for every 16 peers.
 MSCCLC_ALGORITHM void alltoall(int ranks = 8, int chunkFactor = 1, int threadBlocks = 0) {
   CollectiveProgram program("alltoall", AllToAll(ranks, chunkFactor, /*inplace=*/false));
   const int blocks = threadBlocks > 0 ? threadBlocks : (ranks + 14) / 16;

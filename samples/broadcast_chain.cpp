@@ -26,7 +26,7 @@ MSCCLC_ALGORITHM void broadcast_chain(int ranks = 4, int root = 0, int threadBlo
       if (!toNext.empty())
         toNext[0].wait(tb(block), {.sync = Sync::After, .relaxed = true});
 
-      // The last GPU passes nothing on: it need only know when all is there.
+      // The last GPU passes nothing on. It only has to know when everything has arrived.
       const bool nextIsLast = position + 2 == ranks;
       for (int step = 0; step < steps; ++step) {
         const int chunk = block * steps + step;

@@ -11,7 +11,7 @@ MSCCLC_ALGORITHM void reducescatter_allpairs(int ranks = 8, int threadBlocks = 1
 
   for (int rank = 0; rank < ranks; ++rank)
     for (int block = 0; block < threadBlocks; ++block) {
-      // The peers' inputs are there once they have started this launch, which each of them tells.
+      // Each peer signals that it has started this launch. Then its input may be read.
       List<MemoryChannel> channels;
       for (int step = 1; step < ranks; ++step) {
         channels.push_back(MemoryChannel((rank + step) % ranks, rank));
@@ -24,7 +24,7 @@ MSCCLC_ALGORITHM void reducescatter_allpairs(int ranks = 8, int threadBlocks = 1
       for (int step = 1; step < ranks; ++step)
         channels[step - 1].reduce(Rank(rank).input()[index], {Rank((rank + step) % ranks).input()[index]}, tb(block));
 
-      // All have read from here: the input may be used again when the launch ends.
+      // All peers have read from here. So the input may be used again when the launch ends.
       for (MemoryChannel &channel : channels)
         channel.signal(tb(block), {.sync = Sync::Before, .relaxed = true});
       for (MemoryChannel &channel : channels)

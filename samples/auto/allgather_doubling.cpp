@@ -6,7 +6,7 @@
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-/// Each GPU gets what the one `have` further on holds, which is a run of `have` chunks; the last run may be shorter.
+/// In each step a GPU reads from the GPU `have` places ahead, which holds `have` chunks. The last run may be shorter.
 MSCCLC_ALGORITHM void allgather_doubling(int ranks = 8) {
   CollectiveProgram program("allgather_doubling", AllGather(ranks, 1, /*inplace=*/true),
                             {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto});

@@ -15,7 +15,7 @@ MSCCLC_ALGORITHM void allreduce_doubling(int ranks = 8) {
   const int share = ranks * factor / members; // chunks; there are as many shares as members
   CollectiveProgram program("allreduce_doubling", AllReduce(ranks, factor, /*inplace=*/true),
                             {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto});
-  // On `rank`, the `width` shares that `member` still reduces when as many are left.
+  // Returns the `width` shares that `member` still reduces when so many are left, as a chunk of `rank`.
   const auto part = [&](int rank, int member, int width) {
     const int first = member / width * width;
     return Rank(rank).input().slice(first * share, (first + width) * share);

@@ -11,7 +11,7 @@ MSCCLC_ALGORITHM void allreduce_pipeline(int ranks = 4) {
                             {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto});
   for (int rank = 0; rank < ranks; ++rank) {
     Buffer arrived(rank, ranks);
-    List<Chunk> parts, places; // of share `rank`: from the other GPUs, and there
+    List<Chunk> parts, places; // share `rank`: as received from the other GPUs, and its places on them
     for (int step = 1; step < ranks; ++step) {
       const int peer = (rank + step) % ranks;
       copy(arrived[peer], Rank(peer).input()[rank]);

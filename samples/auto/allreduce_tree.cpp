@@ -6,7 +6,8 @@
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-/// In the first tree, position 0 is the root, and a position with more zero bits at its end stands higher.
+/// In the first tree, position 0 is the root; the more zero bits a position has at its end, the closer to the root it
+/// is.
 static int parentOf(int position, int ranks) {
   const int bit = position & -position, up = (position ^ bit) | (bit << 1);
   return up < ranks ? up : position ^ bit;

@@ -12,7 +12,7 @@ MSCCLC_ALGORITHM void alltoall_hierarchical(int nodes = 2, int gpus = 4) {
       {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .ranksPerNode = gpus});
   for (int node = 0; node < nodes; ++node)
     for (int gpu = 0; gpu < gpus; ++gpu) {
-      const int sender = node * gpus + gpu; // of all chunks that go from its node to GPU `gpu` of any node
+      const int sender = node * gpus + gpu; // sends all chunks of its node that go to GPU `gpu` of any node
       Buffer gathered(sender, nodes * gpus);
       for (int to = 0; to < nodes; ++to) {
         const Rank receiver(to * gpus + gpu);

@@ -9,7 +9,7 @@ using namespace mscclc;
 /// On each GPU, thread block `distance - 1` serves the GPU that is `distance` further on.
 MSCCLC_ALGORITHM void allgather_allpairs(int ranks = 8) {
   CollectiveProgram program("allgather_allpairs", AllGather(ranks, 1, /*inplace=*/true));
-  // The thread blocks of both GPUs for a message to the one `distance` further on.
+  // The thread blocks of both GPUs for a message to the GPU that is `distance` further on.
   const auto on = [&](int distance) { return ChunkOptions{.sendtb = distance - 1, .recvtb = ranks - distance - 1}; };
   for (int rank = 0; rank < ranks; ++rank)
     for (int distance = 1; distance < ranks; ++distance) { // "my output may be written": this launch has begun

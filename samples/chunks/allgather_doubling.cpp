@@ -6,7 +6,7 @@
 #include <mscclc/chunks.hpp>
 using namespace mscclc;
 
-/// Each GPU gets the run of chunks that the GPU `have` further on holds. A run may go on at the output's beginning.
+/// Each GPU copies the run of chunks that the GPU `have` further on holds. A run may wrap around the end of the output.
 MSCCLC_ALGORITHM void allgather_doubling(int ranks = 8) {
   CollectiveProgram program("allgather_doubling", AllGather(ranks, 1, /*inplace=*/true),
                             {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto});

@@ -13,14 +13,14 @@ struct Ring {
   int first, stride, size;
   int rank(int i) const { return first + i % size * stride; }
 
-  /// Sums up chunk `index` of all members, by the one after the `last` first. The sum is at the `last`.
+  /// Sums up chunk `index` of all members, from the one after `last` around the ring. The sum ends at member `last`.
   ChunkRef sum(int last, int index) const {
     ChunkRef result = chunk(rank(last + 1), BufferType::Input, index);
     for (int i = 2; i <= size; ++i)
       result = chunk(rank(last + i), BufferType::Input, index).reduce(result);
     return result;
   }
-  /// Hands what the member `from` has to all others, one after another.
+  /// Passes the sum of member `from` on to all others, one after another.
   void spread(int from, ChunkRef what) const {
     for (int i = 1; i < size; ++i)
       what = what.copy(rank(from + i), BufferType::Input, what.index());
