@@ -1,8 +1,8 @@
-// What moves in algorithms of MSCCL++ that no sample has, for tests/bench/auto.
+// For tests/bench/auto: the data movement of algorithms of MSCCL++ that no sample has.
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-/// Every chunk crosses the network once for each other node, then spreads inside it; the inputs stay as they are.
+/// Every chunk crosses the network once for each other node, and then spreads inside it. The inputs are not changed.
 MSCCLC_ALGORITHM void allgather_out_of_place(int nodes = 2, int gpus = 4) {
   const int ranks = nodes * gpus;
   CollectiveProgram program(
@@ -54,7 +54,7 @@ MSCCLC_ALGORITHM void allreduce_once(int nodes = 2, int gpus = 4) {
   }
 }
 
-/// Every chunk goes to all ranks; through what, the compiler chooses, the switch among the ways.
+/// Every chunk goes to all ranks. The compiler chooses the kind of channel; the switch is one of the choices.
 MSCCLC_ALGORITHM void allgather_anyway(int ranks = 8) {
   CollectiveProgram program(
       "allgather_anyway", AllGather(ranks, 1, /*inplace=*/true),
@@ -67,7 +67,7 @@ MSCCLC_ALGORITHM void allgather_anyway(int ranks = 8) {
   }
 }
 
-/// Every share is summed over all ranks, and the sum goes to all; the compiler chooses through what.
+/// Every share is summed over all ranks, and the sum goes to all. The compiler chooses the kind of channel.
 MSCCLC_ALGORITHM void allreduce_anyway(int ranks = 8) {
   CollectiveProgram program(
       "allreduce_anyway", AllReduce(ranks, 1, /*inplace=*/true),

@@ -1,4 +1,5 @@
-// The fit of a machine's parameters, on times that the model itself makes of another machine, with noise.
+// Tests the fit of a machine's parameters. The measured times are those that the model itself computes for another
+// machine, with noise.
 #include "catch.h"
 #include "experiment_list.h"
 
@@ -33,7 +34,8 @@ const std::vector<ir::Program> &experiments() {
   return programs;
 }
 
-/// What mscclc-perf measures, at fewer sizes: each program with messages that it takes, with errors of up to `noise`.
+/// The measurements of mscclc-perf, at fewer sizes: each program with the messages that it takes, with errors of up to
+/// `noise`.
 std::vector<Measurement> measured(const Machine &machine, double noise, std::uint64_t first = 1 << 10) {
   std::mt19937 random(7);
   std::vector<Measurement> measurements;
@@ -60,7 +62,7 @@ constexpr Named parameters[] = {
 #include "passes/time/machine_parameters.def"
 };
 
-/// A machine whose parameters are those of another one, each times or divided by up to `factor`.
+/// Returns `machine` with each parameter multiplied or divided by a random factor of at most `factor`.
 Machine disturbed(Machine machine, double factor, unsigned seed) {
   std::mt19937 random(seed);
   for (const Named &parameter : parameters) {
@@ -74,8 +76,8 @@ double factorBetween(double a, double b) {
   return std::exp(std::abs(std::log(a / b)));
 }
 
-/// Fits times of `truth`, beginning at `like`, and checks what comes out. Returns the parameters that measurements
-/// alone tell.
+/// Fits times of `truth`, starting from `like`, and checks the result. Returns the parameters that the measurements
+/// determine.
 std::set<std::string> checkFit(const Machine &truth, const Machine &like) {
   const std::vector<Measurement> measurements = measured(truth, 0.03);
   const Calibration calibration = calibrate(measurements, like, Runner::Kernel);
@@ -106,8 +108,8 @@ std::set<std::string> checkFit(const Machine &truth, const Machine &like) {
   return settled;
 }
 
-/// Parameters that the experiments are made for. Of a port's latencies they tell the sum; of a block's synchronisation,
-/// which is short, less than the noise leaves.
+/// Checks that the parameters for which the experiments are made are determined. Of a port's latencies, only the sum
+/// is. A block's synchronisation is so short that the noise hides it.
 void checkSettled(const std::set<std::string> &settled) {
   for (const char *key :
        {"store", "load", "packet", "multimem", "copy_engine", "memory", "block_copy", "block_reduce", "block_multimem",

@@ -4,7 +4,7 @@ using namespace mscclc;
 
 namespace {
 
-/// What each rank has: two channels and a semaphore for every peer, and a scratch chunk for each peer's data.
+/// The resources of each rank: two channels and a semaphore for every peer, and a scratch chunk for each peer's data.
 struct Exchange {
   int ranks;
   List<Buffer> scratch;
@@ -27,11 +27,11 @@ struct Exchange {
       sent.push_back(sentOf);
     }
   }
-  /// The place of `peer` among the peers of `rank`.
+  /// Returns the index of `peer` among the peers of `rank`.
   static int index(int rank, int peer) { return peer < rank ? peer : peer - 1; }
   MemoryChannel &channel(int rank, int peer) { return data[rank][index(rank, peer)]; }
 
-  /// Waits until every peer's scratch may be written; `block(peer)` is where.
+  /// Waits until every peer's scratch may be written. `block(peer)` is the block that waits.
   template <typename Block> void handshake(int rank, Block block) {
     for (int i = 0; i < ranks - 1; ++i)
       ready[rank][i].signal(block(i), {.relaxed = true});
@@ -106,7 +106,8 @@ MSCCLC_ALGORITHM void alltoall_ring_oop(int ranks = 8, int instances = 16) {
   }
 }
 
-/// Pairs of ranks exchange in turn: at each step a rank's partner is the first left over that it has not met.
+/// Pairs of ranks exchange data in turn. In each step, the partner of a rank is the first remaining one that it has not
+/// met.
 MSCCLC_ALGORITHM void alltoall_ring_peers(int ranks = 8, int instances = 16) {
   CollectiveProgram program("alltoall__alltoall_ring_peers", AllToAll(ranks, 1, true), {.instances = instances});
   Exchange exchange(ranks, true);
@@ -133,7 +134,7 @@ MSCCLC_ALGORITHM void alltoall_ring_peers(int ranks = 8, int instances = 16) {
   }
 }
 
-/// As packets, which need no handshake: double scratch keeps one launch out of the next.
+/// With packets, which need no handshake: double scratch separates one launch from the next.
 MSCCLC_ALGORITHM void alltoall_pkt(int ranks = 8) {
   CollectiveProgram program("alltoall__alltoall_pkt", AllToAll(ranks, 1, true),
                             {.instances = 2, .protocol = Protocol::LL, .doubleScratch = true});

@@ -4,7 +4,7 @@ using namespace mscclc;
 
 namespace {
 
-/// Options that all of them share; every program says for itself which blocks wait for which.
+/// The options that all of these programs share. Every program says itself which blocks wait for which.
 ProgramOptions options(int instances, int threads, unsigned long long smallest = 0,
                        unsigned long long largest = ~0ull) {
   return {.instances = instances,
@@ -17,12 +17,12 @@ ProgramOptions options(int instances, int threads, unsigned long long smallest =
           .maxMessageSize = largest};
 }
 
-/// The place of `other` among the numbers without `self`.
+/// Returns the index of `other` among the numbers without `self`.
 int index(int self, int other) {
   return other < self ? other : other - 1;
 }
 
-/// Where a rank stands, and its channels to the other GPUs of its node and to the same GPU of the other nodes.
+/// The position of a rank, and its channels to the other GPUs of its node and to the same GPU of the other nodes.
 struct Position {
   int ranks, perNode, nodes, rank, gpu, node;
   List<MemoryChannel> inside;

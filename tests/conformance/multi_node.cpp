@@ -4,7 +4,7 @@ using namespace mscclc;
 
 namespace {
 
-/// A rank's place and channels: to its neighbours in ascending order, and to its twin on the other node.
+/// A rank's position and channels: to its neighbours in ascending order, and to its twin on the other node.
 struct Node {
   int rank, perNode, gpu, first, twin;
   List<MemoryChannel> channels;

@@ -96,7 +96,7 @@ MSCCLC_ALGORITHM void allgather_pkt(int ranks = 8) {
     }
 }
 
-/// `relaxed`: the last signals are, which is how the DSL has it, and not proven.
+/// `relaxed`: the last signals are relaxed, as in the DSL; then the program is not proven.
 MSCCLC_ALGORITHM void allgather_ring(int ranks = 8, int instances = 32, bool relaxed = true) {
   CollectiveProgram program("single_node__allgather_ring", AllGather(ranks, 1, true), {.instances = instances});
   for (int rank = 0; rank < ranks; ++rank) {

@@ -12,7 +12,7 @@ template <typename Body> void forEachPair(int ranks, Body body) {
         body(src, dst);
 }
 
-/// A handshake, `body`, and a handshake after it, on block 0.
+/// A handshake, then `body`, then another handshake, on block 0.
 template <typename Body> void betweenHandshakes(MemoryChannel channel, Body body) {
   channel.signal(tb(0), {.relaxed = true});
   channel.wait(tb(0), {.sync = Sync::After, .relaxed = true});

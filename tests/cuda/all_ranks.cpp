@@ -60,7 +60,7 @@ struct AllRanks::Rank {
   MscclcStatus status{};
   std::unique_ptr<Buffer> scratch;
   std::uint32_t number = 0;
-  /// Buffers of each launch; the proxy uses the last one's.
+  /// The buffers of each launch. The proxy uses those of the last one.
   std::deque<std::vector<MscclcBuffers>> tables;
   std::atomic<const MscclcBuffers *> current{nullptr};
   standin::Stream stream;
@@ -130,7 +130,7 @@ AllRanks::~AllRanks() {
       rank->proxy.join();
 }
 
-/// Copies, signals and flushes as asked, in order.
+/// Does the requested copies, signals and flushes, in order.
 void AllRanks::proxy(Rank &rank) {
   // A memory's number is its kind.
   const auto at = [](const MscclcBuffers &b, std::uint32_t kind) {

@@ -15,7 +15,7 @@ namespace mscclc::test {
 /// Memory with guard bytes around it; an access past its end changes them.
 class Buffer {
 public:
-  /// It begins `shift` bytes after a multiple of 64.
+  /// The memory begins `shift` bytes after a multiple of 64.
   explicit Buffer(std::size_t bytes, std::uint8_t fill = 0, std::size_t shift = 0);
   std::uint8_t *data() { return memory_.data() + offset_; }
   std::size_t size() const { return bytes_; }
@@ -27,7 +27,7 @@ private:
   std::size_t offset_, bytes_;
 };
 
-/// Inputs and outputs of one message on all ranks; in place they overlap as the collective says.
+/// Inputs and outputs of one message on all ranks. If the collective works in place, they overlap as it defines.
 struct Message {
   Message(const MscclcKernel &kernel, std::uint64_t bytes, std::size_t shift = 0);
   std::uint64_t bytes;
@@ -37,18 +37,19 @@ struct Message {
   bool intact() const;
 };
 
-/// The state that outlives launches, and a proxy for each rank that has port channels.
+/// The state that is kept between launches, and a proxy for each rank that has port channels.
 class AllRanks {
 public:
-  /// `largest`: bytes of the largest message to come. A wait of more than `timeout` seconds is an error.
+  /// `largest`: size of the largest message of all launches. A wait of more than `timeout` seconds is an error.
   AllRanks(const MscclcKernel &kernel, std::uint64_t largest, std::uint64_t timeout);
   ~AllRanks();
-  /// Starts `variant` on every rank; launches of a rank follow one another. `staging`: what the ranks copy themselves.
+  /// Starts `variant` on every rank. Launches of a rank run one after another. `staging`: data that the ranks copy
+  /// themselves.
   void launch(const MscclcVariant &variant, const Message &message, unsigned threads,
               const std::vector<MscclcStaging> &staging = {});
   /// Waits for the launches of one rank.
   void synchronize(std::uint32_t rank);
-  /// Waits for all launches. Empty, or what went wrong.
+  /// Waits for all launches. Returns an empty string, or what went wrong.
   std::string synchronize();
 
 private:

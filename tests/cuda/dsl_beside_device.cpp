@@ -1,5 +1,5 @@
-// The language's header and the device headers go into one file, and share no class: where both namespaces are open,
-// each class of the language is named by its bare name.
+// Checks that the header of the language and the device headers can be included in one file, and that no class name is
+// in both: where both namespaces are open, each class of the language can be named without its namespace.
 #include "mscclc/chunks.hpp"
 
 #include "mscclc/device.cuh"

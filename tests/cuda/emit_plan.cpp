@@ -1,5 +1,4 @@
-// emit_plan PLAN.json | EXAMPLE:RANKS [MESSAGE_SIZE]: the kernel of a plan, or of a program of examples.h, on
-// standard output.
+// emit_plan PLAN.json | EXAMPLE:RANKS [MESSAGE_SIZE]: prints the kernel of a plan, or of a program of examples.h.
 #include "backend-cuda/emit_kernel.h"
 #include "backend-json/read_plan.h"
 #include "examples.h"

@@ -86,7 +86,7 @@ ir::Program allreduceRing(std::uint32_t n) {
   return m.program;
 }
 
-/// Reads and reduces its share, then puts the result, by a group of blocks that meet at a barrier.
+/// Each rank reads and reduces its share, then puts the result. A group of blocks does this, and meets at a barrier.
 ir::Program allreduceGroup(std::uint32_t n) {
   constexpr std::uint32_t group = 3;
   ProgramMaker m("allreduce_group_max", CollectiveKind::AllReduce, n, 2 * n, 2 * n, 0, group, true);
@@ -196,7 +196,7 @@ ir::Program allgatherPipeline(std::uint32_t n) {
   return m.program;
 }
 
-/// Ports: puts with and without signal and flush, and waits.
+/// Ports: waits, and puts with and without signal and flush.
 ir::Program allgatherPort(std::uint32_t n) {
   ProgramMaker m("allgather_port", CollectiveKind::AllGather, n, 2, 2 * n, 0, 2);
   const std::uint32_t memory = m.connectAll(), first = m.connectAll(ChannelType::Port),
@@ -229,7 +229,7 @@ ir::Program allgatherPort(std::uint32_t n) {
   return m.program;
 }
 
-/// Packets through ports: sent as they lie there after a sync, and forwarded as soon as they are there.
+/// Packets through ports: some are sent from scratch after a sync; others are forwarded as soon as they arrive.
 ir::Program allgatherPortPackets(std::uint32_t n) {
   ProgramMaker m("allgather_port_packets", CollectiveKind::AllGather, n, 2, 2 * n, 4 * n, 1);
   m.program.protocol = ir::Protocol::LL;
@@ -300,7 +300,7 @@ ir::Program allgatherSwitchPackets(std::uint32_t n) {
   return m.program;
 }
 
-/// Plain scratch in two halves, local and remote: no rank waits for a peer to have read the last launch's.
+/// Double scratch with plain data, local and remote: no rank waits until a peer has read the data of the last launch.
 ir::Program reduceScatterDouble(std::uint32_t n) {
   ProgramMaker m("reducescatter_double_min", CollectiveKind::ReduceScatter, n, 2 * n, 2, 2 * n, 1);
   m.program.doubleScratch = true;
@@ -320,7 +320,7 @@ ir::Program reduceScatterDouble(std::uint32_t n) {
   return m.program;
 }
 
-/// A thousand chunks to the next rank, in an order of each rank's own, which no formula gives.
+/// A thousand chunks to the next rank, on each rank in another order, which no formula describes.
 ir::Program sendrecvScattered(std::uint32_t n) {
   constexpr std::uint32_t chunks = 1000;
   ProgramMaker m("sendrecv_scattered", CollectiveKind::SendRecv, n, chunks, chunks, 0, 1);

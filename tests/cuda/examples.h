@@ -1,4 +1,5 @@
-// Programs built by hand, one for each thing a kernel must be able to do. All are right when launched again and again.
+// Hand-written programs, one for each feature of kernels. All of them stay right when they are launched again and
+// again.
 #pragma once
 
 #include "ir/program.h"

@@ -36,7 +36,7 @@ public:
 
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(program.ranks.size()); }
 
-  /// One more channel of `type` from every rank to every other. Returns the index of the first of a rank; the channel
+  /// Adds a channel of `type` from every rank to every other one. Returns the index of a rank's first one. Its channel
   /// to `peer` is channel(first, rank, peer).
   std::uint32_t connectAll(ChannelType type = ChannelType::Memory) {
     std::uint32_t first = 0;
@@ -59,7 +59,7 @@ public:
   static Chunk multicast(std::uint32_t channel, std::uint32_t index, std::uint32_t size = 1) {
     return {ChunkSpace::Switch, index, size, channel};
   }
-  /// A chunk of `peer`, as `rank` names it.
+  /// Returns a chunk of `peer` as an operand of `rank`.
   Chunk remote(std::uint32_t rank, std::uint32_t peer, BufferKind buffer, std::uint32_t index, std::uint32_t size = 1,
                ChannelType type = ChannelType::Memory) {
     auto &all = program.ranks[rank].remoteBuffers;
@@ -72,7 +72,7 @@ public:
     return {ChunkSpace::Remote, index, size, id};
   }
 
-  /// Appends an operation to block `block` of `rank`; change what it returns before the next one.
+  /// Appends an operation to block `block` of `rank`. The returned reference is valid until the next call.
   ir::Op &add(std::uint32_t rank, std::uint32_t block, OpKind kind, std::vector<Chunk> srcs = {},
               std::vector<Chunk> dsts = {}, std::vector<std::uint32_t> ids = {}, ChannelType type = ChannelType::None) {
     ir::Op op;
@@ -82,7 +82,7 @@ public:
     return b.ops[b.append(op, srcs, dsts, ids)];
   }
   void nop(std::uint32_t rank, std::uint32_t block) { add(rank, block, OpKind::Nop); }
-  /// `kind` on the channels to all peers.
+  /// Appends an operation of `kind` on the channels to all peers.
   void all(std::uint32_t rank, std::uint32_t block, OpKind kind, std::uint32_t first,
            ChannelType type = ChannelType::Memory) {
     std::vector<std::uint32_t> ids;
@@ -91,7 +91,7 @@ public:
         ids.push_back(channel(first, rank, p));
     add(rank, block, kind, {}, {}, ids, type);
   }
-  /// Nobody goes on before all have come; `relaxed` orders against the last launch only.
+  /// All ranks wait for each other. `relaxed`: the signals order only against the last launch.
   void meet(std::uint32_t rank, std::uint32_t block, std::uint32_t first, bool relaxed) {
     nop(rank, block);
     all(rank, block, relaxed ? OpKind::RelaxedSignal : OpKind::Signal, first);

@@ -1,8 +1,9 @@
-// Runs the kernel that it is linked with on the CPU stand-in and holds it against the collective's definition.
+// Runs the kernel that it is linked with on the CPU stand-in, and compares the results with the collective's
+// definition.
 //   run_kernel [--threads N] [--sizes ELEMENTS,…] [--relaunch N] [--timeout SECONDS]
-// Sizes are elements of a share (of the message where the collective does not divide it). Every variant runs every
-// size, several times over on the same state; then sizes alternate without a pause. Runs with sizes of their own take
-// none that is larger. Prints what it ran, or the first fault.
+// Sizes are numbers of elements of a share (or of the message, if the collective does not divide it). Every variant
+// runs every size several times on the same state; then sizes alternate without a pause. A variant with a size of its
+// own runs only that size. Prints what was run, or the first error.
 #include "all_ranks.h"
 
 #include "mscclc/collectives.hpp"
@@ -24,7 +25,7 @@ using test::Message;
 const MscclcKernel *kernel = nullptr;
 std::uint64_t timeoutSeconds = 60; ///< of a wait
 
-/// What a collective computes: floats as the whole numbers that they are, integers modulo 2^64.
+/// The values of a collective: floats as the whole numbers that they represent, integers modulo 2^64.
 using Values = std::vector<std::int64_t>;
 
 std::int64_t reduced(const MscclcVariant &v, std::int64_t a, std::int64_t b) {
@@ -99,8 +100,8 @@ void put(std::uint8_t *at, std::uint32_t dtype, std::int64_t v) {
   }
 }
 
-/// The i-th of a type's values: negative ones and ones beyond the positive half where it has them. Integers wrap
-/// around; of the others sums, and products of up to 8 ranks, are exact.
+/// Returns value i of a type. Some values are negative, and some are beyond the positive half of an integer type.
+/// Integers wrap around; for other types, sums and products of up to 8 ranks are exact.
 std::int64_t valueOf(const MscclcVariant &v, std::int64_t i) {
   if (v.dtype < numTypes && types[v.dtype].isFloat) {
     if (v.reduce_op == MSCCLC_PROD)
@@ -146,7 +147,7 @@ std::vector<Values> fill(Message &m, const MscclcVariant &v, std::mt19937 &rando
   std::exit(1);
 }
 
-/// The first wrong output of a rank, or nothing.
+/// Returns the first wrong output of a rank as text, or an empty string.
 std::string compare(const Message &m, const std::vector<Values> &want, std::uint32_t dtype, std::uint32_t rank) {
   const unsigned size = sizeOf(dtype);
   for (std::uint64_t i = 0; i < want[rank].size(); ++i) {
@@ -164,7 +165,7 @@ struct Flight {
   std::vector<Values> want;
 };
 
-/// Waits for launches and looks at each rank as soon as it is done: its outputs must be there then.
+/// Waits for launches, and checks each rank as soon as it has ended: its outputs must be complete then.
 void land(AllRanks &ranks, const std::vector<Flight> &flights, std::uint32_t dtype, const std::string &what) {
   std::string wrong;
   for (std::uint32_t r = 0; r < kernel->ranks; ++r) {
@@ -204,7 +205,7 @@ std::vector<std::uint64_t> sizesFor(const MscclcVariant &v, const std::vector<st
   return {kernel->max_message_bytes / sizeOf(v.dtype) / kernel->message_shares};
 }
 
-/// Every size three times over, the host looking at each result.
+/// Runs every size three times. The host checks each result.
 void runSizes(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, unsigned threads, std::mt19937 &random) {
   const std::vector<std::uint64_t> sizes = sizesFor(v, asked);
   AllRanks ranks(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())), timeoutSeconds);
@@ -218,7 +219,7 @@ void runSizes(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, u
     }
 }
 
-/// Buffers that begin at no multiple of 16, or of anything but an element.
+/// Runs on buffers that do not begin at a multiple of 16, but only at a multiple of an element.
 void runUnaligned(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, unsigned threads,
                   std::mt19937 &random) {
   const std::vector<std::uint64_t> sizes = sizesFor(v, asked);
@@ -232,7 +233,7 @@ void runUnaligned(const MscclcVariant &v, const std::vector<std::uint64_t> &aske
   }
 }
 
-/// Launches back to back, sizes alternating, looking only at the end. Each launch has buffers of its own.
+/// Launches back to back with alternating sizes, and checks only at the end. Each launch has buffers of its own.
 void runBackToBack(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, unsigned threads, int launches,
                    std::mt19937 &random) {
   const std::vector<std::uint64_t> sizes = sizesFor(v, asked);
@@ -253,8 +254,8 @@ void runBackToBack(const MscclcVariant &v, const std::vector<std::uint64_t> &ask
   }
 }
 
-/// A relaxed signal tells that what a rank has read may be written again. ThreadSanitizer knows no order by it, and so
-/// takes the copy of the next launch for a race with these reads.
+/// A relaxed signal says that data that a rank has read may be written again. ThreadSanitizer derives no order from it,
+/// and therefore reports the next launch's copy as a race with these reads.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool underThreadSanitizer = true;
 #elif defined(__has_feature)
@@ -274,8 +275,8 @@ bool canStage() {
   return true;
 }
 
-/// Launches back to back on one set of buffers, of which the ranks copy the data in and out themselves: inputs and
-/// outputs that begin at a multiple of the element, or lie in one another as the collective says.
+/// Launches back to back on one set of buffers. The ranks copy data in and out themselves. The caller's inputs and
+/// outputs begin at a multiple of the element, or share memory as the collective defines.
 void runStaged(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, unsigned threads,
                std::mt19937 &random) {
   for (const std::uint64_t elements : sizesFor(v, asked)) {
@@ -307,7 +308,7 @@ void runStaged(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, 
   }
 }
 
-/// What a launcher can get wrong is refused by its code, before anything is touched.
+/// Checks that the kernel's code refuses wrong arguments of a launch before it touches anything.
 void runRefusals(const MscclcVariant &v) {
   MscclcRankArgs good{};
   good.abi_version = MSCCLC_ABI_VERSION;
@@ -331,7 +332,7 @@ void runRefusals(const MscclcVariant &v) {
   }
 }
 
-/// Longer messages have work for more threads, up to all that the kernel takes.
+/// Checks that longer messages have useful work for more threads, up to the kernel's limit.
 void checkUsefulThreads(const MscclcVariant &v) {
   std::uint32_t last = 1;
   for (std::uint64_t bytes = 0; bytes <= std::uint64_t{1} << 30; bytes = bytes * 2 + kernel->message_shares) {
@@ -351,7 +352,7 @@ std::vector<std::uint64_t> numbers(const char *list) {
   return out;
 }
 
-/// Each number once, and `most` for those beyond it.
+/// Returns each number once; numbers above `most` are replaced by `most`.
 std::vector<std::uint64_t> upTo(std::uint64_t most, std::vector<std::uint64_t> sorted) {
   for (std::uint64_t &number : sorted)
     number = std::min(number, most);

@@ -10,7 +10,7 @@ using namespace mscclc::ir;
 
 namespace {
 
-/// The operand before this one of the same block that is a packet slot of the same memory; null if there is none.
+/// Returns the previous operand of the block that is a packet slot of the same memory; null if there is none.
 const Chunk *slotBefore(const ThreadBlock &block, std::uint32_t o, const Chunk &slot) {
   while (o-- > 0)
     for (std::uint32_t i = 0; i < block.ops[o].numDsts; ++i) {

@@ -1,4 +1,4 @@
-// Programs with one operation changed.
+// Changes one operation of a program at a time.
 #pragma once
 
 #include "ir/program.h"
@@ -9,8 +9,9 @@
 namespace fuzz {
 
 /// Calls `visit` with `program` changed in each of these ways, one at a time, on the ranks below `numRanks`: two
-/// neighbouring operations swapped; a chunk moved on by one; an operand of another rank moved to the next one; a reduce
-/// doubled; a packet slot used again by the next operation; a semaphore's release gone.
+/// neighbouring operations are swapped; an operand is moved to the next chunk; an operand on another rank is moved to
+/// the next rank; a reduce is doubled; the next operation uses the same packet slot; the release of a semaphore is
+/// removed.
 void changeEach(const mscclc::ir::Program &program, std::uint32_t numRanks,
                 const std::function<void(const mscclc::ir::Program &, const std::string &)> &visit);
 

@@ -1,12 +1,12 @@
-// Plans, broken: break_plans [--least] [--ranks N] [--schedules N] [--most N] [--seed N] FILE…   (FILE: a plan, IR
-// text, or -)
+// Breaks plans: break_plans [--least] [--ranks N] [--schedules N] [--most N] [--seed N] FILE… (FILE: a plan, IR text,
+// or -)
 //
-// From each plan that is proven, each nop, signal, wait, acquire, release, barrier and flush of the first N ranks is
-// dropped, one at a time, alone and with its partner. The verifier must refuse the plan, or what went was redundant for
-// a reason that is named below, and the plan runs right without it. Then operations are changed: what is not refused
-// must run right. With --most, no more than N of each are tried, drawn by the seed.
-// With --least, the plan goes through prune-sync first; then none of its sync may be redundant. Nothing is changed.
-// Prints a line for each plan; exit 1 if something does not hold.
+// For each plan that is proven: each nop, signal, wait, acquire, release, barrier and flush of the first N ranks is
+// removed, one at a time, alone and together with its partner. Either the verifier refuses the result, or the removed
+// operation was redundant for one of the reasons named below, and the plan still runs right. Then operations are
+// changed; each result must be refused or run right. With --most, only N of each kind are tried, drawn by the seed.
+// With --least, the plan first goes through prune-sync; afterwards no synchronisation may be redundant. No operations
+// are changed. Prints a line for each plan. Exits with 1 if a check fails.
 #include "break_ops.h"
 #include "drop_sync.h"
 
@@ -52,7 +52,7 @@ std::optional<ir::Program> readProgram(const std::string &file) {
   return program;
 }
 
-/// What must be allowed for the program to be proven; nothing if it cannot be.
+/// Returns what must be allowed so that the program is proven; nothing if it cannot be proven.
 std::optional<ir::AllowedNames> neededFor(const ir::Program &program) {
   ir::DiagnosticEngine diags;
   ir::AllowedNames names;
@@ -77,7 +77,7 @@ bool accepted(const ir::Program &program, const ir::AllowedNames &allowed, std::
   return result.proven && result.warnings <= warnings;
 }
 
-/// The same with pipelines over smaller units, so that a short message makes them go round.
+/// Returns the program with smaller units of pipelines, so that a short message takes several iterations.
 ir::Program withSmallUnits(ir::Program program) {
   std::uint64_t common = 0;
   const auto forUnits = [&](const auto &visit) {
@@ -103,7 +103,7 @@ bool runsRight(const ir::Program &program, const ir::AllowedNames &allowed, std:
   return passes::simulate(withSmallUnits(program), diags, options).ok;
 }
 
-/// Which of `total` things to try: all, or `most` of them.
+/// Chooses which of `total` things to try: all of them, or `most` at random.
 class Sample {
 public:
   Sample(std::uint64_t total, const Settings &settings) : chosen_(total, total <= settings.most) {
@@ -133,7 +133,7 @@ public:
     std::size_t kept = 0;
     for (std::uint32_t o = 0; o < at.op; ++o)
       kept += kept < after.size() && after[kept].kind == before[o].kind;
-    // One of several nops in a row stays: which, is all the same.
+    // One of several nops in a row is kept. It does not matter which.
     return kept >= after.size() || after[kept].kind != ir::OpKind::Nop;
   }
 
@@ -142,7 +142,7 @@ private:
   ir::Program after_;
 };
 
-/// What may go from plans although -O2 does not see it, and why.
+/// What may be removed from plans although -O2 does not find it, and why.
 struct Explained {
   const char *program;
   fuzz::Dropped::Kind kind;
@@ -162,7 +162,7 @@ constexpr Explained explained[] = {
     {"allreduce_ring", fuzz::Dropped::Nop, "what comes round the ring tells that the next rank has begun"},
 };
 
-/// Why a program is right without something, in words; empty if there is no reason to think so.
+/// Returns in words why a program is right without a piece of synchronisation; empty if there is no such reason.
 std::string reasonFor(const ir::Program &program, const Redundant &redundant, const fuzz::Dropped &d) {
   if (d.kind == fuzz::Dropped::Nop && redundant.has(d.place))
     return "-O2 removes it";
@@ -178,7 +178,7 @@ std::string reasonFor(const ir::Program &program, const Redundant &redundant, co
   return "";
 }
 
-/// Nothing of what prune-sync leaves can be dropped.
+/// Checks that nothing that prune-sync leaves can be removed.
 bool judgeLeast(const std::string &file, ir::Program program, const ir::AllowedNames &allowed,
                 const Settings &settings) {
   ir::DiagnosticEngine diags;
@@ -213,7 +213,7 @@ bool judge(const std::string &file, const Settings &settings) {
   if (!program)
     return false;
   const auto allowed = neededFor(*program);
-  if (!allowed) { // its faults have tests of their own
+  if (!allowed) { // other tests are for its faults
     std::cout << file << ": not proven itself\n";
     return true;
   }

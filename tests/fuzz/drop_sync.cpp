@@ -11,7 +11,7 @@ using namespace mscclc::ir;
 
 namespace {
 
-/// Operation `o` goes, also out of the pipeline that it is in.
+/// Removes operation `o`, also from the pipeline that contains it.
 void erase(ThreadBlock &block, std::uint32_t o) {
   std::uint32_t header = 0, left = 0;
   for (std::uint32_t i = 0; i < o; ++i) {
@@ -33,7 +33,7 @@ bool inLoop(const ThreadBlock &block, std::uint32_t o) {
   return false;
 }
 
-/// Id number `i` of operation `o` goes; the operation with its last one.
+/// Removes id number `i` of operation `o`, and the operation if that was its last id.
 void dropId(ThreadBlock &block, std::uint32_t o, std::uint32_t i) {
   Op &op = block.ops[o];
   const auto first = block.ids.begin() + op.firstId;
@@ -79,7 +79,8 @@ private:
     restore(at.rank);
   }
 
-  /// The n-th time that blocks meet at a barrier, with all of them; told of the first.
+  /// Removes the meeting at a barrier that `at` belongs to, on all its blocks. It is visited once, for the first of the
+  /// blocks.
   void barrier(OpRef at) {
     const std::uint64_t id = code(at).ops[at.op].imm;
     const auto is = [&](const Op &op) { return op.kind == OpKind::Barrier && op.imm == id; };

@@ -1,4 +1,4 @@
-// Programs with one piece of synchronisation less.
+// Removes one piece of synchronisation of a program at a time.
 #pragma once
 
 #include "ir/program.h"
@@ -14,9 +14,9 @@ struct Dropped {
   std::string what; ///< "signal+wait of channel 2 at rank 0, block 1, operation 4"
 };
 
-/// Calls `visit` with `program` less each nop, each flush, each barrier (on all its blocks), each signal, wait, acquire
-/// and release alone, and each of them with its partner, one at a time, of the ranks below `numRanks`. Copies only what
-/// changes.
+/// Calls `visit` with copies of `program`. In each of them, one thing is removed on the ranks below `numRanks`: a nop;
+/// a flush; a barrier on all its blocks; a signal, wait, acquire or release alone; or one of these four with its
+/// partner. Copies only what changes.
 void dropEach(const mscclc::ir::Program &program, std::uint32_t numRanks,
               const std::function<void(const mscclc::ir::Program &, const Dropped &)> &visit);
 

@@ -1,4 +1,4 @@
-// Whatever the text, the IR parser reports errors or gives a program whose text parses back to the same text.
+// For any text, the IR parser reports errors, or returns a program whose text parses back to the same text.
 #include "ir/text.h"
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Whatever the text, the plan reader reports errors or gives a program that is written and read back unchanged.
-// What it accepts must be JSON to the parser that the executor uses, too.
+// For any text, the plan reader reports errors, or returns a program that is the same after writing and reading it
+// again. Any text that it accepts must also be JSON for the parser that the executor uses.
 #include "backend-json/compare_plans.h"
 #include "backend-json/read_plan.h"
 #include "backend-json/write_plan.h"

@@ -1,4 +1,4 @@
-// Whatever the text, the reader of schedules in XML reports errors or gives a program that is well formed.
+// For any text, the reader of schedules in XML reports errors, or returns a well-formed program.
 #include "frontend/xml/read_xml.h"
 #include "ir/structure.h"
 

@@ -47,7 +47,7 @@ Program Generator::make() {
     if (isOutput && !cell.value.empty())
       plan_.program.collective.expectations.push_back({at.rank, at.chunk, cell.value, noLoc});
   }
-  // Pieces of different sizes cannot be replicated.
+  // Chunks of different sizes cannot be divided among instances.
   const bool limited = leastChunk_ != 0 || mostChunk_ != ~std::uint64_t{0};
   if (!wide_ && !limited && oneIn(4))
     plan_.program.instances = 2 + below(2);
@@ -56,7 +56,7 @@ Program Generator::make() {
   return std::move(plan_.program);
 }
 
-/// The sizes for which the program is right, or fewer of them.
+/// Limits messages to the sizes for which the program is right, or to fewer of them.
 void Generator::limitSizes() {
   const std::uint64_t step = std::uint64_t{16} * messageChunks(), most = mostChunk_ / 16;
   std::uint64_t from = leastChunk_ / 16, to = most;
@@ -68,7 +68,7 @@ void Generator::limitSizes() {
   plan_.program.maxMessageSize = to * step;
 }
 
-/// True if messages may be so limited that a chunk has so many bytes at most; then they are.
+/// Limits chunks to `chunkBytes` bytes. Returns false if that is not possible.
 bool Generator::lastsFor(std::uint64_t chunkBytes) {
   if (chunkBytes < leastChunk_ || (oneSize_ && chunkBytes < oneChunk))
     return false;
@@ -84,7 +84,7 @@ plan::Plan Generator::makePlan() {
   wide_ = oneIn(3);
   mayBeUnusual_ = oneIn(4);
   reduceOp_ = static_cast<ReduceOp>(below(mscclc::ir::reduceOpCount));
-  // At another size plain chunks lie where packets are read.
+  // With another size, plain chunks would be at places where packets are read.
   plainScratch_ = usesPackets_ && !oneSize_ ? 0 : 1 + below(3);
   firstSlot_ = (plainScratch_ + 1) / 2;
   const std::uint32_t slots = usesPackets_ ? 16 : 0;
@@ -101,7 +101,8 @@ void Generator::nop(Doer d) {
   ended(d);
 }
 
-/// Before a data operation: a new phase where this one conflicts or has waited.
+/// To be called before a data operation. Begins a new phase if the operation conflicts with the current one, or if
+/// there was a wait in it.
 void Generator::touch(Doer d, const Wheres &reads, const Wheres &writes) {
   BlockState &s = state(d);
   bool split = s.waited || oneIn(8);
@@ -115,14 +116,15 @@ void Generator::touch(Doer d, const Wheres &reads, const Wheres &writes) {
   s.writes.insert(writes.begin(), writes.end());
 }
 
-/// Before something that carries what the block did.
+/// To be called before a signal or release, which publishes everything that the block did. Begins a new phase if
+/// needed.
 void Generator::settle(Doer d) {
   const BlockState &s = state(d);
   if (s.waited || !s.reads.empty() || !s.writes.empty() || oneIn(8))
     nop(d);
 }
 
-/// A pair of channels between two blocks: (channel of the first, channel of the second).
+/// Returns the two ends of a channel between two blocks: (the channel of `a`, the channel of `b`).
 std::pair<std::uint32_t, std::uint32_t> Generator::channels(Doer a, Doer b, ChannelType type) {
   if (a > b) {
     const auto [second, first] = channels(b, a, type);
@@ -134,7 +136,8 @@ std::pair<std::uint32_t, std::uint32_t> Generator::channels(Doer a, Doer b, Chan
   return it->second;
 }
 
-/// One thread a phase signals a channel, and one waits on it: else the next phase does.
+/// In each phase only one thread may signal a channel, and only one may wait on it. Begins a new phase where another
+/// thread would do so.
 void Generator::keepPositions(Doer d, bool tells, ChannelType type, const plan::Ids &ids, bool relaxed) {
   const auto another = [&] {
     const BlockState &s = state(d);
@@ -169,7 +172,7 @@ void Generator::message(Doer a, Doer b, bool relaxed) {
   hear(b, {to}, type, relaxed);
 }
 
-/// One signal on several channels, in any order.
+/// One signal operation on several channels, in random order; each receiver waits.
 void Generator::messageToAll(Doer from, const std::vector<Doer> &to) {
   if (to.empty())
     return;
@@ -183,7 +186,7 @@ void Generator::messageToAll(Doer from, const std::vector<Doer> &to) {
     hear(d, {channels(from, d, type).second}, type);
 }
 
-/// One wait for several channels, in any order; of blocks of different ranks.
+/// One wait operation on several channels, in random order, for signals of blocks of different ranks.
 void Generator::messageFromAll(const std::vector<Doer> &from, Doer to, bool relaxed) {
   const ChannelType type = !relaxed && oneIn(4) ? ChannelType::Port : ChannelType::Memory;
   plan::Ids ids;
@@ -195,7 +198,7 @@ void Generator::messageFromAll(const std::vector<Doer> &from, Doer to, bool rela
   hear(to, ids, type, relaxed);
 }
 
-/// All blocks of a rank at a barrier.
+/// All blocks of a rank meet at a barrier.
 void Generator::meetAll(std::uint32_t rank) {
   for (std::uint32_t b = 0; b < blocks_; ++b) {
     on({rank, b}).barrier(0, blocks_);
@@ -208,7 +211,7 @@ void Generator::flush(const Where &at) {
   if (!cell.sending)
     return;
   const Doer owner = ownerOf(at);
-  const std::uint32_t channel = *cell.sending; // and all that this block still sends on it
+  const std::uint32_t channel = *cell.sending; // the flush completes everything that this block sends on it
   const auto sent = [&](const auto &entry) {
     return entry.first.rank == at.rank && entry.second.sending == channel && entry.second.owner == owner.block;
   };
@@ -222,9 +225,9 @@ void Generator::flush(const Where &at) {
       entry.second.sending.reset();
 }
 
-/// What one block did is done before what another one of its rank does next.
+/// Orders everything that `from` did before everything that `to` (of the same rank) does next.
 void Generator::handOver(Doer from, Doer to) {
-  if (oneIn(3)) { // barrier 0 is that of all blocks, the others each of two
+  if (oneIn(3)) { // barrier 0 is for all blocks, each other barrier for two
     const auto [low, high] = std::minmax(from.block, to.block);
     const std::uint32_t id = blocks_ == 2 ? 0 : 1 + low * blocks_ + high;
     for (const Doer d : {from, to}) {
@@ -242,7 +245,7 @@ void Generator::handOver(Doer from, Doer to) {
   }
 }
 
-/// Makes `block` the owner of a place.
+/// Makes `block` the owner of `at`.
 void Generator::take(const Where &at, std::uint32_t block) {
   Cell &cell = cells_.at(at);
   if (cell.owner == block)
@@ -265,7 +268,7 @@ std::optional<Generator::Where> Generator::defined(std::uint32_t rank) {
   return disjointFrom(rank, {});
 }
 
-/// A place with a value that has nothing of `value`; not always found.
+/// Returns a place whose value has no contribution in common with `value`. Does not always find one.
 std::optional<Generator::Where> Generator::disjointFrom(std::uint32_t rank, const Value &value) {
   for (int tries = 0; tries < 20; ++tries)
     if (const Where at = any(rank, false); !valueAt(at).empty() && disjoint(valueAt(at), value))
@@ -294,7 +297,7 @@ std::uint32_t Generator::otherRank(std::uint32_t rank) {
   return (rank + 1 + below(plan_.numRanks() - 1)) % plan_.numRanks();
 }
 
-/// A buffer that the place lies in: where two share memory, either.
+/// Returns the buffer of the place; a random one of two if they share memory.
 BufferKind Generator::nameOf(const Where &at) {
   const Rank &rank = plan_.program.ranks[at.rank];
   if (!inplace_ || at.buffer != BufferKind::Input || at.chunk >= rank.outputChunks)
@@ -312,7 +315,7 @@ Chunk Generator::remote(Doer by, const Where &at, std::uint32_t size, ChannelTyp
   return on(by).of(at.rank, nameOf(last), at.chunk, size, type);
 }
 
-/// 2 if there is a next chunk behind both places that an operation may take along, else 1.
+/// Returns 2 if both places have a next chunk that the operation may handle, too; otherwise 1.
 std::uint32_t Generator::widthOf(const Where &a, const Where &b) {
   if (!wide_ || oneIn(2) || !cells_.contains(behind(a)) || !cells_.contains(behind(b)))
     return 1;

@@ -1,12 +1,15 @@
-// Builds one random program, step by step.
+// Builds one random program, step by step. The program is right by construction:
 //
-// Every place in memory has an owner, a block of its rank. A step takes the places that it uses, or asks the owners of
-// those on other ranks by a message and tells them by another when it is done. The order in which steps are built is
-// one in which they could run, so nothing can hang. Packet slots are written once; whoever writes one on another rank
-// hears from that rank first in this launch, hence after the launch before, unless the exchange of packets tells it.
-// Before a rank ends its launch it has heard of all that was done to its memory, so the next launch may be of any size;
-// packets that nobody took would still be on their way, so all are taken, or the program takes messages of one size.
-// Slices of blocks may be empty at small sizes; what order counts on is the first slice, which never is.
+// - Every place in memory has an owner, which is a block of its rank. A step takes over the places that it uses on its
+//   own rank. For places on other ranks, a message asks the owner first, and another one tells it when the step is
+//   done.
+// - Steps are built in an order in which they could run, so the program cannot hang.
+// - A packet slot is written once in a launch. A rank that writes a slot on another rank first hears from that rank in
+//   the same launch, so that rank has ended the launch before. An exchange of packets may also provide this order.
+// - Before a rank ends its launch, it has heard of everything that was done to its memory. So the next launch may have
+//   any size. Packets that are not taken would still be on their way; therefore the program takes all of them, or all
+//   its messages have one size.
+// - Slices of blocks may be empty at small sizes. Order relies only on the first slice, which is never empty.
 #pragma once
 
 #include "../unit/passes-verify/plan.h"
@@ -24,7 +27,7 @@ class Generator {
 public:
   explicit Generator(std::uint64_t seed);
   mscclc::ir::Program make();
-  bool unusual() const { return unusual_; } ///< of the program made: see RandomProgram
+  bool unusual() const { return unusual_; } ///< see RandomProgram::unusual; of the last program
 
 private:
   using BufferKind = mscclc::ir::BufferKind;
@@ -39,7 +42,7 @@ private:
     bool written = false;                 ///< by an operation of this launch
     std::optional<std::uint32_t> sending; ///< port channel whose put may still read it
   };
-  /// Of buffers that share memory, the input.
+  /// A chunk in memory. If two buffers share memory, `buffer` is the input.
   struct Where {
     std::uint32_t rank = 0;
     BufferKind buffer = BufferKind::Input;
@@ -50,7 +53,8 @@ private:
   struct BlockState {
     std::set<Where> reads, writes; ///< in the present phase
     bool waited = false;           ///< something was waited for in the present phase
-    /// Channels signalled and waited on in the present phase, by position and strength.
+    /// Channels that were signalled (`told`) and waited on (`heard`) in the current phase. The value is the position of
+    /// the channel in the operation, and whether the operation was relaxed.
     std::map<std::pair<ChannelType, std::uint32_t>, std::pair<std::uint32_t, bool>> told, heard;
   };
   struct Doer {
@@ -168,7 +172,7 @@ private:
   std::uint32_t blocks_ = 1, plainScratch_ = 1, firstSlot_ = 0;
   bool usesPackets_ = false, inplace_ = false, wide_ = false, mayBeUnusual_ = false, unusual_ = false, oneSize_ = false;
   mscclc::ir::ReduceOp reduceOp_ = mscclc::ir::ReduceOp::Sum;
-  std::uint64_t leastChunk_ = 0, mostChunk_ = ~std::uint64_t{0}; ///< bytes for which the program is right
+  std::uint64_t leastChunk_ = 0, mostChunk_ = ~std::uint64_t{0}; ///< bytes of a chunk: where it is right
   std::vector<std::uint32_t> nextSlot_;
   plan::Plan plan_;
   std::vector<BlockState> states_;

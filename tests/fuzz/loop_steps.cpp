@@ -1,4 +1,4 @@
-// Steps in pipelines, and steps whose blocks hand a buffer to and fro by semaphores that start above zero.
+// Steps in pipelines, and steps in which two blocks pass a buffer back and forth with semaphores that start above zero.
 #include "generator.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace fuzz {
 
 using namespace mscclc::ir;
 
-/// Slice by slice: the owner is ready, the slice comes, and may be copied on at once.
+/// For each slice: the owner signals that it is ready, the slice is put, and the owner may copy it on at once.
 void Generator::loopPut(Doer a, const Where &from) {
   const Where to = any(otherRank(a.rank), true), next = any(to.rank, true);
   const Doer far = ownerOf(to);
@@ -22,7 +22,7 @@ void Generator::loopPut(Doer a, const Where &from) {
   sender.pipeline(bytes, 1, 5);
   relaxed ? sender.relaxedWait({channel}) : sender.wait({channel});
   sender.nop().remote(OpKind::Put, {remote(a, to)}, {local(from)}).nop().signal({channel});
-  const bool between = goesOn && oneIn(2); // or the next slice's signal comes in the phase of this slice's copy
+  const bool between = goesOn && oneIn(2); // otherwise the next slice's signal is in the phase of this slice's copy
   owner.pipeline(bytes, 1, 2 + 2 * goesOn + between);
   relaxed ? owner.relaxedSignal({back}) : owner.signal({back});
   owner.wait({back});
@@ -39,7 +39,7 @@ void Generator::loopPut(Doer a, const Where &from) {
   state(a) = {{from}, {to}, true, {{here, {0, false}}}, {{here, used}}};
 }
 
-/// Slice by slice, with so many slices let through before the first is taken.
+/// Slice by slice, where the owner allows `credits` slices in advance, before it waits for the first one.
 void Generator::leadingPut(Doer a, const Where &from) {
   const Where to = any(otherRank(a.rank), true);
   const Doer far = ownerOf(to);
@@ -64,8 +64,8 @@ void Generator::leadingPut(Doer a, const Where &from) {
   state(a) = {{from}, {to}, true, {{here, used}}, {{here, used}}};
 }
 
-/// Another block copies a place slice by slice, and waits before for what is released later; or twice for each slice,
-/// for what two pipelines release.
+/// Another block copies a place slice by slice. Before its pipeline it acquires releases that come after the pipeline
+/// of `a`. Or it acquires twice for each slice, and two pipelines of `a` release.
 void Generator::lateReleases(Doer a, const Where &from) {
   const Where to = any(a.rank, true);
   if (blocks_ == 1 || to == from)
@@ -95,8 +95,8 @@ void Generator::lateReleases(Doer a, const Where &from) {
   state(b) = {{from}, {to}, true, {}, {}};
 }
 
-/// Another block copies a place slice by slice that is written behind the writer's own pipeline: right for as many
-/// slices as are released behind that.
+/// Another block copies a place slice by slice. The place is written after the pipeline of the writer, which releases
+/// `ahead` times afterwards. The program is right only for messages of at most `ahead` slices.
 void Generator::lateWrite(Doer a, const Where &from) {
   const Where through = any(a.rank, true), to = any(a.rank, true);
   const std::uint32_t ahead = 1 + below(6);
@@ -125,8 +125,8 @@ void Generator::lateWrite(Doer a, const Where &from) {
   state(b) = {{through}, {to}, true, {}, {}};
 }
 
-/// Packets of a slice for each credit, which the taker gives when it has them all: right for as many slices as it gives
-/// credits for before.
+/// Packets are sent slice by slice, each for a credit. The taker gives a credit when it has all packets of a slice. The
+/// program is right only for messages with at most as many slices as there are credits in advance.
 void Generator::packetCredits(Doer a, const Where &from) {
   const Where to = any(otherRank(a.rank), true);
   const Doer far = ownerOf(to);
@@ -153,7 +153,7 @@ void Generator::packetCredits(Doer a, const Where &from) {
   state(a) = {{from}, {}, true, {}, {{{ChannelType::Memory, channel}, {0, false}}}};
 }
 
-/// Packets of a slice at a time, which are taken as they come.
+/// Packets of one slice at a time, which are taken as they arrive.
 void Generator::loopPackets(Doer a, const Where &from) {
   const Where to = any(otherRank(a.rank), true);
   const Doer far = ownerOf(to);
@@ -173,7 +173,8 @@ void Generator::loopPackets(Doer a, const Where &from) {
   write(to, valueAt(from));
 }
 
-/// One block hands chunks to another through a few places: it may fill one again once the other says that it is free.
+/// One block passes chunks to another one through a few places. It may fill a place again when the other block says
+/// that it is free.
 void Generator::credits(Doer a, const Where &from) {
   const Where through = any(a.rank, true), second = any(a.rank, true), to = any(a.rank, true);
   const std::uint32_t depth = second != through && second != from && second != to ? 1 + below(2) : 1;
@@ -209,7 +210,7 @@ void Generator::credits(Doer a, const Where &from) {
   write(to, valueAt(from));
 }
 
-/// The same slice by slice.
+/// As credits(), slice by slice.
 void Generator::loopCredits(Doer a, const Where &from, const Where &through, const Where &to) {
   const Doer b = ownerOf(to);
   const std::uint32_t depth = 1 + below(3);
@@ -226,7 +227,7 @@ void Generator::loopCredits(Doer a, const Where &from, const Where &through, con
   state(b) = {{through}, {to}, true, {}, {}};
 }
 
-/// (what is free, what is full) of places that `a` fills and `block` empties.
+/// Returns the semaphores (free places, full places) of places that `a` fills and `block` empties.
 std::pair<std::uint32_t, std::uint32_t> Generator::creditSemaphores(Doer a, std::uint32_t block, std::uint32_t depth) {
   const auto [it, isNew] = credits_.try_emplace({a, block, depth});
   if (isNew)

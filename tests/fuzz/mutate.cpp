@@ -150,10 +150,10 @@ private:
     case 16:
       what = "without the meeting" + what;
       return dropBarrier(op);
-    case 17: // what position i did another one does
+    case 17: // another position does what position i did
       what = "other positions" + what;
       return changePositions(op);
-    case 18: { // other slices than they are
+    case 18: { // other slices
       what = "more or fewer slices" + what;
       const std::uint32_t now = 1 + below(4);
       if (op.groupSize == 0 || now == op.groupSize || now <= op.groupIndex)
@@ -161,7 +161,7 @@ private:
       op.groupSize = now;
       return true;
     }
-    case 19: { // a phase that ends sooner or later
+    case 19: { // ends a phase earlier or later
       const std::uint32_t other = below(2) == 0 ? at_ + 1 : at_ - 1;
       what = "a step on" + what;
       if (op.kind != OpKind::Nop || other >= ops.size())
@@ -179,7 +179,7 @@ private:
       return changeSlices(op);
     case 24:
     case 25:
-    case 26: // sizes for which the program may not be right
+    case 26: // sizes for which the program may be wrong
       what = "larger messages, or smaller ones";
       if (program_.minMessageSize == program_.maxMessageSize)
         return false;
@@ -209,7 +209,7 @@ private:
     return false;
   }
 
-  /// Two channels of an operation change places, in port operations with what they send or without.
+  /// Swaps two channels of an operation; for port operations, with their operands or without.
   bool changePositions(const Op &op) {
     if (op.numIds < 2)
       return false;
@@ -239,7 +239,7 @@ private:
     }
   }
 
-  /// The operation writes the slot that another one of the block writes.
+  /// Makes the operation write the slot that another operation of the block writes.
   bool reuseSlot(const Op &op) {
     std::vector<std::uint32_t> slots;
     for (const Op &other : block_->ops)
@@ -263,7 +263,7 @@ private:
     return true;
   }
 
-  /// All blocks' next meeting at a barrier goes.
+  /// Removes the next meeting at a barrier, on all blocks.
   bool dropBarrier(const Op &op) {
     if (op.kind != OpKind::Barrier)
       return false;
@@ -282,7 +282,8 @@ private:
     return true;
   }
 
-  /// Drops a signal and the wait that it meets, or a release and its acquire; counted from the start of both blocks.
+  /// Removes a signal and the wait that it matches, or a release and its acquire. Both are counted from the start of
+  /// their blocks.
   bool dropPair() {
     const Op op = block_->ops[at_];
     if (op.numIds != 1 || !(isSignal(op.kind) || op.kind == OpKind::SemRelease))
@@ -329,8 +330,9 @@ private:
     return false;
   }
 
-  /// What a pipeline signals or releases is given a few times more before it and taken as often behind the pipeline
-  /// that takes it, or given behind and taken before.
+  /// Moves the start of a queue that a pipeline signals or releases: there are a few more signals before that pipeline,
+  /// and as many more waits after the pipeline that waits; or the signals come after the one and the waits before the
+  /// other.
   bool displace() {
     const std::uint32_t header = headerOf(*block_, at_);
     const Op op = block_->ops[at_];
@@ -367,7 +369,7 @@ private:
     return found;
   }
 
-  /// All that is done with slices of one packet slot is done with the next slice.
+  /// Moves all uses of slices of one packet slot to the next slice.
   bool changeSlices(const Op &op) {
     if (op.groupSize < 2 || !isPacketOp(op.kind))
       return false;

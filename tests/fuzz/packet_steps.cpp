@@ -1,4 +1,4 @@
-// Steps on packets: slots of scratch that are written once, and read by whoever likes.
+// Steps with packets. A slot of scratch is written once, and any block may read it.
 #include "generator.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ std::optional<Generator::Slot> Generator::freshSlot(std::uint32_t rank) {
   return Slot{rank, nextSlot_[rank]++};
 }
 
-/// One of the same number on every rank.
+/// Returns a slot that is unused on every rank.
 std::optional<std::uint32_t> Generator::freshSlotOnAll() {
   const std::uint32_t slot = *std::max_element(nextSlot_.begin(), nextSlot_.end());
   if (slot >= plan_.program.ranks[0].scratchChunks)
@@ -36,12 +36,12 @@ Chunk Generator::remoteSlot(Doer by, Slot slot, ChannelType type) {
   return on(by).of(slot.rank, BufferKind::Scratch, slot.index, 1, type);
 }
 
-/// `a` hears from a rank that it has begun this launch.
+/// `a` waits for a message of `rank`, which shows that it has begun this launch.
 void Generator::askForSlot(Doer a, std::uint32_t rank) {
   message({rank, below(blocks_)}, a, oneIn(2));
 }
 
-/// One put of packets to one rank or more; each may unpack them at once.
+/// One put of packets to one or several ranks. Each of them may unpack the packets at once.
 void Generator::sendPackets(Doer a, const Where &from) {
   std::vector<Slot> slots;
   for (std::uint32_t r = 0; r < plan_.numRanks(); ++r)
@@ -99,7 +99,7 @@ void Generator::sendPacketsByPort(Doer a, const Where &from) {
     on(a).remote(OpKind::PutPacket, {there}, {packets}, ChannelType::Port, {channel});
   }
   slots_[*slot] = slots_.at(*source);
-  nop(a); // the slot it is sent from is written again in the next launch
+  nop(a); // the slot that it is sent from is written again in the next launch
   on(a).flush({channel});
   state(a).waited = true;
 }
@@ -124,7 +124,7 @@ void Generator::unpack(Doer a) {
   write(to, slots_.at(*slot));
 }
 
-/// Packets go on to another rank as they are.
+/// Forwards packets to another rank unchanged.
 void Generator::forwardPackets(Doer a) {
   const auto source = filledSlot(a.rank);
   if (!source)
@@ -139,7 +139,7 @@ void Generator::forwardPackets(Doer a) {
   unpack({slot->rank, below(blocks_)});
 }
 
-/// A plain chunk and packets are summed; the sum stays, and may go on as packets, here and to other ranks.
+/// Sums a plain chunk and packets. The sum stays here, and may be sent on as packets, here and to other ranks.
 void Generator::reducePackets(Doer a, const Where &from) {
   Value sum = valueAt(from);
   plan::Chunks sources{local(from)}, destinations;
@@ -194,7 +194,7 @@ void Generator::broadcastPackets(Doer a) {
     slots_[{r, *slot}] = value;
 }
 
-/// Each rank takes all packets that it was sent, so that none is on its way when the rank ends its launch.
+/// Each rank unpacks all packets that it was sent, so that none is on its way when the rank ends its launch.
 void Generator::takeAllPackets() {
   for (const auto &[slot, value] : slots_) {
     const Where to = any(slot.rank, true);
@@ -206,7 +206,7 @@ void Generator::takeAllPackets() {
   }
 }
 
-/// Calls make(block): for `a`, or for each block of its rank, of which each does a slice.
+/// Calls make(block) for `a`, or for each block of its rank; then each of them does one slice.
 template <typename Do> void Generator::bySlices(Doer a, bool slices, Do &&make) {
   if (!slices)
     return make(a);
@@ -218,11 +218,12 @@ template <typename Do> void Generator::bySlices(Doer a, bool slices, Do &&make) 
   meetAll(a.rank);
 }
 
-/// With double scratch, packets that nobody asked for: that others came back in the launch before tells that these may
-/// be written again. Of what comes back, one slice is enough. What it holds is nobody's business.
+/// Sends packets without a request, with double scratch: the answer of the last launch shows that their slots may be
+/// written again. One slice of packets is enough as an answer, and its value is not used.
 void Generator::acknowledged(Doer a, const Where &from) {
   const std::uint32_t slices = 2 + below(4), slice = below(slices);
-  const std::uint64_t least = slice == 0 ? 0 : std::uint64_t{16} * (slice + 1); // else there is no such slice
+  const std::uint64_t least =
+      slice == 0 ? 0 : std::uint64_t{16} * (slice + 1); // for smaller chunks the slice would be empty
   const Doer far{otherRank(a.rank), below(blocks_)};
   const auto value = defined(far.rank);
   if (!plan_.program.doubleScratch || !value || least > mostChunk_ || (oneSize_ && least > oneChunk))
@@ -250,8 +251,9 @@ void Generator::acknowledged(Doer a, const Where &from) {
   write(got, slots_.at(*there));
 }
 
-/// Every rank sends packets to every other, and sums what it gets. With double scratch that is all the order there is:
-/// who has a rank's packets of the next launch knows that it has done with those of this one.
+/// Every rank sends packets to every other one, and sums those that it receives. With double scratch no other order is
+/// needed: a rank that has received the packets of rank r of the next launch knows that r no longer uses those of this
+/// one.
 void Generator::exchange() {
   const std::uint32_t n = plan_.numRanks();
   std::vector<Where> sources;

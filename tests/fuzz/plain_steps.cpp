@@ -30,7 +30,7 @@ void Generator::localStep(Doer a, const Where &from) {
   write(to, valueAt(from));
 }
 
-/// All blocks of a rank move a slice each, of a copy, a reduce or a put.
+/// All blocks of a rank do one slice each of a copy, a reduce or a put.
 void Generator::groupStep(std::uint32_t rank, const Where &from) {
   const std::uint32_t form = below(3);
   const Where to = any(form == 2 ? otherRank(rank) : rank, true);
@@ -58,12 +58,12 @@ void Generator::groupStep(std::uint32_t rank, const Where &from) {
     message(first, far, false);
 }
 
-/// Of chunks here and, maybe, on other ranks; the sum stays here and, maybe, goes to others.
+/// Reduces chunks of this rank and maybe of other ranks. The sum stays here, and maybe goes to other ranks.
 void Generator::reduceStep(Doer a, const Where &from) {
   const Where to = any(a.rank, true);
   Value sum = valueAt(from);
   Wheres mine{from}, theirs, targets;
-  const bool reads = oneIn(2); // then with one chunk of its own
+  const bool reads = oneIn(2); // then only one operand is its own chunk
   if (!reads && to != from && oneIn(2) && !valueAt(to).empty() && disjoint(valueAt(to), sum)) {
     sum = joined(sum, valueAt(to));
     mine.insert(mine.begin(), to);
@@ -136,7 +136,7 @@ void Generator::put(Doer a, const Where &from) {
   message(a, far, false);
 }
 
-/// One put to several ranks, one signal to all of them.
+/// One put operation to several ranks, and one signal operation to all of them.
 void Generator::putMany(Doer a, const Where &from) {
   Wheres sources, targets;
   std::vector<Doer> owners;
@@ -160,7 +160,7 @@ void Generator::putMany(Doer a, const Where &from) {
     there.push_back(remote(a, targets[i]));
     write(targets[i], valueAt(sources[i]));
   }
-  // A fused put takes its sources from buffers of one kind.
+  // All sources of a fused put must be in buffers of the same kind.
   if (std::any_of(here.begin(), here.end(), [&](const Chunk &c) { return c.space != here[0].space; }))
     for (std::size_t i = 0; i < targets.size(); ++i)
       on(a).remote(OpKind::Put, {there[i]}, {here[i]});
@@ -210,12 +210,12 @@ void Generator::portPut(Doer a, const Where &from) {
   }
   hear(far, {back}, ChannelType::Port);
   if (form == 2)
-    state(a).waited = true; // what the flush says counts from the next phase on
+    state(a).waited = true; // the flush orders only later phases
   else
     sending(from, channel);
 }
 
-/// A port reads the place until it is flushed.
+/// Notes that a port may read the place until its channel is flushed.
 void Generator::sending(const Where &from, std::uint32_t channel) {
   Cell &cell = cells_.at(from);
   if (cell.sending && *cell.sending != channel)
@@ -233,7 +233,7 @@ std::uint32_t Generator::switchOf(BufferKind buffer) {
   return it->second;
 }
 
-/// All ranks' chunks at one place: written from here, reduced to here, or reduced and written to all.
+/// The chunks of all ranks at one place are written from here, reduced to here, or reduced and written to all ranks.
 void Generator::switchStep(Doer a, const Where &from) {
   const Where at = any(a.rank, oneIn(2));
   Value sum;

@@ -1,10 +1,11 @@
-// Random programs, proven and run: prove_random COUNT [FIRST_SEED] [SCHEDULES] [MOST_FAULTS]
+// Proves and runs random programs: prove_random COUNT [FIRST_SEED] [SCHEDULES] [MOST_FAULTS]
 //
-// Each program is right by construction, so it must be proven and run right, at two sizes and at both in turn, also
-// behind the passes of -O2; only of unusual ones (random_program.h) the proof may refuse some, which are counted by
-// what it says of them. Then it is changed at random, and from a small one each piece of sync is dropped: what the run
-// breaks must not be proven; and each answer of order must be that of plain reachability. Prints what does not hold,
-// with its seed, the smallest program of each kind in full, and counts; exit 1 if anything did not.
+// Each program is right by construction. So it must be proven and run right, at two sizes and at both in turn, and also
+// after the passes of -O2. Only unusual programs (random_program.h) may be refused; these are counted by the finding.
+// Then the program is changed at random, and each piece of synchronisation of a small program is removed. If the run of
+// a changed program fails, the program must not be proven. Each answer about order is compared with plain reachability.
+// Prints each failure with its seed, the smallest program of each kind of failure, and counts. Exits with 1 if there
+// was a failure.
 #include "drop_sync.h"
 #include "random_program.h"
 
@@ -26,15 +27,15 @@ using namespace mscclc;
 
 namespace {
 
-/// Findings that say no more than that the proof cannot tell.
+/// Findings that say only that the proof cannot decide.
 constexpr std::array<std::string_view, 4> undecided{"slices_in_loop", "slices_too_many", "packets_in_loop",
                                                     "more_iterations"};
-/// Warnings that say what a run shows: a program with one of them is not taken for proven here.
+/// Warnings about faults that show in a run. A program with one of them does not count as proven here.
 constexpr std::array<std::string_view, 2> grave{"relaxed_carries_data", "input_still_sent"};
 
 struct Proof {
   bool proven = false;
-  std::string id; ///< of the first finding that says it is not
+  std::string id; ///< id of the first finding against the program
 };
 
 Proof prove(const ir::Program &program, ir::DiagnosticEngine &diags, plan::PlainOrder *order = nullptr) {
@@ -75,12 +76,13 @@ private:
   std::array<std::uint64_t, ir::opKindCount> kinds_{}; ///< operations of the programs that are right
   std::uint64_t programs_ = 0, unusual_ = 0, removed_ = 0, mutants_ = 0, proven_ = 0, refused_ = 0, refusedAndRun_ = 0,
                 refusedAndRight_ = 0, faults_ = 0;
-  std::map<std::string, std::uint64_t> falseAlarms_; ///< unusual programs, by what the proof says
+  std::map<std::string, std::uint64_t> falseAlarms_; ///< refused unusual programs, by finding
   std::map<std::string, Fault> smallest_;            ///< by kind
 };
 
-/// At sizes drawn by the seed and at the least, and at these in turn: with more iterations than are proven, with slices
-/// that are empty, and with launches of 0 bytes between, which are none. A program that takes one size, at that.
+/// Runs the program at sizes drawn by the seed, at the smallest size, and at all of these in turn. So there are runs
+/// with more iterations than were proven, runs with empty slices, and launches of 0 bytes in between, which do nothing.
+/// A program for one size is run at that size.
 bool Judge::runs(const ir::Program &program, ir::DiagnosticEngine &diags) const {
   constexpr std::uint64_t odd[] = {1, 3, 5, 17}, other[] = {2, 6, 7, 10, 25};
   const std::uint64_t step = std::uint64_t{16} * program.ranks[0].inputChunks;
@@ -129,7 +131,7 @@ void Judge::judgeOptimized(const ir::Program &right) {
     fault(program, "runs wrong once optimized", "", diags);
 }
 
-/// Runs what is proven, and the rest if `runsAnyway`.
+/// Runs the program if it is proven, or if `runsAnyway`.
 void Judge::judgeMutant(const ir::Program &mutant, const std::string &what, bool runsAnyway) {
   ++mutants_;
   ir::DiagnosticEngine diags, run;
@@ -147,7 +149,7 @@ void Judge::judgeMutant(const ir::Program &mutant, const std::string &what, bool
     fault(mutant, "proven, but runs wrong", what, run);
 }
 
-/// False if there have been enough faults.
+/// Returns false if the maximal number of faults is reached.
 bool Judge::judge(std::uint64_t seed) {
   seed_ = seed;
   const auto [right, unusual] = fuzz::randomProgram(seed);

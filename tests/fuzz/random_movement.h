@@ -1,4 +1,4 @@
-// Random movement programs that mean what they promise.
+// Random movement programs whose statements compute what their collective promises.
 #pragma once
 
 #include "ir/program.h"
@@ -7,13 +7,13 @@
 
 namespace fuzz {
 
-/// A movement program of 2 to 16 ranks, on one node or several, in place or not: copies to one place or several, sums
-/// of two operands or more, also through scratch that it names. In half of them places of different statements overlap
-/// as they like. Some statements, in some programs almost all, say who executes them, in which block and through what.
-/// Its custom collective promises what a run of the statements one by one, here, leaves in each output. Every eighth
-/// seed makes one of copies over nodes, in packets where they can be, that decides nothing itself. Some are
-/// all-gathers in place instead, where inputs are shares of outputs: these end with what gathers. All choices that are
-/// left to the compiler are drawn as well.
+/// Returns a movement program of 2 to 16 ranks on one or several nodes, in place or not. It copies to one or several
+/// places, and sums two or more operands, also through scratch that it names. In half of the programs, places of
+/// different statements overlap freely. Some statements (in some programs, almost all) say who executes them, in which
+/// block and through which channel. The custom collective promises the outputs that the statements give when they are
+/// run one by one; the generator does this itself. Every eighth seed gives a program of copies over nodes that leaves
+/// all choices open, in packets where possible. Some programs are all-gathers in place, whose inputs are shares of the
+/// outputs; these end with the statements of an all-gather. The compiler's other choices are also drawn at random.
 mscclc::ir::Program randomMovement(std::uint64_t seed);
 
 } // namespace fuzz

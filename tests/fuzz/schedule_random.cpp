@@ -1,4 +1,4 @@
-// Random movement programs, scheduled, proven and run: schedule_random COUNT [FIRST_SEED] [SCHEDULES]
+// Schedules, proves and runs random movement programs: schedule_random COUNT [FIRST_SEED] [SCHEDULES]
 //
 // Each means what it promises, as the generator has run it statement by statement. So its meaning must be accepted, the
 // passes must schedule it, with whatever they were told to choose, the proof must accept what they made, which must end

@@ -7,7 +7,8 @@ namespace fuzz {
 
 using namespace mscclc::ir;
 
-/// One block hands a place to all others, which copy it on and hand it back: all by one semaphore each way.
+/// One block passes a place to all others, which copy it and give it back. All of them use one semaphore in each
+/// direction.
 void Generator::share(Doer a, const Where &from) {
   if (blocks_ == 1)
     return;

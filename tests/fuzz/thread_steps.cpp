@@ -1,15 +1,15 @@
-// Steps that lean on which thread does what: several ports an operation, in any order; slices that do not meet; what
-// one thread does within a phase.
+// Steps that depend on which thread does which part: operations on several ports in any order; slices that do not meet;
+// and the order of one thread within a phase.
 #include "generator.h"
 
 namespace fuzz {
 
 using namespace mscclc::ir;
 
-/// One port operation, or two, to several ranks: each names its channels in an order of its own.
+/// One or two port operations to several ranks. Each names its channels in its own order.
 void Generator::portPutMany(Doer a, const Where &from) {
   std::map<std::uint32_t, Doer> owners;    // by channel
-  std::map<std::uint32_t, Wheres> targets; // the second one for the second operation
+  std::map<std::uint32_t, Wheres> targets; // the second place is for the second operation
   std::vector<Doer> all;
   plan::Ids ids;
   bool two = oneIn(2), relaxed = true;
@@ -42,7 +42,8 @@ void Generator::portPutMany(Doer a, const Where &from) {
     on(a).remote(kind, there, plan::Chunks(ids.size(), local(from)), ChannelType::Port, ids);
   };
   const std::uint32_t form = below(4);
-  // What signals comes in a later phase than other operations that it covers, or each thread signals behind its own.
+  // The operation that signals is in a later phase than the operations that it publishes, or each thread signals after
+  // its own part.
   const bool sameThreads = mayBeUnusual_ && oneIn(2);
   if (two) {
     send(OpKind::Put, 0);
@@ -76,7 +77,8 @@ void Generator::portPutMany(Doer a, const Where &from) {
   state(a).waited = true;
 }
 
-/// Each of `readers` hears of what the writers did, or where there are as many of them of its own slice alone.
+/// Each of `readers` waits for all writers; or, if there are as many readers as writers, only for the writer of its own
+/// slice.
 void Generator::sliceTo(const std::vector<Doer> &writers, const std::vector<Doer> &readers) {
   for (std::size_t r = 0; r < readers.size(); ++r) {
     plan::Ids heard;
@@ -98,7 +100,8 @@ void Generator::sliceTo(const std::vector<Doer> &writers, const std::vector<Doer
   }
 }
 
-/// Some blocks copy slices of a place, or put them to another rank; others copy it on, whole or in slices of their own.
+/// Some blocks copy slices of a place, or put them to another rank. Other blocks copy the result, as a whole or in
+/// slices of their own.
 void Generator::sliceStep(std::uint32_t rank, const Where &from) {
   const std::uint32_t far = oneIn(2) ? otherRank(rank) : rank;
   const Where to = any(far, true), next = any(far, true);
@@ -126,7 +129,7 @@ void Generator::sliceStep(std::uint32_t rank, const Where &from) {
     return doers;
   };
   const auto writers = some(rank, 2 + below(blocks_ - 1)), readers = some(far, 1 + below(blocks_));
-  // Slices of one chunk are not those of two.
+  // Slices of one chunk and slices of two chunks do not match.
   const bool alike = writers.size() == readers.size() && width == 2;
   for (std::uint32_t i = 0; i < writers.size(); ++i) {
     if (far == rank)
@@ -157,7 +160,7 @@ void Generator::sliceStep(std::uint32_t rank, const Where &from) {
     meetAll(far);
 }
 
-/// Copies of copies within a phase: each thread treats the same elements.
+/// Copies of copies within one phase: each thread handles the same elements every time.
 void Generator::chainStep(Doer a, const Where &from) {
   const Where to = any(a.rank, true), next = any(a.rank, true);
   if (!mayBeUnusual_ || to == from || next == from || next == to)
@@ -171,7 +174,7 @@ void Generator::chainStep(Doer a, const Where &from) {
   unusual_ = true;
 }
 
-/// A thread hears from another rank and tells a block of its own at once.
+/// A thread waits for another rank, and at once signals a block of its own rank.
 void Generator::relayStep(Doer a, const Where &from) {
   if (!mayBeUnusual_ || blocks_ == 1)
     return;

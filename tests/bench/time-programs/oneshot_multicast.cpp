@@ -1,4 +1,4 @@
-// AllReduce in one shot: every GPU multicasts all it has as packets, and reduces what came.
+// AllReduce in one shot: every GPU multicasts all its data as packets, and reduces what it receives.
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 

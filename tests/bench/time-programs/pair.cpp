@@ -1,4 +1,5 @@
-// Two GPUs write to or read from each other, both directions at once, by many blocks: what MSCCL++'s tutorials measure.
+// Two GPUs write to or read from each other with many blocks, in both directions at once. MSCCL++'s tutorials measure
+// this.
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 

@@ -1,4 +1,4 @@
-// Two GPUs write to each other through ports, one thread each: what MSCCL++'s tutorial on ports measures.
+// Two GPUs write to each other through ports, with one thread each. MSCCL++'s tutorial on ports measures this.
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
