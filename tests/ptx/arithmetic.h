@@ -1,4 +1,4 @@
-// What instructions compute, by the definitions in the PTX ISA. Values are bits, in the low end of 64.
+// Computes the results of instructions, as the PTX ISA defines them. Values are bits, in the low end of 64.
 #pragma once
 
 #include "module.h"
@@ -12,10 +12,10 @@ namespace mscclc::ptx {
 /// nearest; callers choose it within the error that the ISA allows. Throws Unknown.
 std::uint64_t compute(const Instruction &instruction, std::span<const std::uint64_t> sources, int ulps = 0);
 
-/// What an atom or red instruction leaves in memory that held `old`.
+/// Returns the value that an atom or red instruction writes to memory that held `old`.
 std::uint64_t atomicResult(const Instruction &instruction, std::uint64_t old, std::span<const std::uint64_t> sources);
 
-/// One register of the result of multimem.ld_reduce, from what the members hold.
+/// Returns one register of the result of multimem.ld_reduce from the values that the members hold.
 std::uint64_t switchResult(const Instruction &instruction, std::span<const std::uint64_t> members);
 
 /// The largest error of an approximate instruction, in steps of the result's last place.

@@ -1,4 +1,4 @@
-// Each instruction that computes, against its definition in the PTX ISA (version 9.0, chapter 9.7).
+// Tests each computing instruction against its definition in the PTX ISA (version 9.0, chapter 9.7).
 #include "catch.h"
 
 #include "arithmetic.h"

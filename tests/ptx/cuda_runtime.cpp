@@ -28,7 +28,7 @@ struct Entry {
   std::string name;
 };
 
-/// What all kernels' parameters begin with.
+/// The beginning of the parameters of every kernel.
 struct AnyPlan {
   static constexpr std::uint32_t ranks = 1, groupChunks = 1, shares = 1, peerBuffers = 0, switchChannels = 0;
   static constexpr std::uint64_t unit = 16;

@@ -1,6 +1,6 @@
-// Small programs whose outcomes the PTX memory model allows or forbids: each is run under many schedules. What is
-// forbidden must never be seen. What is allowed, and is no race, must be seen: else the machine is stronger than PTX
-// and misses faults.
+// Small programs with outcomes that the PTX memory model allows or forbids. Each is run under many schedules. A
+// forbidden outcome must never be seen. An allowed outcome that is no race must be seen; otherwise the machine is
+// stronger than PTX and misses faults.
 #include "catch.h"
 
 #include "litmus.h"

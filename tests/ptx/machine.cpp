@@ -1,4 +1,4 @@
-// Launches, and which thread steps.
+// Runs launches, and chooses which thread takes the next step.
 #include "machine.h"
 
 #include <algorithm>
@@ -91,8 +91,8 @@ void Machine::run(std::vector<Launch> launches) {
   std::erase_if(grids_, [&](const auto &grid) { return std::ranges::find(mine, grid.get()) != mine.end(); });
 }
 
-/// Steps until some launch has ended. Launches of one collective begin at about the same time: a step waits for those
-/// that are on their way, so that the seed decides and not the host.
+/// Takes steps until some launch has ended. Launches of one collective begin at about the same time. A step waits for
+/// launches that are on their way, so that the seed decides the schedule and not the host.
 void Machine::drive(std::unique_lock<std::mutex> &lock) {
   driven_ = true;
   auto lastChange = std::chrono::steady_clock::now();
@@ -131,7 +131,7 @@ void Machine::drive(std::unique_lock<std::mutex> &lock) {
   changed_.notify_all();
 }
 
-/// Threads whose locations changed go on.
+/// Resumes parked threads whose locations have changed.
 bool Machine::awaken() {
   const auto isOver = [&](Thread *thread) {
     const bool goesOn = std::ranges::any_of(thread->polls, [&](const Poll &poll) {
@@ -147,7 +147,7 @@ bool Machine::awaken() {
   return !ready_.empty();
 }
 
-/// Of a few, the one with the highest priority: so some threads are slow for long.
+/// Returns the thread with the highest priority of a few random ones. So some threads are slow for a long time.
 std::size_t Machine::pick() {
   std::size_t best = random_() % ready_.size();
   for (unsigned i = 0; i < 3; ++i) {
@@ -162,7 +162,7 @@ std::size_t Machine::pick() {
 }
 
 void Machine::hang() const {
-  std::map<std::string, unsigned> threads; // by what they wait for
+  std::map<std::string, unsigned> threads; // numbers of threads, by what they wait for
   for (const auto &grid : grids_)
     for (const Thread &thread : grid->threads) {
       if (thread.state == Thread::Done)
@@ -187,7 +187,7 @@ void Machine::arrive(Thread &thread) {
   meetIfComplete(*thread.grid, thread.block);
 }
 
-/// Lets the threads of a block go on when all that still run have come to the barrier.
+/// Resumes the threads of a block if all that still run have reached the barrier.
 void Machine::meetIfComplete(Grid &grid, std::uint32_t number) {
   Block &block = grid.blocks[number];
   if (block.arrived == 0 || block.arrived != block.running)

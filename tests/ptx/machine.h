@@ -1,8 +1,9 @@
-// Runs kernels as PTX has them, on the host's memory: blocks of threads, each with its own program counter.
+// Runs PTX kernels on the host's memory: blocks of threads, each with its own program counter.
 //
-// A step runs one thread up to and with its next strong access, fence or barrier: between these, a thread shares
-// nothing that causality does not order, or `Memory` reports a race. Which thread steps is drawn at random, with the
-// seed. A thread whose loop of strong loads sees nothing new is parked until one of these locations changes.
+// A step runs one thread until its next strong access, fence or barrier, which is part of the step. Between these,
+// threads do not interact: accesses that causality does not order are a race, which `Memory` reports. The next thread
+// is drawn at random with the seed. A thread whose loop of strong loads sees nothing new is parked until one of these
+// locations changes.
 //
 // Premises. The boundary of two kernels of a stream acts as fence.acq_rel.sys of every thread, and orders all before it
 // before all after it; but it is no fence of aliases. Each stream is a device of its own. A multicast address is an
@@ -81,7 +82,7 @@ private:
     Grid *grid = nullptr;
     std::uint32_t number = 0, block = 0, index = 0; ///< number: of `Memory`
     std::vector<Activation> calls;
-    std::vector<Poll> polls; ///< strong loads since it last did something else than compute
+    std::vector<Poll> polls; ///< strong loads since it last did something other than computing
     enum { Ready, Parked, AtBarrier, Done } state = Ready;
     bool isQueued = false; ///< in `ready_`
     std::uint64_t priority = 0;
@@ -142,7 +143,7 @@ private:
   std::vector<Thread *> ready_, parked_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool driven_ = false; ///< a thread of the host is in `drive`
+  bool driven_ = false; ///< whether a thread of the host is in drive()
   std::exception_ptr failure_;
 };
 

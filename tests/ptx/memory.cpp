@@ -169,7 +169,7 @@ std::vector<Memory::Segment *> Memory::segmentsOf(const Access &access) {
   return covered;
 }
 
-/// The write that is in memory. What the host wrote meanwhile takes the place of all others.
+/// Returns the write that is in memory. If the host has changed the bytes, its write replaces all others.
 Memory::Write &Memory::newest(Segment &segment, std::uint64_t cellAddress) {
   const std::uint64_t value = hostBytes(cellAddress + segment.first, segment.end - segment.first);
   if (segment.writes.empty() || segment.writes.back().value != value) {
@@ -193,7 +193,7 @@ std::size_t Memory::floorOf(const Segment &segment, const Access &access) const 
   return 0;
 }
 
-/// Records a read of `write`, and joins what it released.
+/// Records a read of `write`. Joins the view that the write released.
 void Memory::read(Write &write, const Access &access) {
   const auto known = std::ranges::find_if(write.readers, [&](const Reader &reader) {
     const Access &other = reader.access;
@@ -290,7 +290,7 @@ void Memory::write(Segment &segment, const Access &access, std::uint64_t value, 
       for (unsigned scope = 0; scope < numScopes; ++scope)
         next.release[scope] = joined(next.release[scope], replaced->release[scope]);
   }
-  // An older strong write can still be read where this one is strong as well.
+  // Only a strong write leaves older strong writes readable.
   if (!access.isStrong())
     segment.writes.clear();
   else if (segment.writes.size() == mostWrites)

@@ -1,9 +1,10 @@
 // Memory as threads of several devices see it: PTX ISA 9.0, chapter 8 (memory consistency model).
 //
-// Causality. Each thread has a vector clock, its view: of each thread, how much of it happens before. A release (a
-// release operation, or a fence before a strong write) leaves its view with the write. An acquire (an acquire
-// operation, or a fence after a strong read) joins the view of the write that it observed, if both are morally strong:
-// strong, and each within the other's scope. A read-modify-write hands on the view of the write that it replaces.
+// Causality. Each thread has a vector clock, which is its view: how much of each thread happens before. A release (a
+// release operation, or a fence before a strong write) stores its view with the write. An acquire (an acquire
+// operation, or a fence after a strong read) joins the view of the write that it observed, if both are morally strong.
+// That means: both are strong, and each is within the other's scope. A read-modify-write passes on the view of the
+// write that it replaces.
 //
 // Aliases. A multicast address is an alias of its members' addresses. Causality orders an access through one kind of
 // address before one through the other only if a fence.proxy.alias lies between them: so each view has a second one, of
@@ -15,12 +16,13 @@
 // what came before it, as if there were fences: a load has returned when its thread goes on, so no later store reaches
 // it.
 //
-// Stale reads. A location keeps its last four strong writes in coherence order. A strong read may return any of them
-// that is not older than one that it is ordered behind, or than one that was read in its past. A weak read has one
-// candidate: else it races. There are no store buffers: what load buffering would harm is a race.
+// Stale reads. A location keeps its last four strong writes in coherence order. A strong read may return any of them,
+// except those older than a write that is ordered before the read, or than one that was read in its past. A weak read
+// has only one candidate; otherwise it is a race. There are no store buffers: a program that load buffering could break
+// has a race.
 //
-// The bytes themselves are those of the host. What differs from the last write that is on record was written by the
-// host meanwhile (the runtime, or the proxy of a port), which orders its own accesses.
+// The bytes themselves are those of the host. If they differ from the last recorded write, the host has written them
+// (the runtime, or the proxy of a port). The host orders its own accesses.
 #pragma once
 
 #include "module.h"
@@ -77,10 +79,10 @@ public:
   /// A thread of block `block` on device `device`; its number, from 0.
   std::uint32_t addThread(std::uint32_t device, std::uint32_t block);
 
-  /// The value. `isNewest`, if it is given, says whether no newer one was there.
+  /// Returns the value. `isNewest` (if given) is set to whether there was no newer one.
   std::uint64_t load(const Access &access, bool *isNewest = nullptr);
   void store(const Access &access, std::uint64_t value);
-  /// A read-modify-write; `next` maps the value that is there to the one that it leaves. Returns the former.
+  /// Does a read-modify-write. `next` maps the old value to the new one. Returns the old value.
   std::uint64_t update(const Access &access, const std::function<std::uint64_t(std::uint64_t)> &next);
   /// fence.acq_rel or fence.sc.
   void fence(std::uint32_t thread, Scope scope, bool sc);
@@ -88,14 +90,14 @@ public:
   void fenceAliases(std::uint32_t thread);
   /// All that these threads did before happens before all that they do next.
   void meet(std::span<const std::uint32_t> threads);
-  /// The same for what `before` did and what `after` do, as between kernels of a stream.
+  /// Orders everything that `before` did before everything that `after` do, as between kernels of a stream.
   void follow(std::span<const std::uint32_t> before, std::span<const std::uint32_t> after);
 
   /// The user of a device reads and writes these bytes, after all that `threads` did and before what they do next: a
   /// conflict is a race.
   void use(std::span<const std::uint32_t> threads, std::uint64_t address, std::uint64_t bytes);
 
-  /// Counts writes to the 8 bytes at `address`: a waiting thread looks again when it changes.
+  /// Returns the number of writes to the 8 bytes at `address`. A waiting thread looks again when it changes.
   std::uint64_t version(std::uint64_t address) const;
   /// Whether the host changed these 8 bytes since the last write on record.
   bool changedByHost(std::uint64_t address) const;
@@ -124,7 +126,7 @@ private:
     Clock first = 0, last = 0;
   };
   struct Write {
-    Access access; ///< thread none: by the host, or before all
+    Access access; ///< without a thread: a write of the host, or the initial value
     Clock clock = 0;
     std::uint64_t value = 0; ///< of the segment
     Released release;

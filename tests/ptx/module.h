@@ -1,4 +1,4 @@
-// A module of PTX, read and decoded: what the machine runs. The names are those of the PTX ISA (version 9.0).
+// A decoded module of PTX, which the machine runs. The names are those of the PTX ISA (version 9.0).
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,7 @@ struct Operand {
   } kind = Register;
   Kind base = Register;
   std::uint32_t index = 0; ///< register, special register or variable of the module
-  std::int64_t value = 0;  ///< bits of an immediate; else bytes behind the base
+  std::int64_t value = 0;  ///< bits of an immediate; otherwise the offset from the base in bytes
 };
 
 struct Variable {
@@ -90,8 +90,8 @@ struct Instruction {
   std::vector<std::vector<Operand>> operands; ///< vectors in braces have several
   std::uint32_t target = 0;                   ///< of a branch: an instruction; of a call: a function
   std::vector<Variable> arguments, results;   ///< of a call: variables of the frame
-  Place place;                                ///< innermost
-  Place caller;                               ///< outermost, where it was inlined
+  Place place;                                ///< the innermost source location
+  Place caller;                               ///< the outermost source location, if the instruction was inlined
   std::string text;                           ///< the opcode with its words
   bool has(Modifier m) const { return (modifiers >> static_cast<unsigned>(m) & 1) != 0; }
 };

@@ -87,7 +87,7 @@ public:
   }
 
 private:
-  /// Puts in what the module says later than where it is used: functions, and the names of files.
+  /// Resolves names that are defined after their use: functions and file names.
   void finish(Function &function) {
     for (auto &[at, name] : calls_[function.name]) {
       const auto found = module_.functionOf.find(name);

@@ -1,4 +1,4 @@
-// What a thread does, instruction by instruction.
+// Executes the instructions of a thread.
 #include "arithmetic.h"
 #include "machine.h"
 
@@ -8,7 +8,7 @@
 namespace mscclc::ptx {
 
 namespace {
-constexpr unsigned longestStep = 100'000; ///< instructions without a strong access; then others have a turn
+constexpr unsigned longestStep = 100'000; ///< instructions without a strong access, until other threads get a turn
 
 std::uint64_t extended(const Type &type, std::uint64_t value) {
   if (type.kind != Type::Signed)
@@ -93,7 +93,7 @@ void Machine::assign(Activation &activation, const Operand &operand, std::uint64
     throw Unknown("an operand that takes no value");
 }
 
-/// Whether only this thread writes there, or nobody does: its frames, its launch's parameters, constants.
+/// Returns whether only this thread writes there, or none: its frames, the parameters of its launch, constants.
 bool Machine::isPrivate(const Thread &thread, std::uint64_t address) const {
   const auto within = [&](const std::byte *first, std::uint64_t bytes) {
     return address - reinterpret_cast<std::uint64_t>(first) < bytes;
@@ -108,7 +108,7 @@ bool Machine::isPrivate(const Thread &thread, std::uint64_t address) const {
   return false;
 }
 
-/// Runs the thread to its next strong access, fence or barrier, with it.
+/// Runs the thread up to and including its next strong access, fence or barrier.
 void Machine::step(Thread &thread) {
   for (unsigned i = 0; i < longestStep && thread.state == Thread::Ready; ++i) {
     Activation &activation = thread.calls.back();
@@ -274,8 +274,8 @@ std::uint64_t Machine::loadShared(Thread &thread, const Access &access) {
   return loaded;
 }
 
-/// Parks a thread that polls: since it last did anything else, it has seen two whole rounds of values that are still
-/// there. The first round did not let it go on, so no other will.
+/// Parks a thread that polls: in two whole rounds of loads it has seen only values that are still in memory. The first
+/// round did not let it continue, so no other round will.
 void Machine::polled(Thread &thread) {
   std::vector<Poll> &polls = thread.polls;
   const auto isOutdated = [&](const Poll &poll) {

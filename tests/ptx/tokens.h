@@ -10,7 +10,7 @@ namespace mscclc::ptx {
 
 struct Token {
   enum Kind : std::uint8_t { Word, Number, Text, Sign, End } kind = End;
-  std::string_view text; ///< of a Text, what stands between the quotes
+  std::string_view text; ///< of a Text: the characters between the quotes
   std::int64_t number = 0;
   std::uint32_t line = 0;
 };

@@ -20,7 +20,7 @@ TEST_CASE("Buffers of the caller are registered once and used at any offset") {
   Communicator communicator(onHost(4));
   std::vector<void *> pointers;
   for (int rank = 0; rank < 4; ++rank)
-    pointers.push_back(static_cast<char *>(callersMemory(4096)) + 3 + rank); // aligned to nothing
+    pointers.push_back(static_cast<char *>(callersMemory(4096)) + 3 + rank); // not aligned
   Buffer buffer = communicator.adopt(pointers, 4000);
   Instance instance = communicator.load(gather4(), 4000);
   for (const uint64_t offset : {0, 1, 160}) {
@@ -52,7 +52,7 @@ TEST_CASE("The buffer that memory lies in is found") {
   CHECK(find(begin + 100, 29, offset) == nullptr);
   CHECK(find(begin + 100, UINT64_MAX, offset) == nullptr);
   CHECK(find(one.address(2), 64, offset) == one.get());
-  CHECK(find(one.address(1), 64, offset) == nullptr); // another rank's
+  CHECK(find(one.address(1), 64, offset) == nullptr); // the address is another rank's
   CHECK(find(nullptr, 0, offset) == nullptr);
   const MscclcBuffer *found = nullptr;
   CHECK(mscclc_buffer_find(communicator.get(), 4, begin, 1, &found, &offset) == MSCCLC_ERROR_ARGUMENT);

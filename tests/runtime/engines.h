@@ -37,7 +37,7 @@ inline std::string newPlace() {
   return place;
 }
 
-/// Where tests run on NCCL: the local ranks are those of NCCL communicators that meet at `place`.
+/// If tests run on NCCL: makes the local ranks those of NCCL communicators that meet at `place`.
 inline void useNccl(CommunicatorOptions &options, const std::string &place) {
   static std::mutex mutex;
   static std::deque<std::vector<void *>> comms; // outlive the communicators
@@ -54,7 +54,7 @@ inline void useNccl(CommunicatorOptions &options, const std::string &place) {
   options.nccl_library = ncclFake();
 }
 
-/// Memory of a rank that the caller owns, such as the engine can register: freed when the process ends.
+/// Returns memory of a rank that the caller owns, and that the engine can register. It is freed when the process ends.
 inline void *callersMemory(uint64_t bytes) {
   void *memory = nullptr;
   if (ncclFake() != nullptr)

@@ -11,7 +11,7 @@
 
 namespace testing {
 
-/// All ranks in this process.
+/// Returns the options of a communicator with all ranks in this process.
 inline CommunicatorOptions onHost(uint32_t ranks, uint64_t waitTimeoutMs = 60000) {
   CommunicatorOptions options(ranks);
   options.platform = MSCCLC_PLATFORM_HOST;
@@ -31,7 +31,8 @@ inline std::vector<unsigned char> dataOf(uint32_t rank, uint64_t bytes, uint64_t
   return data;
 }
 
-/// One AllGather in place of `bytes`: writes the local shares, launches, and says whether all local ranks have all.
+/// Runs one AllGather in place of `bytes`: writes the local shares, launches, and returns whether all local ranks have
+/// all shares.
 inline bool gathers(Communicator &communicator, Instance &instance, Buffer &buffer, uint64_t bytes, uint64_t round) {
   const uint64_t share = bytes / communicator.ranks();
   for (uint32_t i = 0; i < communicator.localRanks(); ++i) {
@@ -48,14 +49,14 @@ inline bool gathers(Communicator &communicator, Instance &instance, Buffer &buff
   return true;
 }
 
-/// A thousand launches in place, of sizes up to 4096 bytes in turn, none waited for.
+/// Starts a thousand launches in place, of alternating sizes up to 4096 bytes, and waits for none.
 inline void launchThousand(Instance &instance, Buffer &buffer) {
   const uint64_t sizes[] = {4096, 16, 1024, 0, 2000};
   for (uint64_t round = 0; round < 1000; ++round)
     instance.launch(Call().inPlace(buffer).of(sizes[round % 5], MSCCLC_U8));
 }
 
-/// The code and text of the runtime::Error that `call` throws; MSCCLC_OK if it throws none.
+/// The code and text of the runtime::Error that `call` throws. The code is MSCCLC_OK if it throws none.
 struct Failure {
   int32_t code = MSCCLC_OK;
   std::string text;

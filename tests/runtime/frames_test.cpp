@@ -100,7 +100,7 @@ TEST_CASE("An interface that is asked for must be there") {
   CHECK(loopback.ok());
   Connection other;
   CHECK(Connection::to(address, Clock::now() + std::chrono::seconds(10), other).ok());
-  // Nobody listens, or somebody does not accept: the deadline holds.
+  // If nobody listens, or the listener does not accept, the deadline ends the call.
   listener = File();
   const Clock::time_point begin = Clock::now();
   CHECK(Connection::to(address, begin + std::chrono::milliseconds(200), other).code != MSCCLC_OK);

@@ -1,4 +1,4 @@
-// What communicators cost that are held and not used, and how a process that has left one ends.
+// Tests the cost of communicators that are held but not used, and how a process ends that has left one.
 #include "processes.h"
 
 #include <filesystem>
@@ -78,7 +78,7 @@ TEST_CASE("Communicators that rest share two threads, which sleep") {
             return 3;
           if (after.switchesSince(before) > 40 || after.microsecondsSince(before) > 10000)
             return 4;
-          for (const auto &one : all) // and they still serve
+          for (const auto &one : all) // and they still work
             if (!one->runs())
               return 5;
           return 0;
@@ -87,7 +87,7 @@ TEST_CASE("Communicators that rest share two threads, which sleep") {
 
 TEST_CASE("A process that exits waits for those that have not left its communicator") {
   if (ncclFake() != nullptr)
-    return; // there it has waited when it destroys the communicator
+    return; // there it has waited before it destroys the communicator
   const std::string place = newPlace();
   const auto begin = std::chrono::steady_clock::now();
   const auto past = [&] { return std::chrono::steady_clock::now() - begin; };

@@ -56,7 +56,7 @@ struct State {
     *end.expected = about.expected;
   }
 
-  /// A request to the proxy; waits for its flush if it has one.
+  /// Sends a request to the proxy. Waits for its flush if it has one.
   void request(const MscclcTrigger &wanted, uint32_t operation) const {
     const MscclcFifo &fifo = args.fifo;
     const MscclcChannel &end = args.port_channels[wanted.channel];
@@ -69,7 +69,7 @@ struct State {
     if (load(&args.status->abort) != 0)
       return;
     MscclcTrigger *slot = &fifo.slots[number % fifo.capacity];
-    // All but the sequence, which the proxy reads meanwhile.
+    // Everything except the sequence, which the proxy reads at the same time.
     slot->size = wanted.size;
     slot->src_offset = wanted.src_offset;
     slot->dst_offset = wanted.dst_offset;
@@ -119,7 +119,7 @@ MscclcTrigger trigger(uint32_t channel, uint8_t flags) {
   return t;
 }
 
-/// Rank of the i-th other rank, and this one's place among those of a peer.
+/// Returns the number of the i-th other rank; the next function returns this rank's index among the others of a peer.
 uint32_t other(uint32_t rank, uint32_t i) {
   return i + (i >= rank ? 1 : 0);
 }
@@ -131,7 +131,7 @@ char *at(void *base, uint64_t offset) {
   return static_cast<char *>(base) + offset;
 }
 
-// Defaults of a program; each one overrides what it needs.
+// Defaults for all programs. Each program overrides what it needs.
 struct Program {
   static constexpr uint32_t flags = 0, blocks = 1, channels = 0, ports = 0, semaphores = 0, barriers = 0;
   static constexpr uint32_t dtype = MSCCLC_ANY_DTYPE, reduceOp = MSCCLC_NO_REDUCE, packet = MSCCLC_NO_PACKET;

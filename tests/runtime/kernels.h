@@ -5,15 +5,15 @@
 
 namespace testing {
 
-/// AllGather in place, all pairs through memory channels; reads are ordered against the peers' next launch.
+/// AllGather in place, all pairs through memory channels. Reads are ordered before the peers' next launch.
 const MscclcKernel &gather4();
 const MscclcKernel &gather8();
 const MscclcKernel &gather72();
-/// The same, that leaves out rank 0's share on rank 3.
+/// The same, but it omits rank 0's share on rank 3.
 const MscclcKernel &wrong4();
-/// AllReduce out of place of f32, by LL8 packets in double scratch; nothing else orders launches.
+/// AllReduce of f32 out of place, with LL8 packets in double scratch. Nothing else orders launches.
 const MscclcKernel &packets4();
-/// SendRecv through port channels: 16-byte puts with a flush now and then, and one signal for all.
+/// SendRecv through port channels: 16-byte puts, some of them with a flush, and one signal for all of them.
 const MscclcKernel &ports4();
 /// Two blocks that take turns by semaphores, and meet at a barrier; each counts in scratch, which is copied to the
 /// output.

@@ -1,4 +1,4 @@
-// A launch of very many operations: each of 32 blocks of a rank puts to its peers over and over.
+// A launch with very many operations: each of the 32 blocks of a rank puts to its peers again and again.
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 

@@ -1,4 +1,4 @@
-// Which memory of the program's the runtime takes in, on the fake CUDA.
+// Tests which memory of the program the runtime accepts, on the fake CUDA.
 #include "driver_function.h"
 #include "fake.h"
 #include "fixture.h"
@@ -17,7 +17,7 @@ constexpr size_t bytes = cuda_fake::granularity;
 class Adopting {
 public:
   Adopting() : communicator_(options()) {}
-  /// What is said of this memory; "" if it is taken in.
+  /// Returns the error for this memory; "" if it is accepted.
   std::string adopt(const std::vector<void *> &pointers) {
     MscclcBuffer *buffer = nullptr;
     const int32_t code = mscclc_buffer_register(communicator_.get(), pointers.data(), bytes, &buffer);
@@ -59,7 +59,7 @@ template <class Function> Function *driver(const char *name) {
 }
 #define DRIVER(name) driver<decltype(::name)>(#name)
 
-/// A mapping of device 0 that lets devices in.
+/// A mapping of device 0 that gives devices access.
 class Mapped {
 public:
   explicit Mapped(std::vector<int> access) {

@@ -1,4 +1,4 @@
-// What a launch costs in calls of the driver, counted by the fake CUDA.
+// Tests the number of driver calls of a launch. The fake CUDA counts them.
 #include "fake.h"
 #include "fixture.h"
 
@@ -32,7 +32,7 @@ CommunicatorOptions onDevices(uint32_t ranks) {
   return options;
 }
 
-/// What binds, allocates or waits.
+/// Functions that bind, allocate or wait.
 constexpr const char *heavy[] = {"cudaMalloc",
                                  "cudaFree",
                                  "cudaHostAlloc",
@@ -69,13 +69,13 @@ void checkThousand(const char *kernel) {
   const uint64_t each = (calls(nullptr) - all) / 1000;
   std::printf("%s on 4 devices: %llu calls a launch of all ranks\n", kernel, static_cast<unsigned long long>(each));
   CHECK(calls("cudaLaunchKernel") - launches == 4000);
-  // A rank: whether its stream is captured, its device, the kernel, an event.
+  // The calls for a rank ask whether its stream is captured, set its device, launch the kernel, and record an event.
   if ((onDevice(kernel).flags & MSCCLC_NEEDS_PORT) == 0)
     CHECK(each <= 4 * 4 + 4);
   for (size_t i = 0; i < std::size(heavy); ++i) {
     const bool proxy = (onDevice(kernel).flags & MSCCLC_NEEDS_PORT) != 0 && i >= 4;
     INFO(heavy[i]);
-    // Those at the end are one wait for each rank; the proxy's copies are the messages themselves.
+    // The last functions are called for one wait of each rank. The proxy's copies are the messages themselves.
     CHECK((proxy || calls(heavy[i]) - before[i] <= (i < 7 ? 0 : 4)));
   }
   CHECK(mallinfo2().uordblks < memory + 64 * 1024);
@@ -109,11 +109,11 @@ TEST_CASE("The proxy does not sleep while a launch runs, and asks for nothing wh
       },
       &mayBegin);
   CHECK(asked(std::chrono::milliseconds(50)) == 0);
-  instance.launch(Call().on(input, output).of(4096, MSCCLC_U8)); // which rank 0 keeps from ending
+  instance.launch(Call().on(input, output).of(4096, MSCCLC_U8)); // rank 0 keeps it from ending
   CHECK(asked(std::chrono::milliseconds(500)) > 0);
   mayBegin = true;
   communicator.synchronize();
-  std::this_thread::sleep_for(std::chrono::milliseconds(200)); // until it has asked once more
+  std::this_thread::sleep_for(std::chrono::milliseconds(200)); // until it has asked again
   CHECK(asked(std::chrono::milliseconds(50)) == 0);
 }
 
@@ -308,7 +308,7 @@ TEST_CASE("What a graph has captured is refused to be freed until the graph is g
     CHECK(mscclc_instance_destroy(instance) == MSCCLC_ERROR_IN_GRAPH);
     CHECK(mscclc_communicator_destroy(communicator) == MSCCLC_ERROR_IN_GRAPH);
     CHECK(mscclc_buffer_release(other) == MSCCLC_OK); // which no graph uses
-    // All of it still works; a replay under way holds it beyond the end of its graph.
+    // Everything still works. A running replay keeps it beyond the end of its graph.
     cudaLaunchHostFunc(
         graphs.stream(0),
         [](void *end) {

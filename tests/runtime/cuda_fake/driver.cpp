@@ -21,7 +21,7 @@ struct Object {
   int file;
   size_t bytes;
   int device = 0;
-  unsigned devices = 0; ///< of a multicast object, that must have joined before memory is bound; 0: not known here
+  unsigned devices = 0; ///< of a multicast object, which must join before memory is bound; 0: unknown here
   std::set<CUdevice> joined;
   std::vector<CUmemGenericAllocationHandle> bound; ///< memory
 };
@@ -188,7 +188,7 @@ CUresult MemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *
   return count != 0 && ::mprotect(pointer(address), bytes, PROT_READ | PROT_WRITE) == 0 ? CUDA_SUCCESS
                                                                                         : CUDA_ERROR_INVALID_VALUE;
 }
-/// One more handle of what is mapped there.
+/// Returns another handle of what is mapped there.
 CUresult MemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address) {
   counted(__func__);
   const Guard guard(mutex);

@@ -1,5 +1,5 @@
-// The experiments for the CPU stand-in as if they had been built for a device: a library of experiments on the fake.
-// Its programs are linked to it.
+// The experiments for the CPU stand-in, presented as if they had been built for a device: a library of experiments for
+// the fake CUDA. Its programs are linked to it.
 #include "on_device.h"
 
 #include <cstdio>

@@ -1,13 +1,13 @@
-// A fake CUDA for tests, loaded before the real library: devices are this machine's memory, streams those of the
-// CPU stand-in. It runs kernels that were built for the stand-in, and checks how it is called: what is freed twice,
-// left behind or done without a device ends in a message that begins "cuda fake:".
+// A fake CUDA for tests, which is loaded before the real library. Devices are this machine's memory, and streams are
+// those of the CPU stand-in. It runs kernels that were built for the stand-in. It also checks how it is called: a
+// double free, a leak, or a call without a device ends in a message that begins with "cuda fake:".
 //
-//   CUDA_FAKE_DEVICES=N     devices there (1)
-//   CUDA_FAKE_MULTICAST=1   they have multicast objects
-//   CUDA_FAKE_NO_ATOMICS=1  links between devices do not add
-//   CUDA_FAKE_FAILS=NAME    this function of the driver, or cudaGetDeviceCount, always fails
-//   CUDA_FAKE_NO_MULTICAST_ROOM=1  multicast objects that a process has made are not mapped there
-//   CUDA_FAKE_CLOSED_POOLS=1  pools of memory let no other device in
+//   CUDA_FAKE_DEVICES=N             number of devices (1)
+//   CUDA_FAKE_MULTICAST=1           the devices have multicast objects
+//   CUDA_FAKE_NO_ATOMICS=1          links between devices have no atomic additions
+//   CUDA_FAKE_FAILS=NAME            this function of the driver, or cudaGetDeviceCount, always fails
+//   CUDA_FAKE_NO_MULTICAST_ROOM=1   a multicast object cannot be mapped in the process that created it
+//   CUDA_FAKE_CLOSED_POOLS=1        memory pools give no other device access
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ inline constexpr size_t granularity = size_t{2} << 20;
 /// Counts a call of the program's.
 void counted(const char *function);
 [[noreturn]] void wrong(const char *what);
-/// Of a driver's function; null if the fake has none of this name.
+/// Returns the address of a driver function; null if the fake does not have it.
 void *findDriverFunction(const char *name);
 /// Ends the program with `what`, if the calling thread has no device, or may not wait while a stream is captured.
 void needDevice(const char *what);
@@ -36,13 +36,13 @@ int currentDevice();
 bool findAllocation(CUdeviceptr address, CUdeviceptr &base, size_t &bytes);
 /// The pool that memory was taken from; null: none.
 void *poolOf(CUdeviceptr address);
-/// Of memory that the driver's functions mapped, or -1.
+/// Returns the device of memory that the driver's functions mapped, or -1.
 int deviceOfMapping(CUdeviceptr address);
 /// The addresses that one of a multicast object stands for, of memory that this process bound; none: it is no such one.
 std::vector<CUdeviceptr> multicastMembers(CUdeviceptr address);
 /// Memory that other processes can map: a descriptor, or -1.
 int newMemoryFile(size_t bytes);
-/// What is left of memory, and of the driver's objects.
+/// Reports memory and driver objects that were not freed.
 void reportAllocations();
 void reportDriverLeftovers();
 
@@ -50,8 +50,9 @@ extern std::mutex mutex; ///< of all the fake's tables
 
 } // namespace cuda_fake
 
-/// Calls of a function so far, or of all; kernels started are calls of cudaLaunchKernel.
+/// Returns the number of calls of a function so far, or of all functions. A kernel launch is a call of
+/// cudaLaunchKernel.
 extern "C" uint64_t cudaFakeCalls(const char *function);
 
-/// Starts a kernel: `work` in stream order, or once for each replay if the stream is being captured.
+/// Starts a kernel: runs `work` in stream order, or once in each replay if the stream is being captured.
 extern "C" void cudaFakeLaunch(void *stream, std::function<void()> work);

@@ -1,4 +1,5 @@
-// The tests' kernels as if they had been built for a device: a library that registers them when it is loaded.
+// The tests' kernels, presented as if they had been built for a device: a library that registers them when it is
+// loaded.
 #include "../kernels.h"
 
 #include "on_device.h"
@@ -15,7 +16,7 @@ template <const MscclcKernel &(*host)()> struct OnDevice {
     return MSCCLC_OK;
   }
   static int32_t registerIt(uint32_t flags) {
-    // A library's kernels are those whose description lies in it.
+    // A kernel belongs to the library that contains its description.
     static MscclcKernel kernel;
     static MscclcVariant variant;
     kernel = host();

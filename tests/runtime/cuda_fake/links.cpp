@@ -1,4 +1,4 @@
-// How kernels signal over links with atomics and without, on the fake CUDA.
+// Tests how kernels signal over links with atomics and without, on the fake CUDA.
 #include "fixture.h"
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ const MscclcKernel &gather() {
   throw std::runtime_error("no such kernel");
 }
 
-/// The same kernel, which notes how many of its channels store counts.
+/// The same kernel, which also records how many of its channels store counts.
 class Watched {
 public:
   explicit Watched(uint32_t flags = 0) : kernel(gather()), variant_(kernel.variants[0]) {
@@ -50,7 +50,7 @@ CommunicatorOptions onDevices(const int32_t *devices = nullptr) {
   return options;
 }
 
-/// Launches a few times; returns how many channels of how many ranks stored counts at the last.
+/// Launches a few times. Returns how many channels of how many ranks stored counts in the last launch.
 uint32_t launched(Communicator &communicator, Instance &instance, Buffer &buffer) {
   for (uint64_t round = 0; round < 5; ++round) {
     Watched::storing = 0;

@@ -1,4 +1,4 @@
-// The fake's default stream orders work as CUDA's does.
+// Tests that the fake's default stream orders work as CUDA's does.
 #include "catch.h"
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace {
 
-/// Work that runs until it may end, and says that it ran.
+/// Work that runs until it is released, and that records that it ran.
 struct Held {
   std::atomic<bool> begun{false}, mayEnd{false}, done{false};
 
@@ -24,7 +24,7 @@ struct Held {
                 },
                 this) == cudaSuccess);
   }
-  /// Whether it begins within a time in which it would.
+  /// Returns whether it begins within a time that is long enough.
   bool begins() const {
     for (int i = 0; i < 100 && !begun; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

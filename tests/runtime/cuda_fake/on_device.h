@@ -1,4 +1,4 @@
-// A kernel of the CPU stand-in as one of a device of the fake.
+// Presents a kernel of the CPU stand-in as one of a device of the fake CUDA.
 #pragma once
 
 #include "fake.h"
@@ -9,8 +9,7 @@
 
 namespace cuda_fake {
 
-/// Launches a variant of `host`. What a launch reads before it returns is copied, as a device's kernel has it
-/// in its parameters.
+/// Launches a variant of `host`. The arguments are copied, because a device's kernel gets them as parameters.
 inline int32_t launchOnDevice(const MscclcKernel &host, const MscclcRankArgs &args, uint32_t threads, void *stream,
                               size_t variant = 0) {
   MscclcRankInfo info{};

@@ -273,7 +273,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   needDevice("a graph without a device");
   for (const auto &work : graphOf(executable)->works)
     enqueue(stream, work);
-  enqueue(stream, [objects = graphOf(executable)->objects] {}); // which a replay under way holds too
+  enqueue(stream, [objects = graphOf(executable)->objects] {}); // a running replay holds them, too
   return cudaSuccess;
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
@@ -377,7 +377,7 @@ cudaError_t cudaDeviceReset() {
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
   counted(__func__);
   enqueue(stream, [=] {
-    // Words that kernels poll arrive whole.
+    // Words that kernels poll must be written at once.
     if (bytes == sizeof(uint64_t) && reinterpret_cast<uintptr_t>(to) % sizeof(uint64_t) == 0)
       __atomic_store_n(static_cast<uint64_t *>(to), *static_cast<const uint64_t *>(from), __ATOMIC_RELEASE);
     else
@@ -390,7 +390,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind)
   enqueue(nullptr, [=] { std::memcpy(to, from, bytes); });
   return cudaStreamSynchronize(nullptr);
 }
-/// On the default stream. CUDA need not wait for it; tests read the memory as the host's.
+/// Runs on the default stream. CUDA does not have to wait for it, but here tests read the memory on the host.
 cudaError_t cudaMemset(void *memory, int value, size_t bytes) {
   needNoCapture("wrote while a stream is captured");
   enqueue(nullptr, [=] { std::memset(memory, value, bytes); });

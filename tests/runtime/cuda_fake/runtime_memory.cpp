@@ -1,4 +1,4 @@
-// The runtime's functions that make memory, say what it is, and share it between processes.
+// The runtime's functions that create memory, describe it, and share it between processes.
 #include "fake.h"
 
 #include <cstdio>
@@ -32,7 +32,7 @@ struct Pool {
 };
 std::map<int, Pool> pools;
 
-/// What stands in a cudaIpcMemHandle_t.
+/// The contents of a cudaIpcMemHandle_t.
 struct Handle {
   int process, file;
   size_t bytes;
@@ -192,7 +192,7 @@ cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle, unsig
   const std::string name = path + " on " + std::to_string(currentDevice());
   const Guard guard(mutex);
   for (auto &[address, allocation] : allocations)
-    if (allocation.importedAs == name) { // opened once more, it is where it was
+    if (allocation.importedAs == name) { // opened again: the same address
       ++allocation.opened;
       *memory = address;
       return cudaSuccess;

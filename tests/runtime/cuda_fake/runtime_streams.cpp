@@ -10,7 +10,7 @@ using Guard = std::lock_guard<std::mutex>;
 
 std::set<Stream *> streams; ///< without default streams
 
-/// Made when it is used first; kept to the end of the process, as its thread may be.
+/// Created at its first use. Kept until the process ends, because its thread may run until then.
 Stream &defaultStream(int device) {
   static auto *const all = new std::map<int, Stream *>;
   const Guard guard(mutex);
@@ -28,7 +28,7 @@ int deviceOfThread() {
   return currentDevice() < 0 ? 0 : currentDevice();
 }
 
-/// Those of a thread, one for each device.
+/// The streams of a thread, one for each device.
 struct OwnStreams {
   std::map<int, cudaStream_t> byDevice;
   ~OwnStreams() {
@@ -47,7 +47,7 @@ Stream &streamOfThread() {
 
 using Before = std::vector<std::pair<std::shared_ptr<Progress>, uint64_t>>;
 
-/// What has to be done in other streams before what `stream` gets now.
+/// Returns the work in other streams that must end before the next work of `stream`.
 Before workBefore(Stream &stream) {
   Before before;
   if (stream.isBlocking) {

@@ -13,7 +13,7 @@
 
 namespace cuda_fake {
 
-/// Calls back when nobody refers to it any more.
+/// Calls back when the last reference to it ends.
 struct UserObject {
   void *of;
   cudaHostFn_t end;
@@ -48,7 +48,7 @@ struct Stream {
   Stream(int of, bool blocks) : device(of), isBlocking(blocks) {}
 
   const int device;
-  const bool isBlocking; ///< it waits for the default stream of its device, and is waited for
+  const bool isBlocking; ///< it and the default stream of its device wait for each other
   const std::shared_ptr<Progress> progress = std::make_shared<Progress>();
   std::atomic<unsigned long long> capture{0}; ///< its number; 0: none
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
@@ -57,17 +57,16 @@ struct Stream {
   mscclc::standin::Stream queue; ///< ends before what its work uses
 };
 
-/// Null and cudaStreamLegacy are the default stream of the current device, cudaStreamPerThread is one of the thread's
-/// own.
+/// Null and cudaStreamLegacy are the default stream of the current device; cudaStreamPerThread is the thread's own one.
 Stream &streamOf(cudaStream_t stream);
 cudaStream_t newStream(int device, unsigned flags);
-/// Once what it has is done.
+/// Ends a stream when its work is done.
 void endStream(cudaStream_t stream);
 std::vector<Stream *> streamsOf(int device);
 
-/// In stream order. The default stream's work begins when all is done that blocking streams of the device had before;
-/// theirs, when all is done that the default stream had before. Returns the number of the work in the stream's
-/// progress; 0 if the stream is captured.
+/// Adds work in stream order. Work of the default stream begins when everything is done that blocking streams of the
+/// device had before. Their work begins when everything is done that the default stream had before. Returns the number
+/// of the work in the stream's progress, or 0 if the stream is captured.
 uint64_t enqueue(cudaStream_t stream, std::function<void()> work);
 
 } // namespace cuda_fake

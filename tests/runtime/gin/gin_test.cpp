@@ -1,5 +1,5 @@
-// Emitted kernels with port channels between nodes, by the CPU body of NCCL's GIN: each node is a process with the
-// ranks of a load/store team. Runs with MSCCLC_TEST_NCCL; arguments of the compiler say where the kernels are.
+// Tests emitted kernels with port channels between nodes, with the CPU body of NCCL's GIN. Each node is a process with
+// the ranks of a load/store team. Needs MSCCLC_TEST_NCCL. Definitions from the build say where the kernels are.
 #include "../processes.h"
 #include "mscclc-perf/collective.h"
 #include "mscclc-perf/values.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t gpus = 2; ///< of a node
 
-/// The version that the fake says to be.
+/// Returns the version that the fake reports.
 std::string version() {
   int number = 0;
   ofDouble<int(int *)>("ncclGetVersion")(&number);
@@ -35,7 +35,7 @@ CommunicatorOptions node(const MscclcKernel &kernel, uint32_t process, const std
   return spread(kernel.ranks, kernel.ranks / gpus, process, place);
 }
 
-/// What the nodes of a kernel say, each a process that gets its number and its options.
+/// Runs each node of a kernel in a process, which gets its number and its options. Returns their exit codes.
 template <class Part> Codes onNodes(const MscclcKernel &kernel, Part part) {
   const std::string place = newPlace();
   return inProcesses(kernel.ranks / gpus,
@@ -56,7 +56,7 @@ public:
     input_ = communicator.allocate(room_);
     output_ = inPlace() ? Buffer() : communicator.allocate(room_);
   }
-  /// The same on memory of the caller's.
+  /// Uses memory of the caller instead.
   void on(Buffer buffer) { (inPlace() ? input_ : output_) = std::move(buffer); }
   uint64_t room() const { return room_; }
   Instance &instance() { return instance_; }
@@ -64,7 +64,7 @@ public:
     return inPlace() ? Call().inPlace(input_).of(bytes, dtype_) : Call().on(input_, output_).of(bytes, dtype_);
   }
 
-  /// Whether the local ranks have what the collective's definition says, of data of this round's.
+  /// Returns whether the local ranks have the result of the collective for the data of this round.
   bool right(uint64_t bytes, uint64_t round) {
     const size_t element = perf::typeBytes(dtype_);
     const uint64_t shift = round * 7919;
@@ -93,7 +93,7 @@ public:
         compared += s.count;
       }
     }
-    communicator_.barrier(); // nobody overwrites what another one still reads
+    communicator_.barrier(); // nobody overwrites data that another process still reads
     return wrong == 0 && (compared != 0 || bytes == 0);
   }
 
@@ -112,7 +112,7 @@ uint64_t messageOf(const MscclcKernel &kernel, uint64_t elements) {
   return elements * kernel.message_shares * 4;
 }
 
-/// What loading a kernel fails with, on all nodes.
+/// Returns whether loading a kernel fails with this code, and with all `parts` in its text.
 bool isRefused(const MscclcKernel &kernel, uint32_t process, const std::string &place,
                const std::vector<std::string> &parts, int32_t code = MSCCLC_ERROR_UNSUPPORTED) {
   Communicator communicator(node(kernel, process, place));
@@ -126,14 +126,14 @@ bool isRefused(const MscclcKernel &kernel, uint32_t process, const std::string &
 }
 
 const std::string anyKernel = "allgather_by_hand";
-/// Its packets go over ports that lead one way.
+/// A kernel whose packets use ports that lead only one way.
 const std::string oneWayKernel = "one_way_packets";
 
 void sendLate(uint32_t milliseconds) {
   ::setenv("NCCL_FAKE_LATE", std::to_string(milliseconds).c_str(), 1);
 }
 
-/// What a call fails with, and how many milliseconds it took.
+/// The code with which a call fails, and its duration in milliseconds.
 struct Timed {
   Failure failure;
   int64_t milliseconds;
@@ -145,7 +145,7 @@ template <class Call> Timed timed(Call call) {
           std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin).count()};
 }
 
-/// Waits until all have heard that process 0 has launched alone and aborted.
+/// Waits until all processes know that process 0 has launched alone and aborted.
 void abortLaunchOfFirst(Communicator &communicator, Run &run, const MscclcKernel &kernel, uint32_t process) {
   if (process == 0) {
     run.instance().launch(run.call(messageOf(kernel, 100)));
@@ -211,7 +211,7 @@ TEST_CASE("After a reset signals count from the beginning") {
           Communicator communicator(options);
           Run run(communicator, kernel, messageOf(kernel, 100));
           for (uint64_t round = 0; round < 3; ++round) {
-            // On one node alone: its signals come, and those of the others do not.
+            // Launches only on one node: its signals arrive, and those of the others do not.
             if (process == round % 2) {
               run.instance().launch(run.call(messageOf(kernel, 100)));
               communicator.abort("enough");
@@ -237,7 +237,7 @@ TEST_CASE("What was sent before a reset comes no later") {
             sendLate(150);
             Communicator communicator(options);
             Run run(communicator, kernel, messageOf(kernel, 100));
-            // What the first node sends is on its way when all meet for the reset.
+            // The data of the first node is still on its way when all processes meet for the reset.
             abortLaunchOfFirst(communicator, run, kernel, process);
             communicator.reset();
             return run.right(messageOf(kernel, 99), 0) && run.right(messageOf(kernel, 7), 1) ? 0 : 1;
@@ -256,7 +256,7 @@ TEST_CASE("A reset that was given up leaves nothing that a later one takes for i
             sendLate(3000);
             if (failureOf([&] { communicator.reset(); }).code != MSCCLC_ERROR_TIMEOUT)
               return 1;
-            // Comes behind what the first reset has sent, and in time for the second.
+            // Arrives after what the first reset has sent, and in time for the second reset.
             sendLate(1400);
             communicator.reset();
             abortLaunchOfFirst(communicator, run, kernel, process);
@@ -398,7 +398,7 @@ TEST_CASE("Where NCCL has no GIN, or the kernel no body for it, a kernel with po
   CHECK(inProcesses(kernel.ranks / gpus, [&](uint32_t process) {
           ::setenv("NCCL_FAKE_GIN", "0", 1);
           ::setenv("NCCL_GIN_TYPE", "3", 1);
-          // NCCL 2.28.9 makes a device communicator all the same, newer ones fail.
+          // NCCL 2.28.9 creates a device communicator anyway; newer versions fail.
           const int32_t code = version() == "22809" ? MSCCLC_ERROR_UNSUPPORTED : MSCCLC_ERROR_NCCL;
           const bool without =
               isRefused(kernel, process, place, {"GIN", "NCCL_GIN_TYPE is 3; 2 is NCCL's proxy"}, code);

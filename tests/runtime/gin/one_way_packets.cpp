@@ -1,4 +1,4 @@
-// AllGather around a ring of packets: between nodes they go over ports that lead one way.
+// AllGather around a ring with packets. Between nodes, the packets use ports that lead only one way.
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
