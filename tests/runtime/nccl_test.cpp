@@ -1,4 +1,4 @@
-// What only the engine on NCCL does. Runs with MSCCLC_TEST_NCCL.
+// Tests what only the engine on NCCL does. Needs MSCCLC_TEST_NCCL.
 #include "processes.h"
 
 using namespace testing;

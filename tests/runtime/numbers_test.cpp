@@ -1,4 +1,4 @@
-// The arithmetic of kernels, as the device headers do it on plain C++.
+// Tests the arithmetic of kernels, which the device headers do in plain C++.
 #include "catch.h"
 #include "mscclc/device.cuh"
 

@@ -1,5 +1,5 @@
-// An exchange between the processes of a test, over pipes that were there before the processes: what mpirun or torchrun
-// would bring.
+// An exchange between the processes of a test, over pipes that exist before the processes. It takes the place of mpirun
+// or torchrun.
 #pragma once
 
 #include "processes.h"
@@ -8,7 +8,7 @@
 
 namespace testing {
 
-/// Ranks spread over processes that have no place in common.
+/// Returns the options for ranks that are spread over processes without a common meeting place.
 inline CommunicatorOptions withoutPlace(uint32_t ranks, uint32_t processes, uint32_t process) {
   CommunicatorOptions options = spread(ranks, processes, process, {});
   options.rendezvous = nullptr;
@@ -29,7 +29,7 @@ public:
   }
   Pipes(const Pipes &) = delete;
 
-  /// One part for each process; that of `process` is filled in. A part fits into a pipe.
+  /// `all` has one part for each process; that of `process` is filled in before. A part must fit into a pipe.
   bool exchange(uint32_t process, void *all, uint64_t each) {
     const auto part = [&](uint32_t of) { return static_cast<char *>(all) + of * each; };
     for (uint32_t to = 0; to < processes_; ++to)
@@ -49,7 +49,7 @@ private:
   std::vector<Ends> ends_; ///< by writer, then reader
 };
 
-/// One AllReduce of packets4: whether every local rank has the sum.
+/// Runs one AllReduce of packets4. Returns whether every local rank has the sum.
 inline bool reduces(Communicator &communicator, Instance &instance, Buffer &input, Buffer &output) {
   const std::vector<float> expected(64, 1 + 2 + 3 + 4);
   for (uint32_t i = 0; i < communicator.localRanks(); ++i) {

@@ -10,7 +10,7 @@
 
 namespace testing {
 
-/// Ranks spread over processes that meet at a place of this test's own.
+/// Returns the options for ranks that are spread over processes, which meet at `place`.
 inline CommunicatorOptions spread(uint32_t ranks, uint32_t processes, uint32_t process, const std::string &place) {
   CommunicatorOptions options = onHost(ranks);
   options.first_local_rank = ranks * process / processes;
@@ -21,8 +21,8 @@ inline CommunicatorOptions spread(uint32_t ranks, uint32_t processes, uint32_t p
   return options;
 }
 
-/// What `part` returns in each of the processes; -1 for one that was killed, 99 for one that threw. A part that hangs
-/// is killed after a minute.
+/// Runs `part` in each of the processes. Returns their results: -1 for a process that was killed, 99 for one that
+/// threw. A part that hangs is killed after a minute.
 inline std::vector<int> inProcesses(uint32_t processes, const std::function<int(uint32_t)> &part) {
   std::fflush(nullptr);
   std::vector<pid_t> children;

@@ -1,4 +1,5 @@
-// Launches on the caller's memory. The kernels here copy nothing: what they find is what the runtime lets them work on.
+// Tests launches on the caller's memory. The kernels here copy nothing; they use the memory that the runtime gives
+// them.
 #include "fixture.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Calls with a configuration: who runs them, and that the real library gets theirs.
+// Tests calls with a configuration: who runs them, and that the real library gets the configuration.
 #include "catch.h"
 #include "world.h"
 

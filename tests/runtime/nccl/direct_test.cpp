@@ -1,4 +1,4 @@
-// Kernels on the program's own memory: what is registered on all ranks is not copied.
+// Tests kernels on the program's own memory: memory that is registered on all ranks is not copied.
 #include "catch.h"
 #include "world.h"
 
@@ -16,8 +16,8 @@ template <class Function> Function *ofFake(const char *name) {
   return reinterpret_cast<Function *>(::dlsym(::dlopen(std::getenv("MSCCLC_NCCL_LIB_PATH"), RTLD_NOW), name));
 }
 
-/// Memory of ncclMemAlloc, in the place of a world's inputs and outputs. Memory that is the fake NCCL's own business is
-/// known by its windows alone.
+/// Memory of ncclMemAlloc, used as the inputs and outputs of a world. The runtime can identify memory that belongs to
+/// the fake NCCL only by its windows.
 class Lent {
 public:
   explicit Lent(World &world, bool fakes = false)
@@ -65,7 +65,7 @@ private:
   std::vector<ncclWindow_t> windows_;
 };
 
-/// What is said of sums of so many floats, which are right and none of which NCCL makes.
+/// Returns what is printed for sums of `count` floats. Checks that they are right, and that NCCL computes none of them.
 std::string sums(World &world, size_t count, ncclRedOp_t op = ncclSum) {
   return saidBy(
       [&] { CHECK(reachedBy("AllReduce", [&] { CHECK(reducesRight<float>(world, count, ncclFloat32, op)); }) == 0); });

@@ -1,4 +1,4 @@
-// What happens when something goes wrong.
+// Tests what happens when something goes wrong.
 #include "catch.h"
 #include "world.h"
 

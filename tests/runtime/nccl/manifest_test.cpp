@@ -1,4 +1,4 @@
-// The list of kernels: what is read, and what is refused with a reason.
+// Tests the list of kernels: what is read, and what is refused with a reason.
 #include "manifest.h"
 #include "sha256.h"
 
@@ -13,7 +13,7 @@ using namespace mscclc::nccl;
 
 namespace {
 
-/// Reads a manifest with this text; what is wrong with it, without the file's name.
+/// Reads a manifest with this text. Returns the error without the file's name.
 std::string read(const std::string &text, Manifest &manifest) {
   const std::string folder = std::filesystem::temp_directory_path() / ("mscclc-manifest-" + std::to_string(::getpid()));
   std::filesystem::create_directory(folder);

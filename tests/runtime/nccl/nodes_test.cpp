@@ -1,5 +1,5 @@
-// Communicators over several nodes, which are processes here: before a fake NCCL with windows and a network, that
-// has no collectives of its own but what the ranks meet by. So a result is a kernel's.
+// Tests communicators over several nodes, which are processes here. Behind the runtime is a fake NCCL with windows and
+// a network. It has no collectives except the one by which the ranks meet, so every result comes from a kernel.
 #include "../processes.h"
 #include "world.h"
 
@@ -22,7 +22,7 @@ template <class Function> Function *inDouble(const char *name) {
   return reinterpret_cast<Function *>(::dlsym(::dlopen(std::getenv("MSCCLC_NCCL_LIB_PATH"), RTLD_NOW), name));
 }
 
-/// Makes the fake's meeting place, which the processes share.
+/// Creates the meeting place of the fake, which the processes share.
 ncclUniqueId newId() {
   ncclUniqueId id{};
   std::strncpy(id.internal, newPlace().c_str(), sizeof(id.internal) - 1);
@@ -56,7 +56,7 @@ public:
   }
   Node(const Node &) = delete;
 
-  /// The process's one of two nodes with two ranks each.
+  /// Returns the node of this process, of two nodes with two ranks each.
   static Node ofTwo(const ncclUniqueId &id, uint32_t process) {
     return process == 0 ? Node(id, 0, 2, "left") : Node(id, 2, 2, "right");
   }
@@ -72,7 +72,7 @@ public:
     for (cudaStream_t stream : streams)
       cudaStreamSynchronize(stream);
   }
-  /// A sum over all nodes; true if it is right. Says what is said meanwhile.
+  /// Computes a sum over all nodes. Returns whether it is right. `said`: receives what is printed meanwhile.
   bool sums(size_t count, std::string *said = nullptr) {
     ncclResult_t result = ncclSuccess;
     const auto call = [&] {

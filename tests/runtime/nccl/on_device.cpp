@@ -1,6 +1,6 @@
-// A kernel for the CPU stand-in as if it had been built for a device: a library that registers it, for the fake
-// CUDA. EMITTED is the emitted file, KERNEL the kernel's name. With FAIL_AFTER=N, launch N and all after it are refused
-// by rank 1, when rank 0 runs already.
+// Presents a kernel for the CPU stand-in as if it had been built for a device: a library for the fake CUDA that
+// registers it. EMITTED is the emitted file, KERNEL the name of the kernel. With FAIL_AFTER=N, rank 1 refuses launch N
+// and all later ones when rank 0 already runs.
 #define MSCCLC_NO_AUTO_REGISTER
 #include EMITTED
 

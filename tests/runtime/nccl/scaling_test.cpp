@@ -1,4 +1,5 @@
-// Averages, and sums of what each rank scales by a factor of its own: as NCCL has them, by kernels that add.
+// Tests averages, and sums of data that each rank scales by its own factor. The results are as NCCL defines them, and
+// come from kernels that add.
 #include "catch.h"
 #include "world.h"
 
@@ -21,7 +22,7 @@ template <class T> void fillWithNumbers(World &world, size_t count) {
       world.input<T>(rank)[i] = static_cast<T>(numberOf(rank, i));
 }
 
-/// The sum of factor(rank) times what each rank has.
+/// Returns the sum of factor(rank) times the value of each rank.
 template <class T> T sumAt(const World &world, size_t i, const std::function<T(int)> &factor) {
   T sum = 0;
   for (int rank = 0; rank < world.ranks(); ++rank)

@@ -1,4 +1,4 @@
-// Who runs a call: a kernel or NCCL; and that the result is right in both cases.
+// Tests who runs a call, a kernel or NCCL, and that the result is right in both cases.
 #include "catch.h"
 #include "mscclc/nccl.h"
 #include "world.h"

@@ -1,5 +1,5 @@
-// The data of nccl-tests, and the check of results, on the CPU: in place of its kernels. Values are small whole
-// numbers, so that each result is exact in each type and in each order; the check therefore compares bytes.
+// The data of nccl-tests and the check of results, on the CPU instead of its kernels. Values are small whole numbers,
+// so each result is exact in each type and in each order of reduction. Therefore the check compares bytes.
 #include "nccl.h"
 
 #include "fake/numbers.h"

@@ -1,4 +1,5 @@
-// Communicators of ranks in this process, each with a device, a stream and buffers, and what collectives make of them.
+// Ranks in this process, each with a communicator, a device, a stream and buffers, and the expected results of
+// collectives.
 #pragma once
 
 #include "nccl.h"
@@ -20,7 +21,7 @@ public:
   static constexpr size_t room = size_t{1} << 20; ///< bytes of a buffer
 
   explicit World(int ranks, ncclConfig_t *config = nullptr);
-  /// Over communicators that exist, one a rank.
+  /// Uses existing communicators, one for each rank.
   explicit World(std::vector<ncclComm_t> comms);
   ~World();
   World(const World &) = delete;
@@ -37,7 +38,7 @@ public:
       cudaMemset(outputs[rank], 0xa5, room);
     }
   }
-  /// `call(rank)` for each rank within a group; then waits. The first error of any of them.
+  /// Runs `call(rank)` for each rank within a group, and waits. Returns the first error of any of them.
   ncclResult_t inGroup(const std::function<ncclResult_t(int)> &call);
   /// The same, with a thread for each rank.
   ncclResult_t inThreads(const std::function<ncclResult_t(int)> &call);
@@ -79,9 +80,9 @@ bool reducesRight(World &world, size_t count, ncclDataType_t type, ncclRedOp_t o
 
 /// Calls of a function that have reached the fake NCCL so far, by its name without "nccl".
 int reached(const std::string &name);
-/// How many calls of a function reach the fake NCCL meanwhile.
+/// Returns how many calls of a function reach the fake NCCL during `action`.
 int reachedBy(const char *function, const std::function<void()> &action);
-/// What is written to stderr meanwhile.
+/// Returns what `action` writes to stderr.
 std::string saidBy(const std::function<void()> &action);
 
 } // namespace testing

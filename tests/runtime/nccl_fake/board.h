@@ -1,5 +1,5 @@
-// Where the ranks of a communicator of the fake exchange small messages: memory that processes share since they
-// forked.
+// A board where the ranks of a communicator of the fake exchange small messages. It is memory that processes share
+// because they forked after its creation.
 #pragma once
 
 #include <atomic>

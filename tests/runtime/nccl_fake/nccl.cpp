@@ -1,10 +1,10 @@
-// A fake of NCCL's host interface in host memory, as far as the runtime's engine calls it: communicators that meet at
-// a board which processes have from before they forked, memory that they map from each other, symmetric windows, and
-// load/store teams of NCCL_FAKE_TEAM ranks (all, if it is not set), and a network between the teams with
-// NCCL_FAKE_GIN contexts (2, if it is not set; 0: there is none). With NCCL_FAKE_CUDA streams are CUDA's, else it
-// looks at none. Groups never end where NCCL_FAKE_STUCK is set. It
-// says to be NCCL_FAKE_VERSION. It is built as a version without and as one with the host functions for addresses.
-// Nothing of NCCL's is in it but names, codes and layouts that its headers publish.
+// A fake of NCCL's host interface in host memory, with those functions that the runtime's engine calls. Communicators
+// meet at a board, which processes have from before they forked. There is memory that processes map from each other,
+// symmetric windows, and load/store teams of NCCL_FAKE_TEAM ranks (default: all). A network between the teams has
+// NCCL_FAKE_GIN contexts (default: 2; 0: no network). With NCCL_FAKE_CUDA streams are CUDA's; otherwise it uses no
+// stream. If NCCL_FAKE_STUCK is set, groups never end. It reports the version NCCL_FAKE_VERSION. It is built in two
+// versions: with and without the host functions for addresses. It contains nothing of NCCL except names, codes and
+// layouts that its headers publish.
 #include "board.h"
 #include "network.h"
 
@@ -36,7 +36,7 @@ struct UniqueId {
   char bytes[128];
 };
 
-/// Memory that other processes find by this process's number and a file of it.
+/// Memory that other processes find by the number of this process and a file of it.
 struct Allocation {
   uint64_t bytes = 0;
   int file = -1;
@@ -44,7 +44,7 @@ struct Allocation {
 std::mutex mutex;
 std::map<char *, Allocation> allocations;
 
-/// What a rank tells the others of the memory for a window.
+/// What a rank tells the others about the memory of a window.
 struct Offer {
   int process;
   int file; ///< -1: it is not of ncclMemAlloc
@@ -113,7 +113,7 @@ void needs(const ncclComm *comm) {
   std::abort();
 }
 
-/// A collective call has two halves: all ranks of a group post before any waits for the others.
+/// A collective call has two halves. All ranks of a group post before any of them waits for the others.
 struct Call {
   std::function<void()> post;
   std::function<int()> finish;
@@ -131,7 +131,7 @@ int run() {
   calls.clear();
   return result;
 }
-/// What calls return that end later: where NCCL_FAKE_NONBLOCKING is set, no communicator blocks.
+/// Returns the result of a call that ends later. If NCCL_FAKE_NONBLOCKING is set, no communicator blocks.
 int started() {
   return std::getenv("NCCL_FAKE_NONBLOCKING") == nullptr ? Success : InProgress;
 }
@@ -140,7 +140,7 @@ int make(Call call) {
   return depth == 0 ? run() : started();
 }
 
-/// What a rank has offered; at any address, where `at` is null.
+/// Maps memory that a rank has offered; at any address if `at` is null.
 void *map(const Offer &offer, void *at) {
   const std::string path = "/proc/" + std::to_string(offer.process) + "/fd/" + std::to_string(offer.file);
   const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -366,8 +366,8 @@ int ncclDevCommDestroy(ncclComm *comm, const ncclDevComm *made) {
   return Success;
 }
 
-/// The parts of an exchange come each as from a machine of its own, where NCCL_FAKE_APART is set: what the
-/// ranks send has the machine's boot id in it.
+/// If NCCL_FAKE_APART is set, each part of an exchange looks as if it came from a machine of its own. The ranks send
+/// the boot id of their machine, which is changed here.
 void moveApart(unsigned char *all, size_t count, int ranks) {
   char boot[37] = {};
   std::FILE *file =
@@ -384,7 +384,7 @@ void moveApart(unsigned char *all, size_t count, int ranks) {
   std::fclose(file);
 }
 
-/// Waits for what is in a stream of CUDA's, where NCCL_FAKE_CUDA is set. What comes into it later finds all done.
+/// Waits for the work in a CUDA stream, if NCCL_FAKE_CUDA is set. So later work in the stream finds everything done.
 void awaitStream(void *stream) {
   using Synchronize = int (*)(void *);
   if (std::getenv("NCCL_FAKE_CUDA") != nullptr)

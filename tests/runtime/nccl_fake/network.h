@@ -23,11 +23,11 @@ struct Part {
   uint64_t bytes;
 };
 
-/// Late, as NCCL allows: what was sent arrives with the first signal behind it of its context to its peer, or some time
-/// after. A flush takes the data from its source and does not wait for it to arrive. Until then the source is read by
-/// nobody, and what was put is seen by nobody. NCCL_FAKE_LATE: milliseconds that what is sent from then on is on its
-/// way (0, if it is not set); nothing overtakes what was sent before it. Where NCCL_FAKE_KEEPS is set nothing leaves
-/// its source for good, as if peers did not answer.
+/// Delivers late, as NCCL allows. A put or signal arrives with the next signal of its context to its peer, or some time
+/// later. A flush takes the data from its source, and does not wait until it arrives. Until then nobody reads the
+/// source, and nobody sees the data. NCCL_FAKE_LATE: milliseconds for which everything that is sent from then on is on
+/// its way (default: 0); nothing overtakes earlier data. If NCCL_FAKE_KEEPS is set, nothing ever leaves its source, as
+/// if peers did not answer.
 class Network : public NcclDoubleNetwork {
 public:
   /// `signals`: of each rank, `count` of each of the `contexts`. `partsOf` a window says where each rank has its

@@ -1,4 +1,5 @@
-// Where all threads fence between a multicast mapping and the devices' own addresses: where no thread that waits does.
+// Tests where all threads fence between a multicast mapping and the devices' own addresses: in places where no waiting
+// thread does so.
 #include "emit.h"
 
 #include "tests/cuda/program_maker.h"

@@ -1,4 +1,4 @@
-// Operations on a channel keep their order though each thread of a block has a channel of its own.
+// Tests that operations on a channel keep their order, although each thread of a block has its own channel.
 #include "emit.h"
 
 #include "tests/cuda/program_maker.h"

@@ -1,4 +1,4 @@
-// Emits a program in a test; it must have no fault.
+// Emits a program in a test. The program must be right.
 #pragma once
 
 #include "backend-cuda/emit_kernel.h"

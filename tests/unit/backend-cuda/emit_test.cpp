@@ -15,7 +15,7 @@ ir::Program copyProgram() {
   return m.program;
 }
 
-/// What is said of a program that cannot be a kernel; nothing is written then.
+/// Returns the error for a program that cannot be a kernel. Checks that nothing is written then.
 std::string refusal(const ir::Program &program, const cuda::EmitOptions &options = {}) {
   ir::DiagnosticEngine diagnostics;
   diagnostics.setSources(&program.sources);

@@ -100,8 +100,8 @@ inline Program nops(std::uint32_t ops) {
   return program;
 }
 
-/// Every kind of operation, in a program that the structural checker accepts. Rank 0 does all; block 1 uses the tables
-/// the other way round, so that its indices differ from the rank's.
+/// Returns a program with every kind of operation, which the structural checker accepts. Rank 0 does all of them. Block
+/// 1 uses the tables in reverse order, so that its indices differ from the rank's.
 inline Program everyOperation() {
   using enum OpKind;
   constexpr auto memory = ChannelType::Memory, port = ChannelType::Port, viaSwitch = ChannelType::Switch;

@@ -3,7 +3,7 @@
 using namespace plans;
 
 namespace {
-/// A change to a good plan and what is said of it: place and text.
+/// A change to a good plan, and the error for it: place and text.
 struct Fault {
   const char *from, *to, *message;
 };

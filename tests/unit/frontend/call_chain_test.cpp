@@ -1,4 +1,4 @@
-// Places of operations, with the calls that led there.
+// Tests source locations of operations, with the calls that led there.
 #include "frontend/trace/record_abi.h"
 #include "recorded.h"
 

@@ -1,4 +1,4 @@
-// The forms in which the DSL takes its arguments.
+// Tests the forms in which the DSL accepts its arguments.
 #include "ir/collectives.h"
 #include "recorded.h"
 #include "shown_ops.h"
@@ -131,7 +131,7 @@ TEST_CASE("lists of chunks") {
                     "re i[0:1] <- i[0:1], i[2:3]"});
 }
 
-/// A list through every function that it has, of two elements that `key` tells apart.
+/// Uses every function of a list, with two elements that `key` distinguishes.
 template <typename T, typename Key> void useList(const T &a, const T &b, Key &&key) {
   using Items = List<T>;
   Items list;

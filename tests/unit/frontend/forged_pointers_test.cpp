@@ -1,5 +1,5 @@
-// Algorithms that call what is none of theirs: functions of this very program, whose addresses they are given. What
-// they do to the process or to its report is an error of the source.
+// Tests algorithms that call functions of this very program, whose addresses they are given. Whatever these do to the
+// process or to its report must become an error of the source.
 #include "catch.h"
 #include "frontend/eval/runtime_checks.h"
 #include "frontend/eval/sandbox.h"
@@ -44,7 +44,7 @@ TEST_CASE("an algorithm that ends its process is wrong, whatever the status") {
   for (const int status : {0, 1, 70})
     CHECK(errorsOfCalling([](int code) { _exit(code); }, status) == "6:3: " + ended);
   CHECK(errorsOfCalling([](int) { syscall(SYS_exit, 0); }) == "6:3: " + ended);
-  // The one way out leaves no word of where it was taken: the last call of the DSL's is known.
+  // The only exit function does not report its caller, but the last call of the DSL is known.
   for (const int status : {0, 1, 70})
     CHECK(errorsOfCalling([](int code) { leave(code); }, status) == "3:29: " + ended);
 }
@@ -87,12 +87,12 @@ TEST_CASE("a forged report is the algorithm's error") {
           failure.state = Failure::Complete;
           leave(0);
         }).find(ended) != std::string::npos);
-  // As if nothing had been read yet.
+  // Pretends that nothing has been read yet.
   CHECK(errorsOfCalling([](int) {
           runtimeContext().report->header().phase = static_cast<std::uint32_t>(Phase::Parsing);
           leave(0);
         }) == "3:29: " + ended);
-  // As if all were done, without a recording, or with more of one than there is.
+  // Pretends that everything is done, without a recording, or with a longer one than there is.
   const auto done = [](int bytes) {
     ReportHeader &header = runtimeContext().report->header();
     header.traceSize = static_cast<std::uint64_t>(bytes);

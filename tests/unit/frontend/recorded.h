@@ -25,18 +25,18 @@ template <typename Algorithm> std::vector<std::byte> trace(Algorithm &&algorithm
   return region;
 }
 
-/// What came of an algorithm.
+/// The result of an algorithm.
 struct Outcome {
   Outcome() { diagnostics.setErrorLimit(0); }
   std::optional<ir::Program> program;
   ir::DiagnosticEngine diagnostics;
 
-  /// Text of the diagnostic `id` at `line` (0: anywhere), or all that was reported if there is not exactly one.
+  /// Returns the text of the diagnostic `id` at `line` (0: anywhere), or all diagnostics if there is not exactly one.
   std::string text(std::string_view id, int line) const {
     const ir::Diagnostic *only = find(diagnostics.all(), id, line);
     return only ? only->message : diagnostics.render(false);
   }
-  /// Text of note `noteId` at `noteLine` of the diagnostic `id`, or all that was reported.
+  /// Returns the text of note `noteId` at `noteLine` of the diagnostic `id`, or all diagnostics.
   std::string note(std::string_view id, std::string_view noteId, int noteLine) const {
     if (const ir::Diagnostic *only = find(diagnostics.all(), id, 0))
       if (const ir::Diagnostic *found = find(only->notes, noteId, noteLine))

@@ -1,4 +1,4 @@
-// What refs of the chunk language know of writes.
+// Tests what references of the chunk language know about writes.
 #include "frontend/dsl/include/mscclc/chunks.hpp"
 #include "frontend/lower/last_writes.h"
 

@@ -1,4 +1,4 @@
-// Recordings that are full, cut off or damaged: an error at worst.
+// Tests recordings that are full, truncated or damaged. They must lead to an error at worst.
 #include "frontend/dsl/include/mscclc/chunks.hpp"
 #include "frontend/trace/trace.h"
 

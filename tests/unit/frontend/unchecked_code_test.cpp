@@ -1,4 +1,5 @@
-// What the dialect's rules do not see, as it comes from a header that counts as a library's, is stopped all the same.
+// Tests that forbidden code is stopped even if the dialect's rules do not see it, because it is in a header that counts
+// as a library's.
 #include "catch.h"
 #include "source.h"
 

@@ -1,5 +1,5 @@
-// The Python DSL's plans, proven and run: what is proven runs right, what is not is told well. Which plan is which is
-// for tests/conformance/proofs.py.
+// Proves and runs the plans of the Python DSL. A proven plan must run right; a refused one must get clear diagnostics.
+// tests/conformance/proofs.py says which plan is which.
 #include "catch.h"
 
 #include "backend-json/read_plan.h"

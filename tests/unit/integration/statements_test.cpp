@@ -1,4 +1,5 @@
-// Statements that move data are nothing for who works on thread blocks: a program of them looks empty there.
+// Tests that everything that works on thread blocks refuses a program of statements that move data. Such a program
+// would look empty there.
 #include "catch.h"
 
 #include "backend-cuda/emit_kernel.h"

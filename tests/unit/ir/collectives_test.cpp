@@ -14,8 +14,8 @@ struct Row {
   CollectiveKind kind;
   std::uint32_t ranks, factor, root;
   std::uint32_t inputs, outputs; ///< chunks of each rank
-  /// Of each rank, what each output chunk ends as: rank.chunk of an input; +chunk of all inputs, reduced; ? for
-  /// anything.
+  /// For each rank, the final value of each output chunk: "rank.chunk" of an input; "+chunk": that chunk of all inputs,
+  /// reduced; "?": any value.
   const char *results;
 };
 

@@ -1,4 +1,5 @@
-// How blocks step: pipelines go round, credits are taken in their order, barriers let go once all have come.
+// Tests how blocks step: pipelines repeat, credits are taken in order, and a barrier opens when all blocks have
+// arrived.
 #include "ir/cursor.h"
 
 #include "catch.h"

@@ -1,4 +1,5 @@
-// Versions: which write each read sees. Text shows them, so most cases are text that must print as it is.
+// Tests versions, which say which write each read sees. The text shows them, so most cases are text that must print
+// unchanged.
 #include "catch.h"
 #include "ir/def_use.h"
 #include "ir/memory_map.h"

@@ -1,4 +1,4 @@
-// Each form of formulas fits its own example, and no form before it does.
+// Tests that each form of formulas fits its own example, and that no form before it does.
 #include "ir/formula/forms.h"
 
 #include "catch.h"

@@ -1,6 +1,6 @@
 // Random programs that are structurally valid and use every operation and field. The same seed gives the same program.
 //
-// They are valid in form only: their signals need not pair up, nor their results make sense.
+// They are valid only in form: signals may have no waits, and results may be meaningless.
 #pragma once
 
 #include "ir/collectives.h"
@@ -124,7 +124,7 @@ private:
     }
   }
 
-  /// Groups that all their members know; the last one is of all ranks, on scratch.
+  /// Creates switch groups on all their members. The last one is of all ranks, on scratch.
   void makeSwitches(std::uint32_t numRanks) {
     using namespace ir;
     for (std::uint32_t i = below(3) + 1; i != 0; --i) {
@@ -251,7 +251,7 @@ private:
         makeOp(rank, block, op);
       }
     }
-    // What was skipped may have been meant for a body.
+    // Skipped operations may have been counted as part of a body.
     for (std::size_t i = 0; i < block.ops.size(); ++i) {
       const std::size_t left = block.ops.size() - i - 1;
       block.ops[i].bodySize = static_cast<std::uint32_t>(std::min<std::size_t>(block.ops[i].bodySize, left));

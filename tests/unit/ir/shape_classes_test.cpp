@@ -1,4 +1,4 @@
-// What has one shape does the same, whatever it names.
+// Tests that operations of one shape do the same, whatever they name.
 #include "catch.h"
 
 #include "ir/shape_classes.h"

@@ -1,4 +1,4 @@
-// Text made to harm: every prefix, flipped bytes, deep nesting, long lines, binary.
+// Tests malicious text: every prefix, flipped bytes, deep nesting, long lines, binary data.
 #include "catch.h"
 #include "ir/text.h"
 #include "random_program.h"

@@ -1,4 +1,5 @@
-// What the executor takes and gets wrong: each is refused, or warned about, in words that name the way out.
+// Tests what the executor accepts but runs wrongly. Each case is refused or gets a warning, whose text names a
+// solution.
 #include "../passes/ir_text.h"
 
 using namespace mscclc::passes;
@@ -99,7 +100,7 @@ TEST_CASE("what the executor does right") {
   }
 }
 
-/// What is said of every program with reuse_resources and scratch.
+/// The warning for every program with reuse_resources and scratch.
 const std::string sharedScratch =
     "program 't': warning: with reuse_resources all plans of an executor share one scratch: a rank with no part in one "
     "plan may begin the next and write where mscclpp-1f5f065d still runs the first; let such a rank wait for the "

@@ -1,4 +1,4 @@
-// What operations of different blocks wait for each other by.
+// Tests how operations of different blocks wait for each other.
 #include "catch.h"
 
 #include "ir/diagnostics.h"

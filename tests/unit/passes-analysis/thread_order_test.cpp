@@ -1,6 +1,6 @@
-// What fusing would move to other threads although one thread did it in order: see passes/analysis/thread_order.h. What
-// single calls make is in tests/lit/passes/fuse-one-thread.ir; here are operations that several threads do already, and
-// what only the program around a block tells.
+// Tests which operations fusing would move to other threads although one thread did them in order: see
+// passes/analysis/thread_order.h. Single calls are in tests/lit/passes/fuse-one-thread.ir. Here are operations that
+// several threads do already, and cases that depend on the program around a block.
 #include "../passes/ir_text.h"
 
 #include <random>

@@ -9,9 +9,9 @@
 
 namespace plan {
 
-/// Where in `record` it is known that access `first` is over, or if `visible`, where what it wrote is seen, with some
-/// pieces dropped: for each phase and message, gathered until nothing is added. Times tell only what a thread did
-/// first. `queued`: asked for puts through the port of `first`, for which it is enough that it has been issued.
+/// Computes where in `record` it is known that access `first` is over (or, if `visible`, where its writes are visible)
+/// when some pieces are dropped. It visits phases and messages until nothing is added. Times only say what a thread did
+/// first. `queued`: for puts through the port of `first`; then it is sufficient that `first` has been issued.
 class PlainSync {
 public:
   using Piece = mscclc::passes::prune::Piece;
@@ -53,7 +53,7 @@ private:
     known |= is;
   }
   bool isDropped(Piece piece) const { return piece != mscclc::ir::none && dropped_[piece]; }
-  /// A phase that begins with a dropped piece is one with the phase before it.
+  /// A phase that begins with a dropped piece is merged with the phase before it.
   std::uint32_t begin(Moment at) const {
     while (isDropped(record_.bounds[at.block][at.phase]))
       --at.phase;
@@ -93,7 +93,7 @@ private:
              return met.first <= phase && !isDropped(record_.meetings[met.second].piece) && anyMemberKnows(met.second);
            });
   }
-  /// True if what `thread` does at `at` comes after the put in the queue of its port.
+  /// Returns whether what `thread` does at `at` comes after the put in the queue of its port.
   bool isAfterPut(const Moment &at, std::uint32_t thread, std::uint32_t time) const {
     return at.block == first_.at.block && time >= first_.time &&
            (thread == first_.thread || begin(at) > first_.at.phase);

@@ -1,4 +1,5 @@
-// One walk for many questions, against one for each, against plain reachability, and against the proof's own order.
+// Compares one walk for many questions with one walk for each, with plain reachability, and with the order that the
+// proof itself computes.
 #include "../passes-verify/algorithms.h"
 #include "plain_sync.h"
 
@@ -70,7 +71,8 @@ plan::Plan relay() {
   return p;
 }
 
-/// Two ranks or three whose blocks put, copy, pass packets on and tell each other, step by step as they could run.
+/// Two or three ranks whose blocks put, copy, forward packets and signal each other, in an order in which they could
+/// run.
 class RandomSteps {
 public:
   explicit RandomSteps(std::uint64_t seed) : random_(seed), ranks_(2 + below(2)), plan_(make()) {
@@ -224,8 +226,9 @@ Asked askAll(const RunRecord &record, const std::vector<bool> &dropped, Recorded
   return asked;
 }
 
-/// Asks of all accesses of `plan`, with each of some sets of pieces dropped, and with nothing dropped after that. True
-/// if fewer are in order with one of these dropped. `choose`: gets the orbits that can be dropped, to make sets of.
+/// Asks about all accesses of `plan`, with each of some sets of pieces dropped, and afterwards with nothing dropped.
+/// Returns whether fewer accesses are in order with one of these sets dropped. `choose` gets the orbits that can be
+/// dropped, and makes sets of them.
 bool checkAll(const plan::Plan &plan, const std::function<void(std::vector<std::vector<Piece>> &)> &choose = {}) {
   const ir::ProgramIndex index(plan.program);
   const SyncPieces pieces(index);
@@ -292,7 +295,7 @@ TEST_CASE("what was asked before changes no answer, and each is as accesses can 
   }
 }
 
-/// What the proof of the first size was told of the order of phases.
+/// Records the answers about the order of phases that the proof of the first size got.
 class Answers : public passes::proof::OrderWatcher {
 public:
   struct Answer {
@@ -320,7 +323,7 @@ private:
   std::vector<Answer> all_;
 };
 
-/// How the record, with nothing dropped, answers what the proof asked.
+/// Compares the answers of the record, with nothing dropped, with those of the proof.
 struct Compared {
   int ordered = 0, unordered = 0; ///< as the proof was told
   int lost = 0;                   ///< not in order by the record

@@ -32,7 +32,7 @@ ir::Program allGather(std::uint32_t ranks, std::uint32_t perNode) {
   return std::move(statements.program);
 }
 
-/// An all-reduce around the ring: operands go through scratch, or are read.
+/// An all-reduce around the ring. Operands go through scratch, or are read directly.
 ir::Program ring(std::uint32_t ranks, std::uint32_t perNode) {
   Statements statements(ir::CollectiveKind::AllReduce, ranks, ranks, ranks, true);
   for (std::uint32_t step = 1; step < 2 * ranks - 1; ++step)

@@ -1,4 +1,5 @@
-// What blocks have at least is told before they are scheduled, and is never more than what they have.
+// Tests the lower bound on the operations and blocks of a program. It is known before scheduling, and must never be
+// more than the result has.
 #include "statements.h"
 
 #include "passes/pass_manager.h"

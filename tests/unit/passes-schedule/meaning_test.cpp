@@ -10,7 +10,7 @@ using ir::ReduceOp;
 
 namespace {
 
-/// Every rank reduces chunk `rank` of all, and hands it to all.
+/// Every rank reduces chunk `rank` of all ranks, and copies it to all.
 Statements allPairs(std::uint32_t ranks, bool inplace = false) {
   Statements s(CollectiveKind::AllReduce, ranks, ranks, ranks, inplace);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {

@@ -53,7 +53,8 @@ void checkRanks(const RankSymmetry &symmetry) {
   }
 }
 
-/// By another way than the analysis: each statement of rank 0 is carried to each rank, and compared with what is there.
+/// Checks symmetry in another way than the analysis: each statement of rank 0 is mapped to each rank, and compared with
+/// the statement there.
 void checkStatements(const Ordered &at) {
   const StatementSymmetry &symmetry = at.statements;
   REQUIRE(symmetry.holds());
@@ -116,8 +117,9 @@ void checkNodes(const Ordered &at) {
   }
 }
 
-/// Statements that each rank has its own of: they read inputs of ranks at some steps from it, or what statements before
-/// have written there, and write its output. What they need is not the same where one reads what its like writes.
+/// Each rank has its own copy of every statement. It reads inputs of ranks at some distance, or data that earlier
+/// statements have written there, and writes its output. The copies may depend on different things if one reads what
+/// another copy writes.
 ir::Program random(std::mt19937 &random, std::uint32_t ranks, std::uint32_t perNode, bool byBits) {
   constexpr std::uint32_t chunks = 2;
   Statements statements(ir::CollectiveKind::AllToAll, ranks, chunks * ranks, chunks * ranks);

@@ -1,6 +1,6 @@
-// The simulator finds what goes wrong rarely: threads that overtake each other, stores that are seen late, users
-// that use their buffers again at once, slices that do not meet, launches of other sizes. Each program is right but for
-// that.
+// Tests that the simulator finds rare faults: threads that overtake each other, stores that become visible late, users
+// that reuse their buffers at once, slices that do not match, launches of other sizes. Apart from its fault, each
+// program is right.
 #include "../passes-verify/algorithms.h"
 #include "../passes-verify/prove.h"
 
@@ -11,7 +11,7 @@ using namespace mscclc::passes;
 
 namespace {
 
-/// Runs `program` with the defaults but for the number of schedules; the diagnostics.
+/// Runs `program` with the defaults, except for the number of schedules. Returns the diagnostics.
 std::string run(const Program &program, SimulateOptions options = {}) {
   DiagnosticEngine diags;
   options.type = DataType::I32;
@@ -54,7 +54,7 @@ Plan twoPortOps(Ids first, Ids second) {
   return p;
 }
 
-/// Rank 0 puts to rank 1, tells it, and is told first that it may.
+/// Rank 0 waits until it may put to rank 1, puts, and signals.
 Plan put(bool relaxed) {
   Plan p = custom(2, 1, 1);
   p.connectAll();
@@ -67,7 +67,7 @@ Plan put(bool relaxed) {
   return p;
 }
 
-/// The same through a port, which rank 0 does not wait for unless `flushed`.
+/// The same through a port. Rank 0 waits for the port only if `flushed`.
 Plan portPut(bool flushed) {
   Plan p = custom(2, 1, 1);
   p.connectAll();
@@ -81,7 +81,7 @@ Plan portPut(bool flushed) {
   return p;
 }
 
-/// Rank 1 gets rank 0's output, and tells it afterwards or not.
+/// Rank 1 gets rank 0's output, and signals it afterwards if `told`.
 Plan getOutput(bool told) {
   Plan p = custom(2, 1, 1);
   p.connectAll();

@@ -1,4 +1,4 @@
-// The simulator: right programs run right, wrong ones do not, and sizes are as the plan format says.
+// Tests the simulator: right programs run right, wrong ones do not, and sizes follow the plan format.
 #include "../passes-verify/algorithms.h"
 #include "../passes-verify/prove.h"
 

@@ -1,5 +1,5 @@
-// The fit of parameters to measured times: what times tell, what they leave open, and what a machine file says of it.
-// tests/calibration has the fit of whole machines.
+// Tests the fit of parameters to measured times: what the times determine, what they leave open, and what a machine
+// file says about it. Fits of whole machines are in tests/calibration.
 #include "timed.h"
 
 #include "passes/time/calibrate.h"

@@ -1,4 +1,4 @@
-// Instances and ranks take as long as the one of them that is walked for all.
+// Tests that instances and ranks take as long as the one that is simulated for all of them.
 #include "timed.h"
 
 #include "ir/movement.h"
@@ -33,7 +33,7 @@ public:
   explicit RandomPrograms(std::uint32_t seed) : random_(seed) {}
   std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random_() % end); }
 
-  /// Statements that have nothing to do with each other, in `instances`.
+  /// Independent random statements, in `instances`.
   ir::Program any(std::uint32_t instances, bool twoNodes = false) {
     ir::Program program = empty(instances, twoNodes);
     for (std::uint32_t i = 0; i < ranks * chunks; ++i)
@@ -42,7 +42,7 @@ public:
       append(program, {0, ir::BufferKind::Output, 0, 1}, {}, {ranks - 1, ir::BufferKind::Input, 0, 1}, false);
     return scheduled(std::move(program));
   }
-  /// Statements that each rank has its own of, counted from itself around the ring.
+  /// Each rank has its own copy of every statement, with ranks counted from itself around the ring.
   ir::Program alike(std::uint32_t instances, bool twoNodes) {
     ir::Program program = empty(instances, twoNodes);
     for (std::uint32_t i = 0; i < chunks; ++i) {
@@ -96,14 +96,14 @@ void checkSame(const ir::Program &program, const Machine &machine, Folding foldi
   }
 }
 
-/// Of the ranks of a program, as far as `machine` treats them so.
+/// Returns the symmetry of the ranks of a program, as far as `machine` treats them alike.
 passes::BlockSymmetry symmetryOf(const ir::Program &program, const Machine &machine) {
   const RankNodes nodes(program, machine);
   return {ir::ProgramIndex(program),
           [&](std::uint32_t rank, std::uint32_t other) { return nodes.areTogether(rank, other); }};
 }
 
-/// By the definition: operations name the images of channels, and the other end of an image is one as well.
+/// Checks the definition: operations name the images of channels, and the other end of an image is an image, too.
 void checkImages(const ir::Program &program, const passes::BlockSymmetry &symmetry) {
   const ir::ProgramIndex index(program);
   for (std::uint32_t rank = 0; rank < index.numRanks(); ++rank) {

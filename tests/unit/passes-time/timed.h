@@ -1,4 +1,4 @@
-// Programs as text on a machine of round numbers, so that times can be worked out by hand.
+// Programs as text, on a machine of round numbers, so that times can be computed by hand.
 #pragma once
 
 #include "catch.h"

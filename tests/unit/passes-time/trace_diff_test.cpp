@@ -1,4 +1,4 @@
-// Measured traces: how they are read, what is said of broken ones, and how they are compared.
+// Tests measured traces: how they are read, the errors for broken ones, and how they are compared.
 #include "timed.h"
 
 #include "passes/time/trace_diff.h"

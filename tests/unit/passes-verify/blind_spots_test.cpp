@@ -1,5 +1,5 @@
-// Faults that inserting sync by looking at one block's neighbouring operations leaves behind: each found, with the
-// schedule that shows it.
+// Tests faults that remain if synchronisation is inserted by looking only at neighbouring operations of one block. Each
+// must be found, with the schedule that shows it.
 #include "prove.h"
 
 using namespace plan;

@@ -1,4 +1,5 @@
-// Data that goes from hand to hand orders what it was made of before what is made of it.
+// Tests chains of data: if data is passed on from rank to rank, its sources are ordered before everything that is made
+// of it.
 #include "prove.h"
 
 #include <functional>
@@ -7,8 +8,8 @@ using namespace plan;
 
 namespace {
 
-/// Rank 0 puts its input to 1, 1 puts it to 2, and 2 puts it back over the input of 0, or so with `n` ranks. `more`
-/// adds to rank 0 at the mark: 0 before it signals, 1 behind that.
+/// Rank 0 puts its input to rank 1, 1 puts it to 2, and 2 puts it back over the input of 0; similarly for `n` ranks.
+/// `more` adds operations to rank 0 at a mark: 0 before its signal, 1 after it.
 Plan handToHand(
     std::uint32_t n, bool relaxed = false, int mark = -1, const std::function<void(Block &)> &more = [](Block &) {}) {
   Plan p(CollectiveKind::Test, n, 1, 1, false, 1);

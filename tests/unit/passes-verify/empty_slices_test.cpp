@@ -1,4 +1,4 @@
-// Slices of thread-block groups that are empty at small sizes: of packets, they tell nobody anything.
+// Tests slices of thread-block groups that are empty at small sizes. An empty slice of packets orders nothing.
 #include "prove.h"
 
 #include "passes/simulate/simulate.h"
@@ -13,8 +13,8 @@ Program ofSize(Program program, std::uint64_t least, std::uint64_t most) {
   return program;
 }
 
-/// Rank 0 sends a chunk to rank 1 in packets, and another block hears by slice `slice` of `of` that rank 1 is in the
-/// same launch. With `slices`, the chunk is a slice, too.
+/// Rank 0 sends a chunk to rank 1 in packets. Another block learns from slice `slice` of `of` that rank 1 is in the
+/// same launch. With `slices`, the chunk is sent as a slice, too.
 Plan acknowledged(std::uint32_t slice, std::uint32_t of, bool slices = false) {
   Plan p(CollectiveKind::Test, 2, 1, 1, false, 1);
   p.program.protocol = Protocol::LL;

@@ -1,4 +1,4 @@
-// Double scratch: what only the third launch shows, and where two launches decide.
+// Tests double scratch: faults that only the third launch shows, and cases in which two launches are sufficient.
 #include "algorithms.h"
 #include "prove.h"
 

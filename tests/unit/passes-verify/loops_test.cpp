@@ -1,4 +1,5 @@
-// Pipelines whose first iterations are right, and whose later ones are not: what credits from before a loop hide.
+// Tests pipelines whose first iterations are right and whose later ones are not, because credits from before the loop
+// hide the fault.
 #include "prove.h"
 
 #include "passes/simulate/simulate.h"
@@ -14,7 +15,8 @@ mscclc::passes::proof::LoopPairs pairsOf(const Plan &p) {
   return mscclc::passes::proof::pairLoops(mscclc::passes::proof::ProgramIndex(p.program));
 }
 
-/// Whether random schedules of messages of one chunk end, and end right, in which pipelines run so many times.
+/// Returns whether random schedules of one-chunk messages end with the right result, if pipelines run `iterations`
+/// times.
 bool runsAt(const Program &program, std::uint64_t iterations) {
   DiagnosticEngine diags;
   return mscclc::passes::simulate(program, diags, {.sizes = {iterations * unit}, .schedules = 40}).ok;

@@ -1,4 +1,4 @@
-// Every answer of order is that of plain reachability, whatever is sent, whoever meets, and from wherever it is asked.
+// Tests that every answer about order equals plain reachability, for any signals, meetings and questions.
 #include "plain_order.h"
 #include "plan.h"
 
@@ -89,8 +89,8 @@ private:
     }
   }
 
-  /// At times with what was taken in the phase: by a node of its own, as packets are sent, or by one that holds the
-  /// node of the last such message and what is new since.
+  /// Sends a signal; sometimes together with the clocks that the block took in the current phase. These are in a node
+  /// of their own, as for packets, or in a node that refers to the last such node and adds the new ones.
   MessageClock send(std::uint32_t b, bool relaxed) {
     Kept &kept = kept_[b];
     const std::uint32_t how = draw(6);

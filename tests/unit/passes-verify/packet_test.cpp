@@ -1,4 +1,4 @@
-// What packets tell of the reads that they were computed from.
+// Tests what packets say about the reads from which they were computed.
 #include "prove.h"
 
 using namespace plan;

@@ -1,4 +1,5 @@
-// Order as it is defined, with nothing left out for speed: what the proof's own answers are compared with.
+// Order computed directly from its definition, without shortcuts for speed. The answers of the proof are compared with
+// it.
 #pragma once
 
 #include "passes/run/order.h"
@@ -9,8 +10,8 @@
 
 namespace plan {
 
-/// Keeps for each block, in full, what it knows of every other: a number of phases for each relation; and what each
-/// block knew in each of its phases, so that a message clock is looked up and not followed.
+/// Keeps for each block everything that it knows about every other block: a number of phases for each relation. It also
+/// keeps what each block knew in each of its phases, so that a message clock is looked up directly.
 class PlainOrder : public mscclc::passes::proof::OrderWatcher {
 public:
   using Clock = mscclc::passes::proof::MessageClock;
@@ -18,7 +19,7 @@ public:
   /// More blocks are not watched, as this takes their square for each phase.
   static constexpr std::uint32_t mostBlocks = 256;
 
-  /// What was answered otherwise: "block 3 in phase 2 …".
+  /// Returns the answers that differ: "block 3 in phase 2 …".
   const std::vector<std::string> &faults() const { return faults_; }
   std::uint64_t answers() const { return answers_; }
 

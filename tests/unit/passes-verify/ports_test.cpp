@@ -1,4 +1,5 @@
-// Port channels that several blocks put on: the queue keeps the order of each, not that between them.
+// Tests port channels that several blocks use. The queue keeps the order of each block, but there is no order between
+// blocks.
 #include "prove.h"
 
 using namespace plan;

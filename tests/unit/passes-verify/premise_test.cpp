@@ -1,4 +1,4 @@
-// Where one run cannot speak for all, and the warnings.
+// Tests programs for which one run cannot represent all, and the warnings.
 #include "algorithms.h"
 #include "prove.h"
 

@@ -21,7 +21,7 @@ struct Proof {
   bool says(std::string_view words) const { return text.find(words) != std::string::npos; }
 };
 
-/// Every answer of order that the proof takes is compared with plain reachability.
+/// Proves a program. Every answer about order that the proof uses is compared with plain reachability.
 inline Proof prove(const Program &program, mscclc::passes::VerifyOptions options = {},
                    const AllowedNames &allowed = {}) {
   DiagnosticEngine diags;
@@ -42,7 +42,7 @@ inline Proof prove(const Program &program, mscclc::passes::VerifyOptions options
   return proof;
 }
 
-/// Operation `op` of a block, gone.
+/// Returns the program without operation `op` of a block.
 inline Program without(Program program, std::uint32_t rank, std::uint32_t block, std::uint32_t op) {
   auto &ops = program.ranks[rank].blocks[block].ops;
   ops.erase(ops.begin() + op);

@@ -1,4 +1,4 @@
-// What is not ordered: each kind with its hint and its schedule.
+// Tests accesses without an order: each kind with its hint and its schedule.
 #include "algorithms.h"
 #include "prove.h"
 

@@ -1,4 +1,4 @@
-// Launching again at once: what the next launch may overwrite.
+// Tests launching again at once: what the next launch may overwrite.
 #include "algorithms.h"
 #include "prove.h"
 

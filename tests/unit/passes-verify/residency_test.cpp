@@ -1,4 +1,4 @@
-// Blocks that wait for one another, more of them than a GPU holds at once.
+// Tests blocks that wait for each other if there are more of them than a GPU holds at once.
 #include "prove.h"
 
 #include "passes/target.h"

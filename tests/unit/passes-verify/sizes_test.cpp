@@ -1,4 +1,5 @@
-// Pipelines proven by one iteration, and those that break only when there are more: these must not be.
+// Tests pipelines that one iteration proves, and pipelines that fail only with more iterations; those must not be
+// proven.
 #include "algorithms.h"
 #include "prove.h"
 

@@ -1,5 +1,5 @@
-// What a block's threads do within one phase: thread i does the i-th of what an operation names, and data operations
-// share their elements out alike.
+// Tests what the threads of a block do within one phase: thread i does the i-th part of an operation, and data
+// operations divide their elements in the same way.
 #include "prove.h"
 
 #include "passes/simulate/simulate.h"

@@ -1,4 +1,4 @@
-// The proof behind each pass: a pass that breaks a program is told by its name.
+// Tests the proof after each pass: the pass that breaks a program is named.
 #include "algorithms.h"
 #include "prove.h"
 

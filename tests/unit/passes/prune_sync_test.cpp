@@ -1,4 +1,4 @@
-// Who proves what prune-sync drops.
+// Tests who proves the program after prune-sync has removed something.
 #include "ir_text.h"
 
 #include "passes/prune/prune_sync.h"

@@ -1,5 +1,5 @@
-// The fake NCCL's functions: NCCL's, in host memory, on the fake CUDA. Ranks are threads, calls of a group, or
-// processes. It checks little: who calls it wrong is not what it is for. Calls are counted by name.
+// The functions of the fake NCCL. They work in host memory, on the fake CUDA. Ranks are threads, calls of a group, or
+// processes. It checks few arguments, because it is not for testing callers. Calls are counted by name.
 #include "communicator.h"
 #include "memory.h"
 #include "numbers.h"
@@ -66,7 +66,7 @@ ncclResult_t start(Work *work, cudaStream_t stream) {
   return cudaLaunchHostFunc(stream, runIt, work) == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }
 
-/// Null for NCCL's own operations, for none at all, and for one that has ended.
+/// Returns null for an operation of NCCL, for one that does not exist, and for one that has ended.
 fake::Scalar *scalarOf(ncclComm &comm, int op) {
   const int index = op - ncclNumOps;
   if (index < 0 || index >= static_cast<int>(comm.scalars.size()))
@@ -112,7 +112,7 @@ ncclResult_t call(const char *name, ncclComm *comm, cudaStream_t stream, Operati
   return result == ncclSuccess ? resultOf(*comm) : result;
 }
 
-/// The ranks of a color, by key; the first of them names the new communicator.
+/// Splits a communicator: the ranks of a color, ordered by key. The first of them names the new communicator.
 ncclResult_t finish(const Split &split) {
   ncclComm &comm = *split.comm;
   while (comm.shared->splitters < (split.number + 1) * static_cast<uint64_t>(comm.ranks))
@@ -156,7 +156,7 @@ ncclResult_t ncclGetVersion(int *version) {
 ncclResult_t pncclGetVersion(int *version) {
   return ncclGetVersion(version);
 }
-/// Frees what libc gives, as NCCL does: with another malloc in the process, both must be that one's.
+/// Frees memory that libc allocates, as NCCL does. If the process has another malloc, both calls must use that one.
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
   std::random_device random;
   char *name = nullptr;
@@ -244,7 +244,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state) {
     makeWindows(comm->begun);
   return ncclSuccess;
 }
-/// Asks for its own state by the function's name, as NCCL does.
+/// Calls a function of its own by its exported name, as NCCL does.
 ncclResult_t ncclCommFinalize(ncclComm_t comm) {
   ncclResult_t state = ncclInternalError;
   const ncclResult_t asked = ncclCommGetAsyncError(comm, &state);
@@ -270,8 +270,9 @@ ncclResult_t ncclCommDeregister(ncclComm_t, void *handle) {
   delete static_cast<void **>(handle);
   return ncclSuccess;
 }
-/// None of memory that is not of ncclMemAlloc. Set at the end of the group; where the communicator does not block, when
-/// all ranks have asked for theirs, which is the only case where it asks about others.
+/// Returns no window for memory that is not from ncclMemAlloc. The window is set at the end of the group. If the
+/// communicator does not block, it is set when all ranks have asked for theirs; this is the only case in which it asks
+/// about other ranks.
 ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void *memory, size_t, ncclWindow_t *window, int) {
   *window = nullptr;
   if (isMapped(memory))

@@ -8,7 +8,7 @@
 namespace fake {
 namespace {
 
-/// A part of a message that all ranks have put into their slots: [begin, begin + bytes).
+/// A part of a message, [begin, begin + bytes), that all ranks have put into their slots.
 struct Piece {
   size_t begin, bytes;
 };
@@ -35,7 +35,7 @@ size_t inputBytes(const ncclComm &comm, const Operation &o, int rank) {
   return 0;
 }
 
-/// What of a piece is in [first, first + bytes).
+/// Returns the part of a piece that is in [first, first + bytes).
 Piece within(const Piece &piece, size_t first, size_t bytes) {
   const size_t begin = std::max(piece.begin, first), end = std::min(piece.begin + piece.bytes, first + bytes);
   return {begin, begin < end ? end - begin : 0};
@@ -105,7 +105,7 @@ void runCollective(ncclComm &comm, const Operation &o) {
   }
 }
 
-/// A send or a receive under way.
+/// A send or a receive that has not ended.
 struct Transfer {
   const Operation *operation;
   size_t done, bytes;
@@ -113,7 +113,7 @@ struct Transfer {
   Mail *mail;
 };
 
-/// Whether it went on.
+/// Moves the next part, if possible. Returns whether it did.
 bool advance(Transfer &t) {
   if (t.done == t.bytes || t.mail->full != (t.sends ? 0U : 1U))
     return false;
@@ -139,7 +139,7 @@ void runTransfers(ncclComm &comm, const std::vector<Operation> &operations) {
   while (comm.shared->aborted == 0 && std::any_of(transfers.begin(), transfers.end(), isOpen)) {
     bool advanced = false;
     for (size_t i = 0; i < transfers.size(); ++i) {
-      // Those of one pair and direction go one after the other.
+      // Transfers of one pair and direction run one after the other.
       const auto before = transfers.begin() + static_cast<ptrdiff_t>(i);
       if (std::none_of(transfers.begin(), before, [&](const Transfer &t) {
             return isOpen(t) && t.mail == transfers[i].mail && t.sends == transfers[i].sends;

@@ -13,10 +13,10 @@ namespace fake {
 
 enum class Kind { AllReduce, AllGather, ReduceScatter, Broadcast, Reduce, AllToAll, Gather, Scatter, Send, Recv };
 
-/// What an operation from ncclNumOps on multiplies by.
+/// The factor of an operation from ncclNumOps on.
 struct Scalar {
   std::vector<char> bytes;
-  const void *at = nullptr; ///< or it lies here when the operation runs
+  const void *at = nullptr; ///< or its address when the operation runs
   bool ended = false;
 };
 
@@ -28,10 +28,10 @@ struct Operation {
   ncclDataType_t type;
   int op;
   int root;      ///< or the peer
-  Scalar scalar; ///< as it is when the call is made
+  Scalar scalar; ///< its value at the time of the call
 };
 
-/// Work in a stream. It is kept to the end of its communicator: a graph may repeat it.
+/// Work in a stream. It is kept until its communicator ends, because a graph may repeat it.
 struct Work {
   ncclComm *comm;
   std::vector<Operation> operations; ///< a collective, or any number of sends and receives
@@ -56,7 +56,7 @@ struct ncclComm {
 
 namespace fake {
 
-/// In its place in the stream: with all other ranks.
+/// Runs in stream order, together with all other ranks.
 void run(Work &work);
 
 } // namespace fake

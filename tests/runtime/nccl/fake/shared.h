@@ -1,4 +1,4 @@
-// What the ranks of a fake NCCL's communicator share: a piece of memory with a name, in one process or in several.
+// The memory that the ranks of a communicator of the fake NCCL share, in one process or in several. It has a name.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ constexpr int mostRanks = 16;
 constexpr size_t slotBytes = size_t{256} << 10;
 constexpr size_t mailBytes = size_t{32} << 10;
 
-/// From one rank to another, a piece at a time.
+/// Data from one rank to another, one piece at a time.
 struct Mail {
   std::atomic<uint32_t> full;
   uint32_t bytes;
@@ -36,11 +36,11 @@ struct Shared {
   bool barrier(uint32_t ranks);
 };
 
-/// The memory of this name, made by whoever comes first. The last of `ranks` to come takes the name away. Null on
-/// failure.
+/// Returns the memory of this name. The first caller creates it, and the last one of `ranks` callers removes the name.
+/// Null on failure.
 Shared *attach(const std::string &name, uint32_t ranks);
 void detach(Shared *shared);
-/// Between two looks at something that another thread changes.
+/// Pauses between two reads of something that another thread changes.
 void pause();
 
 } // namespace fake
