@@ -21,7 +21,8 @@
 namespace mscclc::driver {
 namespace {
 
-/// CLI11's help with mscclc's usage line, and without the needs and excludes of each option, which errors explain.
+/// CLI11's help with mscclc's usage line. It does not list which options an option needs or excludes, because errors
+/// explain that.
 class HelpFormatter : public CLI::Formatter {
 public:
   HelpFormatter() { column_width(34); }
@@ -86,8 +87,8 @@ private:
   void relate();
   void describeOptionsOfOutputs();
   void checkOptionsOfOutput() const;
-  /// Returns the arguments in a form for CLI11. Its own parsing would take the argument after an option as its omitted
-  /// value, and a value as a flag.
+  /// Returns the arguments in a form that CLI11 parses as intended. Otherwise it would use the next argument as the
+  /// value of an option without one, and could take a value for a flag.
   std::vector<std::string> normalise(std::vector<std::string> args) const;
   void parseNormalised(const std::vector<std::string> &args);
 

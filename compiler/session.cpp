@@ -326,7 +326,8 @@ bool Session::checkMachine() {
   return checkRunsOn(job_, {job_.chosen->machine, job_.chosen->runner}, options_.hasMachine);
 }
 
-/// An error where a plan is not as it would be written for the target: then the target does not run it right.
+/// Reports an error if writing the given plan for the target would change it, because then the target does not run the
+/// given plan right.
 void Session::reportRewritten(ir::Program given) {
   given.maxMessageSize = job_.program.maxMessageSize; // of messages beyond what any buffer holds nothing is said
   const json::PlanComparison comparison = json::comparePlans(job_.program, given);

@@ -36,7 +36,7 @@ struct Axis {
   ParameterValues values;
 };
 
-/// Reports why several values are not possible; true if they are.
+/// Returns true if the parameter may have several values. Otherwise reports why not.
 bool mayVary(const Options &options, const Setting &setting, ir::DiagnosticEngine &diags) {
   const std::string shown = "-P " + setting.first + "=" + setting.second;
   const Output &output = *options.output;

@@ -23,7 +23,7 @@ constexpr Step steps[] = {
     {"share-scratch", Stage::Schedule, 0, 0},
     // Beyond this point, the program is one of thread blocks, in which operations of one block may still conflict.
     {"synchronise", Stage::Synchronise, 0, 0},
-    // Needs sync still on operations: a nop between two of them would part them.
+    // Runs while sync is still part of operations, because a nop between two operations would prevent their fusion.
     {"fuse", Stage::Tidy, 1, 1},
     // The sync of each call becomes nops. Beyond this point, no operation carries sync of its own.
     {"lower-data-sync", Stage::Tidy, 0, 0},

@@ -160,7 +160,7 @@ std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
 std::vector<StatementSentence> statementsOf(const ir::Program &program) {
   struct Ways {
     std::pair<StatementOrder, std::size_t> order; ///< its position among the statements of the program
-    std::map<std::string, std::size_t> times;     ///< counts, by the way in which it is done
+    std::map<std::string, std::size_t> times;     ///< number of operations, by the way in which they do it
   };
   std::map<std::string, Ways> statements;
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)

@@ -34,7 +34,7 @@ struct StatementSentence {
   std::string words; ///< "put through memory channels (56 times)"
 };
 
-/// Returns one for each statement whose data a rank moves, in the order of statements.
+/// Returns a sentence for each statement whose data a rank moves, in the order of statements.
 std::vector<StatementSentence> statementsOf(const ir::Program &program);
 
 } // namespace mscclc::driver
