@@ -24,7 +24,7 @@ struct Candidate {
   std::vector<unsigned> misfits; ///< arguments that do not fit their parameters
 };
 
-/// Returns the number of parameters that a call writes; the place is not one.
+/// Returns the number of parameters that the user writes in a call. A last parameter of type Place is not one of them.
 unsigned written(const FunctionDecl *f) {
   unsigned count = f->getNumParams();
   if (count != 0)
