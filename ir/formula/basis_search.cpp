@@ -130,8 +130,8 @@ std::optional<Sum> BasisSearch::modular(const Directions &rest, Values left) con
   return std::nullopt;
 }
 
-/// Tries one fitter after another. The fitters are made when they are first needed: one of `rest`, then some with a
-/// loop's variable as a power of two.
+/// Tries one fitter after another. They are made when they are first needed. The first one has the directions of
+/// `rest`. In each other one, a loop's variable is replaced by a power of two.
 std::optional<Sum> BasisSearch::modulo(std::vector<ModuloFitter> &fitters, const Directions &rest, const Scaled &values,
                                        std::int64_t modulus) const {
   if (fitters.empty()) {
@@ -203,8 +203,9 @@ Term BasisSearch::remainder(Sum inner, std::int64_t modulus, int depth) const {
 
 // ------------------------------------------------------------------------------------------------------------- powers
 
-/// Returns a direction for the loop variable i of a loop that begins with 0: `1 << i` if `up`, else the number that
-/// begins with a power of two and halves until it is 1. Returns nothing for other directions.
+/// Returns a direction with powers of two instead of a loop variable i that begins with 0. With `up`, its value is `1
+/// << i`. Otherwise it begins with the highest power, and halves in each iteration until it is 1. Returns nothing if
+/// the direction is not such a loop.
 std::optional<Direction> BasisSearch::powerOf(const Direction &direction, bool up) const {
   if (direction.depth == 0)
     return std::nullopt;

@@ -73,7 +73,7 @@ struct Direction {
   int depth = 0; ///< 0 for the rank; else the number of the loop, from 1
   std::vector<std::uint32_t> next =
       {}; ///< for each point, the next one where this is larger and the rest of the basis is equal; or `none`
-  std::optional<Neighbours> unit = {}; ///< the first step of one
+  std::optional<Neighbours> unit = {}; ///< the first pair of neighbours whose values differ by one
 };
 
 /// Directions that together identify each point. They also number the cells of a dense grid that holds all points.
