@@ -13,7 +13,7 @@ namespace mscclc::json {
 
 struct CompareOptions {
   bool ignoreName = false; ///< the plan's name may differ
-  std::size_t limit = 20;  ///< the most differences that are kept, similar ones counted as one; all are counted
+  std::size_t limit = 20;  ///< number of differences that are kept (similar ones count as one); all are counted
 };
 
 struct PlanDifference {
