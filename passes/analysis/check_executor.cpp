@@ -137,8 +137,8 @@ private:
     for (std::uint32_t k = 0; k < operands.size(); ++k) {
       const Chunk &chunk = operands[k];
       const bool scratch = bufferOf(chunk) == BufferKind::Scratch;
-      // Offsets are taken modulo a chunk's part of the rank's own scratch, and this rank has none. Those of packets are
-      // not.
+      // For plain data, the executor takes offsets modulo a chunk's part of the rank's own scratch, but this rank has
+      // none. For packets it does not do that.
       if (scratch && chunk.space == ChunkSpace::Remote && program_.ranks[rank_].scratchChunks == 0 &&
           (chunk.index != 0 || ir::roleOf(op, k).form == ir::DataForm::Plain)) {
         diags_.report(diag::executor_no_own_scratch, at(i), {rank_, target_});

@@ -47,7 +47,7 @@ private:
     return std::size_t{rank} * 3 + static_cast<std::size_t>(buffer);
   }
 
-  std::vector<Place> places_; ///< by rank and buffer, up to the last one that was accessed
+  std::vector<Place> places_; ///< [rank and buffer], up to the last one that was accessed
   std::uint64_t generation_ = 1;
 };
 

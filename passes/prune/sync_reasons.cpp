@@ -134,8 +134,8 @@ private:
 
   /// The most proofs for one program. Each takes about as long as the proof of the compilation.
   static constexpr std::uint32_t mostProofs = 8;
-  /// With more pairs, only one of the pairs that correspond over equivalent ranks is asked. Ranks of the same shape may
-  /// differ in the things that they name. So if this finds that nothing needs a sync, the proof is asked.
+  /// If there are more pairs, pairs that correspond over equivalent ranks are asked about only once. But ranks of the
+  /// same shape may name different things. So if no pair needs the sync then, the proof is asked.
   static constexpr std::size_t mostPairs = 10'000;
 
   const ir::Program &program_;

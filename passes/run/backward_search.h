@@ -45,7 +45,7 @@ public:
 
 private:
   struct Step {
-    Moment at; ///< earlier phases of the block than that of this one are over
+    Moment at; ///< all phases of the block before that of `at` are over
     std::uint32_t parent = none;
     Piece pieces[2] = {none, none}; ///< the pieces by which it is known
   };

@@ -19,9 +19,9 @@ public:
     std::uint32_t op = none, ref = 0; ///< indices into the block's `ops` and `chunks`
   };
 
-  /// True if one thread makes both accesses of a cell by operands of block `b`, in that order. It is false for two
-  /// operations if one of them uses a multicast address and the other one the memory's own address. The operation of
-  /// `now` is the current one, in `slice` of the pipeline of `header`; outside of pipelines these are null and `none`.
+  /// True if one thread makes both accesses of a cell: first by operand `before`, then by operand `now` of block `b`.
+  /// It is false for two operations if only one of them uses a multicast address. `now` belongs to the current
+  /// operation, in `slice` of the pipeline of `header`. Outside of pipelines, `slice` is null and `header` is `none`.
   bool sameThread(std::uint32_t b, const Operand &before, const Operand &now, std::uint32_t header,
                   const LoopSlice *slice) const;
 

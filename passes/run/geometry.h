@@ -123,7 +123,7 @@ public:
   /// is scratch.
   UnitSpan span(const ir::Chunk &chunk, const ir::Op &op, const LoopSlice *loop, bool scratch) const;
 
-  /// Returns the number of units that the operations of one launch read and write. Those of each operand count.
+  /// Returns the number of units that all operands of the operations of one launch read and write.
   std::uint64_t unitsTouched(const ProgramIndex &index) const;
 
 private:

@@ -41,7 +41,7 @@ public:
 
   /// More cells would take more than a few gigabytes.
   static constexpr std::uint64_t mostCells = std::uint64_t{1} << 26;
-  /// False if there are more cells than that.
+  /// False if there are more than `mostCells` cells.
   bool fits() const { return fits_; }
   /// False if there would be too many cells even with one unit for each chunk.
   static bool chunksFit(const ir::Program &program);

@@ -126,7 +126,7 @@ public:
   /// Does the same for a thread that passes on the covers of another thread, which waited for them and signalled in the
   /// same phase.
   void relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread);
-  /// Unites both lists of covers. The result names each lane only once, if `more` does.
+  /// Returns a list that contains both lists of covers. If `more` names no lane twice, the result does not either.
   std::uint32_t joinCovers(std::uint32_t covers, std::uint32_t more);
   void flushed(std::uint32_t covers, std::uint32_t block);
   std::uint32_t blockOf(const Epoch &epoch) const {

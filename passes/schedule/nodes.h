@@ -70,8 +70,8 @@ public:
   /// agents reach `rank` than one block has channels for, and `rank` does not reach back, the agents are shared out to
   /// its blocks.
   std::uint32_t partnerOf(std::uint32_t agent, std::uint32_t rank) const;
-  /// Returns the agents that reach `rank` without being reached by it, if they are more than one block has channels
-  /// for.
+  /// Returns the agents that reach `rank` but are not reached by it, if there are more of them than a block has
+  /// channels.
   std::vector<std::uint32_t> sharedOutTo(std::uint32_t rank) const;
   /// Returns the nodes of other ranks that touch input or output of `rank`, in order.
   const std::vector<std::uint32_t> &touchingBuffersOf(std::uint32_t rank) const { return touching_[rank]; }

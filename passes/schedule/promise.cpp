@@ -31,7 +31,7 @@ public:
 private:
   /// The same chunks on several ranks, by the name that the program uses for them.
   struct Unwritten {
-    ir::RankChunk chunks; ///< those of the first of these ranks
+    ir::RankChunk chunks; ///< as chunks of the first of `ranks`
     std::vector<std::uint32_t> ranks;
     std::uint64_t count() const { return std::uint64_t{chunks.size} * ranks.size(); }
   };

@@ -55,8 +55,8 @@ private:
 
   const Nodes &nodes_;
   const NodeSymmetry &symmetry_;
-  /// [block, the other block, as representatives see them]: the relay with the channel, as its number among those of
-  /// its rank.
+  /// Key: a block and its peer block, as representatives see them. Value: the relay that has the channel, as its number
+  /// among the relays of its rank.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> relays_;
   std::uint32_t most_ = 0;
 };

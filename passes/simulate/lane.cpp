@@ -108,7 +108,7 @@ Machine::Progress Machine::execute(Lane &lane, const ir::Op &op) {
     const std::uint32_t barrier = index_.barrierOf(lane.rank, op.imm);
     Block &block = blockOf(lane);
     if (!lane.entered) {
-      block.nops.arrive(lanesPerBlock); // it ends a phase as well
+      block.nops.arrive(lanesPerBlock); // like a nop, a barrier ends a phase
       add(met_[barrier], viewOf(block, block.stores.size()));
     }
     const Progress progress =

@@ -196,7 +196,7 @@ std::uint32_t mix(std::uint32_t base, std::uint32_t index) {
   return x ^ x >> 16;
 }
 
-/// Writes elements from `first` on. Each is made from its index and the sequence's element.
+/// Writes elements from `first` on. Element i is make(i, element i of the pseudo-random sequence).
 template <typename Make>
 void fillWith(std::byte *data, std::uint64_t bytes, std::uint64_t first, std::uint32_t base, Make make) {
   using T = decltype(make(std::uint64_t{}, 0u));

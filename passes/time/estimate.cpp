@@ -45,8 +45,8 @@ struct Iterations {
   std::uint64_t all = 0, some = 0;
   bool extrapolated() const { return some < all; }
   std::uint64_t fewer() const { return some / 2; }
-  /// Returns the number of omitted iterations divided by that of the last walked ones, from `fewer` on. Each omitted
-  /// iteration takes as long as one of these.
+  /// Returns the factor for extrapolation. The last iterations that were walked, from `fewer` on, represent the omitted
+  /// ones. The factor is the number of omitted iterations divided by the number of these.
   double further() const { return static_cast<double>(all - some) / static_cast<double>(some - fewer()); }
 };
 

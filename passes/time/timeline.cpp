@@ -51,7 +51,8 @@ std::vector<PathStep> criticalPath(const Timeline &timeline) {
     const Ran ran = whenRan(timeline, at);
     // The span before a proxy's span is its request, so its waiting comes after that.
     if (ran.awaited.span != Span::none && !asked) {
-      // The span that ended the wait is on the path. Between its end and this one, its signal was on the way.
+      // The path continues at the span that ended the wait. From its end until this span goes on, its signal was on the
+      // way.
       add(Cause::Latency, whenRan(timeline, ran.awaited).end);
       at = ran.awaited;
       continue;

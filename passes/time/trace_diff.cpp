@@ -82,7 +82,7 @@ void Comparison::align(std::span<const std::uint32_t> spans, Launch ops, std::ui
       ++m;
       continue;
     }
-    std::size_t skipped = 1, ofSpans = 1, ofOps = 1; // if nothing agrees, one of each is skipped
+    std::size_t skipped = 1, ofSpans = 1, ofOps = 1; // if nothing agrees, one span and one operation are skipped
     const auto search = [&] {
       for (; skipped <= farthest; ++skipped)
         for (ofSpans = 0; ofSpans <= skipped; ++ofSpans) {

@@ -44,7 +44,7 @@ struct TraceDifference {
   std::vector<RankDifference> ranks; ///< ranks with an operation on both sides
   std::uint64_t launches = 0;        ///< the most of any block
   std::uint64_t compared = 0;        ///< operations of the trace that have a counterpart
-  std::uint64_t unmeasured = 0;      ///< predicted, in no launch of the trace
+  std::uint64_t unmeasured = 0;      ///< predicted operations that are in no launch of the trace
   std::uint64_t unpredicted = 0;     ///< operations of the trace without a counterpart
 };
 

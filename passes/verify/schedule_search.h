@@ -20,9 +20,9 @@ struct Schedule {
 
 /// Finds schedules by one replay of the program.
 ///
-/// It runs exactly what the second access needs. The first access is not ordered before it, so it has not happened yet,
-/// unless something that was needed comes after it in its own block. Then it runs what the first access needs. So the
-/// first access comes too late.
+/// First it runs exactly what the second access needs. The first access is not ordered before it, so normally it has
+/// not happened yet. (It has if something that was needed comes after it in its own block.) Then it runs what the first
+/// access needs, so the first access happens too late.
 class ScheduleSearch {
 public:
   ScheduleSearch(const ProgramIndex &index, const Geometry &geometry, const Memory &memory, const Order &order)

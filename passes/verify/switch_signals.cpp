@@ -71,7 +71,7 @@ private:
       turn.signal = place;
   }
 
-  /// Checks that no signal is without its wait here.
+  /// Checks that at this point each signal was followed by its wait.
   void endTurns() {
     for (std::uint32_t channel = 0; channel < turns_.size(); ++channel)
       if (Turn &turn = turns_[channel]; turn.signal && !turn.isFaulty)

@@ -112,7 +112,8 @@ private:
     std::vector<Last> &inPhase = waited_[queue];
     if (!inPhase.empty() && inPhase.back().phase != phase)
       inPhase.clear();
-    int rows = 0; // rows in which the thread acquired; of two rows, at least one differs from any other row
+    int rows =
+        0; // distinct rows in which the thread waited; two are enough, because any other row differs from one of them
     for (const Last &had : inPhase) {
       if (had.thread == thread) {
         rows += had.row == row_ ? 2 : 1;

@@ -96,7 +96,7 @@ private:
   /// Returns false if counters were signalled out of turn. Then everything is done again without the assumption of
   /// turns for these counters.
   bool launches(const Premises &premises, VerifyResult &result) {
-    constexpr int mostRuns = 4; // then no counter is assumed to be signalled in turn
+    constexpr int mostRuns = 4; // after these, no counter is assumed to be signalled in turn
     const Findings::State before = findings_.state();
     std::set<std::uint32_t> noTurns;
     for (int run = 1;; ++run) {
