@@ -84,7 +84,7 @@ void Watcher::call(std::unique_lock<std::mutex> &lock, Key key) {
   const auto found = entries_.find(key);
   if (found == entries_.end())
     return;
-  // A wake from here on counts.
+  // This is set before the call, so that a wake during the call is not lost.
   found->second.next = Clock::time_point::max();
   const std::function<Interval()> call = found->second.call;
   calling_ = key;

@@ -116,7 +116,8 @@ void skipCopies(const MscclcKernel &kernel, const MscclcCall &call, uint32_t ran
     }
     return;
   }
-  // Both are in one buffer. The caller may want to keep the input, so only the output can be that buffer.
+  // In place, input and output are parts of one buffer. The caller may want to keep its input, so only its output can
+  // be used as that buffer.
   if (!isPrivate.input || !isPrivate.output || !givesOutput || output < input ||
       mscclc_output_step(&kernel, call.message_bytes) != 0)
     return;
