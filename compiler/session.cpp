@@ -91,7 +91,7 @@ bool Session::steps() {
 
 bool Session::load() {
   std::vector<std::string> files;
-  // The text may be gigabytes, and goes once it is loaded.
+  // The text may be gigabytes long, and is released once it is loaded.
   Input input{job_.input.shownName, job_.input.kind, std::exchange(job_.input.text, std::nullopt)};
   auto program = loadProgram(options_, std::move(input), diags_, times_, files);
   if (!program || diags_.hasErrors())
@@ -146,7 +146,8 @@ bool Session::transform() {
   return runPasses(std::move(progress));
 }
 
-/// Whether the passes of `list` can be run, give what the output needs, and are those that options name.
+/// True if the passes of `list` can be run, provide what the output needs, and include all passes that options name.
+/// Otherwise reports why not.
 bool Session::checkPasses(std::string_view list) {
   passes::PassManager manager(passOptions(), passes::propertiesOf(job_.program));
   std::string wrong = manager.add(list);
@@ -162,14 +163,14 @@ bool Session::checkPasses(std::string_view list) {
   return missing == 0;
 }
 
-/// Finds out what the statements mean. With --passes and no proof it does not matter: passes may be tried on statements
-/// that are no collective.
+/// Computes the meaning of the statements, and reports errors in it. Does nothing with --passes and without a proof,
+/// because passes may be tried on statements that are no collective.
 bool Session::interpret() {
   if (options_.hasPasses && !isProven() && !ir::isFixed(job_.program.movement.order))
     return true;
   ir::DiagnosticEngine silent;
   const std::vector<std::string_view> named = passes::splitNames(options_.passes);
-  const bool isSaid = std::ranges::find(named, "check-meaning") != named.end(); // by that pass
+  const bool isSaid = std::ranges::find(named, "check-meaning") != named.end(); // that pass reports it
   meaning_ = passes::schedule::meaningOf(job_.program, isSaid ? silent : diags_);
   if (meaning_ && ir::isFixed(job_.program.movement.order)) {
     if (!passes::schedule::orderSums(job_.program, diags_))
@@ -180,7 +181,7 @@ bool Session::interpret() {
   return meaning_ || isSaid;
 }
 
-/// Runs the passes that are left.
+/// Runs the remaining passes.
 bool Session::runPasses(Progress progress) {
   passes::PassManagerOptions options = passOptions();
   if (options_.verifyEach == Options::VerifyEach::Proof)
@@ -191,7 +192,7 @@ bool Session::runPasses(Progress progress) {
   double proving = 0;
   proveWithPruning(manager, progress.rest, proving);
   manager.add(progress.rest);
-  std::optional<ir::Program> given; // a plan that is proven for a target is proven as it stands
+  std::optional<ir::Program> given; // a plan that is proven for a target must not change
   if (job_.input.kind == InputKind::Plan && output_.proof == Proof::IsOutput && job_.target.executor &&
       job_.optLevel() == 0)
     given = job_.program;
@@ -215,9 +216,10 @@ void Session::reportPasses(Progress progress, const std::vector<passes::PassReco
     report_ += renderStats(records);
 }
 
-/// Lets the session's proof say whether what prune-sync drops can go: the proof of the program as it will be once the
-/// passes behind prune-sync have run, too. So it is proven once. Passes that are watched run one after the other; and
-/// of a kernel less is proven than passes take for granted. `seconds`: that the proof takes.
+/// Makes prune-sync use the session's proof to decide which syncs it may drop. That is the proof of the final program,
+/// after the passes behind prune-sync, so the program is not proven again. Does nothing if passes are watched, because
+/// they run one by one then, and for kernels, whose proof shows less than passes assume. `seconds`: receives the time
+/// of the proof.
 void Session::proveWithPruning(passes::PassManager &manager, std::string_view list, double &seconds) {
   static constexpr std::string_view pruning = "prune-sync";
   const std::size_t at = list.find(pruning);
@@ -243,7 +245,7 @@ void Session::proveWithPruning(passes::PassManager &manager, std::string_view li
   manager.use(pruning, passes::createPruneSyncPass(std::move(prover)));
 }
 
-/// Keeps the program as it is once no statement is left, before passes for thread blocks run.
+/// Keeps a copy of the program as soon as no statement is left, before the passes for thread blocks run.
 void Session::keepCalls(passes::PassManagerOptions &options) {
   job_.calls = job_.program;
   options.check = [this, next = std::move(options.check)](std::string_view pass, const ir::Program &program,
@@ -254,8 +256,8 @@ void Session::keepCalls(passes::PassManagerOptions &options) {
   };
 }
 
-/// Makes the choices that a program of statements leaves open. The program may have been through some of the passes
-/// then; their time is not told with the choice.
+/// Makes the open choices of a program of statements. Afterwards, the program may already have been through some of the
+/// passes. Their time is not part of the time of the choice.
 bool Session::choose(const TimedOn &on, Progress &progress) {
   if (options_.messageSize != 0 &&
       (options_.messageSize < job_.program.minMessageSize || options_.messageSize > job_.program.maxMessageSize))
@@ -291,7 +293,7 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
   return true;
 }
 
-/// True if something is done with the program between passes. Then all of them run, one after the other.
+/// True if an option uses the program between passes. Then all passes run, one by one.
 bool Session::isWatched() const {
   return !options_.printBefore.empty() || !options_.printAfter.empty() || !options_.stopAfter.empty() ||
          options_.passLimit || options_.verifyEach != Options::VerifyEach::Off || output_.keepsCalls;
@@ -316,8 +318,8 @@ bool Session::keepBlocks(const passes::schedule::Goal &goal, passes::schedule::C
   return true;
 }
 
-/// What was chosen is for a machine. An output that takes one says itself if the program cannot run there; where
-/// nothing is written, the choice matters to nobody who named no machine.
+/// Reports if the program cannot run on the machine for which the choices were made. An output that takes --machine
+/// reports that itself. If nothing is written and --machine is not given, it does not matter.
 bool Session::checkMachine() {
   const bool isTold = std::ranges::find(output_.options, "--machine") != output_.options.end();
   const bool matters = options_.hasMachine || output_.destination != Destination::Terminal;
@@ -329,7 +331,7 @@ bool Session::checkMachine() {
 /// Reports an error if writing the given plan for the target would change it, because then the target does not run the
 /// given plan right.
 void Session::reportRewritten(ir::Program given) {
-  given.maxMessageSize = job_.program.maxMessageSize; // of messages beyond what any buffer holds nothing is said
+  given.maxMessageSize = job_.program.maxMessageSize; // a changed limit on messages is not reported
   const json::PlanComparison comparison = json::comparePlans(job_.program, given);
   if (comparison.equal())
     return;

@@ -12,11 +12,11 @@
 
 namespace mscclc::driver {
 
-/// What a session came to.
+/// The result of a session.
 struct Outcome {
   ExitCode code = exitDone;
-  std::string result;                                     ///< in a few words
-  std::shared_ptr<const nlohmann::ordered_json> document; ///< the same for programs; null if there is none
+  std::string result;                                     ///< the result in a few words
+  std::shared_ptr<const nlohmann::ordered_json> document; ///< the result for programs to read; null if there is none
 };
 
 class Session {
@@ -26,18 +26,18 @@ public:
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
-  /// Does what the options ask for, with `input`. `times`: of what was done before.
+  /// Does what the options ask for, with `input`. `times`: the stages that were done before.
   Outcome run(Input input, StageTimes times = {});
-  /// What there is to say on standard error.
+  /// Returns the text for standard error.
   std::string messages() const { return render(diags_, options_) + report_; }
 
-  /// Diagnostics as `options` want them shown.
+  /// Returns the diagnostics in the form that `options` ask for.
   static std::string render(const ir::DiagnosticEngine &diags, const Options &options);
-  /// Prepares `diags` for them.
+  /// Prepares `diags` for these options.
   static void configure(ir::DiagnosticEngine &diags, const Options &options);
 
 private:
-  /// Each step returns false where it failed, which ends the run.
+  /// Each step returns false if it failed. That ends the run.
   bool steps();
   bool load();
   bool transform();
@@ -45,10 +45,10 @@ private:
   bool prove();
   bool checkSums(const passes::SumOrder &sums);
 
-  /// How far transform() is.
+  /// The progress of transform().
   struct Progress {
     std::string rest;                       ///< passes to run: a list for PassManager::add
-    std::vector<passes::PassRecord> done{}; ///< of those that have been run
+    std::vector<passes::PassRecord> done{}; ///< records of the passes that have been run
   };
   passes::PassManagerOptions passOptions() const;
   bool checkPasses(std::string_view list);
@@ -71,8 +71,8 @@ private:
   ir::DiagnosticEngine diags_;
   Job job_;
   std::uint64_t recorded_ = 0;
-  std::optional<passes::schedule::Meaning> meaning_; ///< of a program of statements
-  std::optional<passes::VerifyResult> proof_;        ///< of the program that is written, once it is made
+  std::optional<passes::schedule::Meaning> meaning_; ///< for a program of statements
+  std::optional<passes::VerifyResult> proof_;        ///< the proof of the program that is written, once it exists
   std::string report_;
 };
 

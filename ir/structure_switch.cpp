@@ -68,8 +68,8 @@ std::string listOf(const std::vector<std::uint32_t> &ranks) {
   return text + (ranks.size() > most ? ", …]" : "]");
 }
 
-/// Sets groups up in the order of the ranks' lists until nothing is possible. Returns an end that is stuck, and the end
-/// at which the missing member is stuck itself.
+/// Connects groups in the order of the ranks' lists, as long as possible. If a rank is stuck, returns its next end, and
+/// the different end at which another member of that group is stuck.
 std::pair<End, End> stuckEnds(const Program &program, const SwitchGroups &groups) {
   std::vector<std::uint32_t> next(program.ranks.size(), 0);     // [rank]
   std::vector<std::vector<std::uint32_t>> arrived(next.size()); // [first member][channel]

@@ -19,7 +19,7 @@ struct SyncSentence {
   std::string_view key;
   bool isNeeded = true;
   bool isExamined = true;  ///< if false, it is unknown whether it is needed
-  bool isExample = false;  ///< `reason` is that of one of several
+  bool isExample = false;  ///< the sentence is for several syncs, and `reason` is that of one of them
   bool isPart = false;     ///< `reason` is the consequence of removing similar syncs at other statements, too
   bool isTogether = false; ///< each alone could be removed, but not all
   std::size_t count = 0;   ///< of syncs

@@ -25,7 +25,7 @@ void Machine::add(View &view, const View &others) const {
   }
 }
 
-/// What the block sees, and of its own stores that not all see the first `count`.
+/// Returns what the block sees. Of its own stores that not all blocks see, only the first `count` are included.
 Machine::View Machine::viewOf(const Block &block, std::uint64_t count) const {
   View view = block.view;
   const std::uint64_t kept = block.stores.size() - block.firstStore;
@@ -33,7 +33,8 @@ Machine::View Machine::viewOf(const Block &block, std::uint64_t count) const {
   return view;
 }
 
-/// What a signal of the lane shows: what its block has seen, and what it stored in earlier phases.
+/// Returns what a signal of the lane makes visible: everything that its block has seen, and everything that the block
+/// stored in earlier phases.
 Machine::View Machine::viewOf(const Lane &lane) const {
   const Block &block = blocks_[index_.block(lane.rank, lane.block)];
   const auto first = block.stores.begin() + static_cast<std::ptrdiff_t>(block.firstStore);

@@ -66,7 +66,7 @@ public:
     }
     return pattern;
   }
-  /// Returns the size after which patterns repeat, and the distance; none if that is too far.
+  /// Returns the size from which patterns repeat, and the period; nothing if there would be too many sizes.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> period() const {
     std::uint64_t period = 1, most = filled_.empty() ? 1 : *filled_.rbegin();
     if (most > mostSizes / 3)

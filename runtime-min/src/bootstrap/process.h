@@ -21,7 +21,8 @@ template <class T> std::shared_ptr<T> ofProcess(bool forEver = false) {
   static std::atomic<Holder *> current{nullptr};
   Holder *holder = current.load();
   if (holder == nullptr || holder->process != ::getpid()) {
-    // The parent's holder stays: another thread of the parent may have held its lock at the fork.
+    // In a child of fork, the parent's holder is not used again, and not deleted: another thread of the parent may have
+    // held its lock at the fork.
     auto *const made = new Holder;
     if (current.compare_exchange_strong(holder, made))
       holder = made;
