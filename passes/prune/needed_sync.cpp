@@ -40,7 +40,8 @@ std::vector<NeededSync::Need> NeededSync::allNeeds() const {
   return needs;
 }
 
-/// Where little happens between two accesses, it is soon found that they are not in order.
+/// Sorts needs so that pairs with little time between their accesses come first. If such a pair has no order, that is
+/// found quickly.
 void NeededSync::sortByTimeBetween(std::vector<Need> &needs) const {
   std::ranges::stable_sort(needs, {}, [&](const Need &need) { return secondOf(need).time - firstOf(need).time; });
 }
@@ -51,12 +52,13 @@ void NeededSync::use(std::uint32_t need, const std::vector<Piece> &pieces) {
       users.push_back(need);
 }
 
-/// Adds those of `needs` that are in order, and what has to be in order where others are not.
+/// Adds the needs whose accesses are in order. If a need about scratch does not hold, adds the needs that must hold
+/// instead.
 void NeededSync::add(std::vector<Need> needs) {
   std::vector<std::optional<std::vector<Piece>>> answers(needs.size());
   for (const std::uint32_t i : orderToAsk(needs)) {
     answers[i] = ask(needs[i]);
-    if (!answers[i] && needs[i].pair.visible && needs[i].scratch == none) { // only relaxed signals order them
+    if (!answers[i] && needs[i].pair.visible && needs[i].scratch == none) { // perhaps only relaxed signals order them
       needs[i].pair.visible = false;
       answers[i] = ask(needs[i]);
     }
@@ -75,7 +77,8 @@ void NeededSync::add(std::vector<Need> needs) {
   add(std::move(instead));
 }
 
-/// Of channels on which a block waits more than once. Dropping what a wait names before an id gives it another thread.
+/// Adds the needs about waits, for channels on which a block waits more than once. If the ids of a wait before some id
+/// are dropped, another thread does the wait for that id.
 void NeededSync::addWaits() {
   for (std::uint32_t r = 0; r < records_.size(); ++r)
     for (std::uint32_t w = 0; w < records_[r].waits.size(); ++w) {
@@ -98,7 +101,7 @@ void NeededSync::dropDoubles(std::vector<Need> &needs) {
   needs.erase(std::ranges::unique(needs, {}, place).begin(), needs.end());
 }
 
-/// By which pieces `need` is in order, if it is.
+/// Returns the pieces by which `need` is in order; nothing if it is not.
 std::optional<std::vector<Piece>> NeededSync::ask(const Need &need) {
   if (need.wait != none)
     return askTurn(need);
@@ -108,7 +111,7 @@ std::optional<std::vector<Piece>> NeededSync::ask(const Need &need) {
   return pieces;
 }
 
-/// By which pieces two threads do not wait on one channel at once.
+/// Returns the pieces because of which two threads do not wait on one channel at the same time; nothing if they may.
 std::optional<std::vector<Piece>> NeededSync::askTurn(const Need &need) const {
   const std::vector<Wait> &waits = records_[need.record].waits;
   const Wait &wait = waits[need.wait];
@@ -135,11 +138,11 @@ std::optional<std::vector<Piece>> NeededSync::askTurn(const Need &need) const {
   return pieces;
 }
 
-/// Numbers of `needs`, so that those of which one block comes second follow each other, in the order of time; first
-/// those of the block of the first one.
+/// Returns the numbers of `needs` in the order in which to ask them. Needs whose second accesses are in the same block
+/// follow each other, in the order of time. Blocks come in the order of their first need.
 std::vector<std::uint32_t> NeededSync::orderToAsk(std::span<const Need> needs) const {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> firstOfBlock; // by record and block
-  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> order;    // that, time, number
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> firstOfBlock; // key: record and block
+  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> order; // first need of the block, time, number
   for (std::uint32_t i = 0; i < needs.size(); ++i) {
     if (needs[i].wait != none) {
       order.emplace_back(0, 0, i);
@@ -156,8 +159,9 @@ std::vector<std::uint32_t> NeededSync::orderToAsk(std::span<const Need> needs) c
   return numbers;
 }
 
-/// A use of scratch that is not over when its launch ends has to be before each write; a write that does not know of
-/// the end, after each use.
+/// Appends the needs that must hold instead of a need about scratch. If a use of scratch may not be over when its
+/// launch ends, it must come before each write of the next launch. If a write may come before the end of that launch is
+/// known, it must come after each use.
 void NeededSync::appendInstead(const Need &need, std::vector<Need> &needs) {
   if (need.ends && ofFirstRank_)
     return appendMeetings(need, needs);
@@ -168,8 +172,9 @@ void NeededSync::appendInstead(const Need &need, std::vector<Need> &needs) {
   }
 }
 
-/// Of the first rank's scratch alone it is known which uses are not over. They stand for those at the same places in
-/// the scratch of each rank to which the first one writes.
+/// Does the same for a use, if only the first rank is asked. The uses that may not be over are known only for the
+/// scratch of the first rank. Each of them represents the uses at the same place in the scratch of every rank to which
+/// the first rank writes.
 void NeededSync::appendMeetings(const Need &need, std::vector<Need> &needs) {
   const RunRecord &record = records_[need.record];
   const auto positionOf = [&](const Pair &use) {
@@ -199,7 +204,7 @@ void NeededSync::set(std::span<const std::vector<Piece> *const> orbits, bool dro
       search.update(*orbit);
 }
 
-/// False if need `number` stands in the way of the trial.
+/// Checks need `number` in a trial. Returns false if it makes the trial fail.
 bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
   const Need &need = needs_[number];
   if (std::optional<std::vector<Piece>> answer = ask(need)) {
@@ -211,7 +216,8 @@ bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
     return excuse && need.pair.excusable;
   const bool isFirst = trial.instead.empty();
   appendInstead(need, trial.instead);
-  // The first of those that have to hold instead mostly shows that not all do, before all are put together.
+  // If the needs that must hold instead do not all hold, the first one usually shows it. So it is asked before all of
+  // them are collected.
   return !isFirst || trial.instead.empty() || ask(trial.instead.front()).has_value();
 }
 
@@ -234,8 +240,8 @@ bool NeededSync::drop(std::span<const std::vector<Piece> *const> orbits, bool ex
     const std::vector<std::uint32_t> &own = usedBy_[orbits_.find(orbit->front())];
     users.insert(users.end(), own.begin(), own.end());
   }
-  // A need comes back to an orbit whenever it is in order by other pieces than before: asked twice, it would come back
-  // twice.
+  // A need is listed again at an orbit whenever other pieces order it than before. It must be asked only once;
+  // otherwise it would be listed twice from then on.
   std::ranges::sort(users);
   users.erase(std::ranges::unique(users).begin(), users.end());
   std::erase_if(users, [&](std::uint32_t need) { return !needs_[need].counts; });
@@ -267,7 +273,7 @@ bool NeededSync::mayExcuse(const std::vector<Piece> &orbit) const {
   });
 }
 
-/// Needs of accesses that are in order by one of `pieces`, which are whole orbits.
+/// Returns the needs about accesses that are ordered by one of `pieces`, which are whole orbits.
 std::vector<std::uint32_t> NeededSync::usersOf(const std::vector<Piece> &pieces) const {
   std::vector<Piece> orbits;
   for (const Piece piece : pieces)
@@ -283,7 +289,7 @@ std::vector<std::uint32_t> NeededSync::usersOf(const std::vector<Piece> &pieces)
   return users;
 }
 
-/// Those of the needs `numbers` that are in no order, in the order of the numbers.
+/// Returns those of the needs `numbers` whose accesses have no order, in the order of the numbers.
 std::vector<std::uint32_t> NeededSync::unorderedOf(const std::vector<std::uint32_t> &numbers) {
   std::vector<Need> needs;
   for (const std::uint32_t number : numbers)
@@ -311,7 +317,7 @@ void NeededSync::visitUnordered(const std::vector<Piece> &pieces,
     const Need &need = needs_[number];
     if (need.scratch == none)
       return visit({need.pair, need.record, none});
-    // Of scratch that may lie elsewhere, the two accesses that would meet.
+    // For scratch whose place may change with the size, visits the two accesses that would conflict.
     std::vector<Need> others;
     appendInstead(need, others);
     const auto other = std::ranges::find_if(others, [&](const Need &o) { return !ask(o); });
@@ -320,7 +326,8 @@ void NeededSync::visitUnordered(const std::vector<Piece> &pieces,
   std::vector<std::uint32_t> users = usersOf(pieces);
   const std::vector<Piece> *const all = &pieces;
   set({&all, 1}, true);
-  // Mostly one of the first is in no order. Else ever more are asked at once, in the order that suits the search.
+  // Usually one of the first needs has no order. Otherwise more and more are asked at once, in the order that suits the
+  // search.
   std::ranges::make_heap(users, isLater);
   bool isDone = false;
   for (std::size_t size = 1; !users.empty() && !isDone; size *= 4) {

@@ -98,7 +98,7 @@ private:
   std::vector<bool> dropped_;          ///< [piece]
   std::deque<RecordedOrder> searches_; ///< [record]
   std::vector<Need> needs_;
-  std::vector<std::vector<std::uint32_t>> usedBy_;    ///< [orbit]: needs; some no longer use it
+  std::vector<std::vector<std::uint32_t>> usedBy_;    ///< the needs that use it; some entries are outdated
   std::vector<std::vector<ScratchMeeting>> meetings_; ///< [record], sorted by place; filled at the first query
 };
 

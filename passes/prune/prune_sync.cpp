@@ -19,7 +19,7 @@ using namespace prune;
 
 constexpr std::uint32_t mostProofs = 24; ///< of one program
 
-/// The names of the proof's findings that are warnings for `diags`.
+/// Returns the names of those findings of the proof that are warnings for `diags`.
 ir::AllowedNames allowedBy(const ir::DiagnosticEngine &diags) {
   ir::AllowedNames names;
   const auto add = [&](const ir::DiagInfo &info) {
@@ -34,16 +34,17 @@ ir::AllowedNames allowedBy(const ir::DiagnosticEngine &diags) {
   return names;
 }
 
-/// True if instances of `program` depend on each other. At another message size a chunk of scratch lies where one of
-/// another instance was; and what a port has put last is over when its next put is, which holds of one channel alone,
-/// and instances have channels of their own.
+/// True if instances of `program` may depend on each other. There are two reasons. At another message size, a chunk of
+/// scratch may have the place of a chunk of another instance. And a completed put of a port shows that the earlier puts
+/// are complete only on the same channel, but instances have separate channels.
 bool instancesMeet(const ir::Program &program) {
   return program.instances > 1 &&
          std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; }) &&
          std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return !rank.portPeers.empty(); });
 }
 
-/// Two of the program's instances, as more do the same to each other; one, if they share chunks and are refused later.
+/// Returns the program with two instances, because further ones affect each other in the same way; with one, if
+/// instances share chunks, which is refused later.
 ir::Program twoInstances(const ir::Program &program) {
   ir::Program two = program;
   two.instances = 2;
@@ -61,7 +62,7 @@ public:
         dropped_(pieces_.count()), needed_(pieces_.count()) {}
 
   void run() {
-    // Of a test's buffers nobody says who uses them.
+    // A test collective does not say who uses its buffers.
     if (pieces_.count() == 0 || !ir::hasUser(program_.collective.kind))
       return;
     everyRank_ = !orbits_.allAlike();
@@ -77,14 +78,14 @@ public:
 private:
   using Orbits = std::vector<const std::vector<Piece> *>;
 
-  /// False if the program is left as it is.
+  /// Records the run. Returns false if the program must stay unchanged.
   bool record() {
     constexpr std::uint64_t mostTouched = 400'000'000;
     records_ = recordSizes(index_, pieces_, orbits_, mostTouched, !everyRank_);
     return !records_.empty();
   }
 
-  /// Orbits that can be dropped together, by the record.
+  /// Returns the orbits that can be dropped together according to the record.
   Orbits found() const {
     NeededSync needed(records_, orbits_, dropped_, everyRank_);
     Orbits found;
@@ -99,14 +100,14 @@ private:
     return found;
   }
 
-  /// Looks for orbits to drop, and has the result proven. False if all is done.
+  /// Searches orbits to drop, and proves the result. Returns false if no other round is needed.
   bool round() {
     const Orbits found = this->found();
     if (found.empty())
       return false;
     if (prover_) {
       set(found, true);
-      records_.clear(); // a proof takes much memory as well
+      records_.clear(); // a proof also needs much memory
       if (std::exchange(prover_, {})(pruned()))
         return false;
       set(found, false);
@@ -125,8 +126,8 @@ private:
     return mayProve() && asItWas().proven && record();
   }
 
-  /// Drops from `needed` what nothing needs of `orbits`, one after the other. What can go together can go one by one,
-  /// so as long as all goes well ever more are tried at once.
+  /// Drops from `needed` those of `orbits` that no need uses, one after the other. If several can be dropped together,
+  /// they can also be dropped one by one. So as long as this succeeds, more and more are tried at once.
   static Orbits droppable(std::span<const std::vector<Piece> *const> orbits, bool excuse, NeededSync &needed) {
     Orbits found;
     for (std::size_t size = 1; !orbits.empty();) {
@@ -144,7 +145,7 @@ private:
     return found;
   }
 
-  /// Drops those of `orbits` that the proof does not need.
+  /// Drops those of `orbits` that the proof does not need, by bisection. Sets `refused` if there are others.
   void tryDrop(std::span<const std::vector<Piece> *const> orbits, bool &refused) {
     set(orbits, true);
     if (mayProve() && isProven())
@@ -166,7 +167,7 @@ private:
         dropped_[piece] = dropped;
   }
 
-  /// True if the program without what is dropped is proven, with no warning more than before.
+  /// True if the program without the dropped pieces is proven, and has no more warnings than before.
   bool isProven() {
     const VerifyResult result = prove(pruned());
     return result.proven && (result.warnings == 0 || result.warnings <= asItWas().warnings);
@@ -181,7 +182,8 @@ private:
                                   : verify(program, findings, options);
   }
 
-  /// No program with less sync than one that is not proven is.
+  /// False if there were too many proofs, or if the program with all its sync is not proven: then no program with less
+  /// sync is.
   bool mayProve() const { return proofs_ < mostProofs && (!asItWas_ || asItWas_->proven); }
 
   const VerifyResult &asItWas() {
@@ -193,7 +195,7 @@ private:
   ir::Program pruned() const { return dropPieces(index_, pieces_, dropped_); }
 
   void apply() {
-    std::uint64_t counts[4] = {}; // nops, barriers, flushes, what sends
+    std::uint64_t counts[4] = {}; // nops, barriers, flushes, signals and releases
     for (Piece p = 0; p < pieces_.count(); ++p)
       if (dropped_[p]) {
         const ir::OpKind kind = pieces_.kind(p);
@@ -218,14 +220,14 @@ private:
   ir::Program &program_;
   const ir::AllowedNames allowed_;
   PassStats &stats_;
-  Prover prover_; ///< once it is asked, none
+  Prover prover_; ///< empty once it was asked
   const ProgramIndex index_;
   const SyncPieces pieces_;
   SyncOrbits orbits_;
   std::vector<RunRecord> records_;
   std::vector<std::vector<Piece>> candidates_;
   std::vector<bool> dropped_, needed_; ///< [piece]; needed_: by the first of an orbit
-  bool everyRank_ = false;             ///< ranks that look alike are looked at one by one
+  bool everyRank_ = false;             ///< ranks of the same shape are examined one by one
   std::uint32_t proofs_ = 0;
   std::optional<VerifyResult> asItWas_; ///< the proof of the program with all its sync
 };
@@ -234,7 +236,7 @@ private:
 
 Pass createPruneSyncPass(Prover prover) {
   return {.needs = DataSyncLowered, .isOptional = true, .run = [prover = std::move(prover)](PassContext &context) {
-            // What it drops are parts of operations, and a signal through the switch has none by itself.
+            // It drops parts of operations, but signals through the switch have no separate parts.
             if (!ir::hasSwitchSignals(context.program))
               Pruning(context, prover).run();
           }};
