@@ -31,7 +31,7 @@ public:
   void error(const ir::DiagInfo &info, const JsonPath &path, std::size_t offset, const std::vector<ir::DiagArg> &args) {
     report(info, path, offset, args);
   }
-  /// A value with a known place. Other values are searched from there.
+  /// A value whose place is known. The search for the place of another value begins there.
   struct Anchor {
     JsonPath path;
     std::size_t begin;

@@ -1,7 +1,7 @@
-// What is the same but for what it names: operations, thread blocks, ranks.
+// Shapes: finds operations, thread blocks and ranks that are the same except for the things that they name.
 //
-// This is coarser than the symmetry of passes/analysis/rank_symmetry.h: nobody asks whether what ranks name are images
-// of each other. It is enough to write one text for several of them, with numbers filled in.
+// This is coarser than the symmetry of passes/analysis/rank_symmetry.h, which also checks that the named things are
+// images of each other. Equal shapes are enough to write one text for several of them, with numbers filled in.
 #pragma once
 
 #include "ir/program.h"
@@ -13,21 +13,22 @@
 
 namespace mscclc::ir {
 
-/// Words that are equal for what has the same shape, and only for that.
+/// A shape, as numbers. Two things have equal numbers if, and only if, they have the same shape.
 using Shape = std::vector<std::uint64_t>;
 
-/// Of an operation, all but its names: peers, places of chunks, channels, semaphores, barriers and its place in a
-/// thread-block group may differ.
+/// Returns the shape of an operation: everything except the things that it names. Peers, places of chunks, channels,
+/// semaphores, barriers, and the operation's position in a thread-block group may differ.
 Shape shapeOf(const Rank &rank, const ThreadBlock &block, const Op &op);
-/// Of all operations, in their order.
+/// Returns the shape of all operations of a block, in their order.
 Shape shapeOf(const Rank &rank, const ThreadBlock &block);
-/// Of the operations of all thread blocks, in their order. Their chunks may be of any size and buffer, too.
+/// Returns the shape of the operations of all thread blocks, in their order. The sizes and buffers of chunks may
+/// differ, too.
 Shape operationsOf(const Rank &rank);
 
-/// Numbers shapes in the order in which they first come.
+/// Numbers shapes in the order of their first appearance.
 class ShapeClasses {
 public:
-  /// The number of `shape`.
+  /// Returns the number of `shape`.
   std::uint32_t of(Shape shape) { return known_.try_emplace(std::move(shape), size()).first->second; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(known_.size()); }
 

@@ -76,7 +76,8 @@ private:
   std::uint32_t knownFiles_ = 0;
   std::array<FileSlot, fileSlots> files_ = {};
   CallStack lastStack_{};
-  std::array<std::uint32_t, CallStack::capacity + 1> lastChains_ = {}; ///< [depth in lastStack_]
+  std::array<std::uint32_t, CallStack::capacity + 1> lastChains_ =
+      {}; ///< [depth]: chain of so many calls of lastStack_
 };
 
 } // namespace mscclc::frontend

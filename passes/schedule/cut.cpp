@@ -144,7 +144,7 @@ private:
     for (const std::uint32_t s : planned_)
       if (const auto given = movement_.statements[s].block)
         blockOf[clusters_.of(s)] = *given;
-    std::vector<std::uint32_t> dealt; // the clusters that are dealt out
+    std::vector<std::uint32_t> dealt; // the clusters that are distributed to blocks
     for (const std::uint32_t s : planned_) {
       const std::uint32_t cluster = clusters_.of(s);
       keys[cluster] = std::min(keys[cluster], {distances_.ofShare(s), distances_.ofReach(s)});

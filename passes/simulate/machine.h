@@ -119,7 +119,7 @@ private:
     bool signal = false, packets = false;
     std::byte *src = nullptr, *dst = nullptr;
     std::uint64_t bytes = 0, done = 0;
-    std::uint32_t rank = 0; ///< of the destination
+    std::uint32_t rank = 0; ///< the rank of the destination
     View view;
   };
   struct Port {

@@ -155,7 +155,7 @@ namespace {
 struct PlannedLaunch {
   const ir::ProgramIndex &index;
   std::span<const ir::Rank> planned;  ///< ranks that have thread blocks; each is one of `copies` that do the same
-  std::uint64_t copies;               ///< of each planned rank
+  std::uint64_t copies;               ///< number of ranks that do the same as each planned one
   std::optional<OtherEnds> otherEnds; ///< of the channels of rank 0, where it is walked for all
 };
 

@@ -88,7 +88,7 @@ std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk
   const ir::WantedOutputs wanted(program);
   std::vector<ir::Contribution> inputs;
   std::vector<ValueId> leaves;
-  std::unordered_set<std::uint64_t> right; // reductions found right: the value, and its input of rank 0
+  std::unordered_set<std::uint64_t> right; // reductions found right, as (value, its input of rank 0)
   std::uint64_t lastRight = 0;
   std::uint64_t looked = 0;
   bool haveOp = false;

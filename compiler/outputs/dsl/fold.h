@@ -11,7 +11,7 @@ namespace mscclc::dsl {
 /// Folds the lines of a class of ranks.
 class Folder {
 public:
-  /// `nodes`: possible numbers of ranks of a node.
+  /// `nodes`: the numbers of ranks that a node may have.
   Folder(std::vector<std::uint32_t> ranks, std::uint32_t numRanks, std::vector<std::uint32_t> nodes)
       : ranks_(std::move(ranks)), numRanks_(numRanks), nodes_(std::move(nodes)) {}
 
