@@ -9,7 +9,7 @@ namespace mscclc::json {
 
 namespace {
 
-/// By the order of Expected's alternatives.
+/// Names of the alternatives of Expected, in their order.
 constexpr std::string_view expectedNames[] = {"anything", "a number", "true or false", "a string",
                                               "a string", "a list",   "an object"};
 static_assert(std::size(expectedNames) == std::variant_size_v<Expected::variant>);

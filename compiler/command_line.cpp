@@ -454,7 +454,7 @@ std::vector<std::string> CommandLine::optionNames() const {
   return names;
 }
 
-/// What may be meant by an option that there is not: another one, or a parameter of the algorithm.
+/// Returns a suggestion for an unknown option: another option, or a parameter of the algorithm.
 std::string CommandLine::otherOption(const std::string &unknown) const {
   const std::size_t equals = unknown.find('=');
   const std::vector<std::string> names = optionNames();
@@ -470,7 +470,7 @@ std::string CommandLine::otherOption(const std::string &unknown) const {
               : "; a parameter of the algorithm is given by -P " + parameter;
 }
 
-/// What is wrong, in our words where CLI11's say less.
+/// Returns the text of an error, in our own words if those of CLI11 say less.
 std::string CommandLine::textOf(const CLI::ParseError &error) const {
   const std::string text = error.what();
   if (dynamic_cast<const CLI::RequiredError *>(&error)) // only the input is required

@@ -147,13 +147,13 @@ private:
     return a.isAdvice && b.isAdvice && a.shown.id == b.shown.id &&
            (a.shown.message == b.shown.message || a.shown.id == diag::needs_namespace.id);
   }
-  /// Whether a brace is left over because Clang has closed one earlier, where an error is, or what is left is what a
-  /// comment without an end has not taken.
+  /// True if an error is only the consequence of an earlier one: an extra closing brace after any error, because Clang
+  /// may have closed a brace too early there; or any error after a comment without an end.
   static bool isLeftOver(const Held &error, const Held &earlier) {
     return (error.kind == clang::diag::err_extraneous_closing_brace && earlier.isError()) ||
            earlier.kind == clang::diag::err_unterminated_block_comment;
   }
-  /// Whether a name is unknown because the line that declares it is faulty.
+  /// True if a name is unknown because the line that declares it is faulty.
   static bool declares(const Held &faulty, const Held &error) {
     return isUndeclared(error) && faulty.shown.place.line < error.shown.place.line &&
            names(faulty.shown.place.excerpt, error.names[0]);

@@ -31,11 +31,11 @@ public:
   bool fits(clang::Expr *argument, clang::ParmVarDecl *parameter) const;
   /// Explains why it cannot.
   Advice why(const clang::Expr *argument, const clang::ParmVarDecl *parameter) const;
-  /// The same of what is no argument: nothing unless both are of the language, or what is wanted is and it can be said
-  /// what to write. `of` names what takes the value.
+  /// Does the same for a value that is no argument. Returns nothing unless both types are of the language, or the
+  /// wanted one is and the advice can say what to write. `of` names the thing that takes the value.
   std::optional<Advice> whyValue(const clang::Expr *value, clang::QualType wanted, const ir::DiagInfo &info,
                                  std::vector<ir::DiagArg> of) const;
-  /// What is wrong with a braced list of options, if anything is.
+  /// Returns what is wrong with a braced list of options; nothing if it is right.
   std::optional<Advice> ofOptions(const clang::InitListExpr *list, const clang::CXXRecordDecl *options) const;
 
   /// Returns an expression as it is written, or `…` if that is long.
@@ -54,10 +54,10 @@ private:
 /// Returns the error for an option that a struct of options does not have.
 Advice adviceOnOption(clang::SourceLocation where, const clang::CXXRecordDecl *options, llvm::StringRef name);
 
-/// Of a list of elements of the language or the library, their type; else null.
+/// Returns the element type of a list of the language or the library; null for other types.
 clang::QualType elementOf(clang::QualType type);
 
-/// A type in the words of the language: "a chunk", "a list of chunks", "an integer".
+/// Returns a type in the words of the language: "a chunk", "a list of chunks", "an integer".
 std::string inWords(clang::QualType type);
 
 } // namespace mscclc::frontend

@@ -126,7 +126,7 @@ std::string withEnum(const EnumDecl *e, llvm::StringRef name) {
   return {};
 }
 
-/// Whether a function of that name follows in the source.
+/// True if a function with that name is declared later in the source.
 bool isDeclaredBelow(const Held &error, ASTContext &context) {
   const DeclarationName name(&context.Idents.get(error.names[0]));
   return llvm::any_of(context.getTranslationUnitDecl()->lookup(name), [&](const NamedDecl *d) {
@@ -239,7 +239,7 @@ std::optional<Advice> adviceOnAuto(const Held &error, ASTContext &context) {
   return Advice{&diag::auto_no_value, error.where, {write}};
 }
 
-/// Whether this character stands at the error.
+/// True if the character at the error is `c`.
 bool isAt(const Held &error, char c) {
   const ir::ShownPlace &place = error.shown.place;
   return place.column != 0 && place.excerpt.size() >= place.column && place.excerpt[place.column - 1] == c;

@@ -94,7 +94,8 @@ bool Declarations::take(const TraceReader &reader) {
 }
 
 bool Declarations::inProgram(std::string_view what, ir::LocId at) {
-  // What follows the end of a program, as where it has no name and ends at once, has one cause.
+  // Operations after the end of a program have one common cause, for example a program object without a name, which
+  // ends at once. So only the first one is reported.
   if (phase_ == ProgramPhase::Before || (phase_ == ProgramPhase::After && !std::exchange(isPastEnd_, true)))
     diagnostics_.report(diag::outside_program, at, {what});
   return phase_ == ProgramPhase::Open;

@@ -76,8 +76,8 @@ private:
   std::uint32_t knownFiles_ = 0;
   std::array<FileSlot, fileSlots> files_ = {};
   CallStack lastStack_{};
-  std::array<std::uint32_t, CallStack::capacity + 1> lastChains_ =
-      {}; ///< [depth]: chain of so many calls of lastStack_
+  /// [depth]: the chain of the first `depth` calls of lastStack_.
+  std::array<std::uint32_t, CallStack::capacity + 1> lastChains_ = {};
 };
 
 } // namespace mscclc::frontend

@@ -49,7 +49,7 @@ enum class Hazard : std::uint8_t {
 struct Dependence {
   std::uint32_t on = 0; ///< the earlier statement
   Hazard hazard = Hazard::Value;
-  /// Whether the hazard is about memory that the earlier statement reads, and about memory that it writes.
+  /// The hazard is about memory that the earlier statement reads (`ofRead`), or that it writes (`ofWrite`), or both.
   bool ofRead = false, ofWrite = false;
   friend bool operator==(const Dependence &, const Dependence &) = default;
 };

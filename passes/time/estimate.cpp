@@ -151,12 +151,12 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
 
 namespace {
 
-/// What is compared of one launch.
+/// A launch, of which some ranks are planned.
 struct PlannedLaunch {
   const ir::ProgramIndex &index;
   std::span<const ir::Rank> planned;  ///< ranks that have thread blocks; each is one of `copies` that do the same
   std::uint64_t copies;               ///< number of ranks that do the same as each planned one
-  std::optional<OtherEnds> otherEnds; ///< of the channels of rank 0, where it is walked for all
+  std::optional<OtherEnds> otherEnds; ///< the other ends of rank 0's channels, if rank 0 is walked for all ranks
 };
 
 LaunchFigures figuresOf(const PlannedLaunch &launch, const Machine &machine, Runner runner, std::uint64_t messageBytes,
@@ -187,7 +187,8 @@ LaunchFigures figuresOf(const PlannedLaunch &launch, const Machine &machine, Run
   return figures;
 }
 
-/// Of a program whose ranks all take the same time on `machine`.
+/// Returns the other ends of rank 0's channels if all ranks of the program take the same time on `machine`; otherwise
+/// nothing.
 std::optional<OtherEnds> foldRanks(const ir::ProgramIndex &index, const Machine &machine) {
   if (machine.mesh)
     return std::nullopt;

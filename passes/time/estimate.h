@@ -40,17 +40,18 @@ struct LaunchFigures {
   Time total = 0;       ///< time as in Estimate; infinity if it is not complete
   double linkBytes = 0; ///< line bytes on the busiest link or network card, in one direction
 };
-/// `most`: what is walked for the rest of the program where the program and the machine allow that
-/// (analysis/block_symmetry.h). Ranks that do the same take the same time if they are as near to each other on the
-/// machine, up to the order in which a proxy takes what comes at once; the links of a mesh are not compared.
+/// Computes the figures of a launch. `most`: the largest folding to use, if program and machine allow it
+/// (analysis/block_symmetry.h). Ranks that do the same take the same time if they have the same distances on the
+/// machine. Only the order in which a proxy takes simultaneous requests may differ. The links of a mesh are not
+/// compared.
 LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
                             std::uint64_t messageBytes, Folding most = {});
-/// Those of a launch of which one rank is planned, on a machine that is no mesh. `instances`: of each of these blocks,
-/// the first is walked for all where they do the same.
+/// Does the same for a launch of which one rank is planned, on a machine that is no mesh. `instances`: of so many
+/// neighbouring blocks that do the same, only the first one is walked.
 LaunchFigures launchFigures(const RepresentativeRank &one, const Machine &machine, Runner runner,
                             std::uint64_t messageBytes, std::uint32_t instances);
 
-/// Returns the `total` alone.
+/// Returns only the `total`.
 Time launchTime(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes);
 
 } // namespace mscclc::passes::time

@@ -372,7 +372,7 @@ void Walk::take(std::uint32_t queue, SpanPart waiter) {
 void Walk::post(std::uint32_t rank, const ir::Op &op, std::uint32_t id, Moment moment) {
   std::uint32_t queue = ir::none;
   if (options_.folding.ranks && !ir::isSemaphoreOp(op.kind)) {
-    // What rank 0 tells another rank, yet another tells rank 0.
+    // When rank 0 signals another rank, by symmetry some rank signals rank 0. So the signal arrives at rank 0 itself.
     const std::uint32_t end = (*options_.otherEnds)[op.channelType == ir::ChannelType::Port][id];
     if (end != ir::none)
       queue = index_.channel(op.channelType, 0, end);

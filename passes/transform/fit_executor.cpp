@@ -74,7 +74,8 @@ private:
     return taken;
   }
 
-  /// What to do about a block that has too much. Blocks of statements are those of the compiler, which tried more.
+  /// Returns what to do about a block that exceeds a limit. In a program of statements, the compiler has made the
+  /// blocks, and has already tried more of them.
   std::string_view inOtherBlocks() const {
     return program_.schedule == ir::Schedule::Auto
                ? "statements without '.on' are shared out to more blocks, and a baked kernel (--emit-cuda "

@@ -10,15 +10,15 @@ namespace mscclc::passes {
 
 class LatePackets {
 public:
-  /// Of a program of blocks. `isOneRank`: rank 0 alone has blocks, and all ranks do what it does, with packets at the
-  /// same places.
+  /// Finds the late packets of a program of thread blocks. `isOneRank`: only rank 0 has blocks, and all ranks do the
+  /// same, with packets at the same places.
   LatePackets(const ir::Program &program, bool isOneRank);
 
   /// True if `op`, of a block of `rank`, reads some late packets.
   bool isReadBy(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op) const;
 
 private:
-  /// Into late_.
+  /// Returns the index in late_ of the first packet chunk of `rank`.
   std::uint64_t firstOf(std::uint32_t rank) const { return firstOf_[isOneRank_ ? 0 : rank]; }
 
   const ir::Program &program_;
