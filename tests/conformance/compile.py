@@ -41,7 +41,7 @@ def load(path):
 
 
 def compile_plan(mscclc, proofs, name, out):
-    """The plan of `name` as JSON, or None once what is wrong is printed."""
+    """Returns the plan of `name` as JSON; after an error, prints it and returns None."""
     out.unlink(missing_ok=True)
     command = [mscclc, *arguments(name), "-O1", "--target=none", "-o", out]
     run, fault = proofs.run(command, f"corrected/{name}" if name in CORRECTED else name)

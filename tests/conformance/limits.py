@@ -51,7 +51,7 @@ def compiling(mscclc, name, target, out):
 
 
 def measure(plan):
-    """The most of each thing in LIMITS that `plan` has in one place."""
+    """Returns for each thing in LIMITS the largest number that `plan` has in one place."""
     most = dict.fromkeys(LIMITS, 0)
 
     def note(what, count):
@@ -74,7 +74,7 @@ def measure(plan):
 
 
 def check(mscclc, proofs, name, out):
-    """What is wrong with `name`, if anything."""
+    """Returns what is wrong with `name`; empty if nothing is."""
     command = compiling(mscclc, name, "mscclpp", out)
     if name in REFUSED:
         run = subprocess.run(command, capture_output=True, text=True)

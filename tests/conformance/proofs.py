@@ -20,7 +20,7 @@ def programs():
 
 
 def arguments(name):
-    """mscclc's arguments for `name`, a program with its parameters."""
+    """Returns the arguments of mscclc for `name`, a program with its parameters."""
     program, _, parameters = name.partition(".")
     source, algorithm = program.split("/")
     given = [word for parameter in filter(None, parameters.split(",")) for word in ("-P", parameter)]
@@ -38,7 +38,7 @@ class Proofs:
         assert len(self.rows) == len(rows), "a name stands twice"
 
     def run(self, command, name):
-        """Runs mscclc, which proves `name`. The run that gave a result, and what is wrong with the verdict."""
+        """Has mscclc prove `name`. Returns the run that gave a result, and what is wrong with the verdict."""
         allow, says = self.rows.get(name, ("-", "-"))
         mscclc = lambda *more: subprocess.run([*command, "-q", *more], capture_output=True, text=True)
         allowed = [] if allow == "-" else [f"--allow={allow}"]

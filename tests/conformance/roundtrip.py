@@ -19,7 +19,7 @@ def load(path):
 
 
 def check(plan, tool, compare, folder):
-    """What is wrong with `plan` once it is read and written; empty if nothing."""
+    """Returns what is wrong with `plan` after reading and writing it; empty if nothing is."""
     first, second, compact = (folder / name for name in ("first.json", "second.json", "compact.json"))
     for step in ([tool, plan, first], [tool, first, second], [tool, first, compact, "--compact"]):
         run = subprocess.run(step, capture_output=True, text=True)

@@ -18,7 +18,7 @@ KNOWN_WARNINGS = ("states no result", "nothing is promised of its outputs", "msc
 
 
 def what_failed(arguments, run):
-    """What is wrong with how mscclc ended; nothing if all is well."""
+    """Returns what is wrong with the result of mscclc; nothing if all is well."""
     told = [line for line in run.stderr.splitlines() if re.search(r": (warning|error): ", line)]
     known = [line for line in told if ": warning: " in line and any(words in line for words in KNOWN_WARNINGS)]
     if run.returncode != 0 or told != known:

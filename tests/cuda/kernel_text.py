@@ -25,7 +25,8 @@ def of_algorithm(mscclc, source, parameters, message_size=None):
 
 
 def of(options, what, *size):
-    """By the arguments of add_arguments; `size` is the message size to compile in, which emit_plan takes."""
+    """Returns the text, according to the arguments of add_arguments. `size` is the message size to compile for, which
+    emit_plan takes."""
     if options.mscclc:
         return of_algorithm(options.mscclc, what, options.param, options.message_size)
     return text_of([options.emit, what, *size])

@@ -28,7 +28,7 @@ RULES = {
 
 
 def record(source, names, rules=()):
-    """The DSL's program that `source` records, not yet processed."""
+    """Returns the DSL's program that `source` records, not yet processed."""
     barrier = operations.BarrierOperation
     barrier._BarrierOperation__current_barriers = []  # else it counts on over programs
     make = barrier.BarrierInfo.__init__
@@ -48,11 +48,11 @@ UNAWAITED = "unawaited"  # of packets that an operation reads without waiting fo
 
 
 class Refused(Exception):
-    """Instances would share a chunk."""
+    """Raised if instances would share a chunk."""
 
 
 class Corrected:
-    """Corrects `program`'s rules named in `rules`; a recorded program is used up by plan()."""
+    """Corrects those rules for `program` that `rules` names. plan() may be called only once for a recorded program."""
 
     def __init__(self, program, rules):
         self.program = program
@@ -76,7 +76,7 @@ class Corrected:
         return BufferType.input, index
 
     def memory(self, rank, kind, index, size, packet=False):
-        """(buffer, first, last + 1), packets being twice the size of what they carry."""
+        """Returns (buffer, first, last + 1). Packets need twice the size of their data."""
         kind, index = self.place(rank, kind, index)
         scale = 2 if packet else 1
         return kind, scale * index, scale * (index + size)
@@ -89,7 +89,7 @@ class Corrected:
         return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
 
     def accesses(self, op, rank):
-        """(memory, is a write, is a packet or UNAWAITED) for each chunk of the operation's own rank."""
+        """Returns (memory, is a write, is a packet or UNAWAITED) for each chunk of the operation's own rank."""
         name = op.name.value
         if name == "pipeline":
             return [access for inner in op.operations for access in self.accesses(inner, rank)]
@@ -244,7 +244,7 @@ class Corrected:
              "remote_dst_buff", "src_index", "dst_index")
 
     def own_chunks(self, ops):
-        """Gives each operation chunks of its own, as several may hold the same object."""
+        """Gives each operation its own chunk objects, because several may share one."""
         for op in ops:
             self.own_chunks(getattr(op, "operations", []))
             for name in self.LISTS:
@@ -365,7 +365,7 @@ class Corrected:
             loop.get_data_sync, fused.to_dict, block.shift_buffers = saved
 
     def plan(self):
-        """The plan; Refused where replication would mix up instances."""
+        """Returns the plan. Raises Refused if replication would mix up instances."""
         program = self.program
         interleaved = str(program.replication_policy) == "interleaved"
         with self.patched():

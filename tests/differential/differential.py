@@ -49,7 +49,7 @@ def dsl_plan(source):
 
 
 def corrected_plan(source, rules):
-    """The plan, or "refused"; and whether operations were kept apart for the order of one thread."""
+    """Returns the plan, or "refused"; and whether operations were kept apart because of the order of one thread."""
     corrected = corrected_rules.Corrected(corrected_rules.record(source, NAMES, rules), rules)
     try:
         return corrected.plan(), corrected.kept_apart
@@ -72,7 +72,7 @@ class Comparison:
                               capture_output=True, text=True)
 
     def again(self):
-        """What is wrong with what -O1 makes of the plan that ours() has written, if anything."""
+        """Returns what is wrong with the result of -O1 for the plan that ours() has written; empty if nothing is."""
         plan, out = self.folder / "plan.json", self.folder / "again.json"
         run = self.compile(plan, out)
         if run.returncode != 0:
@@ -89,7 +89,7 @@ class Comparison:
         return ("refused" if run.returncode == 1 and "another instance writes or reads" in run.stderr else None), run.stderr
 
     def check(self, seed):
-        """What differs for the program of `seed`, if anything."""
+        """Returns the difference for the program of `seed`; empty if there is none."""
         made = random_program.Program(seed)
         ours, errors = self.ours(made.cpp)
         if ours is None:

@@ -147,7 +147,8 @@ class Program:
         return Piece(Both(cpp, f"{buffer.text.py}[{first}:{last}]"), buffer.place, size)
 
     def piece(self, rank, size=None, only=None):
-        """A chunk of `rank`, of `size` and in a buffer of the type `only`, where these are given; None if there is none."""
+        """Returns a chunk of `rank`, of `size` and in a buffer of the type `only` if these are given; None if there is
+        none."""
         buffers = [b for b in self.buffers[rank] if (only is None or b.place[0] == only) and b.size >= (size or self.grain or 1)]
         if not buffers:
             return None
@@ -238,7 +239,8 @@ class Program:
                 relaxed = not relaxed
 
     def one_thread(self, rank):
-        """A block's run of what single threads do, on few channels and mostly without sync: its order is all there is."""
+        """Adds a run of single-thread operations to a block, on few channels and mostly without sync. Only the order of
+        one thread orders them."""
         on = self.on(one=True)
         ports, memories = ([i for i, (_, src) in enumerate(self.channels[kind]) if src == rank] for kind in "pm")
         ports, memories = (self.r.sample(found, min(2, len(found))) for found in (ports, memories))
@@ -350,7 +352,7 @@ class Program:
         return Both("{" + ", ".join(cpp) + "}" if cpp else "", ", ".join(py))
 
     def reduce_pieces(self, rank, size, only=None, apart=None):
-        """A list of chunks to reduce; of a careful program in other buffers than `apart`."""
+        """Returns a list of chunks to reduce. In a careful program they are in other buffers than `apart`."""
         pieces = [self.piece(rank, size, only) for _ in range(self.pick([1, 1, 2, 3, 9]))]
         if apart and self.careful:
             pieces = [p for p in pieces if p and p.place != apart.place] or pieces[:1]
@@ -362,7 +364,7 @@ class Program:
         return src if self.careful or self.chance(0.7) else self.piece(rank, src.size) or src
 
     def send_on(self, rank, dst, on, name="put", only=None):
-        """Puts of a result, mostly, which fuse with what made it."""
+        """Adds puts, mostly of a result, which fuse with the operation that made it."""
         for _ in range(self.pick([0, 0, 1, 2, 3])):
             found = self.channel(rank)
             to = found and self.piece(found[1], dst.size, only)

@@ -10,7 +10,7 @@ from mscclpp.language.internal.types import ChannelType, SyncType
 
 
 class Act(NamedTuple):
-    """What one operation does of those that count, the n-th time round."""
+    """A relevant act of one operation, in iteration n."""
     op: int
     counter: tuple  # the channel and its direction, or the semaphore
     thread: int
@@ -25,7 +25,7 @@ class Act(NamedTuple):
 
 
 def number(ops, first=0):
-    """Gives each operation its place in the block; returns the next one."""
+    """Numbers the operations of the block; returns the next number."""
     for op in ops:
         op.origin, first = first, first + 1
         if hasattr(op, "operations"):
@@ -38,12 +38,13 @@ def channels(op):
 
 
 def members(op):
-    """Of what `op` was fused: (origin, how many names stand before its own); its own origin where it was not fused."""
+    """Returns the operations from which `op` was fused, each as (origin, number of names before its own). For an
+    operation that was not fused, that is only itself."""
     return getattr(op, "fused_of", None) or [(op.origin, 0)]
 
 
 def note_fused(left, right, result):
-    """Keeps members() and the order of names of `result`, which is `left` + `right`."""
+    """Records members() and the order of names of `result`, which is `left` + `right`."""
     if isinstance(left, operations.SyncOperation) or isinstance(right, operations.SyncOperation):
         result.origin = (right if isinstance(left, operations.SyncOperation) else left).origin
         return
@@ -53,7 +54,7 @@ def note_fused(left, right, result):
 
 
 def walk(ops, loops):
-    """The operations in the order in which a block comes to them, each loop `loops` times round."""
+    """Returns the operations in the order in which a block runs them, with `loops` iterations of each loop."""
     for op in ops:
         yield op
         for _ in range(loops if hasattr(op, "operations") else 0):
@@ -61,7 +62,7 @@ def walk(ops, loops):
 
 
 def phases(ops):
-    """[time round, from 0][operation]: the phase in which it runs, and the operation."""
+    """Returns [iteration][operation]: the phase in which it runs, and the operation."""
     phase, found = 1, [{}, {}]
     for op in walk(ops, 2):
         asks = op.data_sync if operations.check_data_sync_op(op) else SyncType.none
@@ -74,7 +75,7 @@ def phases(ops):
 
 
 def acts(before, after, memory_of):
-    """All that counts, in the order of the program."""
+    """Returns all relevant acts, in the order of the program."""
     was, became = phases(before), phases(after)
     seen, result = set(), []
     for op in walk(before, 2):
@@ -99,7 +100,8 @@ def acts(before, after, memory_of):
 
 
 def losses(earlier, later, together, relays):
-    """Names of the orders between two acts of one phase that different threads do now; `together`: fused into one."""
+    """Returns the names of orders between two acts of one phase that different threads do now. `together`: fused into
+    one."""
     one_counter = earlier.counter is not None and earlier.counter == later.counter
     semaphore = one_counter and earlier.counter[0] == "semaphore"
     port = one_counter and earlier.counter[0] == str(ChannelType.port)
@@ -122,7 +124,8 @@ ORDERS = ["what was waited for goes along", "data before a sync", "puts of one q
 
 
 def lost(before, after, memory_of):
-    """Origins of operations that may not be fused into what stands before them: the first of each phase of `after`."""
+    """Returns the origins of operations that may not be fused with the operations before them: the first one of each
+    phase of `after`."""
     listed, merged = acts(before, after, memory_of)
     run = {origin: members(op)[0] for op in walk(after, 1) for origin, _ in members(op)}
     blamed = {}

@@ -11,7 +11,8 @@ import toolkit
 
 
 def check_targets():
-    """The device's own code where nvcc knows it, else what newer devices can compile; nothing for older ones."""
+    """Checks the flags for devices: the device's own code if nvcc knows it, otherwise code that newer devices can
+    compile; nothing for older ones."""
     expected = {(90, (75, 90)): "-arch=sm_90", (90, ()): "-arch=sm_90", (70, (75, 90)): None,
                 (130, (75, 121)): "-gencode=arch=compute_121,code=compute_121",
                 (89, (75, 80, 90)): "-gencode=arch=compute_80,code=compute_80"}

@@ -22,7 +22,8 @@ OTHERS = "others"
 
 
 def run(command, timeout=None):
-    """Output and errors together; a command that runs out of time ends with 124, one that there is not with 127."""
+    """Returns the finished process, with output and errors together. Its code is 124 after a time-out, and 127 if the
+    command does not exist."""
     words = [str(part) for part in command]
     try:
         return subprocess.run(words, text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -46,7 +47,7 @@ def include_flags(folders):
 
 
 def json_headers():
-    """nlohmann_json's headers, each with its path from the folder that includes are written from."""
+    """Returns nlohmann_json's headers, each with its path as includes write it."""
     rules = must([os.environ.get("CXX", "g++"), "-std=c++17", "-M", "-include", "nlohmann/json.hpp", "-x", "c++",
                   os.devnull], "finding nlohmann/json.hpp")
     files = [pathlib.Path(word) for word in rules.split() if "/nlohmann/" in word]
@@ -74,11 +75,12 @@ class HostCompilers:
              f"linking {target}")
 
     def wants(self, source):
-        """Whether a source file of the runtime is for this machine."""
+        """Returns whether a source file of the runtime is for this machine."""
         return source.stem not in NOT_ALONE and not re.fullmatch("cuda_[a-z]+|(platform|device)_cuda", source.stem)
 
     def folder_sources(self, top, work):
-        """Writes a source for each folder that includes what is in it: most of the time goes to headers."""
+        """Writes one source for each folder, which includes all sources there, because most of the time is spent on
+        headers."""
         written = []
         for folder in sorted({path.parent for path in top.rglob("*.cpp") if self.wants(path)}):
             written.append(work / ("-".join(folder.relative_to(top.parent).parts) + ".cpp"))
@@ -87,7 +89,7 @@ class HostCompilers:
         return written
 
     def build_tool(self, runtime, work):
-        """mscclc-perf and the library it runs on, without a build tool."""
+        """Builds mscclc-perf and its library, without a build tool."""
         version = re.search(r"project\([^)]*VERSION ([0-9.]+)", (runtime / "CMakeLists.txt").read_text()).group(1)
         self.flags = [*self.flags, f'-DMSCCLC_RUNTIME_VERSION="{version}"']
         folders = [runtime / "src", runtime / "mscclc-perf"]
@@ -103,7 +105,7 @@ class HostCompilers:
 
 
 def use_tool(work):
-    """The mscclc-perf that build_tool left there, ready to run."""
+    """Returns the mscclc-perf that build_tool has left there, ready to run."""
     folders = [str(work), os.environ.get("LD_LIBRARY_PATH", "")]
     os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folder for folder in folders if folder)
     tool = work / "mscclc-perf"
@@ -113,7 +115,7 @@ def use_tool(work):
 
 
 class CudaCompilers(HostCompilers):
-    """nvcc, which finds its own headers and libraries. `target`: its flag for the device."""
+    """Returns nvcc, which finds its own headers and libraries. `target`: its flag for the device."""
     flags = ["-DMSCCLC_WITH_CUDA"]
 
     def __init__(self, nvcc, target, device):
@@ -148,7 +150,7 @@ def find_nvcc():
 
 
 def find_device():
-    """Compute capability (90 for 9.0) and description of the first device; None where there is none."""
+    """Returns compute capability (90 for 9.0) and description of the first device; None if there is none."""
     # The driver itself is asked: there may be no other tool, and it knows which devices are visible.
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
@@ -170,7 +172,7 @@ def find_device():
 
 
 def target_for(capability, known):
-    """nvcc's flag for a device; `known` are the capabilities that it compiles for."""
+    """Returns nvcc's flag for a device. `known`: the capabilities for which it compiles."""
     if capability in known or not known:
         return f"-arch=sm_{capability}"
     older = [k for k in known if k < capability]
@@ -179,7 +181,8 @@ def target_for(capability, known):
 
 
 def find_cuda(arch):
-    """Compilers for `arch` or the device; None where there is no device to run on. Ends where one cannot be used."""
+    """Returns the compilers for `arch` or the device; None if there is no device to run on. Exits if a compiler cannot
+    be used."""
     device = (None, f"compiled for {arch}") if arch else find_device()
     if device is None:
         return None

@@ -23,7 +23,7 @@ def alltoall():
 
 @pytest.fixture
 def selector():
-    """What `register` adds to, empty before and after."""
+    """The registry that `register` adds to; empty before and after the test."""
     import mscclc.selector
 
     before, mscclc.selector.default = mscclc.selector.default, mscclc.selector.Selector()

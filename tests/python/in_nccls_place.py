@@ -24,7 +24,7 @@ def check(nccl, name, *arguments):
 
 
 def all_reduces(rank, folder, counts):
-    """Sums of so many floats by a new communicator, one after the other."""
+    """Computes sums of the given numbers of floats with a new communicator, one after the other."""
     nccl, cuda = ctypes.CDLL("libnccl.so.2"), ctypes.CDLL(None)
     nccl.ncclCommInitRank.argtypes = [ctypes.c_void_p, ctypes.c_int, UniqueId, ctypes.c_int]
     unique, path = UniqueId(), pathlib.Path(folder, "unique")
@@ -85,7 +85,7 @@ def rank_of(case, rank, folder, kernels):
 
 
 def run(case, kernels):
-    """What the ranks wrote."""
+    """Returns what the ranks have written."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "LD_PRELOAD": os.environ["LIBRARIES"], "MSCCLC_KERNELS": folder}
         ranks = [
@@ -108,7 +108,7 @@ def run(case, kernels):
 
 
 def runs(text):
-    """Who runs the calls of 64 bytes, 4 KiB and 256 KiB."""
+    """Returns who runs the calls of 64 bytes, 4 KiB and 256 KiB."""
     found = [re.search(rf"allreduce of {size} bytes of f32.*?: (.*)", text) for size in (64, 4096, 262144)]
     return [match[1] if match else "" for match in found]
 

@@ -1,4 +1,4 @@
-"""The structures of the package are those of the headers."""
+"""Tests that the structures of the package equal those of the headers."""
 
 import ctypes
 import subprocess

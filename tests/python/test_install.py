@@ -40,7 +40,7 @@ def call(*command, **variables):
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory):
-    """The build, installed."""
+    """Returns the installed build."""
     prefix = tmp_path_factory.mktemp("tree") / "prefix"
     subprocess.run(
         ["cmake", "--install", os.environ["MSCCLC_BUILD"], "--prefix", str(prefix)],
@@ -51,7 +51,7 @@ def tree(tmp_path_factory):
 
 
 def test_the_folder_installs_with_the_tool_and_the_runtime(tree, tmp_path):
-    """pip's own isolation stays on: it has nothing to fetch."""
+    """pip's own isolation stays on, because there is nothing to fetch."""
     call(sys.executable, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv/bin/python"
     call(python, "-m", "pip", "install", "--no-index", PACKAGE, MSCCLC_PREFIX=str(tree))
@@ -73,7 +73,8 @@ def test_the_folder_installs_with_the_tool_and_the_runtime(tree, tmp_path):
 
 
 def test_a_wheel_of_python_alone(tree, tmp_path):
-    """From a folder outside a checkout, without a tree: it finds an installed one when it is used."""
+    """A package installed from a folder outside of a checkout, without a tree, finds an installed tree when it is used.
+    """
     (tmp_path / "copy").mkdir()
     call("cp", "-r", PACKAGE, tmp_path / "copy/package")
     call(sys.executable, tmp_path / "copy/package/packaging/backend.py", tmp_path)
@@ -105,7 +106,7 @@ WHERE = "import mscclc; print(mscclc.install.tool(), mscclc.install.runtime_libr
 
 
 def test_a_build_folder_is_a_tree(tmp_path):
-    """By the `mscclc` on the PATH, and by the checkout that the package lies in."""
+    """The tool is found by the `mscclc` on the PATH, and by the checkout that contains the package."""
     build, sources = pathlib.Path(os.environ["MSCCLC_BUILD"]).resolve(), PACKAGE.parent.parent
     wanted = [build / "compiler/mscclc", build / "runtime-min/libmscclc_runtime.so.0", sources / "runtime-min/include"]
     wanted = [path.resolve() for path in wanted]

@@ -1,4 +1,4 @@
-"""How kernels are baked and registered: operations, roots, tags, sizes."""
+"""Tests how kernels are made and registered: operations, roots, tags, sizes."""
 
 import pathlib
 import tomllib

@@ -12,7 +12,8 @@ from mscclc.library import Candidate, best_ranges, of_one_order
 
 
 class Timed(Candidate):
-    """A candidate that takes `fixed` microseconds and so many for each KiB, for `least` to `most` bytes."""
+    """Returns a candidate for `least` to `most` bytes. It takes `fixed` microseconds, and the given time for each KiB.
+    """
 
     def __init__(self, fixed, each, most=1 << 40, least=0):
         super().__init__(None, f"minMessageBytes = {least}, maxMessageBytes = {most};")

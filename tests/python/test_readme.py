@@ -1,4 +1,4 @@
-"""The examples of the pages, as they stand there."""
+"""Tests the examples of the pages unchanged."""
 
 import pathlib
 import re
@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def example(page, begins):
-    """The block of Python in a page that begins with a line."""
+    """Returns the block of Python in a page that begins with a line."""
     text = (ROOT / page).read_text()
     return next(block for block in re.findall(r"```python\n(.*?)```", text, re.S) if block.startswith(begins))
 

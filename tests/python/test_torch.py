@@ -22,7 +22,7 @@ SCENARIOS = [
 
 
 def run(script, folder, *arguments, timeout=400):
-    """Runs the script on all ranks; their exit codes and errors."""
+    """Runs the script on all ranks. Returns their exit codes and errors."""
     ranks = [
         subprocess.Popen(
             [sys.executable, str(script), str(rank), str(RANKS), str(folder), *arguments],
@@ -41,7 +41,7 @@ def run(script, folder, *arguments, timeout=400):
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory):
-    """How a script ended, which runs once: what each rank found, exit codes and errors."""
+    """Returns how a script ended: the results of each rank, exit codes and errors. The script runs once."""
 
     @functools.cache
     def of(script):
@@ -117,7 +117,7 @@ for step in range(4):
 
 @pytest.mark.parametrize("sample, reason", [(SAMPLE, "MSCCLC_ERROR_PEER_LOST"), ("none", "by peer")])
 def test_a_rank_that_dies_while_ddp_waits(tmp_path, sample, reason):
-    """What waits is C++: the survivor raises there, and does not end by a signal."""
+    """The wait is in C++. The survivor raises there, and is not ended by a signal."""
     (tmp_path / "dies.py").write_text(DIES_IN_DDP)
     codes, errors = run(tmp_path / "dies.py", tmp_path, sample, timeout=100)
     assert codes == [1, 7] and reason in errors[0] and "Traceback" in errors[0], (codes, errors)
@@ -128,7 +128,7 @@ def test_bfloat16_of_a_device():
     from mscclc.arrays import memory_of
 
     class OnDevice:
-        """What PyTorch says of a tensor of bfloat16 on CUDA; the memory is the host's."""
+        """Imitates what PyTorch says about a bfloat16 tensor on CUDA. The memory is the host's."""
 
         def __init__(self, tensor):
             data = (tensor.data_ptr(), False)

@@ -1,4 +1,4 @@
-"""What a group of the backend does besides collectives: for each rank, and where a GPU would be by what looks like one."""
+"""Tests what a group of the backend does besides collectives: on each rank, and with an imitation of a GPU."""
 
 import os
 import pickle
@@ -96,7 +96,7 @@ except RuntimeError as error:
 
 @pytest.mark.parametrize("handling, code", [("", -signal.SIGABRT), ("3", -signal.SIGABRT), ("2", 0), ("0", 0)])
 def test_what_a_late_call_ends(tmp_path, handling, code):
-    """As PyTorch's own: the process, or the group alone."""
+    """The same choice as in PyTorch's own backend: the process ends, or only the group."""
     environment = {**os.environ, "TORCH_FR_DUMP_TEMP_FILE": str(tmp_path / "trace")}
     if handling:
         environment["TORCH_NCCL_ASYNC_ERROR_HANDLING"] = handling
@@ -122,7 +122,7 @@ def test_a_process_that_ends_while_a_future_is_completed():
 
 
 def test_the_reader_of_pytorch_takes_a_trace(tmp_path):
-    """Two ranks, of which one makes another call."""
+    """Two ranks, one of which makes a different call."""
 
     class Group:
         group_name, group_desc, global_ranks, timeout = "7", "of a test", (0, 1), timedelta(seconds=9)

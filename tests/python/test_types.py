@@ -26,7 +26,7 @@ def test_type_hints(tmp_path):
 
 
 def test_type_hints_of_the_backend_of_torch(tmp_path):
-    """PyTorch's own hints lack functions and know one of two forms of the calls that a backend has."""
+    """PyTorch's own hints lack some functions, and know only one of two forms of the calls that a backend has."""
     pytest.importorskip("torch")
     lacks = ("--allow-untyped-calls", "--disable-error-code=override", "--no-warn-unused-ignores")
     check(tmp_path, PACKAGE.glob("torch/*.py"), *lacks)

@@ -39,7 +39,7 @@ def cloned(value):
 
 
 def values(shape, dtype, seed=0):
-    """Small whole numbers, so that sums are exact in every type and order; other ones on each rank."""
+    """Returns small whole numbers, so that sums are exact in every type and order. They differ on each rank."""
     made = (torch.arange(torch.Size(shape).numel()) * 7 + 3 * RANK + seed) % 5 + 1
     return made.reshape(shape).to(dtype)
 
@@ -49,8 +49,8 @@ def launched(name):
 
 
 def same(call, *arguments, by=None):
-    """Calls the same on our group and on gloo's, and compares all that the arguments then hold; `by` is the kernel that
-    is to run, "" for none."""
+    """Makes the same call on our group and on gloo's, and compares the resulting arguments. `by` is the kernel that
+    must run, "" for none."""
     ours, theirs = cloned(arguments), cloned(arguments)
     before = dict(dist.group.WORLD.launches)
     call(*ours, group=dist.group.WORLD)
@@ -68,7 +68,7 @@ def by_name(kind):
 
 
 def start():
-    """Registers kernels and makes the groups. Gives the kernels, our group and that of gloo."""
+    """Registers kernels and makes the groups. Yields the kernels, our group and that of gloo."""
     warnings.simplefilter("ignore", FutureWarning)
     torch.set_num_threads(1)
     params = {"ranks": SIZE, "threadBlocks": 1}
@@ -98,7 +98,7 @@ def start():
 
 
 def run_all():
-    """Runs the scenarios, up to the first that goes wrong."""
+    """Runs the scenarios, up to the first one that fails."""
     ended = {}
     for function in SCENARIOS:
         try:

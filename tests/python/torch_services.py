@@ -91,7 +91,8 @@ def options():
 
 @scenario
 def sizes_that_differ():
-    """5 and 6 floats are as long with their padding. A group's first call compares them, as the ranks meet there."""
+    """With padding, 5 and 6 floats have the same length. A group's first call compares the sizes, because the ranks
+    meet there."""
     group = dist.new_group(backend="mscclc")
     raises(RuntimeError, "mismatch between collectives", lambda: dist.all_reduce(torch.ones(5 + RANK), group=group))
     dist.barrier()
@@ -102,7 +103,8 @@ def sizes_that_differ():
 
 @scenario
 def sizes_that_differ_later():
-    """The next calls need no more memory, or more on both ranks; or on one rank, where the other waits in a kernel."""
+    """The next calls need no more memory; or more memory on both ranks; or on one rank, while the other one waits in a
+    kernel."""
     for first, later in ((4, (5, 6)), (4, (60000, 60001)), (4, (131071, 131072)), (40, (40, 4000))):
         for last in range(SIZE):
             group = dist.new_group(backend="mscclc", timeout=timedelta(seconds=5))

@@ -20,7 +20,7 @@ SLACK = 1e-9  # of rounding, relative
 
 
 def estimates(mscclc, sample, machine, target, sizes=SIZES):
-    """The estimates for those of the sizes that the program takes, or the reason why there are none."""
+    """Returns the estimates for those sizes that the program takes, or the reason why there are none."""
     command = [mscclc, str(sample), "--no-verify", "--estimate", "--json", "--machine", machine, f"--target={target}",
                "--size", ",".join(map(str, sizes))]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -33,7 +33,7 @@ def estimates(mscclc, sample, machine, target, sizes=SIZES):
 
 
 def faults(rows):
-    """What is wrong with the estimates of one program on one machine, by size."""
+    """Returns what is wrong with the estimates of one program on one machine, by size."""
     before = 0
     for row in rows:
         size, us = row["bytes"], row["us"]

@@ -31,7 +31,7 @@ LEAST_WORDS, MOST_WORDS = 20, 40  # bytes of fixed words by which a diagnostic i
 
 
 def compared(path, text):
-    """What the test in the file compares with."""
+    """Returns the texts with which the test in the file compares."""
     if "lit" in path.parts:
         return EXPECTATION.findall(text) + CHECK.findall(text) + ["".join(words) for words in GREP.findall(text)]
     if path.suffix in (".cpp", ".h"):
@@ -46,7 +46,7 @@ def compared(path, text):
 
 
 def plain(text):
-    """The text as it is read: without escapes, each gap one blank."""
+    """Returns the text in the form that is read: without escapes, each gap as one blank."""
     return re.sub(r"\s+", " ", text.replace("\\n", " ").replace("\\", "")).strip()
 
 
@@ -60,7 +60,7 @@ def texts_of_tests(root):
 
 
 def words_in(text, pieces):
-    """Bytes of these pieces, one after the other, that the text has; it may end within one."""
+    """Returns how many bytes of these pieces the text contains, one after the other. It may end within a piece."""
     at = found = 0
     for piece in pieces:
         place = text.find(piece, at)

@@ -28,19 +28,19 @@ LIST = re.compile(r"(<!-- list: (\w+) -->\n).*?(<!-- end -->)", re.S)
 
 
 def diagnostics(text, *topics):
-    """Name -> message, for errors and warnings of the sections that name the page and have such a topic."""
+    """Returns name -> message, for errors and warnings of the sections that name the page and have such a topic."""
     parts = SECTION.split(text)
     chosen = "".join(body for title, body in zip(parts[1::2], parts[2::2]) if PAGE in title and title.startswith(topics))
     return {name: message.replace('\\"', '"') for name, kind, message in DIAGNOSTIC.findall(chosen) if kind != "Note"}
 
 
 def instead(message):
-    """What a message says to write: what stands behind its first colon."""
+    """Returns what a message says to write: the text after its first colon."""
     return message.split(": ", 1)[1] if ": " in message else ""
 
 
 def plain(cell):
-    """A cell of the page without its marks."""
+    """Returns a cell of the page without its markup."""
     return re.sub(r"\s+", " ", cell.replace("`", "").replace("\\|", "|").strip())
 
 
@@ -68,7 +68,7 @@ def check_rows(page, source, run):
 
 
 def rules(text):
-    """Kind -> reason -> names, in the order of dialect_rules.def."""
+    """Returns kind -> reason -> names, in the order of dialect_rules.def."""
     reasons = dict(re.findall(r'^#define (REASON_\w+) "(.*)"$', text, re.M))
     found = {}
     for kind, name, reason in re.findall(r'^(HEADER|ATTRIBUTE|BUILTIN|LIBRARY)\("([^"]+)", ("[^"]*"|\w+)\)$', text, re.M):
@@ -77,7 +77,7 @@ def rules(text):
 
 
 def allowed(text):
-    """What may be called: title of a group -> names, but for the compiler's own."""
+    """Returns the functions that may be called: title of a group -> names, without the compiler's own."""
     groups = []
     for line in text.splitlines():
         if line.startswith("// <"):
@@ -91,7 +91,8 @@ def allowed(text):
 
 
 def collective_row(macro, fields, classes):
-    """The row of a collective: constructor, what it does, chunks of each rank, in place, whether Python has it."""
+    """Returns the row of a collective: constructor, what it does, chunks of each rank, in place, whether Python has it.
+    """
     sized = macro == "SIZED_COLLECTIVE"
     name = fields[0] + "Collective" * sized
     doc, body = re.search(rf"((?:^///[^\n]*\n)+)class {name} : public Collective {{(.*?)^}};", classes, re.M | re.S).groups()
@@ -118,7 +119,7 @@ def collective_row(macro, fields, classes):
 
 
 def made_list(kind, root):
-    """The lines of a list of the page."""
+    """Returns the lines of a list of the page."""
     if kind == "COLLECTIVE":
         classes = (root / CLASSES).read_text(encoding="utf-8")
         table = re.sub(r"^#.*(\\\n.*)*|//.*", "", (root / COLLECTIVES).read_text(encoding="utf-8"), flags=re.M)

@@ -18,7 +18,7 @@ BATCH = 16
 
 
 def sources():
-    """The sources, relative to the root: not what a build wrote, nor hidden folders."""
+    """Returns the sources, relative to the root, without those that a build wrote, and without hidden folders."""
     for folder, folders, names in os.walk(ROOT):
         at = pathlib.Path(folder).relative_to(ROOT)
         if at == pathlib.Path("."):

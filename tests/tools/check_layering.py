@@ -103,14 +103,14 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"\n]+)[>"]')
 
 
 def room_of(path):
-    """The room that holds `path` (relative to the root), or None."""
+    """Returns the room that contains `path` (relative to the root), or None."""
     parts = path.split("/")
     prefixes = ("/".join(parts[:n]) for n in range(len(parts), 0, -1))
     return next((p for p in prefixes if p in ROOMS), None)
 
 
 def resolve(root, source, name):
-    """The room that the header `name`, included by the file `source`, lies in; None where it is none of ours."""
+    """Returns the room of the header `name` that the file `source` includes; None if it is not one of ours."""
     own_include = [f for f in INCLUDE_FOLDERS if source.startswith(f.split("/")[0] + "/")]
     folders = [str(pathlib.PurePosixPath(source).parent), ".", *own_include, *INCLUDE_FOLDERS]
     for folder in folders:
@@ -121,13 +121,13 @@ def resolve(root, source, name):
 
 
 def allowed_outside(room, name):
-    """Whether `room` may include the outside header `name`: the longest prefix that fits decides."""
+    """Returns whether `room` may include the outside header `name`. The longest prefix that fits decides."""
     prefixes = [p for p in OUTSIDE if name.startswith(p)]
     return not prefixes or room in OUTSIDE[max(prefixes, key=len)]
 
 
 def circle():
-    """Rooms whose arrows lead back to where they began, or nothing."""
+    """Returns rooms whose arrows form a cycle, or nothing."""
     done, path = set(), []
 
     def visit(room):

@@ -20,7 +20,7 @@ QUOTED = re.compile(r"`([\w.-]+(?:/[\w.*-]*)+)`")
 
 
 def folders_of(root):
-    """Each folder with its files: not what a build wrote, nor hidden folders."""
+    """Returns each folder with its files, without what a build wrote, and without hidden folders."""
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(f for f in folders if not f.startswith((".", "build")))
         yield pathlib.Path(folder), names

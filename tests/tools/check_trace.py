@@ -22,7 +22,7 @@ US = decimal.Decimal("0.001")
 
 
 def nanoseconds(event, key):
-    """The time as whole nanoseconds; nothing if it is none."""
+    """Returns the time in whole nanoseconds; nothing if it is not one."""
     value = event.get(key)
     if isinstance(value, bool) or not isinstance(value, (int, decimal.Decimal)):
         return None
@@ -56,7 +56,7 @@ def check_slices(events, slices):
 
 
 class Cover:
-    """Where the slices of threads lie, flattened: a binary search tells whether a moment is in one."""
+    """The positions of the slices of threads, flattened, so that a binary search tells whether a moment is in one."""
 
     def __init__(self, slices):
         self.merged = {}

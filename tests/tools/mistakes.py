@@ -32,7 +32,7 @@ FRAMES = {
 
 
 def faults(program, source, arguments):
-    """What is wrong with how mscclc reports the mistake."""
+    """Returns what is wrong with mscclc's report of the mistake."""
     verify = subprocess.run(
         [sys.executable, VERIFY, f"--program={program}", source, *arguments], capture_output=True, text=True)
     found = [verify.stdout + verify.stderr] if verify.returncode else []

@@ -12,7 +12,7 @@ DIAGNOSTIC = 'DIAG(chunk_lost, Error, "chunk {0} of rank {1} is lost: keep it in
 
 class CheckDiagnostics(unittest.TestCase):
     def is_tested(self, name, text, diagnostic=DIAGNOSTIC):
-        """Whether a file of this name under tests/ tests the diagnostic."""
+        """Returns whether a file of this name under tests/ tests the diagnostic."""
         with tempfile.TemporaryDirectory() as root:
             for path, content in (("ir/diagnostics.def", diagnostic), ("tests/" + name, text)):
                 path = pathlib.Path(root, path)

@@ -16,7 +16,8 @@ COLLECTIVES, CLASSES = "runtime-min/include/mscclc/collectives.def", "frontend/d
 
 class CheckDialectPage(unittest.TestCase):
     def check(self, file, old, new, *options):
-        """Exit code and output of the check where `old` in `file` became `new`; and the page afterwards."""
+        """Returns exit code and output of the check after replacing `old` by `new` in `file`, and the page afterwards.
+        """
         with tempfile.TemporaryDirectory() as folder:
             for name in (PAGE, DIAGNOSTICS, RULES, ALLOWED, COLLECTIVES, CLASSES):
                 to = pathlib.Path(folder, name)

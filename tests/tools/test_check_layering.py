@@ -11,7 +11,7 @@ CHECK = pathlib.Path(__file__).with_name("check_layering.py")
 
 class CheckLayering(unittest.TestCase):
     def check(self, files):
-        """Exit code and output of the check over a tree of these files."""
+        """Returns exit code and output of the check for a tree of these files."""
         with tempfile.TemporaryDirectory() as root:
             for name, text in files.items():
                 path = pathlib.Path(root, name)
@@ -21,7 +21,7 @@ class CheckLayering(unittest.TestCase):
             return run.returncode, run.stdout
 
     def refuses(self, source, include, room, **others):
-        """The include, in line 3 of `source`, is named as one that `room` may not have; nothing else is."""
+        """Checks that only the include in line 3 of `source` is reported, as one that `room` may not have."""
         code, output = self.check({source: f"// A comment.\n#pragma once\n{include}\n", **others})
         self.assertEqual(code, 1)
         name = include.split(None, 1)[1]

@@ -29,7 +29,7 @@ PROGRAM = """program {
 
 class Reduce(unittest.TestCase):
     def reduce(self, text, *command):
-        """Exit code, what was printed, and the smaller text; None where none was written."""
+        """Returns exit code, output, and the smaller text (None if none was written)."""
         with tempfile.TemporaryDirectory() as folder:
             given, small = pathlib.Path(folder, "given.ir"), pathlib.Path(folder, "small.ir")
             given.write_text(text, encoding="utf-8")

@@ -20,7 +20,7 @@ ERROR = "FILE:2:7: error: bad thing\n  bad(\n      ^\n1 error generated.\n"
 
 class VerifyDiagnostics(unittest.TestCase):
     def verify(self, source, report, code=1, writes=False, arguments=(), prefix=None):
-        """Exit code and output of the tool for a program that prints `report` and ends with `code`."""
+        """Returns exit code and output of the tool for a program that prints `report` and ends with `code`."""
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder, "mscclc")
             program.write_text(STAND_IN.format(python=sys.executable, report=report, writes=writes, code=code))

@@ -32,7 +32,7 @@ OUTPUT_OPTIONS = ("-o", "--verify", "--run", "--diff", "--list")
 
 
 class Malformed(Exception):
-    """An expectation that says nothing, or that cannot be read."""
+    """Raised for an expectation that is empty or cannot be read."""
 
 
 class Expectation:
@@ -50,7 +50,7 @@ class Expectation:
         self.set_place()
 
     def set_place(self):
-        """Sets file, line and columns, each None where any will do; a file of "" is the one that is read."""
+        """Sets file, line and columns; None means any. A file of "" is the one that is read."""
         self.words, self.file, self.line, self.columns = None, "", self.number, None
         if self.place.startswith('"'):
             self.words = self.place.strip('"')
@@ -89,7 +89,8 @@ class Expectation:
 
 
 def expectations(lines, prefix):
-    """What the comments expect. Some comment has to expect something, or to say that there is nothing to expect."""
+    """Returns what the comments expect. At least one comment must expect something, or state that nothing is expected.
+    """
     found, nothing = [], False
     for number, line in enumerate(lines, 1):
         comment = re.search(rf"(?://|#|;)[ ]*({re.escape(prefix)}-(?:error|warning|remark|note|no-diagnostics).*)$", line)
@@ -108,7 +109,7 @@ def expectations(lines, prefix):
 
 
 def reported(text):
-    """The diagnostics in what mscclc prints, and the lines that are none and belong to none."""
+    """Returns the diagnostics in mscclc's output, and the lines that belong to none."""
     lines, found, others = text.splitlines(), [], []
     for number, line in enumerate(lines):
         if CARET.match(line) or number + 1 < len(lines) and CARET.match(lines[number + 1]):
@@ -139,7 +140,7 @@ def run(program, path, arguments):
 
 
 def compare(path, prefix, program, arguments):
-    """What is wrong, a line each."""
+    """Returns what is wrong, one line for each problem."""
     with open(path, encoding="utf-8", errors="replace") as file:
         expected = expectations(file.read().splitlines(), prefix)
     code, text, written = run(program, path, arguments)

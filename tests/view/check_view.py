@@ -33,7 +33,7 @@ class Check:
 
 
 def point(page, span):
-    """Where on the page the middle of a span is."""
+    """Returns the position on the page of the middle of a span."""
     page.value(f"(app.timeline.reveal({span}), 0)")
     page.frame()
     return page.value(f"""(() => {{ const box = app.timeline.canvas.getBoundingClientRect();
@@ -109,7 +109,7 @@ def tells(check, page):
 
 
 def steps(check, page):
-    """A ring's AllReduce: at the start a rank has its own data, at the end everyone's."""
+    """An AllReduce around a ring: at the start each rank has its own data, at the end the data of all."""
     held = """(rank) => { const {contents} = app.chunks, [buffer, index, size] = app.launch.ranks[rank].input;
         return Array.from({length: size}, (_, i) => contents.ranksIn(contents.first[rank][buffer] + index + i).length); }"""
     page.key("Home")
@@ -167,7 +167,8 @@ def follows(check, page):
 
 
 def ends_right(check, page, name, *arguments):
-    """At the end of a launch chunks hold what the collective promises, be it moved by blocks, proxies or a switch."""
+    """At the end of a launch, chunks contain what the collective promises, whether blocks, proxies or a switch moved
+    the data."""
     page.open(check.write(name, os.path.join(SAMPLES, name + ".cpp"), *arguments))
     page.key("End")
     held = page.value("""app.launch.ranks.map((_, rank) => { const {contents} = app.chunks, {about} = app.launch;
@@ -230,7 +231,7 @@ def of_a_plan(check, page, plan):
 
 
 def holds_in(check, page):
-    """Names are the input's invention."""
+    """Names come from the input and may be anything."""
     name = '</script><script>document.title = "out"</script><!--'
     source = os.path.join(check.folder, "names.cpp")
     text = open(os.path.join(SAMPLES, "sendrecv.cpp")).read()

@@ -18,7 +18,7 @@ def find():
 
 
 class Page:
-    """One page. Errors and console messages that it made are in `complaints`."""
+    """A page. Its errors and console messages are in `complaints`."""
 
     def __init__(self, program, width=1600, height=1000):
         self.profile = tempfile.mkdtemp(prefix="mscclc-view-")
@@ -90,14 +90,14 @@ class Page:
         self.frame()
 
     def value(self, expression):
-        """What a JavaScript expression comes to; promises are awaited."""
+        """Returns the value of a JavaScript expression. Promises are awaited."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{expression}: {answer['exceptionDetails']['exception']['description']}")
         return answer["result"].get("value")
 
     def frame(self):
-        """Waits until what changed is drawn."""
+        """Waits until changes are drawn."""
         self.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def key(self, key, text=None):

@@ -16,7 +16,7 @@ OFF = 1.26
 
 
 def estimate(mscclc, source, ranks, parameters, machine, sizes):
-    """For each size: microseconds of the kernel, and of copying input and output once each."""
+    """Returns for each size the microseconds of the kernel, and those of copying input and output once each."""
     command = [mscclc, str(source), "-O2", "--target=none", "--estimate", "--json", "--machine", machine, "--size",
                ",".join(map(str, sizes))]
     for parameter in [f"ranks={ranks}", *parameters]:

@@ -27,7 +27,7 @@ class UniqueId(ctypes.Structure):
 
 
 def again(arguments, preload, **more):
-    """This script in a process of its own."""
+    """Runs this script in a process of its own."""
     environment = {**os.environ, "LD_PRELOAD": preload, "MSCCLC_DEBUG": "INFO", **more}
     command = [sys.executable, __file__, *sys.argv[1:-1], *arguments]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -41,7 +41,7 @@ def expect(process, *texts, code=0):
 
 
 def by_ctypes(_):
-    """As vLLM and SGLang load NCCL. All functions are there, by both names."""
+    """The library is loaded as vLLM and SGLang load NCCL. All functions are there, by both names."""
     expect(again(["load"], os.environ["LIBRARIES"]), "version 22705")
 
 
@@ -102,7 +102,7 @@ def two_nccls(_):
 
 
 def refused(_):
-    """A communicator is refused; with SECOND, as another NCCL has come."""
+    """A communicator is refused; with SECOND, because another NCCL was loaded."""
     library = ctypes.CDLL("libnccl.so.2")
     with tempfile.TemporaryDirectory() as folder:
         if os.environ.get("SECOND"):
@@ -112,7 +112,7 @@ def refused(_):
 
 
 def unique(_):
-    """What a program gets of NCCL that has no device: an id, and an error that says why there is no communicator."""
+    """Without a device, a program gets from NCCL an id, and an error that says why there is no communicator."""
     library = ctypes.CDLL("libnccl.so.2")
     library.ncclGetErrorString.restype = library.ncclGetLastError.restype = ctypes.c_char_p
     version, comm, own = ctypes.c_int(), ctypes.c_void_p(), UniqueId()
@@ -129,7 +129,7 @@ def with_malloc(options):
 
 
 def real(options):
-    """Before a real NCCL: it answers as it does without the library, also with another malloc in the process."""
+    """In front of a real NCCL: it answers as without the library, also with another malloc in the process."""
     alone = again(["unique"], options.nccl)
     out, err = alone.communicate(timeout=100)
     answers = re.search(r"^answers .*$", out, re.M)
@@ -162,7 +162,7 @@ def killed(_):
 
 
 def windows(_):
-    """Two ranks in processes, whose data lies in windows: each maps the other's, and lets go of it."""
+    """Two ranks in processes with data in windows: each maps the other's window, and unmaps it."""
     with tempfile.TemporaryDirectory() as folder:
         ranks = [again(["rank"], os.environ["LIBRARIES"], RANK=str(rank), ID=folder + "/id", WINDOWS="3")
                  for rank in range(2)]
@@ -171,7 +171,7 @@ def windows(_):
 
 
 def installed(options):
-    """From an installed prefix, where the kernels lie beside the library."""
+    """Loads the library from an installed prefix, where the kernels are beside it."""
     with tempfile.TemporaryDirectory() as folder:
         prefix = pathlib.Path(folder, "prefix", "lib", "mscclc")
         prefix.mkdir(parents=True)
@@ -185,7 +185,8 @@ def installed(options):
 
 
 def folders(_):
-    """Two ranks in processes with different folders of kernels, one of them with none: they meet, and NCCL has all."""
+    """Two ranks in processes have different folders of kernels, one of them none. They meet, and NCCL runs all calls.
+    """
     with tempfile.TemporaryDirectory() as folder:
         ranks = [again(["rank"], os.environ["LIBRARIES"], RANK=str(rank), ID=folder + "/id",
                        **({"MSCCLC_KERNELS": folder} if rank else {})) for rank in range(2)]
@@ -194,7 +195,7 @@ def folders(_):
 
 
 def folder_of(folder, source="kernels", change=None, sha256=None):
-    """A folder with one kernel, of which `change` makes another file, and with its list."""
+    """Makes a folder with one kernel, whose file and list `change` may modify."""
     folder = pathlib.Path(folder)
     folder.mkdir()
     file = "allreduce_packets_2.so"
@@ -209,7 +210,7 @@ def folder_of(folder, source="kernels", change=None, sha256=None):
 
 
 def two_ranks(folder, kernels, texts):
-    """Ranks with a folder of kernels each; what each of them says."""
+    """Runs two ranks, each with a folder of kernels, and checks what each of them prints."""
     ranks = [again(["rank"], os.environ["LIBRARIES"], RANK=str(rank), ID=f"{folder}/id", MSCCLC_KERNELS=kernels[rank])
              for rank in range(2)]
     for rank, expected in zip(ranks, texts):
@@ -231,7 +232,7 @@ def window(_):
 
 
 def other_forms(_):
-    """One rank has its kernel compiled for other types: the list is the same, and nobody runs it."""
+    """One rank's kernel is compiled for other types. The list is the same, but no rank runs the kernel."""
     with tempfile.TemporaryDirectory() as folder:
         same = [folder_of(f"{folder}/{rank}") for rank in range(2)]
         two_ranks(folder, same, [[OURS], [OURS]])
@@ -241,7 +242,7 @@ def other_forms(_):
 
 
 def files(_):
-    """One rank's file is cut off, or another one than the list says: it is not mapped, and both ranks come to NCCL."""
+    """One rank's file is truncated, or is not the listed one. It is not mapped, and both ranks use NCCL."""
     with tempfile.TemporaryDirectory() as folder:
         for name, change, text in (("half", lambda content: content[:len(content) // 2], "the file is not whole: "),
                                    ("none", lambda content: b"", "file too short"),
@@ -265,7 +266,7 @@ def by_path(options):
 
 
 def two_runtimes(options):
-    """Beside a runtime that the program uses, the library's own is refused, by the names of both."""
+    """If the program uses another runtime, the library's own is refused. The message names both."""
     runtime = re.search(r"libmscclc_runtime\.so\.0 => (\S+)", subprocess.run(["ldd", options.shim], check=True, text=True,
                                                                           capture_output=True).stdout).group(1)
     with tempfile.TemporaryDirectory() as folder:
@@ -278,7 +279,7 @@ def two_runtimes(options):
 
 
 def without_cuda(options):
-    """Without a library of CUDA on the loader's way, every program starts. Where CUDA does not start, NCCL has all calls,
+    """Every program starts without a library of CUDA on the loader's path. If CUDA does not start, NCCL runs all calls,
     and one line says so."""
     for library in (options.shipped, subprocess.run(["ldd", options.shipped], check=True, text=True,
                                                     capture_output=True).stdout.split("libmscclc_runtime.so.0 => ")[1]

@@ -32,7 +32,7 @@ PROGRAMS = {
 
 
 def compile_programs(options, sources, programs):
-    """What nccl-tests share, and the programs; returns their paths."""
+    """Builds the shared part of nccl-tests and the programs. Returns their paths."""
     folder = options.build / "nccl-tests"
     folder.mkdir(parents=True, exist_ok=True)
     # Not optimised: common.cu's loop over options relies on what the standard does not say, and clang++ 22 then leaves it
@@ -59,7 +59,8 @@ def compile_programs(options, sources, programs):
 
 
 def cases(quick, has_operation):
-    """Options of the runs of a program: ranks as threads, as GPUs of a thread, as both; graphs; registered memory; the default stream."""
+    """Returns the options of the runs of a program: ranks as threads, as GPUs of a thread, and as both; graphs;
+    registered memory; the default stream."""
     all_types = ["-d", "all"] + (["-o", "all"] if has_operation else [])
     yield ["-t", "2", "-g", "1", "-b", "8", "-e", "4K", "-f", "8", *all_types]
     yield ["-t", "1", "-g", "4", "-b", "8", "-e", "64K", "-f", "16", "-d", "half"]
@@ -82,7 +83,7 @@ def cases(quick, has_operation):
 
 
 def run(program, arguments):
-    """What a program prints, and what the library says."""
+    """Returns the output of a program and of the library."""
     environment = dict(os.environ, LD_PRELOAD=os.environ["LIBRARIES"], MSCCLC_DEBUG="INFO")
     done = subprocess.run([str(program), *arguments, "-n", "2", "-w", "1"], env=environment, capture_output=True, text=True,
                           timeout=600)

@@ -118,7 +118,7 @@ class Own:
 
 
 class Nothing(types.ModuleType):
-    """A module that has whatever is asked of it: each name is a module of this kind, and may be called or subclassed."""
+    """A module with any attribute: each name is a module of this kind, and may be called or subclassed."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -132,7 +132,7 @@ class Nothing(types.ModuleType):
 
 
 class Replaces:
-    """Finds such modules for what wrappers import beside the standard library."""
+    """Finds such modules for everything that wrappers import from outside the standard library."""
 
     def find_spec(self, name, *_):
         if name.split(".")[0] not in ("torch", "vllm", "sglang"):
@@ -147,7 +147,7 @@ class Replaces:
 
 
 def wrapper_of(path):
-    """The module in a file."""
+    """Returns the module in a file."""
     sys.meta_path.insert(0, Replaces())
     spec = importlib.util.spec_from_file_location("pynccl_wrapper", path)
     module = importlib.util.module_from_spec(spec)
@@ -157,7 +157,7 @@ def wrapper_of(path):
 
 
 class Rank:
-    """One process. Every call that the wrapper has is noted in `called`."""
+    """Runs one process. Records every call of the wrapper in `called`."""
 
     def __init__(self, options):
         self.self = int(os.environ["RANK"])
@@ -196,7 +196,7 @@ class Rank:
         return type(made).from_buffer_copy(place.read_bytes())
 
     def meet(self):
-        """Waits until the other rank has come here: an abort ends what it still receives."""
+        """Waits until the other rank has arrived here, because an abort ends what it still receives."""
         place = os.environ["ID"] + "met"
         pathlib.Path(place + str(self.self)).touch()
         while not pathlib.Path(place + str(1 - self.self)).exists():
@@ -269,7 +269,7 @@ class Rank:
             self.cuda.cudaFree(memory)
 
     def rest(self, comm):
-        """What needs a newer NCCL than the fake NCCL is there, and says that it is missing."""
+        """Functions that need a newer NCCL than the fake one exist, and report that it is missing."""
         for name, *arguments in (("ncclCommSuspend", 0), ("ncclCommResume",)):
             if not self.has(name):
                 continue

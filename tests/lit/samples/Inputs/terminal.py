@@ -8,7 +8,7 @@ import time
 
 
 def errors(fd, seconds, enough):
-    """What comes from `fd` until `enough` does or the time is over."""
+    """Returns the output of `fd`, until `enough` is true or the time is over."""
     seen, end = b"", time.monotonic() + seconds
     while enough not in seen and time.monotonic() < end:
         if select.select([fd], [], [], 0.1)[0]:
