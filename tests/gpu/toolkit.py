@@ -115,7 +115,7 @@ def use_tool(work):
 
 
 class CudaCompilers(HostCompilers):
-    """Returns nvcc, which finds its own headers and libraries. `target`: its flag for the device."""
+    """nvcc, which finds its own headers and libraries. `target`: its flag for the device."""
     flags = ["-DMSCCLC_WITH_CUDA"]
 
     def __init__(self, nvcc, target, device):

@@ -12,8 +12,7 @@ from mscclc.library import Candidate, best_ranges, of_one_order
 
 
 class Timed(Candidate):
-    """Returns a candidate for `least` to `most` bytes. It takes `fixed` microseconds, and the given time for each KiB.
-    """
+    """A candidate for `least` to `most` bytes. It takes `fixed` microseconds, and the given time for each KiB."""
 
     def __init__(self, fixed, each, most=1 << 40, least=0):
         super().__init__(None, f"minMessageBytes = {least}, maxMessageBytes = {most};")
