@@ -22,6 +22,7 @@ class Mutant:
     program: str   # a sample, or a plan, whose kernel shows it
     survives: str = ""  # why it need not be found
     quick: bool = False
+    staging: bool = False
 
 
 PLATFORM = "cuda_platform.cuh"
@@ -59,6 +60,14 @@ MUTANTS = [
     Mutant("packets as plain loads", PLATFORM, "ld.relaxed.sys.global.b64", "ld.global.b64", PACKETS),
     Mutant("long packets as plain stores", PLATFORM, "st.relaxed.sys.global.v2.b64", "st.global.v2.b64",
            PACKETS),
+    Mutant("staging without its fence", "staging.cuh", "  syncBlock();\n  fenceSystem();", "  syncBlock();",
+           "samples/reducescatter_allpairs.cpp", quick=True, staging=True),
+    Mutant("staging without the sync before its fence", "staging.cuh", "  syncBlock();\n  fenceSystem();",
+           "  fenceSystem();", "samples/allreduce_nvls.cpp", staging=True),
+    Mutant("staging whose blocks do not meet before", "staging.cuh", "meetForStaging(args, 0);", "", RING, staging=True),
+    Mutant("staging whose blocks do not meet behind", "staging.cuh", "meetForStaging(args, 1);", "", RING, staging=True),
+    Mutant("staging whose threads do not meet first", "staging.cuh",
+           "uint32_t operation) {\n  syncBlock();", "uint32_t operation) {", RING, staging=True),
     Mutant("waits of a multicast kernel that fence no aliases", "sync.cuh",
            "if constexpr ((K::Plan::flags & MSCCLC_USES_MULTICAST) != 0)\n    fenceAliases();", "", COPIED_SWITCH, quick=True),
     Mutant("no fence of aliases before the user", "kernel.cuh", "detail::fenceAliases(); // before", "; // before",
@@ -90,11 +99,12 @@ WEAKER = [
     ("fence of aliases dropped", r"\n *fenceAliases\(k\);", ""),
     ("scratch single", r"doubleScratch = true", "doubleScratch = false"),
 ]
+ONE_STRIDE = "it orders launches of different sizes, whose scratch has one stride here and not in MSCCL++"
 # Programs whose kernels are weakened, and the mutants of each that need not be found, by what they are and their number.
 EMITTED = {
     "samples/reducescatter_allpairs.cpp": {},
     "samples/allreduce_ring.cpp": {},
-    "samples/allreduce_pipeline.cpp": {},
+    "samples/allreduce_pipeline.cpp": {"block-wide sync dropped, number 1": ONE_STRIDE, "wait dropped, number 1": ONE_STRIDE},
     "samples/auto/allreduce_nvls.cpp": {},
     "samples/allreduce_packets.cpp": {},
     "tests/ptx/copied_nvls.cpp": {},
@@ -128,11 +138,11 @@ class Score:
         self.machine, self.schedules = machine, schedules
         self.wrong = self.killed = self.survived = 0
 
-    def run(self, name, library, survives):
+    def run(self, name, library, survives, staging=False):
         """Schedules until something is found. `survives`: why it need not be."""
         found = []
         for seed in range(1, self.schedules + 1):
-            found = found or self.machine.run(library, seed).findings
+            found = found or self.machine.run(library, seed, staging=staging).findings
         isWrong = bool(found) == bool(survives)
         self.killed += bool(found)
         self.survived += not found
@@ -164,7 +174,7 @@ def main():
         if (options.quick and not mutant.quick) or options.only not in mutant.name:
             continue
         library = machine.compile(emit(mutant.program), headers_of(mutant, folder / "include"))
-        score.run(mutant.name, library, mutant.survives)
+        score.run(mutant.name, library, mutant.survives, mutant.staging)
     for name, survivors in EMITTED.items():
         if options.quick and name not in QUICK_EMITTED:
             continue
