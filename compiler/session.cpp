@@ -397,9 +397,17 @@ passes::VerifyOptions Session::verifyOptions() {
   const passes::ExecutorLimits *executor = job_.target.executor;
   options.residency = {job_.machine.name, !options_.hasMachine, passes::threadsOfBlock(job_.program, executor),
                        passes::residentBlocks(job_.program, job_.machine.gpu(), executor)};
-  if (meaning_)
+  job_.outputSums.reset();
+  if (meaning_ || output_.keepsSums)
     options.atEnd = [this](const passes::proof::FinalBuffers &end) {
-      passes::schedule::checkSameResult(*meaning_, end);
+      if (meaning_)
+        passes::schedule::checkSameResult(*meaning_, end);
+      if (!output_.keepsSums)
+        return;
+      if (job_.outputSums)
+        passes::keepCommon(*job_.outputSums, passes::outputSums(end));
+      else
+        job_.outputSums = passes::outputSums(end);
     };
   return options;
 }

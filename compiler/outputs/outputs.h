@@ -12,6 +12,7 @@
 #include "passes/pass_manager.h"
 #include "passes/schedule/choose.h"
 #include "passes/target.h"
+#include "passes/verify/sum_steps.h"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -77,6 +78,7 @@ struct Job {
   ir::Program calls = {};   ///< the program in thread blocks before any pass changed it, for an output that needs it
   passes::time::Machine machine = {}; ///< machine of --machine, or the usual one; set once `program` is loaded
   std::optional<Chosen> chosen = {};  ///< choices, for a program of statements
+  std::optional<passes::OutputSums> outputSums = {}; ///< the trees of sums that the proof has found, for --run
   std::string sums = {};   ///< SumOrder::exact if the program is invariant, else in words; see prove()
   std::string result = {}; ///< result in a few words; for a proof that is the output, the proof's result
   /// The argument of say() in a table; null if there was none.
@@ -120,6 +122,7 @@ struct Output {
   bool isPlan = false;       ///< the file of -o is a plan, so --compact is used
   bool keepsCalls = false;   ///< needs Job::calls
   bool pointToPoint = false; ///< signals through the switch become signals to each member (ir/switch_signals.h)
+  bool keepsSums = false;    ///< needs Job::outputSums
   bool judgesPlan = false;   ///< a plan is read as the executor runs it, not as it would be written again
 };
 

@@ -17,6 +17,7 @@ bool writeRun(Job &job) {
     options.schedules = job.options.runSchedules;
     options.seed = job.options.seed;
     options.allow(job.options.allowed);
+    options.sums = job.outputSums ? &*job.outputSums : nullptr;
     ProgressBar bar("running " + name, !job.options.quiet && isatty(STDERR_FILENO) != 0);
     options.progress = [&bar](double share) {
       bar.show(share);

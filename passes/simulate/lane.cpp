@@ -320,7 +320,6 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
                                        std::uint64_t bytes) {
   const std::uint32_t flag = ranks_[lane.rank].launch + 1;
   const StoreOperands store = storeOperands(op, pair);
-  buffer_.resize(bytes);
   part_.resize(bytes);
   bool any = false;
   for (std::uint32_t i = store.firstSource; i < store.endSource; ++i) {
@@ -329,16 +328,18 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
       const Place from = place(lane, op, i, at, bytes, owner);
       if (!from.at)
         return Progress::Moved;
-      std::byte *into = any ? part_.data() : buffer_.data();
       if (!from.packet)
-        load(blockOf(lane), into, from.at, bytes);
-      else if (const std::byte *missing = readPacket(from, into, bytes, flag))
+        load(blockOf(lane), part_.data(), from.at, bytes);
+      else if (const std::byte *missing = readPacket(from, part_.data(), bytes, flag))
         return blockOn(packetKey(missing));
       if (any)
-        accumulate(type_, op.reduceOp, buffer_.data(), part_.data(), bytes);
+        sum_.add(op.reduceOp, part_.data());
+      else
+        sum_.start(part_.data(), bytes);
       any = true;
     }
   }
+  const std::byte *const result = sum_.result();
   for (std::uint32_t i = store.firstDestination; i < store.endDestination; ++i) {
     owners(lane, op, op.numSrcs + i, owners_);
     for (const std::uint32_t owner : owners_) {
@@ -347,10 +348,10 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
         return Progress::Moved;
       if (to.packet) {
         publish(blockOf(lane), 0);
-        writePacket(to, buffer_.data(), bytes, flag);
+        writePacket(to, result, bytes, flag);
         wakeReaders(owner, to.at, 2 * bytes);
       } else {
-        this->store(blockOf(lane), to.at, buffer_.data(), bytes);
+        this->store(blockOf(lane), to.at, result, bytes);
       }
     }
   }

@@ -232,6 +232,7 @@ private:
   std::uint32_t launches_ = 0, policy_ = 0;
   Outcome outcome_;
   std::vector<std::byte> buffer_, part_;
+  Accumulator sum_;
   std::vector<std::uint32_t> owners_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "ir/internal_error.h"
 #include "ir/op_semantics.h"
+#include "ir/program_index.h"
 #include "runtime-min/include/mscclc/narrow_floats.h"
 
 #include <algorithm>
@@ -186,6 +187,71 @@ void Inputs::use(ir::ReduceOp op) {
   apart_ = (contributions_ + exact - 1) / exact;
 }
 
+bool isFloat(DataType type) {
+  return exactIn(type) != 0;
+}
+
+double rounded(DataType type, double value, bool narrows) {
+  if (type == DataType::F64)
+    return value;
+  const auto single =
+      static_cast<float>(value); // of one step that is right, as a double has more than twice the digits
+  if (!narrows || type == DataType::F32)
+    return single;
+  std::byte bits[sizeof(double)];
+  storeElement(type, bits, 0, single);
+  return elementAt(type, bits, 0);
+}
+
+void storeElement(DataType type, std::byte *data, std::uint64_t index, double value) {
+  std::byte *const at = data + index * sizeOf(type);
+  const auto single = static_cast<float>(value);
+  switch (type) {
+  case DataType::F32:
+    return store<float>(at, single);
+  case DataType::F16:
+    return store<std::uint16_t>(at, narrow::encode<narrow::Binary16>(single));
+  case DataType::BF16:
+    return store<std::uint16_t>(at, narrow::encodeBfloat16(single));
+  case DataType::F8E4M3:
+    return store<std::uint8_t>(at, narrow::encode<narrow::E4m3>(single));
+  case DataType::F8E5M2:
+    return store<std::uint8_t>(at, narrow::encode<narrow::E5m2>(single));
+  case DataType::F64:
+    return store<double>(at, value);
+  case DataType::I32:
+  case DataType::U32:
+  case DataType::U8:
+  case DataType::I64:
+  case DataType::U64:
+  case DataType::I8:
+    break;
+  }
+  throw ir::InternalError("an integer is stored as a number");
+}
+
+void Accumulator::start(const std::byte *from, std::size_t bytes) {
+  bytes_.assign(from, from + bytes);
+  wide_.clear();
+}
+
+void Accumulator::add(ir::ReduceOp op, const std::byte *from) {
+  if (!isFloat(type_) || sizeOf(type_) >= sizeof(float))
+    return accumulate(type_, op, bytes_.data(), from, bytes_.size());
+  const std::size_t count = bytes_.size() / sizeOf(type_);
+  if (wide_.empty())
+    for (std::size_t i = 0; i < count; ++i)
+      wide_.push_back(static_cast<float>(elementAt(type_, bytes_.data(), i)));
+  for (std::size_t i = 0; i < count; ++i)
+    wide_[i] = apply<float>(op, wide_[i], static_cast<float>(elementAt(type_, from, i)));
+}
+
+const std::byte *Accumulator::result() {
+  for (std::size_t i = 0; i < wide_.size(); ++i)
+    storeElement(type_, bytes_.data(), i, wide_[i]);
+  return bytes_.data();
+}
+
 namespace {
 
 /// Returns element `index` of a pseudo-random sequence.
@@ -212,11 +278,69 @@ float Inputs::factor(std::uint32_t rank, std::uint64_t index, std::uint32_t draw
   return drawn % 2 == 0 ? value : -value;
 }
 
+namespace {
+
+/// Powers of two of large and of small inputs. What a sum of f32 drops of a small one beside a large one shows in the
+/// type, but for f8e4m3: its numbers lie so close together that f32 drops nothing.
+struct Scales {
+  double large, small;
+};
+Scales scalesOf(DataType type) {
+  switch (type) {
+  case DataType::F64:
+    return {0x1p30, 0x1p-16};
+  case DataType::F8E4M3:
+    return {0x1p7, 0x1p-5};
+  case DataType::F8E5M2:
+    return {0x1p14, 0x1p-12};
+  case DataType::F32:
+  case DataType::F16:
+  case DataType::BF16:
+  case DataType::I32:
+  case DataType::U32:
+  case DataType::U8:
+  case DataType::I64:
+  case DataType::U64:
+  case DataType::I8:
+    break;
+  }
+  return {0x1p14, 0x1p-6};
+}
+
+} // namespace
+
+/// Of each element one rank has a large number and another one its opposite; all others have small ones. So a sum is
+/// small, and it depends on which of these were added while the sum was large. A product has factors around 1.
+void Inputs::fillWhole(std::uint32_t rank, std::uint32_t launch, std::uint64_t first, std::byte *data,
+                       std::uint64_t bytes) const {
+  const auto own = static_cast<std::uint32_t>(scramble(scramble(seed_ + rank) + launch));
+  const auto common = static_cast<std::uint32_t>(scramble(scramble(seed_) + launch + 1));
+  const Scales scales = scalesOf(type_);
+  const auto mantissa = [](std::uint32_t drawn) { return 1 + (drawn & 0xffffff) * 0x1p-24; };
+  for (std::uint64_t i = 0; i < bytes / sizeOf(type_); ++i) {
+    const auto index = static_cast<std::uint32_t>(first + i);
+    const std::uint32_t drawn = mix(own, index), shared = mix(common, index);
+    const std::uint64_t positive = shared % contributions_;
+    const std::uint64_t negative =
+        (positive + 1 + (shared >> 8) % std::max<std::uint64_t>(contributions_ - 1, 1)) % contributions_;
+    double value = mantissa(drawn) * (drawn >> 31 != 0 ? -1 : 1);
+    if (!products_ && contributions_ > 2 && rank == positive)
+      value = mantissa(shared) * scales.large;
+    else if (!products_ && contributions_ > 2 && rank == negative)
+      value = -mantissa(shared) * scales.large;
+    else if (!products_)
+      value *= scales.small * (1u << (drawn >> 24 & 3));
+    storeElement(type_, data, i, rounded(type_, value, true));
+  }
+}
+
 void Inputs::fill(std::uint32_t rank, std::uint32_t launch, std::uint64_t byte, std::byte *data,
                   std::uint64_t bytes) const {
   const std::uint32_t size = sizeOf(type_);
   const auto base = static_cast<std::uint32_t>(scramble(scramble(seed_ + rank) + launch));
   const std::uint64_t first = byte / size;
+  if (whole_ && isFloat(type_))
+    return fillWhole(rank, launch, first, data, bytes);
   const auto with = [&](auto make) { fillWith(data, bytes, first, base, make); };
   const auto numbers = [&](auto make) {
     with([&](std::uint64_t i, std::uint32_t x) {
@@ -296,7 +420,40 @@ void Expected::use(ir::ReduceOp op) {
   reduced_.clear();
 }
 
+/// Returns the bits of tree `tree`.
+const std::byte *Expected::ofTree(std::uint32_t launch, std::uint32_t tree) {
+  if (trees_.size() <= launch)
+    trees_.resize(launch + 1);
+  trees_[launch].resize(sums_->trees.size());
+  std::vector<std::byte> &result = trees_[launch][tree];
+  if (!result.empty())
+    return result.data();
+  const SumSteps &sum = sums_->trees[tree];
+  const std::size_t count = chunkBytes_ / sizeOf(type_);
+  std::vector<std::vector<double>> values;
+  for (const ir::Contribution &input : sum.inputs) {
+    inputs_.fill(input.rank, launch, input.chunk * chunkBytes_, part_.data(), chunkBytes_);
+    std::vector<double> &value = values.emplace_back();
+    for (std::size_t i = 0; i < count; ++i)
+      value.push_back(elementAt(type_, part_.data(), i));
+  }
+  for (const SumSteps::Step &step : sum.steps) {
+    std::vector<double> value;
+    for (std::size_t i = 0; i < count; ++i)
+      value.push_back(rounded(type_, apply<double>(sum.op, values[step.a][i], values[step.b][i]), step.narrows));
+    values.push_back(std::move(value));
+  }
+  result.resize(chunkBytes_);
+  for (std::size_t i = 0; i < count; ++i)
+    storeElement(type_, result.data(), i, values.back()[i]);
+  return result.data();
+}
+
 const std::byte *Expected::chunk(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk) {
+  if (sums_) {
+    const std::uint32_t tree = sums_->of[rank][chunk];
+    return tree == ir::none ? nullptr : ofTree(launch, tree);
+  }
   if (const auto input = wanted_.reducedOverAll(rank, chunk))
     return reducedOverAll(launch, *input);
   wanted_.of(rank, chunk, from_);

@@ -15,6 +15,29 @@ double elementAt(DataType type, const std::byte *data, std::uint64_t index);
 /// into[i] = into[i] op from[i], for `bytes` bytes, in the type's own arithmetic.
 void accumulate(DataType type, ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes);
 
+/// True if the order of a sum changes its bits.
+bool isFloat(DataType type);
+/// Returns `value` rounded to the type, if `narrows`; else to what kernels add up elements of the type in.
+double rounded(DataType type, double value, bool narrows);
+/// Writes `value`, which the type has, as element `index` of `data`.
+void storeElement(DataType type, std::byte *data, std::uint64_t index, double value);
+
+/// The reduction of one operation: elements that are narrower than f32 stay f32 until its end.
+class Accumulator {
+public:
+  explicit Accumulator(DataType type) : type_(type) {}
+  /// Takes `bytes` bytes of the first operand.
+  void start(const std::byte *from, std::size_t bytes);
+  void add(ir::ReduceOp op, const std::byte *from);
+  /// Returns the result, until the next start().
+  const std::byte *result();
+
+private:
+  DataType type_;
+  std::vector<std::byte> bytes_;
+  std::vector<float> wide_; ///< of a narrow type; empty if there was but one operand
+};
+
 /// Returns the reduce operations of a program, the most frequent first; a sum if it has none.
 std::vector<ir::ReduceOp> reduceOpsOf(const ir::Program &program);
 
@@ -29,6 +52,9 @@ public:
   Inputs(DataType type, std::uint64_t contributions, std::uint64_t seed);
   /// Makes inputs for reductions with `op` from now on. Before the first call they are for sums.
   void use(ir::ReduceOp op);
+  /// Makes floats of whole mantissas, of both signs and of several exponents from now on. Sums of three or more are not
+  /// exact.
+  void useWhole() { whole_ = true; }
   /// Writes the elements in bytes [byte, byte + bytes) of `rank`'s input in `launch` to `data`.
   void fill(std::uint32_t rank, std::uint32_t launch, std::uint64_t byte, std::byte *data, std::uint64_t bytes) const;
 
@@ -37,7 +63,10 @@ private:
 
   DataType type_;
   std::uint64_t contributions_;
-  bool products_ = false;
+  void fillWhole(std::uint32_t rank, std::uint32_t launch, std::uint64_t first, std::byte *data,
+                 std::uint64_t bytes) const;
+
+  bool products_ = false, whole_ = false;
   std::uint32_t mask_ = ~std::uint32_t{0}; ///< numbers are below mask_ + 1
   /// One of this many consecutive ranks has a float that changes the result: not 0, and in products neither 1 nor -1.
   std::uint64_t apart_ = 1;
@@ -48,12 +77,16 @@ private:
 class Expected {
 public:
   Expected(const ir::Program &program, const Inputs &inputs, DataType type, std::uint64_t chunkBytes);
+  /// Expects the bits of these trees from now on. Null: exact sums.
+  void use(const OutputSums *sums) { sums_ = sums; }
+  bool isOfBits() const { return sums_ != nullptr; }
   /// Expects reductions with `op` from now on.
   void use(ir::ReduceOp op);
   /// Returns the right contents of output chunk `chunk` of `rank` after `launch`; null if it may hold anything.
   const std::byte *chunk(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk);
 
 private:
+  const std::byte *ofTree(std::uint32_t launch, std::uint32_t tree);
   const std::byte *reducedOverAll(std::uint32_t launch, std::uint32_t input);
   void reduce(std::uint32_t launch, const std::vector<ir::Contribution> &from, std::byte *into);
 
@@ -63,6 +96,8 @@ private:
   DataType type_;
   std::uint64_t chunkBytes_;
   ir::ReduceOp op_ = ir::ReduceOp::Sum;
+  const OutputSums *sums_ = nullptr;
+  std::vector<std::vector<std::vector<std::byte>>> trees_; ///< [launch][tree]: its result; or empty
   std::vector<std::byte> one_, part_;
   std::vector<ir::Contribution> from_;
   std::vector<std::vector<std::vector<std::byte>>>

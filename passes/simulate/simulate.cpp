@@ -67,6 +67,12 @@ public:
           const std::vector<ir::ReduceOp> &ops, const SimulateOptions &options)
       : inputs_(inputs), expected_(expectations(program, layouts, inputs, options.type)),
         machine_(program, sizes(layouts), inputs, options), ops_(ops) {}
+  /// Compares bits with those of `sums`, whose operations the trees say.
+  void compareBits(const OutputSums &sums) {
+    ops_.resize(1);
+    for (sim::Expected &expected : expected_)
+      expected.use(&sums);
+  }
   void callForNothing() { machine_.callForNothing(); }
 
   sim::Outcome run(std::uint64_t seed, std::uint32_t launches, const sim::Machine::Watch &watch) {
@@ -140,7 +146,9 @@ class Simulation {
 public:
   Simulation(const ir::Program &program, ir::DiagnosticEngine &diags, const SimulateOptions &options)
       : program_(program), diags_(diags), options_(options), ops_(sim::reduceOpsOf(program)),
-        inputs_(options.type, sim::mostContributions(program), options.seed) {}
+        inputs_(options.type, sim::mostContributions(program), options.seed), wholeInputs_(inputs_) {
+    wholeInputs_.useWhole();
+  }
 
   SimulateResult run() {
     result_.ok = true;
@@ -165,6 +173,12 @@ public:
       inTurn.withNothing = withNothing;
       rows.push_back(inTurn);
     }
+    if (comparesBits())
+      for (std::size_t i = 0, count = sizes.size(); i < count && i < rows.size(); ++i)
+        if (Row bits = rows[i]; !bits.inTurn) {
+          bits.bits = true;
+          rows.push_back(bits);
+        }
     for (Row &row : rows) {
       row.schedules = schedulesOf(options_, *std::max_element(row.sizes.begin(), row.sizes.end()), rows.size());
       total_ += row.schedules;
@@ -188,7 +202,11 @@ private:
     std::vector<const sim::Layout *> layouts;
     std::uint32_t schedules = 0;
     bool inTurn = false, withNothing = false; ///< withNothing: adds calls for 0 bytes
+    bool bits = false;
   };
+
+  /// True if some output has a tree whose order matters.
+  bool comparesBits() const { return options_.sums && sim::isFloat(options_.type) && !options_.sums->trees.empty(); }
 
   std::optional<std::string> refusal(const sim::Layout &layout) const {
     if (layout.refusal() || layout.chunkBytes() % sizeOf(options_.type) == 0)
@@ -206,8 +224,10 @@ private:
   void runRow(const Row &row) {
     const std::uint32_t once = options_.launches != 0 ? options_.launches : program_.doubleScratch ? 4 : 3;
     const std::uint32_t launches = (row.inTurn ? once + 2 : once) + (row.withNothing ? 2 : 0);
-    SimulateRow out{.size = row.sizes.back(), .inTurn = row.inTurn, .ok = true};
-    SizeRun run(program_, row.layouts, inputs_, ops_, options_);
+    SimulateRow out{.size = row.sizes.back(), .inTurn = row.inTurn, .bits = row.bits, .ok = true};
+    SizeRun run(program_, row.layouts, row.bits ? wholeInputs_ : inputs_, ops_, options_);
+    if (row.bits)
+      run.compareBits(*options_.sums);
     if (row.withNothing)
       run.callForNothing();
     sim::Machine::Watch watch;
@@ -234,6 +254,8 @@ private:
     std::string size = ir::plural(row.sizes[outcome.size], "byte");
     if (row.inTurn)
       size += ", in a row of sizes";
+    if (row.bits)
+      size += ", bit by bit";
     using O = sim::Outcome;
     if (outcome.kind == O::Hangs)
       diags_.report(proof::diag::run_hangs, whereIs(program_, outcome.place),
@@ -250,7 +272,7 @@ private:
   ir::DiagnosticEngine &diags_;
   const SimulateOptions &options_;
   const std::vector<ir::ReduceOp> ops_;
-  sim::Inputs inputs_;
+  sim::Inputs inputs_, wholeInputs_;
   std::vector<std::unique_ptr<sim::Layout>> layouts_;
   SimulateResult result_;
   double total_ = 0, done_ = 0;
@@ -279,7 +301,8 @@ std::string SimulateResult::table() const {
   std::string text = "        size  schedules  max error  ok\n";
   for (const SimulateRow &row : rows) {
     char line[120];
-    std::snprintf(line, sizeof line, "%12s  %9u  %9s  %s\n", row.inTurn ? "in turn" : std::to_string(row.size).c_str(),
+    std::snprintf(line, sizeof line, "%12s  %9u  %9s  %s\n",
+                  row.inTurn ? "in turn" : (std::to_string(row.size) + (row.bits ? " bits" : "")).c_str(),
                   row.schedules, number(row.maxError).c_str(),
                   row.ok               ? compared ? "yes" : "ran"
                   : row.schedules == 0 ? "refused"

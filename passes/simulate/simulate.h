@@ -10,6 +10,7 @@
 
 #include "ir/diagnostics.h"
 #include "ir/program.h"
+#include "passes/verify/sum_steps.h"
 
 #include <cstdint>
 #include <functional>
@@ -50,6 +51,10 @@ struct SimulateOptions {
   bool userAwaitsPorts = false;
   /// Sets these three options according to the findings of the verifier that --allow permits.
   void allow(const ir::AllowedNames &names);
+  /// The reduction trees of outputs. With them, floats have rows in which inputs have whole mantissas, signs and
+  /// exponents, so that sums are not exact. There each element must end with the bits of its tree. Chunks without a
+  /// tree are not compared there.
+  const OutputSums *sums = nullptr;
   /// Called with the completed share, 0 to 1, after each schedule and some milliseconds within one. Returning false
   /// stops.
   std::function<bool(double)> progress;
@@ -58,6 +63,7 @@ struct SimulateOptions {
 struct SimulateRow {
   std::uint64_t size = 0;
   bool inTurn = false; ///< launches of all sizes above, at random
+  bool bits = false;   ///< compared bit by bit with SimulateOptions::sums
   std::uint32_t schedules =
       0; ///< number of schedules that ran, including the first that failed; 0: the size is refused
   double maxError = 0;
@@ -68,7 +74,7 @@ struct SimulateResult {
   std::vector<SimulateRow> rows;
   bool ok = false;       ///< all sizes ran with right results
   bool compared = false; ///< there was something to compare: the program promises some output
-  /// Returns a table of rows: size or "in turn", schedules, max error, ok ("ran" if nothing was compared).
+  /// Returns a table of rows: size, "bits" or "in turn", schedules, max error, ok ("ran" if nothing was compared).
   std::string table() const;
   /// Returns one line for a user: "right: 2 sizes, 200 schedules", or the first wrong size.
   std::string summary() const;

@@ -53,6 +53,8 @@ MSCCLC_ALGORITHM void sum_order(int ranks = 4, Order order = Order::Written, Pro
 // TREE: 5 {{.*}} right; order of sums: Tree
 // TREE: 6 {{.*}} right; order of sums: Tree
 // BITS: {{^ *}}65536 {{ *10 *0 *}}yes
+// BITS: {{^ *}}65536 bits {{ *10 *0 *}}yes
+// BITS: {{^ *}}65536 bits {{ *10 *0 *}}yes
 // RAN: {{^ *}}65536 {{ *10 *0 *}}yes
 // PACKETS: cpkt scratch
 // PACKETS: pkt {{.*}} <- input[2:3]{{.*}}, scratch{{.*}}, scratch{{.*}}, scratch{{.*}}

@@ -1,0 +1,117 @@
+#include "passes/verify/sum_steps.h"
+
+#include "passes/verify/final_buffers.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace mscclc::passes {
+
+namespace {
+
+using proof::ValueId;
+using proof::Values;
+
+/// Writes trees down, each once.
+class TreeWriter {
+public:
+  TreeWriter(const proof::FinalBuffers &end, OutputSums &sums) : end_(end), values_(end.values), sums_(sums) {}
+
+  /// The tree of an output chunk, or none.
+  std::uint32_t of(std::uint32_t rank, std::uint32_t chunk) {
+    std::uint32_t tree = ir::none;
+    for (std::uint32_t unit = 0; unit < end_.unitsPerChunk; ++unit) {
+      const ValueId value = end_.of(rank, ir::BufferKind::Output, std::uint64_t{chunk} * end_.unitsPerChunk + unit);
+      const std::uint32_t other = treeOf(value);
+      if (other == ir::none || (unit != 0 && other != tree))
+        return ir::none;
+      tree = other;
+    }
+    return tree;
+  }
+
+private:
+  std::uint32_t treeOf(ValueId value) {
+    if (const auto known = known_.find(value); known != known_.end())
+      return known->second;
+    SumSteps tree;
+    std::uint32_t number = ir::none;
+    if (values_.reduced(value, tree.op) && !ir::isReorderable(tree.op) && write(value, tree)) {
+      std::vector<std::uint64_t> key{static_cast<std::uint64_t>(tree.op)};
+      for (const ir::Contribution &input : tree.inputs)
+        key.push_back(std::uint64_t{input.rank} << 32 | input.chunk);
+      for (const SumSteps::Step &step : tree.steps)
+        key.push_back(std::uint64_t{step.a} << 33 | std::uint64_t{step.b} << 1 | step.narrows);
+      const auto [it, isNew] = numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(sums_.trees.size()));
+      number = it->second;
+      if (isNew)
+        sums_.trees.push_back(std::move(tree));
+    }
+    return known_[value] = number;
+  }
+
+  /// False if a switch chose the order of some of it. Operands are numbered inputs first, so steps are numbered when
+  /// all inputs are known.
+  bool write(ValueId root, SumSteps &tree) {
+    std::vector<ValueId> open{root}, steps;
+    std::unordered_map<ValueId, std::uint32_t> numbers;
+    while (!open.empty()) { // each step before its operands
+      const ValueId value = open.back();
+      open.pop_back();
+      const auto parts = values_.partsOf(value);
+      if (parts.empty()) {
+        numbers.try_emplace(value, static_cast<std::uint32_t>(tree.inputs.size()));
+        tree.inputs.push_back(values_.contribution(value));
+        continue;
+      }
+      if (values_.stepOf(value) == Values::Step::Switch || parts.size() != 2)
+        return false;
+      steps.push_back(value);
+      open.insert(open.end(), parts.begin(), parts.end());
+    }
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+      const auto parts = values_.partsOf(*step);
+      numbers[*step] = static_cast<std::uint32_t>(tree.inputs.size() + tree.steps.size());
+      tree.steps.push_back({numbers.at(parts[0]), numbers.at(parts[1]), values_.stepOf(*step) != Values::Step::Wide});
+    }
+    return true;
+  }
+
+  const proof::FinalBuffers &end_;
+  const Values &values_;
+  OutputSums &sums_;
+  std::unordered_map<ValueId, std::uint32_t> known_;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> numbers_;
+};
+
+bool isSame(const SumSteps &a, const SumSteps &b) {
+  return a.op == b.op && a.inputs == b.inputs &&
+         std::ranges::equal(a.steps, b.steps, [](const SumSteps::Step &x, const SumSteps::Step &y) {
+           return x.a == y.a && x.b == y.b && x.narrows == y.narrows;
+         });
+}
+
+} // namespace
+
+OutputSums outputSums(const proof::FinalBuffers &end) {
+  OutputSums sums;
+  TreeWriter writer(end, sums);
+  for (std::uint32_t r = 0; r < end.program.ranks.size(); ++r) {
+    sums.of.emplace_back();
+    for (std::uint32_t chunk = 0; chunk < end.program.ranks[r].outputChunks; ++chunk)
+      sums.of[r].push_back(writer.of(r, chunk));
+  }
+  return sums;
+}
+
+void keepCommon(OutputSums &sums, const OutputSums &other) {
+  for (std::uint32_t r = 0; r < sums.of.size(); ++r)
+    for (std::uint32_t chunk = 0; chunk < sums.of[r].size(); ++chunk)
+      if (std::uint32_t &tree = sums.of[r][chunk]; tree != ir::none)
+        if (const std::uint32_t its = other.of[r][chunk];
+            its == ir::none || !isSame(sums.trees[tree], other.trees[its]))
+          tree = ir::none;
+}
+
+} // namespace mscclc::passes

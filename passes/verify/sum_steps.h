@@ -1,0 +1,39 @@
+// The reduction trees of outputs, step by step, for whoever computes them.
+#pragma once
+
+#include "ir/program.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace mscclc::passes {
+
+namespace proof {
+class FinalBuffers;
+}
+
+/// A reduction tree. Operands of steps are numbered: first the inputs, then the steps before.
+struct SumSteps {
+  struct Step {
+    std::uint32_t a = 0, b = 0;
+    bool narrows = false; ///< the result is rounded to the type of elements, else to f32 or wider
+  };
+  ir::ReduceOp op = ir::ReduceOp::Sum;
+  std::vector<ir::Contribution> inputs;
+  std::vector<Step> steps; ///< one at least; the last one is the result
+};
+
+/// The trees of all output chunks that have one, and the same in all of their elements.
+struct OutputSums {
+  std::vector<SumSteps> trees;
+  std::vector<std::vector<std::uint32_t>> of; ///< [rank][chunk]: into `trees`, or ir::none
+};
+
+/// Returns the trees of what a launch leaves. Chunks that a switch has summed have none, nor have minima and maxima.
+OutputSums outputSums(const proof::FinalBuffers &end);
+
+/// Keeps what two sizes of one program have in common.
+void keepCommon(OutputSums &sums, const OutputSums &other);
+
+} // namespace mscclc::passes
