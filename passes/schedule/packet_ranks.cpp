@@ -80,10 +80,10 @@ void PacketRanks::findPlainScratch(const ir::Movement &given, std::uint32_t piec
 }
 
 /// True if there are operands of other ranks and all of them come to `dst` in packets. Then one of its own rank becomes
-/// packets, too.
+/// packets, too. In a fixed order that is worth a slot, as operands of the own rank are seldom first.
 bool PacketRanks::becomesPackets(const ir::Movement &given, const Move &statement, const RankChunk &dst) const {
   const auto isOwn = [&](const RankChunk &src) { return src.rank == dst.rank; };
-  return !std::ranges::all_of(given.srcs(statement), isOwn) &&
+  return ir::isFixed(program_.movement.order) && !std::ranges::all_of(given.srcs(statement), isOwn) &&
          std::ranges::all_of(given.srcs(statement), [&](const RankChunk &src) {
            return isOwn(src) || travelsInPackets(statement, src.rank, dst.rank);
          });

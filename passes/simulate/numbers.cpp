@@ -481,11 +481,15 @@ const std::byte *Expected::reducedOverAll(std::uint32_t launch, std::uint32_t in
 }
 
 void Expected::reduce(std::uint32_t launch, const std::vector<ir::Contribution> &from, std::byte *into) {
-  inputs_.fill(from[0].rank, launch, from[0].chunk * chunkBytes_, into, chunkBytes_);
-  for (std::size_t i = 1; i < from.size(); ++i) {
+  Accumulator sum(type_);
+  for (std::size_t i = 0; i < from.size(); ++i) {
     inputs_.fill(from[i].rank, launch, from[i].chunk * chunkBytes_, part_.data(), chunkBytes_);
-    accumulate(type_, op_, into, part_.data(), chunkBytes_);
+    if (i == 0)
+      sum.start(part_.data(), chunkBytes_);
+    else
+      sum.add(op_, part_.data());
   }
+  std::memcpy(into, sum.result(), chunkBytes_);
 }
 
 } // namespace mscclc::passes::sim
