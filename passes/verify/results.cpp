@@ -80,7 +80,7 @@ void Reporter::wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &
 ir::Where Reporter::writerOf(const Cell &cell) const {
   if (!cell.write.exists() || cell.write.isUser())
     return {};
-  return findings_.where(place(cell.write, machine_->opOf(cell.write)));
+  return findings_.where(place(cell.write, run_->opOf(cell.write)));
 }
 
 std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk) {
