@@ -8,12 +8,6 @@ namespace {
 constexpr Watcher::Interval pollInterval{1}, longestInterval{256};
 constexpr size_t mostWaitsShown = 24, mostWaitsInLine = 3;
 
-/// Launches that overlapped explain all else.
-bool isOverlap(const hang::Report &report) {
-  return std::any_of(report.waits.begin(), report.waits.end(),
-                     [](const hang::Wait &wait) { return wait.kind == MSCCLC_OVERLAP; });
-}
-
 /// Returns the time until the next look, which grows with the time since the last launch. So long launches are noticed
 /// a little later. Long intervals of all communicators end at the same time.
 Watcher::Interval intervalAfter(Watcher::Interval past) {
@@ -131,6 +125,7 @@ hang::Report Watch::gather(uint32_t &more) {
 void Watch::check() {
   bool isNew = false;
   HangNames names;
+  hang::Report known; // from the host's memory alone
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     names = names_;
@@ -138,27 +133,29 @@ void Watch::check() {
     if (stopping_ || explained_ || (!failed_ && !isNew))
       return;
     explained_ = true;
+    for (const WatchedRank &entry : entries_)
+      addWaits(*entry.kernel, *entry.status, known);
   }
+  // Nobody goes on with wrong data while more is read from devices.
+  const int32_t code = anyOverlap() ? MSCCLC_ERROR_OVERLAP : MSCCLC_ERROR_TIMEOUT;
+  const bool isFirst = isNew && fail({code, explain(known, mostWaitsShown)});
   uint32_t more = 0;
   const hang::Report report = gather(more);
   std::string text = explain(report, mostWaitsShown);
   if (more != 0)
     text += format("\n%u more waits were not written down", more);
-  Status reason{isOverlap(report) ? MSCCLC_ERROR_OVERLAP : MSCCLC_ERROR_TIMEOUT, text};
-  if (isNew) {
-    const bool first = fail(reason);
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      explained_ = true;
-    }
-    if (first)
-      engine_.meeting().abort(reason);
-  } else {
+  Status reason;
+  {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (!text.empty())
+    explained_ = true; // also where fail() has begun anew
+    if (isFirst && failure_.code == code)
+      failure_.text = text;
+    else if (!text.empty())
       failure_.text += '\n' + text;
     reason = failure_;
   }
+  if (isFirst)
+    engine_.meeting().abort(reason);
   dumpHang(names, reason, report);
   isDescribed_.store(true, std::memory_order_release);
 }
@@ -226,6 +223,15 @@ bool Watch::anyStalled() const {
   });
 }
 
+bool Watch::anyOverlap() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::any_of(entries_.begin(), entries_.end(), [](const WatchedRank &entry) {
+    return std::any_of(std::begin(entry.status->stalls), std::end(entry.status->stalls), [](const MscclcStall &stall) {
+      return __atomic_load_n(&stall.kind, __ATOMIC_ACQUIRE) == MSCCLC_OVERLAP;
+    });
+  });
+}
+
 bool Watch::anyMayRun() const {
   return std::any_of(entries_.begin(), entries_.end(), [](const WatchedRank &entry) { return entry.mayRun(); });
 }
@@ -240,6 +246,7 @@ Watcher::Interval Watch::tick() {
   isSoon_ = false;
   look();
   const Clock::time_point now = Clock::now();
+  const bool overlaps = anyOverlap();
   bool ends = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -261,7 +268,7 @@ Watcher::Interval Watch::tick() {
       abortAll();
     if (firstStall_ == Clock::time_point{})
       firstStall_ = now;
-    if (mayRun && now < firstStall_ + grace_) {
+    if (mayRun && !overlaps && now < firstStall_ + grace_) {
       isSoon_ = true;
       return grace_;
     }

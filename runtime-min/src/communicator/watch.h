@@ -71,6 +71,8 @@ private:
   bool anyAborted() const;
   bool anyStalled() const;
   bool anyMayRun() const;
+  /// Launches that overlapped explain all else.
+  bool anyOverlap();
   /// What is known of waits and launches. `more`: waits that were not written down.
   hang::Report gather(uint32_t &more);
   /// Says on stderr who waits, where waits go on.
