@@ -40,5 +40,5 @@ try:
         ranks.synchronize()
 except mscclc.CallError as error:
     print(error, flush=True)
-    time.sleep(1)  # the others hear of the failure before they hear of this process's end
+    time.sleep(5)  # the others hear of the failure before they hear of this process's end
     os._exit(0)

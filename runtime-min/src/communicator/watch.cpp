@@ -85,10 +85,11 @@ bool Watch::fail(const Status &reason) {
     // Processes that end after a failure do so because of it.
     if (first)
       lostRanks_ = std::move(lost);
-    // A lost process outlives a reset, so it takes the place of what a reset would forgive.
-    if (first || reason.code == MSCCLC_ERROR_PEER_LOST) {
+    if (first) {
       failure_ = reason;
-      explained_ = false;
+    } else if (reason.code == MSCCLC_ERROR_PEER_LOST && failure_.code != MSCCLC_ERROR_PEER_LOST) {
+      // A lost process outlives a reset, so it takes the place of what a reset would forgive. That was the cause.
+      failure_ = {reason.code, reason.text + '\n' + failure_.text};
     }
     failed_.store(true, std::memory_order_release);
     abortAll();
@@ -147,7 +148,6 @@ void Watch::check() {
   Status reason;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    explained_ = true; // also where fail() has begun anew
     if (isFirst && failure_.code == code)
       failure_.text = text;
     else if (!text.empty())
