@@ -41,13 +41,11 @@ def cases_of(options):
     def named(names):
         return [SAMPLES / f"{name}.cpp" for name in names]
 
-    if options.samples or options.quick:
-        modes = ((options.staging, options.graph),)
-        return [Case(program.resolve(), threads=options.threads, modes=modes)
-                for program in options.samples or named(QUICK)]
     programs = sorted([*SAMPLES.glob("*.cpp"), *SAMPLES.glob("auto/*.cpp")]) + OTHERS
     if not options.full:
-        return [Case(program) for program in programs]
+        programs = options.samples or (named(QUICK) if options.quick else programs)
+        return [Case(program.resolve(), threads=options.threads, modes=((options.staging, options.graph),))
+                for program in programs]
     modes = ((False, False), (True, False), (False, True), (True, True))
     return [*(Case(program, modes=modes) for program in programs), *(Case(program, ranks=8) for program in named(LARGE)),
             *(Case(program, threads=64) for program in named(WIDE))]
