@@ -136,8 +136,8 @@ std::string waitInfoText(const WaitPlaces &waits) {
                     "static_cast<int>(operand);\n"
                     "    int j = 0;\n"
                     "    *info = {nullptr, nullptr, MSCCLC_UNPAIRED};\n"
-                    "    switch (" +
-                    spell(waits.listOf) + ") {\n";
+                    "    switch (static_cast<int>(" +
+                    spell(waits.listOf) + ")) {\n";
   for (std::size_t i = 0; i < waits.lists.size(); ++i) {
     if (waits.lists[i].waits.empty())
       continue;
