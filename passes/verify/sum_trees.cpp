@@ -91,7 +91,7 @@ void SumTrees::addStep(ValueId value) {
   node.narrowings += step != Values::Step::Wide;
   node.hasSwitch |= step == Values::Step::Switch;
   if (parts.size() == 2) {
-    const auto [a, b] = std::minmax(shape(parts[0]), shape(parts[1]));
+    const auto [a, b] = std::minmax({shape(parts[0]), shape(parts[1])});
     node.shape = shapes_.try_emplace({a, b, step == Values::Step::Wide}, node.shape).first->second;
   }
   nodes_.push_back(node);
