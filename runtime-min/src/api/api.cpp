@@ -235,7 +235,7 @@ void *mscclc_communicator_stream(const MscclcCommunicator *communicator, uint32_
 int32_t mscclc_communicator_synchronize(MscclcCommunicator *communicator) {
   return on(communicator, [](Communicator &c) {
     const Status settled = c.settle();
-    const Status health = c.health();
+    const Status health = c.explainedHealth();
     return health.ok() ? settled : health;
   });
 }
@@ -250,8 +250,7 @@ int32_t mscclc_communicator_barrier(MscclcCommunicator *communicator) {
 int32_t mscclc_communicator_health(MscclcCommunicator *communicator) {
   return on(communicator, [](Communicator &c) {
     c.watch().look();
-    c.watch().awaitDescription();
-    return c.health();
+    return c.explainedHealth();
   });
 }
 

@@ -40,6 +40,11 @@ public:
   uint64_t setupTimeoutNs() const { return setupTimeoutNs_; }
 
   Status health() const { return watch_->health(); }
+  /// The first failure with its cause, for which it waits a short time.
+  Status explainedHealth() const {
+    watch_->awaitDescription();
+    return health();
+  }
   /// Makes all waits give up, here and in the other processes. From any thread.
   void fail(const Status &reason);
   /// Announces to the other processes that this one ends its part. If the engine does not outlast the program's

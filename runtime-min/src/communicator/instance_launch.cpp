@@ -189,7 +189,7 @@ void Instance::wakePorts() {
 
 Status Instance::launch(const MscclcCall &call, const Memory *input, const Memory *output) {
   const LaunchRange range(kernel_.name, call.message_bytes);
-  MSCCLC_TRY(communicator_.health());
+  MSCCLC_TRY(communicator_.explainedHealth());
   MSCCLC_TRY(checkMessage(kernel_, call.message_bytes, call.dtype));
   if (call.message_bytes == 0) // no launch: double scratch must not switch halves if nothing moves
     return {};
