@@ -250,14 +250,14 @@ TEST_CASE("A reset that was given up leaves nothing that a later one takes for i
     INFO(name);
     const MscclcKernel &kernel = load(name);
     CHECK(onNodes(kernel, [&](uint32_t process, CommunicatorOptions options) {
-            options.setup_timeout_ms = 4000;
+            options.setup_timeout_ms = 8000;
             Communicator communicator(options);
             Run run(communicator, kernel, messageOf(kernel, 100));
-            sendLate(3000);
+            sendLate(6000);
             if (failureOf([&] { communicator.reset(); }).code != MSCCLC_ERROR_TIMEOUT)
               return 1;
             // Arrives after what the first reset has sent, and in time for the second reset.
-            sendLate(1400);
+            sendLate(2800);
             communicator.reset();
             abortLaunchOfFirst(communicator, run, kernel, process);
             communicator.reset();
