@@ -265,6 +265,36 @@ TEST_CASE("A time-out in one process reaches all, and all can go on") {
         }) == Codes(2, 0));
 }
 
+TEST_CASE("After a reset that one process gave up early, all can reset together") {
+  const std::string place = newPlace();
+  int early[2], late[2];
+  REQUIRE((::pipe(early) == 0 && ::pipe(late) == 0));
+  const auto send = [](const int *pipe) { return ::write(pipe[1], "", 1) == 1; };
+  const auto await = [](const int *pipe) {
+    char byte = 0;
+    return ::read(pipe[0], &byte, 1) == 1;
+  };
+  CHECK(inProcesses(2, [&](uint32_t process) {
+          CommunicatorOptions options = spread(4, 2, process, place);
+          options.setup_timeout_ms = 2000;
+          Communicator communicator(options);
+          Buffer buffer = communicator.allocate(256);
+          Instance instance = communicator.load(gather4(), 256);
+          // Process 1 gives up in the first round of the reset. Process 0 finds its message there, and goes on to the
+          // second.
+          if (process == 0 && !await(early))
+            return 1;
+          if (failureOf([&] { communicator.reset(); }).code != MSCCLC_ERROR_RENDEZVOUS)
+            return 2;
+          if (process == 0 ? !send(late) : !send(early) || !await(late))
+            return 3;
+          communicator.reset();
+          return gathers(communicator, instance, buffer, 256, 1) ? 0 : 4;
+        }) == Codes(2, 0));
+  for (const int file : {early[0], early[1], late[0], late[1]})
+    ::close(file);
+}
+
 TEST_CASE("Blocks that do not fit on the devices of one process are refused in all, and fewer threads run") {
   const std::string place = newPlace();
   CHECK(inProcesses(2, [&](uint32_t process) {

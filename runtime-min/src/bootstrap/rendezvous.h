@@ -46,6 +46,9 @@ public:
   const std::vector<ProcessInfo> &processes() const { return processes_; } ///< in the order of their ranks
   uint32_t self() const { return self_; }
 
+  /// Makes the rounds of all processes agree again. A collective call may have failed in one process only, and then the
+  /// others have done more rounds in it. All processes call this equally often.
+  void alignRounds() { round_ = (round_ / roundsBetween + 1) * roundsBetween; }
   /// One round. `what` names it: processes that come to different rounds fail, and say so.
   Status exchange(const std::string &what, Bytes message, std::vector<Message> &all,
                   const std::vector<int> &files = {});
@@ -82,6 +85,9 @@ private:
   void send(FrameKind kind, uint32_t process, uint32_t round = 0, const Bytes &payload = {},
             const std::vector<int> &files = {});
   std::string nameOf(uint32_t process) const;
+  /// More than the rounds that a process may miss of a collective call.
+  static constexpr uint32_t roundsBetween = 1u << 12;
+
   bool isHub() const { return self_ == 0; }
   /// Processes that have neither left nor ended.
   std::ptrdiff_t here() const { return std::count(gone_.begin(), gone_.end(), 0); }

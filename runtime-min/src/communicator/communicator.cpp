@@ -259,6 +259,7 @@ Status Communicator::reset() {
     return status;
   const uint64_t count = instances_.size();
   std::vector<Message> all;
+  meeting().alignRounds();
   MSCCLC_TRY(meeting().agree("reset communicator: launches are over", settle(), bytesOf(&count, 1), all));
   for (const Message &theirs : all)
     if (theirs.bytes != bytesOf(&count, 1))
