@@ -20,31 +20,30 @@ using namespace clang;
 namespace mscclc::frontend {
 namespace {
 
+/// The kinds of names in dialect_rules.def.
+enum class Refused : std::uint8_t { Header, Attribute, Builtin, Function };
+
 struct Rule {
-  llvm::StringRef name;
+  Refused kind;
   std::string_view reason;
+  std::vector<llvm::StringRef> names;
 };
 
-constexpr Rule refusedHeaders[] = {
-#define HEADER(name, reason) {name, reason},
+const Rule rules[] = {
+#define REFUSE(kind, reason, ...) {Refused::kind, reason, {__VA_ARGS__}},
 #include "frontend/clang/dialect_rules.def"
-};
-constexpr Rule refusedAttributes[] = {
-#define ATTRIBUTE(name, reason) {name, reason},
-#include "frontend/clang/dialect_rules.def"
-};
-constexpr Rule refusedBuiltins[] = {
-#define BUILTIN(name, reason) {name, reason},
-#include "frontend/clang/dialect_rules.def"
-};
-constexpr Rule libraryHints[] = {
-#define LIBRARY(name, reason) {name, reason},
-#include "frontend/clang/dialect_rules.def"
+#undef REFUSE
 };
 
-const Rule *findRule(llvm::ArrayRef<Rule> rules, llvm::StringRef name) {
-  const auto *it = llvm::find_if(rules, [&](const Rule &r) { return r.name == name; });
-  return it == rules.end() ? nullptr : it;
+/// Returns why `name` is refused, and what to write instead. Empty if it is not refused.
+std::string_view reasonOf(Refused kind, llvm::StringRef name) {
+  const auto isNamed = [&](llvm::StringRef refused) {
+    return kind == Refused::Builtin ? name.starts_with(refused) : name == refused;
+  };
+  for (const Rule &rule : rules)
+    if (rule.kind == kind && llvm::any_of(rule.names, isNamed))
+      return rule.reason;
+  return {};
 }
 
 class IncludeChecker : public PPCallbacks {
@@ -63,11 +62,6 @@ public:
 private:
   SourceReporter &reporter_;
 };
-
-std::string_view reasonOf(llvm::ArrayRef<Rule> rules, llvm::StringRef name) {
-  const Rule *rule = findRule(rules, name);
-  return rule ? rule->reason : std::string_view();
-}
 
 /// Returns true if an expression is an array, or a part of one, rather than a pointer that was passed on.
 bool isArray(const Expr *base) {
@@ -112,8 +106,7 @@ public:
     return refuse(diag::refused_reinterpret_cast, e->getBeginLoc(), {"reinterpret_cast"});
   }
   bool VisitAtomicExpr(AtomicExpr *e) {
-    return refuse(diag::refused_builtin, e->getBeginLoc(),
-                  {"__atomic", "an algorithm is one thread; GPUs work in parallel as their operations say"});
+    return refuse(diag::refused_builtin, e->getBeginLoc(), {"__atomic", REASON_THREADS});
   }
 
   bool VisitCStyleCastExpr(CStyleCastExpr *e) { return checkCast(e, "a cast that reinterprets memory"); }
@@ -263,9 +256,9 @@ private:
   void checkAttribute(const Attr *attr) {
     if (attr->isImplicit())
       return;
-    if (const Rule *rule = findRule(refusedAttributes, attr->getSpelling())) {
-      const SourceLocation where = attr->getLocation();
-      refuse(diag::refused_attribute, where, {rule->name.str(), rule->reason});
+    const llvm::StringRef spelling = attr->getSpelling();
+    if (const std::string_view reason = reasonOf(Refused::Attribute, spelling); !reason.empty()) {
+      refuse(diag::refused_attribute, attr->getLocation(), {spelling.str(), reason});
     } else if (const auto *label = dyn_cast<AsmLabelAttr>(attr)) {
       refuse(diag::refused_attribute, label->getLocation(), {"asm", "call the function by its name"});
     }
@@ -322,11 +315,10 @@ private:
     if (plain.starts_with("__mscclc_"))
       return refuse(diag::refused_name, where, {plain.str()});
     if (const unsigned builtin = f->getBuiltinID(); builtin != 0 && plain.starts_with("__")) {
-      for (const Rule &rule : refusedBuiltins)
-        if (plain.starts_with(rule.name))
-          return refuse(diag::refused_builtin, where, {plain.str(), rule.reason});
+      if (const std::string_view reason = reasonOf(Refused::Builtin, plain); !reason.empty())
+        return refuse(diag::refused_builtin, where, {plain.str(), reason});
       if (context_.BuiltinInfo.isTSBuiltin(builtin))
-        return refuse(diag::refused_builtin, where, {plain.str(), "write it in plain C++"});
+        return refuse(diag::refused_builtin, where, {plain.str(), REASON_MACHINE});
       return true;
     }
     if (f->isReplaceableGlobalAllocationFunction())
@@ -343,10 +335,9 @@ private:
     const std::vector<SourceReporter::Note> notes =
         reporter_.isUser(f->getLocation()) ? std::vector<SourceReporter::Note>{{diag::declared_here, f->getLocation()}}
                                            : std::vector<SourceReporter::Note>{};
-    const Rule *hint =
-        f->getDeclContext()->getRedeclContext()->isFileContext() ? findRule(libraryHints, plain) : nullptr;
-    if (hint)
-      return refuse(diag::no_definition_hint, where, {plain.str(), hint->reason}, notes);
+    if (const std::string_view hint = refusalOfFunction(plain);
+        !hint.empty() && f->getDeclContext()->getRedeclContext()->isFileContext())
+      return refuse(diag::no_definition_hint, where, {plain.str(), hint}, notes);
     return refuse(diag::no_definition, where, {f->getQualifiedNameAsString()}, notes);
   }
 
@@ -360,11 +351,11 @@ private:
 std::string_view refusalOfHeader(llvm::StringRef name) {
   if (name.starts_with("sys/") || name.starts_with("linux/") || name.starts_with("netinet/") ||
       name.starts_with("arpa/"))
-    return "an algorithm does not see the machine that it is compiled on; pass values with -P";
-  return reasonOf(refusedHeaders, name);
+    return REASON_ENVIRONMENT;
+  return reasonOf(Refused::Header, name);
 }
 std::string_view refusalOfFunction(llvm::StringRef name) {
-  return reasonOf(libraryHints, name);
+  return reasonOf(Refused::Function, name);
 }
 
 std::unique_ptr<PPCallbacks> createIncludeChecker(SourceReporter &reporter) {

@@ -71,23 +71,16 @@ def rules(text):
     """Returns kind -> reason -> names, in the order of dialect_rules.def."""
     reasons = dict(re.findall(r'^#define (REASON_\w+) "(.*)"$', text, re.M))
     found = {}
-    for kind, name, reason in re.findall(r'^(HEADER|ATTRIBUTE|BUILTIN|LIBRARY)\("([^"]+)", ("[^"]*"|\w+)\)$', text, re.M):
-        found.setdefault(kind, {}).setdefault(reasons.get(reason, reason.strip('"')), []).append(name)
+    for kind, reason, names in re.findall(r'^REFUSE\((\w+), ("[^"]*"|\w+),([^)]*)\)$', text, re.M):
+        found.setdefault(kind, {}).setdefault(reasons.get(reason, reason.strip('"')), []).extend(re.findall(r'"([^"]+)"', names))
     return found
 
 
 def allowed(text):
     """Returns the functions that may be called: title of a group -> names, without the compiler's own."""
-    groups = []
-    for line in text.splitlines():
-        if line.startswith("// <"):
-            groups.append((line[3:], []))
-        elif line.startswith("//") or not line:
-            groups += [("", [])] if line else []
-        match = re.match(r"ALLOW(?:_MATH)?\(([a-z]\w*)\)$", line)
-        if match and groups and groups[-1][0]:
-            groups[-1][1].append(match.group(1))
-    return [(title, names) for title, names in groups if names]
+    groups = re.findall(r"^// (<.*)\n((?:ALLOW.*\n(?: .*\n)*)+)", text, re.M)
+    called = [(title, re.findall(r'"([a-z]\w*)"', rows)) for title, rows in groups]
+    return [(title, names) for title, names in called if names]
 
 
 def collective_row(macro, fields, classes):
@@ -134,10 +127,10 @@ def made_list(kind, root):
             lines.append(f"| {head} | {', '.join(f'`{n}`' for n in names)} |")
         return lines
     text = (root / "frontend/clang/dialect_rules.def").read_text(encoding="utf-8")
-    mark = {"HEADER": "`<{}>`", "ATTRIBUTE": "`{}`", "BUILTIN": "`{}`", "LIBRARY": "`{}`"}[kind]
+    mark = "`<{}>`" if kind == "Header" else "`{}`"
     lines = ["| refused | why, or what to write instead |", "|---|---|"]
     for reason, names in rules(text).get(kind, {}).items():
-        names = [n + "…" if kind == "BUILTIN" and n.endswith("_") else n for n in names]
+        names = [n + "…" if kind == "Builtin" and n.endswith("_") else n for n in names]
         reason = re.sub(r"(?<![\w`])(<\w+>|std::\w+|mscclc::\w+|assert\(\)|constexpr|--emit-ir|-P)(?!\w)", r"`\1`", reason)
         lines.append(f"| {', '.join(mark.format(n) for n in names)} | {reason} |")
     return lines
@@ -153,7 +146,7 @@ def main():
         return match.group(1) + "\n".join(made_list(match.group(2), root)) + "\n" + match.group(3)
 
     kinds = [kind for _, kind, _ in LIST.findall(page)]
-    if sorted(kinds) != ["ALLOW", "ATTRIBUTE", "BUILTIN", "COLLECTIVE", "HEADER", "LIBRARY"]:
+    if sorted(kinds) != ["ALLOW", "Attribute", "Builtin", "COLLECTIVE", "Function", "Header"]:
         problems.append(f"the page has the lists {', '.join(kinds)}")
     renewed = LIST.sub(renew, page)
     if renewed != page and "--update" in sys.argv:

@@ -59,10 +59,10 @@ class CheckDialectPage(unittest.TestCase):
         self.refuses(PAGE, "| an assumption", row + "| an assumption", "false_assumption has 2 rows, not 1")
 
     def test_lists(self):
-        self.refuses(RULES, 'HEADER("print", REASON_IO)', "", "a list is old")
-        self.refuses(ALLOWED, "ALLOW(memcmp)", "ALLOW(memcmp)\nALLOW(memmem)", "a list is old")
+        self.refuses(RULES, '"print", ', "", "a list is old")
+        self.refuses(ALLOWED, '"memcmp"', '"memcmp", "memmem"', "a list is old")
         self.refuses(PAGE, "`alias`, ", "", "a list has what is gone")
-        self.refuses(PAGE, "<!-- list: ATTRIBUTE -->", "", "the page has the lists")
+        self.refuses(PAGE, "<!-- list: Attribute -->", "", "the page has the lists")
 
     def test_collectives(self):
         self.refuses(COLLECTIVES, 'COLLECTIVE(SendRecv, "sendrecv", Share', 'COLLECTIVE(SendRecv, "sendrecv", Whole', "a list is old")
@@ -70,7 +70,7 @@ class CheckDialectPage(unittest.TestCase):
         self.refuses(PAGE, "| `AllGather(ranks, chunkFactor,", "| `AllGather(ranks,", "a list has what is gone")
 
     def test_update(self):
-        code, _, page = self.check(RULES, 'ATTRIBUTE("naked"', 'ATTRIBUTE("bare"', "--update")
+        code, _, page = self.check(RULES, '"naked"', '"bare"', "--update")
         self.assertEqual(code, 0)
         self.assertIn("| `bare`, `interrupt` | write the function in C++ |", page)
 
