@@ -50,13 +50,12 @@ Call callOf(Kind kind, const void *send, void *recv, size_t count, int type, Com
   return call;
 }
 
-int withOp(Call call, int op) {
-  call.op = op;
-  call.factor = factorOf(op, call.comm);
+int submitWithFactor(Call call) {
+  call.factor = factorOf(call.op, call.comm);
   return submit(call);
 }
 
-int withRoot(Call call, int root) {
+int submitWithRoot(Call call, int root) {
   call.root = root;
   return submit(call);
 }
@@ -65,95 +64,41 @@ int withRoot(Call call, int root) {
 
 extern "C" {
 
-int ncclAllReduce(const void *send, void *recv, size_t count, int type, int op, Comm comm, cudaStream_t stream) {
-  MSCCLC_PASS_ON(allReduce(send, recv, count, type, op, comm, stream));
-  return withOp(callOf(Kind::AllReduce, send, recv, count, type, comm, stream), op);
-}
-int ncclAllGather(const void *send, void *recv, size_t count, int type, Comm comm, cudaStream_t stream) {
-  MSCCLC_PASS_ON(allGather(send, recv, count, type, comm, stream));
-  return submit(callOf(Kind::AllGather, send, recv, count, type, comm, stream));
-}
-int ncclReduceScatter(const void *send, void *recv, size_t count, int type, int op, Comm comm, cudaStream_t stream) {
-  MSCCLC_PASS_ON(reduceScatter(send, recv, count, type, op, comm, stream));
-  return withOp(callOf(Kind::ReduceScatter, send, recv, count, type, comm, stream), op);
-}
-int ncclBroadcast(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream) {
-  MSCCLC_PASS_ON(broadcast(send, recv, count, type, root, comm, stream));
-  return withRoot(callOf(Kind::Broadcast, send, recv, count, type, comm, stream), root);
-}
+// The second function of each collective is of NCCL 2.31. NCCL runs a call if its configuration asks for something that
+// only NCCL has.
+#define MSCCLC_AS_PARAMETER(name) int name,
+#define MSCCLC_AS_ARGUMENT(name) name,
+#define MSCCLC_SET(name) call.name = name;
+#define MSCCLC_PARAMETERS(own)                                                                                         \
+  const void *send, void *recv, size_t count, int type, MSCCLC_OWN_##own(MSCCLC_AS_PARAMETER) Comm comm,               \
+      cudaStream_t stream
+#define MSCCLC_ARGUMENTS(own) send, recv, count, type, MSCCLC_OWN_##own(MSCCLC_AS_ARGUMENT) comm, stream
+#define CALL(name, collective, member, own)                                                                            \
+  int name(MSCCLC_PARAMETERS(own)) {                                                                                   \
+    MSCCLC_PASS_ON(member(MSCCLC_ARGUMENTS(own)));                                                                     \
+    Call call = callOf(Kind::collective, send, recv, count, type, comm, stream);                                       \
+    MSCCLC_OWN_##own(MSCCLC_SET);                                                                                      \
+    return submitWithFactor(call);                                                                                     \
+  }                                                                                                                    \
+  int name##Config(MSCCLC_PARAMETERS(own), const void *config) {                                                       \
+    MSCCLC_PASS_ON(member##Config(MSCCLC_ARGUMENTS(own), config));                                                     \
+    Call call = withConfig(callOf(Kind::collective, send, recv, count, type, comm, stream), config);                   \
+    MSCCLC_OWN_##own(MSCCLC_SET);                                                                                      \
+    return submitWithFactor(call);                                                                                     \
+  }
+#include "functions.def"
+
 int ncclBcast(void *buffer, size_t count, int type, int root, Comm comm, cudaStream_t stream) {
   MSCCLC_PASS_ON(broadcast(buffer, buffer, count, type, root, comm, stream));
-  return withRoot(callOf(Kind::Broadcast, buffer, buffer, count, type, comm, stream), root);
-}
-int ncclReduce(const void *send, void *recv, size_t count, int type, int op, int root, Comm comm, cudaStream_t stream) {
-  MSCCLC_PASS_ON(reduce(send, recv, count, type, op, root, comm, stream));
-  Call call = callOf(Kind::Reduce, send, recv, count, type, comm, stream);
-  call.root = root;
-  return withOp(call, op);
-}
-int ncclAlltoAll(const void *send, void *recv, size_t count, int type, Comm comm, cudaStream_t stream) {
-  MSCCLC_PASS_ON(allToAll(send, recv, count, type, comm, stream));
-  return submit(callOf(Kind::AllToAll, send, recv, count, type, comm, stream));
-}
-int ncclGather(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream) {
-  MSCCLC_PASS_ON(gather(send, recv, count, type, root, comm, stream));
-  return withRoot(callOf(Kind::Gather, send, recv, count, type, comm, stream), root);
-}
-int ncclScatter(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream) {
-  MSCCLC_PASS_ON(scatter(send, recv, count, type, root, comm, stream));
-  return withRoot(callOf(Kind::Scatter, send, recv, count, type, comm, stream), root);
+  return submitWithRoot(callOf(Kind::Broadcast, buffer, buffer, count, type, comm, stream), root);
 }
 int ncclSend(const void *send, size_t count, int type, int peer, Comm comm, cudaStream_t stream) {
   MSCCLC_PASS_ON(send(send, count, type, peer, comm, stream));
-  return withRoot(callOf(Kind::Send, send, nullptr, count, type, comm, stream), peer);
+  return submitWithRoot(callOf(Kind::Send, send, nullptr, count, type, comm, stream), peer);
 }
 int ncclRecv(void *recv, size_t count, int type, int peer, Comm comm, cudaStream_t stream) {
   MSCCLC_PASS_ON(recv(recv, count, type, peer, comm, stream));
-  return withRoot(callOf(Kind::Recv, nullptr, recv, count, type, comm, stream), peer);
-}
-
-// The functions of NCCL 2.31. NCCL runs a call if its configuration asks for something that only NCCL has.
-int ncclAllReduceConfig(const void *send, void *recv, size_t count, int type, int op, Comm comm, cudaStream_t stream,
-                        const void *config) {
-  MSCCLC_PASS_ON(allReduceConfig(send, recv, count, type, op, comm, stream, config));
-  return withOp(withConfig(callOf(Kind::AllReduce, send, recv, count, type, comm, stream), config), op);
-}
-int ncclAllGatherConfig(const void *send, void *recv, size_t count, int type, Comm comm, cudaStream_t stream,
-                        const void *config) {
-  MSCCLC_PASS_ON(allGatherConfig(send, recv, count, type, comm, stream, config));
-  return submit(withConfig(callOf(Kind::AllGather, send, recv, count, type, comm, stream), config));
-}
-int ncclReduceScatterConfig(const void *send, void *recv, size_t count, int type, int op, Comm comm,
-                            cudaStream_t stream, const void *config) {
-  MSCCLC_PASS_ON(reduceScatterConfig(send, recv, count, type, op, comm, stream, config));
-  return withOp(withConfig(callOf(Kind::ReduceScatter, send, recv, count, type, comm, stream), config), op);
-}
-int ncclBroadcastConfig(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream,
-                        const void *config) {
-  MSCCLC_PASS_ON(broadcastConfig(send, recv, count, type, root, comm, stream, config));
-  return withRoot(withConfig(callOf(Kind::Broadcast, send, recv, count, type, comm, stream), config), root);
-}
-int ncclReduceConfig(const void *send, void *recv, size_t count, int type, int op, int root, Comm comm,
-                     cudaStream_t stream, const void *config) {
-  MSCCLC_PASS_ON(reduceConfig(send, recv, count, type, op, root, comm, stream, config));
-  Call call = withConfig(callOf(Kind::Reduce, send, recv, count, type, comm, stream), config);
-  call.root = root;
-  return withOp(call, op);
-}
-int ncclAlltoAllConfig(const void *send, void *recv, size_t count, int type, Comm comm, cudaStream_t stream,
-                       const void *config) {
-  MSCCLC_PASS_ON(allToAllConfig(send, recv, count, type, comm, stream, config));
-  return submit(withConfig(callOf(Kind::AllToAll, send, recv, count, type, comm, stream), config));
-}
-int ncclGatherConfig(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream,
-                     const void *config) {
-  MSCCLC_PASS_ON(gatherConfig(send, recv, count, type, root, comm, stream, config));
-  return withRoot(withConfig(callOf(Kind::Gather, send, recv, count, type, comm, stream), config), root);
-}
-int ncclScatterConfig(const void *send, void *recv, size_t count, int type, int root, Comm comm, cudaStream_t stream,
-                      const void *config) {
-  MSCCLC_PASS_ON(scatterConfig(send, recv, count, type, root, comm, stream, config));
-  return withRoot(withConfig(callOf(Kind::Scatter, send, recv, count, type, comm, stream), config), root);
+  return submitWithRoot(callOf(Kind::Recv, nullptr, recv, count, type, comm, stream), peer);
 }
 
 int ncclGroupStart() {

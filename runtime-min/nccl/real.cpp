@@ -246,22 +246,6 @@ int pass(const Call &call, auto plain, auto withConfig, auto... arguments) {
   return call.config ? withConfig(arguments..., &*call.config) : plain(arguments...);
 }
 
-// A collective by the parameters of its functions: those that differ are the operation, the root, or both.
-using Plain = int (*)(const void *, void *, size_t, int, Comm, cudaStream_t);
-using WithOne = int (*)(const void *, void *, size_t, int, int, Comm, cudaStream_t);
-using WithBoth = int (*)(const void *, void *, size_t, int, int, int, Comm, cudaStream_t);
-
-int passCollective(const Call &c, Plain plain, auto withConfig) {
-  return pass(c, plain, withConfig, c.send, c.recv, c.count, c.type, c.comm, c.stream);
-}
-int passCollective(const Call &c, WithOne plain, auto withConfig) {
-  const bool reduces = of(static_cast<collectives::Kind>(c.kind)).reduces();
-  return pass(c, plain, withConfig, c.send, c.recv, c.count, c.type, reduces ? c.op : c.root, c.comm, c.stream);
-}
-int passCollective(const Call &c, WithBoth plain, auto withConfig) {
-  return pass(c, plain, withConfig, c.send, c.recv, c.count, c.type, c.op, c.root, c.comm, c.stream);
-}
-
 } // namespace
 
 const Real &real() {
@@ -290,9 +274,11 @@ std::string refusal() {
 int passOn(const Call &c) {
   const Real &nccl = real();
   switch (c.kind) {
-#define CALL(name, kind, member, ...)                                                                                  \
+#define MSCCLC_OF_CALL(name) c.name,
+#define CALL(name, kind, member, own)                                                                                  \
   case Kind::kind:                                                                                                     \
-    return passCollective(c, nccl.member, nccl.member##Config);
+    return pass(c, nccl.member, nccl.member##Config, c.send, c.recv, c.count, c.type,                                  \
+                MSCCLC_OWN_##own(MSCCLC_OF_CALL) c.comm, c.stream);
 #include "functions.def"
   case Kind::Send:
     return nccl.send(c.send, c.count, c.type, c.root, c.comm, c.stream);
