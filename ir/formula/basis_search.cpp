@@ -29,7 +29,7 @@ std::optional<std::int64_t> evenSlope(const Direction &direction, Values values)
   return slope.value_or(0);
 }
 
-/// Returns `factor * direction`; `2 << i` rather than `(1 << i) * 2`.
+/// Returns the term `factor * direction`. Writes `2 << i` instead of `(1 << i) * 2`.
 Term termOf(const Direction &direction, std::int64_t factor) {
   Feature feature = direction.feature;
   if (feature.shifted != 0 && std::has_single_bit(static_cast<std::uint64_t>(std::abs(factor)))) {
@@ -86,15 +86,15 @@ std::optional<Sum> BasisSearch::oneForm(const Directions &rest, Values left) con
 
 // --------------------------------------------------------------------------------------------------------- remainders
 
-/// True if a modulus is no accident: many points have it, or it is a number of ranks.
+/// True if a modulus is probably meant: it is a number of ranks or nodes, or there are at least twice as many points.
 bool BasisSearch::saysSomething(std::int64_t modulus) const {
   const auto isOfNodes = [&](std::int64_t node) { return modulus == node || modulus == space_.ranks() / node; };
   return modulus >= 2 && (static_cast<std::int64_t>(space_.points()) >= 2 * modulus || modulus == space_.ranks() ||
                           std::ranges::any_of(space_.nodes(), isOfNodes));
 }
 
-/// Finds unit · ((a·v + … + c) % modulus) + low. The variable v of a loop may also be 1 << v, or halve with each
-/// iteration.
+/// Finds unit · ((a·v + … + c) % modulus) + low. Instead of a loop variable v it also tries 1 << v, and a power of two
+/// that halves in each iteration.
 std::optional<Sum> BasisSearch::modular(const Directions &rest, Values left) const {
   const auto [low, high] = std::ranges::minmax(left);
   std::int64_t unit = 0;
@@ -121,7 +121,7 @@ std::optional<Sum> BasisSearch::modular(const Directions &rest, Values left) con
     if (found)
       found->constant = low;
     else if (modulus != span && low % unit == 0 && low >= 0 && high / unit < modulus)
-      found = modulo(fitters, rest, {left, 0, unit}, modulus); // values as they are, where the least is not 0
+      found = modulo(fitters, rest, {left, 0, unit}, modulus); // the same without subtracting the least value
     if (!found)
       continue;
     found->terms[0].factor = unit;
@@ -130,8 +130,8 @@ std::optional<Sum> BasisSearch::modular(const Directions &rest, Values left) con
   return std::nullopt;
 }
 
-/// Tries one fitter after another. They are made when they are first needed. The first one has the directions of
-/// `rest`. In each other one, a loop's variable is replaced by a power of two.
+/// Tries one fitter after another. The first call makes them. The first fitter has the directions of `rest`. Each other
+/// one has a power of two instead of one loop variable.
 std::optional<Sum> BasisSearch::modulo(std::vector<ModuloFitter> &fitters, const Directions &rest, const Scaled &values,
                                        std::int64_t modulus) const {
   if (fitters.empty()) {
@@ -168,7 +168,7 @@ std::optional<Sum> BasisSearch::modulo(std::vector<ModuloFitter> &fitters, const
       inner.terms.push_back(termOf(direction, (*found)[v + 1]));
       depth = std::max(depth, direction.depth);
     }
-    // With an additive constant, a few numbers double by accident.
+    // If a constant is added, a few numbers may double by chance.
     if (inner.terms.empty() || (inner.constant != 0 && hasPower))
       continue;
     std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = std::numeric_limits<std::int64_t>::min();
@@ -189,7 +189,7 @@ std::optional<Sum> BasisSearch::modulo(std::vector<ModuloFitter> &fitters, const
 Term BasisSearch::remainder(Sum inner, std::int64_t modulus, int depth) const {
   static const Expr ranks = makeExpr(Spelled{"ranks"});
   const bool isOfRanks = modulus == space_.ranks();
-  if (isOfRanks && inner.constant + 1 >= modulus) { // `ranks` explains more than its number
+  if (isOfRanks && inner.constant + 1 >= modulus) { // write `ranks` instead of its number
     inner.terms.push_back({.what = ranks});
     inner.constant -= modulus;
   }
@@ -223,7 +223,7 @@ std::optional<Direction> BasisSearch::powerOf(const Direction &direction, bool u
   return power;
 }
 
-/// Finds a · 2^k + b, or the same with falling k.
+/// Finds a · 2^k + b, where k counts up or down.
 std::optional<Sum> BasisSearch::power(const Directions &rest, Values left) const {
   if (rest.size() != 1)
     return std::nullopt;
@@ -234,7 +234,7 @@ std::optional<Sum> BasisSearch::power(const Directions &rest, Values left) const
       continue;
     const std::int64_t constant = (*found)[0], factor = (*found)[1],
                        most = std::int64_t{1} << k->feature.part.axis->high;
-    // Three numbers may double by accident.
+    // Three numbers may double by chance.
     const bool isChance =
         constant != 0 && most < 8 && !std::has_single_bit(static_cast<std::uint64_t>(std::abs(factor)));
     if (std::abs(factor) <= largestNumber / most && !isChance)
@@ -243,7 +243,7 @@ std::optional<Sum> BasisSearch::power(const Directions &rest, Values left) const
   return std::nullopt;
 }
 
-/// Finds rank ^ x, where x depends on loops alone. The rank may also be its node, or its place in the node.
+/// Finds rank ^ x, where x depends only on loops. Instead of the rank it may have its node or its place in the node.
 std::optional<Sum> BasisSearch::exclusive(const Directions &rest, Values left) const {
   if (rest[0]->depth != 0)
     return std::nullopt;
@@ -266,7 +266,7 @@ std::optional<Sum> BasisSearch::exclusive(const Directions &rest, Values left) c
              low};
 }
 
-/// Finds a · (bit k + c of the rank) + b, or the same with falling k.
+/// Finds a · bit + b, where `bit` is bit k + c of the rank, and k counts up or down.
 std::optional<Sum> BasisSearch::bit(const Directions &rest, Values left) const {
   if (rest.size() != 2 || rest[0]->depth != 0 || rest[1]->depth == 0)
     return std::nullopt;
@@ -305,7 +305,7 @@ std::optional<Sum> BasisSearch::bit(const Directions &rest, Values left) const {
 
 // -------------------------------------------------------------------------------------------------------------- parts
 
-/// Returns true if the rise along `a` depends on `b`.
+/// Returns true if the slope of the values along `a` changes along `b`.
 static bool isBentBy(const Direction &a, const Direction &b, Values left) {
   for (std::size_t p = 0; p < left.size(); ++p) {
     const std::uint32_t q = a.next[p], r = b.next[p];
@@ -317,7 +317,7 @@ static bool isBentBy(const Direction &a, const Direction &b, Values left) {
   return false;
 }
 
-/// Finds a form for the rank's node plus one for its place in the node, each with loops of its own.
+/// Finds the sum of two forms: one of the rank's node, and one of its place in the node. No loop is in both.
 std::optional<Sum> BasisSearch::inParts(const Basis &basis, const Directions &rest, Values left) const {
   if (rest.size() < 2 || rest[1]->depth != 0 || !std::ranges::all_of(space_.axes(), &Axis::countsUp))
     return std::nullopt;
@@ -329,7 +329,7 @@ std::optional<Sum> BasisSearch::inParts(const Basis &basis, const Directions &re
     parts[second].push_back(rest[v]);
     isOfPlace[static_cast<std::size_t>(rest[v]->depth) + 1] = second;
   }
-  // Take each part alone: set the variables of the other part to their values at the first point.
+  // The values of each part alone are those where the variables of the other part are as at the first point.
   std::vector<std::uint32_t> pointOf(basis.cells, Direction::none);
   for (std::size_t p = 0; p < left.size(); ++p)
     pointOf[basis.cellOf[p]] = static_cast<std::uint32_t>(p);

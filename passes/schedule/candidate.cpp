@@ -8,7 +8,7 @@ namespace {
 
 constexpr double slack = 1.02; ///< figures of the model that are this close count as equal
 
-/// The time of the fastest, and the fewest bytes of those that are as fast.
+/// The shortest time, and the fewest bytes among the candidates with about that time.
 struct Mark {
   double nanoseconds = std::numeric_limits<double>::infinity();
   double linkBytes = std::numeric_limits<double>::infinity();
@@ -34,8 +34,9 @@ bool isSimpler(const Candidate &a, const Candidate &b) {
   return hasLessSync(a, b);
 }
 
-/// Compares refused candidates. More blocks are on the way to what an executor takes. Where no excess is known, there
-/// are mostly more blocks than a GPU holds.
+/// True if refused candidate `a` is nearer to the limits than `b`. If their excess over an executor's limits is known,
+/// more blocks are nearer, because each is shorter. Otherwise fewer blocks are nearer, because a GPU does not hold
+/// them.
 bool isNearer(const Candidate &a, const Candidate &b) {
   if (a.excess.isKnown() != b.excess.isKnown())
     return a.excess.isKnown();

@@ -1,4 +1,4 @@
-// One way to decide what a movement program leaves open, and which of several is the best.
+// A set of choices for a movement program, and the comparison of several.
 #pragma once
 
 #include "ir/program.h"
@@ -10,48 +10,48 @@
 
 namespace mscclc::passes::schedule {
 
-/// What is open in a program of statements.
+/// The choices that a program of statements leaves open.
 struct Open {
   ir::Protocol protocol = ir::Protocol::Simple;
   std::uint32_t instances = 1;
-  bool pull = false;          ///< reductions read other ranks' operands; else these are put into scratch
-  bool throughSwitch = false; ///< what the switch of a node can do goes through it
+  bool pull = false;          ///< reductions read operands of other ranks; otherwise those ranks put them into scratch
+  bool throughSwitch = false; ///< statements go through the switch of a node where possible
   std::uint32_t blocks = 1;   ///< thread blocks that share a rank's peers, or those of each stage of a pipeline
-  std::uint64_t step = 0;     ///< bytes of a pipeline's unit, or 0
-  bool relayBlocks = false;   ///< blocks without data have the channels that others have too many of
+  std::uint64_t step = 0;     ///< bytes of a pipeline's unit; 0: no pipeline
+  bool relayBlocks = false;   ///< blocks without data take channels from blocks that have too many
   friend auto operator<=>(const Open &, const Open &) = default;
 };
 
-/// One way to decide what is open, and what came of it.
+/// A set of choices, and the figures of the program that they make.
 struct Candidate {
   Open open = {};
-  bool refused = false;           ///< the target does not take it
-  double nanoseconds = 0;         ///< of a launch, by the time model
-  double linkBytes = 0;           ///< of a launch, on the busiest link
-  std::uint64_t syncs = 0;        ///< signals, waits, semaphores' and barriers' blocks
-  std::uint64_t threadBlocks = 0; ///< of all ranks
-  Excess excess = {};             ///< of a refused one
+  bool refused = false;           ///< the target, the machine or the limit on blocks does not allow it
+  double nanoseconds = 0;         ///< time of a launch, by the time model
+  double linkBytes = 0;           ///< bytes of a launch on the busiest link
+  std::uint64_t syncs = 0;        ///< number of signals, waits, uses of semaphores, and blocks in barriers
+  std::uint64_t threadBlocks = 0; ///< number in all ranks
+  Excess excess = {};             ///< the excess of a refused candidate over limits
   bool lacksChannels = false;     ///< it is refused because blocks have too many channels
 };
 
-/// Returns the best of those that are not refused; null if all are. Of those within 2 % of the fastest, those count
-/// whose bytes on the busiest link are within 2 % of the fewest. Of these the one with the fewest syncs is the best,
-/// then the one with the fewest blocks.
+/// Returns the best candidate; null if all are refused. It is within 2 % of the fastest time. Among such candidates,
+/// its bytes on the busiest link are within 2 % of the fewest. Among the rest it has the fewest syncs, then the fewest
+/// blocks.
 const Candidate *bestOf(std::span<const Candidate> among);
 
-/// Why a candidate was not taken.
+/// The reason why another candidate was chosen.
 enum class TakenFor : std::uint8_t {
   Time,         ///< it takes more than 2 % longer than the fastest
-  LinkBytes,    ///< what was taken moves fewer bytes over the busiest link
-  Syncs,        ///< as many bytes, but what was taken has fewer syncs
-  ThreadBlocks, ///< as many syncs, but what was taken has fewer thread blocks
-  Order         ///< as good, and tried later
+  LinkBytes,    ///< the chosen one moves fewer bytes over the busiest link
+  Syncs,        ///< bytes are equal, but the chosen one has fewer syncs
+  ThreadBlocks, ///< syncs are equal, but the chosen one has fewer thread blocks
+  Order         ///< all figures are equal, but it was tried later
 };
-/// Compares `other`, which is not refused, with `taken`, the best. Both are of `among`.
+/// Returns why `taken`, the best of `among`, was chosen instead of `other`, which is not refused.
 TakenFor takenFor(std::span<const Candidate> among, const Candidate &taken, const Candidate &other);
 
-/// True if a search goes on from `other` instead of `mine`: it is more than 2 % faster, or not slower and simpler. A
-/// refused one is better than another refused one if it is nearer to the limits.
+/// True if a search continues from `other` instead of `mine`: `other` is more than 2 % faster, or it is simpler and not
+/// slower. If both are refused, the one nearer to the limits is better.
 bool isBetter(const Candidate &other, const Candidate &mine);
 
 } // namespace mscclc::passes::schedule

@@ -7,15 +7,14 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// True if a placed program is the same whether reductions pull or not: none has an operand of another rank but in
-/// packets.
+/// True if a placed program does not depend on `pull`, because every operand on another rank arrives in packets.
 bool isAnySide(const Made &placed) {
   return std::ranges::all_of(placed.passed.program.movement.statements,
                              [](const ir::Move &s) { return !s.via || s.packets.value_or(false); });
 }
 
-/// True if parts that follow make the same of both, which are of `part`, and of candidates that agree on the protocol
-/// and the step.
+/// True if later parts have equal results after both results of `part`. Their candidates have the same protocol and
+/// step.
 bool isSame(Part part, const Made &one, const Made &other) {
   if (one.passed.isRefused || other.passed.isRefused)
     return false;

@@ -1,4 +1,4 @@
-// What the parts of the passes make of candidates, and which of what is open each part reads.
+// The results of the parts of the passes for candidates, and the choices that each part reads.
 #pragma once
 
 #include "passes/pass_manager.h"
@@ -19,15 +19,15 @@
 
 namespace mscclc::passes::schedule {
 
-/// A program on its way through passes.
+/// A program between passes.
 struct Passed {
   ir::Program program;
-  Properties holds = 0;                       ///< that it has, whatever is open
-  std::optional<RepresentativeRank> one = {}; ///< in its place, where all ranks do the same
+  Properties holds = 0;                       ///< the properties of the program, which do not depend on choices
+  std::optional<RepresentativeRank> one = {}; ///< replaces `program` if all ranks are equivalent
   std::vector<PassRecord> done = {};
-  bool isRefused = false; ///< by the last of them
-  bool warns = false;     ///< some warning is still to be said
-  Analyses analyses = {}; ///< of the program; what is open is none of their business
+  bool isRefused = false; ///< the last pass refused the program
+  bool warns = false;     ///< some pass has a warning that is not reported yet
+  Analyses analyses = {}; ///< analyses of the program, which do not depend on choices
 
   const ir::Program &launch() const { return one ? one->launch() : program; }
   void setInstances(std::uint32_t instances) {
@@ -40,35 +40,35 @@ struct Passed {
   std::span<const ir::Rank> ranks() const { return one ? std::span(&one->rank(), 1) : std::span(program.ranks); }
 };
 
-/// The parts of a candidate's way through passes.
+/// The parts of the passes that run on a candidate, in order.
 enum class Part : std::uint8_t {
   Place,    ///< Stage::Place
-  Deal,     ///< Stage::Deal: it changes blocks alone
+  Deal,     ///< Stage::Deal, which only sets the blocks of statements
   Schedule, ///< Stage::Schedule to Tidy
-  Take,     ///< Stage::Fit, and the time
+  Take,     ///< Stage::Fit, and the time model
 };
 
-/// Of what is open, that which `part` reads besides what the part before it has made; all else is as by default.
+/// Returns the choices that `part` reads besides the result of the part before it. Other choices have their defaults.
 Open readBy(Part part, const Open &open);
 
-/// What one part makes: the same for all candidates for which the part before it made the same, and which agree on what
-/// it reads.
+/// The result of one part. Candidates share it if they share the result of the part before, and agree on the choices
+/// that the part reads.
 struct Made {
-  /// As far as it went; empty once the next part has taken it. After Part::Schedule where all ranks do the same, rank 0
-  /// alone, until Candidates::complete().
+  /// The program after this part, or after the pass that refused it. Empty after the next part has moved it away. After
+  /// Part::Schedule it has rank 0 alone if all ranks are equivalent, until Candidates::complete().
   Passed passed = {};
-  /// After Part::Deal: the block of each statement, and what these have at least.
+  /// After Part::Deal: the block of each statement, and the least number of blocks and operations.
   std::vector<std::optional<std::uint32_t>> blocks = {};
   LeastBlocks least = {};
-  Candidate figures = {}; ///< after Part::Take; before it, only what a refused candidate has
+  Candidate figures = {}; ///< after Part::Take; before it, only the figures of a refused candidate
   bool isScheduled() const { return !passed.isRefused && !passed.warns; }
 };
 
-/// What parts have made, by all that it depends on. Where two come out the same, one of them stays, so that the parts
-/// that follow are run once.
+/// A memo of the results of parts. The key is everything on which a result depends. If two results are equal, one is
+/// kept for both, so that later parts run once.
 class MadeParts {
 public:
-  /// What `part` makes of `before`, which is null before the first part: as it is known, or what `run` returns.
+  /// Returns the result of `part` after `before`, which is null for the first part. Calls `run` if it is not known.
   template <typename Run>
   std::shared_ptr<Made> of(Part part, const std::shared_ptr<Made> &before, const Open &open, Run &&run) {
     const Key key{part, before.get(), readBy(part, open)};
@@ -76,7 +76,7 @@ public:
       return known;
     return add(key, run(key.read));
   }
-  /// Returns how often `part` was run.
+  /// Returns how often `part` has run.
   std::size_t count(Part part) const {
     return std::ranges::count(made_, part, [](const auto &known) { return known.first.part; });
   }

@@ -13,7 +13,7 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// `machine` with room for `program`: what it has too little of is timed on one that has more of the same.
+/// Returns `machine` with enough GPUs and nodes for `program`. A program that is too large is timed on such a machine.
 time::Machine roomFor(const ir::Program &program, time::Machine machine) {
   const std::uint32_t ranksPerNode = program.movement.ranksPerNode;
   const std::uint32_t together = ranksPerNode != 0 ? ranksPerNode : static_cast<std::uint32_t>(program.ranks.size());
@@ -22,7 +22,7 @@ time::Machine roomFor(const ir::Program &program, time::Machine machine) {
   return machine;
 }
 
-/// Thread blocks that a rank may have.
+/// Returns the most thread blocks that a rank may have.
 std::uint64_t mostHeld(const ir::Program &program, const Goal &goal) {
   const std::uint64_t most = residentBlocks(program, goal.machine.gpu(), time::limitsOf(goal.runner));
   return program.movement.mostBlocks != 0 ? std::min<std::uint64_t>(most, program.movement.mostBlocks) : most;
@@ -95,7 +95,7 @@ void Candidates::finishRefused(std::size_t candidate) {
     tried_[candidate] = take(std::move(whole), tried_[candidate].open, false).figures;
 }
 
-/// False if a pass refuses the program.
+/// Runs the passes of the stages `from` to `to`. Returns false if one refuses the program.
 bool Candidates::run(Stage from, Stage to, Passed &passed) const {
   PassManagerOptions options;
   options.target = goal_.target;
@@ -130,7 +130,7 @@ Made Candidates::deal(const Open &read, Passed placed) const {
   return made;
 }
 
-/// True if the target refuses what is dealt out, however it is scheduled, or a GPU does not hold it.
+/// True if the target refuses these blocks whatever their schedule is, or if a GPU does not hold them.
 bool Candidates::isTooMuch(const LeastBlocks &least, Candidate &candidate) const {
   if (least.blocks * candidate.open.instances > mostHeld_)
     return true;
@@ -140,20 +140,20 @@ bool Candidates::isTooMuch(const LeastBlocks &least, Candidate &candidate) const
   return true;
 }
 
-/// True if the target is likely to refuse it, as blocks with many operations mostly have many channels as well. That is
-/// cheaper to find out for one rank.
+/// True if the target probably refuses these blocks, because blocks with many operations mostly have many channels. One
+/// rank is enough to find that out.
 bool Candidates::isLikelyRefused(const LeastBlocks &least) const {
-  constexpr std::uint64_t few = 8; // a part of what a block may have
+  constexpr std::uint64_t few = 8; // an eighth of the operations that a block may have
   return goal_.target.executor && least.operations > goal_.target.executor->opsPerBlock / few;
 }
 
-/// By how much thread blocks pass the limits of the target.
+/// Measures by how much thread blocks exceed the limits of the target.
 void Candidates::measure(const Passed &passed, std::uint32_t instances, Made &made) const {
   if (goal_.target.executor)
     made.figures.excess = excessOf(passed.ranks(), *goal_.target.executor, instances);
 }
 
-/// True if a block has more channels of a type than the target takes: none of the passes that follow drops any.
+/// True if a block has more channels of a type than the target takes. No later pass drops channels.
 bool Candidates::hasTooManyChannels(std::span<const ir::Rank> ranks) const {
   const auto isTooMany = [&](const ir::ThreadBlock &block, ir::ChannelType type) {
     return std::cmp_greater(std::ranges::count(block.channels, type, &ir::ResourceUse::type),
@@ -167,7 +167,7 @@ bool Candidates::hasTooManyChannels(std::span<const ir::Rank> ranks) const {
          });
 }
 
-/// Stage::Synchronise for one rank. False if not all ranks do the same.
+/// Runs Stage::Synchronise for one rank. Returns false if the ranks are not equivalent.
 bool Candidates::synchroniseOne(Passed &passed) const {
   ir::DiagnosticEngine silent;
   passed.one = synchroniseOneRank(passed.program, passed.analyses, goal_.target, silent);
@@ -178,9 +178,8 @@ bool Candidates::synchroniseOne(Passed &passed) const {
   return true;
 }
 
-/// Takes what is dealt out to blocks through Part::Schedule. Of what is refused, as of a block with too many
-/// operations, nothing is kept but by how much: large programs are large. `mayBeOne`: where all ranks do the same, one
-/// of them.
+/// Runs Part::Schedule on statements that have their blocks. A refused program is not kept, because it may be large;
+/// only its excess is. `mayBeOne`: plans one rank if all ranks are equivalent.
 Made Candidates::schedule(Passed dealt, bool mayBeOne) const {
   Made made{.passed = std::move(dealt)};
   Passed &passed = made.passed;
@@ -200,10 +199,10 @@ Made Candidates::schedule(Passed dealt, bool mayBeOne) const {
   return made;
 }
 
-/// Takes a candidate up to Part::Schedule. False if it is refused.
+/// Runs the parts up to Part::Schedule on a candidate. Returns false if it is refused.
 bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly) {
   const Open &open = candidate.open;
-  const bool isLast = isOnly && !goal_.target.executor; // which may refuse it
+  const bool isLast = isOnly && !goal_.target.executor; // only an executor could refuse it
   way.placed = made_.of(Part::Place, nullptr, open, [&](const Open &read) { return place(read); });
   const std::shared_ptr<Made> dealt = made_.of(Part::Deal, way.placed, open, [&](const Open &read) {
     return deal(read, isLast ? std::move(way.placed->passed) : way.placed->passed);
@@ -212,10 +211,10 @@ bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly) {
     return false;
   const auto scheduled = [&](const Open &choices) {
     return made_.of(Part::Schedule, dealt, choices, [&](const Open &read) {
-      // Nothing of what is dealt out is left once it was scheduled without relay blocks.
+      // The schedule without relay blocks has moved the dealt program away, so it is made again.
       Passed passed = read.relayBlocks ? deal(choices, way.placed->passed).passed : std::move(dealt->passed);
       apply(read, passed.program);
-      // Of a machine that is a mesh, not all ranks that are as far away are as near.
+      // On a mesh, ranks at equal distances in number may be at different distances in links.
       return schedule(std::move(passed), !machine_.mesh && (!isOnly || isLikelyRefused(dealt->least)));
     });
   };
@@ -229,8 +228,8 @@ bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly) {
   return !way.scheduled->passed.isRefused;
 }
 
-/// Takes a program through Part::Take. It is refused as well if the machine or a GPU does not take it. `isOnly`: its
-/// time does not matter.
+/// Runs Part::Take on a program. It is also refused if the machine cannot run it or a GPU does not hold its blocks.
+/// `isOnly`: its time does not matter.
 Made Candidates::take(Passed passed, const Open &open, bool isOnly) const {
   const ir::Program &launch = passed.launch();
   passed.setInstances(open.instances);
@@ -240,21 +239,21 @@ Made Candidates::take(Passed passed, const Open &open, bool isOnly) const {
       return std::uint64_t{rank.blocks.size()} * launch.instances <= mostHeld_;
     });
   };
-  // Before instances are made, which may be very many blocks.
+  // This check comes before instances are made, because these may have very many blocks.
   if (launch.movement.statements.empty() && (!isHeld() || time::cannotRun(launch, machine_)))
     return made;
   if (!run(Stage::Fit, Stage::Fit, passed)) {
     measure(passed, open.instances, made);
     return made;
   }
-  // Stages, and what an executor's limits ask for, make more blocks than were asked for.
+  // Stages of pipelines and splits for an executor's limits make more blocks than the choices ask for.
   made.figures.refused = !isHeld() || time::cannotRun(launch, machine_);
   if (!made.figures.refused && !isOnly)
     takeFigures(made.figures, passed);
   return made;
 }
 
-/// How good a candidate is that has become `passed`.
+/// Sets the figures of a candidate from its program, `passed`.
 void Candidates::takeFigures(Candidate &candidate, const Passed &passed) const {
   const std::uint32_t instances = candidate.open.instances;
   const time::LaunchFigures figures =

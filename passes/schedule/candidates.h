@@ -1,5 +1,5 @@
-// The candidates that choose compares, each taken through the passes of its goal and timed, as far as it is not known
-// from another one.
+// The candidates that choose compares. The passes run on each of them, and the time model times it. Results that
+// another candidate shares are reused.
 #pragma once
 
 #include "passes/schedule/candidate_stages.h"
@@ -16,23 +16,23 @@
 
 namespace mscclc::passes::schedule {
 
-/// Writes what is open into `program`, where the passes read it.
+/// Writes the choices into `program`, where the passes read them.
 void apply(const Open &open, ir::Program &program);
 
-/// What the parts have made of a candidate; null where it did not come so far.
+/// The results of the parts for a candidate; null for a part that did not run.
 struct Way {
   std::shared_ptr<Made> placed = {};
   std::shared_ptr<Made> scheduled = {};
 };
 
-/// What was tried of one program, in order.
+/// The candidates of one program, in the order in which they were tried.
 ///
-/// Where all ranks of a candidate do the same, it is rank 0 that goes through passes and is timed (RepresentativeRank).
-/// Ranks may still touch chunks of other numbers, which some limits of executors are about: so a candidate that is to
-/// be taken is completed first.
+/// If all ranks of a candidate are equivalent, passes and time model run on rank 0 alone (RepresentativeRank). Other
+/// ranks may touch chunks with other numbers, and some limits of executors depend on these. So a candidate is completed
+/// for all ranks before it is chosen.
 class Candidates {
 public:
-  /// `program` and `goal` stay where they are.
+  /// `program` and `goal` must outlive this.
   Candidates(const ir::Program &program, const Goal &goal);
 
   const std::vector<Candidate> &tried() const { return tried_; }
@@ -40,18 +40,16 @@ public:
   /// The number of the candidate with these choices, if it was tried.
   std::optional<std::size_t> find(const Open &open) const;
   const Way &wayOf(std::size_t candidate) const { return ways_[candidate]; }
-  /// Returns the number of candidates that were timed. Those that parts make the same of are one.
+  /// Returns the number of candidates that were timed. Candidates that share their results count once.
   std::size_t numTaken() const { return made_.count(Part::Take); }
-  /// Tries these choices, which were not tried before. `isOnly`: no other candidate is expected, so that this one is
-  /// not timed.
+  /// Tries these choices, which were not tried before. `isOnly`: no other candidate is expected, so this one is not
+  /// timed.
   const Candidate &tryOut(const Open &open, bool isOnly);
-  /// Makes of a candidate that is not refused the program of all ranks. False if it is refused for that.
+  /// Completes a candidate that is not refused for all ranks. Returns false if it is refused then.
   bool complete(std::size_t candidate);
-  /// Takes a completed candidate through the passes that are left. Returns its figures after that; nothing if it is
-  /// refused.
+  /// Runs the remaining passes on a completed candidate. Returns its figures after them; nothing if it is refused.
   std::optional<Candidate> finish(std::size_t candidate) const;
-  /// Takes a refused candidate through all passes. Pruning may make its blocks short enough: then it is refused no
-  /// more.
+  /// Runs all passes on a refused candidate. It is no longer refused if pruning makes its blocks short enough.
   void finishRefused(std::size_t candidate);
 
 private:
@@ -70,8 +68,8 @@ private:
 
   const ir::Program &program_;
   const Goal &goal_;
-  const time::Machine machine_;  ///< with room for the program
-  const std::uint64_t mostHeld_; ///< thread blocks that a rank may have
+  const time::Machine machine_;  ///< the machine of the goal, with enough GPUs for the program
+  const std::uint64_t mostHeld_; ///< the most thread blocks of a rank
   std::vector<Candidate> tried_;
   std::vector<Way> ways_; ///< [candidate]
   MadeParts made_;

@@ -19,37 +19,38 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// What the moves read.
+/// The facts on which the moves decide.
 struct Facts {
   Facts(const ir::Program &program, const Goal &goal);
 
-  // The budget. Candidates with 8,192 statements in all take some tens of milliseconds, as long as the rest of a
-  // compilation. A statement with many operands takes as long as many statements. Only candidates that fit the target
-  // count, because the others are mostly refused early, and those that the passes make the same of count once.
-  static constexpr std::size_t mostStatements = 8192; ///< of all candidates together
-  static constexpr std::size_t mostTried = 40;        ///< more than the moves usually ask for
-  static constexpr std::size_t fewTried = 5;          ///< for so few, only the likeliest choices are tried
-  std::size_t budget;                                 ///< number of candidates
-  bool isLarge;                                       ///< the budget is that small
-  static constexpr std::uint32_t usualBlocks = 16;    ///< of a large program: they keep a GPU busy
+  // The budget limits the number of candidates. Candidates with 8,192 statements in all take some tens of milliseconds,
+  // as long as the rest of a compilation. A statement with many operands takes as long as many statements. Candidates
+  // that do not fit the target do not count, because most of them are refused early. Candidates for which the passes
+  // make equal programs count once.
+  static constexpr std::size_t mostStatements = 8192; ///< in all candidates together
+  static constexpr std::size_t mostTried = 40;        ///< the moves usually ask for fewer
+  static constexpr std::size_t fewTried = 5;       ///< with a budget up to this, only the likeliest choices are tried
+  std::size_t budget;                              ///< the largest number of candidates
+  bool isLarge;                                    ///< the budget is at most fewTried
+  static constexpr std::uint32_t usualBlocks = 16; ///< blocks of a large program; so many keep a GPU busy
 
   const ir::Program &program;
   std::uint64_t messageBytes;
-  std::uint32_t mostBlocks; ///< that are asked for, of all instances
+  std::uint32_t mostBlocks; ///< the most blocks of a rank, in all instances together
   bool choosesProtocol, choosesInstances;
-  bool choosesBlocks = false;    ///< some statements are not given theirs
-  bool pinsBlocks = false;       ///< some statements are
-  bool mayPull = false;          ///< some reduction has operands of other ranks
-  bool readsMany = false;        ///< some reduction has several such: to read them takes no statement for each
-  bool asksForPackets = false;   ///< some statement does: an executor takes them under no other protocol
+  bool choosesBlocks = false;    ///< some statements do not name their block
+  bool pinsBlocks = false;       ///< some statements name their block
+  bool mayPull = false;          ///< some reduction has operands on other ranks
+  bool readsMany = false;        ///< some reduction has several of them, and reads them in one statement
+  bool asksForPackets = false;   ///< some statement asks for packets, which an executor takes under protocol LL only
   bool packetsMayWin = false;    ///< the message is short
   bool packetsLikelyWin = false; ///< packets are tried first
   bool usesSwitch;               ///< some statements may go through a switch
-  // What is known from the candidates so far.
-  bool anyFits = false;       ///< one is not refused
-  bool fitsLate = false;      ///< the first of these came beyond the budget
-  bool exceedsLimits = false; ///< one exceeds limits that more blocks help with
-  bool lacksChannels = false; ///< one is refused because blocks have too many channels
+  // These facts follow from the candidates that were tried so far.
+  bool anyFits = false;       ///< some candidate is not refused
+  bool fitsLate = false;      ///< the first such candidate came after the budget was spent
+  bool exceedsLimits = false; ///< some candidate exceeds limits that it would meet with more blocks
+  bool lacksChannels = false; ///< some candidate is refused because its blocks have too many channels
 };
 
 Facts::Facts(const ir::Program &given, const Goal &goal)
@@ -58,7 +59,7 @@ Facts::Facts(const ir::Program &given, const Goal &goal)
       isLarge(budget <= fewTried), program(given), messageBytes(goal.messageBytes),
       mostBlocks(given.movement.mostBlocks != 0 ? given.movement.mostBlocks : goal.machine.multiprocessors),
       choosesProtocol(given.movement.chooseProtocol), choosesInstances(given.movement.chooseInstances),
-      // A switch sums in an order of its own, and takes memory that is bound to it: users ask for both in one.
+      // A switch sums in its own order, and needs memory that is bound to it. Order::Any allows both.
       usesSwitch(given.movement.order == ir::Order::Any && goal.machine.parameters.multimem != 0 &&
                  canUseSwitch(given)) {
   for (const ir::Move &statement : given.movement.statements) {
@@ -72,14 +73,15 @@ Facts::Facts(const ir::Program &given, const Goal &goal)
         mayRead(given.movement, statement) &&
         std::ranges::any_of(given.movement.srcs(statement), [&](const ir::RankChunk &src) { return src.rank != at; });
   }
-  // Packets are twice as long as data: they lose where that takes longer than a signal. Between nodes signals wait for
-  // proxies. A rank that reads all operands at once needs few signals.
+  // Packets are twice as long as plain data. So they are slower if the second half takes longer than a signal. Between
+  // nodes a signal takes longer, because it waits for proxies. A rank that reads all operands at once needs few
+  // signals.
   const std::uint64_t mostPacketBytes = (time::namedNodes(given) > 1 ? 32ull : 8ull) << 20;
   packetsMayWin = messageBytes <= mostPacketBytes;
   packetsLikelyWin = messageBytes <= std::uint64_t{256} << 10 && !(isLarge && readsMany);
 }
 
-/// Returns the choices that the search begins with.
+/// Returns the first choices of the search.
 Open firstOf(const Facts &facts) {
   Open open{.protocol = facts.program.protocol, .instances = facts.program.instances};
   if (facts.choosesProtocol)
@@ -99,8 +101,8 @@ template <typename T> Open with(Open open, T Open::*choice, std::type_identity_t
   return open;
 }
 
-/// Returns more blocks for a candidate that exceeds an executor's limits, in fewer instances if need be. How reductions
-/// get at operands changes the excess, so both ways are tried.
+/// Returns choices with more blocks for a candidate that exceeds an executor's limits. They have fewer instances if
+/// there is no room otherwise. Pulling and putting operands exceed the limits by different amounts, so both are tried.
 Opens enoughBlocks(const Facts &facts, const Candidate &from) {
   Open next = from.open;
   const std::uint64_t enough = std::bit_ceil(std::max({from.excess.enoughBlocks(), std::uint64_t{2} * next.blocks,
@@ -114,7 +116,7 @@ Opens enoughBlocks(const Facts &facts, const Candidate &from) {
 
 /// Returns the numbers of blocks to try for choices that fit.
 std::set<std::uint32_t> numbersOfBlocks(const Facts &facts, const Open &open) {
-  if (facts.fitsLate) // few blocks are long then, and slow
+  if (facts.fitsLate) // with fewer blocks, each block is long and slow
     return {std::bit_floor(facts.mostBlocks / open.instances)};
   if (facts.isLarge)
     return {facts.usualBlocks};
@@ -124,24 +126,25 @@ std::set<std::uint32_t> numbersOfBlocks(const Facts &facts, const Open &open) {
 
 /// Changes one choice.
 struct ChoiceMove {
-  bool startsAnew; ///< the search starts anew from what is changed; else it goes on from that if it is better
-  /// Returns what to try instead of a candidate.
+  /// True if the search starts again from the changed candidate. Otherwise it continues from there if that is better.
+  bool startsAnew;
+  /// Returns the choices to try instead of those of a candidate.
   Opens (*others)(const Facts &, const Candidate &from);
 };
 
 /// The search makes these moves in this order.
 constexpr ChoiceMove choiceMoves[] = {
-    // Pull: reductions read their operands, which spares scratch and signals. Or other ranks put them into scratch,
-    // which spares the way there and back. Of a large program, firstOf() takes the likelier one.
+    // Pull: a reduction reads its operands, which saves scratch and signals. Otherwise other ranks put them into
+    // scratch,
+    // which saves a round trip. For a large program, firstOf() chooses the one that is probably faster.
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> Opens {
        if (!facts.mayPull || facts.isLarge)
          return {};
        return {with(from.open, &Open::pull, !from.open.pull)};
      }},
-    // Blocks: more of them move data side by side, each for some of the peers. They are also shorter, as an executor
-    // may
-    // require.
+    // Blocks: more blocks move data in parallel, each for some of the peers. Each block is also shorter, which an
+    // executor may require.
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> Opens {
        if (!facts.choosesBlocks)
@@ -154,9 +157,8 @@ constexpr ChoiceMove choiceMoves[] = {
            others.push_back(with(from.open, &Open::blocks, blocks));
        return others;
      }},
-    // Instances: they share the data, so more of them move it side by side, and fewer need less sync. A large program
-    // has
-    // time for long steps only. Where there is no room for as many blocks, its instances have fewer.
+    // Instances: they share the data. More instances move it in parallel, and fewer need less sync. A large program has
+    // a budget for large changes only. If there is no room for its blocks, each instance has fewer.
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> Opens {
        const std::uint32_t times = facts.isLarge ? 4 : 2;
@@ -170,9 +172,10 @@ constexpr ChoiceMove choiceMoves[] = {
                   ? Opens{more, fewer}
                   : Opens{fewer};
      }},
-    // Pipeline: units of a chunk keep several ranks busy at a time. Few are not enough for that, and many cost more
-    // sync
-    // than they gain. Each stage has as many blocks as were best before, or one. A slot takes packets once a launch.
+    // Pipeline: the units of a chunk keep several ranks busy at a time. Few units are not enough for that, and many
+    // need
+    // more sync than they save. Each stage has one block, or as many blocks as were best without a pipeline. There are
+    // no packets, because a slot takes packets once per launch.
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> Opens {
        constexpr std::uint64_t leastStep = std::uint64_t{16} << 10;
@@ -190,15 +193,16 @@ constexpr ChoiceMove choiceMoves[] = {
              others.push_back(with(with(open, &Open::blocks, blocks), &Open::step, step));
        return others;
      }},
-    // Relay blocks: they have the channels that others have too many of, at the price of a semaphore. Other numbers of
-    // blocks fit then.
+    // Relay blocks: they take channels from blocks that have too many, which costs a semaphore. Then other numbers of
+    // blocks fit.
     {.startsAnew = true,
      .others = [](const Facts &facts, const Candidate &from) -> Opens {
        if (!facts.lacksChannels || (facts.isLarge && facts.anyFits))
          return {};
        return {with(from.open, &Open::relayBlocks, true)};
      }},
-    // Protocol: packets need no signal, and plain data is half as long. Packets prefer other blocks and instances.
+    // Protocol: packets need no signal, and plain data is half as long. Other numbers of blocks and instances suit
+    // packets.
     {.startsAnew = true,
      .others = [](const Facts &facts, const Candidate &from) -> Opens {
        const bool toPackets = from.open.protocol == ir::Protocol::Simple;
@@ -206,7 +210,7 @@ constexpr ChoiceMove choiceMoves[] = {
          return {};
        return {with(from.open, &Open::protocol, toPackets ? ir::Protocol::LL : ir::Protocol::Simple)};
      }},
-    // Switch: it sums and multicasts plain data, so ranks move less. Fewer blocks are enough for that.
+    // Switch: it sums and multicasts plain data, so ranks move less data, for which fewer blocks are enough.
     {.startsAnew = true,
      .others = [](const Facts &facts, const Candidate &from) -> Opens {
        if (!facts.usesSwitch || from.open.protocol != ir::Protocol::Simple)
@@ -220,12 +224,12 @@ public:
   Chooser(const ir::Program &program, const Goal &goal)
       : goal_(goal), facts_(program, goal), candidates_(program, goal) {}
 
-  /// Makes all moves, from the first candidate and from those that start the search anew.
+  /// Makes all moves from the first candidate, and from each candidate from which the search starts again.
   void search() {
     Opens starts{firstOf(facts_)};
     for (std::size_t i = 0; i < starts.size(); ++i) {
       if (starts[i].relayBlocks)
-        spent_ = 0; // without them, most were refused
+        spent_ = 0; // most candidates without relay blocks were refused
       const Candidate start = score(starts[i]);
       Candidate best = start;
       for (const ChoiceMove &move : choiceMoves)
@@ -241,13 +245,13 @@ public:
     }
   }
 
-  /// Writes the best choices into `program`, or the program that they made.
+  /// Writes the best choices into `program`. If their scheduled program is kept, replaces `program` by it.
   Choice take(ir::Program &program) {
     std::optional<std::size_t> best = bestComplete();
     if (!best && goal_.level == maxOptLevel)
       best = nearestFinished();
     if (!best) {
-      // The passes then do not complain about channels that relay blocks spare.
+      // With relay blocks, the passes do not report channels that relay blocks save.
       program.movement.relayBlocks =
           std::ranges::any_of(tried(), [](const Candidate &one) { return one.open.relayBlocks; });
       return {};
@@ -270,7 +274,7 @@ public:
   }
 
 private:
-  /// Returns what a search starts anew from: where little fits, with the blocks that do.
+  /// Returns the candidate from which a search starts again. If few candidates fit, it has the blocks of the best one.
   Candidate anew(Candidate start, const Candidate &best) const {
     if (facts_.fitsLate) {
       start.open.blocks = best.open.blocks;
@@ -280,10 +284,12 @@ private:
     return start;
   }
   static constexpr std::size_t mostFinished = 3;
-  static constexpr std::size_t manyTried = 16; ///< the budget of a program that is so small that some may be finished
-  static constexpr double mayOvertake = 1.2;   ///< times as long as the best: pruning seldom makes up for more
+  static constexpr std::size_t manyTried =
+      16; ///< from this budget on, a program is small enough to finish some candidates
+  static constexpr double mayOvertake =
+      1.2; ///< relative time of candidates that are finished; pruning seldom gains more
 
-  /// Tries a candidate. It counts as refused where the budget is spent.
+  /// Tries a candidate. If the budget is spent, the candidate counts as refused.
   Candidate score(const Open &open) {
     if (const auto found = candidates_.find(open))
       return tried()[*found];
@@ -295,7 +301,7 @@ private:
     const std::size_t taken = candidates_.numTaken();
     const Candidate one = candidates_.tryOut(open, facts_.budget == 1 && tried().empty());
     spent_ += !one.refused && candidates_.numTaken() > taken;
-    // Until one fits, there is no limit. One that fits late is likely slow, so the search goes on a little.
+    // There is no limit until a candidate fits. A candidate that fits late is probably slow, so a few more are tried.
     if (!one.refused && !facts_.anyFits && tried().size() > facts_.budget) {
       facts_.fitsLate = true;
       facts_.budget = std::max(facts_.budget, Facts::fewTried);
@@ -307,7 +313,7 @@ private:
   }
   const std::vector<Candidate> &tried() const { return candidates_.tried(); }
 
-  /// Returns the best candidate that is not refused for all ranks, either.
+  /// Returns the best candidate that is not refused when it is completed for all ranks.
   std::optional<std::size_t> bestComplete() {
     while (const Candidate *best = bestOf(tried()))
       if (const std::size_t at = best - tried().data(); candidates_.complete(at))
@@ -315,7 +321,7 @@ private:
     return std::nullopt;
   }
 
-  /// Takes the refused candidate that is nearest to an executor's limits through all passes.
+  /// Runs all passes on the refused candidate that is nearest to an executor's limits. Returns it if it then fits.
   std::optional<std::size_t> nearestFinished() {
     const auto nearest =
         std::ranges::max_element(tried(), [](const Candidate &a, const Candidate &b) { return isBetter(b, a); });
@@ -326,7 +332,7 @@ private:
     return tried()[at].refused ? std::nullopt : std::optional(at);
   }
 
-  /// Takes `best` and the fastest others through all passes. Nothing where that takes long, or there are no others.
+  /// Runs all passes on `best` and the fastest others. Returns nothing if that takes long or there are no others.
   std::vector<Candidate> finish(std::size_t best) {
     if (facts_.budget < manyTried)
       return {};
@@ -338,7 +344,7 @@ private:
       return {};
     std::ranges::stable_sort(rivals, {}, [&](std::size_t i) { return std::pair(i != best, timeOf(i)); });
     std::vector<Candidate> finished;
-    std::set<double> times; // those that come out the same take the same time
+    std::set<double> times; // equal programs take equal times, and one of them is enough
     for (const std::size_t i : rivals)
       if (finished.size() < mostFinished && times.insert(timeOf(i)).second && candidates_.complete(i))
         if (const std::optional<Candidate> inTheEnd = candidates_.finish(i))
@@ -350,7 +356,7 @@ private:
   const Goal &goal_;
   Facts facts_;
   Candidates candidates_;
-  std::size_t spent_ = 0; ///< of the budget
+  std::size_t spent_ = 0; ///< candidates that count against the budget
 };
 
 } // namespace
