@@ -31,7 +31,7 @@ struct Options {
   std::string name; ///< overrides the plan's name
   std::vector<std::string> clangArgs;
   std::vector<std::string> allowedFolders; ///< --allow-include
-  /// Given options that only have a meaning for programs of statements, each with the outputs that take it for others.
+  /// Given options for programs of statements. Each has the flags of the outputs that use it for other programs, too.
   std::vector<std::pair<std::string, std::string>> forScheduling;
   std::vector<std::string> forAlgorithm; ///< given options that only have a meaning for C++ algorithms
   std::vector<std::string> forXml;       ///< given options that only have a meaning for schedules in XML

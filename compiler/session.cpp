@@ -299,12 +299,12 @@ bool Session::isWatched() const {
          options_.passLimit || options_.verifyEach != Options::VerifyEach::Off || output_.keepsCalls;
 }
 
-/// Where no choice fits an executor, the thread blocks of a schedule in XML may. If they do, the program is that one,
-/// and `choice` what was chosen for it.
+/// Tries the thread blocks of a schedule in XML if no choice fits an executor. If they fit, the program gets these
+/// blocks, and `choice` is the choice for it.
 bool Session::keepBlocks(const passes::schedule::Goal &goal, passes::schedule::Choice &choice) {
   if (job_.input.kind != InputKind::Xml || options_.keepBlocks || !job_.target.executor)
     return false;
-  ir::DiagnosticEngine silent; // what there is to say has been said, or will be
+  ir::DiagnosticEngine silent; // the same findings are reported elsewhere
   std::optional<ir::Program> kept = readXmlAgain(options_, job_.input.shownName, job_.program, silent);
   std::optional<passes::schedule::Meaning> meaning;
   if (!kept || !(meaning = passes::schedule::meaningOf(*kept, silent)))

@@ -32,11 +32,12 @@ struct DiagInfo {
   std::string_view id;
   Severity severity;
   std::string_view format;
-  std::string_view allowName = {}; ///< of an error that may be allowed: then it is a warning; else empty
-  int exitCode = 1;                ///< of a run that fails with such errors alone
+  std::string_view allowName =
+      {};           ///< the name in --allow, which makes the error a warning; empty: it cannot be allowed
+  int exitCode = 1; ///< exit code of a run that fails only with such errors
 };
 
-/// What the second column of a `.def` file may say. An error is of the input; a UsageError is of the command line.
+/// The second column of a `.def` file. An Error is about the input, and a UsageError about the command line.
 namespace level {
 struct Level {
   Severity severity;

@@ -11,10 +11,10 @@ namespace mscclc::passes {
 
 /// The sizes and the known faults of one version of the executor.
 struct ExecutorLimits {
-  std::string_view version;          ///< as in --target=mscclpp-VERSION: a release, or a commit of the main branch
+  std::string_view version;          ///< VERSION of --target=mscclpp-VERSION: a release, or a commit of the main branch
   std::uint32_t opsPerBlock;         ///< MAX_OPERATION, execution_common.hpp; pipeline headers and bodies counted
-  std::uint32_t channelsPerBlock;    ///< MAX_CHANNEL: of one type, struct Channels
-  std::uint32_t remotesPerBlock;     ///< MAX_CHANNEL: of one access type, struct RemoteBuffers
+  std::uint32_t channelsPerBlock;    ///< MAX_CHANNEL, struct Channels: channels of one type
+  std::uint32_t remotesPerBlock;     ///< MAX_CHANNEL, struct RemoteBuffers: buffers of one access type
   std::uint32_t channelsPerOp;       ///< MAX_CHANNEL_PER_OPERATION: Operation::channelIndexes
   std::uint32_t chunksPerSide;       ///< MAX_LOCAL_BUFFER_PER_OPERATION + the above: Operation::inputOffsets
   std::uint32_t semaphoresPerOp;     ///< MAX_DEVICE_SEMAPHORES: Operation::deviceSemaphoreIds

@@ -49,7 +49,7 @@ enum class Destination {
 
 /// The effect of several values of -P on an output.
 enum class Combinations {
-  Refused,      ///< several are refused
+  Refused,      ///< several values are an error
   Rows,         ///< a table with a row for each
   RowsOfFolder, ///< the same; the flag's value is a folder with a file for each
 };
@@ -57,10 +57,10 @@ enum class Combinations {
 /// The choices for a program of statements, and their target.
 struct Chosen {
   passes::schedule::Choice choice;
-  bool anyProtocol = false, anyInstances = false; ///< left open by the program
+  bool anyProtocol = false, anyInstances = false; ///< true if the program leaves the choice open
   passes::time::Machine machine;
   passes::time::Runner runner = passes::time::Runner::Executor;
-  std::uint64_t bytes = 0; ///< bytes of the message
+  std::uint64_t bytes = 0; ///< size of the message, in bytes
   bool keepsBlocks =
       false; ///< thread blocks are those of a schedule in XML, because the target does not accept chosen ones
   InputKind input = InputKind::Auto; ///< kind of the input

@@ -170,7 +170,7 @@ std::optional<Advice> adviceOnUndeclared(const Held &error, CompilerInstance &co
   return std::nullopt;
 }
 
-/// A name that a class, an enum or a namespace does not have.
+/// Returns advice for a name that a class, an enum or a namespace does not have.
 std::optional<Advice> adviceOnMember(const Held &error, ASTContext &context) {
   const std::string &name = error.names[0];
   const CXXRecordDecl *record = error.type.isNull() ? nullptr : error.type->getAsCXXRecordDecl();

@@ -142,7 +142,8 @@ std::optional<std::vector<Piece>> NeededSync::askTurn(const Need &need) const {
 /// follow each other, in the order of time. Blocks come in the order of their first need.
 std::vector<std::uint32_t> NeededSync::orderToAsk(std::span<const Need> needs) const {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> firstOfBlock; // key: record and block
-  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> order; // first need of the block, time, number
+  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>>
+      order; // entries: first need of the block, time, number of the need
   for (std::uint32_t i = 0; i < needs.size(); ++i) {
     if (needs[i].wait != none) {
       order.emplace_back(0, 0, i);

@@ -37,9 +37,9 @@ struct SyncEdge {
 
 /// The origin of an access to memory.
 struct Accessor {
-  ir::OpRef at;        ///< without an operation if it is the rank's user between launches
-  bool isUser = false; ///< it is the rank's user
-  bool isPort = false; ///< it is the proxy of a port, which reads and writes later than the block that requests it
+  ir::OpRef at;        ///< its place; names no operation if it is the user of the rank
+  bool isUser = false; ///< true for the user of the rank, between launches
+  bool isPort = false; ///< true for the proxy of a port, which reads and writes after the block has requested it
 };
 
 /// A sync with its reason.

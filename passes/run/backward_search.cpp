@@ -208,7 +208,7 @@ void BackwardSearch::explore(Turn turn, std::uint32_t leastTime) {
   exploreReceipts(turn, leastTime);
 }
 
-/// What a thread knew beside its block when it sent a message.
+/// Explores the knowledge that a thread had in addition to its block when it sent a message.
 void BackwardSearch::exploreMessage(const Turn &turn) {
   const Message &m = record_.messages[turn.message];
   heardAt(m.from, m.heard, turn.step);

@@ -57,14 +57,14 @@ private:
   struct Begun {
     std::uint32_t run = 0, count = 0, step = none;
   };
-  /// Something to visit: the knowledge of a step, receipts of its block, the contents of a message, or the members of a
-  /// meeting.
+  /// A part of the search that is still to be visited: the knowledge of a step, receipts of its block, the contents of
+  /// a message, or the members of a meeting.
   struct Turn {
     std::uint32_t time = 0, step = 0;
     std::uint32_t firstReceipt = none, endReceipts = 0;
     std::uint32_t message = none, meeting = none;
   };
-  /// Signals through a port that were taken.
+  /// A signal through a port that a block has waited for.
   struct ThroughPort {
     std::uint32_t message, step;
   };

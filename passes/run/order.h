@@ -150,12 +150,12 @@ private:
     std::uint64_t looked = 0;     ///< number of entries of its log that questions have read
   };
   struct Put {
-    std::uint32_t channel, lane, number; ///< it is put `number` of its lane
+    std::uint32_t channel, lane, number; ///< `number`: its position among the puts of its lane
     std::uint32_t block, thread, phase, op;
   };
   struct Done {
     std::uint32_t upTo, block, phase;
-    std::uint32_t thread = none; ///< the thread that saw it, and continues with it in the same phase
+    std::uint32_t thread = none; ///< the thread that saw the completion; it may use it in the same phase
   };
   /// The puts of one thread on one channel. The order between them is certain. The order with puts of other threads is
   /// not.
@@ -163,7 +163,7 @@ private:
     std::uint32_t block, thread, next; ///< next: another lane of the channel
     std::vector<std::uint32_t> puts;   ///< indices into puts_
     std::vector<Done> completed, flushed;
-    std::vector<Done> relayed;    ///< in no order
+    std::vector<Done> relayed;    ///< not sorted
     std::vector<Done> ownFlushed; ///< flushes by the lane's own block, which other blocks may not know of
   };
   /// The first `upTo` puts of a lane.

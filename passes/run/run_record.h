@@ -20,8 +20,8 @@ namespace mscclc::passes::prune {
 
 /// A set of blocks at one moment each: the blocks that meet at a barrier, or all blocks of a rank between two launches.
 struct Meeting {
-  Piece piece = none;                 ///< of a barrier: its part in one of the blocks; `none` between launches
-  std::uint32_t first = 0, count = 0; ///< into RunRecord::members
+  Piece piece = none;                 ///< part of a barrier in one of the blocks; `none` between launches
+  std::uint32_t first = 0, count = 0; ///< index into RunRecord::members, and number of members
 };
 
 /// A block, and the number of one of its phases.
@@ -37,9 +37,9 @@ struct Message {
   Piece piece = none;          ///< `none` for a packet
   std::uint32_t port = none;   ///< the port channel through which it went
   std::uint32_t begin = none;  ///< the meeting with which its rank's launch began, or `none`
-  bool weak = false;           ///< makes visible only what the launches before wrote
-  std::uint32_t heard = 0;     ///< after the last receipt of its block that its thread had waited for
-  /// Packets that its operation took, of the same elements; into RunRecord::taken.
+  bool weak = false;           ///< makes visible only writes of earlier launches
+  std::uint32_t heard = 0;     ///< position after the last receipt of its block that its thread had waited for
+  /// Packets of the same elements that its operation took: index into RunRecord::taken, and their number.
   std::uint32_t firstTaken = 0, numTaken = 0;
 };
 
@@ -64,8 +64,8 @@ struct Flushed {
 struct Wait {
   Moment at;
   Piece piece = none;
-  Piece firstPiece = none;       ///< of its operation: pieces from there to `piece` say which thread it is
-  std::uint32_t previous = none; ///< of this block on this channel, into RunRecord::waits
+  Piece firstPiece = none;       ///< first piece of its operation; `piece - firstPiece` is the thread
+  std::uint32_t previous = none; ///< index into RunRecord::waits of the previous wait of this block on this channel
 };
 
 /// The access of one operation to memory, at one time. A put is one access for each destination.
@@ -78,14 +78,15 @@ struct Access {
   std::uint32_t op = none;     ///< `none` for the user
   std::uint32_t like = none;   ///< the first access with the same order to all others
   std::uint32_t heard = 0;     ///< position after the last receipt of its block that its thread had waited for
-  std::uint32_t firstTaken = 0, numTaken = 0; ///< packets that are known to have come before
+  std::uint32_t firstTaken = 0,
+                numTaken = 0; ///< packets that came before it: index into RunRecord::taken, and their number
 };
 
 /// Two accesses that have to be ordered.
 struct Pair {
   std::uint32_t first = 0, second = 0; ///< into RunRecord::accesses
   bool visible = false;                ///< the first writes
-  /// Where no sync orders them, packets that were computed from what the first reads may.
+  /// Without sync, packets may order them if they were computed from the data that the first access reads.
   bool excusable = false;
   friend auto operator<=>(const Pair &, const Pair &) = default;
 };
@@ -97,13 +98,13 @@ struct ScratchUse {
 };
 
 struct RunRecord {
-  std::vector<std::vector<Piece>> bounds;        ///< [block][phase]: what begins the phase; `none`: what always stands
-  std::vector<std::vector<std::uint32_t>> begun; ///< [block][phase]: time
-  std::vector<std::vector<Receipt>> receipts;    ///< [block], ordered by time
+  std::vector<std::vector<Piece>> bounds; ///< [block][phase]: the piece that begins the phase; `none`: it always begins
+  std::vector<std::vector<std::uint32_t>> begun;                         ///< [block][phase]: time
+  std::vector<std::vector<Receipt>> receipts;                            ///< [block], ordered by time
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> met; ///< [block]: (phase that begins, meeting)
   std::vector<std::vector<Flushed>> flushes;                             ///< [block], ordered by time
   std::vector<std::vector<std::uint32_t>> launches; ///< [block]: phases that begin with a meeting of its rank
-  std::vector<std::uint32_t> firstBlock;            ///< [rank], and one more
+  std::vector<std::uint32_t> firstBlock;            ///< [rank]; then the number of blocks
   std::vector<std::uint32_t> rankOf;                ///< [block]
   std::vector<Message> messages;
   std::vector<std::uint32_t> taken; ///< messages

@@ -45,7 +45,7 @@ public:
   bool covers(const Clock &clock, const Clock &other) const;
 
 private:
-  static constexpr std::uint32_t width = 32; ///< agents on a page
+  static constexpr std::uint32_t width = 32; ///< number of agents whose counts are on one page
   static constexpr std::uint32_t slab = 256; ///< number of pages that are allocated together
   using Page = std::array<std::uint32_t, width>;
 

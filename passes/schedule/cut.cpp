@@ -138,7 +138,7 @@ private:
 
   /// Deals out the clusters of each rank and stage to its blocks in turn, in the order of their distance.
   void dealOut() {
-    using Key = std::pair<std::uint32_t, std::uint32_t>; // share and reach
+    using Key = std::pair<std::uint32_t, std::uint32_t>; // first: distance of the share; second: distance of the reach
     std::vector<Key> keys(graph_.size(), {~std::uint32_t{0}, 0});
     std::vector<std::uint32_t> blockOf(graph_.size(), ir::none);
     for (const std::uint32_t s : planned_)

@@ -357,17 +357,17 @@ private:
   const NodeSymmetry &symmetry_;
   const Sources &sources_;
   Entries &entries_;
-  std::vector<std::vector<Use>> uses_;                   ///< [planned rank that owns the scratch]
+  std::vector<std::vector<Use>> uses_;                   ///< [planned rank]: the uses of its scratch
   std::unordered_map<std::uint64_t, std::size_t> useAt_; ///< (rank, agent): index into uses_
   std::vector<std::optional<Clock>> allOver_;            ///< [rank]: see allOver()
-  AgentClocks clocks_;         ///< count the nodes of the first launch that are over, except for the agent's own
-  std::vector<bool> isSource_; ///< [node]: others wait for it
+  AgentClocks clocks_;         ///< number of nodes of the first launch that are over, without the agent's own
+  std::vector<bool> isSource_; ///< [node]: true if others wait for it
   std::vector<Clock> begun_;   ///< [rank]: its knowledge when its launch begins
-  std::vector<Clock> shown_;   ///< [rank]: the same, but without what packets say; empty if that is equally visible
+  std::vector<Clock> shown_;   ///< [rank]: the same without packets; empty if packets make no difference
   RankSets told_;              ///< [node]: the ranks whose beginning is announced by the packets that it puts or takes
-  RankSets heard_;             ///< [rank]: the ranks of which its blocks have heard in this launch
-  RankSets sending_, sentTo_;  ///< [rank]: the ranks that send it packets, in this launch and in the one before
-  RankSets hasBegun_;          ///< [agent]: the ranks of whose beginning it knows
+  RankSets heard_;             ///< [rank]: the ranks from which its blocks got a message in this launch
+  RankSets sending_, sentTo_;  ///< [rank]: the ranks that send it packets in this launch, and in the previous one
+  RankSets hasBegun_;          ///< [agent]: the ranks that it knows to have begun
   /// [agent][rank][read, write]: see check(). Empty for an agent that does not ask; most agents do not if many ranks
   /// have nothing to do. The same applies to isOver_.
   std::vector<std::vector<bool>> over_;

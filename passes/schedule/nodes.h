@@ -113,12 +113,13 @@ private:
   const RankDistances distances_;
   const std::uint32_t mostPeers_, relays_;
   std::vector<Place> places_;
-  std::vector<std::uint32_t> issued_, arrived_;            ///< [statement]; equal if nothing arrives
-  std::vector<std::uint32_t> firstAgent_;                  ///< [rank], and the end
+  std::vector<std::uint32_t> issued_,
+      arrived_; ///< [statement]: its node that issues, and the one of the arrival; equal if nothing arrives
+  std::vector<std::uint32_t> firstAgent_;                  ///< [rank]: its first agent; then the number of agents
   std::vector<std::uint32_t> rankOf_, lengths_, inClocks_; ///< [agent]
   std::array<OneWay, 2> oneWay_;
-  std::vector<std::uint32_t> settled_;               ///< [node]: nodes of its agent before the last run of port puts
-  std::vector<std::uint32_t> runs_;                  ///< [agent]: where its current run of port puts began
+  std::vector<std::uint32_t> settled_; ///< [node]: number of nodes of its agent before the last run of port puts
+  std::vector<std::uint32_t> runs_;    ///< [agent]: first node of its current run of port puts
   std::vector<std::vector<std::uint32_t>> touching_; ///< [rank]: nodes of other ranks that touch its buffers
   std::vector<std::vector<Reach>> reaching_;         ///< [rank]: sorted
 };

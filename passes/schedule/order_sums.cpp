@@ -58,7 +58,7 @@ public:
   }
 
 private:
-  /// How the operands of a statement are combined: their order, and in it how many inputs each is made of.
+  /// The order in which a statement combines its operands, and the number of inputs in each of them.
   struct Combination {
     std::vector<std::uint32_t> operands, counts;
     friend bool operator==(const Combination &, const Combination &) = default;

@@ -29,11 +29,11 @@ struct Edge {
   std::uint32_t fromAgent, fromGroup, toAgent, toGroup;
   Carrier carrier;
   std::uint32_t statement;
-  bool isEntry = fromGroup == 0; ///< it announces that a launch has begun
-  bool isOvertaken = false;      ///< another edge says the same
+  bool isEntry = fromGroup == 0; ///< the edge announces that a launch has begun
+  bool isOvertaken = false;      ///< another edge gives the same order
 };
 
-/// The channels of blocks that relays have instead.
+/// The channels that relays take from other blocks.
 class Relays {
 public:
   /// Finds the relays for the edges of a plan. `mostPeers`: the most channels of a block; ir::none: any number, so

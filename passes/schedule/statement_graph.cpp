@@ -58,9 +58,9 @@ private:
     return 3 * std::size_t{touch.rank} + static_cast<std::size_t>(touch.buffer);
   }
 
-  std::vector<std::size_t> first_; ///< [rank][buffer], and the end: index into cells_
+  std::vector<std::size_t> first_; ///< [rank][buffer]: index into cells_; then the size of cells_
   std::vector<Cell> cells_;
-  std::vector<Reader> readers_; ///< those of all cells
+  std::vector<Reader> readers_; ///< the readers of all cells
 };
 
 /// Sorts the dependences. Each statement remains once, with its strongest hazard.

@@ -92,22 +92,22 @@ private:
     enum : std::uint8_t { Before, Itself, After } stage = Before; ///< nops of a DataSync count, too
     bool entered = false, ended = true;
   };
-  struct Store { ///< that not all see yet
+  struct Store { ///< a store that some blocks do not see yet
     std::byte *at = nullptr;
     std::uint64_t bytes = 0, data = 0; ///< data: index into Block::data
     std::uint64_t phase = 0;
-    std::uint64_t number = 0; ///< among the stores of all blocks; a store has a larger one than all that its block saw
+    std::uint64_t number = 0; ///< counts stores of all blocks; larger than that of each store that its block saw
   };
   struct Mark { ///< the first `upTo` stores of `block` ever
     std::uint32_t block = none;
     std::uint64_t upTo = 0;
   };
-  /// Stores that somebody sees, of each block at most one mark. It is closed: whoever sees a store sees all that its
-  /// block had seen.
+  /// The stores that a block sees, with at most one mark for each block. A view that contains a store also contains all
+  /// stores that the storing block had seen.
   using View = std::vector<Mark>;
   struct Block {
-    ir::ArrivalCounter nops;   ///< of lanes, at nops and barriers, ever
-    bool delays = false;       ///< keeps stores for itself
+    ir::ArrivalCounter nops;   ///< counts arrivals of lanes at all nops and barriers
+    bool delays = false;       ///< other blocks do not see its stores yet
     std::vector<Store> stores; ///< in order; all see those before firstStore
     std::size_t firstStore = 0;
     std::uint64_t seen = 0; ///< stores that all see, ever

@@ -309,8 +309,9 @@ Scales scalesOf(DataType type) {
 
 } // namespace
 
-/// Of each element one rank has a large number and another one its opposite; all others have small ones. So a sum is
-/// small, and it depends on which of these were added while the sum was large. A product has factors around 1.
+/// For each element, one rank has a large number, another rank its opposite, and all others have small numbers. So the
+/// sum is small. Its rounding depends on the numbers that were added while it was large. A product has factors
+/// around 1.
 void Inputs::fillWhole(std::uint32_t rank, std::uint32_t launch, std::uint64_t first, std::byte *data,
                        std::uint64_t bytes) const {
   const auto own = static_cast<std::uint32_t>(scramble(scramble(seed_ + rank) + launch));

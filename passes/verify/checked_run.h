@@ -201,17 +201,17 @@ private:
 
   /// The state of the current data operation, in addition to its DataStep.
   struct InProgress {
-    std::vector<ValueId> values;         ///< [unit]: what it writes
-    std::vector<MessageClock> taken;     ///< of the packets that it took
-    std::vector<MessageClock> takenHere; ///< the same of the elements being written
-    std::uint32_t firstUnit = 0;         ///< of what is being written, in `values`
-    std::uint32_t message = none;        ///< of the packets that it writes
+    std::vector<ValueId> values;         ///< [unit]: the values that it writes
+    std::vector<MessageClock> taken;     ///< the clocks of the packets that it took
+    std::vector<MessageClock> takenHere; ///< the same for the elements that are being written
+    std::uint32_t firstUnit = 0;         ///< index in `values` of the first unit that is being written
+    std::uint32_t message = none;        ///< the message of the packets that it writes
   };
   InProgress now_;
   std::vector<ValueId> partsOfUnit_;
-  std::vector<MessageClock> packetClocks_;                                               ///< of this launch
-  std::vector<Reading> trail_;                                                           ///< used by computedFrom
-  std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< [block << 32 | op]
+  std::vector<MessageClock> packetClocks_; ///< clocks of packets of this launch
+  std::vector<Reading> trail_;             ///< used by computedFrom
+  std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< key: block << 32 | op
   /// [block]: (first operand, op).
   mutable std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> operandIndex_;
 };

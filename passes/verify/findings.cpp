@@ -29,7 +29,8 @@ std::uint64_t Findings::key(ir::OpRef place, bool exact) const {
   if (place.block >= blocks.size() || place.op >= blocks[place.block].ops.size())
     return mix(2, inBlock);
   const ir::LocId loc = index_.program.sources.firstPlace(blocks[place.block].ops[place.op].loc);
-  if (loc == ir::noLoc || index_.program.sources.isElement(loc)) // a plan repeats itself in other blocks and ranks
+  if (loc == ir::noLoc ||
+      index_.program.sources.isElement(loc)) // other blocks and ranks of a plan have equal operations
     return mix(mix(2, place.op), static_cast<std::uint64_t>(blocks[place.block].ops[place.op].kind));
   const ir::Loc &at = index_.program.sources.get(loc); // regardless of the call that leads there
   return mix(mix(mix(3, at.file), at.line), at.column);

@@ -13,7 +13,7 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-/// The trees of all values, leaf by leaf and step by step. A leaf is the rank of an input, whatever its chunk: so
+/// Builds the trees of all values. A leaf is the rank of an input. It does not say which chunk, so trees of different
 /// chunks can be compared.
 class SumTrees {
 public:

@@ -26,7 +26,7 @@ template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint
     phase += endsPhase(ops[o]);
     if (o != end)
       continue;
-    std::uint32_t tail = end + 1; // of the body, after its last sync
+    std::uint32_t tail = end + 1; // end of the operations of the body after its last sync
     while (tail != begin && !endsPhase(ops[tail - 1]) && (tail > end || !beginsPhase(ops[tail])))
       --tail;
     const auto isSync = [](const ir::Op &op) { return ir::isBlockSync(op.kind); };
@@ -195,11 +195,11 @@ private:
   }
 
   const ProgramIndex &index_;
-  const std::uint32_t threads_; ///< the threads that do one thing each
+  const std::uint32_t threads_; ///< number of threads of a block that execute one part of an operation each
   Findings &findings_;
   ThreadRoles &roles_;
   std::vector<std::vector<Last>> waited_; ///< [channel end, then semaphore]: the waits in the phase of the last wait
-  std::vector<Last> sent_;                ///< the same for sends: the last one
+  std::vector<Last> sent_;                ///< [channel end, then semaphore]: the last send
   std::vector<std::uint64_t> waitsOf_;    ///< [thread]: phase of its last wait
   std::uint64_t phase_ = 0;
   std::uint32_t block_ = 0;

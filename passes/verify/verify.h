@@ -174,13 +174,13 @@ struct VerifyResult {
   bool proven = false;
   std::uint32_t ranks = 0, launches = 0, iterations = 0; ///< iterations: the most in any pipeline; 0 without
   bool anyIterations = false;                            ///< one iteration was run, which represents any number
-  std::uint32_t unevenSizes = 0; ///< further chunk sizes that were proven, in which slices of groups meet differently
-  std::uint64_t operations = 0;  ///< that were run, in all launches and iterations
+  std::uint32_t unevenSizes = 0; ///< number of other proven chunk sizes, at which slices of groups overlap differently
+  std::uint64_t operations = 0;  ///< number of operations that ran, in all launches and iterations
   std::uint64_t phases = 0, edges = 0, accesses = 0;
   std::uint64_t results = 0;  ///< output chunks compared with the collective
   std::uint64_t unstated = 0; ///< output chunks about which a custom collective says nothing
   std::uint64_t errors = 0, warnings = 0;
-  SumOrder sums; ///< of a proven program. Nothing is reported of it.
+  SumOrder sums; ///< set for a proven program; no finding reports it
   /// "proven: 8 ranks, 2 launches, …": one line for a user.
   std::string summary() const;
 };

@@ -16,7 +16,7 @@ namespace mscclc::nccl {
 struct Outcome {
   enum class Way {
     Ours,   ///< a kernel runs it
-    PassOn, ///< the real NCCL must run it, on all ranks; all have decided the same
+    PassOn, ///< the real NCCL runs it on all ranks, which all decide this
     Failed  ///< it cannot run: ranks of other processes may have started it, so NCCL cannot run it either
   } way = Way::PassOn;
   std::string why;

@@ -84,7 +84,7 @@ private:
   struct Queue {
     uint64_t tail;
     alignas(64) MscclcTrigger slots[capacity];
-    uint64_t values[2 * capacity]; ///< what is being stored: two for each request of the last `capacity`
+    uint64_t values[2 * capacity]; ///< the values that are being stored: two for each of the last `capacity` requests
   };
   struct Known {
     std::vector<char *> begins; ///< by rank

@@ -24,23 +24,23 @@ struct Wait {
   uint64_t milliseconds = 0;                   ///< that it has taken; 0: not known
 };
 
-/// What a rank has launched of a kernel.
+/// The launches of a kernel by a rank.
 struct Launch {
   std::string kernel;
   uint32_t rank = 0;
-  uint64_t finished = 0; ///< launches
-  bool runs = false;     ///< another one has begun
-  uint64_t bytes = 0;    ///< size of the message of the last one
+  uint64_t finished = 0; ///< number of launches that have finished
+  bool runs = false;     ///< one more launch has begun
+  uint64_t bytes = 0;    ///< size of the last message, in bytes
 
   uint64_t begun() const { return finished + (runs ? 1 : 0); }
 };
 
 struct Report {
-  uint32_t ranks = 0;              ///< of the communicator
+  uint32_t ranks = 0;              ///< number of ranks of the communicator
   std::vector<uint32_t> reporting; ///< ranks whose waits are known, sorted
   std::vector<uint32_t> lost;      ///< ranks whose processes have ended, sorted
   std::vector<Wait> waits;
-  std::vector<Launch> launches; ///< one for each kernel and rank, where it is known
+  std::vector<Launch> launches; ///< one for each kernel and rank whose launches are known
 };
 
 inline std::string number(uint64_t value) {
@@ -70,7 +70,7 @@ inline void sortUnique(std::vector<uint32_t> &ranks) {
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
 }
-/// Whether sorted ranks hold one.
+/// True if the sorted `ranks` contain `rank`.
 inline bool holds(const std::vector<uint32_t> &ranks, uint32_t rank) {
   return std::binary_search(ranks.begin(), ranks.end(), rank);
 }

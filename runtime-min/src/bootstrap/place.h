@@ -40,9 +40,9 @@ struct Place {
 
   /// Uses `path`, which all processes know. The hub begins to listen.
   Status take(const std::string &path, bool isHub);
-  /// The hub listens in a new folder, and all get to know where. On different machines the hub listens where
-  /// `findAddress` says; if that is null it fails in all processes, as it does where one of them fails. `ranks`: of all
-  /// processes.
+  /// Lets the hub listen in a new folder, and sends the address to all processes. If the processes are on different
+  /// machines, the hub listens at the address of `findAddress`. Fails in all processes if that is null or if one of
+  /// them fails. `ranks`: the number of ranks of all processes.
   Status agree(const Allgather &allgather, const RankRange &mine, uint32_t ranks, FindAddress findAddress);
   Status listenInNewFolder();
 

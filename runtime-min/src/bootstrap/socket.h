@@ -22,16 +22,16 @@ struct Address {
 
   /// Makes the address of a Unix socket; "@name": in the abstract namespace.
   static Status ofPath(const std::string &path, Address &result);
-  /// For messages: "@name", "/a/path", or whose machine it is.
+  /// Returns a name for messages: "@name", "/a/path" or "rank 0's machine".
   std::string name() const;
   bool isPath() const { return storage.ss_family == AF_UNIX; }
   const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&storage); }
 };
 
 enum class FrameKind : uint32_t {
-  Hello,   ///< to rank 0's process: who comes
-  Welcome, ///< the communicator is complete: who is there
-  Refuse,  ///< it cannot be: text
+  Hello,   ///< sent to rank 0's process: the ranks of the sender
+  Welcome, ///< the communicator is complete: the list of its processes
+  Refuse,  ///< the communicator cannot be made: the reason as text
   Data,    ///< a process's message of a round
   Abort,   ///< code and text
   Leave,   ///< a process announces the end of its part

@@ -57,27 +57,28 @@ public:
   bool fail(const Status &reason);
   /// A stall that was not noticed yet is, now. After a failure, says which waits it has ended, and why they waited.
   void check();
-  /// After a failure waits for what check() says, a short time.
+  /// After a failure, waits a short time for the result of check().
   void awaitDescription() const;
-  /// Asks now, whatever runs.
+  /// Asks the engine for a failure now, whether launches run or not.
   void look();
   /// Forgets a failure and all stalls. No launch may be running.
   void clear();
 
 private:
-  /// Looks, and says after which time to do so again.
+  /// Looks, and returns the time until the next look.
   Watcher::Interval tick();
   void abortAll() const;
   bool anyAborted() const;
   bool anyStalled() const;
   bool anyMayRun() const;
-  /// Launches that overlapped explain all else.
+  /// True if launches overlapped, which explains all other failures.
   bool anyOverlap();
-  /// What is known of waits and launches. `more`: waits that were not written down.
+  /// Returns the known waits and launches. Adds the number of waits without room in a status to `more`.
   hang::Report gather(uint32_t &more);
-  /// Says on stderr who waits, where waits go on.
+  /// Prints waits that continue to stderr.
   void warnOfWaits();
-  /// Does one or the other in a thread of its own, as a call of the device's may wait until the launches end.
+  /// Calls check() if `ends`, else warnOfWaits(), on another thread, because a call of CUDA may wait for launches to
+  /// end.
   void startReport(bool ends);
 
   const std::chrono::milliseconds grace_;
@@ -85,13 +86,13 @@ private:
   HangNames names_;
   hang::Report known_;
   std::function<std::vector<uint32_t>()> lost_;
-  std::mutex reading_; ///< taken before mutex_: a report is made of the entries
+  std::mutex reading_; ///< held while a report is made from the entries; locked before mutex_
   mutable std::mutex mutex_;
   std::vector<WatchedRank> entries_;
   Status failure_;
-  std::vector<uint32_t> lostRanks_; ///< at the first failure
+  std::vector<uint32_t> lostRanks_; ///< the ranks that were lost at the first failure
   std::atomic<bool> failed_{false};
-  bool explained_ = false; ///< check() has begun to say why
+  bool explained_ = false; ///< check() has begun
   std::atomic<bool> isDescribed_{false};
   bool stopping_ = false;
   std::atomic<bool> isReporting_{false};

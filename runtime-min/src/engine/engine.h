@@ -119,8 +119,8 @@ public:
   /// The load/store team: kernels of the local ranks may load and store the memory of these ranks.
   virtual RankRange team() const = 0;
   bool isNear(uint32_t rank) const { return rank - team().first < team().count; }
-  /// Whether other processes may use the memory of this one when its program has no part in the communicator any more,
-  /// and does not wait for them. Else what lies under the engine is the program's, and may end then.
+  /// True if the memory of this process stays valid for other processes after its program has left the communicator.
+  /// False if the engine depends on objects of the program, which may end then.
   virtual bool outlasts() const = 0;
 
   /// Returns memory of `bytes` bytes on every rank, which is not allocated yet.

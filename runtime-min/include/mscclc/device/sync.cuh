@@ -45,7 +45,7 @@ MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint
   return memo + 1;
 }
 
-/// Nothing to look at beside what a poll sees.
+/// A look for polls that already see everything that a report needs.
 struct SawAll {
   MSCCLC_DEVICE void operator()(uint64_t &) const {}
 };
