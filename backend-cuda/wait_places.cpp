@@ -27,7 +27,7 @@ std::vector<std::uint32_t> packetOperands(const Op &op) {
   return operands;
 }
 
-/// True if the operation may wait. One of a port channel waits for room in the queue of requests.
+/// True if the operation may wait. Each operation of a port channel may: for room in the queue of requests.
 bool mayWait(const Op &op) {
   if (op.kind == ir::OpKind::Nop || op.kind == ir::OpKind::Pipeline)
     return false;

@@ -34,7 +34,7 @@ struct Entry {
   std::string kernel, sums;
 };
 
-/// Throws what the JSON library throws where the list is another than that of kernels.
+/// Reads a list of kernels. Throws exceptions of the JSON library if the file is not such a list.
 std::map<Call, std::vector<Entry>> readEntries(std::istream &file) {
   const Json list = Json::parse(file);
   const Json collectives = list.contains("collectives") ? list.at("collectives") : Json::array({list});

@@ -91,7 +91,7 @@ struct Movement {
   std::uint64_t step = 0;     ///< synchronise: bytes that a pipeline moves of each chunk at once; 0: no pipeline
   bool throughSwitch = false; ///< place: what a switch can do goes through it, where a statement leaves that open
   bool relayBlocks = false;   ///< synchronise: blocks without data have the channels that others have too many of
-  bool eager = false;         ///< synchronise: each statement waits and signals alone; else as many as can go together
+  bool eager = false;         ///< synchronise: no sync serves several statements; else as many as possible do
 
   std::span<const RankChunk> srcs(const Move &m) const { return {places.data() + m.firstPlace, m.numSrcs}; }
   std::span<const RankChunk> dsts(const Move &m) const { return {places.data() + m.firstPlace + m.numSrcs, m.numDsts}; }

@@ -207,8 +207,8 @@ constexpr bool isDoneInSwitch(ReduceOp op) {
   };
   return inSwitch[static_cast<std::size_t>(op)];
 }
-/// True if a switch may reduce so many operands. It takes them in an order of its own, and a reduction of two commutes.
-/// `order`: that of the program.
+/// True if a switch may reduce so many operands. It takes them in any order. The order does not matter for two
+/// operands, because every operation commutes. `order`: that of the program.
 constexpr bool mayReduceInSwitch(ReduceOp op, std::size_t operands, Order order) {
   return operands <= 2 || order == Order::Any || isReorderable(op);
 }

@@ -90,7 +90,8 @@ std::int64_t JumpSearch::usualSlope(const Direction &direction) const {
   return most == counts.end() ? 0 : most->first;
 }
 
-/// Sets the bounds of the jump to `after` in each iteration. False if the value jumps back at a later rank.
+/// Finds in each iteration the ranks between which the value changes to `after`. Returns false if it changes back at a
+/// later rank.
 bool JumpSearch::setBounds(Values left, std::int64_t after) {
   bounds_.assign(basis_.strides[0], {});
   for (std::size_t p = 0; p < left.size(); ++p) { // ranks ascend

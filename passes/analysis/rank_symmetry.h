@@ -55,8 +55,8 @@ public:
   }
   /// Returns the rank that rank `to` sees as rank 0 sees `rank`: seenFrom(to, imageOfRank(rank, to)) is `rank`.
   std::uint32_t imageOfRank(std::uint32_t rank, std::uint32_t to) const { return seenFrom(seenFrom(to, 0), rank); }
-  /// Returns the rank for which `rank` is what rank 0 is to itself: imageOfRank(rank, inverseOf(rank)) is its
-  /// representative.
+  /// Returns the view that turns `rank` into its representative: imageOfRank(rank, inverseOf(rank)) is
+  /// representative(rank).
   std::uint32_t inverseOf(std::uint32_t rank) const { return seenFrom(rank, representative(rank)); }
 
   /// Returns the items of all representative ranks, in their order.

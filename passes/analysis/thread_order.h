@@ -113,7 +113,7 @@ private:
   std::vector<std::uint64_t> phasesIn_; ///< [operation before]
   // Of the current phase of `after`:
   std::uint64_t phaseOut_ = 0;
-  First data_, flush_; ///< the first data operation, and the first flush
+  First data_, flush_; ///< its first data operation and its first flush
   ByCounter waits_, puts_, sends_;
   std::uint64_t phaseIn_ = 0;
   std::vector<Waits> waitsOfThread_; ///< [thread before], for phase phaseIn_ of `before`

@@ -236,7 +236,7 @@ private:
 
 Pass createPruneSyncPass(Prover prover) {
   return {.needs = DataSyncLowered, .isOptional = true, .run = [prover = std::move(prover)](PassContext &context) {
-            // It drops parts of operations, but signals through the switch have no separate parts.
+            // The pass drops parts of operations, and a signal through the switch has no parts.
             if (!ir::hasSwitchSignals(context.program))
               Pruning(context, prover).run();
           }};

@@ -44,7 +44,7 @@ namespace {
 
 /// A piece of memory that both accesses touch.
 struct Meet {
-  ir::MemoryPiece memory; ///< as named by the second access; if that is a user's, by the first
+  ir::MemoryPiece memory; ///< as the second access names it, or the first one if the second is a user's
   bool firstWrites = false, secondWrites = false;
 };
 

@@ -1,9 +1,9 @@
 // Finds the reason for each sync of a program: the accesses that would have no order without it.
 //
-// The program may come from anywhere: from statements, from calls of thread blocks, or from a plan. The reason is found
-// in what is left of it: its run is written down (run_record.h), and asked again without one orbit of syncs after the
-// other (needed_sync.h). An orbit holds what stands at the same place of ranks that are alike, so all of its syncs have
-// one reason.
+// The program may come from statements, from calls of thread blocks, or from a plan. Its run is recorded
+// (run_record.h). Then one orbit of syncs after the other is left out, and the record tells which accesses have no
+// order without it (needed_sync.h). An orbit has the syncs at the same place of equivalent ranks, so they have the same
+// reason.
 #pragma once
 
 #include "ir/diagnostics.h"

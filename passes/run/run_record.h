@@ -85,7 +85,7 @@ struct Access {
 /// Two accesses that have to be ordered.
 struct Pair {
   std::uint32_t first = 0, second = 0; ///< into RunRecord::accesses
-  bool visible = false;                ///< the first writes
+  bool visible = false;                ///< the first access is a write
   /// Without sync, packets may order them if they were computed from the data that the first access reads.
   bool excusable = false;
   friend auto operator<=>(const Pair &, const Pair &) = default;
@@ -98,7 +98,7 @@ struct ScratchUse {
 };
 
 struct RunRecord {
-  std::vector<std::vector<Piece>> bounds; ///< [block][phase]: the piece that begins the phase; `none`: it always begins
+  std::vector<std::vector<Piece>> bounds; ///< [block][phase]: the piece that begins it; `none`: it begins in any case
   std::vector<std::vector<std::uint32_t>> begun;                         ///< [block][phase]: time
   std::vector<std::vector<Receipt>> receipts;                            ///< [block], ordered by time
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> met; ///< [block]: (phase that begins, meeting)

@@ -126,7 +126,8 @@ std::set<std::uint32_t> numbersOfBlocks(const Facts &facts, const Open &open) {
 
 /// Changes one choice.
 struct ChoiceMove {
-  /// True if the search starts again from the changed candidate. Otherwise it continues from there if that is better.
+  /// True if the search starts again from the changed candidate, even if it is worse. Otherwise the search continues
+  /// from the changed candidate only if it is better.
   bool startsAnew;
   /// Returns the choices to try instead of those of a candidate.
   Opens (*others)(const Facts &, const Candidate &from);

@@ -50,7 +50,8 @@ private:
     for (const ir::Contribution &input : inputs_)
       leaves_.push_back(values_.input(input.rank, input.chunk));
     const Values::Verdict verdict = values_.check(cell.value, leaves_);
-    if (verdict.kind != Values::Verdict::Right && cell.writer == ir::none) { // in place it may hold an input
+    // Without a writer, a program that works in place may have an input there.
+    if (verdict.kind != Values::Verdict::Right && cell.writer == ir::none) {
       addUnwritten(output);
       return;
     }

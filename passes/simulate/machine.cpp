@@ -295,7 +295,8 @@ void Machine::beginLaunch(std::uint32_t rank) {
   wake(rank, key(Event::Launch));
 }
 
-/// Before and after a launch the user may use both buffers for something else. In a test they are never used.
+/// Overwrites a rank's input and output: its user may use both for something else before and after a launch. The
+/// buffers of a Test collective have no user.
 void Machine::overwrite(std::uint32_t rank) {
   const RankState &s = ranks_[rank];
   if (!ir::hasUser(program_.collective.kind))

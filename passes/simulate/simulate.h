@@ -37,7 +37,7 @@ struct SimulateOptions {
   /// Message sizes in bytes: of the input, or for an AllGather of the output. Empty: small sizes that fit. Then there
   /// are more sizes if groups slice chunks, and one at which pipelines run several iterations (with few schedules if it
   /// is long). Several sizes run one by one. If the program keeps data from launch to launch, they also run in a row. A
-  /// size of 0 beside others is no launch; the row of several has some of them in between.
+  /// size of 0 among others means that nothing is launched; the row of several sizes contains such gaps, too.
   std::vector<std::uint64_t> sizes;
   DataType type = DataType::F32;
   /// The number of schedules for each row. Absent: 100, or fewer if a message is longer than 1 MiB, or if there are

@@ -88,7 +88,7 @@ void Machine::store(Block &block, std::byte *to, const std::byte *from, std::uin
 /// Lets all see what the block sees, and the first `count` of its own stores.
 void Machine::publish(Block &block, std::uint64_t count) {
   publish(viewOf(block, count));
-  block.view.clear(); // all see that now
+  block.view.clear(); // all blocks see these stores now
 }
 
 /// Lets all see what `view` sees. As it is closed, no store is seen by all before one that it overwrites.

@@ -31,7 +31,7 @@ struct Measurement {
 
 /// The origin of a fitted parameter's value.
 enum class Standing : std::uint8_t {
-  Kept,    ///< the other machine's value: no measurement decides
+  Kept,    ///< the other machine's value, because no measurement determines it
   Shared,  ///< fitted; measurements determine it only together with kept parameters
   Settled, ///< fitted; measurements alone determine it
 };

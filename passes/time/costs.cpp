@@ -72,7 +72,8 @@ public:
     uses_.push_back({resource, bytes});
     slot = static_cast<std::uint32_t>(uses_.size());
   }
-  /// Returns them as weights of `flows` flows of `payload` bytes, treated as one.
+  /// Returns the collected uses for one flow that stands for `flows` flows of `payload` bytes. A use's weight is the
+  /// number of bytes on its resource for each byte of one flow, times `flows`.
   std::vector<FluidNetwork::Use> of(double payload, std::uint32_t flows) && {
     for (FluidNetwork::Use &use : uses_) {
       slots_[use.resource] = 0;

@@ -34,7 +34,7 @@ struct WalkOptions {
   /// The number of blocks of a rank that run at the same time. They start in the order of their numbers, and the next
   /// one starts when one ends.
   std::uint64_t heldAtOnce = std::numeric_limits<std::uint64_t>::max();
-  Folding folding = {};                 ///< as that of the costs
+  Folding folding = {};                 ///< the same as in the costs
   const OtherEnds *otherEnds = nullptr; ///< where ranks are folded
 };
 

@@ -9,7 +9,7 @@ namespace mscclc::passes::proof {
 std::vector<Stuck> DeadlockSearch::find() {
   collect();
   std::vector<Stuck> all;
-  std::vector<std::uint32_t> seen(index_.numBlocks(), none), path; // seen: the block from which it was reached
+  std::vector<std::uint32_t> seen(index_.numBlocks(), none), path; // seen: the start of the path that reached the block
   for (std::uint32_t start = 0; start < index_.numBlocks(); ++start) {
     path.clear();
     std::uint32_t b = start;

@@ -155,8 +155,8 @@ private:
     largest_.push_back({from.block, forward, backward});
   }
 
-  /// Pairs the blocks that meet at a barrier in rounds. A block with more rounds outside of pipelines is behind in
-  /// them.
+  /// Pairs the blocks of a barrier by rounds. A block with more rounds outside of pipelines is that many rounds behind
+  /// when its pipelines run.
   void pairBarrier(std::uint32_t number) {
     const Sides &meets = meets_[number];
     for (const Side &side : meets)

@@ -46,7 +46,7 @@ struct SliceSizes {
   /// An operation that takes part, if there are too many patterns, or if slices within pipelines do not match.
   std::optional<ir::OpRef> tooMany, inLoop, packetsInLoop;
   std::optional<ir::OpRef> packets; ///< an operation with a slice of packets that may be empty
-  bool nested = true;               ///< an order by packets in one size exists in all larger sizes
+  bool nested = true;               ///< if packets order two accesses in one size, they do so in all larger sizes
 };
 
 SliceSizes sliceSizes(const ProgramIndex &index);

@@ -124,7 +124,8 @@ Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted) {
   const bool idempotent = ir::isIdempotent(op);
   std::unordered_set<ValueId> seen; // for an idempotent operation
   std::vector<ValueId> open{value};
-  // Every leaf can be met only once before the walk ends, so the walk is as long as the list of wanted inputs.
+  // The walk ends at the first leaf that is met twice or is not wanted, so it is at most as long as the list of wanted
+  // inputs.
   while (!open.empty()) {
     const ValueId v = open.back();
     open.pop_back();

@@ -111,7 +111,7 @@ private:
   std::mutex mutex_;
   std::vector<Counts> counts_;                 ///< by channel
   std::map<uint32_t, Known> memories_;         ///< by number, which is given once
-  std::map<const Memory *, uint32_t> numbers_; ///< of who launches alone: a launch does not wait for the thread
+  std::map<const Memory *, uint32_t> numbers_; ///< only the launching thread uses it, without a lock
   uint32_t nextMemory_ = 0;
   uint64_t next_ = 0; ///< number of the next request
   Queue *queue_ = nullptr;

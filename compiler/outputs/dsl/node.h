@@ -54,7 +54,7 @@ struct Node {
   std::uint32_t block = 0;               ///< thread block of a call, on the first rank
   std::uint32_t count = 0;               ///< iterations of a loop
   LoopStyle style = {};                  ///< style of a loop
-  std::vector<std::int64_t> values = {}; ///< number by number, each for all points; outer loops vary slowest
+  std::vector<std::int64_t> values = {}; ///< for each number, its values at all points; inner loops vary fastest
   std::vector<Node> body = {};
   std::uint64_t shape = 0; ///< equal for nodes that differ only in numbers
   std::uint32_t lines = 1; ///< of source

@@ -74,7 +74,8 @@ private:
                const LaunchBuffers &place, uint32_t localIndex);
   Status markLaunched(const MscclcCall &call, uint32_t localIndex);
   void wakePorts();
-  /// Whether launches of a local rank may run: any that was not waited for, or those of a graph. From any thread.
+  /// True if a launch of the local rank may still run: one that nobody has waited for, or one of a graph. May be called
+  /// from any thread.
   bool mayRun(uint32_t localIndex) const;
   /// Appends what each rank has launched, as far as its memory is mapped. Not of ranks that are lost.
   void addLaunches(hang::Report &report) const;
