@@ -114,7 +114,8 @@ struct Output {
   std::vector<std::string_view> options = {}; ///< options that this output uses, and other outputs that list them
   Subject subject = Subject::Program;
   std::string_view consumer = {}; ///< "a plan": the words for the user of `needs`, in errors
-  passes::Properties needs = 0;   ///< properties that passes must have given the program
+  /// Properties that passes must have given the program.
+  passes::Properties needs = passes::Scheduled | passes::DataSyncLowered | passes::SingleInstance;
   Proof proof = Proof::OfPlan;
   std::string_view target = "mscclpp"; ///< without --target
   Destination destination = Destination::File;
