@@ -121,14 +121,14 @@ std::vector<const EnumDecl *> enumsWithAnyCase(ASTContext &context, llvm::String
 
 std::string optionNamed(llvm::StringRef other) {
   return llvm::StringSwitch<std::string>(other)
-#define OPTION(name, ours) .Case(name, ours)
+#define OPTION(ours, ...) .Cases({__VA_ARGS__}, ours)
 #include "frontend/clang/other_words.def"
       .Default({});
 }
 
 std::string insteadOf(llvm::StringRef word) {
   return llvm::StringSwitch<std::string>(word)
-#define WORD(name, instead) .Case(name, instead)
+#define WORD(instead, ...) .Cases({__VA_ARGS__}, instead)
 #include "frontend/clang/other_words.def"
       .Default({});
 }
