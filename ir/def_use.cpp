@@ -1,8 +1,17 @@
 #include "ir/def_use.h"
 
-#include <utility>
+#include <iterator>
 
 namespace mscclc::ir {
+
+std::string describe(std::span<const Version> versions, bool cut) {
+  if (versions.empty())
+    return "no version";
+  std::string list;
+  for (const Version version : versions)
+    list += (list.empty() ? "" : ", ") + (version == initialVersion ? "in" : std::to_string(version));
+  return versions.size() == 1 && !cut ? '%' + list : "%{" + list + (cut ? ", ..}" : "}");
+}
 
 bool definesVersion(const ThreadBlock &block, const Op &op) {
   for (const Chunk &chunk : block.dsts(op))
@@ -57,50 +66,6 @@ void VersionTracker::define(const ThreadBlock &block, const Op &op, Version vers
     if (!endIsBegin)
       segments.emplace_hint(std::next(first), range.end, beyond);
   }
-}
-
-BlockVersions computeVersions(const Program &program, std::uint32_t rank, std::uint32_t block) {
-  const ThreadBlock &tb = program.ranks[rank].blocks[block];
-  VersionTracker tracker(program, rank);
-  BlockVersions result;
-  result.firstOperand.reserve(tb.ops.size() + 1);
-  result.firstSeen.reserve(tb.chunks.size() + 1);
-  result.firstUse.assign(tb.ops.size() + 1, 0);
-  for (std::uint32_t i = 0; i < tb.ops.size(); ++i) {
-    const Op &op = tb.ops[i];
-    result.firstOperand.push_back(static_cast<std::uint32_t>(result.firstSeen.size()));
-    const auto srcs = tb.srcs(op);
-    for (std::uint32_t s = 0; s < srcs.size(); ++s) {
-      result.firstSeen.push_back(static_cast<std::uint32_t>(result.seen.size()));
-      tracker.see(op, s, srcs[s], ~std::size_t{0}, result.seen);
-    }
-    result.firstSeen.insert(result.firstSeen.end(), op.numDsts, static_cast<std::uint32_t>(result.seen.size()));
-    tracker.define(tb, op, i);
-  }
-  result.firstOperand.push_back(static_cast<std::uint32_t>(result.firstSeen.size()));
-  result.firstSeen.push_back(static_cast<std::uint32_t>(result.seen.size()));
-
-  // Sorts uses by counting: counts, their prefix sums, then each use at its place. A source that sees a version twice,
-  // with another one in between, is one use.
-  constexpr std::uint32_t noSlot = ~std::uint32_t{0};
-  std::vector<std::uint32_t> lastSlot;
-  const auto forEachUse = [&](auto &&visit) {
-    lastSlot.assign(tb.ops.size(), noSlot);
-    for (std::uint32_t i = 0; i < tb.ops.size(); ++i)
-      for (std::uint32_t s = 0; s < tb.ops[i].numSrcs; ++s)
-        for (const Version v : result.seenBy(i, s))
-          if (const std::uint32_t slot = result.firstOperand[i] + s;
-              v != initialVersion && std::exchange(lastSlot[v], slot) != slot)
-            visit(v, BlockVersions::Use{i, s});
-  };
-  forEachUse([&](Version v, BlockVersions::Use) { ++result.firstUse[v]; });
-  std::uint32_t total = 0;
-  for (std::uint32_t &count : result.firstUse)
-    total += std::exchange(count, total);
-  result.uses.resize(total);
-  std::vector<std::uint32_t> next = result.firstUse;
-  forEachUse([&](Version v, BlockVersions::Use use) { result.uses[next[v]++] = use; });
-  return result;
 }
 
 } // namespace mscclc::ir

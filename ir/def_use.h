@@ -9,18 +9,23 @@
 // - Remote operands have no versions. Data between blocks and ranks is ordered by synchronisation.
 // - A block of a thread-block group defines its slice only, but the version covers the whole range.
 // - A pipeline's body is taken once: iterations touch disjoint slices of each chunk.
-// Results are derived, never stored in a program. Chunks may be out of bounds here.
+// Versions are derived, never stored in a program. Chunks may be out of bounds here.
 #pragma once
 
 #include "ir/memory_map.h"
 
 #include <map>
+#include <span>
+#include <string>
 
 namespace mscclc::ir {
 
 /// Index (into ThreadBlock::ops) of the operation that wrote a chunk last, or initialVersion.
 using Version = std::uint32_t;
 inline constexpr Version initialVersion = ~Version{0};
+
+/// Returns "%3", "%in", "%{in, 3}" or "no version". With `cut` there are more: "%{in, 3, ..}".
+std::string describe(std::span<const Version> versions, bool cut);
 
 /// True if `op` writes a local place or its share of a switch buffer, and so defines a version.
 bool definesVersion(const ThreadBlock &block, const Op &op);
@@ -47,32 +52,5 @@ private:
   /// For each canonical buffer: begin of a segment → its version. A segment ends where the next one begins.
   std::map<std::uint64_t, Version> segments_[3];
 };
-
-/// Versions and def-use of one block, as flat arrays. Slot s = firstOperand[op] + operand (sources first).
-struct BlockVersions {
-  /// A read of a version: the operation, and the index of its source.
-  struct Use {
-    std::uint32_t op = 0;
-    std::uint32_t src = 0;
-    friend bool operator==(const Use &, const Use &) = default;
-  };
-  std::vector<std::uint32_t> firstOperand; ///< each operation's first slot; one more at the end
-  std::vector<std::uint32_t> firstSeen;    ///< each slot's first entry in `seen`; one more at the end
-  std::vector<Version> seen;               ///< the versions that each source sees; none for destinations
-  std::vector<std::uint32_t> firstUse;     ///< each defining operation's first entry in `uses`; one more at the end
-  std::vector<Use> uses;                   ///< reads of each version, in program order; none for initialVersion
-
-  std::span<const Version> seenBy(std::uint32_t op, std::uint32_t src) const {
-    const std::uint32_t slot = firstOperand[op] + src;
-    return std::span(seen).subspan(firstSeen[slot], firstSeen[slot + 1] - firstSeen[slot]);
-  }
-  std::span<const Use> usesOf(Version op) const {
-    return std::span(uses).subspan(firstUse[op], firstUse[op + 1] - firstUse[op]);
-  }
-};
-
-/// Computes them in O((n + s) log n) for n operands and s entries of `seen`. s is about n unless reads see many writes
-/// each.
-BlockVersions computeVersions(const Program &program, std::uint32_t rank, std::uint32_t block);
 
 } // namespace mscclc::ir

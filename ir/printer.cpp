@@ -221,41 +221,19 @@ void Printer::printBlock(std::uint32_t rank, std::uint32_t index) {
 }
 
 void Printer::printChunk(const Chunk &chunk) {
-  switch (chunk.space) {
-  case ChunkSpace::Input:
-    text("input");
-    break;
-  case ChunkSpace::Output:
-    text("output");
-    break;
-  case ChunkSpace::Scratch:
-    text("scratch");
-    break;
-  case ChunkSpace::Remote:
-    text("remote").number(chunk.id);
-    break;
-  case ChunkSpace::Switch:
-    text("switch").number(chunk.id);
-    break;
-  }
+  text(words::spaces[static_cast<std::size_t>(chunk.space)]);
+  if (!isLocal(chunk.space))
+    number(chunk.id);
   range(chunk.index, chunk.size);
 }
 
 void Printer::printVersions() {
-  const auto version = [&](Version v) { v == initialVersion ? text("in") : number(v); };
   if (seen_.empty())
     return;
-  text("%");
-  if (seen_.size() == 1)
-    return version(seen_[0]);
-  text("{");
   const bool cut = seen_.size() > words::maxVersionsShown;
-  for (std::size_t i = 0; i < seen_.size() - cut; ++i) {
-    if (i != 0)
-      text(", ");
-    version(seen_[i]);
-  }
-  text(cut ? ", ..}" : "}");
+  if (cut)
+    seen_.pop_back();
+  text(describe(seen_, cut));
 }
 
 void Printer::printOp(const ThreadBlock &block, std::uint32_t index) {

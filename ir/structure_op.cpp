@@ -3,17 +3,9 @@
 #include "ir/op_semantics.h"
 #include "ir/op_shapes.h"
 #include "ir/structure_checker.h"
+#include "ir/text_words.h"
 
 namespace mscclc::ir {
-
-namespace {
-
-std::string_view spaceName(ChunkSpace space) {
-  constexpr std::string_view names[] = {"input", "output", "scratch", "remote", "switch"};
-  return names[static_cast<std::size_t>(space)];
-}
-
-} // namespace
 
 std::string countWords(std::uint32_t least, bool more, std::string_view noun) {
   if (least == 0 && !more)
@@ -124,7 +116,8 @@ bool StructureChecker::checkChunk(const Op &op, Side side, std::uint32_t index, 
   if (wantsSwitch ? chunk.space != ChunkSpace::Switch
                   : (wantsRemote ? chunk.space != ChunkSpace::Remote : !isLocal(chunk.space))) {
     const std::string_view wanted = wantsSwitch ? "on a switch channel" : wantsRemote ? "remote" : "local";
-    fault(diag::operand_space, {toString(op.kind), sideName, index, wanted, spaceName(chunk.space)});
+    fault(diag::operand_space,
+          {toString(op.kind), sideName, index, wanted, words::spaces[static_cast<std::size_t>(chunk.space)]});
     return false;
   }
 
@@ -160,8 +153,8 @@ bool StructureChecker::checkChunk(const Op &op, Side side, std::uint32_t index, 
   if (chunk.size == 0)
     fault(diag::chunk_empty, {toString(op.kind), sideName, index});
   else if (std::uint64_t{chunk.index} + chunk.size > limit)
-    fault(diag::chunk_out_of_range, {toString(op.kind), spaceName(chunk.space), chunk.index,
-                                     std::uint64_t{chunk.index} + chunk.size, plural(limit, "chunk")});
+    fault(diag::chunk_out_of_range, {toString(op.kind), words::spaces[static_cast<std::size_t>(chunk.space)],
+                                     chunk.index, std::uint64_t{chunk.index} + chunk.size, plural(limit, "chunk")});
   const DataForm form = side == Side::Source ? formOfSource(op, index) : formOfDestination(op.kind, index);
   if (form == DataForm::Packet && buffer != BufferKind::Scratch)
     fault(diag::packet_not_in_scratch, {toString(op.kind), sideName, index, toString(buffer)});

@@ -16,22 +16,6 @@ std::optional<OpKind> findMnemonic(std::string_view word) {
   return std::nullopt;
 }
 
-std::string versionWord(Version version) {
-  return version == initialVersion ? std::string("in") : std::to_string(version);
-}
-
-/// "%3", "%{in, 3}", "%{in, 3, ..}".
-std::string versionWords(std::span<const Version> versions, bool cut) {
-  if (versions.empty())
-    return "no version";
-  if (versions.size() == 1 && !cut)
-    return '%' + versionWord(versions[0]);
-  std::string out = "%{";
-  for (std::size_t i = 0; i < versions.size(); ++i)
-    out += (i == 0 ? "" : ", ") + versionWord(versions[i]);
-  return out + (cut ? ", ..}" : "}");
-}
-
 } // namespace
 
 void TextParser::parseBlock() {
@@ -257,7 +241,7 @@ bool TextParser::parseVersions(const Op &op, std::uint32_t index, const Chunk &c
   if (seesMore)
     seen_.pop_back();
   if (seen_ != given_ || seesMore != cut)
-    cursor_.error(diag::ir_wrong_version, at, {versionWords(seen_, seesMore), versionWords(given_, cut)});
+    cursor_.error(diag::ir_wrong_version, at, {describe(seen_, seesMore), describe(given_, cut)});
   return true;
 }
 
@@ -293,7 +277,7 @@ void TextParser::checkDefinition(const Op &op, Version given, const Position &po
   const bool defines = definesVersion(block(), op);
   if (!defines || given != index)
     cursor_.error(diag::ir_wrong_definition, position,
-                  {defines ? '%' + versionWord(index) : "no version", '%' + versionWord(given)});
+                  {describe({&index, std::size_t{defines}}, false), describe({&given, 1}, false)});
 }
 
 } // namespace mscclc::ir

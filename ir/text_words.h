@@ -1,4 +1,4 @@
-// Internal to the text form: words that the printer and the parser share.
+// Internal to the text form: words that the printer, the parser and the structural checker share.
 #pragma once
 
 #include "ir/text.h"
@@ -11,7 +11,8 @@ inline constexpr std::uint64_t formatVersion = 1;
 /// The number of versions that a read shows. If there are more, ".." follows.
 inline constexpr std::size_t maxVersionsShown = 8;
 
-inline constexpr std::string_view syncs[] = {"none", "before", "after", "both"}; // by DataSync
+inline constexpr std::string_view spaces[] = {"input", "output", "scratch", "remote", "switch"}; // by ChunkSpace
+inline constexpr std::string_view syncs[] = {"none", "before", "after", "both"};                 // by DataSync
 // By CollectiveKind.
 inline constexpr std::string_view collectives[] = {
 #define COLLECTIVE(kind, name, ...) name,
