@@ -20,6 +20,14 @@ std::string describe(const RankChunk &chunk);
 /// Returns "output[3] of ranks 0 and 2": the same chunks of each of `ranks`.
 std::string describe(const RankChunk &chunk, std::span<const std::uint32_t> ranks);
 
+/// Returns `value` for each chunk of scratch: [rank][chunk].
+template <typename T> std::vector<std::vector<T>> forScratch(const Program &program, T value) {
+  std::vector<std::vector<T>> values;
+  for (const Rank &rank : program.ranks)
+    values.emplace_back(rank.scratchChunks, value);
+  return values;
+}
+
 /// One cell for each chunk of memory. In place, input and output share cells.
 class ChunkCells {
 public:

@@ -8,6 +8,7 @@
 
 #include "ir/program_index.h"
 
+#include <list>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -85,6 +86,20 @@ template <typename Visit> bool forEachOp(const ThreadBlock &block, Visit &&visit
   return true;
 }
 
+/// Rewrites the operations of `block` into `ops`. Calls `write(index)` for each in order, which appends what replaces
+/// it to `ops`: one operation for a pipeline's header, and any number for others. Sets the sizes of bodies in `ops`.
+template <typename Write> void rewriteOps(const ThreadBlock &block, std::vector<Op> &ops, Write &&write) {
+  std::size_t newHeader = 0;
+  forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
+    const std::size_t before = ops.size();
+    write(o);
+    if (block.ops[o].kind == OpKind::Pipeline)
+      ops[newHeader = before].bodySize = 0;
+    else if (header != none)
+      ops[newHeader].bodySize += static_cast<std::uint32_t>(ops.size() - before);
+  });
+}
+
 /// The credits of each queue (see ProgramIndex) that were given and not yet taken, first in, first out. The initial
 /// value of a semaphore comes first, as credits without a giver.
 template <typename Credit> class CreditQueues {
@@ -95,20 +110,8 @@ public:
         queues_[index.semaphoreQueue(r, id)].initial = index.program.ranks[r].semaphores[id].initialValue;
   }
 
-  void give(std::uint32_t queue, const Credit &credit) {
-    std::uint32_t slot = free_;
-    if (slot != none) {
-      free_ = slots_[slot].next;
-    } else {
-      slot = static_cast<std::uint32_t>(slots_.size());
-      slots_.emplace_back();
-    }
-    slots_[slot] = {credit, none};
-    Queue &q = queues_[queue];
-    (q.head == none ? q.head : slots_[q.tail].next) = slot;
-    q.tail = slot;
-  }
-  bool isEmpty(std::uint32_t queue) const { return queues_[queue].initial == 0 && queues_[queue].head == none; }
+  void give(std::uint32_t queue, const Credit &credit) { queues_[queue].given.push_back(credit); }
+  bool isEmpty(std::uint32_t queue) const { return queues_[queue].initial == 0 && queues_[queue].given.empty(); }
   /// Removes and returns the first credit. It is a default one if it belongs to the initial value. Returns nothing if
   /// the queue is empty.
   std::optional<Credit> take(std::uint32_t queue) {
@@ -117,29 +120,21 @@ public:
       --q.initial;
       return Credit();
     }
-    if (q.head == none)
+    if (q.given.empty())
       return std::nullopt;
-    const std::uint32_t slot = q.head;
-    q.head = slots_[slot].next;
-    slots_[slot].next = free_;
-    free_ = slot;
-    return slots_[slot].credit;
+    const Credit first = q.given.front();
+    q.given.pop_front();
+    return first;
   }
   /// Returns what is left of the initial value.
   std::uint32_t initial(std::uint32_t queue) const { return queues_[queue].initial; }
 
 private:
   struct Queue {
-    std::uint32_t head = none, tail = none;
     std::uint32_t initial = 0;
-  };
-  struct Slot {
-    Credit credit;
-    std::uint32_t next = none;
+    std::list<Credit> given; ///< most queues are empty most of the time
   };
   std::vector<Queue> queues_;
-  std::vector<Slot> slots_; ///< credits of all queues
-  std::uint32_t free_ = none;
 };
 
 /// Counts the arrivals at a barrier of `size` parties, in all rounds.

@@ -95,6 +95,10 @@ struct Movement {
 
   std::span<const RankChunk> srcs(const Move &m) const { return {places.data() + m.firstPlace, m.numSrcs}; }
   std::span<const RankChunk> dsts(const Move &m) const { return {places.data() + m.firstPlace + m.numSrcs, m.numDsts}; }
+  /// Returns the sources, then the destinations.
+  std::span<const RankChunk> placesOf(const Move &m) const {
+    return {places.data() + m.firstPlace, std::size_t{m.numSrcs} + m.numDsts};
+  }
 
   bool sameNode(std::uint32_t a, std::uint32_t b) const {
     return ranksPerNode == 0 || a / ranksPerNode == b / ranksPerNode;

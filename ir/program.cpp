@@ -25,9 +25,8 @@ std::uint64_t Rank::busyBlocks() const {
 
 std::size_t Program::numOps() const {
   std::size_t n = 0;
-  for (const Rank &rank : ranks)
-    for (const ThreadBlock &block : rank.blocks)
-      n += block.ops.size();
+  for (const ThreadBlock &block : blocksOf(ranks))
+    n += block.ops.size();
   return n;
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -451,5 +452,14 @@ char bufferLetter(BufferKind kind);             ///< plan letter: 'i', 'o', 's'
 std::string_view toString(ReduceOp op);         ///< the name in reduce_ops.def: "sum"
 std::string_view toString(Protocol protocol);   ///< "Simple", "LL"
 std::string_view toString(CollectiveKind kind); ///< "allgather", …; "custom" for a custom one
+
+/// Returns the thread blocks of all of `ranks`, one after the other.
+auto blocksOf(auto &ranks) {
+  return ranks | std::views::transform(&Rank::blocks) | std::views::join;
+}
+/// Returns the operations of all of `ranks`, block after block.
+auto opsOf(auto &ranks) {
+  return blocksOf(ranks) | std::views::transform(&ThreadBlock::ops) | std::views::join;
+}
 
 } // namespace mscclc::ir

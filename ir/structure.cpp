@@ -210,7 +210,7 @@ void StructureChecker::checkSwitchChannels() {
   for (std::uint32_t c = 0; c < rank_->switchChannels.size() && !full(); ++c) {
     const SwitchChannel &channel = rank_->switchChannels[c];
     std::uint32_t smallest = rank_->chunksOf(channel.buffer);
-    seen_.reset(numRanks_);
+    seen_.clear();
     for (const std::uint32_t member : channel.ranks) {
       if (member >= numRanks_) {
         fault(diag::switch_group_rank, {c, member, plural(numRanks_, "rank")});
@@ -231,7 +231,7 @@ void StructureChecker::checkSwitchChannels() {
 
 void StructureChecker::checkRemoteBuffers() {
   remoteChunks_.clear();
-  seen_.reset(numRanks_ * 3);
+  seen_.clear();
   for (std::uint32_t i = 0; i < rank_->remoteBuffers.size() && !full(); ++i) {
     const RemoteBuffer &remote = rank_->remoteBuffers[i];
     const bool exists = remote.rank < numRanks_;
@@ -287,8 +287,8 @@ void StructureChecker::checkBlock() {
 }
 
 void StructureChecker::checkChannelTable() {
-  for (const ChannelType type : {ChannelType::Memory, ChannelType::Port, ChannelType::Switch})
-    channelTable_[static_cast<std::size_t>(type)].reset(numChannels(type));
+  for (StampSet &table : channelTable_)
+    table.clear();
   for (const ResourceUse &use : block_->channels) {
     if (full())
       return;
@@ -303,8 +303,8 @@ void StructureChecker::checkChannelTable() {
 }
 
 void StructureChecker::checkRemoteTable() {
-  for (const ChannelType type : {ChannelType::Memory, ChannelType::Port})
-    remoteTable_[static_cast<std::size_t>(type)].reset(rank_->remoteBuffers.size());
+  for (StampSet &table : remoteTable_)
+    table.clear();
   for (const ResourceUse &use : block_->remoteBuffers) {
     if (full())
       return;

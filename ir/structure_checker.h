@@ -1,33 +1,12 @@
 // Internal to the structural checker: its state, and the check of one operation.
 #pragma once
 
+#include "ir/containers.h"
 #include "ir/structure.h"
 
 #include <initializer_list>
 
 namespace mscclc::ir {
-
-/// A set of small indices that empties in constant time.
-class StampSet {
-public:
-  /// Empties the set and makes room for indices below `size`.
-  void reset(std::size_t size) {
-    if (stamps_.size() < size)
-      stamps_.resize(size, 0);
-    ++stamp_;
-  }
-  bool contains(std::uint32_t index) const { return stamps_[index] == stamp_; }
-  /// Adds `index`. False if it was there already.
-  bool insert(std::uint32_t index) {
-    const bool isNew = stamps_[index] != stamp_;
-    stamps_[index] = stamp_;
-    return isNew;
-  }
-
-private:
-  std::vector<std::uint32_t> stamps_;
-  std::uint32_t stamp_ = 0;
-};
 
 /// Returns "1 source", "2 or more sources" or "no source".
 std::string countWords(std::uint32_t least, bool more, std::string_view noun);

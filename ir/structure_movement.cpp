@@ -50,9 +50,8 @@ void StructureChecker::checkMove(const Move &move) {
     fault(diag::field_not_allowed, {kind, "reduce operation"});
   if (move.by && *move.by >= numRanks_)
     fault(diag::move_by, {kind, *move.by, plural(numRanks_, "rank")});
-  else if (move.by &&
-           std::ranges::none_of(std::span(movement.places).subspan(move.firstPlace, move.numSrcs + move.numDsts),
-                                [&](const RankChunk &place) { return place.rank == *move.by; }))
+  else if (move.by && std::ranges::none_of(movement.placesOf(move),
+                                           [&](const RankChunk &place) { return place.rank == *move.by; }))
     fault(diag::move_by_apart, {kind, *move.by});
   if (move.block && *move.block >= maxMoveBlocks)
     fault(diag::move_block, {kind, *move.block, maxMoveBlocks});

@@ -1,5 +1,6 @@
 #include "ir/switch_signals.h"
 
+#include "ir/cursor.h"
 #include "ir/op_semantics.h"
 
 #include <algorithm>
@@ -42,21 +43,13 @@ private:
     block = {};
     block.channels = old.channels;
     block.remoteBuffers = old.remoteBuffers;
-    for (std::size_t o = 0, bodyEnd = 0, header = 0; o < old.ops.size(); ++o) {
+    rewriteOps(old, block.ops, [&](std::uint32_t o) {
       const Op &op = old.ops[o];
-      const std::size_t before = block.ops.size();
       if (signalsThroughSwitch(op.kind))
         spellOut(block, op, channels_[old.idsOf(op)[0]]);
       else
         block.append(op, old.srcs(op), old.dsts(op), old.idsOf(op));
-      if (op.kind == OpKind::Pipeline) {
-        header = before;
-        bodyEnd = o + op.bodySize;
-        block.ops[header].bodySize = 0;
-      } else if (o <= bodyEnd && bodyEnd != 0) {
-        block.ops[header].bodySize += static_cast<std::uint32_t>(block.ops.size() - before);
-      }
-    }
+    });
     for (const ResourceUse &use : old.channels)
       if (use.type == ChannelType::Switch)
         for (const std::uint32_t id : channels_[use.id])
@@ -93,11 +86,7 @@ private:
 } // namespace
 
 bool hasSwitchSignals(const Program &program) {
-  return std::ranges::any_of(program.ranks, [](const Rank &rank) {
-    return std::ranges::any_of(rank.blocks, [](const ThreadBlock &block) {
-      return std::ranges::any_of(block.ops, [](const Op &op) { return signalsThroughSwitch(op.kind); });
-    });
-  });
+  return std::ranges::any_of(opsOf(program.ranks), [](const Op &op) { return signalsThroughSwitch(op.kind); });
 }
 
 Program spellOutSwitchSignals(const Program &program, SpelledBy by) {

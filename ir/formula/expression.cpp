@@ -1,5 +1,7 @@
 #include "ir/formula/expression.h"
 
+#include <iterator>
+
 namespace mscclc::formula {
 
 namespace {
@@ -33,38 +35,18 @@ struct OperatorSpelling {
   Precedence precedence;
 };
 
-constexpr OperatorSpelling spellingOf(Operator op) {
-  switch (op) {
-  case Operator::Add:
-    return {" + ", Precedence::Sum};
-  case Operator::Subtract:
-    return {" - ", Precedence::Sum};
-  case Operator::Multiply:
-    return {" * ", Precedence::Product};
-  case Operator::Divide:
-    return {" / ", Precedence::Product};
-  case Operator::Remainder:
-    return {" % ", Precedence::Product};
-  case Operator::ShiftLeft:
-    return {" << ", Precedence::Shift};
-  case Operator::ShiftRight:
-    return {" >> ", Precedence::Shift};
-  case Operator::ExclusiveOr:
-    return {" ^ ", Precedence::ExclusiveOr};
-  case Operator::Equal:
-    return {" == ", Precedence::Equal};
-  case Operator::Less:
-    return {" < ", Precedence::Compare};
-  case Operator::AtMost:
-    return {" <= ", Precedence::Compare};
-  case Operator::More:
-    return {" > ", Precedence::Compare};
-  case Operator::AtLeast:
-    return {" >= ", Precedence::Compare};
-  case Operator::And:
-    return {" && ", Precedence::And};
-  }
-  return {};
+constexpr OperatorSpelling spellings[] = {
+    // by Operator
+    {" + ", Precedence::Sum},      {" - ", Precedence::Sum},         {" * ", Precedence::Product},
+    {" / ", Precedence::Product},  {" % ", Precedence::Product},     {" << ", Precedence::Shift},
+    {" >> ", Precedence::Shift},   {" ^ ", Precedence::ExclusiveOr}, {" == ", Precedence::Equal},
+    {" < ", Precedence::Compare},  {" <= ", Precedence::Compare},    {" > ", Precedence::Compare},
+    {" >= ", Precedence::Compare}, {" && ", Precedence::And},
+};
+static_assert(std::size(spellings) == static_cast<std::size_t>(Operator::And) + 1);
+
+constexpr const OperatorSpelling &spellingOf(Operator op) {
+  return spellings[static_cast<std::size_t>(op)];
 }
 
 class ExprPrinter {
