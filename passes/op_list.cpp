@@ -1,5 +1,9 @@
 #include "passes/op_list.h"
 
+#include "ir/cursor.h"
+
+#include <utility>
+
 namespace mscclc::passes {
 
 void insertNops(ir::ThreadBlock &block, std::span<const NopInsertion> nops) {
@@ -24,21 +28,15 @@ void removeOps(ir::ThreadBlock &block, std::span<const std::uint32_t> indexes) {
   if (indexes.empty())
     return;
   std::size_t next = 0;
-  std::uint32_t to = 0, header = noPipeline, bodyEnd = 0;
-  for (std::uint32_t from = 0; from < block.ops.size(); ++from) {
-    if (next < indexes.size() && indexes[next] == from) {
+  std::vector<ir::Op> kept;
+  kept.reserve(block.ops.size() - indexes.size());
+  ir::rewriteOps(block, kept, [&](std::uint32_t o) {
+    if (next < indexes.size() && indexes[next] == o)
       ++next;
-      if (header != noPipeline && from < bodyEnd)
-        --block.ops[header].bodySize;
-      continue;
-    }
-    if (block.ops[from].kind == ir::OpKind::Pipeline) {
-      header = to;
-      bodyEnd = from + 1 + block.ops[from].bodySize;
-    }
-    block.ops[to++] = block.ops[from];
-  }
-  block.ops.resize(to);
+    else
+      kept.push_back(block.ops[o]);
+  });
+  block.ops = std::move(kept);
 }
 
 std::uint32_t pipelineAround(const ir::ThreadBlock &block, std::uint32_t index) {

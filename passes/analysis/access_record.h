@@ -13,8 +13,6 @@ class AccessRecord {
 public:
   /// True if an access overlaps a recorded write, or is a write that overlaps a recorded read.
   bool conflicts(ir::Access access, const ir::MemoryRange &range) const {
-    if (empty_)
-      return false;
     const auto buffer = static_cast<std::size_t>(range.buffer);
     return written_[buffer].meets(range.begin, range.end) ||
            (access == ir::Access::Write && read_[buffer].meets(range.begin, range.end));
@@ -22,7 +20,6 @@ public:
 
   /// Records an access, and keeps the earlier ones.
   void add(ir::Access access, const ir::MemoryRange &range) {
-    empty_ = false;
     (access == ir::Access::Write ? written_ : read_)[static_cast<std::size_t>(range.buffer)].insert(range.begin,
                                                                                                     range.end);
   }
@@ -36,17 +33,11 @@ public:
   }
 
   void clear() {
-    if (empty_)
-      return;
-    empty_ = true;
-    for (std::size_t buffer = 0; buffer < read_.size(); ++buffer) {
-      read_[buffer].clear();
-      written_[buffer].clear();
-    }
+    read_ = {};
+    written_ = {};
   }
 
 private:
-  bool empty_ = true;
   std::array<IntervalSet, 3> read_, written_; // by buffer kind
 };
 

@@ -1,8 +1,8 @@
 #include "passes/analysis/check_executor.h"
 
+#include "ir/cursor.h"
 #include "ir/memory_map.h"
 #include "passes/diagnostics.h"
-#include "passes/op_list.h"
 
 #include <algorithm>
 #include <optional>
@@ -57,19 +57,13 @@ private:
   }
 
   void checkBlock(const ir::ThreadBlock &block) {
-    const Op *loop = nullptr;
-    std::uint32_t bodyEnd = 0;
-    for (std::uint32_t i = 0; i < block.ops.size(); ++i) {
-      const Op &op = block.ops[i];
-      if (op.kind == OpKind::Pipeline) {
-        loop = &op;
-        bodyEnd = nextOp(block, i);
-        continue;
-      }
-      checkOp(block, op, i);
-      if (loop && i < bodyEnd)
-        checkInLoop(block, op, i, *loop);
-    }
+    ir::forEachOp(block, [&](std::uint32_t i, std::uint32_t header) {
+      if (block.ops[i].kind == OpKind::Pipeline)
+        return;
+      checkOp(block, block.ops[i], i);
+      if (header != ir::none)
+        checkInLoop(block, block.ops[i], i, block.ops[header]);
+    });
   }
 
   void checkOp(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {

@@ -1,6 +1,7 @@
 #include "passes/analysis/dependences.h"
 
 #include "ir/channel_pairing.h"
+#include "ir/containers.h"
 #include "ir/op_memory.h"
 #include "ir/structure.h"
 
@@ -90,8 +91,7 @@ std::vector<Dependence> Finder::run() {
       for (const ir::OpRef &writer : meeting.from)
         if (writer != reader)
           add(DependenceKind::Packet, writer, reader);
-  std::sort(found_.begin(), found_.end());
-  found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
+  ir::sortUnique(found_);
   return std::move(found_);
 }
 

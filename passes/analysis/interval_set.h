@@ -1,49 +1,54 @@
 // A set of integer ranges that answers "does any of them meet this one?".
-//
-// The set consists of sorted runs of doubling size. Each is a flat list of disjoint ranges. Insertion costs O(log n)
-// amortised in any order, and a query costs O(log² n). clear() keeps the memory. Ranges that touch are merged, so the
-// usual walk through neighbouring chunks remains a single range. The first run is stored in the set itself, so small
-// sets allocate nothing.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
-#include <span>
-#include <vector>
+#include <iterator>
+#include <map>
 
 namespace mscclc::passes {
 
+/// Disjoint ranges. Ranges that touch are merged, so the usual walk through neighbouring chunks remains a single range.
+/// Insertion and erasure cost O(log n) amortised, and a query costs O(log n).
 class IntervalSet {
 public:
   /// Adds [begin, end).
-  void insert(std::uint64_t begin, std::uint64_t end);
+  void insert(std::uint64_t begin, std::uint64_t end) {
+    if (begin >= end)
+      return;
+    auto at = firstEndingFrom(begin);
+    for (; at != ends_.end() && at->first <= end; at = ends_.erase(at)) {
+      begin = std::min(begin, at->first);
+      end = std::max(end, at->second);
+    }
+    ends_.emplace_hint(at, begin, end);
+  }
   /// Removes [begin, end).
   void erase(std::uint64_t begin, std::uint64_t end) {
-    if (!empty() && begin < end)
-      eraseFrom(begin, end);
+    for (auto at = firstEndingFrom(begin + 1); at != ends_.end() && at->first < end && begin < end;) {
+      const auto [first, last] = *at;
+      at = ends_.erase(at);
+      if (first < begin)
+        ends_.emplace_hint(at, first, begin);
+      if (end < last)
+        at = ends_.emplace_hint(at, end, last);
+    }
   }
   /// True if a range of the set overlaps [begin, end).
-  bool meets(std::uint64_t begin, std::uint64_t end) const { return !empty() && begin < end && anyMeets(begin, end); }
-  void clear();
+  bool meets(std::uint64_t begin, std::uint64_t end) const {
+    const auto after = ends_.lower_bound(end);
+    return begin < end && after != ends_.begin() && std::prev(after)->second > begin;
+  }
+  void clear() { ends_.clear(); }
 
 private:
-  struct Range {
-    std::uint64_t begin, end;
-  };
-  using Run = std::vector<Range>;
-  static constexpr std::size_t firstRun = 16;
+  /// Returns the first range that ends at `end` or later.
+  std::map<std::uint64_t, std::uint64_t>::iterator firstEndingFrom(std::uint64_t end) {
+    const auto after = ends_.upper_bound(end);
+    return after != ends_.begin() && std::prev(after)->second >= end ? std::prev(after) : after;
+  }
 
-  bool empty() const { return numRecent_ == 0 && used_ == 0; }
-  bool anyMeets(std::uint64_t begin, std::uint64_t end) const;
-  void eraseFrom(std::uint64_t begin, std::uint64_t end);
-  void spill();
-  static void unite(std::span<const Range> a, std::span<const Range> b, Run &out);
-
-  std::array<Range, firstRun> recent_; // the first run; never full between calls
-  std::size_t numRecent_ = 0;
-  std::vector<Run> runs_; // runs_[i] has less than firstRun << (i + 1) ranges
-  std::size_t used_ = 0;  // the runs from this one on are empty
-  Run merged_;
+  std::map<std::uint64_t, std::uint64_t> ends_; ///< [begin of a range]
 };
 
 } // namespace mscclc::passes

@@ -1,9 +1,9 @@
 #include "passes/analysis/message_limits.h"
 
 #include "ir/collectives.h"
+#include "ir/cursor.h"
 #include "ir/op_memory.h"
 #include "passes/diagnostics.h"
-#include "passes/op_list.h"
 
 #include <algorithm>
 
@@ -87,31 +87,23 @@ private:
   }
 
   void checkBlock(const ir::ThreadBlock &block) {
-    std::uint32_t bodyEnd = 0;
-    loop_ = nullptr;
-    for (std::uint32_t i = 0; i < block.ops.size(); ++i) {
+    ir::forEachOp(block, [&](std::uint32_t i, std::uint32_t header) {
       const Op &op = block.ops[i];
-      if (op.kind == OpKind::Pipeline) {
-        loop_ = &op;
-        bodyEnd = nextOp(block, i);
-        checkLoop(i);
-        continue;
-      }
-      if (i >= bodyEnd)
-        loop_ = nullptr;
+      if (op.kind == OpKind::Pipeline)
+        return checkLoop(op, i);
       checkBytes(block, op, i);
       checkSlices(block, op, i);
       if (program_.reuseResources)
-        checkReusedScratch(block, op, i);
-    }
+        checkReusedScratch(block, op, i, header == ir::none ? nullptr : &block.ops[header]);
+    });
   }
 
-  void checkLoop(std::uint32_t index) {
-    if (loop_->imm >> limits_.byteBits != 0)
-      diags_.report(diag::limit_unit, at(index), {loop_->imm, block_, rank_, target_, limits_.byteBits});
-    else if (loop_->count != 0 && !fits(times(limits_.iterationsPerLoop, loop_->imm) / loop_->count))
+  void checkLoop(const Op &loop, std::uint32_t index) {
+    if (loop.imm >> limits_.byteBits != 0)
+      diags_.report(diag::limit_unit, at(index), {loop.imm, block_, rank_, target_, limits_.byteBits});
+    else if (loop.count != 0 && !fits(times(limits_.iterationsPerLoop, loop.imm) / loop.count))
       diags_.report(diag::limit_iterations, at(index),
-                    {(times(loop_->count, chunk_) - 1) / loop_->imm + 1, block_, rank_, shownMessage_, target_,
+                    {(times(loop.count, chunk_) - 1) / loop.imm + 1, block_, rank_, shownMessage_, target_,
                      limits_.iterationsPerLoop});
   }
 
@@ -172,10 +164,10 @@ private:
 
   /// Checks scratch with reuse_resources. It has a fixed size, whatever the message. If chunks are longer than their
   /// share of it, they overlap (execution_plan.cc, getOffset). In a pipeline only a unit at a time uses scratch.
-  void checkReusedScratch(const ir::ThreadBlock &block, const Op &op, std::uint32_t index) {
+  void checkReusedScratch(const ir::ThreadBlock &block, const Op &op, std::uint32_t index, const Op *loop) {
     const std::uint32_t own = program_.ranks[rank_].scratchChunks, touched = mostScratchChunks(block, op);
     // A rank without scratch has shares of 0 bytes.
-    const char *fault = loop_ || own == 0 ? wrapFault(block, op) : nullptr;
+    const char *fault = loop || own == 0 ? wrapFault(block, op) : nullptr;
     if (touched == 0 && !fault)
       return;
     const std::uint32_t chunks = std::max(own, touched);
@@ -185,11 +177,11 @@ private:
       diags_.report(
           diag::limit_wrapped, at(index),
           {ir::wordOf(program_, op), share, chunk_, shownMessage_, target_, fault, cut_->messageOfChunk(share)});
-    else if (touched != 0 && (!loop_ || loop_->imm > share) && !fits(share))
+    else if (touched != 0 && (!loop || loop->imm > share) && !fits(share))
       diags_.report(diag::limit_scratch, at(index),
-                    {ir::wordOf(program_, op), block_, rank_, loop_ ? std::min(loop_->imm, chunk_) : chunk_,
-                     shownMessage_, target_, share, chunks, loop_ ? "units" : "messages",
-                     loop_ ? share : cut_->messageOfChunk(share)});
+                    {ir::wordOf(program_, op), block_, rank_, loop ? std::min(loop->imm, chunk_) : chunk_,
+                     shownMessage_, target_, share, chunks, loop ? "units" : "messages",
+                     loop ? share : cut_->messageOfChunk(share)});
   }
 
   /// Returns the fault of the executor in a pipeline whose chunks are longer than their share of scratch; null if there
@@ -255,7 +247,6 @@ private:
   std::string shownMessage_;
   std::uint64_t longest_ = 0;                ///< the most bytes that a chunk of the rank may have
   std::uint64_t goodEnd_ = 0, goodSize_ = 0; ///< in chunks: the largest end and size that fit so far
-  const Op *loop_ = nullptr;                 ///< the pipeline around the operation
 };
 
 } // namespace

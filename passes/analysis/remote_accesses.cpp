@@ -15,10 +15,10 @@ template <typename Ranges> auto firstMeeting(Ranges &seen, const ir::MemoryRange
 
 bool RemoteAccesses::conflicts(std::uint32_t rank, ir::Access access, const ir::MemoryRange &range,
                                const ThreadShares &shares) const {
-  const std::size_t place = placeOf(rank, range.buffer);
-  if (place >= places_.size() || places_[place].generation != generation_)
+  const auto found = seen_.find({rank, range.buffer});
+  if (found == seen_.end())
     return false;
-  const std::vector<Seen> &seen = places_[place].seen;
+  const std::vector<Seen> &seen = found->second;
   const auto met = firstMeeting(seen, range);
   if (met == seen.end() || met->begin >= range.end)
     return false;
@@ -32,15 +32,7 @@ void RemoteAccesses::add(std::uint32_t rank, ir::Access access, const ir::Memory
                          const ThreadShares &shares) {
   if (range.empty())
     return;
-  const std::size_t index = placeOf(rank, range.buffer);
-  if (index >= places_.size())
-    places_.resize(index + 1);
-  Place &place = places_[index];
-  std::vector<Seen> &seen = place.seen;
-  if (place.generation != generation_) {
-    place.generation = generation_;
-    seen.clear();
-  }
+  std::vector<Seen> &seen = seen_[{rank, range.buffer}];
   Seen all{range.begin, range.end, access == ir::Access::Write, shares};
   const auto first = firstMeeting(seen, range);
   auto last = first;

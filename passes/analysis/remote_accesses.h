@@ -5,7 +5,9 @@
 #include "passes/op_list.h"
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace mscclc::passes {
@@ -30,7 +32,7 @@ public:
   bool conflicts(std::uint32_t rank, ir::Access access, const ir::MemoryRange &range, const ThreadShares &shares) const;
   /// Records an access that conflicts with none, or only with its own operation.
   void add(std::uint32_t rank, ir::Access access, const ir::MemoryRange &range, const ThreadShares &shares);
-  void clear() { ++generation_; }
+  void clear() { seen_.clear(); }
 
 private:
   struct Seen {
@@ -38,17 +40,9 @@ private:
     bool isWritten = false;
     ThreadShares shares;
   };
-  /// The disjoint ranges of one buffer of one rank, in order.
-  struct Place {
-    std::uint64_t generation = 0; ///< ranges of older generations do not count
-    std::vector<Seen> seen;
-  };
-  static std::size_t placeOf(std::uint32_t rank, ir::BufferKind buffer) {
-    return std::size_t{rank} * 3 + static_cast<std::size_t>(buffer);
-  }
 
-  std::vector<Place> places_; ///< [rank and buffer], up to the last one that was accessed
-  std::uint64_t generation_ = 1;
+  /// The disjoint ranges of each buffer of each rank, in order.
+  std::map<std::pair<std::uint32_t, ir::BufferKind>, std::vector<Seen>> seen_;
 };
 
 } // namespace mscclc::passes

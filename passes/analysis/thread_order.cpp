@@ -1,9 +1,9 @@
 #include "passes/analysis/thread_order.h"
 
+#include "ir/containers.h"
 #include "passes/phases.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace mscclc::passes {
 
@@ -101,8 +101,7 @@ std::span<const std::uint32_t> ThreadOrder::lost(std::uint32_t rank, const ir::T
   }
   if (blamed_)
     lost_.push_back(*blamed_);
-  std::sort(lost_.begin(), lost_.end());
-  lost_.erase(std::unique(lost_.begin(), lost_.end()), lost_.end());
+  ir::sortUnique(lost_);
   return lost_;
 }
 
@@ -112,27 +111,6 @@ std::uint32_t ThreadOrder::threadAfter(std::uint32_t i, std::uint32_t thread) co
     return into_[i].offset + thread;
   const auto merged = after_->idsOf(after_->ops[outOf_[i]]); // each channel is there once
   return static_cast<std::uint32_t>(std::ranges::find(merged, before_->idsOf(op)[thread]) - merged.begin());
-}
-
-void ThreadOrder::ByCounter::add(const Act &act) {
-  if (act.counter >= lists_.size())
-    lists_.resize(act.counter + 1);
-  List &list = lists_[act.counter];
-  const auto last = static_cast<std::uint32_t>(acts_.size());
-  if (list.generation != generation_)
-    list = {generation_, last, last};
-  else
-    acts_[std::exchange(list.last, last)].next = last;
-  acts_.push_back({act});
-}
-
-template <typename Is> const ThreadOrder::Act *ThreadOrder::ByCounter::find(std::uint32_t counter, Is is) const {
-  if (counter >= lists_.size() || lists_[counter].generation != generation_)
-    return nullptr;
-  for (std::uint32_t i = lists_[counter].first; i != noAct; i = acts_[i].next)
-    if (is(acts_[i].act))
-      return &acts_[i].act;
-  return nullptr;
 }
 
 void ThreadOrder::visit(std::uint32_t i, const Place &place) {
@@ -191,12 +169,13 @@ void ThreadOrder::beginPhaseIn(std::uint64_t phase) {
 
 /// Checks that acts on one counter keep their order before `later`, if `matters` is true for them.
 template <typename Matters> void ThreadOrder::check(const ByCounter &earlier, const Act &later, Matters matters) {
-  if (blamed_)
+  const auto acts = earlier.find(later.counter);
+  if (blamed_ || acts == earlier.end())
     return;
-  const Act *lost = earlier.find(later.counter, [&](const Act &act) {
+  const auto lost = std::ranges::find_if(acts->second, [&](const Act &act) {
     return act.op != later.op && act.related(later) && act.threadOut != later.threadOut && matters(act);
   });
-  if (lost)
+  if (lost != acts->second.end())
     blame(lost->op, later.op);
 }
 
@@ -207,7 +186,7 @@ void ThreadOrder::visitAct(const Op &op, const Act &act) {
     check(waits_, act, [&](const Act &earlier) {
       return op.kind != OpKind::SemAcquire || into_[earlier.op].leader != into_[act.op].leader;
     });
-    waits_.add(act);
+    waits_[act.counter].push_back(act);
     if (act.threadIn >= waitsOfThread_.size())
       waitsOfThread_.resize(act.threadIn + 1);
     waitsOfThread_[act.threadIn].add(act);
@@ -228,14 +207,14 @@ void ThreadOrder::visitAct(const Op &op, const Act &act) {
   if (port)
     check(puts_, act, [&](const Act &earlier) { return tells || earlier.to.overlaps(act.to); });
   if (putsThroughPort(op))
-    puts_.add(act);
+    puts_[act.counter].push_back(act);
   if (!ir::sends(op.kind))
     return;
   // A wait may be satisfied by the send of any of several threads.
   const bool relays =
       waitsEarlier_.first || (act.threadIn < waitsOfThread_.size() && waitsOfThread_[act.threadIn].first);
   check(sends_, act, [&](const Act &earlier) { return relays || port || before_->ops[earlier.op].kind != op.kind; });
-  sends_.add(act);
+  sends_[act.counter].push_back(act);
 }
 
 void ThreadOrder::checkWaits(const Waits &earlier, const Act &later) {

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace mscclc::passes {
@@ -69,31 +70,7 @@ private:
         other = act;
     }
   };
-  /// The acts of the current phase of `after`, by counter.
-  class ByCounter {
-  public:
-    void add(const Act &act);
-    /// Returns the first act on `counter` for which `is` is true; null if there is none.
-    template <typename Is> const Act *find(std::uint32_t counter, Is is) const;
-    void clear() {
-      ++generation_;
-      acts_.clear();
-    }
-
-  private:
-    static constexpr std::uint32_t noAct = ~std::uint32_t{0};
-    struct List {
-      std::uint64_t generation = 0; ///< lists of older generations do not count
-      std::uint32_t first = noAct, last = noAct;
-    };
-    struct Linked {
-      Act act;
-      std::uint32_t next = noAct;
-    };
-    std::vector<List> lists_; ///< [counter]
-    std::vector<Linked> acts_;
-    std::uint64_t generation_ = 1;
-  };
+  using ByCounter = std::unordered_map<std::uint32_t, std::vector<Act>>;
   void start();
   void visit(std::uint32_t op, const Place &place);
   void visitAct(const ir::Op &op, const Act &act);
@@ -113,8 +90,8 @@ private:
   std::vector<std::uint64_t> phasesIn_; ///< [operation before]
   // Of the current phase of `after`:
   std::uint64_t phaseOut_ = 0;
-  First data_, flush_; ///< its first data operation and its first flush
-  ByCounter waits_, puts_, sends_;
+  First data_, flush_;             ///< the first data operation, and the first flush
+  ByCounter waits_, puts_, sends_; ///< the acts that later ones are checked with
   std::uint64_t phaseIn_ = 0;
   std::vector<Waits> waitsOfThread_; ///< [thread before], for phase phaseIn_ of `before`
   Waits waitsNow_, waitsEarlier_;    ///< waits of all threads: in that phase, and in earlier ones
