@@ -1,5 +1,7 @@
 #include "passes/prune/needed_sync.h"
 
+#include "ir/containers.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -46,6 +48,12 @@ void NeededSync::sortByTimeBetween(std::vector<Need> &needs) const {
   std::ranges::stable_sort(needs, {}, [&](const Need &need) { return secondOf(need).time - firstOf(need).time; });
 }
 
+/// Adds a need that is in order by `pieces`.
+void NeededSync::keep(const Need &need, const std::vector<Piece> &pieces) {
+  needs_.push_back(need);
+  use(static_cast<std::uint32_t>(needs_.size() - 1), pieces);
+}
+
 void NeededSync::use(std::uint32_t need, const std::vector<Piece> &pieces) {
   for (const Piece piece : pieces)
     if (std::vector<std::uint32_t> &users = usedBy_[orbits_.find(piece)]; users.empty() || users.back() != need)
@@ -65,12 +73,10 @@ void NeededSync::add(std::vector<Need> needs) {
   }
   std::vector<Need> instead;
   for (std::size_t i = 0; i < needs.size(); ++i)
-    if (answers[i]) {
-      needs_.push_back(needs[i]);
-      use(static_cast<std::uint32_t>(needs_.size() - 1), *answers[i]);
-    } else if (needs[i].scratch != none) {
+    if (answers[i])
+      keep(needs[i], *answers[i]);
+    else if (needs[i].scratch != none)
       appendInstead(needs[i], instead);
-    }
   if (instead.empty())
     return;
   dropDoubles(instead);
@@ -88,17 +94,13 @@ void NeededSync::addWaits() {
       Need need;
       need.record = r;
       need.wait = w;
-      if (const std::optional<std::vector<Piece>> answer = askTurn(need)) {
-        needs_.push_back(need);
-        use(static_cast<std::uint32_t>(needs_.size() - 1), *answer);
-      }
+      if (const std::optional<std::vector<Piece>> answer = askTurn(need))
+        keep(need, *answer);
     }
 }
 
 void NeededSync::dropDoubles(std::vector<Need> &needs) {
-  const auto place = [](const Need &need) { return std::pair(need.record, need.pair); };
-  std::ranges::sort(needs, {}, place);
-  needs.erase(std::ranges::unique(needs, {}, place).begin(), needs.end());
+  ir::sortUnique(needs, [](const Need &need) { return std::pair(need.record, need.pair); });
 }
 
 /// Returns the pieces by which `need` is in order; nothing if it is not.
@@ -243,8 +245,7 @@ bool NeededSync::drop(std::span<const std::vector<Piece> *const> orbits, bool ex
   }
   // A need is listed again at an orbit whenever other pieces order it than before. It must be asked only once;
   // otherwise it would be listed twice from then on.
-  std::ranges::sort(users);
-  users.erase(std::ranges::unique(users).begin(), users.end());
+  ir::sortUnique(users);
   std::erase_if(users, [&](std::uint32_t need) { return !needs_[need].counts; });
   std::vector<Need> needs;
   for (const std::uint32_t user : users)
@@ -261,10 +262,8 @@ bool NeededSync::drop(std::span<const std::vector<Piece> *const> orbits, bool ex
     use(need, pieces);
   for (const std::uint32_t need : trial.excused)
     needs_[need].counts = false;
-  for (const auto &[need, pieces] : trial.added) {
-    needs_.push_back(need);
-    use(static_cast<std::uint32_t>(needs_.size() - 1), pieces);
-  }
+  for (const auto &[need, pieces] : trial.added)
+    keep(need, pieces);
   return true;
 }
 
@@ -279,13 +278,11 @@ std::vector<std::uint32_t> NeededSync::usersOf(const std::vector<Piece> &pieces)
   std::vector<Piece> orbits;
   for (const Piece piece : pieces)
     orbits.push_back(orbits_.find(piece));
-  std::ranges::sort(orbits);
-  orbits.erase(std::ranges::unique(orbits).begin(), orbits.end());
+  ir::sortUnique(orbits);
   std::vector<std::uint32_t> users;
   for (const Piece orbit : orbits)
     users.insert(users.end(), usedBy_[orbit].begin(), usedBy_[orbit].end());
-  std::ranges::sort(users);
-  users.erase(std::ranges::unique(users).begin(), users.end());
+  ir::sortUnique(users);
   std::erase_if(users, [&](std::uint32_t number) { return needs_[number].wait != none; });
   return users;
 }

@@ -79,6 +79,7 @@ private:
   void sortByTimeBetween(std::vector<Need> &needs) const;
   void add(std::vector<Need> needs);
   void addWaits();
+  void keep(const Need &need, const std::vector<Piece> &pieces);
   void use(std::uint32_t need, const std::vector<Piece> &pieces);
   bool check(std::uint32_t number, bool excuse, Trial &trial);
   bool checkInstead(Trial &trial);

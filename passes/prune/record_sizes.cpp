@@ -4,32 +4,19 @@
 #include "passes/verify/sizes.h"
 #include "passes/verify/slicing.h"
 
-#include <algorithm>
-
 namespace mscclc::passes::prune {
 
 namespace {
 
 /// Returns the sizes in which a program is proven; nothing if it cannot be proven.
 std::vector<proof::Geometry> sizesOf(const ProgramIndex &index) {
-  std::vector<proof::Geometry> sizes;
   const proof::LoopRates rates(index);
   if (rates.fault())
     return {};
-  if (rates.empty() || proof::oneIterationDecides(index, rates))
-    sizes.emplace_back(rates);
-  else
-    for (const std::uint64_t length : proof::iterationLengths(index, rates, proof::pairLoops(index)))
-      sizes.emplace(sizes.begin(), index, rates, length);
+  std::vector<proof::Geometry> sizes = proof::iterationSizes(index, rates).all;
   for (const proof::SliceSize &size : proof::sliceSizes(index).sizes)
     sizes.push_back(proof::Geometry::ofUnits(rates, size.units));
   return sizes;
-}
-
-/// True if launches of different sizes may have different chunks at the same place of scratch.
-bool sizesChange(const ir::Program &program) {
-  const auto [least, most] = proof::unitsAllowed(program);
-  return least < most && std::ranges::any_of(program.ranks, [](const ir::Rank &r) { return r.scratchChunks != 0; });
 }
 
 } // namespace
@@ -39,7 +26,7 @@ std::vector<RunRecord> recordSizes(const ProgramIndex &index, const SyncPieces &
   if (!proof::Memory::chunksFit(index.program))
     return {};
   std::vector<RunRecord> records;
-  const bool change = sizesChange(index.program);
+  const bool change = proof::chunksMove(index.program);
   for (const proof::Geometry &size : sizesOf(index)) {
     if (size.fault() || size.unitsTouched(index) > mostTouched)
       return {};

@@ -12,24 +12,22 @@
 
 namespace mscclc::passes::prune {
 
-std::string_view keyOf(Reason reason) {
-  switch (reason) {
-#define REASON(kind, key, text)                                                                                        \
-  case Reason::kind:                                                                                                   \
-    return key;
+namespace {
+struct Words {
+  std::string_view key, text;
+};
+constexpr Words wordsOfReasons[] = {
+#define REASON(kind, key, text) {key, text},
 #include "passes/prune/sync_reasons.def"
-  }
-  return "";
+};
+} // namespace
+
+std::string_view keyOf(Reason reason) {
+  return wordsOfReasons[static_cast<std::size_t>(reason)].key;
 }
 
 std::string_view textOf(Reason reason) {
-  switch (reason) {
-#define REASON(kind, key, text)                                                                                        \
-  case Reason::kind:                                                                                                   \
-    return text;
-#include "passes/prune/sync_reasons.def"
-  }
-  return "";
+  return wordsOfReasons[static_cast<std::size_t>(reason)].text;
 }
 
 bool isNone(Reason reason) {
@@ -48,29 +46,6 @@ struct Meet {
   bool firstWrites = false, secondWrites = false;
 };
 
-/// The accesses of one record, grouped by their representative.
-class Alike {
-public:
-  explicit Alike(const RunRecord &record) : first_(record.accesses.size() + 1), members_(record.accesses.size()) {
-    for (const Access &access : record.accesses)
-      ++first_[access.like + 1];
-    for (std::size_t i = 1; i < first_.size(); ++i)
-      first_[i] += first_[i - 1];
-    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-    for (std::uint32_t i = 0; i < record.accesses.size(); ++i)
-      members_[next[record.accesses[i].like]++] = i;
-  }
-
-  /// Returns the accesses that `access` represents. If there are very many, only the first ones.
-  std::span<const std::uint32_t> of(std::uint32_t access) const {
-    constexpr std::uint32_t most = 256;
-    return std::span(members_).subspan(first_[access], std::min(most, first_[access + 1] - first_[access]));
-  }
-
-private:
-  std::vector<std::uint32_t> first_, members_;
-};
-
 class Explainer {
 public:
   Explainer(const ir::Program &program, const ir::AllowedNames &allowed)
@@ -81,8 +56,12 @@ public:
     records_ = recordSizes(index_, pieces_, orbits_, mostTouched);
     if (records_.empty())
       return std::nullopt;
-    for (const RunRecord &record : records_)
-      alike_.emplace_back(record);
+    for (const RunRecord &record : records_) {
+      auto &ofRecord = represented_.emplace_back(record.accesses.size());
+      for (std::uint32_t i = 0; i < record.accesses.size(); ++i)
+        if (std::vector<std::uint32_t> &ofAccess = ofRecord[record.accesses[i].like]; ofAccess.size() < mostRepresented)
+          ofAccess.push_back(i);
+    }
     for (std::vector<Piece> &orbit : orbits_.all())
       if (!isFiller(orbit.front())) {
         SyncReason &found = reasons_.emplace_back();
@@ -132,6 +111,7 @@ private:
   Accessor accessorOf(const Access &access) const;
   static Reason reasonOf(const Access &x, const Access &y, const Meet &meet);
 
+  static constexpr std::size_t mostRepresented = 256;
   /// The most proofs for one program. Each takes about as long as the proof of the compilation.
   static constexpr std::uint32_t mostProofs = 8;
   /// If there are more pairs, pairs that correspond over equivalent ranks are asked about only once. But ranks of the
@@ -144,7 +124,8 @@ private:
   const SyncPieces pieces_;
   SyncOrbits orbits_;
   std::vector<RunRecord> records_;
-  std::vector<Alike> alike_;              ///< [record]
+  /// [record][access]: the accesses that it represents. If there are very many, only the first ones.
+  std::vector<std::vector<std::vector<std::uint32_t>>> represented_;
   std::vector<std::vector<Piece>> asked_; ///< the orbits whose reasons are searched
   std::vector<SyncReason> reasons_;       ///< [orbit]
   std::uint32_t proofs_ = 0;
@@ -324,9 +305,8 @@ bool Explainer::isProven(const ir::Program &program, ir::DiagnosticEngine &findi
 /// Finds two accesses that `pair` represents and that touch the same memory.
 bool Explainer::resolve(const Unordered &pair, SyncReason &reason) const {
   const auto &accesses = records_[pair.record].accesses;
-  const Alike &alike = alike_[pair.record];
-  for (const std::uint32_t first : alike.of(pair.pair.first))
-    for (const std::uint32_t second : alike.of(pair.pair.second)) {
+  for (const std::uint32_t first : represented_[pair.record][pair.pair.first])
+    for (const std::uint32_t second : represented_[pair.record][pair.pair.second]) {
       const Access &x = accesses[first], &y = accesses[second];
       const std::optional<Meet> found = meet(x, y, pair);
       if (!found)

@@ -1,6 +1,7 @@
 #include "passes/run/geometry.h"
 
 #include "ir/collectives.h"
+#include "ir/containers.h"
 #include "ir/cursor.h"
 #include "ir/op_memory.h"
 
@@ -132,11 +133,7 @@ std::vector<std::uint64_t> LoopRates::lengths(const ir::Program &program, std::u
         add(slots + n);
     }
   }
-  const auto sort = [&] {
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-  };
-  sort();
+  ir::sortUnique(all);
   // Each length is followed by the next one: one more iteration of one pipeline may come without one more of the other.
   for (std::size_t i = 0, end = all.size(); i + 1 < end; ++i) {
     std::uint64_t next = all[i + 1];
@@ -144,7 +141,7 @@ std::vector<std::uint64_t> LoopRates::lengths(const ir::Program &program, std::u
       next = std::min(next, (all[i] / step + 1) * step);
     all.push_back(next);
   }
-  sort();
+  ir::sortUnique(all);
   const auto [least, most] = unitsAllowed(program);
   const auto upTo = std::partition_point(all.begin(), all.end() - 1, [&](std::uint64_t length) {
     return bytesOf(length) / program.bufferAlignment < most;
@@ -219,11 +216,9 @@ bool Geometry::countIterations(const ir::Program &program, const LoopRates &rate
       most = n;
       longest = r.place;
     }
-  for (const ir::Rank &rank : program.ranks)
-    for (const ir::ThreadBlock &block : rank.blocks)
-      for (const ir::Op &op : block.ops)
-        if (op.kind == ir::OpKind::Pipeline && total <= maxUnrolledOps)
-          total += std::max(1u, op.bodySize) * std::min(iterations(op.imm, op.count), maxUnrolledOps + 1);
+  for (const ir::Op &op : ir::opsOf(program.ranks))
+    if (op.kind == ir::OpKind::Pipeline && total <= maxUnrolledOps)
+      total += std::max(1u, op.bodySize) * std::min(iterations(op.imm, op.count), maxUnrolledOps + 1);
   if (total > maxUnrolledOps) {
     fault_ = {wraps() ? GeometryFault::TooManySlots : GeometryFault::TooManyIterations, longest, most};
     return false;

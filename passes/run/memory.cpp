@@ -9,12 +9,7 @@ namespace mscclc::passes::proof {
 
 namespace {
 bool hasPacketOps(const ir::Program &program) {
-  for (const ir::Rank &rank : program.ranks)
-    for (const ir::ThreadBlock &block : rank.blocks)
-      for (const ir::Op &op : block.ops)
-        if (ir::isPacketOp(op.kind))
-          return true;
-  return false;
+  return std::ranges::any_of(ir::opsOf(program.ranks), [](const ir::Op &op) { return ir::isPacketOp(op.kind); });
 }
 } // namespace
 

@@ -1,5 +1,7 @@
 #include "passes/run/order.h"
 
+#include "ir/containers.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -139,8 +141,7 @@ View Order::gather(std::uint32_t rank) {
         visible = std::max(visible, clock.phase);
       }
     }
-  std::ranges::sort(heardFrom);
-  heardFrom.erase(std::ranges::unique(heardFrom).begin(), heardFrom.end());
+  ir::sortUnique(heardFrom);
   return view;
 }
 

@@ -132,7 +132,6 @@ public:
   std::uint32_t blockOf(const Epoch &epoch) const {
     return epoch.isPut() ? puts_[epoch.agent & ~Epoch::putBit].block : epoch.agent;
   }
-  std::uint32_t channelOfPut(const Epoch &epoch) const { return puts_[epoch.agent & ~Epoch::putBit].channel; }
 
   std::uint64_t numEdges() const { return edges_; }
   std::uint64_t numPhases() const;

@@ -1,6 +1,8 @@
 // The run's data operations: which cells they touch, and which accesses of them have to come before.
 #include "passes/run/run_recorder.h"
 
+#include "ir/containers.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -222,18 +224,14 @@ void RunRecorder::keepLastUses(std::vector<Pair> &uses) const {
 }
 
 void RunRecorder::finish() {
-  const auto unique = [](std::vector<Pair> &pairs) {
-    std::ranges::sort(pairs);
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-  };
-  unique(record_.pairs);
+  ir::sortUnique(record_.pairs);
   keepDecisive();
   for (std::uint32_t r = 0; r < record_.scratch.size(); ++r) {
     for (Pair &use : record_.scratch[r].uses)
       use.second = ends_[r].after;
-    unique(record_.scratch[r].uses);
+    ir::sortUnique(record_.scratch[r].uses);
     keepLastUses(record_.scratch[r].uses);
-    unique(record_.scratch[r].writes);
+    ir::sortUnique(record_.scratch[r].writes);
   }
 }
 

@@ -1,18 +1,17 @@
 #include "passes/run/recorded_phases.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace mscclc::passes::prune {
 
 RecordedPhases::RecordedPhases(const RunRecord &record, const std::vector<bool> &dropped)
-    : record_(record), dropped_(dropped), begins_(record.bounds.size()), firstBegun_(dropped.size() + 2) {
+    : record_(record), dropped_(dropped), begins_(record.bounds.size()), begun_(dropped.size()) {
   for (std::uint32_t b = 0; b < begins_.size(); ++b) {
     const std::vector<Piece> &bounds = record.bounds[b];
     begins_[b].resize(bounds.size());
     for (std::uint32_t p = 0; p < bounds.size(); ++p) {
       if (bounds[p] != none)
-        ++firstBegun_[bounds[p] + 2];
+        begun_[bounds[p]].push_back({b, p});
       begins_[b][p].always = bounds[p] == none ? p : begins_[b][p - 1].always;
       begins_[b][p].now = isDropped(bounds[p]) ? begins_[b][p - 1].now : p;
     }
@@ -21,12 +20,6 @@ RecordedPhases::RecordedPhases(const RunRecord &record, const std::vector<bool> 
       for (std::uint32_t p = launch; p < bounds.size(); ++p)
         ++begins_[b][p].launches;
   }
-  std::partial_sum(firstBegun_.begin(), firstBegun_.end(), firstBegun_.begin());
-  begun_.resize(firstBegun_.back());
-  for (std::uint32_t b = 0; b < begins_.size(); ++b)
-    for (std::uint32_t p = 0; p < record.bounds[b].size(); ++p)
-      if (const Piece piece = record.bounds[b][p]; piece != none)
-        begun_[firstBegun_[piece + 1]++] = {b, p};
 }
 
 void RecordedPhases::noteLastHeard(std::uint32_t b) {
@@ -43,8 +36,8 @@ void RecordedPhases::noteLastHeard(std::uint32_t b) {
 
 void RecordedPhases::update(const std::vector<Piece> &pieces) {
   for (const Piece piece : pieces)
-    for (std::uint32_t i = firstBegun_[piece]; i < firstBegun_[piece + 1]; ++i)
-      update(begun_[i].block, begun_[i].phase);
+    for (const Moment &begun : begun_[piece])
+      update(begun.block, begun.phase);
 }
 
 /// `phase` begins with what is dropped, or is dropped no more.

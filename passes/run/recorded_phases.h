@@ -47,8 +47,7 @@ private:
     std::uint32_t lastHeard = 0;
   };
   std::vector<std::vector<Begin>> begins_; ///< [block][phase]
-  std::vector<std::uint32_t> firstBegun_;  ///< [piece], and one more: into begun_
-  std::vector<Moment> begun_;              ///< phases that begin with a piece, by piece
+  std::vector<std::vector<Moment>> begun_; ///< [piece]: phases that begin with it
 };
 
 } // namespace mscclc::passes::prune

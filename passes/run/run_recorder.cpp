@@ -32,7 +32,6 @@ RunRecorder::RunRecorder(const ProgramIndex &index, const proof::Geometry &geome
 bool RunRecorder::run() {
   const std::uint32_t launches = index_.program.doubleScratch ? 3 : 2;
   keepShared();
-  reserve(launches);
   for (;;) {
     control_.beginLaunch();
     if (!control_.runLaunch())
@@ -85,25 +84,6 @@ void RunRecorder::keepShared() {
     if (shared_[queue])
       orbits_.keep(piece);
   });
-}
-
-/// Room for what is certain to be written down.
-void RunRecorder::reserve(std::uint32_t launches) {
-  std::vector<std::uint32_t> bounds(index_.numBlocks()), receipts(index_.numBlocks());
-  std::size_t messages = 0;
-  for (Piece p = 0; p < pieces_.count(); ++p) {
-    const OpKind kind = pieces_.kind(p);
-    const std::uint32_t b = pieces_.place(p).block;
-    messages += ir::sends(kind);
-    receipts[b] += ir::takes(kind);
-    bounds[b] += kind == OpKind::Nop || kind == OpKind::Barrier;
-  }
-  record_.messages.reserve(messages * launches);
-  for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
-    record_.receipts[b].reserve(std::size_t{receipts[b]} * launches);
-    record_.bounds[b].reserve((std::size_t{bounds[b]} + 2) * launches);
-    record_.begun[b].reserve((std::size_t{bounds[b]} + 2) * launches);
-  }
 }
 
 void RunRecorder::endsPhase(std::uint32_t b) {

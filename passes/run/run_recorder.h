@@ -50,7 +50,6 @@ private:
   void noteWait(std::uint32_t b, std::uint32_t queue, Piece piece, std::uint32_t thread);
   void receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, bool weak);
   std::uint32_t &heardBy(std::uint32_t b, std::uint32_t thread);
-  void reserve(std::uint32_t launches);
   void keepShared();
 
   // recorded_accesses.cpp: data

@@ -4,7 +4,6 @@
 #include "ir/shape_classes.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace mscclc::passes::prune {
 
@@ -53,8 +52,7 @@ SyncPieces::SyncPieces(const ProgramIndex &index) : index_(index) {
 }
 
 SyncOrbits::SyncOrbits(const ProgramIndex &index, const SyncPieces &pieces)
-    : index_(index), pieces_(pieces), parent_(pieces.count()), kept_(pieces.count()) {
-  std::iota(parent_.begin(), parent_.end(), 0);
+    : index_(index), pieces_(pieces), sets_(pieces.count()), kept_(pieces.count()) {
   joinEqualRanks();
   for (Piece p = 0; p < pieces.count(); ++p)
     if (ir::putsAndSignals(pieces.kind(p)))
@@ -71,24 +69,16 @@ void SyncOrbits::joinEqualRanks() {
       continue;
     }
     const Piece first = pieces_.firstOf(index_.block(r, 0)), last = pieces_.firstOf(index_.block(r + 1, 0));
-    std::iota(parent_.begin() + first, parent_.begin() + last, pieces_.firstOf(index_.block(firsts[number], 0)));
+    for (Piece p = first; p < last; ++p)
+      sets_.join(p, pieces_.firstOf(index_.block(firsts[number], 0)) + (p - first));
   }
   alike_ = firsts.size() == 1 && index_.numRanks() > 1;
 }
 
-Piece SyncOrbits::find(Piece piece) const {
-  while (parent_[piece] != piece)
-    piece = parent_[piece] = parent_[parent_[piece]];
-  return piece;
-}
-
 void SyncOrbits::join(Piece a, Piece b) {
-  a = find(a);
-  b = find(b);
-  if (a == b)
-    return;
-  parent_[std::max(a, b)] = std::min(a, b);
-  kept_[std::min(a, b)] = kept_[a] || kept_[b];
+  const bool kept = isKept(a) || isKept(b);
+  sets_.join(a, b);
+  kept_[find(a)] = kept;
 }
 
 std::vector<std::vector<Piece>> SyncOrbits::all() const {

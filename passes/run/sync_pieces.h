@@ -1,6 +1,7 @@
 // The pieces of a program's sync that can be dropped, and the pieces that must be dropped together.
 #pragma once
 
+#include "ir/containers.h"
 #include "ir/program_index.h"
 
 #include <span>
@@ -55,7 +56,7 @@ public:
   bool allAlike() const { return alike_; }
 
   /// Returns the orbit of `piece`, as the number of one of its pieces.
-  Piece find(Piece piece) const;
+  Piece find(Piece piece) const { return sets_.find(piece); }
   bool isKept(Piece piece) const { return kept_[find(piece)]; }
   /// Returns the pieces of each orbit that may be dropped: the most expensive ones first, then in the order of the
   /// program.
@@ -68,7 +69,7 @@ private:
 
   const ProgramIndex &index_;
   const SyncPieces &pieces_;
-  mutable std::vector<Piece> parent_;
+  ir::DisjointSets<Piece> sets_;
   std::vector<bool> kept_; ///< by orbit
   bool alike_ = false;
 };

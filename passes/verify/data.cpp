@@ -199,21 +199,12 @@ std::uint32_t CheckedRun::opOf(const Epoch &record) const {
 
 void CheckedRun::report(CellId id, const Epoch &first, bool firstWrites, const Epoch &second, bool secondWrites,
                         const View &view) {
-  Conflict c;
-  c.cell = id;
-  c.first = first;
-  c.firstWrites = firstWrites;
-  c.second = second;
-  c.secondWrites = secondWrites;
-  c.view = view;
-  c.control = order_.before(first, firstWrites, view, Relation::HappensBefore);
-  c.firstOp = opOf(first);
-  c.secondOp = opOf(second);
+  const bool control = order_.before(first, firstWrites, view, Relation::HappensBefore);
   if (first.isPut() && second.isUser() && !firstWrites)
     listener_.inputStillSent(id, first);
   else
-    listener_.conflict(c);
-  if (!second.isUser() || !c.control)
+    listener_.conflict({id, first, firstWrites, second, secondWrites, view, control, opOf(first), opOf(second)});
+  if (!second.isUser() || !control)
     memory_[id].value = Values::unknown;
 }
 

@@ -1,12 +1,12 @@
 #include "passes/verify/loops.h"
 
+#include "ir/containers.h"
 #include "ir/cursor.h"
 #include "ir/op_memory.h"
 #include "ir/op_semantics.h"
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 namespace mscclc::passes::proof {
 
@@ -54,10 +54,8 @@ void count(Sides &sides, std::uint32_t block, ir::OpRef at, const ir::Op *header
 class LoopScan {
 public:
   explicit LoopScan(const ProgramIndex &index)
-      : index_(index), parents_(index.numBlocks() + index.numRanks()), signals_(index.numQueues()),
-        waits_(index.numQueues()), meets_(index.numBarriers()) {
-    std::iota(parents_.begin(), parents_.end(), 0);
-  }
+      : index_(index), waiting_(index.numBlocks() + index.numRanks()), signals_(index.numQueues()),
+        waits_(index.numQueues()), meets_(index.numBarriers()) {}
 
   LoopPairs run() {
     for (std::uint32_t b = 0; b < index_.numBlocks(); ++b)
@@ -66,14 +64,14 @@ public:
       pairQueue(q);
     for (std::uint32_t m = 0; m < index_.numBarriers(); ++m)
       pairBarrier(m);
-    std::map<std::uint32_t, LoopPairs> sumsOf; // [root]
+    std::map<std::uint32_t, LoopPairs> sumsOf; // [set of waiting_]
     for (const Largest &largest : largest_) {
-      LoopPairs &sum = sumsOf[rootOf(largest.block)];
+      LoopPairs &sum = sumsOf[waiting_.find(largest.block)];
       sum.forward += largest.forward;
       sum.backward += largest.backward;
     }
     LoopPairs most;
-    for (const auto &[root, sums] : sumsOf)
+    for (const auto &[set, sums] : sumsOf)
       if (sums.iterations() > most.iterations()) {
         most.forward = sums.forward;
         most.backward = sums.backward;
@@ -85,13 +83,6 @@ public:
   }
 
 private:
-  std::uint32_t rootOf(std::uint32_t x) {
-    while (parents_[x] != x)
-      x = parents_[x] = parents_[parents_[x]];
-    return x;
-  }
-  void join(std::uint32_t a, std::uint32_t b) { parents_[rootOf(a)] = rootOf(b); }
-
   void scanBlock(std::uint32_t b) {
     const ir::ThreadBlock &code = index_.ops(b);
     const std::uint32_t rank = index_.rankOf(b);
@@ -104,7 +95,7 @@ private:
       if (ir::isPacketOp(op.kind)) // a block that reads packets waits for the blocks that write them
         ir::forEachMemory(index_.program, rank, code, op, [&](const ir::MemoryPiece &piece) {
           if (piece.isPacket())
-            join(b, index_.numBlocks() + piece.rank);
+            waiting_.join(b, index_.numBlocks() + piece.rank);
         });
       if (!ir::takes(op.kind) && !ir::sends(op.kind))
         return;
@@ -130,7 +121,7 @@ private:
     const Sides &signals = signals_[queue], &waits = waits_[queue];
     for (const Sides *sides : {&signals, &waits})
       for (const Side &side : *sides)
-        join(side.block, (signals.empty() ? waits : signals)[0].block);
+        waiting_.join(side.block, (signals.empty() ? waits : signals)[0].block);
     const LoopUse *some = anyLoop(signals) ? anyLoop(signals) : anyLoop(waits);
     if (!some)
       return;
@@ -160,7 +151,7 @@ private:
   void pairBarrier(std::uint32_t number) {
     const Sides &meets = meets_[number];
     for (const Side &side : meets)
-      join(side.block, meets[0].block);
+      waiting_.join(side.block, meets[0].block);
     const LoopUse *some = anyLoop(meets);
     if (!some)
       return;
@@ -224,7 +215,7 @@ private:
     std::uint64_t forward, backward;
   };
   const ProgramIndex &index_;
-  std::vector<std::uint32_t> parents_; ///< [block, then the packets of each rank]
+  ir::DisjointSets<> waiting_;         ///< [block, then the packets of each rank]: what waits for each other
   std::vector<Sides> signals_, waits_; ///< [queue]
   std::vector<Sides> meets_;           ///< [barrier]
   std::uint64_t mostApart_ = 0;

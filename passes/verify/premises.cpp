@@ -108,28 +108,32 @@ private:
         continue;
       p_.hold_ = false;
       const std::uint32_t other = index_.pairOf(end);
-      if (dealsWithItself(end)) {
+      if (dealsWithItself(end))
         itself(end);
-        continue;
-      }
-      if (other != none && dealsWithItself(other)) // reported there
-        continue;
-      const bool starves = t.all > s.all || s.all == 0;
-      const Side &at = starves ? t : s.block != none ? s : t;
-      auto *f =
-          findings_.add(starves ? diag::wait_without_signal : diag::signal_without_wait, index_.place(at.block, at.op));
-      if (!f)
-        continue;
-      if (starves)
-        f->args = {index_.describeChannel(end), t.perLaunch(), index_.describeChannel(other), s.words()};
-      else
-        f->args = {index_.describeChannel(other), s.perLaunch(), index_.describeChannel(end), t.words()};
-      const Side &partner = starves ? s : t;
-      if (partner.block != none)
-        f->notes.push_back({starves ? &diag::signalled_here : &diag::waited_here,
-                            findings_.where(index_.place(partner.block, partner.op)),
-                            {}});
+      else if (other == none || !dealsWithItself(other)) // else reported there
+        mismatch(s, t, {diag::wait_without_signal, diag::signal_without_wait, diag::signalled_here, diag::waited_here},
+                 [&](bool starves, const Side &at, const Side &partner) -> std::vector<ir::DiagArg> {
+                   return {index_.describeChannel(starves ? end : other), at.perLaunch(),
+                           index_.describeChannel(starves ? other : end), partner.words()};
+                 });
     }
+  }
+
+  struct MismatchDiagnostics {
+    const ir::DiagInfo &tooFewSent, &tooFewTaken, &sentHere, &takenHere;
+  };
+  /// Reports that a queue is not signalled as often as it is waited on. `argsOf(starves, at, partner)` returns the
+  /// arguments of the finding at side `at`: the waits if signals are missing (`starves`), else the signals.
+  void mismatch(const Side &sent, const Side &taken, const MismatchDiagnostics &infos, auto &&argsOf) {
+    const bool starves = taken.all > sent.all || sent.all == 0;
+    const Side &at = starves ? taken : sent, &partner = starves ? sent : taken;
+    auto *f = findings_.add(starves ? infos.tooFewSent : infos.tooFewTaken, index_.place(at.block, at.op));
+    if (!f)
+      return;
+    f->args = argsOf(starves, at, partner);
+    if (partner.block != none)
+      f->notes.push_back(
+          {starves ? &infos.sentHere : &infos.takenHere, findings_.where(index_.place(partner.block, partner.op)), {}});
   }
 
   void checkSemaphores() {
@@ -144,19 +148,13 @@ private:
         if (s.all == t.all && s.once == t.once)
           continue;
         p_.hold_ = false;
-        const bool starves = t.all > s.all || s.all == 0;
-        const Side &at = starves ? t : s;
-        auto *f = findings_.add(starves ? diag::acquire_without_release : diag::release_without_acquire,
-                                index_.place(at.block, at.op));
-        if (!f)
-          continue;
-        const Side &partner = starves ? s : t;
-        f->args = {index_.describeSemaphore(index_.semaphore(r, id)), at.perLaunch(),
-                   partner.words() + (starves && initial != 0 ? ", starting at " + std::to_string(initial) : "")};
-        if (partner.block != none)
-          f->notes.push_back({starves ? &diag::released_here : &diag::acquired_here,
-                              findings_.where(index_.place(partner.block, partner.op)),
-                              {}});
+        mismatch(
+            s, t,
+            {diag::acquire_without_release, diag::release_without_acquire, diag::released_here, diag::acquired_here},
+            [&](bool starves, const Side &at, const Side &partner) -> std::vector<ir::DiagArg> {
+              return {index_.describeSemaphore(index_.semaphore(r, id)), at.perLaunch(),
+                      partner.words() + (starves && initial != 0 ? ", starting at " + std::to_string(initial) : "")};
+            });
       }
       if (unused != 0)
         reportUnused(r, firstUnused, unused);

@@ -2,6 +2,7 @@
 #include "passes/verify/premises.h"
 #include "passes/verify/replay.h"
 
+#include "ir/chunk_cells.h"
 #include "ir/memory_map.h"
 
 #include <algorithm>
@@ -50,7 +51,6 @@ public:
 
   void run() {
     const ir::Program &program = index_.program;
-    forms_.resize(index_.numRanks());
     for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
       const ir::ThreadBlock &code = index_.ops(b);
       ir::forEachOp(code, [&](std::uint32_t o, std::uint32_t header) {
@@ -89,13 +89,12 @@ private:
 
   void checkPackets() {
     enum : std::uint8_t { plain = 1, packet = 2 };
-    for (std::uint32_t r = 0; r < index_.numRanks(); ++r)
-      forms_[r].assign(index_.program.ranks[r].scratchChunks, 0);
+    auto forms = ir::forScratch(index_.program, std::uint8_t{0});
     bool anyPlain = false;
     forScratch([&](const ir::MemoryPiece &piece, ir::OpRef at) {
       anyPlain |= !piece.isPacket();
       for (std::uint32_t c = piece.index; c < piece.index + piece.size; ++c)
-        forms_[piece.rank][c] |= piece.isPacket() ? packet : plain;
+        forms[piece.rank][c] |= piece.isPacket() ? packet : plain;
       const std::uint32_t room = index_.program.ranks[piece.rank].scratchChunks;
       if (piece.isPacket() && index_.program.protocol == ir::Protocol::Simple && 2 * (piece.index + piece.size) > room)
         if (auto *f = findings_.add(diag::packet_out_of_scratch, at))
@@ -104,14 +103,14 @@ private:
     if (!anyPlain)
       return;
     std::vector<bool> hasPackets; // [rank]
-    for (const auto &forms : forms_)
-      hasPackets.push_back(std::ranges::any_of(forms, [](std::uint8_t form) { return form & packet; }));
+    for (const auto &ofRank : forms)
+      hasPackets.push_back(std::ranges::any_of(ofRank, [](std::uint8_t form) { return form & packet; }));
     forScratch([&](const ir::MemoryPiece &piece, ir::OpRef at) {
       if (piece.isPacket())
         return;
       bool overlaps = false;
       for (std::uint32_t c = piece.index; c < piece.index + piece.size; ++c)
-        if ((forms_[piece.rank][c / 2] & packet) != 0) {
+        if ((forms[piece.rank][c / 2] & packet) != 0) {
           overlaps = true;
           if (auto *f = findings_.add(diag::packet_plain_overlap, at))
             f->args = {c / 2, piece.rank, c, piece.access == ir::Access::Read ? "read" : "written"};
@@ -126,7 +125,6 @@ private:
   const bool sizesChange_;
   Findings &findings_;
   std::optional<Cuts> piped_;
-  std::vector<std::vector<std::uint8_t>> forms_; ///< [rank][scratch chunk]
   bool hasPackets_ = false;
 };
 

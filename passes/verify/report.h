@@ -37,8 +37,6 @@ public:
   std::uint64_t checkResults(Values &values, std::uint32_t unitsPerChunk);
   /// The operation that wrote `cell` last; nowhere if that is none.
   ir::Where writerOf(const Cell &cell) const;
-  /// True if a pair of accesses was found unordered.
-  bool sawConflict() const { return !stories_.empty(); }
 
 private:
   struct Story {

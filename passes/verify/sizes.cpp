@@ -110,12 +110,26 @@ private:
 
 } // namespace
 
-bool oneIterationDecides(const ProgramIndex &index, const LoopRates &rates) {
-  return !rates.wraps() && SectionScan(index).run();
+IterationSizes iterationSizes(const ProgramIndex &index, const LoopRates &rates, bool exhaustive) {
+  IterationSizes sizes;
+  sizes.isAnyNumber = !rates.empty() && !exhaustive && !rates.wraps() && SectionScan(index).run();
+  if (rates.empty() || sizes.isAnyNumber) {
+    sizes.all.emplace_back(rates);
+    return sizes;
+  }
+  LoopPairs pairs = pairLoops(index);
+  const std::uint64_t iterations = pairs.unpaired ? unpairedIterations : pairs.iterations();
+  for (const std::uint64_t length : rates.lengths(index.program, iterations, pairs.backward != 0))
+    sizes.all.emplace_back(index, rates, length);
+  std::ranges::reverse(sizes.all);
+  sizes.unpaired = std::move(pairs.unpaired);
+  return sizes;
 }
 
-std::vector<std::uint64_t> iterationLengths(const ProgramIndex &index, const LoopRates &rates, const LoopPairs &pairs) {
-  return rates.lengths(index.program, pairs.unpaired ? unpairedIterations : pairs.iterations(), pairs.backward != 0);
+bool chunksMove(const ir::Program &program) {
+  const auto [least, most] = unitsAllowed(program);
+  return least < most &&
+         std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; });
 }
 
 } // namespace mscclc::passes::proof

@@ -31,14 +31,20 @@
 
 namespace mscclc::passes::proof {
 
-/// Checks all conditions above that are not checked elsewhere.
-bool oneIterationDecides(const ProgramIndex &index, const LoopRates &rates);
-
 /// The number of iterations that are proven if pipelines are not paired.
 inline constexpr std::uint64_t unpairedIterations = 3;
 
-/// Returns the lengths of a chunk (see LoopRates) in which a program with pipelines must be proven, if one iteration is
-/// not sufficient.
-std::vector<std::uint64_t> iterationLengths(const ProgramIndex &index, const LoopRates &rates, const LoopPairs &pairs);
+/// The sizes in which a program must be proven because of its pipelines.
+struct IterationSizes {
+  std::vector<Geometry> all;            ///< one at least, from long chunks to short ones
+  bool isAnyNumber = false;             ///< pipelines run once there, which represents any number of iterations
+  std::optional<UnpairedLoop> unpaired; ///< a pipeline whose further iterations these sizes do not represent
+};
+/// Checks the conditions above that are not checked elsewhere. If they do not hold, or if `exhaustive`, several numbers
+/// of iterations are needed (see LoopRates). Requires: no fault in `rates`.
+IterationSizes iterationSizes(const ProgramIndex &index, const LoopRates &rates, bool exhaustive = false);
+
+/// True if launches of different sizes may have different chunks at the same place of scratch.
+bool chunksMove(const ir::Program &program);
 
 } // namespace mscclc::passes::proof

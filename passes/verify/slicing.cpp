@@ -1,7 +1,9 @@
 #include "passes/verify/slicing.h"
 
 #include "ir/collectives.h"
+#include "ir/containers.h"
 #include "ir/memory_map.h"
+#include "ir/op_memory.h"
 #include "passes/op_list.h"
 
 #include <algorithm>
@@ -58,8 +60,7 @@ public:
       for (const Range &range : ranges)
         addCuts(range, units, cuts);
       sorted = cuts;
-      std::sort(sorted.begin(), sorted.end());
-      sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+      ir::sortUnique(sorted);
       for (const std::uint64_t cut : cuts)
         pattern.push_back(
             static_cast<std::uint32_t>(std::lower_bound(sorted.begin(), sorted.end(), cut) - sorted.begin()));
@@ -92,7 +93,7 @@ public:
 
   SliceSizes run() {
     SliceSizes sizes;
-    if (!anyInexact())
+    if (!cutsChunks(index_.program, false))
       return sizes;
     collect();
     std::set<std::vector<Range>> mixed;
@@ -111,8 +112,7 @@ public:
                 sizes.inLoop = otherAt;
             }
         }
-      std::sort(together.begin(), together.end());
-      together.erase(std::unique(together.begin(), together.end()), together.end());
+      ir::sortUnique(together);
       if (!together.empty())
         mixed.insert(std::move(together));
     }
@@ -123,16 +123,6 @@ public:
   }
 
 private:
-  bool anyInexact() const {
-    for (const ir::Rank &rank : index_.program.ranks)
-      for (const ir::ThreadBlock &block : rank.blocks)
-        for (const ir::Op &op : block.ops)
-          for (const ir::Chunk &chunk : op.groupSize > 1 ? block.operands(op) : std::span<const ir::Chunk>())
-            if (chunk.size % op.groupSize != 0)
-              return true;
-    return false;
-  }
-
   void collect() {
     for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
       const ir::ThreadBlock &code = index_.ops(b);
@@ -211,6 +201,16 @@ private:
 };
 
 } // namespace
+
+bool cutsChunks(const ir::Program &program, bool scratchOnly) {
+  for (const ir::Rank &rank : program.ranks)
+    for (const ir::ThreadBlock &block : rank.blocks)
+      for (const ir::Op &op : block.ops)
+        for (const ir::Chunk &chunk : op.groupSize > 1 ? block.operands(op) : std::span<const ir::Chunk>())
+          if (chunk.size % op.groupSize != 0 && (!scratchOnly || ir::bufferOf(rank, chunk) == ir::BufferKind::Scratch))
+            return true;
+  return false;
+}
 
 SliceSizes sliceSizes(const ProgramIndex &index) {
   return SliceScan(index).run();

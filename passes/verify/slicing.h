@@ -51,4 +51,7 @@ struct SliceSizes {
 
 SliceSizes sliceSizes(const ProgramIndex &index);
 
+/// True if slices of thread-block groups end within chunks, of scratch or of any buffer.
+bool cutsChunks(const ir::Program &program, bool scratchOnly);
+
 } // namespace mscclc::passes::proof

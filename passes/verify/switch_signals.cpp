@@ -1,11 +1,12 @@
 #include "passes/verify/switch_signals.h"
 
+#include "ir/cursor.h"
 #include "ir/op_semantics.h"
 #include "passes/diagnostics.h"
-#include "passes/op_list.h"
 #include "passes/verify/verify_diagnostics.h"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace mscclc::passes::proof {
@@ -36,18 +37,13 @@ private:
   };
 
   void checkBlock(const ir::ThreadBlock &block) {
-    std::uint32_t bodyEnd = 0; // of a pipeline
-    for (std::uint32_t o = 0; o < block.ops.size(); ++o) {
-      const ir::Op &op = block.ops[o];
-      if (bodyEnd != 0 && o == bodyEnd)
+    std::uint32_t pipeline = ir::none; // around the operation before
+    ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
+      if (block.ops[o].kind == ir::OpKind::Pipeline || header != std::exchange(pipeline, header))
         endTurns();
-      if (op.kind == ir::OpKind::Pipeline) {
-        endTurns();
-        bodyEnd = nextOp(block, o);
-      } else if (ir::signalsThroughSwitch(op.kind)) {
-        take(block, op, {rank_, block_, o});
-      }
-    }
+      if (ir::signalsThroughSwitch(block.ops[o].kind))
+        take(block, block.ops[o], {rank_, block_, o});
+    });
     endTurns();
   }
 

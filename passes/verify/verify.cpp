@@ -52,22 +52,9 @@ bool reportTooMuchMemory(Findings &findings) {
   return false;
 }
 
-/// True if slices of groups end within chunks of scratch.
-bool slicesScratch(const ir::Program &program) {
-  for (const ir::Rank &rank : program.ranks)
-    for (const ir::ThreadBlock &block : rank.blocks)
-      for (const ir::Op &op : block.ops)
-        for (const ir::Chunk &chunk : op.groupSize > 1 ? block.operands(op) : std::span<const ir::Chunk>())
-          if (ir::bufferOf(rank, chunk) == ir::BufferKind::Scratch && chunk.size % op.groupSize != 0)
-            return true;
-  return false;
-}
-
 /// True if launches of different sizes may follow each other, so that their chunks of scratch have different places.
 bool sizesChange(const ir::Program &program, const VerifyOptions &options) {
-  const auto [least, most] = unitsAllowed(program);
-  const bool scratch = std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; });
-  return scratch && least < most && !options.oneSize && (!options.fixedScratch || slicesScratch(program));
+  return chunksMove(program) && !options.oneSize && (!options.fixedScratch || cutsChunks(program, true));
 }
 
 /// Proves one size of chunk; see run/geometry.h.
@@ -218,18 +205,10 @@ private:
     if (rates_.fault())
       return reportFault(*rates_.fault(), index_, findings_);
     checkRanges(index_, sizesChange(index_.program, options_), findings_);
-    if (rates_.empty())
-      return proveSize(Geometry(rates_));
-    if (!options_.exhaustive && oneIterationDecides(index_, rates_)) {
-      result_.anyIterations = true;
-      return proveSize(Geometry(rates_));
-    }
-    const LoopPairs pairs = pairLoops(index_);
-    const std::vector<std::uint64_t> lengths = iterationLengths(index_, rates_, pairs);
-    for (auto length = lengths.rbegin(); length != lengths.rend(); ++length)
-      if (!proveSize(Geometry(index_, rates_, *length)))
-        return false;
-    return !pairs.unpaired || reportUnpaired(*pairs.unpaired);
+    const IterationSizes sizes = iterationSizes(index_, rates_, options_.exhaustive);
+    result_.anyIterations = sizes.isAnyNumber;
+    return std::ranges::all_of(sizes.all, [&](const Geometry &size) { return proveSize(size); }) &&
+           (!sizes.unpaired || reportUnpaired(*sizes.unpaired));
   }
 
   /// Returns false if messages may be longer than what has been proven.
