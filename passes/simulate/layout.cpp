@@ -69,13 +69,8 @@ Layout::Layout(const ir::Program &program, std::uint64_t messageBytes) : program
 
 double Layout::operations() const {
   double total = 0;
-  for (const ir::Rank &rank : program_.ranks)
-    for (const ir::ThreadBlock &block : rank.blocks) {
-      total += static_cast<double>(block.ops.size());
-      for (const ir::Op &op : block.ops)
-        if (op.kind == ir::OpKind::Pipeline)
-          total += static_cast<double>(iterations(op)) * op.bodySize;
-    }
+  for (const ir::Op &op : ir::opsOf(program_.ranks))
+    total += 1 + (op.kind == ir::OpKind::Pipeline ? static_cast<double>(iterations(op)) * op.bodySize : 0);
   return total;
 }
 
@@ -122,13 +117,11 @@ std::vector<std::uint64_t> smallSizes(const ir::Program &program, std::uint32_t 
   const std::uint64_t step = rank ? ir::chunksOfMessage(program, *rank) * unit : 16;
   std::uint64_t longest = 1; // the longest unit of a pipeline, in steps
   bool slices = false;
-  for (const ir::Rank &r : program.ranks)
-    for (const ir::ThreadBlock &block : r.blocks)
-      for (const ir::Op &op : block.ops) {
-        slices |= op.groupSize > 1;
-        if (op.kind == ir::OpKind::Pipeline)
-          longest = std::max(longest, op.imm / unit);
-      }
+  for (const ir::Op &op : ir::opsOf(program.ranks)) {
+    slices |= op.groupSize > 1;
+    if (op.kind == ir::OpKind::Pipeline)
+      longest = std::max(longest, op.imm / unit);
+  }
   std::vector<std::uint64_t> times{1, 5};
   const std::uint64_t least = (std::max<std::uint64_t>(1, program.minMessageSize) + step - 1) / step;
   if (slices && least <= longMessage / step)

@@ -28,12 +28,8 @@ Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inpu
     s.firstLane = static_cast<std::uint32_t>(lanes_.size());
     for (std::uint32_t b = 0; b < rank.blocks.size(); ++b) {
       for (std::uint32_t n = 0; n < lanesPerBlock; ++n) {
-        Lane lane;
-        lane.rank = r;
-        lane.block = b;
-        lane.number = n;
         actors_.push_back({Actor::Lane, r, static_cast<std::uint32_t>(lanes_.size())});
-        lanes_.push_back(lane);
+        lanes_.push_back({.rank = r, .block = b, .number = n, .at = {}});
       }
     }
     s.numLanes = static_cast<std::uint32_t>(lanes_.size()) - s.firstLane;
@@ -92,10 +88,8 @@ void Machine::reset(std::uint64_t seed) {
   given_.assign(given_.size(), {});
   met_.assign(met_.size(), {});
   std::fill(barriers_.begin(), barriers_.end(), ir::ArrivalCounter());
-  for (Port &port : ports_) {
-    port.queue.clear();
-    port.pushed = port.finished = 0;
-  }
+  for (Port &port : ports_)
+    port = {.queue = {}, .actor = port.actor};
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     RankState &s = ranks_[r];
     std::memset(s.input.get(), unwritten, s.inputBytes);
@@ -107,11 +101,7 @@ void Machine::reset(std::uint64_t seed) {
   }
   const std::uint64_t delays = random_() % 2 == 0 ? 0 : 3; // three of four blocks delay stores, or none
   for (Block &block : blocks_) {
-    block.nops = {};
-    block.firstStore = block.seen = 0;
-    block.stores.clear();
-    block.data.clear();
-    block.view.clear();
+    block = {};
     block.delays = random_() % 4 < delays;
   }
   for (Lane &lane : lanes_)
@@ -283,14 +273,8 @@ void Machine::beginLaunch(std::uint32_t rank) {
     inputs_.fill(rank, s.launch, 0, bufferOf(rank, ir::BufferKind::Input, layout),
                  layout.bytesOf(rank, ir::BufferKind::Input));
   s.lanesEnded = 0;
-  for (std::uint32_t l = s.firstLane; l < s.firstLane + s.numLanes; ++l) {
-    Lane fresh;
-    fresh.rank = rank;
-    fresh.block = lanes_[l].block;
-    fresh.number = lanes_[l].number;
-    fresh.ended = false;
-    lanes_[l] = fresh;
-  }
+  for (std::uint32_t l = s.firstLane; l < s.firstLane + s.numLanes; ++l)
+    lanes_[l] = {.rank = rank, .block = lanes_[l].block, .number = lanes_[l].number, .at = {}, .ended = false};
   s.stage = RankState::Running;
   wake(rank, key(Event::Launch));
 }
@@ -349,16 +333,18 @@ void Machine::compare(std::uint32_t rank) {
       if (std::memcmp(got + e * sizeOf(type_), wanted + e * sizeOf(type_), sizeOf(type_)) == 0)
         continue;
       outcome_.maxError = std::max(outcome_.maxError, error == error ? error : 1e300);
-      if (outcome_.kind == Outcome::Right) {
-        outcome_.kind = Outcome::Wrong;
-        outcome_.rank = rank;
-        outcome_.launch = launch;
-        outcome_.chunk = chunk;
-        outcome_.element = e;
-        outcome_.size = size;
-        outcome_.got = a;
-        outcome_.wanted = b;
-      }
+      if (outcome_.kind == Outcome::Right)
+        outcome_ = {.kind = Outcome::Wrong,
+                    .maxError = outcome_.maxError,
+                    .rank = rank,
+                    .launch = launch,
+                    .chunk = chunk,
+                    .element = e,
+                    .size = size,
+                    .got = a,
+                    .wanted = b,
+                    .place = {},
+                    .waitsFor = {}};
     }
   }
 }

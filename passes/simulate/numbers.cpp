@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <type_traits>
 
 namespace mscclc::passes::sim {
@@ -46,19 +47,48 @@ template <typename T> T apply(ir::ReduceOp op, T a, T b) {
   throw ir::InternalError("no such reduce operation");
 }
 
-template <typename T> void accumulateAs(ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes) {
-  for (std::size_t i = 0; i + sizeof(T) <= bytes; i += sizeof(T))
-    store<T>(into + i, apply<T>(op, load<T>(into + i), load<T>(from + i)));
-}
+/// How elements of a type lie in memory, and the numbers that they are computed in. `T` is the type's name in
+/// dtypes.def.
+template <typename T> struct Element {
+  using Bits = T;
+  using Number = T;
+  static T decode(T bits) { return bits; }
+  static T encode(T number) { return number; }
+  /// Whole numbers up to this one are exact, and no larger inputs are needed. 0 for integers, which wrap around.
+  static constexpr std::uint64_t exact =
+      std::is_integral_v<T> ? 0 : std::uint64_t{1} << std::min(std::numeric_limits<T>::digits, 32);
+};
+template <typename Format> struct NarrowElement {
+  using Bits = typename Format::Bits;
+  using Number = float;
+  static float decode(Bits bits) { return narrow::decode<Format>(bits); }
+  static Bits encode(float number) { return narrow::encode<Format>(number); }
+  static constexpr std::uint64_t exact = std::uint64_t{2} << Format::mantissa;
+};
+struct Half;
+struct Bfloat16;
+struct Float8E4m3;
+struct Float8E5m2;
+template <> struct Element<Half> : NarrowElement<narrow::Binary16> {};
+template <> struct Element<Float8E4m3> : NarrowElement<narrow::E4m3> {};
+template <> struct Element<Float8E5m2> : NarrowElement<narrow::E5m2> {};
+template <> struct Element<Bfloat16> {
+  using Bits = std::uint16_t;
+  using Number = float;
+  static float decode(Bits bits) { return narrow::decodeBfloat16(bits); }
+  static Bits encode(float number) { return narrow::encodeBfloat16(number); }
+  static constexpr std::uint64_t exact = 1u << 8;
+};
 
-template <typename Bits, float (*Widen)(Bits), Bits (*Narrow)(float)>
-void accumulateNarrow(ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes) {
-  for (std::size_t i = 0; i + sizeof(Bits) <= bytes; i += sizeof(Bits))
-    store<Bits>(into + i, Narrow(apply<float>(op, Widen(load<Bits>(into + i)), Widen(load<Bits>(from + i)))));
-}
-template <typename Format>
-void accumulateIn(ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes) {
-  accumulateNarrow<typename Format::Bits, narrow::decode<Format>, narrow::encode<Format>>(op, into, from, bytes);
+/// Calls `use` with the Element of `type`.
+template <typename Use> auto withElement(DataType type, Use &&use) {
+  switch (type) {
+#define MSCCLC_DTYPE(id, number, bytes, name, element)                                                                 \
+  case DataType::id:                                                                                                   \
+    return use(Element<element>());
+#include "runtime-min/include/mscclc/dtypes.def"
+  }
+  throw ir::InternalError("no such type of elements");
 }
 
 std::uint64_t scramble(std::uint64_t x) {
@@ -70,63 +100,9 @@ std::uint64_t scramble(std::uint64_t x) {
 } // namespace
 
 double elementAt(DataType type, const std::byte *data, std::uint64_t index) {
-  const std::byte *const at = data + index * sizeOf(type);
-  switch (type) {
-  case DataType::F32:
-    return load<float>(at);
-  case DataType::F16:
-    return narrow::decode<narrow::Binary16>(load<std::uint16_t>(at));
-  case DataType::BF16:
-    return narrow::decodeBfloat16(load<std::uint16_t>(at));
-  case DataType::I32:
-    return load<std::int32_t>(at);
-  case DataType::U32:
-    return load<std::uint32_t>(at);
-  case DataType::U8:
-    return load<std::uint8_t>(at);
-  case DataType::F64:
-    return load<double>(at);
-  case DataType::I64:
-    return static_cast<double>(load<std::int64_t>(at));
-  case DataType::U64:
-    return static_cast<double>(load<std::uint64_t>(at));
-  case DataType::I8:
-    return load<std::int8_t>(at);
-  case DataType::F8E4M3:
-    return narrow::decode<narrow::E4m3>(load<std::uint8_t>(at));
-  case DataType::F8E5M2:
-    return narrow::decode<narrow::E5m2>(load<std::uint8_t>(at));
-  }
-  return 0;
-}
-
-void accumulate(DataType type, ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes) {
-  switch (type) {
-  case DataType::F32:
-    return accumulateAs<float>(op, into, from, bytes);
-  case DataType::F16:
-    return accumulateIn<narrow::Binary16>(op, into, from, bytes);
-  case DataType::BF16:
-    return accumulateNarrow<std::uint16_t, narrow::decodeBfloat16, narrow::encodeBfloat16>(op, into, from, bytes);
-  case DataType::I32:
-    return accumulateAs<std::int32_t>(op, into, from, bytes);
-  case DataType::U32:
-    return accumulateAs<std::uint32_t>(op, into, from, bytes);
-  case DataType::U8:
-    return accumulateAs<std::uint8_t>(op, into, from, bytes);
-  case DataType::F64:
-    return accumulateAs<double>(op, into, from, bytes);
-  case DataType::I64:
-    return accumulateAs<std::int64_t>(op, into, from, bytes);
-  case DataType::U64:
-    return accumulateAs<std::uint64_t>(op, into, from, bytes);
-  case DataType::I8:
-    return accumulateAs<std::int8_t>(op, into, from, bytes);
-  case DataType::F8E4M3:
-    return accumulateIn<narrow::E4m3>(op, into, from, bytes);
-  case DataType::F8E5M2:
-    return accumulateIn<narrow::E5m2>(op, into, from, bytes);
-  }
+  return withElement(type, [&]<typename E>(E) {
+    return static_cast<double>(E::decode(load<typename E::Bits>(data + index * sizeof(typename E::Bits))));
+  });
 }
 
 std::uint64_t mostContributions(const ir::Program &program) {
@@ -136,37 +112,6 @@ std::uint64_t mostContributions(const ir::Program &program) {
   return std::max<std::uint64_t>(most, 1);
 }
 
-namespace {
-
-/// Returns the largest whole number up to which a type is exact, if that limits the inputs. Returns 0 for integers,
-/// which wrap around.
-std::uint64_t exactIn(DataType type) {
-  switch (type) {
-  case DataType::F32:
-    return 1u << 24;
-  case DataType::F16:
-    return 1u << 11;
-  case DataType::BF16:
-    return 1u << 8;
-  case DataType::F64:
-    return std::uint64_t{1} << 32;
-  case DataType::F8E4M3:
-    return 1u << 4;
-  case DataType::F8E5M2:
-    return 1u << 3;
-  case DataType::I32:
-  case DataType::U32:
-  case DataType::U8:
-  case DataType::I64:
-  case DataType::U64:
-  case DataType::I8:
-    break;
-  }
-  return 0;
-}
-
-} // namespace
-
 Inputs::Inputs(DataType type, std::uint64_t contributions, std::uint64_t seed)
     : type_(type), contributions_(contributions), seed_(seed) {
   use(ir::ReduceOp::Sum);
@@ -174,7 +119,7 @@ Inputs::Inputs(DataType type, std::uint64_t contributions, std::uint64_t seed)
 
 void Inputs::use(ir::ReduceOp op) {
   products_ = op == ir::ReduceOp::Prod;
-  const std::uint64_t exact = exactIn(type_);
+  const std::uint64_t exact = withElement(type_, []<typename E>(E) { return E::exact; });
   if (exact == 0)
     return;
   // Products of this many powers of two are in the range of every type.
@@ -188,9 +133,19 @@ void Inputs::use(ir::ReduceOp op) {
 }
 
 bool isFloat(DataType type) {
-  return exactIn(type) != 0;
+  return withElement(type, []<typename E>(E) { return E::exact != 0; });
 }
 
+namespace {
+
+/// Writes `value`, which the type has, as element `index` of `data`.
+void storeElement(DataType type, std::byte *data, std::uint64_t index, double value) {
+  withElement(type, [&]<typename E>(E) {
+    store(data + index * sizeof(typename E::Bits), E::encode(static_cast<typename E::Number>(value)));
+  });
+}
+
+/// Returns `value` rounded to the type, if `narrows`; else to what kernels add up elements of the type in.
 double rounded(DataType type, double value, bool narrows) {
   if (type == DataType::F64)
     return value;
@@ -203,32 +158,7 @@ double rounded(DataType type, double value, bool narrows) {
   return elementAt(type, bits, 0);
 }
 
-void storeElement(DataType type, std::byte *data, std::uint64_t index, double value) {
-  std::byte *const at = data + index * sizeOf(type);
-  const auto single = static_cast<float>(value);
-  switch (type) {
-  case DataType::F32:
-    return store<float>(at, single);
-  case DataType::F16:
-    return store<std::uint16_t>(at, narrow::encode<narrow::Binary16>(single));
-  case DataType::BF16:
-    return store<std::uint16_t>(at, narrow::encodeBfloat16(single));
-  case DataType::F8E4M3:
-    return store<std::uint8_t>(at, narrow::encode<narrow::E4m3>(single));
-  case DataType::F8E5M2:
-    return store<std::uint8_t>(at, narrow::encode<narrow::E5m2>(single));
-  case DataType::F64:
-    return store<double>(at, value);
-  case DataType::I32:
-  case DataType::U32:
-  case DataType::U8:
-  case DataType::I64:
-  case DataType::U64:
-  case DataType::I8:
-    break;
-  }
-  throw ir::InternalError("an integer is stored as a number");
-}
+} // namespace
 
 void Accumulator::start(const std::byte *from, std::size_t bytes) {
   bytes_.assign(from, from + bytes);
@@ -237,7 +167,12 @@ void Accumulator::start(const std::byte *from, std::size_t bytes) {
 
 void Accumulator::add(ir::ReduceOp op, const std::byte *from) {
   if (!isFloat(type_) || sizeOf(type_) >= sizeof(float))
-    return accumulate(type_, op, bytes_.data(), from, bytes_.size());
+    return withElement(type_, [&]<typename E>(E) {
+      using Bits = typename E::Bits;
+      for (std::size_t i = 0; i + sizeof(Bits) <= bytes_.size(); i += sizeof(Bits))
+        store(&bytes_[i], E::encode(apply<typename E::Number>(op, E::decode(load<Bits>(&bytes_[i])),
+                                                              E::decode(load<Bits>(from + i)))));
+    });
   const std::size_t count = bytes_.size() / sizeOf(type_);
   if (wide_.empty())
     for (std::size_t i = 0; i < count; ++i)
@@ -262,14 +197,6 @@ std::uint32_t mix(std::uint32_t base, std::uint32_t index) {
   return x ^ x >> 16;
 }
 
-/// Writes elements from `first` on. Element i is make(i, element i of the pseudo-random sequence).
-template <typename Make>
-void fillWith(std::byte *data, std::uint64_t bytes, std::uint64_t first, std::uint32_t base, Make make) {
-  using T = decltype(make(std::uint64_t{}, 0u));
-  for (std::uint64_t i = 0; i < bytes / sizeof(T); ++i)
-    store<T>(data + i * sizeof(T), make(first + i, mix(base, static_cast<std::uint32_t>(first + i))));
-}
-
 } // namespace
 
 float Inputs::factor(std::uint32_t rank, std::uint64_t index, std::uint32_t drawn) const {
@@ -286,24 +213,12 @@ struct Scales {
   double large, small;
 };
 Scales scalesOf(DataType type) {
-  switch (type) {
-  case DataType::F64:
+  if (type == DataType::F64)
     return {0x1p30, 0x1p-16};
-  case DataType::F8E4M3:
+  if (type == DataType::F8E4M3)
     return {0x1p7, 0x1p-5};
-  case DataType::F8E5M2:
+  if (type == DataType::F8E5M2)
     return {0x1p14, 0x1p-12};
-  case DataType::F32:
-  case DataType::F16:
-  case DataType::BF16:
-  case DataType::I32:
-  case DataType::U32:
-  case DataType::U8:
-  case DataType::I64:
-  case DataType::U64:
-  case DataType::I8:
-    break;
-  }
   return {0x1p14, 0x1p-6};
 }
 
@@ -342,51 +257,19 @@ void Inputs::fill(std::uint32_t rank, std::uint32_t launch, std::uint64_t byte, 
   const std::uint64_t first = byte / size;
   if (whole_ && isFloat(type_))
     return fillWhole(rank, launch, first, data, bytes);
-  const auto with = [&](auto make) { fillWith(data, bytes, first, base, make); };
-  const auto numbers = [&](auto make) {
-    with([&](std::uint64_t i, std::uint32_t x) {
-      return make(products_ ? factor(rank, i, x) : static_cast<float>(x & mask_));
-    });
-  };
-  // Multiplication by an odd factor loses no information.
-  const auto integers = [&](auto zero) {
-    with([&](std::uint64_t, std::uint32_t x) {
-      return static_cast<decltype(zero)>(x * (sizeof zero == 8 ? 0x100000001u : std::uint64_t{1}) |
-                                         (products_ ? 1 : 0));
-    });
-  };
-  switch (type_) {
-  case DataType::F32:
-    numbers([](float x) { return x; });
-    break;
-  case DataType::F16:
-    numbers(narrow::encode<narrow::Binary16>);
-    break;
-  case DataType::BF16:
-    numbers(narrow::encodeBfloat16);
-    break;
-  case DataType::F64:
-    numbers([](float x) { return double{x}; });
-    break;
-  case DataType::F8E4M3:
-    numbers(narrow::encode<narrow::E4m3>);
-    break;
-  case DataType::F8E5M2:
-    numbers(narrow::encode<narrow::E5m2>);
-    break;
-  case DataType::I32:
-  case DataType::U32:
-    integers(std::uint32_t{});
-    break;
-  case DataType::I64:
-  case DataType::U64:
-    integers(std::uint64_t{});
-    break;
-  case DataType::I8:
-  case DataType::U8:
-    integers(std::uint8_t{});
-    break;
-  }
+  withElement(type_, [&]<typename E>(E) {
+    using Number = typename E::Number;
+    for (std::uint64_t i = 0; i < bytes / size; ++i) {
+      const std::uint32_t drawn = mix(base, static_cast<std::uint32_t>(first + i));
+      Number value;
+      if constexpr (std::is_integral_v<Number>) // multiplication by an odd factor loses no information
+        value =
+            static_cast<Number>(drawn * (sizeof(Number) == 8 ? 0x100000001u : std::uint64_t{1}) | (products_ ? 1 : 0));
+      else
+        value = products_ ? factor(rank, first + i, drawn) : static_cast<float>(drawn & mask_);
+      store(data + i * size, E::encode(value));
+    }
+  });
   if (apart_ == 1 || products_)
     return;
   for (std::uint64_t i = 0; i < bytes / size; ++i)
@@ -423,11 +306,9 @@ void Expected::use(ir::ReduceOp op) {
 
 /// Returns the bits of tree `tree`.
 const std::byte *Expected::ofTree(std::uint32_t launch, std::uint32_t tree) {
-  if (trees_.size() <= launch)
-    trees_.resize(launch + 1);
-  trees_[launch].resize(sums_->trees.size());
-  std::vector<std::byte> &result = trees_[launch][tree];
-  if (!result.empty())
+  const auto [known, isNew] = trees_.try_emplace({launch, tree}, chunkBytes_);
+  std::vector<std::byte> &result = known->second;
+  if (!isNew)
     return result.data();
   const SumSteps &sum = sums_->trees[tree];
   const std::size_t count = chunkBytes_ / sizeOf(type_);
@@ -444,7 +325,6 @@ const std::byte *Expected::ofTree(std::uint32_t launch, std::uint32_t tree) {
       value.push_back(rounded(type_, apply<double>(sum.op, values[step.a][i], values[step.b][i]), step.narrows));
     values.push_back(std::move(value));
   }
-  result.resize(chunkBytes_);
   for (std::size_t i = 0; i < count; ++i)
     storeElement(type_, result.data(), i, values.back()[i]);
   return result.data();
@@ -466,19 +346,14 @@ const std::byte *Expected::chunk(std::uint32_t rank, std::uint32_t launch, std::
 
 /// Returns the reduction over all ranks, which many outputs share.
 const std::byte *Expected::reducedOverAll(std::uint32_t launch, std::uint32_t input) {
-  if (reduced_.size() <= launch)
-    reduced_.resize(launch + 1);
-  auto &all = reduced_[launch];
-  if (all.size() <= input)
-    all.resize(input + 1);
-  if (all[input].empty()) {
+  const auto [known, isNew] = reduced_.try_emplace({launch, input}, chunkBytes_);
+  if (isNew) {
     from_.clear();
     for (std::uint32_t rank = 0; rank < program_.ranks.size(); ++rank)
       from_.push_back({rank, input});
-    all[input].resize(chunkBytes_);
-    reduce(launch, from_, all[input].data());
+    reduce(launch, from_, known->second.data());
   }
-  return all[input].data();
+  return known->second.data();
 }
 
 void Expected::reduce(std::uint32_t launch, const std::vector<ir::Contribution> &from, std::byte *into) {

@@ -5,6 +5,8 @@
 #include "passes/simulate/simulate.h"
 
 #include <cstddef>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace mscclc::passes::sim {
@@ -12,15 +14,8 @@ namespace mscclc::passes::sim {
 /// Reads element `index` of `data` as a number.
 double elementAt(DataType type, const std::byte *data, std::uint64_t index);
 
-/// into[i] = into[i] op from[i], for `bytes` bytes, in the type's own arithmetic.
-void accumulate(DataType type, ir::ReduceOp op, std::byte *into, const std::byte *from, std::size_t bytes);
-
 /// True if the order of a sum changes its bits.
 bool isFloat(DataType type);
-/// Returns `value` rounded to the type, if `narrows`; else to what kernels add up elements of the type in.
-double rounded(DataType type, double value, bool narrows);
-/// Writes `value`, which the type has, as element `index` of `data`.
-void storeElement(DataType type, std::byte *data, std::uint64_t index, double value);
 
 /// The reduction of one operation: elements that are narrower than f32 stay f32 until its end.
 class Accumulator {
@@ -97,11 +92,11 @@ private:
   std::uint64_t chunkBytes_;
   ir::ReduceOp op_ = ir::ReduceOp::Sum;
   const OutputSums *sums_ = nullptr;
-  std::vector<std::vector<std::vector<std::byte>>> trees_; ///< [launch][tree]: its result; or empty
+  using Bytes = std::vector<std::byte>;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Bytes> trees_; ///< results, by launch and tree
   std::vector<std::byte> one_, part_;
   std::vector<ir::Contribution> from_;
-  std::vector<std::vector<std::vector<std::byte>>>
-      reduced_; ///< [launch][input chunk]: the reduction over all ranks; or empty
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Bytes> reduced_; ///< over all ranks, by launch and input chunk
 };
 
 } // namespace mscclc::passes::sim

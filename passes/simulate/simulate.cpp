@@ -133,12 +133,9 @@ std::uint32_t schedulesOf(const SimulateOptions &options, std::uint64_t size, st
 
 /// True if a launch leaves data for the next one whose place depends on the size.
 bool dependsOnLastSize(const ir::Program &program) {
-  return std::any_of(program.ranks.begin(), program.ranks.end(), [](const ir::Rank &r) {
-    return r.scratchChunks != 0 || std::any_of(r.blocks.begin(), r.blocks.end(), [](const ir::ThreadBlock &block) {
-             return std::any_of(block.ops.begin(), block.ops.end(),
-                                [](const ir::Op &op) { return op.kind == ir::OpKind::Pipeline; });
-           });
-  });
+  return std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; }) ||
+         std::ranges::any_of(ir::opsOf(program.ranks),
+                             [](const ir::Op &op) { return op.kind == ir::OpKind::Pipeline; });
 }
 
 /// Runs the rows of a simulation one after the other.
