@@ -1,6 +1,5 @@
 #include "passes/time/estimate.h"
 
-#include "ir/internal_error.h"
 #include "ir/structure.h"
 #include "passes/analysis/block_symmetry.h"
 #include "passes/time/walk.h"
@@ -20,23 +19,16 @@ constexpr std::uint64_t mostOperations = 200'000;
 
 std::uint64_t operations(std::span<const ir::Rank> ranks, const MessageBytes &bytes, std::uint64_t mostIterations) {
   std::uint64_t total = 0;
-  for (const ir::Rank &rank : ranks)
-    for (const ir::ThreadBlock &block : rank.blocks) {
-      total += block.ops.size();
-      for (const ir::Op &op : block.ops)
-        if (op.kind == ir::OpKind::Pipeline)
-          total += std::min(bytes.iterations(op), mostIterations) * op.bodySize;
-    }
+  for (const ir::Op &op : ir::opsOf(ranks))
+    total += 1 + (op.kind == ir::OpKind::Pipeline ? std::min(bytes.iterations(op), mostIterations) * op.bodySize : 0);
   return total;
 }
 
 std::uint64_t longestPipeline(std::span<const ir::Rank> ranks, const MessageBytes &bytes) {
   std::uint64_t longest = 0;
-  for (const ir::Rank &rank : ranks)
-    for (const ir::ThreadBlock &block : rank.blocks)
-      for (const ir::Op &op : block.ops)
-        if (op.kind == ir::OpKind::Pipeline)
-          longest = std::max(longest, bytes.iterations(op));
+  for (const ir::Op &op : ir::opsOf(ranks))
+    if (op.kind == ir::OpKind::Pipeline)
+      longest = std::max(longest, bytes.iterations(op));
   return longest;
 }
 
@@ -60,11 +52,11 @@ Iterations iterationsOf(std::span<const ir::Rank> ranks, std::uint64_t copies, c
 }
 
 Timeline walk(const ir::ProgramIndex &index, const Machine &machine, Runner runner, const MessageBytes &bytes,
-              WalkOptions options, Timeline memory) {
+              WalkOptions options) {
   FluidNetwork network;
   options.heldAtOnce = residentBlocks(index.program, machine.gpu(), limitsOf(runner));
   const Costs costs(index.program, machine, runner, network, options.folding);
-  return Walk(index, costs, network, bytes, options).run(std::move(memory));
+  return Walk(index, costs, network, bytes, options).run();
 }
 
 /// Returns the time that the busiest resource needs at least for its traffic.
@@ -76,23 +68,7 @@ Time busiest(const Timeline &timeline) {
 }
 
 bool isLink(Cause kind) {
-  switch (kind) {
-  case Cause::LinkOut:
-  case Cause::LinkIn:
-  case Cause::NicOut:
-  case Cause::NicIn:
-    return true;
-  case Cause::Launch:
-  case Cause::Decode:
-  case Cause::Latency:
-  case Cause::Sync:
-  case Cause::Issue:
-  case Cause::Memory:
-  case Cause::CopyEngine:
-  case Cause::Proxy:
-    return false;
-  }
-  throw ir::InternalError("a cause that is none");
+  return kind == Cause::LinkOut || kind == Cause::LinkIn || kind == Cause::NicOut || kind == Cause::NicIn;
 }
 
 double bytesOnBusiestLink(const Timeline &timeline) {
@@ -115,21 +91,16 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
   result.extrapolated = iterations.extrapolated();
   const Time launch = Costs::us(machine.parameters.launch);
   const ir::ProgramIndex index(program);
-  Timeline last; // timeline of the last of several walks
-  const auto run = [&](WalkOptions options) -> const Timeline & {
-    last = walk(index, machine, runner, bytes, options, std::move(last));
-    return last;
-  };
+  const auto run = [&](WalkOptions options) { return walk(index, machine, runner, bytes, options); };
   result.latencyBound = run({.mostIterations = iterations.some, .free = true}).end;
   Time halfTotal = 0, halfLinks = 0, halfLatency = 0;
   if (result.extrapolated) {
     halfLatency = run({.mostIterations = iterations.fewer(), .free = true}).end;
-    const Timeline &half = run({.mostIterations = iterations.fewer()});
+    const Timeline half = run({.mostIterations = iterations.fewer()});
     halfTotal = half.end;
     halfLinks = busiest(half);
   }
-  run({.mostIterations = iterations.some, .record = record});
-  result.timeline = std::move(last);
+  result.timeline = run({.mostIterations = iterations.some, .record = record});
   result.total = result.timeline.end;
   result.linkBound = launch + busiest(result.timeline);
   if (result.extrapolated) {
@@ -173,7 +144,7 @@ LaunchFigures figuresOf(const PlannedLaunch &launch, const Machine &machine, Run
   const auto walked = [&](std::uint64_t most) -> LaunchFigures {
     const Timeline timeline = walk(
         launch.index, machine, runner, bytes,
-        {.mostIterations = most, .folding = folding, .otherEnds = launch.otherEnds ? &*launch.otherEnds : nullptr}, {});
+        {.mostIterations = most, .folding = folding, .otherEnds = launch.otherEnds ? &*launch.otherEnds : nullptr});
     if (!timeline.complete)
       return {std::numeric_limits<Time>::infinity(), 0};
     return {timeline.end, bytesOnBusiestLink(timeline)};

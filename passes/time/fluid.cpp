@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace mscclc::passes::time {
 
@@ -85,24 +84,13 @@ void FluidNetwork::listUsers() {
       if (!resource.listed) {
         resource.listed = true;
         resource.load = resource.weight = 0;
-        resource.numUsers = 0;
+        resource.users.clear();
         touched_.push_back(use.resource);
       }
       resource.weight += use.weight;
-      ++resource.numUsers;
+      resource.users.push_back(slot);
     }
   }
-  std::size_t users = 0;
-  for (const Resource r : touched_) {
-    resources_[r].firstUser = users;
-    users += std::exchange(resources_[r].numUsers, 0);
-  }
-  users_.resize(users);
-  for (const Flow slot : active_)
-    for (const Use &use : flows_[slot].uses) {
-      ResourceState &resource = resources_[use.resource];
-      users_[resource.firstUser + resource.numUsers++] = slot;
-    }
 }
 
 /// Fixes the flows of `full` resources at `rate`. Returns their number.
@@ -111,7 +99,7 @@ std::size_t FluidNetwork::fill(std::span<const Resource> full, double rate) {
   for (const Resource r : full)
     resources_[r].full = true;
   for (const Resource r : full)
-    for (const Flow slot : std::span(users_).subspan(resources_[r].firstUser, resources_[r].numUsers)) {
+    for (const Flow slot : resources_[r].users) {
       State &flow = flows_[slot];
       if (flow.settled)
         continue;

@@ -62,8 +62,8 @@ private:
     double capacity = 0, traffic = 0;
     double load = 0, weight = 0; ///< while sharing: of fixed flows; of flows that are not fixed yet
     bool listed = false, full = false;
-    std::size_t firstUser = 0, numUsers = 0; ///< in users_
-    double shown = 0;                        ///< the load that was recorded last
+    std::vector<Flow> users = {}; ///< while sharing
+    double shown = 0;             ///< the load that was recorded last
   };
   /// The limit of a flow from some time on.
   struct Bound {
@@ -91,7 +91,6 @@ private:
   std::vector<Flow> active_, free_; ///< indices into flows_
   std::vector<Flow> byCap_;         ///< active flows, slowest first
   std::vector<Resource> touched_;   ///< while sharing
-  std::vector<Flow> users_;         ///< while sharing: by resource
   Time since_ = 0;                  ///< time of the last progress
   bool changed_ = false;
   bool recording_ = false;

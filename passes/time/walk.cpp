@@ -18,8 +18,8 @@ bool putsByPort(const ir::Op &op) {
 Walk::Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
            WalkOptions options)
     : index_(index), costs_(costs), network_(network), bytes_(bytes), options_(options),
-      packets_(index.program, options.folding), begun_(index.numRanks()), credits_(index), waiting_(index.numQueues()),
-      meetings_(index), proxies_(index.numRanks()) {
+      packets_(index.program, options.folding), begun_(index.numRanks()), credits_(index), meetings_(index),
+      proxies_(index.numRanks()) {
   for (std::uint32_t number = 0; number < index_.numBlocks(); ++number) {
     Block block;
     block.number = number;
@@ -28,31 +28,7 @@ Walk::Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &netw
   }
 }
 
-/// Reserves room for all spans of blocks, of which there may be millions.
-void Walk::reserve() {
-  std::size_t spans = 0, parts = 0;
-  for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
-    if (!walks(b))
-      continue;
-    const ir::ThreadBlock &block = index_.ops(b);
-    ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
-      const std::size_t times = header == ir::none ? 1 : iterations(block.ops[header]);
-      const bool alone = block.ops[o].numIds != 0 && block.ops[o].channelType != ir::ChannelType::Switch;
-      spans += times;
-      parts += alone ? times * block.ops[o].numIds : 0;
-    });
-  }
-  timeline_.spans.reserve(spans);
-  timeline_.parts.reserve(parts);
-  pending_.reserve(spans);
-}
-
-Timeline Walk::run(Timeline memory) {
-  timeline_.spans = std::move(memory.spans);
-  timeline_.spans.clear();
-  timeline_.parts = std::move(memory.parts);
-  timeline_.parts.clear();
-  reserve();
+Timeline Walk::run() {
   beginBlocks();
   if (options_.record)
     network_.record();
@@ -365,7 +341,7 @@ void Walk::take(std::uint32_t queue, SpanPart waiter) {
   if (const std::optional<Moment> credit = credits_.take(queue))
     answer(waiter, *credit);
   else
-    waiting_.push(queue, waiter);
+    waiting_[queue].push(waiter);
 }
 
 /// Adds to the queue of one of the operation's ids. Does nothing for a channel without a pair, on which nobody waits.
@@ -381,10 +357,13 @@ void Walk::post(std::uint32_t rank, const ir::Op &op, std::uint32_t id, Moment m
   }
   if (queue == ir::none)
     return;
-  if (waiting_.empty(queue))
-    credits_.give(queue, moment);
-  else
-    answer(waiting_.pop(queue), moment);
+  const auto waiting = waiting_.find(queue);
+  if (waiting == waiting_.end())
+    return credits_.give(queue, moment);
+  const SpanPart first = pop(waiting->second);
+  if (waiting->second.empty())
+    waiting_.erase(waiting);
+  answer(first, moment);
 }
 
 /// Completes a thread's part of a span at `moment`, or at the time when the thread reached it if that is later.
@@ -410,10 +389,10 @@ void Walk::answer(SpanPart waiter, Moment moment) {
 /// the next without end.
 void Walk::goOn() {
   while (!free_.empty()) {
-    const FreeThread next = free_.pop();
+    const FreeThread next = pop(free_);
     Block &block = blocks_[next.block];
     const auto later = block.later.find(next.thread);
-    const Act first = later->second.pop();
+    const Act first = pop(later->second);
     if (later->second.empty()) {
       block.later.erase(later);
       block.threads[next.thread].later = false;

@@ -18,8 +18,10 @@
 
 #include "ir/cursor.h"
 
+#include <list>
 #include <map>
 #include <queue>
+#include <unordered_map>
 #include <utility>
 
 namespace mscclc::passes::time {
@@ -42,9 +44,7 @@ class Walk {
 public:
   Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &network, const MessageBytes &bytes,
        WalkOptions options);
-  /// `memory`: a timeline whose contents are dropped and whose memory is reused, because allocating it takes long for a
-  /// large program.
-  Timeline run(Timeline memory = {});
+  Timeline run();
 
 private:
   enum class EventKind : std::uint8_t {
@@ -69,25 +69,13 @@ private:
         *this = other;
     }
   };
-  /// First in, first out.
-  template <class T> class Queue {
-  public:
-    bool empty() const { return first_ == entries_.size(); }
-    const T &front() const { return entries_[first_]; }
-    void push(T entry) { entries_.push_back(std::move(entry)); }
-    T pop() {
-      const T entry = std::move(entries_[first_++]);
-      if (empty()) {
-        entries_.clear();
-        first_ = 0;
-      }
-      return entry;
-    }
-
-  private:
-    std::vector<T> entries_;
-    std::size_t first_ = 0;
-  };
+  /// First in, first out. A list takes no memory while it is empty, as most are.
+  template <class T> using Queue = std::queue<T, std::list<T>>;
+  template <class T> static T pop(Queue<T> &queue) {
+    T first = std::move(queue.front());
+    queue.pop();
+    return first;
+  }
   /// One thread's part of an operation, with its values from the time when the block reached it.
   struct Act {
     SpanPart self;
@@ -113,32 +101,6 @@ private:
     /// [thread]: its further operations, to be done when its current wait ends. Only few threads of few programs have
     /// any.
     std::map<std::uint32_t, Queue<Act>> later;
-  };
-  /// The waiters on each queue of the program, first in, first out. Mostly there is one at a time, and there are very
-  /// many queues.
-  class Waiters {
-  public:
-    explicit Waiters(std::uint32_t queues) : first_(queues) {}
-    bool empty(std::uint32_t queue) const { return first_[queue].span == Span::none; }
-    void push(std::uint32_t queue, SpanPart waiter) {
-      if (empty(queue))
-        first_[queue] = waiter;
-      else
-        more_[queue].push(waiter);
-    }
-    SpanPart pop(std::uint32_t queue) {
-      const SpanPart waiter = std::exchange(first_[queue], {});
-      if (const auto more = more_.find(queue); more != more_.end()) {
-        first_[queue] = more->second.pop();
-        if (more->second.empty())
-          more_.erase(more);
-      }
-      return waiter;
-    }
-
-  private:
-    std::vector<SpanPart> first_;
-    std::map<std::uint32_t, Queue<SpanPart>> more_; ///< waiters after the first
   };
   /// A block that has reached a barrier, and its span there.
   struct Arrival {
@@ -175,7 +137,6 @@ private:
   std::uint64_t iterations(const ir::Op &header) const;
   bool walks(std::uint32_t block) const { return options_.folding.walks(index_.rankOf(block), index_.idOf(block)); }
 
-  void reserve();
   void beginBlocks();
   void beginNext(std::uint32_t rank, Moment from);
   void dispatch(const Event &event);
@@ -228,7 +189,7 @@ private:
   std::vector<Block> blocks_;
   std::vector<std::uint32_t> begun_; ///< [rank]: the blocks that have begun, in their order
   ir::CreditQueues<Moment> credits_;
-  Waiters waiting_;
+  std::unordered_map<std::uint32_t, Queue<SpanPart>> waiting_; ///< [queue]: few have any at a time
   ir::BarrierArrivals<Arrival> meetings_;
   std::vector<Proxy> proxies_;
   std::map<std::uint32_t, Connection>

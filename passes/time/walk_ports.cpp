@@ -44,7 +44,7 @@ void Walk::asked(std::uint32_t request) {
 
 void Walk::takeRequest(std::uint32_t rank) {
   Proxy &proxy = proxies_[rank];
-  const std::uint32_t taken = proxy.queue.pop();
+  const std::uint32_t taken = pop(proxy.queue);
   const Request &request = requests_[taken];
   const Span &asker = timeline_.spans[request.asker.span];
   Span span;
@@ -90,7 +90,7 @@ void Walk::transfer(std::uint32_t link) {
     connection.busy = false;
     return;
   }
-  const std::uint32_t number = connection.queue.pop();
+  const std::uint32_t number = pop(connection.queue);
   timeline_.spans[number].moving = now_;
   if (timeline_.spans[number].bytes != 0)
     return flow(number);
