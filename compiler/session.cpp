@@ -266,15 +266,16 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
   constexpr std::uint64_t usual = std::uint64_t{1} << 20;
   const std::uint64_t bytes = options_.messageSize != 0 ? options_.messageSize : nearestSize(job_.program, usual);
   const bool anyProtocol = job_.program.movement.chooseProtocol, anyInstances = job_.program.movement.chooseInstances;
-  const passes::schedule::Goal goal{.machine = on.machine,
-                                    .runner = on.runner,
-                                    .messageBytes = bytes,
-                                    .target = job_.target,
-                                    .level = job_.optLevel(),
-                                    .prune = passes::createPruneSyncPass([](const ir::Program &) { return true; }),
-                                    .keeps = !isWatched()};
-  passes::schedule::Choice choice = passes::schedule::choose(job_.program, goal);
-  const bool keeps = choice.tried.empty() && keepBlocks(goal, choice);
+  const passes::schedule::ChooseOptions chooseOptions{
+      .machine = on.machine,
+      .runner = on.runner,
+      .messageBytes = bytes,
+      .target = job_.target,
+      .level = job_.optLevel(),
+      .prune = passes::createPruneSyncPass([](const ir::Program &) { return true; }),
+      .keeps = !isWatched()};
+  passes::schedule::Choice choice = passes::schedule::choose(job_.program, chooseOptions);
+  const bool keeps = choice.tried.empty() && keepBlocks(chooseOptions, choice);
   if (!choice.done.empty())
     progress = {passes::pipeline(passes::maxOptLevel, passes::Stage::Prune), std::exchange(choice.done, {})};
   double seconds = 0;
@@ -301,7 +302,7 @@ bool Session::isWatched() const {
 
 /// Tries the thread blocks of a schedule in XML if no choice fits an executor. If they fit, the program gets these
 /// blocks, and `choice` is the choice for it.
-bool Session::keepBlocks(const passes::schedule::Goal &goal, passes::schedule::Choice &choice) {
+bool Session::keepBlocks(const passes::schedule::ChooseOptions &chooseOptions, passes::schedule::Choice &choice) {
   if (job_.input.kind != InputKind::Xml || options_.keepBlocks || !job_.target.executor)
     return false;
   ir::DiagnosticEngine silent; // the same findings are reported elsewhere
@@ -310,7 +311,7 @@ bool Session::keepBlocks(const passes::schedule::Goal &goal, passes::schedule::C
   if (!kept || !(meaning = passes::schedule::meaningOf(*kept, silent)))
     return false;
   kept->name = job_.program.name;
-  choice = passes::schedule::choose(*kept, goal);
+  choice = passes::schedule::choose(*kept, chooseOptions);
   if (choice.tried.empty())
     return false;
   job_.program = std::move(*kept);

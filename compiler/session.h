@@ -54,7 +54,7 @@ private:
   bool checkPasses(std::string_view list);
   bool interpret();
   bool choose(const TimedOn &on, Progress &progress);
-  bool keepBlocks(const passes::schedule::Goal &goal, passes::schedule::Choice &choice);
+  bool keepBlocks(const passes::schedule::ChooseOptions &chooseOptions, passes::schedule::Choice &choice);
   bool runPasses(Progress progress);
   void proveWithPruning(passes::PassManager &manager, std::string_view list, double &seconds);
   void reportPasses(Progress progress, const std::vector<passes::PassRecord> &last);

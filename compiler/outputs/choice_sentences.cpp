@@ -12,13 +12,13 @@
 namespace mscclc::driver {
 
 using passes::schedule::Candidate;
-using passes::schedule::Open;
+using passes::schedule::ScheduleChoices;
 using passes::schedule::TakenFor;
 
 namespace {
 
-std::string protocolWords(const Open &open) {
-  switch (open.protocol) {
+std::string protocolWords(const ScheduleChoices &choices) {
+  switch (choices.protocol) {
   case ir::Protocol::Simple:
     return "plain data, and signals that it is there";
   case ir::Protocol::LL:
@@ -26,44 +26,50 @@ std::string protocolWords(const Open &open) {
   }
   return "";
 }
-std::string instancesWords(const Open &open) {
-  return open.instances == 1 ? "one, which moves all data"
-                             : std::to_string(open.instances) + ", each of which moves its share of the data";
+std::string instancesWords(const ScheduleChoices &choices) {
+  return choices.instances == 1 ? "one, which moves all data"
+                                : std::to_string(choices.instances) + ", each of which moves its share of the data";
 }
-std::string reductionWords(const Open &open) {
-  return open.pull ? "ranks read what they reduce from the others" : "ranks put what others reduce into their scratch";
+std::string reductionWords(const ScheduleChoices &choices) {
+  return choices.pull ? "ranks read what they reduce from the others"
+                      : "ranks put what others reduce into their scratch";
 }
-std::string switchWords(const Open &open) {
-  return open.throughSwitch ? "what the switch of a node can do" : "what the program says";
+std::string switchWords(const ScheduleChoices &choices) {
+  return choices.throughSwitch ? "what the switch of a node can do" : "what the program says";
 }
-std::string blocksWords(const Open &open) {
-  return (open.blocks == 1 ? "one" : std::to_string(open.blocks)) +
-         (open.step != 0 ? " for each stage of the pipeline and instance" : " for each rank and instance");
+std::string blocksWords(const ScheduleChoices &choices) {
+  return (choices.blocks == 1 ? "one" : std::to_string(choices.blocks)) +
+         (choices.step != 0 ? " for each stage of the pipeline and instance" : " for each rank and instance");
 }
-std::string pipelineWords(const Open &open) {
-  return open.step == 0 ? "none, each chunk moves as a whole"
-                        : "units of " + shownBytes(open.step) + " one after the other";
+std::string pipelineWords(const ScheduleChoices &choices) {
+  return choices.step == 0 ? "none, each chunk moves as a whole"
+                           : "units of " + shownBytes(choices.step) + " one after the other";
 }
-std::string relayWords(const Open &open) {
-  return open.relayBlocks ? "blocks without data have those that others have too many of" : "each block has its own";
+std::string relayWords(const ScheduleChoices &choices) {
+  return choices.relayBlocks ? "blocks without data have those that others have too many of" : "each block has its own";
 }
 
 /// Something that is chosen: its name, the words for its values, and whether two values are equal.
 struct Dimension {
   std::string_view key;
-  std::string (*words)(const Open &);
-  bool (*same)(const Open &, const Open &);
+  std::string (*words)(const ScheduleChoices &);
+  bool (*same)(const ScheduleChoices &, const ScheduleChoices &);
 };
 constexpr Dimension dimensions[] = {
-    {"protocol", protocolWords, [](const Open &a, const Open &b) { return a.protocol == b.protocol; }},
-    {"instances", instancesWords, [](const Open &a, const Open &b) { return a.instances == b.instances; }},
-    {"reductions", reductionWords, [](const Open &a, const Open &b) { return a.pull == b.pull; }},
+    {"protocol", protocolWords,
+     [](const ScheduleChoices &a, const ScheduleChoices &b) { return a.protocol == b.protocol; }},
+    {"instances", instancesWords,
+     [](const ScheduleChoices &a, const ScheduleChoices &b) { return a.instances == b.instances; }},
+    {"reductions", reductionWords, [](const ScheduleChoices &a, const ScheduleChoices &b) { return a.pull == b.pull; }},
     {"through the switch", switchWords,
-     [](const Open &a, const Open &b) { return a.throughSwitch == b.throughSwitch; }},
+     [](const ScheduleChoices &a, const ScheduleChoices &b) { return a.throughSwitch == b.throughSwitch; }},
     {"thread blocks", blocksWords,
-     [](const Open &a, const Open &b) { return a.blocks == b.blocks && (a.step == 0) == (b.step == 0); }},
-    {"pipeline", pipelineWords, [](const Open &a, const Open &b) { return a.step == b.step; }},
-    {"channels", relayWords, [](const Open &a, const Open &b) { return a.relayBlocks == b.relayBlocks; }},
+     [](const ScheduleChoices &a, const ScheduleChoices &b) {
+       return a.blocks == b.blocks && (a.step == 0) == (b.step == 0);
+     }},
+    {"pipeline", pipelineWords, [](const ScheduleChoices &a, const ScheduleChoices &b) { return a.step == b.step; }},
+    {"channels", relayWords,
+     [](const ScheduleChoices &a, const ScheduleChoices &b) { return a.relayBlocks == b.relayBlocks; }},
 };
 
 std::string_view throughWords(ir::ChannelType type) {
@@ -88,11 +94,11 @@ std::uint64_t bytesOf(double figure) {
 
 std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
   std::vector<ChoiceSentence> sentences;
-  const Open &taken = chosen.choice.open;
+  const ScheduleChoices &taken = chosen.choice.choices;
   for (const Dimension &dimension : dimensions) {
     const Candidate *best = nullptr;
     for (const Candidate &one : chosen.choice.tried)
-      if (!one.refused && !dimension.same(one.open, taken) && (!best || one.nanoseconds < best->nanoseconds))
+      if (!one.refused && !dimension.same(one.choices, taken) && (!best || one.nanoseconds < best->nanoseconds))
         best = &one;
     // Options of the program are always mentioned, other choices only if there was one.
     const bool isProtocol = dimension.key == "protocol", isInstances = dimension.key == "instances";
@@ -104,7 +110,7 @@ std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
     sentence.isPinned = (isProtocol && !chosen.anyProtocol) || (isInstances && !chosen.anyInstances);
     sentence.toOpen = isProtocol ? ".protocol = Protocol::Auto" : isInstances ? ".instances = automatic" : "";
     if (best) {
-      sentence.runnerUp = dimension.words(best->open);
+      sentence.runnerUp = dimension.words(best->choices);
       sentence.other = *best;
     }
   }
@@ -127,10 +133,10 @@ std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
     return "nothing else was tried";
   // The best ones are compared in their final form.
   const auto &finished = chosen.choice.finished;
-  const bool isFinished = std::ranges::find(finished, choice.other.open, &Candidate::open) != finished.end();
+  const bool isFinished = std::ranges::find(finished, choice.other.choices, &Candidate::choices) != finished.end();
   const auto &among = isFinished ? finished : chosen.choice.tried;
-  const auto taken = std::ranges::find(among, chosen.choice.open, &Candidate::open);
-  const Candidate &other = *std::ranges::find(among, choice.other.open, &Candidate::open);
+  const auto taken = std::ranges::find(among, chosen.choice.choices, &Candidate::choices);
+  const Candidate &other = *std::ranges::find(among, choice.other.choices, &Candidate::choices);
   const double percent =
       100 * (other.nanoseconds / (taken == among.end() ? chosen.choice.nanoseconds : taken->nanoseconds) - 1);
   char text[32];

@@ -41,7 +41,7 @@ bool isNearer(const Candidate &a, const Candidate &b) {
   if (a.excess.isKnown() != b.excess.isKnown())
     return a.excess.isKnown();
   if (!a.excess.isKnown())
-    return a.open.blocks * a.open.instances < b.open.blocks * b.open.instances;
+    return a.choices.blocks * a.choices.instances < b.choices.blocks * b.choices.instances;
   return a.excess.blocks != b.excess.blocks ? a.excess.blocks > b.excess.blocks : a.excess.times < b.excess.times;
 }
 

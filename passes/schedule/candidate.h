@@ -11,7 +11,7 @@
 namespace mscclc::passes::schedule {
 
 /// The choices that a program of statements leaves open.
-struct Open {
+struct ScheduleChoices {
   ir::Protocol protocol = ir::Protocol::Simple;
   std::uint32_t instances = 1;
   bool pull = false;          ///< reductions read operands of other ranks; otherwise those ranks put them into scratch
@@ -19,12 +19,12 @@ struct Open {
   std::uint32_t blocks = 1;   ///< thread blocks that share a rank's peers, or those of each stage of a pipeline
   std::uint64_t step = 0;     ///< bytes of a pipeline's unit; 0: no pipeline
   bool relayBlocks = false;   ///< blocks without data take channels from blocks that have too many
-  friend auto operator<=>(const Open &, const Open &) = default;
+  friend auto operator<=>(const ScheduleChoices &, const ScheduleChoices &) = default;
 };
 
 /// A set of choices, and the figures of the program that they make.
 struct Candidate {
-  Open open = {};
+  ScheduleChoices choices = {};
   bool refused = false;           ///< the target, the machine or the limit on blocks does not allow it
   double nanoseconds = 0;         ///< time of a launch, by the time model
   double linkBytes = 0;           ///< bytes of a launch on the busiest link

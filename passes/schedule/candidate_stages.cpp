@@ -34,21 +34,21 @@ bool isSame(Part part, const Made &one, const Made &other) {
 
 } // namespace
 
-Open readBy(Part part, const Open &open) {
+ScheduleChoices readBy(Part part, const ScheduleChoices &choices) {
   switch (part) {
   case Part::Place:
-    return {.protocol = open.protocol,
-            .pull = open.pull,
-            .throughSwitch = open.throughSwitch,
-            .step = open.step != 0 ? 1u : 0u};
+    return {.protocol = choices.protocol,
+            .pull = choices.pull,
+            .throughSwitch = choices.throughSwitch,
+            .step = choices.step != 0 ? 1u : 0u};
   case Part::Deal:
-    return {.protocol = open.protocol, .blocks = open.blocks, .step = open.step};
+    return {.protocol = choices.protocol, .blocks = choices.blocks, .step = choices.step};
   case Part::Schedule:
-    return {.protocol = open.protocol, .step = open.step, .relayBlocks = open.relayBlocks};
+    return {.protocol = choices.protocol, .step = choices.step, .relayBlocks = choices.relayBlocks};
   case Part::Take:
-    return {.protocol = open.protocol, .instances = open.instances};
+    return {.protocol = choices.protocol, .instances = choices.instances};
   }
-  return open;
+  return choices;
 }
 
 std::shared_ptr<Made> MadeParts::find(const Key &key) const {

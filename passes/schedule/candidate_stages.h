@@ -20,7 +20,7 @@
 namespace mscclc::passes::schedule {
 
 /// A program between passes.
-struct Passed {
+struct PassedProgram {
   ir::Program program;
   Properties holds = 0;                       ///< the properties of the program, which do not depend on choices
   std::optional<RepresentativeRank> one = {}; ///< replaces `program` if all ranks are equivalent
@@ -49,14 +49,14 @@ enum class Part : std::uint8_t {
 };
 
 /// Returns the choices that `part` reads besides the result of the part before it. Other choices have their defaults.
-Open readBy(Part part, const Open &open);
+ScheduleChoices readBy(Part part, const ScheduleChoices &choices);
 
 /// The result of one part. Candidates share it if they share the result of the part before, and agree on the choices
 /// that the part reads.
 struct Made {
   /// The program after this part, or after the pass that refused it. Empty after the next part has moved it away. After
   /// Part::Schedule it has rank 0 alone if all ranks are equivalent, until Candidates::complete().
-  Passed passed = {};
+  PassedProgram passed = {};
   /// After Part::Deal: the block of each statement, and the least number of blocks and operations.
   std::vector<std::optional<std::uint32_t>> blocks = {};
   LeastBlocks least = {};
@@ -70,8 +70,8 @@ class MadeParts {
 public:
   /// Returns the result of `part` after `before`, which is null for the first part. Calls `run` if it is not known.
   template <typename Run>
-  std::shared_ptr<Made> of(Part part, const std::shared_ptr<Made> &before, const Open &open, Run &&run) {
-    const Key key{part, before.get(), readBy(part, open)};
+  std::shared_ptr<Made> of(Part part, const std::shared_ptr<Made> &before, const ScheduleChoices &choices, Run &&run) {
+    const Key key{part, before.get(), readBy(part, choices)};
     if (std::shared_ptr<Made> known = find(key))
       return known;
     return add(key, run(key.read));
@@ -85,7 +85,7 @@ private:
   struct Key {
     Part part;
     const Made *before;
-    Open read;
+    ScheduleChoices read;
     friend auto operator<=>(const Key &, const Key &) = default;
   };
   std::shared_ptr<Made> find(const Key &key) const;

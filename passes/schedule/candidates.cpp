@@ -23,44 +23,45 @@ time::Machine roomFor(const ir::Program &program, time::Machine machine) {
 }
 
 /// Returns the most thread blocks that a rank may have.
-std::uint64_t mostHeld(const ir::Program &program, const Goal &goal) {
-  const std::uint64_t most = residentBlocks(program, goal.machine.gpu(), time::limitsOf(goal.runner));
+std::uint64_t mostHeld(const ir::Program &program, const ChooseOptions &options) {
+  const std::uint64_t most = residentBlocks(program, options.machine.gpu(), time::limitsOf(options.runner));
   return program.movement.mostBlocks != 0 ? std::min<std::uint64_t>(most, program.movement.mostBlocks) : most;
 }
 
 } // namespace
 
-Candidates::Candidates(const ir::Program &program, const Goal &goal)
-    : program_(program), goal_(goal), machine_(roomFor(program, goal.machine)), mostHeld_(mostHeld(program, goal)) {}
+Candidates::Candidates(const ir::Program &program, const ChooseOptions &options)
+    : program_(program), options_(options), machine_(roomFor(program, options.machine)),
+      mostHeld_(mostHeld(program, options)) {}
 
-void apply(const Open &open, ir::Program &program) {
-  program.protocol = open.protocol;
-  program.instances = open.instances;
-  program.movement.pull = open.pull;
-  program.movement.throughSwitch = open.throughSwitch;
-  program.movement.blocks = open.blocks;
-  program.movement.step = open.step;
-  program.movement.stages = open.step != 0;
-  program.movement.relayBlocks = open.relayBlocks;
+void apply(const ScheduleChoices &choices, ir::Program &program) {
+  program.protocol = choices.protocol;
+  program.instances = choices.instances;
+  program.movement.pull = choices.pull;
+  program.movement.throughSwitch = choices.throughSwitch;
+  program.movement.blocks = choices.blocks;
+  program.movement.step = choices.step;
+  program.movement.stages = choices.step != 0;
+  program.movement.relayBlocks = choices.relayBlocks;
 }
 
-std::optional<std::size_t> Candidates::find(const Open &open) const {
-  const auto found = std::ranges::find(tried_, open, &Candidate::open);
+std::optional<std::size_t> Candidates::find(const ScheduleChoices &choices) const {
+  const auto found = std::ranges::find(tried_, choices, &Candidate::choices);
   return found == tried_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - tried_.begin()));
 }
 
-const Candidate &Candidates::tryOut(const Open &open, bool isOnly) {
+const Candidate &Candidates::tryOut(const ScheduleChoices &choices, bool isOnly) {
   Way &way = ways_.emplace_back();
-  Candidate &candidate = tried_.emplace_back(Candidate{.open = open, .refused = true});
+  Candidate &candidate = tried_.emplace_back(Candidate{.choices = choices, .refused = true});
   if (schedule(candidate, way, isOnly)) {
-    const Passed &scheduled = way.scheduled->passed;
+    const PassedProgram &scheduled = way.scheduled->passed;
     candidate = made_
-                    .of(Part::Take, way.scheduled, open,
-                        [&](const Open &read) {
+                    .of(Part::Take, way.scheduled, choices,
+                        [&](const ScheduleChoices &read) {
                           return take({scheduled.program, scheduled.holds, scheduled.one}, read, isOnly);
                         })
                     ->figures;
-    candidate.open = open;
+    candidate.choices = choices;
   }
   return candidate;
 }
@@ -69,39 +70,39 @@ bool Candidates::complete(std::size_t candidate) {
   Way &way = ways_[candidate];
   if (!way.scheduled || !way.scheduled->passed.one)
     return true;
-  const Open &open = tried_[candidate].open;
-  way.scheduled = std::make_shared<Made>(schedule(deal(open, way.placed->passed).passed, false));
-  const Passed &whole = way.scheduled->passed;
-  if (!whole.isRefused && !take({whole.program, whole.holds}, open, true).figures.refused)
+  const ScheduleChoices &choices = tried_[candidate].choices;
+  way.scheduled = std::make_shared<Made>(schedule(deal(choices, way.placed->passed).passed, false));
+  const PassedProgram &whole = way.scheduled->passed;
+  if (!whole.isRefused && !take({whole.program, whole.holds}, choices, true).figures.refused)
     return true;
   tried_[candidate].refused = true;
   return false;
 }
 
 std::optional<Candidate> Candidates::finish(std::size_t candidate) const {
-  const Open &open = tried_[candidate].open;
-  const Passed &passed = ways_[candidate].scheduled->passed;
-  Passed whole{passed.program, passed.holds};
+  const ScheduleChoices &choices = tried_[candidate].choices;
+  const PassedProgram &passed = ways_[candidate].scheduled->passed;
+  PassedProgram whole{passed.program, passed.holds};
   if (!run(Stage::Prune, Stage::Prune, whole))
     return std::nullopt;
-  Candidate finished = take(std::move(whole), open, false).figures;
+  Candidate finished = take(std::move(whole), choices, false).figures;
   return finished.refused ? std::nullopt : std::optional(finished);
 }
 
 void Candidates::finishRefused(std::size_t candidate) {
-  Passed whole{program_, propertiesOf(program_)};
-  apply(tried_[candidate].open, whole.program);
+  PassedProgram whole{program_, propertiesOf(program_)};
+  apply(tried_[candidate].choices, whole.program);
   if (run(Stage::Place, Stage::Prune, whole))
-    tried_[candidate] = take(std::move(whole), tried_[candidate].open, false).figures;
+    tried_[candidate] = take(std::move(whole), tried_[candidate].choices, false).figures;
 }
 
 /// Runs the passes of the stages `from` to `to`. Returns false if one refuses the program.
-bool Candidates::run(Stage from, Stage to, Passed &passed) const {
-  PassManagerOptions options;
-  options.target = goal_.target;
-  PassManager passes(std::move(options), passed.holds);
-  if (goal_.prune.run)
-    passes.use("prune-sync", goal_.prune);
+bool Candidates::run(Stage from, Stage to, PassedProgram &passed) const {
+  PassManagerOptions ofManager;
+  ofManager.target = options_.target;
+  PassManager passes(std::move(ofManager), passed.holds);
+  if (options_.prune.run)
+    passes.use("prune-sync", options_.prune);
   ir::DiagnosticEngine silent;
   PassRun result{.ok = passes.add(pipeline(maxOptLevel, from, to)).empty(), .records = {}};
   if (result.ok)
@@ -113,14 +114,14 @@ bool Candidates::run(Stage from, Stage to, Passed &passed) const {
   return result.ok;
 }
 
-Made Candidates::place(const Open &read) const {
+Made Candidates::place(const ScheduleChoices &read) const {
   Made made{.passed = {program_, propertiesOf(program_)}};
   apply(read, made.passed.program);
   run(Stage::Place, Stage::Place, made.passed);
   return made;
 }
 
-Made Candidates::deal(const Open &read, Passed placed) const {
+Made Candidates::deal(const ScheduleChoices &read, PassedProgram placed) const {
   Made made{.passed = std::move(placed)};
   apply(read, made.passed.program);
   if (made.passed.isRefused || !run(Stage::Deal, Stage::Deal, made.passed))
@@ -132,11 +133,11 @@ Made Candidates::deal(const Open &read, Passed placed) const {
 
 /// True if the target refuses these blocks whatever their schedule is, or if a GPU does not hold them.
 bool Candidates::isTooMuch(const LeastBlocks &least, Candidate &candidate) const {
-  if (least.blocks * candidate.open.instances > mostHeld_)
+  if (least.blocks * candidate.choices.instances > mostHeld_)
     return true;
-  if (!goal_.target.executor || least.operations <= goal_.target.executor->opsPerBlock)
+  if (!options_.target.executor || least.operations <= options_.target.executor->opsPerBlock)
     return false;
-  candidate.excess = {static_cast<double>(least.operations) / goal_.target.executor->opsPerBlock, least.blocks};
+  candidate.excess = {static_cast<double>(least.operations) / options_.target.executor->opsPerBlock, least.blocks};
   return true;
 }
 
@@ -144,22 +145,22 @@ bool Candidates::isTooMuch(const LeastBlocks &least, Candidate &candidate) const
 /// rank is enough to find that out.
 bool Candidates::isLikelyRefused(const LeastBlocks &least) const {
   constexpr std::uint64_t few = 8; // an eighth of the operations that a block may have
-  return goal_.target.executor && least.operations > goal_.target.executor->opsPerBlock / few;
+  return options_.target.executor && least.operations > options_.target.executor->opsPerBlock / few;
 }
 
 /// Measures by how much thread blocks exceed the limits of the target.
-void Candidates::measure(const Passed &passed, std::uint32_t instances, Made &made) const {
-  if (goal_.target.executor)
-    made.figures.excess = excessOf(passed.ranks(), *goal_.target.executor, instances);
+void Candidates::measure(const PassedProgram &passed, std::uint32_t instances, Made &made) const {
+  if (options_.target.executor)
+    made.figures.excess = excessOf(passed.ranks(), *options_.target.executor, instances);
 }
 
 /// True if a block has more channels of a type than the target takes. No later pass drops channels.
 bool Candidates::hasTooManyChannels(std::span<const ir::Rank> ranks) const {
   const auto isTooMany = [&](const ir::ThreadBlock &block, ir::ChannelType type) {
     return std::cmp_greater(std::ranges::count(block.channels, type, &ir::ResourceUse::type),
-                            goal_.target.executor->channelsPerBlock);
+                            options_.target.executor->channelsPerBlock);
   };
-  return goal_.target.executor && std::ranges::any_of(ranks, [&](const ir::Rank &rank) {
+  return options_.target.executor && std::ranges::any_of(ranks, [&](const ir::Rank &rank) {
            return std::ranges::any_of(rank.blocks, [&](const ir::ThreadBlock &block) {
              return isTooMany(block, ir::ChannelType::Memory) || isTooMany(block, ir::ChannelType::Port) ||
                     isTooMany(block, ir::ChannelType::Switch);
@@ -168,9 +169,9 @@ bool Candidates::hasTooManyChannels(std::span<const ir::Rank> ranks) const {
 }
 
 /// Runs Stage::Synchronise for one rank. Returns false if the ranks are not equivalent.
-bool Candidates::synchroniseOne(Passed &passed) const {
+bool Candidates::synchroniseOne(PassedProgram &passed) const {
   ir::DiagnosticEngine silent;
-  passed.one = synchroniseOneRank(passed.program, passed.analyses, goal_.target, silent);
+  passed.one = synchroniseOneRank(passed.program, passed.analyses, options_.target, silent);
   if (!passed.one)
     return false;
   passed.holds |= Scheduled;
@@ -180,9 +181,9 @@ bool Candidates::synchroniseOne(Passed &passed) const {
 
 /// Runs Part::Schedule on statements that have their blocks. A refused program is not kept, because it may be large;
 /// only its excess is. `mayBeOne`: plans one rank if all ranks are equivalent.
-Made Candidates::schedule(Passed dealt, bool mayBeOne) const {
+Made Candidates::schedule(PassedProgram dealt, bool mayBeOne) const {
   Made made{.passed = std::move(dealt)};
-  Passed &passed = made.passed;
+  PassedProgram &passed = made.passed;
   if (run(Stage::Schedule, Stage::Schedule, passed) && (!mayBeOne || !synchroniseOne(passed)))
     run(Stage::Synchronise, Stage::Synchronise, passed);
   if (!passed.isRefused) {
@@ -201,28 +202,28 @@ Made Candidates::schedule(Passed dealt, bool mayBeOne) const {
 
 /// Runs the parts up to Part::Schedule on a candidate. Returns false if it is refused.
 bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly) {
-  const Open &open = candidate.open;
-  const bool isLast = isOnly && !goal_.target.executor; // only an executor could refuse it
-  way.placed = made_.of(Part::Place, nullptr, open, [&](const Open &read) { return place(read); });
-  const std::shared_ptr<Made> dealt = made_.of(Part::Deal, way.placed, open, [&](const Open &read) {
+  const ScheduleChoices &choices = candidate.choices;
+  const bool isLast = isOnly && !options_.target.executor; // only an executor could refuse it
+  way.placed = made_.of(Part::Place, nullptr, choices, [&](const ScheduleChoices &read) { return place(read); });
+  const std::shared_ptr<Made> dealt = made_.of(Part::Deal, way.placed, choices, [&](const ScheduleChoices &read) {
     return deal(read, isLast ? std::move(way.placed->passed) : way.placed->passed);
   });
   if (dealt->passed.isRefused || isTooMuch(dealt->least, candidate))
     return false;
-  const auto scheduled = [&](const Open &choices) {
-    return made_.of(Part::Schedule, dealt, choices, [&](const Open &read) {
+  const auto scheduled = [&](const ScheduleChoices &choices) {
+    return made_.of(Part::Schedule, dealt, choices, [&](const ScheduleChoices &read) {
       // The schedule without relay blocks has moved the dealt program away, so it is made again.
-      Passed passed = read.relayBlocks ? deal(choices, way.placed->passed).passed : std::move(dealt->passed);
+      PassedProgram passed = read.relayBlocks ? deal(choices, way.placed->passed).passed : std::move(dealt->passed);
       apply(read, passed.program);
       // On a mesh, ranks at equal distances in number may be at different distances in links.
       return schedule(std::move(passed), !machine_.mesh && (!isOnly || isLikelyRefused(dealt->least)));
     });
   };
-  Open plain = open;
+  ScheduleChoices plain = choices;
   plain.relayBlocks = false;
   way.scheduled = scheduled(plain);
-  if (open.relayBlocks && way.scheduled->figures.lacksChannels)
-    way.scheduled = scheduled(open);
+  if (choices.relayBlocks && way.scheduled->figures.lacksChannels)
+    way.scheduled = scheduled(choices);
   candidate.excess = way.scheduled->figures.excess;
   candidate.lacksChannels = way.scheduled->figures.lacksChannels;
   return !way.scheduled->passed.isRefused;
@@ -230,10 +231,10 @@ bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly) {
 
 /// Runs Part::Take on a program. It is also refused if the machine cannot run it or a GPU does not hold its blocks.
 /// `isOnly`: its time does not matter.
-Made Candidates::take(Passed passed, const Open &open, bool isOnly) const {
+Made Candidates::take(PassedProgram passed, const ScheduleChoices &choices, bool isOnly) const {
   const ir::Program &launch = passed.launch();
-  passed.setInstances(open.instances);
-  Made made{.figures = {.open = open, .refused = true}};
+  passed.setInstances(choices.instances);
+  Made made{.figures = {.choices = choices, .refused = true}};
   const auto isHeld = [&] {
     return std::ranges::all_of(passed.ranks(), [&](const ir::Rank &rank) {
       return std::uint64_t{rank.blocks.size()} * launch.instances <= mostHeld_;
@@ -243,7 +244,7 @@ Made Candidates::take(Passed passed, const Open &open, bool isOnly) const {
   if (launch.movement.statements.empty() && (!isHeld() || time::cannotRun(launch, machine_)))
     return made;
   if (!run(Stage::Fit, Stage::Fit, passed)) {
-    measure(passed, open.instances, made);
+    measure(passed, choices.instances, made);
     return made;
   }
   // Stages of pipelines and splits for an executor's limits make more blocks than the choices ask for.
@@ -254,22 +255,19 @@ Made Candidates::take(Passed passed, const Open &open, bool isOnly) const {
 }
 
 /// Sets the figures of a candidate from its program, `passed`.
-void Candidates::takeFigures(Candidate &candidate, const Passed &passed) const {
-  const std::uint32_t instances = candidate.open.instances;
+void Candidates::takeFigures(Candidate &candidate, const PassedProgram &passed) const {
+  const std::uint32_t instances = candidate.choices.instances;
   const time::LaunchFigures figures =
-      passed.one ? time::launchFigures(*passed.one, machine_, goal_.runner, goal_.messageBytes, instances)
-                 : time::launchFigures(passed.program, machine_, goal_.runner, goal_.messageBytes,
+      passed.one ? time::launchFigures(*passed.one, machine_, options_.runner, options_.messageBytes, instances)
+                 : time::launchFigures(passed.program, machine_, options_.runner, options_.messageBytes,
                                        {.instances = instances, .ranks = true});
   candidate.nanoseconds = figures.total;
   candidate.linkBytes = figures.linkBytes;
-  for (const ir::Rank &rank : passed.ranks()) {
+  const std::span<const ir::Rank> ranks = passed.ranks();
+  for (const ir::Rank &rank : ranks)
     candidate.threadBlocks += rank.blocks.size();
-    for (const ir::ThreadBlock &block : rank.blocks)
-      for (const ir::Op &op : block.ops) {
-        const ir::EffectInfo effect = ir::info(ir::info(op.kind).effect);
-        candidate.syncs += op.kind == ir::OpKind::Barrier ? 1 : effect.sends() || effect.takes() ? op.numIds : 0;
-      }
-  }
+  for (const ir::Op &op : ir::opsOf(ranks))
+    candidate.syncs += op.kind == ir::OpKind::Barrier ? 1 : ir::sends(op.kind) || ir::takes(op.kind) ? op.numIds : 0;
   if (passed.one) {
     candidate.threadBlocks *= passed.one->numRanks();
     candidate.syncs *= passed.one->numRanks();

@@ -17,7 +17,7 @@
 namespace mscclc::passes::schedule {
 
 /// Writes the choices into `program`, where the passes read them.
-void apply(const Open &open, ir::Program &program);
+void apply(const ScheduleChoices &choices, ir::Program &program);
 
 /// The results of the parts for a candidate; null for a part that did not run.
 struct Way {
@@ -32,19 +32,19 @@ struct Way {
 /// for all ranks before it is chosen.
 class Candidates {
 public:
-  /// `program` and `goal` must outlive this.
-  Candidates(const ir::Program &program, const Goal &goal);
+  /// `program` and `options` must outlive this.
+  Candidates(const ir::Program &program, const ChooseOptions &options);
 
   const std::vector<Candidate> &tried() const { return tried_; }
   std::vector<Candidate> takeTried() { return std::move(tried_); }
   /// The number of the candidate with these choices, if it was tried.
-  std::optional<std::size_t> find(const Open &open) const;
+  std::optional<std::size_t> find(const ScheduleChoices &choices) const;
   const Way &wayOf(std::size_t candidate) const { return ways_[candidate]; }
   /// Returns the number of candidates that were timed. Candidates that share their results count once.
   std::size_t numTaken() const { return made_.count(Part::Take); }
   /// Tries these choices, which were not tried before. `isOnly`: no other candidate is expected, so this one is not
   /// timed.
-  const Candidate &tryOut(const Open &open, bool isOnly);
+  const Candidate &tryOut(const ScheduleChoices &choices, bool isOnly);
   /// Completes a candidate that is not refused for all ranks. Returns false if it is refused then.
   bool complete(std::size_t candidate);
   /// Runs the remaining passes on a completed candidate. Returns its figures after them; nothing if it is refused.
@@ -53,21 +53,21 @@ public:
   void finishRefused(std::size_t candidate);
 
 private:
-  bool run(Stage from, Stage to, Passed &passed) const;
-  Made place(const Open &read) const;
-  Made deal(const Open &read, Passed placed) const;
+  bool run(Stage from, Stage to, PassedProgram &passed) const;
+  Made place(const ScheduleChoices &read) const;
+  Made deal(const ScheduleChoices &read, PassedProgram placed) const;
   bool isTooMuch(const LeastBlocks &least, Candidate &candidate) const;
   bool isLikelyRefused(const LeastBlocks &least) const;
-  void measure(const Passed &passed, std::uint32_t instances, Made &made) const;
+  void measure(const PassedProgram &passed, std::uint32_t instances, Made &made) const;
   bool hasTooManyChannels(std::span<const ir::Rank> ranks) const;
-  bool synchroniseOne(Passed &passed) const;
-  Made schedule(Passed dealt, bool mayBeOne) const;
+  bool synchroniseOne(PassedProgram &passed) const;
+  Made schedule(PassedProgram dealt, bool mayBeOne) const;
   bool schedule(Candidate &candidate, Way &way, bool isOnly);
-  Made take(Passed passed, const Open &open, bool isOnly) const;
-  void takeFigures(Candidate &candidate, const Passed &passed) const;
+  Made take(PassedProgram passed, const ScheduleChoices &choices, bool isOnly) const;
+  void takeFigures(Candidate &candidate, const PassedProgram &passed) const;
 
   const ir::Program &program_;
-  const Goal &goal_;
+  const ChooseOptions &options_;
   const time::Machine machine_;  ///< the machine of the goal, with enough GPUs for the program
   const std::uint64_t mostHeld_; ///< the most thread blocks of a rank
   std::vector<Candidate> tried_;

@@ -21,7 +21,7 @@ namespace {
 
 /// The facts on which the moves decide.
 struct Facts {
-  Facts(const ir::Program &program, const Goal &goal);
+  Facts(const ir::Program &program, const ChooseOptions &options);
 
   // The budget limits the number of candidates. Candidates with 8,192 statements in all take some tens of milliseconds,
   // as long as the rest of a compilation. A statement with many operands takes as long as many statements. Candidates
@@ -53,14 +53,14 @@ struct Facts {
   bool lacksChannels = false; ///< some candidate is refused because its blocks have too many channels
 };
 
-Facts::Facts(const ir::Program &given, const Goal &goal)
+Facts::Facts(const ir::Program &given, const ChooseOptions &options)
     : budget(std::clamp<std::size_t>(
           mostStatements / std::max(given.movement.statements.size(), given.movement.places.size() / 4), 1, mostTried)),
-      isLarge(budget <= fewTried), program(given), messageBytes(goal.messageBytes),
-      mostBlocks(given.movement.mostBlocks != 0 ? given.movement.mostBlocks : goal.machine.multiprocessors),
+      isLarge(budget <= fewTried), program(given), messageBytes(options.messageBytes),
+      mostBlocks(given.movement.mostBlocks != 0 ? given.movement.mostBlocks : options.machine.multiprocessors),
       choosesProtocol(given.movement.chooseProtocol), choosesInstances(given.movement.chooseInstances),
       // A switch sums in its own order, and needs memory that is bound to it. Order::Any allows both.
-      usesSwitch(given.movement.order == ir::Order::Any && goal.machine.parameters.multimem != 0 &&
+      usesSwitch(given.movement.order == ir::Order::Any && options.machine.parameters.multimem != 0 &&
                  canUseSwitch(given)) {
   for (const ir::Move &statement : given.movement.statements) {
     (statement.block ? pinsBlocks : choosesBlocks) = true;
@@ -82,46 +82,47 @@ Facts::Facts(const ir::Program &given, const Goal &goal)
 }
 
 /// Returns the first choices of the search.
-Open firstOf(const Facts &facts) {
-  Open open{.protocol = facts.program.protocol, .instances = facts.program.instances};
+ScheduleChoices firstOf(const Facts &facts) {
+  ScheduleChoices choices{.protocol = facts.program.protocol, .instances = facts.program.instances};
   if (facts.choosesProtocol)
-    open.protocol = facts.packetsLikelyWin || facts.asksForPackets ? ir::Protocol::LL : ir::Protocol::Simple;
+    choices.protocol = facts.packetsLikelyWin || facts.asksForPackets ? ir::Protocol::LL : ir::Protocol::Simple;
   // A block moves some tens of KiB in the time that a signal takes.
   if (facts.choosesInstances)
-    for (open.instances = 1; open.instances < 8; open.instances *= 2)
-      if (facts.messageBytes / facts.program.ranks.size() / open.instances <= 64u << 10)
+    for (choices.instances = 1; choices.instances < 8; choices.instances *= 2)
+      if (facts.messageBytes / facts.program.ranks.size() / choices.instances <= 64u << 10)
         break;
-  open.pull = facts.isLarge && facts.readsMany;
-  return open;
+  choices.pull = facts.isLarge && facts.readsMany;
+  return choices;
 }
 
-using Opens = std::vector<Open>;
-template <typename T> Open with(Open open, T Open::*choice, std::type_identity_t<T> value) {
-  open.*choice = value;
-  return open;
+using ChoiceList = std::vector<ScheduleChoices>;
+template <typename T>
+ScheduleChoices with(ScheduleChoices choices, T ScheduleChoices::*choice, std::type_identity_t<T> value) {
+  choices.*choice = value;
+  return choices;
 }
 
 /// Returns choices with more blocks for a candidate that exceeds an executor's limits. They have fewer instances if
 /// there is no room otherwise. Pulling and putting operands exceed the limits by different amounts, so both are tried.
-Opens enoughBlocks(const Facts &facts, const Candidate &from) {
-  Open next = from.open;
+ChoiceList enoughBlocks(const Facts &facts, const Candidate &from) {
+  ScheduleChoices next = from.choices;
   const std::uint64_t enough = std::bit_ceil(std::max({from.excess.enoughBlocks(), std::uint64_t{2} * next.blocks,
                                                        std::uint64_t{facts.isLarge ? Facts::usualBlocks : 2u}}));
   while (facts.choosesInstances && next.instances > 1 && enough * next.instances > facts.mostBlocks)
     next.instances /= 2;
   const std::uint64_t room = std::bit_floor(facts.mostBlocks / next.instances);
   next.blocks = std::max(next.blocks, static_cast<std::uint32_t>(std::min(enough, room)));
-  return facts.mayPull ? Opens{next, with(next, &Open::pull, !next.pull)} : Opens{next};
+  return facts.mayPull ? ChoiceList{next, with(next, &ScheduleChoices::pull, !next.pull)} : ChoiceList{next};
 }
 
 /// Returns the numbers of blocks to try for choices that fit.
-std::set<std::uint32_t> numbersOfBlocks(const Facts &facts, const Open &open) {
+std::set<std::uint32_t> numbersOfBlocks(const Facts &facts, const ScheduleChoices &choices) {
   if (facts.fitsLate) // with fewer blocks, each block is long and slow
-    return {std::bit_floor(facts.mostBlocks / open.instances)};
+    return {std::bit_floor(facts.mostBlocks / choices.instances)};
   if (facts.isLarge)
     return {facts.usualBlocks};
   const auto peers = static_cast<std::uint32_t>(facts.program.ranks.size()) - 1;
-  return facts.exceedsLimits ? std::set{2 * open.blocks, peers} : std::set{2u, 4u, peers};
+  return facts.exceedsLimits ? std::set{2 * choices.blocks, peers} : std::set{2u, 4u, peers};
 }
 
 /// Changes one choice.
@@ -130,7 +131,7 @@ struct ChoiceMove {
   /// from the changed candidate only if it is better.
   bool startsAnew;
   /// Returns the choices to try instead of those of a candidate.
-  Opens (*others)(const Facts &, const Candidate &from);
+  ChoiceList (*others)(const Facts &, const Candidate &from);
 };
 
 /// The search makes these moves in this order.
@@ -139,95 +140,96 @@ constexpr ChoiceMove choiceMoves[] = {
     // scratch,
     // which saves a round trip. For a large program, firstOf() chooses the one that is probably faster.
     {.startsAnew = false,
-     .others = [](const Facts &facts, const Candidate &from) -> Opens {
+     .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        if (!facts.mayPull || facts.isLarge)
          return {};
-       return {with(from.open, &Open::pull, !from.open.pull)};
+       return {with(from.choices, &ScheduleChoices::pull, !from.choices.pull)};
      }},
     // Blocks: more blocks move data in parallel, each for some of the peers. Each block is also shorter, which an
     // executor may require.
     {.startsAnew = false,
-     .others = [](const Facts &facts, const Candidate &from) -> Opens {
+     .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        if (!facts.choosesBlocks)
          return {};
        if (from.refused)
-         return from.excess.isKnown() ? enoughBlocks(facts, from) : Opens();
-       Opens others;
-       for (const std::uint32_t blocks : numbersOfBlocks(facts, from.open))
-         if (blocks > from.open.blocks && blocks * from.open.instances <= facts.mostBlocks)
-           others.push_back(with(from.open, &Open::blocks, blocks));
+         return from.excess.isKnown() ? enoughBlocks(facts, from) : ChoiceList();
+       ChoiceList others;
+       for (const std::uint32_t blocks : numbersOfBlocks(facts, from.choices))
+         if (blocks > from.choices.blocks && blocks * from.choices.instances <= facts.mostBlocks)
+           others.push_back(with(from.choices, &ScheduleChoices::blocks, blocks));
        return others;
      }},
     // Instances: they share the data. More instances move it in parallel, and fewer need less sync. A large program has
     // a budget for large changes only. If there is no room for its blocks, each instance has fewer.
     {.startsAnew = false,
-     .others = [](const Facts &facts, const Candidate &from) -> Opens {
+     .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        const std::uint32_t times = facts.isLarge ? 4 : 2;
-       const Open fewer = with(from.open, &Open::instances, std::max(from.open.instances / times, 1u));
-       Open more = with(from.open, &Open::instances, times * from.open.instances);
+       const ScheduleChoices fewer =
+           with(from.choices, &ScheduleChoices::instances, std::max(from.choices.instances / times, 1u));
+       ScheduleChoices more = with(from.choices, &ScheduleChoices::instances, times * from.choices.instances);
        if (facts.isLarge && more.instances * more.blocks > facts.mostBlocks)
          more.blocks /= times;
        if (!facts.choosesInstances)
          return {};
        return more.instances <= 64 && more.blocks != 0 && more.instances * more.blocks <= facts.mostBlocks
-                  ? Opens{more, fewer}
-                  : Opens{fewer};
+                  ? ChoiceList{more, fewer}
+                  : ChoiceList{fewer};
      }},
     // Pipeline: the units of a chunk keep several ranks busy at a time. Few units are not enough for that, and many
     // need
     // more sync than they save. Each stage has one block, or as many blocks as were best without a pipeline. There are
     // no packets, because a slot takes packets once per launch.
     {.startsAnew = false,
-     .others = [](const Facts &facts, const Candidate &from) -> Opens {
+     .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        constexpr std::uint64_t leastStep = std::uint64_t{16} << 10;
-       const Open &open = from.open;
+       const ScheduleChoices &choices = from.choices;
        if (facts.isLarge || from.refused || facts.pinsBlocks || facts.asksForPackets ||
-           open.protocol != ir::Protocol::Simple)
+           choices.protocol != ir::Protocol::Simple)
          return {};
        const ir::Program &program = facts.program;
        const std::uint64_t chunk =
-           facts.messageBytes / std::max(ir::chunksOfMessage(program, program.ranks[0]), 1u) / open.instances;
-       Opens others;
-       for (const std::uint32_t blocks : open.step == 0 ? std::set{open.blocks, 1u} : std::set{open.blocks})
-         for (const std::uint64_t units : open.step == 0 ? std::vector{4, 16} : std::vector{8})
+           facts.messageBytes / std::max(ir::chunksOfMessage(program, program.ranks[0]), 1u) / choices.instances;
+       ChoiceList others;
+       for (const std::uint32_t blocks : choices.step == 0 ? std::set{choices.blocks, 1u} : std::set{choices.blocks})
+         for (const std::uint64_t units : choices.step == 0 ? std::vector{4, 16} : std::vector{8})
            if (const std::uint64_t step = chunk / units / leastStep * leastStep; step != 0)
-             others.push_back(with(with(open, &Open::blocks, blocks), &Open::step, step));
+             others.push_back(with(with(choices, &ScheduleChoices::blocks, blocks), &ScheduleChoices::step, step));
        return others;
      }},
     // Relay blocks: they take channels from blocks that have too many, which costs a semaphore. Then other numbers of
     // blocks fit.
     {.startsAnew = true,
-     .others = [](const Facts &facts, const Candidate &from) -> Opens {
+     .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        if (!facts.lacksChannels || (facts.isLarge && facts.anyFits))
          return {};
-       return {with(from.open, &Open::relayBlocks, true)};
+       return {with(from.choices, &ScheduleChoices::relayBlocks, true)};
      }},
     // Protocol: packets need no signal, and plain data is half as long. Other numbers of blocks and instances suit
     // packets.
     {.startsAnew = true,
-     .others = [](const Facts &facts, const Candidate &from) -> Opens {
-       const bool toPackets = from.open.protocol == ir::Protocol::Simple;
+     .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
+       const bool toPackets = from.choices.protocol == ir::Protocol::Simple;
        if (!facts.choosesProtocol || (toPackets && !facts.packetsMayWin && !facts.asksForPackets))
          return {};
-       return {with(from.open, &Open::protocol, toPackets ? ir::Protocol::LL : ir::Protocol::Simple)};
+       return {with(from.choices, &ScheduleChoices::protocol, toPackets ? ir::Protocol::LL : ir::Protocol::Simple)};
      }},
     // Switch: it sums and multicasts plain data, so ranks move less data, for which fewer blocks are enough.
     {.startsAnew = true,
-     .others = [](const Facts &facts, const Candidate &from) -> Opens {
-       if (!facts.usesSwitch || from.open.protocol != ir::Protocol::Simple)
+     .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
+       if (!facts.usesSwitch || from.choices.protocol != ir::Protocol::Simple)
          return {};
-       return {with(from.open, &Open::throughSwitch, true)};
+       return {with(from.choices, &ScheduleChoices::throughSwitch, true)};
      }},
 };
 
 class Chooser {
 public:
-  Chooser(const ir::Program &program, const Goal &goal)
-      : goal_(goal), facts_(program, goal), candidates_(program, goal) {}
+  Chooser(const ir::Program &program, const ChooseOptions &options)
+      : options_(options), facts_(program, options), candidates_(program, options) {}
 
   /// Makes all moves from the first candidate, and from each candidate from which the search starts again.
   void search() {
-    Opens starts{firstOf(facts_)};
+    ChoiceList starts{firstOf(facts_)};
     for (std::size_t i = 0; i < starts.size(); ++i) {
       if (starts[i].relayBlocks)
         spent_ = 0; // most candidates without relay blocks were refused
@@ -235,11 +237,11 @@ public:
       Candidate best = start;
       for (const ChoiceMove &move : choiceMoves)
         for (bool again = true; std::exchange(again, false);)
-          for (const Open &open : move.others(facts_, move.startsAnew ? anew(start, best) : best))
+          for (const ScheduleChoices &choices : move.others(facts_, move.startsAnew ? anew(start, best) : best))
             if (const std::size_t before = tried().size(); move.startsAnew) {
-              if (std::ranges::find(starts, open) == starts.end())
-                starts.push_back(open);
-            } else if (const Candidate other = score(open); isBetter(other, best)) {
+              if (std::ranges::find(starts, choices) == starts.end())
+                starts.push_back(choices);
+            } else if (const Candidate other = score(choices); isBetter(other, best)) {
               best = other;
               again |= tried().size() > before && (!facts_.isLarge || facts_.fitsLate || best.refused);
             }
@@ -249,25 +251,25 @@ public:
   /// Writes the best choices into `program`. If their scheduled program is kept, replaces `program` by it.
   Choice take(ir::Program &program) {
     std::optional<std::size_t> best = bestComplete();
-    if (!best && goal_.level == maxOptLevel)
+    if (!best && options_.level == maxOptLevel)
       best = nearestFinished();
     if (!best) {
       // With relay blocks, the passes do not report channels that relay blocks save.
       program.movement.relayBlocks =
-          std::ranges::any_of(tried(), [](const Candidate &one) { return one.open.relayBlocks; });
+          std::ranges::any_of(tried(), [](const Candidate &one) { return one.choices.relayBlocks; });
       return {};
     }
-    Choice choice{.open = tried()[*best].open, .tried = {}, .finished = finish(*best), .done = {}};
+    Choice choice{.choices = tried()[*best].choices, .tried = {}, .finished = finish(*best), .done = {}};
     if (const Candidate *inTheEnd = bestOf(choice.finished))
-      best = candidates_.find(choice.open = inTheEnd->open);
+      best = candidates_.find(choice.choices = inTheEnd->choices);
     choice.nanoseconds = tried()[*best].nanoseconds;
     choice.candidates = static_cast<std::uint32_t>(tried().size());
     choice.refused = static_cast<std::uint32_t>(std::ranges::count(tried(), true, &Candidate::refused));
-    apply(choice.open, program);
+    apply(choice.choices, program);
     const std::shared_ptr<Made> made = candidates_.wayOf(*best).scheduled;
-    if (goal_.keeps && goal_.level == maxOptLevel && made && made->isScheduled()) {
+    if (options_.keeps && options_.level == maxOptLevel && made && made->isScheduled()) {
       program = std::move(made->passed.program);
-      program.instances = choice.open.instances;
+      program.instances = choice.choices.instances;
       choice.done = std::move(made->passed.done);
     }
     choice.tried = candidates_.takeTried();
@@ -278,9 +280,9 @@ private:
   /// Returns the candidate from which a search starts again. If few candidates fit, it has the blocks of the best one.
   Candidate anew(Candidate start, const Candidate &best) const {
     if (facts_.fitsLate) {
-      start.open.blocks = best.open.blocks;
-      start.open.instances =
-          std::min(start.open.instances, std::max(best.open.instances, facts_.mostBlocks / best.open.blocks));
+      start.choices.blocks = best.choices.blocks;
+      start.choices.instances =
+          std::min(start.choices.instances, std::max(best.choices.instances, facts_.mostBlocks / best.choices.blocks));
     }
     return start;
   }
@@ -291,16 +293,16 @@ private:
       1.2; ///< relative time of candidates that are finished; pruning seldom gains more
 
   /// Tries a candidate. If the budget is spent, the candidate counts as refused.
-  Candidate score(const Open &open) {
-    if (const auto found = candidates_.find(open))
+  Candidate score(const ScheduleChoices &choices) {
+    if (const auto found = candidates_.find(choices))
       return tried()[*found];
-    if (const auto plain = candidates_.find(with(open, &Open::relayBlocks, false));
+    if (const auto plain = candidates_.find(with(choices, &ScheduleChoices::relayBlocks, false));
         plain && !tried()[*plain].lacksChannels)
       return tried()[*plain];
     if (facts_.anyFits && spent_ >= facts_.budget)
-      return {.open = open, .refused = true};
+      return {.choices = choices, .refused = true};
     const std::size_t taken = candidates_.numTaken();
-    const Candidate one = candidates_.tryOut(open, facts_.budget == 1 && tried().empty());
+    const Candidate one = candidates_.tryOut(choices, facts_.budget == 1 && tried().empty());
     spent_ += !one.refused && candidates_.numTaken() > taken;
     // There is no limit until a candidate fits. A candidate that fits late is probably slow, so a few more are tried.
     if (!one.refused && !facts_.anyFits && tried().size() > facts_.budget) {
@@ -354,7 +356,7 @@ private:
   }
   double timeOf(std::size_t candidate) const { return tried()[candidate].nanoseconds; }
 
-  const Goal &goal_;
+  const ChooseOptions &options_;
   Facts facts_;
   Candidates candidates_;
   std::size_t spent_ = 0; ///< candidates that count against the budget
@@ -362,8 +364,8 @@ private:
 
 } // namespace
 
-Choice choose(ir::Program &program, const Goal &goal) {
-  Chooser chooser(program, goal);
+Choice choose(ir::Program &program, const ChooseOptions &options) {
+  Chooser chooser(program, options);
   chooser.search();
   return chooser.take(program);
 }

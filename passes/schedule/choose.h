@@ -16,7 +16,7 @@
 namespace mscclc::passes::schedule {
 
 /// The target, the machine and the message size for which a program is scheduled.
-struct Goal {
+struct ChooseOptions {
   const time::Machine &machine;
   time::Runner runner = time::Runner::Executor;
   std::uint64_t messageBytes = 0; ///< bytes of the input; for an AllGather, of the output
@@ -29,7 +29,7 @@ struct Goal {
 
 /// The chosen candidate, and the candidates with which it was compared.
 struct Choice {
-  Open open;
+  ScheduleChoices choices;
   std::vector<Candidate> tried; ///< all, with the chosen one; figures before Stage::Prune. Empty if nothing was chosen
   /// The best candidates with their figures after all passes. Empty if no second comparison was made.
   std::vector<Candidate> finished;
@@ -52,6 +52,6 @@ struct Choice {
 /// program's limit on blocks does not allow it. If all are refused, all passes run on the one nearest to the limits,
 /// because pruning makes blocks shorter. If that one is refused, too, the choices stay open, and the passes report why.
 /// The program then has relay blocks if these were tried.
-Choice choose(ir::Program &program, const Goal &goal);
+Choice choose(ir::Program &program, const ChooseOptions &options);
 
 } // namespace mscclc::passes::schedule

@@ -108,10 +108,10 @@ private:
     const std::uint32_t most = pinned ? 0 : static_cast<std::uint32_t>(seed / 12 % 8);
     movement.mostBlocks = most != 0 ? most * (movement.chooseInstances ? 1 : open.instances) : 0;
     const passes::time::Machine machine = passes::time::findMachine("h100x8*16");
-    const passes::schedule::Goal goal{.machine = machine,
-                                      .runner = passes::time::Runner::Kernel,
-                                      .messageBytes = std::uint64_t{1} << (10 + seed / 24 % 4 * 5),
-                                      .target = target_};
+    const passes::schedule::ChooseOptions goal{.machine = machine,
+                                               .runner = passes::time::Runner::Kernel,
+                                               .messageBytes = std::uint64_t{1} << (10 + seed / 24 % 4 * 5),
+                                               .target = target_};
     ir::Program program = open;
     const passes::schedule::Choice choice = passes::schedule::choose(program, goal);
     ir::DiagnosticEngine diags;

@@ -22,13 +22,13 @@ inline bool runStages(ir::Program &program, const Target &target, Stage from, St
 }
 
 /// What a candidate of `program` is before Stage::Prune.
-inline Candidate alone(ir::Program program, const Open &open, const Goal &goal) {
-  apply(open, program);
-  Candidate made{.open = open, .refused = true};
-  if (!runStages(program, goal.target, Stage::Place, Stage::Tidy) ||
-      !runStages(program, goal.target, Stage::Fit, Stage::Fit))
+inline Candidate alone(ir::Program program, const ScheduleChoices &choices, const ChooseOptions &options) {
+  apply(choices, program);
+  Candidate made{.choices = choices, .refused = true};
+  if (!runStages(program, options.target, Stage::Place, Stage::Tidy) ||
+      !runStages(program, options.target, Stage::Fit, Stage::Fit))
     return made;
-  std::uint64_t most = residentBlocks(program, goal.machine.gpu(), time::limitsOf(goal.runner));
+  std::uint64_t most = residentBlocks(program, options.machine.gpu(), time::limitsOf(options.runner));
   if (program.movement.mostBlocks != 0)
     most = std::min<std::uint64_t>(most, program.movement.mostBlocks);
   for (const ir::Rank &rank : program.ranks) {
@@ -36,7 +36,8 @@ inline Candidate alone(ir::Program program, const Open &open, const Goal &goal) 
     if (rank.blocks.size() > most)
       return made;
   }
-  const time::LaunchFigures figures = time::launchFigures(program, goal.machine, goal.runner, goal.messageBytes);
+  const time::LaunchFigures figures =
+      time::launchFigures(program, options.machine, options.runner, options.messageBytes);
   made.nanoseconds = figures.total;
   made.linkBytes = figures.linkBytes;
   made.refused = false;
@@ -44,8 +45,8 @@ inline Candidate alone(ir::Program program, const Open &open, const Goal &goal) 
 }
 
 /// Checks that what is said of a candidate holds for its program.
-inline void checkIsAlone(const Candidate &candidate, const ir::Program &program, const Goal &goal) {
-  const Candidate made = alone(program, candidate.open, goal);
+inline void checkIsAlone(const Candidate &candidate, const ir::Program &program, const ChooseOptions &options) {
+  const Candidate made = alone(program, candidate.choices, options);
   CHECK(candidate.refused == made.refused);
   if (made.refused)
     return;

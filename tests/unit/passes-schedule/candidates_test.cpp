@@ -17,8 +17,8 @@ struct Trial {
   ir::Program program;
   time::Machine machine = time::findMachine("h100x8*2");
   Target target;
-  Goal goal{.machine = machine, .messageBytes = std::uint64_t{1} << 20, .target = target};
-  Candidates candidates{program, goal};
+  ChooseOptions options{.machine = machine, .messageBytes = std::uint64_t{1} << 20, .target = target};
+  Candidates candidates{program, options};
 };
 
 /// Each rank gives its share to all others, on nodes of `perNode` ranks, or all on one.
@@ -85,8 +85,9 @@ TEST_CASE("what is said of candidates holds for their programs") {
               INFO(trial.program.movement.statements.size()
                    << " statements, " << perNode << " ranks a node, " << toString(protocol) << ", pull " << pull << ", "
                    << instances << " instances, " << blocks << " blocks");
-              const Open open{.protocol = protocol, .instances = instances, .pull = pull, .blocks = blocks};
-              checkIsAlone(trial.candidates.tryOut(open, false), trial.program, trial.goal);
+              const ScheduleChoices choices{
+                  .protocol = protocol, .instances = instances, .pull = pull, .blocks = blocks};
+              checkIsAlone(trial.candidates.tryOut(choices, false), trial.program, trial.options);
             }
     }
 }
@@ -95,13 +96,13 @@ TEST_CASE("a completed candidate is the program that its passes make") {
   for (const ir::Program &program : {ring(6, 0), allGather(8, 4), doubling(8, 4)})
     for (const ir::Protocol protocol : {ir::Protocol::Simple, ir::Protocol::LL}) {
       INFO(textOf(program) << toString(protocol));
-      const Open open{.protocol = protocol, .blocks = 2};
+      const ScheduleChoices choices{.protocol = protocol, .blocks = 2};
       Trial trial(program);
-      REQUIRE_FALSE(trial.candidates.tryOut(open, false).refused);
+      REQUIRE_FALSE(trial.candidates.tryOut(choices, false).refused);
       REQUIRE(trial.candidates.complete(0));
 
       ir::Program alone = program;
-      apply(open, alone);
+      apply(choices, alone);
       REQUIRE(runStages(alone, trial.target, Stage::Place, Stage::Tidy));
       CHECK(textOf(trial.candidates.wayOf(0).scheduled->passed.program) == textOf(alone));
     }

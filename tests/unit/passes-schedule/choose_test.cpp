@@ -44,18 +44,19 @@ TEST_CASE("what is said of candidates holds for their programs, and the best is 
         program.movement.mostBlocks = mostBlocks;
         program.movement.order = sums ? ir::Order::Any : ir::Order::Written;
         ir::Program scheduled = program;
-        const Goal goal{.machine = machine, .runner = time::Runner::Kernel, .messageBytes = bytes, .target = target};
-        const Choice choice = choose(scheduled, goal);
+        const ChooseOptions options{
+            .machine = machine, .runner = time::Runner::Kernel, .messageBytes = bytes, .target = target};
+        const Choice choice = choose(scheduled, options);
         for (const Candidate &one : choice.tried)
-          checkIsAlone(one, program, goal);
+          checkIsAlone(one, program, options);
         CHECK_FALSE(choice.done.empty()); // the program has been through the passes that candidates share
         CHECK(scheduled.movement.statements.empty());
         // The best by the figures in the end, as far as candidates were finished.
         const auto &among = choice.finished.empty() ? choice.tried : choice.finished;
         REQUIRE(bestOf(among));
-        CHECK(bestOf(among)->open == choice.open);
-        CHECK(scheduled.instances == choice.open.instances);
-        CHECK(scheduled.protocol == choice.open.protocol);
+        CHECK(bestOf(among)->choices == choice.choices);
+        CHECK(scheduled.instances == choice.choices.instances);
+        CHECK(scheduled.protocol == choice.choices.protocol);
       }
 }
 
@@ -67,8 +68,8 @@ TEST_CASE("where the program is wanted as it is, only the choices are written in
       choose(program, {.machine = machine, .messageBytes = 1 << 20, .target = target, .keeps = false});
   CHECK(choice.done.empty());
   CHECK_FALSE(program.movement.statements.empty());
-  CHECK(program.movement.blocks == choice.open.blocks);
-  CHECK(program.movement.pull == choice.open.pull);
+  CHECK(program.movement.blocks == choice.choices.blocks);
+  CHECK(program.movement.pull == choice.choices.pull);
 }
 
 TEST_CASE("the search finds as many blocks as an executor's limits ask for") {
@@ -94,9 +95,9 @@ TEST_CASE("a candidate that a GPU cannot hold is refused, however many blocks th
     std::uint32_t most = 0;
     ir::Program given = program;
     for (const Candidate &one : chosen(given, std::uint64_t{1} << 30, "none", runner).tried) {
-      INFO(one.open.blocks << " blocks of " << held);
-      CHECK(one.refused == (one.open.blocks * one.open.instances > held));
-      most = std::max(most, one.open.blocks);
+      INFO(one.choices.blocks << " blocks of " << held);
+      CHECK(one.refused == (one.choices.blocks * one.choices.instances > held));
+      most = std::max(most, one.choices.blocks);
     }
     CHECK(most == 7);
   }
@@ -108,10 +109,10 @@ TEST_CASE("where a statement asks for packets, packets are tried for a long mess
     if (asks)
       program.movement.statements.back().packets = true;
     const Choice choice = chosen(program, std::uint64_t{256} << 20);
-    return std::ranges::any_of(choice.tried, [&](const Candidate &one) { return matches(one.open); });
+    return std::ranges::any_of(choice.tried, [&](const Candidate &one) { return matches(one.choices); });
   };
-  const auto isPipeline = [](const Open &open) { return open.step != 0; };
-  const auto isPackets = [](const Open &open) { return open.protocol == ir::Protocol::LL; };
+  const auto isPipeline = [](const ScheduleChoices &choices) { return choices.step != 0; };
+  const auto isPackets = [](const ScheduleChoices &choices) { return choices.protocol == ir::Protocol::LL; };
   CHECK(tried(false, isPipeline));
   CHECK_FALSE(tried(true, isPipeline));
   CHECK_FALSE(tried(false, isPackets));
