@@ -6,43 +6,30 @@
 
 namespace mscclc::passes::schedule {
 
-std::uint32_t AgentClocks::addPage(std::uint32_t owner) {
-  const auto number = static_cast<std::uint32_t>(owners_.size());
-  if (number % slab == 0)
-    slabs_.push_back(std::make_unique<Page[]>(slab));
-  owners_.push_back(owner);
-  return number;
+/// Returns a page of `clock` that may be exchanged, because no other clock shares the list.
+std::shared_ptr<AgentClocks::Page> &AgentClocks::own(Clock &clock, std::uint32_t index) {
+  if (!clock.pages_)
+    clock.pages_ = std::make_shared<std::vector<std::shared_ptr<Page>>>(numPages_);
+  else if (clock.pages_.use_count() > 1)
+    clock.pages_ = std::make_shared<std::vector<std::shared_ptr<Page>>>(*clock.pages_);
+  return (*clock.pages_)[index];
 }
 
-/// Returns the list of `clock`, after making sure that no other clock shares it.
-Clock::List &AgentClocks::own(Clock &clock) {
-  if (!clock.list_) {
-    clock.list_ = std::make_shared<Clock::List>();
-    clock.list_->pages.resize(numPages_, 0);
-    clock.list_->owner = ++lastOwner_;
-  } else if (clock.list_.use_count() > 1) {
-    clock.list_->owner = ++lastOwner_; // now two lists contain its pages
-    clock.list_ = std::make_shared<Clock::List>(*clock.list_);
-    clock.list_->owner = ++lastOwner_;
-  }
-  return *clock.list_;
-}
-
-AgentClocks::Page &AgentClocks::ownPage(Clock::List &list, std::uint32_t index) {
-  std::uint32_t &number = list.pages[index];
-  if (owners_[number] != list.owner) {
-    const std::uint32_t copy = addPage(list.owner);
-    page(copy) = page(number);
-    number = copy;
-  }
-  return page(number);
+/// Returns a page of `clock` that may be changed, because no other clock shares it.
+AgentClocks::Page &AgentClocks::ownPage(Clock &clock, std::uint32_t index) {
+  std::shared_ptr<Page> &page = own(clock, index);
+  if (!page)
+    page = std::make_shared<Page>();
+  else if (page.use_count() > 1)
+    page = std::make_shared<Page>(*page);
+  return *page;
 }
 
 void AgentClocks::raise(Clock &clock, std::uint32_t agent, std::uint32_t count) {
   if (count >> 31 != 0)
     throw ir::InternalError("a clock counts to 2^31 or more");
   if (at(clock, agent) < count)
-    ownPage(own(clock), agent / width)[agent % width] = count;
+    ownPage(clock, agent / width)[agent % width] = count;
 }
 
 /// True if some count of `a` is less than that of `b`. Counts never use the highest bit, so the highest bit of a
@@ -55,45 +42,36 @@ bool AgentClocks::isLess(const Page &a, const Page &b) {
 }
 
 bool AgentClocks::covers(const Clock &clock, const Clock &other) const {
-  for (std::uint32_t p = 0; other.list_ && p < numPages_; ++p) {
-    const Page &a = page(clock.list_ ? clock.list_->pages[p] : 0), &b = page(other.list_->pages[p]);
-    if (isLess(a, b))
+  for (std::uint32_t p = 0; other.pages_ && p < numPages_; ++p)
+    if (isLess(page(clock, p), page(other, p)))
       return false;
-  }
   return true;
 }
 
 void AgentClocks::join(Clock &clock, const Clock &other) {
-  if (!other.list_ || clock.list_ == other.list_)
+  if (!other.pages_ || clock.pages_ == other.pages_)
     return;
-  if (!clock.list_) {
+  if (!clock.pages_) {
     clock = other;
     return;
   }
-  Clock::List *list = nullptr; // the list of `clock`, once it changes
   for (std::uint32_t p = 0; p < numPages_; ++p) {
-    const std::uint32_t mine = clock.list_->pages[p], theirs = other.list_->pages[p];
-    if (mine == theirs || theirs == 0)
+    const std::shared_ptr<Page> &theirs = (*other.pages_)[p];
+    if (!theirs || (*clock.pages_)[p] == theirs)
       continue;
-    const Page &a = page(mine), &b = page(theirs);
-    if (!isLess(a, b))
+    const Page &mine = page(clock, p);
+    if (!isLess(mine, *theirs))
       continue;
-    if (!list)
-      list = &own(clock);
-    if (!isLess(b, a)) {
-      list->pages[p] = theirs;
-      other.list_->owner = ++lastOwner_; // now two lists contain that page
+    if (!isLess(*theirs, mine)) {
+      own(clock, p) = theirs;
       continue;
     }
-    Page &merged = ownPage(*list, p);
-    const Page &told = page(theirs);
-    for (std::uint32_t i = 0; i < width; ++i)
-      merged[i] = std::max(merged[i], told[i]);
+    std::ranges::transform(ownPage(clock, p), *theirs, ownPage(clock, p).begin(), std::ranges::max);
   }
 }
 
 void AgentClocks::join(Clock &clock, const Clock &other, std::span<const std::uint32_t> seen) {
-  if (!other.list_)
+  if (!other.pages_)
     return;
   // Adjacent numbers that are also adjacent there are compared together.
   struct Run {
@@ -110,20 +88,20 @@ void AgentClocks::join(Clock &clock, const Clock &other, std::span<const std::ui
       for (std::uint32_t done = 0, length = 0; done < run.length; done += length) {
         const std::uint32_t to = base + run.to + done, from = base + run.from + done;
         length = std::min({run.length - done, width - to % width, width - from % width});
-        if (const std::uint32_t theirs = other.list_->pages[from / width]; theirs != 0)
-          raise(clock, to, std::span(page(theirs)).subspan(from % width, length));
+        if (const std::shared_ptr<Page> &theirs = (*other.pages_)[from / width])
+          raise(clock, to, std::span(*theirs).subspan(from % width, length));
       }
 }
 
 /// Raises the counts of agents from `first` on to at least `counts`. All are on one page.
 void AgentClocks::raise(Clock &clock, std::uint32_t first, std::span<const std::uint32_t> counts) {
-  const Page &mine = page(clock.list_ ? clock.list_->pages[first / width] : 0);
+  const Page &mine = page(clock, first / width);
   std::uint32_t differences = 0;
   for (std::uint32_t i = 0; i < counts.size(); ++i)
     differences |= mine[first % width + i] - counts[i];
   if (differences >> 31 == 0)
     return;
-  Page &merged = ownPage(own(clock), first / width);
+  Page &merged = ownPage(clock, first / width);
   for (std::uint32_t i = 0; i < counts.size(); ++i)
     merged[first % width + i] = std::max(merged[first % width + i], counts[i]);
 }

@@ -14,26 +14,20 @@
 
 namespace mscclc::passes::schedule {
 
-/// A count for each agent, initially zero. It is cheap to copy. It belongs to the AgentClocks that changes it.
+/// A count for each agent, initially zero. It is cheap to copy.
 class Clock {
   friend class AgentClocks;
-  struct List {
-    std::vector<std::uint32_t> pages;
-    std::uint32_t owner = 0; ///< pages with this owner are in no other list
-  };
-  std::shared_ptr<List> list_;
+  static constexpr std::uint32_t width = 32; ///< agents on a page
+  using Page = std::array<std::uint32_t, width>;
+  std::shared_ptr<std::vector<std::shared_ptr<Page>>> pages_; ///< no page: zeros
 };
 
-/// The pages of all clocks, and the operations on clocks.
+/// The operations on clocks of some number of agents.
 class AgentClocks {
 public:
-  explicit AgentClocks(std::uint32_t agents) : agents_(agents), numPages_((agents + width - 1) / width) {
-    addPage(0); // the page of zeros, which every clock has at first
-  }
+  explicit AgentClocks(std::uint32_t agents) : agents_(agents), numPages_((agents + width - 1) / width) {}
 
-  std::uint32_t at(const Clock &clock, std::uint32_t agent) const {
-    return clock.list_ ? page(clock.list_->pages[agent / width])[agent % width] : 0;
-  }
+  std::uint32_t at(const Clock &clock, std::uint32_t agent) const { return page(clock, agent / width)[agent % width]; }
   /// Raises the count of `agent` to at least `count`. Throws InternalError if `count` is 2³¹ or more.
   void raise(Clock &clock, std::uint32_t agent, std::uint32_t count);
   /// Raises all counts to at least those of `other`.
@@ -45,22 +39,19 @@ public:
   bool covers(const Clock &clock, const Clock &other) const;
 
 private:
-  static constexpr std::uint32_t width = 32; ///< number of agents whose counts are on one page
-  static constexpr std::uint32_t slab = 256; ///< number of pages that are allocated together
-  using Page = std::array<std::uint32_t, width>;
+  using Page = Clock::Page;
+  static constexpr std::uint32_t width = Clock::width;
+  static constexpr Page zeros{};
 
-  Page &page(std::uint32_t number) { return slabs_[number / slab][number % slab]; }
-  const Page &page(std::uint32_t number) const { return slabs_[number / slab][number % slab]; }
+  static const Page &page(const Clock &clock, std::uint32_t index) {
+    return clock.pages_ && (*clock.pages_)[index] ? *(*clock.pages_)[index] : zeros;
+  }
   static bool isLess(const Page &a, const Page &b);
-  std::uint32_t addPage(std::uint32_t owner);
   void raise(Clock &clock, std::uint32_t first, std::span<const std::uint32_t> counts);
-  Clock::List &own(Clock &clock);
-  Page &ownPage(Clock::List &list, std::uint32_t index);
+  std::shared_ptr<Page> &own(Clock &clock, std::uint32_t index);
+  Page &ownPage(Clock &clock, std::uint32_t index);
 
   std::uint32_t agents_, numPages_;
-  std::vector<std::unique_ptr<Page[]>> slabs_;
-  std::vector<std::uint32_t> owners_; ///< [page]
-  std::uint32_t lastOwner_ = 0;
 };
 
 } // namespace mscclc::passes::schedule

@@ -2,8 +2,6 @@
 
 #include "ir/program_index.h"
 
-#include <numeric>
-
 namespace mscclc::passes::schedule {
 namespace {
 
@@ -25,8 +23,8 @@ void eachNeed(const ir::Movement &movement, std::uint32_t ranks, const Statement
     const ir::Move &statement = movement.statements[s];
     const std::uint32_t by = *statement.by;
     if (statement.via && *statement.via != ir::Via::Switch)
-      for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
-        if (const ir::RankChunk &place = movement.places[statement.firstPlace + i]; place.rank != by) {
+      for (const ir::RankChunk &place : movement.placesOf(statement))
+        if (place.rank != by) {
           const bool port = statement.via == ir::Via::Port;
           // The statement waits until the launch at that rank has begun, except for packets. It also waits for data
           // from there.
@@ -81,13 +79,8 @@ void BlockNeeds::clear() {
 
 StatementNeeds::StatementNeeds(const ir::Movement &movement, std::size_t ranks, const StatementGraph &graph,
                                const StatementSymmetry &symmetry)
-    : ranks_(static_cast<std::uint32_t>(ranks)), first_(graph.size() + 2, 0) {
-  eachNeed(movement, ranks_, graph, symmetry, [&](std::uint32_t s, std::uint32_t) { ++first_[s + 2]; });
-  std::partial_sum(first_.begin(), first_.end(), first_.begin());
-  needs_.resize(first_.back());
-  eachNeed(movement, ranks_, graph, symmetry,
-           [&](std::uint32_t s, std::uint32_t need) { needs_[first_[s + 1]++] = need; });
-  first_.pop_back();
+    : ranks_(static_cast<std::uint32_t>(ranks)), needs_(graph.size()) {
+  eachNeed(movement, ranks_, graph, symmetry, [&](std::uint32_t s, std::uint32_t need) { needs_[s].push_back(need); });
 }
 
 BlockNeeds StatementNeeds::ofRank(const ir::Movement &movement, std::uint32_t rank) const {

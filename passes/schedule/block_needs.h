@@ -55,9 +55,7 @@ public:
                  const StatementSymmetry &symmetry);
 
   /// Returns members of a BlockNeeds; some may occur twice.
-  std::span<const std::uint32_t> of(std::uint32_t statement) const {
-    return std::span(needs_).subspan(first_[statement], first_[statement + 1] - first_[statement]);
-  }
+  const std::vector<std::uint32_t> &of(std::uint32_t statement) const { return needs_[statement]; }
   /// Returns the needs of a block without statements.
   BlockNeeds none() const { return BlockNeeds(ranks_); }
   /// Returns the needs of a block with all representative statements of `rank`.
@@ -65,8 +63,7 @@ public:
 
 private:
   std::uint32_t ranks_;
-  std::vector<std::uint32_t> needs_; ///< the needs of all statements
-  std::vector<std::size_t> first_;   ///< [statement], and the end: into needs_
+  std::vector<std::vector<std::uint32_t>> needs_; ///< [statement]
 };
 
 } // namespace mscclc::passes::schedule

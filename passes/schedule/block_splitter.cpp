@@ -1,10 +1,10 @@
 #include "passes/schedule/block_splitter.h"
 
+#include "ir/containers.h"
 #include "ir/program_index.h"
-#include "passes/schedule/stable_order.h"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace mscclc::passes::schedule {
@@ -18,24 +18,20 @@ BlockSplitter::BlockSplitter(ir::Movement &movement, std::size_t ranks, const St
 std::vector<BlockSplitter::Part> BlockSplitter::split(std::span<const std::uint32_t> statements,
                                                       const BlockNeeds &fixed,
                                                       std::span<const std::uint32_t> clusterOf) const {
-  StableOrder sorting(std::vector(statements.begin(), statements.end()));
-  sorting.by([&](std::uint32_t s) { return distances_.ofShare(s); });
-  sorting.by([&](std::uint32_t s) { return distances_.ofReach(s); });
-  sorting.by([&](std::uint32_t s) { return graph_.levels()[s]; });
-  const std::vector<std::uint32_t> ordered = sorting.take();
+  const std::vector<std::uint32_t> ordered =
+      ir::sortedBy(std::vector(statements.begin(), statements.end()), [&](std::uint32_t s) {
+        return std::tuple(graph_.levels()[s], distances_.ofReach(s), distances_.ofShare(s));
+      });
   // Units are clusters, in the order of their first statements. [position in `ordered`]: the position where its unit
   // begins.
   std::vector<std::uint32_t> firsts(ordered.size());
-  StableOrder units(ordered.size());
-  units.by([&](std::uint32_t i) { return clusterOf[ordered[i]]; });
-  std::vector<std::uint32_t> byUnit = units.take();
+  std::vector<std::uint32_t> byUnit =
+      ir::sortedBy(ir::numbersBelow(ordered.size()), [&](std::uint32_t i) { return clusterOf[ordered[i]]; });
   for (std::size_t i = 0; i < byUnit.size(); ++i)
     firsts[byUnit[i]] = i != 0 && clusterOf[ordered[byUnit[i]]] == clusterOf[ordered[byUnit[i - 1]]]
                             ? firsts[byUnit[i - 1]]
                             : byUnit[i];
-  StableOrder again(ordered.size());
-  again.by([&](std::uint32_t i) { return firsts[i]; });
-  byUnit = again.take();
+  byUnit = ir::sortedBy(ir::numbersBelow(ordered.size()), [&](std::uint32_t i) { return firsts[i]; });
 
   std::vector<Part> parts;
   if (!fixed.empty())
@@ -73,10 +69,8 @@ void BlockSplitter::run(std::span<const std::uint32_t> clusterOf) {
   const auto byOf = [&](std::uint32_t s) { return *movement_.statements[s].by; };
   const auto blockOf = [&](std::uint32_t s) { return *movement_.statements[s].block; };
   const std::span<const std::uint32_t> planned = symmetry_.representatives();
-  StableOrder sorting(std::vector(planned.begin(), planned.end()));
-  sorting.by(blockOf);
-  sorting.by(byOf);
-  const std::vector<std::uint32_t> entries = sorting.take();
+  const std::vector<std::uint32_t> entries = ir::sortedBy(
+      std::vector(planned.begin(), planned.end()), [&](std::uint32_t s) { return std::pair(byOf(s), blockOf(s)); });
   std::vector<std::uint32_t> partOf(graph_.size(), 0), movable;
   std::uint32_t most = 1;
   BlockNeeds whole = needs_.none(),

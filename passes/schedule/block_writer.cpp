@@ -39,6 +39,10 @@ void BlockWriter::write(std::uint32_t agent, const std::vector<Group> &groups) {
   block_->remoteBuffers.assign(remotesOfBlock_.begin(), remotesOfBlock_.end());
   channelsOfBlock_.clear();
   remotesOfBlock_.clear();
+  for (std::size_t type = 0; type < numTypes; ++type) {
+    namedChannels_[type].clear();
+    namedRemotes_[type].clear();
+  }
 }
 
 void BlockWriter::writeGroups(const std::vector<Group> &groups) {
@@ -108,14 +112,8 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
     }
 }
 
-bool BlockWriter::isNew(std::vector<std::uint32_t> &users, std::uint32_t id) const {
-  if (users.size() <= id)
-    users.resize(2 * std::size_t{id} + 1, ir::none);
-  return std::exchange(users[id], agent_) != agent_;
-}
-
 void BlockWriter::useChannel(ChannelType type, std::uint32_t id) {
-  if (isNew(channelUsers_[static_cast<std::size_t>(type)], id))
+  if (namedChannels_[static_cast<std::size_t>(type)].insert(id))
     channelsOfBlock_.push_back({type, id});
 }
 
@@ -168,7 +166,7 @@ ir::Chunk BlockWriter::remote(const ir::RankChunk &place, ChannelType type) {
     buffers.push_back({place.rank, place.buffer, false, false});
   }
   (type == ChannelType::Port ? buffers[id].viaPort : buffers[id].viaMemory) = true;
-  if (isNew(remoteUsers_[static_cast<std::size_t>(type)], id))
+  if (namedRemotes_[static_cast<std::size_t>(type)].insert(id))
     remotesOfBlock_.push_back({type, id});
   return {ir::ChunkSpace::Remote, place.index, place.size, id};
 }

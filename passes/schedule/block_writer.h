@@ -1,6 +1,7 @@
 // Writes thread blocks from the plan of each.
 #pragma once
 
+#include "ir/containers.h"
 #include "ir/program_index.h"
 #include "passes/schedule/channels.h"
 #include "passes/schedule/sync_plan.h"
@@ -38,8 +39,6 @@ private:
   ir::Chunk local(const ir::RankChunk &place) const;
   ir::Chunk remote(const ir::RankChunk &place, ir::ChannelType type);
   void useChannel(ir::ChannelType type, std::uint32_t id);
-  /// True if the current block names it for the first time.
-  bool isNew(std::vector<std::uint32_t> &users, std::uint32_t id) const;
 
   ir::Program &program_;
   const ir::Movement &movement_;
@@ -50,8 +49,7 @@ private:
   std::vector<ir::Chunk> srcs_; ///< the sources of the current operation
   std::vector<ir::ResourceUse> channelsOfBlock_, remotesOfBlock_;
   std::vector<std::uint32_t> remoteIds_; ///< [rank][buffer]: number of the remote buffer on rank_
-  /// [channel type][number]: the last agent that used the channel, or the remote buffer.
-  std::array<std::vector<std::uint32_t>, numTypes> channelUsers_, remoteUsers_;
+  std::array<ir::StampSet, numTypes> namedChannels_, namedRemotes_; ///< [channel type]: those in the block's tables
 };
 
 } // namespace mscclc::passes::schedule

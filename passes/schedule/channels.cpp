@@ -1,5 +1,6 @@
 #include "passes/schedule/channels.h"
 
+#include "ir/containers.h"
 #include "ir/internal_error.h"
 #include "ir/program_index.h"
 #include "passes/schedule/statement_graph.h"
@@ -79,12 +80,9 @@ void Channels::want(Kind kind, std::uint32_t a, std::uint32_t b) {
 }
 
 void Channels::sortLinks() {
-  for (std::vector<Link> &links : links_) {
-    if (std::ranges::is_sorted(links, std::ranges::less_equal{})) // sorted, without duplicates
-      continue;
-    std::ranges::sort(links);
-    links.erase(std::ranges::unique(links).begin(), links.end());
-  }
+  for (std::vector<Link> &links : links_)
+    if (!std::ranges::is_sorted(links, std::ranges::less_equal{})) // else sorted, without duplicates
+      ir::sortUnique(links);
 }
 
 std::uint32_t Channels::at(Kind kind, std::uint32_t own, std::uint32_t other) const {
@@ -143,8 +141,8 @@ void Channels::wantPeers(const ir::Movement &movement) {
     }
     if (statement.via != ir::Via::Memory)
       continue;
-    for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
-      const std::uint32_t rank = movement.places[statement.firstPlace + i].rank;
+    for (const ir::RankChunk &place : movement.placesOf(statement)) {
+      const std::uint32_t rank = place.rank;
       if (rank == *statement.by || agentTowards(own, rank))
         continue;
       const std::uint32_t other = agentOf(rank, *statement.block);

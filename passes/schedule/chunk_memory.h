@@ -16,22 +16,16 @@ struct ChunkCell {
 };
 
 /// The cells of all chunks of all ranks. Aliasing of buffers is resolved.
-class ChunkMemory {
+class ChunkMemory : public ir::ChunkCells {
 public:
   /// Initially inputs hold themselves, and everything else is unwritten. `program` must have at most
   /// ir::ChunkCells::mostChunks chunks.
   ChunkMemory(const ir::Program &program, const proof::Values &values);
 
-  /// See ir::ChunkCells.
-  std::size_t firstOf(std::uint32_t rank, ir::BufferKind buffer, std::uint32_t index = 0) const {
-    return numbers_.firstOf(rank, buffer, index);
-  }
-  std::size_t firstOf(const ir::RankChunk &chunk) const { return numbers_.firstOf(chunk); }
   ChunkCell &operator[](std::size_t cell) { return cells_[cell]; }
   const ChunkCell &operator[](std::size_t cell) const { return cells_[cell]; }
 
 private:
-  ir::ChunkCells numbers_;
   std::vector<ChunkCell> cells_;
 };
 

@@ -1,19 +1,19 @@
 #include "passes/schedule/cut.h"
 
+#include "ir/containers.h"
 #include "ir/program_index.h"
 #include "passes/schedule/block_splitter.h"
 #include "passes/schedule/placement.h"
-#include "passes/schedule/stable_order.h"
 #include "passes/schedule/statement_distances.h"
 #include "passes/schedule/statement_graph.h"
 #include "passes/schedule/statement_symmetry.h"
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <optional>
 #include <ranges>
 #include <span>
+#include <tuple>
 #include <utility>
 
 namespace mscclc::passes {
@@ -21,25 +21,6 @@ namespace {
 
 using schedule::StatementGraph;
 using schedule::Touch;
-
-/// Sets of statements that must be in the same block.
-class Clusters {
-public:
-  explicit Clusters(std::size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), 0); }
-  std::uint32_t of(std::uint32_t s) {
-    while (parent_[s] != s)
-      s = parent_[s] = parent_[parent_[s]];
-    return s;
-  }
-  void join(std::uint32_t a, std::uint32_t b) {
-    a = of(a);
-    b = of(b);
-    parent_[std::max(a, b)] = std::min(a, b);
-  }
-
-private:
-  std::vector<std::uint32_t> parent_;
-};
 
 class Dealer {
 public:
@@ -95,7 +76,7 @@ private:
   void joinConflicts() {
     for (const std::uint32_t s : planned_)
       for (const schedule::Dependence &d : graph_.dependences(s))
-        if (by(d.on) == by(s) && clusters_.of(d.on) != clusters_.of(s) && conflictsAtHome(d.on, s))
+        if (by(d.on) == by(s) && clusters_.find(d.on) != clusters_.find(s) && conflictsAtHome(d.on, s))
           clusters_.join(d.on, s);
   }
 
@@ -106,11 +87,8 @@ private:
     for (const std::uint32_t s : planned_)
       if (!movement_.statements[s].block)
         open.push_back(s);
-    schedule::StableOrder sorting(std::move(open));
-    sorting.by([&](std::uint32_t s) { return distances_.ofShare(s); });
-    sorting.by([&](std::uint32_t s) { return stages_[s]; });
-    sorting.by([&](std::uint32_t s) { return by(s); });
-    const std::vector<std::uint32_t> entries = sorting.take();
+    const std::vector<std::uint32_t> entries = ir::sortedBy(
+        std::move(open), [&](std::uint32_t s) { return std::tuple(by(s), stages_[s], distances_.ofShare(s)); });
     const auto isInPlaceOf = [&](std::uint32_t a, std::uint32_t b) {
       return by(a) == by(b) && stages_[a] == stages_[b];
     };
@@ -143,21 +121,16 @@ private:
     std::vector<std::uint32_t> blockOf(graph_.size(), ir::none);
     for (const std::uint32_t s : planned_)
       if (const auto given = movement_.statements[s].block)
-        blockOf[clusters_.of(s)] = *given;
+        blockOf[clusters_.find(s)] = *given;
     std::vector<std::uint32_t> dealt; // the clusters that are distributed to blocks
     for (const std::uint32_t s : planned_) {
-      const std::uint32_t cluster = clusters_.of(s);
+      const std::uint32_t cluster = clusters_.find(s);
       keys[cluster] = std::min(keys[cluster], {distances_.ofShare(s), distances_.ofReach(s)});
       if (cluster == s && blockOf[cluster] == ir::none)
         dealt.push_back(s);
     }
     const auto placeOf = [&](std::uint32_t cluster) { return std::pair(by(cluster), stages_[cluster]); };
-    schedule::StableOrder sorting(std::move(dealt));
-    sorting.by([&](std::uint32_t c) { return keys[c].second; });
-    sorting.by([&](std::uint32_t c) { return keys[c].first; });
-    sorting.by([&](std::uint32_t c) { return stages_[c]; });
-    sorting.by([&](std::uint32_t c) { return by(c); });
-    dealt = sorting.take();
+    dealt = ir::sortedBy(std::move(dealt), [&](std::uint32_t c) { return std::pair(placeOf(c), keys[c]); });
     const std::uint32_t blocks = std::max(movement_.blocks, 1u);
     for (std::uint32_t i = 0, inPlace = 0; i < dealt.size(); ++i) {
       inPlace = i != 0 && placeOf(dealt[i]) == placeOf(dealt[i - 1]) ? inPlace + 1 : 0;
@@ -165,23 +138,23 @@ private:
     }
     for (const std::uint32_t s : planned_)
       if (ir::Move &statement = movement_.statements[s]; !statement.block)
-        statement.block = blockOf[clusters_.of(s)];
+        statement.block = blockOf[clusters_.find(s)];
   }
 
   void keepLimits() {
     std::vector<std::uint32_t> clusters(graph_.size(), ir::none);
     for (const std::uint32_t s : planned_)
       if (!isNamed_[s])
-        clusters[s] = clusters_.of(s);
+        clusters[s] = clusters_.find(s);
     schedule::BlockSplitter(movement_, ranks_, graph_, distances_, symmetry_, *limits_).run(clusters);
   }
 
   /// Numbers blocks densely: a number that no rank uses is skipped on all ranks.
   void number() {
-    schedule::StableOrder sorting(std::vector(planned_.begin(), planned_.end()));
-    sorting.by([&](std::uint32_t s) { return *movement_.statements[s].block; });
+    const std::vector<std::uint32_t> byBlock = ir::sortedBy(
+        std::vector(planned_.begin(), planned_.end()), [&](std::uint32_t s) { return *movement_.statements[s].block; });
     std::uint32_t given = ir::none, number = ir::none; // of the previous statement
-    for (const std::uint32_t s : sorting.take()) {
+    for (const std::uint32_t s : byBlock) {
       std::optional<std::uint32_t> &block = movement_.statements[s].block;
       if (number == ir::none || *block != given)
         ++number;
@@ -196,8 +169,8 @@ private:
   const schedule::StatementSymmetry symmetry_;   ///< takes the given blocks into account
   const std::span<const std::uint32_t> planned_; ///< statements of representatives; the others take over their results
   std::vector<std::uint32_t> stages_;            ///< [statement]
-  Clusters clusters_;
-  std::vector<bool> isNamed_; ///< [statement]: its block was given
+  ir::DisjointSets<> clusters_;                  ///< statements that must be in the same block
+  std::vector<bool> isNamed_;                    ///< [statement]: its block was given
   const std::size_t ranks_;
   const int levels_;             ///< levels of a tree of all ranks
   const ExecutorLimits *limits_; ///< null: no limits

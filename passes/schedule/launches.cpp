@@ -3,11 +3,8 @@
 #include "passes/schedule/agent_clocks.h"
 
 #include <algorithm>
-#include <bit>
-#include <functional>
 #include <optional>
 #include <ranges>
-#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -22,52 +19,8 @@ struct Use {
   std::uint32_t allWrites() const { return std::max(writes, arrivals); }
 };
 
-/// Sets of ranks. Each set has a number.
-class RankSets {
-public:
-  RankSets() = default;
-  RankSets(std::size_t sets, std::size_t ranks) : words_((ranks + 63) / 64), bits_(sets * words_) {}
-
-  void add(std::size_t set, std::uint32_t rank) { of(set)[rank / 64] |= std::uint64_t{1} << rank % 64; }
-  void unite(std::size_t set, const RankSets &others, std::size_t other) {
-    std::ranges::transform(of(set), others.of(other), of(set).begin(), std::bit_or{});
-  }
-  bool has(std::size_t set, std::uint32_t rank) const { return (of(set)[rank / 64] >> rank % 64 & 1) != 0; }
-  /// Does the same if `other` belongs to the representative of `from`.
-  void unite(std::size_t set, const RankSets &others, std::size_t other, const NodeSymmetry &symmetry,
-             std::uint32_t from) {
-    if (symmetry.isRepresentative(from))
-      return unite(set, others, other);
-    others.each(other, [&](std::uint32_t rank) { add(set, symmetry.imageOfRank(rank, from)); });
-  }
-  std::size_t sizeOf(std::size_t set) const {
-    std::size_t size = 0;
-    for (const std::uint64_t word : of(set))
-      size += static_cast<std::size_t>(std::popcount(word));
-    return size;
-  }
-  /// True if `isOne` is true for some rank of the set.
-  bool any(std::size_t set, auto &&isOne) const {
-    for (std::size_t word = 0; word < words_; ++word)
-      for (std::uint64_t left = of(set)[word]; left != 0; left &= left - 1)
-        if (isOne(static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(left)))))
-          return true;
-    return false;
-  }
-  void each(std::size_t set, auto &&visit) const {
-    any(set, [&](std::uint32_t rank) {
-      visit(rank);
-      return false;
-    });
-  }
-
-private:
-  std::span<std::uint64_t> of(std::size_t set) { return std::span(bits_).subspan(set * words_, words_); }
-  std::span<const std::uint64_t> of(std::size_t set) const { return std::span(bits_).subspan(set * words_, words_); }
-
-  std::size_t words_ = 0; ///< number of words of a set
-  std::vector<std::uint64_t> bits_;
-};
+/// A set of ranks, as a clock that counts 1 for each of them.
+using RankSet = Clock;
 
 /// Simulates one launch after another, with the knowledge that blocks have of the first one. In the first launch,
 /// blocks learn of each other's nodes. In later launches, every message from a launch also carries everything that its
@@ -78,7 +31,8 @@ public:
   Relaunch(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const NodeSymmetry &symmetry,
            const Sources &sources, Entries &entries)
       : program_(program), graph_(graph), nodes_(nodes), symmetry_(symmetry), sources_(sources), entries_(entries),
-        uses_(symmetry.numRepresentatives()), allOver_(program.ranks.size()), clocks_(nodes.numAgents()),
+        ranks_(static_cast<std::uint32_t>(program.ranks.size())), uses_(symmetry.numRepresentatives()),
+        allOver_(program.ranks.size()), clocks_(nodes.numAgents()), sets_(ranks_),
         begun_(symmetry.numRepresentatives()) {
     for (const std::uint32_t n : symmetry.representatives()) {
       const Nodes::Place &place = nodes.at(n);
@@ -113,21 +67,24 @@ public:
 
   bool run() {
     runFirst();
-    const std::size_t ranks = program_.ranks.size();
     const std::uint32_t back = program_.doubleScratch ? 2 : 1;
     for (std::uint32_t launch = 1; launch <= back; ++launch) {
       if (launch > 1)
         begin();
       runLater(launch == back);
       // If packets tell every rank that this launch has begun on all ranks, the launch before is over.
-      const auto hasHeardAll = [&](std::size_t rank) { return heard_.sizeOf(rank) == ranks; };
-      if (std::ranges::all_of(std::views::iota(std::size_t{0}, begun_.size()), hasHeardAll))
+      if (std::ranges::all_of(heard_, [&](const RankSet &heard) {
+            return std::ranges::all_of(allRanks(), [&](std::uint32_t rank) { return has(heard, rank); });
+          }))
         break;
     }
     return missing_;
   }
 
 private:
+  std::ranges::iota_view<std::uint32_t, std::uint32_t> allRanks() const { return {0, ranks_}; }
+  void add(RankSet &set, std::uint32_t rank) { sets_.raise(set, rank, 1); }
+  bool has(const RankSet &set, std::uint32_t rank) const { return sets_.at(set, rank) != 0; }
   bool isPort(std::uint32_t statement) const { return isPortPut(program_.movement.statements[statement]); }
   /// Notes that a port has read the packets that it puts, when a statement takes them at the place where they arrive.
   void addTaken(const Nodes::Place &place) {
@@ -143,13 +100,13 @@ private:
     const auto &statements = program_.movement.statements;
     if (std::ranges::none_of(statements, [](const ir::Move &s) { return s.packets.value_or(false); }))
       return;
-    told_ = RankSets(symmetry_.representatives().size(), program_.ranks.size());
+    told_.resize(symmetry_.representatives().size());
     eachPlanned([&](std::uint32_t n, std::uint32_t planned) {
       const Nodes::Place &place = nodes_.at(n);
-      told_.add(planned, nodes_.rankOf(place.agent));
+      add(told_[planned], nodes_.rankOf(place.agent));
       for (const Dependence &d : graph_.dependences(place.statement))
         if (d.hazard != Hazard::Reuse)
-          unite(told_, planned, told_, nodes_.ofStatement(d.on));
+          unite(told_[planned], told_, nodes_.ofStatement(d.on));
     });
   }
   /// Visits the nodes of planned ranks, each with its number there.
@@ -158,8 +115,8 @@ private:
       visit(n, symmetry_.positionOf(n));
   }
   /// Adds to a set the set of `byNode` that belongs to `node`.
-  void unite(RankSets &sets, std::size_t set, const RankSets &byNode, std::uint32_t node) const {
-    sets.unite(set, byNode, symmetry_.positionOf(node), symmetry_, nodes_.rankOf(nodes_.at(node).agent));
+  void unite(RankSet &set, const std::vector<RankSet> &byNode, std::uint32_t node) {
+    symmetry_.join(sets_, set, byNode[symmetry_.positionOf(node)], nodes_.rankOf(nodes_.at(node).agent));
   }
   /// Returns the use of scratch of `rank` by `agent`, which belongs to a planned rank. It is stored as the
   /// representative of `rank` sees it.
@@ -216,20 +173,20 @@ private:
   void begin() {
     std::vector<Clock> begun, shown;
     for (std::uint32_t r = 0; r < begun_.size(); ++r) {
-      RankSets known(1, program_.ranks.size());
+      RankSet known;
       for (auto [a, last] = nodes_.agentsOf(r); a < last; ++a)
-        known.unite(0, hasBegun_, a);
+        sets_.join(known, hasBegun_[a]);
       if (!plainAway_)
-        known.unite(0, heard_, r);
+        sets_.join(known, heard_[r]);
       Clock all;
-      known.each(
-          0, [&](std::uint32_t rank) { symmetry_.join(clocks_, all, begun_[symmetry_.representative(rank)], rank); });
+      for (const std::uint32_t rank : allRanks())
+        if (has(known, rank))
+          symmetry_.join(clocks_, all, begun_[symmetry_.representative(rank)], rank);
       if (plainAway_) {
         shown.push_back(all);
-        heard_.each(r, [&](std::uint32_t rank) {
-          for (auto [a, last] = nodes_.agentsOf(rank); a < last; ++a)
+        for (const std::uint32_t rank : allRanks())
+          for (auto [a, last] = nodes_.agentsOf(rank); has(heard_[r], rank) && a < last; ++a)
             raise(all, a, nodes_.lengthOf(a));
-        });
       }
       begun.push_back(std::move(all));
     }
@@ -242,38 +199,38 @@ private:
     if (shown_.empty()) // everything that is known to be over is visible
       return true;
     const std::uint32_t shown = clocks_.at(shown_[planned], nodes_.inClocks(use.agent));
-    return shown >= use.arrivals && (shown >= use.writes || sentTo_.has(planned, nodes_.rankOf(use.agent)));
+    return shown >= use.arrivals && (shown >= use.writes || has(sentTo_[planned], nodes_.rankOf(use.agent)));
   }
   void runLater(bool checks) {
-    const std::size_t ranks = program_.ranks.size();
     const std::uint32_t agents = symmetry_.numRepresentativeAgents();
-    heard_ = sending_ = RankSets(begun_.size(), ranks);
-    hasBegun_ = RankSets(agents, ranks);
+    heard_.assign(begun_.size(), {});
+    sending_.assign(begun_.size(), {});
+    hasBegun_.assign(agents, {});
     for (std::uint32_t a = 0; a < agents; ++a)
-      hasBegun_.add(a, nodes_.rankOf(a));
+      add(hasBegun_[a], nodes_.rankOf(a));
     over_.assign(agents, {});
     isOver_.assign(begun_.size(), {});
-    RankSets after(symmetry_.representatives().size(), ranks);
+    std::vector<RankSet> after(symmetry_.representatives().size());
     eachPlanned([&](std::uint32_t n, std::uint32_t planned) {
       const Nodes::Place &place = nodes_.at(n);
       for (const Source &source : sources_.ofNode(planned))
         if (source.byPackets) {
-          heard_.unite(nodes_.rankOf(place.agent), told_, planned);
-          sending_.add(nodes_.rankOf(place.agent), nodes_.rankOf(source.node));
+          sets_.join(heard_[nodes_.rankOf(place.agent)], told_[planned]);
+          add(sending_[nodes_.rankOf(place.agent)], nodes_.rankOf(source.node));
         } else if (source.begin)
-          hasBegun_.add(place.agent, nodes_.rankOf(source.node));
+          add(hasBegun_[place.agent], nodes_.rankOf(source.node));
         else
-          unite(hasBegun_, place.agent, after, source.node);
+          unite(hasBegun_[place.agent], after, source.node);
       if (checks && !place.arrives)
         for (const Touch &touch : graph_.touches(place.statement))
           if (touch.inScratch())
             check(n, touch);
       if (isSource_[planned])
-        after.unite(planned, hasBegun_, place.agent);
+        after[planned] = hasBegun_[place.agent];
     });
     for (std::uint32_t a = 0; a < agents; ++a)
       for (const Source &source : sources_.ofEnd[a])
-        unite(hasBegun_, a, after, source.node);
+        unite(hasBegun_[a], after, source.node);
   }
   /// True if `rank` knows, when its launch begins, that the first launch has no work left in `scratch`, which is a
   /// rank.
@@ -318,7 +275,7 @@ private:
       return;
     over[question] = true;
     over[question + 1] = over[question + 1] || writes;
-    if (knowsOver(rank, touch.rank) || (hasBegun_.has(own, touch.rank) && knowsOver(touch.rank, touch.rank)))
+    if (knowsOver(rank, touch.rank) || (has(hasBegun_[own], touch.rank) && knowsOver(touch.rank, touch.rank)))
       return;
     bool awaitsBlocks = false; // the blocks of the owner of the scratch
     eachUse(touch.rank, [&](const Use &use) {
@@ -340,15 +297,17 @@ private:
     const Nodes::Place &place = nodes_.at(n);
     const std::uint32_t rank = nodes_.rankOf(use.agent);
     const auto knows = [&](std::uint32_t other) {
+      if (!has(hasBegun_[place.agent], other))
+        return false;
       const std::uint32_t planned = symmetry_.representative(other);
       Use seen = use;
       seen.agent = symmetry_.agentSeenFrom(other, use.agent);
       return clocks_.at(begun_[planned], nodes_.inClocks(seen.agent)) >= count && isShown(planned, seen);
     };
-    if (hasBegun_.has(place.agent, rank) || hasBegun_.any(place.agent, knows))
+    if (has(hasBegun_[place.agent], rank) || std::ranges::any_of(allRanks(), knows))
       return;
     missing_ |= entries_[place.statement].insert(rank).second;
-    hasBegun_.add(place.agent, rank);
+    add(hasBegun_[place.agent], rank);
   }
 
   const ir::Program &program_;
@@ -357,17 +316,20 @@ private:
   const NodeSymmetry &symmetry_;
   const Sources &sources_;
   Entries &entries_;
+  const std::uint32_t ranks_;
   std::vector<std::vector<Use>> uses_;                   ///< [planned rank]: the uses of its scratch
   std::unordered_map<std::uint64_t, std::size_t> useAt_; ///< (rank, agent): index into uses_
   std::vector<std::optional<Clock>> allOver_;            ///< [rank]: see allOver()
   AgentClocks clocks_;         ///< number of nodes of the first launch that are over, without the agent's own
+  AgentClocks sets_;           ///< of ranks
   std::vector<bool> isSource_; ///< [node]: true if others wait for it
   std::vector<Clock> begun_;   ///< [rank]: its knowledge when its launch begins
   std::vector<Clock> shown_;   ///< [rank]: the same without packets; empty if packets make no difference
-  RankSets told_;              ///< [node]: the ranks whose beginning is announced by the packets that it puts or takes
-  RankSets heard_;             ///< [rank]: the ranks from which its blocks got a message in this launch
-  RankSets sending_, sentTo_;  ///< [rank]: the ranks that send it packets in this launch, and in the previous one
-  RankSets hasBegun_;          ///< [agent]: the ranks that it knows to have begun
+  std::vector<RankSet> told_;  ///< [node]: the ranks whose beginning is announced by the packets that it puts or takes
+  std::vector<RankSet> heard_; ///< [rank]: the ranks from which its blocks got a message in this launch
+  std::vector<RankSet> sending_,
+      sentTo_;                    ///< [rank]: the ranks that send it packets in this launch, and in the previous one
+  std::vector<RankSet> hasBegun_; ///< [agent]: the ranks that it knows to have begun
   /// [agent][rank][read, write]: see check(). Empty for an agent that does not ask; most agents do not if many ranks
   /// have nothing to do. The same applies to isOver_.
   std::vector<std::vector<bool>> over_;

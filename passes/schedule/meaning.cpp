@@ -26,8 +26,8 @@ public:
     for (std::uint32_t s = 0; s < movement_.statements.size() && !findings_.full(); ++s) {
       const ir::Move &move = movement_.statements[s];
       cells_.clear();
-      for (std::uint32_t i = 0; i < move.numSrcs + move.numDsts; ++i)
-        cells_.push_back(memory_.firstOf(movement_.places[move.firstPlace + i]));
+      for (const ir::RankChunk &place : movement_.placesOf(move))
+        cells_.push_back(memory_.firstOf(place));
       checkOperands(s, move);
       checkInputs(s, move);
       execute(s, move);
@@ -46,7 +46,7 @@ private:
   void checkOperands(std::uint32_t s, const ir::Move &move) {
     ranges_.clear();
     for (std::uint32_t i = 0; i < cells_.size(); ++i)
-      ranges_.push_back({cells_[i], cells_[i] + movement_.places[move.firstPlace + i].size, i});
+      ranges_.push_back({cells_[i], cells_[i] + movement_.placesOf(move)[i].size, i});
     std::ranges::sort(ranges_, {}, [](const Range &r) { return std::tuple(r.begin, r.end, r.place); });
     // Up to the first fault, ranges are equal or disjoint. So each range is compared only with the one before it.
     for (std::size_t i = 1; i < ranges_.size(); ++i) {
@@ -63,8 +63,8 @@ private:
   }
 
   void reportPair(const ir::DiagInfo &info, std::uint32_t s, const ir::Move &move, const Range &a, const Range &b) {
-    const ir::RankChunk &first = movement_.places[move.firstPlace + std::min(a.place, b.place)];
-    const ir::RankChunk &second = movement_.places[move.firstPlace + std::max(a.place, b.place)];
+    const ir::RankChunk &first = movement_.placesOf(move)[std::min(a.place, b.place)];
+    const ir::RankChunk &second = movement_.placesOf(move)[std::max(a.place, b.place)];
     if (findings_.isNew(info, s))
       findings_.report(info, s, {describe(first), describe(second), first.buffer == second.buffer ? "" : " in place"});
   }
@@ -73,7 +73,7 @@ private:
     if (program_.collective.inplace)
       return;
     for (std::uint32_t i = move.numSrcs; i < move.numSrcs + move.numDsts; ++i) {
-      const ir::RankChunk &chunk = movement_.places[move.firstPlace + i];
+      const ir::RankChunk &chunk = movement_.placesOf(move)[i];
       const bool staysThere = move.numSrcs == 1 && cells_[i] == cells_[0]; // it is copied onto itself
       if (chunk.buffer == ir::BufferKind::Input && !staysThere && findings_.isNew(diag::meaning_input_written, s))
         findings_.report(diag::meaning_input_written, s, {describe(chunk)});

@@ -1,5 +1,6 @@
 #include "passes/schedule/nodes.h"
 
+#include "ir/containers.h"
 #include "ir/program_index.h"
 #include "passes/schedule/statement_distances.h"
 
@@ -63,10 +64,8 @@ void Nodes::findReaching(const ir::Movement &movement, const StatementGraph &gra
           touch.rank != *move.by && (reached.empty() || reached.back() != reach))
         reached.push_back(reach);
   }
-  for (auto &reached : reaching_) {
-    std::ranges::sort(reached);
-    reached.erase(std::ranges::unique(reached).begin(), reached.end());
-  }
+  for (auto &reached : reaching_)
+    ir::sortUnique(reached);
 }
 
 void Nodes::find(OneWay &oneWay, const ir::Movement &movement) const {
@@ -76,9 +75,9 @@ void Nodes::find(OneWay &oneWay, const ir::Movement &movement) const {
     for (const ir::Move &statement : movement.statements) {
       if (statement.via != oneWay.via)
         continue;
-      for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
-        if (const std::uint32_t rank = movement.places[statement.firstPlace + i].rank; rank != *statement.by)
-          visit(statement, rank);
+      for (const ir::RankChunk &place : movement.placesOf(statement))
+        if (place.rank != *statement.by)
+          visit(statement, place.rank);
     }
   };
   each([&](const ir::Move &statement, std::uint32_t rank) { reached[*statement.by * ranks + rank] = 1; });
@@ -92,10 +91,8 @@ void Nodes::find(OneWay &oneWay, const ir::Movement &movement) const {
     if (!reached[rank * ranks + *statement.by])
       oneWay.blocks[rank].push_back(seenFrom(rank, *statement.by, *statement.block));
   });
-  for (auto &blocks : oneWay.blocks) {
-    std::ranges::sort(blocks);
-    blocks.erase(std::ranges::unique(blocks).begin(), blocks.end());
-  }
+  for (auto &blocks : oneWay.blocks)
+    ir::sortUnique(blocks);
 }
 
 Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,

@@ -1,9 +1,10 @@
 #include "passes/schedule/order.h"
 
-#include "passes/schedule/stable_order.h"
+#include "ir/containers.h"
 #include "passes/schedule/statement_distances.h"
 #include "passes/schedule/statement_graph.h"
 
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,13 +17,12 @@ void order(PassContext &context) {
     return;
   const auto &graph = context.analyses.of<schedule::StatementGraph>(context.program);
   const auto &distances = context.analyses.of<schedule::StatementDistances>(context.program);
-  schedule::StableOrder sorting(movement.statements.size());
-  sorting.by([&](std::uint32_t s) { return *movement.statements[s].by; });
-  sorting.by([&](std::uint32_t s) { return distances.ofShare(s); });
-  sorting.by([&](std::uint32_t s) { return distances.ofReach(s); });
-  sorting.by([&](std::uint32_t s) { return !schedule::relaysPackets(movement, movement.statements[s]); });
-  sorting.by([&](std::uint32_t s) { return graph.levels()[s]; });
-  const std::vector<std::uint32_t> order = sorting.take();
+  const std::vector<std::uint32_t> order =
+      ir::sortedBy(ir::numbersBelow(movement.statements.size()), [&](std::uint32_t s) {
+        const ir::Move &statement = movement.statements[s];
+        return std::tuple(graph.levels()[s], !schedule::relaysPackets(movement, statement), distances.ofReach(s),
+                          distances.ofShare(s), *statement.by);
+      });
   context.analyses.set(graph.inOrder(order));
   context.analyses.set(distances.inOrder(order));
   std::vector<ir::Move> ordered;

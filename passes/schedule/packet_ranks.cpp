@@ -1,5 +1,6 @@
 #include "passes/schedule/packet_ranks.h"
 
+#include "ir/chunk_cells.h"
 #include "passes/schedule/placement.h"
 
 #include <algorithm>
@@ -52,9 +53,7 @@ bool PacketRanks::travelsInPackets(const Move &statement, std::uint32_t from, st
 void PacketRanks::findPlainScratch(const ir::Movement &given, std::uint32_t piece) {
   enum class Piece : std::uint8_t { New, Written, Read };
   bool readsAll = true;
-  std::vector<std::vector<Piece>> pieces; // [rank][chunk of scratch]
-  for (const ir::Rank &rank : program_.ranks)
-    pieces.emplace_back(rank.scratchChunks, Piece::New);
+  auto pieces = ir::forScratch(program_, Piece::New);
   for (const Move &statement : given.statements) {
     for (const RankChunk &src : given.srcs(statement))
       for (std::uint32_t at = 0; src.buffer == ir::BufferKind::Scratch && at < src.size; at += piece) {

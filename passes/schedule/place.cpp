@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -27,11 +28,9 @@ using ir::Via;
 /// Takes the statements and their places out of the program. If the program asks for it, some of them use the switch.
 ir::Movement takeStatements(ir::Program &program) {
   ir::Movement &movement = program.movement;
-  ir::Movement taken;
-  if (movement.throughSwitch)
-    taken = schedule::throughSwitch(program);
-  else
-    taken = {.statements = std::move(movement.statements), .places = std::move(movement.places)};
+  ir::Movement taken = movement.throughSwitch ? schedule::throughSwitch(program)
+                                              : ir::Movement{.statements = std::move(movement.statements),
+                                                             .places = std::move(movement.places)};
   movement.statements.clear();
   movement.places.clear();
   return taken;
@@ -47,37 +46,22 @@ void cutInto(std::vector<RankChunk> &cut, std::span<const RankChunk> places, std
 /// The packets from which the data at places came. Two places that overlap are always equal.
 class ArrivedPackets {
 public:
-  explicit ArrivedPackets(const ir::Program &program) : program_(program), came_(3 * program.ranks.size()) {}
+  explicit ArrivedPackets(const ir::Program &program) : program_(program) {}
 
   /// Returns the place of the packets with the data of `place`; null if there are none.
   const RankChunk *of(const RankChunk &place) const {
-    const auto [buffer, begin] = cellOf(place);
-    const std::vector<std::uint32_t> &came = came_[buffer];
-    return begin < came.size() && came[begin] != ir::none ? &packets_[came[begin]] : nullptr;
+    const auto found = came_.find(schedule::startOf(program_, place));
+    return found == came_.end() ? nullptr : &found->second;
   }
   void keep(const RankChunk &place, const RankChunk &packets) {
-    const auto [buffer, begin] = cellOf(place);
-    if (came_[buffer].size() <= begin)
-      came_[buffer].resize(begin + 1, ir::none);
-    came_[buffer][begin] = static_cast<std::uint32_t>(packets_.size());
-    packets_.push_back(packets);
+    came_.insert_or_assign(schedule::startOf(program_, place), packets);
   }
   /// Forgets the packets of `place`, because it is overwritten.
-  void forget(const RankChunk &place) {
-    const auto [buffer, begin] = cellOf(place);
-    if (begin < came_[buffer].size())
-      came_[buffer][begin] = ir::none;
-  }
+  void forget(const RankChunk &place) { came_.erase(schedule::startOf(program_, place)); }
 
 private:
-  std::pair<std::size_t, std::size_t> cellOf(const RankChunk &place) const {
-    const schedule::MemoryStart start = schedule::startOf(program_, place);
-    return {3 * std::size_t{start.rank} + static_cast<std::size_t>(start.buffer), start.begin};
-  }
-
   const ir::Program &program_;
-  std::vector<std::vector<std::uint32_t>> came_; ///< [rank][buffer][chunk]: into packets_, or none
-  std::vector<RankChunk> packets_;
+  std::map<schedule::MemoryStart, RankChunk> came_;
 };
 
 class Placer {

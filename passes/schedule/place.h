@@ -16,22 +16,14 @@ namespace mscclc::passes {
 /// that leave their transport open. Ranges of several chunks are cut so that instances share all memory in the same way
 /// (range_cuts.h).
 ///
-/// Under protocol LL what crosses ranks goes through slots of scratch as packets; those for another node are made in
-/// scratch of the sender first. What came in packets, and was not written over since, is passed on inside a node as
-/// these packets, which are not unpacked on the way. What a Buffer is to keep stays in its slot as packets, if that is
-/// so for all that Buffers of its rank keep: it comes from another rank, once, and is read at home alone. Else the rank
-/// gets no packets. Where a reduction takes packets, an operand of its own rank behind the first one becomes packets
-/// too, so that one operation takes them all. An executor does not switch halves of double scratch for plain data that
-/// another rank, a port or a switch touches: for one, no rank gets packets where there are such data in scratch. A
-/// statement that asks for packets and gets none is warned of.
-///
 /// Under protocol LL, data between ranks goes through slots of scratch as packets. Packets for another node are first
 /// made in scratch of the sender. Inside a node, data that came in packets and was not overwritten is passed on as
 /// these packets, without unpacking. The data of a Buffer stays in its slot as packets if all Buffers of its rank allow
 /// that: the data comes from another rank, only once, and is read only at its own rank. Otherwise the rank receives no
-/// packets. An executor does not switch halves of double scratch for plain data that another rank, a port or a switch
-/// touches. If there are such data in scratch, no rank receives packets on an executor. A statement that asks for
-/// packets without getting any causes a warning.
+/// packets. If a reduction takes packets, an operand of its own rank behind the first one becomes packets, too, so that
+/// one operation takes them all. An executor does not switch halves of double scratch for plain data that another rank,
+/// a port or a switch touches. If there are such data in scratch, no rank receives packets on an executor. A statement
+/// that asks for packets without getting any causes a warning.
 ///
 /// Stands first, because all later passes of a schedule need the rank and the transport of each statement.
 ///

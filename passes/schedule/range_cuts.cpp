@@ -30,20 +30,19 @@ RangeCuts::RangeCuts(const ir::Program &program, const ir::Movement &movement)
       first_[r][buffer] = boundaries;
       boundaries += ends[r][buffer] / unit_ + 1;
     }
-  parent_.resize(boundaries);
-  std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  ir::DisjointSets<std::size_t> classes(boundaries);
   for (const Move &statement : movement.statements)
-    join(movement, statement);
+    join(movement, statement, classes);
   std::vector<bool> isClassCut(boundaries, false);
   for (const RankChunk &place : movement.places) {
     if (!isWritten(place))
       continue;
     const std::size_t begin = boundaryAt(place);
-    isClassCut[classOf(begin)] = isClassCut[classOf(begin + place.size / unit_)] = true;
+    isClassCut[classes.find(begin)] = isClassCut[classes.find(begin + place.size / unit_)] = true;
   }
   isCut_.resize(boundaries);
   for (std::size_t b = 0; b < boundaries; ++b)
-    isCut_[b] = program.movement.step != 0 || isClassCut[classOf(b)];
+    isCut_[b] = program.movement.step != 0 || isClassCut[classes.find(b)];
 }
 
 bool RangeCuts::isWritten(const RankChunk &place) const {
@@ -56,22 +55,14 @@ std::size_t RangeCuts::boundaryAt(const RankChunk &place) const {
   return first_[place.rank][static_cast<std::size_t>(at.buffer)] + at.index / unit_;
 }
 
-std::size_t RangeCuts::classOf(std::size_t boundary) {
-  while (parent_[boundary] != boundary)
-    boundary = parent_[boundary] = parent_[parent_[boundary]];
-  return boundary;
-}
-
 /// Joins the boundaries inside the statement's places.
-void RangeCuts::join(const ir::Movement &movement, const Move &statement) {
+void RangeCuts::join(const ir::Movement &movement, const Move &statement,
+                     ir::DisjointSets<std::size_t> &classes) const {
   const std::size_t first = boundaryAt(movement.dsts(statement)[0]);
-  for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
-    const RankChunk &place = movement.places[statement.firstPlace + i];
+  for (const RankChunk &place : movement.placesOf(statement)) {
     const std::size_t at = boundaryAt(place), inside = isWritten(place) ? place.size / unit_ : 0;
-    for (std::size_t b = 1; b < inside && at != first; ++b) {
-      const std::size_t one = classOf(first + b), other = classOf(at + b);
-      parent_[std::max(one, other)] = std::min(one, other);
-    }
+    for (std::size_t b = 1; b < inside && at != first; ++b)
+      classes.join(first + b, at + b);
   }
 }
 

@@ -1,6 +1,7 @@
 // Cuts ranges of several chunks into pieces, before statements are placed.
 #pragma once
 
+#include "ir/containers.h"
 #include "ir/program.h"
 
 #include <array>
@@ -44,14 +45,12 @@ private:
   bool isWritten(const ir::RankChunk &place) const;
   /// Returns the boundary before the place.
   std::size_t boundaryAt(const ir::RankChunk &place) const;
-  std::size_t classOf(std::size_t boundary);
-  void join(const ir::Movement &movement, const ir::Move &statement);
+  void join(const ir::Movement &movement, const ir::Move &statement, ir::DisjointSets<std::size_t> &classes) const;
 
   const ir::Program &program_;
   std::uint32_t unit_ = 0;
   std::vector<std::array<bool, 3>> isWritten_;    ///< [rank][buffer]
   std::vector<std::array<std::size_t, 3>> first_; ///< [rank][buffer]: the boundary at its beginning
-  std::vector<std::size_t> parent_;               ///< [boundary]: leads to the representative of its class
   std::vector<bool> isCut_;                       ///< [boundary]
 };
 

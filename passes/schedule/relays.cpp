@@ -26,9 +26,9 @@ Relays::Relays(const ir::Movement &movement, const Nodes &nodes, const RankDista
         peers[symmetry.representativeAgent(own)].insert(symmetry.agentSeenFrom(nodes.rankOf(own), other));
   for (const std::uint32_t n : symmetry.representatives()) {
     const ir::Move &move = movement.statements[nodes.at(n).statement];
-    for (std::uint32_t i = 0; move.via == ir::Via::Memory && i < move.numSrcs + move.numDsts; ++i)
-      if (const std::uint32_t rank = movement.places[move.firstPlace + i].rank; rank != *move.by)
-        dataRanks[nodes.at(n).agent].insert(symmetry.seenFrom(*move.by, rank));
+    for (const ir::RankChunk &place : movement.placesOf(move))
+      if (move.via == ir::Via::Memory && place.rank != *move.by)
+        dataRanks[nodes.at(n).agent].insert(symmetry.seenFrom(*move.by, place.rank));
   }
   std::vector<std::uint32_t> used(symmetry.numRepresentatives(), 0);
   for (const auto &[own, others] : peers) {

@@ -1,7 +1,7 @@
 #include "passes/schedule/scratch_slots.h"
 
+#include "ir/containers.h"
 #include "ir/program_index.h"
-#include "passes/schedule/stable_order.h"
 #include "passes/schedule/statement_distances.h"
 #include "passes/schedule/statement_graph.h"
 
@@ -74,13 +74,10 @@ void orderSlots(ir::Program &program, std::span<const std::vector<ScratchSlot>> 
   std::vector<std::uint32_t> indexes(numbers.size()); // [slot]: index in scratch
   for (std::uint32_t r = 0, slot = 0; r < slots.size(); ++r) {
     const std::vector<ScratchSlot> &ofRank = slots[r];
-    StableOrder sorting(ofRank.size());
-    sorting.by([&](std::uint32_t i) { return writes[slot + i].reach; });
-    sorting.by([&](std::uint32_t i) { return writes[slot + i].share; });
-    sorting.by([&](std::uint32_t i) { return writes[slot + i].distance; });
-    sorting.by([&](std::uint32_t i) { return writes[slot + i].level; });
+    const std::vector<std::uint32_t> byFirstWrite =
+        ir::sortedBy(ir::numbersBelow(ofRank.size()), [&](std::uint32_t i) { return writes[slot + i]; });
     std::uint32_t next = ofRank.empty() ? 0 : ofRank.front().index;
-    for (const std::uint32_t i : sorting.take()) {
+    for (const std::uint32_t i : byFirstWrite) {
       indexes[slot + i] = next;
       next += ofRank[i].size;
     }

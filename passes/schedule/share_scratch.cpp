@@ -1,5 +1,6 @@
 #include "passes/schedule/share_scratch.h"
 
+#include "ir/chunk_cells.h"
 #include "ir/program_index.h"
 #include "passes/schedule/agent_clocks.h"
 #include "passes/schedule/node_symmetry.h"
@@ -76,22 +77,6 @@ private:
   std::vector<Clock> before_;    ///< [node of a planned rank]
 };
 
-/// A number for each chunk of scratch of all ranks.
-class PerChunk {
-public:
-  PerChunk(const ir::Program &program, std::uint32_t value) {
-    first_.push_back(0);
-    for (const ir::Rank &rank : program.ranks)
-      first_.push_back(first_.back() + rank.scratchChunks);
-    numbers_.resize(first_.back(), value);
-  }
-  std::uint32_t &at(std::uint32_t rank, std::uint32_t index) { return numbers_[first_[rank] + index]; }
-
-private:
-  std::vector<std::size_t> first_; ///< [rank], and the end
-  std::vector<std::uint32_t> numbers_;
-};
-
 struct Slot {
   std::uint32_t index = 0, size = 0; ///< current place in scratch, in chunks
   std::uint32_t firstWrite = 0;
@@ -129,7 +114,7 @@ public:
 
 private:
   void findUses() {
-    PerChunk numberOf(program_, ir::none); // number of the slot that begins there
+    auto numberOf = ir::forScratch(program_, ir::none); // number of the slot that begins there
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
       for (const Touch &touch : graph_.touches(s)) {
         if (!touch.inScratch())
@@ -137,7 +122,7 @@ private:
         const auto index = touch.begin;
         const bool writes = touch.access == ir::Access::Write;
         std::vector<Slot> &ofRank = slots_[touch.rank];
-        std::uint32_t &number = numberOf.at(touch.rank, index);
+        std::uint32_t &number = numberOf[touch.rank][index];
         if (number == ir::none) {
           number = static_cast<std::uint32_t>(ofRank.size());
           ofRank.push_back({.index = index, .size = touch.end - touch.begin, .firstWrite = s, .isAlone = !writes});
@@ -252,16 +237,16 @@ private:
     analyses_.preserve<schedule::StatementDistances>();
     if (saved == 0)
       return analyses_.preserveAll();
-    PerChunk moved(program_, 0); // old index → new index
+    auto moved = ir::forScratch(program_, 0u); // old index → new index
     for (std::uint32_t r = 0; r < slots_.size(); ++r)
       for (const Slot &slot : slots_[r])
-        moved.at(r, slot.index) = slot.moved;
+        moved[r][slot.index] = slot.moved;
     stats.count("scratch chunks saved", saved);
     for (std::size_t r = 0; r < slots_.size(); ++r)
       program_.ranks[r].scratchChunks = chunks_[r];
     for (ir::RankChunk &chunk : program_.movement.places)
       if (chunk.buffer == ir::BufferKind::Scratch)
-        chunk.index = moved.at(chunk.rank, chunk.index);
+        chunk.index = moved[chunk.rank][chunk.index];
   }
 
   ir::Program &program_;
@@ -276,17 +261,16 @@ private:
 bool canShare(const ir::Program &program) {
   if (program.doubleScratch || std::ranges::all_of(program.ranks, [](const auto &r) { return r.scratchChunks == 0; }))
     return false;
-  PerChunk sizes(program, 0); // size of the slot that begins there
+  auto sizes = ir::forScratch(program, 0u); // size of the slot that begins there
   for (const ir::Move &statement : program.movement.statements) {
     if (statement.packets.value_or(false))
       return false;
-    for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
-      const ir::RankChunk &place = program.movement.places[statement.firstPlace + i];
+    for (const ir::RankChunk &place : program.movement.placesOf(statement)) {
       if (place.buffer != ir::BufferKind::Scratch)
         continue;
       if (statement.via == ir::Via::Switch || place.size == 0)
         return false;
-      if (std::uint32_t &size = sizes.at(place.rank, place.index); size == 0)
+      if (std::uint32_t &size = sizes[place.rank][place.index]; size == 0)
         size = place.size;
       else if (size != place.size)
         return false;
@@ -294,7 +278,7 @@ bool canShare(const ir::Program &program) {
   }
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
     for (std::uint32_t index = 0, end = 0; index < program.ranks[r].scratchChunks; ++index)
-      if (const std::uint32_t size = sizes.at(r, index); size != 0) {
+      if (const std::uint32_t size = sizes[r][index]; size != 0) {
         if (index < end)
           return false;
         end = index + size;

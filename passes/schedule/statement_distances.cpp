@@ -1,10 +1,10 @@
 #include "passes/schedule/statement_distances.h"
 
+#include "ir/chunk_cells.h"
 #include "ir/program_index.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace mscclc::passes::schedule {
 namespace {
@@ -12,21 +12,17 @@ namespace {
 /// The data of which packets in scratch were made, if packets are passed on.
 class PacketSources {
 public:
-  explicit PacketSources(const ir::Program &program) : movement_(program.movement), first_(program.ranks.size() + 1) {
+  explicit PacketSources(const ir::Program &program) : movement_(program.movement) {
     const auto isRelay = [this](const ir::Move &s) { return relaysPackets(movement_, s); };
     if (std::ranges::none_of(movement_.statements, isRelay))
       return;
-    for (const ir::RankChunk &place : movement_.places)
-      if (place.buffer == ir::BufferKind::Scratch)
-        first_[place.rank + 1] = std::max(first_[place.rank + 1], place.index + std::size_t{1});
-    std::partial_sum(first_.begin(), first_.end(), first_.begin());
-    madeOf_.resize(first_.back(), ir::none);
+    madeOf_ = ir::forScratch(program, ir::none);
     for (const ir::Move &statement : movement_.statements) {
       if (!sendsPackets(movement_, statement))
         continue;
       const std::uint32_t data = isRelay(statement) ? at(statement.firstPlace) : statement.firstPlace;
       for (const ir::RankChunk &packets : movement_.dsts(statement))
-        if (std::uint32_t &known = madeOf_[first_[packets.rank] + packets.index]; known == ir::none)
+        if (std::uint32_t &known = madeOf_[packets.rank][packets.index]; known == ir::none)
           known = data;
     }
   }
@@ -41,12 +37,11 @@ public:
 private:
   std::uint32_t at(std::uint32_t place) const {
     const ir::RankChunk &packets = movement_.places[place];
-    return madeOf_[first_[packets.rank] + packets.index];
+    return madeOf_[packets.rank][packets.index];
   }
 
   const ir::Movement &movement_;
-  std::vector<std::size_t> first_;    ///< [rank], and the end: index into madeOf_
-  std::vector<std::uint32_t> madeOf_; ///< [rank][chunk of scratch]: a place, or none
+  std::vector<std::vector<std::uint32_t>> madeOf_; ///< [rank][chunk of scratch]: a place, or none
 };
 
 } // namespace
@@ -65,7 +60,7 @@ StatementDistances::StatementDistances(const ir::Program &program) : ranks_(prog
   shares_.reserve(movement.statements.size());
   for (const ir::Move &statement : movement.statements) {
     const std::uint32_t by = *statement.by;
-    const auto places = std::span(movement.places).subspan(statement.firstPlace, statement.numSrcs + statement.numDsts);
+    const std::span<const ir::RankChunk> places = movement.placesOf(statement);
     const auto far = std::ranges::find_if(places, [&](const ir::RankChunk &place) { return place.rank != by; });
     reaches_.push_back(far == places.end() ? 0 : ranks_.between(by, far->rank));
     const auto isData = [](const ir::RankChunk &place) { return place.buffer != ir::BufferKind::Scratch; };

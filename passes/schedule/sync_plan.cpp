@@ -1,5 +1,6 @@
 #include "passes/schedule/sync_plan.h"
 
+#include "ir/containers.h"
 #include "ir/program_index.h"
 #include "passes/schedule/agent_clocks.h"
 #include "passes/schedule/launches.h"
@@ -164,8 +165,7 @@ private:
         entries_.push_back(touch.rank);
     if (const auto forced = forced_.find(place.statement); forced != forced_.end())
       entries_.insert(entries_.end(), forced->second.begin(), forced->second.end());
-    std::ranges::sort(entries_);
-    entries_.erase(std::ranges::unique(entries_).begin(), entries_.end());
+    ir::sortUnique(entries_);
   }
 
   /// Makes node `n` come after `need`. Returns the depth that it needs for that.
