@@ -1,5 +1,6 @@
 #include "passes/transform/drop_redundant_sync.h"
 
+#include "ir/containers.h"
 #include "passes/analysis/access_record.h"
 #include "passes/op_list.h"
 
@@ -30,7 +31,9 @@ public:
     moves_ = acquires_ = opaque_ = false;
     local_.clear();
     remote_.clear();
-    ++generation_;
+    for (auto &byType : users_)
+      for (ir::StampSet &users : byType)
+        users.clear();
   }
   bool empty() const { return empty_; }
 
@@ -44,7 +47,7 @@ public:
     });
     if (ir::oneThreadPerPosition(op))
       for (const std::uint32_t id : block_->idsOf(op))
-        users(op, id) = generation_;
+        users(op).insert(id);
   }
 
   /// True if an operation of this phase must be complete before `op` begins.
@@ -58,7 +61,7 @@ public:
       return true;
     // Two threads on one channel end or semaphore at the same time would disturb each other's counts.
     if (ir::oneThreadPerPosition(op) &&
-        std::ranges::any_of(block_->idsOf(op), [&](std::uint32_t id) { return users(op, id) == generation_; }))
+        std::ranges::any_of(block_->idsOf(op), [&](std::uint32_t id) { return users(op).contains(id); }))
       return true;
     if (!moves_)
       return false;
@@ -81,22 +84,14 @@ private:
     });
   }
 
-  std::uint64_t &users(const Op &op, std::uint32_t id) {
-    const bool inbound = ir::takes(op.kind);
-    std::vector<std::uint64_t> &users = users_[inbound][static_cast<std::size_t>(op.channelType)]; // None: semaphores
-    if (id >= users.size())
-      users.resize(id + 1, 0);
-    return users[id];
-  }
+  ir::StampSet &users(const Op &op) { return users_[ir::takes(op.kind)][static_cast<std::size_t>(op.channelType)]; }
 
   const ir::Program &program_;
   std::uint32_t rank_ = 0;
   const ir::ThreadBlock *block_ = nullptr;
   bool empty_ = true, moves_ = false, acquires_ = false, opaque_ = false;
   AccessRecord local_, remote_;
-  std::array<std::vector<std::uint64_t>, 4>
-      users_[2]; // number of the last phase that used it, by direction, channel type and id
-  std::uint64_t generation_ = 0;
+  std::array<ir::StampSet, 4> users_[2]; ///< [takes][channel type; None: semaphores]: the ids that it uses
 };
 
 /// Lists the nops of `block` that order nothing.

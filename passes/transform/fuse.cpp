@@ -19,7 +19,7 @@ using ir::Op;
 using ir::OpKind;
 
 /// Walks through the blocks, merges operations and removes sync. Buffers are reused. If merging lost an order, the
-/// block is walked again with those operations kept apart, from the place where the first of them was merged.
+/// block is walked again with those operations kept apart.
 class Fuser {
 public:
   explicit Fuser(const PassContext &context)
@@ -38,7 +38,6 @@ public:
     given_.resize(block.ops.size());
     for (std::size_t i = 0; i < given_.size(); ++i) // the sweep removes part of it
       given_[i] = block.ops[i].sync;
-    unasked_.resize(block.ops.size());
     const Counts before = counts;
     sweep();
     for (;;) {
@@ -52,10 +51,6 @@ public:
       }
       for (const std::uint32_t op : lost)
         apart_[op] = true;
-      if (bodies_.empty()) {
-        sweepFrom(into_[lost.front()].leader, before);
-        continue;
-      }
       for (std::uint32_t i = 0; i < given_.size(); ++i)
         given_[i] = block.ops[i].sync;
       counts = before;
@@ -78,13 +73,9 @@ private:
   /// Finds late packets in the original program, before anything is merged.
   void findLatePackets() {
     isStarted_ = true;
-    const auto reducesPackets = [](const ir::Rank &rank) {
-      return std::ranges::any_of(rank.blocks, [](const ir::ThreadBlock &block) {
-        return std::ranges::any_of(block.ops, [](const Op &op) { return op.kind == OpKind::ReducePacket; });
-      });
-    };
     const bool isApart = program_.latePacketsApart || program_.schedule == ir::Schedule::Auto;
-    if (isApart && std::ranges::any_of(program_.ranks, reducesPackets))
+    const auto reducesPackets = [](const Op &op) { return op.kind == OpKind::ReducePacket; };
+    if (isApart && std::ranges::any_of(ir::opsOf(program_.ranks), reducesPackets))
       latePackets_.emplace(program_, isOneRank_);
   }
 
@@ -109,36 +100,6 @@ private:
         fuseBody(i);
     nextBody_ = 0;
     fuseRange(0, end);
-  }
-
-  /// Walks a block without pipelines again, from `leader` on, with which a merged operation began. Everything before it
-  /// stays, with its current sync (given_ has that). `before`: the counts without this block.
-  void sweepFrom(std::uint32_t leader, const Counts &before) {
-    counts = before;
-    counts.unasked = unasked_[leader];
-    movesThreads_ = false;
-    std::uint32_t kept = 0; // number of operations of out_
-    for (std::uint32_t i = 0; i < leader; ++i) {
-      const bool merged = into_[i].leader != i;
-      counts.merged += merged;
-      counts.dropped += into_[i].dropped;
-      movesThreads_ |= merged && in_->ops[i].numIds != 0;
-      kept += !merged && !into_[i].dropped;
-    }
-    changed_ = counts.merged != before.merged || counts.dropped != before.dropped || counts.unasked != before.unasked;
-    if (kept < out_.ops.size()) {
-      out_.chunks.resize(out_.ops[kept].firstChunk);
-      out_.ids.resize(out_.ops[kept].firstId);
-      out_.ops.resize(kept);
-    }
-    const auto end = static_cast<std::uint32_t>(in_->ops.size());
-    for (std::uint32_t i = 0; i <= leader; ++i)
-      std::swap(given_[i], in_->ops[i].sync);
-    for (std::uint32_t i = leader + 1; i < end; ++i)
-      given_[i] = in_->ops[i].sync;
-    for (std::uint32_t i = leader; i < end; ++i)
-      into_[i] = {.leader = i};
-    fuseRange(leader, end);
   }
 
   struct Body {
@@ -226,7 +187,6 @@ private:
   void start(std::uint32_t index) {
     current_.start(in_->ops[index]);
     leader_ = index;
-    unasked_[index] = counts.unasked;
     isLate_.reset();
     if (current_.op().kind == OpKind::Pipeline)
       body_ = nextBody_++;
@@ -257,11 +217,10 @@ private:
   std::uint32_t rank_ = 0;
   ir::ThreadBlock *in_ = nullptr;
   ir::ThreadBlock out_;
-  std::vector<DataSync> given_;        // original sync of each operation of in_
-  std::vector<MergedInto> into_;       // merged operation of each operation of in_
-  std::vector<std::uint64_t> unasked_; // value of counts.unasked at the beginning of each leader
-  std::vector<bool> apart_;            // operations of in_ that may not merge with the one before them
-  bool movesThreads_ = false;          // an operation with ids was merged
+  std::vector<DataSync> given_;  // original sync of each operation of in_
+  std::vector<MergedInto> into_; // merged operation of each operation of in_
+  std::vector<bool> apart_;      // operations of in_ that may not merge with the one before them
+  bool movesThreads_ = false;    // an operation with ids was merged
   MergedOp current_;
   ThreadOrder order_;
   std::uint32_t leader_ = 0;   // the operation of in_ with which the current one began

@@ -1,7 +1,10 @@
 #include "passes/transform/late_packets.h"
 
+#include "ir/chunk_cells.h"
 #include "ir/op_memory.h"
 #include "ir/op_semantics.h"
+
+#include <algorithm>
 
 namespace mscclc::passes {
 namespace {
@@ -15,11 +18,6 @@ bool waitsForOthers(const ir::Op &op) {
 } // namespace
 
 LatePackets::LatePackets(const ir::Program &program, bool isOneRank) : program_(program), isOneRank_(isOneRank) {
-  std::uint64_t packets = 0;
-  for (const ir::Rank &rank : program.ranks) {
-    firstOf_.push_back(packets);
-    packets += rank.scratchChunks;
-  }
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
     for (const ir::ThreadBlock &block : program.ranks[r].blocks) {
       bool waited = false;
@@ -27,12 +25,12 @@ LatePackets::LatePackets(const ir::Program &program, bool isOneRank) : program_(
         waited = waited || waitsForOthers(op);
         if (!waited || !ir::isPacketOp(op.kind))
           continue;
-        late_.resize(packets);
+        if (late_.empty())
+          late_ = ir::forScratch(program, false);
         for (std::uint32_t i = op.numSrcs; i < op.numChunks(); ++i)
           ir::forEachPiece(program, r, op, i, block.operands(op)[i], [&](const ir::MemoryPiece &piece) {
-            const std::uint64_t first = firstOf(piece.rank) + piece.index;
-            for (std::uint32_t k = 0; piece.isPacket() && k < piece.size; ++k)
-              late_[first + k] = true;
+            if (piece.isPacket())
+              std::fill_n(late_[isOneRank ? 0 : piece.rank].begin() + piece.index, piece.size, true);
           });
       }
     }
@@ -44,9 +42,8 @@ bool LatePackets::isReadBy(std::uint32_t rank, const ir::ThreadBlock &block, con
   bool found = false;
   for (std::uint32_t i = 0; i < op.numSrcs && !found; ++i)
     ir::forEachPiece(program_, rank, op, i, block.operands(op)[i], [&](const ir::MemoryPiece &piece) {
-      const std::uint64_t first = firstOf(piece.rank) + piece.index;
       for (std::uint32_t k = 0; piece.isPacket() && !found && k < piece.size; ++k)
-        found = late_[first + k];
+        found = late_[isOneRank_ ? 0 : piece.rank][piece.index + k];
     });
   return found;
 }

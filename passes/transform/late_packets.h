@@ -18,13 +18,9 @@ public:
   bool isReadBy(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op) const;
 
 private:
-  /// Returns the index in late_ of the first packet chunk of `rank`.
-  std::uint64_t firstOf(std::uint32_t rank) const { return firstOf_[isOneRank_ ? 0 : rank]; }
-
   const ir::Program &program_;
   const bool isOneRank_;
-  std::vector<std::uint64_t> firstOf_; ///< [rank], into late_: its first packet chunk
-  std::vector<bool> late_;             ///< by packet chunk of scratch; empty: none is late
+  std::vector<std::vector<bool>> late_; ///< [rank][packet chunk of scratch]; empty: none is late
 };
 
 } // namespace mscclc::passes

@@ -3,6 +3,7 @@
 #include "ir/memory_map.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mscclc::passes {
 
@@ -43,7 +44,7 @@ void MergedOp::start(const Op &op) {
   srcs_ = block_->srcs(op);
   dsts_ = block_->dsts(op);
   ids_ = block_->idsOf(op);
-  generation_ += 1;
+  seen_.clear();
   idsSeen_ = false;
   othersChecked_ = false;
 }
@@ -123,28 +124,15 @@ bool MergedOp::accumulates(const Op &next) {
   return othersChecked_;
 }
 
-/// Marks `id` as one of the operation's. False if it was marked already.
-bool MergedOp::mark(std::uint32_t id) {
-  if (id >= seen_.size())
-    seen_.resize(id + 1, 0);
-  if (seen_[id] == generation_)
-    return false;
-  seen_[id] = generation_;
-  return true;
-}
 void MergedOp::markOwn() {
-  if (idsSeen_)
+  if (std::exchange(idsSeen_, true))
     return;
-  idsSeen_ = true;
   for (const std::uint32_t id : ids_)
-    mark(id);
+    seen_.insert(id);
 }
 bool MergedOp::disjointIds(std::span<const std::uint32_t> ids) {
   markOwn();
-  for (const std::uint32_t id : ids)
-    if (id < seen_.size() && seen_[id] == generation_)
-      return false;
-  return true;
+  return std::ranges::none_of(ids, [&](std::uint32_t id) { return seen_.contains(id); });
 }
 
 void MergedOp::merge(const FusionRule &rule, const Op &next) {
@@ -154,12 +142,12 @@ void MergedOp::merge(const FusionRule &rule, const Op &next) {
   joinList(rule.dsts, dsts_, dstStore_, block_->dsts(next));
   own(ids_, idStore_);
   for (const std::uint32_t id : block_->idsOf(next))
-    if (rule.ids == Join::Append || (rule.ids == Join::Union && mark(id)))
+    if (rule.ids == Join::Append || (rule.ids == Join::Union && seen_.insert(id)))
       idStore_.push_back(id);
   ids_ = idStore_;
   if (rule.needs & DisjointIds)
     for (const std::uint32_t id : block_->idsOf(next))
-      mark(id);
+      seen_.insert(id);
   op_.kind = rule.merged;
   op_.sync = op_.sync | next.sync;
   if (rule.needs & ViaMemory)

@@ -2,6 +2,7 @@
 // (fuse.h).
 #pragma once
 
+#include "ir/containers.h"
 #include "passes/transform/fusion_rules.h"
 
 #include <span>
@@ -30,7 +31,6 @@ private:
   bool operandsAllow(const FusionRule &rule, const ir::Op &next);
   bool landsInPlace(const ir::Chunk &chunk, const ir::Chunk &target) const;
   bool accumulates(const ir::Op &next);
-  bool mark(std::uint32_t id);
   void markOwn();
   bool disjointIds(std::span<const std::uint32_t> ids);
 
@@ -43,8 +43,7 @@ private:
   std::span<const std::uint32_t> ids_;
   std::vector<ir::Chunk> srcStore_, dstStore_;
   std::vector<std::uint32_t> idStore_;
-  std::vector<std::uint64_t> seen_; ///< generation that used each id last
-  std::uint64_t generation_ = 0;    ///< number of operations begun
+  ir::StampSet seen_; ///< its ids, if idsSeen_
   bool idsSeen_ = false, othersChecked_ = false;
 };
 

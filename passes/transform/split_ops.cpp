@@ -1,5 +1,6 @@
 #include "passes/transform/split_ops.h"
 
+#include "ir/cursor.h"
 #include "ir/memory_map.h"
 #include "ir/op_semantics.h"
 #include "passes/diagnostics.h"
@@ -67,25 +68,16 @@ public:
     out_.ops.clear();
     out_.chunks.clear();
     out_.ids.clear();
-    std::uint32_t header = 0, bodyEnd = 0;
-    for (std::uint32_t i = 0; i < block.ops.size(); ++i) {
+    ir::rewriteOps(block, out_.ops, [&](std::uint32_t i) {
       const Op &op = block.ops[i];
-      const std::size_t before = out_.ops.size();
-      if (!mustSplit(op)) {
-        append(op, block.srcs(op), block.dsts(op), block.idsOf(op));
-      } else if (const char *reason = obstacle(rank, op)) {
+      const char *reason = mustSplit(op) ? obstacle(rank, op) : nullptr;
+      if (reason)
         refuse({rank, index, i}, reason);
-        append(op, block.srcs(op), block.dsts(op), block.idsOf(op));
-      } else {
+      if (mustSplit(op) && !reason)
         split(op);
-      }
-      if (op.kind == OpKind::Pipeline) {
-        header = static_cast<std::uint32_t>(before);
-        bodyEnd = i + 1 + op.bodySize;
-      } else if (i < bodyEnd) {
-        out_.ops[header].bodySize += static_cast<std::uint32_t>(out_.ops.size() - before - 1);
-      }
-    }
+      else
+        out_.append(op, block.srcs(op), block.dsts(op), block.idsOf(op));
+    });
     block.ops = out_.ops;
     block.chunks = out_.chunks;
     block.ids = out_.ids;
@@ -157,19 +149,13 @@ private:
                    byIds ? maxIds(op) : limits_.chunksPerSide, reason});
   }
 
-  void append(const Op &op, std::span<const Chunk> srcs, std::span<const Chunk> dsts,
-              std::span<const std::uint32_t> ids) {
-    out_.append(op, srcs, dsts, ids);
-  }
   void piece(const Op &op, std::span<const Chunk> srcs, std::span<const Chunk> dsts,
              std::span<const std::uint32_t> ids = {}) {
-    append(op, srcs, dsts, ids);
+    out_.append(op, srcs, dsts, ids);
     ++counts.pieces;
   }
   void nop(ir::LocId loc) {
-    Op op;
-    op.loc = loc;
-    append(op, {}, {}, {});
+    out_.append({.loc = loc});
     ++counts.nops;
   }
 

@@ -1,5 +1,6 @@
 #include "passes/transform/split_waits.h"
 
+#include "ir/cursor.h"
 #include "ir/op_semantics.h"
 #include "passes/analysis/exclusive_waits.h"
 
@@ -30,24 +31,16 @@ std::uint64_t splitIn(ir::ThreadBlock &block, ExclusiveWaits &waits) {
     return 0;
   std::vector<ir::Op> ops;
   ops.reserve(pieces);
-  std::uint32_t header = 0, bodyEnd = 0;
-  for (std::uint32_t o = 0; o < block.ops.size(); ++o) {
-    const ir::Op &op = block.ops[o];
-    if (op.kind == ir::OpKind::Pipeline) {
-      header = static_cast<std::uint32_t>(ops.size());
-      bodyEnd = o + 1 + op.bodySize;
-    }
-    ops.push_back(op);
+  ir::rewriteOps(block, ops, [&](std::uint32_t o) {
+    ops.push_back(block.ops[o]);
     if (!isSplit(o))
-      continue;
+      return;
     ops.back().numIds = 1;
-    for (std::uint32_t i = 1; i < op.numIds; ++i) {
+    for (std::uint32_t i = 1; i < block.ops[o].numIds; ++i) {
       ops.push_back(ops.back());
       ++ops.back().firstId;
     }
-    if (o < bodyEnd)
-      ops[header].bodySize += op.numIds - 1;
-  }
+  });
   block.ops = std::move(ops);
   return split;
 }
@@ -55,9 +48,8 @@ std::uint64_t splitIn(ir::ThreadBlock &block, ExclusiveWaits &waits) {
 void splitWaits(PassContext &context) {
   ExclusiveWaits waits;
   std::uint64_t split = 0;
-  for (ir::Rank &rank : context.program.ranks)
-    for (ir::ThreadBlock &block : rank.blocks)
-      split += splitIn(block, waits);
+  for (ir::ThreadBlock &block : ir::blocksOf(context.program.ranks))
+    split += splitIn(block, waits);
   context.stats.count("waits split", split);
 }
 
