@@ -27,6 +27,9 @@ public:
       diagnostics_.report(diag::no_threads, whole);
     if (program_.bufferAlignment == 0)
       diagnostics_.report(diag::bad_alignment, whole);
+    for (const ir::Hook &hook : program_.hooks)
+      diagnostics_.report(diag::hook_without_function, ir::Where(hook.loc, "plan '" + program_.name + "'"),
+                          {hook.name});
     const std::uint64_t size = options.messageSize;
     if (size != 0 && (size < program_.minMessageSize || size > program_.maxMessageSize))
       diagnostics_.report(diag::message_size_out_of_range, whole,

@@ -122,6 +122,8 @@ void OperationWriter::write() {
   case OpKind::SwitchRelaxedSignal:
   case OpKind::SwitchRelaxedWait:
     throw ir::InternalError("a signal through the switch is spelled out before kernels are written");
+  case OpKind::Apply:
+    throw ir::InternalError("a hook is refused before kernels are written");
   case OpKind::Pipeline:
     throw ir::InternalError("a pipeline is a loop over operations, and is written as one");
   }

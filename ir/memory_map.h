@@ -57,6 +57,16 @@ inline MemoryRange memoryOf(const Program &program, const MemoryPiece &piece) {
   return memoryOf(program, piece.rank, piece.buffer, piece.index, piece.size, piece.form);
 }
 
+/// Returns the number of the first output chunk of `rank` that `memory` holds, or nothing if some of it is no output.
+inline std::optional<std::uint32_t> outputOffset(const Program &program, std::uint32_t rank,
+                                                 const MemoryRange &memory) {
+  const std::uint32_t chunks = program.ranks[rank].outputChunks;
+  const MemoryRange output = memoryOf(program, rank, BufferKind::Output, 0, chunks, DataForm::Plain);
+  if (memory.buffer != output.buffer || memory.begin < output.begin || memory.end > output.end)
+    return std::nullopt;
+  return static_cast<std::uint32_t>(memory.begin - output.begin);
+}
+
 /// Returns the memory of a local chunk of `rank`.
 inline MemoryRange memoryOf(const Program &program, std::uint32_t rank, const Chunk &chunk,
                             DataForm form = DataForm::Plain) {

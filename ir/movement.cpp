@@ -12,7 +12,7 @@ void Movement::append(Move move, std::span<const RankChunk> srcs, std::span<cons
 }
 
 std::string_view toString(MoveKind kind) {
-  constexpr std::string_view names[] = {"copy", "reduce"};
+  constexpr std::string_view names[] = {"copy", "reduce", "apply"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -31,6 +31,7 @@ enum class Schedule : std::uint8_t {
 enum class MoveKind : std::uint8_t {
   Copy,   ///< stores the one source at all destinations
   Reduce, ///< stores the chain of sources, first to last, at all destinations
+  Apply,  ///< applies a hook's function to the one place, which is source and destination
 };
 
 /// The order in which reductions are taken. Minimum and maximum have none.
@@ -61,6 +62,7 @@ struct RankChunk {
 struct Move {
   MoveKind kind = MoveKind::Copy;
   ReduceOp reduceOp{};
+  std::uint32_t hook = 0; ///< Apply: index into Program::hooks
   LocId loc = noLoc;
   std::uint32_t firstPlace = 0; ///< into Movement::places: sources, then destinations
   std::uint32_t numSrcs = 0, numDsts = 0;
@@ -109,7 +111,7 @@ struct Movement {
   void append(Move move, std::span<const RankChunk> srcs, std::span<const RankChunk> dsts);
 };
 
-std::string_view toString(MoveKind kind); ///< "copy", "reduce"
+std::string_view toString(MoveKind kind); ///< "copy", "reduce", "apply"
 std::string_view toString(Via via);       ///< "memory", "port", "switch"
 
 } // namespace mscclc::ir

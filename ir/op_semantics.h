@@ -110,7 +110,8 @@ enum class ElementUnit : std::uint8_t {
 };
 
 constexpr ElementUnit elementUnitOf(const Op &op) {
-  if (info(op.kind).step != OpStep::Data || op.channelType == ChannelType::Port || reducesInSwitch(op.kind))
+  if (info(op.kind).step != OpStep::Data || op.channelType == ChannelType::Port || reducesInSwitch(op.kind) ||
+      op.kind == OpKind::Apply)
     return ElementUnit::Other;
   return isPacketOp(op.kind) ? ElementUnit::Payload : ElementUnit::Word;
 }

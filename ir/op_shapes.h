@@ -76,6 +76,7 @@ constexpr OpShape shapeOf(OpKind kind) {
   case OpKind::Copy:
   case OpKind::CopyPacket:
   case OpKind::UnpackPacket:
+  case OpKind::Apply:
     return {oneLocal, oneLocal, noChannel};
   case OpKind::Reduce:
   case OpKind::ReducePacket:

@@ -19,6 +19,7 @@ public:
 private:
   void printCollective();
   void printOptions();
+  void printHook(std::size_t index);
   void printExpectation(const Expectation &expectation);
   void printRank(std::uint32_t index);
   void printBlock(std::uint32_t rank, std::uint32_t index);
@@ -116,6 +117,8 @@ void Printer::printCollective() {
     text(" inplace");
   if (collective.chunkFactor != Collective{}.chunkFactor)
     text(" chunk_factor ").number(collective.chunkFactor);
+  if (!collective.then.empty())
+    text(" then ").quoted(collective.then);
   loc(collective.loc);
   text("\n");
 }
@@ -142,6 +145,25 @@ void Printer::printOptions() {
     indent(1).text("tags ");
     list(program_.tags, [&](const std::string &tag) { quoted(tag); }).text("\n");
   }
+  for (std::size_t i = 0; i < program_.hooks.size(); ++i)
+    printHook(i);
+}
+
+void Printer::printHook(std::size_t index) {
+  const Hook &hook = program_.hooks[index];
+  indent(1).text("hook").number(index).text(" = ").quoted(hook.name).text(" ");
+  text(granularityNames[static_cast<std::size_t>(hook.granularity)]);
+  if (hook.granularity == Granularity::Block)
+    text(" ").number(hook.block);
+  const auto arrays = [&](std::string_view word, const std::vector<std::string> &names) {
+    if (!names.empty())
+      text(" ").text(word).text(" ").list(names, [&](const std::string &name) { quoted(name); });
+  };
+  arrays("reads", hook.reads);
+  arrays("writes", hook.writes);
+  arrays("equal", hook.equal);
+  loc(hook.loc);
+  text("\n");
 }
 
 void Printer::printExpectation(const Expectation &e) {
@@ -246,6 +268,8 @@ void Printer::printOp(const ThreadBlock &block, std::uint32_t index) {
     text(" ").number(op.imm).text(" blocks ").number(op.count);
   else if (op.kind == OpKind::Pipeline)
     text(" unit_size ").number(op.imm).text(" num_chunks ").number(op.count);
+  else if (op.kind == OpKind::Apply)
+    text(" hook").number(op.imm);
   if (op.channelType != ChannelType::None)
     text(" ").text(toString(op.channelType));
   if (op.numIds != 0)
@@ -298,6 +322,8 @@ void Printer::printMove(const Move &move) {
     }
   };
   indent(2).text(toString(move.kind));
+  if (move.kind == MoveKind::Apply)
+    text(" hook").number(move.hook);
   places(" ", movement.dsts(move));
   places(" <- ", movement.srcs(move));
   if (move.reduceOp != ReduceOp::Sum)

@@ -30,6 +30,30 @@ std::size_t Program::numOps() const {
   return n;
 }
 
+bool Hook::isOfRank() const {
+  return !writes.empty() || std::ranges::any_of(reads, [&](const std::string &array) {
+    return std::ranges::find(equal, array) == equal.end();
+  });
+}
+
+std::string faultOf(const Hook &hook) {
+  const auto has = [](std::span<const std::string> names, const std::string &name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  if ((hook.granularity == Granularity::Block) != (hook.block != 0))
+    return hook.block == 0 ? "has blocks of no elements" : "has a number of elements of a block, but no blocks";
+  for (const auto &[verb, names] : {std::pair("reads", &hook.reads), std::pair("writes", &hook.writes)})
+    for (std::size_t i = 0; i < names->size(); ++i)
+      if ((*names)[i].empty() || has(std::span(*names).first(i), (*names)[i]))
+        return std::string(verb) +
+               ((*names)[i].empty() ? " an array without a name" : " array '" + (*names)[i] + "' twice");
+  for (const std::string &name : hook.equal)
+    if (!has(hook.reads, name) || has(hook.writes, name))
+      return "says that array '" + name + "' is equal on all ranks, and " +
+             (has(hook.writes, name) ? "writes it" : "does not read it");
+  return {};
+}
+
 bool isTag(std::string_view text) {
   const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
   const auto isNameChar = [&](char c) {

@@ -40,6 +40,7 @@ enum class OpEffect : std::uint8_t {
   MoveAndSignal,      ///< the same through port channels, then signals their peers
   MoveSignalAndFlush, ///< the same, then waits until its puts have left their source
   Reduce,             ///< stores the reduction of all sources at every destination
+  Apply,              ///< stores a hook's function of its source at its destination
   Loop,               ///< a pipeline header
 };
 
@@ -60,6 +61,7 @@ enum class Stored : std::uint8_t {
   Nothing,   ///< it is not a data operation
   Sources,   ///< source i at destination i, or the one source at all of them
   Reduction, ///< the reduction of all sources at every destination
+  Applied,   ///< a hook's function of the one source at the one destination
 };
 
 /// The properties that follow from an operation's effect.
@@ -74,6 +76,7 @@ struct EffectInfo {
     switch (stored) {
     case Stored::Nothing:
     case Stored::Sources:
+    case Stored::Applied:
       return false;
     case Stored::Reduction:
       return true;
@@ -114,6 +117,8 @@ constexpr EffectInfo info(OpEffect effect) {
     return {.step = OpStep::Data, .stored = Stored::Sources, .thenSignals = true, .thenFlushes = true};
   case OpEffect::Reduce:
     return {OpStep::Data, Stored::Reduction};
+  case OpEffect::Apply:
+    return {OpStep::Data, Stored::Applied};
   case OpEffect::Loop:
     return {OpStep::Loop};
   }
@@ -274,7 +279,7 @@ struct Op {
   /// Thread-block group: this block moves slice `groupIndex` of `groupSize` equal slices. groupSize 0: no group.
   std::uint32_t groupIndex = 0;
   std::uint32_t groupSize = 0;
-  /// Pipeline: unit size in bytes. Barrier: barrier id within the rank.
+  /// Pipeline: unit size in bytes. Barrier: barrier id within the rank. Apply: index into Program::hooks.
   std::uint64_t imm = 0;
   /// Pipeline: chunks that the loop covers. It runs ceil(count × bytes of the largest chunk / unit) times
   /// (execution_plan.cc, setupOperation). Barrier: number of thread blocks that meet.
@@ -393,8 +398,34 @@ struct Collective {
   std::uint32_t chunkFactor = 1;
   std::uint32_t root = 0;                ///< the root, if the collective has one
   std::vector<Expectation> expectations; ///< promises of a custom collective
-  LocId loc = noLoc;                     ///< the place of the collective in a source
+  std::string then;  ///< the hook whose function the promised values have passed through; empty: none
+  LocId loc = noLoc; ///< the place of the collective in a source
 };
+
+/// The part of a message to which a hook's function is applied at once.
+enum class Granularity : std::uint8_t {
+  Element,
+  Block, ///< a number of elements
+  Row,   ///< as many elements as the launch says
+};
+inline constexpr std::string_view granularityNames[] = {"element", "block", "row"};
+
+/// A function that a user gives, applied to data where it lies. It may read and write arrays of the rank, which the
+/// call brings. Row i of such an array belongs to row i of the rank's output.
+struct Hook {
+  std::string name;
+  Granularity granularity = Granularity::Element;
+  std::uint32_t block = 0;                ///< elements of a block; 0 for another granularity
+  std::vector<std::string> reads, writes; ///< names of arrays
+  std::vector<std::string> equal;         ///< those of `reads` that are the same on all ranks
+  LocId loc = noLoc;
+
+  /// True if the result may differ from rank to rank for one value, or the application changes an array.
+  bool isOfRank() const;
+  friend bool operator==(const Hook &, const Hook &) = default;
+};
+/// Returns what is wrong with the fields of `hook`, as in "reads array 'x' twice"; empty if nothing is.
+std::string faultOf(const Hook &hook);
 
 /// What is compiled: one launch of a collective on all ranks.
 struct Program {
@@ -417,6 +448,7 @@ struct Program {
   std::uint64_t maxMessageSize = std::numeric_limits<std::uint64_t>::max();
   /// For selectors at run time, which choose among kernels. Each is a name, or "name=2". See isTag().
   std::vector<std::string> tags;
+  std::vector<Hook> hooks;
   /// Auto: `movement` is the program until the passes of passes/schedule have made thread blocks of it.
   Schedule schedule = Schedule::Manual;
   Movement movement;

@@ -16,7 +16,7 @@ void append(Shape &shape, const Op &op) {
   shape.push_back(pair(op.numSrcs, op.numDsts));
   shape.push_back(pair(op.numIds, op.groupSize));
   shape.push_back(pair(op.count, op.bodySize));
-  if (op.kind == OpKind::Pipeline)
+  if (op.kind == OpKind::Pipeline || op.kind == OpKind::Apply)
     shape.push_back(op.imm);
 }
 

@@ -127,6 +127,25 @@ void StructureChecker::checkProgram() {
     fault(diag::nodes_uneven, {plural(numRanks_, "rank"), perNode});
   checkCollective();
   checkExpectations();
+  checkHooks();
+}
+
+void StructureChecker::checkHooks() {
+  const std::vector<Hook> &hooks = program_.hooks;
+  for (auto hook = hooks.begin(); hook != hooks.end(); ++hook) {
+    const LocId loc = hook->loc < program_.sources.size() ? hook->loc : noLoc;
+    if (hook->loc != loc)
+      fault(diag::unknown_location_id, {hook->loc, plural(program_.sources.size() - 1, "location")});
+    if (hook->name.empty())
+      faultAt({}, loc, diag::name_empty, {"hook"});
+    if (std::find_if(hooks.begin(), hook, [&](const Hook &other) { return other.name == hook->name; }) != hook)
+      faultAt({}, loc, diag::hook_repeats, {hook->name});
+    if (const std::string words = faultOf(*hook); !words.empty())
+      faultAt({}, loc, diag::hook_bad, {hook->name, words});
+  }
+  const std::string &then = program_.collective.then;
+  if (!then.empty() && std::ranges::find(hooks, then, &Hook::name) == hooks.end())
+    fault(diag::then_no_hook, {then});
 }
 
 void StructureChecker::checkCollective() {

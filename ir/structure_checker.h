@@ -30,6 +30,8 @@ private:
   void checkProgram();
   void checkCollective();
   void checkExpectations();
+  void checkHooks();
+  void checkHookUse(std::string_view what, std::uint64_t hook, std::uint32_t rank, const Chunk &chunk, bool inLoop);
   void checkRank();
   void checkPeers(ChannelType type);
   void checkSwitchChannels();

@@ -46,8 +46,13 @@ void StructureChecker::checkMove(const Move &move) {
   }
   if (move.loc >= program_.sources.size())
     fault(diag::unknown_location_id, {move.loc, plural(program_.sources.size() - 1, "location")});
-  if (move.kind == MoveKind::Copy && move.reduceOp != ReduceOp::Sum)
+  const bool applies = move.kind == MoveKind::Apply;
+  if (move.kind != MoveKind::Reduce && move.reduceOp != ReduceOp::Sum)
     fault(diag::field_not_allowed, {kind, "reduce operation"});
+  if (move.hook != 0 && !applies)
+    fault(diag::field_not_allowed, {kind, "hook"});
+  if (applies && (move.via || move.packets))
+    fault(diag::field_not_allowed, {kind, move.via ? "way to other ranks" : "packets"});
   if (move.by && *move.by >= numRanks_)
     fault(diag::move_by, {kind, *move.by, plural(numRanks_, "rank")});
   else if (move.by && std::ranges::none_of(movement.placesOf(move),
@@ -57,12 +62,19 @@ void StructureChecker::checkMove(const Move &move) {
     fault(diag::move_block, {kind, *move.block, maxMoveBlocks});
   if (!checkCounts(move))
     return;
+  const std::size_t before = numFaults_;
   checkPlaces(move, Side::Source, movement.srcs(move));
   checkPlaces(move, Side::Destination, movement.dsts(move));
+  if (!applies || numFaults_ != before)
+    return;
+  const RankChunk &place = movement.dsts(move)[0];
+  if (place != movement.srcs(move)[0])
+    fault(diag::move_apply, {kind});
+  checkHookUse(kind, move.hook, place.rank, {spaceOf(place.buffer), place.index, place.size, 0}, false);
 }
 
 bool StructureChecker::checkCounts(const Move &move) {
-  const bool copies = move.kind == MoveKind::Copy;
+  const bool reduces = move.kind == MoveKind::Reduce;
   const auto check = [&](Side side, std::uint32_t count, std::uint32_t least, bool more) {
     if (count == least || (count > least && more))
       return true;
@@ -70,8 +82,8 @@ bool StructureChecker::checkCounts(const Move &move) {
           {toString(move.kind), countWords(least, more, sideNames[static_cast<std::size_t>(side)]), count});
     return false;
   };
-  const bool sources = check(Side::Source, move.numSrcs, copies ? 1 : 2, !copies);
-  return check(Side::Destination, move.numDsts, 1, true) && sources;
+  const bool sources = check(Side::Source, move.numSrcs, reduces ? 2 : 1, reduces);
+  return check(Side::Destination, move.numDsts, 1, move.kind != MoveKind::Apply) && sources;
 }
 
 /// Checks that all places have the size of the first source.

@@ -1,5 +1,6 @@
 // The structural checker's operations.
 #include "ir/ir_diagnostics.h"
+#include "ir/memory_map.h"
 #include "ir/op_semantics.h"
 #include "ir/op_shapes.h"
 #include "ir/structure_checker.h"
@@ -21,6 +22,7 @@ void StructureChecker::checkOp(const Op &op) {
   checkFields(op);
   if (info(op.kind).step == OpStep::Loop)
     checkPipeline(op);
+  const bool inLoop = at_.op < pipelineEnd_;
   if (op.kind == OpKind::Barrier && (barriers_.empty() || barriers_.back().id != op.imm ||
                                      barriers_.back().block != at_.block || barriers_.back().count != op.count))
     barriers_.push_back({op.imm, at_.block, at_.op, op.count});
@@ -35,6 +37,8 @@ void StructureChecker::checkOp(const Op &op) {
   const bool ids = checkIds(op);
   if (sources && destinations) {
     checkSizes(op);
+    if (op.kind == OpKind::Apply)
+      checkHookUse(toString(op.kind), op.imm, at_.rank, block_->dsts(op)[0], inLoop);
     if (ids)
       checkDestinationsOfChannels(op);
   }
@@ -67,13 +71,31 @@ void StructureChecker::checkFields(const Op &op) {
   const bool loop = op.kind == OpKind::Pipeline;
   unwanted(op.sync != DataSync::None && !hasDataSync(op.kind), "data sync");
   unwanted(op.reduceOp != ReduceOp::Sum && !reduces(op.kind), "reduce operation");
-  unwanted((op.imm != 0 || op.count != 0) && !loop && op.kind != OpKind::Barrier, "immediate or count");
+  unwanted((op.imm != 0 || op.count != 0) && !loop && op.kind != OpKind::Barrier &&
+               (op.kind != OpKind::Apply || op.count != 0),
+           "immediate or count");
   unwanted(op.bodySize != 0 && !loop, "body");
   if ((op.groupSize | op.groupIndex) != 0) {
     unwanted(op.groupSize != 0 && !canBeSliced(op.kind), "slice of a thread-block group");
     if (op.groupIndex >= op.groupSize)
       fault(diag::slice_out_of_range, {toString(op.kind), op.groupIndex, op.groupSize});
   }
+}
+
+/// Checks the hook of an operation or statement `what` that writes `chunk` of `rank`.
+void StructureChecker::checkHookUse(std::string_view what, std::uint64_t hook, std::uint32_t rank, const Chunk &chunk,
+                                    bool inLoop) {
+  if (hook >= program_.hooks.size()) {
+    fault(diag::hook_outside, {what, hook, plural(program_.hooks.size(), "hook")});
+    return;
+  }
+  if (inLoop && program_.hooks[hook].granularity != Granularity::Element)
+    fault(diag::hook_in_pipeline, {what, program_.hooks[hook].name,
+                                   granularityNames[static_cast<std::size_t>(program_.hooks[hook].granularity)]});
+  if (!outputOffset(program_, rank, memoryOf(program_, rank, chunk)))
+    fault(diag::hook_place,
+          {what, std::string(words::spaces[static_cast<std::size_t>(chunk.space)]) + "[" + std::to_string(chunk.index) +
+                     ":" + std::to_string(std::uint64_t{chunk.index} + chunk.size) + "]"});
 }
 
 void StructureChecker::checkPipeline(const Op &op) {

@@ -148,9 +148,11 @@ bool TextParser::parseProgramStatement() {
   if (cursor_.accept("tags"))
     return once(std::exchange(hasTags_, true), "'tags'", at) && before(late, "'tags'", "the first rank", at) &&
            parseList([&] { return cursor_.expectString(program_.tags.emplace_back()); }) && cursor_.expectLineEnd();
+  if (cursor_.acceptPrefix("hook"))
+    return before(late, "a hook", "the first rank", at) && parseHook();
   bool found = false;
   const bool good = parseOption(found);
-  return found ? good : cursor_.expected("'rank', 'collective', 'expect', 'move', an option, or '}'");
+  return found ? good : cursor_.expected("'rank', 'collective', 'expect', 'move', 'hook0', an option, or '}'");
 }
 
 bool TextParser::parseCollective() {
@@ -166,6 +168,8 @@ bool TextParser::parseCollective() {
     return false;
   collective.inplace = cursor_.accept("inplace");
   if (cursor_.accept("chunk_factor") && !cursor_.expectNumber(collective.chunkFactor, "a number of chunks"))
+    return false;
+  if (cursor_.accept("then") && !cursor_.expectString(collective.then))
     return false;
   if (cursor_.accept('@') && !parseLoc(collective.loc))
     return false;
@@ -226,6 +230,36 @@ bool TextParser::parseExpectation() {
   if (cursor_.accept('@') && !parseLoc(expectation.loc))
     return false;
   program_.collective.expectations.push_back(std::move(expectation));
+  return cursor_.expectLineEnd();
+}
+
+bool TextParser::parseHookNumber(std::uint64_t &number) {
+  return cursor_.expectNumber(number, std::numeric_limits<std::uint64_t>::max(), "the hook's number");
+}
+
+/// hook0 = "norm" row reads ["residual", "gamma"] writes ["residual"] equal ["gamma"]
+bool TextParser::parseHook() {
+  const Position at = cursor_.here();
+  const std::size_t index = program_.hooks.size();
+  Hook hook;
+  std::uint64_t number = 0;
+  if (!parseHookNumber(number))
+    return false;
+  if (number != index)
+    cursor_.error(diag::ir_out_of_order, at, {"hook", index, number});
+  if (!cursor_.expect('=') || !cursor_.expectString(hook.name) ||
+      !parseWord(granularityNames, hook.granularity, "'element', 'block' or 'row'"))
+    return false;
+  if (hook.granularity == Granularity::Block && !cursor_.expectNumber(hook.block, "a number of elements"))
+    return false;
+  const auto arrays = [&](std::string_view word, std::vector<std::string> &names) {
+    return !cursor_.accept(word) || parseList([&] { return cursor_.expectString(names.emplace_back()); });
+  };
+  if (!arrays("reads", hook.reads) || !arrays("writes", hook.writes) || !arrays("equal", hook.equal))
+    return false;
+  if (cursor_.accept('@') && !parseLoc(hook.loc))
+    return false;
+  program_.hooks.push_back(std::move(hook));
   return cursor_.expectLineEnd();
 }
 

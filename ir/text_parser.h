@@ -35,6 +35,8 @@ private:
   bool parseCollective();
   bool parseOption(bool &found);
   bool parseExpectation();
+  bool parseHook();
+  bool parseHookNumber(std::uint64_t &number);
   bool parseRank();
   bool parseRankStatement();
   bool parseBuffers();

@@ -15,11 +15,17 @@ bool TextParser::parseMovement() {
 
 /// copy 1.output[0:1], 2.output[0:1] <- 0.input[0:1] by 0 @3
 bool TextParser::parseMove() {
-  static const std::string_view kinds[] = {toString(MoveKind::Copy), toString(MoveKind::Reduce)};
+  static const std::string_view kinds[] = {toString(MoveKind::Copy), toString(MoveKind::Reduce),
+                                           toString(MoveKind::Apply)};
   Move move;
   srcPlaces_.clear();
   dstPlaces_.clear();
-  if (!parseWord(kinds, move.kind, "'copy', 'reduce' or '}'") || !parsePlaces(dstPlaces_))
+  if (!parseWord(kinds, move.kind, "'copy', 'reduce', 'apply' or '}'"))
+    return false;
+  if (move.kind == MoveKind::Apply && !((cursor_.acceptPrefix("hook") || cursor_.expected("'hook0'")) &&
+                                        cursor_.expectNumber(move.hook, "the hook's number")))
+    return false;
+  if (!parsePlaces(dstPlaces_))
     return false;
   if (!cursor_.acceptPrefix("<-"))
     return cursor_.expected("',' or '<-'");

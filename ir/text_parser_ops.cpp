@@ -132,6 +132,8 @@ bool TextParser::parseImmediates(Op &op) {
   if (op.kind == OpKind::Pipeline)
     return cursor_.expect("unit_size") && cursor_.expectNumber(op.imm, most, "a number of bytes") &&
            cursor_.expect("num_chunks") && cursor_.expectNumber(op.count, "a number of chunks");
+  if (op.kind == OpKind::Apply)
+    return (cursor_.acceptPrefix("hook") || cursor_.expected("'hook0'")) && parseHookNumber(op.imm);
   return true;
 }
 

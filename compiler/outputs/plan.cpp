@@ -2,10 +2,15 @@
 #include "compiler/outputs/plan.h"
 
 #include "backend-json/write_plan.h"
+#include "compiler/diagnostics.h"
 
 namespace mscclc::driver {
 
 bool writePlanTo(Job &job, const std::string &path) {
+  if (!job.program.hooks.empty()) {
+    const ir::Hook &hook = job.program.hooks.front();
+    return job.diags.report(diag::plan_with_hook, hook.loc, {hook.name});
+  }
   return job.writeFile(path, [&](std::ostream &stream) {
     json::writePlan(job.program, stream, {job.options.compact, {}, job.target.executor != nullptr});
   });

@@ -48,8 +48,8 @@ void sync(Call call, std::uint32_t flags, std::uint32_t handle, const On &on, co
 }
 
 void statement(Call call, const MoveOptions &options, std::span<const Chunk> dsts, const Chunk &first,
-               std::span<const Chunk> others, const Place &at) {
-  __mscclc_move(call, &options, dsts.data(), dsts.size(), &first, others.data(), others.size(), &at);
+               std::span<const Chunk> others, const Place &at, std::uint32_t hook = 0) {
+  __mscclc_move(call, hook, &options, dsts.data(), dsts.size(), &first, others.data(), others.size(), &at);
 }
 std::span<const Chunk> spanOf(const ChunkList &list) {
   return {list.data(), list.size()};
@@ -257,6 +257,21 @@ void reduce(const Chunk &into, std::initializer_list<Chunk> others, const MoveOp
   reduce(into, ChunkList(others), options, at);
 }
 
+Hook::Hook(detail::Text name, const HookOptions &options, Place at)
+    : handle_(detail::__mscclc_hook(name.data(), name.size(), &options, &at)) {}
+void apply(Hook hook, Chunk chunk, const MoveOptions &options, Place at) {
+  detail::statement(Call::MoveApply, options, {&chunk, 1}, chunk, {}, at, Access::handle(hook));
+}
+void apply(Hook hook, Chunk chunk, On on, Place at) {
+  detail::move(Call::Apply, Access::handle(hook), chunk, chunk, on, at);
+}
+void apply(Hook hook, Chunk chunk, ThreadBlock on, Place at) {
+  apply(hook, chunk, On(on), at);
+}
+void apply(Hook hook, Chunk chunk, const ThreadBlockGroup &on, Place at) {
+  apply(hook, chunk, On(on), at);
+}
+
 Semaphore::Semaphore(std::int64_t rank, std::int64_t initialValue, Place at)
     : handle_(detail::__mscclc_semaphore(rank, initialValue, &at)) {}
 void Semaphore::acquire(On on, Sync sync, Place at) const {
@@ -400,6 +415,10 @@ Collective::Collective(CollectiveKind kind, detail::Text name, std::int64_t rank
                        std::int64_t second, bool inplace, const Place &at)
     : handle_(detail::__mscclc_collective(kind, name.data(), name.size(), ranks, first, second, inplace, &at)),
       ranks_(ranks) {}
+Collective &Collective::then(detail::Text hook, Place at) {
+  detail::__mscclc_then(handle_, hook.data(), hook.size(), &at);
+  return *this;
+}
 #define COLLECTIVE(Kind, ...)                                                                                          \
   Kind::Kind(std::int64_t ranks, std::int64_t chunkFactor, bool inplace, Place at)                                     \
       : Collective(detail::recorded(ir::CollectiveKind::Kind), "", ranks, chunkFactor, 0, inplace, at) {}
@@ -449,6 +468,7 @@ template class List<Semaphore>;
 template class List<SwitchChannel>;
 template class List<SwitchChannelView>;
 template class List<Tag>;
+template class List<detail::Text>;
 template class List<ThreadBlock>;
 template class List<ThreadBlockGroup>;
 

@@ -49,6 +49,7 @@ private:
   void check();
   void emit();
   bool checkCall(const TraceReader &reader);
+  void checkInLoop();
   void checkLoop(const TraceReader &reader);
   void checkLoopIsClosed();
 
@@ -122,6 +123,8 @@ bool Builder::checkCall(const TraceReader &reader) {
     ++numCalls_;
   switch (checker_.check(reader, call_)) {
   case CallChecker::Result::Good:
+    if (loopDepth_ != 0 && call_.call == detail::Call::Apply)
+      checkInLoop();
     if (call_.info->family == CallFamily::Movement)
       moves_.count(call_);
     else
@@ -134,6 +137,14 @@ bool Builder::checkCall(const TraceReader &reader) {
     return false;
   }
   return false;
+}
+
+/// Reports a hook that takes more than one element at once.
+void Builder::checkInLoop() {
+  const ir::Hook &hook = program_.hooks[call_.hook];
+  if (hook.granularity != ir::Granularity::Element)
+    diagnostics_.report(diag::apply_in_pipeline, call_.loc,
+                        {hook.name, ir::granularityNames[static_cast<std::size_t>(hook.granularity)]});
 }
 
 void Builder::checkLoop(const TraceReader &reader) {

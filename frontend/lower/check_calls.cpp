@@ -137,6 +137,9 @@ CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall 
     call.semaphore = semaphore.id;
     return semaphore.valid ? Result::Good : Result::Faulty;
   }
+  case CallFamily::Hook:
+    call.rank = 0; // see operands()
+    return takeHook(record.handle, call);
   case CallFamily::Switch:
     if (record.handle >= declarations_.views.size())
       return Result::Damaged;
@@ -227,7 +230,25 @@ CallChecker::Result CallChecker::operands(const TraceReader &reader, CheckedCall
     return diagnostics_.report(diag::no_other_chunks, call.loc);
   if (!hasDst)
     call.dst = call.srcs[0];
+  if (call.info->family == CallFamily::Hook)
+    call.rank = call.dst.rank;
   return result;
+}
+
+/// Finds the hook with that handle.
+CallChecker::Result CallChecker::takeHook(std::uint32_t handle, CheckedCall &call) {
+  if (handle >= declarations_.hooks.size())
+    return Result::Damaged;
+  call.hook = declarations_.hooks[handle].number;
+  return declarations_.hooks[handle].valid ? Result::Good : Result::Faulty;
+}
+
+/// Returns true if the chunk is one of the output, whose rows are those of arrays.
+bool CallChecker::inOutput(const Operand &operand, const CheckedCall &call) {
+  if (ir::outputOffset(program_, operand.rank, memoryOf(operand)))
+    return true;
+  return diagnostics_.report(diag::apply_outside_output, call.loc, {Declarations::bufferName(operand.buffer)})
+      .note(chunkMadeHere(operand), declarations_.places[operand.place], {operand.rank});
 }
 
 CallChecker::Result CallChecker::operand(const ChunkRecord &record, std::string_view role, const CheckedCall &call,
@@ -314,6 +335,8 @@ bool CallChecker::checkChunks(const CheckedCall &call) {
   good = sameSize(call.dst, "destination", call.srcs[0], "source", call) && good;
   for (std::size_t i = 1; i < call.srcs.size(); ++i)
     good = sameSize(call.srcs[i], other, call.srcs[0], first, call) && good;
+  if (call.call == Call::Apply)
+    good = inOutput(call.dst, call) && good;
   return checkForms(call) && good;
 }
 

@@ -68,6 +68,7 @@ struct CheckedCall {
   const ViewDecl *view = nullptr;        ///< the view, for the Switch family
   ir::BufferKind switchBuffer{};
   std::uint32_t semaphore = 0; ///< id within the rank, for the Semaphore family
+  std::uint32_t hook = 0;      ///< number in the program, for an apply
   ir::DataSync sync = ir::DataSync::None;
   bool relaxed = false, packet = false;
   ir::ReduceOp reduceOp = ir::ReduceOp::Sum;
@@ -138,6 +139,8 @@ private:
                const CheckedCall &call);
   bool sameSize(const Operand &first, std::string_view firstRole, const Operand &second, std::string_view secondRole,
                 const CheckedCall &call);
+  Result takeHook(std::uint32_t handle, CheckedCall &call);
+  bool inOutput(const Operand &operand, const CheckedCall &call);
   bool inScratch(const Operand &operand, std::string_view role, const CheckedCall &call);
   // check_moves.cpp
   Result statement(const TraceReader &reader, CheckedCall &call);

@@ -44,6 +44,9 @@ CallChecker::Result CallChecker::statement(const TraceReader &reader, CheckedCal
   }
   if (program_.schedule == ir::Schedule::Manual)
     return diagnostics_.report(diag::statement_in_manual, call.loc, {call.spelling});
+  if (call.call == Call::MoveApply)
+    if (const Result hook = takeHook(reader.as<CallRecord>().handle, call); hook != Result::Good)
+      return hook;
   const Result choices = moveChoices(reader.as<MoveRecord>(), call);
   if (choices == Result::Damaged)
     return choices;
@@ -99,7 +102,8 @@ CallChecker::Result CallChecker::moveOperands(const TraceReader &reader, Checked
   call.move.dsts.clear();
   if ((record.call.head.flags & RecordHead::tooMany) != 0)
     return diagnostics_.report(diag::too_many_chunks, call.loc);
-  if (numDsts >= count || (call.call == Call::MoveCopy ? count != numDsts + 1 : numDsts != 1))
+  if (numDsts >= count || (call.call == Call::MoveCopy ? count != numDsts + 1 : numDsts != 1) ||
+      (call.call == Call::MoveApply && count != 2))
     return Result::Damaged;
 
   Result result = Result::Good;
@@ -122,6 +126,16 @@ bool CallChecker::checkMove(const CheckedCall &call) {
   if (call.call == Call::MoveCopy && call.reduceOp != ir::ReduceOp::Sum) {
     diagnostics_.report(diag::copy_with_op, call.loc);
     good = false;
+  }
+  if (call.call == Call::MoveApply) {
+    if (call.move.via || call.move.packets || call.reduceOp != ir::ReduceOp::Sum) {
+      diagnostics_.report(diag::apply_with_way, call.loc,
+                          {call.move.via       ? ".via"
+                           : call.move.packets ? ".packets"
+                                               : ".op"});
+      good = false;
+    }
+    return checkExecutor(call) && inOutput(call.srcs[0], call) && good;
   }
   for (const Operand &dst : call.move.dsts)
     good = sameSize(dst, "destination", call.srcs[0], "source", call) && good;

@@ -333,10 +333,12 @@ void CallChecker::noteWrites(const CheckedCall &call) {
   switch (call.info->family) {
   case CallFamily::Movement:
     for (const Operand &dst : call.move.dsts)
-      if (call.srcs.size() != 1 || dst.rank != call.srcs[0].rank || memoryOf(dst) != memoryOf(call.srcs[0]))
+      if (call.call == Call::MoveApply || call.srcs.size() != 1 || dst.rank != call.srcs[0].rank ||
+          memoryOf(dst) != memoryOf(call.srcs[0]))
         note(dst);
     return;
   case CallFamily::Rank:
+  case CallFamily::Hook:
   case CallFamily::Channel:
     if (call.hasChunks)
       note(call.dst);

@@ -47,6 +47,13 @@ bool Declarations::take(const TraceReader &reader) {
     return collectiveSizes(reader);
   case RecordKind::Expectation:
     return expectation(reader);
+  case RecordKind::Then:
+    return then(reader);
+  case RecordKind::Hook:
+    hook(reader);
+    return true;
+  case RecordKind::HookArray:
+    return hookArray(reader);
   case RecordKind::Tag:
     tag(reader);
     return true;

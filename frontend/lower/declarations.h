@@ -29,6 +29,7 @@ struct CollectiveDecl {
   std::vector<BufferSizes> rankSizes; ///< sizes of each rank, if they differ
   /// Returns the sizes of the buffers of `rank`.
   const BufferSizes &sizesOf(std::size_t rank) const { return rankSizes.empty() ? sizes : rankSizes[rank]; }
+  ir::LocId then = ir::noLoc;                                            ///< the place of the promised hook
   std::map<std::pair<std::uint32_t, std::uint32_t>, ir::LocId> expected; ///< (rank, output chunk) → its expectation
 };
 
@@ -86,6 +87,12 @@ struct SemaphoreDecl {
   bool valid = false;
   std::uint32_t rank = 0;
   std::uint32_t id = 0; ///< index among the rank's semaphores
+};
+
+/// A hook.
+struct HookDecl {
+  bool valid = false;
+  std::uint32_t number = 0; ///< among the hooks of the program
 };
 
 /// The thread block of a rank at one end of a channel.
@@ -152,12 +159,17 @@ public:
   std::vector<SwitchDecl> switches;
   std::vector<ViewDecl> views;
   std::vector<SemaphoreDecl> semaphores;
+  std::vector<HookDecl> hooks;
 
 private:
   // declare_program.cpp
   void collective(const TraceReader &reader);
   bool collectiveSizes(const TraceReader &reader);
   bool expectation(const TraceReader &reader);
+  bool then(const TraceReader &reader);
+  void hook(const TraceReader &reader);
+  bool hookArray(const TraceReader &reader);
+  void checkHooks();
   void tag(const TraceReader &reader);
   bool programBegin(const TraceReader &reader);
   void programEnd();

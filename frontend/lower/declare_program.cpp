@@ -151,6 +151,70 @@ bool Declarations::expectation(const TraceReader &reader) {
   return true;
 }
 
+bool Declarations::then(const TraceReader &reader) {
+  const auto record = reader.as<ThenRecord>();
+  if (record.collective >= collectives_.size())
+    return false;
+  CollectiveDecl &decl = collectives_[record.collective];
+  if (decl.then != ir::noLoc)
+    diagnostics_.report(diag::then_twice, locOf(reader)).note(diag::then_here, decl.then);
+  decl.collective.then = reader.text();
+  decl.then = locOf(reader);
+  return true;
+}
+
+void Declarations::hook(const TraceReader &reader) {
+  const auto record = reader.as<HookRecord>();
+  const ir::LocId at = locOf(reader);
+  HookDecl &decl = hooks.emplace_back();
+  if (!inProgram("'Hook'", at))
+    return;
+  checkName(reader.text(), "hook", at);
+  if (record.head.flags >= std::size(ir::granularityNames))
+    diagnostics_.report(diag::no_enumerator, at, {"Hook", "a .granularity", "the enumerators of Granularity"});
+  else if (!inRange(record.block, 0, maxChunks))
+    diagnostics_.report(diag::hook_block_out_of_range, at, {textOf(record.block), maxChunks});
+  else
+    decl = {true, static_cast<std::uint32_t>(program_.hooks.size())};
+  if (!decl.valid)
+    return;
+  ir::Hook &made = program_.hooks.emplace_back();
+  made.name = reader.text();
+  made.granularity = static_cast<ir::Granularity>(record.head.flags);
+  made.block = static_cast<std::uint32_t>(record.block.bits);
+  made.loc = at;
+}
+
+bool Declarations::hookArray(const TraceReader &reader) {
+  const auto list = static_cast<HookList>(reader.head().flags);
+  if (hooks.empty() || list > HookList::Equal)
+    return false;
+  if (!hooks.back().valid)
+    return true;
+  ir::Hook &hook = program_.hooks[hooks.back().number];
+  checkName(reader.text(), "array", locOf(reader));
+  (list == HookList::Reads    ? hook.reads
+   : list == HookList::Writes ? hook.writes
+                              : hook.equal)
+      .emplace_back(reader.text());
+  return true;
+}
+
+/// Checks hooks when all their arrays are known, and that the promised one is there.
+void Declarations::checkHooks() {
+  const std::vector<ir::Hook> &all = program_.hooks;
+  for (auto hook = all.begin(); hook != all.end(); ++hook) {
+    if (const std::string words = faultOf(*hook); !words.empty())
+      diagnostics_.report(diag::hook_bad, hook->loc, {hook->name, words});
+    if (const auto first = std::ranges::find(all, hook->name, &ir::Hook::name); first != hook)
+      diagnostics_.report(diag::hook_twice, hook->loc, {hook->name}).note(diag::hook_here, first->loc);
+  }
+  const std::string &then = program_.collective.then;
+  if (const ir::LocId at = collectives_[usedCollective_].then;
+      at != ir::noLoc && std::ranges::find(all, then, &ir::Hook::name) == all.end())
+    diagnostics_.report(diag::then_unknown, at, {then});
+}
+
 /// Keeps the tags of the first program only. Others are errors.
 void Declarations::tag(const TraceReader &reader) {
   if (phase_ != ProgramPhase::Before)
@@ -323,8 +387,10 @@ void Declarations::finish() {
   const bool isCut = usedCollective_ < collectives_.size() && !collectives_[usedCollective_].valid;
   if ((phase_ == ProgramPhase::Open || phase_ == ProgramPhase::Skipping) && !isCut)
     diagnostics_.report(diag::unfinished_program, programLoc_);
-  if (usedCollective_ < collectives_.size())
+  if (usedCollective_ < collectives_.size()) {
     program_.collective = std::move(collectives_[usedCollective_].collective);
+    checkHooks();
+  }
 }
 
 } // namespace mscclc::frontend

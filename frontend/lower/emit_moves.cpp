@@ -21,8 +21,11 @@ void MoveEmitter::emit(const CheckedCall &call) {
   placesOf(call.srcs, srcs_);
   placesOf(call.move.dsts, dsts_);
   ir::Move move;
-  const bool reduces = call.srcs.size() != 1; // one chunk alone is the result
-  move.kind = reduces ? ir::MoveKind::Reduce : ir::MoveKind::Copy;
+  const bool reduces = call.srcs.size() != 1, applies = call.info->kind == ir::OpKind::Apply;
+  move.kind = reduces   ? ir::MoveKind::Reduce // one chunk alone is the result
+              : applies ? ir::MoveKind::Apply
+                        : ir::MoveKind::Copy;
+  move.hook = applies ? call.hook : 0;
   move.reduceOp = reduces ? call.reduceOp : ir::ReduceOp{};
   move.loc = call.loc;
   move.via = call.move.via;

@@ -177,6 +177,8 @@ void OpEmitter::emit(const CheckedCall &call) {
     op.sync = call.sync;
   if (reduces(op.kind))
     op.reduceOp = call.reduceOp;
+  if (op.kind == OpKind::Apply)
+    op.imm = call.hook;
   if (op.kind == OpKind::Barrier) {
     op.imm = barrierId(call);
     op.count = static_cast<std::uint32_t>(call.blocks.size());

@@ -23,6 +23,7 @@ enum class CallFamily : std::uint8_t {
   Channel,
   Semaphore,
   Switch,
+  Hook,
   Movement, ///< a statement of Schedule::Auto: no handle
   Ref,
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "frontend/dsl/include/mscclc/chunks.hpp"
+#include "frontend/dsl/include/mscclc/hooks.hpp"
 
 /// Access to the private parts of the DSL's classes.
 struct mscclc::detail::Access {
@@ -11,6 +12,7 @@ struct mscclc::detail::Access {
   static const BlockSet *set(const On &on) { return &on.set_; }
   static const RefData &data(const ChunkRef &ref) { return ref.data_; }
   static RefData &data(ChunkRef &ref) { return ref.data_; }
+  static std::uint32_t handle(const Hook &hook) { return hook.handle_; }
 };
 
 namespace mscclc::frontend {

@@ -33,7 +33,7 @@ constexpr std::size_t collectiveSlots = 256;
 struct Recorder {
   bool hasProgram = false;
   std::uint32_t numCollectives = 0, numScratch = 0, numGroups = 0, numChannels = 0, numSwitches = 0, numViews = 0,
-                numSemaphores = 0, numRefs = 0;
+                numSemaphores = 0, numHooks = 0, numRefs = 0;
   std::uint64_t numNotes = 0, numFaultyNotes = 0;
   std::uint32_t depth = 0; ///< number of open programs; more than one is an error
   ProgramState program, outer;
@@ -149,6 +149,11 @@ void __mscclc_collective_sizes(std::uint32_t collective, const ChunkCounts *size
     if (collective < collectiveSlots && static_cast<std::int64_t>(count) == r.collectives[collective].ranks)
       r.collectives[collective].rankSizes = room;
   });
+}
+
+void __mscclc_then(std::uint32_t collective, const char *name, std::size_t nameSize, const Place *place) {
+  appendNamed(ThenRecord{headOf(RecordKind::Then, placeId(place)), collective, static_cast<std::uint32_t>(nameSize)},
+              name);
 }
 
 void __mscclc_expect(std::uint32_t collective, std::int64_t rank, std::int64_t outputChunk,
@@ -285,6 +290,23 @@ std::uint32_t __mscclc_semaphore(std::int64_t rank, std::int64_t initialValue, c
   return r.numSemaphores++;
 }
 
+std::uint32_t __mscclc_hook(const char *name, std::size_t nameSize, const HookOptions *options, const Place *place) {
+  const auto sizeOf = [](std::size_t size) { return static_cast<std::uint32_t>(size); };
+  appendNamed(HookRecord{headOf(RecordKind::Hook, placeId(place), static_cast<std::uint8_t>(options->granularity)),
+                         sizeOf(nameSize), 0, wide(options->block)},
+              name);
+  const auto appendArrays = [&](const List<Text> &names, HookList list) {
+    for (const Text &array : names)
+      appendNamed(HookArrayRecord{headOf(RecordKind::HookArray, placeId(place), static_cast<std::uint8_t>(list)),
+                                  sizeOf(array.size()), 0},
+                  array.data());
+  };
+  appendArrays(options->reads, HookList::Reads);
+  appendArrays(options->writes, HookList::Writes);
+  appendArrays(options->equal, HookList::Equal);
+  return r.numHooks++;
+}
+
 void __mscclc_operation(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on, const Chunk *dst,
                         const Chunk *src, const Place *place) {
   CallRecord record = callRecord(call, flags, handle, *on, place);
@@ -333,12 +355,12 @@ void __mscclc_switch_operation(Call call, std::uint32_t flags, std::uint32_t han
   recording.append(record, sizeof(ChunkRecord), [&](std::byte *room) { put(room, 0, *chunk, place); });
 }
 
-void __mscclc_move(Call call, const MoveOptions *options, const Chunk *dsts, std::size_t numDsts, const Chunk *first,
-                   const Chunk *others, std::size_t numOthers, const Place *place) {
+void __mscclc_move(Call call, std::uint32_t hook, const MoveOptions *options, const Chunk *dsts, std::size_t numDsts,
+                   const Chunk *first, const Chunk *others, std::size_t numOthers, const Place *place) {
   const std::uint32_t op = std::min(static_cast<std::uint32_t>(options->op), CallFlags::opMask);
   MoveRecord record{};
   checkPoison(static_cast<std::int64_t>(options->by.value.bits), place);
-  record.call = callRecord(call, op << CallFlags::opShift, 0, {options->on.block.id, unset, false}, place);
+  record.call = callRecord(call, op << CallFlags::opShift, hook, {options->on.block.id, unset, false}, place);
   if (!options->on.isGiven)
     record.call.on = CallRecord::noBlock;
   record.via = static_cast<std::uint8_t>(options->via);
@@ -467,6 +489,8 @@ std::span<const HostSymbol> recorderSymbols() {
       SYMBOL(__mscclc_ref_call),
       SYMBOL(__mscclc_note),
       SYMBOL(__mscclc_collective_sizes),
+      SYMBOL(__mscclc_then),
+      SYMBOL(__mscclc_hook),
   };
 #undef SYMBOL
   return symbols;

@@ -27,7 +27,8 @@ enum class RecordKind : std::uint8_t {
   Collective,
   CollectiveSizes,
   Expectation,
-  Tag, ///< a tag of the program that begins next
+  Then, ///< the hook in a collective's promise
+  Tag,  ///< a tag of the program that begins next
   ProgramBegin,
   ProgramEnd,
   FaultyRank,
@@ -38,6 +39,8 @@ enum class RecordKind : std::uint8_t {
   SwitchChannel,
   SwitchView,
   Semaphore,
+  Hook,
+  HookArray, ///< an array of the hook that was recorded last
   LoopBegin,
   LoopEnd,
   FaultyBlock,
@@ -108,6 +111,28 @@ struct ExpectationRecord {
   std::uint32_t reserved;
   std::int64_t rank, outputChunk;
   std::uint64_t count; ///< pairs of WideInteger (rank, chunk) that follow
+};
+
+struct ThenRecord {
+  RecordHead head;
+  std::uint32_t collective;
+  std::uint32_t nameLength; ///< the name of the hook follows
+};
+
+struct HookRecord {
+  RecordHead head;          ///< flags: the Granularity
+  std::uint32_t nameLength; ///< the name follows
+  std::uint32_t reserved;
+  WideInteger block;
+};
+
+/// The lists of a hook that an array may be in.
+enum class HookList : std::uint8_t { Reads, Writes, Equal };
+
+struct HookArrayRecord {
+  RecordHead head;          ///< flags: the HookList
+  std::uint32_t nameLength; ///< the name follows
+  std::uint32_t reserved;
 };
 
 struct TagRecord {
@@ -188,7 +213,7 @@ struct BufferHandle {
 /// An operation, followed by `head.count` ChunkRecords: the destination if there is one (hasDst), then sources.
 struct CallRecord {
   RecordHead head;
-  std::uint32_t handle; ///< rank, channel, semaphore or switch view
+  std::uint32_t handle; ///< rank, channel, semaphore, hook or switch view
   std::uint32_t on;     ///< thread block, or group with `group` set
 
   static constexpr std::uint32_t group = 1u << 31;
@@ -202,8 +227,8 @@ struct SwitchCallRecord {
   std::int64_t offset, size;
 };
 
-/// A movement statement: a CallRecord whose `handle` is unused, followed by `head.count` ChunkRecords, destinations
-/// first.
+/// A movement statement: a CallRecord whose `handle` is the hook of an apply, followed by `head.count` ChunkRecords,
+/// destinations first.
 struct MoveRecord {
   CallRecord call;
   std::uint32_t numDsts;

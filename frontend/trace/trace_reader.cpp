@@ -43,6 +43,12 @@ constexpr Shape shapeOf(std::uint32_t kind) {
     return {sizeof(CollectiveSizesRecord), 2 * sizeof(WideInteger), offsetof(CollectiveSizesRecord, count), 8};
   case RecordKind::Expectation:
     return {sizeof(ExpectationRecord), 2 * sizeof(WideInteger), offsetof(ExpectationRecord, count), 8};
+  case RecordKind::Then:
+    return {sizeof(ThenRecord), 1, offsetof(ThenRecord, nameLength), 4};
+  case RecordKind::Hook:
+    return {sizeof(HookRecord), 1, offsetof(HookRecord, nameLength), 4};
+  case RecordKind::HookArray:
+    return {sizeof(HookArrayRecord), 1, offsetof(HookArrayRecord, nameLength), 4};
   case RecordKind::Tag:
     return {sizeof(TagRecord), 1, offsetof(TagRecord, nameLength), 4};
   case RecordKind::ProgramBegin:
@@ -76,6 +82,7 @@ constexpr Shape shapeOf(std::uint32_t kind) {
   case CallFamily::Rank:
   case CallFamily::Channel:
   case CallFamily::Semaphore:
+  case CallFamily::Hook:
     return {sizeof(CallRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};
   case CallFamily::Switch:
     return {sizeof(SwitchCallRecord), sizeof(ChunkRecord), offsetof(RecordHead, count), 2};

@@ -70,7 +70,9 @@ private:
     if (ir::reduces(op.kind) && op.reduceOp != ir::ReduceOp::Sum)
       diags_.report(diag::executor_reduce_op, at(i), {target_, ir::toString(op.reduceOp)});
     const bool switchStore = op.kind == OpKind::SwitchBroadcast || op.kind == OpKind::SwitchBroadcastPacket;
-    if (ir::info(op.kind).event.empty() || (switchStore && !limits_.switchStores))
+    if (op.kind == OpKind::Apply)
+      diags_.report(diag::executor_hook, at(i), {target_, program_.hooks[op.imm].name});
+    else if (ir::info(op.kind).event.empty() || (switchStore && !limits_.switchStores))
       diags_.report(diag::executor_unknown_op, at(i), {target_, ir::wordOf(program_, op)});
     const bool isSignal = ir::signalsThroughSwitch(op.kind);
     if ((isSignal && !limits_.switchSignals) ||

@@ -74,7 +74,7 @@ private:
 /// have the same hash, because they follow from distances.
 std::optional<std::uint64_t> hashOf(const ir::Movement &movement, const ir::Move &statement, const Shares &shares,
                                     const Renumbering &renumbering) {
-  const std::uint64_t kind = static_cast<std::uint64_t>(statement.kind) << 8 |
+  const std::uint64_t kind = std::uint64_t{statement.hook} << 32 | static_cast<std::uint64_t>(statement.kind) << 8 |
                              static_cast<std::uint64_t>(statement.reduceOp),
                       via = statement.via ? static_cast<std::uint64_t>(*statement.via) + 1 : 0;
   std::uint64_t hash = mix(kind << 16 | via << 8 | statement.packets.value_or(false),

@@ -62,9 +62,10 @@ bool DataRun::run(std::uint32_t b, const ir::Op &op) {
     }
     break;
   case ir::Stored::Reduction:
+  case ir::Stored::Applied:
     for (const Operand &source : step_.sources)
       events_.reads(step_, source);
-    events_.reduces(step_);
+    events_.computes(step_);
     for (const Operand &destination : step_.destinations)
       writeComputed(destination);
     break;

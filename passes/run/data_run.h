@@ -53,8 +53,8 @@ public:
   /// An operation begins, and its packets have arrived. Returns false if its accesses are not needed.
   virtual bool begins(const DataStep &step) = 0;
   virtual void reads(const DataStep &step, const Operand &source) = 0;
-  /// All sources of a reduction were read.
-  virtual void reduces(const DataStep & /*step*/) {}
+  /// All sources of a reduction, or of a hook's function, were read.
+  virtual void computes(const DataStep & /*step*/) {}
   /// Writes a part of a destination, which begins at its unit `unit`. `taken`: the messages of the packets from which
   /// it is computed. These are the messages of the whole step, unless the step is mixed.
   virtual void writes(const DataStep &step, const Operand &part, std::uint32_t unit,

@@ -180,7 +180,10 @@ void BlockWriter::execute(const ir::Move &statement) {
     srcs_.push_back(local(src));
   const ir::Chunk dst = local(movement_.dsts(statement)[0]);
   Op op{.reduceOp = statement.reduceOp, .loc = statement.loc};
-  if (reduces)
+  if (statement.kind == ir::MoveKind::Apply) {
+    op.kind = OpKind::Apply;
+    op.imm = statement.hook;
+  } else if (reduces)
     op.kind = packets ? OpKind::ReducePacket : OpKind::Reduce;
   else
     op.kind = packets ? OpKind::UnpackPacket : OpKind::Copy;

@@ -42,6 +42,7 @@ struct Facts {
   bool pinsBlocks = false;       ///< some statements name their block
   bool mayPull = false;          ///< some reduction has operands on other ranks
   bool readsMany = false;        ///< some reduction has several of them, and reads them in one statement
+  bool takesWholeRows = false;   ///< some hook does, so that pipelines may not divide them
   bool asksForPackets = false;   ///< some statement asks for packets, which an executor takes under protocol LL only
   bool packetsMayWin = false;    ///< the message is short
   bool packetsLikelyWin = false; ///< packets are tried first
@@ -65,6 +66,8 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
   for (const ir::Move &statement : given.movement.statements) {
     (statement.block ? pinsBlocks : choosesBlocks) = true;
     asksForPackets |= statement.packets.value_or(false);
+    takesWholeRows |=
+        statement.kind == ir::MoveKind::Apply && given.hooks[statement.hook].granularity != ir::Granularity::Element;
     if (statement.kind != ir::MoveKind::Reduce)
       continue;
     readsMany |= statement.numSrcs > 2 && statement.via != ir::Via::Switch;
@@ -183,7 +186,7 @@ constexpr ChoiceMove choiceMoves[] = {
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        constexpr std::uint64_t leastStep = std::uint64_t{16} << 10;
        const ScheduleChoices &choices = from.choices;
-       if (facts.isLarge || from.refused || facts.pinsBlocks || facts.asksForPackets ||
+       if (facts.isLarge || from.refused || facts.pinsBlocks || facts.asksForPackets || facts.takesWholeRows ||
            choices.protocol != ir::Protocol::Simple)
          return {};
        const ir::Program &program = facts.program;

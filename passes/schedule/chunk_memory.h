@@ -12,7 +12,7 @@ namespace mscclc::passes::schedule {
 struct ChunkCell {
   proof::ValueId value = proof::Values::unwritten;
   std::uint32_t writer = ir::none; ///< the last statement that wrote it
-  std::uint32_t maker = ir::none;  ///< the statement that reduced its value
+  std::uint32_t maker = ir::none;  ///< the statement that reduced its value, or applied a hook to it
 };
 
 /// The cells of all chunks of all ranks. Aliasing of buffers is resolved.

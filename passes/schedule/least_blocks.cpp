@@ -11,12 +11,13 @@ namespace mscclc::passes::schedule {
 namespace {
 
 /// False if no rule of fusion_rules.h can merge the operations of two adjacent statements. Local copies and unpacked
-/// packets are never merged. A reduction merges only into a preceding reduction into the same place.
+/// packets are never merged, nor is what applies a hook. A reduction merges only into a preceding reduction into the
+/// same place.
 bool mayMerge(const ir::Movement &movement, const ir::Move &left, const ir::Move &right) {
-  const auto isLocalCopy = [](const ir::Move &statement) {
-    return statement.kind == ir::MoveKind::Copy && !statement.via;
+  const auto staysApart = [](const ir::Move &statement) {
+    return statement.kind != ir::MoveKind::Reduce && !statement.via;
   };
-  if (isLocalCopy(left) || isLocalCopy(right))
+  if (staysApart(left) || staysApart(right))
     return false;
   if (right.kind != ir::MoveKind::Reduce)
     return true;

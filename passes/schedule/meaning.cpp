@@ -89,12 +89,32 @@ private:
       parts_.clear();
       for (std::uint32_t source = 0; source < move.numSrcs; ++source)
         parts_.push_back(memory_[cells_[source] + i].value);
-      const std::uint32_t maker = move.numSrcs == 1 ? memory_[cells_[0] + i].maker : s;
+      const std::uint32_t maker =
+          move.kind == ir::MoveKind::Apply || move.numSrcs != 1 ? s : memory_[cells_[0] + i].maker;
       results_.push_back({values_.chain(move.reduceOp, parts_), s, maker});
     }
+    if (move.kind == ir::MoveKind::Apply)
+      apply(s, move);
     for (std::uint32_t i = move.numSrcs; i < move.numSrcs + move.numDsts; ++i)
       for (std::uint32_t u = 0; u < size; ++u)
         memory_[cells_[i] + u] = results_[u];
+  }
+
+  /// Applies the hook of `move` to results_.
+  void apply(std::uint32_t s, const ir::Move &move) {
+    const ir::RankChunk &place = movement_.dsts(move)[0];
+    const std::size_t first = cells_[0] - memory_.firstOf(place.rank, ir::BufferKind::Output);
+    for (std::uint32_t i = 0; i < place.size; ++i) {
+      const proof::Application function = proof::applicationOf(program_, move.hook, place.rank, first + i);
+      results_[i].value = values_.apply(function, results_[i].value);
+      const auto [before, isNew] = applied_.try_emplace(function, s);
+      if (!isNew && !program_.hooks[move.hook].writes.empty() && findings_.isNew(diag::meaning_applied_twice, s))
+        findings_
+            .report(
+                diag::meaning_applied_twice, s,
+                {program_.hooks[move.hook].name, describe(ir::RankChunk{place.rank, place.buffer, place.index + i, 1})})
+            .note(diag::meaning_applied_here, findings_.where(before->second));
+    }
   }
 
   /// Reports chunks that were never written. Values that are computed from them are unknown, and not reported again.
@@ -130,6 +150,7 @@ private:
   std::vector<Range> ranges_;
   std::vector<ValueId> parts_;
   std::vector<ChunkCell> results_;
+  std::map<proof::Application, std::uint32_t> applied_; ///< the statement that applied it first
 };
 
 /// Reports and returns false if there is too much to follow.

@@ -191,8 +191,16 @@ private:
       return placeInSwitch(statement);
     if (statement.kind == MoveKind::Reduce)
       return reduce(statement);
+    if (statement.kind == MoveKind::Apply)
+      return apply(statement);
     for (const RankChunk &dst : dsts_)
       copy(statement, dst, srcs_.front());
+  }
+
+  /// Applies a hook where the data lies.
+  void apply(const Move &statement) {
+    arrived_.forget(dsts_.front());
+    append(statement, dsts_.front().rank, srcs_, dsts_.front(), std::nullopt, false);
   }
 
   void placeInSwitch(const Move &statement) {

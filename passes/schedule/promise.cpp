@@ -40,7 +40,8 @@ private:
     const ChunkCell &cell = memory_[memory_.firstOf(rank, ir::BufferKind::Output, chunk)];
     const std::optional<std::uint32_t> reduced = wanted_.reducedOverAll(rank, chunk);
     const std::uint64_t pair = reduced ? std::uint64_t{cell.value} << 32 | *reduced : 0;
-    if (reduced && right_.contains(pair))
+    const auto function = proof::promisedApplication(program_, rank, chunk);
+    if (reduced && right_.contains(pair) && values_.isOf(cell.value, function))
       return;
     wanted_.of(rank, chunk, inputs_);
     if (inputs_.empty())
@@ -49,7 +50,7 @@ private:
     leaves_.clear();
     for (const ir::Contribution &input : inputs_)
       leaves_.push_back(values_.input(input.rank, input.chunk));
-    const Values::Verdict verdict = values_.check(cell.value, leaves_);
+    const Values::Verdict verdict = values_.check(cell.value, leaves_, function);
     // Without a writer, a program that works in place may have an input there.
     if (verdict.kind != Values::Verdict::Right && cell.writer == ir::none) {
       addUnwritten(output);
@@ -128,10 +129,17 @@ private:
     if (verdict.kind == V::Unknown)
       return;
     std::vector<ir::DiagArg> args{describe(asNamed(output)), verdict.which.rank, verdict.which.chunk};
-    const ir::DiagInfo *info = verdict.kind == V::Missing    ? &diag::meaning_lacks
-                               : verdict.kind == V::Twice    ? &diag::meaning_twice
-                               : verdict.kind == V::MixedOps ? &diag::meaning_mixed_ops
-                                                             : &diag::meaning_foreign;
+    const ir::DiagInfo *info = verdict.kind == V::Missing            ? &diag::meaning_lacks
+                               : verdict.kind == V::Twice            ? &diag::meaning_twice
+                               : verdict.kind == V::MixedOps         ? &diag::meaning_mixed_ops
+                               : verdict.kind == V::NotApplied       ? &diag::meaning_not_applied
+                               : verdict.kind == V::AppliedEarly     ? &diag::meaning_applied_early
+                               : verdict.kind == V::AppliedElsewhere ? &diag::meaning_applied_elsewhere
+                                                                     : &diag::meaning_foreign;
+    if (verdict.kind == V::NotApplied)
+      args = {args[0], program_.collective.then};
+    if (verdict.kind == V::AppliedEarly || verdict.kind == V::AppliedElsewhere)
+      args = {args[0], program_.hooks[verdict.application.hook].name, describe(verdict.application, 1)};
     ir::ReduceOp op;
     if (verdict.kind == V::Foreign && inputs_.size() == 1 && !values_.reduced(cell.value, op)) {
       info = &diag::meaning_other_input;
@@ -144,7 +152,7 @@ private:
   /// Reports and returns false if `output` is reduced with another operation than the first output.
   bool isSameOp(const ir::RankChunk &output, const ChunkCell &cell) {
     ir::ReduceOp op;
-    if (!values_.reduced(cell.value, op))
+    if (!values_.reduced(values_.operandOf(cell.value), op))
       return true;
     if (!firstOp_) {
       firstOp_ = op;

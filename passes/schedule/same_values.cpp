@@ -66,6 +66,15 @@ CommonForms::Form CommonForms::Reader::leaf(ValueId value) {
   return {leaves[chunk], static_cast<std::uint32_t>(unit % pieces_)};
 }
 
+CommonForms::Form CommonForms::Reader::applied(proof::Application function, const Form &operand) {
+  if (operand.id == Form::unknown || function.unit % pieces_ != operand.piece)
+    return {Form::unknown, 0};
+  function.unit /= pieces_;
+  const auto [it, isNew] = forms_.applications_.try_emplace({function, operand.id}, forms_.next_);
+  forms_.next_ += isNew;
+  return {it->second, operand.piece};
+}
+
 void CommonForms::Reader::setKnown(ValueId value, const Form &form) {
   if (known_.size() <= value)
     known_.resize(std::size_t{value} + 1, {notKnown, 0});
@@ -81,6 +90,14 @@ CommonForms::Form CommonForms::Reader::of(ValueId value) {
     ir::ReduceOp op;
     if (isKnown(top)) {
       open.pop_back();
+      continue;
+    }
+    if (const proof::Application *function = values_.applicationOf(top)) {
+      const ValueId operand = values_.partsOf(top)[0];
+      if (isKnown(operand))
+        setKnown(top, applied(*function, known_[operand]));
+      else
+        open.push_back(operand);
       continue;
     }
     if (!values_.reduced(top, op)) {

@@ -42,6 +42,7 @@ public:
     };
     std::vector<Part> partsOf(proof::ValueId value, ir::ReduceOp op) const;
     Form leaf(proof::ValueId value);
+    Form applied(proof::Application function, const Form &operand);
     bool isKnown(proof::ValueId value) const { return value < known_.size() && known_[value].id != notKnown; }
     void setKnown(proof::ValueId value, const Form &form);
 
@@ -66,6 +67,8 @@ private:
   const bool reassociate_;
   std::uint32_t next_ = Form::unknown + 1;
   std::vector<std::vector<std::uint32_t>> leaves_; ///< [rank][chunk]; `unwritten` if there is none yet
+  std::map<std::pair<proof::Application, std::uint32_t>, std::uint32_t>
+      applications_; ///< (function, by chunks; operand)
   std::map<Reduction, std::uint32_t> reductions_;
   std::unordered_map<std::uint32_t, const Reduction *> reductionOf_;
 };

@@ -30,8 +30,8 @@ struct StatementStage {
       return distances.between(*a.by, x.rank) == y.rank && x.buffer == y.buffer && x.end - x.begin == y.end - y.begin &&
              x.access == y.access && x.form == y.form && (x.form == ir::DataForm::Plain || x.begin == y.begin);
     };
-    return a.kind == b.kind && a.reduceOp == b.reduceOp && a.via == b.via && a.packets == b.packets &&
-           a.numSrcs == b.numSrcs && a.numDsts == b.numDsts &&
+    return a.kind == b.kind && a.reduceOp == b.reduceOp && a.hook == b.hook && a.via == b.via &&
+           a.packets == b.packets && a.numSrcs == b.numSrcs && a.numDsts == b.numDsts &&
            distances.ofReach(statement) == distances.ofReach(first) &&
            distances.ofShare(statement) == distances.ofShare(first) &&
            std::ranges::equal(graph.touches(statement), graph.touches(first), isSameTouch);

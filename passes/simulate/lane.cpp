@@ -3,6 +3,7 @@
 
 #include "ir/internal_error.h"
 #include "ir/op_memory.h"
+#include "passes/simulate/test_hook.h"
 
 #include <algorithm>
 #include <cstring>
@@ -284,6 +285,7 @@ StoreOperands storeOperands(const ir::Op &op, std::uint32_t firstDestination) {
     return {source, source + 1, firstDestination, firstDestination + 1};
   }
   case ir::Stored::Reduction:
+  case ir::Stored::Applied:
     return {0, op.numSrcs, firstDestination, op.numDsts};
   case ir::Stored::Nothing:
     break;
@@ -296,7 +298,10 @@ Machine::Progress Machine::move(Lane &lane, const ir::Op &op) {
   std::uint64_t burst = random_() % 4 == 0 ? 1 : 1 + random_() % 8;
   // Long operands are moved by granules of several words. In all operations of one size, the same thread moves the same
   // granule.
-  const std::uint64_t granule = std::max<std::uint64_t>(16, (layoutOf(lane.rank).chunkBytes() / 16 + 15) / 16 * 16);
+  const std::uint64_t granule =
+      ir::info(op.kind).stored == ir::Stored::Applied
+          ? testRowBytes(program_, static_cast<std::uint32_t>(op.imm), type_)
+          : std::max<std::uint64_t>(16, (layoutOf(lane.rank).chunkBytes() / 16 + 15) / 16 * 16);
   const std::uint64_t threads = granule == 16 ? program_.threadsPerBlock : all;
   for (; lane.pair < op.numDsts; lane.pair = storeOperands(op, lane.pair).endDestination, lane.granule = 0) {
     const std::uint64_t total = bytesOf(lane, op, op.numSrcs + lane.pair);
@@ -339,7 +344,9 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
       any = true;
     }
   }
-  const std::byte *const result = sum_.result();
+  const std::byte *result = sum_.result();
+  if (ir::info(op.kind).stored == ir::Stored::Applied)
+    result = applyHook(lane, op, at, bytes);
   for (std::uint32_t i = store.firstDestination; i < store.endDestination; ++i) {
     owners(lane, op, op.numSrcs + i, owners_);
     for (const std::uint32_t owner : owners_) {
@@ -356,6 +363,24 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
     }
   }
   return Progress::Moved;
+}
+
+/// Applies the hook of `op` to what was read, of the row that begins `at` bytes after its destination. Returns the
+/// result, until the next granule.
+const std::byte *Machine::applyHook(const Lane &lane, const ir::Op &op, std::uint64_t at, std::uint64_t bytes) {
+  const auto hook = static_cast<std::uint32_t>(op.imm);
+  const std::byte *const to = place(lane, op, op.numSrcs, at, bytes, lane.rank).at;
+  if (!to)
+    return part_.data();
+  const auto offset = static_cast<std::uint64_t>(to - bufferOf(lane.rank, ir::BufferKind::Output, layoutOf(lane.rank)));
+  RankState &rank = ranks_[lane.rank];
+  const auto [arrays, isNew] = rank.arrays.try_emplace({hook, offset});
+  if (isNew)
+    arrays->second = testArrays(program_, hook, lane.rank, rank.launch, offset);
+  const std::uint64_t after = applyTestHook(arrays->second, part_.data(), bytes);
+  if (!program_.hooks[hook].writes.empty())
+    arrays->second = after;
+  return part_.data();
 }
 
 Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {

@@ -273,6 +273,7 @@ void Machine::beginLaunch(std::uint32_t rank) {
     inputs_.fill(rank, s.launch, 0, bufferOf(rank, ir::BufferKind::Input, layout),
                  layout.bytesOf(rank, ir::BufferKind::Input));
   s.lanesEnded = 0;
+  s.arrays.clear();
   for (std::uint32_t l = s.firstLane; l < s.firstLane + s.numLanes; ++l)
     lanes_[l] = {.rank = rank, .block = lanes_[l].block, .number = lanes_[l].number, .at = {}, .ended = false};
   s.stage = RankState::Running;

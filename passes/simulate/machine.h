@@ -21,6 +21,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <random>
 #include <vector>
@@ -146,6 +147,8 @@ private:
     std::uint32_t firstLane = 0, numLanes = 0;
     enum { Start, Running, Done } stage = Start;
     Waiting waiting;
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t>
+        arrays; ///< (hook, byte of the output): see test_hook.h
   };
   struct Place {
     std::byte *at = nullptr;
@@ -180,6 +183,7 @@ private:
   Progress drain(Lane &lane, std::uint32_t portEnd);
   Progress move(Lane &lane, const ir::Op &op);
   Progress moveGranule(Lane &lane, const ir::Op &op, std::uint32_t pair, std::uint64_t at, std::uint64_t bytes);
+  const std::byte *applyHook(const Lane &lane, const ir::Op &op, std::uint64_t at, std::uint64_t bytes);
   Progress push(Lane &lane, const ir::Op &op);
   void signal(std::uint32_t channelEnd, const View &view);
   void advance(Lane &lane);

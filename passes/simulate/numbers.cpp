@@ -3,6 +3,7 @@
 #include "ir/internal_error.h"
 #include "ir/op_semantics.h"
 #include "ir/program_index.h"
+#include "passes/simulate/test_hook.h"
 #include "runtime-min/include/mscclc/narrow_floats.h"
 
 #include <algorithm>
@@ -331,6 +332,22 @@ const std::byte *Expected::ofTree(std::uint32_t launch, std::uint32_t tree) {
 }
 
 const std::byte *Expected::chunk(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk) {
+  const std::byte *const value = unapplied(rank, launch, chunk);
+  const auto hook = std::ranges::find(program_.hooks, program_.collective.then, &ir::Hook::name);
+  if (!value || hook == program_.hooks.end())
+    return value;
+  const auto number = static_cast<std::uint32_t>(hook - program_.hooks.begin());
+  const std::uint64_t row = testRowBytes(program_, number, type_);
+  applied_.assign(value, value + chunkBytes_);
+  for (std::uint64_t at = 0; at < chunkBytes_; at += row) {
+    const std::uint64_t arrays = testArrays(program_, number, rank, launch, chunk * chunkBytes_ + at);
+    applyTestHook(arrays, applied_.data() + at, std::min(row, chunkBytes_ - at));
+  }
+  return applied_.data();
+}
+
+/// Returns the contents before the promised hook.
+const std::byte *Expected::unapplied(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk) {
   if (sums_) {
     const std::uint32_t tree = sums_->of[rank][chunk];
     return tree == ir::none ? nullptr : ofTree(launch, tree);

@@ -81,6 +81,7 @@ public:
   const std::byte *chunk(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk);
 
 private:
+  const std::byte *unapplied(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk);
   const std::byte *ofTree(std::uint32_t launch, std::uint32_t tree);
   const std::byte *reducedOverAll(std::uint32_t launch, std::uint32_t input);
   void reduce(std::uint32_t launch, const std::vector<ir::Contribution> &from, std::byte *into);
@@ -94,7 +95,7 @@ private:
   const OutputSums *sums_ = nullptr;
   using Bytes = std::vector<std::byte>;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Bytes> trees_; ///< results, by launch and tree
-  std::vector<std::byte> one_, part_;
+  std::vector<std::byte> one_, part_, applied_;
   std::vector<ir::Contribution> from_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Bytes> reduced_; ///< over all ranks, by launch and input chunk
 };

@@ -36,6 +36,8 @@ public:
   virtual void conflict(const Conflict &conflict) = 0;
   /// `op` sends packet `cell` through a port, but no packet of this launch is there yet.
   virtual void packetNotThere(CellId cell, ir::OpRef op) = 0;
+  /// A hook that writes arrays is applied to the rows of output unit `unit` of `rank` for a second time in a launch.
+  virtual void appliedTwice(std::uint32_t rank, std::uint64_t unit, ir::OpRef first, ir::OpRef second) = 0;
   /// A packet slot is written twice in one launch.
   virtual void slotWrittenTwice(CellId cell, const Epoch &first, const Epoch &second) = 0;
   /// The launch ends while port put `put` may still read input chunk `cell`.
@@ -111,7 +113,8 @@ private:
   // data.cpp: data
   bool begins(const DataStep &step) override;
   void reads(const DataStep &step, const Operand &source) override;
-  void reduces(const DataStep &step) override;
+  void computes(const DataStep &step) override;
+  void applies(const DataStep &step);
   void writes(const DataStep &step, const Operand &part, std::uint32_t unit,
               std::span<const std::uint32_t> taken) override;
   void puts(const DataStep &step, std::uint32_t thread, std::uint32_t channel, const Operand &source,
@@ -209,6 +212,7 @@ private:
   };
   InProgress now_;
   std::vector<ValueId> partsOfUnit_;
+  std::map<Application, ir::OpRef> written_; ///< of hooks that write arrays, in the first launch
   std::vector<MessageClock> packetClocks_; ///< clocks of packets of this launch
   std::vector<Reading> trail_;             ///< used by computedFrom
   std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< key: block << 32 | op

@@ -30,9 +30,11 @@ void CheckedRun::reads(const DataStep &step, const Operand &source) {
     keepValues(source);
 }
 
-void CheckedRun::reduces(const DataStep &step) {
+void CheckedRun::computes(const DataStep &step) {
   if (control_.launch() != 0)
     return;
+  if (ir::info(step.op->kind).stored == ir::Stored::Applied)
+    return applies(step);
   const ir::ReduceOp reduceOp = step.op->reduceOp;
   const bool inSwitch = step.op->channelType == ir::ChannelType::Switch;
   now_.values.resize(step.sources[0].count);
@@ -43,6 +45,24 @@ void CheckedRun::reduces(const DataStep &step) {
     now_.values[u] = ir::isReorderable(reduceOp) ? values_.combine(reduceOp, partsOfUnit_)
                      : inSwitch                  ? values_.inSwitch(reduceOp, partsOfUnit_)
                                                  : values_.chain(reduceOp, partsOfUnit_);
+  }
+}
+
+/// The rows of arrays follow from the place in the output. So applications to the same rows access the same cells, and
+/// their order is checked there.
+void CheckedRun::applies(const DataStep &step) {
+  const auto hook = static_cast<std::uint32_t>(step.op->imm);
+  const Operand &source = step.sources[0], &destination = step.destinations[0];
+  const std::uint64_t first = destination.first - memory_.base(destination.rank, ir::BufferKind::Output, false);
+  keepValues(source);
+  for (std::uint32_t u = 0; u < source.count; ++u) {
+    const Application function = applicationOf(index_.program, hook, destination.rank, first + u);
+    now_.values[u] = values_.apply(function, now_.values[u]);
+    if (index_.program.hooks[hook].writes.empty())
+      continue;
+    const ir::OpRef place = index_.place(step.block, control_.at(step.block).op());
+    if (const auto [before, isNew] = written_.try_emplace(function, place); !isNew)
+      listener_.appliedTwice(destination.rank, first + u, before->second, place);
   }
 }
 

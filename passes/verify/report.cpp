@@ -233,6 +233,15 @@ void Reporter::packetNotThere(CellId cell, ir::OpRef op) {
     f->args = {memory_.describe(cell)};
 }
 
+void Reporter::appliedTwice(std::uint32_t rank, std::uint64_t unit, ir::OpRef first, ir::OpRef second) {
+  auto *f = findings_.add(diag::applied_twice, second, first);
+  if (!f)
+    return;
+  const ir::Op &op = index_.program.ranks[second.rank].blocks[second.block].ops[second.op];
+  f->args = {index_.program.hooks[op.imm].name, outputWords(rank, unit / geometry_.unitsPerChunk())};
+  f->notes.push_back({&diag::applied_here, findings_.where(first), {}});
+}
+
 void Reporter::slotWrittenTwice(CellId cell, const Epoch &first, const Epoch &second) {
   const std::uint32_t a = order_.blockOf(first);
   const std::uint32_t firstOp = run_->opOf(first), secondOp = run_->opOf(second);

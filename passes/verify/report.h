@@ -7,6 +7,9 @@
 
 namespace mscclc::passes::proof {
 
+/// Returns "output[2] of rank 1".
+std::string outputWords(std::uint32_t rank, std::uint64_t chunk);
+
 /// Turns conflicts into findings: both places, what is missing, and later the schedule.
 class Reporter : public RunListener {
 public:
@@ -16,6 +19,7 @@ public:
 
   void conflict(const Conflict &conflict) override;
   void packetNotThere(CellId cell, ir::OpRef op) override;
+  void appliedTwice(std::uint32_t rank, std::uint64_t unit, ir::OpRef first, ir::OpRef second) override;
   void slotWrittenTwice(CellId cell, const Epoch &first, const Epoch &second) override;
   void inputStillSent(CellId cell, const Epoch &put) override;
   void sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) override;

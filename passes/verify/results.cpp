@@ -48,27 +48,40 @@ std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
   return outputs - stated;
 }
 
+std::string outputWords(std::uint32_t rank, std::uint64_t chunk) {
+  return "output[" + std::to_string(chunk) + "] of rank " + std::to_string(rank);
+}
+
 /// Reports the wrong final value of an output chunk. `ops`: its reduce operation and that of other chunks, if they
 /// differ.
 void Reporter::wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &cell, const Values::Verdict &verdict,
                            const std::optional<std::pair<ir::ReduceOp, ir::ReduceOp>> &ops) {
   using V = Values::Verdict;
-  const ir::DiagInfo &info = ops                            ? diag::result_ops_differ
-                             : verdict.kind == V::Unwritten ? diag::result_unwritten
-                             : verdict.kind == V::Missing   ? diag::result_missing
-                             : verdict.kind == V::Twice     ? diag::result_twice
-                             : verdict.kind == V::MixedOps  ? diag::result_mixed_ops
-                                                            : diag::result_foreign;
+  const ir::DiagInfo &info = ops                                   ? diag::result_ops_differ
+                             : verdict.kind == V::Unwritten        ? diag::result_unwritten
+                             : verdict.kind == V::Missing          ? diag::result_missing
+                             : verdict.kind == V::Twice            ? diag::result_twice
+                             : verdict.kind == V::MixedOps         ? diag::result_mixed_ops
+                             : verdict.kind == V::NotApplied       ? diag::result_not_applied
+                             : verdict.kind == V::AppliedEarly     ? diag::result_applied_early
+                             : verdict.kind == V::AppliedElsewhere ? diag::result_applied_elsewhere
+                                                                   : diag::result_foreign;
   const std::uint32_t writer = cell.write.exists() && !cell.write.isUser() ? run_->opOf(cell.write) : none;
   auto *f = writer != none ? findings_.add(info, place(cell.write, writer)) : findings_.addOnRank(info, rank);
   if (!f)
     return;
   if (writer == none)
     f->where.loc = index_.program.collective.loc; // no operation is at fault
-  const std::string where = "output[" + std::to_string(chunk) + "] of rank " + std::to_string(rank);
+  const std::string where = outputWords(rank, chunk);
   f->args = {where, verdict.which.chunk, verdict.which.rank};
   if (verdict.kind == V::Unwritten)
     f->args = {where, writer != none ? ", or from what was never written" : ""};
+  const ir::Program &program = index_.program;
+  if (verdict.kind == V::NotApplied)
+    f->args = {where, program.collective.then};
+  if (verdict.kind == V::AppliedEarly || verdict.kind == V::AppliedElsewhere)
+    f->args = {where, program.hooks[verdict.application.hook].name,
+               describe(verdict.application, geometry_.unitsPerChunk())};
   if (ops)
     f->args = {where, ir::toString(ops->first), ir::toString(ops->second)};
   if (writer != none)
@@ -88,7 +101,7 @@ std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk
   const ir::WantedOutputs wanted(program);
   std::vector<ir::Contribution> inputs;
   std::vector<ValueId> leaves;
-  std::unordered_set<std::uint64_t> right; // reductions found right, as (value, its input of rank 0)
+  std::unordered_set<std::uint64_t> right; // values found right at some place, as (value, its input of rank 0)
   std::uint64_t lastRight = 0;
   std::uint64_t looked = 0;
   bool haveOp = false;
@@ -100,7 +113,9 @@ std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk
         const CellId id = memory_.base(r, ir::BufferKind::Output, false) + chunk * unitsPerChunk + unit;
         const std::uint64_t pair =
             std::uint64_t{memory_[id].value} << 32 | values.input(0, std::uint64_t{*reduced} * unitsPerChunk + unit);
-        return pair == lastRight || right.contains(pair);
+        return (pair == lastRight || right.contains(pair)) &&
+               values.isOf(memory_[id].value,
+                           promisedApplication(program, r, std::uint64_t{chunk} * unitsPerChunk + unit));
       };
       bool known = reduced.has_value();
       for (std::uint32_t unit = 0; known && unit < unitsPerChunk; ++unit)
@@ -117,17 +132,19 @@ std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk
         const CellId id = memory_.base(r, ir::BufferKind::Output, false) + chunk * unitsPerChunk + unit;
         const Cell &cell = memory_[id];
         const ValueId key = values.input(inputs[0].rank, std::uint64_t{inputs[0].chunk} * unitsPerChunk + unit);
-        if (inputs.size() == 1 && cell.value == key)
+        const auto function = promisedApplication(program, r, std::uint64_t{chunk} * unitsPerChunk + unit);
+        if (inputs.size() == 1 && cell.value == key && !function)
           continue;
         const std::uint64_t pair = std::uint64_t{cell.value} << 32 | key;
         leaves.clear();
         for (const ir::Contribution &c : inputs)
           leaves.push_back(values.input(c.rank, std::uint64_t{c.chunk} * unitsPerChunk + unit));
-        const Values::Verdict verdict = values.check(cell.value, leaves);
+        const Values::Verdict verdict = values.check(cell.value, leaves, function);
         using V = Values::Verdict;
+        const ValueId result = values.operandOf(cell.value);
         ir::ReduceOp op;
-        const bool opsDiffer = verdict.kind == V::Right && values.reduced(cell.value, op) && haveOp && op != firstOp;
-        if (verdict.kind == V::Right && values.reduced(cell.value, op) && !haveOp) {
+        const bool opsDiffer = verdict.kind == V::Right && values.reduced(result, op) && haveOp && op != firstOp;
+        if (verdict.kind == V::Right && values.reduced(result, op) && !haveOp) {
           haveOp = true;
           firstOp = op;
         }

@@ -23,7 +23,7 @@ public:
     std::uint32_t tree = ir::none;
     for (std::uint32_t unit = 0; unit < end_.unitsPerChunk; ++unit) {
       const ValueId value = end_.of(rank, ir::BufferKind::Output, std::uint64_t{chunk} * end_.unitsPerChunk + unit);
-      const std::uint32_t other = treeOf(value);
+      const std::uint32_t other = treeOf(values_.operandOf(value));
       if (other == ir::none || (unit != 0 && other != tree))
         return ir::none;
       tree = other;

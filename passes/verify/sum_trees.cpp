@@ -88,7 +88,7 @@ void SumTrees::addStep(ValueId value) {
     node.hasSwitch |= hasSwitch(part);
   }
   const Values::Step step = values_.stepOf(value);
-  node.narrowings += step != Values::Step::Wide;
+  node.narrowings += step != Values::Step::Wide && step != Values::Step::Apply;
   node.hasSwitch |= step == Values::Step::Switch;
   if (parts.size() == 2) {
     const auto [a, b] = std::minmax({shape(parts[0]), shape(parts[1])});
@@ -252,7 +252,7 @@ SumOrder sumOrderOf(const ProgramIndex &index, const Memory &memory, const Value
   WantedSums wanted(index.program);
   std::unordered_map<std::uint64_t, Output> firstOf; // (wanted, unit) → the first such
   std::optional<Output> first;
-  const auto valueOf = [&](const Output &output) { return memory[output.cell].value; };
+  const auto valueOf = [&](const Output &output) { return values.operandOf(memory[output.cell].value); };
   const auto pairOf = [&](const Output &a, const Output &b) {
     using Form = SumTrees::Form;
     const bool sameOrder = trees.text(valueOf(a), Form::Chain) == trees.text(valueOf(b), Form::Chain);

@@ -5,6 +5,22 @@
 
 namespace mscclc::passes::proof {
 
+Application applicationOf(const ir::Program &program, std::uint32_t hook, std::uint32_t rank, std::uint64_t unit) {
+  return {hook, program.hooks[hook].isOfRank() ? rank : none, unit};
+}
+
+std::string describe(const Application &application, std::uint32_t unitsPerChunk) {
+  const std::string by = application.rank == none ? "" : "by rank " + std::to_string(application.rank) + " ";
+  return by + "to output[" + std::to_string(application.unit / unitsPerChunk) + "]";
+}
+
+std::optional<Application> promisedApplication(const ir::Program &program, std::uint32_t rank, std::uint64_t unit) {
+  const auto hook = std::ranges::find(program.hooks, program.collective.then, &ir::Hook::name);
+  if (hook == program.hooks.end())
+    return std::nullopt;
+  return applicationOf(program, static_cast<std::uint32_t>(hook - program.hooks.begin()), rank, unit);
+}
+
 Values::Values(const ProgramIndex &index, std::uint32_t unitsPerChunk) : unitsPerChunk_(unitsPerChunk) {
   std::uint64_t next = unknown + 1;
   for (const ir::Rank &rank : index.program.ranks) {
@@ -30,7 +46,7 @@ void Values::grow() {
   table_.assign(table_.size() * 2, none);
   for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
     const Node &node = nodes_[n];
-    if (node.step == Step::Switch)
+    if (node.step == Step::Switch || node.step == Step::Apply)
       continue;
     std::size_t at = hashOf(node.op, node.step, {parts_.data() + node.firstPart, node.numParts}) & (table_.size() - 1);
     while (table_[at] != none)
@@ -85,6 +101,33 @@ ValueId Values::inSwitch(ir::ReduceOp op, std::vector<ValueId> &parts) {
   return add(op, Step::Switch, parts);
 }
 
+ValueId Values::apply(const Application &function, ValueId operand) {
+  if (operand <= unknown)
+    return operand;
+  const auto [it, isNew] = applied_.try_emplace({function, operand});
+  if (isNew) {
+    it->second = add(ir::ReduceOp::Sum, Step::Apply, {&operand, 1});
+    applications_.emplace(it->second, function);
+  }
+  return it->second;
+}
+
+const Application *Values::applicationOf(ValueId value) const {
+  const auto it = applications_.find(value);
+  return it == applications_.end() ? nullptr : &it->second;
+}
+
+bool Values::isOf(ValueId value, const std::optional<Application> &function) const {
+  const Application *applied = function ? applicationOf(value) : nullptr;
+  return !function || (applied && *applied == *function);
+}
+
+ValueId Values::operandOf(ValueId value) const {
+  while (applicationOf(value))
+    value = partsOf(value)[0];
+  return value;
+}
+
 std::span<const ValueId> Values::partsOf(ValueId value) const {
   if (value < firstNode_)
     return {};
@@ -99,22 +142,30 @@ ir::Contribution Values::contribution(ValueId leaf) const {
 }
 
 bool Values::reduced(ValueId value, ir::ReduceOp &op) const {
-  if (value < firstNode_)
+  if (value < firstNode_ || stepOf(value) == Step::Apply)
     return false;
   op = nodes_[value - firstNode_].op;
   return true;
 }
 
-Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted) {
+Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted,
+                              const std::optional<Application> &function) {
   if (value <= unknown)
-    return {value == unwritten ? Verdict::Unwritten : Verdict::Unknown, {}};
+    return {.kind = value == unwritten ? Verdict::Unwritten : Verdict::Unknown};
+  if (const Application *applied = applicationOf(value); function && applied && applied->hook == function->hook) {
+    if (*applied != *function)
+      return {.kind = Verdict::AppliedElsewhere, .application = *applied};
+    value = partsOf(value)[0];
+  } else if (function && !applied) {
+    return {.kind = Verdict::NotApplied};
+  }
   if (value < firstNode_) {
     if (wanted.size() == 1 && wanted[0] == value)
       return {};
     if (std::find(wanted.begin(), wanted.end(), value) == wanted.end())
-      return {Verdict::Foreign, contribution(value)};
+      return {Verdict::Foreign, contribution(value), {}};
     const auto other = std::find_if(wanted.begin(), wanted.end(), [&](ValueId v) { return v != value; });
-    return {Verdict::Missing, contribution(*other)};
+    return {Verdict::Missing, contribution(*other), {}};
   }
   round_ += 2; // round_: wanted; round_ + 1: found
   for (const ValueId leaf : wanted)
@@ -131,23 +182,25 @@ Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted) {
     open.pop_back();
     if (idempotent && !seen.insert(v).second)
       continue;
+    if (const Application *applied = applicationOf(v))
+      return {.kind = Verdict::AppliedEarly, .application = *applied};
     if (v >= firstNode_) {
       const Node &node = nodes_[v - firstNode_];
       if (node.op != op)
-        return {Verdict::MixedOps, {}};
+        return {.kind = Verdict::MixedOps};
       open.insert(open.end(), parts_.begin() + node.firstPart, parts_.begin() + node.firstPart + node.numParts);
     } else if (stamp_[v] == round_) {
       stamp_[v] = round_ + 1;
       ++found;
     } else {
-      return {stamp_[v] == round_ + 1 ? Verdict::Twice : Verdict::Foreign, contribution(v)};
+      return {stamp_[v] == round_ + 1 ? Verdict::Twice : Verdict::Foreign, contribution(v), {}};
     }
   }
   if (found == wanted.size())
     return {};
   for (const ValueId leaf : wanted)
     if (stamp_[leaf] == round_)
-      return {Verdict::Missing, contribution(leaf)};
+      return {Verdict::Missing, contribution(leaf), {}};
   return {};
 }
 

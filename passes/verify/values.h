@@ -1,12 +1,31 @@
-// The symbolic contents of memory: inputs of ranks, and their reductions. Values are exact: they are trees of inputs,
-// made once and shared, never hashes of sets.
+// The symbolic contents of memory: inputs of ranks, their reductions, and functions of these. Values are exact: they
+// are trees of inputs, made once and shared, never hashes of sets.
 #pragma once
 
 #include "passes/run/memory.h"
 
+#include <map>
+#include <optional>
 #include <string>
+#include <unordered_map>
 
 namespace mscclc::passes::proof {
+
+/// The function of a hook at some place. Functions are uninterpreted: two results are equal if their functions and
+/// operands are.
+struct Application {
+  std::uint32_t hook = 0; ///< index into Program::hooks
+  /// The rank whose arrays it takes; `none` if it takes no arrays, or such as are equal on all ranks.
+  std::uint32_t rank = none;
+  std::uint64_t unit = 0; ///< of the rank's output: the rows of arrays, and the number of an element
+  friend auto operator<=>(const Application &, const Application &) = default;
+};
+/// Returns the function of hook `hook`, applied by `rank` to unit `unit` of its output.
+Application applicationOf(const ir::Program &program, std::uint32_t hook, std::uint32_t rank, std::uint64_t unit);
+/// Returns where a function is applied: "by rank 1 to output[2]".
+std::string describe(const Application &application, std::uint32_t unitsPerChunk);
+/// Returns the function that the promise about that unit names, if it names one.
+std::optional<Application> promisedApplication(const ir::Program &program, std::uint32_t rank, std::uint64_t unit);
 
 class Values {
 public:
@@ -27,19 +46,42 @@ public:
   /// more is equal to no other one. Two parts commute, so they are a chain. Sorts its argument.
   ValueId inSwitch(ir::ReduceOp op, std::vector<ValueId> &parts);
 
+  /// Returns `function` of `operand`.
+  ValueId apply(const Application &function, ValueId operand);
+
   struct Verdict {
-    enum Kind { Right, Unwritten, Unknown, Missing, Twice, Foreign, MixedOps } kind = Right;
-    ir::Contribution which; ///< the input chunk that is missing, occurs twice, or does not belong there
+    enum Kind {
+      Right,
+      Unwritten,
+      Unknown,
+      Missing,
+      Twice,
+      Foreign,
+      MixedOps,
+      NotApplied,      ///< the promised function is missing
+      AppliedEarly,    ///< a function was applied to a part of it, or to it once more, or is not promised
+      AppliedElsewhere ///< the promised hook was applied to another place
+    } kind = Right;
+    ir::Contribution which = {};  ///< the input chunk that is missing, occurs twice, or does not belong there
+    Application application = {}; ///< the function of the last two
   };
-  /// Checks whether `value` consists of exactly the inputs `wanted`, each once.
-  Verdict check(ValueId value, std::span<const ValueId> wanted);
-  /// Returns true and sets `op` to the reduce operation of a right value; returns false for a plain input.
+  /// Checks whether `value` consists of exactly the inputs `wanted`, each once, and is then `function` of that, if
+  /// there is one.
+  Verdict check(ValueId value, std::span<const ValueId> wanted, const std::optional<Application> &function = {});
+  /// Returns the function whose result `value` is; nothing for another value.
+  const Application *applicationOf(ValueId value) const;
+  /// True if `value` is the result of `function`, or if there is none.
+  bool isOf(ValueId value, const std::optional<Application> &function) const;
+  /// Returns the operand of all functions that were applied to it one after the other; else `value` itself.
+  ValueId operandOf(ValueId value) const;
+  /// Returns true and sets `op` to the reduce operation of a reduction; returns false for another value.
   bool reduced(ValueId value, ir::ReduceOp &op) const;
-  /// Returns the parts of a reduction, sorted; none for another value.
+  /// Returns the parts of a reduction, sorted, or the operand of a function; none for an input.
   std::span<const ValueId> partsOf(ValueId value) const;
   ir::Contribution contribution(ValueId leaf) const;
   /// Returns the unit of an input, as in input().
   std::uint64_t unitOf(ValueId leaf) const { return leaf - firstInput_[contribution(leaf).rank]; }
+  /// The number of reductions and results of functions.
   std::uint64_t numReductions() const { return nodes_.size(); }
   /// The number of values, so that all of them are below.
   std::uint64_t end() const { return firstNode_ + nodes_.size(); }
@@ -49,8 +91,9 @@ public:
     Narrow, ///< to the type of elements
     Wide,   ///< to f32 or wider
     Switch, ///< to the type of elements, in an order that nobody knows
+    Apply,  ///< no reduction, but the result of a function
   };
-  /// The step of a reduction.
+  /// The step of a value that is no input.
   Step stepOf(ValueId value) const { return nodes_[value - firstNode_].step; }
 
 private:
@@ -65,6 +108,8 @@ private:
   std::vector<Node> nodes_;
   std::vector<ValueId> parts_, step_;
   std::vector<std::uint32_t> table_; ///< open addressing over nodes_; the size is a power of two
+  std::map<std::pair<Application, ValueId>, ValueId> applied_;
+  std::unordered_map<ValueId, Application> applications_; ///< by their results
   std::vector<std::uint32_t> stamp_; ///< [leaf]: the round in which it was wanted, or wanted and found
   std::uint32_t round_ = 0;
   void grow();

@@ -134,6 +134,7 @@ private:
       return cutSwitch(op);
     case OpKind::Nop:
     case OpKind::Barrier:
+    case OpKind::Apply:
     case OpKind::Copy:
     case OpKind::CopyPacket:
     case OpKind::UnpackPacket:

@@ -262,6 +262,8 @@ private:
     case OpKind::SwitchBroadcast:
     case OpKind::SwitchBroadcastPacket:
       return inSwitch(event, block, op);
+    case OpKind::Apply:
+      throw NoSource{"it applies a hook, whose declaration is not written"};
     case OpKind::ReduceCopyPacket:
     case OpKind::ReduceSend:
     case OpKind::ReduceSendPacket:

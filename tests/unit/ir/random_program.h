@@ -82,6 +82,16 @@ private:
     p_.threadsPerBlock = chance(2) ? 1024 : below(1024) + 1;
     if (chance(2))
       p_.tags = {"default", "level=" + std::to_string(below(3) + 2)};
+    p_.hooks = {{.name = "h" + anyText()}, {.name = "rows", .granularity = Granularity::Row, .reads = {"a"}}};
+    if (chance(2))
+      p_.hooks.push_back({.name = "b",
+                          .granularity = Granularity::Block,
+                          .block = 8,
+                          .reads = {"a", "c"},
+                          .writes = {"c"},
+                          .equal = {"a"}});
+    if (chance(2))
+      p_.collective.then = p_.hooks[below(static_cast<std::uint32_t>(p_.hooks.size()))].name;
     p_.bufferAlignment = chance(2) ? 16 : 1u << below(32);
     p_.minMessageSize = chance(2) ? 0 : below(4096);
     p_.maxMessageSize = chance(2) ? ~std::uint64_t{0} : (std::uint64_t{1} << 40) + below(4096);
@@ -198,7 +208,14 @@ private:
     };
     for (std::uint32_t i = below(options_.maxOps + 1); i != 0; --i) {
       Move move;
-      move.kind = static_cast<MoveKind>(below(2));
+      move.kind = static_cast<MoveKind>(below(3));
+      if (move.kind == MoveKind::Apply) {
+        const auto rank = below(static_cast<std::uint32_t>(p_.ranks.size()));
+        const RankChunk place{rank, BufferKind::Output, below(p_.ranks[rank].outputChunks), 1};
+        move.hook = below(static_cast<std::uint32_t>(p_.hooks.size()));
+        movement.append(move, {&place, 1}, {&place, 1});
+        continue;
+      }
       const bool reduces = move.kind == MoveKind::Reduce;
       move.loc = anyLoc();
       if (reduces)
@@ -248,6 +265,8 @@ private:
         block.append(op);
         bodyEnd = block.ops.size() + op.bodySize;
       } else {
+        if (kind == OpKind::Apply) // in a pipeline, to single elements
+          op.imm = block.ops.size() < bodyEnd ? 0 : below(static_cast<std::uint32_t>(p_.hooks.size()));
         makeOp(rank, block, op);
       }
     }
@@ -275,6 +294,11 @@ private:
     }
     std::vector<Chunk> srcs, dsts;
     const std::uint32_t size = chance(3) ? 2 : 1;
+    if (op.kind == OpKind::Apply) {
+      dsts.push_back({ChunkSpace::Output, below(rank.outputChunks), 1, 0});
+      block.append(op, dsts, dsts);
+      return;
+    }
     makeSide(rank, op, shape.srcs, true, size, 0, srcs);
     makeSide(rank, op, shape.dsts, false, size, shape.pairwise ? static_cast<std::uint32_t>(srcs.size()) : 0, dsts);
     block.append(op, srcs, dsts, makeIds(rank, op, shape, srcs, dsts));

@@ -30,8 +30,8 @@ inline bool sameRank(const ir::Rank &a, const ir::Rank &b) {
 
 inline bool sameMovement(const ir::Movement &a, const ir::Movement &b) {
   const auto sameMove = [&](const ir::Move &x, const ir::Move &y) {
-    return x.kind == y.kind && x.reduceOp == y.reduceOp && x.loc == y.loc && x.via == y.via && x.by == y.by &&
-           x.block == y.block && x.packets == y.packets && std::ranges::equal(a.srcs(x), b.srcs(y)) &&
+    return x.kind == y.kind && x.reduceOp == y.reduceOp && x.hook == y.hook && x.loc == y.loc && x.via == y.via &&
+           x.by == y.by && x.block == y.block && x.packets == y.packets && std::ranges::equal(a.srcs(x), b.srcs(y)) &&
            std::ranges::equal(a.dsts(x), b.dsts(y));
   };
   return a.ranksPerNode == b.ranksPerNode && a.mostBlocks == b.mostBlocks && a.order == b.order &&
@@ -59,9 +59,9 @@ inline bool sameProgram(const ir::Program &a, const ir::Program &b) {
          a.replication == b.replication && a.reuseResources == b.reuseResources && a.doubleScratch == b.doubleScratch &&
          a.latePacketsApart == b.latePacketsApart && a.threadsPerBlock == b.threadsPerBlock &&
          a.bufferAlignment == b.bufferAlignment && a.minMessageSize == b.minMessageSize &&
-         a.maxMessageSize == b.maxMessageSize && a.tags == b.tags && a.schedule == b.schedule &&
-         sameMovement(a.movement, b.movement) && std::ranges::equal(a.ranks, b.ranks, sameRank) &&
-         sameSources(a.sources, b.sources);
+         a.maxMessageSize == b.maxMessageSize && a.tags == b.tags && a.hooks == b.hooks &&
+         a.collective.then == b.collective.then && a.schedule == b.schedule && sameMovement(a.movement, b.movement) &&
+         std::ranges::equal(a.ranks, b.ranks, sameRank) && sameSources(a.sources, b.sources);
 }
 
 } // namespace mscclc::test

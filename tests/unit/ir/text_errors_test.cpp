@@ -133,7 +133,7 @@ TEST_CASE("statements that move data") {
                     statement + "\n}\n}\n");
   };
   CHECK(move("put 0.output[0:1] <- 0.input[0:1]") ==
-        "8:1 ir_expected: expected 'copy', 'reduce' or '}', found 'put'\n");
+        "8:1 ir_expected: expected 'copy', 'reduce', 'apply' or '}', found 'put'\n");
   CHECK(move("copy output[0:1] <- 0.input[0:1]") == "8:6 ir_expected: expected a rank, found 'output'\n");
   CHECK(move("copy 0.remote[0:1] <- 0.input[0:1]") ==
         "8:8 ir_expected: expected 'input', 'output' or 'scratch', found 'remote'\n");
@@ -187,7 +187,7 @@ TEST_CASE("several errors are found in one run, and an unknown body is skipped")
   CHECK(
       errorsOf("mscclc.ir 1\nprogram \"p\" {\nwhat {\nrank 3 {\n}\n}\nrank 0 {\nbuffers in 3\nblock 0 {\nfoo\n}\n}\n}\n"
                "more") ==
-      "3:1 ir_expected: expected 'rank', 'collective', 'expect', 'move', an option, or '}', found 'what'\n"
+      "3:1 ir_expected: expected 'rank', 'collective', 'expect', 'move', 'hook0', an option, or '}', found 'what'\n"
       "8:9 ir_expected: expected 'input', 'output' or 'scratch', found 'in'\n"
       "10:1 ir_expected: expected an operation, found 'foo'\n"
       "14:1 ir_expected: expected 'locations' or end of file, found 'more'\n");

@@ -28,6 +28,7 @@
 #pragma clang attribute push(__attribute__((no_sanitize("undefined"))), apply_to = function) // Clang 14 takes one each
 #endif
 #include "channels.hpp"
+#include "hooks.hpp"
 #include "moves.hpp"
 #include "note.hpp"
 #include "program.hpp"
@@ -44,9 +45,9 @@ namespace detail {
 /// Checks whether a value can be passed on. The check is here to be a part of the precompiled headers.
 template <typename... T>
 inline constexpr bool areValues = ((__is_constructible(T, const T &) && __is_constructible(T, T &&)) && ...);
-static_assert(areValues<AllGather, AllReduce, Buffer, Chunk, ChunkList, Integer, MemoryChannel, MoveOptions, On, Place,
-                        PlacedIndex, PortChannel, ProgramOptions, Rank, ReadReduceOptions, ReduceOptions, Semaphore,
-                        SignalOptions, Text, ThreadBlock>);
+static_assert(areValues<AllGather, AllReduce, Buffer, Chunk, ChunkList, Hook, HookOptions, Integer, MemoryChannel,
+                        MoveOptions, On, Place, PlacedIndex, PortChannel, ProgramOptions, Rank, ReadReduceOptions,
+                        ReduceOptions, Semaphore, SignalOptions, Text, ThreadBlock>);
 } // namespace detail
 
 // The functions of these lists are in mscclc, like those of the classes. Those of other lists are compiled with the

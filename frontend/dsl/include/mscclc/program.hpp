@@ -12,6 +12,10 @@ public:
   /// Ranks that take part. Python: num_ranks.
   std::int64_t ranks() const { return ranks_; }
 
+  /// Promises that what outputs have to be has then passed through the hook of this name, once: `AllReduce(8, 1,
+  /// true).then("add_rms_norm")`. No Python counterpart.
+  Collective &then(detail::Text hook, Place at = Place::here());
+
 protected:
   Collective(detail::CollectiveKind kind, detail::Text name, std::int64_t ranks, std::int64_t first,
              std::int64_t second, bool inplace, const Place &at);

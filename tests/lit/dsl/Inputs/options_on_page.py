@@ -10,7 +10,7 @@ for header in sorted(headers.glob("mscclc/*.hpp")):
     text = header.read_text(encoding="utf-8")
     for struct, body in re.findall(r"^struct (\w+Options) \{\n(.*?)^\};", text, re.M | re.S):
         structs += 1
-        options = re.findall(r"^  [\w:]+ (\w+) = ", body, re.M)
+        options = re.findall(r"^  [\w:<>]+ (\w+) = ", body, re.M)
         given = re.findall(r"`\.(\w+)`", rows.get(struct, ""))
         if options != given:
             print(f"{struct}: the header has {options}, the page {given}")

@@ -33,6 +33,7 @@ class Chunk;
 struct ChunkCounts;
 struct ChunkOptions;
 struct Contribution;
+struct HookOptions;
 struct MoveOptions;
 struct ProgramOptions;
 
@@ -149,6 +150,8 @@ std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::si
 // Declares sizes of a collective's buffers that differ between ranks.
 void __mscclc_collective_sizes(std::uint32_t collective, const ChunkCounts *sizes, std::size_t count,
                                const Place *place);
+// Says that promised values have passed through a hook.
+void __mscclc_then(std::uint32_t collective, const char *name, std::size_t nameSize, const Place *place);
 void __mscclc_expect(std::uint32_t collective, std::int64_t rank, std::int64_t outputChunk,
                      const Contribution *contributions, std::size_t count, const Place *place);
 void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_t collective,
@@ -168,16 +171,19 @@ std::uint32_t __mscclc_switch(const IntegerArray *ranks, std::uint32_t bufferTyp
 std::uint32_t __mscclc_at_rank(std::uint32_t switchChannel, std::int64_t rank, const Place *place);
 std::uint32_t __mscclc_semaphore(std::int64_t rank, std::int64_t initialValue, const Place *place);
 
-// Record operations. `handle` is a rank, a channel, a semaphore or a rank's view of a switch channel, as the call
-// needs.
+std::uint32_t __mscclc_hook(const char *name, std::size_t nameSize, const HookOptions *options, const Place *place);
+
+// Record operations. `handle` is a rank, a channel, a semaphore, a hook or a rank's view of a switch channel, as the
+// call needs.
 void __mscclc_operation(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on, const Chunk *dst,
                         const Chunk *src, const Place *place);
 void __mscclc_reduce(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on, const Chunk *dst,
                      const Chunk *src, const Chunk *others, std::size_t numOthers, const Place *place);
 void __mscclc_switch_operation(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on,
                                const Chunk *chunk, std::int64_t offset, std::int64_t size, const Place *place);
-void __mscclc_move(Call call, const MoveOptions *options, const Chunk *dsts, std::size_t numDsts, const Chunk *first,
-                   const Chunk *others, std::size_t numOthers, const Place *place);
+// `hook`: that of an apply, else 0.
+void __mscclc_move(Call call, std::uint32_t hook, const MoveOptions *options, const Chunk *dsts, std::size_t numDsts,
+                   const Chunk *first, const Chunk *others, std::size_t numOthers, const Place *place);
 // Make refs, which are numbered in the order of these calls. `place` names the chunks at the call's other end; for a
 // reduction, it is a ref. Returns the number of the ref of the chunks that were written, or else of those of the call.
 std::uint32_t __mscclc_ref(const RefData *ref, const Place *place);

@@ -1,0 +1,55 @@
+// Hooks: functions of one's own that are applied to data where it lies, such as the normalisation after an all-reduce.
+#ifndef MSCCLC_HOOKS_HPP
+#define MSCCLC_HOOKS_HPP
+
+#include "moves.hpp"
+
+namespace mscclc {
+
+/// The part of the data that a hook's function takes at once. Its result for one part depends on nothing of the others.
+enum class Granularity : std::uint8_t {
+  Element,
+  Block, ///< HookOptions::block elements
+  Row,   ///< a row; the launch says how many elements it has
+};
+
+/// Options of a Hook. Arrays are named; each rank passes its own at launch. Row i of an array belongs to row i of the
+/// rank's output.
+struct HookOptions {
+  Granularity granularity = Granularity::Element;
+  /// The elements of a block.
+  detail::Integer block = 0;
+  /// Arrays that the function reads.
+  List<detail::Text> reads = {};
+  /// Arrays that it writes. So it is applied by each rank that is to have the result.
+  List<detail::Text> writes = {};
+  /// Arrays that it reads which are the same on all ranks. If it reads no others, and writes none, any rank may apply
+  /// it for all.
+  List<detail::Text> equal = {};
+};
+
+/// A function that the compiler does not know. The proof and --run say whether it is applied once, to the finished
+/// value. Plans and kernels with hooks are refused. No Python counterpart.
+class Hook {
+public:
+  /// `name` is its name in Collective::then.
+  explicit Hook(detail::Text name, const HookOptions &options = {}, Place at = Place::here());
+
+private:
+  friend struct detail::Access;
+  std::uint32_t handle_;
+};
+
+// The parameters are values, so that these functions match better than std::apply, if both namespaces are in use.
+
+/// A movement statement: applies the hook to `chunk` of some output, once to each element, block or row. Of `options`
+/// only `by`, which is the chunk's rank, and `on` can be given.
+void apply(Hook hook, Chunk chunk, const MoveOptions &options = {}, Place at = Place::here());
+/// An operation of the chunk's rank in thread blocks.
+void apply(Hook hook, Chunk chunk, On on, Place at = Place::here());
+void apply(Hook hook, Chunk chunk, ThreadBlock on, Place at = Place::here());
+void apply(Hook hook, Chunk chunk, const ThreadBlockGroup &on, Place at = Place::here());
+
+} // namespace mscclc
+
+#endif // MSCCLC_HOOKS_HPP
