@@ -8,6 +8,7 @@
 #include "passes/pipeline.h"
 #include "passes/prune/prune_sync.h"
 #include "passes/schedule/choose.h"
+#include "passes/schedule/early_hooks.h"
 #include "passes/schedule/order_sums.h"
 #include "passes/schedule/same_values.h"
 #include "passes/verify/translation_check.h"
@@ -177,6 +178,8 @@ bool Session::interpret() {
       return false;
     meaning_ = passes::schedule::meaningOf(job_.program, silent);
   }
+  if (meaning_)
+    passes::schedule::applyEarly(job_.program);
   times_.lap("meaning");
   return meaning_ || isSaid;
 }

@@ -52,6 +52,10 @@ public:
     program.movement.append({.kind = ir::MoveKind::Copy}, {{src}}, dsts);
     return *this;
   }
+  Statements &apply(const ir::RankChunk &place, std::uint32_t hook = 0) {
+    program.movement.append({.kind = ir::MoveKind::Apply, .hook = hook}, {{place}}, {{place}});
+    return *this;
+  }
   Statements &reduce(const RankChunks &dsts, const RankChunks &srcs, ir::ReduceOp op = ir::ReduceOp::Sum) {
     program.movement.append({.kind = ir::MoveKind::Reduce, .reduceOp = op}, srcs, dsts);
     return *this;
