@@ -53,7 +53,25 @@ Program Generator::make() {
     plan_.program.instances = 2 + below(2);
   else if (!oneSize_ && (limited || oneIn(3)))
     limitSizes();
+  if (oneIn(4))
+    applyHook();
   return std::move(plan_.program);
+}
+
+/// Applies a hook to all outputs that end with something.
+void Generator::applyHook() {
+  Program &program = plan_.program;
+  Hook hook{.name = "hook", .granularity = oneIn(3) ? Granularity::Element : Granularity::Row, .reads = {"a"}};
+  (oneIn(2) ? hook.writes : hook.equal) = {"a"};
+  program.hooks.push_back(std::move(hook));
+  program.collective.then = "hook";
+  for (const Expectation &e : program.collective.expectations) {
+    const Where at{e.rank, inplace_ ? BufferKind::Input : BufferKind::Output, e.outputChunk};
+    const Chunk chunk{ChunkSpace::Output, at.chunk, 1, 0};
+    const Doer owner = ownerOf(at);
+    touch(owner, {at}, {at});
+    program.ranks[at.rank].blocks[owner.block].append({.kind = OpKind::Apply}, {&chunk, 1}, {&chunk, 1});
+  }
 }
 
 /// Limits messages to the sizes for which the program is right, or to fewer of them.

@@ -108,6 +108,7 @@ private:
   static constexpr std::uint64_t oneChunk = 96; ///< bytes of a chunk in programs that take messages of one size
   std::uint64_t unit() { return std::uint64_t{16} << below(4); }
   void limitSizes();
+  void applyHook();
   void step();
 
   // plain_steps.cpp
