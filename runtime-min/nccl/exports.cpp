@@ -2,6 +2,7 @@
 // that is loaded before this library calls them by these names.
 #include "config.h"
 #include "group.h"
+#include "invariant.h"
 #include "library.h"
 #include "log.h"
 #include "mscclc/nccl.h"
@@ -218,6 +219,8 @@ const char *ncclGetErrorString(int result) {
 const char *ncclGetLastError(Comm comm) {
   static thread_local std::string why; // stays valid until the thread's next call, as in NCCL
   if (why = failureOf(comm).why; !why.empty())
+    return why.c_str();
+  if (why = refusedCall(); !why.empty())
     return why.c_str();
   return real().getLastError != nullptr ? real().getLastError(comm) : "";
 }

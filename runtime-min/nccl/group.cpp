@@ -1,5 +1,6 @@
 #include "group.h"
 
+#include "invariant.h"
 #include "library.h"
 #include "log.h"
 #include "real.h"
@@ -35,11 +36,21 @@ int worst(int a, int b) {
   return a != Success && a != InProgress ? a : b;
 }
 
-int passOnAll(const std::vector<Call> &calls) {
-  int result = Success;
-  for (const Call &call : calls)
-    result = worst(result, passOn(call));
-  return result;
+/// Returns InvalidUsage if a call must not go to NCCL (MSCCLC_INVARIANT), otherwise Success. `why` is the reason why no
+/// kernel runs it.
+int refuse(const Call &call, const std::string &why) {
+  if (invariance() == Invariance::Off)
+    return Success;
+  const std::shared_ptr<Member> member = memberOf(call.comm);
+  if (member && isRefused(shapeOf(call, member->ranks, member->ranksPerNode), why))
+    return InvalidUsage;
+  return Success;
+}
+
+/// Passes a collective on, unless it is refused.
+int toNccl(const Call &call, const char *why) {
+  const int refused = refuse(call, std::string("NCCL, as ") + why);
+  return refused != Success ? refused : passOn(call);
 }
 
 int passOnAsGroup(const std::vector<Call> &calls) {
@@ -48,7 +59,8 @@ int passOnAsGroup(const std::vector<Call> &calls) {
   int result = real().groupStart();
   if (result != Success)
     return result;
-  result = passOnAll(calls);
+  for (const Call &call : calls)
+    result = worst(result, passOn(call));
   return worst(result, real().groupEnd());
 }
 
@@ -64,15 +76,21 @@ bool isCollective(const Call &call) {
   return call.kind != Kind::Send && call.kind != Kind::Recv && call.count != 0;
 }
 
-/// Plans a call; none if NCCL runs it. The decision uses only data that all ranks of the communicator share. The
-/// kernels of this rank are used only after all ranks are known to have the same kernels.
-std::optional<Planned> plan(const Call &call) {
-  if (!isCollective(call) || call.foreignConfig != nullptr || !cudaStarts())
+/// Plans a call; none if NCCL runs it, and `why` has the reason. The decision uses only data that all ranks of the
+/// communicator share. The kernels of this rank are used only after all ranks are known to have the same kernels.
+std::optional<Planned> plan(const Call &call, const char *&why) {
+  why = "kernels do not run here";
+  if (!isCollective(call) || !cudaStarts())
     return std::nullopt;
+  why = "the configuration of the call asks for it";
+  if (call.foreignConfig != nullptr)
+    return std::nullopt;
+  why = "kernels do not run in this communicator";
   Planned planned{call, memberOf(call.comm), {}};
   if (!planned.member)
     return std::nullopt;
-  const auto isNccls = [&](const char *why) {
+  const auto isNccls = [&](const char *reason) {
+    why = reason;
     if (saysInfo()) // without this condition, every call would build the text
       info(describe(shapeOf(call, planned.member->ranks)) + ": NCCL, as " + why);
     return std::nullopt;
@@ -114,6 +132,8 @@ int runPart(const Part &part) {
     return Success;
   case Outcome::Way::PassOn:
     warn(what() + "NCCL runs it, as " + kernel() + "' did not: " + outcome.why);
+    if (const int refused = refuse(first.call, "NCCL, as " + kernel() + "' did not run"); refused != Success)
+      return refused;
     return passOnAsGroup(calls);
   case Outcome::Way::Failed:
     warn(what() + kernel() + "' failed: " + outcome.why);
@@ -139,12 +159,17 @@ int run(Plan &plan) {
   }
   std::vector<Part> parts;
   std::vector<Call> others;
+  int result = Success;
   for (Planned &planned : plan) {
     const std::shared_ptr<Team> team = teamOf(*planned.member);
+    planned.choice.why = "NCCL, as kernels do not run in this communicator";
     if (team)
       planned.choice = choose(shapeOf(planned.call, planned.member->ranks, planned.member->ranksPerNode));
     if (planned.choice.kernel == nullptr) {
-      others.push_back(planned.call);
+      const int refused = refuse(planned.call, planned.choice.why);
+      result = worst(result, refused);
+      if (refused == Success)
+        others.push_back(planned.call);
       continue;
     }
     auto part = std::find_if(parts.begin(), parts.end(), [&](const Part &known) { return known.team == team; });
@@ -152,7 +177,8 @@ int run(Plan &plan) {
       part = parts.insert(part, Part{team, {}});
     part->planned.push_back(&planned);
   }
-  int result = others.empty() ? int{Success} : passOnAsGroup(others);
+  if (!others.empty())
+    result = worst(result, passOnAsGroup(others));
   for (const Part &part : parts)
     result = worst(result, runPart(part));
   return result;
@@ -161,23 +187,26 @@ int run(Plan &plan) {
 /// Records a collective within a group, or passes it on at once. It is passed on at once because objects that it refers
 /// to, such as an operation of the program, need not exist until the end of the group.
 int record(const Call &call) {
+  constexpr const char *several = "a group has several calls of the communicator";
   if (std::count(group.passedOn.begin(), group.passedOn.end(), call.comm) != 0)
-    return passOn(call);
+    return toNccl(call, several);
   const auto before = std::find_if(group.plan.begin(), group.plan.end(),
                                    [&](const Planned &planned) { return planned.call.comm == call.comm; });
   if (before == group.plan.end()) {
-    if (std::optional<Planned> planned = plan(call)) {
+    const char *why = nullptr;
+    if (std::optional<Planned> planned = plan(call, why)) {
       group.plan.push_back(std::move(*planned));
       return Success;
     }
     group.passedOn.push_back(call.comm);
-    return passOn(call);
+    return toNccl(call, why);
   }
   info("a group with several calls of a communicator: NCCL has all of them");
   const Call first = before->call;
   group.plan.erase(before);
   group.passedOn.push_back(call.comm);
-  return passOnAll({first, call});
+  const int result = toNccl(first, several);
+  return worst(result, toNccl(call, several));
 }
 
 /// Destroys the operations that the program destroyed within the group.
@@ -212,17 +241,19 @@ int registers(const Registration &registration, int result) {
 int submit(const Call &call) {
   if (group.depth != 0)
     return isCollective(call) ? record(call) : passOn(call);
-  std::optional<Planned> planned = plan(call);
+  refusedCall().clear();
+  const char *why = nullptr;
+  std::optional<Planned> planned = plan(call, why);
   if (!planned)
-    return passOn(call);
+    return toNccl(call, why);
   Plan alone{std::move(*planned)};
   return run(alone);
 }
 
 int groupStart() {
   const int result = real().groupStart();
-  if (result == Success)
-    ++group.depth;
+  if (result == Success && group.depth++ == 0)
+    refusedCall().clear();
   return result;
 }
 
@@ -236,7 +267,8 @@ int groupEnd() {
   const int result = endRegistrations(real().groupEnd());
   const bool isWell = result == Success || result == InProgress;
   const int ran = plan.empty() || !isWell ? result : run(plan);
-  return worst(ran, endOperations());
+  const int refused = refusedCall().empty() ? Success : InvalidUsage;
+  return worst(refused, worst(ran, endOperations()));
 }
 
 int endOperation(int op, Comm comm) {

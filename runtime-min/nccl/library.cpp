@@ -1,6 +1,7 @@
 #include "library.h"
 
 #include "digest.h"
+#include "invariant.h"
 #include "log.h"
 #include "manifest.h"
 #include "sha256.h"
@@ -194,6 +195,8 @@ Loaded load(const Manifest &manifest, const std::list<ProgramKernel> &registrati
   Loaded result;
   std::vector<Candidate> &candidates = result.candidates;
   uint64_t digest = mix(manifest.digest, mscclc_runtime_version());
+  if (invariance() != Invariance::Off) // all ranks must leave the same calls to NCCL
+    digest = mix(digest, invariance() == Invariance::Strict ? "strictly invariant" : "invariant");
   const auto add = [&](const MscclcKernel *kernel, const ManifestEntry *entry, const ProgramKernel *registration) {
     candidates.push_back({kernel, entry, registration});
     digest = mix(digest, mscclc_kernel_identity(kernel));
@@ -253,6 +256,17 @@ MscclcQuery queryOf(const Shape &shape, const MscclcKernel &kernel, const Choice
   return query;
 }
 
+/// Returns the reason why a kernel does not add in the order that is listed for such calls; empty if it does.
+std::string otherOrder(const Candidate &candidate) {
+  if (candidate.entry == nullptr)
+    return "not listed, so the order of its sums is not known";
+  if (candidate.entry->sums.empty())
+    return "the list names no order of its sums that all elements have";
+  if (orderOfCalls(library().manifest, *candidate.entry).empty())
+    return "listed with other kernels whose sums have another order";
+  return "";
+}
+
 /// Returns the reason why a candidate cannot run the call. If it can, returns an empty text and sets choice.message to
 /// the size of the launch.
 std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice) {
@@ -263,6 +277,9 @@ std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice
     return name + (candidate.entry != nullptr ? "not listed" : "not registered") + " for this size and type";
   if (candidate.entry != nullptr && candidate.entry->ranksPerNode != shape.ranksPerNode)
     return name + "for " + std::to_string(candidate.entry->ranksPerNode) + " ranks a node";
+  if (invariance() != Invariance::Off && hasOrder(shape))
+    if (const std::string why = otherOrder(candidate); !why.empty())
+      return name + why;
   if (shape.maxBlocks != 0 && kernel.max_blocks > shape.maxBlocks)
     return name + "takes " + std::to_string(kernel.max_blocks) + " blocks of a rank";
   const uint64_t share = uint64_t{kernel.message_shares} * bytesOfType(shape.type);

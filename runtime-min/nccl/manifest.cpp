@@ -18,6 +18,8 @@ using Json = nlohmann::json;
 constexpr size_t mostBytes = size_t{4} << 20;
 constexpr uint32_t mostRanks = 4096;
 constexpr size_t mostTypes = 16; ///< of an entry
+/// The compiler writes this in place of an order, if the elements of an output are added in several orders.
+constexpr const char *severalOrders = "in an order that depends on the chunk";
 
 /// A fault in a manifest.
 struct Wrong : std::runtime_error {
@@ -96,6 +98,9 @@ ManifestEntry readEntry(const Json &json, const std::string &where, const std::s
   if (!entry.sha256.empty() &&
       (entry.sha256.size() != 64 || entry.sha256.find_first_not_of("0123456789abcdef") != std::string::npos))
     throw Wrong(where + ", \"sha256\" is no 64 hexadecimal digits");
+  entry.sums = text(json, where, "sums", true);
+  if (entry.sums == severalOrders)
+    entry.sums.clear();
   return entry;
 }
 
@@ -183,6 +188,19 @@ std::string readManifest(const std::string &folder, Manifest &manifest) {
     manifest = {};
     return path + ": " + error.what();
   }
+}
+
+std::string orderOfCalls(const Manifest &manifest, const ManifestEntry &entry) {
+  std::string order;
+  for (const ManifestEntry &other : manifest.entries) {
+    if (other.sums.empty() || other.collective != entry.collective || other.ranks != entry.ranks ||
+        other.ranksPerNode != entry.ranksPerNode || other.root != entry.root)
+      continue;
+    if (!order.empty() && other.sums != order)
+      return "";
+    order = other.sums;
+  }
+  return order;
 }
 
 } // namespace mscclc::nccl

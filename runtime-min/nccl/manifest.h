@@ -4,14 +4,14 @@
 //    "collectives": [
 //      {"collective": "allreduce", "ranks": 8, "ranks_per_node": 8,
 //       "entries": [{"min": 1, "max": 65536, "kernel": "liballreduce_packets.so", "name": "allreduce_packets",
-//                    "in_place": true, "types": ["f32"], "root": 0, "sha256": "…"}, …]}]}
+//                    "in_place": true, "types": ["f32"], "root": 0, "sha256": "…", "sums": "0+1+2+3"}, …]}]}
 //
 // "size" says what min and max (in bytes, both included) count: "message" means the message in the sense of
 // MscclcKernel. A file with one collective may have the fields of that collective at the top instead of "collectives".
 // "kernel" is a library, relative to the folder. "architectures" tells people which GPUs the kernels are compiled for
 // (sm_90). "name" is a kernel of the library; it may be left out if there is only one. Without "types" an entry is for
 // all types. "sha256" is the digest of the library in 64 hexadecimal digits; a file with another digest is not loaded.
-// Other fields are ignored.
+// "sums" is the order in which the kernel adds, as the compiler writes it. Other fields are ignored.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,7 @@ struct ManifestEntry {
   std::string kernel;             ///< path of the library
   std::string name;               ///< empty: the library's only kernel
   std::string sha256;             ///< digest of the library; empty: not given
+  std::string sums;               ///< the order of its sums; empty: not given, or not the same for all elements
 };
 
 struct Manifest {
@@ -42,5 +43,9 @@ struct Manifest {
 /// Reads FOLDER/manifest.json. Returns an empty text, or the fault: the file is missing or not JSON, a field has
 /// another type or is out of range, or some sizes have no kernel or two.
 std::string readManifest(const std::string &folder, Manifest &manifest);
+
+/// Returns the order of the sums of the calls that `entry` is for. All entries for such calls that name an order name
+/// this one. Empty if there is no such order.
+std::string orderOfCalls(const Manifest &manifest, const ManifestEntry &entry);
 
 } // namespace mscclc::nccl

@@ -57,6 +57,22 @@ TEST_CASE("A manifest is read") {
   CHECK(manifest.entries[1].max == UINT64_MAX);
 }
 
+TEST_CASE("The order of a call's sums is what all of its kernels name") {
+  const auto orderOf = [](const std::string &first, const std::string &second) {
+    const auto sums = [](const std::string &order) { return order.empty() ? "" : R"(, "sums": ")" + order + "\""; };
+    Manifest manifest;
+    CHECK(read(with(entry("0", "99", sums(first)) + "," + entry("100", "199", sums(second)) + "," +
+                    entry("0", "9", R"(, "root": 1, "sums": "3+2+1")")),
+               manifest) == "");
+    return orderOfCalls(manifest, manifest.entries[0]);
+  };
+  CHECK(orderOf("1+2+3", "1+2+3") == "1+2+3");
+  CHECK(orderOf("1+2+3", "") == "1+2+3");
+  CHECK(orderOf("in an order that depends on the chunk", "1+2+3") == "1+2+3");
+  CHECK(orderOf("1+2+3", "2+1+3") == "");
+  CHECK(orderOf("", "in an order that depends on the chunk") == "");
+}
+
 TEST_CASE("A library may be listed with its sha256") {
   const auto digest = [](const std::string &text) { return entry("0", "9", R"(, "sha256": ")" + text + "\""); };
   Manifest manifest;
