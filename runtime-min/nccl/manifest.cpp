@@ -101,6 +101,7 @@ ManifestEntry readEntry(const Json &json, const std::string &where, const std::s
   entry.sums = text(json, where, "sums", true);
   if (entry.sums == severalOrders)
     entry.sums.clear();
+  std::replace(entry.sums.begin(), entry.sums.end(), '*', '+'); // a kernel may do several operations
   return entry;
 }
 

@@ -1,8 +1,10 @@
 """What a group does besides collectives, as ProcessGroupNCCL does it; see torch_common.py."""
 
+import logging
 import os
 import pickle
 import time
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 
@@ -21,6 +23,19 @@ def raises(kind, text, call):
         assert text in str(error), error
         return
     raise AssertionError(f"nothing is raised; {text!r} was expected")
+
+
+@contextmanager
+def warnings_of_log():
+    """Yields the list of the warnings that are logged within."""
+    said, handler = [], logging.Handler(logging.WARNING)
+    handler.emit = lambda record: said.append(record.getMessage())
+    logger = logging.getLogger("mscclc.torch")
+    logger.addHandler(handler)
+    try:
+        yield said
+    finally:
+        logger.removeHandler(handler)
 
 
 def works(group, count=4):
@@ -87,6 +102,46 @@ def options():
     raises(TypeError, "mscclc.torch.Options", lambda: dist.new_group(backend="mscclc", pg_options=wrong))
     raises(RuntimeError, "no CUDA or no NCCL", lambda: WORLD.register_mem_pool(None))
     raises(RuntimeError, "no CUDA or no NCCL", lambda: WORLD.deregister_mem_pool(None))
+
+
+@scenario
+def groups_that_add_in_one_order():
+    """There is no kernel for doubles, so the backend behind adds them. Minimum, maximum and integers have no order."""
+
+    def reduced(group, dtype, op=dist.ReduceOp.SUM):
+        x = torch.full((4,), RANK + 1, dtype=dtype)
+        dist.all_reduce(x, op, group=group)
+        return x[0].item()
+
+    total = SIZE * (SIZE + 1) / 2
+    strict = dist.new_group(backend="mscclc", pg_options=mscclc.torch.Options(invariant="strict"))
+    works(strict)
+    assert strict.launches == {"allreduce_allpairs": 1}, strict.launches
+    refused = "all_reduce of torch.float64 [4]: no kernel of one order fits it, and the group is strictly invariant"
+    raises(RuntimeError, refused, lambda: reduced(strict, torch.float64))
+    uneven = [torch.ones(rank + 1) for rank in range(SIZE)]
+    raises(RuntimeError, "strictly invariant", lambda: dist.reduce_scatter(torch.ones(RANK + 1), uneven, group=strict))
+    assert reduced(strict, torch.float64, dist.ReduceOp.MAX) == SIZE
+    assert reduced(strict, torch.int64) == total
+    works(strict)  # it goes on after a refusal
+
+    warns = dist.new_group(backend="mscclc", pg_options=mscclc.torch.Options(invariant=True))
+    with warnings_of_log() as said:
+        assert reduced(warns, torch.float64) == reduced(warns, torch.float64) == total
+    assert len(said) == 1 and "the backend behind adds in an order of its own" in said[0], said
+
+    other = next(kernel for kernel in KERNELS if kernel.name == "allreduce_prod")
+    assert other.sums == "0+1", other.sums
+    other.sums = "1+0"
+    try:  # two orders are none
+        strict.refresh()
+        raises(RuntimeError, "no kernel of one order", lambda: works(strict))
+    finally:
+        other.sums = "0+1"
+    raises(ValueError, "invariant is 1.5", lambda: mscclc.torch.Options(invariant=1.5))
+    for group in (strict, warns):
+        dist.barrier(group=group)
+        dist.destroy_process_group(group)
 
 
 @scenario
@@ -277,5 +332,5 @@ def operations_and_roots():
 
 if __name__ == "__main__":
     os.environ["TORCH_FR_DUMP_TEMP_FILE"] = str(FOLDER / "trace")
-    _, WORLD, GLOO = start()
+    KERNELS, WORLD, GLOO = start()
     run_all()

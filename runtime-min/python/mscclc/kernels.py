@@ -40,6 +40,22 @@ def reduces(text: str) -> bool:
     return re.search(r"^#define MSCCLC_REDUCE_OPS NoReduce$", text, re.M) is None
 
 
+#: What the tool says of a kernel whose sums are not taken in one order.
+_SEVERAL_ORDERS = "in an order that depends on the chunk"
+
+
+def order_of_sums(named: str | None) -> str | None:
+    """Returns the order of a kernel's sums, of what the tool or a list says of it; None if there is no such order. The
+    order of products is written as that of sums, because a kernel may do several operations."""
+    return None if named is None or named == _SEVERAL_ORDERS else named.replace("*", "+") or None
+
+
+def named_sums(text: str) -> str | None:
+    """Returns what an emitted kernel says of its sums; None if it has none."""
+    found = re.search(r"^// Sums: (.+)$", text, re.M)
+    return found[1] if found else None
+
+
 def operation_flags(text: str, ops: Sequence[str], platform: str) -> list[str]:
     """Returns compiler arguments that make an emitted kernel use these operations ("sum", "min", "max", "prod")
     instead of the operation of its program. Raises ValueError if that would be wrong."""
@@ -142,6 +158,8 @@ class Kernel:
         self.message_shares: int = max(1, facts.message_shares)
         self.min_bytes: int = facts.min_message_bytes
         self.max_bytes: int = facts.max_message_bytes
+        #: The order of its sums, where it is known and the same for all elements.
+        self.sums: str | None = None
         #: Its tags: the features that it uses ("packets", "port", "multicast", "double-scratch", "baked"), and those
         #: of its registration.
         self.tags: frozenset[str] = frozenset(name for flag, name in abi.TAGS.items() if facts.flags & flag)
@@ -186,7 +204,9 @@ class Kernel:
             program = Program.of(source, params, algorithm, options, text)
         emitted = run_tool(program, "--emit-cuda")
         flags = operation_flags(emitted, ops, platform)
-        return Kernel.load(build_library(emitted, platform, architectures, flags))[0]
+        kernel = Kernel.load(build_library(emitted, platform, architectures, flags))[0]
+        kernel.sums = order_of_sums(named_sums(emitted))
+        return kernel
 
     @property
     def platform(self) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from .errors import CompileError
-from .kernels import build_library, operation_flags, reduces
+from .kernels import build_library, named_sums, operation_flags, order_of_sums, reduces
 from .tool import Path, Plan, Program, compile, estimate, run_tool
 
 #: The executor of MSCCL++ does not run these kernels.
@@ -22,8 +22,6 @@ _TARGET = "--target=none"
 _LARGEST = 1 << 40
 #: The number of halvings in the search for the size at which the fastest kernel changes.
 _HALVES = 3
-#: What the tool says of a kernel whose sums are not taken in one order.
-_DIFFER = "in an order that depends on the chunk"
 
 
 @dataclass
@@ -45,8 +43,7 @@ class Candidate:
     @property
     def sums(self) -> str | None:
         """The order of its sums, as the tool says; nothing if it has none."""
-        found = re.search(r"^// Sums: (.+)$", self.emitted, re.M)
-        return found[1] if found else None
+        return named_sums(self.emitted)
 
     @property
     def least(self) -> int:
@@ -141,7 +138,7 @@ def of_one_order(candidates: Sequence[Candidate], sizes: Sequence[int], machine:
     Candidates without sums are all of one order; of those that have several orders in them there is none."""
     orders: dict[str | None, list[Candidate]] = {}
     for candidate in candidates:
-        if candidate.sums != _DIFFER:
+        if candidate.sums is None or order_of_sums(candidate.sums):
             candidate.time(sizes, machine)
             orders.setdefault(candidate.sums, []).append(candidate)
 

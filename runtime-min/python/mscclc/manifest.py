@@ -8,7 +8,7 @@ import pathlib
 from typing import Any
 
 from . import abi, selector
-from .kernels import Kernel
+from .kernels import Kernel, order_of_sums
 from .tool import Path
 
 #: The keys of an entry, with their types. Those with True are required.
@@ -20,6 +20,7 @@ _ENTRY: dict[str, tuple[type, bool]] = {
     "root": (int, False),
     "in_place": (bool, False),
     "types": (list, False),
+    "sums": (str, False),
 }
 
 
@@ -46,6 +47,7 @@ def _kernel(where: str, folder: pathlib.Path, collective: dict[str, Any], entry:
     is_listed = (collective["collective"], collective["ranks"], entry.get("root", 0))
     if (kernel.collective, kernel.ranks, kernel.root or 0) != is_listed:
         raise ValueError(f"{where}: {path} has {kernel}, root {kernel.root or 0}; it is listed for another call")
+    kernel.sums = order_of_sums(entry.get("sums"))
     return kernel
 
 

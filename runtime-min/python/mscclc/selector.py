@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from typing import Any, Callable, Unpack
+from typing import Any, Callable, Iterable, Unpack
 
 from . import abi, standin
 from .errors import NoKernelError
@@ -58,10 +58,25 @@ class Selector:
     def copy(self, platform: str) -> "Selector":
         """Returns a selector with the kernels for a platform ("host" or "cuda"), and with the function if there is
         one."""
+        return self._with(entry for entry in self.entries if entry.kernel.platform == platform)
+
+    def in_one_order(self) -> "Selector":
+        """Returns a selector with the kernels whose sums have one order, which is the only one among the kernels for
+        the same collective, ranks and root. It has the function, too."""
+        orders: dict[object, set[str]] = {}
+
+        def orders_of(kernel: Kernel) -> set[str]:
+            return orders.setdefault((kernel.collective, kernel.ranks, kernel.root), set())
+
+        entries = [entry for entry in self.entries if entry.kernel.sums]
+        for entry in entries:
+            orders_of(entry.kernel).add(entry.kernel.sums or "")
+        return self._with(entry for entry in entries if len(orders_of(entry.kernel)) == 1)
+
+    def _with(self, entries: Iterable[Entry]) -> "Selector":
         made = Selector()
-        for entry in self.entries:
-            if entry.kernel.platform == platform:
-                made._append(entry)
+        for entry in entries:
+            made._append(entry)
         if made.entries:
             made.set_function(self._choice)
         return made

@@ -68,6 +68,7 @@ TEST_CASE("The order of a call's sums is what all of its kernels name") {
   };
   CHECK(orderOf("1+2+3", "1+2+3") == "1+2+3");
   CHECK(orderOf("1+2+3", "") == "1+2+3");
+  CHECK(orderOf("1+2+3", "1*2*3") == "1+2+3"); // of products
   CHECK(orderOf("in an order that depends on the chunk", "1+2+3") == "1+2+3");
   CHECK(orderOf("1+2+3", "2+1+3") == "");
   CHECK(orderOf("", "in an order that depends on the chunk") == "");

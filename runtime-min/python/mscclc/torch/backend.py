@@ -13,7 +13,7 @@ import torch
 import torch.distributed as dist
 from torch._C import _distributed_c10d as c10d
 
-from .engine import FLOATS_OF_8_BITS, Job, scale
+from .engine import FLOATS_OF_8_BITS, Job, has_order, scale
 from .group import Group, Tensors
 from .work import untraced
 
@@ -90,6 +90,7 @@ class ProcessGroupMscclc(Group):
             _flat(inputs),
             piece,
             f"{_op_text(op)}, root {root}" if collective == "reduce" else _op_text(op),
+            has_order(name, piece),
         )
 
     # -------------------------------------------------------------------------------------------------- collectives
@@ -211,7 +212,9 @@ class ProcessGroupMscclc(Group):
 
         same = len(outputs) == 1 and all(tensor.shape == outputs[0].shape for tensor in _flat(inputs))
         if not same:
-            return self._call(None, outputs, "reduce_scatter", lambda: behind(opts.reduceOp), used=_flat(inputs))
+            ordered = has_order(_op_name(opts.reduceOp), outputs)
+            run = lambda: behind(opts.reduceOp)
+            return self._call(None, outputs, "reduce_scatter", run, used=_flat(inputs), has_order=ordered)
         return self._reduced(
             "reducescatter", opts.reduceOp, [[tensor] for tensor in inputs[0]], [outputs], outputs, behind
         )
@@ -228,7 +231,9 @@ class ProcessGroupMscclc(Group):
                 self._inner.reduce_scatter_single(*_rows(output, input), opts).wait()
 
         if any(i.numel() != o.numel() * self.size() or i.dtype != o.dtype for o, i in zip(outputs, inputs)):
-            return self._call(None, outputs, "reduce_scatter", lambda: behind(opts.reduceOp), used=inputs)
+            ordered = has_order(_op_name(opts.reduceOp), outputs)
+            run = lambda: behind(opts.reduceOp)
+            return self._call(None, outputs, "reduce_scatter", run, used=inputs, has_order=ordered)
         pieces = [input.reshape(self.size(), *outputs[k].shape) for k, input in enumerate(inputs)]
         given = [[piece[rank] for piece in pieces] for rank in range(self.size())]
         return self._reduced("reducescatter", opts.reduceOp, given, [outputs], outputs, behind)

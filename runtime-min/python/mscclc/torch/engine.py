@@ -56,6 +56,12 @@ def scale(tensor: torch.Tensor, factor: "float | torch.Tensor") -> None:
     tensor.copy_(tensor.float().mul_(factor.float() if isinstance(factor, torch.Tensor) else factor))
 
 
+def has_order(op: str | None, tensors: Sequence[torch.Tensor]) -> bool:
+    """True if the bits of the tensors' sums, or products, depend on their order. `op` is the kernels' name; None: an
+    operation that kernels do not have. These are of bits."""
+    return op in ("sum", "prod") and any(tensor.is_floating_point() or tensor.is_complex() for tensor in tensors)
+
+
 def _rounded(size: int, unit: int) -> int:
     return (size + unit - 1) // unit * unit
 
@@ -90,6 +96,11 @@ class Job:
     #: Memory of `symmetric`. On all ranks it holds the only input and output, so nothing is copied.
     region: "_Region | None" = None
     reduces: bool = False
+
+    @property
+    def has_order(self) -> bool:
+        """True if the bits of the result depend on the order of its sums."""
+        return self.reduces and has_order(self.op, self.piece_tensors)
 
     def size(self) -> int:
         return (
@@ -128,10 +139,13 @@ class _Region:
 class Engine:
     """The kernels of one group, on the host or on CUDA. Its calls are collective."""
 
-    def __init__(self, rank: int, size: int, on_host: bool, exchange: Exchange, timeout: float):
-        self.rank, self.size, self.on_host, self.timeout = rank, size, on_host, timeout
+    def __init__(
+        self, rank: int, size: int, on_host: bool, exchange: Exchange, timeout: float, invariant: "bool | str" = False
+    ):
+        self.rank, self.size, self.on_host, self.timeout, self.invariant = rank, size, on_host, timeout, invariant
         self._exchange = exchange
         self._kernels: Selector | None = None
+        self._kernels_of_one_order = Selector()
         self._communicator: Communicator | None = None
         self._ledger: checks.Ledger | None = None
         self._regions: list[_Region] = []
@@ -164,13 +178,14 @@ class Engine:
             self._kernels = self._agree_on_kernels(what)
         if self.disabled is not None or self._reason_against(job):
             return None
+        kernels = self._kernels_of_one_order if self.invariant and job.has_order else self._kernels
         dtype = DTYPES[job.piece_tensors[0].dtype] if job.reduces else "uint8"
         element = job.piece_tensors[0].element_size() if job.reduces else 1
         types = {tensor.dtype for tensor in job.piece_tensors}
         elements = DTYPES.get(types.pop(), "") if len(types) == 1 else ""
         shares = [
             entry.kernel.message_shares
-            for entry in self._kernels.entries
+            for entry in kernels.entries
             if entry.kernel.collective == job.collective and entry.kernel.ranks == self.size
         ]
         if not shares:
@@ -182,7 +197,7 @@ class Engine:
         for in_place in (True, False):
             query = Query(job.collective, self.size, dtype, job.op, in_place, message, job.root, elements=elements)
             try:
-                kernel = self._kernels.select(query)
+                kernel = kernels.select(query)
             except NoKernelError as error:
                 self._say((query, in_place), "no kernel: %s", error)
                 continue
@@ -218,10 +233,12 @@ class Engine:
                 entry.max_bytes,
                 entry.priority,
                 entry.types,
+                entry.kernel.sums,
             )
             for entry in kernels.entries
         ]
-        print_ = hashlib.sha256(repr(seen).encode()).hexdigest()
+        self._kernels_of_one_order = kernels.in_one_order()
+        print_ = hashlib.sha256(repr((seen, self.invariant)).encode()).hexdigest()
         if self._agree(reason, print_, what) and kernels.entries:
             self._start()
         return kernels
@@ -262,6 +279,20 @@ class Engine:
         except OSError as error:
             log.info("mscclc: rank %d: its calls are not compared with those of other ranks: %s", self.rank, error)
         self._agree(reason)
+
+    def check_order(self, name: str, tensors: Sequence[torch.Tensor]) -> None:
+        """Checks a call that the backend behind runs and whose result depends on the order of sums. If the group is
+        invariant, warns once for each kind of call. If it is strictly so, raises RuntimeError. All ranks do the same.
+        `tensors` are the results of call `name`."""
+        if not self.invariant or self.size == 1:
+            return
+        what = ", ".join(f"{tensor.dtype} {list(tensor.shape)}" for tensor in tensors)
+        text = f"{name} of {what}: no kernel of one order fits it"
+        if self.invariant == "strict":
+            raise RuntimeError(f"mscclc: {text}, and the group is strictly invariant")
+        if text not in self._said:
+            self._said.add(text)
+            log.warning("mscclc: rank %d: %s; the backend behind adds in an order of its own", self.rank, text)
 
     def _say(self, key: object, text: str, *values: object) -> None:
         if key not in self._said:

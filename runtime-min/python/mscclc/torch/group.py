@@ -185,7 +185,12 @@ class Group(dist.ProcessGroup):
         if device not in self._engines:
             exchange = partial(self._exchange, device)
             self._engines[device] = Engine(
-                self.rank(), self.size(), device == "cpu", exchange, self.timeout.total_seconds()
+                self.rank(),
+                self.size(),
+                device == "cpu",
+                exchange,
+                self.timeout.total_seconds(),
+                self.options.invariant,
             )
         return self._engines[device]
 
@@ -199,11 +204,12 @@ class Group(dist.ProcessGroup):
         used: Sequence[torch.Tensor] = (),
         alike: Sequence[torch.Tensor] = (),
         more: str = "",
+        has_order: bool = False,
     ) -> Any:
         """Runs a job by a kernel, or by `behind` if there is none. Then runs `after` on the result. `job` may be a
         function that makes the job; None: no kernel does it. `used`: tensors besides the result that `behind` reads
         or writes. `name` is the call's name in torch.distributed. `alike` and `more` are arguments that are the same
-        on all ranks."""
+        on all ranks. `has_order`: the bits of the result depend on the order of sums."""
         self._worker.check()
         device = result[0].device.type
         if device not in ("cpu", "cuda"):
@@ -226,6 +232,8 @@ class Group(dist.ProcessGroup):
                     engine.compare()
                     engine.run(choice, made, stream)  # type: ignore[arg-type]
                 else:
+                    if has_order:
+                        engine.check_order(name, result)
                     work = behind()
                     if work is not None:
                         work.wait()

@@ -13,7 +13,8 @@ from torch._C import _distributed_c10d as c10d
 class Options(c10d.Backend.Options):
     """is_high_priority_stream  the group's streams come before others of a device
     eager                    kernels are agreed on, and the ranks meet, when the group is made; else by its first call
-    nccl                     ProcessGroupNCCL.Options of the NCCL behind"""
+    nccl                     ProcessGroupNCCL.Options of the NCCL behind
+    invariant                True: only kernels of one order add floats; "strict": other sums of floats fail"""
 
     def __init__(
         self,
@@ -22,11 +23,15 @@ class Options(c10d.Backend.Options):
         is_high_priority_stream: bool = False,
         eager: bool = False,
         nccl: Any = None,
+        invariant: "bool | str" = False,
     ):
         super().__init__("mscclc", *([] if timeout is None else [timeout]))
+        if invariant not in (False, True, "strict"):
+            raise ValueError(f"mscclc: invariant is {invariant!r}; it must be False, True or 'strict'")
         self.is_high_priority_stream = is_high_priority_stream
         self.eager = eager
         self.nccl = nccl
+        self.invariant = invariant
 
     @staticmethod
     def of(given: Any, timeout: timedelta) -> "Options":
@@ -34,7 +39,8 @@ class Options(c10d.Backend.Options):
         if given is None:
             made = Options()
         elif isinstance(given, Options):
-            made = Options(is_high_priority_stream=given.is_high_priority_stream, eager=given.eager, nccl=given.nccl)
+            names = ("is_high_priority_stream", "eager", "nccl", "invariant")
+            made = Options(**{name: getattr(given, name) for name in names})
         elif dist.is_nccl_available() and isinstance(given, dist.ProcessGroupNCCL.Options):
             made = Options(is_high_priority_stream=given.is_high_priority_stream, nccl=given)
         else:
