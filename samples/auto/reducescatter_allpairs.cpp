@@ -2,12 +2,14 @@
 //
 // When: one NVLink domain of up to 9 GPUs; one step.
 //   mscclc reducescatter_allpairs.cpp -P ranks=8 --message-size 1M -o plan.json
+// -P order=Ranks adds up every element in the order of ranks.
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-MSCCLC_ALGORITHM void reducescatter_allpairs(int ranks = 8) {
-  CollectiveProgram program("reducescatter_allpairs", ReduceScatter(ranks, 1, /*inplace=*/true),
-                            {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto});
+MSCCLC_ALGORITHM void reducescatter_allpairs(int ranks = 8, Order order = Order::Written) {
+  CollectiveProgram program(
+      "reducescatter_allpairs", ReduceScatter(ranks, 1, /*inplace=*/true),
+      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .order = order});
   for (int rank = 0; rank < ranks; ++rank) {
     List<Chunk> others; // the same share on the other GPUs
     for (int step = 1; step < ranks; ++step)

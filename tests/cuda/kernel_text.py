@@ -1,4 +1,5 @@
 """The text of a kernel: from mscclc, of an algorithm's source, or from emit_plan, of a plan or an example."""
+import re
 import subprocess
 import sys
 
@@ -30,3 +31,25 @@ def of(options, what, *size):
     if options.mscclc:
         return of_algorithm(options.mscclc, what, options.param, options.message_size)
     return text_of([options.emit, what, *size])
+
+
+def check_order(text, tree):
+    """Ends the program unless the kernel's text names this order of sums."""
+    named = re.search(r"^// Sums: (.+)$", text, re.M)
+    if named is None or named[1] != tree:
+        sys.exit(f"the kernel sums {named[1] if named else 'nothing'}, not {tree}")
+
+
+def with_operands_exchanged(text):
+    """Returns the text with the first and the last of the operands of a reduction exchanged."""
+    listed = re.search(r"\breduce\w*<Op>\([^;]*?list<(\d+)>\(\[&\]\(int (i)\) {", text)
+    if listed:
+        last = int(listed[1]) - 1
+        exchanged = f"const int i = n == 0 ? {last} : n == {last} ? 0 : n;"
+        return f"{text[: listed.start(2)]}n) {{ {exchanged}{text[listed.end() :]}"
+    operand = r"(k\.\w+\((?:[^()]|\([^()]*\))*\))"
+    few = re.search(rf"\breduce\w*<Op>\([^;]*?few\({operand},\s*(?:{operand},\s*)*?{operand}\)", text)
+    if few is None:
+        sys.exit("no reduction has two operands that could be exchanged")
+    between = text[few.end(1) : few.start(3)]
+    return f"{text[: few.start(1)]}{few[3]}{between}{few[1]}{text[few.end(3) :]}"

@@ -1,10 +1,12 @@
 // Runs the kernel that it is linked with on the CPU stand-in, and compares the results with the collective's
 // definition.
-//   run_kernel [--threads N] [--sizes ELEMENTS,…] [--relaunch N] [--timeout SECONDS]
+//   run_kernel [--threads N] [--sizes ELEMENTS,…] [--relaunch N] [--timeout SECONDS] [--bits TREE [--positions N]]
 // Sizes are numbers of elements of a share (or of the message, if the collective does not divide it). Every variant
 // runs every size several times on the same state; then sizes alternate without a pause. A variant with a size of its
-// own runs only that size. Prints what was run, or the first error.
+// own runs only that size. With --bits, one tensor is summed instead, in every size and in N positions, and every
+// element must end with the bits of TREE, as mscclc writes it. Prints what was run, or the first error.
 #include "all_ranks.h"
+#include "sum_bits.h"
 
 #include "mscclc/collectives.hpp"
 #include "mscclc/device.cuh"
@@ -43,8 +45,10 @@ std::int64_t reduced(const MscclcVariant &v, std::int64_t a, std::int64_t b) {
   }
 }
 
-/// Expected outputs of all ranks. `share`: elements of one share of the message.
-std::vector<Values> expected(const std::vector<Values> &in, std::size_t share, const MscclcVariant &v) {
+/// Expected outputs of all ranks. `share`: elements of one share of the message. `reducedAt`: the reduction of element
+/// i of all inputs.
+template <class ReducedAt>
+std::vector<Values> expectedOf(const std::vector<Values> &in, std::size_t share, ReducedAt reducedAt) {
   const auto ranks = static_cast<std::uint32_t>(in.size());
   const collectives::Row *row = collectives::find(kernel->collective, (kernel->flags & MSCCLC_ROOTED) != 0);
   if (row == nullptr) // a program's own, that reduces
@@ -57,12 +61,18 @@ std::vector<Values> expected(const std::vector<Values> &in, std::size_t share, c
       const collectives::Source from = row->source(ranks, kernel->root, each, r, i);
       if (from.rank == collectives::nobody)
         break; // any
-      std::int64_t value = in[from.rank == collectives::everyRank ? 0 : from.rank][from.element];
-      for (std::uint32_t p = 1; p < ranks && from.rank == collectives::everyRank; ++p)
-        value = reduced(v, value, in[p][from.element]);
-      out[r].push_back(value);
+      out[r].push_back(from.rank == collectives::everyRank ? reducedAt(from.element) : in[from.rank][from.element]);
     }
   return out;
+}
+
+std::vector<Values> expected(const std::vector<Values> &in, std::size_t share, const MscclcVariant &v) {
+  return expectedOf(in, share, [&](std::uint64_t element) {
+    std::int64_t value = in[0][element];
+    for (std::size_t p = 1; p < in.size(); ++p)
+      value = reduced(v, value, in[p][element]);
+    return value;
+  });
 }
 
 struct TypeInfo {
@@ -147,23 +157,28 @@ std::vector<Values> fill(Message &m, const MscclcVariant &v, std::mt19937 &rando
   std::exit(1);
 }
 
-/// Returns the first wrong output of a rank as text, or an empty string.
-std::string compare(const Message &m, const std::vector<Values> &want, std::uint32_t dtype, std::uint32_t rank) {
-  const unsigned size = sizeOf(dtype);
-  for (std::uint64_t i = 0; i < want[rank].size(); ++i) {
-    std::uint8_t bytes[8];
-    put(bytes, dtype, want[rank][i]);
-    if (std::memcmp(bytes, m.output[rank] + i * size, size) != 0)
-      return "output " + std::to_string(i) + " of " + std::to_string(want[rank].size()) + " on rank " +
-             std::to_string(rank) + " is wrong";
-  }
-  return {};
-}
-
 struct Flight {
   std::unique_ptr<Message> message;
   std::vector<Values> want;
+  bool isBits = false; ///< `want` has bits
 };
+
+/// Returns the first wrong output of a rank as text, or an empty string.
+std::string compare(const Flight &flight, std::uint32_t dtype, std::uint32_t rank) {
+  const unsigned size = sizeOf(dtype);
+  const Values &want = flight.want[rank];
+  for (std::uint64_t i = 0; i < want.size(); ++i) {
+    std::uint8_t bytes[8];
+    if (flight.isBits)
+      std::memcpy(bytes, &want[i], sizeof bytes); // little endian
+    else
+      put(bytes, dtype, want[i]);
+    if (std::memcmp(bytes, flight.message->output[rank] + i * size, size) != 0)
+      return "output " + std::to_string(i) + " of " + std::to_string(want.size()) + " on rank " + std::to_string(rank) +
+             " is wrong";
+  }
+  return {};
+}
 
 /// Waits for launches, and checks each rank as soon as it has ended: its outputs must be complete then.
 void land(AllRanks &ranks, const std::vector<Flight> &flights, std::uint32_t dtype, const std::string &what) {
@@ -171,7 +186,7 @@ void land(AllRanks &ranks, const std::vector<Flight> &flights, std::uint32_t dty
   for (std::uint32_t r = 0; r < kernel->ranks; ++r) {
     ranks.synchronize(r);
     for (const Flight &f : flights)
-      if (std::string found = compare(*f.message, f.want, dtype, r); !found.empty() && wrong.empty())
+      if (std::string found = compare(f, dtype, r); !found.empty() && wrong.empty())
         wrong = std::to_string(f.message->bytes) + " bytes: " + found;
   }
   if (const std::string error = ranks.synchronize(); !error.empty())
@@ -217,6 +232,39 @@ void runSizes(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, u
       ranks.launch(v, *flights.back().message, threads);
       land(ranks, flights, v.dtype, nameOf(v));
     }
+}
+
+/// A message of a tensor again and again, from element `position` on.
+Flight flightOf(const test::Tensor &tensor, std::size_t position, const MscclcVariant &v, std::uint64_t elements) {
+  const std::size_t period = tensor.sum.size();
+  Flight flight{std::make_unique<Message>(*kernel, messageBytes(v, elements)), {}, true};
+  std::vector<Values> in(kernel->ranks);
+  for (std::uint32_t r = 0; r < kernel->ranks; ++r)
+    for (std::uint64_t i = 0; i < flight.message->inputBytes[r] / sizeOf(v.dtype); ++i) {
+      const std::uint64_t bits = tensor.parts[r][(i + position) % period];
+      in[r].push_back(static_cast<std::int64_t>(bits));
+      std::memcpy(flight.message->input[r] + i * sizeOf(v.dtype), &bits, sizeOf(v.dtype));
+    }
+  flight.want = expectedOf(in, elements, [&](std::uint64_t element) {
+    return static_cast<std::int64_t>(tensor.sum[(element + position) % period]);
+  });
+  return flight;
+}
+
+/// Sums one tensor in every size, at each of `positions` positions.
+void runBits(const MscclcVariant &v, const std::vector<std::uint64_t> &asked, unsigned threads, const std::string &tree,
+             std::size_t positions) {
+  const std::vector<std::uint64_t> sizes = sizesFor(v, asked);
+  const test::Tensor tensor = test::makeTensor(tree, v.dtype, kernel->ranks, positions);
+  AllRanks ranks(*kernel, messageBytes(v, *std::max_element(sizes.begin(), sizes.end())), timeoutSeconds);
+  for (const std::uint64_t elements : sizes) {
+    std::vector<Flight> flights;
+    for (std::size_t position = 0; position < positions; ++position) {
+      flights.push_back(flightOf(tensor, position, v, elements));
+      ranks.launch(v, *flights.back().message, threads);
+    }
+    land(ranks, flights, v.dtype, nameOf(v) + ", bits");
+  }
 }
 
 /// Runs on buffers that do not begin at a multiple of 16, but only at a multiple of an element.
@@ -371,6 +419,8 @@ extern "C" int32_t mscclc_register_kernel(const MscclcKernel *k) {
 int main(int argc, char **argv) {
   unsigned threads = 4;
   int relaunch = 20;
+  std::string tree;
+  std::size_t positions = 50;
   std::vector<std::uint64_t> sizes{16, 1, 1000, 4096, 37, 0};
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--threads") == 0)
@@ -379,11 +429,26 @@ int main(int argc, char **argv) {
       sizes = numbers(argv[i + 1]);
     else if (std::strcmp(argv[i], "--relaunch") == 0)
       relaunch = std::atoi(argv[i + 1]);
+    else if (std::strcmp(argv[i], "--bits") == 0)
+      tree = argv[i + 1];
+    else if (std::strcmp(argv[i], "--positions") == 0)
+      positions = std::strtoull(argv[i + 1], nullptr, 10);
     else if (std::strcmp(argv[i], "--timeout") == 0)
       timeoutSeconds = static_cast<std::uint64_t>(std::atoi(argv[i + 1]));
   }
   if (kernel == nullptr || kernel->abi_magic != MSCCLC_ABI_MAGIC || sizes.empty())
     return 2;
+  if (!tree.empty()) {
+    unsigned ran = 0;
+    for (const MscclcVariant &v : std::vector(kernel->variants, kernel->variants + kernel->num_variants))
+      if (test::isFloat(v.dtype) && v.reduce_op == MSCCLC_SUM) {
+        runBits(v, sizes, threads, tree, positions);
+        ++ran;
+      }
+    std::printf("ok %s: bits of %s, %u variants, %zu sizes, %zu positions, %u ranks\n", kernel->name, tree.c_str(), ran,
+                sizes.size(), positions, kernel->ranks);
+    return ran == 0 ? 2 : 0;
+  }
   const std::uint64_t most = *std::max_element(sizes.begin(), sizes.end());
   constexpr unsigned seed = 12345;
   std::mt19937 random(seed);

@@ -1,13 +1,16 @@
 // Launches a library of one kernel as users do, and checks the results: three launches in a row, of different sizes,
 // between which nobody waits, for each element type, operation and packet.
 //
-//   mscclc-ptx-client [--threads N] [--sizes BYTES,BYTES,BYTES] [--dtypes LIST|all] [--staging] [--graph] LIBRARY
+//   mscclc-ptx-client [--threads N] [--sizes BYTES,BYTES,BYTES] [--dtypes LIST|all] [--staging] [--graph]
+//                     [--bits TREE] LIBRARY
 //
-// --staging: on memory of the caller's, which the kernel copies. --graph: captured, and replayed twice. Exits with 1
-// where a result is wrong.
+// --staging: on memory of the caller's, which the kernel copies. --graph: captured, and replayed twice. --bits: one
+// tensor of floats is summed again and again, and ends everywhere with the bits of TREE, as mscclc writes it. Exits
+// with 1 where a result is wrong.
 #include "collective.h"
 #include "device.h"
 #include "mscclc/runtime.hpp"
+#include "tests/cuda/sum_bits.h"
 #include "values.h"
 
 #include <algorithm>
@@ -22,7 +25,7 @@ using namespace mscclc;
 using runtime::Buffer;
 
 struct Options {
-  std::string library, dtypes = "all";
+  std::string library, dtypes = "all", tree;
   std::vector<uint64_t> sizes{1024, 260, 5120};
   uint32_t threads = 32;
   bool stages = false, captures = false;
@@ -49,6 +52,8 @@ Options parse(int argc, char **argv) {
         options.sizes.push_back(std::stoull(size));
     } else if (word == "--dtypes") {
       options.dtypes = next(i);
+    } else if (word == "--bits") {
+      options.tree = next(i);
     } else if (word == "--staging") {
       options.stages = true;
     } else if (word == "--graph") {
@@ -90,6 +95,8 @@ public:
         if (!isWanted(type) || (variant.dtype != type && variant.dtype != MSCCLC_ANY_DTYPE))
           continue;
         const uint32_t operation = variant.reduce_op < perf::operationCount ? variant.reduce_op : MSCCLC_SUM;
+        if (!options_.tree.empty() && (!test::isFloat(type) || operation != MSCCLC_SUM))
+          continue;
         const uint64_t bad = runVariant(type, operation, variant.packet);
         std::printf("%s %s packet %u: %llu wrong\n", perf::typeName(type), perf::reduceName(operation), variant.packet,
                     static_cast<unsigned long long>(bad));
@@ -144,6 +151,26 @@ private:
     return wrong;
   }
 
+  /// Returns elements of `bits`, again and again, for a whole table.
+  static perf::Table tableOf(const std::vector<uint64_t> &bits, size_t element) {
+    perf::Table table(perf::period * element);
+    for (size_t i = 0; i < perf::period; ++i)
+      std::memcpy(&table[i * element], &bits[i % bits.size()], element); // little endian
+    return table;
+  }
+  /// The tensor that is summed with --bits. It is as long as no table is divided by, so it comes at every position.
+  test::Tensor tensor(const runtime::Call &call) const {
+    return test::makeTensor(options_.tree, call.dtype, kernel_.ranks, 47);
+  }
+  perf::Table inputOf(const runtime::Call &call, uint32_t rank) const {
+    return options_.tree.empty() ? perf::inputTable(call.dtype, call.reduce_op, kernel_.ranks, rank)
+                                 : tableOf(tensor(call).parts[rank], perf::typeBytes(call.dtype));
+  }
+  perf::Table reducedOf(const runtime::Call &call) const {
+    return options_.tree.empty() ? perf::reducedTable(call.dtype, call.reduce_op, kernel_.ranks)
+                                 : tableOf(tensor(call).sum, perf::typeBytes(call.dtype));
+  }
+
   /// The caller's memory of launch `i`; that of the last begins at its second element.
   uint64_t placeOf(const runtime::Call &call, size_t i) const {
     return i * room_ + (i + 1 == options_.sizes.size() ? perf::typeBytes(call.dtype) : 0);
@@ -170,7 +197,7 @@ private:
     const size_t element = perf::typeBytes(call.dtype);
     for (uint32_t rank = 0; rank < kernel_.ranks; ++rank) {
       output_.write(rank, std::vector<unsigned char>(room_, 0xa5), i * room_);
-      const perf::Table table = perf::inputTable(call.dtype, call.reduce_op, kernel_.ranks, rank);
+      const perf::Table table = inputOf(call, rank);
       std::vector<unsigned char> data(kernel_.input_bytes(rank, call.message_bytes));
       perf::fill(data.data(), table, element, 0, data.size() / element);
       if (isStaged(call, rank)) {
@@ -192,9 +219,7 @@ private:
           staged ? placeOf(call, i) : i * room_ + rank * mscclc_output_step(&kernel_, call.message_bytes);
       const perf::Question question{kernel_.ranks, kernel_.root, rank, call.message_bytes / element};
       for (const perf::Segment &s : perf::segmentsOf(*collective_, question)) {
-        const perf::Table expected = s.from == collectives::everyRank
-                                         ? perf::reducedTable(call.dtype, call.reduce_op, kernel_.ranks)
-                                         : perf::inputTable(call.dtype, call.reduce_op, kernel_.ranks, s.from);
+        const perf::Table expected = s.from == collectives::everyRank ? reducedOf(call) : inputOf(call, s.from);
         const auto data =
             (staged ? made_ : output_).read<unsigned char>(rank, s.count * element, at + s.begin * element);
         wrong += perf::countWrong(data.data(), expected, element, s.first, s.count);

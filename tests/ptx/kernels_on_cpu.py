@@ -71,12 +71,14 @@ class Machine:
             raise DoesNotCompile(run.stderr)
         return library
 
-    def run(self, library, seed, threads=None, staging=None, graph=None):
-        """Three launches in a row, twice, of each type and packet, on all ranks, with results checked."""
+    def run(self, library, seed, threads=None, staging=None, graph=None, bits=None):
+        """Three launches in a row, twice, of each type and packet, on all ranks, with results checked. `bits`: the order
+        of sums whose bits they must have."""
         options = self.options
         command = [str(self.client), "--threads", str(threads or options.threads), "--sizes", options.sizes]
         command += ["--staging"] if (options.staging if staging is None else staging) else []
         command += ["--graph"] if (options.graph if graph is None else graph) else []
+        command += ["--bits", bits] if bits else []
         command.append(str(library))
         environment = {**os.environ, "LD_PRELOAD": ":".join(map(str, self.preloaded)), "MSCCLC_PTX_SEED": str(seed),
                        "CUDA_FAKE_DEVICES": "16", "CUDA_FAKE_MULTICAST": "1"}
@@ -97,14 +99,15 @@ class Machine:
         return Result(summary, findings, launches, races, instructions, run.stdout.count(" wrong\n"))
 
 
-def emit(options, program, output, ranks=4):
+def emit(options, program, output, ranks=4, order=None):
     """Writes the kernel of a sample, or of a plan. Samples have `ranks` ranks, and message sizes at which the compiler
-    takes few blocks."""
+    takes few blocks. `order`: value of the parameter of that name."""
     parameters, size = [], None
     if program.suffix == ".cpp":
         isAuto, isHierarchical = program.parent.name == "auto", "hierarchical" in program.name
         parameters = ([["gpusPerNode=2"], ["nodes=2", f"gpus={ranks // 2}"]][isAuto] if isHierarchical
                       else [f"ranks={ranks}"])
+        parameters += [f"order={order}"] if order else []
         size = "4K" if isAuto else None
     mscclc = str(options.build / "compiler" / "mscclc")
     output.write_text(kernel_text.of_algorithm(mscclc, str(program), parameters, size))

@@ -7,6 +7,7 @@ import pytest
 
 import mscclc
 from conftest import SAMPLES
+from mscclc import abi
 from mscclc.__main__ import main
 from mscclc.library import Candidate, best_ranges, of_one_order
 
@@ -79,12 +80,77 @@ def test_a_folder_of_the_fastest(tmp_path, selector, capsys):
     assert small["max"] + 1 == large["min"] and (small["min"], large["max"]) == (0, 1 << 40)
     assert small["sums"] == large["sums"] == "0+1"  # of two ranks there is one order
     assert small["parameters"] == {"threadBlocks": "1", "ranks": "2"} and small["predicted_us"]["1024"] > 0
-    mscclc.register_folder(tmp_path)
+    assert [kernel.sums for kernel in mscclc.register_folder(tmp_path)] == ["0+1", "0+1"]
     with mscclc.Communicator(2, platform="host", wait_timeout=20) as ranks:
         for count, name in ((256, "allreduce_packets"), (small["max"], "allreduce_allpairs")):
             arrays = [np.full(count, rank + 1, np.float32) for rank in range(2)]
             assert ranks.run("allreduce", arrays).name == name
             assert (arrays[1] == 3).all()
+
+
+DTYPES = ["f32", "f16", "bf16", "f8e4m3", "f8e5m2"]
+
+
+def inputs_of(dtype, ranks, count):
+    """Returns random bits of finite floats, one row for each rank: of any sign and mantissa, and near 1."""
+    random, bytes_of = np.random.default_rng(1), abi.DTYPE_BYTES[abi.SHORT_NAMES[dtype]]
+    bits, exponent = {"f32": (32, 23), "f16": (16, 10), "bf16": (16, 7), "f8e4m3": (8, 3), "f8e5m2": (8, 2)}[dtype]
+    bias = {"f32": 127, "bf16": 127, "f16": 15, "f8e5m2": 15, "f8e4m3": 7}[dtype]
+    shape = (ranks, count)
+    powers = random.integers(bias - 3, bias + 4, shape)
+    made = random.integers(0, 2, shape) << (bits - 1) | powers << exponent | random.integers(0, 1 << exponent, shape)
+    return made.astype(f"u{bytes_of}")
+
+
+def test_an_invariant_library(tmp_path, selector, capsys):
+    """One tensor, at 50 positions in messages of 20 sizes, ends with the same bits, whatever kernel is chosen."""
+    ranks, length, positions = 4, 24, 50
+    names = ["allreduce_packets_oneshot", "allreduce_packets", "allreduce_allpairs"]
+    arguments = ["library", *(str(SAMPLES / f"auto/{name}.cpp") for name in names), "-o", str(tmp_path), "--ranks", "4"]
+    arguments += ["-P", "order=Ranks,Written", "--sizes", "1K,64K,16M", "--platform", "host", "--invariant"]
+    assert main([*arguments, "--types", ",".join(DTYPES)]) == 0
+    entries = json.loads((tmp_path / "manifest.json").read_text())["collectives"][0]["entries"]
+    assert {entry["sums"] for entry in entries} == {"((0+1)+2)+3"} and len(entries) > 1
+    mscclc.register_folder(tmp_path)
+    used = set()
+    with mscclc.Communicator(ranks, platform="host", wait_timeout=60) as communicator:
+        for dtype in DTYPES:
+            tensor, sums = inputs_of(dtype, ranks, length), set()
+            for size in np.geomspace(length * positions, 1 << 16, 20).astype(int):
+                count = int(size) // ranks * ranks
+                starts = np.linspace(0, count - length, positions).astype(int)
+                data = np.zeros((ranks, count), tensor.dtype)
+                for start in starts:
+                    data[:, start : start + length] = tensor
+                kernel, results = reduced(communicator, data, abi.SHORT_NAMES[dtype])
+                used.add(kernel.name)
+                sums |= {result[start : start + length].tobytes() for result in results for start in starts}
+            assert len(sums) == 1, (dtype, len(sums))
+    assert len(used) > 1, used
+
+
+def reduced(communicator, data, dtype):
+    """Runs an all-reduce of bits as elements of a type. Returns the kernel and the outputs."""
+    for in_place in (True, False):
+        try:
+            kernel = mscclc.selector.default.select(
+                mscclc.Query("allreduce", len(data), dtype, "sum", in_place, data[0].nbytes)
+            )
+            break
+        except mscclc.NoKernelError:
+            assert in_place
+    given = communicator.allocate(data[0].nbytes)
+    made = None if in_place else communicator.allocate(data[0].nbytes)
+    for rank, row in enumerate(data):
+        given.write(rank, row.view(np.uint8))
+    communicator.launch(kernel, given, made, message_bytes=data[0].nbytes, dtype=dtype)
+    communicator.synchronize()
+    results = np.empty_like(data)
+    for rank, row in enumerate(results):
+        (made or given).read(rank, row.view(np.uint8))
+    for buffer in filter(None, (given, made)):
+        buffer.release()
+    return kernel, results
 
 
 def test_mistakes_are_said(tmp_path, capsys):

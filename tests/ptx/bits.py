@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Runs kernels of one order of sums on the PTX machine, and compares the bits of sums with those of that order:
+bits.py [--quick] [--schedules N]. One tensor is summed at every position of messages of several sizes. With two operands
+of a reduction exchanged, the bits have to differ. Exits with 1 where they do not, or where something else is found."""
+import argparse
+import pathlib
+import sys
+
+import kernels_on_cpu
+import kernel_text
+from kernels_on_cpu import ROOT
+
+TREE = "((0+1)+2)+3"
+# Programs, and the value of their parameter `order`. Those of auto/ are for one size.
+PROGRAMS = {"allreduce_packets_oneshot": None, "auto/allreduce_packets": "Ranks", "auto/allreduce_allpairs": "Ranks",
+            "auto/reducescatter_allpairs": "Ranks"}
+QUICK = ["allreduce_packets_oneshot", "auto/reducescatter_allpairs"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--schedules", type=int, default=1, help="of each kernel [1]")
+    kernels_on_cpu.add_options(parser)
+    parser.set_defaults(types="float,Half,Bfloat16,Float8E4m3", sizes="64,272,1040,2304,5120")
+    options = parser.parse_args()
+    machine = kernels_on_cpu.Machine(options)
+    wrong = 0
+    for name, order in PROGRAMS.items():
+        if options.quick and name not in QUICK:
+            continue
+        kernel = pathlib.Path(machine.folder.name, "kernel.cu")
+        kernels_on_cpu.emit(options, ROOT / "samples" / f"{name}.cpp", kernel, order=order)
+        text = kernel.read_text()
+        kernel_text.check_order(text, TREE)
+        library = machine.compile(kernel)
+        for seed in range(1, options.schedules + 1):
+            result = machine.run(library, seed, bits=TREE)
+            print(f"{name}: {result.summary.removeprefix('ptx: ')}, {result.forms} runs of a type and packet")
+            print("\n".join(result.findings), flush=True)
+            wrong += bool(result.findings) or result.forms == 0
+        kernel.write_text(kernel_text.with_operands_exchanged(text))
+        found = machine.run(machine.compile(kernel), 1, bits=TREE).findings
+        print(f"{name} with operands exchanged: {'fails' if found else 'does not fail, which is wrong'}", flush=True)
+        wrong += not any(" wrong" in line and " 0 wrong" not in line for line in found)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
