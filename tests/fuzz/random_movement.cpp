@@ -1,10 +1,13 @@
 #include "random_movement.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <span>
+#include <string>
 #include <tuple>
 
 using namespace mscclc;
@@ -12,11 +15,16 @@ using namespace mscclc;
 namespace fuzz {
 namespace {
 
-using Inputs = std::set<ir::Contribution>;
+/// What a chunk holds.
+struct Value {
+  std::set<ir::Contribution> inputs;
+  std::string sum; ///< its tree, with brackets around what an operation has narrowed; empty for an input, or any order
+};
 
 class Generator {
 public:
-  explicit Generator(std::uint64_t seed) : random_(seed), overNodes_(seed % 8 == 7) {}
+  Generator(std::uint64_t seed, bool ordered)
+      : random_(seed), overNodes_(seed % 8 == 7 && !ordered), ordered_(ordered) {}
 
   ir::Program make() {
     options();
@@ -68,6 +76,8 @@ private:
     program_.protocol = oneIn(3) ? ir::Protocol::LL : ir::Protocol::Simple;
     program_.instances = oneIn(4) ? 2 + below(3) : 1;
     movement.order = oneIn(2) ? ir::Order::Any : ir::Order::Written;
+    if (ordered_)
+      movement.order = oneIn(2) ? ir::Order::Ranks : ir::Order::Tree;
     movement.pull = oneIn(2);
     movement.stages = oneIn(3);
     movement.eager = oneIn(3);
@@ -106,7 +116,7 @@ private:
         rank.outputChunks = length * static_cast<std::uint32_t>(program_.ranks.size());
       }
       for (std::uint32_t c = 0; c < rank.inputChunks; ++c)
-        values_[cellOf({r, ir::BufferKind::Input, c, 1}, 0)] = Inputs{{r, c}};
+        values_[cellOf({r, ir::BufferKind::Input, c, 1}, 0)] = Value{{{r, c}}, ""};
     }
   }
 
@@ -158,7 +168,7 @@ private:
     return place;
   }
   /// What chunk `at` of the place holds; null if nothing was written there.
-  const Inputs *valueOf(const ir::RankChunk &place, std::uint32_t at) const {
+  const Value *valueOf(const ir::RankChunk &place, std::uint32_t at) const {
     const auto found = values_.find(cellOf(place, at));
     return found == values_.end() ? nullptr : &found->second;
   }
@@ -213,12 +223,12 @@ private:
     return group;
   }
 
-  void write(const ir::RankChunk &dst, const std::vector<Inputs> &values) {
+  void write(const ir::RankChunk &dst, const std::vector<Value> &values) {
     for (std::uint32_t at = 0; at < size_; ++at)
       values_[cellOf(dst, at)] = values[at];
   }
-  std::vector<Inputs> valuesOf(const ir::RankChunk &place) const {
-    std::vector<Inputs> values;
+  std::vector<Value> valuesOf(const ir::RankChunk &place) const {
+    std::vector<Value> values;
     for (std::uint32_t at = 0; at < size_; ++at)
       values.push_back(*valueOf(place, at));
     return values;
@@ -238,7 +248,7 @@ private:
         dsts.push_back(*dst);
     if (dsts.empty())
       return;
-    for (const std::vector<Inputs> values = valuesOf(*src); const ir::RankChunk &dst : dsts)
+    for (const std::vector<Value> values = valuesOf(*src); const ir::RankChunk &dst : dsts)
       write(dst, values);
     appendCopy(*src, dsts);
     if (overNodes_)
@@ -274,7 +284,7 @@ private:
     const std::vector<ir::RankChunk> dsts = spread(*own);
     if (dsts.size() < 2 || straddlesAny(src, dsts) || !mayWriteAll(dsts))
       return;
-    for (const std::vector<Inputs> values = valuesOf(src); const ir::RankChunk &dst : dsts)
+    for (const std::vector<Value> values = valuesOf(src); const ir::RankChunk &dst : dsts)
       write(dst, values);
     program_.movement.append({.kind = ir::MoveKind::Copy, .via = ir::Via::Switch}, {&src, 1}, dsts);
   }
@@ -287,12 +297,14 @@ private:
     if (oneIn(6))
       return reduceInSwitch(*into);
     std::vector<ir::RankChunk> srcs{*into};
-    std::vector<Inputs> sums = valuesOf(*into);
+    std::vector<Value> sums = valuesOf(*into);
     for (std::uint32_t n = 1 + below(mostOperands_); n != 0; --n)
       if (const auto other = writtenPlace(srcs); other && adds(*other, sums))
         srcs.push_back(*other);
     const auto dst = gathers_ || oneIn(3) ? anyPlace() : into;
     if (srcs.size() == 1 || !dst || straddlesAny(*dst, srcs) || !mayWrite(*dst))
+      return;
+    if (!inOrder(srcs, sums))
       return;
     write(*dst, sums);
     ir::Move statement{.kind = ir::MoveKind::Reduce, .reduceOp = op_};
@@ -301,14 +313,64 @@ private:
     pin(statement, places);
     program_.movement.append(statement, srcs, {&*dst, 1});
   }
+  /// Sets the trees of a reduction. Returns false if its operands do not allow the order that the program asks for.
+  bool inOrder(const std::vector<ir::RankChunk> &srcs, std::vector<Value> &sums) const {
+    if (!ordered_ || ir::isReorderable(op_))
+      return true;
+    for (std::uint32_t at = 0; at < size_; ++at) {
+      std::vector<const Value *> operands;
+      for (const ir::RankChunk &src : srcs)
+        operands.push_back(valueOf(src, at));
+      std::ranges::sort(operands, {}, [](const Value *value) { return *value->inputs.begin(); });
+      for (std::size_t i = 1; i < operands.size(); ++i)
+        if (*operands[i]->inputs.begin() <= *operands[i - 1]->inputs.rbegin())
+          return false;
+      const auto tree = program_.movement.order == ir::Order::Ranks ? chainOf(operands) : treeOf(operands);
+      if (!tree)
+        return false;
+      sums[at].sum = *tree;
+    }
+    return true;
+  }
+  static std::string textOf(const Value &value) {
+    const ir::Contribution &first = *value.inputs.begin();
+    return value.sum.empty() ? std::to_string(first.rank) + "." + std::to_string(first.chunk) : "[" + value.sum + "]";
+  }
+  /// Returns the chain of operands, of which none but the first may be a sum.
+  static std::optional<std::string> chainOf(std::span<const Value *const> operands) {
+    std::string chain = textOf(*operands[0]);
+    for (const Value *operand : operands.subspan(1)) {
+      if (operand->inputs.size() != 1)
+        return std::nullopt;
+      chain += "+" + textOf(*operand);
+    }
+    return chain;
+  }
+  /// Returns the tree of operands: that of the first half, and then that of the second half as one operand.
+  static std::optional<std::string> treeOf(std::span<const Value *const> operands) {
+    if (operands.size() == 1)
+      return textOf(*operands[0]);
+    std::size_t all = 0, first = 0, count = 0;
+    for (const Value *operand : operands)
+      all += operand->inputs.size();
+    while (first < std::bit_floor(all - 1))
+      first += operands[count++]->inputs.size();
+    if (first != std::bit_floor(all - 1))
+      return std::nullopt;
+    const auto left = treeOf(operands.first(count)), right = treeOf(operands.subspan(count));
+    if (!left || !right)
+      return std::nullopt;
+    return *left + "+" + (count + 1 == operands.size() ? *right : "[" + *right + "]");
+  }
   /// A reduction that the switch does: no product, and of three operands or more one that takes any order.
   void reduceInSwitch(const ir::RankChunk &own) {
     const std::vector<ir::RankChunk> srcs = spread(own);
-    const bool anyOrder = program_.movement.order == ir::Order::Any || ir::isIdempotent(op_) || srcs.size() == 2;
+    const bool isPair = srcs.size() == 2 && !ordered_;
+    const bool anyOrder = program_.movement.order == ir::Order::Any || ir::isIdempotent(op_) || isPair;
     if (srcs.size() < 2 || !anyOrder || op_ == ir::ReduceOp::Prod ||
         !std::ranges::all_of(srcs, [&](const auto &src) { return isWritten(src); }))
       return;
-    std::vector<Inputs> sums(size_);
+    std::vector<Value> sums(size_);
     for (const ir::RankChunk &src : srcs)
       if (!adds(src, sums))
         return;
@@ -323,18 +385,18 @@ private:
   }
   /// Adds what the place holds to the sums; false, and nothing is added, where an input would be in one of them twice
   /// that may not be.
-  bool adds(const ir::RankChunk &place, std::vector<Inputs> &sums) {
+  bool adds(const ir::RankChunk &place, std::vector<Value> &sums) {
     if (!isApart(place, sums) && !(ir::isIdempotent(op_) && oneIn(2)))
       return false;
     for (std::uint32_t at = 0; at < size_; ++at)
-      sums[at].insert(valueOf(place, at)->begin(), valueOf(place, at)->end());
+      sums[at].inputs.insert(valueOf(place, at)->inputs.begin(), valueOf(place, at)->inputs.end());
     return true;
   }
   /// Whether the place holds none of the inputs that are in the sums.
-  bool isApart(const ir::RankChunk &place, const std::vector<Inputs> &sums) const {
+  bool isApart(const ir::RankChunk &place, const std::vector<Value> &sums) const {
     for (std::uint32_t at = 0; at < size_; ++at)
-      for (const ir::Contribution &input : *valueOf(place, at))
-        if (sums[at].contains(input))
+      for (const ir::Contribution &input : valueOf(place, at)->inputs)
+        if (sums[at].inputs.contains(input))
           return false;
     return true;
   }
@@ -358,15 +420,20 @@ private:
     }
   }
 
+  /// Whether no other tree of the same inputs was promised before. Partial sums of several operations may be narrowed
+  /// at other places.
+  bool isFirstTree(const Value &value) { return trees_.emplace(value.inputs, value.sum).first->second == value.sum; }
+
   void promise() {
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
       for (std::uint32_t c = 0; c < program_.ranks[r].outputChunks; ++c)
-        if (const Inputs *value = valueOf({r, ir::BufferKind::Output, c, 1}, 0))
-          program_.collective.expectations.push_back({r, c, {value->begin(), value->end()}, ir::noLoc});
+        if (const Value *value = valueOf({r, ir::BufferKind::Output, c, 1}, 0); value && isFirstTree(*value))
+          program_.collective.expectations.push_back({r, c, {value->inputs.begin(), value->inputs.end()}, ir::noLoc});
   }
 
   std::mt19937_64 random_;
   const bool overNodes_; ///< see goOverNodes()
+  const bool ordered_;   ///< every sum is taken in one order
   ir::Program program_;
   ir::ReduceOp op_ = ir::ReduceOp::Sum;
   bool gathers_ = false; ///< an all-gather in place, whose inputs are shares of its outputs
@@ -374,13 +441,14 @@ private:
   bool pinsAll_ = false; ///< statements say who executes them, and through memory, where they can
   std::uint32_t mostOperands_ = 4; ///< of reductions, besides the first
   std::uint32_t size_ = 1;         ///< chunks of the places of the statement at hand
-  std::map<Cell, Inputs> values_;
+  std::map<Cell, Value> values_;
+  std::map<std::set<ir::Contribution>, std::string> trees_; ///< of promised sums
 };
 
 } // namespace
 
-ir::Program randomMovement(std::uint64_t seed) {
-  return Generator(seed).make();
+ir::Program randomMovement(std::uint64_t seed, bool ordered) {
+  return Generator(seed, ordered).make();
 }
 
 } // namespace fuzz

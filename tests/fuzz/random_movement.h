@@ -14,6 +14,8 @@ namespace fuzz {
 /// run one by one; the generator does this itself. Every eighth seed gives a program of copies over nodes that leaves
 /// all choices open, in packets where possible. Some programs are all-gathers in place, whose inputs are shares of the
 /// outputs; these end with the statements of an all-gather. The compiler's other choices are also drawn at random.
-mscclc::ir::Program randomMovement(std::uint64_t seed);
+/// `ordered`: the program asks for Order::Ranks or Order::Tree, and its statements allow that. Then outputs that are
+/// promised the same sum have the same reduction tree.
+mscclc::ir::Program randomMovement(std::uint64_t seed, bool ordered = false);
 
 } // namespace fuzz

@@ -1,4 +1,4 @@
-// Schedules, proves and runs random movement programs: schedule_random COUNT [FIRST_SEED] [SCHEDULES]
+// Schedules, proves and runs random movement programs: schedule_random COUNT [FIRST_SEED] [SCHEDULES] [ordered]
 //
 // Each means what it promises, as the generator has run it statement by statement. So its meaning must be accepted, the
 // passes must schedule it, with whatever they were told to choose, the proof must accept what they made, which must end
@@ -6,8 +6,9 @@
 // channels, with relay blocks and without, and some pruned. For a third, what is left open is chosen, mostly with a
 // limit of the blocks that a rank may use. None may pass it; only where an executor's limits ask for more is the
 // program refused, with a note of them. Sharing scratch must cost no operation, as far as nothing is fused; and blocks
-// must have what is said that they have at least. Prints what does not hold with its seed, the smallest program in
-// full, and counts; exit 1 if anything did not.
+// must have what is said that they have at least. With `ordered`, programs ask for Order::Ranks or Order::Tree: the
+// trees of the proof must be these, and runs of floats must end with their bits. Prints what does not hold with its
+// seed, the smallest program in full, and counts; exit 1 if anything did not.
 #include "random_movement.h"
 
 #include "ir/collectives.h"
@@ -17,16 +18,22 @@
 #include "passes/pass_manager.h"
 #include "passes/schedule/choose.h"
 #include "passes/schedule/least_blocks.h"
+#include "passes/schedule/order_sums.h"
 #include "passes/schedule/same_values.h"
 #include "passes/schedule/schedule_diagnostics.h"
 #include "passes/simulate/simulate.h"
 #include "passes/time/machine.h"
+#include "passes/verify/sum_steps.h"
 #include "passes/verify/verify.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <string_view>
 
 using namespace mscclc;
 
@@ -34,16 +41,18 @@ namespace {
 
 class Judge {
 public:
-  explicit Judge(std::uint32_t schedules) : schedules_(schedules) {}
+  Judge(std::uint32_t schedules, bool ordered) : schedules_(schedules), ordered_(ordered) {}
 
   void judge(std::uint64_t seed) {
-    const ir::Program given = fuzz::randomMovement(seed);
+    ir::Program given = fuzz::randomMovement(seed, ordered_);
     if (given.movement.statements.empty())
       return;
     ++programs_;
     statements_ += given.movement.statements.size();
     ir::DiagnosticEngine diags;
-    const std::optional<passes::schedule::Meaning> meaning = passes::schedule::meaningOf(given, diags);
+    std::optional<passes::schedule::Meaning> meaning = passes::schedule::meaningOf(given, diags);
+    if (meaning && ordered_)
+      meaning = passes::schedule::orderSums(given, diags) ? passes::schedule::meaningOf(given, diags) : std::nullopt;
     if (!meaning) {
       fault(given, given, seed, "its meaning is refused", diags.render(false));
       return;
@@ -63,8 +72,8 @@ public:
     for (const auto &[kind, fault] : smallest_)
       std::cout << "\nThe smallest of '" << kind << "', seed " << fault.seed << ":\n" << fault.text;
     std::cout << programs_ << " movement programs, " << statements_ << " statements, " << operations_ << " operations, "
-              << saved_ << " chunks of scratch saved; " << refused_ << " refused for want of blocks; " << faults_
-              << " faults\n";
+              << saved_ << " chunks of scratch saved; " << trees_ << " trees of sums; " << refused_
+              << " refused for want of blocks; " << faults_ << " faults\n";
     return faults_ == 0;
   }
 
@@ -132,21 +141,61 @@ private:
   bool isRight(const ir::Program &given, const ir::Program &program, const passes::schedule::Meaning &meaning,
                std::uint64_t seed, ir::DiagnosticEngine &diags) {
     passes::VerifyOptions proof;
-    proof.atEnd = [&](const passes::proof::FinalBuffers &end) { passes::schedule::checkSameResult(meaning, end); };
+    std::optional<passes::OutputSums> sums;
+    proof.atEnd = [&](const passes::proof::FinalBuffers &end) {
+      passes::schedule::checkSameResult(meaning, end);
+      if (ordered_ && sums)
+        passes::keepCommon(*sums, passes::outputSums(end));
+      else if (ordered_)
+        sums = passes::outputSums(end);
+    };
     try {
-      if (!passes::verify(program, diags, proof).proven)
+      const passes::VerifyResult result = passes::verify(program, diags, proof);
+      if (!result.proven)
         return fault(given, program, seed, "scheduled and refused", diags.render(false));
+      if (ordered_ && result.sums.ranksDiffer)
+        return fault(given, program, seed, "ranks differ",
+                     result.sums.ranksDiffer->first.tree + " and " + result.sums.ranksDiffer->second.tree);
     } catch (const ir::InternalError &error) {
       return fault(given, program, seed, "ends otherwise than it means", error.what());
     }
+    if (sums && !std::ranges::all_of(sums->trees, [&](const passes::SumSteps &sum) {
+          return isInOrder(sum, given.movement.order == ir::Order::Ranks);
+        }))
+      return fault(given, program, seed, "a sum in another order", "");
+    using enum passes::DataType;
+    constexpr passes::DataType floats[] = {F32, F16, BF16, F64, F8E4M3, F8E5M2};
     passes::SimulateOptions run;
-    run.type = passes::DataType::I32;
+    run.type = ordered_ ? floats[seed % std::size(floats)] : I32;
+    run.sums = sums ? &*sums : nullptr;
+    trees_ += sums ? sums->trees.size() : 0;
     run.schedules = schedules_;
     run.seed = seed;
     run.sizes = {std::uint64_t{48} * ir::chunksOfMessage(program, program.ranks[0])};
     if (!passes::simulate(program, diags, run).ok)
       return fault(given, program, seed, "proven, but runs wrong", diags.render(false));
     return true;
+  }
+
+  /// Whether a sum is a chain of its inputs in order, or for Order::Tree the tree of halves.
+  static bool isInOrder(const passes::SumSteps &sum, bool isChain) {
+    struct Range {
+      ir::Contribution first, last;
+      std::size_t count;
+    };
+    std::vector<Range> values;
+    for (const ir::Contribution &input : sum.inputs)
+      values.push_back({input, input, 1});
+    for (const passes::SumSteps::Step &step : sum.steps) {
+      Range a = values[step.a], b = values[step.b];
+      if (b.first < a.first)
+        std::swap(a, b);
+      const std::size_t count = a.count + b.count;
+      if (b.first <= a.last || (isChain ? b.count != 1 : a.count != std::bit_floor(count - 1)))
+        return false;
+      values.push_back({a.first, b.last, count});
+    }
+    return values.back().count == sum.inputs.size();
   }
 
   /// Whether what leastBlocks() says of the blocks holds after the passes `tidying`.
@@ -221,9 +270,10 @@ private:
   }
 
   std::uint32_t schedules_;
+  const bool ordered_; ///< programs ask for an order of sums
   passes::ExecutorLimits limits_{};
   passes::Target target_; ///< of the program at hand
-  std::uint64_t programs_ = 0, statements_ = 0, operations_ = 0, saved_ = 0, refused_ = 0, faults_ = 0;
+  std::uint64_t programs_ = 0, statements_ = 0, operations_ = 0, saved_ = 0, trees_ = 0, refused_ = 0, faults_ = 0;
   std::map<std::string, Fault> smallest_;
 };
 
@@ -232,7 +282,8 @@ private:
 int main(int argc, char **argv) {
   const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300;
   const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  Judge judge(argc > 3 ? static_cast<std::uint32_t>(std::strtoul(argv[3], nullptr, 10)) : 4);
+  const auto schedules = argc > 3 ? static_cast<std::uint32_t>(std::strtoul(argv[3], nullptr, 10)) : 4;
+  Judge judge(schedules, argc > 4 && std::string_view(argv[4]) == "ordered");
   for (std::uint64_t seed = first; seed < first + count; ++seed)
     judge.judge(seed);
   return judge.tell() ? 0 : 1;
