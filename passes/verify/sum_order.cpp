@@ -2,6 +2,8 @@
 
 #include "passes/verify/verify_diagnostics.h"
 
+#include <algorithm>
+
 namespace mscclc::passes {
 
 namespace {
@@ -20,6 +22,7 @@ void SumOrder::add(SumOrder other) {
     return;
   }
   inSwitch |= other.inSwitch;
+  narrowings = std::max(narrowings, other.narrowings);
   if (!ranksDiffer)
     ranksDiffer = std::move(other.ranksDiffer);
   if (!chunksDiffer)
@@ -31,9 +34,9 @@ void SumOrder::add(SumOrder other) {
 std::string SumOrder::sentence() const {
   if (!any)
     return "";
+  const std::string times = narrowings == 1 ? "once" : std::to_string(narrowings) + " times";
   if (!chunksDiffer)
-    return "sums: " + first.tree + " everywhere, narrowed " +
-           (narrowings == 1 ? "once" : std::to_string(narrowings) + " times");
+    return "sums: " + first.tree + " everywhere, narrowed " + times;
   const Chunk &a = chunksDiffer->first, &b = chunksDiffer->second;
   if (inSwitch)
     return "sums: a switch adds in an order of its own: " + nameOf(a, false) + " " + a.tree;
@@ -41,7 +44,8 @@ std::string SumOrder::sentence() const {
   return std::string("sums: ") +
          (chunksDiffer->sameOrder ? "where they are narrowed, in brackets, depends on the chunk: "
                                   : "the order depends on the chunk: ") +
-         nameOf(a, withRank) + " " + a.tree + ", " + nameOf(b, withRank) + " " + b.tree;
+         nameOf(a, withRank) + " " + a.tree + ", " + nameOf(b, withRank) + " " + b.tree +
+         (chunksDiffer->sameOrder ? "" : ", narrowed " + times + (narrowings == 1 ? "" : " at most"));
 }
 
 std::string_view SumOrder::family() const {

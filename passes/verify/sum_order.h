@@ -32,7 +32,7 @@ struct SumOrder {
   std::string exact;            ///< its whole tree, with the steps that narrow
   bool isRanks = false;         ///< its tree is a chain in the order of ranks
   bool isTree = false;          ///< its tree is that of Order::Tree
-  std::uint64_t narrowings = 0; ///< the steps that narrow in its tree
+  std::uint64_t narrowings = 0; ///< the steps that narrow in a tree of an output, at most
   bool inSwitch = false;        ///< a switch chose the order of a sum
   /// Chunks that reduce the same inputs. If there are such, the program is not rank-consistent.
   std::optional<Pair> ranksDiffer;

@@ -276,6 +276,7 @@ SumOrder sumOrderOf(const ProgramIndex &index, const Memory &memory, const Value
         const Output &same = firstOf.try_emplace(*sum * unitsPerChunk + unit, output).first->second;
         if (!order.ranksDiffer && valueOf(same) != valueOf(output))
           order.ranksDiffer = pairOf(same, output);
+        order.narrowings = std::max(order.narrowings, trees.narrowings(valueOf(output)));
         order.inSwitch |= trees.hasSwitch(valueOf(output));
         if (!order.chunksDiffer && (order.inSwitch || trees.shape(valueOf(*first)) != trees.shape(valueOf(output))))
           order.chunksDiffer = pairOf(*first, output);
@@ -289,7 +290,6 @@ SumOrder sumOrderOf(const ProgramIndex &index, const Memory &memory, const Value
   order.exact = trees.text(value, SumTrees::Form::Exact);
   order.isRanks = trees.isRanks(value);
   order.isTree = trees.isTree(value);
-  order.narrowings = trees.narrowings(value);
   return order;
 }
 

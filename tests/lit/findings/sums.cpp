@@ -56,7 +56,7 @@ MSCCLC_ALGORITHM void sums(int ranks = 4, int order = 0) {
 }
 
 // ROTATED: sums: proven: 4 ranks
-// ROTATED-NEXT: {{^}}sums: the order depends on the chunk: output[0] of rank 0 0+1+2+3, output[0] of rank 1 1+2+3+0{{$}}
+// ROTATED-NEXT: {{^}}sums: the order depends on the chunk: output[0] of rank 0 0+1+2+3, output[0] of rank 1 1+2+3+0, narrowed once{{$}}
 // RANKS: {{^}}sums: ((0+1)+2)+3 everywhere, narrowed once{{$}}
 // TREE: {{^}}sums: (0+1)+(2+3) everywhere, narrowed 3 times{{$}}
 // NARROWED: {{^}}sums: where they are narrowed, in brackets, depends on the chunk: output[0] of rank 0 [(0+1)+2]+3, output[0] of rank 1 ((0+1)+2)+3{{$}}

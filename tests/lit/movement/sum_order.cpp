@@ -58,7 +58,7 @@ MSCCLC_ALGORITHM void sum_order(int ranks = 4, Order order = Order::Written, Pro
 // RAN: {{^ *}}65536 {{ *10 *0 *}}yes
 // PACKETS: cpkt scratch
 // PACKETS: pkt {{.*}} <- input[2:3]{{.*}}, scratch{{.*}}, scratch{{.*}}, scratch{{.*}}
-// WRITTEN: sums: the order depends on the chunk: output[0] 0+1+2+3, output[{{[0-9]+}}] 1+2+3+0
+// WRITTEN: sums: the order depends on the chunk: output[0] 0+1+2+3, output[{{[0-9]+}}] 1+2+3+0, narrowed once
 // NO-SWITCH: {{^}}sums: ((((((0+1)+2)+3)+4)+5)+6)+7 everywhere, narrowed once
 // IR: order ranks
 // BROKEN: error: the schedule does not keep the order of sums that the program asks for (.order): output[
