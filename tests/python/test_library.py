@@ -9,7 +9,7 @@ import mscclc
 from conftest import SAMPLES
 from mscclc import abi
 from mscclc.__main__ import main
-from mscclc.library import Candidate, best_ranges, of_one_order
+from mscclc.library import Candidate, best_ranges, costs_of_one_order, of_one_order
 
 
 class Timed(Candidate):
@@ -58,6 +58,11 @@ def test_kernels_of_one_order():
     assert of_one_order([chain, either, quick, tree], sizes, "h100x8") == [tree]
     assert of_one_order([chain, summing("1+0", 0, 0, most=4096)], sizes, "h100x8") == [chain]  # takes all sizes
     assert of_one_order([either], sizes, "h100x8") == []
+    free = summing("in an order that depends on the chunk", 1, 1)
+    assert [*costs_of_one_order([chain], [chain, free], [1024, 4096], "h100x8")] == [
+        "1024 bytes: 3.00 us in one order, 2.00 us in any, 1.50 x",
+        "4096 bytes: 6.00 us in one order, 5.00 us in any, 1.20 x",
+    ]
     gathers = [summing(None, 2, 1), summing(None, 1, 2)]
     assert of_one_order(gathers, sizes, "h100x8") == gathers
 
@@ -109,6 +114,7 @@ def test_an_invariant_library(tmp_path, selector, capsys):
     arguments = ["library", *(str(SAMPLES / f"auto/{name}.cpp") for name in names), "-o", str(tmp_path), "--ranks", "4"]
     arguments += ["-P", "order=Ranks,Written", "--sizes", "1K,64K,16M", "--platform", "host", "--invariant"]
     assert main([*arguments, "--types", ",".join(DTYPES)]) == 0
+    assert "allreduce of 1024 bytes: " in capsys.readouterr().out
     entries = json.loads((tmp_path / "manifest.json").read_text())["collectives"][0]["entries"]
     assert {entry["sums"] for entry in entries} == {"((0+1)+2)+3"} and len(entries) > 1
     mscclc.register_folder(tmp_path)

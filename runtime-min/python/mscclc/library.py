@@ -149,6 +149,18 @@ def of_one_order(candidates: Sequence[Candidate], sizes: Sequence[int], machine:
     return min(orders.values(), key=cost, default=[])
 
 
+def costs_of_one_order(
+    invariant: Sequence[Candidate], candidates: Sequence[Candidate], sizes: Sequence[int], machine: str
+) -> Iterator[str]:
+    """Yields a line for each size: the least time of the `invariant` ones of the candidates, and of all of them."""
+    for candidate in candidates:
+        candidate.time(sizes, machine)
+    for size in sizes:
+        ours, all_of_them = (min(one.at(size) for one in some) for some in (invariant, candidates))
+        if ours != float("inf"):
+            yield f"{size} bytes: {ours:.2f} us in one order, {all_of_them:.2f} us in any, {ours / all_of_them:.2f} x"
+
+
 def _meeting(first: Candidate, second: Candidate, low: int, high: int, machine: str) -> int:
     """Returns the largest size that `first` accepts and at which it is still faster. It is faster at `low`, but not
     at `high`."""
@@ -189,6 +201,7 @@ def make_library(
     list.
     `platform` and `architectures` are those of Kernel.compile; `flags` are arguments of the compiler of kernels.
     With `invariant`, all kernels for a call sum in one order, which the list names: so the bits do not depend on the size.
+    `tell` then gets what that costs by the time model, for each size.
     `tell` gets a line for each step. Raises ValueError, CompileError, ToolError, BuildError."""
     sizes = sorted(set(sizes))
     if not sizes or not sources:
@@ -204,12 +217,14 @@ def make_library(
     for (collective, root), candidates in groups.items():
         entries = []
         if invariant:
-            candidates = of_one_order(candidates, sizes, machine)
+            given, candidates = candidates, of_one_order(candidates, sizes, machine)
             if not candidates:
                 tell(f"left out: {collective}: no algorithm sums all elements in one order")
                 continue
             if candidates[0].sums:
                 tell(f"{collective}: sums in the order {candidates[0].sums}")
+                for line in costs_of_one_order(candidates, given, sizes, machine):
+                    tell(f"{collective} of {line}")
         for one in best_ranges(candidates, sizes, machine):
             plan = one.candidate.plan
             if id(one.candidate) not in files:
