@@ -20,7 +20,7 @@ std::vector<BlockSplitter::Part> BlockSplitter::split(std::span<const std::uint3
                                                       std::span<const std::uint32_t> clusterOf) const {
   const std::vector<std::uint32_t> ordered =
       ir::sortedBy(std::vector(statements.begin(), statements.end()), [&](std::uint32_t s) {
-        return std::tuple(graph_.levels()[s], distances_.ofReach(s), distances_.ofShare(s));
+        return std::tuple(graph_.phases()[s], distances_.ofReach(s), distances_.ofShare(s));
       });
   // Units are clusters, in the order of their first statements. [position in `ordered`]: the position where its unit
   // begins.

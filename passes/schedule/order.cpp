@@ -20,7 +20,7 @@ void order(PassContext &context) {
   const std::vector<std::uint32_t> order =
       ir::sortedBy(ir::numbersBelow(movement.statements.size()), [&](std::uint32_t s) {
         const ir::Move &statement = movement.statements[s];
-        return std::tuple(graph.levels()[s], !schedule::relaysPackets(movement, statement), distances.ofReach(s),
+        return std::tuple(graph.phases()[s], !schedule::relaysPackets(movement, statement), distances.ofReach(s),
                           distances.ofShare(s), *statement.by);
       });
   context.analyses.set(graph.inOrder(order));

@@ -118,7 +118,7 @@ StatementGraph::StatementGraph(const ir::Program &program) {
     dependences_.insert(dependences_.end(), found.begin(), found.end());
     first_.push_back(dependences_.size());
   }
-  findLevels();
+  findLevels(program.movement);
 }
 
 void StatementGraph::findTouches(const ir::Program &program) {
@@ -144,11 +144,27 @@ void StatementGraph::findTouches(const ir::Program &program) {
   }
 }
 
-void StatementGraph::findLevels() {
+namespace {
+
+/// True if `copy` stays within a rank, and brings the first operand of `sum` to the place of the result.
+bool bringsFirst(const ir::Movement &movement, const ir::Move &copy, const ir::Move &sum) {
+  return copy.kind == ir::MoveKind::Copy && sum.kind == ir::MoveKind::Reduce && !copy.via && copy.by == sum.by &&
+         movement.dsts(copy)[0] == movement.srcs(sum)[0] && movement.dsts(copy)[0] == movement.dsts(sum)[0];
+}
+
+} // namespace
+
+void StatementGraph::findLevels(const ir::Movement &movement) {
   levels_.assign(size(), 0);
+  phases_.assign(size(), {});
   for (std::uint32_t s = 0; s < size(); ++s)
-    for (const Dependence &dependence : dependences(s))
+    for (const Dependence &dependence : dependences(s)) {
       levels_[s] = std::max(levels_[s], levels_[dependence.on] + 1);
+      const Phase &before = phases_[dependence.on];
+      const bool isHere = bringsFirst(movement, movement.statements[dependence.on], movement.statements[s]);
+      const Phase after = isHere ? Phase{before.number, before.part + 1} : Phase{before.number + 1, 0};
+      phases_[s] = std::max(phases_[s], after);
+    }
 }
 
 StatementGraph StatementGraph::inOrder(std::span<const std::uint32_t> order) const {
@@ -161,6 +177,7 @@ StatementGraph StatementGraph::inOrder(std::span<const std::uint32_t> order) con
   ordered.firstTouch_.reserve(firstTouch_.size());
   ordered.first_.reserve(first_.size());
   ordered.levels_.reserve(levels_.size());
+  ordered.phases_.reserve(phases_.size());
   ordered.firstTouch_.push_back(0);
   ordered.first_.push_back(0);
   for (const std::uint32_t s : order) {
@@ -176,6 +193,7 @@ StatementGraph StatementGraph::inOrder(std::span<const std::uint32_t> order) con
       std::sort(first, ordered.dependences_.end(), [](const auto &a, const auto &b) { return a.on < b.on; });
     ordered.first_.push_back(ordered.dependences_.size());
     ordered.levels_.push_back(levels_[s]);
+    ordered.phases_.push_back(phases_[s]);
   }
   return ordered;
 }

@@ -81,18 +81,29 @@ public:
   /// Returns the length of the longest chain of dependences to each statement: 0 if it depends on nothing.
   const std::vector<std::uint32_t> &levels() const { return levels_; }
 
+  /// The place of a statement in the order of a schedule.
+  struct Phase {
+    /// Its level, but a copy within a rank that brings the first operand to a reduction there counts nothing. So ranks
+    /// that need such a copy are not later than those that do not.
+    std::uint32_t number = 0;
+    std::uint32_t part = 0; ///< the number of such copies before it in the phase
+    friend auto operator<=>(const Phase &, const Phase &) = default;
+  };
+  const std::vector<Phase> &phases() const { return phases_; }
+
   friend bool operator==(const StatementGraph &, const StatementGraph &) = default;
 
 private:
   StatementGraph() = default;
   void findTouches(const ir::Program &program);
-  void findLevels();
+  void findLevels(const ir::Movement &movement);
 
   std::vector<Touch> touches_;
   std::vector<std::size_t> firstTouch_; ///< [statement], and the end
   std::vector<Dependence> dependences_;
   std::vector<std::size_t> first_; ///< [statement], and the end: index into dependences_
   std::vector<std::uint32_t> levels_;
+  std::vector<Phase> phases_;
 };
 
 } // namespace mscclc::passes::schedule
