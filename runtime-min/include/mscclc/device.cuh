@@ -39,6 +39,8 @@
 
 #include "mscclc/device/kernel.cuh"
 
+#include "mscclc/device/spread.cuh"
+
 #include "mscclc/device/sync.cuh"
 
 #ifdef MSCCLC_GIN

@@ -96,6 +96,8 @@ public:
   using Element = T;
   using Op = OpT;
   using Packet = PacketT;
+  using Held = HeldInScratch<Plan, T>;                  ///< elements in scratch
+  static constexpr unsigned spread = spreadOf<Plan, T>; ///< how many times the bytes of T these take
   /// True if loops over rows are functions; false if they are inlined.
   using Outlined = std::bool_constant<Plan::outlined>;
 

@@ -24,7 +24,8 @@ inline bool within(uint64_t v, uint64_t low, uint64_t high) {
   return v >= low && v <= high;
 }
 
-template <class Plan> int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo &info) {
+template <class Plan>
+int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo &info, unsigned spread) {
   if (args->abi_version != MSCCLC_ABI_VERSION)
     return MSCCLC_ERROR_ABI;
   if (args->rank >= Plan::ranks || info.blocks == 0)
@@ -34,7 +35,8 @@ template <class Plan> int32_t check(const MscclcRankArgs *args, uint32_t threads
   const uint64_t bytes = args->message_bytes;
   if (!within(bytes, Plan::minMessageBytes, Plan::maxMessageBytes) || bytes % Plan::shares != 0)
     return MSCCLC_ERROR_SIZE;
-  if (Plan::scratchSlots != 0 && (args->scratch_stride % 16 != 0 || args->scratch_stride < scratchStride<Plan>(bytes)))
+  if (Plan::scratchSlots != 0 &&
+      (args->scratch_stride % 16 != 0 || args->scratch_stride < scratchStride<Plan>(bytes, spread)))
     return MSCCLC_ERROR_SCRATCH;
   return MSCCLC_OK;
 }
@@ -74,7 +76,7 @@ template <class Body, class T, class Op, class Packet> struct Variant {
     MscclcRankInfo info{};
     if (args->rank < Plan::ranks)
       Body::rankInfo(args->rank, &info);
-    if (const int32_t error = check<Plan>(args, threads, info))
+    if (const int32_t error = check<Plan>(args, threads, info, spreadOf<Plan, T>))
       return error;
     // A message of 0 bytes moves no data, but its signals still count.
     Parameters<Plan> given = parametersOf<Plan>(*args, info);
@@ -117,14 +119,14 @@ template <class Body, class T, class Op, class Packet> struct Variant {
   static MscclcVariant describe() { return {DtypeOf<T>::code, Op::code, Packet::code, 0, &launch, &residentBlocks}; }
 };
 
-template <class E, class... Packet> constexpr uint32_t packetsFor(Types<Packet...>) {
-  return (uint32_t{detail::carries<E, Packet>()} + ...);
+template <class Held, class... Packet> constexpr uint32_t packetsFor(Types<Packet...>) {
+  return (uint32_t{detail::carries<Held, Packet>()} + ...);
 }
 
 template <class Body, class Dtypes, class Ops, class Packets> struct Variants;
 /// The variants of a kernel: one for each element type, operation and kind of packet, if the packet can carry the type.
 template <class Body, class... T, class Ops, class Packets> struct Variants<Body, Types<T...>, Ops, Packets> {
-  static constexpr uint32_t count = Ops::count * (packetsFor<T>(Packets{}) + ...);
+  static constexpr uint32_t count = Ops::count * (packetsFor<HeldInScratch<typename Body::Plan, T>>(Packets{}) + ...);
   static_assert(count != 0, "no packet of the list carries elements of the types of the list");
   static MscclcVariant *table() {
     static MscclcVariant variants[count];
@@ -141,7 +143,7 @@ private:
     (add<E, Op, Packet>(next), ...);
   }
   template <class E, class Op, class Packet> static void add(MscclcVariant *&next) {
-    if constexpr (detail::carries<E, Packet>())
+    if constexpr (detail::carries<HeldInScratch<typename Body::Plan, E>, Packet>())
       *next++ = Variant<Body, E, Op, Packet>::describe();
   }
 };
@@ -190,9 +192,17 @@ template <class Body> struct WaitInfoOf<Body, std::void_t<decltype(&Body::waitIn
   static constexpr decltype(MscclcKernel::wait_info) value = &Body::waitInfo;
 };
 
-template <class Plan> uint32_t usefulThreads(uint64_t messageBytes, uint32_t packet) {
+/// Returns the spread of the types of a list. If they had several, parts of a chunk would have other places in scratch
+/// at the next launch.
+template <class Plan, class First, class... T> constexpr unsigned spreadOfAll(Types<First, T...>) {
+  static_assert(((spreadOf<Plan, T> == spreadOf<Plan, First>) && ...),
+                "a kernel with wide scratch takes floats of one size");
+  return spreadOf<Plan, First>;
+}
+
+template <class Plan, unsigned spread> uint32_t usefulThreads(uint64_t messageBytes, uint32_t packet) {
   constexpr uint64_t warp = 32;
-  const uint64_t word = packet == MSCCLC_LL8 ? 4 : packet == MSCCLC_LL16 ? 8 : 16;
+  const uint64_t word = packet == MSCCLC_LL8 ? 4 / spread : packet == MSCCLC_LL16 ? 8 / spread : 16;
   const uint64_t words = Plan::mostRows * ((Layout<Plan>(messageBytes).nominal + word - 1) / word);
   const uint64_t threads = words == 0 ? warp : (words + warp - 1) / warp * warp;
   return threads < Plan::threads ? static_cast<uint32_t>(threads) : Plan::threads;
@@ -227,8 +237,9 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   kernel.output_bytes = [](uint32_t rank, uint64_t bytes) {
     return bytesOf<Body>(rank, bytes, &MscclcRankInfo::output_chunks);
   };
-  kernel.useful_threads = &usefulThreads<Plan>;
-  kernel.scratch_stride = [](uint64_t bytes) { return scratchStride<Plan>(bytes); };
+  constexpr unsigned spread = spreadOfAll<Plan>(Dtypes{});
+  kernel.useful_threads = &usefulThreads<Plan, spread>;
+  kernel.scratch_stride = [](uint64_t bytes) { return scratchStride<Plan>(bytes, spreadOfAll<Plan>(Dtypes{})); };
   kernel.scratch_bytes = [](uint64_t stride) { return scratchBytes<Plan>(stride); };
   kernel.rank_info = &Body::rankInfo;
   kernel.channel_info = &Body::channelInfo;

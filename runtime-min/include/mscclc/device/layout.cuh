@@ -47,9 +47,19 @@ template <class Plan> struct Layout {
   MSCCLC_BOTH uint64_t bytes(uint32_t k) const { return even ? perChunk * Plan::unit : offset(k + 1) - offset(k); }
 };
 
-/// Returns the distance of two scratch chunks, in bytes, that a message of this size needs.
-template <class Plan> MSCCLC_BOTH uint64_t scratchStride(uint64_t messageBytes) {
-  return Layout<Plan>(messageBytes).nominal;
+/// True for a Plan that says so: its scratch holds elements in the type in which they are added up.
+template <class Plan, class = void> struct HasWideScratch : std::false_type {};
+template <class Plan>
+struct HasWideScratch<Plan, std::void_t<decltype(Plan::wideScratch)>> : std::bool_constant<Plan::wideScratch> {};
+/// The type in which scratch holds elements of T, and how many times the bytes of T that takes.
+template <class Plan, class T>
+using HeldInScratch = std::conditional_t<HasWideScratch<Plan>::value, typename detail::Number<T>::Sum, T>;
+template <class Plan, class T> constexpr unsigned spreadOf = sizeof(HeldInScratch<Plan, T>) / sizeof(T);
+
+/// Returns the distance of two scratch chunks, in bytes, that a message of this size needs. `spread`: that of its
+/// elements.
+template <class Plan> MSCCLC_BOTH uint64_t scratchStride(uint64_t messageBytes, unsigned spread) {
+  return Layout<Plan>(messageBytes).nominal * spread;
 }
 /// Returns the bytes of a rank's scratch. Packets double the size, and so does double scratch.
 template <class Plan> MSCCLC_BOTH uint64_t scratchBytes(uint64_t stride) {

@@ -18,33 +18,40 @@ constexpr unsigned maxPassed = 9;
 constexpr unsigned loadsInFlight = 4;
 
 /// The addresses of N rows, in registers.
-template <unsigned N> struct Pointers {
-  char *at[N];
-  MSCCLC_DEVICE char *operator()(unsigned i) const { return at[i]; }
+template <unsigned N, class R = char *> struct Pointers {
+  using Row = R;
+  R at[N];
+  MSCCLC_DEVICE R operator()(unsigned i) const { return at[i]; }
 };
-template <> struct Pointers<0> {};
+template <class R> struct Pointers<0, R> {
+  using Row = R;
+};
 
 /// The addresses of a list's rows, computed at each use.
-template <class K, class L> struct Computed {
+template <class K, class L, class R> struct Computed {
+  using Row = R;
   const K &k;
   const L &chunks;
   unsigned row;
-  MSCCLC_DEVICE char *operator()(unsigned i) const { return k.rowOf(chunks(i), row); }
+  MSCCLC_DEVICE R operator()(unsigned i) const { return addressOf<R>(k, chunks(i), row); }
 };
 
-/// Returns the addresses of row `row` of each operand in a list.
-template <class K, class L> MSCCLC_DEVICE auto rowsOf(const K &k, const L &chunks, unsigned row) {
+/// Returns the addresses of row `row` of each operand in a list, as R.
+template <class R, class K, class L> MSCCLC_DEVICE auto rowsAs(const K &k, const L &chunks, unsigned row) {
   if constexpr (L::size == 0) {
-    return Pointers<0>{};
+    return Pointers<0, R>{};
   } else if constexpr (L::size <= maxHeld) {
-    Pointers<L::size> rows;
+    Pointers<L::size, R> rows;
     MSCCLC_UNROLL
     for (unsigned i = 0; i < L::size; ++i)
-      rows.at[i] = k.rowOf(chunks(i), row);
+      rows.at[i] = addressOf<R>(k, chunks(i), row);
     return rows;
   } else {
-    return Computed<K, L>{k, chunks, row};
+    return Computed<K, L, R>{k, chunks, row};
   }
+}
+template <class K, class L> MSCCLC_DEVICE auto rowsOf(const K &k, const L &chunks, unsigned row) {
+  return rowsAs<RowAddress<K>>(k, chunks, row);
 }
 
 /// A thread's part of the bytes [begin, end) of a row: every `lanes`-th word, starting from word number `lane`. `wide`:
@@ -154,18 +161,22 @@ using AccumulatorFor = std::conditional_t<N == 1, Passing<Word>, Accumulator<T, 
 /// Reduces one row of N sources into one row of D targets.
 template <class T, class Op, unsigned N, unsigned D, class S, class W>
 MSCCLC_DEVICE void reduceRow(const S &from, const W &to, const Span &s) {
+  using Long = InRegisters<typename S::Row, T, Vec16>;
+  using Short = InRegisters<typename S::Row, T, T>;
   uint64_t done = s.begin;
   if (s.inWords()) {
-    reduceWords<AccumulatorFor<T, Op, Vec16, N>, Vec16, N, D>(from, to, s.begin / 16 + s.lane, s.end / 16, s.lanes);
+    reduceWords<AccumulatorFor<typename Long::Element, Op, typename Long::Type, N>, typename Long::Type, N, D>(
+        from, to, s.begin / 16 + s.lane, s.end / 16, s.lanes);
     done = s.end / 16 * 16 > s.begin ? s.end / 16 * 16 : s.begin;
   }
   if (done < s.end) {
     const Tail tail = tailOf<T>(s, done, s.end);
-    reduceWords<AccumulatorFor<T, Op, T, N>, T, N, D>(from, to, tail.first, s.end / sizeof(T), tail.step);
+    reduceWords<AccumulatorFor<typename Short::Element, Op, typename Short::Type, N>, typename Short::Type, N, D>(
+        from, to, tail.first, s.end / sizeof(T), tail.step);
   }
 }
-template <class T, class Op, unsigned N, unsigned D>
-MSCCLC_OUTLINE void reduceRowOutlined(const Pointers<N> from, const Pointers<D> to, const Span s) {
+template <class T, class Op, unsigned N, unsigned D, class R>
+MSCCLC_OUTLINE void reduceRowOutlined(const Pointers<N, R> from, const Pointers<D, R> to, const Span s) {
   reduceRow<T, Op, N, D>(from, to, s);
 }
 
@@ -259,14 +270,19 @@ template <class K, class S, class D>
 MSCCLC_DEVICE void copyPairs(const K &k, const Slice &slice, const S &sources, const D &targets) {
   static_assert(S::size == D::size, "as many sources as targets");
   constexpr unsigned batch = S::size < detail::loadsInFlight ? S::size : detail::loadsInFlight;
-  detail::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-    const detail::Span span{begin, end, lane, lanes, k.wide};
-    MSCCLC_NO_UNROLL
-    for (unsigned from = 0; from + batch <= S::size; from += batch)
-      detail::copySomePairs<batch>(k, sources, targets, from, row, span);
-    if constexpr (S::size % batch != 0)
-      detail::copySomePairs<S::size % batch>(k, sources, targets, S::size / batch * batch, row, span);
-  });
+  if constexpr (K::spread != 1) {
+    for (unsigned i = 0; i < S::size; ++i)
+      copy(k, slice, one(sources(i)), one(targets(i)));
+  } else {
+    detail::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+      const detail::Span span{begin, end, lane, lanes, k.wide};
+      MSCCLC_NO_UNROLL
+      for (unsigned from = 0; from + batch <= S::size; from += batch)
+        detail::copySomePairs<batch>(k, sources, targets, from, row, span);
+      if constexpr (S::size % batch != 0)
+        detail::copySomePairs<S::size % batch>(k, sources, targets, S::size / batch * batch, row, span);
+    });
+  }
 }
 
 } // namespace mscclc::device

@@ -74,6 +74,11 @@ template <class Word, class T> MSCCLC_COLD void storeElements(char *at, uint64_t
     storeAs<T>(at + i * sizeof(T), elements.e[i]);
 }
 
+/// The word of a message whose elements of T a payload holds as they are added up: one element or two.
+template <class Payload, class T>
+using MessageOf = std::conditional_t<sizeof(Payload) == sizeof(typename Number<T>::Sum), T,
+                                     std::conditional_t<sizeof(T) == 2, uint32_t, uint16_t>>;
+
 /// Load and store payload number `i` of a plain row of `bytes` bytes. The payload must begin within the row.
 template <class Word, class T> MSCCLC_DEVICE Word loadPart(const char *row, uint64_t i, uint64_t bytes, bool wide) {
   const uint64_t at = i * sizeof(Word);
@@ -86,6 +91,29 @@ MSCCLC_DEVICE void storePart(char *row, uint64_t i, uint64_t bytes, bool wide, c
     storeAs<Word>(row + at, v);
   else
     storeElements<Word, T>(row + at, bytes - at, v);
+}
+
+/// The same for a row of a kernel with wide scratch. The payload has elements as they are added up.
+template <class Word, class T>
+MSCCLC_DEVICE Word loadPart(const SpreadRow &row, uint64_t i, uint64_t bytes, bool wide) {
+  using Sum = typename Number<T>::Sum;
+  using In = SpreadWord<T, MessageOf<Word, T>>;
+  if (row.isHeld)
+    return loadPart<Word, Sum>(row.at, i, bytes * (sizeof(Sum) / sizeof(T)), wide);
+  const auto elements = bitCast<typename In::Elements>(loadPart<MessageOf<Word, T>, T>(row.at, i, bytes, wide));
+  In in;
+  Number<T>::widen(elements.e, in.e);
+  return bitCast<Word>(in);
+}
+template <class Word, class T>
+MSCCLC_DEVICE void storePart(const SpreadRow &row, uint64_t i, uint64_t bytes, bool wide, const Word &v) {
+  using Sum = typename Number<T>::Sum;
+  using Out = SpreadWord<T, MessageOf<Word, T>>;
+  if (row.isHeld)
+    return storePart<Word, Sum>(row.at, i, bytes * (sizeof(Sum) / sizeof(T)), wide, v);
+  typename Out::Elements elements;
+  Number<T>::narrow(bitCast<Out>(v).e, elements.e);
+  storePart<MessageOf<Word, T>, T>(row.at, i, bytes, wide, bitCast<MessageOf<Word, T>>(elements));
 }
 
 /// The number of packets that a thread polls at once. Each batch takes a round trip to memory.
@@ -165,15 +193,16 @@ template <unsigned PlainSources, unsigned PacketSources, unsigned PlainTargets, 
                             packetTargets = PacketTargets;
 };
 
-/// Does one row. `s.end` is the end of the packets, and `bytes` the end of the plain rows.
-template <class T, class Op, class Packet, class C, class PS, class KS, class PD, class KD>
+/// Does one row. `s.end` is the end of the packets, and `bytes` the end of the plain rows, all in bytes of a message.
+/// Packets hold elements of type Held.
+template <class T, class Held, class Op, class Packet, class C, class PS, class KS, class PD, class KD>
 MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, const PS &plainSource, const KS &packetSources,
                              const PD &plainTarget, const KD &packetTargets, uint64_t bytes, const Span &s) {
   using Payload = typename Packet::Payload;
-  constexpr unsigned width = sizeof(Payload);
+  constexpr unsigned width = sizeof(Payload) * sizeof(T) / sizeof(Held);
   const uint64_t filled = (bytes + width - 1) / width, all = (s.end + width - 1) / width;
   for (uint64_t i = s.begin / width + s.lane; i < all; i += s.lanes) {
-    AccumulatorFor<T, Op, Payload, C::plainSources + C::packetSources> acc;
+    AccumulatorFor<Held, Op, Payload, C::plainSources + C::packetSources> acc;
     if constexpr (C::plainSources != 0)
       acc.start(i < filled ? loadPart<Payload, T>(plainSource(0), i, bytes, s.wide) : Payload{});
     if constexpr (C::packetSources != 0)
@@ -186,10 +215,10 @@ MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, const PS &plainSource, 
       writePackets<Packet, C::packetTargets>(launch.flag, packetTargets, i, v);
   }
 }
-template <class T, class Op, class Packet, class C, class PS, class KS, class PD, class KD>
+template <class T, class Held, class Op, class Packet, class C, class PS, class KS, class PD, class KD>
 MSCCLC_OUTLINE void packetRowOutlined(const PacketLaunch launch, const PS plainSource, const KS packetSources,
                                       const PD plainTarget, const KD packetTargets, uint64_t bytes, const Span s) {
-  packetRow<T, Op, Packet, C>(launch, plainSource, packetSources, plainTarget, packetTargets, bytes, s);
+  packetRow<T, Held, Op, Packet, C>(launch, plainSource, packetSources, plainTarget, packetTargets, bytes, s);
 }
 
 /// Reduces the plain source (if any) and the packet sources with Op, one payload at a time. Stores the result to the
@@ -198,21 +227,22 @@ template <class Op, class K, class PS, class KS, class PD, class KD>
 MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice, const PS &plainSource,
                               const KS &packetSources, const PD &plainTarget, const KD &packetTargets) {
   using T = typename K::Element;
+  using Held = typename K::Held;
   using Packet = typename K::Packet;
   using C = Counts<PS::size, KS::size, PD::size, KD::size>;
   const PacketLaunch launch{k.args, operation, k.flag()};
-  forRows(k, slice, sizeof(typename Packet::Payload),
+  forRows(k, slice, sizeof(typename Packet::Payload) / K::spread,
           [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
             const uint64_t bytes = clipRow(k, plainTarget, row, clipRow(k, plainSource, row, end));
             const auto ps = rowsOf(k, plainSource, row);
-            const auto ks = rowsOf(k, packetSources, row);
+            const auto ks = rowsAs<char *>(k, packetSources, row);
             const auto pd = rowsOf(k, plainTarget, row);
-            const auto kd = rowsOf(k, packetTargets, row);
+            const auto kd = rowsAs<char *>(k, packetTargets, row);
             const Span span{begin, end, lane, lanes, k.wide};
             if constexpr (K::Outlined::value && PS::size + KS::size + PD::size + KD::size <= maxPassed)
-              packetRowOutlined<T, Op, Packet, C>(launch, ps, ks, pd, kd, bytes, span);
+              packetRowOutlined<T, Held, Op, Packet, C>(launch, ps, ks, pd, kd, bytes, span);
             else
-              packetRow<T, Op, Packet, C>(launch, ps, ks, pd, kd, bytes, span);
+              packetRow<T, Held, Op, Packet, C>(launch, ps, ks, pd, kd, bytes, span);
           });
 }
 

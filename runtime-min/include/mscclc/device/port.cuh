@@ -129,7 +129,8 @@ MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, c
     const int c = channels(i);
     const MscclcChannel &channel = k.args.port_channels[c];
     const Rows source = sources(S::size == 1 ? 0 : i), target = targets(i);
-    const unsigned scale = source.layout == RowLayout::Packets ? 2 : 1;
+    const unsigned scale =
+        (source.layout == RowLayout::Packets ? 2 : 1) * (source.layout == RowLayout::Data ? 1 : K::spread);
     MscclcTrigger t = detail::emptyTrigger(c);
     const MscclcPlace &sourcePlace = k.args.fifo.places[source.buffer],
                       &targetPlace = k.args.fifo.places[target.buffer];

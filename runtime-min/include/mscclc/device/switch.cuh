@@ -171,7 +171,7 @@ MSCCLC_DEVICE void switchReduce(const K &k, const Slice &slice, int channel, con
     if (multicast != nullptr && detail::wholeWords(k, members, slice)) {
       detail::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
         end = detail::clipRow(k, targets, row, detail::clipRow(k, members, row, end));
-        const auto to = detail::rowsOf(k, targets, row);
+        const auto to = detail::rowsAs<char *>(k, targets, row); // wide scratch takes no part
         detail::forReduced<T, Op>(multicast + k.offsetOf(members(0), row), begin / 16 + lane, end / 16, lanes,
                                   [&](uint64_t i, const detail::Vec16 &v) { detail::storeToAll<D::size>(to, i, v); });
       });
