@@ -6,6 +6,7 @@
 #include "ir/structure.h"
 #include "runtime-min/include/mscclc/runtime_abi.h"
 
+#include <algorithm>
 #include <bit>
 #include <cctype>
 
@@ -69,6 +70,12 @@ bool fits(const ir::Program &program, const EmitOptions &options, const KernelMo
   const std::uint64_t before = diagnostics.numErrors();
   if (!model.reduces && !options.types.empty())
     diagnostics.report(diag::types_do_not_matter, whole);
+  if (model.mixesSpreads)
+    diagnostics.report(diag::spreads_differ, whole);
+  const auto isFloat8 = [](const std::string &type) { return type.starts_with("f8"); };
+  if (const auto type = std::ranges::find_if(options.types, isFloat8);
+      type != options.types.end() && program.movement.accumulate != ir::Accumulate::Narrow && ir::sumsInSwitch(program))
+    diagnostics.report(diag::switch_adds_in_f16, whole, {*type});
   const std::uint64_t share = std::uint64_t{model.shares} * model.elementBytes;
   if (options.messageSize % share != 0)
     diagnostics.report(diag::message_size_uneven, whole,

@@ -109,6 +109,8 @@ struct KernelModel {
   std::uint32_t switchChannels = 0; ///< the most that a rank has
   std::uint64_t unit = 16, messageBytes = 0, minMessageBytes = 0, maxMessageBytes = 0, bufferAlignment = 16;
   bool packets = false, doubleScratch = false;
+  bool wideScratch = false;                   ///< scratch holds elements as they are added up (ir::Accumulate::Wide)
+  bool mixesSpreads = false;                  ///< and some take more room there than others
   bool reduces = false;                       ///< false: the kernel takes elements of any type
   std::uint32_t elementBytes = 1;             ///< size of the longest element type
   bool outlined = false;                      ///< the program is long, so loops over rows are functions

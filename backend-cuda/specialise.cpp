@@ -52,7 +52,7 @@ void chooseLayout(const ir::Program &program, KernelModel &model) {
 }
 
 /// Adds the C++ types of elements with these names, and the bytes of the longest.
-void addTypes(std::vector<std::string> names, KernelModel &model) {
+void addTypes(const ir::Program &program, std::vector<std::string> names, KernelModel &model) {
   struct Type {
     std::string_view name, spelling;
     std::uint32_t bytes;
@@ -61,15 +61,21 @@ void addTypes(std::vector<std::string> names, KernelModel &model) {
 #define MSCCLC_DTYPE(id, number, bytes, name, type) {name, #type, bytes},
 #include "runtime-min/include/mscclc/dtypes.def"
   };
-  if (names.empty())
+  if (names.empty() && model.wideScratch)
+    names = {"f16", "bf16"};
+  else if (names.empty())
     names.assign(usualTypes.begin(), usualTypes.end());
+  std::set<std::uint64_t> spreads;
   for (const std::string &name : names) {
     const auto *it = std::ranges::find(known, name, &Type::name);
     if (it == std::end(known))
       throw ir::InternalError("no type '" + name + "'");
     model.dtypes += (model.dtypes.empty() ? "" : ", ") + std::string(it->spelling);
     model.elementBytes = std::max(model.elementBytes, it->bytes);
+    const bool isInteger = name[0] == 'i' || name[0] == 'u';
+    spreads.insert(ir::spreadInScratch(program, isInteger ? 0 : it->bytes));
   }
+  model.mixesSpreads = spreads.size() > 1;
 }
 
 /// True if several blocks of a rank signal on one memory channel.
@@ -133,7 +139,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
     facts.reduceOp.fill("Op");
   model.reduces = !used.empty();
   if (model.reduces)
-    addTypes(options.types, model);
+    addTypes(program, options.types, model);
   else
     model.dtypes = "Byte";
   model.packetKinds = model.packets ? "LL8, LL16" : "NoPacket";
@@ -223,6 +229,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   model.maxMessageBytes = options.messageSize != 0 ? options.messageSize : program.maxMessageSize;
   model.bufferAlignment = program.bufferAlignment;
   model.doubleScratch = program.doubleScratch;
+  model.wideScratch = program.movement.accumulate == ir::Accumulate::Wide;
   if (ir::info(program.collective.kind).hasRoot)
     model.root = program.collective.root;
   chooseLayout(program, model);

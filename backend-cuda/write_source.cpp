@@ -259,6 +259,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"outlined", yes(m.outlined)},
       {"packets", yes(m.packets)},
       {"doubleScratch", yes(m.doubleScratch)},
+      {"wideScratch", m.wideScratch ? ", wideScratch = true" : ""},
       {"tables", tablesText(m.tables, deviceStorage(m.tables))},
       {"descriptorTables", tablesText(m.descriptorTables, "static const")},
       {"programs", programsText(m)},

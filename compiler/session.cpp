@@ -11,6 +11,7 @@
 #include "passes/schedule/early_hooks.h"
 #include "passes/schedule/order_sums.h"
 #include "passes/schedule/same_values.h"
+#include "passes/schedule/widen_sums.h"
 #include "passes/verify/translation_check.h"
 #include "passes/verify/verify.h"
 #include "passes/verify/verify_diagnostics.h"
@@ -167,14 +168,16 @@ bool Session::checkPasses(std::string_view list) {
 /// Computes the meaning of the statements, and reports errors in it. Does nothing with --passes and without a proof,
 /// because passes may be tried on statements that are no collective.
 bool Session::interpret() {
-  if (options_.hasPasses && !isProven() && !ir::isFixed(job_.program.movement.order))
+  const bool isFixed = ir::isFixed(job_.program.movement.order);
+  if (options_.hasPasses && !isProven() && !isFixed)
     return true;
   ir::DiagnosticEngine silent;
   const std::vector<std::string_view> named = passes::splitNames(options_.passes);
   const bool isSaid = std::ranges::find(named, "check-meaning") != named.end(); // that pass reports it
   meaning_ = passes::schedule::meaningOf(job_.program, isSaid ? silent : diags_);
-  if (meaning_ && ir::isFixed(job_.program.movement.order)) {
-    if (!passes::schedule::orderSums(job_.program, diags_))
+  if (meaning_ && (isFixed || narrowsOnce())) {
+    if (!passes::schedule::orderSums(job_.program, diags_) ||
+        !passes::schedule::widenSums(job_.program, job_.target.executor != nullptr, diags_))
       return false;
     meaning_ = passes::schedule::meaningOf(job_.program, silent);
   }
@@ -348,6 +351,7 @@ bool Session::prove() {
   if (!isProven())
     return true;
   times_.mark();
+  settleAccumulate();
   if (!proof_) {
     proof_ = passes::verify(job_.program, diags_, verifyOptions());
     times_.lap("verify");
@@ -362,6 +366,23 @@ bool Session::prove() {
     job_.result +=
         job_.inTable ? "; order of sums: " + std::string(proof_->sums.family()) : "\n" + proof_->sums.sentence();
   return true;
+}
+
+/// Looks whether each sum of a program of thread blocks is rounded once even if scratch holds elements as they are. If
+/// not, scratch is wide, which no executor has.
+void Session::settleAccumulate() {
+  ir::Accumulate &accumulate = job_.program.movement.accumulate;
+  if (accumulate != ir::Accumulate::Wide || meaning_)
+    return;
+  const bool onExecutor = job_.target.executor != nullptr;
+  ir::DiagnosticEngine silent;
+  accumulate = ir::Accumulate::Once;
+  proof_ = passes::verify(job_.program, onExecutor ? diags_ : silent, verifyOptions());
+  times_.lap("verify");
+  if (proof_->proven || onExecutor)
+    return;
+  accumulate = ir::Accumulate::Wide;
+  proof_.reset();
 }
 
 /// Reports sums whose bits differ where they should not. A plan or a schedule from elsewhere may be as its user wants

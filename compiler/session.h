@@ -60,7 +60,10 @@ private:
   void reportPasses(Progress progress, const std::vector<passes::PassRecord> &last);
   passes::VerifyOptions verifyOptions();
   bool isWatched() const;
-  bool isProven() const { return options_.verify && output_.proof != Proof::None; }
+  /// That sums are rounded once is part of what is written, so it is always proven.
+  bool isProven() const { return (options_.verify || narrowsOnce()) && output_.proof != Proof::None; }
+  bool narrowsOnce() const { return job_.program.movement.accumulate != ir::Accumulate::Narrow; }
+  void settleAccumulate();
   void keepCalls(passes::PassManagerOptions &options);
   void reportRewritten(ir::Program given);
 

@@ -46,6 +46,13 @@ constexpr bool isFixed(Order order) {
   return order == Order::Ranks || order == Order::Tree;
 }
 
+/// The type of partial results of sums and products of floats that are narrower than f32.
+enum class Accumulate : std::uint8_t {
+  Narrow, ///< f32 inside an operation, whose result is rounded to the type of elements
+  Once,   ///< as Narrow, but no operation may add to a result that another one has rounded
+  Wide,   ///< as Once. Scratch holds every element in the type in which it is added up
+};
+
 /// The way on which a statement reaches memory of other ranks.
 enum class Via : std::uint8_t { Memory, Port, Switch };
 
@@ -84,6 +91,8 @@ struct Movement {
   std::uint32_t ranksPerNode = 0;
   std::uint32_t mostBlocks = 0; ///< the most thread blocks of a rank, all instances together; 0: no limit
   Order order = Order::Written; ///< of reductions
+  /// A program of either schedule asks for Wide. The compiler makes Once of it if scratch needs no such room.
+  Accumulate accumulate = Accumulate::Narrow;
   bool chooseProtocol = false, chooseInstances = false;
 
   // Choices of the pass `choose` for the passes after it.

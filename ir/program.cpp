@@ -1,5 +1,7 @@
 #include "ir/program.h"
 
+#include "ir/op_shapes.h"
+
 #include <algorithm>
 
 namespace mscclc::ir {
@@ -71,6 +73,16 @@ bool isTag(std::string_view text) {
   digits.remove_prefix(digits.starts_with('-') ? 1 : 0);
   const bool isWhole = !digits.empty() && digits.size() <= 20 && std::ranges::all_of(digits, isDigit);
   return isWhole && (digits[0] != '0' || digits.size() == 1);
+}
+
+bool sumsInSwitch(const Program &program) {
+  const auto sums = [](const Op &op) {
+    return reducesInSwitch(op.kind) && isDoneInSwitch(op.reduceOp) && !isReorderable(op.reduceOp);
+  };
+  return std::ranges::any_of(program.ranks, [&](const Rank &rank) {
+    return std::ranges::any_of(rank.blocks,
+                               [&](const ThreadBlock &block) { return std::ranges::any_of(block.ops, sums); });
+  });
 }
 
 bool isOfSource(const Program &program, const Op &op) {

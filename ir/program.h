@@ -459,6 +459,15 @@ struct Program {
   std::size_t numOps() const;
 };
 
+/// Returns how many times the room of a float of `elementBytes` bytes it takes in scratch. 0: no float, which scratch
+/// holds as it is.
+constexpr std::uint64_t spreadInScratch(const Program &program, std::uint32_t elementBytes) {
+  constexpr std::uint32_t wide = 4;
+  return program.movement.accumulate == Accumulate::Wide && elementBytes != 0 && elementBytes < wide
+             ? wide / elementBytes
+             : 1;
+}
+
 /// True if `text` may be one of Program::tags: a name of letters, digits, '_', '-' and '.', and for a value that is not
 /// 1 an '=' and an integer.
 bool isTag(std::string_view text);
@@ -470,6 +479,9 @@ struct OpRef {
   std::uint32_t op = 0;
   friend auto operator<=>(const OpRef &, const OpRef &) = default;
 };
+
+/// True if a switch adds or multiplies elements in some operation.
+bool sumsInSwitch(const Program &program);
 
 /// True if `op` comes from a line of a source, rather than from a plan or from IR without locations.
 bool isOfSource(const Program &program, const Op &op);

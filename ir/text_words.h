@@ -39,6 +39,7 @@ inline constexpr std::string_view replications[] = {"interleaved", "none"}; // b
   F("ranks_per_node", movement.ranksPerNode, numbers)                                                                  \
   F("most_blocks", movement.mostBlocks, numbers)                                                                       \
   F("order", movement.order, orders)                                                                                   \
+  F("accumulate", movement.accumulate, accumulations)                                                                  \
   F("choose_protocol", movement.chooseProtocol, switches)                                                              \
   F("choose_instances", movement.chooseInstances, switches)                                                            \
   F("pull", movement.pull, switches)                                                                                   \
@@ -51,6 +52,7 @@ inline constexpr std::string_view replications[] = {"interleaved", "none"}; // b
 
 inline constexpr std::string_view protocols[] = {"Simple", "LL"};                 // by Protocol
 inline constexpr std::string_view switches[] = {"off", "on"};                     // by bool
+inline constexpr std::string_view accumulations[] = {"narrow", "once", "wide"};   // by Accumulate
 inline constexpr std::string_view orders[] = {"written", "any", "ranks", "tree"}; // by Order
 inline constexpr std::string_view schedules[] = {"manual", "auto"};               // by Schedule
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <utility>
 
 namespace mscclc::driver {
 namespace {
@@ -46,9 +47,9 @@ std::vector<Rewriting> candidatesOf(const Job &job) {
   candidates.back().program.latePacketsApart = true;
   for (Rewriting &candidate : candidates) {
     candidate.program.schedule = ir::Schedule::Manual;
-    const std::uint32_t ranksPerNode = candidate.program.movement.ranksPerNode;
-    candidate.program.movement = {};
-    candidate.program.movement.ranksPerNode = ranksPerNode;
+    const ir::Movement given = std::exchange(candidate.program.movement, {});
+    candidate.program.movement.ranksPerNode = given.ranksPerNode;
+    candidate.program.movement.accumulate = given.accumulate;
   }
   return candidates;
 }

@@ -306,6 +306,9 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   program_.reuseResources = record.reuseResources != 0;
   program_.doubleScratch = record.doubleScratch != 0;
   program_.latePacketsApart = record.latePacketsApart != 0;
+  check(record.accumulate <= static_cast<std::uint8_t>(Accumulate::Wide), diag::no_enumerator,
+        {"CollectiveProgram", "an .accumulate", "the enumerators of Accumulate"});
+  program_.movement.accumulate = record.accumulate != 0 ? ir::Accumulate::Wide : ir::Accumulate::Narrow;
   program_.threadsPerBlock = static_cast<std::uint32_t>(record.threadsPerBlock.bits);
   program_.bufferAlignment = static_cast<std::uint32_t>(record.bufferAlignment.bits);
   program_.minMessageSize = record.minMessageSize.bits;

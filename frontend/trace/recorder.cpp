@@ -189,6 +189,7 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
   record.reassociate = options->reassociate;
   record.order = static_cast<std::uint8_t>(options->order);
   record.latePacketsApart = options->latePacketsApart;
+  record.accumulate = static_cast<std::uint8_t>(options->accumulate);
   record.automaticInstances = !options->instances.isGiven;
   record.instances = wide(options->instances.value);
   record.threadsPerBlock = wide(options->threadsPerBlock);

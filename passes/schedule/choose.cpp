@@ -61,8 +61,8 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
       mostBlocks(given.movement.mostBlocks != 0 ? given.movement.mostBlocks : options.machine.multiprocessors),
       choosesProtocol(given.movement.chooseProtocol), choosesInstances(given.movement.chooseInstances),
       // A switch sums in its own order, and needs memory that is bound to it. Order::Any allows both.
-      usesSwitch(given.movement.order == ir::Order::Any && options.machine.parameters.multimem != 0 &&
-                 canUseSwitch(given)) {
+      usesSwitch(given.movement.order == ir::Order::Any && given.movement.accumulate != ir::Accumulate::Wide &&
+                 options.machine.parameters.multimem != 0 && canUseSwitch(given)) {
   for (const ir::Move &statement : given.movement.statements) {
     (statement.block ? pinsBlocks : choosesBlocks) = true;
     asksForPackets |= statement.packets.value_or(false);

@@ -82,7 +82,7 @@ void PacketRanks::findPlainScratch(const ir::Movement &given, std::uint32_t piec
 /// packets, too. In a fixed order that is worth a slot, as operands of the own rank are seldom first.
 bool PacketRanks::becomesPackets(const ir::Movement &given, const Move &statement, const RankChunk &dst) const {
   const auto isOwn = [&](const RankChunk &src) { return src.rank == dst.rank; };
-  return ir::isFixed(program_.movement.order) && !std::ranges::all_of(given.srcs(statement), isOwn) &&
+  return takesAllAtOnce(program_.movement) && !std::ranges::all_of(given.srcs(statement), isOwn) &&
          std::ranges::all_of(given.srcs(statement), [&](const RankChunk &src) {
            return isOwn(src) || travelsInPackets(statement, src.rank, dst.rank);
          });

@@ -144,6 +144,7 @@ private:
   }
 
   bool same(const RankChunk &a, const RankChunk &b) const { return schedule::isSameMemory(program_, a, b); }
+  bool isWide() const { return program_.movement.accumulate == ir::Accumulate::Wide; }
   bool near(std::uint32_t a, std::uint32_t b) const { return program_.movement.sameNode(a, b); }
   /// Returns new scratch of `rank`, as long as the statement's places.
   RankChunk slot(std::uint32_t rank) {
@@ -249,8 +250,18 @@ private:
       return append(plain, dst.rank, {&packets, 1}, dst, std::nullopt, true);
     }
     const bool port = schedule::wayOf(program_.movement, statement, src.rank, dst.rank) == Via::Port;
+    if (port && isWide() && isScratch(src) != isScratch(dst))
+      return copyInScratch(statement, dst, src);
     const std::uint32_t by = port ? src.rank : statement.by.value_or(src.rank);
     append(plain, by == dst.rank ? by : src.rank, {&src, 1}, dst, port ? Via::Port : Via::Memory, false);
+  }
+
+  static bool isScratch(const RankChunk &place) { return place.buffer == ir::BufferKind::Scratch; }
+  /// A port moves bytes. So what is wide at one end only is widened before, or narrowed behind.
+  void copyInScratch(const Move &statement, const RankChunk &dst, const RankChunk &src) {
+    const RankChunk aside = slot(isScratch(dst) ? src.rank : dst.rank);
+    copy(without(statement), aside, src);
+    copy(without(statement), dst, aside);
   }
 
   /// Returns the packets of a place in scratch, where there is no plain data.
@@ -348,9 +359,10 @@ private:
       while (end < chain.size() && chain[end].how == chain[begin].how &&
              (chain[end].how == Operand::Packets || end - begin < mostPeers_))
         ++end;
-      if (readsResult(end) && !spare)
+      const bool isAside = readsResult(end) || (end < chain.size() && isWide());
+      if (isAside && !spare)
         spare = slot(dst.rank);
-      const RankChunk to = readsResult(end) ? *spare : dst;
+      const RankChunk to = isAside ? *spare : dst;
       std::vector<RankChunk> operands{sum};
       for (; begin < end; ++begin)
         operands.push_back(chain[begin].place);

@@ -32,10 +32,15 @@ bool isSameMemory(const ir::Program &program, const ir::RankChunk &a, const ir::
 inline ir::Via wayOf(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to) {
   return statement.via.value_or(movement.wayOf(from, to));
 }
-/// True if a reduction may read operands of other ranks where they are. In a fixed order it may not, if it has more
-/// than two: an operand of its own would come between them, so that each rank would narrow at other steps.
+/// True if one operation has to take all operands of a reduction: in a fixed order each rank would else narrow at other
+/// steps, and where sums are narrowed once no partial result may stay behind.
+inline bool takesAllAtOnce(const ir::Movement &movement) {
+  return ir::isFixed(movement.order) || movement.accumulate == ir::Accumulate::Once;
+}
+/// True if a reduction may read operands of other ranks where they are. If one operation has to take all of more than
+/// two it may not, because an operand of its own would come between them.
 inline bool mayRead(const ir::Movement &movement, const ir::Move &statement) {
-  return statement.kind == ir::MoveKind::Reduce && (statement.numSrcs == 2 || !ir::isFixed(movement.order));
+  return statement.kind == ir::MoveKind::Reduce && (statement.numSrcs == 2 || !takesAllAtOnce(movement));
 }
 /// Whether plain data of `statement` that goes from rank `from` to rank `to` is read there, and not put there.
 bool isReadThere(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to);

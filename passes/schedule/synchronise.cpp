@@ -82,7 +82,8 @@ Written write(ir::Program &program, const schedule::SyncPlan &plan, Analyses &an
   const auto &symmetry = analyses.of<schedule::StatementSymmetry>(program);
   const ir::Movement movement = std::exchange(program.movement, {});
   program.movement.ranksPerNode = movement.ranksPerNode; // thread blocks run on the same nodes
-  if (ir::isFixed(movement.order))                       // later passes keep it, and the proof asks for it
+  program.movement.accumulate = movement.accumulate;
+  if (ir::isFixed(movement.order)) // later passes keep it, and the proof asks for it
     program.movement.order = movement.order;
   const schedule::Channels channels(program, movement, plan, distances.ranks());
   schedule::BlockWriter writer(program, movement, plan, channels);

@@ -239,7 +239,8 @@ Machine::Place Machine::place(const Lane &lane, const ir::Op &op, std::uint32_t 
   const Layout &layout = layoutOf(lane.rank);
   const bool inScratch = buffer == ir::BufferKind::Scratch;
   const ByteSpan span = layout.span(chunk, op, header(lane), lane.at.iteration(), inScratch, owner);
-  const std::uint64_t scale = packet ? 2 : 1, first = (span.offset + at) * scale;
+  const std::uint64_t spread = inScratch ? layout.spread() : 1;
+  const std::uint64_t scale = spread * (packet ? 2 : 1), first = (span.offset + at) * scale;
   if (first + bytes * scale > layout.bytesOf(owner, buffer)) {
     outcome_.kind = Outcome::OutOfBounds;
     outcome_.place = {lane.rank, lane.block, lane.at.op()};
@@ -249,7 +250,7 @@ Machine::Place Machine::place(const Lane &lane, const ir::Op &op, std::uint32_t 
   std::byte *base = bufferOf(owner, buffer, layout);
   if (inScratch && program_.doubleScratch && (ranks_[lane.rank].launch & 1) != 0)
     base += ranks_[owner].scratchBytes;
-  return {base + first, owner, packet};
+  return {base + first, owner, packet, spread};
 }
 
 // A packet: four bytes of data, the flag, four bytes of data, the flag.
@@ -325,7 +326,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
                                        std::uint64_t bytes) {
   const std::uint32_t flag = ranks_[lane.rank].launch + 1;
   const StoreOperands store = storeOperands(op, pair);
-  part_.resize(bytes);
+  const bool isWide = layoutOf(lane.rank).spread() != 1; // then it computes in f32
   bool any = false;
   for (std::uint32_t i = store.firstSource; i < store.endSource; ++i) {
     owners(lane, op, i, owners_);
@@ -333,32 +334,38 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
       const Place from = place(lane, op, i, at, bytes, owner);
       if (!from.at)
         return Progress::Moved;
+      part_.resize(bytes * from.spread);
       if (!from.packet)
-        load(blockOf(lane), part_.data(), from.at, bytes);
-      else if (const std::byte *missing = readPacket(from, part_.data(), bytes, flag))
+        load(blockOf(lane), part_.data(), from.at, part_.size());
+      else if (const std::byte *missing = readPacket(from, part_.data(), part_.size(), flag))
         return blockOn(packetKey(missing));
+      if (isWide && from.spread == 1)
+        widenElements(type_, part_);
       if (any)
         sum_.add(op.reduceOp, part_.data());
       else
-        sum_.start(part_.data(), bytes);
+        sum_.start(part_.data(), part_.size());
       any = true;
     }
   }
-  const std::byte *result = sum_.result();
+  const std::byte *sum = sum_.result();
+  if (isWide)
+    narrowElements(type_, sum, bytes, part_);
   if (ir::info(op.kind).stored == ir::Stored::Applied)
-    result = applyHook(lane, op, at, bytes);
+    sum = applyHook(lane, op, at, bytes);
   for (std::uint32_t i = store.firstDestination; i < store.endDestination; ++i) {
     owners(lane, op, op.numSrcs + i, owners_);
     for (const std::uint32_t owner : owners_) {
       const Place to = place(lane, op, op.numSrcs + i, at, bytes, owner);
       if (!to.at)
         return Progress::Moved;
+      const std::byte *const result = isWide && to.spread == 1 ? part_.data() : sum;
       if (to.packet) {
         publish(blockOf(lane), 0);
-        writePacket(to, result, bytes, flag);
-        wakeReaders(owner, to.at, 2 * bytes);
+        writePacket(to, result, bytes * to.spread, flag);
+        wakeReaders(owner, to.at, 2 * bytes * to.spread);
       } else {
-        this->store(blockOf(lane), to.at, result, bytes);
+        this->store(blockOf(lane), to.at, result, bytes * to.spread);
       }
     }
   }
@@ -405,8 +412,8 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
     if (!from.at || !to.at)
       return Progress::Moved;
     if (ir::awaitsPackets(op.kind)) {
-      buffer_.resize(bytes);
-      if (const std::byte *missing = readPacket(from, buffer_.data(), bytes, ranks_[lane.rank].launch + 1))
+      buffer_.resize(bytes * from.spread);
+      if (const std::byte *missing = readPacket(from, buffer_.data(), buffer_.size(), ranks_[lane.rank].launch + 1))
         return blockOn(packetKey(missing));
     }
     Request request;
@@ -414,7 +421,7 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
     request.packets = to.packet;
     request.src = from.at;
     request.dst = to.at;
-    request.bytes = bytes;
+    request.bytes = bytes * from.spread;
     request.rank = owner;
     port.queue.push_back(request);
     ++port.pushed;

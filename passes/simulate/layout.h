@@ -17,12 +17,15 @@ struct ByteSpan {
 
 class Layout {
 public:
-  Layout(const ir::Program &program, std::uint64_t messageBytes);
+  /// `elementBytes`: the size of an element of floats; 0: of any other, which scratch holds as it is.
+  Layout(const ir::Program &program, std::uint64_t messageBytes, std::uint32_t elementBytes = 0);
 
   /// Returns why the size cannot run, with the numbers; nothing if it can.
   const std::optional<std::string> &refusal() const { return refusal_; }
   std::uint64_t chunkBytes() const { return chunk_; }
   std::uint64_t bytesOf(std::uint32_t rank, ir::BufferKind buffer) const;
+  /// Returns how many times the room of an element of the message it takes in scratch (ir::Accumulate::Wide).
+  std::uint64_t spread() const { return spread_; }
   /// Returns the bytes of scratch that one launch uses (packets count double under LL).
   std::uint64_t scratchBytes(std::uint32_t rank) const;
   std::uint64_t iterations(const ir::Op &header) const;
@@ -36,6 +39,7 @@ private:
   double operations() const;
 
   const ir::Program &program_;
+  std::uint64_t spread_ = 1;
   std::uint64_t chunk_ = 0; ///< bytes of every chunk; sizes that do not divide evenly are refused
   std::optional<std::string> refusal_;
 };

@@ -20,7 +20,8 @@ Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inpu
     : program_(program), sizes_(std::move(sizes)), inputs_(inputs), type_(options.type),
       relaxedShows_(options.relaxedShows), userAwaitsPorts_(options.userAwaitsPorts), index_(program),
       blocks_(index_.numBlocks()), ranks_(program.ranks.size()), queues_(index_), given_(index_.numQueues()),
-      met_(index_.numBarriers()), ports_(index_.numChannels()), barriers_(index_.numBarriers()), sum_(options.type) {
+      met_(index_.numBarriers()), ports_(index_.numChannels()), barriers_(index_.numBarriers()),
+      sum_(sizes_[0].layout->spread() != 1 ? DataType::F32 : options.type) {
   allocate();
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     const ir::Rank &rank = program.ranks[r];

@@ -154,6 +154,7 @@ private:
     std::byte *at = nullptr;
     std::uint32_t rank = 0;
     bool packet = false;
+    std::uint64_t spread = 1; ///< how many times the bytes of an element of the message it takes there
   };
 
   void reset(std::uint64_t seed);

@@ -161,6 +161,19 @@ double rounded(DataType type, double value, bool narrows) {
 
 } // namespace
 
+void widenElements(DataType type, std::vector<std::byte> &data) {
+  std::vector<std::byte> wide(data.size() / sizeOf(type) * sizeof(float));
+  for (std::size_t i = 0; i < wide.size() / sizeof(float); ++i)
+    store<float>(wide.data() + i * sizeof(float), static_cast<float>(elementAt(type, data.data(), i)));
+  data = std::move(wide);
+}
+
+void narrowElements(DataType type, const std::byte *from, std::uint64_t bytes, std::vector<std::byte> &into) {
+  into.resize(bytes);
+  for (std::uint64_t i = 0; i < bytes / sizeOf(type); ++i)
+    storeElement(type, into.data(), i, load<float>(from + i * sizeof(float)));
+}
+
 void Accumulator::start(const std::byte *from, std::size_t bytes) {
   bytes_.assign(from, from + bytes);
   wide_.clear();

@@ -17,6 +17,11 @@ double elementAt(DataType type, const std::byte *data, std::uint64_t index);
 /// True if the order of a sum changes its bits.
 bool isFloat(DataType type);
 
+/// Makes f32 of `data`, which are floats of a narrower type.
+void widenElements(DataType type, std::vector<std::byte> &data);
+/// Sets `into` to `bytes` bytes of `type`, rounded from as many elements of f32.
+void narrowElements(DataType type, const std::byte *from, std::uint64_t bytes, std::vector<std::byte> &into);
+
 /// The reduction of one operation: elements that are narrower than f32 stay f32 until its end.
 class Accumulator {
 public:

@@ -158,7 +158,8 @@ public:
     for (const std::uint64_t size : sizes) {
       if (size == 0 && withNothing)
         continue;
-      layouts_.push_back(std::make_unique<sim::Layout>(program_, size));
+      const std::uint32_t floats = sim::isFloat(options_.type) ? sizeOf(options_.type) : 0;
+      layouts_.push_back(std::make_unique<sim::Layout>(program_, size, floats));
       rows.push_back({{size}, {layouts_.back().get()}});
       if (!refusal(*layouts_.back()) && (size <= sim::longMessage || !options_.sizes.empty())) {
         inTurn.sizes.push_back(size);
@@ -206,10 +207,18 @@ private:
   bool comparesBits() const { return options_.sums && sim::isFloat(options_.type) && !options_.sums->trees.empty(); }
 
   std::optional<std::string> refusal(const sim::Layout &layout) const {
+    if (!layout.refusal() && isRoundedBySwitch())
+      return "a switch adds " + std::string(toString(options_.type)) + " in f16, so such sums are not rounded once";
     if (layout.refusal() || layout.chunkBytes() % sizeOf(options_.type) == 0)
       return layout.refusal();
     return "a chunk of " + ir::plural(layout.chunkBytes(), "byte") + " holds no whole " +
            std::string(toString(options_.type)) + " elements";
+  }
+
+  /// True if sums are to be rounded once, and a switch adds them up in less than f32.
+  bool isRoundedBySwitch() const {
+    return program_.movement.accumulate != ir::Accumulate::Narrow && sim::isFloat(options_.type) &&
+           sizeOf(options_.type) == 1 && ir::sumsInSwitch(program_);
   }
 
   void refuse(const Row &row, const std::string &why) {

@@ -176,6 +176,13 @@ double Costs::blockCap(const ir::Op &op, double payload, const std::vector<Opera
   return std::min(p.blockCopy, threads * word * p.copyDepth / perWord) * payload / std::max(moved, 1.0);
 }
 
+/// Returns how many times the bytes of a message its elements take in a buffer, where they are the usual ones of 16
+/// bits.
+double Costs::spreadOf(ir::BufferKind buffer) const {
+  constexpr std::uint32_t elementBytes = 2;
+  return buffer == ir::BufferKind::Scratch ? static_cast<double>(ir::spreadInScratch(program_, elementBytes)) : 1;
+}
+
 DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, const ir::Op *header,
                      std::uint64_t iteration, const MessageBytes &bytes) const {
   const MachineParameters &p = machine_.parameters;
@@ -184,7 +191,8 @@ DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir:
   for (std::uint32_t i = 0; i < op.numChunks(); ++i) {
     const ir::Chunk &chunk = block.chunks[op.firstChunk + i];
     const std::uint64_t payload = bytes.of(chunk, op, header, iteration);
-    operands.push_back({ir::pieceOf(program_, rank, op, i, chunk), &chunk, static_cast<double>(payload)});
+    const ir::MemoryPiece piece = ir::pieceOf(program_, rank, op, i, chunk);
+    operands.push_back({piece, &chunk, static_cast<double>(payload) * spreadOf(piece.buffer)});
     if (ir::reduces(op.kind) && !ir::isDoneInSwitch(op.reduceOp) && operands.back().inSwitch()) {
       operands.back().switchWorks = false;
       operands.back().members = 0;
@@ -226,7 +234,8 @@ DataCost Costs::put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::
   DataCost cost;
   cost.bytes = bytes.of(to, op, header, iteration);
   cost.cap = std::numeric_limits<double>::infinity();
-  const double scale = op.kind == ir::OpKind::PutPacket ? 2 : 1; // packets are sent as they are, with their flags
+  // packets are sent as they are, with their flags
+  const double scale = (op.kind == ir::OpKind::PutPacket ? 2 : 1) * spreadOf(ir::bufferOf(program_.ranks[rank], to));
   Uses uses(slots_);
   uses.add(memory_[rank], scale);
   uses.add(memory_[owner], scale);

@@ -80,6 +80,7 @@ private:
   FluidNetwork::Resource add(FluidNetwork &network, Cause kind, std::uint32_t rank, double capacity,
                              std::uint32_t peer = Span::none);
   void addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lineBytes) const;
+  double spreadOf(ir::BufferKind buffer) const;
   double blockCap(const ir::Op &op, double payload, const std::vector<Operand> &operands) const;
   Time readLatency(const Operand &operand) const;
   std::size_t sourcesAtOnce(const ir::Op &op) const;

@@ -47,6 +47,8 @@ public:
   virtual void sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) = 0;
   /// Two blocks of a rank wait on channel end `channel` without a fixed order.
   virtual void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) = 0;
+  /// `narrows` rounds a sum to the type of elements although `adds` adds to it.
+  virtual void narrowedEarly(ir::OpRef narrows, ir::OpRef adds) = 0;
 };
 
 struct RunCounts {
@@ -137,6 +139,12 @@ private:
     return reader.isPut() && !order_.before(reader, false, user.view, Relation::HappensBefore);
   }
   void keepValues(const Operand &source);
+  void findNarrowed(const DataStep &step);
+  ValueId stored(ValueId value);
+  bool staysWide(const Operand &written) const {
+    return written.scratch && index_.program.movement.accumulate == ir::Accumulate::Wide;
+  }
+  ir::OpRef placeOf(const DataStep &step) const { return index_.place(step.block, control_.at(step.block).op()); }
   bool sameElement(const Epoch &a, const Epoch &b) const;
   // packets.cpp: the order that packets make for reads of their sources
   /// The write that is checked.
@@ -209,9 +217,12 @@ private:
     std::vector<MessageClock> takenHere; ///< the same for the elements that are being written
     std::uint32_t firstUnit = 0;         ///< index in `values` of the first unit that is being written
     std::uint32_t message = none;        ///< the message of the packets that it writes
+    bool staysWide = false;              ///< what is being written is scratch of a program with wide partial results
   };
   InProgress now_;
   std::vector<ValueId> partsOfUnit_;
+  /// The first operation that narrowed a sum. Empty where sums may be narrowed by any operation.
+  std::unordered_map<ValueId, ir::OpRef> narrowedBy_;
   std::map<Application, ir::OpRef> written_; ///< of hooks that write arrays, in the first launch
   std::vector<MessageClock> packetClocks_; ///< clocks of packets of this launch
   std::vector<Reading> trail_;             ///< used by computedFrom

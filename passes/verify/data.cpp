@@ -37,14 +37,16 @@ void CheckedRun::computes(const DataStep &step) {
     return applies(step);
   const ir::ReduceOp reduceOp = step.op->reduceOp;
   const bool inSwitch = step.op->channelType == ir::ChannelType::Switch;
+  const bool isWide = index_.program.movement.accumulate == ir::Accumulate::Wide;
   now_.values.resize(step.sources[0].count);
   for (std::uint32_t u = 0; u < now_.values.size(); ++u) {
     partsOfUnit_.clear();
     for (const Operand &source : step.sources)
       partsOfUnit_.push_back(memory_[source.first + u].value);
+    findNarrowed(step);
     now_.values[u] = ir::isReorderable(reduceOp) ? values_.combine(reduceOp, partsOfUnit_)
                      : inSwitch                  ? values_.inSwitch(reduceOp, partsOfUnit_)
-                                                 : values_.chain(reduceOp, partsOfUnit_);
+                                                 : values_.chain(reduceOp, partsOfUnit_, isWide);
   }
 }
 
@@ -66,6 +68,15 @@ void CheckedRun::applies(const DataStep &step) {
   }
 }
 
+/// Where sums are narrowed once, reports an operand of a sum that another operation has narrowed.
+void CheckedRun::findNarrowed(const DataStep &step) {
+  if (index_.program.movement.accumulate == ir::Accumulate::Narrow || ir::isReorderable(step.op->reduceOp))
+    return;
+  for (const ValueId part : partsOfUnit_)
+    if (const auto maker = narrowedBy_.find(part); maker != narrowedBy_.end())
+      listener_.narrowedEarly(maker->second, placeOf(step));
+}
+
 void CheckedRun::writes(const DataStep &step, const Operand &part, std::uint32_t unit,
                         std::span<const std::uint32_t> taken) {
   View view = order_.view(step.block);
@@ -77,6 +88,7 @@ void CheckedRun::writes(const DataStep &step, const Operand &part, std::uint32_t
   }
   counts_.accesses += part.count;
   now_.firstUnit = unit;
+  now_.staysWide = staysWide(part);
   write(part, {{step.block, view.phase, part.ref}, view});
 }
 
@@ -99,6 +111,7 @@ void CheckedRun::puts(const DataStep &step, std::uint32_t thread, std::uint32_t 
   if (step.takesPackets)
     finish.besides = now_.taken;
   now_.firstUnit = 0;
+  now_.staysWide = staysWide(destination);
   write(destination, {{put.agent, put.phase, destination.ref}, finish});
 }
 
@@ -142,7 +155,20 @@ void CheckedRun::keepRead(CellId id, const JudgedAccess &access) {
 
 void CheckedRun::wrote(CellId id, std::uint32_t unit) {
   Cell &cell = memory_[id];
-  cell.value = cell.value == Values::unknown ? Values::unknown : now_.values[now_.firstUnit + unit];
+  if (cell.value != Values::unknown)
+    cell.value = stored(now_.values[now_.firstUnit + unit]);
+}
+
+/// Returns what memory holds of `value`. Where sums are narrowed once, notes which operation narrows it first.
+ValueId CheckedRun::stored(ValueId value) {
+  if (index_.program.movement.accumulate == ir::Accumulate::Narrow)
+    return value;
+  if (!now_.staysWide)
+    value = values_.narrowed(value);
+  if (ir::ReduceOp op;
+      values_.reduced(value, op) && !ir::isReorderable(op) && values_.stepOf(value) != Values::Step::Wide)
+    narrowedBy_.try_emplace(value, placeOf(data_.step()));
+  return value;
 }
 
 void CheckedRun::compare(CellId id, const Epoch &first, bool firstWrites, const JudgedAccess &second,
@@ -187,7 +213,7 @@ void CheckedRun::sendPacket(CellId id, const JudgedAccess &access) {
 }
 
 void CheckedRun::writesAgain(CellId id, const JudgedAccess &access, std::uint32_t unit) {
-  const ValueId value = now_.values[now_.firstUnit + unit];
+  const ValueId value = stored(now_.values[now_.firstUnit + unit]);
   // The same packet over itself, as a multicast does to its sender's own slot, is seen by nobody: if it comes later.
   Cell &cell = memory_[id];
   const bool isSource =

@@ -259,6 +259,16 @@ void Reporter::inputStillSent(CellId cell, const Epoch &put) {
     f->args = {index_.rankOf(order_.blockOf(put)), memory_.describe(cell)};
 }
 
+void Reporter::narrowedEarly(ir::OpRef narrows, ir::OpRef adds) {
+  auto *f = findings_.add(diag::narrowed_early, narrows, adds);
+  if (!f)
+    return;
+  const bool isWide = index_.program.movement.accumulate == ir::Accumulate::Wide;
+  f->args = {narrows.rank, isWide ? "put it into scratch, which is wide"
+                                  : "only a kernel keeps it in f32 (--emit-cuda), and an executor does not"};
+  f->notes.push_back({&diag::added_here, findings_.where(adds), {adds.rank}});
+}
+
 void Reporter::sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) {
   const std::uint32_t a = order_.blockOf(first), b = order_.blockOf(second);
   const ir::OpRef at = place(second, run_->opOf(second)), other = place(first, run_->opOf(first));

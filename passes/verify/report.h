@@ -24,6 +24,7 @@ public:
   void inputStillSent(CellId cell, const Epoch &put) override;
   void sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) override;
   void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) override;
+  void narrowedEarly(ir::OpRef narrows, ir::OpRef adds) override;
 
   /// Adds to each race the shortest schedule that shows it.
   void addSchedules(std::uint32_t launches);

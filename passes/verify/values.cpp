@@ -85,13 +85,21 @@ ValueId Values::add(ir::ReduceOp op, Step step, std::span<const ValueId> parts) 
   return static_cast<ValueId>(end() - 1);
 }
 
-ValueId Values::chain(ir::ReduceOp op, std::span<const ValueId> parts) {
+ValueId Values::chain(ir::ReduceOp op, std::span<const ValueId> parts, bool wide) {
   ValueId value = parts[0];
   for (std::size_t i = 1; i < parts.size(); ++i) {
     step_.assign({value, parts[i]});
-    value = find(op, i + 1 == parts.size() ? Step::Narrow : Step::Wide, step_);
+    value = find(op, i + 1 == parts.size() && !wide ? Step::Narrow : Step::Wide, step_);
   }
   return value;
+}
+
+ValueId Values::narrowed(ValueId value) {
+  if (value < firstNode_ || stepOf(value) != Step::Wide)
+    return value;
+  const auto parts = partsOf(value);
+  step_.assign(parts.begin(), parts.end());
+  return find(nodes_[value - firstNode_].op, Step::Narrow, step_);
 }
 
 ValueId Values::inSwitch(ir::ReduceOp op, std::vector<ValueId> &parts) {

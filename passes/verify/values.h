@@ -40,8 +40,10 @@ public:
   ValueId combine(ir::ReduceOp op, std::vector<ValueId> &parts);
   /// The reduction of `parts` (one or more) by one operation, step by step from the first to the last: of two parts
   /// each. Where `combine` gives one value for all orders, this gives one for each tree of commutative steps. The last
-  /// step narrows its result to the type of elements, and those before it do not.
-  ValueId chain(ir::ReduceOp op, std::span<const ValueId> parts);
+  /// step narrows its result to the type of elements, and those before it do not. `wide`: nor does the last one.
+  ValueId chain(ir::ReduceOp op, std::span<const ValueId> parts, bool wide = false);
+  /// Returns the value that a chain has when its last step narrows, too; another value as it is.
+  ValueId narrowed(ValueId value);
   /// The reduction of `parts` (one or more) by a switch, in an order of the switch's choice. A value of three parts or
   /// more is equal to no other one. Two parts commute, so they are a chain. Sorts its argument.
   ValueId inSwitch(ir::ReduceOp op, std::vector<ValueId> &parts);

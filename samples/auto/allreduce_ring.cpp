@@ -2,13 +2,15 @@
 //
 // When: large messages where only neighbours are fast; every link carries 2(n-1)/n of the message.
 //   mscclc allreduce_ring.cpp -P ranks=8 --message-size 64M -o plan.json
+// Each GPU rounds its partial sum of narrow floats. A kernel with -P accumulate=Wide rounds each sum once.
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
 /// Each share goes around twice: in the first round every GPU adds its part, in the second every GPU keeps the sum.
-MSCCLC_ALGORITHM void allreduce_ring(int ranks = 8) {
-  CollectiveProgram program("allreduce_ring", AllReduce(ranks, 1, /*inplace=*/true),
-                            {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto});
+MSCCLC_ALGORITHM void allreduce_ring(int ranks = 8, Accumulate accumulate = Accumulate::Narrow) {
+  CollectiveProgram program(
+      "allreduce_ring", AllReduce(ranks, 1, /*inplace=*/true),
+      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .accumulate = accumulate});
   for (int step = 1; step < 2 * ranks - 1; ++step)
     for (int share = 0; share < ranks; ++share) {
       const Rank here((share + step) % ranks), previous((share + step - 1) % ranks);

@@ -1,10 +1,13 @@
 // Runs the kernel that it is linked with on the CPU stand-in, and compares the results with the collective's
 // definition.
-//   run_kernel [--threads N] [--sizes ELEMENTS,…] [--relaunch N] [--timeout SECONDS] [--bits TREE [--positions N]]
+//   run_kernel [--threads N] [--sizes ELEMENTS,…] [--relaunch N] [--timeout SECONDS] [--rounded 1]
+//              [--bits TREE [--positions N]]
 // Sizes are numbers of elements of a share (or of the message, if the collective does not divide it). Every variant
 // runs every size several times on the same state; then sizes alternate without a pause. A variant with a size of its
-// own runs only that size. With --bits, one tensor is summed instead, in every size and in N positions, and every
-// element must end with the bits of TREE, as mscclc writes it. Prints what was run, or the first error.
+// own runs only that size. With --rounded, sums of floats of less than 32 bits are exact in f32, and not in their type:
+// so they are right only if they are rounded once. With --bits, one tensor is summed instead, in every size and in N
+// positions, and every element must end with the bits of TREE, as mscclc writes it. Prints what was run, or the first
+// error.
 #include "all_ranks.h"
 #include "sum_bits.h"
 
@@ -26,6 +29,7 @@ using test::Message;
 
 const MscclcKernel *kernel = nullptr;
 std::uint64_t timeoutSeconds = 60; ///< of a wait
+bool isRounded = false;            ///< sums of narrow floats are not exact
 
 /// The values of a collective: floats as the whole numbers that they represent, integers modulo 2^64.
 using Values = std::vector<std::int64_t>;
@@ -110,10 +114,20 @@ void put(std::uint8_t *at, std::uint32_t dtype, std::int64_t v) {
   }
 }
 
+/// Returns value i of 8 for sums that are rounded. Each has at most as many bits as the mantissa of the type.
+std::int64_t roundedValueOf(std::uint32_t dtype, std::int64_t i) {
+  const int bits = dtype == MSCCLC_F16 ? 11 : dtype == MSCCLC_BF16 ? 8 : dtype == MSCCLC_F8E4M3 ? 4 : 3;
+  const std::int64_t whole = std::int64_t{1} << bits;
+  const std::int64_t values[] = {1, -3, 5, 7, whole + 2, -whole - 6, 2 * whole + 4, -2 * whole - 12};
+  return values[i];
+}
+
 /// Returns value i of a type. Some values are negative, and some are beyond the positive half of an integer type.
 /// Integers wrap around; for other types, sums and products of up to 8 ranks are exact.
 std::int64_t valueOf(const MscclcVariant &v, std::int64_t i) {
   if (v.dtype < numTypes && types[v.dtype].isFloat) {
+    if (isRounded && sizeOf(v.dtype) < 4)
+      return roundedValueOf(v.dtype, i);
     if (v.reduce_op == MSCCLC_PROD)
       return i % 3 == 0 ? -1 : kernel->ranks <= 8 ? i % 3 : 1;
     const std::int64_t exact = v.dtype == MSCCLC_F8E4M3 ? 16 : v.dtype == MSCCLC_F8E5M2 ? 8 : 250;
@@ -433,6 +447,8 @@ int main(int argc, char **argv) {
       tree = argv[i + 1];
     else if (std::strcmp(argv[i], "--positions") == 0)
       positions = std::strtoull(argv[i + 1], nullptr, 10);
+    else if (std::strcmp(argv[i], "--rounded") == 0)
+      isRounded = std::atoi(argv[i + 1]) != 0;
     else if (std::strcmp(argv[i], "--timeout") == 0)
       timeoutSeconds = static_cast<std::uint64_t>(std::atoi(argv[i + 1]));
   }

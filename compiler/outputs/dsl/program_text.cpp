@@ -153,6 +153,7 @@ std::string optionsText(const ir::Program &program) {
   add(program.maxMessageSize != usual.maxMessageSize, ".maxMessageSize = " + bytesText(program.maxMessageSize));
   add(program.movement.ranksPerNode != 0, ".ranksPerNode = " + std::to_string(program.movement.ranksPerNode));
   add(program.latePacketsApart != usual.latePacketsApart, ".latePacketsApart = true");
+  add(program.movement.accumulate != ir::Accumulate::Narrow, ".accumulate = Accumulate::Wide");
   std::string tags;
   for (const std::string &tag : program.tags) {
     const std::size_t equals = tag.find('=');

@@ -99,11 +99,12 @@ TEST_CASE("options of a program of statements") {
                                    .schedule = Schedule::Auto,
                                    .ranksPerNode = 3u,
                                    .blocks = 7l,
-                                   .order = Order::Ranks},
+                                   .order = Order::Ranks,
+                                   .accumulate = Accumulate::Wide},
                                   [] { copy(out(0), in(1)); });
   const ir::Program &program = outcome.program.value();
   CHECK((program.movement.chooseInstances && program.movement.chooseProtocol &&
-         program.movement.order == ir::Order::Ranks));
+         program.movement.order == ir::Order::Ranks && program.movement.accumulate == ir::Accumulate::Wide));
   CHECK((program.movement.ranksPerNode == 3 && program.movement.mostBlocks == 7));
   CHECK((program.instances == 1 && program.protocol == ir::Protocol::Simple));
   const Outcome given =
@@ -274,6 +275,12 @@ TEST_CASE("an order that is no enumerator") {
   CHECK(runWith(4, {.schedule = Schedule::Auto, .order = static_cast<Order>(4)}, [] { copy(out(0), in(1)); })
             .text("no_enumerator", 0)
             .starts_with("'CollectiveProgram' is given an .order that is none of the enumerators of Order"));
+}
+
+TEST_CASE("partial results of a type that is no enumerator") {
+  CHECK(runWith(4, {.accumulate = static_cast<Accumulate>(2)}, [] { Rank(0).barrier({0}); })
+            .text("no_enumerator", 0)
+            .starts_with("'CollectiveProgram' is given an .accumulate that is none of the enumerators of Accumulate"));
 }
 
 TEST_CASE("nodes and thread blocks out of range") {

@@ -195,6 +195,7 @@ private:
     while (movement.ranksPerNode != 0 && numRanks % movement.ranksPerNode != 0);
     movement.mostBlocks = below(5);
     movement.order = static_cast<Order>(below(4));
+    movement.accumulate = static_cast<Accumulate>(below(3));
     movement.chooseProtocol = chance(2);
     movement.chooseInstances = chance(2);
     const auto places = [&](std::uint32_t count) {

@@ -35,8 +35,8 @@ inline bool sameMovement(const ir::Movement &a, const ir::Movement &b) {
            std::ranges::equal(a.dsts(x), b.dsts(y));
   };
   return a.ranksPerNode == b.ranksPerNode && a.mostBlocks == b.mostBlocks && a.order == b.order &&
-         a.chooseProtocol == b.chooseProtocol && a.chooseInstances == b.chooseInstances &&
-         std::ranges::equal(a.statements, b.statements, sameMove);
+         a.accumulate == b.accumulate && a.chooseProtocol == b.chooseProtocol &&
+         a.chooseInstances == b.chooseInstances && std::ranges::equal(a.statements, b.statements, sameMove);
 }
 
 inline bool sameProgram(const ir::Program &a, const ir::Program &b) {

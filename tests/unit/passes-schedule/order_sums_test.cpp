@@ -13,14 +13,9 @@ using ir::ReduceOp;
 namespace {
 
 struct Ordered {
-  std::vector<std::string> statements; ///< "0.o0 <- 1.i0 2.i0"
-  std::string text;                    ///< all findings
+  Lines statements;
+  std::string text; ///< all findings
 };
-
-std::string show(const ir::RankChunk &place) {
-  return std::to_string(place.rank) + "." + toString(place.buffer)[0] + std::to_string(place.index) +
-         (place.size == 1 ? "" : ":" + std::to_string(place.index + place.size));
-}
 
 Ordered order(Statements statements, Order order) {
   ir::Program &program = statements.program;
@@ -29,16 +24,7 @@ Ordered order(Statements statements, Order order) {
   ir::DiagnosticEngine diags;
   const bool good = orderSums(program, diags);
   CHECK(good == !diags.hasErrors());
-  Ordered ordered{{}, diags.render(false)};
-  for (const ir::Move &move : program.movement.statements) {
-    std::string line;
-    for (const ir::RankChunk &dst : program.movement.dsts(move))
-      line += show(dst) + " ";
-    line += "<-";
-    for (const ir::RankChunk &src : program.movement.srcs(move))
-      line += " " + show(src);
-    ordered.statements.push_back(line);
-  }
+  Ordered ordered{linesOf(program.movement), diags.render(false)};
   if (good) { // the same sums, and nothing left to order
     CHECK(ask(program).text == "");
     const std::size_t before = program.movement.statements.size();
@@ -47,8 +33,6 @@ Ordered order(Statements statements, Order order) {
   }
   return ordered;
 }
-
-using Lines = std::vector<std::string>;
 
 /// Rank 0 sums chunk 0 of all, in this order.
 Statements sumOf(const std::vector<std::uint32_t> &ranks, ReduceOp op = ReduceOp::Sum) {

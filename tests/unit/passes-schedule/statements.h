@@ -5,6 +5,7 @@
 #include "ir/program.h"
 #include "passes/schedule/meaning.h"
 
+#include <string>
 #include <vector>
 
 namespace mscclc::passes::schedule {
@@ -61,6 +62,28 @@ public:
     return *this;
   }
 };
+
+using Lines = std::vector<std::string>;
+
+/// Returns the statements as "0.o0 <- 1.i0 2.i0:2": output 0 of rank 0, of input 0 of rank 1 and inputs 0 and 1 of
+/// rank 2.
+inline Lines linesOf(const ir::Movement &movement) {
+  const auto show = [](const ir::RankChunk &place) {
+    return std::to_string(place.rank) + "." + toString(place.buffer)[0] + std::to_string(place.index) +
+           (place.size == 1 ? "" : ":" + std::to_string(place.index + place.size));
+  };
+  Lines lines;
+  for (const ir::Move &move : movement.statements) {
+    std::string line;
+    for (const ir::RankChunk &dst : movement.dsts(move))
+      line += show(dst) + " ";
+    line += "<-";
+    for (const ir::RankChunk &src : movement.srcs(move))
+      line += " " + show(src);
+    lines.push_back(line);
+  }
+  return lines;
+}
 
 struct Asked {
   std::optional<Meaning> meaning;

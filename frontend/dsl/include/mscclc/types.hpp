@@ -41,6 +41,11 @@ enum class Schedule : std::uint8_t { Manual, Auto };
 /// below b - a. With Ranks and Tree the bits depend on nothing but the data.
 enum class Order : std::uint8_t { Written, Any, Ranks, Tree };
 
+/// The type of partial results of sums and products of floats that are narrower than f32. Narrow: f32 inside an
+/// operation, whose result is rounded to the type of elements. Wide: f32 until the last operation, so that every sum is
+/// rounded once. Then scratch is f32, and takes 4 / size(element) times the room.
+enum class Accumulate : std::uint8_t { Narrow, Wide };
+
 /// The places of the chunks of instances: interleaved with those of the other instances, or unchanged. Python:
 /// ReplicationPolicy.
 enum class Replication : std::uint8_t { Interleaved, None };
@@ -129,6 +134,8 @@ struct ProgramOptions {
   /// Fusion keeps two sums of packets separate if the sender of one has to wait for something first. Then the other sum
   /// is done in the meantime. In a program of Schedule::Auto it always does.
   bool latePacketsApart = false;
+  /// The type of partial results, which Accumulate::Wide keeps in scratch.
+  Accumulate accumulate = Accumulate::Narrow;
   /// Names by which a selector at run time chooses among kernels: `{"tuned", {"level", 2}}`. A tag of value 1 is
   /// requested by its name, another one as "level=2". Python: AlgoSpec.tags.
   List<Tag> tags = {};

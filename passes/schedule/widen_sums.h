@@ -1,0 +1,29 @@
+// Keeps partial results of sums in scratch, where they are wide: Accumulate::Wide.
+#pragma once
+
+#include "ir/diagnostics.h"
+#include "ir/program.h"
+
+namespace mscclc::passes::schedule {
+
+/// Moves partial results of sums and products, to which a later statement adds, from inputs and outputs to scratch of
+/// the same rank. Statements that only pass them on do so from scratch to scratch:
+///
+///   reduce 1.output[0:1] <- 0.input[0:1], 1.input[0:1]
+///   reduce 2.output[0:1] <- 1.output[0:1], 2.input[0:1]
+///
+/// becomes, with no scratch before,
+///
+///   reduce 1.scratch[0:1] <- 0.input[0:1], 1.input[0:1]
+///   reduce 2.output[0:1] <- 1.scratch[0:1], 2.input[0:1]
+///
+/// What an output has to hold at the end is copied there. Where chunks of a statement differ, it becomes several
+/// statements. A program without partial results stays as it is, and is one of Accumulate::Once from then on.
+///
+/// `onExecutor`: the program is for an executor, whose scratch holds elements as they are. Then partial results are
+/// errors at the statements that make them. Programs of other Accumulate stay as they are.
+///
+/// Requires: a program whose meaning is checked (meaningOf). Returns false if there was an error.
+bool widenSums(ir::Program &program, bool onExecutor, ir::DiagnosticEngine &diags);
+
+} // namespace mscclc::passes::schedule
