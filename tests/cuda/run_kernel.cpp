@@ -388,6 +388,8 @@ void runRefusals(const MscclcVariant &v) {
   refuses(MSCCLC_ERROR_THREADS, kernel->threads + 1, [](MscclcRankArgs &) {});
   if (kernel->message_shares > 1 || kernel->max_message_bytes != UINT64_MAX)
     refuses(MSCCLC_ERROR_SIZE, 1, [](MscclcRankArgs &a) { a.message_bytes += 1; });
+  if ((kernel->flags & MSCCLC_USES_PACKETS) != 0) // rows of more packets than are counted
+    refuses(MSCCLC_ERROR_SIZE, 1, [](MscclcRankArgs &a) { a.message_bytes = std::uint64_t{1} << 50; });
   if (kernel->scratch_bytes(16) != 0) {
     refuses(MSCCLC_ERROR_SCRATCH, 1, [](MscclcRankArgs &a) { a.scratch_stride -= 16; });
     refuses(MSCCLC_ERROR_SCRATCH, 1, [](MscclcRankArgs &a) { a.scratch_stride += 1; });

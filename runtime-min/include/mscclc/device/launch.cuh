@@ -35,6 +35,9 @@ int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo
   const uint64_t bytes = args->message_bytes;
   if (!within(bytes, Plan::minMessageBytes, Plan::maxMessageBytes) || bytes % Plan::shares != 0)
     return MSCCLC_ERROR_SIZE;
+  constexpr uint64_t mostPackets = 0x7fffffff, leastPayload = 4; // of a row; packets.cuh counts them in 32 bits
+  if (Plan::packets && Layout<Plan>(bytes).nominal * spread > mostPackets * leastPayload)
+    return MSCCLC_ERROR_SIZE;
   if (Plan::scratchSlots != 0 &&
       (args->scratch_stride % 16 != 0 || args->scratch_stride < scratchStride<Plan>(bytes, spread)))
     return MSCCLC_ERROR_SCRATCH;

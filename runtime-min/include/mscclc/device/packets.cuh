@@ -56,21 +56,22 @@ template <class T, class Packet> MSCCLC_BOTH constexpr bool carries() {
     return sizeof(T) <= sizeof(typename Packet::Payload);
 }
 
-/// Loads a payload element by element, if it is incomplete or not aligned to its size. Missing elements are zeros.
-template <class Word, class T> MSCCLC_COLD Word loadElements(const char *at, uint64_t bytes) {
+/// Loads a payload element by element, if it is incomplete or not aligned to its size. Elements at or after `end`, in
+/// bytes from `at`, are zeros.
+template <class Word, class T> MSCCLC_COLD Word loadElements(const char *at, int64_t end) {
   struct Elements {
     T e[sizeof(Word) / sizeof(T)];
   } elements{};
-  for (unsigned i = 0; i < sizeof(Word) / sizeof(T) && (i + 1) * sizeof(T) <= bytes; ++i)
+  for (unsigned i = 0; i < sizeof(Word) / sizeof(T) && static_cast<int64_t>((i + 1) * sizeof(T)) <= end; ++i)
     elements.e[i] = loadAs<T>(at + i * sizeof(T));
   return bitCast<Word>(elements);
 }
-template <class Word, class T> MSCCLC_COLD void storeElements(char *at, uint64_t bytes, Word v) {
+template <class Word, class T> MSCCLC_COLD void storeElements(char *at, int64_t end, Word v) {
   struct Elements {
     T e[sizeof(Word) / sizeof(T)];
   };
   const Elements elements = bitCast<Elements>(v);
-  for (unsigned i = 0; i < sizeof(Word) / sizeof(T) && (i + 1) * sizeof(T) <= bytes; ++i)
+  for (unsigned i = 0; i < sizeof(Word) / sizeof(T) && static_cast<int64_t>((i + 1) * sizeof(T)) <= end; ++i)
     storeAs<T>(at + i * sizeof(T), elements.e[i]);
 }
 
@@ -79,42 +80,54 @@ template <class Payload, class T>
 using MessageOf = std::conditional_t<sizeof(Payload) == sizeof(typename Number<T>::Sum), T,
                                      std::conditional_t<sizeof(T) == 2, uint32_t, uint16_t>>;
 
-/// Load and store payload number `i` of a plain row of `bytes` bytes. The payload must begin within the row.
-template <class Word, class T> MSCCLC_DEVICE Word loadPart(const char *row, uint64_t i, uint64_t bytes, bool wide) {
-  const uint64_t at = i * sizeof(Word);
-  return wide && at + sizeof(Word) <= bytes ? loadAs<Word>(row + at) : loadElements<Word, T>(row + at, bytes - at);
-}
-template <class Word, class T>
-MSCCLC_DEVICE void storePart(char *row, uint64_t i, uint64_t bytes, bool wide, const Word &v) {
-  const uint64_t at = i * sizeof(Word);
-  if (wide && at + sizeof(Word) <= bytes)
-    storeAs<Word>(row + at, v);
-  else
-    storeElements<Word, T>(row + at, bytes - at, v);
-}
+/// A plain row as payloads of type Word. The first `whole` of them are moved as words, the others element by element. A
+/// row of packets may be longer: payloads after the end are zeros, and are not stored.
+template <class Word, class T> struct PayloadRow {
+  uint64_t bytes; ///< of a message
+  bool wide;      ///< words are aligned
+  unsigned whole;
 
-/// The same for a row of a kernel with wide scratch. The payload has elements as they are added up.
-template <class Word, class T>
-MSCCLC_DEVICE Word loadPart(const SpreadRow &row, uint64_t i, uint64_t bytes, bool wide) {
-  using Sum = typename Number<T>::Sum;
-  using In = SpreadWord<T, MessageOf<Word, T>>;
-  if (row.isHeld)
-    return loadPart<Word, Sum>(row.at, i, bytes * (sizeof(Sum) / sizeof(T)), wide);
-  const auto elements = bitCast<typename In::Elements>(loadPart<MessageOf<Word, T>, T>(row.at, i, bytes, wide));
-  In in;
-  Number<T>::widen(elements.e, in.e);
-  return bitCast<Word>(in);
-}
-template <class Word, class T>
-MSCCLC_DEVICE void storePart(const SpreadRow &row, uint64_t i, uint64_t bytes, bool wide, const Word &v) {
-  using Sum = typename Number<T>::Sum;
-  using Out = SpreadWord<T, MessageOf<Word, T>>;
-  if (row.isHeld)
-    return storePart<Word, Sum>(row.at, i, bytes * (sizeof(Sum) / sizeof(T)), wide, v);
-  typename Out::Elements elements;
-  Number<T>::narrow(bitCast<Out>(v).e, elements.e);
-  storePart<MessageOf<Word, T>, T>(row.at, i, bytes, wide, bitCast<MessageOf<Word, T>>(elements));
-}
+  MSCCLC_DEVICE PayloadRow(uint64_t bytes, bool wide)
+      : bytes(bytes), wide(wide), whole(wide ? static_cast<unsigned>(bytes / sizeof(Word)) : 0) {}
+  MSCCLC_DEVICE Word load(const char *row, unsigned i) const {
+    const char *const at = row + offsetOf(i);
+    return i < whole ? loadAs<Word>(at) : loadElements<Word, T>(at, left(i));
+  }
+  MSCCLC_DEVICE void store(char *row, unsigned i, const Word &v) const {
+    char *const at = row + offsetOf(i);
+    if (i < whole)
+      storeAs<Word>(at, v);
+    else
+      storeElements<Word, T>(at, left(i), v);
+  }
+
+  /// The same in a kernel with wide scratch. The payload has elements as they are added up.
+  MSCCLC_DEVICE Word load(const SpreadRow &row, unsigned i) const {
+    using Sum = typename Number<T>::Sum;
+    using In = SpreadWord<T, MessageOf<Word, T>>;
+    if (row.isHeld)
+      return PayloadRow<Word, Sum>(bytes * (sizeof(Sum) / sizeof(T)), wide).load(row.at, i);
+    const PayloadRow<MessageOf<Word, T>, T> message(bytes, wide);
+    const auto elements = bitCast<typename In::Elements>(message.load(static_cast<const char *>(row.at), i));
+    In in;
+    Number<T>::widen(elements.e, in.e);
+    return bitCast<Word>(in);
+  }
+  MSCCLC_DEVICE void store(const SpreadRow &row, unsigned i, const Word &v) const {
+    using Sum = typename Number<T>::Sum;
+    using Out = SpreadWord<T, MessageOf<Word, T>>;
+    if (row.isHeld)
+      return PayloadRow<Word, Sum>(bytes * (sizeof(Sum) / sizeof(T)), wide).store(row.at, i, v);
+    typename Out::Elements elements;
+    Number<T>::narrow(bitCast<Out>(v).e, elements.e);
+    const PayloadRow<MessageOf<Word, T>, T> message(bytes, wide);
+    message.store(row.at, i, bitCast<MessageOf<Word, T>>(elements));
+  }
+
+private:
+  static MSCCLC_DEVICE uint64_t offsetOf(unsigned i) { return uint64_t{i} * sizeof(Word); }
+  MSCCLC_DEVICE int64_t left(unsigned i) const { return static_cast<int64_t>(bytes - offsetOf(i)); }
+};
 
 /// The number of packets that a thread polls at once. Each batch takes a round trip to memory.
 constexpr unsigned polledTogether = 8;
@@ -128,7 +141,7 @@ struct PacketLaunch {
 /// Adds packet number `i` of each of N rows to `acc`, or starts `acc` with the first one if `Fresh`. Missing packets
 /// are polled together.
 template <class Packet, bool Fresh, unsigned N, class L, class Acc>
-MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, uint64_t i, Acc &acc) {
+MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsigned i, Acc &acc) {
   constexpr unsigned batch = N < polledTogether ? N : polledTogether;
   const uint32_t flag = launch.flag;
   MSCCLC_UNROLL_HELD
@@ -139,7 +152,7 @@ MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, uint64
     MSCCLC_UNROLL
     for (unsigned b = 0; b < batch; ++b)
       if (N % batch == 0 || from + b < N)
-        at[b] = apart(rows(from + b) + i * Packet::bytes); // not computed anew at each poll
+        at[b] = apart(rows(from + b) + uint64_t{i} * Packet::bytes); // not computed anew at each poll
     const auto haveCome = [&](uint64_t &) {
       bool all = true;
       MSCCLC_UNROLL
@@ -173,10 +186,10 @@ MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, uint64
 }
 
 template <class Packet, unsigned N, class L>
-MSCCLC_DEVICE void writePackets(uint32_t flag, const L &rows, uint64_t i, const typename Packet::Payload &v) {
+MSCCLC_DEVICE void writePackets(uint32_t flag, const L &rows, unsigned i, const typename Packet::Payload &v) {
   MSCCLC_UNROLL_HELD
   for (unsigned d = 0; d < N; ++d)
-    Packet::store(rows(d) + i * Packet::bytes, v, flag);
+    Packet::store(rows(d) + uint64_t{i} * Packet::bytes, v, flag);
 }
 
 /// An empty list of operands.
@@ -194,23 +207,24 @@ template <unsigned PlainSources, unsigned PacketSources, unsigned PlainTargets, 
 };
 
 /// Does one row. `s.end` is the end of the packets, and `bytes` the end of the plain rows, all in bytes of a message.
-/// Packets hold elements of type Held.
+/// Packets hold elements of type Held. A row has fewer than 2^31 packets, so its packets are counted in 32 bits
+/// (launch.cuh).
 template <class T, class Held, class Op, class Packet, class C, class PS, class KS, class PD, class KD>
 MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, const PS &plainSource, const KS &packetSources,
                              const PD &plainTarget, const KD &packetTargets, uint64_t bytes, const Span &s) {
   using Payload = typename Packet::Payload;
   constexpr unsigned width = sizeof(Payload) * sizeof(T) / sizeof(Held);
-  const uint64_t filled = (bytes + width - 1) / width, all = (s.end + width - 1) / width;
-  for (uint64_t i = s.begin / width + s.lane; i < all; i += s.lanes) {
+  const PayloadRow<Payload, T> plain(bytes, s.wide);
+  const auto all = static_cast<unsigned>((s.end + width - 1) / width);
+  for (unsigned i = static_cast<unsigned>(s.begin / width) + s.lane; i < all; i += s.lanes) {
     AccumulatorFor<Held, Op, Payload, C::plainSources + C::packetSources> acc;
     if constexpr (C::plainSources != 0)
-      acc.start(i < filled ? loadPart<Payload, T>(plainSource(0), i, bytes, s.wide) : Payload{});
+      acc.start(plain.load(plainSource(0), i));
     if constexpr (C::packetSources != 0)
       readPackets<Packet, C::plainSources == 0, C::packetSources>(launch, packetSources, i, acc);
     const Payload v = acc.result();
     if constexpr (C::plainTargets != 0)
-      if (i < filled)
-        storePart<Payload, T>(plainTarget(0), i, bytes, s.wide, v);
+      plain.store(plainTarget(0), i, v);
     if constexpr (C::packetTargets != 0)
       writePackets<Packet, C::packetTargets>(launch.flag, packetTargets, i, v);
   }
