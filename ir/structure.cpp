@@ -3,6 +3,7 @@
 #include "ir/structure.h"
 
 #include "ir/collectives.h"
+#include "ir/hooks.h"
 #include "ir/ir_diagnostics.h"
 #include "ir/structure_checker.h"
 
@@ -142,6 +143,8 @@ void StructureChecker::checkHooks() {
       faultAt({}, loc, diag::hook_repeats, {hook->name});
     if (const std::string words = faultOf(*hook); !words.empty())
       faultAt({}, loc, diag::hook_bad, {hook->name, words});
+    if (const auto shared = sharedArray(hooks, static_cast<std::size_t>(hook - hooks.begin())))
+      faultAt({}, loc, diag::hook_shares, {hook->name, shared->name, shared->other->name});
   }
   const std::string &then = program_.collective.then;
   if (!then.empty() && std::ranges::find(hooks, then, &Hook::name) == hooks.end())

@@ -3,6 +3,7 @@
 #include "frontend/limits.h"
 #include "frontend/lower/declarations.h"
 #include "frontend/lower/wide_integer.h"
+#include "ir/hooks.h"
 
 #include <llvm/Support/ConvertUTF.h>
 
@@ -206,6 +207,9 @@ void Declarations::checkHooks() {
   for (auto hook = all.begin(); hook != all.end(); ++hook) {
     if (const std::string words = faultOf(*hook); !words.empty())
       diagnostics_.report(diag::hook_bad, hook->loc, {hook->name, words});
+    if (const auto shared = ir::sharedArray(all, static_cast<std::size_t>(hook - all.begin())))
+      diagnostics_.report(diag::hook_shares, hook->loc, {hook->name, shared->name, shared->other->name})
+          .note(diag::hook_here, shared->other->loc);
     if (const auto first = std::ranges::find(all, hook->name, &ir::Hook::name); first != hook)
       diagnostics_.report(diag::hook_twice, hook->loc, {hook->name}).note(diag::hook_here, first->loc);
   }

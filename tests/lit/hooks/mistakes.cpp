@@ -14,7 +14,7 @@ MSCCLC_ALGORITHM void declared(int ranks = 2) {
   collective.then("none");
   Hook early("early"); // declared-error@:8 {{'Hook' outside a program}}
   CollectiveProgram program("declared", collective);
-  Hook norm("norm"); // declared-note@:8 {{the first one is here}}
+  Hook norm("norm"); // declared-note@:8 {{the other one is here}}
   Hook again("norm"); // declared-error@:8 {{there is a hook 'norm' already: give it another name}}
   Hook unnamed(""); // declared-error@:8 {{the hook has an empty name}}
   Hook cast("cast", {.granularity = static_cast<Granularity>(9)}); // declared-error@:8 {{'Hook' is given a .granularity that is none of the enumerators of Granularity}}
@@ -22,9 +22,11 @@ MSCCLC_ALGORITHM void declared(int ranks = 2) {
   Hook rows("rows", {.granularity = Granularity::Row, .block = 128}); // declared-error@:8 {{hook 'rows' has a number of elements of a block, but no blocks}}
   Hook huge("huge", {.granularity = Granularity::Block, .block = -1}); // declared-error@:8 {{a block of -1 elements is out of range: it has 1 to}}
   Hook twice("twice", {.reads = {"a", "b", "a"}}); // declared-error@:8 {{hook 'twice' reads array 'a' twice}}
-  Hook writes("writes", {.writes = {"a", "a"}}); // declared-error@:8 {{hook 'writes' writes array 'a' twice}}
+  Hook writes("writes", {.writes = {"w", "w"}}); // declared-error@:8 {{hook 'writes' writes array 'w' twice}}
   Hook unread("unread", {.reads = {"a"}, .equal = {"b"}}); // declared-error@:8 {{hook 'unread' says that array 'b' is equal on all ranks, and does not read it}}
-  Hook changed("changed", {.reads = {"a"}, .writes = {"a"}, .equal = {"a"}}); // declared-error@:8 {{hook 'changed' says that array 'a' is equal on all ranks, and writes it}}
+  Hook changed("changed", {.reads = {"c"}, .writes = {"c"}, .equal = {"c"}}); // declared-error@:8 {{hook 'changed' says that array 'c' is equal on all ranks, and writes it}}
+  Hook taker("taker", {.reads = {"state"}}); // declared-note@:8 {{the other one is here}}
+  Hook writer("writer", {.writes = {"state"}}); // declared-error@:8 {{hook 'writer' writes the array 'state', which hook 'taker' takes, too: let one hook do both}}
   Rank(0).copy(Rank(0).output()[0], Rank(0).input()[0], tb(0));
 }
 
