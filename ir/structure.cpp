@@ -298,8 +298,8 @@ void StructureChecker::checkBarriers() {
 }
 
 void StructureChecker::checkBlock() {
-  checkChannelTable();
-  checkRemoteTable();
+  checkTable(block_->channels, false, channelTable_);
+  checkTable(block_->remoteBuffers, true, remoteTable_);
   pipelineEnd_ = 0;
   for (std::uint32_t i = 0; i < block_->ops.size() && !full(); ++i) {
     at_.op = i;
@@ -308,38 +308,27 @@ void StructureChecker::checkBlock() {
   at_.op = ProgramPlace::none;
 }
 
-void StructureChecker::checkChannelTable() {
-  for (StampSet &table : channelTable_)
+/// Checks the channels that the block lists, or its remote buffers.
+void StructureChecker::checkTable(std::span<const ResourceUse> uses, bool remote, StampSet (&tables)[4]) {
+  for (StampSet &table : tables)
     table.clear();
-  for (const ResourceUse &use : block_->channels) {
+  const std::string_view what = remote ? "remote-buffer" : "channel";
+  const auto noun = [&](ChannelType type) {
+    return remote ? std::string("remote buffer") : std::string(toString(type)) + " channel";
+  };
+  for (const ResourceUse &use : uses) {
     if (full())
       return;
-    if (use.type == ChannelType::None)
-      fault(diag::table_channel_type, {"channel", toString(use.type)});
-    else if (use.id >= numChannels(use.type))
-      fault(diag::table_out_of_range, {"channel", std::string(toString(use.type)) + " channel", use.id,
-                                       plural(numChannels(use.type), std::string(toString(use.type)) + " channel")});
-    else if (!channelTable_[static_cast<std::size_t>(use.type)].insert(use.id))
-      fault(diag::table_repeats, {"channel", std::string(toString(use.type)) + " channel", use.id});
-  }
-}
-
-void StructureChecker::checkRemoteTable() {
-  for (StampSet &table : remoteTable_)
-    table.clear();
-  for (const ResourceUse &use : block_->remoteBuffers) {
-    if (full())
-      return;
-    if (use.type != ChannelType::Memory && use.type != ChannelType::Port) {
-      fault(diag::table_channel_type, {"remote-buffer", toString(use.type)});
-    } else if (use.id >= rank_->remoteBuffers.size()) {
-      fault(diag::table_out_of_range,
-            {"remote-buffer", "remote buffer", use.id, plural(rank_->remoteBuffers.size(), "remote buffer")});
-    } else if (!remoteTable_[static_cast<std::size_t>(use.type)].insert(use.id)) {
-      fault(diag::table_repeats, {"remote-buffer", "remote buffer", use.id});
-    } else {
-      const RemoteBuffer &remote = rank_->remoteBuffers[use.id];
-      if (!(use.type == ChannelType::Memory ? remote.viaMemory : remote.viaPort))
+    if (use.type == ChannelType::None || (remote && use.type == ChannelType::Switch)) {
+      fault(diag::table_channel_type, {what, toString(use.type)});
+    } else if (const std::size_t count = remote ? rank_->remoteBuffers.size() : numChannels(use.type);
+               use.id >= count) {
+      fault(diag::table_out_of_range, {what, noun(use.type), use.id, plural(count, noun(use.type))});
+    } else if (!tables[static_cast<std::size_t>(use.type)].insert(use.id)) {
+      fault(diag::table_repeats, {what, noun(use.type), use.id});
+    } else if (remote) {
+      const RemoteBuffer &buffer = rank_->remoteBuffers[use.id];
+      if (!(use.type == ChannelType::Memory ? buffer.viaMemory : buffer.viaPort))
         fault(diag::remote_buffer_access, {use.id, toString(use.type)});
     }
   }

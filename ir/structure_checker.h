@@ -39,8 +39,7 @@ private:
   void checkSemaphores();
   void checkBarriers();
   void checkBlock();
-  void checkChannelTable();
-  void checkRemoteTable();
+  void checkTable(std::span<const ResourceUse> uses, bool remote, StampSet (&tables)[4]);
 
   // structure_switch.cpp: switch groups over all ranks
   void checkSwitchGroups();
