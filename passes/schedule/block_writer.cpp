@@ -119,7 +119,7 @@ void BlockWriter::useChannel(ChannelType type, std::uint32_t id) {
 
 /// Writes this block's end of an edge.
 void BlockWriter::tell(const Sync &sync, bool waits, DataSync around) {
-  Op op{.sync = around, .loc = locOf(sync)};
+  Op op{.kind = waits ? OpKind::Wait : OpKind::Signal, .sync = around, .loc = locOf(sync)};
   std::uint32_t id = 0;
   switch (sync.carrier) {
   case Carrier::Semaphore:
@@ -127,7 +127,6 @@ void BlockWriter::tell(const Sync &sync, bool waits, DataSync around) {
     id = waits ? channels_.semaphore(sync.agent, agent_) : channels_.semaphore(agent_, sync.agent);
     break;
   case Carrier::MemorySignal:
-    op.kind = waits ? OpKind::Wait : OpKind::Signal;
     op.channelType = ChannelType::Memory;
     id = channels_.memory(agent_, sync.agent);
     break;
@@ -137,14 +136,12 @@ void BlockWriter::tell(const Sync &sync, bool waits, DataSync around) {
     id = channels_.memory(agent_, sync.agent);
     break;
   case Carrier::PortSignal:
-    op.kind = waits ? OpKind::Wait : OpKind::Signal;
     op.channelType = ChannelType::Port;
     id = channels_.port(agent_, sync.agent);
     break;
   case Carrier::Put: // the signal is part of the put
     if (!waits)
       return;
-    op.kind = OpKind::Wait;
     op.channelType = ChannelType::Port;
     id = channels_.put(agent_, sync.agent);
     break;
