@@ -66,8 +66,9 @@ void NeededSync::add(std::vector<Need> needs) {
   std::vector<std::optional<std::vector<Piece>>> answers(needs.size());
   for (const std::uint32_t i : orderToAsk(needs)) {
     answers[i] = ask(needs[i]);
-    if (!answers[i] && needs[i].pair.visible && needs[i].scratch == none) { // perhaps only relaxed signals order them
-      needs[i].pair.visible = false;
+    if (!answers[i] && needs[i].pair.relation != Relation::HappensBefore &&
+        needs[i].scratch == none) { // perhaps only relaxed signals or packets order them
+      needs[i].pair.relation = Relation::HappensBefore;
       answers[i] = ask(needs[i]);
     }
   }
@@ -171,7 +172,7 @@ void NeededSync::appendInstead(const Need &need, std::vector<Need> &needs) {
   const ScratchUse &scratch = records_[need.record].scratch[need.scratch];
   for (const Pair &other : need.ends ? scratch.writes : scratch.uses) {
     const Pair &use = need.ends ? need.pair : other, &write = need.ends ? other : need.pair;
-    needs.push_back({{use.first, write.second, use.visible, false}, need.record});
+    needs.push_back({{use.first, write.second, use.relation, false}, need.record});
   }
 }
 
@@ -182,7 +183,8 @@ void NeededSync::appendMeetings(const Need &need, std::vector<Need> &needs) {
   const RunRecord &record = records_[need.record];
   const auto positionOf = [&](const Pair &use) {
     const Access &x = record.accesses[use.first];
-    return Position{x.at.block - record.firstBlock[record.rankOf[x.at.block]], x.at.phase, x.op, use.visible};
+    return Position{x.at.block - record.firstBlock[record.rankOf[x.at.block]], x.at.phase, x.op,
+                    static_cast<std::uint32_t>(use.relation)};
   };
   std::vector<ScratchMeeting> &meetings = meetings_[need.record];
   if (meetings.empty()) {
@@ -195,7 +197,7 @@ void NeededSync::appendMeetings(const Need &need, std::vector<Need> &needs) {
   }
   for (const ScratchMeeting &m :
        std::ranges::equal_range(meetings, positionOf(need.pair), {}, &ScratchMeeting::position))
-    needs.push_back({{m.use, m.write, need.pair.visible, false}, need.record});
+    needs.push_back({{m.use, m.write, need.pair.relation, false}, need.record});
 }
 
 void NeededSync::set(std::span<const std::vector<Piece> *const> orbits, bool dropped) {

@@ -178,8 +178,9 @@ bool Explainer::explain(NeededSync &needed, const std::vector<Piece> &pieces, Sy
     const auto &accesses = records_[u.record].accesses;
     const Access &x = accesses[u.pair.first], &y = accesses[u.pair.second];
     const bool users = x.op == none || y.op == none;
-    return std::tuple(u.pair.excusable, u.scratch != none, x.launch != y.launch && !users, users, !u.pair.visible,
-                      index_.rankOf(x.at.block), u.record, u.pair.second - u.pair.first, u.pair.first);
+    return std::tuple(u.pair.excusable, u.scratch != none, x.launch != y.launch && !users, users,
+                      u.pair.relation != Relation::Visibility, index_.rankOf(x.at.block), u.record,
+                      u.pair.second - u.pair.first, u.pair.first);
   };
   // A value that is read too early is more informative than two writes in the wrong order, so a few more pairs are
   // tried.
@@ -346,7 +347,8 @@ std::optional<Meet> Explainer::meet(const Access &x, const Access &y, const Unor
   if (!data)
     return x.op != none && y.op != none ? std::optional<Meet>(Meet{}) : std::nullopt;
   // A write that is ordered only by control is treated like a read.
-  for (const bool firstWrites : {pair.pair.visible, !pair.pair.visible})
+  const bool isVisible = pair.pair.relation == Relation::Visibility;
+  for (const bool firstWrites : {isVisible, !isVisible})
     for (const ir::MemoryPiece &a : xs)
       for (const ir::MemoryPiece &b : ys) {
         const bool aWrites = a.access == ir::Access::Write, bWrites = b.access == ir::Access::Write;

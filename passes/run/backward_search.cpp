@@ -8,9 +8,9 @@ BackwardSearch::BackwardSearch(const RunRecord &record, const RecordedPhases &ph
     : record_(record), phases_(phases), blocks_(record.bounds.size()), ranks_(record.firstBlock.size() - 1),
       meetings_(record.meetings.size()), messages_(record.messages.size()), heard_(record.messages.size()) {}
 
-void BackwardSearch::restart(bool visible, const BackwardSearch *below) {
+void BackwardSearch::restart(Relation relation, const BackwardSearch *below) {
   ++run_;
-  visible_ = visible;
+  relation_ = relation;
   below_ = below;
   steps_.clear();
   turns_.clear();
@@ -56,7 +56,7 @@ bool BackwardSearch::isPutOver(const Access &put, bool queued, PutLooked &looked
       follow(own.step, pieces);
       return true;
     }
-    if (!visible_ && flushed(put, own, pieces))
+    if (relation_ != Relation::Visibility && flushed(put, own, pieces))
       return true;
   }
   const auto signals = throughPorts_.find(put.port);
@@ -140,13 +140,13 @@ void BackwardSearch::meeting(std::uint32_t number, std::uint32_t parent, Piece a
 }
 
 /// `message` has been taken; `bound` parts that from what is known.
-void BackwardSearch::received(std::uint32_t number, bool weak, std::uint32_t parent, Piece bound) {
+void BackwardSearch::received(std::uint32_t number, MessageKind kind, std::uint32_t parent, Piece bound) {
   const Message &m = record_.messages[number];
   if (phases_.isDropped(m.piece))
     return;
   if (m.port != none)
     throughPorts_[m.port].push_back({number, addStep(m.from, parent, m.piece, bound)});
-  if (visible_ && (weak || m.weak)) {
+  if (!proof::carries(std::max(kind, m.kind), relation_)) {
     if (m.begin != none)
       meeting(m.begin, parent, m.piece, bound);
     return;
@@ -169,14 +169,14 @@ void BackwardSearch::heardAt(const Moment &at, std::uint32_t heard, std::uint32_
     if (r.phase < begin || heard_[r.message] == run_)
       break;
     heard_[r.message] = run_;
-    received(r.message, r.weak, parent, none);
+    received(r.message, r.kind, parent, none);
     heard = r.heard;
   }
 }
 
 void BackwardSearch::takenWith(std::uint32_t first, std::uint32_t count, std::uint32_t parent) {
   for (std::uint32_t i = 0; i < count; ++i)
-    received(record_.taken[first + i], true, parent, none);
+    received(record_.taken[first + i], MessageKind::Packet, parent, none);
 }
 
 /// All that is known at a step, as far back as `leastTime`.
@@ -232,7 +232,7 @@ void BackwardSearch::exploreReceipts(Turn turn, std::uint32_t leastTime) {
       return addTurn(turn);
     }
     turn.endReceipts = phases_.isDropped(record_.messages[r.message].piece) ? turn.endReceipts - 1 : r.previous;
-    received(r.message, r.weak, turn.step, phases_.boundAfter(at.block, r.phase, at.phase));
+    received(r.message, r.kind, turn.step, phases_.boundAfter(at.block, r.phase, at.phase));
   }
 }
 

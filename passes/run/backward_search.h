@@ -27,9 +27,9 @@ class BackwardSearch {
 public:
   BackwardSearch(const RunRecord &record, const RecordedPhases &phases);
 
-  /// Forgets what was found: needed where what is dropped has changed, too. `visible`: follows what makes visible what
-  /// was written. `below`: what was found there counts as found here, as long as it is asked first, of the same.
-  void restart(bool visible, const BackwardSearch *below = nullptr);
+  /// Forgets what was found: needed where what is dropped has changed, too. `relation`: follows the messages that carry
+  /// it. `below`: what was found there counts as found here, as long as it is asked first, of the same.
+  void restart(Relation relation, const BackwardSearch *below = nullptr);
 
   /// Declares that `at` is known to have begun.
   void reach(const Moment &at) { reach(at, none, none, none); }
@@ -85,7 +85,7 @@ private:
   }
   void reach(const Moment &at, std::uint32_t parent, Piece a, Piece b);
   void meeting(std::uint32_t number, std::uint32_t parent, Piece a, Piece b);
-  void received(std::uint32_t message, bool weak, std::uint32_t parent, Piece bound);
+  void received(std::uint32_t message, MessageKind kind, std::uint32_t parent, Piece bound);
   void heardAt(const Moment &at, std::uint32_t heard, std::uint32_t parent);
   void takenWith(std::uint32_t first, std::uint32_t count, std::uint32_t parent);
   void explore(Turn turn, std::uint32_t leastTime);
@@ -100,7 +100,7 @@ private:
   const RunRecord &record_;
   const RecordedPhases &phases_;
   const BackwardSearch *below_ = nullptr;
-  bool visible_ = false;
+  Relation relation_ = Relation::HappensBefore;
   std::uint32_t run_ = 0; ///< number of the current run since the last restart; marks its results
   std::vector<Step> steps_;
   std::vector<Turn> turns_; ///< a heap: the latest is first

@@ -51,6 +51,12 @@ protected:
   /// True if `reader` may still read what the user overwrites: that is the user's risk, but later writes of the program
   /// are its own.
   virtual bool mayStillRead(const Epoch &reader, const JudgedAccess &user) = 0;
+  /// Returns the relation that an access of `cell` needs to a later one that conflicts with it.
+  Relation needed(CellId cell, bool firstWrites) const {
+    if (firstWrites)
+      return Relation::Visibility;
+    return cell >= memory_.firstSlot() ? Relation::HappensBefore : Relation::Released;
+  }
 
   const ProgramIndex &index_;
   const Geometry &geometry_;

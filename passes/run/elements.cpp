@@ -40,6 +40,18 @@ bool Elements::sameThread(std::uint32_t b, const Operand &before, const Operand 
     return true;
   if (before.op == now.op) // in one operation, both ranges begin at the same place
     return shareOf(b, before, header, slice).first == shareOf(b, now, header, slice).first;
+  return byWords(b, before, now) && shareOf(b, before, header, slice) == shareOf(b, now, header, slice);
+}
+
+bool Elements::sameShares(std::uint32_t b, const Operand &before, const Operand &now) const {
+  Share first = shareOf(b, before, none, nullptr);
+  const Share second = shareOf(b, now, none, nullptr);
+  first.first = second.first;
+  return byWords(b, before, now) && first == second;
+}
+
+/// True if both operations divide their elements by words, in the same way if the operands have the same length.
+bool Elements::byWords(std::uint32_t b, const Operand &before, const Operand &now) const {
   const ir::ThreadBlock &code = index_.ops(b);
   const auto bySwitch = [&](const Operand &o) { return code.chunks[o.ref].space == ir::ChunkSpace::Switch; };
   if (bySwitch(before) != bySwitch(now))
@@ -47,9 +59,8 @@ bool Elements::sameThread(std::uint32_t b, const Operand &before, const Operand 
   const ir::ElementUnit unit = ir::elementUnitOf(code.ops[before.op]);
   const std::uint32_t loop = loopOf(b, now.op);
   const std::uint64_t unitBytes = loop == none ? 0 : code.ops[loop].imm;
-  const bool byWords = index_.program.bufferAlignment % ir::wordBytes == 0 && unitBytes % ir::wordBytes == 0;
-  return byWords && unit != ir::ElementUnit::Other && unit == ir::elementUnitOf(code.ops[now.op]) &&
-         shareOf(b, before, header, slice) == shareOf(b, now, header, slice);
+  const bool aligned = index_.program.bufferAlignment % ir::wordBytes == 0 && unitBytes % ir::wordBytes == 0;
+  return aligned && unit != ir::ElementUnit::Other && unit == ir::elementUnitOf(code.ops[now.op]);
 }
 
 } // namespace mscclc::passes::proof

@@ -25,8 +25,13 @@ public:
   bool sameThread(std::uint32_t b, const Operand &before, const Operand &now, std::uint32_t header,
                   const LoopSlice *slice) const;
 
+  /// The same outside of pipelines for two elements that have the same place in their operands, of different
+  /// operations.
+  bool sameShares(std::uint32_t b, const Operand &before, const Operand &now) const;
+
 private:
   struct Share;
+  bool byWords(std::uint32_t b, const Operand &before, const Operand &now) const;
   std::uint32_t loopOf(std::uint32_t b, std::uint32_t op) const;
   Share shareOf(std::uint32_t b, const Operand &operand, std::uint32_t header, const LoopSlice *slice) const;
 

@@ -10,11 +10,38 @@ namespace mscclc::passes::proof {
 using ir::none;
 using ir::ProgramIndex;
 
-/// The relation of an earlier event to a later one. HappensBefore: it is over when the later one begins. Every edge
-/// carries that. Visibility: its writes are also visible. Signals, semaphores and barriers carry that. Relaxed signals
-/// and packets carry it only for earlier launches. A read before a write needs HappensBefore; all other pairs need
-/// Visibility.
-enum class Relation : std::uint8_t { HappensBefore, Visibility };
+/// The relation of an earlier event to a later one, each stronger than the one before it.
+/// - HappensBefore: it is over when the later one begins. Every message carries that. It is enough where packets are
+/// read
+///   before a later launch overwrites them, since all accesses to packets are strong.
+/// - Released: a write of the later event does not change what the earlier event read. Signals carry that, relaxed ones
+///   too: a kernel's relaxed signal releases if reads of its launch precede it.
+/// - Visibility: its writes are also visible. All pairs but a read before a write need that.
+enum class Relation : std::uint8_t { HappensBefore, Released, Visibility };
+
+/// The kinds of messages, each carrying less of the launch in which it is sent. All carry every relation for what is
+/// earlier than that launch, since the end of a kernel is a fence of all its threads. Releases of semaphores and
+/// barriers are signals. A packet is a relaxed store: PTX orders no earlier read before a write of whoever takes the
+/// packet, except for the reads that its data was computed from (verify/packets.cpp).
+enum class MessageKind : std::uint32_t { Signal, RelaxedSignal, Packet };
+
+/// True if a message carries `relation` for what its sender did in the same launch.
+constexpr bool carries(MessageKind kind, Relation relation) {
+  switch (kind) {
+  case MessageKind::Signal:
+    return true;
+  case MessageKind::RelaxedSignal:
+    return relation != Relation::Visibility;
+  case MessageKind::Packet:
+    break;
+  }
+  return relation == Relation::HappensBefore;
+}
+
+/// Returns the kind of a signal, or of what a wait takes.
+constexpr MessageKind kindOf(bool isRelaxed) {
+  return isRelaxed ? MessageKind::RelaxedSignal : MessageKind::Signal;
+}
 
 /// An access as order sees it. It is made by a block (its number) or by a port put (`putBit` and the number of the
 /// put), in a phase of the block.
@@ -34,15 +61,15 @@ struct Epoch {
 /// The knowledge that a signal, a release, a packet or a meeting carries: everything that its sender knew. It is stored
 /// as a place in the sender's log, instead of one entry for each block.
 struct MessageClock {
-  std::uint32_t agent = none;   ///< a block, or a node of Logs; `none` for the initial value of a semaphore
-  std::uint32_t phase = 0;      ///< phases of the agent before this one are over
-  std::uint32_t length : 31;    ///< entries of the agent's log that are included
-  std::uint32_t weak : 1;       ///< makes only writes of earlier launches visible
+  std::uint32_t agent = none; ///< a block, or a node of Logs; `none` for the initial value of a semaphore
+  std::uint32_t phase = 0;    ///< phases of the agent before this one are over
+  std::uint32_t length : 30;  ///< entries of the agent's log that are included
+  MessageKind kind : 2;
   std::uint32_t besides = none; ///< a node with the sender's knowledge beyond that of its block
 
-  MessageClock() : length(0), weak(0) {}
-  MessageClock(std::uint32_t agent, std::uint32_t phase, std::uint32_t length, bool weak)
-      : agent(agent), phase(phase), length(length & ~Epoch::putBit), weak(weak) {}
+  MessageClock() : length(0), kind(MessageKind::Signal) {}
+  MessageClock(std::uint32_t agent, std::uint32_t phase, std::uint32_t length, MessageKind kind = MessageKind::Signal)
+      : agent(agent), phase(phase), length(length & 0x3fffffffu), kind(kind) {}
   friend bool operator==(const MessageClock &, const MessageClock &) = default;
 };
 

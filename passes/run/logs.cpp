@@ -9,7 +9,7 @@ void Logs::add(std::uint32_t block, const MessageClock &clock) {
   if (previous == 0)
     log.reserve(4);
   else if (const Entry &last = log.back(); last.agent == clock.agent && last.phase <= clock.phase &&
-                                           last.length <= clock.length && last.weak >= clock.weak &&
+                                           last.length <= clock.length && last.kind >= clock.kind &&
                                            last.besides == none)
     previous = last.previous;
   log.emplace_back(clock, previous);

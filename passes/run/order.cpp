@@ -34,18 +34,18 @@ void Order::readAfter(const Epoch &write, const View &view) {
 std::uint32_t Order::nodeOf(std::span<const MessageClock> clocks, std::uint32_t earlier) {
   const std::uint32_t node = logs_.newNode();
   if (earlier != none)
-    logs_.addToNode({earlier, 0, 0, false});
+    logs_.addToNode({earlier, 0, 0});
   for (const MessageClock &clock : clocks)
     logs_.addToNode(clock);
   return node;
 }
 
-void Order::receive(std::uint32_t block, const MessageClock &clock, bool relaxed) {
+void Order::receive(std::uint32_t block, const MessageClock &clock, MessageKind kind) {
   ++edges_;
   if (clock.agent == none)
     return;
   MessageClock received = clock;
-  received.weak |= relaxed; // if one end of a channel is relaxed, the message counts as relaxed
+  received.kind = std::max<MessageKind>(clock.kind, kind);
   logs_.add(block, received);
   if (watcher_)
     watcher_->received(block, received);
@@ -72,9 +72,9 @@ void Order::meet(std::span<const std::uint32_t> blocks) {
     watcher_->met(blocks);
   const std::uint32_t node = logs_.newNode();
   for (const std::uint32_t b : blocks)
-    logs_.addToNode({b, blocks_[b].phase + 1, logs_.length(b), false});
+    logs_.addToNode({b, blocks_[b].phase + 1, logs_.length(b)});
   for (const std::uint32_t b : blocks) {
-    logs_.add(b, {node, 0, 0, false});
+    logs_.add(b, {node, 0, 0});
     endPhase(b);
   }
 }
@@ -122,7 +122,8 @@ View Order::gather(std::uint32_t rank) {
     for (auto &told : gathered_)
       told.assign(index_.numBlocks(), 0);
   for (const std::uint32_t b : gatheredFrom_)
-    gathered_[0][b] = gathered_[1][b] = 0;
+    for (auto &told : gathered_)
+      told[b] = 0;
   gatheredFrom_.clear();
   if (logs_.numLaunches() == 0)
     return view;
@@ -134,12 +135,11 @@ View Order::gather(std::uint32_t rank) {
         continue;
       gatheredFrom_.push_back(clock.agent);
       heardFrom.push_back(index_.rankOf(clock.agent));
-      auto &over = gathered_[static_cast<int>(Relation::HappensBefore)][clock.agent];
-      over = std::max(over, clock.phase);
-      if (!clock.weak) {
-        auto &visible = gathered_[static_cast<int>(Relation::Visibility)][clock.agent];
-        visible = std::max(visible, clock.phase);
-      }
+      for (const Relation relation : {Relation::HappensBefore, Relation::Released, Relation::Visibility})
+        if (carries(clock.kind, relation)) {
+          auto &over = gathered_[static_cast<int>(relation)][clock.agent];
+          over = std::max(over, clock.phase);
+        }
     }
   ir::sortUnique(heardFrom);
   return view;
@@ -175,9 +175,8 @@ bool Order::knownDirectly(std::uint32_t block, std::uint32_t phase, const View &
   const bool older = phase < blocks_[block].launchPhase;
   const std::uint32_t first = older ? index_.block(rank, 0) : block;
   const std::uint32_t count = older ? index_.block(rank + 1, 0) - first : 1, least = older ? 0 : phase;
-  const bool weakIsEnough = older || relation == Relation::HappensBefore;
   const auto tells = [&](const MessageClock &t) {
-    return t.agent - first < count && t.phase > least && (weakIsEnough || !t.weak);
+    return t.agent - first < count && t.phase > least && (older || carries(t.kind, relation));
   };
   for (const MessageClock &t : view.besides)
     if (tells(t))

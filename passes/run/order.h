@@ -81,13 +81,12 @@ public:
   /// Notes that the block of `view` reads, in its phase, the data of `write`, which is visible to it.
   void readAfter(const Epoch &write, const View &view);
 
-  /// Returns a message clock of `block`. `relaxed`: it makes nothing of this launch visible. `besides`: the additional
-  /// knowledge of the sending thread or operation beyond that of its block. `node`: a node that already contains
-  /// `besides`; `none`: makes a node.
-  MessageClock send(std::uint32_t block, bool relaxed, std::span<const MessageClock> besides = {},
+  /// Returns a message clock of `block`. `besides`: the additional knowledge of the sending thread or operation beyond
+  /// that of its block. `node`: a node that already contains `besides`; `none`: makes a node.
+  MessageClock send(std::uint32_t block, MessageKind kind, std::span<const MessageClock> besides = {},
                     std::uint32_t node = none) {
     blocks_[block].toldPhase = blocks_[block].phase;
-    MessageClock clock{block, blocks_[block].phase, blocks_[block].length, relaxed};
+    MessageClock clock{block, blocks_[block].phase, blocks_[block].length, kind};
     if (!besides.empty())
       clock.besides = node != none ? node : nodeOf(besides);
     if (watcher_) [[unlikely]]
@@ -96,8 +95,9 @@ public:
   }
   /// Makes a node that contains all of `clocks`, and node `earlier` if it is given.
   std::uint32_t nodeOf(std::span<const MessageClock> clocks, std::uint32_t earlier = none);
-  /// Notes that `block` has waited for `clock`. It takes effect in the block's next phase.
-  void receive(std::uint32_t block, const MessageClock &clock, bool relaxed);
+  /// Notes that `block` has waited for `clock`. It takes effect in the block's next phase. `kind`: of the wait. If one
+  /// end of a channel is relaxed, the message is, too.
+  void receive(std::uint32_t block, const MessageClock &clock, MessageKind kind);
 
   void endPhase(std::uint32_t block);
   /// Ends the phase of all of `blocks`. Afterwards each has the knowledge of all.
@@ -199,7 +199,7 @@ private:
   std::vector<std::uint32_t> lastMeetings_; // [rank]: nodes
   /// [launch][rank]: the ranks from which it received a message in that launch, sorted.
   std::vector<std::vector<std::vector<std::uint32_t>>> heardFrom_;
-  std::vector<std::uint32_t> gathered_[2];  // [Relation][block]: phases of which the gathered rank knows
+  std::vector<std::uint32_t> gathered_[3];  // [Relation][block]: phases of which the gathered rank knows
   std::vector<std::uint32_t> gatheredFrom_; // blocks with an entry in gathered_
   std::vector<std::vector<Link>> links_;    // [block][phase]
   std::vector<std::uint32_t> chainLengths_; // [chain]

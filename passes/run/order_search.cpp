@@ -138,7 +138,7 @@ void OrderSearch::look(Search &search, const MessageClock &clock, bool direct) {
     search.laterRanks.resize(index_.numRanks());
     search.laterRanks[rank] = true;
   }
-  if (search.relation == Relation::HappensBefore || !clock.weak) {
+  if (carries(clock.kind, search.relation)) {
     if (direct)
       takeOver(search, clock);
     Reach &reach = reachOf(search, clock.agent);
@@ -148,7 +148,7 @@ void OrderSearch::look(Search &search, const MessageClock &clock, bool direct) {
       open(search, clock.besides, 0);
     return;
   }
-  // A weak message makes visible what its sender saw at the beginning of its launch.
+  // Other messages carry what their sender knew at the beginning of its launch.
   const std::uint32_t began = logs_.launchesBegun(clock.agent, clock.phase);
   if (began <= search.launch)
     return;

@@ -72,7 +72,7 @@ private:
   Search &searchOf(std::uint32_t asks, std::uint32_t launch, Relation relation);
   void keepWithin();
   static std::uint64_t key(std::uint32_t asks, std::uint32_t launch, Relation relation) {
-    return (std::uint64_t{asks} << 32 | std::uint64_t{launch} << 1) | (relation == Relation::Visibility);
+    return std::uint64_t{asks} << 32 | std::uint64_t{launch} << 2 | static_cast<std::uint64_t>(relation);
   }
   Search &withBesides(const View &view, const Search &below);
   Reach &reachOf(Search &search, std::uint32_t block);

@@ -44,7 +44,7 @@ bool RunRecorder::begins(const DataStep &step) {
     record_.accesses[now_.writes].time = record_.accesses[now_.reads].time;
     knowTaken(now_.writes, step.taken);
     for (const std::uint32_t message : step.taken)
-      receive(b, message, none, true);
+      receive(b, message, none, MessageKind::Packet);
   }
   return true;
 }
@@ -93,7 +93,8 @@ void RunRecorder::compare(CellId cell, const Epoch &first, bool firstWrites, con
                           bool secondWrites) {
   const bool readsPacket = !secondWrites && cell >= memory_.firstSlot();
   if (asksOf(second.by.agent))
-    pair(first, firstWrites, second.by.agent, second.by.ref, firstWrites ? readsPacket : makesPackets(first));
+    pair(first, needed(cell, firstWrites), second.by.agent, second.by.ref,
+         firstWrites ? readsPacket : makesPackets(first));
 }
 
 /// True if packets may tell that `reader` has read: see verify/packets.cpp.
@@ -105,7 +106,7 @@ bool RunRecorder::makesPackets(const Epoch &reader) const {
 }
 
 /// Keeps that `first` has to come before `second`, unless it always does.
-void RunRecorder::pair(const Epoch &first, bool writes, std::uint32_t second, std::uint32_t ref, bool excusable) {
+void RunRecorder::pair(const Epoch &first, Relation relation, std::uint32_t second, std::uint32_t ref, bool excusable) {
   const Access &x = record_.accesses[first.agent], &y = record_.accesses[second];
   const bool users = x.op == none && y.op == none;
   const bool meet = index_.rankOf(x.at.block) == index_.rankOf(y.at.block) && x.launch != y.launch && x.port == none;
@@ -118,7 +119,7 @@ void RunRecorder::pair(const Epoch &first, bool writes, std::uint32_t second, st
     if (elements_.sameThread(b, {x.op, first.ref}, {y.op, ref}, control_.at(b).header(), control_.slice(b)))
       return;
   }
-  const Pair found{x.like, y.like, writes, excusable};
+  const Pair found{x.like, y.like, relation, excusable};
   if (record_.pairs.empty() || record_.pairs.back() != found)
     record_.pairs.push_back(found);
 }
@@ -132,7 +133,7 @@ void RunRecorder::sendPacket(CellId cell, const JudgedAccess &access) {
     m.time = from.time;
     m.thread = from.thread;
     m.begin = began_[index_.rankOf(data_.step().block)];
-    m.weak = true;
+    m.kind = MessageKind::Packet;
     m.firstTaken = from.firstTaken;
     m.numTaken = from.numTaken;
     record_.messages.push_back(m);
@@ -144,7 +145,8 @@ void RunRecorder::noteScratch(const Operand &operand, std::uint32_t access, bool
   // Packets that arrived and what computed packets is told by others: see verify/scratch_history.h.
   if (sizesChange_ && operand.scratch && scope_.asksOfScratch(operand.rank) &&
       !(operand.packet && (writes || record_.accesses[access].port != none)))
-    record_.scratch[operand.rank].uses.push_back({record_.accesses[access].like, none, writes, false});
+    record_.scratch[operand.rank].uses.push_back(
+        {record_.accesses[access].like, none, writes ? Relation::Visibility : Relation::HappensBefore, false});
 }
 
 void RunRecorder::noteEnd(std::uint32_t rank) {
@@ -159,7 +161,7 @@ void RunRecorder::noteWrite(const Operand &operand, std::uint32_t access) {
       !written_.insert(std::uint64_t{data_.step().block} << 32 | operand.rank).second)
     return;
   record_.scratch[operand.rank].writes.push_back(
-      {ends_[operand.rank].before, record_.accesses[access].like, false, false});
+      {ends_[operand.rank].before, record_.accesses[access].like, Relation::HappensBefore, false});
   if (record_.accesses[access].numTaken != 0 || record_.accesses[access].thread != none)
     written_.erase(std::uint64_t{data_.step().block} << 32 | operand.rank); // the next write may have less knowledge
 }
@@ -172,6 +174,13 @@ void RunRecorder::userReads(std::uint32_t rank) {
   readByUser(rank, {{newAccess(index_.block(rank, 0), none), 0, Epoch::userRead}});
 }
 
+namespace {
+/// Orders pairs by what they need, the strongest relation first.
+int weakness(const Pair &pair) {
+  return -static_cast<int>(pair.relation);
+}
+} // namespace
+
 /// Of two blocks, one access before another decides of all that come before the one, and all that come after the other.
 void RunRecorder::keepDecisive() {
   const auto &accesses = record_.accesses;
@@ -181,23 +190,24 @@ void RunRecorder::keepDecisive() {
   };
   const auto place = [&](const Pair &p) {
     const Access &x = accesses[p.first], &y = accesses[p.second];
-    return std::tuple(x.at.block, y.at.block, y.at.phase, !plain(p), ~x.at.phase, !p.visible, p.excusable);
+    return std::tuple(x.at.block, y.at.block, y.at.phase, !plain(p), ~x.at.phase, weakness(p), p.excusable);
   };
   std::ranges::sort(record_.pairs, {}, place);
   std::vector<Pair> kept;
-  std::uint32_t over[2][2]; // [visible][excusable]: phases of the first block before this one are covered
+  /// [Relation][excusable]: phases of the first block before this one are covered.
+  std::array<std::array<std::uint32_t, 2>, 3> over{};
   Moment blocks{none, none};
   for (const Pair &p : record_.pairs) {
     const Access &x = accesses[p.first], &y = accesses[p.second];
     if (blocks.block != x.at.block || blocks.phase != y.at.block)
-      over[0][0] = over[0][1] = over[1][0] = over[1][1] = 0;
+      over = {};
     blocks = {x.at.block, y.at.block};
-    if (x.port == none && x.at.phase < over[p.visible][p.excusable])
+    if (x.port == none && x.at.phase < over[static_cast<std::size_t>(p.relation)][p.excusable])
       continue;
     kept.push_back(p);
-    for (int visible = 0; plain(p) && visible <= p.visible; ++visible)
-      for (int excusable = p.excusable; excusable < 2; ++excusable)
-        over[visible][excusable] = std::max(over[visible][excusable], x.at.phase + 1);
+    for (std::size_t relation = 0; plain(p) && relation <= static_cast<std::size_t>(p.relation); ++relation)
+      for (std::size_t excusable = p.excusable; excusable < 2; ++excusable)
+        over[relation][excusable] = std::max(over[relation][excusable], x.at.phase + 1);
   }
   record_.pairs = std::move(kept);
 }
@@ -207,14 +217,14 @@ void RunRecorder::keepLastUses(std::vector<Pair> &uses) const {
   const auto &accesses = record_.accesses;
   std::ranges::sort(uses, {}, [&](const Pair &use) {
     const Access &x = accesses[use.first];
-    return std::tuple(x.at.block, x.port, ~x.at.phase, !use.visible, use);
+    return std::tuple(x.at.block, x.port, ~x.at.phase, weakness(use), use);
   });
   std::vector<Pair> kept;
   for (const Pair &use : uses) {
     const Access &x = accesses[use.first];
     const auto decides = [&](const Pair &last) {
       return accesses[last.first].at.block == x.at.block && accesses[last.first].port == none &&
-             last.visible >= use.visible;
+             last.relation >= use.relation;
     };
     const auto mayDecide = std::span(kept).last(std::min<std::size_t>(kept.size(), 2));
     if (x.port != none || std::ranges::none_of(mayDecide, decides))

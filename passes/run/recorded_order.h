@@ -24,8 +24,7 @@ public:
   /// What is dropped of `pieces` has changed.
   void update(const std::vector<Piece> &pieces);
 
-  /// True if the first access of `pair` happens before the second, or if `pair` is visible, can be seen by it. Adds the
-  /// pieces on the path to `pieces`.
+  /// True if the accesses of `pair` are in its relation. Adds the pieces on the path to `pieces`.
   bool before(const Pair &pair, std::vector<Piece> &pieces);
   const RecordedPhases &phases() const { return phases_; }
 
@@ -42,12 +41,12 @@ private:
     std::uint32_t rank = none;
   };
 
-  BackwardSearch *atLaunch(std::uint32_t block, std::uint32_t launch, bool visible);
+  BackwardSearch *atLaunch(std::uint32_t block, std::uint32_t launch, Relation relation);
 
   const RunRecord &record_;
   RecordedPhases phases_;
-  std::array<std::vector<std::optional<FromLaunch>>, 2> fromLaunch_; ///< [visible][launches begun]
-  std::array<FromBlock, 2> fromBlock_;                               ///< [visible]
+  std::array<std::vector<std::optional<FromLaunch>>, 3> fromLaunch_; ///< [Relation][launches begun]
+  std::array<FromBlock, 3> fromBlock_;                               ///< [Relation]
   BackwardSearch fromAccess_;                                        ///< from what the second access knows besides
 };
 

@@ -11,12 +11,16 @@
 // connection are far apart, so most of the run would lie between two accesses.
 #pragma once
 
+#include "passes/run/epoch.h"
 #include "passes/run/geometry.h"
 #include "passes/run/sync_pieces.h"
 
 #include <span>
 
 namespace mscclc::passes::prune {
+
+using proof::MessageKind;
+using proof::Relation;
 
 /// A set of blocks at one moment each: the blocks that meet at a barrier, or all blocks of a rank between two launches.
 struct Meeting {
@@ -37,8 +41,8 @@ struct Message {
   Piece piece = none;          ///< `none` for a packet
   std::uint32_t port = none;   ///< the port channel through which it went
   std::uint32_t begin = none;  ///< the meeting with which its rank's launch began, or `none`
-  bool weak = false;           ///< makes visible only writes of earlier launches
-  std::uint32_t heard = 0;     ///< position after the last receipt of its block that its thread had waited for
+  MessageKind kind = MessageKind::Signal;
+  std::uint32_t heard = 0; ///< position after the last receipt of its block that its thread had waited for
   /// Packets of the same elements that its operation took: index into RunRecord::taken, and their number.
   std::uint32_t firstTaken = 0, numTaken = 0;
 };
@@ -48,7 +52,7 @@ struct Receipt {
   std::uint32_t message = 0;
   std::uint32_t phase = 0, time = 0;
   std::uint32_t thread = none; ///< the thread that waited
-  bool weak = false;
+  MessageKind kind = MessageKind::Signal;
   std::uint32_t previous = 0; ///< position after the last earlier receipt that may contain more than this one
   std::uint32_t heard = 0;    ///< position after the last earlier receipt that its thread waited for
 };
@@ -85,7 +89,7 @@ struct Access {
 /// Two accesses that have to be ordered.
 struct Pair {
   std::uint32_t first = 0, second = 0; ///< into RunRecord::accesses
-  bool visible = false;                ///< the first access is a write
+  Relation relation = Relation::HappensBefore;
   /// Without sync, packets may order them if they were computed from the data that the first access reads.
   bool excusable = false;
   friend auto operator<=>(const Pair &, const Pair &) = default;

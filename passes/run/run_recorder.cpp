@@ -141,7 +141,7 @@ std::uint32_t RunRecorder::gives(std::uint32_t b, const Op &op, std::uint32_t th
   m.thread = thread;
   m.piece = pieces_.of(b, control_.at(b).op(), thread);
   m.begin = began_[index_.rankOf(b)];
-  m.weak = op.kind == OpKind::RelaxedSignal;
+  m.kind = proof::kindOf(op.kind == OpKind::RelaxedSignal);
   m.heard = heardBy(b, thread);
   if (op.channelType == ir::ChannelType::Port)
     m.port = index_.channel(op.channelType, index_.rankOf(b), index_.ops(b).idsOf(op)[thread]);
@@ -162,14 +162,15 @@ void RunRecorder::takes(std::uint32_t b, const Op &op, std::uint32_t thread, std
     return;
   if (control_.launch() == 0) // in other launches it takes a message of the same piece
     orbits_.join(piece, record_.messages[message].piece);
-  receive(b, message, thread, op.kind == OpKind::RelaxedWait);
+  receive(b, message, thread, proof::kindOf(op.kind == OpKind::RelaxedWait));
 }
 
 /// Blocks that wait on one channel have to take turns.
 void RunRecorder::takeTurn(std::uint32_t b, std::uint32_t queue) {
   const std::uint32_t now = newAccess(b, control_.at(b).op());
   if (const auto last = lastWait_.find(queue); last != lastWait_.end() && record_.accesses[last->second].at.block != b)
-    record_.pairs.push_back({record_.accesses[last->second].like, record_.accesses[now].like, false, false});
+    record_.pairs.push_back(
+        {record_.accesses[last->second].like, record_.accesses[now].like, Relation::HappensBefore, false});
   lastWait_[queue] = now;
 }
 
@@ -179,17 +180,17 @@ void RunRecorder::noteWait(std::uint32_t b, std::uint32_t queue, Piece piece, st
   record_.waits.push_back({{b, phaseOf(b)}, piece, piece - thread, previous});
 }
 
-void RunRecorder::receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, bool weak) {
+void RunRecorder::receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, MessageKind kind) {
   auto &receipts = record_.receipts[b];
   catchUp(b, message);
-  Receipt receipt{message, phaseOf(b), tick(b), thread, weak};
+  Receipt receipt{message, phaseOf(b), tick(b), thread, kind};
   receipt.previous = static_cast<std::uint32_t>(receipts.size());
   if (!receipts.empty()) { // a later message of a thread includes its earlier ones
     const Receipt &last = receipts.back();
     const Message &now = record_.messages[receipt.message], &before = record_.messages[last.message];
     if (now.piece != none && before.piece != none && now.from.block == before.from.block &&
-        now.thread == before.thread && now.time > before.time && now.port == before.port && now.weak <= before.weak &&
-        receipt.weak <= last.weak)
+        now.thread == before.thread && now.time > before.time && now.port == before.port && now.kind <= before.kind &&
+        receipt.kind <= last.kind)
       receipt.previous = last.previous;
   }
   if (receipt.thread != none) {

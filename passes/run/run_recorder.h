@@ -48,7 +48,7 @@ private:
   std::uint32_t phaseOf(std::uint32_t b) const { return static_cast<std::uint32_t>(record_.bounds[b].size() - 1); }
   void takeTurn(std::uint32_t b, std::uint32_t queue);
   void noteWait(std::uint32_t b, std::uint32_t queue, Piece piece, std::uint32_t thread);
-  void receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, bool weak);
+  void receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, MessageKind kind);
   std::uint32_t &heardBy(std::uint32_t b, std::uint32_t thread);
   void keepShared();
 
@@ -78,7 +78,7 @@ private:
   bool mayStillRead(const proof::Epoch &reader, const JudgedAccess & /*user*/) override {
     return record_.accesses[reader.agent].port != none;
   }
-  void pair(const proof::Epoch &first, bool writes, std::uint32_t second, std::uint32_t ref, bool excusable);
+  void pair(const proof::Epoch &first, Relation relation, std::uint32_t second, std::uint32_t ref, bool excusable);
   bool makesPackets(const proof::Epoch &reader) const;
   void noteScratch(const Operand &operand, std::uint32_t access, bool writes);
   void noteEnd(std::uint32_t rank);

@@ -70,7 +70,7 @@ std::uint32_t CheckedRun::gives(std::uint32_t b, const ir::Op &op, std::uint32_t
   const bool isPort = op.channelType == ir::ChannelType::Port;
   const std::uint32_t port =
       isPort ? index_.channel(op.channelType, index_.rankOf(b), index_.ops(b).idsOf(op)[thread]) : none;
-  const Sent sent = sendOf(b, thread, op.kind == ir::OpKind::RelaxedSignal, port);
+  const Sent sent = sendOf(b, thread, kindOf(op.kind == ir::OpKind::RelaxedSignal), port);
   if (const SharedSync *parties = premises_.shared(queue)) {
     giveShared(b, queue, *parties, sent);
     return none;
@@ -86,7 +86,8 @@ std::uint32_t CheckedRun::gives(std::uint32_t b, const ir::Op &op, std::uint32_t
 }
 
 /// What `thread` sends in the operation at which its block is. `portChannel`: through it, if it is a port's.
-CheckedRun::Sent CheckedRun::sendOf(std::uint32_t b, std::uint32_t thread, bool relaxed, std::uint32_t portChannel) {
+CheckedRun::Sent CheckedRun::sendOf(std::uint32_t b, std::uint32_t thread, MessageKind kind,
+                                    std::uint32_t portChannel) {
   const ThreadRoles::Turn *turn = roles_.turn(b, control_.at(b).op(), thread);
   if (!turn) {
     ThreadWaits *waits = waitsOf(b, thread);
@@ -95,7 +96,7 @@ CheckedRun::Sent CheckedRun::sendOf(std::uint32_t b, std::uint32_t thread, bool 
       waits->node = order_.nodeOf(std::span(waits->clocks).subspan(waits->inNode), waits->node);
       waits->inNode = static_cast<std::uint32_t>(waits->clocks.size());
     }
-    Sent sent{order_.send(b, relaxed, view.besides, waits ? waits->node : none)};
+    Sent sent{order_.send(b, kind, view.besides, waits ? waits->node : none)};
     if (portChannel != none)
       sent.covers = order_.putsCovered(portChannel, view);
     if (waits)
@@ -104,7 +105,7 @@ CheckedRun::Sent CheckedRun::sendOf(std::uint32_t b, std::uint32_t thread, bool 
   }
   // Any of the sends of the phase may come first. Until the last one has come, only their common contents are certain.
   const bool last = turn->number == turn->of;
-  Sent sent{order_.send(b, last ? turn->allRelaxed : turn->anyRelaxed)};
+  Sent sent{order_.send(b, kindOf(last ? turn->allRelaxed : turn->anyRelaxed))};
   if (portChannel == none)
     return sent;
   if (!last)
@@ -145,22 +146,23 @@ void CheckedRun::giveShared(std::uint32_t b, std::uint32_t queue, const SharedSy
 
 void CheckedRun::takes(std::uint32_t b, const ir::Op &op, std::uint32_t thread, std::uint32_t queue,
                        std::uint32_t message) {
-  const bool relaxed = op.kind == ir::OpKind::RelaxedWait;
+  const MessageKind kind = kindOf(op.kind == ir::OpKind::RelaxedWait);
   if (const SharedSync *parties = premises_.shared(queue))
-    return takeShared(b, queue, *parties, [&](const Sent &sent) { takeOne(b, thread, queue, relaxed, sent); });
-  takeOne(b, thread, queue, relaxed, message == none ? Sent() : sent_[message]);
+    return takeShared(b, queue, *parties, [&](const Sent &sent) { takeOne(b, thread, queue, kind, sent); });
+  takeOne(b, thread, queue, kind, message == none ? Sent() : sent_[message]);
   if (message != none)
     freeSent_.push_back(message);
 }
 
-void CheckedRun::takeOne(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, bool relaxed, const Sent &sent) {
-  order_.receive(b, sent.clock, relaxed);
+void CheckedRun::takeOne(std::uint32_t b, std::uint32_t thread, std::uint32_t queue, MessageKind kind,
+                         const Sent &sent) {
+  order_.receive(b, sent.clock, kind);
   order_.completed(sent.covers, b, thread);
   order_.relayed(sent.relayed, b, thread);
   if (!roles_.relays(b) || sent.clock.agent == none || roles_.acquiredTogether(b, queue))
     return;
   MessageClock clock = sent.clock;
-  clock.weak |= relaxed;
+  clock.kind = std::max<MessageKind>(clock.kind, kind);
   ThreadWaits *waits = waitsOf(b, thread);
   if (!waits)
     waits = &threadWaits_[b].emplace_back(thread);

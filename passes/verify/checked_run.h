@@ -104,8 +104,8 @@ private:
   bool data(std::uint32_t block, const ir::Op &op) override;
   void done(std::uint32_t /*block*/) override { ++counts_.operations; }
   void launchBegins() override;
-  Sent sendOf(std::uint32_t block, std::uint32_t thread, bool relaxed, std::uint32_t portChannel);
-  void takeOne(std::uint32_t block, std::uint32_t thread, std::uint32_t queue, bool relaxed, const Sent &sent);
+  Sent sendOf(std::uint32_t block, std::uint32_t thread, MessageKind kind, std::uint32_t portChannel);
+  void takeOne(std::uint32_t block, std::uint32_t thread, std::uint32_t queue, MessageKind kind, const Sent &sent);
   void forgetThreadWaits(std::uint32_t block);
   void checkTurn(std::uint32_t block, SharedQueue &shared, std::uint32_t queue);
   void giveShared(std::uint32_t block, std::uint32_t queue, const SharedSync &parties, const Sent &sent);
@@ -136,7 +136,7 @@ private:
   void writesAgain(CellId id, const JudgedAccess &access, std::uint32_t unit) override;
   void sendPacket(CellId id, const JudgedAccess &access) override;
   bool mayStillRead(const Epoch &reader, const JudgedAccess &user) override {
-    return reader.isPut() && !order_.before(reader, false, user.view, Relation::HappensBefore);
+    return reader.isPut() && !order_.before(reader, false, user.view, Relation::Released);
   }
   void keepValues(const Operand &source);
   void findNarrowed(const DataStep &step);
@@ -152,6 +152,7 @@ private:
     const View &view;
     const Epoch &by;
     std::uint32_t element; ///< its index in the operand; `none` for the user
+    Relation relation;     ///< that the taking of a packet needs to it
   };
   /// A read whose operation may have made packets: the current end of a trail.
   struct Reading {
@@ -224,8 +225,8 @@ private:
   /// The first operation that narrowed a sum. Empty where sums may be narrowed by any operation.
   std::unordered_map<ValueId, ir::OpRef> narrowedBy_;
   std::map<Application, ir::OpRef> written_; ///< of hooks that write arrays, in the first launch
-  std::vector<MessageClock> packetClocks_; ///< clocks of packets of this launch
-  std::vector<Reading> trail_;             ///< used by computedFrom
+  std::vector<MessageClock> packetClocks_;   ///< clocks of packets of this launch
+  std::vector<Reading> trail_;               ///< used by computedFrom
   std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< key: block << 32 | op
   /// [block]: (first operand, op).
   mutable std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> operandIndex_;

@@ -12,7 +12,7 @@ bool CheckedRun::data(std::uint32_t b, const ir::Op &op) {
   if (!data_.run(b, op))
     return false;
   for (const MessageClock &clock : now_.taken)
-    order_.receive(b, clock, false);
+    order_.receive(b, clock, MessageKind::Packet);
   return true;
 }
 
@@ -146,7 +146,7 @@ void CheckedRun::keepRead(CellId id, const JudgedAccess &access) {
   const bool replaces =
       !keeps && !by.isUser() && had.exists() && cell.moreReads == none && !had.isPut() &&
       ((had.agent == by.agent && (had.phase < by.phase || had.ref == by.ref)) ||
-       (had.agent != by.agent && order_.knownAtOnce(had.agent, had.phase, access.view, Relation::HappensBefore)));
+       (had.agent != by.agent && order_.knownAtOnce(had.agent, had.phase, access.view, needed(id, false))));
   if (replaces)
     cell.read = by;
   else
@@ -175,7 +175,7 @@ void CheckedRun::compare(CellId id, const Epoch &first, bool firstWrites, const 
                          bool secondWrites) {
   const auto &[by, view] = second;
   if (!firstWrites) {
-    if (!order_.before(first, false, view, Relation::HappensBefore) && !sameElement(first, by) &&
+    if (!order_.before(first, false, view, needed(id, firstWrites)) && !sameElement(first, by) &&
         !computedFrom(id, first, view, by))
       report(id, first, false, by, true, view);
     return;
@@ -207,7 +207,7 @@ bool CheckedRun::sameElement(const Epoch &a, const Epoch &b) const {
 void CheckedRun::sendPacket(CellId id, const JudgedAccess &access) {
   if (now_.message == none) {
     now_.message = static_cast<std::uint32_t>(packetClocks_.size());
-    packetClocks_.push_back(order_.send(data_.step().block, true, access.view.besides));
+    packetClocks_.push_back(order_.send(data_.step().block, MessageKind::Packet, access.view.besides));
   }
   data_.send(id, now_.message);
 }

@@ -1,13 +1,23 @@
 // The order that data itself makes. Packet algorithms overwrite slots and chunks without any other sync.
 //
+// Why data, and not the packet itself. A packet is a relaxed store. Under PTX it orders no earlier access of its
+// sender: B may take a packet of A and write x, and A may read x before it stores the packet and yet see B's write. So
+// packets do not carry Relation::Released for their own launch (run/epoch.h). It is different if the packet was
+// computed from what A read. PTX forbids values out of thin air (8.10, No Thin Air): a value cannot cause itself along
+// dependencies and communication. Two steps of the argument are no such dependency, so they are taken for granted of
+// hardware: no GPU makes a store before the branches that it depends on, and a taker polls before it goes on; and what
+// comes after the poll by a barrier or a signal comes after the taking.
+//
 // Lemma. Operation R reads an element of a cell, and stores packets that it computed from the element. A packet is
 // stored after its sources were read. So whoever takes one of these packets, at that element, does so after R's read.
 // The taker T has read the packet's slot. If T stores packets in turn, R's read and T's own read come before everybody
 // who takes one of those, and so on. Hence R's read of the cell is over before a write W if there is such a trail
 //     cell - R -> packet - T -> packet - T' -> ...
 // on which some taker has taken its packet before W. There are two cases in which it has. The taking is ordered before
-// W in the usual ways. Or W's own operation took the packet at W's element, or took a packet there that the taker had
-// made of it. The second case holds because an operation takes the packets of an element before it writes the element.
+// W, for plain memory by signals, semaphores and barriers. Or W's own operation took the packet at W's element, or took
+// a packet there that the taker had made of it: in the same operation, or in a later one of its block that has the
+// value from plain memory. The second case holds because an operation takes the packets of an element before it writes
+// the element.
 //
 // Trails are walked breadth first, as a short one tells soonest, and no further than `trailLength`.
 #include "passes/verify/checked_run.h"
@@ -34,7 +44,7 @@ bool isPairwise(const ir::Op &op) {
 bool CheckedRun::computedFrom(CellId id, const Epoch &reader, const View &view, const Epoch &by) {
   if (!memory_.usesPackets() || reader.isUser() || geometry_.mostIterations() != 0)
     return false;
-  const PacketWrite write{view, by, elementWritten(id, by)};
+  const PacketWrite write{view, by, elementWritten(id, by), needed(id, false)};
   std::uint32_t looked = 0;
   bool over = false;
   trail_.assign(1, {id, reader, 1});
@@ -99,7 +109,7 @@ template <typename Visit> void CheckedRun::anyPacketMadeOf(const Reading &readin
 
 /// True if `taker`, which took the packet in `slot`, has done so before `write`.
 bool CheckedRun::takenBefore(CellId slot, const Epoch &taker, const PacketWrite &write) const {
-  if (order_.before(taker, false, write.view, Relation::HappensBefore))
+  if (order_.before(taker, false, write.view, write.relation))
     return true;
   if (control_.launch() != 0 || write.element == none ||
       write.by.isPut()) // the packets that it took are of its own launch
@@ -114,18 +124,25 @@ bool CheckedRun::takenBefore(CellId slot, const Epoch &taker, const PacketWrite 
   });
 }
 
-/// True if `taker`, which took the packet in `slot`, made the packet in `made` of it.
+/// True if `taker`, which took the packet in `slot`, made the packet in `made` of it: in the same operation, or in a
+/// later one of the same thread, or after a barrier of the block.
 bool CheckedRun::madeOf(CellId made, CellId slot, const Epoch &taker) const {
   const Epoch &maker = memory_[made].write;
-  if (maker.agent != taker.agent || maker.phase != taker.phase || maker.isPut() || opOf(maker) != opOf(taker))
+  if (maker.agent != taker.agent || maker.phase < taker.phase || maker.isPut())
     return false;
   const ir::ThreadBlock &code = index_.ops(maker.agent);
-  const ir::Op &op = code.ops[opOf(maker)];
-  if (isPairwise(op) && maker.ref - op.numSrcs != taker.ref)
+  const std::uint32_t took = opOf(taker), sent = opOf(maker);
+  const ir::Op &op = code.ops[sent];
+  if (took == sent ? isPairwise(op) && maker.ref - op.numSrcs != taker.ref
+                   : !values_.contains(memory_[made].value, memory_[slot].value))
+    return false;
+  if (maker.phase > taker.phase)
+    return true;
+  if (took != sent && !elements_.sameShares(maker.agent, {took, taker.ref}, {sent, maker.ref}))
     return false;
   const auto elementOf = [&](CellId cell, const Epoch &record) {
     return cell - (memory_.base(memory_.locate(cell).rank, ir::BufferKind::Scratch, true) +
-                   geometry_.span(code.chunks[record.ref], op, nullptr, true).first);
+                   geometry_.span(code.chunks[record.ref], code.ops[opOf(record)], nullptr, true).first);
   };
   return elementOf(made, maker) == elementOf(slot, taker);
 }

@@ -33,10 +33,10 @@ ir::OpRef Reporter::place(const Epoch &record, std::uint32_t op) const {
   return op == none ? Findings::nowhere : index_.place(order_.blockOf(record), op);
 }
 
-/// True if the read came first in the run, but reads what nobody has written in this launch: then the write is the
-/// one that should have been first.
+/// True if the read came first in the run, though nothing orders the two, but reads what nobody has written in this
+/// launch: then the write is the one that should have been first.
 bool Reporter::readsTooEarly(const Conflict &c, std::uint32_t launch) const {
-  if (c.firstWrites || c.first.isUser() || c.second.isUser() || c.first.isPut() ||
+  if (c.control || c.firstWrites || c.first.isUser() || c.second.isUser() || c.first.isPut() ||
       order_.blockOf(c.first) == order_.blockOf(c.second))
     return false;
   const Epoch &before = memory_[c.cell].write;
@@ -116,7 +116,9 @@ bool Reporter::isOfSource(const Conflict &c) const {
 
 std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t b, bool nextLaunch) const {
   const std::string rb = std::to_string(index_.rankOf(b));
-  const Relation relation = c.firstWrites ? Relation::Visibility : Relation::HappensBefore;
+  const Relation relation = c.firstWrites                   ? Relation::Visibility
+                            : c.cell >= memory_.firstSlot() ? Relation::HappensBefore
+                                                            : Relation::Released;
   const bool ofSource = isOfSource(c);
   if (c.first.isPut() && !c.firstWrites)
     return std::string("the port may still read its source: a flush of the channel after the put (or ") +
@@ -125,6 +127,8 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
   if (c.first.isPut() && a == b)
     return "the put is complete only once rank " + std::to_string(memory_.locate(c.cell).rank) +
            " has waited for a later signal on the same channel, and told so";
+  if (c.control && !c.firstWrites)
+    return "only a packet orders them, which keeps no earlier read before a write: a signal and a wait would";
   if (c.control && !c.first.isUser())
     return "only a relaxed signal (or a packet) orders them, which makes no data visible: a signal and a wait that are "
            "not relaxed would";

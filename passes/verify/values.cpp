@@ -143,6 +143,21 @@ std::span<const ValueId> Values::partsOf(ValueId value) const {
   return {parts_.data() + node.firstPart, node.numParts};
 }
 
+bool Values::contains(ValueId value, ValueId part) const {
+  std::vector<ValueId> open{value};
+  while (!open.empty()) {
+    const ValueId next = open.back();
+    open.pop_back();
+    if (next == part)
+      return part > unknown;
+    if (next > part) { // a value is made after its parts
+      const auto parts = partsOf(next);
+      open.insert(open.end(), parts.begin(), parts.end());
+    }
+  }
+  return false;
+}
+
 ir::Contribution Values::contribution(ValueId leaf) const {
   const auto rank = static_cast<std::uint32_t>(std::upper_bound(firstInput_.begin(), firstInput_.end(), leaf) -
                                                firstInput_.begin() - 1);

@@ -80,6 +80,8 @@ public:
   bool reduced(ValueId value, ir::ReduceOp &op) const;
   /// Returns the parts of a reduction, sorted, or the operand of a function; none for an input.
   std::span<const ValueId> partsOf(ValueId value) const;
+  /// True if `value` was computed from `part`, or is `part`. Nothing is known of values after a fault.
+  bool contains(ValueId value, ValueId part) const;
   ir::Contribution contribution(ValueId leaf) const;
   /// Returns the unit of an input, as in input().
   std::uint64_t unitOf(ValueId leaf) const { return leaf - firstInput_[contribution(leaf).rank]; }

@@ -111,6 +111,12 @@
 //   the same order.
 // - The end of a kernel publishes what it wrote, so a relaxed signal of the next launch tells of it. PTX promises that
 //   to the device itself; in kernels of our own the wait acquires (sync.cuh).
+// - A packet orders nothing of its own launch but the reads that its data was computed from. PTX promises that order by
+//   its rule against values out of thin air. The taker's poll is a branch, and no store is made before the branches
+//   that it depends on (verify/packets.cpp).
+// - Between launches, a packet that was taken orders what came before the launch of its sender, and reads of packets.
+// PTX
+//   promises that only if each rank on the way has a kernel boundary between what it took and what it sends.
 // - A write to a peer's memory that comes after a relaxed wait in its block is made after it, and a read that comes
 //   before a relaxed signal is made before it. PTX promises neither without an acquire and a release; kernels of our
 //   own have both (sync.cuh, backend-cuda/earlier_reads.h).

@@ -4,14 +4,15 @@
 #include "passes/run/run_record.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
 namespace plan {
 
-/// Computes where in `record` it is known that access `first` is over (or, if `visible`, where its writes are visible)
-/// when some pieces are dropped. It visits phases and messages until nothing is added. Times only say what a thread did
-/// first. `queued`: for puts through the port of `first`; then it is sufficient that `first` has been issued.
+/// Computes where in `record` access `first` is known in `relation` when some pieces are dropped. It visits phases and
+/// messages until nothing is added. Times only say what a thread did first. `queued`: for puts through the port of
+/// `first`; then it is sufficient that `first` has been issued.
 class PlainSync {
 public:
   using Piece = mscclc::passes::prune::Piece;
@@ -19,10 +20,12 @@ public:
   using Message = mscclc::passes::prune::Message;
   using Moment = mscclc::passes::prune::Moment;
   using Receipt = mscclc::passes::prune::Receipt;
+  using Relation = mscclc::passes::prune::Relation;
   using RunRecord = mscclc::passes::prune::RunRecord;
 
-  PlainSync(const RunRecord &record, const std::vector<bool> &dropped, const Access &first, bool visible, bool queued)
-      : record_(record), dropped_(dropped), first_(first), visible_(visible), queued_(queued),
+  PlainSync(const RunRecord &record, const std::vector<bool> &dropped, const Access &first, Relation relation,
+            bool queued)
+      : record_(record), dropped_(dropped), first_(first), relation_(relation), queued_(queued),
         phases_(record.bounds.size()), messages_(record.messages.size()) {
     for (std::uint32_t b = 0; b < phases_.size(); ++b)
       phases_[b].resize(record.bounds[b].size());
@@ -31,8 +34,8 @@ public:
         for (std::uint32_t p = 0; p < phases_[b].size(); ++p)
           note(phases_[b][p], knownWhenBegun(b, begin({b, p})));
       for (std::uint32_t m = 0; m < messages_.size(); ++m) {
-        note(messages_[m].full, isTold(record.messages[m], false));
-        note(messages_[m].weak, isTold(record.messages[m], true));
+        for (const MessageKind kind : kinds)
+          note(messages_[m].by[static_cast<std::size_t>(kind)], isTold(record.messages[m], kind));
       }
     }
   }
@@ -45,8 +48,10 @@ public:
   }
 
 private:
+  using MessageKind = mscclc::passes::prune::MessageKind;
+  static constexpr std::array kinds = {MessageKind::Signal, MessageKind::RelaxedSignal, MessageKind::Packet};
   struct Told {
-    char full = 0, weak = 0; ///< where its waiter makes all of it visible, and where it does not
+    std::array<char, kinds.size()> by{}; ///< [kind of the wait]
   };
   void note(char &known, bool is) {
     grows_ |= is && !known;
@@ -64,14 +69,16 @@ private:
     return std::ranges::any_of(record_.membersOf(record_.meetings[number]),
                                [&](const Moment &m) { return phases_[m.block][m.phase] != 0; });
   }
-  bool told(std::uint32_t message, bool weak) const { return weak ? messages_[message].weak : messages_[message].full; }
+  bool told(std::uint32_t message, MessageKind kind) const {
+    return messages_[message].by[static_cast<std::size_t>(kind)] != 0;
+  }
   bool anyTold(std::uint32_t first, std::uint32_t count) const {
     return std::any_of(record_.taken.begin() + first, record_.taken.begin() + first + count,
-                       [&](std::uint32_t message) { return told(message, true); });
+                       [&](std::uint32_t message) { return told(message, MessageKind::Packet); });
   }
   bool threadHeard(const Moment &at, std::uint32_t thread, std::uint32_t time) const {
     return thread != mscclc::ir::none && std::ranges::any_of(record_.receipts[at.block], [&](const Receipt &r) {
-             return r.thread == thread && r.phase >= begin(at) && r.time < time && told(r.message, r.weak);
+             return r.thread == thread && r.phase >= begin(at) && r.time < time && told(r.message, r.kind);
            });
   }
   /// `phase`: begins with what is not dropped.
@@ -86,9 +93,9 @@ private:
       return f.phase < phase && f.port == first_.port && isAfterPut({block, f.phase}, f.thread, f.time) &&
              !isDropped(f.piece);
     });
-    return (!visible_ && first_.port != mscclc::ir::none && flushed) ||
+    return (relation_ != Relation::Visibility && first_.port != mscclc::ir::none && flushed) ||
            std::ranges::any_of(record_.receipts[block],
-                               [&](const Receipt &r) { return r.phase < phase && told(r.message, r.weak); }) ||
+                               [&](const Receipt &r) { return r.phase < phase && told(r.message, r.kind); }) ||
            std::ranges::any_of(record_.met[block], [&](const auto &met) {
              return met.first <= phase && !isDropped(record_.meetings[met.second].piece) && anyMemberKnows(met.second);
            });
@@ -98,13 +105,13 @@ private:
     return at.block == first_.at.block && time >= first_.time &&
            (thread == first_.thread || begin(at) > first_.at.phase);
   }
-  /// True if `m` tells its waiter. `weak`: that makes visible only what the launches before wrote.
-  bool isTold(const Message &m, bool weak) const {
+  /// True if `m` tells whoever takes it with a wait of `kind`.
+  bool isTold(const Message &m, MessageKind kind) const {
     if (isDropped(m.piece))
       return false;
     if (first_.port != mscclc::ir::none && m.port == first_.port && isAfterPut(m.from, m.thread, m.time))
       return true;
-    if (visible_ && (weak || m.weak))
+    if (!carries(std::max(kind, m.kind), relation_))
       return m.begin != mscclc::ir::none && anyMemberKnows(m.begin);
     return phases_[m.from.block][m.from.phase] ||
            (m.piece != mscclc::ir::none && threadHeard(m.from, m.thread, m.time)) || anyTold(m.firstTaken, m.numTaken);
@@ -113,7 +120,8 @@ private:
   const RunRecord &record_;
   const std::vector<bool> &dropped_;
   const Access &first_;
-  const bool visible_, queued_;
+  const Relation relation_;
+  const bool queued_;
   std::vector<std::vector<char>> phases_; ///< [block][phase]: known when it begins, or what it is one with
   std::vector<Told> messages_;
   bool grows_ = true;

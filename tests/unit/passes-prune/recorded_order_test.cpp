@@ -181,6 +181,8 @@ private:
   plan::Plan plan_;
 };
 
+constexpr std::array relations = {Relation::HappensBefore, Relation::Released, Relation::Visibility};
+
 /// What was asked of RecordedOrder with one set of pieces dropped.
 struct Asked {
   std::uint32_t inOrder = 0;
@@ -192,13 +194,13 @@ struct Asked {
 /// back again. `search`: was asked before, with other pieces dropped.
 Asked askAll(const RunRecord &record, const std::vector<bool> &dropped, RecordedOrder &search) {
   Asked asked;
-  std::vector<std::vector<plan::PlainSync>> plain; // [access][queued × visible]
+  std::vector<std::vector<plan::PlainSync>> plain; // [access][queued × relation]
   for (const Access &first : record.accesses) {
     plain.emplace_back();
     for (const bool queued : {false, true})
-      for (const bool visible : {false, true})
+      for (const Relation relation : relations)
         if (!queued || first.port != ir::none)
-          plain.back().emplace_back(record, dropped, first, visible, queued);
+          plain.back().emplace_back(record, dropped, first, relation, queued);
   }
   std::vector<std::uint32_t> seconds(record.accesses.size());
   std::iota(seconds.begin(), seconds.end(), 0);
@@ -210,15 +212,16 @@ Asked askAll(const RunRecord &record, const std::vector<bool> &dropped, Recorded
   for (const std::uint32_t second : seconds) {
     const Access &later = record.accesses[second];
     for (std::uint32_t first = 0; first < record.accesses.size(); ++first)
-      for (const bool visible : {false, true}) {
+      for (const Relation relation : relations) {
         const Access &access = record.accesses[first];
         if (access.time >= later.time)
           continue;
         std::vector<Piece> by;
-        const bool isOrdered = search.before({first, second, visible, false}, by);
+        const bool isOrdered = search.before({first, second, relation, false}, by);
         const bool queued = access.port != ir::none && access.port == later.port;
         asked.inOrder += isOrdered;
-        asked.wrong += isOrdered != plain[first][2 * queued + visible].before(later);
+        asked.wrong +=
+            isOrdered != plain[first][relations.size() * queued + static_cast<std::size_t>(relation)].before(later);
         for (const Piece piece : by)
           asked.byDropped += dropped[piece];
       }
@@ -300,7 +303,8 @@ class Answers : public passes::proof::OrderWatcher {
 public:
   struct Answer {
     Moment first, second;
-    bool visible = false, before = false;
+    Relation relation = Relation::HappensBefore;
+    bool before = false;
   };
   const std::vector<Answer> &all() const { return all_; }
 
@@ -314,8 +318,7 @@ public:
   void answered(std::uint32_t block, std::uint32_t phase, const passes::proof::View &view,
                 passes::proof::Relation relation, bool before) override {
     if (orders_ == 1 && !view.next && view.besides.empty())
-      all_.push_back(
-          {{block, phase}, {view.block, view.phase}, relation == passes::proof::Relation::Visibility, before});
+      all_.push_back({{block, phase}, {view.block, view.phase}, relation, before});
   }
 
 private:
@@ -357,7 +360,7 @@ Compared compareWithProof(const ir::Program &program) {
   for (std::uint32_t i = 0; i < answers.all().size(); ++i) {
     const Answers::Answer &answer = answers.all()[i];
     std::vector<Piece> by;
-    const bool isOrdered = search.before({first + 2 * i, first + 2 * i + 1, answer.visible, false}, by);
+    const bool isOrdered = search.before({first + 2 * i, first + 2 * i + 1, answer.relation, false}, by);
     ++(answer.before ? compared.ordered : compared.unordered);
     compared.lost += answer.before && !isOrdered;
     compared.more += !answer.before && isOrdered;

@@ -47,10 +47,15 @@ private:
     return p.program;
   }
   std::uint32_t draw(std::uint32_t n) { return static_cast<std::uint32_t>(random_() % n); }
+  /// A signal mostly; in one of `often` cases something that carries less.
+  MessageKind drawKind(std::uint32_t often) {
+    if (draw(often) != 0)
+      return MessageKind::Signal;
+    return draw(2) == 0 ? MessageKind::RelaxedSignal : MessageKind::Packet;
+  }
   void ask(std::uint32_t block, const View &view) {
     if (block != view.block)
-      order_.known(block, draw(order_.view(block).phase + 1), view,
-                   draw(2) == 0 ? Relation::HappensBefore : Relation::Visibility);
+      order_.known(block, draw(order_.view(block).phase + 1), view, static_cast<Relation>(draw(3)));
   }
 
   void step() {
@@ -59,13 +64,13 @@ private:
     case 0:
     case 1: { // to a neighbour mostly, so that most is heard of through others
       const std::uint32_t to = draw(8) == 0 ? other : (b + 1) % index_.numBlocks();
-      sent_[to].push_back(send(b, draw(4) == 0));
+      sent_[to].push_back(send(b, drawKind(4)));
       break;
     }
     case 2:
     case 3:
       if (!sent_[b].empty()) {
-        order_.receive(b, sent_[b].front(), draw(6) == 0);
+        order_.receive(b, sent_[b].front(), drawKind(6));
         if (kept_[b].clocks.size() < 4)
           kept_[b].clocks.push_back(sent_[b].front());
         sent_[b].pop_front();
@@ -91,18 +96,18 @@ private:
 
   /// Sends a signal; sometimes together with the clocks that the block took in the current phase. These are in a node
   /// of their own, as for packets, or in a node that refers to the last such node and adds the new ones.
-  MessageClock send(std::uint32_t b, bool relaxed) {
+  MessageClock send(std::uint32_t b, MessageKind kind) {
     Kept &kept = kept_[b];
     const std::uint32_t how = draw(6);
     if (how > 1)
-      return order_.send(b, relaxed);
+      return order_.send(b, kind);
     if (how == 1)
-      return order_.send(b, relaxed, kept.clocks);
+      return order_.send(b, kind, kept.clocks);
     if (kept.inNode != kept.clocks.size()) {
       kept.node = order_.nodeOf(std::span(kept.clocks).subspan(kept.inNode), kept.node);
       kept.inNode = static_cast<std::uint32_t>(kept.clocks.size());
     }
-    return order_.send(b, relaxed, kept.clocks, kept.node);
+    return order_.send(b, kind, kept.clocks, kept.node);
   }
 
   void meet(std::uint32_t rank) {

@@ -4,6 +4,7 @@
 
 #include "passes/run/order.h"
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -78,12 +79,18 @@ public:
   }
 
 private:
+  using Relation = mscclc::passes::proof::Relation;
+  static constexpr std::array relations = {Relation::HappensBefore, Relation::Released, Relation::Visibility};
+
   /// Phases of each block that are known to be over, by Relation.
   struct Knows {
-    std::vector<std::uint32_t> of[2];
-    explicit Knows(std::size_t n) : of{std::vector<std::uint32_t>(n), std::vector<std::uint32_t>(n)} {}
+    std::array<std::vector<std::uint32_t>, relations.size()> of;
+    explicit Knows(std::size_t n) {
+      for (auto &phases : of)
+        phases.resize(n);
+    }
     void join(const Knows &other) {
-      for (int r = 0; r < 2; ++r)
+      for (std::size_t r = 0; r < of.size(); ++r)
         for (std::size_t b = 0; b < of[r].size(); ++b)
           of[r][b] = std::max(of[r][b], other.of[r][b]);
     }
@@ -96,9 +103,8 @@ private:
     std::uint32_t phase() const { return static_cast<std::uint32_t>(phases.size() - 1); }
   };
 
-  /// A weak clock makes visible what was visible to its sender when the launch began in which it was sent.
+  /// What a clock does not carry of its launch, it carries as its sender knew it when that launch began.
   Knows told(const Clock &clock) const {
-    constexpr auto visible = static_cast<std::size_t>(mscclc::passes::proof::Relation::Visibility);
     const Block &sender = blocks_[clock.agent];
     Knows knows = sender.phases[clock.phase];
     for (auto &of : knows.of)
@@ -106,13 +112,14 @@ private:
     if (const auto it = besides_.find(clock.besides); it != besides_.end())
       for (const Clock &more : it->second)
         knows.join(told(more));
-    if (!clock.weak)
-      return knows;
     std::uint32_t began = 0;
     for (const std::uint32_t phase : sender.launches)
       began = phase <= clock.phase ? phase : began;
-    knows.of[visible] = sender.phases[began].of[visible];
-    knows.of[visible][clock.agent] = began;
+    for (std::size_t r = 0; r < relations.size(); ++r)
+      if (!carries(clock.kind, relations[r])) {
+        knows.of[r] = sender.phases[began].of[r];
+        knows.of[r][clock.agent] = began;
+      }
     return knows;
   }
 
