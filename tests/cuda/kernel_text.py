@@ -18,8 +18,8 @@ def text_of(command):
     return emitted.stdout
 
 
-def of_algorithm(mscclc, source, parameters, message_size=None):
-    words = [word for parameter in parameters for word in ("-P", parameter)]
+def of_algorithm(mscclc, source, parameters, message_size=None, options=()):
+    words = [*options, *(word for parameter in parameters for word in ("-P", parameter))]
     if message_size:
         words += ["--message-size", message_size]
     return text_of([mscclc, source, *words, "--emit-cuda", "-o", "-"])

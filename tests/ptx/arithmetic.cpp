@@ -416,8 +416,12 @@ std::uint64_t switchResult(const Instruction &i, std::span<const std::uint64_t> 
     double value = floatOf(element, members[0] >> shift & maskOf(element.bits));
     for (const std::uint64_t member : members.subspan(1)) {
       const double other = floatOf(element, member >> shift & maskOf(element.bits));
-      value = sum ? static_cast<double>(static_cast<float>(value) + static_cast<float>(other))
-                  : extremum(i, value, other, least);
+      if (!sum)
+        value = extremum(i, value, other, least);
+      else if (element.bits == 64)
+        value += other;
+      else
+        value = static_cast<double>(static_cast<float>(value) + static_cast<float>(other));
     }
     result |= bitsOf(element, value) << shift;
   }

@@ -221,6 +221,7 @@ TEST_CASE("atomic operations and a switch reduce as the type says") {
   };
   CHECK(reduced("multimem.ld_reduce.relaxed.sys.global.add.v4.f32", {bits(1.0f), bits(2.0f), bits(0.5f)}) ==
         bits(3.5f));
+  CHECK(reduced("multimem.ld_reduce.relaxed.sys.global.add.f64", {bits(1.0), bits(0x1p-40)}) == bits(1.0 + 0x1p-40));
   CHECK(reduced("multimem.ld_reduce.relaxed.sys.global.add.acc::f32.v4.f16x2", {0x3c003c00, 0x40003c00}) == 0x42004000);
   CHECK(reduced("multimem.ld_reduce.relaxed.sys.global.max.v4.bf16x2", {0x3f80bf80, 0x40000000}) == 0x40000000);
   CHECK(reduced("multimem.ld_reduce.relaxed.sys.global.min.s32", {0xffffffff, 1}) == 0xffffffff);

@@ -64,7 +64,10 @@ void describeBuffers(const void *stub, Launch &launch) {
                            kernel->input_bytes(args.rank, args.message_bytes)),
                     region(args.staging.output != nullptr ? args.staging.output : own.output,
                            kernel->output_bytes(args.rank, args.message_bytes))};
-  launch.packets = {region(own.scratch, kernel->scratch_bytes(args.scratch_stride))};
+  launch.hosts = {region(args.status, sizeof *args.status),
+                  region(args.fifo.slots, args.fifo.capacity * sizeof(MscclcTrigger))};
+  if ((kernel->flags & MSCCLC_USES_PACKETS) != 0)
+    launch.packets = {region(own.scratch, kernel->scratch_bytes(args.scratch_stride))};
 }
 
 class Runtime {

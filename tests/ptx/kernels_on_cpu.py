@@ -99,15 +99,17 @@ class Machine:
         return Result(summary, findings, launches, races, instructions, run.stdout.count(" wrong\n"))
 
 
-def emit(options, program, output, ranks=4, order=None):
+def emit(options, program, output, ranks=4, order=None, isProven=True):
     """Writes the kernel of a sample, or of a plan. Samples have `ranks` ranks, and message sizes at which the compiler
-    takes few blocks. `order`: value of the parameter of that name."""
+    takes few blocks. `order`: value of the parameter of that name. Programs that are not proven have no parameters, and
+    are compiled as they stand."""
     parameters, size = [], None
-    if program.suffix == ".cpp":
+    if program.suffix == ".cpp" and isProven:
         isAuto, isHierarchical = program.parent.name == "auto", "hierarchical" in program.name
         parameters = ([["gpusPerNode=2"], ["nodes=2", f"gpus={ranks // 2}"]][isAuto] if isHierarchical
                       else [f"ranks={ranks}"])
         parameters += [f"order={order}"] if order else []
         size = "4K" if isAuto else None
     mscclc = str(options.build / "compiler" / "mscclc")
-    output.write_text(kernel_text.of_algorithm(mscclc, str(program), parameters, size))
+    output.write_text(kernel_text.of_algorithm(mscclc, str(program), parameters, size,
+                                               [] if isProven else ["--no-verify", "-O0"]))

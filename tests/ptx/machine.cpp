@@ -22,6 +22,10 @@ void Machine::begin(Grid &grid) {
   grid.ordinal = ++stream.launches;
   for (const Region &region : launch.packets)
     packets_[region.address] = std::max(packets_[region.address], region.bytes);
+  for (const Region &region : launch.hosts)
+    hosts_[region.address] = std::max(hosts_[region.address], region.bytes);
+  if (!packets_.empty())
+    memory_.keepOrigins();
   if (launch.parameters.size() < entry.parameterBytes)
     throw Unknown("a launch of " + entry.name + " with too few bytes of parameters");
   grid.blocks.assign(launch.blocks, {0, launch.threads});
@@ -36,11 +40,7 @@ void Machine::begin(Grid &grid) {
       number->second = memory_.addThread(stream.device, thread.block);
     thread.number = number->second;
     grid.numbers.push_back(thread.number);
-    Activation activation;
-    activation.function = &entry;
-    activation.registers.resize(entry.registers);
-    activation.frame = std::make_unique<std::byte[]>(entry.frameBytes + 1);
-    thread.calls.push_back(std::move(activation));
+    thread.calls.push_back(activationOf(entry));
     thread.priority = random_();
     queue(thread);
   }

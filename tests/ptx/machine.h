@@ -31,6 +31,7 @@ struct Launch {
   const void *stream = nullptr;
   std::vector<Region> buffers; ///< that the user accesses before and after the launch
   std::vector<Region> packets; ///< slots of packets
+  std::vector<Region> hosts;   ///< words that the host reads while the launch runs
 };
 
 /// The addresses that a multicast address stands for; none: it is no such address.
@@ -69,7 +70,9 @@ private:
     const Function *function = nullptr;
     std::uint32_t at = 0;
     std::vector<std::uint64_t> registers;
+    std::vector<Origins> origins; ///< [register]; empty if they are not kept
     std::unique_ptr<std::byte[]> frame;
+    Origins inFrame;               ///< of all values that were stored in the frame
     std::vector<Variable> results; ///< in the caller's frame
   };
   struct Grid;
@@ -118,16 +121,19 @@ private:
   bool execute(Thread &thread, Activation &activation, const Instruction &instruction);
   void leave(Thread &thread);
   void enter(Thread &thread, const Instruction &call);
+  Activation activationOf(const Function &function) const;
   void arrive(Thread &thread);
   void meetIfComplete(Grid &grid, std::uint32_t block);
   std::uint64_t value(const Thread &thread, const Activation &activation, const Operand &operand) const;
-  static void assign(Activation &activation, const Operand &operand, std::uint64_t value);
+  static Origins originsOf(const Activation &activation, const Operand &operand);
+  static void assign(Activation &activation, const Operand &operand, std::uint64_t value, const Origins &origins = {});
+  static Activation *ownerOf(Thread &thread, std::uint64_t address);
   bool isPrivate(const Thread &thread, std::uint64_t address) const;
   bool access(Thread &thread, Activation &activation, const Instruction &instruction);
   bool atomic(Thread &thread, Activation &activation, const Instruction &instruction);
   bool multicast(Thread &thread, Activation &activation, const Instruction &instruction);
   Access accessOf(const Thread &thread, const Instruction &instruction, std::uint64_t address) const;
-  std::uint64_t loadShared(Thread &thread, const Access &access);
+  std::uint64_t loadShared(Thread &thread, const Access &access, Origins &origins);
   void polled(Thread &thread);
   void move(const Thread &thread, Activation &activation, const Instruction &instruction);
 
@@ -140,6 +146,7 @@ private:
   std::map<const void *, Stream> streams_;
   std::vector<std::unique_ptr<Grid>> grids_;       ///< that run
   std::map<std::uint64_t, std::uint64_t> packets_; ///< [address]: bytes of slots
+  std::map<std::uint64_t, std::uint64_t> hosts_;   ///< [address]: bytes of words that the host reads
   std::vector<Thread *> ready_, parked_;
   std::mutex mutex_;
   std::condition_variable changed_;

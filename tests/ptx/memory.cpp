@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace mscclc::ptx {
 namespace {
@@ -18,7 +19,7 @@ void join(Past &into, const Past &from) {
   join(into.aliased, from.aliased);
 }
 
-SharedPast joined(const SharedPast &a, const SharedPast &b) {
+SharedPast joinedPasts(const SharedPast &a, const SharedPast &b) {
   if (!a || !b || a == b)
     return a ? a : b;
   Past past = *a;
@@ -50,6 +51,14 @@ std::string describe(const Access &access) {
 }
 
 } // namespace
+
+Origins joined(const Origins &a, const Origins &b) {
+  if (!a || !b || a == b)
+    return a ? a : b;
+  auto all = std::make_shared<std::vector<std::shared_ptr<PlainRead>>>();
+  std::ranges::set_union(*a, *b, std::back_inserter(*all));
+  return all;
+}
 
 std::uint32_t Memory::addThread(std::uint32_t device, std::uint32_t block) {
   const auto number = static_cast<std::uint32_t>(threads_.size());
@@ -104,6 +113,15 @@ bool Memory::isTold(const Access &earlier, Clock clock, const Access &now) const
   return isMorallyStrong(earlier, now) && contains(threads_[now.thread].told, earlier.thread, clock);
 }
 
+/// Whether a packet that was computed from the read has been taken before `now`.
+bool Memory::isTaken(const Reader &reader, const Access &now) const {
+  return reader.plain && std::ranges::any_of(reader.plain->takers, [&](const PlainRead::Taker &taker) {
+           Access taking = reader.access;
+           taking.thread = taker.thread;
+           return isBefore(taking, taker.clock, now);
+         });
+}
+
 /// Looks for accesses on record that conflict with `now`, which is about to come. `changes`: it writes something else
 /// than is there. Else earlier reads find the same either way.
 void Memory::check(const Segment &segment, const Access &now, bool changes) {
@@ -118,7 +136,7 @@ void Memory::check(const Segment &segment, const Access &now, bool changes) {
       continue;
     for (const Reader &reader : write.readers)
       if (!isAllowed(reader.access) && !isBefore(reader.access, reader.last, now) &&
-          !isTold(reader.access, reader.last, now))
+          !isTold(reader.access, reader.last, now) && !isTaken(reader, now))
         report(reader.access, now);
   }
 }
@@ -131,6 +149,23 @@ void Memory::report(const Access &earlier, const Access &now) {
        describe(earlier) + " and " + describe(now) +
            (isMorallyStrong(earlier, now) ? " access one packet slot in different launches" : " conflict") +
            ", and causality does not order them"});
+}
+
+/// Looks for plain writes to the host's words that `write`, to such words, announces without a release.
+void Memory::checkAnnounced(const Access &write) {
+  Access &unreleased = threads_[write.thread].unreleased;
+  if (!write.isHosts)
+    return;
+  if (!write.isStrong()) {
+    unreleased = write;
+    return;
+  }
+  if (unreleased.by != nullptr && !(write.releases() && write.scope == Scope::Sys) &&
+      reported_.emplace(unreleased.by, write.by).second)
+    races_.push_back(
+        {unreleased.by, write.by,
+         describe(unreleased) + " is announced to the host by " + describe(write) + ", which does not release it"});
+  unreleased = {};
 }
 
 void Memory::split(Cell &cell, std::uint8_t at) {
@@ -193,23 +228,31 @@ std::size_t Memory::floorOf(const Segment &segment, const Access &access) const 
   return 0;
 }
 
-/// Records a read of `write`. Joins the view that the write released.
-void Memory::read(Write &write, const Access &access) {
+/// Records a read of `write`. Joins the view that the write released. Returns the origins of the value.
+Origins Memory::read(Write &write, const Access &access) {
   const auto known = std::ranges::find_if(write.readers, [&](const Reader &reader) {
     const Access &other = reader.access;
     return other.thread == access.thread && other.isStrong() == access.isStrong() && other.scope == access.scope &&
            other.isMulticast == access.isMulticast;
   });
   const Clock clock = clockOf(access.thread);
+  const auto plain = keepsOrigins_ && !access.isStrong() ? std::make_shared<PlainRead>() : nullptr;
   if (known == write.readers.end())
-    write.readers.push_back({access, clock, clock});
+    write.readers.push_back({access, clock, clock, plain});
   else
-    *known = {access, known->first, clock};
+    *known = {access, known->first, clock, plain};
+  if (plain)
+    return std::make_shared<const std::vector<std::shared_ptr<PlainRead>>>(1, plain);
   if (!access.isStrong() || write.access.thread == host || !isMorallyStrong(write.access, access))
-    return;
+    return {};
   join(access.thread, write, access);
   if (write.told)
     ptx::join(threads_[access.thread].told, *write.told);
+  if (write.origins)
+    for (const std::shared_ptr<PlainRead> &origin : *write.origins)
+      if (std::ranges::find(origin->takers, access.thread, &PlainRead::Taker::thread) == origin->takers.end())
+        origin->takers.push_back({access.thread, clock});
+  return write.origins;
 }
 
 /// The thread acquires what `write` released, or will at its next fence.
@@ -231,7 +274,7 @@ void Memory::join(std::uint32_t number, const Write &write, const Access &access
         continue;
       ptx::join(thread.observed[fence], *write.release[scope]);
       SharedPast &here = thread.observedAt[access.address][fence];
-      here = joined(here, write.release[scope]);
+      here = joinedPasts(here, write.release[scope]);
     }
   }
   const auto before = thread.observedAt.find(access.address);
@@ -240,7 +283,7 @@ void Memory::join(std::uint32_t number, const Write &write, const Access &access
       ptx::join(thread.now, *past);
 }
 
-std::uint64_t Memory::load(const Access &access, bool *isNewest) {
+std::uint64_t Memory::load(const Access &access, bool *isNewest, Origins *origins) {
   const std::uint64_t base = access.address / 8 * 8;
   const std::vector<Segment *> segments = segmentsOf(access);
   std::uint64_t value = 0;
@@ -258,7 +301,9 @@ std::uint64_t Memory::load(const Access &access, bool *isNewest) {
       chosen = older;
     }
     value |= chosen->value << (8 * (segment->first - access.address % 8));
-    read(*chosen, access);
+    const Origins found = read(*chosen, access);
+    if (origins != nullptr)
+      *origins = joined(*origins, found);
   }
   return value;
 }
@@ -279,7 +324,7 @@ void Memory::write(Segment &segment, const Access &access, std::uint64_t value, 
       thread.released[access.address][reach] = next.release[reach];
     } else if (const auto before = thread.released.find(access.address); before != thread.released.end()) {
       for (unsigned scope = 0; scope < numScopes; ++scope)
-        next.release[scope] = joined(next.release[scope], before->second[scope]);
+        next.release[scope] = joinedPasts(next.release[scope], before->second[scope]);
     }
     hasPackets_ |= access.packetLaunch != 0;
     if (hasPackets_) {
@@ -288,7 +333,7 @@ void Memory::write(Segment &segment, const Access &access, std::uint64_t value, 
     }
     if (replaced != nullptr)
       for (unsigned scope = 0; scope < numScopes; ++scope)
-        next.release[scope] = joined(next.release[scope], replaced->release[scope]);
+        next.release[scope] = joinedPasts(next.release[scope], replaced->release[scope]);
   }
   // Only a strong write leaves older strong writes readable.
   if (!access.isStrong())
@@ -298,14 +343,17 @@ void Memory::write(Segment &segment, const Access &access, std::uint64_t value, 
   segment.writes.push_back(std::move(next));
 }
 
-void Memory::store(const Access &access, std::uint64_t value) {
+void Memory::store(const Access &access, std::uint64_t value, const Origins &origins) {
   const std::uint64_t base = access.address / 8 * 8;
+  checkAnnounced(access);
   for (Segment *segment : segmentsOf(access)) {
     const unsigned bytes = segment->end - segment->first;
     const std::uint64_t mask = bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
     const std::uint64_t part = value >> (8 * (segment->first - access.address % 8)) & mask;
     check(*segment, access, newest(*segment, base).value != part);
     write(*segment, access, part, nullptr);
+    if (access.packetLaunch != 0)
+      segment->writes.back().origins = origins;
   }
   std::memcpy(reinterpret_cast<void *>(access.address), &value, access.bytes);
   ++cells_[access.address / 8].version;
@@ -334,8 +382,10 @@ std::uint64_t Memory::update(const Access &access, const std::function<std::uint
 void Memory::fence(std::uint32_t number, Scope scope, bool sc) {
   Thread &thread = threads_[number];
   ptx::join(thread.now, thread.observed[static_cast<unsigned>(scope)]);
-  if (scope == Scope::Sys)
+  if (scope == Scope::Sys) {
     thread.observedAt.clear();
+    thread.unreleased = {};
+  }
   if (sc) {
     const auto reaches = [](const FenceScGroup &from, const FenceScGroup &to) {
       return from.scope == Scope::Sys ||

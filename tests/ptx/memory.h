@@ -16,13 +16,20 @@
 // what came before it, as if there were fences: a load has returned when its thread goes on, so no later store reaches
 // it.
 //
+// Packets within a launch. A packet is a relaxed store: it orders only the reads that its data was computed from. A
+// write that causality orders after the taking of such a packet does not reach the read. For, PTX forbids values out of
+// thin air, and no GPU makes a store before the branches that it depends on. So a value carries its origins: the plain
+// reads that it was computed from, also by way of packets.
+//
 // Stale reads. A location keeps its last four strong writes in coherence order. A strong read may return any of them,
 // except those older than a write that is ordered before the read, or than one that was read in its past. A weak read
 // has only one candidate; otherwise it is a race. There are no store buffers: a program that load buffering could break
 // has a race.
 //
 // The bytes themselves are those of the host. If they differ from the last recorded write, the host has written them
-// (the runtime, or the proxy of a port). The host orders its own accesses.
+// (the runtime, or the proxy of a port). The host orders its own accesses. Its reads are no events here. So of words
+// that it reads while the kernel runs, a strong write must release the thread's plain writes to such words, for the
+// system: it announces them. Otherwise that is a finding.
 #pragma once
 
 #include "module.h"
@@ -50,6 +57,18 @@ struct Past {
 using SharedPast = std::shared_ptr<const Past>;
 constexpr unsigned numScopes = 3;
 
+/// A plain read, and those who have taken a packet that was computed from what it read.
+struct PlainRead {
+  struct Taker {
+    std::uint32_t thread;
+    Clock clock;
+  };
+  std::vector<Taker> takers;
+};
+/// The plain reads that a value was computed from, sorted by address; null: none, or nothing is known of them.
+using Origins = std::shared_ptr<const std::vector<std::shared_ptr<PlainRead>>>;
+Origins joined(const Origins &a, const Origins &b);
+
 /// An access of at most 8 bytes, within 8 aligned ones.
 struct Access {
   std::uint32_t thread = 0;
@@ -60,6 +79,7 @@ struct Access {
   const Instruction *by = nullptr;
   bool writes = false;
   bool isMulticast = false;       ///< through a multicast address
+  bool isHosts = false;           ///< to words that the host reads while the kernel runs
   std::uint32_t packetLaunch = 0; ///< of a packet slot: which launch of its rank accesses it, from 1; 0: no slot
   bool isStrong() const { return order != Order::Weak; }
   bool acquires() const { return order == Order::Acquire || order == Order::AcqRel; }
@@ -79,9 +99,14 @@ public:
   /// A thread of block `block` on device `device`; its number, from 0.
   std::uint32_t addThread(std::uint32_t device, std::uint32_t block);
 
-  /// Returns the value. `isNewest` (if given) is set to whether there was no newer one.
-  std::uint64_t load(const Access &access, bool *isNewest = nullptr);
-  void store(const Access &access, std::uint64_t value);
+  /// From now on values have origins.
+  void keepOrigins() { keepsOrigins_ = true; }
+  bool keepsOrigins() const { return keepsOrigins_; }
+
+  /// Returns the value. `isNewest` and `origins` (if given) are set to whether there was no newer one, and to its
+  /// origins.
+  std::uint64_t load(const Access &access, bool *isNewest = nullptr, Origins *origins = nullptr);
+  void store(const Access &access, std::uint64_t value, const Origins &origins = {});
   /// Does a read-modify-write. `next` maps the old value to the new one. Returns the old value.
   std::uint64_t update(const Access &access, const std::function<std::uint64_t(std::uint64_t)> &next);
   /// fence.acq_rel or fence.sc.
@@ -112,6 +137,7 @@ private:
     Past now;
     Released fenced;                                        ///< at the last fence
     View told;                                              ///< by strong reads, fences or none
+    Access unreleased;                                      ///< a plain write to the host's words since, or none
     std::array<Past, numScopes> observed;                   ///< [scope]: by strong reads that did not acquire
     std::unordered_map<std::uint64_t, Released> released;   ///< [address]: by its last release there
     std::unordered_map<std::uint64_t, Released> observedAt; ///< [address]: as `observed`, since the last fence
@@ -124,6 +150,7 @@ private:
   struct Reader {
     Access access; ///< the last
     Clock first = 0, last = 0;
+    std::shared_ptr<PlainRead> plain; ///< if origins are kept
   };
   struct Write {
     Access access; ///< without a thread: a write of the host, or the initial value
@@ -131,6 +158,7 @@ private:
     std::uint64_t value = 0; ///< of the segment
     Released release;
     std::shared_ptr<const View> told; ///< what its thread had been told, if packets are used
+    Origins origins;                  ///< of a packet
     std::vector<Reader> readers;
   };
   /// Bytes that are always accessed together.
@@ -152,12 +180,14 @@ private:
   bool isBefore(const Access &earlier, Clock clock, const Access &now) const;
   bool isObserved(const Write &write, const Access &now) const;
   bool isTold(const Access &earlier, Clock clock, const Access &now) const;
+  bool isTaken(const Reader &reader, const Access &now) const;
   bool isMorallyStrong(const Access &a, const Access &b) const;
   bool includes(const Access &a, std::uint32_t other) const;
   void check(const Segment &segment, const Access &now, bool changes = true);
   void report(const Access &earlier, const Access &now);
+  void checkAnnounced(const Access &write);
   std::size_t floorOf(const Segment &segment, const Access &access) const;
-  void read(Write &write, const Access &access);
+  Origins read(Write &write, const Access &access);
   void write(Segment &segment, const Access &access, std::uint64_t value, const Write *replaced);
   void join(std::uint32_t thread, const Write &write, const Access &access);
   Clock clockOf(std::uint32_t thread) const { return threads_[thread].now.any[thread]; }
@@ -170,7 +200,7 @@ private:
   std::vector<Race> races_;
   std::set<std::pair<const Instruction *, const Instruction *>> reported_;
   std::uint64_t staleReads_ = 0;
-  bool hasPackets_ = false;
+  bool hasPackets_ = false, keepsOrigins_ = false;
 };
 
 } // namespace mscclc::ptx

@@ -33,8 +33,13 @@ Access Machine::accessOf(const Thread &thread, const Instruction &i, std::uint64
     access.order = Order::Relaxed;
   access.writes = isAtomic || i.opcode == Opcode::St || i.has(Modifier::StMulti);
   access.isMulticast = i.opcode == Opcode::Multimem;
-  if (const auto after = packets_.upper_bound(address); access.isStrong() && after != packets_.begin())
-    access.packetLaunch = address - std::prev(after)->first < std::prev(after)->second ? thread.grid->ordinal : 0;
+  const auto isWithin = [&](const std::map<std::uint64_t, std::uint64_t> &regions) {
+    const auto after = regions.upper_bound(address);
+    return after != regions.begin() && address - std::prev(after)->first < std::prev(after)->second;
+  };
+  access.isHosts = isWithin(hosts_);
+  if (access.isStrong() && isWithin(packets_))
+    access.packetLaunch = thread.grid->ordinal;
   return access;
 }
 
@@ -86,11 +91,38 @@ std::uint64_t Machine::value(const Thread &thread, const Activation &activation,
   throw Unknown("an operand that has no value");
 }
 
-void Machine::assign(Activation &activation, const Operand &operand, std::uint64_t value) {
-  if (operand.kind == Operand::Register)
+void Machine::assign(Activation &activation, const Operand &operand, std::uint64_t value, const Origins &origins) {
+  if (operand.kind == Operand::Register) {
     activation.registers[operand.index] = value;
-  else if (operand.kind != Operand::Sink)
+    if (!activation.origins.empty())
+      activation.origins[operand.index] = origins;
+  } else if (operand.kind != Operand::Sink) {
     throw Unknown("an operand that takes no value");
+  }
+}
+
+/// Addresses have none: where a value was read does not order its read.
+Origins Machine::originsOf(const Activation &activation, const Operand &operand) {
+  return operand.kind == Operand::Register && !activation.origins.empty() ? activation.origins[operand.index] : nullptr;
+}
+
+Machine::Activation Machine::activationOf(const Function &function) const {
+  Activation activation;
+  activation.function = &function;
+  activation.registers.resize(function.registers);
+  if (memory_.keepsOrigins())
+    activation.origins.resize(function.registers);
+  activation.frame = std::make_unique<std::byte[]>(function.frameBytes + 1);
+  return activation;
+}
+
+/// Returns the activation in whose frame `address` lies, or null.
+Machine::Activation *Machine::ownerOf(Thread &thread, std::uint64_t address) {
+  const auto owns = [&](const Activation &activation) {
+    return address - reinterpret_cast<std::uint64_t>(activation.frame.get()) < activation.function->frameBytes;
+  };
+  const auto found = std::ranges::find_if(thread.calls, owns);
+  return found == thread.calls.end() ? nullptr : &*found;
 }
 
 /// Returns whether only this thread writes there, or none: its frames, the parameters of its launch, constants.
@@ -171,10 +203,13 @@ bool Machine::execute(Thread &thread, Activation &activation, const Instruction 
   }
   std::uint64_t sources[8];
   std::size_t count = 0;
-  for (std::size_t operand = 1; operand < i.operands.size(); ++operand)
+  Origins origins;
+  for (std::size_t operand = 1; operand < i.operands.size(); ++operand) {
     sources[count++] = value(thread, activation, i.operands[operand].at(0));
+    origins = joined(origins, originsOf(activation, i.operands[operand][0]));
+  }
   const int ulps = i.has(Modifier::Approx) ? static_cast<int>(random_() % 3) - approximateUlps : 0;
-  assign(activation, i.operands.at(0).at(0), compute(i, {sources, count}, ulps));
+  assign(activation, i.operands.at(0).at(0), compute(i, {sources, count}, ulps), origins);
   return false;
 }
 
@@ -182,29 +217,29 @@ bool Machine::execute(Thread &thread, Activation &activation, const Instruction 
 void Machine::move(const Thread &thread, Activation &activation, const Instruction &i) {
   const std::vector<Operand> &to = i.operands.at(0), &from = i.operands.at(1);
   std::uint64_t all = 0;
+  Origins origins;
   for (std::size_t part = 0; part < from.size(); ++part) {
     const std::uint64_t bits = value(thread, activation, from[part]);
+    origins = joined(origins, originsOf(activation, from[part]));
     const unsigned each = i.type.bits / static_cast<unsigned>(from.size());
     all |= (from.size() == 1 ? bits : bits & ((std::uint64_t{1} << each) - 1)) << (part * each);
   }
   if (to.size() == 1) {
     const std::uint64_t sources[] = {all};
-    assign(activation, to[0], compute(i, sources));
+    assign(activation, to[0], compute(i, sources), origins);
     return;
   }
   const unsigned each = i.type.bits / static_cast<unsigned>(to.size());
   for (std::size_t part = 0; part < to.size(); ++part)
-    assign(activation, to[part], all >> (part * each) & ((std::uint64_t{1} << each) - 1));
+    assign(activation, to[part], all >> (part * each) & ((std::uint64_t{1} << each) - 1), origins);
 }
 
 void Machine::enter(Thread &thread, const Instruction &call) {
   const Function &function = thread.grid->launch.module->functions[call.target];
-  Activation next;
-  next.function = &function;
-  next.registers.resize(function.registers);
-  next.frame = std::make_unique<std::byte[]>(function.frameBytes + 1);
+  Activation next = activationOf(function);
   next.results = call.results;
   const Activation &caller = thread.calls.back();
+  next.inFrame = caller.inFrame;
   if (call.arguments.size() != function.parameters.size() || call.results.size() != function.results.size())
     throw Unknown("a call of " + function.name + " with other parameters than it has");
   for (std::size_t i = 0; i < call.arguments.size(); ++i)
@@ -222,6 +257,7 @@ void Machine::leave(Thread &thread) {
   }
   const Activation ended = std::move(thread.calls.back());
   thread.calls.pop_back();
+  thread.calls.back().inFrame = joined(thread.calls.back().inFrame, ended.inFrame);
   for (std::size_t i = 0; i < ended.results.size(); ++i)
     std::memcpy(thread.calls.back().frame.get() + ended.results[i].offset,
                 ended.frame.get() + ended.function->results[i].offset, ended.results[i].bytes);
@@ -238,24 +274,29 @@ bool Machine::access(Thread &thread, Activation &activation, const Instruction &
   if (address % (std::uint64_t{bytes} * i.vector) != 0)
     throw Unknown("instruction " + i.text + " of an address that is not aligned");
   const bool isShared = !isPrivate(thread, address);
+  Activation *const frame = isShared ? nullptr : ownerOf(thread, address);
   Access each = accessOf(thread, i, address);
   for (unsigned element = 0; element < i.vector; ++element) {
     each.address = address + std::uint64_t{element} * bytes;
     if (isLoad) {
       std::uint64_t loaded = 0;
+      Origins origins = frame != nullptr ? frame->inFrame : nullptr;
       if (isShared)
-        loaded = loadShared(thread, each);
+        loaded = loadShared(thread, each, origins);
       else
         std::memcpy(&loaded, reinterpret_cast<const void *>(each.address), bytes);
-      assign(activation, data[element], extended(i.type, loaded));
+      assign(activation, data[element], extended(i.type, loaded), origins);
     } else {
       std::uint64_t stored = value(thread, activation, data[element]);
+      const Origins origins = originsOf(activation, data[element]);
       if (bytes < 8)
         stored &= (std::uint64_t{1} << (8 * bytes)) - 1;
       if (isShared)
-        memory_.store(each, stored);
+        memory_.store(each, stored, origins);
       else
         std::memcpy(reinterpret_cast<void *>(each.address), &stored, bytes);
+      if (frame != nullptr)
+        frame->inFrame = joined(frame->inFrame, origins);
     }
   }
   if (isShared && !isLoad)
@@ -265,11 +306,11 @@ bool Machine::access(Thread &thread, Activation &activation, const Instruction &
   return isShared && each.isStrong();
 }
 
-std::uint64_t Machine::loadShared(Thread &thread, const Access &access) {
+std::uint64_t Machine::loadShared(Thread &thread, const Access &access, Origins &origins) {
   if (!access.isStrong())
-    return memory_.load(access);
+    return memory_.load(access, nullptr, &origins);
   Poll poll{access.by, access.address, memory_.version(access.address), false};
-  const std::uint64_t loaded = memory_.load(access, &poll.isNewest);
+  const std::uint64_t loaded = memory_.load(access, &poll.isNewest, &origins);
   thread.polls.push_back(poll);
   return loaded;
 }

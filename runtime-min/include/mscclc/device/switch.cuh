@@ -208,8 +208,6 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
   using Packet = typename K::Packet;
   using Payload = typename Packet::Payload;
   const detail::PacketLaunch launch{k.args, operation, k.flag()};
-  // Here no single thread waits for the packets of all threads, so each thread orders its own.
-  detail::fenceAliases();
   detail::forRows(k, slice, sizeof(Payload),
                   [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
                     const auto from = detail::rowsOf(k, source, row);
@@ -220,6 +218,9 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
                       detail::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag());
                     }
                   });
+  // Here no single thread waits for the packets of all threads, so each thread orders what it has stored before the
+  // block's later accesses by plain addresses. No fence is needed before: a slot is written once a launch, and whoever
+  // read it in an earlier launch has fenced at the end of that launch.
   detail::fenceAliases();
 }
 
