@@ -172,7 +172,7 @@ void CommandLine::addFiles() {
   addChoice<InputKind>(
       "-x", options_.inputKind,
       {{"cpp", InputKind::Algorithm}, {"json", InputKind::Plan}, {"xml", InputKind::Xml}, {"ir", InputKind::IR}},
-      "KIND", "kind of input, whatever its name and its text tell: cpp, json, xml or ir");
+      "KIND", "kind of input, instead of what its name and text indicate: cpp, json, xml or ir");
   compact_ = addFlag("--compact", options_.compact, "JSON without line breaks");
   ofProgram(add("--name", options_.name, "NAME", "name of the plan"))->check(planName());
 }
@@ -258,7 +258,7 @@ void CommandLine::addAlgorithm() {
 void CommandLine::addXml() {
   group_ = "MSCCL schedule";
   forXml_.push_back(
-      add("--ranks-per-node", options_.ranksPerNode, "N", "ranks of one node; the XML does not say it [all]")
+      add("--ranks-per-node", options_.ranksPerNode, "N", "ranks of one node, which the XML does not contain [all]")
           ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()))
           ->check(notZero("a node has at least one rank")));
   forXml_.push_back(addFlag("--keep-blocks", options_.keepBlocks, "leave each step in its thread block"));

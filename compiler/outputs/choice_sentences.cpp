@@ -22,7 +22,7 @@ std::string protocolWords(const ScheduleChoices &choices) {
   case ir::Protocol::Simple:
     return "plain data, and signals that it is there";
   case ir::Protocol::LL:
-    return "packets, which say themselves that they are there";
+    return "packets, which signal their own arrival";
   }
   return "";
 }

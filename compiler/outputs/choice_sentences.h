@@ -12,7 +12,7 @@ namespace mscclc::driver {
 /// One choice, and the best alternative with another value.
 struct ChoiceSentence {
   std::string_view key;              ///< "protocol"
-  std::string chosen;                ///< "packets, which say themselves that they are there"
+  std::string chosen;                ///< "packets, which signal their own arrival"
   bool isPinned = false;             ///< set by the program, or by the default of an option
   std::string toOpen;                ///< the option that leaves it open; empty if it is always open
   bool isSole = false;               ///< the target accepts nothing else

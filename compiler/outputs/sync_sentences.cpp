@@ -270,7 +270,7 @@ private:
     if (sync.op != 0 && ir::takes(ops[sync.op - 1].kind))
       return "; one thread of the block waits for that, and the others wait here for that thread";
     if (sync.op + 1 < ops.size() && ir::sends(ops[sync.op + 1].kind))
-      return "; one thread of the block tells of that, and waits here until the others are done";
+      return "; one thread of the block signals this next, and waits here until the others are done";
     return "";
   }
 

@@ -122,7 +122,7 @@ private:
       else
         failed.advice = ofCall(constructors, name, arguments, range.getEnd());
       if (!failed.advice && arguments.size() == 1) {
-        const std::string text = assigned ? "'" + assigned->getName().str() + "'" : "what is wanted here";
+        const std::string text = assigned ? "'" + assigned->getName().str() + "'" : "the value needed here";
         failed.advice = ArgumentAdvice(sema_, name).whyValue(arguments[0], type, diag::value_type, {text});
       }
       if (!failed.advice && assigned && arguments.size() == 1)

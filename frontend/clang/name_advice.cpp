@@ -395,7 +395,7 @@ std::optional<Advice> adviceOnName(const Held &error, CompilerInstance &compiler
     return std::nullopt;
   case clang::diag::err_typecheck_invalid_operands:
     if (!error.type.isNull() && inWords(error.type) == "a rank")
-      return Advice{&diag::write_instead, error.where, {".id() of a rank where its number is wanted"}};
+      return Advice{&diag::write_instead, error.where, {".id() of a rank where its number is needed"}};
     if (!error.type.isNull() && (inWords(error.type) == "a chunk" || inWords(error.type) == "a buffer"))
       return Advice{&diag::chunk_arithmetic, error.where, {}};
     return std::nullopt;

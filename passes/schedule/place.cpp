@@ -209,7 +209,7 @@ private:
     const RankChunk &own = reduces ? dsts_.front() : srcs_.front();
     const std::vector<RankChunk> &group = reduces ? srcs_ : dsts_;
     if (!schedule::isOnePlaceOfAll(group, own)) {
-      diags_.report(schedule::diag::switch_places, where(), {reduces ? "reads" : "writes"});
+      diags_.report(schedule::diag::switch_places, where(), {reduces ? "read" : "write"});
       return;
     }
     if (group.size() == 1) // one place needs no switch

@@ -211,7 +211,7 @@ MeasuredTrace readTrace(std::string_view text) {
   try {
     launch = launchOf(json::parse(text, take));
   } catch (const json::exception &error) {
-    throw TraceError{"not a JSON text: " + wordsOf(error)};
+    throw TraceError{"it is not a JSON text: " + wordsOf(error)};
   }
   if (!found)
     throw TraceError{"it has no list 'traceEvents'"};

@@ -288,7 +288,7 @@ void Reporter::sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWri
         {&diag::missing_order,
          f->where,
          {"the rank does not know that its own port is done with it: a flush of the channel before the launch "
-          "ends would tell; so would one message size for all launches do (then --allow=size-change)"}});
+          "ends would let it know; so would one message size for all launches (then --allow=size-change)"}});
     return;
   }
   const bool ofSource = ir::isOfSource(index_.program, index_.ops(b).ops[run_->opOf(second)]);

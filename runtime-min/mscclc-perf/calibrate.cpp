@@ -105,7 +105,7 @@ std::vector<Measured> measureAll(Options options, const std::vector<const Mscclc
   std::vector<Measured> all;
   for (const MscclcKernel *kernel : kernels) {
     if (kernel->ranks > ranks) {
-      std::printf("# left out: %s wants %u GPUs\n", kernel->name, kernel->ranks);
+      std::printf("# left out: %s needs %u GPUs\n", kernel->name, kernel->ranks);
       continue;
     }
     // The model assumes the kernel's number of threads, so fewer threads would be another experiment.
@@ -120,7 +120,7 @@ std::vector<Measured> measureAll(Options options, const std::vector<const Mscclc
       fail(std::string("kernel ") + kernel->name + " computes wrong results: nothing is written");
     if ((kernel->flags & MSCCLC_USES_MULTICAST) != 0 && !measured.hasMulticast) {
       machine.parameters.multimem = machine.parameters.blockMultimem = 0;
-      std::printf("# %s says nothing: there is no multicast here\n", kernel->name);
+      std::printf("# left out: %s measures multicast, and this machine has none\n", kernel->name);
       continue;
     }
     all.push_back(std::move(measured));

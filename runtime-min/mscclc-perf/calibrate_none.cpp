@@ -5,8 +5,9 @@
 namespace mscclc::perf {
 
 int calibrate(const Options &) {
-  std::fprintf(stderr, "mscclc-perf: this one was built without the time model: --calibrate wants the one that a build "
-                       "of all of mscclc makes\n");
+  std::fprintf(stderr,
+               "mscclc-perf: --calibrate needs the time model, and this program was built without it: build all "
+               "of mscclc\n");
   return 1;
 }
 

@@ -282,12 +282,12 @@ int parseOptions(int argc, char **argv, Options &options) {
   }
   const int libraries = argc - optind;
   if (libraries > 1 || (libraries == 0 && !options.calibrate))
-    return wrong("one library of kernels is wanted (--help tells more)");
+    return wrong("give one library of kernels (--help tells more)");
   options.library = libraries == 0 ? "" : argv[optind];
   if (options.minBytes > options.maxBytes)
     return wrong("the smallest message is larger than the largest");
   if (options.calibrate && options.output.empty())
-    return wrong("--calibrate wants the machine file to write: -o MACHINE.json");
+    return wrong("--calibrate needs the machine file to write: -o MACHINE.json");
   if (options.calibrate && options.processes != 1)
     return wrong("--calibrate runs in one process: leave out -P");
   if (!options.calibrate && !options.output.empty())

@@ -30,8 +30,8 @@ Status NcclRanks::read(void *library, void *const *comms, uint32_t count, NcclRa
     } else if (static_cast<uint32_t>(ranks) != result.ranks || static_cast<uint32_t>(rank) != result.first + i ||
                (team.stride == 1 && teamFirst != result.team.first)) {
       return failure(MSCCLC_ERROR_ARGUMENT,
-                     "NCCL communicator %u is of rank %d of %d; wanted is rank %u of %u, of the same node", i, rank,
-                     ranks, result.first + i, result.ranks);
+                     "NCCL communicator %u is of rank %d of %d, but it must be of rank %u of %u, on the same node", i,
+                     rank, ranks, result.first + i, result.ranks);
     }
     result.comms.push_back(comms[i]);
     result.devices.push_back(device);

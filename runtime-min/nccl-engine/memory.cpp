@@ -61,7 +61,7 @@ Status NcclMemory::connect(const std::string &what, Status mine) {
     std::copy(said.begin(), said.end(), reinterpret_cast<uint8_t *>(&offsets_[first]));
   }
   if (bytes() != 0 && offsets_.size() != engine_.nccl().ranks)
-    return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: memory on %zu of %u ranks", what.c_str(), offsets_.size(),
+    return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: only %zu of %u ranks have memory", what.c_str(), offsets_.size(),
                    engine_.nccl().ranks);
   return bytes() == 0 ? Status{} : registerWindows(what);
 }

@@ -21,7 +21,7 @@ Status checkBody(const NcclLibrary &library, const std::string &what, const Mscc
   if (body->nccl_version != static_cast<uint32_t>(library.version))
     return failure(MSCCLC_ERROR_UNSUPPORTED,
                    "%s has port channels to other nodes, and was compiled for the GIN of NCCL %s; NCCL %s runs, which "
-                   "wants it compiled with its own headers",
+                   "needs it compiled with its own headers",
                    what.c_str(), NcclLibrary::nameOf(static_cast<int>(body->nccl_version)).c_str(), running.c_str());
   if (library.devCommCreate == nullptr || library.devCommDestroy == nullptr)
     return failure(MSCCLC_ERROR_UNSUPPORTED,

@@ -181,7 +181,7 @@ Status Proxy::serve(const MscclcTrigger &request) {
     const char *from = placeOf(request.src_memory, self, request.src_offset, request.size);
     char *to = placeOf(request.dst_memory, end.peer, request.dst_offset, request.size);
     if (from == nullptr || to == nullptr)
-      return wrong("no such buffer, or outside it");
+      return wrong("there is no such buffer, or it ends before this");
     MSCCLC_TRY(platform_.copyInOrder(device_, to, from, request.size, stream_));
   }
   if ((request.flags & MSCCLC_TRIGGER_SIGNAL) != 0 && end.peerInbound != nullptr)

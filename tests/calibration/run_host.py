@@ -59,7 +59,7 @@ def main():
         folder = pathlib.Path(name)
         calibrate(folder)
         output = folder / "none.json"
-        refuse(2, "--calibrate wants the machine file to write", "--calibrate", "-H", EXPERIMENTS)
+        refuse(2, "--calibrate needs the machine file to write", "--calibrate", "-H", EXPERIMENTS)
         refuse(2, "leave out -P", "--calibrate", "-H", "-P", "2", "-o", output, EXPERIMENTS)
         refuse(2, "--output is of --calibrate", "--output", output, EXPERIMENTS)
         refuse(1, "holds no experiments", "--calibrate", "-H", "-o", output, OTHER)

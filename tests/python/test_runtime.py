@@ -481,7 +481,7 @@ def test_a_communicator_of_nccl(allreduce, tmp_path):
         assert all((array == 3).all() for array in arrays)
     with pytest.raises(ValueError, match="of these 1 null"):
         mscclc.Communicator.from_nccl([comms[0], 0], library=fake._handle)
-    with pytest.raises(mscclc.CallError, match="wanted is rank"):
+    with pytest.raises(mscclc.CallError, match="but it must be of rank"):
         mscclc.Communicator.from_nccl([comms[0], comms[0]], library=fake._handle, platform="host")
 
 

@@ -95,7 +95,8 @@ TEST_CASE("Options that tell no index of the process are refused") {
   const auto unused = [](void *, uint64_t) { return true; };
   const Failure uneven = meeting(options, unused);
   CHECK(uneven.code == MSCCLC_ERROR_ARGUMENT);
-  CHECK(contains(uneven.text, "ranks 1 to 3 of 4 tell no index of a process; give `process` and `processes`"));
+  CHECK(contains(uneven.text,
+                 "ranks 1 to 3 of 4 do not determine the index of a process; give `process` and `processes`"));
   options.process = options.processes = 2;
   CHECK(contains(meeting(options, unused).text, "no process 2 of 2"));
   const std::string place = newPlace();

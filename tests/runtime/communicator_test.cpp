@@ -110,7 +110,7 @@ TEST_CASE("Wrong arguments are refused by name") {
   CHECK(contains(failure.text, "kernel 'gather8' is for 8 ranks, the communicator has 4"));
   MscclcKernel old = gather4();
   old.abi_version = 0;
-  CHECK(contains(failureOf([&] { communicator.load(old, 64); }).text, "a kernel of ABI version 0"));
+  CHECK(contains(failureOf([&] { communicator.load(old, 64); }).text, "the kernel has ABI version 0"));
   Buffer buffer = communicator.allocate(64);
   CHECK(contains(failureOf([&] { buffer.read<char>(4, 1); }).text, "rank 4 is not in this process"));
   CHECK(contains(failureOf([&] { buffer.read<char>(0, 65); }).text, "65 bytes at offset 0 of a buffer of 64"));
@@ -125,7 +125,7 @@ TEST_CASE("Wrong arguments are refused by name") {
   CHECK(contains(launchFailure(64, Buffer(), Buffer()).text, "needs an input and output buffer"));
   Communicator second(onHost(4));
   const Buffer foreign = second.allocate(64);
-  CHECK(contains(launchFailure(64, foreign, foreign).text, "a buffer of another communicator"));
+  CHECK(contains(launchFailure(64, foreign, foreign).text, "the buffer is of another communicator"));
 }
 
 TEST_CASE("A build without a device says so") {

@@ -155,7 +155,8 @@ TEST_CASE("Where waits may last for ever, one that takes long is said again and 
           communicator.abort("enough");
           const Failure failure = failureOf([&] { communicator.synchronize(); });
           std::fflush(stderr);
-          const std::string said = fileText(errors), first = "mscclc: warning: launches wait, and go on waiting: ";
+          const std::string said = fileText(errors),
+                            first = "mscclc: warning: launches have waited for long, and continue to wait: ";
           if (said.find(first, said.find(first) + 1) == std::string::npos)
             return 3;
           return holdsAll(

@@ -51,7 +51,7 @@ TEST_CASE("Communicators that do not belong together are refused") {
   };
   const Failure apart = refusal({0, 2});
   CHECK(apart.code == MSCCLC_ERROR_ARGUMENT);
-  CHECK(contains(apart.text, "NCCL communicator 1 is of rank 2 of 4; wanted is rank 1 of 4, of the same node"));
+  CHECK(contains(apart.text, "NCCL communicator 1 is of rank 2 of 4, but it must be of rank 1 of 4, on the same node"));
   const Setting old("NCCL_FAKE_VERSION", "22703");
   const Failure tooOld = refusal({0, 1, 2, 3});
   CHECK(tooOld.code == MSCCLC_ERROR_UNSUPPORTED);

@@ -53,7 +53,7 @@ TEST_CASE("What is no kernel is refused") {
   broken.name = nullptr; // what a later version says of itself is not read
   CHECK(mscclc_register_kernel(&broken) == MSCCLC_ERROR_KERNEL);
   const std::string version = std::to_string(MSCCLC_ABI_VERSION), next = std::to_string(MSCCLC_ABI_VERSION + 1);
-  CHECK(contains(mscclc_last_error(), "a kernel of ABI version " + next + "; this library runs version " + version));
+  CHECK(contains(mscclc_last_error(), "the kernel has ABI version " + next + "; this library runs version " + version));
   MscclcKernel nameless = gather8(), mute = gather8(), deaf = gather8();
   nameless.name = nullptr;
   mute.num_variants = 0;

@@ -27,7 +27,7 @@ TEST_CASE("A process that does not come is missed, on both sides") {
   options.setup_timeout_ms = 100;
   CHECK(refused(options, "1 of 4 ranks came to '@mscclc-nobody-comes' in 100 ms; ranks 1 to 3 did not"));
   options.first_local_rank = 2;
-  CHECK(refused(options, "nobody listens at '@mscclc-nobody-comes'"));
+  CHECK(refused(options, "no process listens at '@mscclc-nobody-comes'"));
 }
 
 TEST_CASE("Times may be without end") {
@@ -116,7 +116,7 @@ TEST_CASE("Processes that disagree about the communicator are refused") {
         }) == Codes(3, 0));
   CHECK(inProcesses(2, [&](uint32_t process) {
           CommunicatorOptions options = spread(process == 0 ? 2 : 3, 2, process, second);
-          return refused(options, "wants a communicator of 3 ranks") ? 0 : 1;
+          return refused(options, "joins a communicator of 3 ranks") ? 0 : 1;
         }) == Codes(2, 0));
 }
 

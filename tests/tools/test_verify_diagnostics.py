@@ -93,12 +93,12 @@ class VerifyDiagnostics(unittest.TestCase):
         self.accepts("// expected-error@+1 2 {{bad}}\n// expected-note@* 0+ {{here}}\n", twice)
 
     def test_places_in_words(self):
-        report = ERROR + "rank 1: note: it ends\nmscclc: note: and 3 like it\nnote: (61 more)\n"
+        report = ERROR + "rank 1: note: it ends\nmscclc: note: and 3 more like it\nnote: (61 more)\n"
         lines = '// expected-error@+1 {{bad}}\n// expected-note@"rank 1" {{it ends}}\n'
-        more = '// expected-note@"mscclc" {{and 3 like it}}\n// expected-note@"" {{(61 more)}}\n'
+        more = '// expected-note@"mscclc" {{and 3 more like it}}\n// expected-note@"" {{(61 more)}}\n'
         self.accepts(lines + more, report)
-        self.refuses(lines + more.replace("mscclc", "rank 2"), report, "not expected: mscclc: note: and 3 like it",
-                     "expected by line 3, and not reported: note at 'rank 2': and 3 like it")
+        self.refuses(lines + more.replace("mscclc", "rank 2"), report, "not expected: mscclc: note: and 3 more like it",
+                     "expected by line 3, and not reported: note at 'rank 2': and 3 more like it")
 
     def test_other_files(self):
         report = ERROR + "folder/b.h:4:2: note: here\n"

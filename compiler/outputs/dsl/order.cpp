@@ -38,7 +38,7 @@ public:
     if (!sweep(all)) {
       const std::uint32_t b = *std::ranges::find_if(all, [this](std::uint32_t block) { return !atEnd(block); });
       throw NoSource{"thread block " + std::to_string(b) + ", operation " + std::to_string(heads_[b]) + " (" +
-                     std::string(toString(headOf(b).kind)) + "), which no order of calls comes to"};
+                     std::string(toString(headOf(b).kind)) + "), which no order of calls reaches"};
     }
     if (numRemotes_ != rank_.remoteBuffers.size())
       throw NoSource{"remote buffers that no operation uses"};

@@ -179,7 +179,8 @@ int32_t mscclc_communicator_create(const MscclcCommunicatorOptions *options, Msc
   if (options == nullptr || communicator == nullptr)
     return report(noHandle("options, or nowhere to put the communicator"));
   if (options->options_bytes != sizeof(*options))
-    return report(failure(MSCCLC_ERROR_ARGUMENT, "options of %u bytes, not %zu: call mscclc_communicator_options_init",
+    return report(failure(MSCCLC_ERROR_ARGUMENT,
+                          "the options have %u bytes, not %zu: call mscclc_communicator_options_init",
                           options->options_bytes, sizeof(*options)));
   if (Status status = useRuntime(); !status.ok())
     return report(status);
@@ -382,11 +383,11 @@ int32_t mscclc_launch(MscclcInstance *instance, const MscclcCall *call) {
   if (instance == nullptr || call == nullptr)
     return report(noHandle("instance or call"));
   if (call->call_bytes != sizeof(*call))
-    return report(failure(MSCCLC_ERROR_ARGUMENT, "a call of %u bytes, not %zu: call mscclc_call_init", call->call_bytes,
-                          sizeof(*call)));
+    return report(failure(MSCCLC_ERROR_ARGUMENT, "the call structure has %u bytes, not %zu: call mscclc_call_init",
+                          call->call_bytes, sizeof(*call)));
   for (const MscclcBuffer *buffer : {call->input, call->output})
     if (buffer != nullptr && buffer->owner->communicator.get() != &of(instance)->communicator())
-      return report(failure(MSCCLC_ERROR_ARGUMENT, "a buffer of another communicator"));
+      return report(failure(MSCCLC_ERROR_ARGUMENT, "the buffer is of another communicator"));
   const DeviceGuard guard(of(instance)->communicator().platform());
   const auto memoryOf = [](const MscclcBuffer *buffer) { return buffer == nullptr ? nullptr : buffer->region.get(); };
   return report(of(instance)->launch(*call, memoryOf(call->input), memoryOf(call->output)));

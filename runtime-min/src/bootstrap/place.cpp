@@ -47,7 +47,7 @@ Status countProcesses(const Allgather &allgather, const RankRange &mine, uint32_
   if (processes == 0) {
     if (ranks % mine.count != 0 || mine.first % mine.count != 0)
       return failure(MSCCLC_ERROR_ARGUMENT,
-                     "allgather: %s of %u tell no index of a process; give `process` and `processes`",
+                     "allgather: %s of %u do not determine the index of a process; give `process` and `processes`",
                      nameOf(mine).c_str(), ranks);
     process = mine.first / mine.count;
     processes = ranks / mine.count;

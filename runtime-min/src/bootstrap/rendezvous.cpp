@@ -95,7 +95,7 @@ Status Rendezvous::agree(const std::string &what, const Status &mine, const Byte
   for (auto &[bytes, ignored] : all) {
     Status status;
     if (bytes.size() < sizeof(status.code))
-      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: a process says something else", what.c_str());
+      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: a process sent a message of another form", what.c_str());
     std::memcpy(&status.code, bytes.data(), sizeof(status.code));
     bytes.erase(bytes.begin(), bytes.begin() + sizeof(status.code));
     if (!status.ok())

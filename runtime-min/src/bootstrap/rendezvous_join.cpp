@@ -81,7 +81,7 @@ std::string hear(std::vector<Stranger> &strangers, std::vector<Guest> &guests, c
       continue;
     guests.push_back({hello.info, std::move(stranger.connection)});
     if (hello.ranks != options.ranks)
-      return format("rendezvous: process %d wants a communicator of %u ranks, process %d one of %u", hello.info.pid,
+      return format("rendezvous: process %d joins a communicator of %u ranks, process %d one of %u", hello.info.pid,
                     hello.ranks, static_cast<int>(::getpid()), options.ranks);
   }
   strangers = std::move(silent);

@@ -124,7 +124,8 @@ Status Connection::to(const Address &address, Clock::time_point deadline, Connec
       return systemFailure("rendezvous: connect to '" + address.name() + "'");
     }
     if (Clock::now() >= deadline)
-      return failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: nobody listens at '%s'; rank 0's process did not come (%s)",
+      return failure(MSCCLC_ERROR_RENDEZVOUS,
+                     "rendezvous: no process listens at '%s'; the process of rank 0 is missing (%s)",
                      address.name().c_str(), std::strerror(error));
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

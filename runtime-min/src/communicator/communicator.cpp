@@ -67,8 +67,8 @@ Status Communicator::placeRanks(const MscclcCommunicatorOptions &options) {
   const uint32_t ranks = options.ranks, local = options.local_ranks == 0 ? ranks : options.local_ranks,
                  first = options.local_ranks == 0 ? 0 : options.first_local_rank;
   if (ranks == 0 || local > ranks || first > ranks - local)
-    return failure(MSCCLC_ERROR_ARGUMENT, "local ranks %u to %u of a communicator of %u", first, first + local - 1,
-                   ranks);
+    return failure(MSCCLC_ERROR_ARGUMENT, "ranks %u to %u cannot be local in a communicator of %u", first,
+                   first + local - 1, ranks);
   const bool hasPlace = options.rendezvous != nullptr && options.rendezvous[0] != '\0';
   if (local < ranks && !hasPlace && options.allgather == nullptr && options.nccl == nullptr)
     return failure(MSCCLC_ERROR_ARGUMENT,
@@ -161,8 +161,8 @@ Status Communicator::introduceRanks() {
       deviceIds_.push_back(card.device.id);
     }
   if (deviceIds_.size() != ranks())
-    return failure(MSCCLC_ERROR_RENDEZVOUS, "create communicator: %zu of %u ranks say who they are", deviceIds_.size(),
-                   ranks());
+    return failure(MSCCLC_ERROR_RENDEZVOUS, "create communicator: only %zu of %u ranks introduced themselves",
+                   deviceIds_.size(), ranks());
   std::vector<DeviceId> distinct = deviceIds_;
   std::sort(distinct.begin(), distinct.end());
   hasMulticast_ = hasMulticast_ && std::adjacent_find(distinct.begin(), distinct.end()) == distinct.end();

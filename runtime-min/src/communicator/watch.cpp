@@ -167,8 +167,8 @@ void Watch::warnOfWaits() {
   for (size_t at; (at = line.find('\n')) != std::string::npos;)
     line.replace(at, 1, "; ");
   if (!report.waits.empty()) {
-    warn("warning: launches wait, and go on waiting: " + line);
-    dumpHang(names_, {MSCCLC_OK, "launches wait, and go on waiting"}, report);
+    warn("warning: launches have waited for long, and continue to wait: " + line);
+    dumpHang(names_, {MSCCLC_OK, "launches have waited for long, and continue to wait"}, report);
   }
   const std::scoped_lock lock(reading_, mutex_);
   for (const WatchedRank &entry : entries_)

@@ -131,7 +131,7 @@ Status LocalMemory::mapRemote(const std::string &what, const std::vector<Message
     const RankRange &ranks = engine_.meeting().processes()[process].range;
     const auto &[handles, files] = all[process];
     if (handles.size() != (bytes() == 0 ? 0 : ranks.count * sizeof(ShareHandle)))
-      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: another size on rank %u", what.c_str(), ranks.first);
+      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: the size on rank %u differs", what.c_str(), ranks.first);
     size_t nextFile = 0;
     for (uint32_t i = 0; i * sizeof(ShareHandle) < handles.size(); ++i) {
       ShareHandle handle;

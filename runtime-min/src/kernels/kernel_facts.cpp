@@ -34,10 +34,10 @@ Status checkDescription(const MscclcKernel *kernel) {
   if (kernel == nullptr)
     return failure(MSCCLC_ERROR_ARGUMENT, "no kernel");
   if (kernel->abi_magic != MSCCLC_ABI_MAGIC)
-    return failure(MSCCLC_ERROR_KERNEL, "not the description of a kernel (magic 0x%08x)", kernel->abi_magic);
+    return failure(MSCCLC_ERROR_KERNEL, "this is not the description of a kernel (magic 0x%08x)", kernel->abi_magic);
   if (kernel->abi_version != MSCCLC_ABI_VERSION)
-    return failure(MSCCLC_ERROR_KERNEL, "a kernel of ABI version %u; this library runs version %u", kernel->abi_version,
-                   MSCCLC_ABI_VERSION);
+    return failure(MSCCLC_ERROR_KERNEL, "the kernel has ABI version %u; this library runs version %u",
+                   kernel->abi_version, MSCCLC_ABI_VERSION);
   if (!isComplete(*kernel))
     return failure(MSCCLC_ERROR_KERNEL, "the description of kernel '%s' is not complete",
                    kernel->name == nullptr ? "" : kernel->name);

@@ -15,8 +15,8 @@ MSCCLC_ALGORITHM void places(int ranks = 2) {
   bad.put(1, BufferType::Output, 0).copy(9, BufferType::Output, 9);
   chunk(-1, BufferType::Input, 0); // expected-error@:3 {{rank -1 is out of range: the program's ranks are 0 to 1}}
   chunk(0, BufferType::Input, -1); // expected-error@:3 {{chunks -1:0 are out of range: indices are not negative, and do not count from the end}}
-  chunk(0, BufferType::Input, 0, 0); // expected-error@:3 {{a ref of 0 chunks: it has at least 1}}
-  chunk(0, BufferType::Input, 0, -9223372036854775807 - 1); // expected-error@:3 {{a ref of -9223372036854775808 chunks: it has at least 1}}
+  chunk(0, BufferType::Input, 0, 0); // expected-error@:3 {{a ref cannot have 0 chunks: it has at least 1}}
+  chunk(0, BufferType::Input, 0, -9223372036854775807 - 1); // expected-error@:3 {{a ref cannot have -9223372036854775808 chunks: it has at least 1}}
   chunk(0, BufferType::Input, 0, 2); // expected-error@:3 {{chunks 0:2 of rank 0's input are out of range: it has 1 chunk}}
   chunk(1, BufferType::Output, 9223372036854775807, 9223372036854775807); // expected-error@:3 {{chunks 9223372036854775807:9223372036854775807 of rank 1's output are out of range: it has 2 chunks}}
   chunk(0, BufferType::Scratch, 4294967295); // expected-error@:3 {{rank 0's scratch is too large: 4294967296 chunks, of at most 4294967295}}

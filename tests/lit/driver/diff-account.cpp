@@ -39,18 +39,18 @@ MSCCLC_ALGORITHM void spread(int ranks = 3, bool sync = false, int to = 0) {
 // SYNC-NEXT: {{.*}}diff-account.cpp:[[#@LINE-6]]:{{[0-9]+}}: note: rank 0, block 0, operation 3 (nop): {"name": "nop"} is not in {{.*}}golden.json
 // SYNC-NEXT: channel.signal(tb(0), {.sync = sync ? Sync::Both : Sync::Before});
 // SYNC-NEXT: ^
-// SYNC-NEXT: mscclc: note: and {{[0-9]+}} like it, of the same source or on other ranks
+// SYNC-NEXT: mscclc: note: and {{[0-9]+}} more like it, of the same source line or on other ranks
 // CHUNK: error: the plan differs from '{{.*}}golden.json' in 6 places
 // CHUNK-NEXT: diff-account.cpp:[[#@LINE-12]]:{{[0-9]+}}: note: rank 0, block 0, operation 0 (put): dst_buff[0] is rank 1's output[1:2], but rank 1's output[0:1] in {{.*}}golden.json
 // CHUNK-NEXT: channel.put(
 // CHUNK-NEXT: ^
-// CHUNK-NEXT: and 5 like it
+// CHUNK-NEXT: and 5 more like it
 // CHUNK-NOT: note
 // RANKS: error: the plan differs from '{{.*}}golden.json' in 1 place
 // RANKS-NEXT: mscclc: note: number of gpus is 4, but 3 in {{.*}}golden.json
 // RANKS-NOT: note
 // BAD: bad.json:1:31: $.gpus[0].id: error: expected a number, found true or false
-// NOPLAN: other.cpp:1:1: $: error: not a JSON text: invalid literal
+// NOPLAN: other.cpp:1:1: $: error: this is not JSON: invalid literal
 // ERROR: error: slice 5:6 is out of range
 // NOFOLDER: error: cannot write '{{.*}}none/golden.json': Not a directory
 // FILES: bad.json

@@ -24,7 +24,7 @@ MSCCLC_ALGORITHM void h(std::no_such_type n = 1) {} // UNREAD: exit-codes.cpp:[[
 // ALGORITHMS: error: there are several algorithms: choose one with --algorithm (f, g)
 // NO-ALGORITHM: error: there is no algorithm 'foo': this source has f, g
 // NO-PARAMETER: error: 'f' has no parameter 'N': it has n
-// VALUE: error: 'abc' is no value for parameter 'n' of type 'int'
+// VALUE: error: 'abc' is not a value of parameter 'n' of type 'int'
 // TWO: code=2
 // ONE: error:
 // ONE: code=1

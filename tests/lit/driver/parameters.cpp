@@ -18,12 +18,12 @@ using namespace mscclc;
 enum class Mode { Fast, Slow = 7 };
 enum Plain : unsigned char { One = 1, Two };
 
-// RANGE: parameters.cpp:[[#@LINE+9]]:29: error: '2147483648' is no value for parameter 'i' of type 'int': its values are -2147483648 to 2147483647
-// SIGN: parameters.cpp:[[#@LINE+8]]:45: error: '-1' is no value for parameter 'u' of type 'unsigned int': its values are 0 to 4294967295
-// INTEGER: parameters.cpp:[[#@LINE+7]]:29: error: '1e3' is no value for parameter 'i' of type 'int': it takes an integer
-// BOOL: parameters.cpp:[[#@LINE+6]]:78: error: 'yes' is no value for parameter 'b' of type 'bool': it takes true or false
-// NUMBER: parameters.cpp:[[#@LINE+5]]:95: error: 'nan' is no value for parameter 'd' of type 'double': it takes a number
-// ENUM: parameters.cpp:[[#@LINE+5]]:30: error: 'slow' is no value for parameter 'mode' of type 'Mode': it takes one of Fast, Slow
+// RANGE: parameters.cpp:[[#@LINE+9]]:29: error: '2147483648' is not a value of parameter 'i' of type 'int': its values are -2147483648 to 2147483647
+// SIGN: parameters.cpp:[[#@LINE+8]]:45: error: '-1' is not a value of parameter 'u' of type 'unsigned int': its values are 0 to 4294967295
+// INTEGER: parameters.cpp:[[#@LINE+7]]:29: error: '1e3' is not a value of parameter 'i' of type 'int': it takes an integer
+// BOOL: parameters.cpp:[[#@LINE+6]]:78: error: 'yes' is not a value of parameter 'b' of type 'bool': it takes true or false
+// NUMBER: parameters.cpp:[[#@LINE+5]]:95: error: 'nan' is not a value of parameter 'd' of type 'double': it takes a number
+// ENUM: parameters.cpp:[[#@LINE+5]]:30: error: 'slow' is not a value of parameter 'mode' of type 'Mode': it takes one of Fast, Slow
 // UNKNOWN: parameters.cpp:[[#@LINE+3]]:23: error: 'f' has no parameter 'I': it has i, u, c, b, d, mode, plain, more, last, name
 // NAME: error: --name: a name is UTF-8, and not empty
 // NAME: code=2

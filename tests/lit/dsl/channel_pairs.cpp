@@ -46,7 +46,7 @@ MSCCLC_ALGORITHM void pairs(int ranks = 2, bool port = false, bool paired = true
 
 MSCCLC_ALGORITHM void wrong() {
   CollectiveProgram program("wrong", AllGather(2, 1, true));
-  // WRONG: channel_pairs.cpp:[[#@LINE+1]]:3: error: a channel from rank 1 to itself
+  // WRONG: channel_pairs.cpp:[[#@LINE+1]]:3: error: a channel leads from rank 1 to itself
   MemoryChannel::pair(1, 1);
   // WRONG: channel_pairs.cpp:[[#@LINE+1]]:3: error: destination rank 2 of a channel is out of range
   PortChannel::pair(0, 2);

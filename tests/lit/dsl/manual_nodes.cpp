@@ -37,10 +37,10 @@ MSCCLC_ALGORITHM void f(bool far = true) {
   SwitchChannel near({0, 1}, BufferType::Output);
   if (!far)
     return;
-  MemoryChannel(2, 1); // expected-error@:3 {{'MemoryChannel' between rank 1 and rank 2, which are of different nodes: write PortChannel(dst, src), as memory joins ranks of one node}}
-  SwitchChannel({0, 1, 3}, BufferType::Output); // expected-error@:3 {{'SwitchChannel' between rank 0 and rank 3, which are of different nodes: make one for the ranks of each node, as a switch joins these}}
+  MemoryChannel(2, 1); // expected-error@:3 {{'MemoryChannel' cannot be used between rank 1 and rank 2, which are of different nodes: write PortChannel(dst, src), as memory joins ranks of one node}}
+  SwitchChannel({0, 1, 3}, BufferType::Output); // expected-error@:3 {{'SwitchChannel' cannot be used between rank 0 and rank 3, which are of different nodes: make one for the ranks of each node, as a switch joins these}}
   ChunkRef near_ref = chunk(0, BufferType::Output, 0), far_ref = chunk(2, BufferType::Output, 2);
   near_ref.put(1, BufferType::Output, 0, {.sendtb = 1});
-  near_ref.put(2, BufferType::Output, 0, {.sendtb = 1}); // expected-error@:12 {{'put' between rank 0 and rank 2, which are of different nodes: write .channel = ChannelType::Port, as memory joins ranks of one node}}
-  far_ref.get(0, BufferType::Output, 0, {.recvtb = 1}); // expected-error@:11 {{'get' between rank 2 and rank 0, which are of different nodes: put on the other rank, through ChannelType::Port}}
+  near_ref.put(2, BufferType::Output, 0, {.sendtb = 1}); // expected-error@:12 {{'put' cannot be used between rank 0 and rank 2, which are of different nodes: write .channel = ChannelType::Port, as memory joins ranks of one node}}
+  far_ref.get(0, BufferType::Output, 0, {.recvtb = 1}); // expected-error@:11 {{'get' cannot be used between rank 2 and rank 0, which are of different nodes: put on the other rank, through ChannelType::Port}}
 }

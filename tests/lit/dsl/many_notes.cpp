@@ -7,7 +7,7 @@ using namespace mscclc;
 
 // COUNT: {{^}}1000
 MSCCLC_ALGORITHM void notes() {
-  // CHECK: many_notes.cpp:[[#@LINE+2]]:21: note: an algorithm's first 1000 notes are shown, and it makes more
+  // CHECK: many_notes.cpp:[[#@LINE+2]]:21: note: only the first 1000 notes of an algorithm are shown, and it makes more
   // CHECK-NEXT: CollectiveProgram
   CollectiveProgram program("notes", AllReduce(2, 2, true));
   for (int step = 0; step < 5000; ++step)

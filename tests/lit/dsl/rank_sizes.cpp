@@ -58,7 +58,7 @@ static CustomCollective gathering(int ranks, int left, bool inplace = false) {
 
 MSCCLC_ALGORITHM void gather(int ranks = 3, int left = 1, bool inplace = false, int bad = 1) {
   if (bad != 0) {
-    CustomCollective negative("x", {{1, 2}, {-1, 3}}); // expected-error@:22 {{an input buffer of -1 chunks on rank 1: it has 0 to}}
+    CustomCollective negative("x", {{1, 2}, {-1, 3}}); // expected-error@:22 {{an input buffer cannot have -1 chunks on rank 1: it has 0 to}}
     CustomCollective far("y", {{1, 2}, {2, 1}});
     far.expect(1, 1, {{0, 0}}); // expected-error@:9 {{expectation for output chunk 1 is out of range: the output has 1 chunk}}
     far.expect(0, 1, {{1, 1}});

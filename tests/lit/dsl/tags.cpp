@@ -15,7 +15,7 @@
 // RUN: sed 's/"tuned", //' %t.json > %t-less.json && not mscclc %t.json --diff %t-less.json 2>&1 | FileCheck %s --check-prefix=DIFF
 // DIFF: tags
 // RUN: sed 's/"tuned"/"two words"/' %t.json > %t-bad.json && not mscclc %t-bad.json --verify 2>&1 | FileCheck %s --check-prefix=BAD
-// BAD: error: {{.*}}'two words' is no tag: that is a name of letters, digits, '_', '-' and '.', then '=' and an integer if that is not 1
+// BAD: error: {{.*}}'two words' is not a valid tag: that is a name of letters, digits, '_', '-' and '.', then '=' and an integer if that is not 1
 // RUN: sed 's/"tuned"/"level=2"/' %t.json > %t-twice.json && not mscclc %t-twice.json --verify 2>&1 | FileCheck %s --check-prefix=TWICE
 // TWICE: error: {{.*}}tag 'level=2' is stated twice
 #include <mscclc/dsl.hpp>
@@ -29,7 +29,7 @@ MSCCLC_ALGORITHM void f(bool bad = true) {
     options.tags.push_back({"a,b", 7});
   }
   // expected-error@+2:21 {{tag 'tuned' is given twice}}
-  // expected-error@+1:21 {{'a,b' is no name of a tag: it is of letters, digits, '_', '-' and '.'}}
+  // expected-error@+1:21 {{'a,b' is not a valid name of a tag: it has only letters, digits, '_', '-' and '.'}}
   CollectiveProgram program("p", TestCollective(1, 1, 1), options);
   Rank(0).copy(Rank(0).output()[0], Rank(0).input()[0], tb(0));
 }

@@ -48,7 +48,7 @@ MSCCLC_ALGORITHM void inTurn() {
   const auto [forth, back] = MemoryChannel::pair(1, 2);
   one.put(shared, Rank(1).input()[0], tb(0));
   // IN-TURN: sentences.cpp:[[#@LINE+4]]:9: sync of the threads of a block on rank 1{{$}}
-  // IN-TURN-NEXT: sentences.cpp:[[#@LINE+7]]:7: without it, rank 1 (line [[#@LINE-2]]) could write scratch[0] of rank 0 after rank 2 has done so, and leave an older value there; one thread of the block tells of that, and waits here until the others are done{{$}}
+  // IN-TURN-NEXT: sentences.cpp:[[#@LINE+7]]:7: without it, rank 1 (line [[#@LINE-2]]) could write scratch[0] of rank 0 after rank 2 has done so, and leave an older value there; one thread of the block signals this next, and waits here until the others are done{{$}}
   // IN-TURN-NEXT: sentences.cpp:[[#@LINE+2]]:9: signal of rank 1 to rank 2, waited for at line [[#@LINE+5]]{{$}}
   // IN-TURN-NEXT: sentences.cpp:[[#@LINE+5]]:7: without it, rank 1 (line [[#@LINE-4]]) could write scratch[0] of rank 0 after rank 2 has done so, and leave an older value there{{$}}
   forth.signal(tb(0), {.sync = Sync::Before});
@@ -103,7 +103,7 @@ MSCCLC_ALGORITHM void many() {
   rank.copy(rank.output().slice(0), rank.input().slice(0), tb(0));
   // MANY-COUNT-8: 8: nothing needs it: without it every access is still in order, and -O2 drops what the proof can do without
   // MANY: sentences.cpp:[[#@LINE+12]]:8: barrier of thread blocks on rank 0{{$}}
-  // MANY-NEXT: sentences.cpp:[[#@LINE+11]]:8: not examined: no two accesses need it, and the proof was asked about others already, as often as it is asked of one program{{$}}
+  // MANY-NEXT: sentences.cpp:[[#@LINE+11]]:8: not examined: no two accesses need it, and the proof was asked about as many others as it may be for one program{{$}}
   // MANY-JSON: "needed": null,
   // MANY-JSON-NEXT: "reason": "not-asked",
   rank.barrier({0, 1});

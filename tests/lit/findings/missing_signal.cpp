@@ -24,4 +24,4 @@ MSCCLC_ALGORITHM void gather(int ranks = 4) {
 // CHECK: note: schedule 2: ranks 1 to 3, block 0 run up to their operation 1
 // CHECK: rank 0: note: schedule 4: rank 0 has ended its launch; its user reads output[1] of rank 0
 // CHECK: missing_signal.cpp:[[#@LINE-9]]:15: note: schedule 6: rank 1, block 0 writes output[1] of rank 0 ('put') only now
-// CHECK: mscclc: note: and 8 like it on other ranks
+// CHECK: mscclc: note: and 8 more like it on other ranks

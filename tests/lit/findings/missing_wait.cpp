@@ -19,4 +19,4 @@ MSCCLC_ALGORITHM void gather(int ranks = 4) {
 
 // expected-error@-7:15 {{memory channel 0 of rank 1 (to rank 0) is signalled 2 times a launch, but its other end, memory channel 0 of rank 0 (to rank 1), waits 1 time}}
 // expected-note@-7:15 {{waited on here}}
-// expected-note@"mscclc" {{and 11 like it on other ranks}}
+// expected-note@"mscclc" {{and 11 more like it on other ranks}}

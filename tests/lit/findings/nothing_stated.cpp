@@ -18,7 +18,7 @@ MSCCLC_ALGORITHM void nothing_stated() {
   Rank(0).copy(Rank(0).output()[0], Rank(0).input()[0], tb(0));
 }
 
-// CHECK: nothing_stated.cpp:[[#@LINE-8]]:20: warning: the custom collective 'move' states no result: 1 output chunk on 1 rank are compared with nothing, so the proof cannot tell whether they are what was meant; in C++, CustomCollective::expect() states one
+// CHECK: nothing_stated.cpp:[[#@LINE-8]]:20: warning: the custom collective 'move' states no result: 1 output chunk on 1 rank are compared with nothing, so the proof does not show that they are right; in C++, CustomCollective::expect() states one
 // PROVEN: nothing_stated: proven: 1 rank, {{.*}}0 output chunks right, nothing stated of 1
 // STATED: nothing_stated: proven: 1 rank, {{.*}}1 output chunk right
-// PLAN: program 'nothing_stated': warning: the custom collective 'move' states no result: 1 output chunk on 1 rank are compared with nothing, so the proof cannot tell whether they are what was meant{{$}}
+// PLAN: program 'nothing_stated': warning: the custom collective 'move' states no result: 1 output chunk on 1 rank are compared with nothing, so the proof does not show that they are right{{$}}

@@ -50,7 +50,7 @@ MSCCLC_ALGORITHM void right(int ranks = 3, bool written = true, bool autoSync = 
 // RACE: port_packets.cpp:[[#@LINE-19]]:12: error: race on packet scratch[0] of rank 0: the write ('copyPackets') by rank 0, block 0 and the read ('putPackets') by rank 0, block 0 are not ordered
 // RACE: port_packets.cpp:[[#@LINE-21]]:12: note: the other access: write ('copyPackets') by rank 0, block 0
 
-// NOTHING: port_packets.cpp:[[#@LINE-22]]:12: error: packet scratch[0] of rank 0 goes through a port as it lies there, but no packet has been written there in this launch by then: copyPackets into it, with a nop or barrier behind, would
+// NOTHING: port_packets.cpp:[[#@LINE-22]]:12: error: the port sends packet scratch[0] of rank 0 before a packet was written there in this launch; call copyPackets and a nop or a barrier first
 
 // AGAIN: error: launched again, it races on packet scratch[{{.*}}] of rank {{.*}}: the read ('putPackets') by rank {{.*}}, block 0 of one launch and the write ('copyPackets') by rank {{.*}}, block 0 of a later one are not ordered
 // AGAIN: note: the port may still read its source
@@ -61,5 +61,5 @@ MSCCLC_ALGORITHM void plain() {
   Chunk mine = Rank(0).input()[0];
   PortChannel(1, 0).putPackets(far[0], mine, tb(0));
 }
-// PLAIN: port_packets.cpp:[[#@LINE-2]]:21: error: a port sends the source of 'putPackets' as it lies there, so that must be packets in scratch, not a chunk of the input: copyPackets it into scratch first, and end the phase
+// PLAIN: port_packets.cpp:[[#@LINE-2]]:21: error: a port sends the bytes of the source of 'putPackets' unchanged, so these must be packets in scratch, not a chunk of the input: call copyPackets into scratch first, and end the phase
 // PLAIN: port_packets.cpp:[[#@LINE-4]]:32: note: chunk of rank 0 sliced here

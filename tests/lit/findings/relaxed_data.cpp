@@ -21,7 +21,7 @@ MSCCLC_ALGORITHM void relaxed_data() {
   back.wait(tb(0), {.sync = Sync::After, .relaxed = true});
 }
 
-// expected-error@-5:9 {{only a relaxed signal tells rank 1 that output[0] of rank 1 is written; it orders, but makes no data visible [--allow=relaxed-data]}}
-// ALLOWED: relaxed_data.cpp:[[#@LINE-6]]:9: warning: only a relaxed signal tells rank 1 that output[0] of rank 1 is written; it orders, but makes no data visible [--allow=relaxed-data]
+// expected-error@-5:9 {{rank 1 learns that output[0] of rank 1 is written only by a relaxed signal; it orders, but makes no data visible [--allow=relaxed-data]}}
+// ALLOWED: relaxed_data.cpp:[[#@LINE-6]]:9: warning: rank 1 learns that output[0] of rank 1 is written only by a relaxed signal; it orders, but makes no data visible [--allow=relaxed-data]
 // ALLOWED: 1 warning generated.
 // PROVEN: relaxed_data: proven: 2 ranks

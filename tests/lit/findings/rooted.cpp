@@ -78,7 +78,7 @@ MSCCLC_ALGORITHM void gather(bool wrong = false) {
 // PLAN-NEXT: "reuse_resources": false,
 // DIFF: root is 1, but 2 in
 // OTHER: error: output[0] of rank 2
-// FREE: warning: 'gather' is taken for a custom collective that states no result: its 9 output chunks on 3 ranks are not compared with anything; write 'gather' and its root if that is meant
+// FREE: warning: 'gather' is read as a custom collective that states no result: its 9 output chunks on 3 ranks are not compared with anything; write 'gather' and its root if that is intended
 
 MSCCLC_ALGORITHM void scatter(bool wrong = false) {
   CollectiveProgram program("scatter", Scatter(ranks, 1, root, true));

@@ -24,6 +24,6 @@ MSCCLC_ALGORITHM void ring(int ranks = 3) {
 
 // CHECK: waits_in_a_ring.cpp:[[#@LINE-8]]:13: error: deadlock: rank 0, block 0 waits for a signal from memory channel 0 of rank 2 (to rank 0), in a cycle of 3 blocks
 // CHECK: waits_in_a_ring.cpp:[[#@LINE-9]]:13: note: rank 0, block 0 waits here for a signal from memory channel 0 of rank 2 (to rank 0)
-// CHECK: waits_in_a_ring.cpp:[[#@LINE-6]]:11: note: which only comes here, from rank 2, block 0, after its own wait
+// CHECK: waits_in_a_ring.cpp:[[#@LINE-6]]:11: note: rank 2, block 0 does that only here, after its own wait
 // CHECK: waits_in_a_ring.cpp:[[#@LINE-11]]:13: note: rank 2, block 0 waits here for a signal from memory channel 0 of rank 1 (to rank 2)
-// CHECK: waits_in_a_ring.cpp:[[#@LINE-8]]:11: note: which only comes here, from rank 1, block 0, after its own wait
+// CHECK: waits_in_a_ring.cpp:[[#@LINE-8]]:11: note: rank 1, block 0 does that only here, after its own wait

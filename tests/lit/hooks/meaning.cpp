@@ -30,7 +30,7 @@ MSCCLC_ALGORITHM void f(std::string_view fault = "", bool arrays = true) {
   reduce(own, {other});
   if (fault == "copied") {
     apply(norm, own); // copied-error@:5 {{input[0] of rank 1 ends with hook 'norm' applied by rank 0 to output[0], whose arrays have other rows: each rank that is promised the value applies it}}
-    copy(other, own); // copied-note@:5 {{the result comes to input[0] of rank 1 here}}
+    copy(other, own); // copied-note@:5 {{the result is copied to input[0] of rank 1 here}}
     return;
   }
   copy(other, own);

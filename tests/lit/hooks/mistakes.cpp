@@ -39,7 +39,7 @@ MSCCLC_ALGORITHM void statements(int ranks = 2) {
   apply(norm, out, {.via = Via::Port});  // statements-error@:3 {{'apply' moves and combines nothing: leave .via out}}
   apply(norm, out, {.packets = true});   // statements-error@:3 {{'apply' moves and combines nothing: leave .packets out}}
   apply(norm, out, {.op = ReduceOp::Max}); // statements-error@:3 {{'apply' moves and combines nothing: leave .op out}}
-  apply(norm, out, tb(0));               // statements-error@:3 {{'apply' in a program of Schedule::Auto: write apply(hook, chunk), with {.on = tb(i)} to choose its thread block}}
+  apply(norm, out, tb(0));               // statements-error@:3 {{'apply' cannot be used in a program of Schedule::Auto: write apply(hook, chunk), with {.on = tb(i)} to choose its thread block}}
 }
 
 MSCCLC_ALGORITHM void operations(int ranks = 2) {
@@ -47,7 +47,7 @@ MSCCLC_ALGORITHM void operations(int ranks = 2) {
   Hook norm("norm", {.granularity = Granularity::Row}), scale("scale");
   const Chunk chunk = Rank(0).input()[0];
   Buffer scratch(0, 1);
-  apply(norm, chunk); // operations-error@:3 {{movement statement 'apply' in a program of Schedule::Manual}}
+  apply(norm, chunk); // operations-error@:3 {{the movement statement 'apply' cannot be used in a program of Schedule::Manual}}
   // operations-error@+2:3 {{the chunk is in the scratch buffer, but a hook is applied to the output}}
   // operations-note@+1:23 {{chunk of rank 0 sliced here}}
   apply(norm, scratch[0], tb(0));

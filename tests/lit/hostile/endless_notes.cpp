@@ -7,7 +7,7 @@
 using namespace mscclc;
 
 // CHECK-COUNT-1000: note: step
-// CHECK: endless_notes.cpp:[[#@LINE+4]]:21: note: an algorithm's first 1000 notes are shown, and it makes more
+// CHECK: endless_notes.cpp:[[#@LINE+4]]:21: note: only the first 1000 notes of an algorithm are shown, and it makes more
 // CHECK: endless_notes.cpp:[[#@LINE+4]]:3: error: the algorithm has not ended after 1 s: is a loop endless here?
 // CHECK: 1 error generated
 MSCCLC_ALGORITHM void f() {

@@ -1,23 +1,23 @@
 // What takes more thread blocks than `.blocks` says is refused, with what asks for them.
 // REQUIRES: frontend
 // RUN: not mscclc %s --algorithm alltoall -P ranks=32 --message-size 1M --target=mscclpp-0.9 --emit-ir 2>&1 | FileCheck %s --check-prefix=CHANNELS
-// CHANNELS: blocks-refused.cpp:[[@LINE+32]]:7: error: rank 0 gets 2 thread blocks, and the program allows it 1: allow more blocks
+// CHANNELS: blocks-refused.cpp:[[@LINE+32]]:7: error: rank 0 needs 2 thread blocks, but the program allows it 1: allow more blocks
 // CHANNELS: note: a thread block of mscclpp-0.9 has at most 16 channels and 16 remote buffers of a type, so rank 0, which may need 31 channels and 31 remote buffers as it is scheduled, takes at least 2{{$}}
 // RUN: not mscclc %s --algorithm alltoall -P ranks=4 -P instances=2 --message-size 1M --emit-ir 2>&1 | FileCheck %s --check-prefix=INSTANCES
-// INSTANCES: error: rank 0 gets 1 thread block in each of 2 instances, and the program allows it 1: allow more blocks, or take fewer instances
+// INSTANCES: error: rank 0 needs 1 thread block in each of 2 instances, but the program allows it 1: allow more blocks, or take fewer instances
 // INSTANCES-NOT: {{note: a thread block|rank 1}}
 // Remote buffers count as channels do. Another schedule may need fewer: this one reads inputs and writes outputs, and
 // packets go to scratch alone.
 // RUN: not mscclc %s --algorithm allreduce -P ranks=10 -P blocks=1 -P protocol=Simple --message-size 64M --emit-ir 2>&1 | FileCheck %s --check-prefix=BUFFERS
-// BUFFERS: error: rank 0 gets 2 thread blocks, and the program allows it 1: allow more blocks
+// BUFFERS: error: rank 0 needs 2 thread blocks, but the program allows it 1: allow more blocks
 // BUFFERS: so rank 0, which may need 9 channels and 18 remote buffers as it is scheduled, takes at least 2{{$}}
 // RUN: mscclc %s --algorithm allreduce -P ranks=10 -P blocks=1 --message-size 1M -o %t.json
 // RUN: not mscclc %s --algorithm allreduce -P ranks=40 -P blocks=2 --message-size 1M --emit-ir 2>&1 | FileCheck %s --check-prefix=LEAST
-// LEAST: error: rank 0 gets 5 thread blocks, and the program allows it 2: allow more blocks
+// LEAST: error: rank 0 needs 5 thread blocks, but the program allows it 2: allow more blocks
 // LEAST: so rank 0, which may need 39 channels and 78 remote buffers as it is scheduled, takes at least 5{{$}}
 // RUN: mscclc %s --algorithm allreduce -P ranks=40 -P blocks=3 --message-size 1M -o %t.json
 // RUN: not mscclc %s --algorithm alltoall -P ranks=32 -P instances=2 --message-size 1M --emit-ir 2>&1 | FileCheck %s --check-prefix=BOTH
-// BOTH: error: rank 0 gets 2 thread blocks in each of 2 instances, and the program allows it 1: allow more blocks, or take fewer instances
+// BOTH: error: rank 0 needs 2 thread blocks in each of 2 instances, but the program allows it 1: allow more blocks, or take fewer instances
 // BOTH: so rank 0, which may need 31 channels and 31 remote buffers as it is scheduled, takes at least 2 in each of 2 instances
 // Instances that are left open are as many as these blocks take.
 // RUN: mscclc %s --algorithm open --message-size 64M --explain | FileCheck %s --check-prefix=OPEN

@@ -4,9 +4,9 @@
 using namespace mscclc;
 
 MSCCLC_ALGORITHM void f(int ranks = 2) {
-  // expected-error@+1:21 {{'.instances = automatic', '.protocol = Protocol::Auto', '.blocks' in a program of Schedule::Manual: begin the program with .schedule = Schedule::Auto, or write a number of instances, write Protocol::Simple or Protocol::LL, leave .blocks out}}
+  // expected-error@+1:21 {{'.instances = automatic', '.protocol = Protocol::Auto', '.blocks' cannot be used in a program of Schedule::Manual: begin the program with .schedule = Schedule::Auto, or write a number of instances, write Protocol::Simple or Protocol::LL, leave .blocks out}}
   CollectiveProgram program("p", AllReduce(ranks, 1, true), {.instances = automatic, .protocol = Protocol::Auto, .blocks = 2});
   const Chunk near = Rank(0).input()[0], far = Rank(1).input()[0];
-  copy(near, far); // expected-error@:3 {{movement statement 'copy' in a program of Schedule::Manual: name the thread block that executes it, or begin the program with .schedule = Schedule::Auto}}
-  reduce(near, {far}, {.by = 0}); // expected-error@:3 {{movement statement 'reduce' in a program of Schedule::Manual}}
+  copy(near, far); // expected-error@:3 {{the movement statement 'copy' cannot be used in a program of Schedule::Manual: name the thread block that executes it, or begin the program with .schedule = Schedule::Auto}}
+  reduce(near, {far}, {.by = 0}); // expected-error@:3 {{the movement statement 'reduce' cannot be used in a program of Schedule::Manual}}
 }

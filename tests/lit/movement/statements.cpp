@@ -18,11 +18,11 @@ MSCCLC_ALGORITHM void f(int ranks = 4) {
   copy(a, b, {.by = 2}); // expected-error@:3 {{rank 2 in '.by' holds no chunk of this 'copy': a rank that holds a source or a destination executes it}}
   copy(a, b, {.on = tb(-1)}); // expected-error@:3 {{thread block -1 is out of range: thread blocks are 0 to 4095}}
   copy(a, b, {.on = tb(8)}); // expected-error@:3 {{thread block 8 is out of range: with .blocks = 8 thread blocks are 0 to 7}}
-  copy(c, b, {.via = Via::Memory}); // expected-error@:3 {{'.via = Via::Memory' between rank 2 and rank 1, which are of different nodes: write Via::Port, or leave it out}}
-  copy({a, c}, b, {.via = Via::Switch}); // expected-error@:3 {{'.via = Via::Switch' between rank 0 and rank 2, which are of different nodes}}
-  reduce(a, b, {a, b}, {.via = Via::Switch}); // expected-error@:3 {{'.via = Via::Switch' for a sum of 3: a switch combines in any order, so write .order = Order::Any in the program's options}}
-  reduce(a, b, {a, b}, {.via = Via::Switch, .op = ReduceOp::Prod}); // expected-error@:3 {{'.via = Via::Switch' for a product of 3}}
-  reduce(a, {b}, {.via = Via::Switch, .packets = true}); // expected-error@:3 {{'.packets = true' with '.via = Via::Switch': packets do not go through the switch, so leave one of the two out}}
-  reduce(a, {b}, {.via = Via::Switch, .by = 1, .packets = false}); // expected-error@:3 {{rank 1 in '.by', with '.via = Via::Switch': rank 0 executes it, which has the destination, so leave .by out}}
-  copy({a, b}, a, {.via = Via::Switch, .by = 1}); // expected-error@:3 {{rank 1 in '.by', with '.via = Via::Switch': rank 0 executes it, which has the source, so leave .by out}}
+  copy(c, b, {.via = Via::Memory}); // expected-error@:3 {{'.via = Via::Memory' cannot be used between rank 2 and rank 1, which are of different nodes: write Via::Port, or leave it out}}
+  copy({a, c}, b, {.via = Via::Switch}); // expected-error@:3 {{'.via = Via::Switch' cannot be used between rank 0 and rank 2, which are of different nodes}}
+  reduce(a, b, {a, b}, {.via = Via::Switch}); // expected-error@:3 {{'.via = Via::Switch' cannot be used for a sum of 3: a switch combines in any order, so write .order = Order::Any in the program's options}}
+  reduce(a, b, {a, b}, {.via = Via::Switch, .op = ReduceOp::Prod}); // expected-error@:3 {{'.via = Via::Switch' cannot be used for a product of 3}}
+  reduce(a, {b}, {.via = Via::Switch, .packets = true}); // expected-error@:3 {{'.packets = true' cannot be used with '.via = Via::Switch': packets do not go through the switch, so leave one of the two out}}
+  reduce(a, {b}, {.via = Via::Switch, .by = 1, .packets = false}); // expected-error@:3 {{rank 1 in '.by' cannot execute this with '.via = Via::Switch': rank 0 does, which has the destination, so leave .by out}}
+  copy({a, b}, a, {.via = Via::Switch, .by = 1}); // expected-error@:3 {{rank 1 in '.by' cannot execute this with '.via = Via::Switch': rank 0 does, which has the source, so leave .by out}}
 }

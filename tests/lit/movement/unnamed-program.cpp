@@ -10,5 +10,5 @@ MSCCLC_ALGORITHM void f(int ranks = 4) {
   CollectiveProgram(
       "p",
       AllGather(ranks, 1, true), // expected-error@:7 {{output[1] of rank 0 is never written}}
-      {.schedule = Schedule::Auto}); // expected-note@"mscclc" {{and 3 like it on other ranks}}
+      {.schedule = Schedule::Auto}); // expected-note@"mscclc" {{and 3 more like it on other ranks}}
 }

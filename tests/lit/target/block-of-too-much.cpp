@@ -9,7 +9,7 @@
 // CHECK: proven: 18 ranks
 // Of blocks that are too few, that is said, and not that each had too many channels.
 // RUN: not mscclc %s --machine gb200x72 --target=mscclpp -P most=1 2>&1 | FileCheck %s --check-prefix=FEW
-// FEW: error: rank 0 gets 2 thread blocks, and the program allows it 1: allow more blocks
+// FEW: error: rank 0 needs 2 thread blocks, but the program allows it 1: allow more blocks
 // FEW: {{^}}1 error generated
 #include <mscclc/dsl.hpp>
 using namespace mscclc;

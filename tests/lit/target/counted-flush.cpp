@@ -14,7 +14,7 @@
 // RUN: mscclc %t-none.json --verify --allow=ignored-flush
 // RUN: mscclc %t.json --verify --target=mscclpp
 
-// IGNORED: $.gpus[0].threadblocks[0].ops[{{[0-9]+}}]: error: MSCCL++'s executor does nothing for this flush of 1 channel: it takes their number from 'dst_buff', which it has not; a plan written by mscclc has [--allow=ignored-flush]
+// IGNORED: $.gpus[0].threadblocks[0].ops[{{[0-9]+}}]: error: MSCCL++'s executor does nothing for this flush of 1 channel: it takes their number from 'dst_buff', which is missing; a plan written by mscclc has it [--allow=ignored-flush]
 // CHECK-COUNT-2: {"name": "flush", "dst_buff": [{"type": "i", "index": 0, "size": 1}], "channel_ids": [0], "channel_type": "port"}
 // PLAIN: {"name": "flush", "channel_ids": [0], "channel_type": "port"}
 // TWO: $.gpus[0].threadblocks[0].ops[{{[0-9]+}}]: error: a 'flush' has as many entries in 'dst_buff' as channels, or none: not 2 and 1 channel

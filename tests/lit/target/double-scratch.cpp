@@ -6,9 +6,9 @@
 // RUN: mscclc %s --no-verify -P what=2 --target=none -o /dev/null
 // RUN: mscclc %s --no-verify -P what=2 --emit-cuda -o /dev/null
 // RUN: mscclc %s --no-verify -P what=3 -o /dev/null
-// stored-warning@"program 'halves'" {{a launch of 0 bytes turns double scratch}}
-// reduced-warning@"program 'halves'" {{a launch of 0 bytes turns double scratch}}
-// sent-warning@"program 'halves'" {{a launch of 0 bytes turns double scratch}}
+// stored-warning@"program 'halves'" {{a launch of 0 bytes changes halves of double scratch}}
+// reduced-warning@"program 'halves'" {{a launch of 0 bytes changes halves of double scratch}}
+// sent-warning@"program 'halves'" {{a launch of 0 bytes changes halves of double scratch}}
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 

@@ -13,7 +13,7 @@
 // ONE-NOT: warning:
 // SILENT-NOT: warning
 // PLAN: "min_message_size": 0
-// empty-warning@"program 'others'" {{a launch of 0 bytes turns double scratch and moves nothing, so the launches of mscclpp-1f5f065d around it race: let nobody launch one, and say so by .minMessageSize = 1 (min_message_size of a plan)}}
+// empty-warning@"program 'others'" {{a launch of 0 bytes changes halves of double scratch and moves nothing, so the launches of mscclpp-1f5f065d around it race: rule such launches out by .minMessageSize = 1 (min_message_size of a plan)}}
 // shared-warning@"program 'others'" {{with reuse_resources all plans of an executor share one scratch: a rank with no part in one plan may begin the next and write where mscclpp-1f5f065d still runs the first; let such a rank wait for the others, or give the plan an executor of its own}}
 #include <mscclc/dsl.hpp>
 using namespace mscclc;

@@ -24,6 +24,6 @@ MSCCLC_ALGORITHM void reused(int mib = 0, int unit = 0, bool first = false) {
   if (unit != 0)
     loop.emplace(unit, 1);
   Chunk chunks[] = {self.input()[0], scratch[1]};
-  // sum-error@+1 {{'reduce' goes through chunks of 33554432 bytes of reused scratch for chunks of 34078720 bytes at the maximum message size of 68157440 bytes; mscclpp-1f5f065d then takes the kind of its sources from its destinations: messages of up to 67108864 bytes are done right, or a baked kernel (--emit-cuda --target=none) does it}}
+  // sum-error@+1 {{'reduce' moves chunks of 34078720 bytes at the maximum message size of 68157440 bytes through chunks of 33554432 bytes of reused scratch; mscclpp-1f5f065d then takes the kind of its sources from its destinations: use messages of up to 67108864 bytes, or bake a kernel (--emit-cuda --target=none)}}
   self.reduce(chunks[first], {chunks[!first]}, tb(0));
 }

@@ -36,7 +36,7 @@
 // TODAY: error: mscclpp-1f5f065d does not know 'broadcast' of a thread-block group through a switch channel;
 // TODAY: code=1
 // RUN: sh -c 'mscclc %s -P loop=true -P blocks=2 --target=mscclpp-next; echo code=$?' 2>&1 | FileCheck %s --check-prefix=CUTS
-// CUTS: error: in a pipeline mscclpp-next cuts what 'broadcast' moves in each iteration into the slices of its thread-block group, and not each chunk, which was not proven; a baked kernel (--emit-cuda --target=none) does as was proven
+// CUTS: error: in a pipeline mscclpp-next divides all data of an iteration of 'broadcast' among its thread-block group, but the proof divides each chunk; bake a kernel (--emit-cuda --target=none), which does so, too
 // CUTS: code=1
 // What one counter for all ranks cannot count is no proof's business.
 // RUN: %verify --prefix=relaxed %s -P relaxedEnd=true --verify
@@ -46,7 +46,7 @@
 // RUN: %verify --prefix=last %s -P fault=4 --verify
 // RUN: %verify --prefix=part %s -P fault=5 --verify
 // RUN: %verify --prefix=group %s -P fault=6 --verify
-// relaxed-note@"mscclc" {{and 3 like it on other ranks}}
+// relaxed-note@"mscclc" {{and 3 more like it on other ranks}}
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
@@ -73,7 +73,7 @@ MSCCLC_ALGORITHM void f(int ranks = 4, int instances = 1, int blocks = 1, bool l
       PipelineLoop part(16_KiB, 4);
       blocks == 1 ? here.broadcast(mine, 4 * rank, 4, tb(0)) : here.broadcast(mine, 4 * rank, 4, group);
     } else {
-      blocks == 1 ? here.broadcast(mine, 4 * rank, 4, tb(0)) : here.broadcast(mine, 4 * rank, 4, group); // relaxed-error@:26 {{only a relaxed signal tells rank 0 that output[4] of rank 0 is written; it orders, but makes no data visible}}
+      blocks == 1 ? here.broadcast(mine, 4 * rank, 4, tb(0)) : here.broadcast(mine, 4 * rank, 4, group); // relaxed-error@:26 {{rank 0 learns that output[4] of rank 0 is written only by a relaxed signal; it orders, but makes no data visible}}
     }
     Rank(rank).barrier(tbs);
     if (wrong == 5)
@@ -86,6 +86,6 @@ MSCCLC_ALGORITHM void f(int ranks = 4, int instances = 1, int blocks = 1, bool l
     if (wrong != 4)
       here.wait(tb(wrong == 3), {.relaxed = relaxedEnd});
     if (wrong == 6)
-      here.wait(group); // group-error@:12 {{'wait' of a switch channel in a thread-block group: its counter takes one arrival of each rank, so it takes a single thread block}}
+      here.wait(group); // group-error@:12 {{'wait' of a switch channel cannot be in a thread-block group: its counter takes one arrival of each rank, so name a single thread block}}
   }
 }

@@ -90,31 +90,32 @@ TEST_CASE("an operation goes through the channels that it can go through") {
               {"name": "get")",
              R"("ops": [{"name": "pipeline", "iter_context": {"unit_size": 1, "num_chunks": 1}, "ops": []},
               {"name": "get")",
-             "$.gpus[0].threadblocks[1].ops[1].ops[0].ops: error: a pipeline inside a pipeline"},
+             "$.gpus[0].threadblocks[1].ops[1].ops[0].ops: error: a pipeline cannot be inside a pipeline"},
         });
 }
 
 TEST_CASE("a chunk is local, remote or on a switch channel") {
-  check(every(),
-        {
-            {R"({"buffer_id": 2, "index": 4, "size": 1})", R"({"buffer_id": 2, "type": "s", "index": 4, "size": 1})",
-             "$.gpus[0].threadblocks[1].ops[6].dst_buff[0]: error: a chunk has exactly one of 'type', 'buffer_id' "
-             "and 'switch_channel_id'"},
-            {R"({"buffer_id": 2, "index": 4, "size": 1})", R"({"index": 4, "size": 1})",
-             "dst_buff[0]: error: a chunk has exactly one of"},
-            {R"({"buffer_id": 2, "index": 4, "size": 1})", R"({"buffer_id": 2, "rank": 1, "index": 4, "size": 1})",
-             "dst_buff[0]: error: only a local chunk has the field 'rank'"},
-            {R"({"rank": 0, "type": "s", "index": 1)", R"({"rank": 2, "type": "s", "index": 1)",
-             "ops[22].src_buff[0]: error: a chunk of rank 2 in an operation of rank 0"},
-            {R"({"name": "upkt", "src_buff": [{"type": "s", "index": 0,)",
-             R"({"name": "upkt", "src_buff": [{"buffer_id": 0, "index": 0,)",
-             "ops[11].src_buff[0]: error: a remote chunk in an operation that goes through no memory or port channel"},
-            {R"({"tb_id": 1, "tbg_size": 4})", R"({"tb_id": 1, "tbg_size": 0})",
-             "ops[9].tbg_info.tbg_size: error: expected a number greater than 0"},
-            {R"({"type": "s", "index": 0, "size": 1}], "dst_buff": [{"buffer_id": 2, "index": 4)",
-             R"({"type": "s", "index": 4294967295, "size": 4294967295}], "dst_buff": [{"buffer_id": 2, "index": 4)",
-             "$.gpus[0].threadblocks[1].ops[6]: error: rppkt: scratch[4294967295:8589934590] is out of range"},
-        });
+  check(
+      every(),
+      {
+          {R"({"buffer_id": 2, "index": 4, "size": 1})", R"({"buffer_id": 2, "type": "s", "index": 4, "size": 1})",
+           "$.gpus[0].threadblocks[1].ops[6].dst_buff[0]: error: a chunk has exactly one of 'type', 'buffer_id' "
+           "and 'switch_channel_id'"},
+          {R"({"buffer_id": 2, "index": 4, "size": 1})", R"({"index": 4, "size": 1})",
+           "dst_buff[0]: error: a chunk has exactly one of"},
+          {R"({"buffer_id": 2, "index": 4, "size": 1})", R"({"buffer_id": 2, "rank": 1, "index": 4, "size": 1})",
+           "dst_buff[0]: error: only a local chunk has the field 'rank'"},
+          {R"({"rank": 0, "type": "s", "index": 1)", R"({"rank": 2, "type": "s", "index": 1)",
+           "ops[22].src_buff[0]: error: the chunk is of rank 2, and its operation of rank 0"},
+          {R"({"name": "upkt", "src_buff": [{"type": "s", "index": 0,)",
+           R"({"name": "upkt", "src_buff": [{"buffer_id": 0, "index": 0,)",
+           "ops[11].src_buff[0]: error: the operation has a remote chunk, and goes through no memory or port channel"},
+          {R"({"tb_id": 1, "tbg_size": 4})", R"({"tb_id": 1, "tbg_size": 0})",
+           "ops[9].tbg_info.tbg_size: error: expected a number greater than 0"},
+          {R"({"type": "s", "index": 0, "size": 1}], "dst_buff": [{"buffer_id": 2, "index": 4)",
+           R"({"type": "s", "index": 4294967295, "size": 4294967295}], "dst_buff": [{"buffer_id": 2, "index": 4)",
+           "$.gpus[0].threadblocks[1].ops[6]: error: rppkt: scratch[4294967295:8589934590] is out of range"},
+      });
 }
 
 TEST_CASE("ids lie in their lists") {
@@ -148,7 +149,7 @@ TEST_CASE("ids lie in their lists") {
              "threadblocks[1].channels[2]: error: channel type memory is listed twice"},
             {R"({"channel_type": "memory", "channel_ids": [2, 1]})",
              R"({"channel_type": "memory", "channel_ids": [2, 1]}, {"channel_type": "switch", "channel_ids": []})",
-             "threadblocks[1].channels[2]: error: an entry without ids"},
+             "threadblocks[1].channels[2]: error: the entry has no ids"},
             {R"({"channel_type": "memory", "channel_ids": [2, 1]})",
              R"({"channel_type": "memory", "channel_ids": [2, 1, 2]})",
              "$.gpus[0].threadblocks[1]: error: the block's channel table names memory channel 2 twice"},
@@ -181,7 +182,7 @@ TEST_CASE("ranks that are named exist") {
   Program none = nops(1);
   none.ranks.clear();
   CHECK_FALSE(read(write(none), messages));
-  CHECK_THAT(messages, containsText("$: error: a program without ranks"));
+  CHECK_THAT(messages, containsText("$: error: the program has no ranks"));
   CHECK(readGood(two).ranks.size() == 2);
 }
 

@@ -85,7 +85,7 @@ TEST_CASE("what is no JSON is told so, inside of a value that is read over, too"
     INFO(text);
     std::string messages;
     CHECK_FALSE(plans::read(text, messages));
-    const bool syntaxError = messages.find("error: not a JSON text: ") != std::string::npos;
+    const bool syntaxError = messages.find("error: this is not JSON: ") != std::string::npos;
     CHECK(syntaxError != nlohmann::json::accept(text));
   }
 }
@@ -123,17 +123,17 @@ TEST_CASE("texts that are no plan at all end in one error") {
     std::string text;
     const char *message;
   } cases[] = {
-      {"", "plan.json:1:1: $: error: not a JSON text: it is empty"},
-      {" \n ", "plan.json:2:2: $: error: not a JSON text: unexpected end of input"},
-      {std::string(1 << 20, '\0'), "plan.json:1:1: $: error: not a JSON text: a NUL byte"},
-      {std::string(1 << 20, '0'), "plan.json:1:2: $: error: not a JSON text: text after the plan"},
+      {"", "plan.json:1:1: $: error: this is not JSON: it is empty"},
+      {" \n ", "plan.json:2:2: $: error: this is not JSON: unexpected end of input"},
+      {std::string(1 << 20, '\0'), "plan.json:1:1: $: error: this is not JSON: a NUL byte"},
+      {std::string(1 << 20, '0'), "plan.json:1:2: $: error: this is not JSON: text after the plan"},
       {std::string(1 << 20, '['), "$: error: expected an object, found a list"},
       {"{\n\"name\": \"a\xff\"}",
-       "plan.json:2:11: $.name: error: not a JSON text: invalid string: ill-formed UTF-8 byte"},
+       "plan.json:2:11: $.name: error: this is not JSON: invalid string: ill-formed UTF-8 byte"},
       {"{\"gpus\": [" + std::string(1 << 20, '['), "1:11: $.gpus[0]: error: expected an object, found a list"},
       {"{\"x\": " + std::string(1 << 20, '['), "$: error: unknown field 'x'"},
       {R"({"name": ")" + std::string(1 << 20, 'a'),
-       "$.name: error: not a JSON text: invalid string: missing closing quote"},
+       "$.name: error: this is not JSON: invalid string: missing closing quote"},
       {R"({")" + std::string(1 << 20, 'a') + R"(": 1})", "$: error: unknown field 'aaaaa"},
       {R"({"min_message_size": )" + std::string(1 << 20, '9') + "}",
        "1:22: $.min_message_size: error: expected a whole number from 0 to "
@@ -144,20 +144,20 @@ TEST_CASE("texts that are no plan at all end in one error") {
       {"{\"gpus\": 1,\n\"inplace\": {},\n  \"x\":[\"\\\"\"] ,\"name\":[1e999]}",
        "plan.json:1:10: $.gpus: error: expected a list, found a number"},
       {"{\"name\": \"n\" \"inplace\": 0}",
-       "plan.json:1:14: $: error: not a JSON text: unexpected string literal; expected '}'"},
+       "plan.json:1:14: $: error: this is not JSON: unexpected string literal; expected '}'"},
       {"{\"name\": }",
-       "plan.json:1:10: $.name: error: not a JSON text: unexpected '}'; expected '[', '{', or a literal"},
+       "plan.json:1:10: $.name: error: this is not JSON: unexpected '}'; expected '[', '{', or a literal"},
       {"{\"gpus\": [,]}",
-       "plan.json:1:11: $.gpus: error: not a JSON text: unexpected ','; expected '[', '{', or a literal"},
+       "plan.json:1:11: $.gpus: error: this is not JSON: unexpected ','; expected '[', '{', or a literal"},
       {"{\"name\": \"\\ud800\"}",
-       "1:17: $.name: error: not a JSON text: invalid string: surrogate U+D800..U+DBFF must be "
+       "1:17: $.name: error: this is not JSON: invalid string: surrogate U+D800..U+DBFF must be "
        "followed by U+DC00..U+DFFF"},
-      {plans::write(plans::nops(1)) + "x", "plan.json:53:1: $: error: not a JSON text: text after the plan"},
-      {plans::write(plans::nops(1)) + '\0', "plan.json:53:1: $: error: not a JSON text: text after the plan"},
+      {plans::write(plans::nops(1)) + "x", "plan.json:53:1: $: error: this is not JSON: text after the plan"},
+      {plans::write(plans::nops(1)) + '\0', "plan.json:53:1: $: error: this is not JSON: text after the plan"},
       {plans::write(plans::nops(1)) + "\n" + '\0' + "x",
-       "plan.json:54:1: $: error: not a JSON text: text after the plan"},
+       "plan.json:54:1: $: error: this is not JSON: text after the plan"},
       {plans::write(plans::nops(1)) + plans::write(plans::nops(1)),
-       "plan.json:53:1: $: error: not a JSON text: text after the plan"},
+       "plan.json:53:1: $: error: this is not JSON: text after the plan"},
   };
   for (const auto &c : cases) {
     INFO(c.text.substr(0, 40));

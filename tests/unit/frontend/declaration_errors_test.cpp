@@ -35,8 +35,9 @@ TEST_CASE("sizes of scratch buffers") {
     Buffer(0, 2);
     Buffer(1, 0);
   });
-  CHECK(outcome.text("bad_buffer_size", line) == "a scratch buffer of -1 chunks: it has 0 to 4294967295");
-  CHECK(outcome.text("bad_buffer_size", line + 1) == "a scratch buffer of 4294967296 chunks: it has 0 to 4294967295");
+  CHECK(outcome.text("bad_buffer_size", line) == "a scratch buffer cannot have -1 chunks: it has 0 to 4294967295");
+  CHECK(outcome.text("bad_buffer_size", line + 1) ==
+        "a scratch buffer cannot have 4294967296 chunks: it has 0 to 4294967295");
   CHECK(outcome.text("scratch_too_large", line + 3) ==
         "rank 0's scratch is too large: 4294967297 chunks, of at most 4294967295");
   CHECK(outcome.diagnostics.numErrors() == 3);
@@ -97,7 +98,7 @@ TEST_CASE("ends of channels") {
   CHECK(outcome.text("channel_source_out_of_range", line + 1) ==
         "source rank -1 of a channel is out of range: the program's ranks are 0 to 1");
   CHECK(outcome.text("channel_to_itself", line + 2) ==
-        "a channel from rank 1 to itself: copy() and reduce() reach its own chunks");
+        "a channel leads from rank 1 to itself: use copy() and reduce() on its own chunks");
   CHECK(outcome.text("channel_destination_out_of_range", line + 3).starts_with("destination rank 5"));
   CHECK(outcome.text("channel_source_out_of_range", line + 3).starts_with("source rank 6"));
   CHECK(outcome.diagnostics.numErrors() == 5);

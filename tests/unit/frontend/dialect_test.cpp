@@ -186,7 +186,7 @@ TEST_CASE("attributes, built-ins and names that reach the machine") {
   CHECK(body("int x = 0; __atomic_fetch_add(&x, 1, 0);")
             .starts_with("3:12: '__atomic' is not part of the language: an algorithm is one thread"));
   CHECK(top("extern \"C\" void *memcpy(void *to, const void *, unsigned long) { return to; }\n") ==
-        "2:18: 'memcpy' is a name of the compiler's: use another one\n");
+        "2:18: 'memcpy' is reserved for the compiler: use another name\n");
   CHECK(top("int main() {}\n") == "2:5: an algorithm has no 'main': mark the function with MSCCLC_ALGORITHM\n");
   CHECK(top("constexpr auto now = __TIME__;\n") ==
         "2:22: date and time differ from run to run, and the same source gives the same plan: pass a value with -P\n");

@@ -32,7 +32,8 @@ std::string errorsOfCalling(void (*function)(int), int argument = 0) {
   return errorsOf(options);
 }
 
-const std::string ended = "the algorithm ends its process here, as no code of its own can: a pointer leads elsewhere\n";
+const std::string ended =
+    "the algorithm ends its process here, which none of its own code can do: a pointer leads elsewhere\n";
 
 std::string systemCall(long number) {
   return "6:3: the algorithm made a system call (number " + std::to_string(number) + ")\n";

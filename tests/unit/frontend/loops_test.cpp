@@ -32,10 +32,12 @@ TEST_CASE("units and iterations out of range") {
     pipeline(1, 0, body);
     pipeline(1, 1ll << 32, body);
   });
-  CHECK(outcome.text("unit_out_of_range", line) == "unit of 0 bytes: a pipeline's unit is at least 1 byte");
-  CHECK(outcome.text("unit_out_of_range", line + 1).starts_with("unit of -4096 bytes"));
-  CHECK(outcome.text("iterations_out_of_range", line + 2) == "0 iterations: a pipeline has 1 to 4294967295");
-  CHECK(outcome.text("iterations_out_of_range", line + 3).starts_with("4294967296 iterations"));
+  CHECK(outcome.text("unit_out_of_range", line) ==
+        "a pipeline cannot have a unit of 0 bytes: its unit is at least 1 byte");
+  CHECK(outcome.text("unit_out_of_range", line + 1).starts_with("a pipeline cannot have a unit of -4096 bytes"));
+  CHECK(outcome.text("iterations_out_of_range", line + 2) ==
+        "a pipeline cannot have 0 iterations: it has 1 to 4294967295");
+  CHECK(outcome.text("iterations_out_of_range", line + 3).starts_with("a pipeline cannot have 4294967296 iterations"));
 }
 
 TEST_CASE("a pipeline without operations is suspicious, no more") {

@@ -196,8 +196,8 @@ TEST_CASE("operands of statements") {
   CHECK(outcome.text("rank_out_of_range", line - 2).starts_with("rank 7 is out of range"));
   CHECK(outcome.text("never_sliced", line + 7) == "the source of 'copy' was never sliced from a buffer");
   CHECK(outcome.text("copy_with_op", line + 8).starts_with("'copy' combines nothing"));
-  CHECK(outcome.text("too_many_chunks", line + 9) == "an operation of more than 65535 chunks");
-  CHECK(outcome.text("too_many_chunks", line + 10) == "an operation of more than 65535 chunks");
+  CHECK(outcome.text("too_many_chunks", line + 9) == "an operation names more than 65535 chunks");
+  CHECK(outcome.text("too_many_chunks", line + 10) == "an operation names more than 65535 chunks");
   CHECK(outcome.diagnostics.numErrors() == 11);
 }
 
@@ -243,10 +243,13 @@ TEST_CASE("through what a statement reaches other nodes") {
   };
   const Outcome outcome = runWith(4, {.schedule = Schedule::Auto, .ranksPerNode = 2}, body);
   const auto text = [&](int offset) { return outcome.text("via_between_nodes", line + offset); };
-  CHECK(text(0) == "'.via = Via::Memory' between rank 2 and rank 1, which are of different nodes: write Via::Port, or "
+  CHECK(text(0) == "'.via = Via::Memory' cannot be used between rank 2 and rank 1, which are of different nodes: write "
+                   "Via::Port, or "
                    "leave it out");
-  CHECK(text(1).starts_with("'.via = Via::Switch' between rank 0 and rank 3, which are of different nodes"));
-  CHECK(text(2).starts_with("'.via = Via::Memory' between rank 0 and rank 3, which are of different nodes"));
+  CHECK(text(1).starts_with(
+      "'.via = Via::Switch' cannot be used between rank 0 and rank 3, which are of different nodes"));
+  CHECK(text(2).starts_with(
+      "'.via = Via::Memory' cannot be used between rank 0 and rank 3, which are of different nodes"));
   CHECK(outcome.diagnostics.numErrors() == 3);
   CHECK(runAuto(4, body).diagnostics.numErrors() == 0);
 }
@@ -254,8 +257,8 @@ TEST_CASE("through what a statement reaches other nodes") {
 TEST_CASE("the switch combines in any order") {
   const auto body = [](ReduceOp op) { return [=] { reduce(out(0), {in(1), in(2)}, {.via = Via::Switch, .op = op}); }; };
   CHECK(runAuto(4, body(ReduceOp::Sum)).text("switch_sum_in_order", 0) ==
-        "'.via = Via::Switch' for a sum of 3: a switch combines in any order, so write .order = Order::Any in the "
-        "program's options");
+        "'.via = Via::Switch' cannot be used for a sum of 3: a switch combines in any order, so write .order = "
+        "Order::Any in the program's options");
   CHECK(runAuto(4, body(ReduceOp::Max)).program);
   CHECK(runAuto(4, [] { reduce(out(0), {in(1)}, {.via = Via::Switch}); }).program);
   CHECK(runWith(4, {.schedule = Schedule::Auto, .order = Order::Any}, body(ReduceOp::Sum)).program);
@@ -266,7 +269,7 @@ TEST_CASE("the switch combines in any order") {
 TEST_CASE("the old name of an order") {
   const Outcome outcome =
       runWith(4, {.schedule = Schedule::Auto, .reassociate = true}, [] { reduce(out(0), {in(1), in(2)}); });
-  CHECK(outcome.text("reassociate_renamed", 0) == "'.reassociate = true' is '.order = Order::Any' now: write that");
+  CHECK(outcome.text("reassociate_renamed", 0) == "'.reassociate = true' has a new name: write .order = Order::Any");
   CHECK(outcome.diagnostics.numErrors() == 0);
   CHECK(outcome.program->movement.order == ir::Order::Any);
 }
@@ -292,15 +295,15 @@ TEST_CASE("nodes and thread blocks out of range") {
     return outcome.text(id, 0);
   };
   CHECK(text("node_out_of_range", {.ranksPerNode = 7}) ==
-        "7 ranks per node: a node has 1 to 6, or with 0 all ranks are of one node");
-  CHECK(text("node_out_of_range", {.ranksPerNode = -2}).starts_with("-2 ranks per node"));
+        "a node cannot have 7 ranks: it has 1 to 6, or with 0 all ranks are of one node");
+  CHECK(text("node_out_of_range", {.ranksPerNode = -2}).starts_with("a node cannot have -2 ranks"));
   CHECK(text("nodes_differ", {.ranksPerNode = 4}) ==
         "6 ranks do not make nodes of 4: each node has the same number of ranks");
-  CHECK(text("node_out_of_range", {.ranksPerNode = 7}, Schedule::Manual).starts_with("7 ranks per node"));
+  CHECK(text("node_out_of_range", {.ranksPerNode = 7}, Schedule::Manual).starts_with("a node cannot have 7 ranks"));
   CHECK(text("nodes_differ", {.ranksPerNode = 4}, Schedule::Manual).starts_with("6 ranks do not make nodes of 4"));
   CHECK(text("blocks_out_of_range", {.blocks = -1}) ==
-        "-1 thread blocks for a rank: it has 1 to 4096, or with 0 as many as pay");
-  CHECK(text("blocks_out_of_range", {.blocks = 4097}).starts_with("4097 thread blocks for a rank"));
+        "a rank cannot have -1 thread blocks: it has 1 to 4096, or with 0 as many as are useful");
+  CHECK(text("blocks_out_of_range", {.blocks = 4097}).starts_with("a rank cannot have 4097 thread blocks"));
 }
 
 TEST_CASE("a program of operations leaves nothing to choose") {
@@ -308,14 +311,14 @@ TEST_CASE("a program of operations leaves nothing to choose") {
       runWith(4, {.instances = automatic, .protocol = Protocol::Auto, .blocks = 3, .order = Order::Ranks},
               [] { Rank(0).barrier({0}); });
   CHECK(outcome.text("choice_in_manual", 0) ==
-        "'.instances = automatic', '.protocol = Protocol::Auto', '.blocks', '.order' in a "
+        "'.instances = automatic', '.protocol = Protocol::Auto', '.blocks', '.order' cannot be used in a "
         "program of Schedule::Manual: begin the program with .schedule = Schedule::Auto, or write a number of "
         "instances, write Protocol::Simple or Protocol::LL, leave .blocks out, leave "
         ".order out");
   CHECK(outcome.diagnostics.numErrors() == 1);
   CHECK(runWith(4, {.blocks = -1}, [] { Rank(0).barrier({0}); })
             .text("choice_in_manual", 0)
-            .starts_with("'.blocks' in a program of Schedule::Manual"));
+            .starts_with("'.blocks' cannot be used in a program of Schedule::Manual"));
 }
 
 TEST_CASE("statements in a program of operations, and outside a program") {
@@ -327,9 +330,10 @@ TEST_CASE("statements in a program of operations, and outside a program") {
     copy(out(0), in(0), tb(0));
   });
   CHECK(outcome.text("statement_in_manual", line) ==
-        "movement statement 'copy' in a program of Schedule::Manual: name the thread block that executes it, or begin "
+        "the movement statement 'copy' cannot be used in a program of Schedule::Manual: name the thread block that "
+        "executes it, or begin "
         "the program with .schedule = Schedule::Auto");
-  CHECK(outcome.text("statement_in_manual", line + 1).starts_with("movement statement 'reduce'"));
+  CHECK(outcome.text("statement_in_manual", line + 1).starts_with("the movement statement 'reduce'"));
   CHECK(outcome.diagnostics.numErrors() == 2);
   CHECK(run([] { copy(Chunk(), Chunk()); }).text("outside_program", 0).starts_with("'copy' outside a program"));
 }
@@ -363,7 +367,7 @@ TEST_CASE("operations in a program of statements") {
     memory.readPutPackets(scratch[0], scratch[1], tb(0));
     copy(b, a);
   });
-  const std::string in = " in a program of Schedule::Auto: ", leave = "leave it out, as the compiler ";
+  const std::string in = " cannot be used in a program of Schedule::Auto: ", leave = "leave it out, as the compiler ";
   const Lines expected{"'copy'" + in + "write copy(dst, src), with {.on = tb(i)} to choose its thread block",
                        "'copy'" + in + "write copy(dst, src), with {.on = tb(i)} to choose its thread block",
                        "'reduce'" + in + "write reduce(into, others), with {.on = tb(i)} to choose its thread block",

@@ -98,11 +98,11 @@ TEST_CASE("packets lie in scratch") {
   CHECK(text(4) == "the destination of 'readPutPackets' is a chunk of the output: packets lie in scratch only");
   CHECK(text(5) == "the source of 'readPutPackets' is a chunk of the input: packets lie in scratch only");
   CHECK(outcome.text("switch_packets_outside_scratch", line + 6) ==
-        "'broadcastPackets' through a switch channel over output buffers: packets lie in scratch only");
+        "'broadcastPackets' goes through a switch channel over output buffers: packets lie in scratch only");
   CHECK(text(7) == "the source of 'broadcastPackets' is a chunk of the input: packets lie in scratch only");
   CHECK(outcome.text("port_packets_plain", line + 8) ==
-        "a port sends the source of 'putPackets' as it lies there, so that must be packets in scratch, not a chunk of "
-        "the input: copyPackets it into scratch first, and end the phase");
+        "a port sends the bytes of the source of 'putPackets' unchanged, so these must be packets in scratch, not a "
+        "chunk of the input: call copyPackets into scratch first, and end the phase");
   CHECK(outcome.diagnostics.all().back().notes.size() == 1);
   CHECK(outcome.diagnostics.numErrors() == 9);
 }
@@ -129,7 +129,8 @@ TEST_CASE("port operations in a thread-block group") {
   for (std::size_t i = 0; i < std::size(names); ++i)
     CHECK(outcome.text("port_in_group", line + static_cast<int>(i)) ==
           "'" + std::string(names[i]) +
-              "' of a port channel in a thread-block group: one thread issues it, so it takes a single thread block");
+              "' of a port channel cannot be in a thread-block group: one thread issues it, so name a single thread "
+              "block");
   CHECK(outcome.diagnostics.all().front().notes.at(0).message == "thread-block group made here");
   CHECK(outcome.diagnostics.all().front().notes.at(0).place.line == static_cast<std::uint32_t>(made));
   CHECK(outcome.diagnostics.numErrors() == std::size(names));
@@ -155,7 +156,7 @@ TEST_CASE("operands that are missing") {
   CHECK(outcome.diagnostics.render(false).find("the source of 'copy'") == std::string::npos); // one of a kind a place
   CHECK(outcome.text("never_made", line + 4) == "'put' of a channel that was never made");
   CHECK(outcome.text("never_made", line + 5) == "'flush' of a channel that was never made");
-  CHECK(outcome.text("too_many_chunks", line + 6) == "an operation of more than 65535 chunks");
+  CHECK(outcome.text("too_many_chunks", line + 6) == "an operation names more than 65535 chunks");
 }
 
 TEST_CASE("chunks of a switch channel out of range") {

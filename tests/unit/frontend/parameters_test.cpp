@@ -45,22 +45,21 @@ TEST_CASE("parameters reach the algorithm") {
 }
 
 TEST_CASE("values that do not fit name the parameter and what it takes") {
-  CHECK(
-      outcome({{"ranks", "4294967296"}}) ==
-      "7:32: '4294967296' is no value for parameter 'ranks' of type 'int': its values are -2147483648 to 2147483647\n");
+  CHECK(outcome({{"ranks", "4294967296"}}) == "7:32: '4294967296' is not a value of parameter 'ranks' of type 'int': "
+                                              "its values are -2147483648 to 2147483647\n");
   CHECK(outcome({{"ranks", "eight"}}) ==
-        "7:32: 'eight' is no value for parameter 'ranks' of type 'int': it takes an integer\n");
+        "7:32: 'eight' is not a value of parameter 'ranks' of type 'int': it takes an integer\n");
   CHECK(outcome({{"block", "-1"}}) ==
-        "7:64: '-1' is no value for parameter 'block' of type 'unsigned char': its values are 0 to 255\n");
+        "7:64: '-1' is not a value of parameter 'block' of type 'unsigned char': its values are 0 to 255\n");
   CHECK(outcome({{"loud", "yes"}}) ==
-        "7:80: 'yes' is no value for parameter 'loud' of type 'bool': it takes true or false\n");
+        "7:80: 'yes' is not a value of parameter 'loud' of type 'bool': it takes true or false\n");
   CHECK(outcome({{"mode", "Slow"}}) ==
-        "7:99: 'Slow' is no value for parameter 'mode' of type 'Mode': it takes one of Fast, Small\n");
+        "7:99: 'Slow' is not a value of parameter 'mode' of type 'Mode': it takes one of Fast, Small\n");
   CHECK(outcome({{"ratio", "1x"}}) ==
-        "8:35: '1x' is no value for parameter 'ratio' of type 'double': it takes a number\n");
+        "8:35: '1x' is not a value of parameter 'ratio' of type 'double': it takes a number\n");
   CHECK(outcome({{"size", "1"}, {"ranks", ""}}) ==
         "7:23: 'send' has no parameter 'size': it has ranks, block, loud, mode, ratio, name, big\n"
-        "7:32: '' is no value for parameter 'ranks' of type 'int': it takes an integer\n");
+        "7:32: '' is not a value of parameter 'ranks' of type 'int': it takes an integer\n");
 }
 
 TEST_CASE("a listing tells names, comments, types and defaults") {

@@ -137,30 +137,33 @@ TEST_CASE("names") {
     CustomCollective own("allreduce", 2, 1, 1);
     CollectiveProgram program("p", own);
   });
-  CHECK(taken.text("custom_name_taken", line) == "a custom collective named 'allreduce': the executor lays its buffers "
-                                                 "out as that collective's");
+  CHECK(taken.text("custom_name_taken", line) ==
+        "a custom collective is named 'allreduce': the executor lays its buffers "
+        "out as those of that collective");
   CHECK(taken.program);
 }
 
 TEST_CASE("options out of range") {
   int line = 0;
   Outcome outcome = withOptions({.instances = 0, .threadsPerBlock = 1025, .bufferAlignment = 24}, line);
-  CHECK(outcome.text("instances_out_of_range", line) == "0 instances: a program has 1 to 4096");
-  CHECK(outcome.text("threads_out_of_range", line) == "1025 threads per block: a thread block has 1 to 1024");
-  CHECK(outcome.text("bad_alignment", line) == "buffer alignment of 24 bytes: it is a power of two, from 1 to "
-                                               "2147483648");
+  CHECK(outcome.text("instances_out_of_range", line) == "a program cannot have 0 instances: it has 1 to 4096");
+  CHECK(outcome.text("threads_out_of_range", line) == "a thread block cannot have 1025 threads: it has 1 to 1024");
+  CHECK(outcome.text("bad_alignment", line) ==
+        "the buffer alignment cannot be 24 bytes: it is a power of two, from 1 to "
+        "2147483648");
   outcome = withOptions({.instances = ~0ull, .threadsPerBlock = 0, .bufferAlignment = -16}, line);
-  CHECK(outcome.text("instances_out_of_range", line) == "18446744073709551615 instances: a program has 1 to 4096");
-  CHECK(outcome.text("bad_alignment", line).starts_with("buffer alignment of -16 bytes"));
+  CHECK(outcome.text("instances_out_of_range", line) ==
+        "a program cannot have 18446744073709551615 instances: it has 1 to 4096");
+  CHECK(outcome.text("bad_alignment", line).starts_with("the buffer alignment cannot be -16 bytes"));
   CHECK(outcome.diagnostics.numErrors() == 3);
   outcome = withOptions({.minMessageSize = -1}, line);
-  CHECK(outcome.text("negative_message_size", line) == "smallest message size is negative: -1");
+  CHECK(outcome.text("negative_message_size", line) == "the smallest message size is negative: -1");
   outcome = withOptions({.minMessageSize = 1_MiB, .maxMessageSize = 1_KiB}, line);
   CHECK(outcome.text("message_sizes_crossed", line) ==
-        "smallest message size 1048576 is larger than the largest, 1024");
+        "the smallest message size 1048576 is larger than the largest, 1024");
   outcome = withOptions({.minMessageSize = 1, .maxMessageSize = 0}, line);
-  CHECK(outcome.text("no_message_size", line) == "largest message size 0: the program would take no message; leave "
-                                                 ".maxMessageSize out where there is no limit");
+  CHECK(outcome.text("no_message_size", line) == "with a largest message size of 0 the program takes no message; leave "
+                                                 ".maxMessageSize out if there is no limit");
   CHECK(outcome.diagnostics.numErrors() == 1);
   CHECK(withOptions({.threadsPerBlock = 1, .bufferAlignment = 1, .minMessageSize = 8, .maxMessageSize = 8}, line)
             .program);
@@ -178,16 +181,18 @@ TEST_CASE("collectives out of range") {
     return outcome.text(id, 0);
   };
   CHECK(textOf("ranks_out_of_range", [] { return AllReduce(0, 1, true); }) ==
-        "a collective of 0 ranks: it has 1 to 65536");
+        "a collective cannot have 0 ranks: it has 1 to 65536");
   CHECK(textOf("ranks_out_of_range", [] { return AllGather(1 << 20, 1, true); }) ==
-        "a collective of 1048576 ranks: it has 1 to 65536");
-  CHECK(textOf("bad_chunk_factor", [] { return SendRecv(2, -3, true); }) == "chunk factor -3: it is at least 1");
+        "a collective cannot have 1048576 ranks: it has 1 to 65536");
+  CHECK(textOf("bad_chunk_factor", [] { return SendRecv(2, -3, true); }) ==
+        "the chunk factor is -3: it must be at least 1");
   CHECK(textOf("bad_buffer_size", [] { return TestCollective(2, -1, 1); }) ==
-        "an input buffer of -1 chunks: it has 0 to 4294967295");
+        "an input buffer cannot have -1 chunks: it has 0 to 4294967295");
   CHECK(textOf("bad_buffer_size", [] { return CustomCollective("c", 2, 1, 1ll << 32); }) ==
-        "an output buffer of 4294967296 chunks: it has 0 to 4294967295");
+        "an output buffer cannot have 4294967296 chunks: it has 0 to 4294967295");
   CHECK(textOf("buffers_too_large", [] { return AllToAll(65536, 1ll << 60, true); }) ==
-        "65536 ranks with a chunk factor of 1152921504606846976: a buffer has at most 4294967295 chunks");
+        "65536 ranks with a chunk factor of 1152921504606846976 make too large buffers: a buffer has at most "
+        "4294967295 chunks");
 }
 
 TEST_CASE("expectations") {

@@ -29,7 +29,7 @@ TEST_CASE("what C++ leaves undefined is an error where it happens") {
       {"", "unsigned z = 0; z = __builtin_clz(z);",
        "3:35: counting the leading or trailing zeros of 0 has no result\n"},
       {"", "__builtin_unreachable();", "3:1: the algorithm reaches a point marked as unreachable\n"},
-      {"", "int n = 0; int a[n]; a[0] = 1;", "3:18: an array of 0 elements\n"},
+      {"", "int n = 0; int a[n]; a[0] = 1;", "3:18: an array cannot have 0 elements\n"},
       {"struct S { int x; };\n", "S *s = nullptr; s->x = 1;", "4:20: member access within a null pointer to 'S'\n"},
       {"", "int *p = nullptr; int v = *p; (void)v;", "3:27: load of a null pointer to 'int'\n"},
       {"", "int *p = nullptr; *p = 3;", "3:19: store to a null pointer to 'int'\n"},

@@ -103,14 +103,14 @@ TEST_CASE("each fault is told with both places, what is missing, and how it come
        {"$.gpus[0].threadblocks[0].ops[0]: error: deadlock: rank 0, block 0 waits for packet scratch[0] of rank 0, "
         "which "
         "never comes",
-        "and 1 like it on other ranks"}},
+        "and 1 more like it on other ranks"}},
       {"unit/reduce_copy_packet_test", {"rank 0, block 0 waits for packet scratch[0] of rank 0, which never comes"}},
       {"unit/reduce_copy_send_packet_test",
        {"rank 0, block 0 waits for packet scratch[0] of rank 0, which never comes"}},
       {"unit/reduce_packet_reduce_packets_fuse_test",
-       {"$.gpus[0].threadblocks[0].ops[0]: error: packet scratch[1] of rank 0 lies over plain scratch[3]"}},
-      {"unit/reduce_packet_reduce_packets_test", {"packet scratch[1] of rank 0 lies over plain scratch[2]"}},
-      {"unit/reduce_send_packet_test", {"packet scratch[1] of rank 0 lies over plain scratch[2]", "1 like it"}},
+       {"$.gpus[0].threadblocks[0].ops[0]: error: packet scratch[1] of rank 0 overlaps plain scratch[3]"}},
+      {"unit/reduce_packet_reduce_packets_test", {"packet scratch[1] of rank 0 overlaps plain scratch[2]"}},
+      {"unit/reduce_send_packet_test", {"packet scratch[1] of rank 0 overlaps plain scratch[2]", "1 more like it"}},
       {"unit/signal_wait_relaxed_signal_wait_fuse_test",
        {"$.gpus[1].threadblocks[0].ops[1]: error: memory channel 0 of rank 1 (to rank 0) is signalled 1 time a launch, "
         "but "
@@ -135,7 +135,8 @@ TEST_CASE("switches that end with relaxed signals are proven if that is allowed"
   const Proof proof = prove(read("single_node/allreduce_nvls_zero_copy"), {});
   CHECK(prove(read("single_node/allreduce_nvls_zero_copy")).result.proven);
   CHECK(proof.result.errors == 64);
-  CHECK(proof.text.find("only a relaxed signal tells rank 0 that output[8] of rank 0 is written") != std::string::npos);
+  CHECK(proof.text.find("rank 0 learns that output[8] of rank 0 is written only by a relaxed signal") !=
+        std::string::npos);
 }
 
 TEST_CASE("proven plans run right") {

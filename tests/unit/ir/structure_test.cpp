@@ -72,13 +72,13 @@ Op opOf(OpKind kind) {
 TEST_CASE("whole program: options, in-place sizes, expectations") {
   CHECK(faultsOfText("mscclc.ir 1\nprogram \"\" {\ninstances 0\nthreads_per_block 0\nbuffer_alignment 17\n"
                      "collective test chunk_factor 0\nmin_message_size 9\nmax_message_size 8\n}\n") ==
-        "2 no_ranks: a program without ranks\n2 name_empty: the program's name is empty\n"
+        "2 no_ranks: the program has no ranks\n2 name_empty: the program's name is empty\n"
         "2 option_zero: chunk_factor must be at least 1\n2 option_zero: instances must be at least 1\n"
         "2 option_zero: threads_per_block must be at least 1\n"
-        "2 alignment_not_power: a buffer alignment of 17 bytes is no power of two\n"
+        "2 alignment_not_power: the buffer alignment of 17 bytes is not a power of two\n"
         "2 message_sizes: min_message_size 9 is larger than max_message_size 8\n");
   CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ninstances 4097\nrank 0 {\n}\n}\n") ==
-        "2 many_instances: 4097 instances: at most 4096 are possible\n");
+        "2 many_instances: the program has 4097 instances: at most 4096 are possible\n");
   const auto chunks = [](const char *collective, const char *first, const char *second) {
     return faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective " + std::string(collective) + "\nrank 0 {\nbuffers " +
                         first + "\n}\nrank 1 {\nbuffers " + second + "\n}\n}\n");
@@ -113,7 +113,7 @@ TEST_CASE("whole program: options, in-place sizes, expectations") {
   CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective custom\nexpect 0.output[0] = 0.input[0] + 0.input[0]\n"
                      "expect 0.output[0] = 0.input[0]\nrank 0 {\nbuffers input 1 output 1\n}\n}\n") ==
         "2 contribution_repeats: 0.input[0] is contributed twice\n"
-        "2 expectation_repeats: what 0.output[0] ends with is stated twice\n");
+        "2 expectation_repeats: the result of 0.output[0] is stated twice\n");
   CHECK(faultsOfText("mscclc.ir 1\nprogram \"p\" {\ncollective test\nexpect 0.output[0] = nothing\nrank 0 {\n"
                      "buffers output 1\n}\n}\n") ==
         "2 expectation_not_custom: only a custom collective states what its output holds, not test\n");
@@ -206,7 +206,7 @@ TEST_CASE("block: tables") {
 TEST_CASE("block: pipelines") {
   CHECK(faults("pipeline unit_size 0 num_chunks 1 {\nnop\npipeline unit_size 1 num_chunks 1 {\n}\n}\n") ==
         "15 pipeline_unit_zero: a pipeline's unit size must be at least 1 byte\n"
-        "17 pipeline_nested: a pipeline inside a pipeline\n");
+        "17 pipeline_nested: a pipeline cannot be inside a pipeline\n");
   Program program = tiny();
   Op loop = opOf(OpKind::Pipeline);
   loop.imm = loop.count = 1;
@@ -277,7 +277,7 @@ TEST_CASE("operation: counts and spaces of operands") {
       "15 operand_count: nop takes no destination, not 1\n16 operand_count: copy takes 1 source, not 2\n"
       "17 operand_count: re takes 2 or more sources, not 1\n"
       "18 operand_count: res takes 2 or more destinations, not 1\n"
-      "19 counts_differ: put: as many sources as destinations are needed, not 1 and 2\n");
+      "19 counts_differ: put needs as many sources as destinations, not 1 and 2\n");
   CHECK(faults("copy remote0[0:1] <- input[0:1]\nput memory output[0:1] <- input[0:1]\n"
                "rre memory output[0:1] <- remote0[0:1], input[0:1]\ngstore switch [0] output[0:1] <- input[0:1]\n") ==
         "15 operand_space: copy: destination 0 must be local, not remote\n"
@@ -291,10 +291,10 @@ TEST_CASE("operation: ids") {
   CHECK(faults("signal memory\nnop [0]\nsem_acquire [1]\nwait memory [1]\npws port [0] remote0[0:1], remote0[1:2] <- "
                "input[0:1], input[1:2]\nput memory [0] remote0[0:1] <- input[0:1]\n"
                "put memory remote3[0:1] <- input[0:1]\nglre switch [0] output[0:1] <- switch1[0:1]\n") ==
-        "15 id_count: signal: 1 or more channels needed, 0 named\n16 id_count: nop: no channel needed, 1 named\n"
+        "15 id_count: signal needs 1 or more channels, and names 0\n16 id_count: nop needs no channel, and names 1\n"
         "17 id_out_of_range: sem_acquire: semaphore 1 does not exist: the rank has 1 semaphore\n"
         "18 id_out_of_range: wait: memory channel 1 does not exist: the rank has 1 memory channel\n"
-        "19 id_count: pws: 2 channels needed, 1 named\n20 id_count: put: no channel needed, 1 named\n"
+        "19 id_count: pws needs 2 channels, and names 1\n20 id_count: put needs no channel, and names 1\n"
         "21 id_out_of_range: put: remote buffer 3 does not exist: the rank has 3 remote buffers\n"
         "22 id_out_of_range: glre: switch channel 1 does not exist: the rank has 1 switch channel\n");
   CHECK(faults("pws port [1] remote1[0:1] <- input[0:1]\nput memory remote2[0:1] <- input[0:1]\n") ==
@@ -357,7 +357,7 @@ TEST_CASE("statements: where they may be") {
   CHECK(text("schedule manual", "") == "13 statements_manual: statements that move data are for programs of 'schedule "
                                        "auto'; this one is manual\n");
   CHECK(text("schedule auto", "nop") ==
-        "9 statements_and_operations: an operation in a thread block, but the program has 2 statements that move data: "
+        "9 statements_and_operations: the program has operations in thread blocks, and 2 statements that move data: "
         "write all as statements, or all in thread blocks\n");
   Program program = tiny();
   program.schedule = Schedule::Auto;

@@ -58,7 +58,7 @@ TEST_CASE("ir_unterminated_string and ir_bad_escape") {
   CHECK(errorsOf("mscclc.ir 1\nprogram \"p {\n}")
             .starts_with("2:9 ir_unterminated_string: this string has no closing '\"' on its line\n"));
   CHECK(errorsOf("mscclc.ir 1\nprogram \"p\\q\" {\n}") ==
-        "2:11 ir_bad_escape: unknown escape; known are \\\\, \\\", \\n, \\t and \\xHH\n");
+        "2:11 ir_bad_escape: this escape is not known; known are \\\\, \\\", \\n, \\t and \\xHH\n");
   CHECK(errorsOf("mscclc.ir 1\nprogram \"\\x4\" {\n}").starts_with("2:10 ir_bad_escape"));
 }
 
@@ -180,7 +180,7 @@ TEST_CASE("ir_too_many_errors ends the search") {
     statements += "what\n";
   const std::string errors = errorsOfBlock(statements);
   CHECK(std::count(errors.begin(), errors.end(), '\n') == 21);
-  CHECK(errors.ends_with("25:1 ir_too_many_errors: too many errors; the rest of the file is not looked at\n"));
+  CHECK(errors.ends_with("25:1 ir_too_many_errors: there are too many errors; the rest of the file is not read\n"));
 }
 
 TEST_CASE("several errors are found in one run, and an unknown body is skipped") {

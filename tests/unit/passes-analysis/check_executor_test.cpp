@@ -12,7 +12,7 @@ struct Row {
 
 const Row rows[] = {
     {"re input[0:1] <- input[0:1], input[1:2] reduce_op max", "",
-     "error: mscclpp-0.9 sums whatever the operation says, so 'max' would be wrong; a baked kernel (--emit-cuda "
+     "error: mscclpp-0.9 always sums, so 'max' would be wrong; a baked kernel (--emit-cuda "
      "--target=none) does "
      "it"},
     {"glre switch [0] output[0:1] <- switch0[0:1]", "",

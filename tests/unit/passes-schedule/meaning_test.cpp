@@ -139,7 +139,7 @@ TEST_CASE("the promise of the collective") {
     for (std::size_t i = 4; i < movement.statements.size(); ++i)
       --movement.statements[i].firstPlace;
     CHECK(ask(s).text == "statement 3: error: output[1] of rank 0 lacks rank 0's part, input[1]\n"
-                         "statement 4: note: the result comes to output[1] of rank 0 here\n"
+                         "statement 4: note: the result is copied to output[1] of rank 0 here\n"
                          "1 error generated.\n");
   }
   SECTION("a part is there twice") {

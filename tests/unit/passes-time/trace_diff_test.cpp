@@ -95,7 +95,7 @@ TEST_CASE("what is wrong with a trace is told by the event") {
        {"{}", "3", "null", "\"traceEvents\"", R"({"traceEvents": 1})", R"({"a": {"traceEvents": []}})"})
     CHECK(faultOf(text) == "it has no list 'traceEvents'");
   for (const char *text : {"", "{", "[{]", R"({"traceEvents": [}})", "[{\"ts\": 1e999}]", "[\"\xff\"]"})
-    CHECK_THAT(faultOf(text), containsText("not a JSON text: "));
+    CHECK_THAT(faultOf(text), containsText("it is not a JSON text: "));
   for (const char *text : {"[1]", "[[]]", R"({"traceEvents": [null]})"})
     CHECK(faultOf(text) == "event 1 is no object");
   CHECK(faultOf("[{}]") == "event 1 has no 'ph' that is a string");
@@ -112,7 +112,7 @@ TEST_CASE("what is wrong with a trace is told by the event") {
   CHECK(faultOf(thread + R"("ts": 1, "dur": 1}])") == "event 1 has no 'name' that is a string");
   CHECK(faultOf("[" + eventOf("B", "put", 0, 0, 5) + ", " + eventOf("E", "", 0, 0, 4) + "]") ==
         "event 2 ends before it began");
-  CHECK_THAT(faultOf("{\"a\": " + std::string(100'000, '[')), containsText("not a JSON text: "));
+  CHECK_THAT(faultOf("{\"a\": " + std::string(100'000, '[')), containsText("it is not a JSON text: "));
   // Numbers beyond any rank and block are no place of a program.
   CHECK(readTrace(R"([{"ph": "X", "name": "put", "pid": 18446744073709551615, "tid": 0, "ts": 0, "dur": 1}])").others ==
         1);

@@ -131,6 +131,6 @@ TEST_CASE("a plan that names no root is not held to the collective of its name")
   p.program.collective.name = "broadcast";
   const Proof proof = prove(p.program);
   CHECK(proof.result.proven);
-  CHECK(proof.says("warning: 'broadcast' is taken for a custom collective that states no result: its 1 output chunk on "
-                   "1 rank are not compared with anything; write 'broadcast' and its root if that is meant"));
+  CHECK(proof.says("warning: 'broadcast' is read as a custom collective that states no result: its 1 output chunk on "
+                   "1 rank are not compared with anything; write 'broadcast' and its root if that is intended"));
 }

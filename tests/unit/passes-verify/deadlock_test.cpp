@@ -32,8 +32,7 @@ TEST_CASE("both ranks wait first") {
   CHECK(proof.says("deadlock: rank 0, block 0 waits for a signal from memory channel 0 of rank 1 (to rank 0)"));
   CHECK(proof.says("in a cycle of 2 blocks"));
   CHECK(proof.says("rank 0, block 0, operation 0: note: rank 0, block 0 waits here for"));
-  CHECK(proof.says(
-      "rank 1, block 0, operation 1: note: which only comes here, from rank 1, block 0, after its own wait"));
+  CHECK(proof.says("rank 1, block 0, operation 1: note: rank 1, block 0 does that only here, after its own wait"));
 }
 
 TEST_CASE("a signal in a loop against a wait outside") {
@@ -109,7 +108,7 @@ TEST_CASE("a cycle of semaphores and packets is told in full") {
   const Proof proof = prove(p.program);
   CHECK(proof.says("waits for semaphore 0 of rank 0, in a cycle of 2 blocks"));
   CHECK(proof.says("rank 0, block 1 waits here for packet scratch[0] of rank 0"));
-  CHECK(proof.says("rank 0, block 0, operation 2: note: which only comes here, from rank 0, block 0"));
+  CHECK(proof.says("rank 0, block 0, operation 2: note: rank 0, block 0 does that only here, after its own wait"));
 }
 
 TEST_CASE("uneven counts point at the other end too") {

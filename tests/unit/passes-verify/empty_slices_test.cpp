@@ -38,8 +38,8 @@ TEST_CASE("an acknowledgement that is empty at a small size") {
   const Program program = acknowledged(1, 2).program;
   const Proof proof = prove(program);
   CHECK(proof.has("relaunch_race"));
-  CHECK(
-      proof.says("rank 0, block 0, operation 0: note: where a chunk has 16 bytes, which slices do not divide evenly"));
+  CHECK(proof.says(
+      "rank 0, block 0, operation 0: note: this is so if a chunk has 16 bytes, which slices do not divide evenly"));
   CHECK(proof.says("rank 0, block 0, operation 0: note: messages of 32 bytes and more are proven: .minMessageSize "
                    "(min_message_size of a plan) can say that there are no others"));
   CHECK(prove(ofSize(program, 32, 1 << 20)).result.proven);
@@ -64,8 +64,9 @@ TEST_CASE("a launch in which slices are empty, between two in which they are not
   const Program program = acknowledged(1, 2, true).program;
   const Proof proof = prove(program);
   CHECK(proof.has("size_change_race"));
-  CHECK(proof.says("note: where launches with 32, 16 and 32 bytes a chunk follow each other: an empty slice of packets "
-                   "tells nobody anything"));
+  CHECK(proof.says(
+      "note: this is so if launches with 32, 16 and 32 bytes a chunk follow each other: an empty slice of packets "
+      "signals nothing"));
   CHECK(proof.says("note: messages of 32 bytes and more are proven"));
   for (const std::uint64_t size : {16, 32, 160})
     CHECK(prove(ofSize(program, size, size)).result.proven);

@@ -22,8 +22,8 @@ TEST_CASE("two blocks acquire one semaphore") {
   CHECK(prove(make(true)).result.proven);
   CHECK(prove(make(false))
             .says("rank 0, block 1, operation 0: error: not proven: semaphore 0 of rank 0 is acquired by thread blocks "
-                  "1 and 2; which of "
-                  "them goes on first is not fixed, and 1 of 2 releases only come once one has"));
+                  "1 and 2; their order "
+                  "is not fixed, and 1 of 2 releases only come after one of them has it"));
 }
 
 TEST_CASE("several blocks release one semaphore: only what is certain counts") {
@@ -61,7 +61,7 @@ TEST_CASE("two blocks wait on one channel") {
   const Proof proof = prove(make(false));
   INFO(proof.text);
   CHECK(proof.says("rank 0, block 1, operation 0: error: memory channel 0 of rank 0 (to rank 1) is waited on by thread "
-                   "blocks 0 and 1, and no sync between them says which goes first"));
+                   "blocks 0 and 1, and no sync orders them"));
   CHECK(proof.says("rank 0, block 0, operation 0: note: waited on here"));
 }
 
@@ -232,7 +232,7 @@ TEST_CASE("packets over plain data, and packets outside scratch") {
   p.program.protocol = Protocol::LL;
   p.on(0).remote(OpKind::CopyPacket, {scratch(1)}, {in(0)}, ChannelType::None).copy(scratch(2), in(0));
   CHECK(prove(p.program).says(
-      "rank 0, block 0, operation 1: error: packet scratch[1] of rank 0 lies over plain scratch[2], "
+      "rank 0, block 0, operation 1: error: packet scratch[1] of rank 0 overlaps plain scratch[2], "
       "which is written as plain data"));
   Plan q(CollectiveKind::Test, 1, 1, 1, false, 1);
   q.on(0).remote(OpKind::CopyPacket, {scratch(0)}, {in(0)}, ChannelType::None);
@@ -248,8 +248,9 @@ TEST_CASE("errors that may be allowed are warnings then, and nothing else is") {
       op.kind = op.kind == OpKind::Signal ? OpKind::RelaxedSignal : op.kind;
       op.kind = op.kind == OpKind::Wait ? OpKind::RelaxedWait : op.kind;
     }
-  const std::string relaxedData = "only a relaxed signal tells rank 0 that output[1] of rank 0 is written; it orders, "
-                                  "but makes no data visible [--allow=relaxed-data]";
+  const std::string relaxedData =
+      "rank 0 learns that output[1] of rank 0 is written only by a relaxed signal; it orders, "
+      "but makes no data visible [--allow=relaxed-data]";
   const Proof relaxed = prove(p.program, {}, {"unflushed-source"});
   CHECK_FALSE(relaxed.result.proven);
   CHECK(relaxed.result.errors == 2);

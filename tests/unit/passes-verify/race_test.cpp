@@ -120,7 +120,7 @@ TEST_CASE("one cause on many ranks is one finding") {
     rank.blocks[0].ops.erase(rank.blocks[0].ops.begin() + 4);
   const Proof proof = prove(p.program);
   CHECK(proof.ids.size() == 1);
-  CHECK(proof.says("note: and 7 like it on other ranks"));
+  CHECK(proof.says("note: and 7 more like it on other ranks"));
 }
 
 TEST_CASE("of a long schedule the last steps are shown, and ranks that do alike are told together") {

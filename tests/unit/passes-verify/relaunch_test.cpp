@@ -11,7 +11,7 @@ TEST_CASE("a put before the peer has begun its launch") {
   const Proof proof = prove(p.program);
   CHECK(proof.says(
       "rank 0, block 0, operation 0: error: rank 0, block 0 may write output[0] of rank 1 before rank 1 begins "
-      "its launch: it may still be in the launch before, or its user not done"));
+      "its launch: that rank may still run the launch before, or its user may still use the buffer"));
   CHECK(proof.says(
       "no sync of this launch tells rank 0 that rank 1 has ended the one before: a relaxed signal from rank 1"));
   CHECK(proof.says("begins; its user has written output[0] of rank 1 only now"));

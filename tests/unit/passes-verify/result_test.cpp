@@ -116,9 +116,9 @@ TEST_CASE("a custom collective that states nothing, and one whose name is nearly
     const Proof proof = make(name, false);
     CHECK(proof.result.proven);
     CHECK(proof.says("program 'by hand': warning: '" + std::string(name) +
-                     "' is taken for a custom collective that states no result: its 2 output chunks on 1 rank are not "
+                     "' is read as a custom collective that states no result: its 2 output chunks on 1 rank are not "
                      "compared with anything; write '" +
-                     (name[0] == 'S' ? "sendrecv" : "allreduce") + "' if that is meant"));
+                     (name[0] == 'S' ? "sendrecv" : "allreduce") + "' if that is intended"));
   }
   CHECK_FALSE(make("AllReduce", true).has("outputs_not_compared"));
   CHECK_FALSE(make("allreduce2", false).has("outputs_not_compared"));

@@ -60,7 +60,7 @@ TEST_CASE("slices that end inside chunks are proven at each size where they meet
   const Proof proof = prove(four);
   CHECK(proof.says("race on scratch[1] of rank 0: the write ('copy') by rank 0, block 1 and the read ('copy') by rank "
                    "0, block 4 are not ordered"));
-  CHECK(proof.says("operation 2: note: where a chunk has 16 bytes, which slices do not divide evenly"));
+  CHECK(proof.says("operation 2: note: this is so if a chunk has 16 bytes, which slices do not divide evenly"));
   const Proof all = prove(slicesMetByChunk(4, 1, {1, 2, 3}));
   CHECK(all.result.proven);
   CHECK(all.result.unevenSizes == 2);

@@ -58,10 +58,10 @@ TEST_CASE("channels and remote buffers of a block") {
 
 TEST_CASE("barriers and threads") {
   CHECK(errors(small("barrier 15 blocks 1")) == "");
-  CHECK(has(errors(small("barrier 16 blocks 1")), "error: barrier 16 of rank 0 in block 0: mscclpp-1f5f065d takes 16 "
+  CHECK(has(errors(small("barrier 16 blocks 1")), "error: block 0 of rank 0 uses barrier 16; mscclpp-1f5f065d takes 16 "
                                                   "barriers a rank"));
   CHECK(has(errors(small("nop", "threads_per_block 1025\n")),
-            "program 't': error: 1025 threads in a block; mscclpp-1f5f065d takes 1024"));
+            "program 't': error: a block has 1025 threads; mscclpp-1f5f065d takes 1024"));
 }
 
 TEST_CASE("memories and semaphores of a rank's proxy") {
@@ -175,11 +175,11 @@ TEST_CASE("what a pipeline gets wrong where chunks are longer than their share o
   // Eight chunks of scratch: 8 MiB each.
   const std::string sum = "re output[0:1] <- output[0:1], scratch[0:1]";
   CHECK(has(looped(sum, large).errors,
-            "rank 0, block 0, operation 1: error: 're' goes through chunks of 8388608 bytes of reused scratch for "
-            "chunks of 16777216 bytes at the maximum message size of 134217728 bytes; mscclpp-1f5f065d then takes the "
+            "rank 0, block 0, operation 1: error: 're' moves chunks of 16777216 bytes at the maximum message size of "
+            "134217728 bytes through chunks of 8388608 bytes of reused scratch; mscclpp-1f5f065d then takes the "
             "kind of "
-            "its sources from its destinations: messages of up to 67108864 bytes are done right, or a baked kernel "
-            "(--emit-cuda --target=none) does it"));
+            "its sources from its destinations: use messages of up to 67108864 bytes, or bake a kernel "
+            "(--emit-cuda --target=none)"));
   CHECK(looped(sum, "").program.maxMessageSize == 64 * mib);
   CHECK_FALSE(has(looped("re output[0:1] <- scratch[0:1], output[0:1]", large).errors, "takes the kind"));
   // Position 2 of the table of remote buffers reads like scratch.
@@ -187,16 +187,16 @@ TEST_CASE("what a pipeline gets wrong where chunks are longer than their share o
   std::string bare =
       programText("res memory output[0:1], remote2[0:1] <- output[0:1], input[0:1]", "reuse_resources on\n");
   bare.replace(bare.find("scratch 8"), 9, "scratch 0");
-  CHECK(has(errors(bare), "error: 'res' goes through chunks of 0 bytes of reused scratch"));
+  CHECK(has(errors(bare), "through chunks of 0 bytes of reused scratch"));
   CHECK_FALSE(
       has(looped("res memory output[0:1], remote2[0:1] <- output[0:1], scratch[0:1]", large).errors, "takes the kind"));
   CHECK(has(looped("get memory [0] output[0:1] <- remote2[0:1]", large).errors,
-            "swaps the offsets of source and destination: messages of up to 67108864 bytes"));
+            "swaps the offsets of source and destination: use messages of up to 67108864 bytes"));
   std::string text = programText("pipeline unit_size 65536 num_chunks 1 {\nput memory remote2[0:1] <- input[0:1]\n}",
                                  std::string("reuse_resources on\n") + large);
   text.replace(text.rfind("scratch 8"), 9, "scratch 4");
-  CHECK(
-      has(errors(text), "takes the scratch of another rank to be cut like its own: messages of up to 67108864 bytes"));
+  CHECK(has(errors(text),
+            "takes the scratch of another rank to be cut like its own: use messages of up to 67108864 bytes"));
 }
 
 TEST_CASE("slices of fewer units than there are, where they are cut wrong") {
@@ -214,11 +214,12 @@ TEST_CASE("iterations and units of a pipeline") {
   auto loop = [](const char *unit, const char *options) {
     return errors(small(std::string("pipeline unit_size ") + unit + " num_chunks 1 {\nnop\n}", options));
   };
-  CHECK(has(loop("16", "max_message_size 8388608\n"),
-            "error: 131072 iterations of a pipeline in block 0 of rank 0 at the maximum message size of 8388608 bytes; "
-            "mscclpp-1f5f065d counts 65535"));
+  CHECK(
+      has(loop("16", "max_message_size 8388608\n"),
+          "error: a pipeline in block 0 of rank 0 runs 131072 iterations at the maximum message size of 8388608 bytes; "
+          "mscclpp-1f5f065d counts 65535"));
   CHECK(loop("64", "max_message_size 8388608\n") == "");
-  CHECK(has(loop("4294967296", ""), "error: a pipeline unit of 4294967296 bytes in block 0 of rank 0; "
+  CHECK(has(loop("4294967296", ""), "error: a pipeline in block 0 of rank 0 has a unit of 4294967296 bytes; "
                                     "mscclpp-1f5f065d holds it in 32 bits"));
 }
 
