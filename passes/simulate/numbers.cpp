@@ -363,7 +363,9 @@ const std::byte *Expected::chunk(std::uint32_t rank, std::uint32_t launch, std::
 const std::byte *Expected::unapplied(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk) {
   if (sums_) {
     const std::uint32_t tree = sums_->of[rank][chunk];
-    return tree == ir::none ? nullptr : ofTree(launch, tree);
+    // Buffers without a user keep their contents, so later launches of such a program begin with other data.
+    const bool isKnown = tree != ir::none && (launch == 0 || ir::hasUser(program_.collective.kind));
+    return isKnown ? ofTree(launch, tree) : nullptr;
   }
   if (const auto input = wanted_.reducedOverAll(rank, chunk))
     return reducedOverAll(launch, *input);
