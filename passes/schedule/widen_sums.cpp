@@ -68,7 +68,11 @@ private:
     parts_.clear();
     for (const RankChunk &src : given_.srcs(move))
       parts_.push_back(memory[memory.firstOf(src) + i].value);
-    return values_.chain(move.reduceOp, parts_);
+    if (move.kind != ir::MoveKind::Apply)
+      return values_.chain(move.reduceOp, parts_);
+    const RankChunk &place = given_.dsts(move)[0];
+    const std::size_t unit = memory.firstOf(place) - memory.firstOf(place.rank, BufferKind::Output) + i;
+    return values_.apply(proof::applicationOf(program_, move.hook, place.rank, unit), parts_[0]);
   }
 
   /// Finds the partial results: sums that some statement makes, and to which another one adds.
@@ -120,8 +124,10 @@ private:
       for (std::uint32_t p = 0; p < move.numSrcs + move.numDsts; ++p) {
         const RankChunk &place = given_.places[move.firstPlace + p];
         const RankChunk part{place.rank, place.buffer, place.index + begin, i - begin};
-        places.push_back(moved[p] ? aside(part) : part);
+        places.push_back(moved[p] && move.kind != ir::MoveKind::Apply ? aside(part) : part);
       }
+      if (move.kind == ir::MoveKind::Apply && moved[0])
+        leave(places[0], move.loc);
       made_.append(move, std::span(places).first(move.numSrcs), std::span(places).subspan(move.numSrcs));
       moved = std::move(next);
       begin = i;
@@ -149,11 +155,16 @@ private:
         wanted.of(r, chunk, inputs);
         if (!isMoved(output, end[end.firstOf(output)].value) || (wanted.any() && inputs.empty()))
           continue;
-        const RankChunk from = aside(output);
-        Move copy;
-        copy.loc = given_.statements.back().loc;
-        made_.append(copy, {&from, 1}, {&output, 1});
+        leave(output, given_.statements.back().loc);
       }
+  }
+
+  /// Copies the partial results of `place` there. A hook is applied to them only where they are rounded.
+  void leave(const RankChunk &place, ir::LocId loc) {
+    const RankChunk from = aside(place);
+    Move copy;
+    copy.loc = loc;
+    made_.append(copy, {&from, 1}, {&place, 1});
   }
 
   ir::Program &program_;

@@ -18,12 +18,13 @@ class TreeWriter {
 public:
   TreeWriter(const proof::FinalBuffers &end, OutputSums &sums) : end_(end), values_(end.values), sums_(sums) {}
 
-  /// The tree of an output chunk, or none.
+  /// Returns the tree of an output chunk, or none. A promised hook is applied to its sum.
   std::uint32_t of(std::uint32_t rank, std::uint32_t chunk) {
+    const bool isApplied = !end_.program.collective.then.empty();
     std::uint32_t tree = ir::none;
     for (std::uint32_t unit = 0; unit < end_.unitsPerChunk; ++unit) {
       const ValueId value = end_.of(rank, ir::BufferKind::Output, std::uint64_t{chunk} * end_.unitsPerChunk + unit);
-      const std::uint32_t other = treeOf(values_.operandOf(value));
+      const std::uint32_t other = treeOf(isApplied ? values_.operandOf(value) : value);
       if (other == ir::none || (unit != 0 && other != tree))
         return ir::none;
       tree = other;
