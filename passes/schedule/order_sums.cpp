@@ -3,6 +3,7 @@
 #include "ir/program_index.h"
 #include "passes/schedule/chunk_memory.h"
 #include "passes/schedule/statement_findings.h"
+#include "passes/schedule/statement_rewrite.h"
 
 #include <algorithm>
 #include <bit>
@@ -34,10 +35,7 @@ class SumOrderer {
 public:
   SumOrderer(ir::Program &program, ir::DiagnosticEngine &diags)
       : program_(program), given_(program.movement), values_(ir::ProgramIndex(program), 1), memory_(program, values_),
-        findings_(program, diags) {
-    for (ir::Rank &rank : program.ranks)
-      scratch_.push_back(rank.scratchChunks);
-  }
+        findings_(program, diags), result_(program) {}
 
   bool run() {
     for (std::uint32_t s = 0; s < given_.statements.size() && !findings_.full(); ++s) {
@@ -45,15 +43,12 @@ public:
       if (move.kind == ir::MoveKind::Reduce && !ir::isReorderable(move.reduceOp))
         orderStatement(s, move);
       else
-        made_.append(move, given_.srcs(move), given_.dsts(move));
+        result_.made.append(move, given_.srcs(move), given_.dsts(move));
       execute(move);
     }
     if (findings_.errors() != 0)
       return false;
-    program_.movement.statements = std::move(made_.statements);
-    program_.movement.places = std::move(made_.places);
-    for (std::uint32_t r = 0; r < scratch_.size(); ++r)
-      program_.ranks[r].scratchChunks = scratch_[r];
+    result_.moveInto(program_);
     return true;
   }
 
@@ -179,7 +174,7 @@ private:
       dsts.push_back(cut(dst));
     if (given_.order == ir::Order::Tree)
       operands = chainOf(move, wanted, operands, 0, operands.size(), dsts[0].rank);
-    made_.append(move, operands, dsts);
+    result_.made.append(move, operands, dsts);
   }
 
   /// The chain that is the tree of operands [begin, end): of the first half, and then the second half as one operand.
@@ -195,9 +190,9 @@ private:
       chain.push_back(second[0]);
       return chain;
     }
-    const RankChunk partial{rank, ir::BufferKind::Scratch, scratch_[rank], operands[0].size};
-    scratch_[rank] += partial.size;
-    made_.append(move, second, {&partial, 1});
+    const RankChunk partial{rank, ir::BufferKind::Scratch, result_.scratch[rank], operands[0].size};
+    result_.scratch[rank] += partial.size;
+    result_.made.append(move, second, {&partial, 1});
     chain.push_back(partial);
     return chain;
   }
@@ -226,12 +221,11 @@ private:
 
   ir::Program &program_;
   const ir::Movement &given_;
-  ir::Movement made_;
   Values values_;
   ChunkMemory memory_;
   StatementFindings findings_;
-  std::vector<std::uint32_t> scratch_; ///< [rank]: chunks
-  std::vector<Inputs> inputs_;         ///< [reduction]
+  StatementRewrite result_;
+  std::vector<Inputs> inputs_; ///< [reduction]
   std::vector<ValueId> parts_;
 };
 

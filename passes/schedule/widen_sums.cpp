@@ -4,6 +4,7 @@
 #include "ir/program_index.h"
 #include "passes/schedule/chunk_memory.h"
 #include "passes/schedule/statement_findings.h"
+#include "passes/schedule/statement_rewrite.h"
 
 #include <array>
 #include <optional>
@@ -23,10 +24,7 @@ class SumWidener {
 public:
   SumWidener(ir::Program &program, bool onExecutor, ir::DiagnosticEngine &diags)
       : program_(program), given_(program.movement), onExecutor_(onExecutor), values_(ir::ProgramIndex(program), 1),
-        findings_(program, diags), aside_(program.ranks.size()) {
-    for (const ir::Rank &rank : program.ranks)
-      scratch_.push_back(rank.scratchChunks);
-  }
+        findings_(program, diags), result_(program), aside_(program.ranks.size()) {}
 
   bool run() {
     findPartial();
@@ -38,10 +36,7 @@ public:
     }
     const ChunkMemory end = eachStatement([this](std::uint32_t s, const ChunkMemory &memory) { rewrite(s, memory); });
     leaveOutputs(end);
-    program_.movement.statements = std::move(made_.statements);
-    program_.movement.places = std::move(made_.places);
-    for (std::uint32_t r = 0; r < scratch_.size(); ++r)
-      program_.ranks[r].scratchChunks = scratch_[r];
+    result_.moveInto(program_);
     return true;
   }
 
@@ -128,7 +123,7 @@ private:
       }
       if (move.kind == ir::MoveKind::Apply && moved[0])
         leave(places[0], move.loc);
-      made_.append(move, std::span(places).first(move.numSrcs), std::span(places).subspan(move.numSrcs));
+      result_.made.append(move, std::span(places).first(move.numSrcs), std::span(places).subspan(move.numSrcs));
       moved = std::move(next);
       begin = i;
     }
@@ -139,8 +134,8 @@ private:
     const ir::CanonicalPlace at = ir::canonicalPlace(program_, place.rank, place.buffer, place.index);
     std::optional<std::uint32_t> &first = aside_[place.rank][static_cast<std::size_t>(at.buffer)];
     if (!first) {
-      first = scratch_[place.rank];
-      scratch_[place.rank] += program_.ranks[place.rank].chunksOf(at.buffer);
+      first = result_.scratch[place.rank];
+      result_.scratch[place.rank] += program_.ranks[place.rank].chunksOf(at.buffer);
     }
     return {place.rank, BufferKind::Scratch, *first + at.index, place.size};
   }
@@ -164,7 +159,7 @@ private:
     const RankChunk from = aside(place);
     Move copy;
     copy.loc = loc;
-    made_.append(copy, {&from, 1}, {&place, 1});
+    result_.made.append(copy, {&from, 1}, {&place, 1});
   }
 
   ir::Program &program_;
@@ -172,10 +167,9 @@ private:
   const bool onExecutor_;
   Values values_;
   StatementFindings findings_;
-  ir::Movement made_;
+  StatementRewrite result_;
   std::unordered_set<ValueId> partial_;
   std::vector<std::array<std::optional<std::uint32_t>, 3>> aside_; ///< [rank][buffer]: its chunks for partial results
-  std::vector<std::uint32_t> scratch_;                             ///< [rank]: chunks
   std::vector<ValueId> parts_;
 };
 
