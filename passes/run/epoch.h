@@ -12,8 +12,7 @@ using ir::ProgramIndex;
 
 /// The relation of an earlier event to a later one, each stronger than the one before it.
 /// - HappensBefore: it is over when the later one begins. Every message carries that. It is enough where packets are
-/// read
-///   before a later launch overwrites them, since all accesses to packets are strong.
+///   read before a later launch overwrites them, since all accesses to packets are strong.
 /// - Released: a write of the later event does not change what the earlier event read. Signals carry that, relaxed ones
 ///   too: a kernel's relaxed signal releases if reads of its launch precede it.
 /// - Visibility: its writes are also visible. All pairs but a read before a write need that.

@@ -68,7 +68,7 @@ private:
 
   const ir::Program &program_;
   const ChooseOptions &options_;
-  const time::Machine machine_;  ///< the machine of the goal, with enough GPUs for the program
+  const time::Machine machine_;  ///< the machine of the options, with enough GPUs for the program
   const std::uint64_t mostHeld_; ///< the most thread blocks of a rank
   std::vector<Candidate> tried_;
   std::vector<Way> ways_; ///< [candidate]
