@@ -252,6 +252,24 @@ DataCost Costs::put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::
   return cost;
 }
 
+void Costs::addStores(UnfencedStores &stores, std::uint32_t rank, const ir::ThreadBlock &block,
+                      const ir::Op &op) const {
+  ir::forEachMemory(program_, rank, block, op, [&](const ir::MemoryPiece &piece) {
+    if (piece.access == ir::Access::Read || piece.reach == ir::Reach::Own)
+      return;
+    if (piece.reach == ir::Reach::SwitchChannel)
+      stores.multicast = true;
+    else
+      stores.peers.insert(piece.rank);
+  });
+}
+
+Time Costs::fence(const UnfencedStores &stores) const {
+  const MachineParameters &p = machine_.parameters;
+  const double direct = stores.peers.empty() ? 0 : p.fence + p.fencePeer * static_cast<double>(stores.peers.size() - 1);
+  return us(std::max(direct, stores.multicast ? p.fenceMulticast : 0));
+}
+
 Time Costs::portLatency(std::uint32_t rank, std::uint32_t peer) const {
   return us(nodes_.areTogether(rank, peer) ? machine_.parameters.copyEngineLatency : machine_.parameters.nicLatency);
 }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,12 @@ private:
   std::uint64_t unit_ = 16, chunk_ = 0;
 };
 
+/// The stores of a block to peers since its last fence.
+struct UnfencedStores {
+  std::set<std::uint32_t> peers; ///< peers that were stored to
+  bool multicast = false;        ///< some went through the switch
+};
+
 /// A data operation from the machine's view.
 struct DataCost {
   std::uint64_t bytes = 0; ///< payload of the operation's largest operand, which is the length of its flow
@@ -60,6 +67,10 @@ public:
   /// Returns the cost of one destination of a port's put: the flow, without the proxy's part.
   DataCost put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint32_t pair,
                const ir::Op *header, std::uint64_t iteration, const MessageBytes &bytes) const;
+  /// Adds the stores of a data operation to peers.
+  void addStores(UnfencedStores &stores, std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op) const;
+  /// Returns the time from the last of these stores until a fence over the system lets a thread go on.
+  Time fence(const UnfencedStores &stores) const;
   /// Returns the time from the start of a signal through a proxy until a waiting thread has seen it.
   Time portLatency(std::uint32_t rank, std::uint32_t peer) const;
 

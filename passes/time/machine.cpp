@@ -59,10 +59,11 @@ double readParameter(const json &parameters, const char *key) {
   if (value == at->end() || !value->is_number() || value->get<double>() < 0 || value->get<double>() > 1e9)
     fail(std::string("parameter '") + key + "' must have a 'value' from 0 to 1e9");
   readText(*at, "source");
-  static const std::set<std::string> certainties = {"specified", "measured", "derived", "fitted", "assumed"};
+  static const std::set<std::string> certainties = {"specified", "measured", "derived",
+                                                    "fitted",    "borrowed", "assumed"};
   if (!certainties.count(readText(*at, "certainty")))
     fail(std::string("parameter '") + key +
-         "' must have a 'certainty': specified, measured, derived, fitted or assumed");
+         "' must have a 'certainty': specified, measured, derived, fitted, borrowed or assumed");
   return value->get<double>();
 }
 
@@ -71,6 +72,9 @@ void requireDivisor(double value, const char *key) {
   if (value < 1e-3)
     fail(std::string("parameter '") + key + "' must be at least 0.001");
 }
+
+/// In microseconds. A file with a longer time of a launch has it in another unit.
+constexpr double longestLaunch = 1000;
 
 /// Larger files are not machine files.
 constexpr std::size_t maxMachineBytes = 1 << 20;
@@ -153,7 +157,18 @@ Machine parseMachine(std::string_view text) {
   if (p.multimem > 0) {
     requireDivisor(p.multimem, "multimem");
     requireDivisor(p.blockMultimem, "block_multimem");
+    if (machine.mesh)
+      fail("a mesh has no switch that reduces, so 'multimem' must be 0");
   }
+  for (const auto &[value, key] : {std::pair{p.store, "store"},
+                                   {p.load, "load"},
+                                   {p.packet, "packet"},
+                                   {p.multimem, "multimem"},
+                                   {p.copyEngine, "copy_engine"}})
+    if (value > p.link)
+      fail(std::string("parameter '") + key + "' must be at most 'link', the line rate");
+  if (p.launch > longestLaunch)
+    fail("parameter 'launch' must be at most 1000, in microseconds");
   return machine;
 }
 

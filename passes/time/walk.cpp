@@ -23,7 +23,6 @@ Walk::Walk(const ir::ProgramIndex &index, const Costs &costs, FluidNetwork &netw
   for (std::uint32_t number = 0; number < index_.numBlocks(); ++number) {
     Block block;
     block.number = number;
-    block.stores.at = -1;
     blocks_.push_back(std::move(block));
   }
 }
@@ -258,8 +257,10 @@ void Walk::actAlone(Block &block, const ir::Op &op) {
   timeline_.parts.resize(timeline_.parts.size() + op.numIds);
   pending_[number] = op.numIds;
   ++block.open;
+  const Time fenced = block.stored < 0 ? 0 : block.stored + costs_.fence(block.unfenced);
+  block.fenced |= op.kind == ir::OpKind::Signal;
   for (std::uint32_t i = 0; i < op.numIds; ++i) {
-    Act next{.self = {number, i}, .issue = block.issue, .stores = block.stores.at, .put = {}};
+    Act next{.self = {number, i}, .issue = block.issue, .fenced = fenced, .put = {}};
     // The cost is computed here, because the block may have left its pipeline when the thread or the proxy reaches the
     // operation.
     if (putsByPort(op))
@@ -315,8 +316,7 @@ void Walk::synchronise(const Act &act, const ir::Op &op, Time from) {
       return;
     }
     // A relaxed signal does not wait for earlier stores.
-    const bool fences = op.kind == ir::OpKind::Signal && act.stores >= 0;
-    const Time sent = fences ? std::max(from, act.stores + Costs::us(p.fence)) : from;
+    const Time sent = op.kind == ir::OpKind::Signal ? std::max(from, act.fenced) : from;
     answer(act.self, {sent, {}});
     post(rank, op, id, {sent + Costs::us(p.storeVisible), act.self});
     return;

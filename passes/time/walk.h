@@ -80,7 +80,7 @@ private:
   struct Act {
     SpanPart self;
     Moment issue;    ///< time from which all threads do the operation
-    Time stores = 0; ///< the last remote store before it
+    Time fenced = 0; ///< when a fence for all earlier remote stores ends
     DataCost put;    ///< cost of a port's put
   };
   struct Thread {
@@ -95,7 +95,9 @@ private:
     std::uint32_t open = 0;      ///< spans of this phase that have not ended yet
     Moment issue;                ///< time from which all threads do the next operation
     Moment phase;                ///< the last end in this phase
-    Moment stores;               ///< the last remote store
+    Time stored = -1;            ///< the last remote store; negative if there is none
+    UnfencedStores unfenced;     ///< the remote stores since the last fence
+    bool fenced = false;         ///< a fence has followed them
     DataCost cost;               ///< cost of the current data operation
     std::vector<Thread> threads; ///< threads that did something alone in this phase
     /// [thread]: its further operations, to be done when its current wait ends. Only few threads of few programs have

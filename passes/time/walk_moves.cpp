@@ -4,6 +4,7 @@
 #include "ir/op_semantics.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mscclc::passes::time {
 
@@ -76,8 +77,12 @@ void Walk::finishMove(std::uint32_t number, Time time) {
   const ir::Op &op = code.ops[span.op];
   end(number, time);
   const bool remote = writesRemotely(code, op);
-  if (remote)
-    block.stores.raise({time, {number}});
+  if (remote) {
+    if (std::exchange(block.fenced, false))
+      block.unfenced = {};
+    costs_.addStores(block.unfenced, rankOf(block), code, op);
+    block.stored = std::max(block.stored, time);
+  }
   block.issue = {time, {number}};
   advance(block);
   at(time, EventKind::Step, block.number);

@@ -159,29 +159,41 @@ MSCCLC_ALGORITHM void reduce() {
   }
 }
 
-/// All GPUs write to all others at once. Each pair has its own blocks.
-MSCCLC_ALGORITHM void allpairs(int ranks = 8, int blocks = 2) {
-  CollectiveProgram program("allpairs", AllToAll(ranks, blocks, false));
+/// All GPUs write to all others at once. Each pair has its own blocks. Or the same blocks write to all peers, so that
+/// their fences wait for all of them.
+MSCCLC_ALGORITHM void allpairs(int ranks = 8, int blocks = 2, bool together = false) {
+  CollectiveProgram program(together ? "allpairs_together" : "allpairs", AllToAll(ranks, blocks, false));
   for (int rank = 0; rank < ranks; ++rank) {
     Rank(rank).copy(Rank(rank).output().slice(rank * blocks, (rank + 1) * blocks),
                     Rank(rank).input().slice(rank * blocks, (rank + 1) * blocks), tb(0));
+    List<MemoryChannel> channels;
     for (int step = 1; step < ranks; ++step)
-      for (int block = 0; block < blocks; ++block) {
-        const int peer = (rank + step) % ranks;
-        const ThreadBlock on = tb((step - 1) * blocks + block);
-        const MemoryChannel channel(peer, rank);
-        channel.signal(on, {.sync = Sync::None, .relaxed = true});
-        channel.wait(on, {.sync = Sync::After, .relaxed = true});
-        channel.put(Rank(peer).output()[rank * blocks + block], Rank(rank).input()[peer * blocks + block], on);
-        channel.signal(on, {.sync = Sync::Before});
-        channel.wait(on, {.sync = Sync::After});
-      }
+      for (int block = 0; block < blocks; ++block)
+        channels.push_back(MemoryChannel((rank + step) % ranks, rank));
+    const int pairs = (ranks - 1) * blocks;
+    const auto on = [&](int pair) { return tb(together ? pair % blocks : pair); };
+    for (int pair = 0; pair < pairs; ++pair)
+      channels[pair].signal(on(pair), {.sync = Sync::None, .relaxed = true});
+    for (int pair = 0; pair < pairs; ++pair)
+      channels[pair].wait(on(pair), {.sync = Sync::After, .relaxed = true});
+    for (int pair = 0; pair < pairs; ++pair) {
+      const int peer = (rank + 1 + pair / blocks) % ranks, block = pair % blocks;
+      channels[pair].put(Rank(peer).output()[rank * blocks + block], Rank(rank).input()[peer * blocks + block],
+                         on(pair));
+    }
+    for (int pair = 0; pair < pairs; ++pair)
+      channels[pair].signal(on(pair), {.sync = Sync::Before});
+    for (int pair = 0; pair < pairs; ++pair)
+      channels[pair].wait(on(pair), {.sync = Sync::After});
   }
 }
 
-/// Each GPU reduces and broadcasts a share in the switch.
-MSCCLC_ALGORITHM void multimem(int ranks = 8, int blocks = 1) {
-  CollectiveProgram program(named("multimem", blocks), AllReduce(ranks, blocks, true));
+/// Each GPU reduces a share in the switch, and broadcasts it or not. Only a broadcast makes the last signals wait for
+/// stores.
+MSCCLC_ALGORITHM void multimem(int ranks = 8, int blocks = 1, bool broadcast = true) {
+  CollectiveProgram program(named(broadcast ? "multimem" : "multimem_reduce", blocks),
+                            broadcast ? Collective(AllReduce(ranks, blocks, true))
+                                      : Collective(ReduceScatter(ranks, blocks, true)));
   const List<int> all = upTo(ranks);
   for (int block = 0; block < blocks; ++block) {
     const SwitchChannel group(all, BufferType::Input);
@@ -199,7 +211,8 @@ MSCCLC_ALGORITHM void multimem(int ranks = 8, int blocks = 1) {
       const int index = rank * blocks + block;
       const Chunk share = Rank(rank).input()[index];
       group.atRank(rank).reduce(index, 1, share, tb(block));
-      group.atRank(rank).broadcast(share, index, 1, tb(block));
+      if (broadcast)
+        group.atRank(rank).broadcast(share, index, 1, tb(block));
       meetAll(/*relaxed=*/false);
     }
   }

@@ -122,12 +122,13 @@ TEST_CASE("a machine file of a fit says of each number where it is from") {
   CHECK(parameters["block_copy"]["source"].get<std::string>().find("a test, fitted to 11 times within ") == 0);
   CHECK(parameters["launch"]["certainty"] == "derived");
   CHECK(parameters["launch"]["source"].get<std::string>().find(" %, given what is kept of round") != std::string::npos);
-  CHECK(parameters["nic"]["certainty"] == "assumed");
+  CHECK(parameters["nic"]["certainty"] == "borrowed");
   CHECK(parameters["nic"]["source"] == "as of round: no experiment tells it");
   CHECK(parameters["decode"]["source"] == "none of it was seen");
   CHECK(std::abs(read.parameters.launch / calibration.machine.parameters.launch - 1) < 5e-4);
   Machine mesh = otherMachine();
   mesh.mesh = true;
+  mesh.parameters.multimem = 0;
   CHECK(parseMachine(machineFile(calibrate({}, mesh, Runner::Kernel), "a test", "round")).mesh);
 }
 

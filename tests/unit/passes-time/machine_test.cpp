@@ -153,11 +153,18 @@ TEST_CASE("what is wrong with a parameter is told by its key") {
   CHECK(change([](json &p) { p["fence"].erase("source"); }) == "'source' must be a string");
   CHECK(change([](json &p) { p["fence"]["certainty"] = 1; }) == "'certainty' must be a string");
   CHECK(change([](json &p) { p["fence"]["certainty"] = "sure"; }) ==
-        "parameter 'fence' must have a 'certainty': specified, measured, derived, fitted or assumed");
+        "parameter 'fence' must have a 'certainty': specified, measured, derived, fitted, borrowed or assumed");
   CHECK(change([](json &p) { p["fense"] = p["fence"]; }) == "there is no parameter 'fense'");
   for (const std::string key : {"link", "store", "load", "packet", "copy_engine", "nic", "memory", "block_copy",
                                 "block_reduce", "copy_depth", "block_multimem"})
     CHECK(change([&](json &p) { p[key]["value"] = 0; }) == "parameter '" + key + "' must be at least 0.001");
+  for (const std::string key : {"store", "load", "packet", "multimem", "copy_engine"})
+    CHECK(change([&](json &p) { p[key]["value"] = 451; }) ==
+          "parameter '" + key + "' must be at most 'link', the line rate");
+  CHECK(change([](json &p) { p["launch"]["value"] = 1700; }) ==
+        "parameter 'launch' must be at most 1000, in microseconds");
+  CHECK(faultAfter([](json &file) { file["topology"] = "mesh"; }) ==
+        "a mesh has no switch that reduces, so 'multimem' must be 0");
   // A machine whose switch does not reduce needs no rate for it.
   CHECK(change([](json &p) { p["multimem"]["value"] = p["block_multimem"]["value"] = 0; }) == "nothing");
 }
