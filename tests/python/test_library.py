@@ -1,6 +1,7 @@
 """python -m mscclc library: kernels for each size, by the time model."""
 
 import json
+import pathlib
 
 import numpy as np
 import pytest
@@ -9,7 +10,11 @@ import mscclc
 from conftest import SAMPLES
 from mscclc import abi
 from mscclc.__main__ import main
+from mscclc.baseline import Baseline, baselines
 from mscclc.library import Candidate, best_ranges, costs_of_one_order, of_one_order
+
+
+published = pathlib.Path(mscclc.__file__).with_name("published.csv")
 
 
 class Timed(Candidate):
@@ -43,6 +48,30 @@ def test_a_gap_between_two_ends_the_list():
     assert ranges([Timed(2, 1, 4096), Timed(10, 0.1, least=8192)], sizes) == [(0, 0, 4096)]
     assert ranges([Timed(2, 1, 4500), Timed(10, 0.1, least=8192)], sizes) == [(0, 0, 4500)]
     assert ranges([Timed(2, 1, 8191), Timed(10, 0.1, least=8192)], sizes) == [(0, 0, 8191), (1, 8192, 1 << 40)]
+
+
+def test_sizes_that_nccl_does_faster_are_left_to_it():
+    nccl = Baseline([1024, 4096, 16384], [2, 8, 8])
+    assert [nccl.at(size) for size in (1, 1024, 2048, 4096, 10000, 16384, 32768)] == pytest.approx([2, 2, 4, 8, 8, 8, 16])
+    quick = Timed(1, 0.5)  # its estimate may be off by a quarter
+    sizes = [1024 << step for step in range(6)]
+
+    def listed(candidates):
+        return [(one.least, one.most) for one in best_ranges(candidates, sizes, "h100x8", nccl)]
+
+    assert listed([quick]) == [(0, 8192)]
+    assert listed([Timed(3, 0.1)]) == [(2049, 32768)]
+    assert listed([Timed(9, 1)]) == []
+
+
+def test_a_table_of_times(tmp_path):
+    known = baselines(published)
+    assert known["allreduce", 8, "h100x8"].largest == 64 << 20
+    table = tmp_path / "times.csv"
+    for text in ("collective,ranks\nallreduce,8\n", "collective,ranks,machine,message_bytes,us\nallreduce,8,h100x8,1K,2\n"):
+        table.write_text(text)
+        with pytest.raises(ValueError, match="no table of times"):
+            baselines(table)
 
 
 def test_kernels_of_one_order():
@@ -91,6 +120,18 @@ def test_a_folder_of_the_fastest(tmp_path, selector, capsys):
             arrays = [np.full(count, rank + 1, np.float32) for rank in range(2)]
             assert ranks.run("allreduce", arrays).name == name
             assert (arrays[1] == 3).all()
+
+
+def test_programs_of_moves_are_scheduled_for_each_size(tmp_path, capsys):
+    source = str(SAMPLES / "auto/allgather_allpairs.cpp")
+    arguments = ["library", source, "-o", str(tmp_path), "--ranks", "4", "--platform", "host", "--sizes", "1K,2K,4M"]
+    assert main([*arguments, "--baseline", "none"]) == 0
+    said = capsys.readouterr().out
+    assert said.count(", scheduled for ") == 2, said  # 1K and 2K have one schedule
+    small, large = json.loads((tmp_path / "manifest.json").read_text())["collectives"][0]["entries"]
+    assert (small["scheduled_for"], large["scheduled_for"]) == (1024, 4 << 20)
+    assert small["source"] == large["source"] == source and small["parameters"] == {"ranks": "4"}
+    assert small["kernel"] != large["kernel"] and small["predicted_us"]["1024"] < 4
 
 
 DTYPES = ["f32", "f16", "bf16", "f8e4m3", "f8e5m2"]

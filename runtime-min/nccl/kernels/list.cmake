@@ -3,14 +3,14 @@
 # for messages of MIN to MAX bytes of RANKS ranks (*: any number). IN_PLACE says whether the sample works in place.
 #
 # Listed are those sizes where the time model says that the kernel wins against NCCL's published times
-# (published.csv), by more than the model is off and with the copies to windows and back; nccl.list checks it. All
+# (python/mscclc/published.csv), by more than the model is off and with the copies to windows and back; nccl.list checks it. All
 # else is NCCL's, and so are collectives of which no times are published.
 set(mscclc_nccl_samples
   "allreduce allreduce_packets 8 0 262144 true"
   "allreduce allreduce_allpairs 8 262145 8388608 true"
   "allreduce allreduce_packets 4 0 262144 true"
   "allreduce allreduce_allpairs 4 262145 1048576 true"
-  "alltoall alltoall 8 0 262144 false")
+  "alltoall alltoall 8 0 65536 false")
 
 # mscclc_nccl_emitted(FILE SAMPLE PARAMETER=VALUE…): emits a kernel.
 function(mscclc_nccl_emitted file sample)

@@ -75,7 +75,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     library.add_argument(
         "--invariant", action="store_true", help="only kernels that sum in one order, so that bits do not depend on the size"
     )
+    library.add_argument(
+        "--baseline",
+        metavar="FILE",
+        help="a table of NCCL's times; sizes where NCCL is faster are left to it (default: published ones; none: no table)",
+    )
     options = parser.parse_args(arguments)
+    baseline = {} if options.baseline is None else {"baseline": None if options.baseline == "none" else options.baseline}
     try:
         make_library(
             options.output,
@@ -92,6 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             architectures=options.architecture or [90],
             flags=options.flag,
             invariant=options.invariant,
+            **baseline,
             tell=lambda line: print(line, flush=True),
         )
     except (Error, OSError, ValueError) as error:

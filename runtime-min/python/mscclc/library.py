@@ -12,9 +12,10 @@ import shutil
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
+from .baseline import Baseline, baselines, copies, wins
 from .errors import CompileError
 from .kernels import build_library, named_sums, operation_flags, order_of_sums, reduces
-from .tool import Path, Plan, Program, compile, estimate, run_tool
+from .tool import Path, Plan, Program, run_tool
 
 #: The executor of MSCCL++ does not run these kernels.
 _TARGET = "--target=none"
@@ -26,11 +27,16 @@ _HALVES = 3
 
 @dataclass
 class Candidate:
-    """An algorithm with its parameters and options, and its times (in microseconds) by size (in bytes)."""
+    """A program and its times (in microseconds) by size (in bytes). `given`: the source and parameters of the algorithm.
+    `scheduled_for`: the size that it was scheduled for, if the source says only what moves."""
 
     plan: Plan
     emitted: str = field(repr=False)
+    given: Program | None = None
+    scheduled_for: int | None = None
     times: dict[int, float] = field(default_factory=dict)
+    copies: dict[int, float] = field(default_factory=dict)
+    """The times of copying a message to a window and back, by its size."""
 
     def _number(self, name: str, otherwise: int) -> int:
         found = re.search(rf"\b{name} = (\d+)u?[,;]", self.emitted)
@@ -59,14 +65,16 @@ class Candidate:
         """Estimates the times that are not known yet. Sizes that it does not accept have no time."""
         wanted = [size for size in sizes if size not in self.times and self.least <= size <= self.most]
         if wanted:
-            program = self.plan.program
-            found = estimate(
-                program.source, wanted, machine=machine, params=dict(program.params), options=program.options
-            )
+            found = self.plan.estimate(wanted, machine)
             self.times.update((one.bytes, one.microseconds) for one in found)
+            self.copies.update((one.bytes, copies(one)) for one in found)
 
     def at(self, size: int) -> float:
         return self.times.get(size, float("inf"))
+
+    def wins(self, size: int, baseline: Baseline | None) -> bool:
+        """True if it takes less than NCCL. Without a baseline, nothing is known of NCCL."""
+        return baseline is None or wins(self.at(size), self.copies.get(size, 0), baseline.at(size))
 
 
 @dataclass
@@ -78,12 +86,32 @@ class Range:
     most: int
 
 
+def _schedules(
+    given: Program, sizes: Sequence[int], machine: str
+) -> Iterator[tuple[Program, int | None]]:
+    """Yields the programs that an algorithm is tried as, and the size that each is scheduled for. One that says only
+    what moves is scheduled for each size; two sizes may have one schedule."""
+    on = ["--machine", machine]
+    estimated = json.loads(run_tool(given, "--estimate", "--json", *on, "--size", str(sizes[0])))
+    if "scheduled_for" not in estimated or any(option.startswith("--message-size") for option in given.options):
+        yield given, estimated.get("scheduled_for")
+        return
+    texts: set[str] = set()
+    for size in sizes:
+        text = run_tool(given, "--emit-ir", *on, "--message-size", str(size))
+        if text not in texts:
+            texts.add(text)
+            yield Program(f"{pathlib.Path(given.source).stem}.ir", text, None, (), given.options), size
+
+
 def _candidates(
     source: Path,
     ranks: int,
     params: Mapping[str, Sequence[str]],
     options: Sequence[str],
     types: Sequence[str],
+    sizes: Sequence[int],
+    machine: str,
     tell: Callable[[str], None],
 ) -> Iterator[Candidate]:
     known = re.findall(r"^ *-P (\w+)=", run_tool(Program.of(source, None, None, ()), "--list"), re.M)
@@ -93,29 +121,32 @@ def _candidates(
         if "ranks" in known:
             chosen.setdefault("ranks", str(ranks))
         what = f"{source} {' '.join(f'{name}={value}' for name, value in chosen.items())}"
+        given = Program.of(source, chosen, None, [_TARGET, *options])
         try:
-            plan = compile(source, params=chosen, options=[_TARGET, *options])
-            emitted = run_tool(plan.program, "--emit-cuda", *([f"--dtype={','.join(types)}"] if types else []))
+            for program, size in _schedules(given, sizes, machine):
+                plan = Plan(program, run_tool(program, "--emit-json"))
+                emitted = run_tool(program, "--emit-cuda", *([f"--dtype={','.join(types)}"] if types else []))
+                if plan.ranks != ranks:
+                    tell(f"left out: {what}: it is for {plan.ranks} ranks")
+                    break
+                tell(what if size is None else f"{what}, scheduled for {size} bytes")
+                yield Candidate(plan, emitted, given, size)
         except CompileError as error:
             tell(f"left out: {what}: {str(error).splitlines()[0]}")
-            continue
-        if plan.ranks != ranks:
-            tell(f"left out: {what}: it is for {plan.ranks} ranks")
-            continue
-        tell(what)
-        yield Candidate(plan, emitted)
 
 
-def best_ranges(candidates: Sequence[Candidate], sizes: Sequence[int], machine: str) -> list[Range]:
+def best_ranges(
+    candidates: Sequence[Candidate], sizes: Sequence[int], machine: str, baseline: Baseline | None = None
+) -> list[Range]:
     """Returns the fastest candidate for each range of sizes, for one call. If the fastest one changes between two of
-    `sizes`, searches the place in between. A size without a candidate ends the list. So does a gap between two sizes
-    with different candidates."""
+    `sizes`, searches the place in between. A size without a candidate that wins against `baseline` ends the list. So
+    does a gap between two sizes with different candidates."""
     for candidate in candidates:
         candidate.time(sizes, machine)
     found: list[Range] = []
     for before, size in zip([0, *sizes], sizes):
         best = min(candidates, key=lambda candidate: candidate.at(size))
-        if best.at(size) == float("inf"):
+        if best.at(size) == float("inf") or not best.wins(size, baseline):
             if found:
                 break
             continue
@@ -127,8 +158,8 @@ def best_ranges(candidates: Sequence[Candidate], sizes: Sequence[int], machine: 
                 break
             found.append(Range(best, found[-1].most + 1, size))
         else:
-            found.append(Range(best, best.least, size))
-    if found and found[-1].most == sizes[-1]:
+            found.append(Range(best, max(best.least, before + 1 if before else 0), size))
+    if found and found[-1].most == sizes[-1] and baseline is None:
         found[-1].most = min(found[-1].candidate.most, _LARGEST)
     return found
 
@@ -190,25 +221,30 @@ def make_library(
     architectures: Sequence[int] = (90,),
     flags: Sequence[str] = (),
     invariant: bool = False,
+    baseline: Path | None = pathlib.Path(__file__).with_name("published.csv"),
     tell: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """Writes kernels and manifest.json to `folder`, and returns the list. For each collective (and root) that the
-    sources have, it is the fastest at each of `sizes` (bytes) on the machine, as `mscclc --estimate` says.
+    sources have, it is the fastest at each of `sizes` (bytes) on the machine, as `mscclc --estimate` says. Sources that
+    say only what moves are scheduled for each of these sizes.
 
     `params` has the values to try of each parameter; an algorithm gets those that it has. `options` are arguments of
     the tool, as "--message-size"; `types` are the elements of kernels that reduce, as its `--dtype` takes them,
     and `ops` their operations, as those of Kernel.compile. A root is a parameter too: of {"root": ["0", "1"]} each has a
     list.
     `platform` and `architectures` are those of Kernel.compile; `flags` are arguments of the compiler of kernels.
+    `baseline` is a table of NCCL's times (baseline.py). A size at which no algorithm takes less, by more than estimates
+    are off, is not listed, and so goes to NCCL. None, or a call that the table has not: all sizes are listed.
     With `invariant`, all kernels for a call sum in one order, which the list names: so the bits do not depend on the size.
     `tell` then gets what that costs by the time model, for each size.
     `tell` gets a line for each step. Raises ValueError, CompileError, ToolError, BuildError."""
     sizes = sorted(set(sizes))
     if not sizes or not sources:
         raise ValueError("no sizes or no sources")
+    known = baselines(baseline) if baseline is not None else {}
     groups: dict[tuple[str, int], list[Candidate]] = {}
     for source in sources:
-        for candidate in _candidates(source, ranks, params or {}, options, types, tell):
+        for candidate in _candidates(source, ranks, params or {}, options, types, sizes, machine, tell):
             groups.setdefault((candidate.plan.collective, candidate.root), []).append(candidate)
     place = pathlib.Path(folder)
     place.mkdir(parents=True, exist_ok=True)
@@ -225,7 +261,10 @@ def make_library(
                 tell(f"{collective}: sums in the order {candidates[0].sums}")
                 for line in costs_of_one_order(candidates, given, sizes, machine):
                     tell(f"{collective} of {line}")
-        for one in best_ranges(candidates, sizes, machine):
+        nccl = known.get((collective, ranks, machine))
+        if nccl is None and baseline is not None:
+            tell(f"{collective}: no times of NCCL for {ranks} ranks on {machine} are known, so no size is left to it")
+        for one in best_ranges(candidates, sizes, machine, nccl):
             plan = one.candidate.plan
             if id(one.candidate) not in files:
                 name = f"{plan.name}_{ranks}_{len(files)}.so"
@@ -242,8 +281,9 @@ def make_library(
                     "name": plan.name,
                     **({"root": root} if root else {}),
                     "sha256": hashlib.sha256((place / file).read_bytes()).hexdigest(),
-                    "source": plan.program.source,
-                    "parameters": dict(plan.program.params),
+                    "source": one.candidate.given.source,
+                    "parameters": dict(one.candidate.given.params),
+                    **({"scheduled_for": one.candidate.scheduled_for} if one.candidate.scheduled_for else {}),
                     **({"sums": one.candidate.sums} if one.candidate.sums else {}),
                     "predicted_us": {
                         size: time
@@ -252,8 +292,10 @@ def make_library(
                     },
                 }
             )
-            tell(f"{collective} of {one.least} to {one.most} bytes: {file}, {plan.program.source}")
-        if entries:
+            tell(f"{collective} of {one.least} to {one.most} bytes: {file}, {one.candidate.given.source}")
+        if not entries:
+            tell(f"left out: {collective}: NCCL is faster at all sizes")
+        else:
             lists.append(
                 {
                     "collective": collective,

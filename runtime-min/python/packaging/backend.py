@@ -105,7 +105,7 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
         tree = installed_tree(pathlib.Path(scratch))
         wheel = Wheel(wheel_directory, tree is not None)
         for path in sorted((ROOT / "mscclc").rglob("*")):
-            if path.is_file() and (path.suffix == ".py" or path.name == "py.typed"):
+            if path.is_file() and (path.suffix in (".py", ".csv") or path.name == "py.typed"):
                 wheel.add(path.relative_to(ROOT).as_posix(), path.read_bytes())
         for name, path in carried(tree) if tree else ():
             wheel.add(name, path.read_bytes(), os.access(path, os.X_OK))
@@ -130,6 +130,7 @@ def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
             *sorted(ROOT.glob("packaging/*.py")),
             *sorted((ROOT / "mscclc").rglob("*.py")),
             ROOT / "mscclc/py.typed",
+            ROOT / "mscclc/published.csv",
         ]:
             archive.add(path, f"{base}/{path.relative_to(ROOT).as_posix()}")
         description = tempfile.NamedTemporaryFile("w", suffix=".txt")
