@@ -274,6 +274,10 @@ Time Costs::portLatency(std::uint32_t rank, std::uint32_t peer) const {
   return us(nodes_.areTogether(rank, peer) ? machine_.parameters.copyEngineLatency : machine_.parameters.nicLatency);
 }
 
+Time Costs::flushLatency(std::uint32_t rank, std::uint32_t peer) const {
+  return nodes_.areTogether(rank, peer) ? us(machine_.parameters.copyEngineLatency) : 0;
+}
+
 const ExecutorLimits *limitsOf(Runner runner) {
   return runner == Runner::Executor ? &executorLimits.front() : nullptr;
 }

@@ -73,6 +73,9 @@ public:
   Time fence(const UnfencedStores &stores) const;
   /// Returns the time from the start of a signal through a proxy until a waiting thread has seen it.
   Time portLatency(std::uint32_t rank, std::uint32_t peer) const;
+  /// Returns the time that a flush takes if all puts have arrived. In a node, the proxy waits for a stream of copies.
+  /// Over the network, it only looks whether they are complete.
+  Time flushLatency(std::uint32_t rank, std::uint32_t peer) const;
 
   /// The meaning of a resource of the network.
   struct Meaning {

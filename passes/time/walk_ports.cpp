@@ -106,7 +106,9 @@ void Walk::transferred(std::uint32_t number, Time at) {
   const std::uint32_t link = index_.channel(ir::ChannelType::Port, rank, request.channel);
   const std::uint32_t peer = index_.program.ranks[rank].portPeers[request.channel];
   Connection &connection = connections_[link];
-  connection.arrived.raise({std::max(connection.arrived.at, at + costs_.portLatency(rank, peer)), {number}});
+  const bool sends = timeline_.spans[number].bytes != 0 || request.signal;
+  const Time latency = sends ? costs_.portLatency(rank, peer) : costs_.flushLatency(rank, peer);
+  connection.arrived.raise({std::max(connection.arrived.at, at + latency), {number}});
   const Time arrived = connection.arrived.at;
   timeline_.spans[number].end = arrived;
   if (PacketTimes::writes(op) && timeline_.spans[number].bytes != 0)
