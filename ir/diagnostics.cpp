@@ -2,6 +2,7 @@
 
 #include "ir/source_text.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace mscclc::ir {
@@ -21,6 +22,16 @@ std::string formatDiag(std::string_view format, const std::vector<DiagArg> &args
     }
   }
   return out;
+}
+
+std::string kebabCase(std::string_view id) {
+  std::string name(id);
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+std::string nameOf(const Diagnostic &diagnostic) {
+  return diagnostic.severity < Severity::Warning || diagnostic.id == clangId ? std::string() : kebabCase(diagnostic.id);
 }
 
 std::string printable(std::string_view text, std::string_view kept) {
@@ -163,6 +174,8 @@ void DiagnosticEngine::count(Severity severity) {
 }
 
 Diagnostic *DiagnosticEngine::keep(Diagnostic diagnostic) {
+  if (diagnostic.allowName.empty())
+    diagnostic.severity = raised(diagnostic.severity);
   count(diagnostic.severity);
   if (diagnostic.severity == Severity::Error && errorLimit_ != 0 && keptErrors_ == errorLimit_) {
     ++dropped_;
@@ -210,6 +223,8 @@ void renderOne(std::string &out, const Diagnostic &d, const Palette &p) {
   out += printable(d.message, "\n\t");
   if (!d.allowName.empty())
     out.append(" [--allow=").append(d.allowName) += ']';
+  if (const std::string name = nameOf(d); !name.empty())
+    out.append(" [").append(name) += ']';
   out.append(p.reset) += '\n';
   if (!d.place.excerpt.empty()) {
     out += printable(d.place.excerpt, "\t") + '\n';

@@ -7,6 +7,7 @@
 //   ALLOWABLE(input_still_sent, "unflushed-source", "a port may still read its source", "rank {0} may end its launch
 //   …")
 // declare_diagnostics.h makes the descriptors. Texts are in lower case without a full stop.
+// A page beside the `.def` file, *diagnostics*.md, explains each warning and error; CONTRIBUTING.md has its form.
 #pragma once
 
 #include "ir/readable_files.h"
@@ -136,9 +137,11 @@ public:
   void setErrorLimit(std::size_t limit) { errorLimit_ = limit; }
   /// Reports diagnostics with these names as warnings.
   void allow(AllowedNames names) { allowed_ = std::move(names); }
+  /// Reports warnings as errors, except those that allow() made.
+  void setWarningsAsErrors(bool areErrors) { warningsAreErrors_ = areErrors; }
   /// Returns the severity with which `info` is reported. Code that counts errors, or stops at one, asks here.
   Severity severityOf(const DiagInfo &info) const {
-    return allowed_.contains(info.allowName) ? Severity::Warning : info.severity;
+    return allowed_.contains(info.allowName) ? Severity::Warning : raised(info.severity);
   }
 
   /// Reports at `where`. Adds a note for each call site through which the location was reached.
@@ -153,12 +156,15 @@ public:
   /// The exit code of a run that fails: that of the errors where it is the same for all, else 1.
   int exitCode() const;
 
-  /// Returns all diagnostics in Clang's form: `file:line:column: error: text`, the line, a caret, notes. In the number
-  /// of errors at the end, diagnostics that are folded into one count as one.
+  /// Returns all diagnostics in Clang's form: `file:line:column: error: text [name]`, the line, a caret, notes. In the
+  /// number of errors at the end, diagnostics that are folded into one count as one.
   std::string render(bool color, bool warnings = true) const;
 
 private:
   friend class DiagBuilder;
+  Severity raised(Severity severity) const {
+    return severity == Severity::Warning && warningsAreErrors_ ? Severity::Error : severity;
+  }
   ShownPlace resolve(const Where &where);
   Diagnostic make(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args);
   /// Counts `diagnostic` and keeps it. Returns null for an error past the limit.
@@ -169,6 +175,7 @@ private:
   const SourceMap *sources_ = nullptr;
   const ReadableFiles *readable_ = nullptr;
   std::size_t errorLimit_ = 10;
+  bool warningsAreErrors_ = false;
   AllowedNames allowed_;
   std::uint64_t numErrors_ = 0, numWarnings_ = 0, keptErrors_ = 0, dropped_ = 0;
   std::uint64_t foldedErrors_ = 0,
@@ -177,6 +184,15 @@ private:
   std::unordered_map<std::string, Diagnostic *> byPlace_;
   std::unordered_map<std::string, std::string> files_; // path -> text
 };
+
+/// The `id` of diagnostics that Clang words itself. They have no name of ours.
+inline constexpr std::string_view clangId = "clang";
+
+/// Returns the name of a warning or error, as --explain-error takes it: its `id` in kebab case. Notes, and diagnostics
+/// of Clang, have none.
+std::string nameOf(const Diagnostic &diagnostic);
+/// Returns `id` in kebab case.
+std::string kebabCase(std::string_view id);
 
 /// Replaces {0}, {1}, … in `format`.
 std::string formatDiag(std::string_view format, const std::vector<DiagArg> &args);

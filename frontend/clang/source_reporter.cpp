@@ -376,7 +376,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
     // A file that is not text has no line to show, and asking for one would report this error again.
     llvm::SmallString<128> text;
     info.FormatDiagnostic(text);
-    begin({{.severity = ir::Severity::Error, .id = "clang", .message = printable(text)}});
+    begin({{.severity = ir::Severity::Error, .id = ir::clangId, .message = printable(text)}});
     fatal_ = true;
     return;
   }
@@ -404,7 +404,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   info.FormatDiagnostic(text);
   ir::Diagnostic d;
   // Until a source is opened, Clang's messages are about its arguments.
-  d.id = sources_ ? "clang" : diag::bad_clang_arguments.id;
+  d.id = sources_ ? ir::clangId : diag::bad_clang_arguments.id;
   d.message = printable(text);
   if (info.hasSourceManager() && sources_)
     d.place = place(info.getLocation());

@@ -38,7 +38,7 @@ class NoKernelError(CallError):
 @dataclass
 class Diagnostic:
     """A message of the tool about a place in a source. `line` and `column` count from 1; 0: the message is about the
-    file."""
+    file. `name` is what `mscclc --explain-error` takes; notes have none."""
 
     file: str
     line: int
@@ -46,10 +46,11 @@ class Diagnostic:
     severity: str
     text: str
     notes: list["Diagnostic"] = field(default_factory=list)
+    name: str = ""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
-        return f"{place}: {self.severity}: {self.text}"
+        return f"{place}: {self.severity}: {self.text}" + (f" [{self.name}]" if self.name else "")
 
 
 class CompileError(Error):
@@ -63,7 +64,8 @@ class CompileError(Error):
 
 
 _PLACE = re.compile(
-    r"^(?P<file>.+?):(?:(?P<line>\d+):(?P<column>\d+):)? (?P<severity>error|warning|note): (?P<text>.*)$"
+    r"^(?P<file>.+?):(?:(?P<line>\d+):(?P<column>\d+):)? (?P<severity>error|warning|note): (?P<text>.*?)"
+    r"(?: \[(?P<name>[a-z][a-z0-9-]*)\])?$"
 )
 
 
@@ -77,6 +79,7 @@ def parse_diagnostics(output: str) -> list[Diagnostic]:
         one = Diagnostic(
             match["file"], int(match["line"] or 0), int(match["column"] or 0), match["severity"], match["text"]
         )
+        one.name = match["name"] or ""
         if one.severity == "note" and found:
             found[-1].notes.append(one)
         elif one.severity != "note":

@@ -27,7 +27,7 @@ MSCCLC_ALGORITHM void products(int summing = -1) {
     MemoryChannel next((rank + 1) % ranks, rank), last((rank + 2) % ranks, rank);
     const ReduceOp op = rank == summing ? ReduceOp::Sum : ReduceOp::Prod;
     next.reduce(share, {Rank((rank + 1) % ranks).input()[rank]}, tb(0), {.op = op});
-    // EXECUTOR: products.cpp:[[#@LINE-1]]:10: error: mscclpp-1f5f065d always sums, so 'prod' would be wrong; a baked kernel (--emit-cuda --target=none) does it{{$}}
+    // EXECUTOR: products.cpp:[[#@LINE-1]]:10: error: mscclpp-1f5f065d always sums, so 'prod' would be wrong; a baked kernel (--emit-cuda --target=none) does it [executor-reduce-op]{{$}}
     last.reduce(share, {Rank((rank + 2) % ranks).input()[rank]}, tb(0), {.op = op});
     next.put(Rank((rank + 1) % ranks).input()[rank], share, tb(0));
     last.put(Rank((rank + 2) % ranks).input()[rank], share, tb(0));

@@ -21,4 +21,4 @@ MSCCLC_ALGORITHM void nothing_stated() {
 // CHECK: nothing_stated.cpp:[[#@LINE-8]]:20: warning: the custom collective 'move' states no result: 1 output chunk on 1 rank are compared with nothing, so the proof does not show that they are right; in C++, CustomCollective::expect() states one
 // PROVEN: nothing_stated: proven: 1 rank, {{.*}}0 output chunks right, nothing stated of 1
 // STATED: nothing_stated: proven: 1 rank, {{.*}}1 output chunk right
-// PLAN: program 'nothing_stated': warning: the custom collective 'move' states no result: 1 output chunk on 1 rank are compared with nothing, so the proof does not show that they are right{{$}}
+// PLAN: program 'nothing_stated': warning: the custom collective 'move' states no result: 1 output chunk on 1 rank are compared with nothing, so the proof does not show that they are right [nothing-stated]{{$}}

@@ -49,6 +49,6 @@ MSCCLC_ALGORITHM void rank_order(int ranks = 4, bool minimum = false) {
 // MINIMUM: rank_order: proven: 4 ranks
 // TWO: rank_order: proven: 2 ranks
 // TWO-NEXT: sums: 0+1 everywhere, narrowed once
-// PLAN: gpus[1].threadblocks[0].ops[{{[0-9]}}]: warning: ranks end with different bits where elements are floats: output[0] of rank 0 is 0+1+2+3, and output[0] of rank 1 is 1+2+3+0{{$}}
-// DEMANDED: gpus[1].threadblocks[0].ops[{{[0-9]}}]: error: ranks end with different bits: output[0] of rank 0 is 0+1+2+3, and output[0] of rank 1 is 1+2+3+0{{$}}
+// PLAN: gpus[1].threadblocks[0].ops[{{[0-9]}}]: warning: ranks end with different bits where elements are floats: output[0] of rank 0 is 0+1+2+3, and output[0] of rank 1 is 1+2+3+0 [ranks-may-differ]{{$}}
+// DEMANDED: gpus[1].threadblocks[0].ops[{{[0-9]}}]: error: ranks end with different bits: output[0] of rank 0 is 0+1+2+3, and output[0] of rank 1 is 1+2+3+0 [ranks-differ-here]{{$}}
 // DEMANDED: 1 error generated.

@@ -27,7 +27,7 @@ TEST_CASE("wrong values name their place by line, column and path") {
   check(every(),
         {
             {R"("name": "every operation")", R"("name": 7)",
-             "plan.json:2:11: $.name: error: expected a string, found a number\n"},
+             "plan.json:2:11: $.name: error: expected a string, found a number [wrong-type]\n"},
             {R"("inplace": false)", R"("inplace": "no")", "$.inplace: error: expected true or false, found a string"},
             {R"("protocol": "LL")", R"("protocol": "LL128")",
              "$.protocol: error: expected 'Simple' or 'LL', found 'LL128'"},
@@ -159,7 +159,8 @@ TEST_CASE("ids lie in their lists") {
 TEST_CASE("ranks that are named exist") {
   check(every(), {
                      {R"("connected_to": [1, 2, 1])", R"("connected_to": [1, 3, 1])",
-                      "$.gpus[0].channels[1].connected_to[1]: error: rank 3 is out of range: the plan has 3 gpus\n"},
+                      "$.gpus[0].channels[1].connected_to[1]: error: rank 3 is out of range: the plan has 3 gpus "
+                      "[rank-out-of-range]\n"},
                      {R"({"rank": 1, "type": "i",)", R"({"rank": 4294967295, "type": "i",)",
                       "$.gpus[0].remote_buffers[2].rank: error: rank 4294967295 is out of range"},
                      {R"("access_channel_types": ["memory", "port"])", R"("access_channel_types": ["port", "port"])",
@@ -191,14 +192,15 @@ TEST_CASE("a switch channel has one group, of the size it says") {
   for (Rank &rank : program.ranks)
     rank.switchChannels = {{BufferKind::Input, {0, 1}}};
   program.ranks[1].switchChannels[0].ranks = {1, 0};
-  check(write(program), {
-                            {R"({"size": 2, "ranks": [0, 1]})", R"({"size": 4, "ranks": [0, 1]})",
-                             "$.gpus[0].channels[0].rank_groups[0]: error: the size is 4, but the group has 2 ranks"},
-                            {R"([{"size": 2, "ranks": [0, 1]}])", "[]",
-                             "channels[0].rank_groups: error: a switch channel has one rank group, not 0"},
-                            {R"([{"size": 2, "ranks": [0, 1]}])", "[7]",
-                             "channels[0].rank_groups[0]: error: expected an object, found a number\n1 error"},
-                        });
+  check(write(program),
+        {
+            {R"({"size": 2, "ranks": [0, 1]})", R"({"size": 4, "ranks": [0, 1]})",
+             "$.gpus[0].channels[0].rank_groups[0]: error: the size is 4, but the group has 2 ranks"},
+            {R"([{"size": 2, "ranks": [0, 1]}])", "[]",
+             "channels[0].rank_groups: error: a switch channel has one rank group, not 0"},
+            {R"([{"size": 2, "ranks": [0, 1]}])", "[7]",
+             "channels[0].rank_groups[0]: error: expected an object, found a number [wrong-type]\n1 error"},
+        });
 }
 
 TEST_CASE("the numbers of chunks are those of the collective") {

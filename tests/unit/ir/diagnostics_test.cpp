@@ -19,7 +19,7 @@ TEST_CASE("a diagnostic shows its line and a caret under the column") {
   DiagnosticEngine engine;
   engine.setSources(&sources);
   engine.report(tooLarge, sources.addPlace(0, 2, 2), {7, "three"}).note(madeHere, sources.addPlace(0, 3, 1));
-  CHECK(engine.render(false) == "a.cpp:2:2: error: chunk 7 is larger than three\n\ttwo\n\t^\n"
+  CHECK(engine.render(false) == "a.cpp:2:2: error: chunk 7 is larger than three [too-large]\n\ttwo\n\t^\n"
                                 "a.cpp:3:1: note: made here\nthree\n^\n1 error generated.\n");
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("an element of a document is named by its path, without callers or exc
   CHECK(sources.elementPath(root) == "$");
   CHECK(sources.documentOf(element) == root);
   engine.report(tooLarge, sources.merge(element, list), {7, 6}).note(madeHere, list);
-  CHECK(engine.render(false) == "a.cpp: $.ops[3].ops[1]: error: chunk 7 is larger than 6\n"
+  CHECK(engine.render(false) == "a.cpp: $.ops[3].ops[1]: error: chunk 7 is larger than 6 [too-large]\n"
                                 "a.cpp: $.ops[3]: note: made here\n1 error generated.\n");
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("the error limit stops keeping, not counting") {
     engine.report(tooLarge, Where{"rank " + std::to_string(i)}, {i, 0});
   CHECK(engine.all().size() == 3);
   CHECK(engine.numErrors() == 10);
-  CHECK(engine.render(false).ends_with("rank 2: error: chunk 2 is larger than 0\n"
+  CHECK(engine.render(false).ends_with("rank 2: error: chunk 2 is larger than 0 [too-large]\n"
                                        "10 errors generated (7 errors not shown; --max-errors=0 shows all).\n"));
 }
 
@@ -98,8 +98,8 @@ TEST_CASE("one kind at places alike is told once") {
     engine.report(tooLarge, where, {i, 0});
   }
   engine.report(tooLarge, Where("rank 0"), {0, 0});
-  CHECK(engine.render(false) == "rank 0: error: chunk 0 is larger than 0\nnote: and 2 more like it\n"
-                                "rank 0: error: chunk 0 is larger than 0\n2 errors generated.\n");
+  CHECK(engine.render(false) == "rank 0: error: chunk 0 is larger than 0 [too-large]\nnote: and 2 more like it\n"
+                                "rank 0: error: chunk 0 is larger than 0 [too-large]\n2 errors generated.\n");
 }
 
 TEST_CASE("what is allowed is a warning, and says so") {
@@ -115,8 +115,33 @@ TEST_CASE("what is allowed is a warning, and says so") {
   CHECK(lax.numErrors() == 1);
   CHECK(lax.numWarnings() == 1);
   CHECK(lax.severityOf(fragile) == Severity::Warning);
-  CHECK(lax.render(false) == "rank 0: warning: chunk 1 may break [--allow=fragile-chunk]\n"
-                             "rank 0: error: chunk 1 is larger than 0\n1 warning and 1 error generated.\n");
+  CHECK(lax.render(false) == "rank 0: warning: chunk 1 may break [--allow=fragile-chunk] [fragile]\n"
+                             "rank 0: error: chunk 1 is larger than 0 [too-large]\n1 warning and 1 error generated.\n");
+}
+
+TEST_CASE("a warning or error ends in its name; notes and Clang's diagnostics have none") {
+  DiagnosticEngine engine;
+  engine.add({Severity::Warning, "low_word", "low", {}, {{Severity::Note, "made_here", "here", {}, {}}}});
+  engine.add({Severity::Error, clangId, "wrong", {}, {}});
+  CHECK(engine.render(false) == "mscclc: warning: low [low-word]\nmscclc: note: here\nmscclc: error: wrong\n"
+                                "1 warning and 1 error generated.\n");
+}
+
+TEST_CASE("warnings can be errors, except those that are allowed") {
+  constexpr DiagInfo slow{"slow", Severity::Warning, "slow"};
+  constexpr DiagInfo fragile{"fragile", Severity::Error, "fragile", "fragile-chunk"};
+  DiagnosticEngine engine;
+  engine.setWarningsAsErrors(true);
+  engine.allow({"fragile-chunk"});
+  engine.report(slow, {});
+  engine.report(fragile, {});
+  engine.add({Severity::Warning, clangId, "odd", {}, {}});
+  CHECK(engine.severityOf(slow) == Severity::Error);
+  CHECK(engine.numErrors() == 2);
+  CHECK(engine.numWarnings() == 1);
+  CHECK(engine.render(false) == "mscclc: error: slow [slow]\n"
+                                "mscclc: warning: fragile [--allow=fragile-chunk] [fragile]\n"
+                                "mscclc: error: odd\n1 warning and 2 errors generated.\n");
 }
 
 TEST_CASE("a run fails with the code that all its errors have, else as for an input that is wrong") {
@@ -150,7 +175,7 @@ TEST_CASE("a recursion's chain of calls is shown once and counted") {
   for (int depth = 0; depth < 40; ++depth)
     caller = sources.addPlace(0, 1, 2, caller);
   engine.report(tooLarge, caller, {1, 2});
-  CHECK(engine.render(false) == "a.cpp:1:2: error: chunk 1 is larger than 2\none\n ^\n"
+  CHECK(engine.render(false) == "a.cpp:1:2: error: chunk 1 is larger than 2 [too-large]\none\n ^\n"
                                 "a.cpp:1:2: note: called from here\none\n ^\nnote: (38 more calls like it)\n"
                                 "a.cpp:3:1: note: called from here\nthree\n^\n1 error generated.\n");
 }

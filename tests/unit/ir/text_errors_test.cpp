@@ -196,6 +196,7 @@ TEST_CASE("several errors are found in one run, and an unknown body is skipped")
 TEST_CASE("an error shows its line with a caret") {
   DiagnosticEngine diagnostics;
   parse("mscclc.ir 1\nprogram p {\n}\n", "x.ir", diagnostics);
-  CHECK(diagnostics.render(false) == "x.ir:2:9: error: expected a string in double quotes, found 'p'\nprogram p {\n"
-                                     "        ^\n1 error generated.\n");
+  CHECK(diagnostics.render(false) ==
+        "x.ir:2:9: error: expected a string in double quotes, found 'p' [ir-expected]\nprogram p {\n"
+        "        ^\n1 error generated.\n");
 }

@@ -104,7 +104,7 @@ TEST_CASE("what the executor does right") {
 const std::string sharedScratch =
     "program 't': warning: with reuse_resources all plans of an executor share one scratch: a rank with no part in one "
     "plan may begin the next and write where mscclpp-1f5f065d still runs the first; let such a rank wait for the "
-    "others, or give the plan an executor of its own\n";
+    "others, or give the plan an executor of its own [executor-shared-scratch]\n";
 
 TEST_CASE("with reuse_resources, puts into the scratch of others are right") {
   const std::string text = programText("put memory remote2[0:1] <- input[0:1]", "reuse_resources on\n");
@@ -115,7 +115,7 @@ TEST_CASE("a minimum message size of 2 GiB") {
   CHECK(runPasses(parseProgram(programText("nop", "min_message_size 2147483648\n")), "check-executor", "mscclpp")
             .errors == "program 't': error: mscclpp-1f5f065d reads the minimum message size as a 32-bit integer with "
                        "sign, so 2147483648 "
-                       "bytes would be another number\n1 error generated.\n");
+                       "bytes would be another number [executor-min-message]\n1 error generated.\n");
 }
 
 TEST_CASE("a rank without scratch that reaches another's") {
@@ -147,10 +147,10 @@ TEST_CASE("double scratch of different sizes") {
     return runPasses(parseProgram(text), "check-executor", "mscclpp").errors;
   };
   const std::string put = "ppkt memory remote2[0:1] <- input[0:1]";
-  CHECK(send(put) ==
-        "rank 0, block 0, operation 0: error: mscclpp-1f5f065d finds the second half of another rank's "
-        "scratch by the size of its own, but rank 0 has 8 chunks of scratch and rank 1 has 4 chunks: with "
-        "double scratch give both as many, or bake a kernel (--emit-cuda --target=none)\n1 error generated.\n");
+  CHECK(send(put) == "rank 0, block 0, operation 0: error: mscclpp-1f5f065d finds the second half of another rank's "
+                     "scratch by the size of its own, but rank 0 has 8 chunks of scratch and rank 1 has 4 chunks: with "
+                     "double scratch give both as many, or bake a kernel (--emit-cuda --target=none) "
+                     "[executor-scratch-halves]\n1 error generated.\n");
   CHECK(send(put, "reuse_resources on\n") == sharedScratch + "1 warning generated.\n");
   CHECK(send("gstorepkt switch [1] switch1[0:1] <- scratch[0:1]").find("finds the second half") != std::string::npos);
   CHECK(send("upkt output[0:1] <- scratch[0:1]") == "");

@@ -47,9 +47,10 @@ TEST_CASE("in place, output that is input need not be written") {
   s.copy({out(1, 0)}, out(0, 0)).copy({out(0, 1)}, in(1, 0));
   CHECK(ask(s).text == "");
   s.program.collective.inplace = false;
-  CHECK(ask(s).text == "statement 0: error: output[0] of rank 0 is read, but no statement before this one writes it\n"
+  CHECK(ask(s).text == "statement 0: error: output[0] of rank 0 is read, but no statement before this one writes it "
+                       "[meaning-read-unwritten]\n"
                        "program 'by hand': error: no statement writes output[0] of rank 0, output[1] of rank 1: this "
-                       "allgather of 2 ranks with chunk factor 1 has 2 output chunks on each\n"
+                       "allgather of 2 ranks with chunk factor 1 has 2 output chunks on each [meaning-not-written]\n"
                        "2 errors generated.\n");
 }
 
@@ -69,9 +70,11 @@ TEST_CASE("a read of what no statement wrote") {
   s.copy({out(1, 0, 2)}, out(0, 0, 2));     // made of that, and not reported again
   s.copy({scratch(0, 1)}, in(1, 1));
   s.reduce({out(1, 0)}, {in(0, 0), scratch(1, 2)}); // never written
-  CHECK(ask(s).text == "statement 1: error: scratch[1] of rank 0 is read, but no statement before this one writes it\n"
+  CHECK(ask(s).text == "statement 1: error: scratch[1] of rank 0 is read, but no statement before this one writes it "
+                       "[meaning-read-unwritten]\n"
                        "statement 3: note: it is first written here\n"
-                       "statement 4: error: scratch[2] of rank 1 is read, but no statement before this one writes it\n"
+                       "statement 4: error: scratch[2] of rank 1 is read, but no statement before this one writes it "
+                       "[meaning-read-unwritten]\n"
                        "2 errors generated.\n");
 }
 
@@ -84,11 +87,11 @@ TEST_CASE("operands that overlap") {
   s.copy({out(1, 0), out(1, 2), out(1, 0)}, in(0, 0));
   CHECK(ask(s).text ==
         "statement 2: error: output[0:2] of rank 0 and output[1:3] of rank 0 overlap: operands of a statement have to "
-        "be equal or disjoint\n"
+        "be equal or disjoint [meaning-overlap]\n"
         "statement 3: error: output[0:2] of rank 1 and output[1:3] of rank 1 overlap: operands of a statement have to "
-        "be equal or disjoint\n"
+        "be equal or disjoint [meaning-overlap]\n"
         "statement 4: error: output[0] of rank 1 and output[0] of rank 1 are both destinations, and the same memory: "
-        "name one of them\n"
+        "name one of them [meaning-same-destination]\n"
         "3 errors generated.\n");
 }
 
@@ -117,7 +120,7 @@ TEST_CASE("writing inputs is a warning out of place") {
     CHECK(asked.text ==
           (inplace ? ""
                    : "statement 0: warning: this overwrites input[0:2] of rank 0, which is its user's, as the "
-                     "collective is not in place\n1 warning generated.\n"));
+                     "collective is not in place [meaning-input-written]\n1 warning generated.\n"));
     REQUIRE(asked.meaning);
     CHECK(asked.meaning->inputs[0] == asked.meaning->outputs[1]);
     CHECK((asked.meaning->inputs[1] == asked.meaning->outputs[1]) == inplace);
@@ -138,36 +141,39 @@ TEST_CASE("the promise of the collective") {
     movement.places.erase(movement.places.begin() + movement.statements[3].firstPlace + 2);
     for (std::size_t i = 4; i < movement.statements.size(); ++i)
       --movement.statements[i].firstPlace;
-    CHECK(ask(s).text == "statement 3: error: output[1] of rank 0 lacks rank 0's part, input[1]\n"
+    CHECK(ask(s).text == "statement 3: error: output[1] of rank 0 lacks rank 0's part, input[1] [meaning-lacks]\n"
                          "statement 4: note: the result is copied to output[1] of rank 0 here\n"
                          "1 error generated.\n");
   }
   SECTION("a part is there twice") {
     s.reduce({out(2, 0)}, {out(2, 0), in(1, 0)});
-    CHECK(ask(s).text == "statement 9: error: output[0] of rank 2 has rank 1's part, input[0], in it twice\n"
-                         "1 error generated.\n");
+    CHECK(ask(s).text ==
+          "statement 9: error: output[0] of rank 2 has rank 1's part, input[0], in it twice [meaning-twice]\n"
+          "1 error generated.\n");
   }
   SECTION("a part of another chunk") {
     s.reduce({out(2, 0)}, {out(2, 0), in(1, 2)});
     CHECK(ask(s).text == "statement 9: error: output[0] of rank 2 has input[2] of rank 1 in it, which does not belong "
-                         "there\n1 error generated.\n");
+                         "there [meaning-foreign]\n1 error generated.\n");
   }
   SECTION("reduce operations are mixed") {
     s.reduce({out(2, 0)}, {in(0, 0), in(1, 0)}).reduce({out(2, 0)}, {out(2, 0), in(2, 0)}, ReduceOp::Max);
-    CHECK(ask(s).text == "statement 10: error: output[0] of rank 2 ends as a mix of different reduce operations\n"
-                         "1 error generated.\n");
+    CHECK(ask(s).text ==
+          "statement 10: error: output[0] of rank 2 ends as a mix of different reduce operations [meaning-mixed-ops]\n"
+          "1 error generated.\n");
   }
   SECTION("chunks are reduced with different operations") {
     s.reduce({out(2, 1)}, {in(0, 1), in(1, 1), in(2, 1)}, ReduceOp::Min);
-    CHECK(ask(s).text == "statement 9: error: output[1] of rank 2 is reduced with min, other chunks with sum\n"
-                         "statement 0: note: output[0] of rank 0 is reduced with sum here\n"
-                         "1 error generated.\n");
+    CHECK(ask(s).text ==
+          "statement 9: error: output[1] of rank 2 is reduced with min, other chunks with sum [meaning-ops-differ]\n"
+          "statement 0: note: output[0] of rank 0 is reduced with sum here\n"
+          "1 error generated.\n");
   }
   SECTION("nothing is written") {
     s.program.movement = {};
     CHECK(ask(s).text ==
           "program 'by hand': error: no statement writes output[0:3] of ranks 0 to 2: this allreduce of 3 "
-          "ranks with chunk factor 1 has 3 output chunks on each\n"
+          "ranks with chunk factor 1 has 3 output chunks on each [meaning-not-written]\n"
           "1 error generated.\n");
   }
   SECTION("in place, where nothing is written an input lies") {
@@ -175,7 +181,7 @@ TEST_CASE("the promise of the collective") {
     s.program.collective.inplace = true;
     CHECK(ask(s).text ==
           "program 'by hand': error: no statement writes output[0:3] of ranks 0 to 2: this allreduce of 3 "
-          "ranks with chunk factor 1 has 3 output chunks on each\n"
+          "ranks with chunk factor 1 has 3 output chunks on each [meaning-not-written]\n"
           "1 error generated.\n");
   }
 }
@@ -184,7 +190,7 @@ TEST_CASE("an input where another belongs") {
   Statements s = allGather(2, false);
   s.copy({out(1, 0)}, in(1, 0));
   CHECK(ask(s).text == "statement 4: error: output[0] of rank 1 ends as input[0] of rank 1; input[0] of rank 0 belongs "
-                       "there\n1 error generated.\n");
+                       "there [meaning-other-input]\n1 error generated.\n");
 }
 
 TEST_CASE("max may take a part twice") {
@@ -200,7 +206,7 @@ TEST_CASE("a custom collective is held to what it states") {
   CHECK(ask(s).text == "");
   s.program.collective.expectations.push_back({0, 0, {{0, 0}}, ir::noLoc});
   CHECK(ask(s).text == "statement 0: error: output[0] of rank 0 ends as input[0] of rank 1; input[0] of rank 0 belongs "
-                       "there\n1 error generated.\n");
+                       "there [meaning-other-input]\n1 error generated.\n");
 }
 
 TEST_CASE("the search ends after many errors") {
@@ -222,12 +228,12 @@ TEST_CASE("warnings end after many") {
 TEST_CASE("too much to follow") {
   Statements s(CollectiveKind::Test, 2, 1, 1, false, 0xffffffff);
   CHECK(ask(s).text == "program 'by hand': error: not checked: 8589934594 chunks are too many to follow; up to "
-                       "67108864 are followed\n1 error generated.\n");
+                       "67108864 are followed [meaning-too-large]\n1 error generated.\n");
   Statements t(CollectiveKind::Test, 1, 1 << 20, 1 << 20);
   for (int i = 0; i < 65; ++i)
     t.copy({out(0, 0, 1 << 20)}, in(0, 0, 1 << 20));
   CHECK(ask(t).text == "program 'by hand': error: not checked: 136314880 chunk operands are too many to follow; up to "
-                       "134217728 are followed\n1 error generated.\n");
+                       "134217728 are followed [meaning-too-large]\n1 error generated.\n");
 }
 
 TEST_CASE("the cost grows with the chunks that statements touch") {

@@ -83,7 +83,7 @@ TEST_CASE("partial sums may be operands where they fit") {
   CHECK(order(tree, Order::Ranks).text ==
         "statement 2: error: this sum cannot be taken in the order of ranks (Order::Ranks): scratch[0] of rank 2 is "
         "already made of ranks 2 to 3, and scratch[0] of rank 0 has ranks 0 to 1, which comes before or between: let "
-        "one statement combine the inputs of all ranks\n1 error generated.\n");
+        "one statement combine the inputs of all ranks [sum-not-in-order]\n1 error generated.\n");
   CHECK(order(chain, Order::Ranks).statements.back() == "0.o0 <- 0.s0 2.i0 3.i0");
   CHECK(order(chain, Order::Tree).statements.back() == "0.o0 <- 0.s0 0.s1");
 }
@@ -93,10 +93,10 @@ TEST_CASE("a ring begins each share at another rank, so it has no order of ranks
   CHECK(order(ring(3), Order::Ranks).text ==
         "statement 1: error: this sum cannot be taken in the order of ranks (Order::Ranks): input[0] of rank 2 is "
         "already made of ranks 1 to 2, and input[0] of rank 0 has rank 0, which comes before or between: let one "
-        "statement combine the inputs of all ranks\n"
+        "statement combine the inputs of all ranks [sum-not-in-order]\n"
         "statement 3: error: this sum cannot be taken in the order of ranks (Order::Ranks): input[1] of rank 0 is "
         "already made of some of ranks 0 to 2, and input[1] of rank 1 has rank 1, which comes before or between: let "
-        "one statement combine the inputs of all ranks\n2 errors generated.\n");
+        "one statement combine the inputs of all ranks [sum-not-in-order]\n2 errors generated.\n");
 }
 
 TEST_CASE("partial sums that are no half, or lie between others") {
@@ -106,13 +106,13 @@ TEST_CASE("partial sums that are no half, or lie between others") {
   CHECK(order(middle, Order::Tree).text ==
         "statement 1: error: this sum cannot be the tree of Order::Tree: the first half of what it combines is 2 "
         "inputs, and scratch[0] of rank 0 has ranks 1 to 2, which is in both halves: let one statement combine the "
-        "inputs of all ranks, or halves of them\n1 error generated.\n");
+        "inputs of all ranks, or halves of them [sum-no-tree]\n1 error generated.\n");
   apart.reduce({scratch(0, 0)}, {in(0, 0), in(2, 0)}).reduce({scratch(1, 0)}, {in(1, 0), in(3, 0)});
   apart.reduce({out(0, 0)}, {scratch(0, 0), scratch(1, 0)});
   CHECK(order(apart, Order::Tree).text ==
         "statement 2: error: this sum cannot be the tree of Order::Tree: scratch[0] of rank 1 is already made of some "
         "of ranks 1 to 3, and scratch[0] of rank 0 has some of ranks 0 to 2, which comes between: let one statement "
-        "combine the inputs of all ranks, or halves of them\n1 error generated.\n");
+        "combine the inputs of all ranks, or halves of them [sum-mixed]\n1 error generated.\n");
 }
 
 TEST_CASE("chunks of one statement that want different orders") {

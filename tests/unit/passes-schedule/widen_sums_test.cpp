@@ -110,6 +110,7 @@ TEST_CASE("an executor has no wide scratch") {
   CHECK_FALSE(widenSums(s.program, true, diags));
   CHECK(diags.render(false) ==
         "statement 0: error: a sum is not rounded once (.accumulate): a partial result is rounded to the type of "
-        "elements here, as the operations of an executor do; a kernel keeps it in f32 (--emit-cuda)\n"
+        "elements here, as the operations of an executor do; a kernel keeps it in f32 (--emit-cuda) "
+        "[partial-on-executor]\n"
         "statement 1: note: another statement adds to it here\n1 error generated.\n");
 }

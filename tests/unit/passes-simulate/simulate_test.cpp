@@ -229,5 +229,5 @@ TEST_CASE("a launch of 0 bytes between others is none") {
   CHECK((result.rows[1].inTurn && result.rows[1].schedules == 50 && result.rows[1].ok));
   CHECK(simulated(allReduce(2).program, {.sizes = {0}}).text ==
         "by hand: error: a message of 0 bytes cannot be run: a launch of 0 bytes is none, so it runs nothing; "
-        "32 is the least\n1 error generated.\n");
+        "32 is the least [size-refused]\n1 error generated.\n");
 }

@@ -118,8 +118,8 @@ TEST_CASE("more instances than ids are refused") {
   program.ranks[0].inputChunks = 2'000'000;
   const Outcome outcome = runPasses(std::move(program), "replicate-instances");
   CHECK_FALSE(outcome.ok);
-  CHECK(outcome.errors ==
-        "rank 0: error: 4096 instances of 2000000 input chunks are more than 2^32 - 1\n1 error generated.\n");
+  CHECK(outcome.errors == "rank 0: error: 4096 instances of 2000000 input chunks are more than 2^32 - 1 "
+                          "[instances-too-many]\n1 error generated.\n");
 }
 
 } // namespace
