@@ -23,7 +23,7 @@ frontend::FrontendOptions frontendOptions(const Options &options, std::optional<
 }
 
 /// Returns name, doc comment and a line for each parameter: setting, type, enumerators.
-std::string describe(const frontend::AlgorithmInfo &algorithm) {
+std::string describeOne(const frontend::AlgorithmInfo &algorithm) {
   std::string out = algorithm.name + "\n";
   std::string_view doc = algorithm.doc;
   while (!doc.empty()) {
@@ -63,7 +63,7 @@ std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::option
 
 std::optional<frontend::AlgorithmInfo> findAlgorithm(const Options &options, std::optional<std::string> text,
                                                      ir::DiagnosticEngine &diags) {
-  const auto algorithms = frontend::listAlgorithms(frontendOptions(options, std::move(text)), diags);
+  const auto algorithms = listAlgorithms(options, std::move(text), diags);
   if (!algorithms)
     return std::nullopt;
   if (options.algorithm.empty())
@@ -72,14 +72,15 @@ std::optional<frontend::AlgorithmInfo> findAlgorithm(const Options &options, std
   return it == algorithms->end() ? std::nullopt : std::optional(*it);
 }
 
-std::optional<std::string> listAlgorithms(const Options &options, std::optional<std::string> text,
-                                          ir::DiagnosticEngine &diags) {
-  const auto algorithms = frontend::listAlgorithms(frontendOptions(options, std::move(text)), diags);
-  if (!algorithms)
-    return std::nullopt;
+std::optional<std::vector<frontend::AlgorithmInfo>>
+listAlgorithms(const Options &options, std::optional<std::string> text, ir::DiagnosticEngine &diags) {
+  return frontend::listAlgorithms(frontendOptions(options, std::move(text)), diags);
+}
+
+std::string describe(const std::vector<frontend::AlgorithmInfo> &algorithms) {
   std::string out;
-  for (const auto &algorithm : *algorithms)
-    out += (out.empty() ? "" : "\n") + describe(algorithm);
+  for (const auto &algorithm : algorithms)
+    out += (out.empty() ? "" : "\n") + describeOne(algorithm);
   return ir::printable(out, "\n\t");
 }
 

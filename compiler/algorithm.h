@@ -24,9 +24,13 @@ std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::option
 std::optional<frontend::AlgorithmInfo> findAlgorithm(const Options &options, std::optional<std::string> text,
                                                      ir::DiagnosticEngine &diags);
 
-/// Describes the algorithms of the input with their parameters, for a terminal. `text`: as above. Nothing after errors.
-std::optional<std::string> listAlgorithms(const Options &options, std::optional<std::string> text,
-                                          ir::DiagnosticEngine &diags);
+/// Returns the algorithms of the input with their parameters. `text`: as above. Nothing after errors.
+std::optional<std::vector<frontend::AlgorithmInfo>>
+listAlgorithms(const Options &options, std::optional<std::string> text, ir::DiagnosticEngine &diags);
+
+/// Describes algorithms for a terminal: name, doc comment, and a line for each parameter with setting, type and
+/// enumerators.
+std::string describe(const std::vector<frontend::AlgorithmInfo> &algorithms);
 
 /// Precompiles the DSL's headers into a file in `directory` (frontend::precompileDsl). The exit code; errors are
 /// printed.

@@ -7,16 +7,13 @@ namespace mscclc::driver {
 const std::vector<Allowable> &allAllowable() {
   static const std::vector<Allowable> all = [] {
     std::vector<Allowable> found = {
+#define ROOM(folder)
 #define DIAG(id, level, text)
 #define ALLOWABLE(id, name, summary, text) {name, summary},
-#include "backend-cuda/diagnostics.def"
-#include "backend-json/diagnostics.def"
-#include "compiler/diagnostics.def"
-#include "ir/diagnostics.def"
-#include "passes/diagnostics.def"
-#include "passes/verify/verify_diagnostics.def"
+#include "compiler/all_diagnostics.def"
 #undef ALLOWABLE
 #undef DIAG
+#undef ROOM
     };
     std::ranges::stable_sort(found, {}, &Allowable::name);
     const auto repeated = std::ranges::unique(found, {}, &Allowable::name); // several findings may have one name

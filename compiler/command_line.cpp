@@ -1,8 +1,15 @@
 #include "backend-cuda/emit_kernel.h"
+#include "compiler/allowable.h"
+#include "compiler/diagnostics.h"
+#include "compiler/explain_error.h"
+#include "compiler/files.h"
+#include "compiler/findings.h"
 #include "compiler/help.h"
+#include "compiler/option_pages.h"
 #include "compiler/option_values.h"
 #include "compiler/options.h"
 #include "compiler/outputs/outputs.h"
+#include "compiler/session.h"
 #include "compiler/version.h"
 #include "ir/nearest_name.h"
 #include "passes/pipeline.h"
@@ -13,6 +20,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 #include <map>
@@ -21,18 +29,14 @@
 namespace mscclc::driver {
 namespace {
 
-/// CLI11's help with mscclc's usage line. It does not list which options an option needs or excludes, because errors
-/// explain that.
-class HelpFormatter : public CLI::Formatter {
+/// Ends the run after a text was printed, as --help does.
+class Printed : public CLI::Success {
 public:
-  HelpFormatter() { column_width(34); }
-  std::string make_usage(const CLI::App *, std::string) const override {
-    return "Usage: mscclc [options] INPUT [-- CLANG-ARGS]\n       mscclc explain-hang DUMP...\n";
-  }
-  std::string make_option_opts(const CLI::Option *option) const override {
-    const std::string &text = option->get_option_text();
-    return text.empty() ? text : " " + text;
-  }
+  explicit Printed(std::string text) : CLI::Success("Printed", CLI::ExitCodes::Success), text_(std::move(text)) {}
+  const std::string &text() const { return text_; }
+
+private:
+  std::string text_;
 };
 
 /// The default values of options that may be given without a value.
@@ -53,16 +57,17 @@ const std::map<std::string, std::string, std::less<>> &wholeOptions() {
   return whole;
 }
 
-std::string machineNames() {
-  std::string names;
-  for (const std::string &name : passes::time::builtInMachines())
-    names += (names.empty() ? "" : " ") + name;
-  return names;
-}
-
 /// Returns the name of an option for messages: the short one if there is one.
 std::string nameOf(const CLI::Option &option) {
-  return option.get_snames().empty() ? option.get_name() : "-" + option.get_snames().front();
+  return option.get_snames().empty() ? withOneDash(option.get_name()) : "-" + option.get_snames().front();
+}
+
+/// Returns the names of rows of a table.
+template <typename Rows> std::vector<std::string> namesOf(const Rows &rows) {
+  std::vector<std::string> names;
+  for (const auto &row : rows)
+    names.emplace_back(row.name);
+  return names;
 }
 
 /// Declares the options, group by group, and reads a command line into Options.
@@ -72,8 +77,11 @@ public:
   Options parse(int argc, const char *const *argv);
   int exit(const CLI::Success &success) { return app_.exit(success); }
   std::string otherOption(const std::string &unknown) const;
+  void report(const CLI::ParseError &error, ir::DiagnosticEngine &diags) const;
   std::string textOf(const CLI::ParseError &error) const;
   std::vector<std::string> optionNames() const; ///< the long ones
+  /// Returns the table of options, in the order of --help.
+  std::vector<OptionRow> rows() const;
 
 private:
   void addFiles();
@@ -90,7 +98,8 @@ private:
   /// Returns the arguments in a form that CLI11 parses as intended. Otherwise it would use the next argument as the
   /// value of an option without one, and could take a value for a flag.
   std::vector<std::string> normalise(std::vector<std::string> args) const;
-  void parseNormalised(const std::vector<std::string> &args);
+  void checkInputs(const std::vector<std::string> &args) const;
+  bool isWordOf(const std::string &option, const std::string &word) const;
 
   /// Adds an option with a value, shown as `value`, to the current group.
   template <typename T> CLI::Option *add(const char *names, T &to, const char *value, std::string help) {
@@ -110,13 +119,23 @@ private:
     std::vector<std::string> words;
     for (const auto &[word, meaning] : choices)
       words.push_back(word);
+    CLI::Option *option = addFunction<std::string>(
+        names,
+        [&to, choices](const std::string &word) { to = std::ranges::find(choices, word, &Choice::first)->second; },
+        value, std::move(help));
+    return completed(option, words)->check(oneOf(words));
+  }
+  /// Adds an option that prints `text` of its value, and ends the run.
+  CLI::Option *addPrinted(const char *names, std::function<std::string(const std::string &)> text, const char *value,
+                          std::string help) {
     return addFunction<std::string>(
-               names,
-               [&to, choices](const std::string &word) {
-                 to = std::ranges::find(choices, word, &Choice::first)->second;
-               },
-               value, std::move(help))
-        ->check(oneOf(words));
+        names, [text = std::move(text)](const std::string &word) { throw Printed(text(word)); }, value,
+        std::move(help));
+  }
+  /// Sets the words that shells complete for the option's value.
+  CLI::Option *completed(CLI::Option *option, std::vector<std::string> words) {
+    words_[option] = std::move(words);
+    return option;
   }
   CLI::Option *addFlag(const char *names, bool &to, std::string help) {
     return place(app_.add_flag(names, to, std::move(help)), "");
@@ -139,18 +158,21 @@ private:
   Options options_;
   std::vector<std::pair<const Output *, CLI::Option *>> outputs_;
   std::vector<CLI::Option *> forAlgorithm_, forXml_, ofPrograms_;
-  CLI::Option *path_ = nullptr, *compact_ = nullptr, *noVerify_ = nullptr;
+  std::map<const CLI::Option *, std::vector<std::string>> words_; ///< those that options take
+  CLI::Option *path_ = nullptr, *compact_ = nullptr, *noVerify_ = nullptr, *dependencies_ = nullptr;
   std::vector<std::string> includes_, defines_, allowed_;
 };
 
 CommandLine::CommandLine() {
   options_.output = &allOutputs().front();
-  app_.formatter(std::make_shared<HelpFormatter>());
+  app_.formatter(helpFormatter());
   app_.footer(helpFooter());
   app_.set_help_flag("-h,--help", "print this help");
   app_.set_version_flag("--version", std::string("mscclc ") + version(), "print the version");
-  app_.add_option("INPUT", options_.input,
-                  "algorithm (.cpp), plan (.json), MSCCL schedule (.xml) or IR text (.ir); - is standard input")
+  app_.add_option(
+          "INPUT", options_.inputs,
+          "algorithm (.cpp), plan (.json), MSCCL schedule (.xml) or IR text (.ir); - is standard input; several "
+          "for outputs without a file")
       ->required()
       ->option_text(" ")
       ->check(notEmpty());
@@ -175,6 +197,10 @@ void CommandLine::addFiles() {
       "KIND", "kind of input, instead of what its name and text indicate: cpp, json, xml or ir");
   compact_ = addFlag("--compact", options_.compact, "JSON without line breaks");
   ofProgram(add("--name", options_.name, "NAME", "name of the plan"))->check(planName());
+  dependencies_ = addFlag("--MD", options_.writeDependencies,
+                          "write the files that the output is made from, as a rule for make and ninja, beside it (.d)");
+  dependencies_->needs(path_);
+  add("--MF", options_.dependencyPath, "FILE", "file for that rule")->check(notEmpty())->needs(dependencies_);
 }
 
 void CommandLine::addOutputs() {
@@ -182,10 +208,10 @@ void CommandLine::addOutputs() {
   for (const Output &output : allOutputs()) {
     const std::string flag(output.flag), help(output.help), value(output.value);
     const std::vector<std::string> words(output.words.begin(), output.words.end());
-    CLI::Option *option = !words.empty() ? add(flag.c_str(), options_.outputValue, "[=WHAT]", help)->check(oneOf(words))
-                          : value.empty()
-                              ? place(app_.add_flag(flag)->description(help), "")
-                              : add(flag.c_str(), options_.outputValue, value.c_str(), help)->check(notEmpty());
+    CLI::Option *option =
+        !words.empty() ? completed(add(flag.c_str(), options_.outputValue, "[=WHAT]", help), words)->check(oneOf(words))
+        : value.empty() ? place(app_.add_flag(flag)->description(help), "")
+                        : add(flag.c_str(), options_.outputValue, value.c_str(), help)->check(notEmpty());
     outputs_.emplace_back(&output, option);
   }
 }
@@ -195,10 +221,12 @@ void CommandLine::addOptionsOfOutputs() {
   ofProgram(add("--message-size", options_.messageSize, "BYTES",
                 "message size to schedule for [1M]; a kernel is for it alone"))
       ->transform(byteSize(1, "a message has at least one byte"));
-  ofProgram(
-      add("--machine", options_.machine, "NAME[*N]",
-          "machine to prove, to estimate or to schedule for, N nodes of it; a file that describes one, or one of " +
-              machineNames() + " [" + options_.machine + "]"))
+  const std::vector<std::string> machines = passes::time::builtInMachines();
+  completed(ofProgram(add("--machine", options_.machine, "NAME[*N]",
+                          "machine to prove, to estimate or to schedule for, N nodes of it; a file that describes one, "
+                          "or one of " +
+                              CLI::detail::join(machines, " ") + " [" + options_.machine + "]")),
+            machines)
       ->check(notEmpty());
   addFlag("--json", options_.json, "for programs instead of people");
   repeated(
@@ -208,9 +236,10 @@ void CommandLine::addOptionsOfOutputs() {
       ->delimiter(',')
       ->transform(byteSize());
   const std::vector<std::string> types(passes::dataTypeNames().begin(), passes::dataTypeNames().end());
-  repeated(add("--dtype", options_.types, "TYPE,...",
-               "types of elements, to run with [f32] or to bake a kernel for [" +
-                   CLI::detail::join(cuda::usualTypes, " ") + "]: " + CLI::detail::join(types, " ")))
+  completed(repeated(add("--dtype", options_.types, "TYPE,...",
+                         "types of elements, to run with [f32] or to bake a kernel for [" +
+                             CLI::detail::join(cuda::usualTypes, " ") + "]: " + CLI::detail::join(types, " "))),
+            types)
       ->delimiter(',')
       ->check(oneOf(types));
   add("--schedules", options_.runSchedules, "N", "schedules to try [100; fewer over 1M]")
@@ -267,20 +296,27 @@ void CommandLine::addXml() {
 void CommandLine::addPasses() {
   group_ = "Passes";
   using VerifyEach = Options::VerifyEach;
-  add("-O", options_.optLevel, "LEVEL",
-      "0: as written [of plans]  1: as the MSCCL++ DSL does [of algorithms]  2: all that can be proven [of "
-      "kernels, and of programs that say only what moves]")
+  completed(add("-O", options_.optLevel, "LEVEL",
+                "0: as written [of plans]  1: as the MSCCL++ DSL does [of algorithms]  2: all that can be proven [of "
+                "kernels, and of movement programs]"),
+            {"0", "1", "2"})
       ->transform(wholeNumber(passes::maxOptLevel));
   const auto setPasses = [this](const std::string &list) {
     options_.hasPasses = true;
     options_.passes = list == "none" ? "" : list;
   };
-  addFunction<std::string>("--passes", setPasses, "A,B,...", "run these instead of -O's; none: none");
-  add("--print-before", options_.printBefore, "[=A,B,...]", "print the IR before these passes, or before each");
-  add("--print-after", options_.printAfter, "[=A,B,...]", "print the IR after these passes, or after each");
+  const std::vector<std::string> passNames = namesOf(passes::allPasses());
+  completed(addFunction<std::string>("--passes", setPasses, "A,B,...", "run these instead of -O's; none: none"),
+            passNames);
+  completed(
+      add("--print-before", options_.printBefore, "[=A,B,...]", "print the IR before these passes, or before each"),
+      passNames);
+  completed(add("--print-after", options_.printAfter, "[=A,B,...]", "print the IR after these passes, or after each"),
+            passNames);
   addFlag("--print-before-all", [this] { options_.printBefore = "all"; }, "print the IR before each pass");
   addFlag("--print-after-all", [this] { options_.printAfter = "all"; }, "print the IR after each pass");
-  add("--stop-after", options_.stopAfter, "PASS", "run no pass after this one")->check(notEmpty());
+  completed(add("--stop-after", options_.stopAfter, "PASS", "run no pass after this one"), passNames)
+      ->check(notEmpty());
   add("--pass-limit", options_.passLimit, "N",
       "run only the first N passes that the program is right without; to bisect")
       ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()));
@@ -298,7 +334,8 @@ void CommandLine::addPasses() {
 void CommandLine::addProof() {
   group_ = "Proof";
   noVerify_ = addFlag("--no-verify", [this] { options_.verify = false; }, "write without proof");
-  repeated(add("--allow", allowed_, "NAME,...", "take these findings for warnings; they are listed below"))
+  completed(repeated(add("--allow", allowed_, "NAME,...", "take these findings for warnings; they are listed below")),
+            namesOf(allAllowable()))
       ->delimiter(',')
       ->check(allowableFinding());
 }
@@ -308,8 +345,24 @@ void CommandLine::addMessages() {
   addChoice<ColorMode>("--color", options_.color,
                        {{"auto", ColorMode::Auto}, {"always", ColorMode::Always}, {"never", ColorMode::Never}},
                        "[=WHEN]", "auto, always or never");
+  addChoice<FindingsForm>("--diagnostics", options_.findingsForm,
+                          {{"text", FindingsForm::Text}, {"json", FindingsForm::Json}, {"sarif", FindingsForm::Sarif}},
+                          "FORM", "form of errors and warnings on standard error: text, json or sarif (2.1.0) [text]");
+  completed(addPrinted("--explain-error", pageOf, "NAME",
+                       "print what an error or warning means, an example, and how to mend it; NAME is in the brackets "
+                       "at its end; all: of all"),
+            diagnosticNames())
+      ->check(diagnosticName());
+  addFlag("--Werror", options_.warningsAreErrors, "take warnings for errors, except those of --allow");
   addFlag("-q", options_.quiet, "errors only");
   add("--max-errors", options_.maxErrors, "N", "errors to print; 0: all [10]")->transform(wholeNumber());
+  group_ = "Shells";
+  completed(addPrinted(
+                "--completion", [this](const std::string &shell) { return completionFor(shell, rows()); }, "SHELL",
+                "print a script that completes options: bash, zsh or fish"),
+            completionShells())
+      ->check(oneOf(completionShells()));
+  addFlag("--man", [this] { throw Printed(manPage(rows(), helpFooter())); }, "print the man page");
 }
 
 bool takes(const Output &output, std::string_view name) {
@@ -358,8 +411,7 @@ void CommandLine::describeOptionsOfOutputs() {
   for (const std::string_view name : names) {
     CLI::Option *option = app_.get_option(std::string(name));
     option->description(flagsOf([&](const Output &output) { return heeds(output, name, true); }) +
-                        (isForScheduling(name) ? ", and programs that say only what moves: " : ": ") +
-                        option->get_description());
+                        (isForScheduling(name) ? ", and movement programs: " : ": ") + option->get_description());
   }
 }
 
@@ -377,6 +429,8 @@ void CommandLine::checkOptionsOfOutput() const {
 
 std::vector<std::string> CommandLine::normalise(std::vector<std::string> args) const {
   for (std::string &arg : args) {
+    if (const auto option = oneDashOptions().find(arg); option != oneDashOptions().end())
+      arg = option->second;
     const std::string name = arg.substr(0, arg.find('='));
     const CLI::Option *option = arg.starts_with("--") ? app_.get_option_no_throw(name) : nullptr;
     if (const auto it = wholeOptions().find(arg); it != wholeOptions().end())
@@ -390,26 +444,32 @@ std::vector<std::string> CommandLine::normalise(std::vector<std::string> args) c
   return args;
 }
 
-void CommandLine::parseNormalised(const std::vector<std::string> &args) {
-  try {
-    app_.parse(normalise(args));
-  } catch (const CLI::ExtrasError &) {
-    const auto isInput = [&](std::size_t i) { // behind an output
-      return std::ranges::any_of(allOutputs(), [&](const Output &output) {
-        return args[i] == output.flag && std::ranges::find(output.words, args[i + 1]) == output.words.end();
-      });
-    };
-    for (std::size_t i = 0; i + 1 < args.size(); ++i) // a surplus argument may be intended as such a value
-      if (wholeOptions().contains(args[i]) && !args[i + 1].starts_with('-') && !isInput(i))
+/// An input behind an option may be intended as its value. It is one only if it is no file.
+void CommandLine::checkInputs(const std::vector<std::string> &args) const {
+  const auto isOutput = [](const std::string &arg) {
+    return std::ranges::any_of(allOutputs(), [&](const Output &output) { return arg == output.flag; });
+  };
+  std::error_code ignored;
+  for (std::size_t i = 0; i + 1 < args.size() && options_.inputs.size() > 1; ++i)
+    if (wholeOptions().contains(args[i]) && !args[i + 1].starts_with('-') &&
+        !std::filesystem::exists(args[i + 1], ignored))
+      if (!isOutput(args[i]) || isWordOf(args[i], args[i + 1]))
         throw CLI::ValidationError(args[i], "write its value as in " + args[i] + "=" + args[i + 1]);
-    throw;
-  }
+}
+
+/// Returns true if `word` is a value that the option takes.
+bool CommandLine::isWordOf(const std::string &option, const std::string &word) const {
+  const auto words = words_.find(app_.get_option(option));
+  return words != words_.end() && std::ranges::find(words->second, word) != words->second.end();
 }
 
 Options CommandLine::parse(int argc, const char *const *argv) {
   const std::vector<std::string> all(argv + 1, argv + argc);
   const auto dashes = std::ranges::find(all, "--");
-  parseNormalised({all.begin(), dashes});
+  const std::vector<std::string> args(all.begin(), dashes);
+  app_.parse(normalise(args));
+  checkInputs(args);
+  options_.input = options_.inputs.front();
   if (dashes != all.end())
     options_.clangArgs.assign(dashes + 1, all.end());
   for (const auto &[output, option] : outputs_)
@@ -470,24 +530,45 @@ std::string CommandLine::otherOption(const std::string &unknown) const {
               : "; a parameter of the algorithm is given by -P " + parameter;
 }
 
+std::vector<OptionRow> CommandLine::rows() const {
+  std::vector<OptionRow> rows;
+  for (const CLI::Option *option : app_.get_options()) {
+    if (option->get_positional())
+      continue;
+    OptionRow &row = rows.emplace_back();
+    for (const std::string &name : option->get_snames())
+      row.names.push_back("-" + name);
+    for (const std::string &name : option->get_lnames())
+      row.names.push_back(withOneDash("--" + name));
+    row.group = option->get_group();
+    row.value = option->get_option_text();
+    row.help = option->get_description();
+    if (const auto words = words_.find(option); words != words_.end())
+      row.words = words->second;
+  }
+  return rows;
+}
+
 /// Returns the text of an error, in our own words if those of CLI11 say less.
 std::string CommandLine::textOf(const CLI::ParseError &error) const {
   const std::string text = error.what();
-  if (dynamic_cast<const CLI::RequiredError *>(&error)) // only the input is required
-    return "there is no input: name a file, or - for standard input";
-  if (dynamic_cast<const CLI::ExtrasError *>(&error)) {
-    const std::vector<std::string> extras = app_.remaining();
-    const auto unknown = std::ranges::find_if(extras, [](const std::string &arg) { return arg.starts_with('-'); });
-    return unknown != extras.end()
-               ? "there is no option '" + *unknown + "'" + otherOption(*unknown)
-               : "'" + extras.front() + "' is one argument too many: the input is '" + options_.input + "'";
-  }
   const CLI::Option *option = app_.get_option_no_throw(text.substr(0, text.find(':')));
   if (!option || !dynamic_cast<const CLI::ArgumentMismatch *>(&error))
-    return text;
+    return withOneDash(text);
   const bool isTwice = option->get_expected_max() == 1 && option->count() > 1;
   return nameOf(*option) + (isTwice ? ": it is given more than once"
                                     : ": its value is missing: " + nameOf(*option) + " " + option->get_option_text());
+}
+
+void CommandLine::report(const CLI::ParseError &error, ir::DiagnosticEngine &diags) const {
+  if (dynamic_cast<const CLI::RequiredError *>(&error)) { // only the input is required
+    diags.report(diag::no_input, {});
+  } else if (dynamic_cast<const CLI::ExtrasError *>(&error)) { // an input is no extra
+    const std::string unknown = app_.remaining().front();
+    diags.report(diag::unknown_option, {}, {unknown, otherOption(unknown)});
+  } else {
+    diags.report(diag::bad_option, {}, {textOf(error)});
+  }
 }
 
 } // namespace
@@ -496,6 +577,11 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
   CommandLine commandLine;
   try {
     return {commandLine.parse(argc, argv), 0};
+  } catch (const Printed &e) {
+    ir::DiagnosticEngine diags;
+    const bool isDone = writeOut(e.text(), diags);
+    std::cerr << diags.render(/*color=*/false);
+    return {std::nullopt, isDone ? 0 : 1};
   } catch (const CLI::Success &e) { // help or the version
     commandLine.exit(e);
     if (std::cout.flush())
@@ -503,7 +589,13 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
     std::cerr << "mscclc: error: cannot write standard output\n";
     return {std::nullopt, 1};
   } catch (const CLI::ParseError &e) {
-    std::cerr << "mscclc: error: " << commandLine.textOf(e) << "\n'mscclc --help' lists the options.\n";
+    ir::DiagnosticEngine diags;
+    commandLine.report(e, diags);
+    Options options;
+    options.findingsForm = formAsked({argv + 1, argv + argc});
+    Findings findings(options.findingsForm);
+    findings.add(options, diags, "'mscclc --help' lists the options.\n");
+    findings.finish(2);
     return {std::nullopt, 2};
   }
 }

@@ -1,9 +1,12 @@
 #include "compiler/driver.h"
 
 #include "compiler/diagnostics.h"
+#include "compiler/files.h"
+#include "compiler/findings.h"
 #include "compiler/guard.h"
 #include "compiler/input.h"
 #include "compiler/kernel_folder.h"
+#include "compiler/outputs/outputs.h"
 #include "compiler/overwrite.h"
 #include "compiler/session.h"
 
@@ -12,8 +15,8 @@
 #include "compiler/sweep.h"
 #endif
 
+#include <algorithm>
 #include <csignal>
-#include <iostream>
 
 namespace mscclc::driver {
 namespace {
@@ -21,7 +24,7 @@ namespace {
 /// Finds out what to do, and starts it.
 class Run {
 public:
-  explicit Run(const Options &options) : options_(options) {
+  Run(const Options &options, Findings &findings) : options_(options), findings_(findings) {
     Session::configure(diags_, options_);
     diags_.setReadable(&readable_);
   }
@@ -62,14 +65,14 @@ public:
 
 private:
   ExitCode failed() {
-    std::cerr << Session::render(diags_, options_) << std::flush;
+    findings_.add(options_, diags_);
     return exitCodeOf(false, diags_);
   }
 
-  static ExitCode compile(const Options &options, const Input &input, const passes::Target &target, StageTimes times) {
+  ExitCode compile(const Options &options, const Input &input, const passes::Target &target, StageTimes times) {
     Session session(options, target);
     const ExitCode code = session.run(input, std::move(times)).code;
-    std::cerr << session.messages() << std::flush;
+    findings_.add(options, session.diagnostics(), session.report());
     return code;
   }
 
@@ -86,14 +89,46 @@ private:
       return failed();
     if (sweep->isOne())
       return compile(sweep->first(), input, target, {});
-    return sweep->run(input, target);
+    return sweep->run(input, target, findings_);
   }
 #endif
 
   const Options &options_;
+  Findings &findings_;
   const ir::ReadableFiles readable_ = readableFiles(options_);
   ir::DiagnosticEngine diags_;
 };
+
+/// Returns true if the outputs of several inputs can be told apart. Otherwise reports why not.
+bool mayTakeSeveral(const Options &options, ir::DiagnosticEngine &diags) {
+  const auto takesSeveral = [](const Output &output) { return output.destination != Destination::File; };
+  const std::string several = ir::plural(options.inputs.size(), "input");
+  const std::string one = !takesSeveral(*options.output) ? std::string(options.output->flag)
+                          : options.hasOutputPath        ? "-o"
+                          : options.json                 ? "--json"
+                                                         : std::string();
+  return one.empty() || diags.report(diag::several_inputs, {}, {several, one, flagsOf(takesSeveral)});
+}
+
+/// Runs each input in turn. Each has a line with its name on standard output. Returns the worst exit code.
+ExitCode runAll(const Options &options, Findings &findings) {
+  ir::DiagnosticEngine diags;
+  if (!mayTakeSeveral(options, diags)) {
+    findings.add(options, diags);
+    return exitCodeOf(false, diags);
+  }
+  ExitCode worst = exitDone;
+  for (const std::string &input : options.inputs) {
+    Options one = options;
+    one.input = input;
+    if (!writeOut(ir::printable(input) + ":\n", diags)) {
+      findings.add(options, diags);
+      return exitCodeOf(false, diags);
+    }
+    worst = std::max(worst, guarded([&] { return Run(one, findings).run(); }));
+  }
+  return worst;
+}
 
 } // namespace
 
@@ -101,7 +136,11 @@ int run(const Options &options) {
   // A closed pipe, and a file past its limit, become errors when the output is written.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  return guarded([&] { return Run(options).run(); });
+  Findings findings(options.findingsForm);
+  const ExitCode code =
+      guarded([&] { return options.inputs.size() > 1 ? runAll(options, findings) : Run(options, findings).run(); });
+  findings.finish(code);
+  return code;
 }
 
 } // namespace mscclc::driver

@@ -21,6 +21,7 @@ constexpr std::string_view usage = R"(EXAMPLES
   mscclc allreduce.cpp -P ranks=2..16 --verify      prove it at each size
   mscclc allreduce.cpp --passes=fuse --emit-ir      what one pass does
   mscclc allreduce.cpp --emit-cuda -o kernel.cu     bake a CUDA kernel
+  mscclc init project                               lay out a project: algorithm, golden plan, Makefile, CI
   mscclc explain-hang hang.*.json                   why launches hang: the dumps that MSCCLC_DUMP=hang.json makes
 
 SEVERAL VALUES of parameters: -P ranks=2..16 -P lanes=1,2,4
@@ -54,11 +55,46 @@ std::string pipelines(passes::Stage from) {
   return text;
 }
 
+/// CLI11's help with mscclc's usage line. It does not list which options an option needs or excludes, because errors
+/// explain that.
+class HelpFormatter : public CLI::Formatter {
+public:
+  HelpFormatter() { column_width(34); }
+  std::string make_usage(const CLI::App *, std::string) const override {
+    return "Usage: mscclc [options] INPUT... [-- CLANG-ARGS]\n       mscclc explain-hang DUMP...\n       mscclc init "
+           "[DIR]\n";
+  }
+  std::string make_option_name(const CLI::Option *option, bool isPositional) const override {
+    return withOneDash(Formatter::make_option_name(option, isPositional));
+  }
+  std::string make_option_opts(const CLI::Option *option) const override {
+    const std::string &text = option->get_option_text();
+    return text.empty() ? text : " " + text;
+  }
+};
+
 } // namespace
+
+std::shared_ptr<CLI::Formatter> helpFormatter() {
+  return std::make_shared<HelpFormatter>();
+}
+
+const std::map<std::string, std::string, std::less<>> &oneDashOptions() {
+  static const std::map<std::string, std::string, std::less<>> options = {
+      {"-MD", "--MD"}, {"-MF", "--MF"}, {"-Werror", "--Werror"}};
+  return options;
+}
+
+std::string withOneDash(std::string text) {
+  for (const auto &[shown, parsed] : oneDashOptions())
+    for (std::size_t at = text.find(parsed); at != text.npos; at = text.find(parsed, at + shown.size()))
+      text.replace(at, parsed.size(), shown);
+  return text;
+}
 
 std::string helpFooter() {
   return "PASSES, for --passes, --print-before, --print-after (lists: a,b) and --stop-after\n" +
-         table(passes::allPasses()) + pipelines(passes::Stage::Tidy) + "  of programs that say only what moves:\n" +
+         table(passes::allPasses()) + pipelines(passes::Stage::Tidy) + "  of movement programs:\n" +
          pipelines(passes::Stage::Place) + "\nTARGETS\n  " + passes::targetNames() +
          "\n\nFINDINGS TO ALLOW, for --allow (lists: a,b): warnings then, errors else\n" + table(allAllowable()) +
          "\n" + std::string(usage);

@@ -1,11 +1,25 @@
 // The text of --help besides the options.
 #pragma once
 
+#include <CLI/CLI.hpp>
+
+#include <map>
+#include <memory>
 #include <string>
 
 namespace mscclc::driver {
 
 /// Returns the names that options take, examples, several values of parameters, exit codes.
 std::string helpFooter();
+
+/// Returns the formatter of --help.
+std::shared_ptr<CLI::Formatter> helpFormatter();
+
+/// Returns options that compilers write with one dash (-MD), and their names in CLI11 (--MD), which only takes one
+/// letter behind a dash.
+const std::map<std::string, std::string, std::less<>> &oneDashOptions();
+
+/// Returns `text` with such options as users write them.
+std::string withOneDash(std::string text);
 
 } // namespace mscclc::driver

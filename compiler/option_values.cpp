@@ -2,6 +2,7 @@
 
 #include "backend-json/write_plan.h"
 #include "compiler/allowable.h"
+#include "compiler/explain_error.h"
 #include "ir/nearest_name.h"
 
 #include <algorithm>
@@ -118,6 +119,13 @@ CLI::Validator allowableFinding() {
     for (const Allowable &allowable : allAllowable())
       names.emplace_back(allowable.name);
     return "'" + name + "' is no finding to allow; known: " + allowableNames() + didYouMean(name, names);
+  });
+}
+
+CLI::Validator diagnosticName() {
+  return validator([](const std::string &name) {
+    return pageOf(name).empty() ? "there is no diagnostic '" + name + "'" + didYouMean(name, diagnosticNames())
+                                : std::string();
   });
 }
 

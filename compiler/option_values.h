@@ -35,5 +35,7 @@ CLI::Validator notEmpty();
 CLI::Validator planName();
 /// The name of a finding that --allow takes.
 CLI::Validator allowableFinding();
+/// The name of a warning or error, or `all`. Underscores may be in place of `-`.
+CLI::Validator diagnosticName();
 
 } // namespace mscclc::driver

@@ -15,16 +15,21 @@ struct Output;
 
 enum class InputKind { Auto, Algorithm, Plan, IR, Xml };
 enum class ColorMode { Auto, Always, Never };
+/// The form of findings on standard error.
+enum class FindingsForm { Text, Json, Sarif };
 
 /// The user's requests. Default values are the defaults of the tool.
 struct Options {
-  std::string input; ///< path, or "-" for standard input
+  std::vector<std::string> inputs; ///< all inputs
+  std::string input;               ///< the input of this compilation: path, or "-" for standard input
   InputKind inputKind = InputKind::Auto;
   const Output *output = nullptr; ///< the requested output, a row of allOutputs()
   std::string outputValue;        ///< the value of its flag
   std::string outputPath = "-";   ///< path, or "-" for standard output
   bool hasOutputPath = false;     ///< given: --diff also writes the plan there
   bool compact = false;
+  bool writeDependencies = false; ///< -MD
+  std::string dependencyPath;     ///< -MF; empty: beside the output
 
   std::vector<std::pair<std::string, std::string>> parameters; ///< -P NAME=VALUE, in order
   std::string algorithm;
@@ -76,6 +81,8 @@ struct Options {
 
   std::size_t maxErrors = 10; ///< shown on standard error; 0: all
   ColorMode color = ColorMode::Auto;
+  FindingsForm findingsForm = FindingsForm::Text;
+  bool warningsAreErrors = false;
   bool quiet = false;
 };
 

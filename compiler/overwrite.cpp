@@ -1,5 +1,6 @@
 #include "compiler/overwrite.h"
 
+#include "compiler/dependencies.h"
 #include "compiler/diagnostics.h"
 #include "compiler/files.h"
 #include "compiler/outputs/outputs.h"
@@ -44,6 +45,8 @@ std::vector<std::string> outputsOf(const Options &options) {
   }
   if (options.update)
     outputs.push_back(options.outputValue);
+  if (options.writeDependencies)
+    outputs.push_back(dependencyFile(options));
   return outputs;
 }
 

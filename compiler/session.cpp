@@ -1,5 +1,6 @@
 #include "compiler/session.h"
 #include "backend-json/compare_plans.h"
+#include "compiler/dependencies.h"
 #include "compiler/diagnostics.h"
 #include "compiler/kernel_folder.h"
 #include "compiler/outputs/estimates.h"
@@ -57,6 +58,7 @@ Session::Session(const Options &options, const passes::Target &target, bool inTa
 
 void Session::configure(ir::DiagnosticEngine &diags, const Options &options) {
   diags.allow(options.allowed);
+  diags.setWarningsAsErrors(options.warningsAreErrors);
   diags.setErrorLimit(options.maxErrors);
 }
 
@@ -88,19 +90,24 @@ bool Session::steps() {
   if (output_.pointToPoint && ir::hasSwitchSignals(job_.program))
     job_.program = ir::spellOutSwitchSignals(job_.program, verifyOptions().threadsInTurns ? ir::SpelledBy::ThreadEach
                                                                                           : ir::SpelledBy::OneThread);
-  return output_.write(job_);
+  return !diags_.hasErrors() && output_.write(job_) && writeDependencies();
+}
+
+bool Session::writeDependencies() {
+  return !options_.writeDependencies || job_.writeFile(dependencyFile(options_), [&](std::ostream &stream) {
+    stream << dependencyRule(options_, files_);
+  });
 }
 
 bool Session::load() {
-  std::vector<std::string> files;
   // The text may be gigabytes long, and is released once it is loaded.
   Input input{job_.input.shownName, job_.input.kind, std::exchange(job_.input.text, std::nullopt)};
-  auto program = loadProgram(options_, std::move(input), diags_, times_, files);
+  auto program = loadProgram(options_, std::move(input), diags_, times_, files_);
   if (!program || diags_.hasErrors())
     return false;
   job_.program = std::move(*program);
   diags_.setSources(&job_.program.sources);
-  if (!checkIncluded(options_, files, diags_))
+  if (!checkIncluded(options_, files_, diags_))
     return false;
   if (!options_.name.empty())
     job_.program.name = options_.name;
@@ -358,6 +365,7 @@ bool Session::prove() {
   }
   if (output_.proof == Proof::IsOutput || !proof_->proven)
     job_.result = proof_->summary();
+  job_.proof = &*proof_;
   if (!proof_->proven || !checkSums(proof_->sums))
     return false;
   if (proof_->sums.any)
@@ -415,7 +423,7 @@ bool Session::checkSums(const passes::SumOrder &sums) {
 passes::VerifyOptions Session::verifyOptions() {
   const bool ofKernel = output_.proof == Proof::OfKernel;
   passes::VerifyOptions options;
-  options.warnings = !options_.quiet;
+  options.warnings = !options_.quiet || options_.warningsAreErrors;
   options.fixedScratch = ofKernel; // a kernel's chunks keep their place at every size
   options.oneSize = ofKernel && options_.messageSize != 0;
   options.threadsInTurns = ofKernel;

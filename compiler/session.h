@@ -28,8 +28,9 @@ public:
 
   /// Does what the options ask for, with `input`. `times`: the stages that were done before.
   Outcome run(Input input, StageTimes times = {});
-  /// Returns the text for standard error.
-  std::string messages() const { return render(diags_, options_) + report_; }
+  const ir::DiagnosticEngine &diagnostics() const { return diags_; }
+  /// Returns the text of --stats and --time-passes.
+  const std::string &report() const { return report_; }
 
   /// Returns the diagnostics in the form that `options` ask for.
   static std::string render(const ir::DiagnosticEngine &diags, const Options &options);
@@ -43,6 +44,7 @@ private:
   bool transform();
   bool checkMachine();
   bool prove();
+  bool writeDependencies();
   bool checkSums(const passes::SumOrder &sums);
 
   /// The progress of transform().
@@ -73,6 +75,7 @@ private:
   const ir::ReadableFiles readable_;
   ir::DiagnosticEngine diags_;
   Job job_;
+  std::vector<std::string> files_; ///< files that the input includes
   std::uint64_t recorded_ = 0;
   std::optional<passes::schedule::Meaning> meaning_; ///< for a program of statements
   std::optional<passes::VerifyResult> proof_;        ///< the proof of the program that is written, once it exists

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <iostream>
 #include <utility>
 
 namespace mscclc::driver {
@@ -169,10 +168,10 @@ std::string Sweep::words(const Combination &combination) const {
   return text;
 }
 
-ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
+ExitCode Sweep::run(const Input &input, const passes::Target &target, Findings &findings) const {
   ir::DiagnosticEngine output;
   const auto failed = [&] {
-    std::cerr << Session::render(output, first()) << std::flush;
+    findings.add(first(), output);
     return exitCodeOf(false, output);
   };
   ExitCode worst = exitDone;
@@ -182,11 +181,10 @@ ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
   for (const Combination &one : combinations_) {
     Outcome outcome;
     outcome.result = "fault";
-    std::string messages;
+    std::optional<Session> session;
     const ExitCode code = guarded([&] {
-      Session session(one.options, target, /*inTable=*/true);
-      outcome = session.run(input);
-      messages = session.messages();
+      session.emplace(one.options, target, /*inTable=*/true);
+      outcome = session->run(input);
       return outcome.code;
     });
     outcome.code = code;
@@ -194,8 +192,8 @@ ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
         json ? document(one, outcome) : row(one.values, std::to_string(code), ir::printable(outcome.result));
     if (!writeOut(std::exchange(before, json ? "," : "") + line, output))
       return failed();
-    if (!messages.empty())
-      std::cerr << words(one) << ":\n" << messages << std::flush;
+    if (session && code != exitInternal)
+      findings.add(one.options, session->diagnostics(), session->report(), words(one));
     worst = std::max(worst, code);
     ++tried;
     wrong += code != exitDone;
@@ -206,11 +204,11 @@ ExitCode Sweep::run(const Input &input, const passes::Target &target) const {
     return failed();
   const std::size_t untried = combinations_.size() - tried;
   if (wrong != 0)
-    std::cerr << wrong << " of " << ir::plural(tried, "combination") << " failed"
-              << (untried == 0 ? std::string()
-                               : "; " + std::to_string(untried) + " more were not tried, as the command line is wrong")
-              << ".\n"
-              << std::flush;
+    findings.say(std::to_string(wrong) + " of " + ir::plural(tried, "combination") + " failed" +
+                 (untried == 0
+                      ? std::string()
+                      : "; " + std::to_string(untried) + " more were not tried, as the command line is wrong") +
+                 ".\n");
   return worst;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "compiler/driver.h"
+#include "compiler/findings.h"
 #include "compiler/input.h"
 #include "compiler/session.h"
 #include "frontend/frontend.h"
@@ -36,7 +37,7 @@ public:
   const Options &first() const { return combinations_.front().options; }
   /// Runs all combinations. Prints a row of each, or with --json an array of documents. Returns the exit code of the
   /// worst. A combination with a wrong command line ends the run, because the others are wrong, too.
-  ExitCode run(const Input &input, const passes::Target &target) const;
+  ExitCode run(const Input &input, const passes::Target &target, Findings &findings) const;
 
 private:
   struct Combination {

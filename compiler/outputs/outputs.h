@@ -24,6 +24,10 @@
 #include <string_view>
 #include <vector>
 
+namespace mscclc::passes {
+struct VerifyResult;
+}
+
 namespace mscclc::driver {
 
 /// The source of an output.
@@ -76,8 +80,9 @@ struct Job {
   Input input = {};         ///< its text is removed once `program` is loaded
   ir::Program program = {}; ///< empty for an output of the source
   ir::Program calls = {};   ///< the program in thread blocks before any pass changed it, for an output that needs it
-  passes::time::Machine machine = {}; ///< machine of --machine, or the usual one; set once `program` is loaded
-  std::optional<Chosen> chosen = {};  ///< choices, for a program of statements
+  passes::time::Machine machine = {};          ///< machine of --machine, or the usual one; set once `program` is loaded
+  std::optional<Chosen> chosen = {};           ///< choices, for a program of statements
+  const passes::VerifyResult *proof = nullptr; ///< the proof of `program`; null if it was not proven
   std::optional<passes::OutputSums> outputSums = {}; ///< the trees of sums that the proof has found, for --run
   std::string sums = {};   ///< SumOrder::exact if the program is invariant, else in words; see prove()
   std::string result = {}; ///< result in a few words; for a proof that is the output, the proof's result

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Checks that every diagnostic has a test that names its text.
+"""Checks that every diagnostic has a test that names its text, and that every warning and error is explained.
 
 usage: check_diagnostics.py [ROOT]
 
 A diagnostic counts as tested when something that a test compares with has most of the fixed words of its format, in their
 order, or its name. That is an expectation of verify_diagnostics.py, a line of FileCheck, what is looked for by grep, or a
 string of a test in C++, Python or CMake. Comments and inputs do not count. Formats without fixed words are those of texts
-that are made elsewhere. Prints those that are not tested; exit 1 if there is one.
+that are made elsewhere. A warning or error is explained by a section of a page beside its `.def` file,
+*diagnostics*.md: the heading is its name in kebab case, then follow the meaning, an indented example, and how to mend it.
+Prints those that are not tested or not explained, and sections of no diagnostic; exit 1 if there is one.
 """
 import pathlib
 import re
@@ -85,10 +87,38 @@ def is_tested(name, format_text, tests):
     return needed == 0
 
 
+def sections_beside(definition):
+    """Returns the sections of the pages beside the .def file, by their headings."""
+    found = {}
+    for page in sorted(definition.parent.glob("*diagnostics*.md")):
+        for section in page.read_text(encoding="utf-8").split("\n## ")[1:]:
+            heading, _, body = section.partition("\n")
+            found[heading] = body
+    return found
+
+
+def is_explained(body):
+    """Returns whether a section has a meaning, an indented example, and text after it."""
+    kinds = ["example" if part.startswith("    ") else "text" for part in body.strip("\n").split("\n\n") if part.strip()]
+    return len(kinds) >= 3 and kinds[0] == "text" and "example" in kinds[1:-1] and kinds[-1] == "text"
+
+
+def unexplained(definition, table):
+    """Returns what is wrong with the explanations of a .def file, one line for each problem."""
+    names = {name.replace("_", "-") for name, severity, _ in DIAG.findall(table) if severity != "Note"}
+    names |= {name.replace("_", "-") for name, _, _ in ALLOWABLE.findall(table)}
+    sections = sections_beside(definition)
+    problems = [f"{name} has no explanation in a page beside it: meaning, indented example, how to mend it"
+                for name in sorted(names) if not is_explained(sections.get(name, ""))]
+    if names:
+        problems += [f"the page beside it explains {name}, which is no diagnostic" for name in sorted(sections.keys() - names)]
+    return problems
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).resolve()
     tests = texts_of_tests(root)
-    total = untested = 0
+    total = untested = wrong = 0
     for definition in sorted(path for room in ROOMS for path in (root / room).rglob("*.def")):
         table = definition.read_text(encoding="utf-8")
         for name, severity, literal in DIAG.findall(table) + ALLOWABLE.findall(table):
@@ -97,8 +127,11 @@ def main():
             if not is_tested(name, text, tests):
                 print(f"{definition.relative_to(root)}: {name} ({severity}) has no test: {text}")
                 untested += 1
-    print(f"{total} diagnostics, {untested} without a test")
-    return 1 if untested or not total else 0
+        for problem in unexplained(definition, table):
+            print(f"{definition.relative_to(root)}: {problem}")
+            wrong += 1
+    print(f"{total} diagnostics, {untested} without a test, {wrong} with a wrong explanation or none")
+    return 1 if untested or wrong or not total else 0
 
 
 if __name__ == "__main__":

@@ -1,0 +1,17 @@
+// An all-reduce that says only what moves: each GPU sums one share, and hands the sum to all others.
+#include <mscclc/dsl.hpp>
+using namespace mscclc;
+
+/// `ranks`: the number of GPUs of a node.
+MSCCLC_ALGORITHM void allreduce(int ranks = 8) {
+  CollectiveProgram program(
+      "allreduce", AllReduce(ranks, 1, /*inplace=*/true),
+      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .order = Order::Ranks});
+  for (int rank = 0; rank < ranks; ++rank) {
+    List<Chunk> others; // where the other GPUs hold share `rank`
+    for (int step = 1; step < ranks; ++step)
+      others.push_back(Rank((rank + step) % ranks).input()[rank]);
+    reduce(Rank(rank).input()[rank], others);
+    copy(others, Rank(rank).input()[rank]);
+  }
+}
