@@ -1,6 +1,7 @@
 #include "frontend/clang/arguments.h"
 
 #include "frontend/clang/source_files.h"
+#include "frontend/dsl/dsl_directory.h"
 
 #include "clang/Frontend/CompilerInvocation.h"
 #include "clang/Frontend/FrontendOptions.h"
@@ -14,14 +15,15 @@ using namespace clang;
 namespace mscclc::frontend {
 namespace {
 
-/// Returns the folder of Clang's own headers: the one at build time, or one beside Clang's library.
+/// Returns the folder of Clang's own headers: that of the package, the one at build time, or one beside Clang's
+/// library.
 std::string resourceDirectory() {
   namespace fs = std::filesystem;
   std::error_code ignored;
   const std::string version = std::to_string(LLVM_VERSION_MAJOR);
-  for (const std::string &dir :
-       {std::string(MSCCLC_CLANG_RESOURCE_DIR), "/usr/lib/llvm-" + version + "/lib/clang/" + version,
-        "/usr/lib/clang/" + version, "/usr/lib64/clang/" + version})
+  for (const std::string &dir : {packagedClangDirectory(), std::string(MSCCLC_CLANG_RESOURCE_DIR),
+                                 "/usr/lib/llvm-" + version + "/lib/clang/" + version, "/usr/lib/clang/" + version,
+                                 "/usr/lib64/clang/" + version})
     if (fs::exists(dir + "/include/stddef.h", ignored))
       return dir;
   return MSCCLC_CLANG_RESOURCE_DIR;

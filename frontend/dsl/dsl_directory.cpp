@@ -30,6 +30,10 @@ std::string precompiledDslDirectory() {
   return besideProgram("lib/mscclc");
 }
 
+std::string packagedClangDirectory() {
+  return besideProgram("lib/mscclc/clang");
+}
+
 std::string findDslDirectory(const std::vector<std::string> &directories) {
   std::error_code ignored;
   for (const std::string &directory : directories)

@@ -17,4 +17,8 @@ std::string findDslDirectory(const std::vector<std::string> &directories);
 /// program's folder. Empty if that is unknown.
 std::string precompiledDslDirectory();
 
+/// Returns the folder of Clang's own headers that a package brings, which may not exist: `lib/mscclc/clang` beside the
+/// running program's folder. Empty if that is unknown.
+std::string packagedClangDirectory();
+
 } // namespace mscclc::frontend

@@ -1,0 +1,36 @@
+#!/bin/sh
+# usage: check_package.sh BUILD_DIR WORK_DIR CPACK LLVM_PREFIX: makes the packages, and compiles an installed sample with
+# the archive unpacked elsewhere, where there is no LLVM: an empty folder is mounted in its place. Prints [SKIP] where
+# nobody may mount.
+set -eu
+build=$1 work=$2 cpack=$3 llvm=$4
+rm -rf "$work"
+mkdir -p "$work/packages" "$work/moved"
+cd "$build"
+"$cpack" -B "$work/packages" >"$work/cpack.log" 2>&1 || { cat "$work/cpack.log"; exit 1; }
+archive=$(ls "$work"/packages/mscclc-*.tar.xz)
+deb=$(ls "$work"/packages/mscclc_*.deb)
+for package in "$archive" "$deb"; do
+  bytes=$(stat -c %s "$package")
+  echo "$(basename "$package"): $bytes bytes"
+  [ "$bytes" -le 40000000 ] || { echo "it is larger than 40 MB"; exit 1; }
+done
+tar -xf "$archive" -C "$work/moved" --strip-components=1
+for file in bin/mscclc include/mscclc/dsl.hpp lib/mscclc/clang/include/stddef.h share/man/man1/mscclc.1 \
+  share/bash-completion/completions/mscclc share/zsh/site-functions/_mscclc \
+  share/fish/vendor_completions.d/mscclc.fish share/doc/mscclc/diagnostics.md share/mscclc/samples/sendrecv.cpp; do
+  [ -s "$work/moved/$file" ] || { echo "the archive lacks $file"; exit 1; }
+  dpkg-deb -c "$deb" | grep -q "\./usr/$file$" || { echo "the package lacks /usr/$file"; exit 1; }
+done
+if ldd "$work/moved/bin/mscclc" | grep -E 'libLLVM|libclang'; then
+  echo "the compiler needs LLVM's libraries"
+  exit 1
+fi
+unshare -rm true 2>/dev/null || { echo "[SKIP] this machine lets nobody mount"; exit 0; }
+unshare -rm sh -euc '
+  mount -t tmpfs none "$1"
+  [ -z "$(ls -A "$1")" ]
+  "$2/bin/mscclc" "$2/share/mscclc/samples/sendrecv.cpp" -P ranks=4 -o "$3"
+  printf "#include <vector>\n#include <algorithm>\n" | cat - "$2/share/mscclc/samples/sendrecv.cpp" | "$2/bin/mscclc" - -x cpp --verify
+' sh "$llvm" "$work/moved" "$work/plan.json"
+grep -q '"name": *"sendrecv"' "$work/plan.json"
