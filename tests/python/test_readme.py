@@ -27,5 +27,5 @@ def run(text, tmp_path, *arguments):
 
 
 def test_from_python(tmp_path):
-    done = run(example("README.md", "import mscclc\nimport numpy"), tmp_path)
+    done = run(example("runtime-min/python/README.md", "import mscclc\nimport numpy"), tmp_path)
     assert done.returncode == 0 and done.stdout.strip().endswith("[6. 6. 6.]"), done.stdout + done.stderr
