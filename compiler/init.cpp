@@ -76,7 +76,10 @@ int initProject(const std::vector<std::string> &arguments) {
   const std::string source = (folder / "allreduce.cpp").string(), golden = (folder / "golden" / "").string();
   const char *command[] = {"mscclc", source.c_str(), "--diff", golden.c_str(), "--update"};
   const ParsedCommandLine parsed = parseCommandLine(std::size(command), command);
-  return parsed.options ? run(*parsed.options) : parsed.exitCode;
+  const int code = parsed.options ? run(*parsed.options) : parsed.exitCode;
+  if (code == exitDone)
+    std::cout << golden << "allreduce.json\n" << std::flush;
+  return code;
 }
 
 } // namespace mscclc::driver

@@ -388,6 +388,10 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
       report(diag::not_readable, info.getLocation(), {printable(info.getArgStdStr(0))});
       return;
     }
+    if (kindOfLibrary(sources_->getFilename(info.getLocation()))) { // a header of the language includes it
+      report(diag::no_cpp_library, "", {printable(info.getArgStdStr(0))});
+      return;
+    }
     break;
   case clang::diag::err_cannot_open_file:
     // PlainFiles refused to open it.
