@@ -154,3 +154,11 @@ def test_the_package_needs_no_torch_and_no_numpy():
     assert (
         subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True).stdout.strip() == "[]"
     )
+
+
+def test_names_of_diagnostics():
+    found = parse_diagnostics("a.cpp:3:4: error: one [--allow=rank-order] [ranks-differ]\nd.json: warning: odd [-Wfoo]\n")
+    assert [(one.name, one.text) for one in found] == [
+        ("ranks-differ", "one [--allow=rank-order]"),
+        ("", "odd [-Wfoo]"),
+    ]
