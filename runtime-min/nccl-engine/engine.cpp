@@ -59,7 +59,7 @@ void NcclEngine::place(MscclcCommunicatorOptions &options) const {
   options.devices = nccl_.devices.data();
 }
 
-Status NcclEngine::meet(Platform &platform, const Site &, Rendezvous::Options options) {
+Status NcclEngine::meet(Platform &platform, const Site &, MeetingOptions options) {
   platform_ = &platform;
   nccl_.library.patience = options.timeout;
   NcclGather gather(platform, nccl_);
@@ -67,7 +67,7 @@ Status NcclEngine::meet(Platform &platform, const Site &, Rendezvous::Options op
   // NCCL counts ranks, so each rank takes part in the exchange like a process.
   options.allgather = {NcclGather::call, &gather, nccl_.first, nccl_.ranks};
   options.onNetwork = ownAddress;
-  const Status met = Rendezvous::join(std::move(options), meeting_);
+  const Status met = Meeting::join(std::move(options), meeting_);
   return gather.status().ok() ? met : gather.status();
 }
 

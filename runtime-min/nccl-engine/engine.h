@@ -7,6 +7,7 @@
 #include "library.h"
 
 #include <atomic>
+#include <mutex>
 
 namespace mscclc::rt {
 
@@ -31,7 +32,7 @@ class NcclEngine : public Engine {
 public:
   explicit NcclEngine(NcclRanks nccl) : nccl_(std::move(nccl)) {}
   void place(MscclcCommunicatorOptions &options) const override;
-  Status meet(Platform &platform, const Site &, Rendezvous::Options options) override;
+  Status meet(Platform &platform, const Site &, MeetingOptions options) override;
   RankRange team() const override { return nccl_.team; }
   bool outlasts() const override { return false; }
   std::unique_ptr<Memory> memory(uint64_t bytes) override;

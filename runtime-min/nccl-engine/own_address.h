@@ -1,7 +1,7 @@
 // Where other machines reach this one.
 #pragma once
 
-#include "bootstrap/socket.h"
+#include "rendezvous/socket.h"
 
 namespace mscclc::rt {
 

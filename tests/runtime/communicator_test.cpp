@@ -141,6 +141,15 @@ TEST_CASE("A build without a device says so") {
   CHECK(mscclc_communicator_create(&options, &communicator) == MSCCLC_ERROR_ARGUMENT);
 }
 
+TEST_CASE("A build without the rendezvous has all ranks in one process", "[.core]") {
+  CommunicatorOptions options = onHost(2);
+  options.local_ranks = 1;
+  options.rendezvous = "@nobody";
+  const Failure failure = failureOf([&] { Communicator communicator(options); });
+  CHECK(failure.code == MSCCLC_ERROR_UNSUPPORTED);
+  CHECK(contains(failure.text, "1 of 2 ranks are in this process, and this build of the runtime cannot meet other"));
+}
+
 TEST_CASE("Every code has a name and a text") {
   for (const int32_t code : {0, 1, 2, 3, 4, 5, 6, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 1700}) {
     CHECK(std::string(mscclc_error_name(code)) != "unknown");

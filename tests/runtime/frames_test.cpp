@@ -1,7 +1,7 @@
 // Frames over streams, with the runtime's own functions.
-#include "bootstrap/socket.h"
 #include "fixture.h"
 #include "nccl-engine/own_address.h"
+#include "rendezvous/socket.h"
 
 #include <fcntl.h>
 
@@ -25,7 +25,7 @@ struct Pair {
 /// The bytes of a frame with this payload.
 Bytes frameOf(const Bytes &payload) {
   Pair pair;
-  REQUIRE(pair.left.send({}, payload.data(), payload.size()));
+  REQUIRE(pair.left.send({}, payload));
   Bytes bytes(sizeof(FrameHeader) + payload.size());
   REQUIRE(::recv(pair.right.file(), bytes.data(), bytes.size(), MSG_WAITALL) == static_cast<ssize_t>(bytes.size()));
   return bytes;
@@ -51,9 +51,9 @@ TEST_CASE("Frames keep their bounds and their files, however fast they come") {
   REQUIRE(::pipe2(pipe, O_CLOEXEC) == 0);
   const File reads(pipe[0]), writes(pipe[1]);
   const Bytes longest(48 << 10, 3);
-  REQUIRE(pair.left.send({}, nullptr, 0));
-  REQUIRE(pair.left.send({}, longest.data(), longest.size(), {writes.get(), reads.get()}));
-  REQUIRE(pair.left.send({}, longest.data(), 5, {writes.get()}));
+  REQUIRE(pair.left.send({}, {}));
+  REQUIRE(pair.left.send({}, longest, {writes.get(), reads.get()}));
+  REQUIRE(pair.left.send({}, Bytes(5, 3), {writes.get()}));
   Frame frame;
   REQUIRE(pair.right.receive(frame) == Received::Frame);
   CHECK((frame.payload.empty() && frame.files.empty()));

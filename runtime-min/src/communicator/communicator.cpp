@@ -112,7 +112,7 @@ Status Communicator::meet(const MscclcCommunicatorOptions &options) {
   const std::chrono::milliseconds timeout(
       options.setup_timeout_ms == 0 ? defaultSetupMs : std::min(options.setup_timeout_ms, longestMs));
   setupTimeoutNs_ = static_cast<uint64_t>(timeout.count()) * 1000000;
-  Rendezvous::Options others;
+  MeetingOptions others;
   others.path = options.rendezvous == nullptr ? "" : options.rendezvous;
   others.allgather = {options.allgather, options.allgather_context, options.process, options.processes};
   others.ranks = ranks();

@@ -16,7 +16,7 @@ public:
 
   Platform &platform() { return *platform_; }
   Engine &engine() const { return *engine_; }
-  Rendezvous &meeting() const { return engine_->meeting(); }
+  Meeting &meeting() const { return engine_->meeting(); }
   Watch &watch() { return *watch_; }
 
   uint32_t ranks() const { return site_.ranks; }

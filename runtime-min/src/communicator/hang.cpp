@@ -1,6 +1,6 @@
 #include "communicator/hang.h"
 
-#include "bootstrap/process.h"
+#include "process/process.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -31,10 +31,10 @@ public:
   }
 
 private:
-  void end(Rendezvous::Others others, std::shared_ptr<const void> owner) {
+  void end(Meeting::Others others, std::shared_ptr<const void> owner) {
     std::unique_lock<std::mutex> lock(mutex_);
     --waiting_;
-    if (isOver_ || others == Rendezvous::Others::Unknown) {
+    if (isOver_ || others == Meeting::Others::Unknown) {
       new std::shared_ptr<const void>(std::move(owner)); // nobody will say that it may end
     } else {
       ++releasing_;

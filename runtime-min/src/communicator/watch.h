@@ -1,10 +1,10 @@
 // Notices that a wait of a kernel timed out, makes the waits of all ranks give up, and reports which ranks waited for
-// what. It looks while launches are in flight, on the process's watching thread (../bootstrap/watcher.h).
+// what. It looks while launches are in flight, on the process's watching thread (../process/watcher.h).
 #pragma once
 
-#include "bootstrap/watcher.h"
 #include "communicator/hang.h"
 #include "engine/engine.h"
+#include "process/watcher.h"
 
 #include <atomic>
 #include <chrono>

@@ -2,10 +2,10 @@
 // The engines are `local` (one machine, with the runtime's own means) and `nccl` (an NCCL communicator of the program).
 #pragma once
 
-#include "bootstrap/rendezvous.h"
 #include "engine/graph_hold.h"
 #include "mscclc/runtime_abi.h"
 #include "platform/platform.h"
+#include "process/meeting.h"
 
 namespace mscclc::rt {
 
@@ -111,9 +111,9 @@ public:
   /// Sets the local ranks and their devices in the options, if the base of the engine determines them.
   virtual void place(MscclcCommunicatorOptions &) const {}
   /// `options` lacks what the engine alone knows. Platform and site outlive the engine. Collective.
-  virtual Status meet(Platform &platform, const Site &site, Rendezvous::Options options) = 0;
+  virtual Status meet(Platform &platform, const Site &site, MeetingOptions options) = 0;
   /// The processes of the communicator.
-  Rendezvous &meeting() const { return *meeting_; }
+  Meeting &meeting() const { return *meeting_; }
   /// Nobody hears of them any more when this returns.
   void endMeeting() { meeting_.reset(); }
   /// The load/store team: kernels of the local ranks may load and store the memory of these ranks.
@@ -139,7 +139,7 @@ public:
   virtual void detach() {}
 
 protected:
-  std::unique_ptr<Rendezvous> meeting_;
+  std::unique_ptr<Meeting> meeting_;
 };
 
 /// Makes the engine of one machine, whose processes share memory by the means of the platform.

@@ -3,16 +3,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 namespace mscclc::rt {
 namespace {
 
 class LocalEngine : public Engine {
 public:
-  Status meet(Platform &platform, const Site &site, Rendezvous::Options options) override {
+  Status meet(Platform &platform, const Site &site, MeetingOptions options) override {
     platform_ = &platform;
     site_ = &site;
-    return Rendezvous::join(std::move(options), meeting_);
+    return Meeting::join(std::move(options), meeting_);
   }
   RankRange team() const override { return {0, site_->ranks}; }
   bool outlasts() const override { return true; }

@@ -1,6 +1,6 @@
 #include "kernels/library_file.h"
 
-#include "bootstrap/file.h"
+#include "process/file.h"
 
 #include <algorithm>
 #include <cstring>

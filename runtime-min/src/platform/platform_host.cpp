@@ -1,8 +1,8 @@
 // The platform for host memory. Allocations are memory files, so that other processes can map them. Streams are those
 // of the CPU stand-in.
-#include "bootstrap/file.h"
 #include "mscclc/cpu_standin.h"
 #include "platform/platform.h"
+#include "process/file.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "bootstrap/place.h"
+#include "place.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -77,11 +77,6 @@ Status checkCards(const std::vector<Card> &cards, bool mayBeApart) {
 }
 
 } // namespace
-
-std::string nameOf(const RankRange &range) {
-  return range.count == 1 ? format("rank %u", range.first)
-                          : format("ranks %u to %u", range.first, range.first + range.count - 1);
-}
 
 Place::~Place() {
   if (!made.empty() && made[0] != '@')

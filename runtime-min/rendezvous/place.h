@@ -3,31 +3,13 @@
 // the network is added if processes may be on different machines.
 #pragma once
 
-#include "bootstrap/socket.h"
+#include "process/meeting.h"
+#include "socket.h"
 
 #include <array>
 #include <string>
 
 namespace mscclc::rt {
-
-/// The caller's exchange; see MscclcCommunicatorOptions::allgather.
-struct Allgather {
-  int32_t (*call)(void *context, void *all, uint64_t each) = nullptr;
-  void *context = nullptr;
-  uint32_t process = 0;
-  uint32_t processes = 0; ///< 0: all processes have the same number of ranks
-};
-
-/// Finds where other machines reach this one, at any port.
-using FindAddress = Status (*)(Address &result);
-
-/// Ranks of a process.
-struct RankRange {
-  uint32_t first = 0;
-  uint32_t count = 0;
-};
-/// "rank 1", "ranks 4 to 7".
-std::string nameOf(const RankRange &range);
 
 using Token = std::array<uint8_t, 16>;
 

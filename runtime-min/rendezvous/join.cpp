@@ -1,6 +1,6 @@
 // The meeting of a communicator's processes. The other processes introduce themselves to that of rank 0. It waits for
 // all of them, and then sends each the list of processes, or the reason why they cannot begin.
-#include "bootstrap/rendezvous.h"
+#include "rendezvous.h"
 
 #include <algorithm>
 #include <cstring>
@@ -29,7 +29,7 @@ bool areSame(const Token &a, const Token &b) {
 }
 
 /// The first reason why these processes do not make up the communicator, or "". `here` is in order of ranks.
-std::string whyIncomplete(const std::vector<ProcessInfo> &here, const Rendezvous::Options &options) {
+std::string whyIncomplete(const std::vector<ProcessInfo> &here, const MeetingOptions &options) {
   uint32_t next = 0, seen = 0;
   std::string absent; // "rank 1, ranks 4 to 7"
   const auto skipTo = [&](uint32_t first) {
@@ -64,7 +64,7 @@ struct Guest {
 
 /// Reads introductions. Strangers that introduce themselves become guests. Strangers that do not do so in time are
 /// dropped. Returns the reason why the processes cannot begin, or "".
-std::string hear(std::vector<Stranger> &strangers, std::vector<Guest> &guests, const Rendezvous::Options &options,
+std::string hear(std::vector<Stranger> &strangers, std::vector<Guest> &guests, const MeetingOptions &options,
                  const Token &token) {
   std::vector<Stranger> silent;
   for (Stranger &stranger : strangers) {
@@ -90,19 +90,15 @@ std::string hear(std::vector<Stranger> &strangers, std::vector<Guest> &guests, c
 
 } // namespace
 
-Status Rendezvous::join(Options options, std::unique_ptr<Rendezvous> &result) {
+Status Rendezvous::join(MeetingOptions options, std::unique_ptr<Meeting> &result) {
   std::unique_ptr<Rendezvous> r(new Rendezvous(std::move(options)));
-  const Options &given = r->options_;
-  r->processes_ = {{given.mine, static_cast<int32_t>(::getpid())}};
-  if (given.mine.count != given.ranks) {
-    Place place;
-    MSCCLC_TRY(given.allgather.call == nullptr
-                   ? place.take(given.path, given.mine.first == 0)
-                   : place.agree(given.allgather, given.mine, given.ranks, given.onNetwork));
-    r->options_.path = place.address.name();
-    const Clock::time_point deadline = Clock::now() + given.timeout;
-    MSCCLC_TRY(given.mine.first == 0 ? r->gather(place, deadline) : r->enter(place, deadline));
-  }
+  const MeetingOptions &given = r->options_;
+  Place place;
+  MSCCLC_TRY(given.allgather.call == nullptr ? place.take(given.path, given.mine.first == 0)
+                                             : place.agree(given.allgather, given.mine, given.ranks, given.onNetwork));
+  r->options_.path = place.address.name();
+  const Clock::time_point deadline = Clock::now() + given.timeout;
+  MSCCLC_TRY(given.mine.first == 0 ? r->gather(place, deadline) : r->enter(place, deadline));
   r->gone_.assign(r->processes_.size(), 0);
   r->beginWatching();
   result = std::move(r);
@@ -150,11 +146,10 @@ Status Rendezvous::gather(const Place &place, Clock::time_point deadline) {
     return {MSCCLC_ERROR_RENDEZVOUS, refused};
   }
   for (uint32_t process = 1; process < processes_.size(); ++process) {
-    const Bytes list = bytesOf(processes_.data(), processes_.size());
     FrameHeader header;
     header.kind = FrameKind::Welcome;
     header.process = process;
-    if (!connections_[process].send(header, list.data(), list.size()))
+    if (!connections_[process].send(header, bytesOf(processes_.data(), processes_.size())))
       return failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: %s ended", nameOf(process).c_str());
   }
   return {};
@@ -164,9 +159,8 @@ Status Rendezvous::enter(const Place &place, Clock::time_point deadline) {
   connections_.emplace_back();
   MSCCLC_TRY(Connection::to(place.address, deadline, connections_[0]));
   const Hello hello{options_.ranks, processes_[0], place.token};
-  const Bytes payload = bytesOf(&hello, 1);
   Frame frame;
-  if (!connections_[0].send({}, payload.data(), payload.size()))
+  if (!connections_[0].send({}, bytesOf(&hello, 1)))
     return failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: the process at '%s' ended", options_.path.c_str());
   MSCCLC_TRY(connections_[0].await(deadline, frame));
   if (frame.header.kind != FrameKind::Welcome || frame.payload.size() % sizeof(ProcessInfo) != 0)
@@ -176,5 +170,14 @@ Status Rendezvous::enter(const Place &place, Clock::time_point deadline) {
   self_ = frame.header.process;
   return {};
 }
+
+namespace {
+
+[[maybe_unused]] const bool isKnown = [] {
+  meetOthers = &Rendezvous::join;
+  return true;
+}();
+
+} // namespace
 
 } // namespace mscclc::rt

@@ -1,4 +1,4 @@
-#include "bootstrap/watcher.h"
+#include "process/watcher.h"
 
 #include <algorithm>
 #include <poll.h>

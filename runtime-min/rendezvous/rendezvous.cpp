@@ -1,4 +1,4 @@
-#include "bootstrap/rendezvous.h"
+#include "rendezvous.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +12,28 @@ std::string takeName(Bytes &message) {
   const std::string name(message.begin(), end);
   message.erase(message.begin(), end == message.end() ? end : end + 1);
   return name;
+}
+
+/// Writes a status, and `message` if it is not a failure.
+Bytes bytesOf(const Status &status, const Bytes &message) {
+  Bytes bytes = rt::bytesOf(&status.code, 1);
+  if (status.ok())
+    bytes.insert(bytes.end(), message.begin(), message.end());
+  else
+    bytes.insert(bytes.end(), status.text.begin(), status.text.end());
+  return bytes;
+}
+
+/// Removes what bytesOf has written from `bytes`, except for the message.
+Status takeStatus(Bytes &bytes) {
+  Status status;
+  if (bytes.size() < sizeof(status.code))
+    return {MSCCLC_ERROR_RENDEZVOUS, "a message of another form came"};
+  std::memcpy(&status.code, bytes.data(), sizeof(status.code));
+  bytes.erase(bytes.begin(), bytes.begin() + sizeof(status.code));
+  if (!status.ok())
+    status.text = std::string(bytes.begin(), bytes.end());
+  return status;
 }
 
 } // namespace
@@ -29,7 +51,6 @@ std::string Rendezvous::nameOf(uint32_t process) const {
   return format("process %d (%s)", processes_[process].pid, rt::nameOf(processes_[process].range).c_str());
 }
 
-/// What is from or about `process`: the hub sends to all but that process, the others to the hub.
 void Rendezvous::send(FrameKind kind, uint32_t process, uint32_t round, const Bytes &payload,
                       const std::vector<int> &files) {
   const std::lock_guard<std::mutex> lock(sending_);
@@ -41,20 +62,11 @@ void Rendezvous::send(FrameKind kind, uint32_t process, uint32_t round, const By
     header.process = process;
     header.round = round;
     // The reader finds out about an end that is gone.
-    connections_[to].send(header, payload.data(), payload.size(), files);
+    connections_[to].send(header, payload, files);
   }
 }
 
-Status Rendezvous::exchange(const std::string &what, Bytes message, std::vector<Message> &all,
-                            const std::vector<int> &files) {
-  all.clear();
-  all.resize(processes_.size());
-  const uint32_t round = round_++;
-  Bytes named(what.begin(), what.end());
-  named.push_back(0);
-  named.insert(named.end(), message.begin(), message.end());
-  send(FrameKind::Data, self_, round, named, files);
-  all[self_].bytes = std::move(message);
+Status Rendezvous::await(const std::string &what, uint32_t round, std::vector<Message> &all) {
   std::string missing;
   const auto isOver = [&] {
     missing.clear();
@@ -70,44 +82,44 @@ Status Rendezvous::exchange(const std::string &what, Bytes message, std::vector<
   if (!missing.empty())
     return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: %s %s", what.c_str(), missing.c_str(),
                    inTime ? "left the communicator" : "did not come in time");
-  Status mismatch;
-  for (uint32_t process = 0; process < processes_.size(); ++process) {
-    if (process == self_)
-      continue;
-    all[process] = std::move(incoming_.extract({round, process}).mapped());
-    if (const std::string theirs = takeName(all[process].bytes); theirs != what && mismatch.ok())
-      mismatch = failure(MSCCLC_ERROR_RENDEZVOUS, "collective calls differ: %s here, %s in %s", what.c_str(),
-                         theirs.c_str(), nameOf(process).c_str());
-  }
-  return mismatch;
+  all.resize(processes_.size());
+  for (uint32_t process = 0; process < processes_.size(); ++process)
+    if (process != self_)
+      all[process] = std::move(incoming_.extract({round, process}).mapped());
+  return {};
 }
 
 Status Rendezvous::agree(const std::string &what, const Status &mine, const Bytes &message, std::vector<Message> &all,
                          const std::vector<int> &files) {
-  Bytes said = bytesOf(&mine.code, 1);
-  const Bytes text(mine.text.begin(), mine.text.end()), &rest = mine.ok() ? message : text;
-  said.insert(said.end(), rest.begin(), rest.end());
-  const Status exchanged = exchange(what, std::move(said), all, files);
-  if (!exchanged.ok())
-    all.clear();
-  MSCCLC_TRY(mine);
-  MSCCLC_TRY(exchanged);
-  for (auto &[bytes, ignored] : all) {
-    Status status;
-    if (bytes.size() < sizeof(status.code))
-      return failure(MSCCLC_ERROR_RENDEZVOUS, "%s: a process sent a message of another form", what.c_str());
-    std::memcpy(&status.code, bytes.data(), sizeof(status.code));
-    bytes.erase(bytes.begin(), bytes.begin() + sizeof(status.code));
-    if (!status.ok())
-      return failure(status.code, "in another process: %s", std::string(bytes.begin(), bytes.end()).c_str());
+  const uint32_t round = round_++;
+  Bytes named(what.begin(), what.end());
+  named.push_back(0);
+  const Bytes said = bytesOf(mine, message);
+  named.insert(named.end(), said.begin(), said.end());
+  all.clear();
+  send(FrameKind::Data, self_, round, named, files);
+  Status result = await(what, round, all);
+  if (!result.ok())
+    return mine.ok() ? result : mine;
+  all[self_].bytes = message;
+  Status failed;
+  for (uint32_t process = 0; process < processes_.size(); ++process) {
+    if (process == self_)
+      continue;
+    Bytes &bytes = all[process].bytes;
+    if (const std::string theirs = takeName(bytes); theirs != what && result.ok())
+      result = failure(MSCCLC_ERROR_RENDEZVOUS, "collective calls differ: %s here, %s in %s", what.c_str(),
+                       theirs.c_str(), nameOf(process).c_str());
+    if (const Status status = takeStatus(bytes); !status.ok() && failed.ok())
+      failed = {status.code, "in another process: " + status.text};
   }
-  return {};
+  if (!result.ok())
+    all.clear();
+  return !mine.ok() ? mine : !result.ok() ? result : failed;
 }
 
 void Rendezvous::abort(const Status &reason) {
-  Bytes payload = bytesOf(&reason.code, 1);
-  payload.insert(payload.end(), reason.text.begin(), reason.text.end());
-  send(FrameKind::Abort, self_, 0, payload);
+  send(FrameKind::Abort, self_, 0, bytesOf(reason, {}));
 }
 
 void Rendezvous::leave() {
@@ -122,7 +134,7 @@ void Rendezvous::awaitLeave() {
   changed_.wait_for(lock, options_.timeout, [&] { return here() == 0; });
 }
 
-Rendezvous::Others Rendezvous::awaitOthers() {
+Meeting::Others Rendezvous::awaitOthers() {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [&] { return isDeaf_ || here() <= (gone_[self_] == 0 ? 1 : 0); });
   return isDeaf_ ? Others::Unknown : Others::Gone;
@@ -181,10 +193,7 @@ void Rendezvous::handle(Frame &frame) {
     std::vector<int> files;
     for (const File &file : frame.files)
       files.push_back(file.get());
-    const std::lock_guard<std::mutex> lock(sending_);
-    for (uint32_t to = 1; to < connections_.size(); ++to)
-      if (to != header.process)
-        connections_[to].send(header, frame.payload.data(), frame.payload.size(), files);
+    send(header.kind, header.process, header.round, frame.payload, files);
   }
   switch (header.kind) {
   case FrameKind::Data: {
@@ -194,12 +203,8 @@ void Rendezvous::handle(Frame &frame) {
     break;
   }
   case FrameKind::Abort: {
-    Status status;
-    if (frame.payload.size() < sizeof(status.code))
-      break;
-    std::memcpy(&status.code, frame.payload.data(), sizeof(status.code));
-    status.text = nameOf(header.process) +
-                  " says: " + std::string(frame.payload.begin() + sizeof(status.code), frame.payload.end());
+    Status status = takeStatus(frame.payload);
+    status.text = nameOf(header.process) + " says: " + status.text;
     options_.failed(status);
     break;
   }

@@ -2,8 +2,8 @@
 // the rendezvous keeps out processes that come by mistake, but not listeners on the network.
 #pragma once
 
-#include "bootstrap/file.h"
 #include "bytes.h"
+#include "process/file.h"
 #include "status.h"
 
 #include <chrono>
@@ -77,7 +77,7 @@ public:
   pid_t process() const;
 
   /// Returns false if the other end is gone.
-  bool send(FrameHeader header, const uint8_t *payload, size_t bytes, const std::vector<int> &files = {}) const;
+  bool send(FrameHeader header, const Bytes &payload, const std::vector<int> &files = {}) const;
   /// Receives without waiting. A frame with more than `most` bytes of payload, or of another version, counts as closed.
   Received receive(Frame &frame, size_t most = maxPayload);
   /// Waits for a frame until `deadline`. Fails if the other end closes.

@@ -1,4 +1,4 @@
-#include "bootstrap/socket.h"
+#include "socket.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -157,10 +157,10 @@ pid_t Connection::process() const {
   return ::getsockopt(file(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid > 0 ? peer.pid : 0;
 }
 
-bool Connection::send(FrameHeader header, const uint8_t *payload, size_t bytes, const std::vector<int> &files) const {
+bool Connection::send(FrameHeader header, const Bytes &payload, const std::vector<int> &files) const {
   header.magic = frameMagic;
-  header.bytes = static_cast<uint32_t>(bytes);
-  iovec parts[2] = {{&header, sizeof(header)}, {const_cast<uint8_t *>(payload), bytes}};
+  header.bytes = static_cast<uint32_t>(payload.size());
+  iovec parts[2] = {{&header, sizeof(header)}, {const_cast<uint8_t *>(payload.data()), payload.size()}};
   msghdr message{};
   message.msg_iov = parts;
   message.msg_iovlen = 2;

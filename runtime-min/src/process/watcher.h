@@ -2,8 +2,8 @@
 // and calls entries that want to be called repeatedly. If there are none, and nothing arrives, it sleeps.
 #pragma once
 
-#include "bootstrap/file.h"
-#include "bootstrap/process.h"
+#include "process/file.h"
+#include "process/process.h"
 
 #include <chrono>
 #include <condition_variable>
