@@ -29,6 +29,18 @@ TEST_CASE("A wait that takes too long says who waits for what, and a reset makes
   launch(128);
 }
 
+TEST_CASE("Without its texts a time-out is named, and a reset helps", "[.core]") {
+  Communicator communicator(onHost(2, 500));
+  Buffer input = communicator.allocate(64), output = communicator.allocate(64);
+  Instance instance = communicator.load(stuck2(), 64);
+  instance.launch(Call().on(input, output).of(64, MSCCLC_U8));
+  const Failure stuck = failureOf([&] { communicator.synchronize(); });
+  CHECK(stuck.code == MSCCLC_ERROR_TIMEOUT);
+  CHECK(stuck.text == std::string("MSCCLC_ERROR_TIMEOUT: ") + mscclc_error_text(MSCCLC_ERROR_TIMEOUT));
+  communicator.reset();
+  CHECK(communicator.isHealthy());
+}
+
 TEST_CASE("An abort ends waits that have no time-out") {
   Communicator communicator(onHost(2, MSCCLC_NO_TIMEOUT));
   Buffer input = communicator.allocate(64), output = communicator.allocate(64);

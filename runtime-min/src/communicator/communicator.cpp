@@ -123,17 +123,7 @@ Status Communicator::meet(const MscclcCommunicatorOptions &options) {
   return introduceRanks();
 }
 
-void Communicator::describeHangs(uint64_t id) {
-  hang::Report known;
-  known.ranks = ranks();
-  for (uint32_t i = 0; i < localRanks(); ++i)
-    known.reporting.push_back(firstLocalRank() + i);
-  watch_->describe({format("%016llx", static_cast<unsigned long long>(id)),
-                    localRanks() == ranks() ? "" : std::to_string(firstLocalRank())},
-                   std::move(known), [this] { return meeting().lostRanks(); });
-}
-
-/// Tells all about the devices of the local ranks.
+/// Exchanges the facts about the devices of all ranks.
 Status Communicator::introduceRanks() {
   // The time and the process tell communicators apart that the same process makes, or several of one machine.
   const auto now = static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
@@ -166,7 +156,8 @@ Status Communicator::introduceRanks() {
   std::vector<DeviceId> distinct = deviceIds_;
   std::sort(distinct.begin(), distinct.end());
   hasMulticast_ = hasMulticast_ && std::adjacent_find(distinct.begin(), distinct.end()) == distinct.end();
-  describeHangs(id);
+  if (createHangs != nullptr)
+    watch_->explainBy(createHangs(*this, id));
   return {};
 }
 

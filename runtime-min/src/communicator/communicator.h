@@ -81,8 +81,6 @@ private:
   Status connectDevices();
   Status meet(const MscclcCommunicatorOptions &options);
   Status introduceRanks();
-  /// Tells the watch what its reports are of. `id`: of the communicator.
-  void describeHangs(uint64_t id);
   /// Waits until what all launches so far have sent over the network has arrived, half as long as a set-up may take.
   Status settlePorts();
 

@@ -187,8 +187,7 @@ Status Instance::prepareRank(uint32_t localIndex) {
   MSCCLC_TRY(platform.allocatePinned(sizeof(MscclcStatus), memory));
   state.status = static_cast<MscclcStatus *>(memory);
   communicator_.watch().add({state.status, &kernel_, [this, localIndex] { return mayRun(localIndex); },
-                             localIndex == 0 ? [this](hang::Report &report) { addLaunches(report); }
-                                             : std::function<void(hang::Report &)>()});
+                             localIndex == 0 ? sync_.get() : nullptr});
   ports.stream = communicator_.stream(localIndex);
   ports.done = state.event;
   ports.channels = state.channels == nullptr ? nullptr : state.channels + infos_[self].memory_channels;

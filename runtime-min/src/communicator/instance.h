@@ -77,8 +77,6 @@ private:
   /// True if a launch of the local rank may still run: one that nobody has waited for, or one of a graph. May be called
   /// from any thread.
   bool mayRun(uint32_t localIndex) const;
-  /// Appends what each rank has launched, as far as its memory is mapped. Not of ranks that are lost.
-  void addLaunches(hang::Report &report) const;
   void setLaunched(uint32_t localIndex, bool launched) {
     __atomic_store_n(&local_[localIndex].launched, launched, __ATOMIC_SEQ_CST);
   }

@@ -6,7 +6,6 @@ namespace mscclc::rt {
 namespace {
 
 constexpr Watcher::Interval pollInterval{1}, longestInterval{256};
-constexpr size_t mostWaitsShown = 24, mostWaitsInLine = 3;
 
 /// Returns the time until the next look, which grows with the time since the last launch. So long launches are noticed
 /// a little later. Long intervals of all communicators end at the same time.
@@ -25,7 +24,17 @@ void setAbort(MscclcStatus *status) {
   __atomic_store_n(&status->abort, 1u, __ATOMIC_RELEASE);
 }
 
+/// Empties a status whose waits go on.
+void forgetStalls(MscclcStatus &status) {
+  for (MscclcStall &stall : status.stalls)
+    __atomic_store_n(&stall.kind, 0u, __ATOMIC_RELAXED);
+  __atomic_store_n(&status.reported_blocks, uint64_t{0}, __ATOMIC_RELAXED);
+  __atomic_store_n(&status.num_stalls, 0u, __ATOMIC_RELEASE);
+}
+
 } // namespace
+
+std::unique_ptr<Hangs> (*createHangs)(Communicator &, uint64_t) = nullptr;
 
 void Watch::stop() {
   {
@@ -38,11 +47,9 @@ void Watch::stop() {
   reporter_.reset();
 }
 
-void Watch::describe(HangNames names, hang::Report known, std::function<std::vector<uint32_t>()> lost) {
+void Watch::explainBy(std::unique_ptr<Hangs> hangs) {
   const std::scoped_lock lock(reading_, mutex_);
-  names_ = std::move(names);
-  known_ = std::move(known);
-  lost_ = std::move(lost);
+  hangs_ = std::move(hangs);
 }
 
 void Watch::add(WatchedRank rank) {
@@ -63,7 +70,7 @@ void Watch::forgetLaunches(const MscclcStatus *status) {
   const std::scoped_lock lock(reading_, mutex_);
   for (WatchedRank &entry : entries_)
     if (status == nullptr || entry.status == status)
-      entry.addLaunches = nullptr;
+      entry.counters = nullptr;
 }
 
 Status Watch::health() const {
@@ -72,12 +79,12 @@ Status Watch::health() const {
 }
 
 bool Watch::fail(const Status &reason) {
-  std::function<std::vector<uint32_t>()> askLost;
+  bool haveMet = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    askLost = lost_;
+    haveMet = hangs_ != nullptr;
   }
-  std::vector<uint32_t> lost = askLost ? askLost() : std::vector<uint32_t>();
+  std::vector<uint32_t> lost = haveMet ? engine_.meeting().lostRanks() : std::vector<uint32_t>();
   bool first = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -105,46 +112,36 @@ void Watch::abortAll() const {
     setAbort(entry.status);
 }
 
-hang::Report Watch::gather(uint32_t &more) {
-  // Copies from a device may take long. Meanwhile entries stay, and failures are noticed.
+std::shared_ptr<const HangReport> Watch::readHang() {
+  // Copies from a device may take long. Meanwhile failures are noticed.
   const std::lock_guard<std::mutex> reading(reading_);
-  hang::Report report = known_;
   std::vector<WatchedRank> entries;
+  std::vector<uint32_t> lost;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    report.lost = lostRanks_;
+    lost = lostRanks_;
     entries = entries_;
   }
-  for (const WatchedRank &entry : entries) {
-    more += addWaits(*entry.kernel, *entry.status, report);
-    if (entry.addLaunches)
-      entry.addLaunches(report);
-  }
-  return report;
+  return hangs_ ? hangs_->read(entries, lost) : nullptr;
 }
 
 void Watch::check() {
   bool isNew = false;
-  HangNames names;
-  hang::Report known; // from the host's memory alone
+  std::string waits; // from the host's memory alone
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    names = names_;
     isNew = !failed_ && anyAborted();
     if (stopping_ || explained_ || (!failed_ && !isNew))
       return;
     explained_ = true;
-    for (const WatchedRank &entry : entries_)
-      addWaits(*entry.kernel, *entry.status, known);
+    if (hangs_)
+      waits = hangs_->explainWaits(entries_);
   }
   // Nobody goes on with wrong data while more is read from devices.
   const int32_t code = anyOverlap() ? MSCCLC_ERROR_OVERLAP : MSCCLC_ERROR_TIMEOUT;
-  const bool isFirst = isNew && fail({code, explain(known, mostWaitsShown)});
-  uint32_t more = 0;
-  const hang::Report report = gather(more);
-  std::string text = explain(report, mostWaitsShown);
-  if (more != 0)
-    text += format("\n%u more waits were not written down", more);
+  const bool isFirst = isNew && fail({code, waits});
+  const std::shared_ptr<const HangReport> report = readHang();
+  const std::string text = report ? hangs_->explain(*report) : isFirst ? mscclc_error_text(code) : "";
   Status reason;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -156,20 +153,14 @@ void Watch::check() {
   }
   if (isFirst)
     engine_.meeting().abort(reason);
-  dumpHang(names, reason, report);
+  if (report)
+    hangs_->dump(*report, reason);
   isDescribed_.store(true, std::memory_order_release);
 }
 
 void Watch::warnOfWaits() {
-  uint32_t more = 0;
-  const hang::Report report = gather(more);
-  std::string line = explain(report, mostWaitsInLine);
-  for (size_t at; (at = line.find('\n')) != std::string::npos;)
-    line.replace(at, 1, "; ");
-  if (!report.waits.empty()) {
-    warn("warning: launches have waited for long, and continue to wait: " + line);
-    dumpHang(names_, {MSCCLC_OK, "launches have waited for long, and continue to wait"}, report);
-  }
+  if (const std::shared_ptr<const HangReport> report = readHang())
+    hangs_->warnOf(*report);
   const std::scoped_lock lock(reading_, mutex_);
   for (const WatchedRank &entry : entries_)
     forgetStalls(*entry.status);

@@ -2,7 +2,6 @@
 // what. It looks while launches are in flight, on the process's watching thread (../process/watcher.h).
 #pragma once
 
-#include "communicator/hang.h"
 #include "engine/engine.h"
 #include "process/watcher.h"
 
@@ -23,9 +22,27 @@ struct WatchedRank {
   /// Whether there are launches that nobody has waited for, or graphs of them. It is asked from another thread, and
   /// calls nothing of the device's: that might wait for who waits for a launch.
   std::function<bool()> mayRun;
-  /// Appends what all ranks have launched of the kernel; of one local rank of an instance, else null. Called from a
-  /// thread on which a call of the device's may wait.
-  std::function<void(hang::Report &)> addLaunches;
+  /// The counters of the instance, in which the launches of all ranks are counted. Null but for one local rank.
+  const Memory *counters;
+};
+
+/// A report of launches that hang.
+struct HangReport;
+
+/// Explains launches that hang. It is a part of its own (../../hangs). Without it, errors name the time-out alone.
+class Hangs {
+public:
+  virtual ~Hangs() = default;
+  /// Returns a text of the waits of these ranks, from the memory of the host alone.
+  virtual std::string explainWaits(const std::vector<WatchedRank> &ranks) const = 0;
+  /// Reads the waits of these ranks, and the launches of all ranks but the `lost` ones. A call of a device may wait.
+  virtual std::shared_ptr<const HangReport> read(const std::vector<WatchedRank> &ranks,
+                                                 const std::vector<uint32_t> &lost) const = 0;
+  virtual std::string explain(const HangReport &report) const = 0;
+  /// Writes the report of a failure to the file of MSCCLC_DUMP.
+  virtual void dump(const HangReport &report, const Status &reason) const = 0;
+  /// Prints a line about waits that continue, and writes them to that file.
+  virtual void warnOf(const HangReport &report) const = 0;
 };
 
 class Watch {
@@ -38,9 +55,8 @@ public:
   /// The engine is not asked any more when this returns.
   void stop();
 
-  /// What reports say of the communicator. `known`: its ranks; `lost`: the ranks whose processes have ended. Before any
-  /// add().
-  void describe(HangNames names, hang::Report known, std::function<std::vector<uint32_t>()> lost);
+  /// Explains hangs from now on, when the processes have met. Null: hangs are not explained.
+  void explainBy(std::unique_ptr<Hangs> hangs);
 
   void add(WatchedRank rank);
   /// Waits until no report is made of it.
@@ -73,8 +89,8 @@ private:
   bool anyMayRun() const;
   /// True if launches overlapped, which explains all other failures.
   bool anyOverlap();
-  /// Returns the known waits and launches. Adds the number of waits without room in a status to `more`.
-  hang::Report gather(uint32_t &more);
+  /// Reads the waits and launches of the entries, which stay meanwhile.
+  std::shared_ptr<const HangReport> readHang();
   /// Prints waits that continue to stderr.
   void warnOfWaits();
   /// Calls check() if `ends`, else warnOfWaits(), on another thread, because a call of CUDA may wait for launches to
@@ -83,9 +99,7 @@ private:
 
   const std::chrono::milliseconds grace_;
   Engine &engine_;
-  HangNames names_;
-  hang::Report known_;
-  std::function<std::vector<uint32_t>()> lost_;
+  std::unique_ptr<Hangs> hangs_;
   std::mutex reading_; ///< held while a report is made from the entries; locked before mutex_
   mutable std::mutex mutex_;
   std::vector<WatchedRank> entries_;
@@ -104,5 +118,10 @@ private:
   const std::shared_ptr<Watcher> watcher_ = ofProcess<Watcher>();
   const Watcher::Key key_ = watcher_->add(-1, [this] { return tick(); });
 };
+
+class Communicator;
+/// Makes the reports of a communicator. The part that explains hangs sets it (../../hangs). `id`: a number that is the
+/// same in all processes of the communicator, and different for each communicator.
+extern std::unique_ptr<Hangs> (*createHangs)(Communicator &communicator, uint64_t id);
 
 } // namespace mscclc::rt
