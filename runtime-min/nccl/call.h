@@ -1,4 +1,4 @@
-// A call of a collective in the form of NCCL's interface, and the part of it that is the same on all ranks.
+// A call of NCCL's interface, and the part of it that is the same on all ranks.
 #pragma once
 
 #include "mscclc/collectives.hpp"
@@ -84,13 +84,14 @@ struct Call {
   cudaStream_t stream = nullptr;
 };
 
-/// The part of a call that is the same on all ranks. Nothing else may influence the decision who runs the call.
+/// The part of a call that is the same on all ranks. Whether a kernel or NCCL runs the call depends on this part alone.
 struct Shape {
   Kind kind = Kind::AllReduce;
   size_t count = 0;
   int type = 0;
-  int op = 0; ///< Op. Each rank has its own numbers for the program's operations, so they all become one. 0 if nothing
-              ///< is reduced
+  /// Op; 0 if nothing is reduced. All operations of the program have one number here, because each rank numbers them in
+  /// its own way.
+  int op = 0;
   int root = 0;
   uint32_t ranks = 0;
   uint32_t ranksPerNode = 0; ///< 0: not known yet

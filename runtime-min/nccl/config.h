@@ -1,5 +1,5 @@
-// The effect of a call's configuration (ncclCollConfig_t, of NCCL's functions whose names end in Config) on the
-// decision who runs the call.
+// Decides by a call's configuration whether a kernel may run the call. The configuration is ncclCollConfig_t, a
+// parameter of the functions whose names end in Config.
 #pragma once
 
 #include "call.h"

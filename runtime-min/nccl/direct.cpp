@@ -49,7 +49,7 @@ std::string OwnMemory::findBuffer(MscclcCommunicator *communicator, const std::v
   if (before != known_.end() || (isApart && refused_.count(spot.ids) != 0))
     return "";
   if (!sweep(members))
-    return "the ranks could not tell each other which registered memory is gone";
+    return "the ranks could not exchange which registered memory is gone";
   if (known_.size() == mostKnown) {
     // Memory that is gone here will never be asked for again.
     std::erase_if(refused_,

@@ -49,7 +49,7 @@ int refuse(const Call &call, const std::string &why) {
 
 /// Passes a collective on, unless it is refused.
 int toNccl(const Call &call, const char *why) {
-  const int refused = refuse(call, std::string("NCCL, as ") + why);
+  const int refused = refuse(call, std::string("NCCL runs it, because ") + why);
   return refused != Success ? refused : passOn(call);
 }
 
@@ -76,10 +76,11 @@ bool isCollective(const Call &call) {
   return call.kind != Kind::Send && call.kind != Kind::Recv && call.count != 0;
 }
 
-/// Plans a call; none if NCCL runs it, and `why` has the reason. The decision uses only data that all ranks of the
-/// communicator share. The kernels of this rank are used only after all ranks are known to have the same kernels.
+/// Plans a call. If NCCL runs it, returns nothing and sets `why` to the reason. The decision uses only data that all
+/// ranks of the communicator share. The kernels of this rank are used only after all ranks are known to have the same
+/// kernels.
 std::optional<Planned> plan(const Call &call, const char *&why) {
-  why = "kernels do not run here";
+  why = "kernels do not run in this process";
   if (!isCollective(call) || !cudaStarts())
     return std::nullopt;
   why = "the configuration of the call asks for it";
@@ -92,7 +93,7 @@ std::optional<Planned> plan(const Call &call, const char *&why) {
   const auto isNccls = [&](const char *reason) {
     why = reason;
     if (saysInfo()) // without this condition, every call would build the text
-      info(describe(shapeOf(call, planned.member->ranks)) + ": NCCL, as " + why);
+      info(describe(shapeOf(call, planned.member->ranks)) + ": NCCL runs it, because " + why);
     return std::nullopt;
   };
   if (reduces(call.kind) &&
@@ -131,8 +132,9 @@ int runPart(const Part &part) {
   case Outcome::Way::Ours:
     return Success;
   case Outcome::Way::PassOn:
-    warn(what() + "NCCL runs it, as " + kernel() + "' did not: " + outcome.why);
-    if (const int refused = refuse(first.call, "NCCL, as " + kernel() + "' did not run"); refused != Success)
+    warn(what() + "NCCL runs it, because " + kernel() + "' did not run: " + outcome.why);
+    if (const int refused = refuse(first.call, "NCCL runs it, because " + kernel() + "' did not run");
+        refused != Success)
       return refused;
     return passOnAsGroup(calls);
   case Outcome::Way::Failed:
@@ -162,7 +164,7 @@ int run(Plan &plan) {
   int result = Success;
   for (Planned &planned : plan) {
     const std::shared_ptr<Team> team = teamOf(*planned.member);
-    planned.choice.why = "NCCL, as kernels do not run in this communicator";
+    planned.choice.why = "NCCL runs it, because kernels do not run in this communicator";
     if (team)
       planned.choice = choose(shapeOf(planned.call, planned.member->ranks, planned.member->ranksPerNode));
     if (planned.choice.kernel == nullptr) {
@@ -201,7 +203,7 @@ int record(const Call &call) {
     group.passedOn.push_back(call.comm);
     return toNccl(call, why);
   }
-  info("a group with several calls of a communicator: NCCL has all of them");
+  info("a group has several calls of a communicator: NCCL runs all of them");
   const Call first = before->call;
   group.plan.erase(before);
   group.passedOn.push_back(call.comm);

@@ -16,9 +16,10 @@ Invariance invariance();
 /// True if `shape` adds or multiplies floats, so that the bits of its result depend on the order.
 bool hasOrder(const Shape &shape);
 
-/// Decides on a call that no kernel of one order runs. `why` is "NCCL, as" with the reason. Returns false if NCCL runs
-/// the call; the order of NCCL's sums is its own, so warns about that if MSCCLC_INVARIANT is set. Returns true if
-/// MSCCLC_INVARIANT is strict; then the call must fail, and refusedCall() has the text. All ranks decide the same.
+/// Decides on a call that no kernel of one order runs. `why` says that NCCL runs it, and the reason. Returns false if
+/// NCCL runs the call; the order of NCCL's sums is its own, so warns about that if MSCCLC_INVARIANT is set. Returns
+/// true if MSCCLC_INVARIANT is strict; then the call must fail, and refusedCall() has the text. All ranks decide the
+/// same.
 bool isRefused(const Shape &shape, const std::string &why);
 
 /// The text of the last call of this thread that was refused; empty if a later call was not.

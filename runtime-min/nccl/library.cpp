@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t mostShapes = 65536; ///< the most shapes whose choice is remembered
 
-/// A kernel with the sizes that it is for.
+/// A kernel and the sizes for which it is used.
 struct Candidate {
   const MscclcKernel *kernel = nullptr;
   const ManifestEntry *entry = nullptr;        ///< null: the program registered it, or it is merely loaded
@@ -30,7 +30,7 @@ struct Candidate {
     return entry != nullptr ? isWithin(*entry, message, type)
                             : registration == nullptr || isWithin(*registration, message, type);
   }
-  /// Bytes of the largest message that it is for; of one that is merely loaded any.
+  /// Returns the largest message in bytes for which it is used. A kernel that is merely loaded has no limit.
   uint64_t largest() const {
     return entry != nullptr ? entry->max : registration != nullptr ? registration->max : UINT64_MAX;
   }
@@ -42,8 +42,9 @@ private:
   }
 };
 
-/// The kernels for a number of ranks, as the first communicator found them. They do not change, because the ranks did
-/// not agree on kernels that are registered later. A process that finds other kernels has another digest.
+/// The kernels for a number of ranks, as the first communicator of so many ranks found them. Kernels that are
+/// registered later are left out, because other ranks may not have them. A process with different kernels has a
+/// different digest.
 struct Loaded {
   std::vector<Candidate> candidates; ///< first those of mscclc_nccl_register, then listed ones, then loaded ones
   uint64_t window = 0;               ///< windowBytes
@@ -121,7 +122,7 @@ const MscclcKernel *loadEntry(const ManifestEntry &entry, const std::string &sha
   else if (found->collective != entry.collective || found->ranks != entry.ranks ||
            (found->flags & MSCCLC_ROOTED ? found->root : 0) != entry.root)
     why = entry.kernel + " is listed for " + entry.collective + " of " + std::to_string(entry.ranks) + " ranks, root " +
-          std::to_string(entry.root) + ", and is for another";
+          std::to_string(entry.root) + ", but its description says otherwise";
   return why.empty() ? found : nullptr;
 }
 
@@ -133,7 +134,7 @@ uint64_t parseBytes(const char *text, uint64_t otherwise) {
     if (end != text && *end == letter && (letter == '\0' || end[1] == '\0') && number > 0 &&
         number <= (1ull << 40) / unit)
       return number * unit;
-  warn(std::string("MSCCLC_WINDOW is '") + text + "', which is no number of bytes (64M); it is taken as " +
+  warn(std::string("MSCCLC_WINDOW is '") + text + "', which is not a number of bytes, such as 64M; it is taken as " +
        std::to_string(otherwise));
   return otherwise;
 }
@@ -261,7 +262,7 @@ std::string otherOrder(const Candidate &candidate) {
   if (candidate.entry == nullptr)
     return "not listed, so the order of its sums is not known";
   if (candidate.entry->sums.empty())
-    return "the list names no order of its sums that all elements have";
+    return "by the list, it does not sum all elements in one order";
   if (orderOfCalls(library().manifest, *candidate.entry).empty())
     return "listed with other kernels whose sums have another order";
   return "";
@@ -276,12 +277,12 @@ std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice
   if (!candidate.takes(choice.message, nameOfType(shape.type)))
     return name + (candidate.entry != nullptr ? "not listed" : "not registered") + " for this size and type";
   if (candidate.entry != nullptr && candidate.entry->ranksPerNode != shape.ranksPerNode)
-    return name + "for " + std::to_string(candidate.entry->ranksPerNode) + " ranks a node";
+    return name + "made for " + std::to_string(candidate.entry->ranksPerNode) + " ranks a node";
   if (invariance() != Invariance::Off && hasOrder(shape))
     if (const std::string why = otherOrder(candidate); !why.empty())
       return name + why;
   if (shape.maxBlocks != 0 && kernel.max_blocks > shape.maxBlocks)
-    return name + "takes " + std::to_string(kernel.max_blocks) + " blocks of a rank";
+    return name + "needs " + std::to_string(kernel.max_blocks) + " blocks on a rank";
   const uint64_t share = uint64_t{kernel.message_shares} * bytesOfType(shape.type);
   if (isElementwise(shape.kind) && share != 0 && choice.message % share != 0)
     choice.message += share - choice.message % share;
@@ -298,7 +299,7 @@ std::string unfit(const Shape &shape, const Candidate &candidate, Choice &choice
     if (input < extent.input || output < extent.output)
       return name + "its buffers are shorter than those of the call";
     if (const uint64_t window = windowBytes(shape.ranks); std::max(input, output) > window)
-      return name + "longer than the window of " + std::to_string(window) + " bytes (MSCCLC_WINDOW)";
+      return name + "the call is longer than the window of " + std::to_string(window) + " bytes (MSCCLC_WINDOW)";
   }
   return "";
 }
@@ -329,14 +330,14 @@ Choice make(const std::vector<Candidate> &candidates, const Selector &selector, 
   choice.reduceOp = MSCCLC_SUM;
   choice.dtype = MSCCLC_U8; // kernels that only move bytes accept any type
   if (!extentOf(shape, 0) || shape.count == 0) {
-    choice.why = "NCCL, as there is nothing to send, or something is wrong with the call";
+    choice.why = "NCCL runs it, because it moves no data, or its arguments are wrong";
     return choice;
   }
   if (reduces(shape.kind)) {
     const std::optional<uint32_t> op = reduceOpOf(shape.op);
     choice.dtype = dtypeOf(shape.type);
     if (!op) {
-      choice.why = "NCCL, as kernels do not have this operation";
+      choice.why = "NCCL runs it, because kernels do not have this operation";
       return choice;
     }
     choice.reduceOp = *op;
@@ -370,13 +371,13 @@ Choice make(const std::vector<Candidate> &candidates, const Selector &selector, 
     const int32_t answer =
         selector.function(&query, kernels.data(), static_cast<uint32_t>(kernels.size()), selector.user);
     pick = answer < 0 ? fitting.size() : static_cast<size_t>(answer);
-    why = "the program's selector takes none of " + std::to_string(fitting.size());
+    why = "the program's selector chose none of the kernels, which were " + std::to_string(fitting.size());
   }
   if (pick < fitting.size()) {
     fitting[pick].takesOwnMemory = takesOwnMemory(shape, fitting[pick]);
     return fitting[pick];
   }
-  choice.why = "NCCL, as " + why;
+  choice.why = "NCCL runs it, because " + why;
   return choice;
 }
 

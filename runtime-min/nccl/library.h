@@ -8,8 +8,8 @@
 
 namespace mscclc::nccl {
 
-/// The decision who runs a call. It depends only on the call's shape, so all ranks with the same kernels decide the
-/// same.
+/// The choice of what runs a call: a kernel or NCCL. It depends only on the call's shape, so all ranks with the same
+/// kernels decide the same.
 struct Choice {
   const MscclcKernel *kernel = nullptr; ///< null: the real NCCL
   uint64_t message = 0;                 ///< bytes of the launch: those of the call, or more at its end
@@ -31,8 +31,8 @@ struct ProgramKernel {
 /// Returns false if it is too late: ranks have already agreed on the kernels for this number of ranks.
 bool registerKernel(ProgramKernel registration);
 
-/// Bytes of a rank's input and output at most, in a communicator of so many ranks: MSCCLC_WINDOW, or what the kernels
-/// for so many need for the sizes that they are listed for, at most 64M.
+/// Returns the limit of a rank's input and output in bytes, in a communicator of `ranks` ranks. It is MSCCLC_WINDOW if
+/// that is set. Otherwise it is the need of the kernels for so many ranks at their listed sizes, at most 64M.
 uint64_t windowBytes(uint32_t ranks);
 /// Loads the kernels that are listed for this many ranks, and adds those that the program has registered for them. This
 /// happens once, at the first call of any function here. Returns a digest, which differs between ranks with different
@@ -40,7 +40,7 @@ uint64_t windowBytes(uint32_t ranks);
 uint64_t loadKernels(uint32_t ranks);
 /// True if there is any kernel for this collective.
 bool mayServe(Kind kind, uint32_t ranks);
-/// Chooses who runs a call. The choice is made once for each shape and selector.
+/// Chooses a kernel or NCCL for a call. The choice is made once for each shape and selector.
 Choice choose(const Shape &shape);
 /// Returns the size, in bytes, of the largest message that a kernel is used for, in whole shares.
 uint64_t largestMessage(const MscclcKernel &kernel);

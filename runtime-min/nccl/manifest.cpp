@@ -29,7 +29,7 @@ struct Wrong : std::runtime_error {
 /// Returns a member of an object; null if it is not there.
 const Json *member(const Json &object, const std::string &where, const char *name) {
   if (!object.is_object())
-    throw Wrong(where + " is no object");
+    throw Wrong(where + " is not an object");
   const auto found = object.find(name);
   return found == object.end() ? nullptr : &*found;
 }
@@ -43,10 +43,10 @@ uint64_t number(const Json &object, const std::string &where, const char *name, 
   if (value == nullptr)
     throw Wrong(what + " is missing");
   if (!value->is_number_unsigned())
-    throw Wrong(what + " is no whole number from 0 on");
+    throw Wrong(what + " is not a whole number of at least 0");
   const auto number = value->get<uint64_t>();
   if (number < least || number > most)
-    throw Wrong(what + " is " + std::to_string(number) + ", not in " + std::to_string(least) + " to " +
+    throw Wrong(what + " is " + std::to_string(number) + "; it must be in " + std::to_string(least) + " to " +
                 std::to_string(most));
   return number;
 }
@@ -56,7 +56,7 @@ std::string text(const Json &object, const std::string &where, const char *name,
   if (value == nullptr && optional)
     return "";
   if (value == nullptr || !value->is_string() || value->get_ref<const std::string &>().empty())
-    throw Wrong(where + ", \"" + name + "\" is " + (value == nullptr ? "missing" : "no text"));
+    throw Wrong(where + ", \"" + name + "\" is " + (value == nullptr ? "missing" : "not a string"));
   return value->get<std::string>();
 }
 
@@ -75,7 +75,8 @@ ManifestEntry readEntry(const Json &json, const std::string &where, const std::s
   entry.min = number(json, where, "min", 0, UINT64_MAX);
   entry.max = number(json, where, "max", 0, UINT64_MAX);
   if (entry.min > entry.max)
-    throw Wrong(where + ": sizes from " + std::to_string(entry.min) + " to " + std::to_string(entry.max));
+    throw Wrong(where + ": \"min\" is " + std::to_string(entry.min) + ", more than \"max\", which is " +
+                std::to_string(entry.max));
   entry.root = static_cast<uint32_t>(number(json, where, "root", 0, entry.ranks - 1, &root));
   if (const Json *inPlace = member(json, where, "in_place"); inPlace != nullptr) {
     if (!inPlace->is_boolean())
@@ -84,11 +85,11 @@ ManifestEntry readEntry(const Json &json, const std::string &where, const std::s
   }
   if (const Json *types = member(json, where, "types"); types != nullptr) {
     if (!types->is_array() || types->empty() || types->size() > mostTypes)
-      throw Wrong(where + ", \"types\" is no list of types");
+      throw Wrong(where + ", \"types\" is not a list of types");
     for (const Json &type : *types) {
       if (!type.is_string() || !isTypeName(type.get_ref<const std::string &>()))
         throw Wrong(where + ", \"types\" has " +
-                    type.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 40) + ", which is no type");
+                    type.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, 40) + ", which is not a type");
       entry.types.push_back(type.get<std::string>());
     }
   }
@@ -97,7 +98,7 @@ ManifestEntry readEntry(const Json &json, const std::string &where, const std::s
   entry.sha256 = text(json, where, "sha256", true);
   if (!entry.sha256.empty() &&
       (entry.sha256.size() != 64 || entry.sha256.find_first_not_of("0123456789abcdef") != std::string::npos))
-    throw Wrong(where + ", \"sha256\" is no 64 hexadecimal digits");
+    throw Wrong(where + ", \"sha256\" does not have 64 hexadecimal digits");
   entry.sums = text(json, where, "sums", true);
   if (entry.sums == severalOrders)
     entry.sums.clear();
@@ -113,7 +114,7 @@ void readCollective(const Json &json, const std::string &where, const std::strin
   ofAll.ranksPerNode = static_cast<uint32_t>(number(json, where, "ranks_per_node", 1, all, &all));
   const Json *entries = member(json, where, "entries");
   if (entries == nullptr || !entries->is_array() || entries->empty())
-    throw Wrong(where + ", \"entries\" is no list of entries");
+    throw Wrong(where + ", \"entries\" is not a list of entries");
   for (size_t i = 0; i < entries->size(); ++i)
     manifest.entries.push_back(readEntry((*entries)[i], where + ", entry " + std::to_string(i + 1), folder, ofAll));
 }
@@ -143,7 +144,7 @@ void checkRanges(const Manifest &manifest) {
                       " have two kernels");
         if (entry.min != before.max + 1)
           throw Wrong(what + std::to_string(before.max + 1) + " to " + std::to_string(entry.min - 1) +
-                      " have no kernel, and those around them have");
+                      " have no kernel, but smaller and larger ones have");
       }
     }
   }
@@ -152,7 +153,7 @@ void checkRanges(const Manifest &manifest) {
 void parse(const std::string &content, const std::string &folder, Manifest &manifest) {
   const Json json = Json::parse(content, nullptr, false);
   if (json.is_discarded())
-    throw Wrong("it is no JSON");
+    throw Wrong("it is not JSON");
   const std::string top = "the list";
   number(json, top, "version", 1, 1);
   if (const std::string size = text(json, top, "size", true); !size.empty() && size != "message")
@@ -161,7 +162,7 @@ void parse(const std::string &content, const std::string &folder, Manifest &mani
     readCollective(json, top, folder, manifest);
   } else {
     if (!collectives->is_array())
-      throw Wrong(top + ", \"collectives\" is no list");
+      throw Wrong(top + ", \"collectives\" is not a list");
     for (size_t i = 0; i < collectives->size(); ++i)
       readCollective((*collectives)[i], "collective " + std::to_string(i + 1), folder, manifest);
   }

@@ -21,7 +21,7 @@ struct Member {
   uint32_t rank = 0;
   int device = 0;
   bool known = false;         ///< set up: its ranks have exchanged their cards
-  uint32_t ranksPerNode = 0;  ///< where its team is
+  uint32_t ranksPerNode = 0;  ///< of the communicator, after its ranks have met; 0 before
   std::shared_ptr<Team> team; ///< use teamOf() to read it; null: NCCL runs every call
 
   // For exchanges between ranks through the real communicator.
@@ -44,7 +44,7 @@ struct Member {
 /// Returns the final result.
 int settled(Comm comm, int result);
 
-/// The most that one rank sends in tellAll(), in bytes.
+/// The most bytes that one rank sends in tellAll().
 inline constexpr size_t mostToTell = 128;
 
 /// Exchanges data between all ranks. Every rank of the members' communicators calls this at the same time. `said` has

@@ -1,6 +1,6 @@
 // Opens the real library at the first call, and fills the table that the jumps use. The jumps do not touch arguments,
-// so they need not know them. The library is not opened when this one is loaded: this one comes first, and at that time
-// nothing leads to the real one yet.
+// so they do not depend on their types. The library is not opened when this one is loaded, because the loader may not
+// have loaded the objects yet through which the real one is found.
 #include "real.h"
 
 #include "find_real.h"
@@ -152,7 +152,7 @@ void fillJumps(void *handle) {
 #include "functions.def"
 }
 
-/// A function that returns a text, and no error code, is null where it is missing.
+/// If a function that returns a text is missing, its pointer is null, because it has no error code.
 void fillOwn(void *handle, Real &f) {
 #define REAL(name, member, result, ...)                                                                                \
   find(handle, #name, std::is_same_v<result, int> ? address(missing_##name) : nullptr, f.member);
@@ -239,7 +239,7 @@ const Opened &opened() {
   return *instance;
 }
 
-/// By the function that takes a configuration, if the call has one.
+/// Calls the function with `Config` in its name, if the call has a configuration.
 int pass(const Call &call, auto plain, auto withConfig, auto... arguments) {
   if (call.foreignConfig != nullptr)
     return withConfig(arguments..., call.foreignConfig);
@@ -266,7 +266,7 @@ void *realLibrary() {
 std::string refusal() {
   if (!opened().why.empty())
     return opened().why;
-  // Another one may have been loaded since.
+  // The program may have loaded another NCCL since.
   const std::string other = findOtherNccl(opened().path);
   return other.empty() ? "" : twoNccls(other, opened().path);
 }

@@ -28,7 +28,7 @@ struct Card {
   uint64_t kernels; ///< digest of loadKernels
   char meeting[40]; ///< name of the meeting point; rank 0's counts
 };
-static_assert(sizeof(Card) <= mostToTell, "a card can be told");
+static_assert(sizeof(Card) <= mostToTell, "a card fits into one exchange");
 
 struct Table {
   std::mutex mutex;
@@ -93,7 +93,7 @@ std::string place(const std::vector<Card> &cards, uint32_t rank, Team::Place &re
     return uneven;
   result.ranksPerNode = static_cast<uint32_t>(perNode);
   const auto isHere = [&](const Card &card) { return card.process == cards[rank].process; };
-  // All ranks must get the same answer to whether ranks are consecutive, so it is checked for every process.
+  // Every rank checks the ranks of all processes, so that all ranks get the same answer.
   std::vector<uint64_t> processes;
   for (const Card &card : cards)
     if (processes.empty() || processes.back() != card.process)
@@ -117,7 +117,7 @@ void joinTeam(Member &member, const std::string &said) {
   const std::string why = place(cards, member.rank, where);
   member.known = true;
   if (!why.empty()) {
-    info("a communicator of " + std::to_string(member.ranks) + " ranks: NCCL, as " + why);
+    info("a communicator of " + std::to_string(member.ranks) + " ranks: NCCL runs its calls, because " + why);
     return;
   }
   member.ranksPerNode = where.ranksPerNode;

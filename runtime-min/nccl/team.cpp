@@ -59,7 +59,7 @@ Team::Team(Place place) : place_(std::move(place)), members_(place_.locals), cal
 Team::~Team() {
   const Aside aside;
   if (mscclc_communicator_destroy(communicator_) == MSCCLC_ERROR_IN_GRAPH)
-    warn(std::string("the windows of a communicator stay to the end of the process: ") + mscclc_last_error());
+    warn(std::string("the windows of a communicator stay until the process ends: ") + mscclc_last_error());
 }
 
 void Team::join(Member &member) {
@@ -207,7 +207,7 @@ Outcome Team::launchAll(const Choice &choice) {
     return {Outcome::Way::Failed, "the communicator has ended on another rank",
             std::max<int>(failure().result, InternalError)};
   }
-  // The result of the earlier call is lost, so the program must be informed.
+  // The result of the earlier call is lost. An error reports that to the program.
   if (mscclc_communicator_health(communicator_) != MSCCLC_OK)
     return fails(std::string("an earlier call failed: ") + mscclc_last_error());
   auto found = instances_.find(choice.kernel);
@@ -254,9 +254,10 @@ Outcome Team::launch(const Prepared &prepared, const Choice &choice) {
   return {Outcome::Way::Ours, ""};
 }
 
-/// Where a launch finds its data: in the program's memory, if that is the same memory on all ranks, else in the
-/// windows. `isDirect`: the former. All processes come to the same, as the program passes windows as NCCL demands; or
-/// this says why not.
+/// Sets the buffers of a launch. If all ranks have registered the program's memory together, the launch works on that
+/// memory, and `isDirect` becomes true. Otherwise it works on the windows. All processes decide the same, because NCCL
+/// demands that programs register memory in the same way on all ranks. Returns the reason if they may have decided
+/// differently.
 std::string Team::placeData(const Prepared &prepared, const Choice &choice, MscclcCall &call, bool &isDirect) {
   const bool inPlace = (choice.kernel->flags & MSCCLC_IN_PLACE) != 0;
   call.input = inPlace ? prepared.output : prepared.input;
@@ -281,7 +282,7 @@ std::string Team::placeData(const Prepared &prepared, const Choice &choice, Mscc
   MSCCLC_TRY(own_.findBuffer(communicator_, members_, *to, output));
   if (!inPlace)
     MSCCLC_TRY(own_.findBuffer(communicator_, members_, *from, input));
-  // Through the switch a copied window goes faster than memory without it.
+  // Windows are bound to the switch. Copies to them and the switch are faster than direct memory without the switch.
   const bool loses = (choice.kernel->flags & MSCCLC_USES_MULTICAST) != 0 &&
                      mscclc_buffer_multicast(prepared.output) != 0 &&
                      (output == nullptr || mscclc_buffer_multicast(output) == 0);
@@ -325,7 +326,7 @@ Outcome Team::fails(const std::string &why) {
   if (lost_.result == Success)
     lost_ = {std::max<int>(failureOfRuntime().result, InternalError), why};
   become(State::Failed);
-  return {Outcome::Way::Failed, why + "; NCCL cannot make up for it: abort the communicator", lost_.result};
+  return {Outcome::Way::Failed, why + "; NCCL cannot run it instead: abort the communicator", lost_.result};
 }
 
 bool Team::capturing() const {
@@ -411,7 +412,7 @@ std::string Team::agree(const std::string &why) {
   text.resize(mostToTell, '\0');
   std::vector<std::string> said(place_.locals, text);
   if (tellAll(members_, said) != Success)
-    return "the ranks could not tell each other whether all is well";
+    return "the ranks could not exchange whether they succeeded";
   for (uint32_t rank = 0; rank < place_.ranks; ++rank)
     if (const char *const reason = said.front().data() + rank * mostToTell; *reason != '\0')
       return reason;
@@ -438,7 +439,7 @@ std::string Team::makeCommunicator() {
     options.nccl_library = realLibrary();
   }
   MscclcCommunicator *made = nullptr;
-  MSCCLC_TRY(agree("")); // a process that comes late uses up nothing of the others' time to connect
+  MSCCLC_TRY(agree("")); // the time limit to connect begins when all are here
   if (std::string why = agree(ofRuntime(mscclc_communicator_create(&options, &made))); !why.empty()) {
     if (is(State::Aborted))
       mscclc_communicator_detach_nccl(made);
@@ -454,7 +455,8 @@ std::string Team::makeCommunicator() {
   return "";
 }
 
-/// A window of `bytes` at least, other than `besides`. All processes have made the same, in the same order.
+/// Returns a window of at least `bytes` bytes, other than `besides`. All processes have the same windows, in the same
+/// order.
 std::string Team::findWindow(uint64_t bytes, const MscclcBuffer *besides, MscclcBuffer *&window) {
   for (MscclcBuffer *const made : windows_)
     if (made != besides && mscclc_buffer_bytes(made) >= bytes) {
@@ -466,8 +468,8 @@ std::string Team::findWindow(uint64_t bytes, const MscclcBuffer *besides, Mscclc
   return "";
 }
 
-/// What a kernel needs for the largest message that it is listed for, at its first call: a later one may be captured,
-/// and then no rank can wait for the others.
+/// Loads a kernel at its first call, with windows for the largest message for which it is listed. It cannot wait until
+/// a larger call comes: that call may be captured, and then no rank can wait for the others.
 Team::Prepared Team::prepare(const MscclcKernel &kernel) {
   Prepared made;
   const uint64_t message = largestMessage(kernel);
@@ -477,7 +479,7 @@ Team::Prepared Team::prepare(const MscclcKernel &kernel) {
     output = std::max(output, kernel.output_bytes(rank, message));
   }
   const bool inPlace = (kernel.flags & MSCCLC_IN_PLACE) != 0;
-  const uint64_t most = windowBytes(kernel.ranks); // calls that are longer are NCCL's
+  const uint64_t most = windowBytes(kernel.ranks); // NCCL runs longer calls
   input = std::min(input, most);
   output = std::min(output, most);
   made.why = findWindow(inPlace ? std::max(input, output) : output, nullptr, made.output);

@@ -16,7 +16,7 @@ namespace mscclc::nccl {
 struct Outcome {
   enum class Way {
     Ours,   ///< a kernel runs it
-    PassOn, ///< the real NCCL runs it on all ranks, which all decide this
+    PassOn, ///< the real NCCL runs it; all ranks decide this
     Failed  ///< it cannot run: ranks of other processes may have started it, so NCCL cannot run it either
   } way = Way::PassOn;
   std::string why;
@@ -62,12 +62,13 @@ public:
 
 private:
   Outcome launchAll(const Choice &choice);
-  /// A kernel that has been called, and where calls are copied to and from. One that works in place has no input.
+  /// A kernel that has been called, and its windows: calls are copied to `input` and from `output`. A kernel that works
+  /// in place has no `input`.
   struct Prepared {
     MscclcInstance *instance = nullptr;
     MscclcBuffer *input = nullptr;
     MscclcBuffer *output = nullptr;
-    std::string why; ///< it cannot run
+    std::string why; ///< the reason why it cannot run; empty: it can
   };
   Outcome launch(const Prepared &prepared, const Choice &choice);
   Outcome afterFailure(const std::string &why, bool keepsInput);

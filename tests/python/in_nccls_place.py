@@ -119,9 +119,9 @@ def main():
         rank_of(sys.argv[2], int(sys.argv[3]), sys.argv[4], kernels)
         return
     for case, expected in {
-        "ranges": (r"NCCL, as .*not registered for this size", REGISTERED, r"NCCL, as .*not registered for this size"),
-        "function": (r"NCCL, as the program's selector", REGISTERED, REGISTERED),
-        "failing": (r"NCCL, as the program's selector",) * 3,
+        "ranges": (r"NCCL runs it, because .*not registered for this size", REGISTERED, r"NCCL runs it, because .*not registered for this size"),
+        "function": (r"NCCL runs it, because the program's selector", REGISTERED, REGISTERED),
+        "failing": (r"NCCL runs it, because the program's selector",) * 3,
     }.items():
         for text in run(case, kernels):
             found = runs(text)

@@ -30,8 +30,8 @@ TEST_CASE("A call whose kernel fails is NCCL's, and a line says why", "[failing]
   // What rank 0 has begun does not touch the data, which is also where the result goes.
   const std::string said = saidBy([&] { CHECK(sums(true)); });
   CHECK(reached("AllReduce") == 4);
-  CHECK_THAT(said, containsText("mscclc: allreduce of 1024 bytes of f32, sum, 4 ranks: NCCL runs it, as kernel "
-                                "'allreduce_allpairs' did not: "));
+  CHECK_THAT(said, containsText("mscclc: allreduce of 1024 bytes of f32, sum, 4 ranks: NCCL runs it, because kernel "
+                                "'allreduce_allpairs' did not run: "));
   CHECK(sums()); // and so are all after it
   CHECK(reached("AllReduce") == 8);
   ncclResult_t state = ncclInternalError;

@@ -54,8 +54,8 @@ TEST_CASE("Other sums of floats are NCCL's, with a warning", "[invariant]") {
   std::string said;
   CHECK(reachedBy("AllReduce",
                   [&] { said = saidBy([&] { CHECK(reducesRight<float>(world, large, ncclFloat, ncclSum)); }); }) == 4);
-  CHECK(said == std::string("mscclc: allreduce of 262144 bytes of f32, sum, 4 ranks: NCCL, as kernel "
-                            "'allreduce_allpairs': the list names no order of its sums that all elements have") +
+  CHECK(said == std::string("mscclc: allreduce of 262144 bytes of f32, sum, 4 ranks: NCCL runs it, because kernel "
+                            "'allreduce_allpairs': by the list, it does not sum all elements in one order") +
                     ofOwnOrder);
   CHECK(saidBy([&] { CHECK(reducesRight<float>(world, large, ncclFloat, ncclSum)); }).empty()); // once
   CHECK(reachedBy("ReduceScatter", [&] { CHECK(reduceScatter(world, small) == ncclSuccess); }) == 4);
@@ -80,15 +80,16 @@ TEST_CASE("Several calls of a communicator in a group are NCCL's, with a warning
       return ncclSuccess;
     }) == ncclSuccess);
   });
-  CHECK_THAT(said, containsText("NCCL, as a group has several calls of the communicator; NCCL adds"));
+  CHECK_THAT(said, containsText("NCCL runs it, because a group has several calls of the communicator; NCCL adds"));
 }
 
 TEST_CASE("Strictly, other sums of floats fail, and the last error says why", "[strict]") {
   World world(4);
   CHECK(reachedBy("AllReduce", [&] { CHECK(sums(world, large) == ncclInvalidUsage); }) == 0);
-  const std::string why = "MSCCLC_INVARIANT=strict refuses allreduce of 262144 bytes of f32, sum, 4 ranks: NCCL, as "
-                          "kernel 'allreduce_allpairs': the list names no order of its sums that all elements have; "
-                          "NCCL adds in an order of its own";
+  const std::string why =
+      "MSCCLC_INVARIANT=strict refuses allreduce of 262144 bytes of f32, sum, 4 ranks: NCCL runs it, because "
+      "kernel 'allreduce_allpairs': by the list, it does not sum all elements in one order; "
+      "NCCL adds in an order of its own";
   CHECK(ncclGetLastError(world.comms[0]) == why);
   CHECK(ncclGetLastError(nullptr) == why); // as PyTorch asks
   // The communicator goes on, and so does the text.

@@ -191,7 +191,7 @@ def folders(_):
         ranks = [again(["rank"], os.environ["LIBRARIES"], RANK=str(rank), ID=folder + "/id",
                        **({"MSCCLC_KERNELS": folder} if rank else {})) for rank in range(2)]
         for rank in ranks:
-            expect(rank, "NCCL, as the ranks have different kernels, windows or versions", "right")
+            expect(rank, "NCCL runs its calls, because the ranks have different kernels, windows or versions", "right")
 
 
 def folder_of(folder, source="kernels", change=None, sha256=None):
@@ -218,7 +218,7 @@ def two_ranks(folder, kernels, texts):
 
 
 OURS = "allreduce of 4000 bytes of f32, sum, 2 ranks: kernel 'allreduce_packets'"
-DIFFERENT = "NCCL, as the ranks have different kernels, windows or versions"
+DIFFERENT = "NCCL runs its calls, because the ranks have different kernels, windows or versions"
 
 
 def window(_):

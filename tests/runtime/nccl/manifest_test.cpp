@@ -80,7 +80,7 @@ TEST_CASE("A library may be listed with its sha256") {
   CHECK(read(with(digest(std::string(63, '0') + "f")), manifest) == "");
   CHECK(manifest.entries.at(0).sha256 == std::string(63, '0') + "f");
   for (const std::string &text : {std::string(63, '0'), std::string(65, '0'), std::string(64, 'F')})
-    CHECK(wrong(with(digest(text))) == "the list, entry 1, \"sha256\" is no 64 hexadecimal digits");
+    CHECK(wrong(with(digest(text))) == "the list, entry 1, \"sha256\" does not have 64 hexadecimal digits");
 }
 
 TEST_CASE("SHA-256 is that of FIPS 180-4") {
@@ -105,7 +105,7 @@ TEST_CASE("The manifest of the samples is read") {
 
 TEST_CASE("Sizes with a gap, and with two kernels, are refused") {
   CHECK(wrong(with(entry("0", "99") + "," + entry("101", "200"))) ==
-        "allreduce, 8 ranks: sizes 100 to 100 have no kernel, and those around them have");
+        "allreduce, 8 ranks: sizes 100 to 100 have no kernel, but smaller and larger ones have");
   CHECK(wrong(with(entry("0", "99") + "," + entry("99", "200"))) ==
         "allreduce, 8 ranks: sizes 99 to 99 have two kernels");
   CHECK(wrong(with(entry("5", "18446744073709551615") + "," + entry("0", "7"))) ==
@@ -133,23 +133,23 @@ TEST_CASE("As many ranks on other nodes have sizes of their own") {
 }
 
 TEST_CASE("What is no manifest is refused with a reason") {
-  CHECK(wrong("") == "it is no JSON");
-  CHECK(wrong("[1]") == "the list is no object");
-  CHECK(wrong(std::string(100000, '[')) == "it is no JSON");
+  CHECK(wrong("") == "it is not JSON");
+  CHECK(wrong("[1]") == "the list is not an object");
+  CHECK(wrong(std::string(100000, '[')) == "it is not JSON");
   CHECK(wrong(std::string(5 << 20, ' ')) == "it is longer than 4194304 bytes");
-  CHECK(wrong(R"({"version": 2})") == "the list, \"version\" is 2, not in 1 to 1");
+  CHECK(wrong(R"({"version": 2})") == "the list, \"version\" is 2; it must be in 1 to 1");
   CHECK(wrong(R"({"version": 1, "size": "input"})") == "the list, \"size\" is 'input'; only 'message' is known");
-  CHECK(wrong(R"({"version": 1, "collectives": 3})") == "the list, \"collectives\" is no list");
+  CHECK(wrong(R"({"version": 1, "collectives": 3})") == "the list, \"collectives\" is not a list");
   CHECK(wrong(R"({"version": 1, "collective": "allreduce", "ranks": 0, "entries": []})") ==
-        "the list, \"ranks\" is 0, not in 1 to 4096");
-  CHECK(wrong(with("")) == "the list, \"entries\" is no list of entries");
-  CHECK(wrong(with("7")) == "the list, entry 1 is no object");
-  CHECK(wrong(with(entry("-1", "3"))) == "the list, entry 1, \"min\" is no whole number from 0 on");
-  CHECK(wrong(with(entry("1e300", "3"))) == "the list, entry 1, \"min\" is no whole number from 0 on");
-  CHECK(wrong(with(entry("4", "3"))) == "the list, entry 1: sizes from 4 to 3");
-  CHECK(wrong(with(entry("0", "3", R"(, "root": 8)"))) == "the list, entry 1, \"root\" is 8, not in 0 to 7");
+        "the list, \"ranks\" is 0; it must be in 1 to 4096");
+  CHECK(wrong(with("")) == "the list, \"entries\" is not a list of entries");
+  CHECK(wrong(with("7")) == "the list, entry 1 is not an object");
+  CHECK(wrong(with(entry("-1", "3"))) == "the list, entry 1, \"min\" is not a whole number of at least 0");
+  CHECK(wrong(with(entry("1e300", "3"))) == "the list, entry 1, \"min\" is not a whole number of at least 0");
+  CHECK(wrong(with(entry("4", "3"))) == "the list, entry 1: \"min\" is 4, more than \"max\", which is 3");
+  CHECK(wrong(with(entry("0", "3", R"(, "root": 8)"))) == "the list, entry 1, \"root\" is 8; it must be in 0 to 7");
   CHECK(wrong(with(entry("0", "3", R"(, "types": ["f31"])"))) ==
-        "the list, entry 1, \"types\" has \"f31\", which is no type");
+        "the list, entry 1, \"types\" has \"f31\", which is not a type");
   CHECK(wrong(with(entry("0", "3", R"(, "in_place": 1)"))) == "the list, entry 1, \"in_place\" is not true or false");
   for (const char *path : {"/etc/k.so", "../k.so", "a/../../k.so", ".."})
     CHECK(wrong(with(std::string(R"({"min": 0, "max": 1, "kernel": ")") + path + "\"}")) ==

@@ -192,7 +192,7 @@ TEST_CASE("Where NCCL has no network between the nodes, it has the call, and the
           for (int repeat = 0; repeat < 2; ++repeat)
             if (node.sums(1000, repeat == 0 ? &said : nullptr)) // the fake sums nothing
               return 1;
-          return has(said, "4 ranks, 2 a node: NCCL runs it, as kernel 'allreduce_hierarchical' did not: ") &&
+          return has(said, "4 ranks, 2 a node: NCCL runs it, because kernel 'allreduce_hierarchical' did not run: ") &&
                          has(said, "GIN")
                      ? 0
                      : 2;
@@ -292,7 +292,7 @@ TEST_CASE("A communicator ends before a graph of its calls, and nothing asks NCC
               ncclCommDestroy(std::exchange(comm, nullptr));
           });
           std::this_thread::sleep_for(std::chrono::milliseconds(50)); // the watch asks each millisecond
-          return has(said, "the windows of a communicator stay to the end of the process") ? 0 : 4;
+          return has(said, "the windows of a communicator stay until the process ends") ? 0 : 4;
         }) == Codes(2, 0));
 }
 
@@ -301,7 +301,8 @@ TEST_CASE("A host whose ranks do not follow each other is not taken for several 
   CHECK(inProcesses(4, [&](uint32_t process) {
           Node node(id, static_cast<int>(process), 1, process % 2 == 0 ? "left" : "right");
           std::string said;
-          return !node.sums(1000, &said) && has(said, "NCCL, as the nodes do not have equally many ranks that follow")
+          return !node.sums(1000, &said) &&
+                         has(said, "NCCL runs its calls, because the nodes do not have equally many ranks that follow")
                      ? 0
                      : 1;
         }) == Codes(4, 0));
@@ -314,11 +315,12 @@ TEST_CASE("Kernels for other nodes than the communicator's are not taken") {
           {
             Node node(one, process == 0 ? 0 : 2, 2, "same");
             if (node.sums(1000, &said) ||
-                !has(said, "4 ranks: NCCL, as kernel 'allreduce_hierarchical': for 2 ranks a node"))
+                !has(said, "4 ranks: NCCL runs it, because kernel 'allreduce_hierarchical': made for 2 ranks a node"))
               return 1;
           }
           Node node(uneven, process == 0 ? 0 : 3, process == 0 ? 3 : 1, process == 0 ? "left" : "right");
-          return !node.sums(1000, &said) && has(said, "NCCL, as the nodes do not have equally many ranks that follow")
+          return !node.sums(1000, &said) &&
+                         has(said, "NCCL runs its calls, because the nodes do not have equally many ranks that follow")
                      ? 0
                      : 2;
         }) == Codes(2, 0));
