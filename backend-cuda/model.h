@@ -30,7 +30,7 @@ struct ListExpr {
     std::variant<Expr, ChunkExpr> item;
   };
   std::vector<Run> runs;
-  const Variable *number = &var::item; ///< the variable of the item's number in the runs
+  const Variable *number = &var::item; ///< the variable that holds the number of an item
   bool writtenOut = false;             ///< every run is one item, which is written separately
 
   std::uint32_t size() const { return runs.empty() ? 0 : runs.back().end; }

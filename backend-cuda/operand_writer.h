@@ -63,7 +63,7 @@ private:
   /// Returns the same for a number without items.
   template <class F> Expr number(const At &at, F value) { return number(at, 0, 1, value); }
 
-  /// Returns `count` consecutive operands of one kind from `first` on. Item `shift` is the first of them.
+  /// Returns an expression for `count` consecutive operands of one kind. The operand `first` is item `shift`.
   ChunkExpr run(const At &at, std::uint32_t first, std::uint32_t count, ir::DataForm form, int shift);
   bool areOneKind(const ir::Chunk &a, const ir::Chunk &b) const;
 

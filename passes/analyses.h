@@ -35,7 +35,7 @@ public:
   template <typename... A> void preserve() { (keep(&kindOf<A>), ...); }
   /// Declares that all analyses still hold, because the pass changes nothing that an analysis uses.
   void preserveAll() { kept_ = *known_; }
-  /// Gives the analysis of the program that the running pass leaves.
+  /// Stores an analysis of the program as it is after the running pass.
   template <typename A> void set(A analysis) { replace({&kindOf<A>, std::make_shared<const A>(std::move(analysis))}); }
 
   /// Ends a pass. Drops all analyses that it did not keep.

@@ -16,11 +16,11 @@ struct ExecutorLimits {
   std::uint32_t channelsPerBlock;    ///< MAX_CHANNEL, struct Channels: channels of one type
   std::uint32_t remotesPerBlock;     ///< MAX_CHANNEL, struct RemoteBuffers: buffers of one access type
   std::uint32_t channelsPerOp;       ///< MAX_CHANNEL_PER_OPERATION: Operation::channelIndexes
-  std::uint32_t chunksPerSide;       ///< MAX_LOCAL_BUFFER_PER_OPERATION + the above: Operation::inputOffsets
+  std::uint32_t chunksPerSide;       ///< MAX_LOCAL_BUFFER_PER_OPERATION + channelsPerOp: Operation::inputOffsets
   std::uint32_t semaphoresPerOp;     ///< MAX_DEVICE_SEMAPHORES: Operation::deviceSemaphoreIds
   std::uint32_t barriersPerRank;     ///< MAX_DEVICE_SYNCERS: deviceSyncers, execution_kernel.hpp
   std::uint32_t memoryIds;           ///< TriggerBitsMemoryId, fifo_device.hpp: a proxy silently truncates longer ids
-  std::uint32_t portSemaphores;      ///< TriggerBitsSemaphoreId, the same of the semaphores of port channels
+  std::uint32_t portSemaphores;      ///< TriggerBitsSemaphoreId: the same for ids of port semaphores
   std::uint32_t threadsPerBlock;     ///< __launch_bounds__ of executionKernel, execution_kernel.hpp
   std::uint32_t registersPerThread;  ///< registers of executionKernel, as compiled by nvcc under that bound
   std::uint32_t sharedBytesPerBlock; ///< sizeof(DeviceExecutionPlan), launchKernel, plus 1,024 that CUDA reserves

@@ -10,8 +10,8 @@ namespace {
 struct Step {
   std::string_view pass;
   Stage stage;
-  int level;       ///< the least that runs it
-  int ofScheduled; ///< the least level that runs it on thread blocks that were made from statements
+  int level;       ///< the least optimisation level that runs the pass
+  int ofScheduled; ///< the same, for thread blocks that were made from statements
 };
 
 constexpr Step steps[] = {

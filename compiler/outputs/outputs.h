@@ -78,7 +78,7 @@ struct Job {
   StageTimes &times;
   bool inTable = false;     ///< the job is one of several combinations: say() prints nothing, because `result` is shown
   Input input = {};         ///< its text is removed once `program` is loaded
-  ir::Program program = {}; ///< empty for an output of the source
+  ir::Program program = {}; ///< empty for an output that needs only the source
   ir::Program calls = {};   ///< the program in thread blocks before any pass changed it, for an output that needs it
   passes::time::Machine machine = {};          ///< machine of --machine, or the usual one; set once `program` is loaded
   std::optional<Chosen> chosen = {};           ///< choices, for a program of statements

@@ -24,7 +24,7 @@ std::string enumeratorsOf(const clang::EnumDecl *enumeration);
 
 /// Returns true if a class is a struct of options: `{.name = value, …}`.
 bool isOptions(const clang::CXXRecordDecl *record);
-/// The class of the language of this name, and the enum; null if there is none.
+/// Each returns the declaration of the language with this name; null if there is none.
 const clang::CXXRecordDecl *recordNamed(clang::ASTContext &context, llvm::StringRef name);
 const clang::EnumDecl *enumNamed(clang::ASTContext &context, llvm::StringRef name);
 /// The structs of options of the language.

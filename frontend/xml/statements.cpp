@@ -118,7 +118,8 @@ private:
     append(ir::MoveKind::Reduce, s, s, chain, at(s, step.dst));
   }
 
-  /// Operands of a statement must be equal or disjoint. Places of one buffer are, if all begin at the same remainder.
+  /// True if one statement can do both steps. Its operands must be equal or disjoint. Places of equal length in one
+  /// buffer are so if their beginnings have the same remainder by that length.
   bool goesOn(const Step &step, const Step &next) const {
     return step.kind == StepKind::Reduce && next.kind == StepKind::Reduce && !step.hasWaiters && !next.dependence &&
            next.dst == step.dst && next.count == step.count && next.src.buffer == step.src.buffer &&

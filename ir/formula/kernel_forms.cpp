@@ -34,7 +34,8 @@ public:
     return all;
   }
 
-  /// Returns the same, and for each axis whether it has reached the rank. Lists without the rank itself need these.
+  /// Returns the same axes, and for each counter a term that is 1 where it has reached the rank. Lists that skip the
+  /// rank itself need these terms.
   Features skipping(std::size_t except = noAxis) const {
     Features all = plain(except);
     if (axis(rankAxis).varies())

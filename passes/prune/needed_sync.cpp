@@ -48,7 +48,7 @@ void NeededSync::sortByTimeBetween(std::vector<Need> &needs) const {
   std::ranges::stable_sort(needs, {}, [&](const Need &need) { return secondOf(need).time - firstOf(need).time; });
 }
 
-/// Adds a need that is in order by `pieces`.
+/// Adds a need, which `pieces` satisfy.
 void NeededSync::keep(const Need &need, const std::vector<Piece> &pieces) {
   needs_.push_back(need);
   use(static_cast<std::uint32_t>(needs_.size() - 1), pieces);
@@ -326,8 +326,8 @@ void NeededSync::visitUnordered(const std::vector<Piece> &pieces,
   std::vector<std::uint32_t> users = usersOf(pieces);
   const std::vector<Piece> *const all = &pieces;
   set({&all, 1}, true);
-  // Usually one of the first needs has no order. Otherwise more and more are asked at once, in the order that suits the
-  // search.
+  // Usually a need at the front has no order. If none has, groups of 4, 16, … needs follow, each sorted as the search
+  // is fastest.
   std::ranges::make_heap(users, isLater);
   bool isDone = false;
   for (std::size_t size = 1; !users.empty() && !isDone; size *= 4) {

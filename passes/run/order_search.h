@@ -68,7 +68,7 @@ private:
     std::vector<Open> near, far;  ///< parts within the rank, which are followed first; and parts outside
   };
   Search begin(std::uint32_t block, std::uint32_t rank, std::uint32_t launch, Relation relation) const;
-  /// `asks`: a block, or the number of blocks plus a rank.
+  /// `asks`: the block that asks; if a whole rank asks, the number of blocks plus the rank.
   Search &searchOf(std::uint32_t asks, std::uint32_t launch, Relation relation);
   void keepWithin();
   static std::uint64_t key(std::uint32_t asks, std::uint32_t launch, Relation relation) {

@@ -10,8 +10,8 @@ namespace mscclc::passes::prune {
 using ir::none;
 using ir::ProgramIndex;
 
-/// All accesses that come second, or those of the first rank alone: of ranks that are alike, one speaks for all. Then
-/// only memory that it touches matters, and of others what they do there.
+/// Selects all accesses whose earlier accesses are asked for. If the ranks are equivalent, these are the accesses of
+/// the first rank alone. Then only the memory that it touches is relevant, and accesses of other ranks to this memory.
 class RecordScope {
 public:
   /// `sizesChange`: accesses to scratch that the first rank writes matter wherever they lie.
@@ -28,7 +28,7 @@ public:
   }
 
   using Cells = proof::CellRange;
-  /// Of `count` cells of `rank` from `first` those that matter may lie here.
+  /// Returns the part of the `count` cells of `rank` from `first` on that contains all cells to record.
   Cells cut(std::uint32_t rank, bool scratch, bool packet, std::uint64_t first, std::uint64_t count) const;
 
 private:

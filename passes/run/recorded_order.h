@@ -29,10 +29,10 @@ public:
   const RecordedPhases &phases() const { return phases_; }
 
 private:
-  /// A walk from what all of a block knows in its phase.
+  /// A walk that begins with the knowledge that all threads of a block share in a phase.
   struct FromBlock {
     BackwardSearch walk;
-    Moment from{none, 0};                   ///< the last phase that it began at
+    Moment from{none, 0};                   ///< the last phase at which it began
     const BackwardSearch *launch = nullptr; ///< below it
   };
   /// A walk from what all blocks of a rank know when they begin a launch.

@@ -23,9 +23,10 @@ public:
   bool parted(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
     return begins_[block][last].now > phase;
   }
-  /// The time of the last that `block` waited for before `phase`, with nothing dropped; 0: of nothing.
+  /// Returns the time of the last event for which `block` waited before `phase`, with nothing dropped; 0 if there is
+  /// none.
   std::uint32_t lastHeardAt(std::uint32_t block, std::uint32_t phase) const { return begins_[block][phase].lastHeard; }
-  /// So many launches of the block's rank have begun by then.
+  /// Returns the number of launches that the block's rank has begun by then.
   std::uint32_t launchesBegun(std::uint32_t block, std::uint32_t phase) const { return begins_[block][phase].launches; }
   /// Returns a piece that separates `phase` from phase `last` of the block; `none` if something that is never dropped
   /// separates them.

@@ -97,8 +97,8 @@ struct Pair {
 
 /// The accesses of the first launch to a rank's scratch, and those of a later launch that may write to any place in it.
 struct ScratchUse {
-  std::vector<Pair> uses;   ///< pairs of each use in the first launch and an access after its end
-  std::vector<Pair> writes; ///< pairs of an access in the last phase of the first launch and each later write
+  std::vector<Pair> uses;   ///< each use in the first launch, paired with an access after the end of the use
+  std::vector<Pair> writes; ///< each later write, paired with an access in the last phase of the first launch
 };
 
 struct RunRecord {

@@ -54,8 +54,8 @@ void RunRecorder::launchEnds(std::uint32_t rank) {
     noteEnd(rank);
 }
 
-/// Who takes what is certain where one block sends and one takes. Elsewhere nothing is dropped, and where something was
-/// there from the start.
+/// Keeps the sync of queues with an initial value, several senders or several takers. Only with one sender and one
+/// taker it is certain which wait takes which signal.
 void RunRecorder::keepShared() {
   std::vector<std::uint32_t> ends[2];
   for (auto &side : ends)

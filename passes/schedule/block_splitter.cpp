@@ -22,8 +22,8 @@ std::vector<BlockSplitter::Part> BlockSplitter::split(std::span<const std::uint3
       ir::sortedBy(std::vector(statements.begin(), statements.end()), [&](std::uint32_t s) {
         return std::tuple(graph_.phases()[s], distances_.ofReach(s), distances_.ofShare(s));
       });
-  // Units are clusters, in the order of their first statements. [position in `ordered`]: the position where its unit
-  // begins.
+  // Units are clusters, in the order of their first statements. For each position in `ordered`, `firsts` has the
+  // position of the first statement in the same unit.
   std::vector<std::uint32_t> firsts(ordered.size());
   std::vector<std::uint32_t> byUnit =
       ir::sortedBy(ir::numbersBelow(ordered.size()), [&](std::uint32_t i) { return clusterOf[ordered[i]]; });

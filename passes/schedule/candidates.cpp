@@ -179,8 +179,8 @@ bool Candidates::synchroniseOne(PassedProgram &passed) const {
   return true;
 }
 
-/// Runs Part::Schedule on statements that have their blocks. A refused program is not kept, because it may be large;
-/// only its excess is. `mayBeOne`: plans one rank if all ranks are equivalent.
+/// Runs Part::Schedule on statements that have their blocks. A refused program may be large,
+/// so only its excess is kept. `mayBeOne`: plans one rank if all ranks are equivalent.
 Made Candidates::schedule(PassedProgram dealt, bool mayBeOne) const {
   Made made{.passed = std::move(dealt)};
   PassedProgram &passed = made.passed;

@@ -77,7 +77,7 @@ private:
     }
   }
 
-  /// `reads`: those of the value from its origin to `apply`, at the same cell.
+  /// `reads`: the reads of the value between its origin and `apply`, in the same cell.
   void applyBefore(std::span<const Access> reads, const Access &apply) {
     const Move &own = movement_.statements[apply.statement];
     if (program_.hooks[own.hook].isOfRank())

@@ -40,7 +40,8 @@ public:
     return nodes_.at(itemAt(imageOfRank(rank, to), positionOf(node))).statement;
   }
 
-  /// Adds to `clock`, of a representative, the knowledge in `told`, of the representative of rank `from`.
+  /// Adds the knowledge of rank `from` to `clock`, which belongs to a representative. `told`: the clock of the
+  /// representative of `from`.
   void join(AgentClocks &clocks, Clock &clock, const Clock &told, std::uint32_t from) const;
 
 private:

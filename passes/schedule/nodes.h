@@ -23,7 +23,7 @@ public:
   Nodes(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
         std::uint32_t mostPeers, std::uint32_t relays = 0);
 
-  /// A node: its work, and its place.
+  /// A node: the work of a statement, and the agent that does it.
   struct Place {
     std::uint32_t statement = 0;
     bool arrives = false; ///< it is the arrival of the data that the statement has put
@@ -64,11 +64,11 @@ public:
   /// Returns the number of relays of each rank.
   std::uint32_t numRelays() const { return relays_; }
   std::uint32_t firstRelayOf(std::uint32_t rank) const { return firstAgent_[rank + 1] - relays_; }
-  /// Returns the block of `rank` that synchronises with `agent`, of another rank, when launches begin and end. If
-  /// `agent` is the k-th block of its rank that reaches `rank`, it is the k-th block of `rank` that reaches back, so
-  /// that one channel is enough for both. Otherwise it is the block with the same number, or the last block. If more
-  /// agents reach `rank` than one block has channels for, and `rank` does not reach back, the agents are shared out to
-  /// its blocks.
+  /// Returns the block of `rank` that synchronises with `agent`, of another rank, when launches begin and end.
+  /// If blocks of `rank` reach the agent's rank, too, the k-th block in one direction is paired with the k-th block in
+  /// the other one, or with the last one. Then one channel serves both directions. Otherwise it is the block of `rank`
+  /// with the number of `agent`, or the last block. But if one block has too few channels for all agents, the agents
+  /// are distributed to all blocks of `rank`.
   std::uint32_t partnerOf(std::uint32_t agent, std::uint32_t rank) const;
   /// Returns the agents that reach `rank` but are not reached by it, if there are more of them than a block has
   /// channels.
@@ -87,8 +87,8 @@ private:
     std::uint32_t peer = 0, block = 0;
     friend auto operator<=>(const Reach &, const Reach &) = default;
   };
-  /// The blocks that reach a rank through memory, or by puts of a port, and whose rank is not reached by it in this
-  /// way.
+  /// For each rank, the blocks of other ranks that reach it in one way: through memory, or by puts of a port. Left out
+  /// are blocks whose rank it reaches in the same way.
   struct OneWay {
     ir::Via via;
     std::uint32_t most;                           ///< the most that one block of the rank can serve

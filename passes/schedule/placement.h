@@ -32,8 +32,8 @@ bool isSameMemory(const ir::Program &program, const ir::RankChunk &a, const ir::
 inline ir::Via wayOf(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to) {
   return statement.via.value_or(movement.wayOf(from, to));
 }
-/// True if one operation has to take all operands of a reduction: in a fixed order each rank would else narrow at other
-/// steps, and where sums are narrowed once no partial result may stay behind.
+/// True if one operation has to take all operands of a reduction. In a fixed order, the ranks would otherwise narrow
+/// sums at different steps. If sums are narrowed only once, no partial result may be stored.
 inline bool takesAllAtOnce(const ir::Movement &movement) {
   return ir::isFixed(movement.order) || movement.accumulate == ir::Accumulate::Once;
 }

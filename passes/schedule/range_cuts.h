@@ -27,7 +27,7 @@ public:
   /// all places, counted in units.
   RangeCuts(const ir::Program &program, const ir::Movement &movement);
 
-  /// Returns the chunks that all sizes and offsets of places are multiples of; at least 1.
+  /// Returns the largest number of chunks that divides all sizes and offsets of places; at least 1.
   std::uint32_t unit() const { return unit_; }
   /// Calls `visit(at, size)` for each piece of the places of `statement`: its distance from their beginnings, and its
   /// length, both in chunks. There is none if the places have no chunks.

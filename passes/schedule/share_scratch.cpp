@@ -140,8 +140,8 @@ private:
         slot.isAlone |= slot.isWriteLast && schedule::isPortPut(program_.movement.statements[slot.lastUses[0]]);
   }
 
-  /// False if all slots are over too late for another write. A path of dependences from a use to a write gives the
-  /// write a higher level.
+  /// True if, on some rank, a slot is over at a lower level than that of the first write of another slot. Otherwise no
+  /// place can be reused, because a path of dependences from a use to a write gives the write a higher level.
   bool mayShare() const {
     const std::vector<std::uint32_t> &levels = graph_.levels();
     for (const std::vector<Slot> &ofRank : slots_) {

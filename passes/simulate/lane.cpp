@@ -372,8 +372,8 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
   return Progress::Moved;
 }
 
-/// Applies the hook of `op` to what was read, of the row that begins `at` bytes after its destination. Returns the
-/// result, until the next granule.
+/// Applies the hook of `op` to the data that was read for the row at byte `at` of its destination. Returns the result,
+/// which is valid until the next granule.
 const std::byte *Machine::applyHook(const Lane &lane, const ir::Op &op, std::uint64_t at, std::uint64_t bytes) {
   const auto hook = static_cast<std::uint32_t>(op.imm);
   const std::byte *const to = place(lane, op, op.numSrcs, at, bytes, lane.rank).at;

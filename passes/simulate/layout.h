@@ -35,7 +35,7 @@ public:
                 std::uint32_t rank) const;
 
 private:
-  /// Returns the number of operations of all blocks in one launch. It may be any number, so it is not an integer.
+  /// Returns the number of operations of all blocks in one launch. It may exceed 64 bits, so it is a double.
   double operations() const;
 
   const ir::Program &program_;

@@ -9,8 +9,8 @@
 //
 // Memory. What a block stores plainly may stay with it for a while. A block that waits for a signal, acquires a
 // semaphore or meets others at a barrier sees the stores that the giver had made, or had seen, in earlier phases. Third
-// blocks do not see them by that. All see them once a port has taken up what the block pushed there, or the launch has
-// ended. A relaxed signal or wait shows nothing. Packets are seen at once.
+// blocks do not see them then. All blocks see the stores after a port has taken a request that the block issued later,
+// or after the end of the launch. A relaxed signal or wait makes no store visible. Packets are visible at once.
 #pragma once
 
 #include "passes/simulate/layout.h"

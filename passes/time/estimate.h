@@ -46,8 +46,8 @@ struct LaunchFigures {
 /// compared.
 LaunchFigures launchFigures(const ir::Program &program, const Machine &machine, Runner runner,
                             std::uint64_t messageBytes, Folding most = {});
-/// Does the same for a launch of which one rank is planned, on a machine that is no mesh. `instances`: of so many
-/// neighbouring blocks that do the same, only the first one is walked.
+/// Does the same for a launch with one planned rank, on a machine that is not a mesh. Each group of `instances`
+/// neighbouring blocks does the same work, so only the first block of a group is walked.
 LaunchFigures launchFigures(const RepresentativeRank &one, const Machine &machine, Runner runner,
                             std::uint64_t messageBytes, std::uint32_t instances);
 

@@ -24,7 +24,7 @@ struct Conflict {
   bool firstWrites = false;
   Epoch second;
   bool secondWrites = false;
-  View view;                                     ///< the view from which the second one was judged
+  View view;                                     ///< the knowledge of the second access, by which the two have no order
   bool control = false;                          ///< they are ordered, but only by control
   std::uint32_t firstOp = none, secondOp = none; ///< `none` for the user's accesses
 };
@@ -43,7 +43,7 @@ public:
   /// The launch ends while port put `put` may still read input chunk `cell`.
   virtual void inputStillSent(CellId cell, const Epoch &put) = 0;
   /// A write of a launch into `rank`'s scratch may come before `first`, an access of an earlier launch to another
-  /// chunk. If that launch had another message size, the chunk has the place of the write.
+  /// chunk. If the launches have different message sizes, both chunks may be at the same place.
   virtual void sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) = 0;
   /// Two blocks of a rank wait on channel end `channel` without a fixed order.
   virtual void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) = 0;

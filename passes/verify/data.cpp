@@ -214,7 +214,7 @@ void CheckedRun::sendPacket(CellId id, const JudgedAccess &access) {
 
 void CheckedRun::writesAgain(CellId id, const JudgedAccess &access, std::uint32_t unit) {
   const ValueId value = stored(now_.values[now_.firstUnit + unit]);
-  // The same packet over itself, as a multicast does to its sender's own slot, is seen by nobody: if it comes later.
+  // A later write of the same packet over itself changes nothing. A multicast does that to its sender's own slot.
   Cell &cell = memory_[id];
   const bool isSource =
       std::ranges::any_of(data_.step().sources, [&](const Operand &o) { return o.packet && id - o.first < o.count; });

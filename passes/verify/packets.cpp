@@ -147,7 +147,7 @@ bool CheckedRun::madeOf(CellId made, CellId slot, const Epoch &taker) const {
   return elementOf(made, maker) == elementOf(slot, taker);
 }
 
-/// A packet that somebody has taken is there: for whoever comes after that, too.
+/// True if a read that took the packet is visible in `view`. Then the packet has arrived.
 bool CheckedRun::knownTaken(const Cell &cell, const View &view) const {
   bool found = false;
   memory_.forReads(cell, [&](const Epoch &reader) {

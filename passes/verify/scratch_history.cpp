@@ -28,8 +28,8 @@ bool ScratchHistory::overAtBegin(std::uint32_t rank, const View &view) {
   return known.over;
 }
 
-/// Finds one taker for each packet, but none if some packet has no taker. If a port reads a packet, that packet had
-/// arrived when the port's copy of it is taken.
+/// Finds one taker for each packet; if some packet has no taker, finds none. If a port copies a packet, the takers of
+/// the copy count as its takers, because the packet had arrived before.
 void ScratchHistory::findTakers(RankState &state, const Memory &memory) {
   std::unordered_map<std::uint32_t, std::span<const Epoch>> takersOfPut; // [agent]
   const auto find = [&](Noted &noted) {

@@ -32,8 +32,8 @@ namespace mscclc::passes::proof {
 struct SliceSize {
   static constexpr std::uint64_t again = ~std::uint64_t{0};
   std::uint32_t units = 1;   ///< units a chunk: the least size with this pattern
-  std::uint64_t last = 0;    ///< the largest size with this pattern that the program's messages may have, in units a
-                             ///< chunk; `again`: there is none
+  std::uint64_t last = 0;    ///< units a chunk: the largest size with this pattern among the program's messages;
+                             ///< `again`: there is none
   std::uint32_t number = 0;  ///< number of such sizes that messages may have; 2: two or more
   bool emptyPackets = false; ///< some slice of packets is empty
 };

@@ -34,13 +34,14 @@ struct SumOrder {
   bool isTree = false;          ///< its tree is that of Order::Tree
   std::uint64_t narrowings = 0; ///< the steps that narrow in a tree of an output, at most
   bool inSwitch = false;        ///< a switch chose the order of a sum
-  /// Chunks that reduce the same inputs. If there are such, the program is not rank-consistent.
+  /// Two chunks of the same inputs with different trees. If there are such, the program is not rank-consistent.
   std::optional<Pair> ranksDiffer;
-  /// Any two chunks. If there are such, the program is not invariant. A switch is no tree, so both may be one chunk.
+  /// Any two chunks with different trees. If there are such, the program is not invariant. If a switch
+  /// sums, both may be the same chunk, because its tree is not known.
   std::optional<Pair> chunksDiffer;
 
   bool isInvariant() const { return any && !chunksDiffer; }
-  /// Adds what another size of the same program has.
+  /// Adds the orders of the same program at another message size.
   void add(SumOrder other);
   /// A line for a user: "sums: ((0+1)+2)+3 everywhere, narrowed once". Empty if there are no sums.
   std::string sentence() const;

@@ -17,7 +17,7 @@ struct Application {
   std::uint32_t hook = 0; ///< index into Program::hooks
   /// The rank whose arrays it takes; `none` if it takes no arrays, or such as are equal on all ranks.
   std::uint32_t rank = none;
-  std::uint64_t unit = 0; ///< of the rank's output: the rows of arrays, and the number of an element
+  std::uint64_t unit = 0; ///< number of a unit in the rank's output; it selects rows of the arrays
   friend auto operator<=>(const Application &, const Application &) = default;
 };
 /// Returns the function of hook `hook`, applied by `rank` to unit `unit` of its output.

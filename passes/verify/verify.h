@@ -14,21 +14,16 @@
 //   (c) each barrier is used by as many blocks as it waits for,
 //   (d) a packet slot is written once a launch.
 //
-// The premises are checked. (a) holds by construction: programs have no branches. (b) to (d): see verify/premises.h,
-// verify/threads.h and verify/checked_run.h. Where several send to one counter, the n-th wait is credited with what is
-// certain whoever came first; where several blocks acquire one semaphore, the run is repeated with those acquires held
-// back, and the program is refused if the releases they share come only after one of them went on.
-//
 // Within a phase only the order of one thread counts. Thread i does the i-th part of an operation (threads.h). Its
 // sends carry its earlier waits. Its puts through a port come before its later signals on that channel. The parts of
 // other threads have no order with either. Data operations are divided by elements (elements.h): two accesses of one
 // element are made by one thread if both operations use the same unit, and their operands begin and end together.
 //
 // The premises are checked. (a) holds by construction, because programs have no branches. For (b) to (d) see
-// verify/premises.h, verify/threads.h and the machine. If several threads send to one counter, wait n gets credit only
-// for what is certain in any order of the sends. If several blocks acquire one semaphore, the run is repeated with
-// these acquires held back. The program is refused if the releases that they share come only after one of them
-// continued.
+// verify/premises.h, verify/threads.h and verify/checked_run.h. If several threads send to one counter, wait n gets
+// credit only for what is certain in any order of the sends. If several blocks acquire one semaphore, the run is
+// repeated with these acquires held back. The program is refused if the releases that they share come only after one of
+// them continued.
 //
 // Why two launches, or three. The next launch of a rank begins after its own last launch ended, while other ranks may
 // still be in theirs. An operation x of one launch and y of the next one are checked by running two launches. If x and

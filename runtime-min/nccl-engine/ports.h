@@ -25,7 +25,7 @@ private:
   struct LocalRank {
     std::vector<uint64_t> made; ///< the device communicator. Of words, as its pointers want to be aligned
     PortRank ports;
-    uint32_t unpaired = 0; ///< ends of other ranks that lead to it over the network and that it has no end for
+    uint32_t unpaired = 0; ///< channel ends of other ranks that lead to it over the network without a paired end here
     MscclcStatus *settling = nullptr; ///< of the waits of a settling
   };
 

@@ -125,7 +125,7 @@ Status Communicator::meet(const MscclcCommunicatorOptions &options) {
 
 /// Exchanges the facts about the devices of all ranks.
 Status Communicator::introduceRanks() {
-  // The time and the process tell communicators apart that the same process makes, or several of one machine.
+  // The time distinguishes the communicators of a process, and the process number those of a machine.
   const auto now = static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
   const uint64_t number = now ^ static_cast<uint64_t>(::getpid()) << 48;
   uint64_t id = number;

@@ -86,12 +86,12 @@ public:
   /// Makes everything as new. Nothing runs, on any rank, and what was sent has arrived.
   virtual Status reset() = 0;
 
-  // What is on its way arrives in these steps, between launches; each is taken by all instances before the next.
-  /// Forgets that an earlier one was given up.
+  // Settling: between launches, all data in flight arrives. All instances take a step before any takes the next one.
+  /// Forgets that an earlier settling was given up.
   virtual void beginSettling() {}
-  /// Says to the peers that nothing more comes. Collective.
+  /// Sends the peers a message after which nothing more comes. Collective.
   virtual Status sendSettling() { return {}; }
-  /// Waits for that of the peers, until `deadline` or Engine::giveUp.
+  /// Waits for these messages of the peers, until `deadline` or Engine::giveUp.
   virtual Status awaitSettling(std::chrono::steady_clock::time_point) { return {}; }
 };
 

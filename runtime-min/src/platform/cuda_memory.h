@@ -19,7 +19,7 @@ public:
   Status allocate(int32_t device, uint64_t bytes, const std::vector<int32_t> &reachableFrom, void *&memory);
   /// Maps memory of another process. The caller keeps `file`.
   Status openShared(int32_t device, int file, uint64_t bytes, void *&memory);
-  /// A file for what is mapped at `base`, here or by the program. It is the caller's to close.
+  /// Makes a file for the memory that this runtime or the program has mapped at `base`. The caller closes it.
   Status share(void *base, int &file) const;
   /// False if the memory is not of this kind.
   bool release(void *memory);

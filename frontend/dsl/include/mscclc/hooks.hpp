@@ -23,8 +23,8 @@ struct HookOptions {
   List<detail::Text> reads = {};
   /// Arrays that it writes. So it is applied by each rank that is to have the result.
   List<detail::Text> writes = {};
-  /// Arrays that it reads which are the same on all ranks. If it reads no others, and writes none, any rank may apply
-  /// it for all.
+  /// Arrays that the function reads, with equal contents on all ranks. If it reads only such arrays, and writes none,
+  /// one rank may apply it for all.
   List<detail::Text> equal = {};
 };
 
