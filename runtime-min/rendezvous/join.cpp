@@ -93,12 +93,12 @@ std::string hear(std::vector<Stranger> &strangers, std::vector<Guest> &guests, c
 Status Rendezvous::join(MeetingOptions options, std::unique_ptr<Meeting> &result) {
   std::unique_ptr<Rendezvous> r(new Rendezvous(std::move(options)));
   const MeetingOptions &given = r->options_;
-  Place place;
-  MSCCLC_TRY(given.allgather.call == nullptr ? place.take(given.path, given.mine.first == 0)
-                                             : place.agree(given.allgather, given.mine, given.ranks, given.onNetwork));
-  r->options_.path = place.address.name();
+  MeetingPoint point;
+  MSCCLC_TRY(given.allgather.call == nullptr ? point.take(given.path, given.mine.first == 0)
+                                             : point.agree(given.allgather, given.mine, given.ranks, given.onNetwork));
+  r->options_.path = point.address.name();
   const Clock::time_point deadline = Clock::now() + given.timeout;
-  MSCCLC_TRY(given.mine.first == 0 ? r->gather(place, deadline) : r->enter(place, deadline));
+  MSCCLC_TRY(given.mine.first == 0 ? r->gather(point, deadline) : r->enter(point, deadline));
   r->gone_.assign(r->processes_.size(), 0);
   r->beginWatching();
   result = std::move(r);
@@ -106,7 +106,7 @@ Status Rendezvous::join(MeetingOptions options, std::unique_ptr<Meeting> &result
 }
 
 /// Waits, as the hub, for the processes that have the other ranks.
-Status Rendezvous::gather(const Place &place, Clock::time_point deadline) {
+Status Rendezvous::gather(const MeetingPoint &point, Clock::time_point deadline) {
   std::vector<Stranger> strangers; // in the order of arrival
   std::vector<Guest> guests;
   std::string refused;
@@ -118,16 +118,16 @@ Status Rendezvous::gather(const Place &place, Clock::time_point deadline) {
   };
   while (seen() < options_.ranks && refused.empty() && Clock::now() < deadline) {
     // Those that are too many wait to be accepted.
-    std::vector<pollfd> entries{{strangers.size() < maxStrangers ? place.listener.get() : -1, POLLIN, 0}};
+    std::vector<pollfd> entries{{strangers.size() < maxStrangers ? point.listener.get() : -1, POLLIN, 0}};
     for (const Stranger &stranger : strangers)
       entries.push_back({stranger.connection.file(), POLLIN, 0});
     const Clock::time_point next = strangers.empty() ? deadline : std::min(deadline, strangers.front().came + patience);
     ::poll(entries.data(), entries.size(), std::max(1, millisecondsUntil(next)));
-    refused = hear(strangers, guests, options_, place.token);
+    refused = hear(strangers, guests, options_, point.token);
     Connection connection;
     if ((entries[0].revents & POLLIN) == 0)
       continue;
-    if (Connection::from(place.listener, connection).ok())
+    if (Connection::from(point.listener, connection).ok())
       strangers.push_back({std::move(connection), Clock::now()});
     else // a connection that could not be accepted, for lack of descriptors, still waits
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -155,10 +155,10 @@ Status Rendezvous::gather(const Place &place, Clock::time_point deadline) {
   return {};
 }
 
-Status Rendezvous::enter(const Place &place, Clock::time_point deadline) {
+Status Rendezvous::enter(const MeetingPoint &point, Clock::time_point deadline) {
   connections_.emplace_back();
-  MSCCLC_TRY(Connection::to(place.address, deadline, connections_[0]));
-  const Hello hello{options_.ranks, processes_[0], place.token};
+  MSCCLC_TRY(Connection::to(point.address, deadline, connections_[0]));
+  const Hello hello{options_.ranks, processes_[0], point.token};
   Frame frame;
   if (!connections_[0].send({}, bytesOf(&hello, 1)))
     return failure(MSCCLC_ERROR_RENDEZVOUS, "rendezvous: the process at '%s' ended", options_.path.c_str());

@@ -5,7 +5,7 @@
 // one ends or aborts the communicator.
 #pragma once
 
-#include "place.h"
+#include "meeting_point.h"
 #include "process/watcher.h"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ public:
 
 private:
   explicit Rendezvous(MeetingOptions options) : Meeting(options.mine), options_(std::move(options)) {}
-  Status gather(const Place &place, Clock::time_point deadline);
-  Status enter(const Place &place, Clock::time_point deadline);
+  Status gather(const MeetingPoint &point, Clock::time_point deadline);
+  Status enter(const MeetingPoint &point, Clock::time_point deadline);
   void beginWatching();
   /// Returns the process at the other end of a connection. The hub's connections are indexed by process.
   uint32_t processOn(uint32_t connection) const { return isHub() ? connection : 0; }

@@ -13,12 +13,12 @@ namespace mscclc::rt {
 
 using Token = std::array<uint8_t, 16>;
 
-struct Place {
-  Place() = default;
-  Place(const Place &) = delete;
-  Place &operator=(const Place &) = delete;
+struct MeetingPoint {
+  MeetingPoint() = default;
+  MeetingPoint(const MeetingPoint &) = delete;
+  MeetingPoint &operator=(const MeetingPoint &) = delete;
   /// Stops listening: no more processes can join afterwards.
-  ~Place();
+  ~MeetingPoint();
 
   /// Uses `path`, which all processes know. The hub begins to listen.
   Status take(const std::string &path, bool isHub);

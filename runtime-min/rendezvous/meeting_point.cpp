@@ -1,4 +1,4 @@
-#include "place.h"
+#include "meeting_point.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -78,14 +78,14 @@ Status checkCards(const std::vector<Card> &cards, bool mayBeApart) {
 
 } // namespace
 
-Place::~Place() {
+MeetingPoint::~MeetingPoint() {
   if (!made.empty() && made[0] != '@')
     ::unlink(made.c_str());
   if (!folder.empty())
     ::rmdir(folder.c_str());
 }
 
-Status Place::take(const std::string &path, bool isHub) {
+Status MeetingPoint::take(const std::string &path, bool isHub) {
   MSCCLC_TRY(Address::ofPath(path, address));
   if (!isHub)
     return {};
@@ -94,7 +94,7 @@ Status Place::take(const std::string &path, bool isHub) {
   return {};
 }
 
-Status Place::listenInNewFolder() {
+Status MeetingPoint::listenInNewFolder() {
   const char *const set = std::getenv("TMPDIR");
   std::string name;
   // A socket's path is short.
@@ -108,7 +108,7 @@ Status Place::listenInNewFolder() {
   return systemFailure("rendezvous: a folder '" + name + "' for the socket");
 }
 
-Status Place::agree(const Allgather &allgather, const RankRange &mine, uint32_t ranks, FindAddress findAddress) {
+Status MeetingPoint::agree(const Allgather &allgather, const RankRange &mine, uint32_t ranks, FindAddress findAddress) {
   const bool mayBeApart = findAddress != nullptr;
   uint32_t process = 0, processes = 0;
   MSCCLC_TRY(countProcesses(allgather, mine, ranks, process, processes));
