@@ -371,7 +371,7 @@ Choice make(const std::vector<Candidate> &candidates, const Selector &selector, 
     const int32_t answer =
         selector.function(&query, kernels.data(), static_cast<uint32_t>(kernels.size()), selector.user);
     pick = answer < 0 ? fitting.size() : static_cast<size_t>(answer);
-    why = "the program's selector chose none of the kernels, which were " + std::to_string(fitting.size());
+    why = "the program's selector chose none of " + std::to_string(fitting.size()) + " that fit";
   }
   if (pick < fitting.size()) {
     fitting[pick].takesOwnMemory = takesOwnMemory(shape, fitting[pick]);

@@ -73,7 +73,7 @@ Card cardOf(const Member &member) {
 
 /// Returns the reason why NCCL serves ranks with these cards. If kernels can serve them, returns an empty text and sets
 /// `result` to the place of the member's team. All ranks have the same cards.
-std::string place(const std::vector<Card> &cards, uint32_t rank, Team::Place &result) {
+std::string layOut(const std::vector<Card> &cards, uint32_t rank, Team::Layout &result) {
   for (const Card &card : cards)
     if (card.kernels != cards[0].kernels)
       return "the ranks have different kernels, windows or versions";
@@ -113,20 +113,20 @@ void joinTeam(Member &member, const std::string &said) {
   std::memcpy(cards.data(), said.data(), cards.size() * sizeof(Card));
   for (Card &card : cards)
     card.meeting[sizeof(card.meeting) - 1] = '\0';
-  Team::Place where;
-  const std::string why = place(cards, member.rank, where);
+  Team::Layout layout;
+  const std::string why = layOut(cards, member.rank, layout);
   member.known = true;
   if (!why.empty()) {
     info("a communicator of " + std::to_string(member.ranks) + " ranks: NCCL runs its calls, because " + why);
     return;
   }
-  member.ranksPerNode = where.ranksPerNode;
+  member.ranksPerNode = layout.ranksPerNode;
   Table &all = table();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  std::weak_ptr<Team> &entry = all.teams[where.meeting];
+  std::weak_ptr<Team> &entry = all.teams[layout.meeting];
   member.team = entry.lock();
   if (!member.team) {
-    member.team = std::make_shared<Team>(where);
+    member.team = std::make_shared<Team>(layout);
     entry = member.team;
   }
   member.team->join(member);

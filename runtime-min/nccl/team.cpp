@@ -54,7 +54,7 @@ unsigned long long captureOf(cudaStream_t stream) {
 
 } // namespace
 
-Team::Team(Place place) : place_(std::move(place)), members_(place_.locals), calls_(place_.locals) {}
+Team::Team(Layout layout) : layout_(std::move(layout)), members_(layout_.locals), calls_(layout_.locals) {}
 
 Team::~Team() {
   const Aside aside;
@@ -64,7 +64,7 @@ Team::~Team() {
 
 void Team::join(Member &member) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  members_[member.rank - place_.firstLocal] = &member;
+  members_[member.rank - layout_.firstLocal] = &member;
 }
 
 /// Changes the state, unless it is Aborted. The caller holds handle_.
@@ -83,7 +83,7 @@ void Team::leave(Member &member) {
   } else if (!is(State::Aborted)) {
     awaitLast(member);
   }
-  members_[member.rank - place_.firstLocal] = nullptr;
+  members_[member.rank - layout_.firstLocal] = nullptr;
 }
 
 /// Waits for the member's last call, which may still use the windows. The windows end with the team.
@@ -166,9 +166,9 @@ Outcome Team::run(const std::vector<std::pair<Member *, const Call *>> &calls, c
   if (is(State::Aborted))
     return {Outcome::Way::Failed, "the communicator was aborted"};
   for (const auto &[member, call] : calls)
-    calls_[member->rank - place_.firstLocal] = call;
+    calls_[member->rank - layout_.firstLocal] = call;
   arrived_ += static_cast<uint32_t>(calls.size());
-  if (arrived_ == place_.locals) {
+  if (arrived_ == layout_.locals) {
     outcome_ = launchAll(choice);
     arrived_ = 0;
     ++round_;
@@ -185,7 +185,7 @@ Outcome Team::run(const std::vector<std::pair<Member *, const Call *>> &calls, c
 Outcome Team::launchAll(const Choice &choice) {
   const Aside aside;
   const Shape shape = shapeOfCall(0);
-  for (uint32_t i = 0; i < place_.locals; ++i)
+  for (uint32_t i = 0; i < layout_.locals; ++i)
     if (shapeOfCall(i) != shape)
       return {Outcome::Way::PassOn, "the ranks make different calls"};
   if (is(State::New)) {
@@ -223,7 +223,7 @@ Outcome Team::launch(const Prepared &prepared, const Choice &choice) {
     return afterFailure(why, true);
   std::vector<void *> streams;
   std::vector<MscclcStaging> staging;
-  for (uint32_t i = 0; i < place_.locals; ++i) {
+  for (uint32_t i = 0; i < layout_.locals; ++i) {
     streams.push_back(calls_[i]->stream);
     staging.push_back(stagingOf(i));
   }
@@ -245,7 +245,7 @@ Outcome Team::launch(const Prepared &prepared, const Choice &choice) {
     const bool isWell = mscclc_communicator_health(communicator_) == MSCCLC_OK;
     // It was refused before any rank began. That holds on all ranks, if all ranks are in this process or all have the
     // same reason.
-    if (isWell && (place_.locals == place_.ranks || isShared(code)))
+    if (isWell && (layout_.locals == layout_.ranks || isShared(code)))
       return {Outcome::Way::PassOn, why};
     return afterFailure(why, !isDirect || keepsInput());
   }
@@ -303,13 +303,13 @@ bool Team::keepsInput() const {
 }
 
 Shape Team::shapeOfCall(uint32_t localIndex) const {
-  return shapeOf(*calls_[localIndex], place_.ranks, place_.ranksPerNode);
+  return shapeOf(*calls_[localIndex], layout_.ranks, layout_.ranksPerNode);
 }
 
 /// Handles a failed launch. None of its results was copied. If all ranks are in this process and no earlier call was
 /// lost, resets everything and lets NCCL run the call. Otherwise other processes may have launched it.
 Outcome Team::afterFailure(const std::string &why, bool keepsInput) {
-  if (!keepsInput || place_.locals != place_.ranks || is(State::Aborted) || capturing() || earlierRuns_)
+  if (!keepsInput || layout_.locals != layout_.ranks || is(State::Aborted) || capturing() || earlierRuns_)
     return fails(why);
   mscclc_communicator_synchronize(communicator_);
   if (mscclc_communicator_reset(communicator_) != MSCCLC_OK) {
@@ -365,7 +365,7 @@ std::string Team::order(Member &member, cudaStream_t stream) {
 
 std::string Team::orderAll() {
   earlierRuns_ = false;
-  for (uint32_t i = 0; i < place_.locals; ++i) {
+  for (uint32_t i = 0; i < layout_.locals; ++i) {
     MSCCLC_CUDA(cudaSetDevice(members_[i]->device));
     MSCCLC_TRY(order(*members_[i], calls_[i]->stream));
   }
@@ -382,7 +382,7 @@ MscclcStaging Team::stagingOf(uint32_t localIndex) const {
   staging.output = extent.output == 0 ? nullptr : call.recv;
   staging.input_bytes = extent.input;
   staging.output_bytes = extent.output;
-  staging.keeps_input = place_.locals == place_.ranks ? 1 : 0; // NCCL may run the call after a failure
+  staging.keeps_input = layout_.locals == layout_.ranks ? 1 : 0; // NCCL may run the call after a failure
   if (shape.op == Avg) {
     staging.scaling = MSCCLC_AVERAGE;
   } else if (shape.op == PreMulSum) {
@@ -395,7 +395,7 @@ MscclcStaging Team::stagingOf(uint32_t localIndex) const {
 
 /// Marks the end of this call. The next call uses the window after it.
 std::string Team::mark() {
-  for (uint32_t i = 0; i < place_.locals; ++i) {
+  for (uint32_t i = 0; i < layout_.locals; ++i) {
     Member &member = *members_[i];
     if (captureOf(calls_[i]->stream) != 0)
       continue;
@@ -410,10 +410,10 @@ std::string Team::mark() {
 std::string Team::agree(const std::string &why) {
   std::string text = why.substr(0, mostToTell - 1);
   text.resize(mostToTell, '\0');
-  std::vector<std::string> said(place_.locals, text);
+  std::vector<std::string> said(layout_.locals, text);
   if (tellAll(members_, said) != Success)
     return "the ranks could not exchange whether they succeeded";
-  for (uint32_t rank = 0; rank < place_.ranks; ++rank)
+  for (uint32_t rank = 0; rank < layout_.ranks; ++rank)
     if (const char *const reason = said.front().data() + rank * mostToTell; *reason != '\0')
       return reason;
   return "";
@@ -428,12 +428,12 @@ std::string Team::makeCommunicator() {
   }
   MscclcCommunicatorOptions options;
   mscclc_communicator_options_init(&options);
-  options.ranks = place_.ranks;
-  options.first_local_rank = place_.firstLocal;
-  options.local_ranks = place_.locals;
+  options.ranks = layout_.ranks;
+  options.first_local_rank = layout_.firstLocal;
+  options.local_ranks = layout_.locals;
   options.devices = devices.data();
   options.platform = MSCCLC_PLATFORM_CUDA;
-  options.rendezvous = place_.meeting.c_str();
+  options.rendezvous = layout_.meeting.c_str();
   if (isOnNccl()) {
     options.nccl = comms.data();
     options.nccl_library = realLibrary();

@@ -32,8 +32,8 @@ struct Failure {
 /// The local ranks of a communicator. They make their calls together.
 class Team {
 public:
-  /// The place of a team's ranks in relation to this process.
-  struct Place {
+  /// The ranks of a team, and those of this process.
+  struct Layout {
     std::string meeting; ///< the same on all ranks, and unique to this team
     uint32_t ranks = 0;
     uint32_t ranksPerNode = 0;
@@ -41,7 +41,7 @@ public:
     uint32_t locals = 0;
   };
 
-  explicit Team(Place place);
+  explicit Team(Layout layout);
   ~Team();
   Team(const Team &) = delete;
   Team &operator=(const Team &) = delete;
@@ -86,12 +86,12 @@ private:
   std::string findWindow(uint64_t bytes, const MscclcBuffer *besides, MscclcBuffer *&window);
   std::string agree(const std::string &why);
   bool capturing() const;
-  bool isOnNccl() const { return place_.ranksPerNode != place_.ranks; }
+  bool isOnNccl() const { return layout_.ranksPerNode != layout_.ranks; }
   void awaitLast(Member &member);
   void awaitAborted();
   void endOnNccl();
 
-  const Place place_;
+  const Layout layout_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Member *> members_;   ///< by local index
