@@ -55,7 +55,7 @@ void Watch::explainBy(std::unique_ptr<Hangs> hangs) {
 void Watch::add(WatchedRank rank) {
   const std::lock_guard<std::mutex> lock(mutex_);
   entries_.push_back(std::move(rank));
-  if (failed_)
+  if (failed())
     setAbort(entries_.back().status);
 }
 
@@ -89,16 +89,15 @@ bool Watch::fail(const Status &reason) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     first = failure_.ok();
-    // Processes that end after a failure do so because of it.
-    if (first)
-      lostRanks_ = std::move(lost);
     if (first) {
+      lostRanks_ = std::move(lost); // processes that end after a failure do so because of it
       failure_ = reason;
     } else if (reason.code == MSCCLC_ERROR_PEER_LOST && failure_.code != MSCCLC_ERROR_PEER_LOST) {
       // A lost process outlives a reset, so it takes the place of what a reset would forgive. That was the cause.
       failure_ = {reason.code, reason.text + '\n' + failure_.text};
     }
-    failed_.store(true, std::memory_order_release);
+    if (!failed())
+      state_.store(State::Failed, std::memory_order_release);
     abortAll();
     if (first || reason.code == MSCCLC_ERROR_PEER_LOST)
       engine_.giveUp();
@@ -130,14 +129,14 @@ void Watch::check() {
   std::string waits; // from the host's memory alone
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    isNew = !failed_ && anyAborted();
-    if (stopping_ || explained_ || (!failed_ && !isNew))
+    isNew = !failed() && anyAborted();
+    if (stopping_ || (state_ != State::Failed && !isNew))
       return;
-    explained_ = true;
+    state_ = State::Explaining;
     if (hangs_)
       waits = hangs_->explainWaits(entries_);
   }
-  // Nobody goes on with wrong data while more is read from devices.
+  // All waits give up before more is read from devices, so no program continues with wrong data.
   const int32_t code = anyOverlap() ? MSCCLC_ERROR_OVERLAP : MSCCLC_ERROR_TIMEOUT;
   const bool isFirst = isNew && fail({code, waits});
   const std::shared_ptr<const HangReport> report = readHang();
@@ -155,7 +154,9 @@ void Watch::check() {
     engine_.meeting().abort(reason);
   if (report)
     hangs_->dump(*report, reason);
-  isDescribed_.store(true, std::memory_order_release);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (state_ == State::Explaining) // else clear() was called meanwhile
+    state_ = State::Described;
 }
 
 void Watch::warnOfWaits() {
@@ -182,7 +183,7 @@ void Watch::startReport(bool ends) {
 
 void Watch::awaitDescription() const {
   const Clock::time_point end = Clock::now() + 2 * grace_ + std::chrono::milliseconds(100);
-  while (failed() && !isDescribed_.load(std::memory_order_acquire) && Clock::now() < end)
+  while (failed() && state_ != State::Described && Clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
@@ -195,11 +196,9 @@ void Watch::clear() {
   const std::lock_guard<std::mutex> lock(mutex_);
   failure_ = {};
   lostRanks_.clear();
-  explained_ = false;
-  isDescribed_ = false;
   for (const WatchedRank &entry : entries_)
     *entry.status = MscclcStatus{};
-  failed_.store(false, std::memory_order_release);
+  state_ = State::Well;
 }
 
 bool Watch::anyAborted() const {
@@ -241,11 +240,11 @@ Watcher::Interval Watch::tick() {
   bool ends = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (stopping_ || explained_) {
+    if (stopping_ || state_ == State::Explaining || state_ == State::Described) {
       firstStall_ = {};
       return Watcher::never;
     }
-    ends = failed_ || anyAborted();
+    ends = failed() || anyAborted();
     const bool mayRun = anyMayRun();
     if (!ends && !anyStalled()) {
       const Watcher::Interval next = intervalAfter(

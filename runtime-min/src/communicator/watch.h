@@ -68,7 +68,7 @@ public:
 
   /// Returns the first failure, if there is one. From any thread.
   Status health() const;
-  bool failed() const { return failed_.load(std::memory_order_acquire); }
+  bool failed() const { return state_.load(std::memory_order_acquire) != State::Well; }
   /// Makes all waits give up. Keeps the first failure. Returns true if this is the first one.
   bool fail(const Status &reason);
   /// A stall that was not noticed yet is, now. After a failure, says which waits it has ended, and why they waited.
@@ -81,6 +81,13 @@ public:
   void clear();
 
 private:
+  /// Transitions: Well → Failed by fail(), Well or Failed → Explaining → Described by check(), any → Well by clear().
+  enum class State {
+    Well,
+    Failed,     ///< failure_ has the reason
+    Explaining, ///< check() reads which ranks wait for what
+    Described   ///< failure_ says it
+  };
   /// Looks, and returns the time until the next look.
   Watcher::Interval tick();
   void abortAll() const;
@@ -104,10 +111,8 @@ private:
   mutable std::mutex mutex_;
   std::vector<WatchedRank> entries_;
   Status failure_;
-  std::vector<uint32_t> lostRanks_; ///< the ranks that were lost at the first failure
-  std::atomic<bool> failed_{false};
-  bool explained_ = false; ///< check() has begun
-  std::atomic<bool> isDescribed_{false};
+  std::vector<uint32_t> lostRanks_;       ///< the ranks that were lost at the first failure
+  std::atomic<State> state_{State::Well}; ///< changed only with mutex_ held
   bool stopping_ = false;
   std::atomic<bool> isReporting_{false};
   std::optional<OwnThread> reporter_;
