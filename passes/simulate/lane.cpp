@@ -231,8 +231,8 @@ std::uint64_t Machine::bytesOf(const Lane &lane, const ir::Op &op, std::uint32_t
   return layoutOf(lane.rank).span(chunk, op, header(lane), lane.at.iteration(), false, lane.rank).bytes;
 }
 
-Machine::Place Machine::place(const Lane &lane, const ir::Op &op, std::uint32_t operand, std::uint64_t at,
-                              std::uint64_t bytes, std::uint32_t owner) {
+Machine::Location Machine::locate(const Lane &lane, const ir::Op &op, std::uint32_t operand, std::uint64_t at,
+                                  std::uint64_t bytes, std::uint32_t owner) {
   const ir::Chunk &chunk = codeOf(lane).chunks[op.firstChunk + operand];
   const ir::BufferKind buffer = ir::bufferOf(program_.ranks[lane.rank], chunk);
   const bool packet = ir::roleOf(op, operand).form == ir::DataForm::Packet;
@@ -255,7 +255,7 @@ Machine::Place Machine::place(const Lane &lane, const ir::Op &op, std::uint32_t 
 
 // A packet: four bytes of data, the flag, four bytes of data, the flag.
 /// Returns the first packet that has not arrived; null if all have.
-const std::byte *Machine::readPacket(const Place &from, std::byte *data, std::uint64_t bytes,
+const std::byte *Machine::readPacket(const Location &from, std::byte *data, std::uint64_t bytes,
                                      std::uint32_t flag) const {
   for (std::uint64_t i = 0; i < bytes; i += 4) {
     std::uint32_t seen;
@@ -267,7 +267,7 @@ const std::byte *Machine::readPacket(const Place &from, std::byte *data, std::ui
   return nullptr;
 }
 
-void Machine::writePacket(const Place &to, const std::byte *data, std::uint64_t bytes, std::uint32_t flag) {
+void Machine::writePacket(const Location &to, const std::byte *data, std::uint64_t bytes, std::uint32_t flag) {
   for (std::uint64_t i = 0; i < bytes; i += 4) {
     std::memcpy(to.at + 2 * i, data + i, 4);
     std::memcpy(to.at + 2 * i + 4, &flag, 4);
@@ -331,7 +331,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
   for (std::uint32_t i = store.firstSource; i < store.endSource; ++i) {
     owners(lane, op, i, owners_);
     for (const std::uint32_t owner : owners_) {
-      const Place from = place(lane, op, i, at, bytes, owner);
+      const Location from = locate(lane, op, i, at, bytes, owner);
       if (!from.at)
         return Progress::Moved;
       part_.resize(bytes * from.spread);
@@ -356,7 +356,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
   for (std::uint32_t i = store.firstDestination; i < store.endDestination; ++i) {
     owners(lane, op, op.numSrcs + i, owners_);
     for (const std::uint32_t owner : owners_) {
-      const Place to = place(lane, op, op.numSrcs + i, at, bytes, owner);
+      const Location to = locate(lane, op, op.numSrcs + i, at, bytes, owner);
       if (!to.at)
         return Progress::Moved;
       const std::byte *const result = isWide && to.spread == 1 ? part_.data() : sum;
@@ -376,7 +376,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
 /// which is valid until the next granule.
 const std::byte *Machine::applyHook(const Lane &lane, const ir::Op &op, std::uint64_t at, std::uint64_t bytes) {
   const auto hook = static_cast<std::uint32_t>(op.imm);
-  const std::byte *const to = place(lane, op, op.numSrcs, at, bytes, lane.rank).at;
+  const std::byte *const to = locate(lane, op, op.numSrcs, at, bytes, lane.rank).at;
   if (!to)
     return part_.data();
   const auto offset = static_cast<std::uint64_t>(to - bufferOf(lane.rank, ir::BufferKind::Output, layoutOf(lane.rank)));
@@ -408,7 +408,8 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
     const std::uint64_t bytes = bytesOf(lane, op, destination);
     owners(lane, op, destination, owners_);
     const std::uint32_t owner = owners_[0];
-    const Place from = place(lane, op, source, 0, bytes, lane.rank), to = place(lane, op, destination, 0, bytes, owner);
+    const Location from = locate(lane, op, source, 0, bytes, lane.rank),
+                   to = locate(lane, op, destination, 0, bytes, owner);
     if (!from.at || !to.at)
       return Progress::Moved;
     if (ir::awaitsPackets(op.kind)) {

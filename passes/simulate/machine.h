@@ -150,7 +150,8 @@ private:
     std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t>
         arrays; ///< (hook, byte of the output): see test_hook.h
   };
-  struct Place {
+  /// The memory of an operand.
+  struct Location {
     std::byte *at = nullptr;
     std::uint32_t rank = 0;
     bool packet = false;
@@ -202,12 +203,12 @@ private:
   Block &blockOf(const Lane &lane) { return blocks_[index_.block(lane.rank, lane.block)]; }
   const Layout &layoutOf(std::uint32_t rank) const { return *sizes_[sizeOf_[ranks_[rank].call]].layout; }
   std::byte *bufferOf(std::uint32_t rank, ir::BufferKind buffer, const Layout &layout) const;
-  Place place(const Lane &lane, const ir::Op &op, std::uint32_t operand, std::uint64_t at, std::uint64_t bytes,
-              std::uint32_t owner);
+  Location locate(const Lane &lane, const ir::Op &op, std::uint32_t operand, std::uint64_t at, std::uint64_t bytes,
+                  std::uint32_t owner);
   void owners(const Lane &lane, const ir::Op &op, std::uint32_t operand, std::vector<std::uint32_t> &ranks) const;
   std::uint64_t bytesOf(const Lane &lane, const ir::Op &op, std::uint32_t operand) const;
-  const std::byte *readPacket(const Place &from, std::byte *data, std::uint64_t bytes, std::uint32_t flag) const;
-  void writePacket(const Place &to, const std::byte *data, std::uint64_t bytes, std::uint32_t flag);
+  const std::byte *readPacket(const Location &from, std::byte *data, std::uint64_t bytes, std::uint32_t flag) const;
+  void writePacket(const Location &to, const std::byte *data, std::uint64_t bytes, std::uint32_t flag);
   void compare(std::uint32_t rank);
   std::string describeWait(const Lane &lane) const;
   const ir::Op *header(const Lane &lane) const;
