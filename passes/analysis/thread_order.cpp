@@ -113,22 +113,22 @@ std::uint32_t ThreadOrder::threadAfter(std::uint32_t i, std::uint32_t thread) co
   return static_cast<std::uint32_t>(std::ranges::find(merged, before_->idsOf(op)[thread]) - merged.begin());
 }
 
-void ThreadOrder::visit(std::uint32_t i, const Place &place) {
-  if (place.phaseOut != phaseOut_) {
-    phaseOut_ = place.phaseOut;
+void ThreadOrder::visit(std::uint32_t i, const Phases &phases) {
+  if (phases.phaseOut != phaseOut_) {
+    phaseOut_ = phases.phaseOut;
     data_ = flush_ = {};
     waits_.clear();
     puts_.clear();
     sends_.clear();
-    beginPhaseIn(place.phaseIn);
+    beginPhaseIn(phases.phaseIn);
     waitsEarlier_ = {};
     if (blamed_)
       lost_.push_back(*blamed_);
     blamed_.reset();
-  } else if (place.phaseIn != phaseIn_) {
-    beginPhaseIn(place.phaseIn);
+  } else if (phases.phaseIn != phaseIn_) {
+    beginPhaseIn(phases.phaseIn);
   }
-  phasesIn_[i] = place.phaseIn;
+  phasesIn_[i] = phases.phaseIn;
   if (blamed_)
     return; // this phase has its result already
   const Op &op = before_->ops[i];
@@ -139,18 +139,18 @@ void ThreadOrder::visit(std::uint32_t i, const Place &place) {
   for (std::uint32_t t = 0; byThreads && t < threads; ++t) {
     // Identifies the counter: the end of a channel, by direction, or a semaphore.
     const std::uint32_t counter = ids[ids.size() == 1 ? 0 : t] * 4 + static_cast<std::uint32_t>(op.channelType);
-    visitAct(op, {i, counter, t, threadAfter(i, t), place.phaseIn, puts ? destination(op, t) : ir::MemoryRange()});
+    visitAct(op, {i, counter, t, threadAfter(i, t), phases.phaseIn, puts ? destination(op, t) : ir::MemoryRange()});
   }
   if (op.numChunks() != 0 && !puts) { // all threads do it, after the sync that was between
     if (waitsEarlier_.first)
       blameSync(waitsEarlier_.first->op);
-    if (flush_.before(place.phaseIn))
+    if (flush_.before(phases.phaseIn))
       blameSync(flush_.op);
   }
   if (op.numChunks() != 0 && data_.phaseIn == 0)
-    data_ = {place.phaseIn, i};
+    data_ = {phases.phaseIn, i};
   if (op.kind == OpKind::Flush && flush_.phaseIn == 0)
-    flush_ = {place.phaseIn, i};
+    flush_ = {phases.phaseIn, i};
 }
 
 /// Different names may be the same memory: a peer's input and output in place, or its packets and plain chunks.

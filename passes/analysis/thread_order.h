@@ -52,7 +52,7 @@ private:
     ir::MemoryRange to; ///< the destination of a put
     bool related(const Act &later) const { return phaseIn < later.phaseIn || threadIn == later.threadIn; }
   };
-  struct Place {
+  struct Phases {
     std::uint64_t phaseIn = 0, phaseOut = 0;
   };
   struct First {
@@ -72,7 +72,7 @@ private:
   };
   using ByCounter = std::unordered_map<std::uint32_t, std::vector<Act>>;
   void start();
-  void visit(std::uint32_t op, const Place &place);
+  void visit(std::uint32_t op, const Phases &phases);
   void visitAct(const ir::Op &op, const Act &act);
   void beginPhaseIn(std::uint64_t phase);
   void checkWaits(const Waits &earlier, const Act &later);
