@@ -1,9 +1,10 @@
 #include "passes/time/drawn_spans.h"
 
+#include "ir/containers.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 namespace mscclc::passes::time {
@@ -14,14 +15,11 @@ std::vector<DrawnSpan> drawnSpans(const Timeline &timeline) {
   drawn.reserve(spans.size());
   for (const Span &span : spans) {
     const std::int64_t start = std::llround(span.start);
-    drawn.push_back({start, std::max<std::int64_t>(std::llround(span.end), start + 1), 0});
+    drawn.push_back({start, std::max<std::int64_t>(std::llround(span.end), start + 1)});
   }
-  std::vector<std::uint32_t> order(spans.size());
-  std::iota(order.begin(), order.end(), 0u);
   // Of spans that begin together, the longest comes first, so that the others nest in it.
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return std::tuple(drawn[a].start, -drawn[a].end) < std::tuple(drawn[b].start, -drawn[b].end);
-  });
+  const std::vector<std::uint32_t> order = ir::sortedBy(
+      ir::numbersBelow(spans.size()), [&](std::uint32_t s) { return std::pair(drawn[s].start, -drawn[s].end); });
   /// The ends of the open spans of a lane, the innermost last.
   using Open = std::vector<std::int64_t>;
   std::map<std::tuple<std::uint32_t, bool, std::uint32_t>, std::vector<Open>> tracks;
@@ -38,6 +36,7 @@ std::vector<DrawnSpan> drawnSpans(const Timeline &timeline) {
       if (open.empty() || self.end <= open.back())
         break;
     }
+    self.depth = track[self.lane].size();
     track[self.lane].push_back(self.end);
   }
   return drawn;

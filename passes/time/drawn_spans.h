@@ -9,6 +9,7 @@ namespace mscclc::passes::time {
 struct DrawnSpan {
   std::int64_t start = 0, end = 0;
   std::uint32_t lane = 0; ///< lane of its block, or of its port's proxy; 0 is the first
+  std::size_t depth = 0;  ///< number of spans of the lane that contain it
 };
 
 /// Returns [span]. Two spans of one lane are separate, or one contains the other.
