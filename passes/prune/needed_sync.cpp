@@ -9,10 +9,10 @@
 
 namespace mscclc::passes::prune {
 
-NeededSync::NeededSync(const std::vector<RunRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
+NeededSync::NeededSync(const std::vector<RunRecord> &records, const SyncClasses &classes, std::vector<bool> dropped,
                        bool everyRank)
-    : records_(records), orbits_(orbits), ofFirstRank_(!everyRank && orbits.allAlike()), dropped_(std::move(dropped)),
-      usedBy_(dropped_.size()), meetings_(records.size()) {
+    : records_(records), classes_(classes), ofFirstRank_(!everyRank && classes.allAlike()),
+      dropped_(std::move(dropped)), usedBy_(dropped_.size()), meetings_(records.size()) {
   for (const RunRecord &record : records)
     searches_.emplace_back(record, dropped_);
   std::vector<Need> needs = allNeeds();
@@ -48,22 +48,22 @@ void NeededSync::sortByTimeBetween(std::vector<Need> &needs) const {
   std::ranges::stable_sort(needs, {}, [&](const Need &need) { return secondOf(need).time - firstOf(need).time; });
 }
 
-/// Adds a need, which `pieces` satisfy.
-void NeededSync::keep(const Need &need, const std::vector<Piece> &pieces) {
+/// Adds a need, which `points` satisfy.
+void NeededSync::keep(const Need &need, const std::vector<SyncPoint> &points) {
   needs_.push_back(need);
-  use(static_cast<std::uint32_t>(needs_.size() - 1), pieces);
+  use(static_cast<std::uint32_t>(needs_.size() - 1), points);
 }
 
-void NeededSync::use(std::uint32_t need, const std::vector<Piece> &pieces) {
-  for (const Piece piece : pieces)
-    if (std::vector<std::uint32_t> &users = usedBy_[orbits_.find(piece)]; users.empty() || users.back() != need)
+void NeededSync::use(std::uint32_t need, const std::vector<SyncPoint> &points) {
+  for (const SyncPoint point : points)
+    if (std::vector<std::uint32_t> &users = usedBy_[classes_.find(point)]; users.empty() || users.back() != need)
       users.push_back(need);
 }
 
 /// Adds the needs whose accesses are in order. If a need about scratch does not hold, adds the needs that must hold
 /// instead.
 void NeededSync::add(std::vector<Need> needs) {
-  std::vector<std::optional<std::vector<Piece>>> answers(needs.size());
+  std::vector<std::optional<std::vector<SyncPoint>>> answers(needs.size());
   for (const std::uint32_t i : orderToAsk(needs)) {
     answers[i] = ask(needs[i]);
     if (!answers[i] && needs[i].pair.relation != Relation::HappensBefore &&
@@ -95,7 +95,7 @@ void NeededSync::addWaits() {
       Need need;
       need.record = r;
       need.wait = w;
-      if (const std::optional<std::vector<Piece>> answer = askTurn(need))
+      if (const std::optional<std::vector<SyncPoint>> answer = askTurn(need))
         keep(need, *answer);
     }
 }
@@ -104,41 +104,41 @@ void NeededSync::dropDoubles(std::vector<Need> &needs) {
   ir::sortUnique(needs, [](const Need &need) { return std::pair(need.record, need.pair); });
 }
 
-/// Returns the pieces by which `need` is in order; nothing if it is not.
-std::optional<std::vector<Piece>> NeededSync::ask(const Need &need) {
+/// Returns the points by which `need` is in order; nothing if it is not.
+std::optional<std::vector<SyncPoint>> NeededSync::ask(const Need &need) {
   if (need.wait != none)
     return askTurn(need);
-  std::vector<Piece> pieces;
-  if (!searches_[need.record].before(need.pair, pieces))
+  std::vector<SyncPoint> points;
+  if (!searches_[need.record].before(need.pair, points))
     return std::nullopt;
-  return pieces;
+  return points;
 }
 
-/// Returns the pieces because of which two threads do not wait on one channel at the same time; nothing if they may.
-std::optional<std::vector<Piece>> NeededSync::askTurn(const Need &need) const {
+/// Returns the points because of which two threads do not wait on one channel at the same time; nothing if they may.
+std::optional<std::vector<SyncPoint>> NeededSync::askTurn(const Need &need) const {
   const std::vector<Wait> &waits = records_[need.record].waits;
   const Wait &wait = waits[need.wait];
   std::uint32_t previous = wait.previous;
-  while (previous != none && dropped_[waits[previous].piece])
+  while (previous != none && dropped_[waits[previous].point])
     previous = waits[previous].previous;
-  if (dropped_[wait.piece] || previous == none)
-    return std::vector<Piece>{};
+  if (dropped_[wait.point] || previous == none)
+    return std::vector<SyncPoint>{};
   const Wait &before = waits[previous];
   const RecordedPhases &phases = searches_[need.record].phases();
   if (phases.parted(before.at.block, before.at.phase, wait.at.phase)) {
-    const Piece bound = phases.boundAfter(before.at.block, before.at.phase, wait.at.phase);
-    return bound == none ? std::vector<Piece>{} : std::vector<Piece>{bound};
+    const SyncPoint bound = phases.boundAfter(before.at.block, before.at.phase, wait.at.phase);
+    return bound == none ? std::vector<SyncPoint>{} : std::vector<SyncPoint>{bound};
   }
   const auto thread = [&](const Wait &w) {
-    return std::count(dropped_.begin() + w.firstPiece, dropped_.begin() + w.piece, false);
+    return std::count(dropped_.begin() + w.firstPoint, dropped_.begin() + w.point, false);
   };
   if (thread(before) != thread(wait))
     return std::nullopt;
-  std::vector<Piece> pieces;
+  std::vector<SyncPoint> points;
   for (const Wait &w : {before, wait})
-    for (Piece p = w.firstPiece; p <= w.piece; ++p)
-      pieces.push_back(p);
-  return pieces;
+    for (SyncPoint p = w.firstPoint; p <= w.point; ++p)
+      points.push_back(p);
+  return points;
 }
 
 /// Returns the numbers of `needs` in the order in which to ask them. Needs whose second accesses are in the same block
@@ -200,19 +200,19 @@ void NeededSync::appendMeetings(const Need &need, std::vector<Need> &needs) {
     needs.push_back({{m.use, m.write, need.pair.relation, false}, need.record});
 }
 
-void NeededSync::set(std::span<const std::vector<Piece> *const> orbits, bool dropped) {
-  for (const std::vector<Piece> *orbit : orbits)
-    for (const Piece piece : *orbit)
-      dropped_[piece] = dropped;
+void NeededSync::set(std::span<const std::vector<SyncPoint> *const> classes, bool dropped) {
+  for (const std::vector<SyncPoint> *syncClass : classes)
+    for (const SyncPoint point : *syncClass)
+      dropped_[point] = dropped;
   for (RecordedOrder &search : searches_)
-    for (const std::vector<Piece> *orbit : orbits)
-      search.update(*orbit);
+    for (const std::vector<SyncPoint> *syncClass : classes)
+      search.update(*syncClass);
 }
 
 /// Checks need `number` in a trial. Returns false if it makes the trial fail.
 bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
   const Need &need = needs_[number];
-  if (std::optional<std::vector<Piece>> answer = ask(need)) {
+  if (std::optional<std::vector<SyncPoint>> answer = ask(need)) {
     trial.moved.emplace_back(number, std::move(*answer));
     return true;
   }
@@ -229,7 +229,7 @@ bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
 bool NeededSync::checkInstead(Trial &trial) {
   dropDoubles(trial.instead);
   for (const std::uint32_t i : orderToAsk(trial.instead)) {
-    std::optional<std::vector<Piece>> answer = ask(trial.instead[i]);
+    std::optional<std::vector<SyncPoint>> answer = ask(trial.instead[i]);
     if (!answer)
       return false;
     trial.added.emplace_back(trial.instead[i], std::move(*answer));
@@ -237,15 +237,15 @@ bool NeededSync::checkInstead(Trial &trial) {
   return true;
 }
 
-bool NeededSync::drop(std::span<const std::vector<Piece> *const> orbits, bool excuse) {
-  set(orbits, true);
+bool NeededSync::drop(std::span<const std::vector<SyncPoint> *const> classes, bool excuse) {
+  set(classes, true);
   Trial trial;
   std::vector<std::uint32_t> users;
-  for (const std::vector<Piece> *orbit : orbits) {
-    const std::vector<std::uint32_t> &own = usedBy_[orbits_.find(orbit->front())];
+  for (const std::vector<SyncPoint> *syncClass : classes) {
+    const std::vector<std::uint32_t> &own = usedBy_[classes_.find(syncClass->front())];
     users.insert(users.end(), own.begin(), own.end());
   }
-  // A need is listed again at an orbit whenever other pieces order it than before. It must be asked only once;
+  // A need is listed again at a class whenever other points order it than before. It must be asked only once;
   // otherwise it would be listed twice from then on.
   ir::sortUnique(users);
   std::erase_if(users, [&](std::uint32_t need) { return !needs_[need].counts; });
@@ -255,35 +255,35 @@ bool NeededSync::drop(std::span<const std::vector<Piece> *const> orbits, bool ex
   const std::vector<std::uint32_t> order = orderToAsk(needs);
   const bool holds = std::ranges::all_of(order, [&](std::uint32_t i) { return check(users[i], excuse, trial); });
   if (!holds || !checkInstead(trial)) {
-    set(orbits, false);
+    set(classes, false);
     return false;
   }
-  for (const std::vector<Piece> *orbit : orbits)
-    usedBy_[orbits_.find(orbit->front())].clear();
-  for (const auto &[need, pieces] : trial.moved)
-    use(need, pieces);
+  for (const std::vector<SyncPoint> *syncClass : classes)
+    usedBy_[classes_.find(syncClass->front())].clear();
+  for (const auto &[need, points] : trial.moved)
+    use(need, points);
   for (const std::uint32_t need : trial.excused)
     needs_[need].counts = false;
-  for (const auto &[need, pieces] : trial.added)
-    keep(need, pieces);
+  for (const auto &[need, points] : trial.added)
+    keep(need, points);
   return true;
 }
 
-bool NeededSync::mayExcuse(const std::vector<Piece> &orbit) const {
-  return !dropped_[orbit.front()] && std::ranges::any_of(usedBy_[orbits_.find(orbit.front())], [&](std::uint32_t need) {
-    return needs_[need].pair.excusable;
-  });
+bool NeededSync::mayExcuse(const std::vector<SyncPoint> &syncClass) const {
+  return !dropped_[syncClass.front()] &&
+         std::ranges::any_of(usedBy_[classes_.find(syncClass.front())],
+                             [&](std::uint32_t need) { return needs_[need].pair.excusable; });
 }
 
-/// Returns the needs about accesses that are ordered by one of `pieces`, which are whole orbits.
-std::vector<std::uint32_t> NeededSync::usersOf(const std::vector<Piece> &pieces) const {
-  std::vector<Piece> orbits;
-  for (const Piece piece : pieces)
-    orbits.push_back(orbits_.find(piece));
-  ir::sortUnique(orbits);
+/// Returns the needs about accesses that are ordered by one of `points`, which are whole classes.
+std::vector<std::uint32_t> NeededSync::usersOf(const std::vector<SyncPoint> &points) const {
+  std::vector<SyncPoint> classes;
+  for (const SyncPoint point : points)
+    classes.push_back(classes_.find(point));
+  ir::sortUnique(classes);
   std::vector<std::uint32_t> users;
-  for (const Piece orbit : orbits)
-    users.insert(users.end(), usedBy_[orbit].begin(), usedBy_[orbit].end());
+  for (const SyncPoint syncClass : classes)
+    users.insert(users.end(), usedBy_[syncClass].begin(), usedBy_[syncClass].end());
   ir::sortUnique(users);
   std::erase_if(users, [&](std::uint32_t number) { return needs_[number].wait != none; });
   return users;
@@ -302,7 +302,7 @@ std::vector<std::uint32_t> NeededSync::unorderedOf(const std::vector<std::uint32
   return found;
 }
 
-void NeededSync::visitUnordered(const std::vector<Piece> &pieces,
+void NeededSync::visitUnordered(const std::vector<SyncPoint> &points,
                                 const std::function<bool(const Unordered &, const Unordered &)> &before,
                                 const std::function<bool(const Unordered &)> &visit) {
   const auto unordered = [&](std::uint32_t number) -> Unordered {
@@ -323,8 +323,8 @@ void NeededSync::visitUnordered(const std::vector<Piece> &pieces,
     const auto other = std::ranges::find_if(others, [&](const Need &o) { return !ask(o); });
     return other != others.end() && visit({other->pair, other->record, need.scratch});
   };
-  std::vector<std::uint32_t> users = usersOf(pieces);
-  const std::vector<Piece> *const all = &pieces;
+  std::vector<std::uint32_t> users = usersOf(points);
+  const std::vector<SyncPoint> *const all = &points;
   set({&all, 1}, true);
   // Usually a need at the front has no order. If none has, groups of 4, 16, … needs follow, each sorted as the search
   // is fastest.

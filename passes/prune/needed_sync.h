@@ -10,8 +10,8 @@
 
 namespace mscclc::passes::prune {
 
-/// Drops one orbit after another, as long as all pairs of accesses stay ordered. Each pair remembers the pieces of sync
-/// by which it is ordered. So after an orbit is dropped, only pairs that used one of its pieces are asked again.
+/// Drops one class after another, as long as all pairs of accesses stay ordered. Each pair remembers the sync points
+/// by which it is ordered. So after a class is dropped, only pairs that used one of its points are asked again.
 /// Example: A signals B by two channels. A pair is ordered by the first one. Dropping the second channel asks nothing
 /// again. Dropping the first one asks the pair again, which is then ordered by the second channel, unless that was
 /// dropped.
@@ -23,14 +23,14 @@ public:
   /// Of all sizes of a program. Pairs that are not in order with `dropped` as it is count no more. `everyRank`: else,
   /// only accesses of the first rank are asked what comes before them, if all ranks are alike: records need have no
   /// others. Ranks that look alike may differ in what they name: then that is not enough.
-  NeededSync(const std::vector<RunRecord> &records, const SyncOrbits &orbits, std::vector<bool> dropped,
+  NeededSync(const std::vector<RunRecord> &records, const SyncClasses &classes, std::vector<bool> dropped,
              bool everyRank);
 
-  /// Drops `orbits` if no pair needs any of them. With `excuse`, pairs that packets may order are not asked.
-  bool drop(std::span<const std::vector<Piece> *const> orbits, bool excuse);
-  /// False if `orbit` is already dropped, or if `excuse` makes no difference because every pair that uses the orbit is
-  /// asked.
-  bool mayExcuse(const std::vector<Piece> &orbit) const;
+  /// Drops `classes` if no pair needs any of them. With `excuse`, pairs that packets may order are not asked.
+  bool drop(std::span<const std::vector<SyncPoint> *const> classes, bool excuse);
+  /// False if `syncClass` is already dropped, or if `excuse` makes no difference because every pair that uses the class
+  /// is asked.
+  bool mayExcuse(const std::vector<SyncPoint> &syncClass) const;
 
   /// Two accesses without an order.
   struct Unordered {
@@ -38,9 +38,9 @@ public:
     std::uint32_t record = 0;
     std::uint32_t scratch = none; ///< the rank in whose scratch they conflict if the second launch has another size
   };
-  /// Calls `visit` with pairs that have no order without `pieces`, which are one or several whole orbits, until it
+  /// Calls `visit` with pairs that have no order without `points`, which are one or several whole classes, until it
   /// returns true. `before` gives the order of the pairs. Drops nothing.
-  void visitUnordered(const std::vector<Piece> &pieces,
+  void visitUnordered(const std::vector<SyncPoint> &points,
                       const std::function<bool(const Unordered &, const Unordered &)> &before,
                       const std::function<bool(const Unordered &)> &visit);
 
@@ -55,10 +55,10 @@ private:
   };
   /// The results of a trial, which are applied if it succeeds.
   struct Trial {
-    std::vector<std::pair<std::uint32_t, std::vector<Piece>>> moved; ///< a need, and the pieces that order it now
+    std::vector<std::pair<std::uint32_t, std::vector<SyncPoint>>> moved; ///< a need, and the points that order it now
     std::vector<std::uint32_t> excused;
     std::vector<Need> instead; ///< for scratch: the needs that must hold if another need does not
-    std::vector<std::pair<Need, std::vector<Piece>>> added;
+    std::vector<std::pair<Need, std::vector<SyncPoint>>> added;
   };
 
   /// Where a use of scratch stands in its rank: block, phase, operation, whether it writes.
@@ -79,24 +79,24 @@ private:
   void sortByTimeBetween(std::vector<Need> &needs) const;
   void add(std::vector<Need> needs);
   void addWaits();
-  void keep(const Need &need, const std::vector<Piece> &pieces);
-  void use(std::uint32_t need, const std::vector<Piece> &pieces);
+  void keep(const Need &need, const std::vector<SyncPoint> &points);
+  void use(std::uint32_t need, const std::vector<SyncPoint> &points);
   bool check(std::uint32_t number, bool excuse, Trial &trial);
   bool checkInstead(Trial &trial);
   void appendInstead(const Need &need, std::vector<Need> &needs);
   void appendMeetings(const Need &need, std::vector<Need> &needs);
   static void dropDoubles(std::vector<Need> &needs);
   std::vector<std::uint32_t> orderToAsk(std::span<const Need> needs) const;
-  std::vector<std::uint32_t> usersOf(const std::vector<Piece> &pieces) const;
+  std::vector<std::uint32_t> usersOf(const std::vector<SyncPoint> &points) const;
   std::vector<std::uint32_t> unorderedOf(const std::vector<std::uint32_t> &numbers);
-  std::optional<std::vector<Piece>> ask(const Need &need);
-  std::optional<std::vector<Piece>> askTurn(const Need &need) const;
-  void set(std::span<const std::vector<Piece> *const> orbits, bool dropped);
+  std::optional<std::vector<SyncPoint>> ask(const Need &need);
+  std::optional<std::vector<SyncPoint>> askTurn(const Need &need) const;
+  void set(std::span<const std::vector<SyncPoint> *const> classes, bool dropped);
 
   const std::vector<RunRecord> &records_;
-  const SyncOrbits &orbits_;
+  const SyncClasses &classes_;
   const bool ofFirstRank_;
-  std::vector<bool> dropped_;          ///< [piece]
+  std::vector<bool> dropped_;          ///< [point]
   std::deque<RecordedOrder> searches_; ///< [record]
   std::vector<Need> needs_;
   std::vector<std::vector<std::uint32_t>> usedBy_;    ///< the needs that use it; some entries are outdated

@@ -4,7 +4,7 @@
 #include "ir/op_semantics.h"
 #include "ir/switch_signals.h"
 #include "passes/pass_manager.h"
-#include "passes/prune/drop_pieces.h"
+#include "passes/prune/drop_sync.h"
 #include "passes/prune/needed_sync.h"
 #include "passes/prune/record_sizes.h"
 #include "passes/verify/verify.h"
@@ -58,17 +58,17 @@ class Pruning {
 public:
   Pruning(PassContext &context, Prover prover)
       : program_(context.program), allowed_(allowedBy(context.diags)), stats_(context.stats),
-        prover_(std::move(prover)), index_(context.program), pieces_(index_), orbits_(index_, pieces_),
-        dropped_(pieces_.count()), needed_(pieces_.count()) {}
+        prover_(std::move(prover)), index_(context.program), points_(index_), classes_(index_, points_),
+        dropped_(points_.count()), needed_(points_.count()) {}
 
   void run() {
     // A test collective does not say who uses its buffers.
-    if (pieces_.count() == 0 || !ir::hasUser(program_.collective.kind))
+    if (points_.count() == 0 || !ir::hasUser(program_.collective.kind))
       return;
-    everyRank_ = !orbits_.allAlike();
+    everyRank_ = !classes_.allAlike();
     if (!record())
       return;
-    candidates_ = orbits_.candidates();
+    candidates_ = classes_.candidates();
     // What the proof refuses to let go may have made other sync seem needed.
     while (mayProve() && round()) {
     }
@@ -76,33 +76,33 @@ public:
   }
 
 private:
-  using Orbits = std::vector<const std::vector<Piece> *>;
+  using Classes = std::vector<const std::vector<SyncPoint> *>;
 
   /// Records the run. Returns false if the program must stay unchanged.
   bool record() {
     constexpr std::uint64_t mostTouched = 400'000'000;
-    records_ = recordSizes(index_, pieces_, orbits_, mostTouched, !everyRank_);
+    records_ = recordSizes(index_, points_, classes_, mostTouched, !everyRank_);
     return !records_.empty();
   }
 
-  /// Returns the orbits that can be dropped together according to the record.
-  Orbits found() const {
-    NeededSync needed(records_, orbits_, dropped_, everyRank_);
-    Orbits found;
+  /// Returns the classes that can be dropped together according to the record.
+  Classes found() const {
+    NeededSync needed(records_, classes_, dropped_, everyRank_);
+    Classes found;
     for (const bool excuse : {false, true}) {
-      Orbits left;
-      for (const auto &orbit : candidates_)
-        if (!dropped_[orbit[0]] && !needed_[orbit[0]] && (!excuse || needed.mayExcuse(orbit)))
-          left.push_back(&orbit);
-      const Orbits more = droppable(left, excuse, needed);
+      Classes left;
+      for (const auto &syncClass : candidates_)
+        if (!dropped_[syncClass[0]] && !needed_[syncClass[0]] && (!excuse || needed.mayExcuse(syncClass)))
+          left.push_back(&syncClass);
+      const Classes more = droppable(left, excuse, needed);
       found.insert(found.end(), more.begin(), more.end());
     }
     return found;
   }
 
-  /// Searches orbits to drop, and proves the result. Returns false if no other round is needed.
+  /// Searches classes to drop, and proves the result. Returns false if no other round is needed.
   bool round() {
-    const Orbits found = this->found();
+    const Classes found = this->found();
     if (found.empty())
       return false;
     if (prover_) {
@@ -126,48 +126,48 @@ private:
     return mayProve() && asItWas().proven && record();
   }
 
-  /// Drops from `needed` those of `orbits` that no need uses, one after the other. If several can be dropped together,
+  /// Drops from `needed` those of `classes` that no need uses, one after the other. If several can be dropped together,
   /// they can also be dropped one by one. So as long as this succeeds, more and more are tried at once.
-  static Orbits droppable(std::span<const std::vector<Piece> *const> orbits, bool excuse, NeededSync &needed) {
-    Orbits found;
-    for (std::size_t size = 1; !orbits.empty();) {
-      const auto group = orbits.first(std::min(size, orbits.size()));
+  static Classes droppable(std::span<const std::vector<SyncPoint> *const> classes, bool excuse, NeededSync &needed) {
+    Classes found;
+    for (std::size_t size = 1; !classes.empty();) {
+      const auto group = classes.first(std::min(size, classes.size()));
       if (needed.drop(group, excuse)) {
         found.insert(found.end(), group.begin(), group.end());
-        orbits = orbits.subspan(group.size());
+        classes = classes.subspan(group.size());
         size *= 2;
       } else if (group.size() > 1) {
         size = group.size() / 2;
       } else {
-        orbits = orbits.subspan(1);
+        classes = classes.subspan(1);
       }
     }
     return found;
   }
 
-  /// Drops those of `orbits` that the proof does not need, by bisection. Sets `refused` if there are others.
-  void tryDrop(std::span<const std::vector<Piece> *const> orbits, bool &refused) {
-    set(orbits, true);
+  /// Drops those of `classes` that the proof does not need, by bisection. Sets `refused` if there are others.
+  void tryDrop(std::span<const std::vector<SyncPoint> *const> classes, bool &refused) {
+    set(classes, true);
     if (mayProve() && isProven())
       return;
-    set(orbits, false);
+    set(classes, false);
     refused = true;
-    if (orbits.size() == 1 || !mayProve() || !asItWas().proven) {
-      for (const auto *orbit : orbits)
-        needed_[orbit->front()] = true;
+    if (classes.size() == 1 || !mayProve() || !asItWas().proven) {
+      for (const auto *syncClass : classes)
+        needed_[syncClass->front()] = true;
       return;
     }
-    tryDrop(orbits.first(orbits.size() / 2), refused);
-    tryDrop(orbits.subspan(orbits.size() / 2), refused);
+    tryDrop(classes.first(classes.size() / 2), refused);
+    tryDrop(classes.subspan(classes.size() / 2), refused);
   }
 
-  void set(std::span<const std::vector<Piece> *const> orbits, bool dropped) {
-    for (const auto *orbit : orbits)
-      for (const Piece piece : *orbit)
-        dropped_[piece] = dropped;
+  void set(std::span<const std::vector<SyncPoint> *const> classes, bool dropped) {
+    for (const auto *syncClass : classes)
+      for (const SyncPoint point : *syncClass)
+        dropped_[point] = dropped;
   }
 
-  /// True if the program without the dropped pieces is proven, and has no more warnings than before.
+  /// True if the program without the dropped points is proven, and has no more warnings than before.
   bool isProven() {
     const VerifyResult result = prove(pruned());
     return result.proven && (result.warnings == 0 || result.warnings <= asItWas().warnings);
@@ -192,13 +192,13 @@ private:
     return *asItWas_;
   }
 
-  ir::Program pruned() const { return dropPieces(index_, pieces_, dropped_); }
+  ir::Program pruned() const { return dropSync(index_, points_, dropped_); }
 
   void apply() {
     std::uint64_t counts[4] = {}; // nops, barriers, flushes, signals and releases
-    for (Piece p = 0; p < pieces_.count(); ++p)
+    for (SyncPoint p = 0; p < points_.count(); ++p)
       if (dropped_[p]) {
-        const ir::OpKind kind = pieces_.kind(p);
+        const ir::OpKind kind = points_.kind(p);
         if (kind == ir::OpKind::Nop)
           ++counts[0];
         else if (kind == ir::OpKind::Barrier)
@@ -222,11 +222,11 @@ private:
   PassStats &stats_;
   Prover prover_; ///< empty once it was asked
   const ProgramIndex index_;
-  const SyncPieces pieces_;
-  SyncOrbits orbits_;
+  const SyncPoints points_;
+  SyncClasses classes_;
   std::vector<RunRecord> records_;
-  std::vector<std::vector<Piece>> candidates_;
-  std::vector<bool> dropped_, needed_; ///< [piece]; needed_: by the first of an orbit
+  std::vector<std::vector<SyncPoint>> candidates_;
+  std::vector<bool> dropped_, needed_; ///< [point]; needed_: by the first of a class
   bool everyRank_ = false;             ///< ranks of the same shape are examined one by one
   std::uint32_t proofs_ = 0;
   std::optional<VerifyResult> asItWas_; ///< the proof of the program with all its sync

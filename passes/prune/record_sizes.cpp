@@ -21,7 +21,7 @@ std::vector<proof::Geometry> sizesOf(const ProgramIndex &index) {
 
 } // namespace
 
-std::vector<RunRecord> recordSizes(const ProgramIndex &index, const SyncPieces &pieces, SyncOrbits &orbits,
+std::vector<RunRecord> recordSizes(const ProgramIndex &index, const SyncPoints &points, SyncClasses &classes,
                                    std::uint64_t mostTouched, bool ofFirstRank) {
   if (!proof::Memory::chunksFit(index.program))
     return {};
@@ -30,7 +30,7 @@ std::vector<RunRecord> recordSizes(const ProgramIndex &index, const SyncPieces &
   for (const proof::Geometry &size : sizesOf(index)) {
     if (size.fault() || size.unitsTouched(index) > mostTouched)
       return {};
-    std::optional<RunRecord> record = recordRun(index, size, pieces, orbits, change && records.empty(), ofFirstRank);
+    std::optional<RunRecord> record = recordRun(index, size, points, classes, change && records.empty(), ofFirstRank);
     if (!record)
       return {};
     records.push_back(std::move(*record));

@@ -7,9 +7,9 @@
 
 namespace mscclc::passes::prune {
 
-/// A record of each size in which the program is proven; joins in `orbits` what meets. Nothing if blocks are stuck, or
+/// A record of each size in which the program is proven; joins in `classes` what meets. Nothing if blocks are stuck, or
 /// if a size touches more than `mostTouched` units of memory. `ofFirstRank`: see recordRun.
-std::vector<RunRecord> recordSizes(const ProgramIndex &index, const SyncPieces &pieces, SyncOrbits &orbits,
+std::vector<RunRecord> recordSizes(const ProgramIndex &index, const SyncPoints &points, SyncClasses &classes,
                                    std::uint64_t mostTouched, bool ofFirstRank = false);
 
 } // namespace mscclc::passes::prune

@@ -1,7 +1,7 @@
 #include "passes/prune/sync_reasons.h"
 
 #include "ir/memory_map.h"
-#include "passes/prune/drop_pieces.h"
+#include "passes/prune/drop_sync.h"
 #include "passes/prune/needed_sync.h"
 #include "passes/prune/record_sizes.h"
 #include "passes/verify/verify.h"
@@ -49,11 +49,11 @@ struct Meet {
 class Explainer {
 public:
   Explainer(const ir::Program &program, const ir::AllowedNames &allowed)
-      : program_(program), allowed_(allowed), index_(program), pieces_(index_), orbits_(index_, pieces_) {}
+      : program_(program), allowed_(allowed), index_(program), points_(index_), classes_(index_, points_) {}
 
   std::optional<std::vector<SyncReason>> run() {
     constexpr std::uint64_t mostTouched = 100'000'000;
-    records_ = recordSizes(index_, pieces_, orbits_, mostTouched);
+    records_ = recordSizes(index_, points_, classes_, mostTouched);
     if (records_.empty())
       return std::nullopt;
     for (const RunRecord &record : records_) {
@@ -62,12 +62,12 @@ public:
         if (std::vector<std::uint32_t> &ofAccess = ofRecord[record.accesses[i].like]; ofAccess.size() < mostRepresented)
           ofAccess.push_back(i);
     }
-    for (std::vector<Piece> &orbit : orbits_.all())
-      if (!isFiller(orbit.front())) {
+    for (std::vector<SyncPoint> &syncClass : classes_.all())
+      if (!isFiller(syncClass.front())) {
         SyncReason &found = reasons_.emplace_back();
-        found.edges = edgesOf(orbit);
-        found.reason = noneOf(orbit);
-        asked_.push_back(std::move(orbit));
+        found.edges = edgesOf(syncClass);
+        found.reason = noneOf(syncClass);
+        asked_.push_back(std::move(syncClass));
       }
     explainAll();
     askProofs();
@@ -77,13 +77,13 @@ public:
 private:
   using Unordered = NeededSync::Unordered;
 
-  ir::OpRef placeOf(Piece piece) const {
-    const SyncPieces::Location &place = pieces_.place(piece);
+  ir::OpRef placeOf(SyncPoint point) const {
+    const SyncPoints::Location &place = points_.place(point);
     return index_.place(place.block, place.op);
   }
   /// True for the only operation of a block. The executor needs such blocks, because it requires the block's number.
-  bool isFiller(Piece piece) const {
-    const ir::ThreadBlock &block = index_.ops(pieces_.place(piece).block);
+  bool isFiller(SyncPoint point) const {
+    const ir::ThreadBlock &block = index_.ops(points_.place(point).block);
     return block.ops.size() == 1 && ir::isBlockSync(block.ops[0].kind);
   }
   std::size_t numPairs() const {
@@ -95,15 +95,15 @@ private:
     }
     return count;
   }
-  Reason noneOf(const std::vector<Piece> &pieces) const;
-  std::vector<SyncEdge> edgesOf(const std::vector<Piece> &orbit) const;
+  Reason noneOf(const std::vector<SyncPoint> &points) const;
+  std::vector<SyncEdge> edgesOf(const std::vector<SyncPoint> &syncClass) const;
   void explainAll();
-  bool explain(NeededSync &needed, const std::vector<Piece> &pieces, SyncReason &reason) const;
+  bool explain(NeededSync &needed, const std::vector<SyncPoint> &points, SyncReason &reason) const;
   std::vector<std::vector<std::size_t>> unexplained() const;
-  std::vector<Piece> piecesOf(const std::vector<std::size_t> &numbers) const;
+  std::vector<SyncPoint> pointsOf(const std::vector<std::size_t> &numbers) const;
   void setReason(const std::vector<std::size_t> &numbers, const SyncReason &reason);
   void askProofs();
-  void askProof(const std::vector<Piece> &pieces, SyncReason &reason);
+  void askProof(const std::vector<SyncPoint> &points, SyncReason &reason);
   bool isProven(const ir::Program &program, ir::DiagnosticEngine &findings) const;
   bool resolve(const Unordered &pair, SyncReason &reason) const;
   bool touches(const Access &access, std::vector<ir::MemoryPiece> &pieces) const;
@@ -121,34 +121,34 @@ private:
   const ir::Program &program_;
   const ir::AllowedNames &allowed_;
   const ProgramIndex index_;
-  const SyncPieces pieces_;
-  SyncOrbits orbits_;
+  const SyncPoints points_;
+  SyncClasses classes_;
   std::vector<RunRecord> records_;
   /// [record][access]: the accesses that it represents. If there are very many, only the first ones.
   std::vector<std::vector<std::vector<std::uint32_t>>> represented_;
-  std::vector<std::vector<Piece>> asked_; ///< the orbits whose reasons are searched
-  std::vector<SyncReason> reasons_;       ///< [orbit]
+  std::vector<std::vector<SyncPoint>> asked_; ///< the classes whose reasons are searched
+  std::vector<SyncReason> reasons_;           ///< [class]
   std::uint32_t proofs_ = 0;
   std::optional<bool> asItWas_; ///< whether the program with all its sync is proven
 };
 
-/// Returns the edges of an orbit. Each sender is connected to the first operation of the orbit that takes from the same
+/// Returns the edges of a class. Each sender is connected to the first operation of the class that takes from the same
 /// queue.
-std::vector<SyncEdge> Explainer::edgesOf(const std::vector<Piece> &orbit) const {
+std::vector<SyncEdge> Explainer::edgesOf(const std::vector<SyncPoint> &syncClass) const {
   std::vector<SyncEdge> edges;
   std::map<std::uint32_t, ir::OpRef> takers;                               // by queue
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> barriers; // by rank and id: into edges
-  const auto opOf = [&](Piece p) -> const ir::Op & {
-    return index_.ops(pieces_.place(p).block).ops[pieces_.place(p).op];
+  const auto opOf = [&](SyncPoint p) -> const ir::Op & {
+    return index_.ops(points_.place(p).block).ops[points_.place(p).op];
   };
-  const auto queueOf = [&](Piece p) {
-    const SyncPieces::Location &place = pieces_.place(p);
+  const auto queueOf = [&](SyncPoint p) {
+    const SyncPoints::Location &place = points_.place(p);
     return index_.queue(index_.rankOf(place.block), opOf(p), index_.ops(place.block).idsOf(opOf(p))[place.id]);
   };
-  for (const Piece p : orbit)
+  for (const SyncPoint p : syncClass)
     if (ir::takes(opOf(p).kind))
       takers.try_emplace(queueOf(p), placeOf(p));
-  for (const Piece p : orbit) {
+  for (const SyncPoint p : syncClass) {
     const ir::OpRef at = placeOf(p);
     if (ir::takes(opOf(p).kind))
       continue;
@@ -173,7 +173,7 @@ std::vector<SyncEdge> Explainer::edgesOf(const std::vector<Piece> &orbit) const 
 /// Finds the most informative pair. Values that the algorithm computes with come before values that the next launch
 /// would overwrite. Among the pairs of one rank, the nearest in the run comes first, because less must be searched
 /// between them. Returns false if there is none.
-bool Explainer::explain(NeededSync &needed, const std::vector<Piece> &pieces, SyncReason &reason) const {
+bool Explainer::explain(NeededSync &needed, const std::vector<SyncPoint> &points, SyncReason &reason) const {
   const auto order = [&](const Unordered &u) {
     const auto &accesses = records_[u.record].accesses;
     const Access &x = accesses[u.pair.first], &y = accesses[u.pair.second];
@@ -188,7 +188,7 @@ bool Explainer::explain(NeededSync &needed, const std::vector<Piece> &pieces, Sy
   int tried = 0;
   bool isFound = false;
   needed.visitUnordered(
-      pieces, [&](const Unordered &a, const Unordered &b) { return order(a) < order(b); },
+      points, [&](const Unordered &a, const Unordered &b) { return order(a) < order(b); },
       [&](const Unordered &pair) {
         SyncReason found = reason;
         if (resolve(pair, found) && (!isFound || found.reason == Reason::ReadTooEarly)) {
@@ -200,33 +200,33 @@ bool Explainer::explain(NeededSync &needed, const std::vector<Piece> &pieces, Sy
   return isFound;
 }
 
-/// Returns the reason that is reported for `pieces` that no pair needs.
-Reason Explainer::noneOf(const std::vector<Piece> &pieces) const {
-  const bool ofPut = std::ranges::any_of(pieces, [&](Piece p) { return ir::putsAndSignals(pieces_.kind(p)); });
-  return ofPut ? Reason::OfPut : orbits_.isKept(pieces.front()) ? Reason::Shared : Reason::OnlyInTheWay;
+/// Returns the reason that is reported for `points` that no pair needs.
+Reason Explainer::noneOf(const std::vector<SyncPoint> &points) const {
+  const bool ofPut = std::ranges::any_of(points, [&](SyncPoint p) { return ir::putsAndSignals(points_.kind(p)); });
+  return ofPut ? Reason::OfPut : classes_.isKept(points.front()) ? Reason::Shared : Reason::OnlyInTheWay;
 }
 
-/// Explains each orbit, and then all unexplained orbits of one statement together.
+/// Explains each class, and then all unexplained classes of one statement together.
 void Explainer::explainAll() {
   const bool everyRank = numPairs() <= mostPairs;
-  NeededSync needed(records_, orbits_, std::vector<bool>(pieces_.count()), everyRank);
+  NeededSync needed(records_, classes_, std::vector<bool>(points_.count()), everyRank);
   for (std::size_t i = 0; i < asked_.size(); ++i)
     explain(needed, asked_[i], reasons_[i]);
   for (const std::vector<std::size_t> &numbers : unexplained()) {
     SyncReason whole = reasons_[numbers.front()];
     whole.together = true;
-    if (numbers.size() > 1 && explain(needed, piecesOf(numbers), whole))
+    if (numbers.size() > 1 && explain(needed, pointsOf(numbers), whole))
       setReason(numbers, whole);
   }
 }
 
-/// Returns groups of orbits without a reason, as indices of asked_. Of twins, such as those of instances, each one may
-/// replace the other. So all orbits of one statement and one kind form a group.
+/// Returns groups of classes without a reason, as indices of asked_. Of twins, such as those of instances, each one may
+/// replace the other. So all classes of one statement and one kind form a group.
 std::vector<std::vector<std::size_t>> Explainer::unexplained() const {
   std::map<std::tuple<ir::LocId, std::uint32_t, ir::OpKind>, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < asked_.size(); ++i)
     if (isNone(reasons_[i].reason)) {
-      const SyncPieces::Location &place = pieces_.place(asked_[i].front());
+      const SyncPoints::Location &place = points_.place(asked_[i].front());
       const ir::Op &op = index_.ops(place.block).ops[place.op];
       const bool hasLine =
           ir::isOfSource(program_, op); // without a source, the same operation of all blocks forms a group
@@ -238,11 +238,11 @@ std::vector<std::vector<std::size_t>> Explainer::unexplained() const {
   return groups;
 }
 
-std::vector<Piece> Explainer::piecesOf(const std::vector<std::size_t> &numbers) const {
-  std::vector<Piece> pieces;
+std::vector<SyncPoint> Explainer::pointsOf(const std::vector<std::size_t> &numbers) const {
+  std::vector<SyncPoint> points;
   for (const std::size_t i : numbers)
-    pieces.insert(pieces.end(), asked_[i].begin(), asked_[i].end());
-  return pieces;
+    points.insert(points.end(), asked_[i].begin(), asked_[i].end());
+  return points;
 }
 
 void Explainer::setReason(const std::vector<std::size_t> &numbers, const SyncReason &reason) {
@@ -253,15 +253,15 @@ void Explainer::setReason(const std::vector<std::size_t> &numbers, const SyncRea
   }
 }
 
-/// Asks proofs about the orbits that are still without a reason.
+/// Asks proofs about the classes that are still without a reason.
 void Explainer::askProofs() {
   for (const std::vector<std::size_t> &numbers : unexplained()) {
-    const std::vector<Piece> pieces = piecesOf(numbers);
+    const std::vector<SyncPoint> points = pointsOf(numbers);
     SyncReason whole = reasons_[numbers.front()];
     whole.together = numbers.size() > 1;
-    whole.reason = noneOf(pieces);
+    whole.reason = noneOf(points);
     if (whole.reason == Reason::OnlyInTheWay)
-      askProof(pieces, whole);
+      askProof(points, whole);
     if (isUnknown(whole.reason)) {
       for (const std::size_t i : numbers)
         if (reasons_[i].reason == Reason::OnlyInTheWay)
@@ -273,7 +273,7 @@ void Explainer::askProofs() {
 }
 
 /// Asks the proof. It is more precise than the recorded run, so it may need sync that the run does not need.
-void Explainer::askProof(const std::vector<Piece> &pieces, SyncReason &reason) {
+void Explainer::askProof(const std::vector<SyncPoint> &points, SyncReason &reason) {
   if (!asItWas_) {
     ir::DiagnosticEngine silent;
     asItWas_ = isProven(program_, silent);
@@ -287,11 +287,11 @@ void Explainer::askProof(const std::vector<Piece> &pieces, SyncReason &reason) {
     return;
   }
   ++proofs_;
-  std::vector<bool> dropped(pieces_.count());
-  for (const Piece piece : pieces)
-    dropped[piece] = true;
+  std::vector<bool> dropped(points_.count());
+  for (const SyncPoint point : points)
+    dropped[point] = true;
   ir::DiagnosticEngine findings;
-  if (isProven(dropPieces(index_, pieces_, dropped), findings) || findings.all().empty())
+  if (isProven(dropSync(index_, points_, dropped), findings) || findings.all().empty())
     return;
   reason.reason = Reason::Proof;
   reason.finding = findings.all().front().message;

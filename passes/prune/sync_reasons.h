@@ -1,8 +1,8 @@
 // Finds the reason for each sync of a program: the accesses that would have no order without it.
 //
 // The program may come from statements, from calls of thread blocks, or from a plan. Its run is recorded
-// (run_record.h). Then one orbit of syncs after the other is left out, and the record tells which accesses have no
-// order without it (needed_sync.h). An orbit has the syncs at the same place of equivalent ranks, so they have the same
+// (run_record.h). Then one class of syncs after the other is left out, and the record tells which accesses have no
+// order without it (needed_sync.h). A class has the syncs at the same place of equivalent ranks, so they have the same
 // reason.
 #pragma once
 
@@ -59,7 +59,7 @@ struct SyncReason {
 /// If no two accesses of the run need a sync, the proof is made without it. This is done for at most eight groups of
 /// similar syncs, and only if the program is proven as it is.
 ///
-/// Requires: thread blocks, lowered data sync. Each orbit takes a walk through the operations between the accesses that
+/// Requires: thread blocks, lowered data sync. Each class takes a walk through the operations between the accesses that
 /// need it. If ranks are equivalent and there are many pairs of accesses, one rank represents all, so the time is about
 /// that of prune-sync. If no ranks are equivalent, it takes up to syncs × operations.
 std::optional<std::vector<SyncReason>> reasonsOfSync(const ir::Program &program, const ir::AllowedNames &allowed);

@@ -17,11 +17,11 @@ void BackwardSearch::restart(Relation relation, const BackwardSearch *below) {
   throughPorts_.clear();
 }
 
-bool BackwardSearch::find(const Access &first, bool queued, std::vector<Piece> &pieces) {
+bool BackwardSearch::find(const Access &first, bool queued, std::vector<SyncPoint> &points) {
   const std::uint32_t leastTime = phases_.overAt(first);
   PutLooked looked;
   for (;;) {
-    if (first.port == none ? isOver(first, pieces) : isPutOver(first, queued, looked, pieces))
+    if (first.port == none ? isOver(first, points) : isPutOver(first, queued, looked, points))
       return true;
     if (turns_.empty() || turns_.front().time < leastTime)
       return false;
@@ -33,30 +33,31 @@ bool BackwardSearch::find(const Access &first, bool queued, std::vector<Piece> &
 }
 
 /// A launch of a rank begins when all its blocks have ended the one before.
-bool BackwardSearch::isOver(const Access &first, std::vector<Piece> &pieces) const {
+bool BackwardSearch::isOver(const Access &first, std::vector<SyncPoint> &points) const {
   if (const Reached own = reached(first.at.block); own.begin > first.at.phase) {
-    pieces.push_back(phases_.boundAfter(first.at.block, first.at.phase, steps_[own.step].at.phase));
-    follow(own.step, pieces);
+    points.push_back(phases_.boundAfter(first.at.block, first.at.phase, steps_[own.step].at.phase));
+    follow(own.step, points);
     return true;
   }
   const Begun &begun = ranks_[record_.rankOf[first.at.block]];
   if (begun.run != run_ || begun.count <= first.launch)
     return false;
-  follow(begun.step, pieces);
+  follow(begun.step, points);
   return true;
 }
 
-bool BackwardSearch::isPutOver(const Access &put, bool queued, PutLooked &looked, std::vector<Piece> &pieces) const {
+bool BackwardSearch::isPutOver(const Access &put, bool queued, PutLooked &looked,
+                               std::vector<SyncPoint> &points) const {
   const std::uint32_t block = put.at.block;
   const Reached own = reached(block);
   if (own.begin > std::max(put.at.phase, looked.begin)) {
     looked.begin = own.begin;
     if (queued) {
-      pieces.push_back(phases_.boundAfter(block, put.at.phase, steps_[own.step].at.phase));
-      follow(own.step, pieces);
+      points.push_back(phases_.boundAfter(block, put.at.phase, steps_[own.step].at.phase));
+      follow(own.step, points);
       return true;
     }
-    if (relation_ != Relation::Visibility && flushed(put, own, pieces))
+    if (relation_ != Relation::Visibility && flushed(put, own, points))
       return true;
   }
   const auto signals = throughPorts_.find(put.port);
@@ -66,39 +67,39 @@ bool BackwardSearch::isPutOver(const Access &put, bool queued, PutLooked &looked
     const bool own = m.thread == put.thread;
     if (m.from.block != block || m.time < put.time || !(own || phases_.parted(block, put.at.phase, m.from.phase)))
       continue;
-    pieces.push_back(own ? none : phases_.boundAfter(block, put.at.phase, m.from.phase));
-    follow(signal.step, pieces);
+    points.push_back(own ? none : phases_.boundAfter(block, put.at.phase, m.from.phase));
+    follow(signal.step, points);
     return true;
   }
   return false;
 }
 
 /// True if a flush after `put` has come before what is known of its block: its source is free.
-bool BackwardSearch::flushed(const Access &put, const Reached &reached, std::vector<Piece> &pieces) const {
+bool BackwardSearch::flushed(const Access &put, const Reached &reached, std::vector<SyncPoint> &points) const {
   const std::uint32_t block = put.at.block;
   for (const Flushed &f : record_.flushes[block]) {
     if (f.phase >= reached.begin)
       break;
     const bool own = f.thread == put.thread;
     if (f.port != put.port || f.time < put.time || !(own || phases_.parted(block, put.at.phase, f.phase)) ||
-        phases_.isDropped(f.piece))
+        phases_.isDropped(f.point))
       continue;
-    pieces.insert(pieces.end(), {f.piece, own ? none : phases_.boundAfter(block, put.at.phase, f.phase),
+    points.insert(points.end(), {f.point, own ? none : phases_.boundAfter(block, put.at.phase, f.phase),
                                  phases_.boundAfter(block, f.phase, reached.begin)});
-    follow(reached.step, pieces);
+    follow(reached.step, points);
     return true;
   }
   return false;
 }
 
-/// Adds the pieces of `step` and of those by which it is known.
-void BackwardSearch::follow(std::uint32_t step, std::vector<Piece> &pieces) const {
+/// Adds the points of `step` and of those by which it is known.
+void BackwardSearch::follow(std::uint32_t step, std::vector<SyncPoint> &points) const {
   for (; step != none; step = steps_[step].parent)
-    pieces.insert(pieces.end(), std::begin(steps_[step].pieces), std::end(steps_[step].pieces));
-  std::erase(pieces, none);
+    points.insert(points.end(), std::begin(steps_[step].points), std::end(steps_[step].points));
+  std::erase(points, none);
 }
 
-std::uint32_t BackwardSearch::addStep(const Moment &at, std::uint32_t parent, Piece a, Piece b) {
+std::uint32_t BackwardSearch::addStep(const Moment &at, std::uint32_t parent, SyncPoint a, SyncPoint b) {
   steps_.push_back({at, parent, {a, b}});
   return static_cast<std::uint32_t>(steps_.size() - 1);
 }
@@ -112,7 +113,7 @@ BackwardSearch::Reached BackwardSearch::reached(std::uint32_t block) const {
   return blocks_[block].run == run_ ? blocks_[block] : Reached{};
 }
 
-void BackwardSearch::reach(const Moment &at, std::uint32_t parent, Piece a, Piece b) {
+void BackwardSearch::reach(const Moment &at, std::uint32_t parent, SyncPoint a, SyncPoint b) {
   const std::uint32_t begin = phases_.beginOf(at);
   Reached &reached = blocks_[at.block];
   if (reached.run != run_)
@@ -129,7 +130,7 @@ void BackwardSearch::reach(const Moment &at, std::uint32_t parent, Piece a, Piec
 }
 
 /// Its members are looked at when a question goes so far back; what they show of their rank, one of them shows.
-void BackwardSearch::meeting(std::uint32_t number, std::uint32_t parent, Piece a, Piece b) {
+void BackwardSearch::meeting(std::uint32_t number, std::uint32_t parent, SyncPoint a, SyncPoint b) {
   if (meetings_[number] == run_)
     return;
   meetings_[number] = run_;
@@ -140,24 +141,24 @@ void BackwardSearch::meeting(std::uint32_t number, std::uint32_t parent, Piece a
 }
 
 /// `message` has been taken; `bound` parts that from what is known.
-void BackwardSearch::received(std::uint32_t number, MessageKind kind, std::uint32_t parent, Piece bound) {
+void BackwardSearch::received(std::uint32_t number, MessageKind kind, std::uint32_t parent, SyncPoint bound) {
   const Message &m = record_.messages[number];
-  if (phases_.isDropped(m.piece))
+  if (phases_.isDropped(m.point))
     return;
   if (m.port != none)
-    throughPorts_[m.port].push_back({number, addStep(m.from, parent, m.piece, bound)});
+    throughPorts_[m.port].push_back({number, addStep(m.from, parent, m.point, bound)});
   if (!proof::carries(std::max(kind, m.kind), relation_)) {
     if (m.begin != none)
-      meeting(m.begin, parent, m.piece, bound);
+      meeting(m.begin, parent, m.point, bound);
     return;
   }
   // The sender and the sending thread received their knowledge in this phase or before. It is visited together with the
   // block.
   if (reached(m.from.block).begin > m.from.phase || begunBelow(m.from.block) > m.from.phase)
     return;
-  reach(m.from, parent, m.piece, bound);
+  reach(m.from, parent, m.point, bound);
   if (messages_[number] != run_ && (m.heard != 0 || m.numTaken != 0))
-    addTurn({.time = m.time, .step = addStep(m.from, parent, m.piece, bound), .message = number});
+    addTurn({.time = m.time, .step = addStep(m.from, parent, m.point, bound), .message = number});
   messages_[number] = run_;
 }
 
@@ -196,8 +197,8 @@ void BackwardSearch::explore(Turn turn, std::uint32_t leastTime) {
   const auto &met = record_.met[block];
   const auto phaseOf = &std::pair<std::uint32_t, std::uint32_t>::first;
   for (auto m = std::ranges::upper_bound(met, before, {}, phaseOf); m != met.end() && m->first <= begin; ++m)
-    if (const Piece piece = record_.meetings[m->second].piece; !phases_.isDropped(piece))
-      meeting(m->second, turn.step, piece, none);
+    if (const SyncPoint point = record_.meetings[m->second].point; !phases_.isDropped(point))
+      meeting(m->second, turn.step, point, none);
   const auto &receipts = record_.receipts[block];
   const auto indexOf = [&](std::uint32_t phase) {
     return static_cast<std::uint32_t>(std::ranges::lower_bound(receipts, phase, {}, &Receipt::phase) -
@@ -218,7 +219,7 @@ void BackwardSearch::exploreMessage(const Turn &turn) {
 void BackwardSearch::exploreMeeting(const Turn &turn) {
   const Step step = steps_[turn.step];
   for (const Moment &member : record_.membersOf(record_.meetings[turn.meeting]))
-    reach(member, step.parent, step.pieces[0], step.pieces[1]);
+    reach(member, step.parent, step.points[0], step.points[1]);
 }
 
 /// As far back as the question asks, though others may be later: that costs less than taking turns receipt by receipt.
@@ -231,7 +232,7 @@ void BackwardSearch::exploreReceipts(Turn turn, std::uint32_t leastTime) {
       turn.time = r.time;
       return addTurn(turn);
     }
-    turn.endReceipts = phases_.isDropped(record_.messages[r.message].piece) ? turn.endReceipts - 1 : r.previous;
+    turn.endReceipts = phases_.isDropped(record_.messages[r.message].point) ? turn.endReceipts - 1 : r.previous;
     received(r.message, r.kind, turn.step, phases_.boundAfter(at.block, r.phase, at.phase));
   }
 }

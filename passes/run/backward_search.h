@@ -1,4 +1,4 @@
-// Finds the predecessors of a moment in a recorded run, and the pieces of sync that order them.
+// Finds the predecessors of a moment in a recorded run, and the sync points that order them.
 #pragma once
 
 #include "passes/run/recorded_phases.h"
@@ -39,15 +39,15 @@ public:
   /// It is known that these of RunRecord::taken were taken.
   void takenWith(std::uint32_t first, std::uint32_t count) { takenWith(first, count, none); }
 
-  /// True if `first` is known to be over. Adds the pieces that order it to `pieces`. `queued`: for a put, it is
+  /// True if `first` is known to be over. Adds the points that order it to `points`. `queued`: for a put, it is
   /// sufficient that it is in the queue of its port.
-  bool find(const Access &first, bool queued, std::vector<Piece> &pieces);
+  bool find(const Access &first, bool queued, std::vector<SyncPoint> &points);
 
 private:
   struct Step {
     Moment at; ///< all phases of the block before that of `at` are over
     std::uint32_t parent = none;
-    Piece pieces[2] = {none, none}; ///< the pieces by which it is known
+    SyncPoint points[2] = {none, none}; ///< the points by which it is known
   };
   /// The phases of a block before `begin` are over. Everything up to `explored` was visited.
   struct Reached {
@@ -73,7 +73,7 @@ private:
     std::uint32_t begin = 0, signals = 0;
   };
 
-  std::uint32_t addStep(const Moment &at, std::uint32_t parent, Piece a, Piece b);
+  std::uint32_t addStep(const Moment &at, std::uint32_t parent, SyncPoint a, SyncPoint b);
   void addTurn(const Turn &turn);
   Reached reached(std::uint32_t block) const;
   /// Returns the phase up to which the walks below have reached `block`.
@@ -83,19 +83,19 @@ private:
       begin = std::max(begin, walk->reached(block).begin);
     return begin;
   }
-  void reach(const Moment &at, std::uint32_t parent, Piece a, Piece b);
-  void meeting(std::uint32_t number, std::uint32_t parent, Piece a, Piece b);
-  void received(std::uint32_t message, MessageKind kind, std::uint32_t parent, Piece bound);
+  void reach(const Moment &at, std::uint32_t parent, SyncPoint a, SyncPoint b);
+  void meeting(std::uint32_t number, std::uint32_t parent, SyncPoint a, SyncPoint b);
+  void received(std::uint32_t message, MessageKind kind, std::uint32_t parent, SyncPoint bound);
   void heardAt(const Moment &at, std::uint32_t heard, std::uint32_t parent);
   void takenWith(std::uint32_t first, std::uint32_t count, std::uint32_t parent);
   void explore(Turn turn, std::uint32_t leastTime);
   void exploreMessage(const Turn &turn);
   void exploreMeeting(const Turn &turn);
   void exploreReceipts(Turn turn, std::uint32_t leastTime);
-  bool isOver(const Access &first, std::vector<Piece> &pieces) const;
-  bool isPutOver(const Access &put, bool queued, PutLooked &looked, std::vector<Piece> &pieces) const;
-  bool flushed(const Access &put, const Reached &reached, std::vector<Piece> &pieces) const;
-  void follow(std::uint32_t step, std::vector<Piece> &pieces) const;
+  bool isOver(const Access &first, std::vector<SyncPoint> &points) const;
+  bool isPutOver(const Access &put, bool queued, PutLooked &looked, std::vector<SyncPoint> &points) const;
+  bool flushed(const Access &put, const Reached &reached, std::vector<SyncPoint> &points) const;
+  void follow(std::uint32_t step, std::vector<SyncPoint> &points) const;
 
   const RunRecord &record_;
   const RecordedPhases &phases_;

@@ -10,8 +10,8 @@ RecordedOrder::RecordedOrder(const RunRecord &record, const std::vector<bool> &d
     launches.resize(record.launches.empty() ? 1 : record.launches[0].size() + 1);
 }
 
-void RecordedOrder::update(const std::vector<Piece> &pieces) {
-  phases_.update(pieces);
+void RecordedOrder::update(const std::vector<SyncPoint> &points) {
+  phases_.update(points);
   for (FromBlock &known : fromBlock_)
     known.from.block = none;
   for (auto &launches : fromLaunch_)
@@ -20,7 +20,7 @@ void RecordedOrder::update(const std::vector<Piece> &pieces) {
         known->rank = none;
 }
 
-bool RecordedOrder::before(const Pair &pair, std::vector<Piece> &pieces) {
+bool RecordedOrder::before(const Pair &pair, std::vector<SyncPoint> &points) {
   const Access &first = record_.accesses[pair.first], &second = record_.accesses[pair.second];
   const bool queued = first.port != none && first.port == second.port;
   if (queued && first.at.block == second.at.block && first.thread == second.thread && first.time < second.time)
@@ -28,21 +28,21 @@ bool RecordedOrder::before(const Pair &pair, std::vector<Piece> &pieces) {
   auto &[walk, from, launch] = fromBlock_[static_cast<std::size_t>(pair.relation)];
   const std::uint32_t begin = phases_.beginOf(second.at);
   BackwardSearch *const below = atLaunch(second.at.block, phases_.launchesBegun(second.at.block, begin), pair.relation);
-  if (below && below->find(first, queued, pieces))
+  if (below && below->find(first, queued, points))
     return true;
   if (from.block != second.at.block || from.phase > begin || launch != below)
     walk.restart(pair.relation, below);
   from = {second.at.block, begin};
   launch = below;
   walk.reach(second.at);
-  if (walk.find(first, queued, pieces))
+  if (walk.find(first, queued, points))
     return true;
   if (second.heard == 0 && second.numTaken == 0)
     return false;
   fromAccess_.restart(pair.relation, &walk);
   fromAccess_.heardAt(second.at, second.heard);
   fromAccess_.takenWith(second.firstTaken, second.numTaken);
-  return fromAccess_.find(first, queued, pieces);
+  return fromAccess_.find(first, queued, points);
 }
 
 /// The walk from what all blocks of a rank know when they begin a launch; null of the first one. Blocks that ask one

@@ -1,4 +1,4 @@
-// Whether two accesses of a recorded run are in order with some of the sync dropped, and by which pieces.
+// Whether two accesses of a recorded run are in order with some of the sync dropped, and by which points.
 #pragma once
 
 #include "passes/run/backward_search.h"
@@ -8,7 +8,7 @@
 
 namespace mscclc::passes::prune {
 
-/// Answers as Order does, with pieces dropped and restored, and names the path that it used. With nothing dropped, both
+/// Answers as Order does, with points dropped and restored, and names the path that it used. With nothing dropped, both
 /// give one answer to each question.
 ///
 /// Keeps what one block is known to come after, as long as nothing else is dropped. So questions about second accesses
@@ -16,16 +16,16 @@ namespace mscclc::passes::prune {
 /// (backward_search.h).
 class RecordedOrder {
 public:
-  /// `dropped`: by piece; may change between questions, if `update` is told.
+  /// `dropped`: by point; may change between questions, if `update` is told.
   RecordedOrder(const RunRecord &record, const std::vector<bool> &dropped);
   RecordedOrder(const RecordedOrder &) = delete;
   RecordedOrder &operator=(const RecordedOrder &) = delete;
 
-  /// What is dropped of `pieces` has changed.
-  void update(const std::vector<Piece> &pieces);
+  /// What is dropped of `points` has changed.
+  void update(const std::vector<SyncPoint> &points);
 
-  /// True if the accesses of `pair` are in its relation. Adds the pieces on the path to `pieces`.
-  bool before(const Pair &pair, std::vector<Piece> &pieces);
+  /// True if the accesses of `pair` are in its relation. Adds the points on the path to `points`.
+  bool before(const Pair &pair, std::vector<SyncPoint> &points);
   const RecordedPhases &phases() const { return phases_; }
 
 private:

@@ -7,7 +7,7 @@ namespace mscclc::passes::prune {
 RecordedPhases::RecordedPhases(const RunRecord &record, const std::vector<bool> &dropped)
     : record_(record), dropped_(dropped), begins_(record.bounds.size()), begun_(dropped.size()) {
   for (std::uint32_t b = 0; b < begins_.size(); ++b) {
-    const std::vector<Piece> &bounds = record.bounds[b];
+    const std::vector<SyncPoint> &bounds = record.bounds[b];
     begins_[b].resize(bounds.size());
     for (std::uint32_t p = 0; p < bounds.size(); ++p) {
       if (bounds[p] != none)
@@ -34,15 +34,15 @@ void RecordedPhases::noteLastHeard(std::uint32_t b) {
   }
 }
 
-void RecordedPhases::update(const std::vector<Piece> &pieces) {
-  for (const Piece piece : pieces)
-    for (const Moment &begun : begun_[piece])
+void RecordedPhases::update(const std::vector<SyncPoint> &points) {
+  for (const SyncPoint point : points)
+    for (const Moment &begun : begun_[point])
       update(begun.block, begun.phase);
 }
 
 /// `phase` begins with what is dropped, or is dropped no more.
 void RecordedPhases::update(std::uint32_t block, std::uint32_t phase) {
-  const std::vector<Piece> &bounds = record_.bounds[block];
+  const std::vector<SyncPoint> &bounds = record_.bounds[block];
   std::vector<Begin> &begins = begins_[block];
   const std::uint32_t now = dropped_[bounds[phase]] ? begins[phase - 1].now : phase;
   if (begins[phase].now == now) // then the following merged phases are unchanged, too
@@ -52,7 +52,7 @@ void RecordedPhases::update(std::uint32_t block, std::uint32_t phase) {
   while (phase < bounds.size() && isDropped(bounds[phase]));
 }
 
-Piece RecordedPhases::boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
+SyncPoint RecordedPhases::boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const {
   const Begin &begin = begins_[block][last];
   return begin.always > phase || begin.now <= phase ? none : record_.bounds[block][begin.now];
 }

@@ -7,16 +7,16 @@
 
 namespace mscclc::passes::prune {
 
-/// A phase that begins with a dropped piece is one with the phase before it.
+/// A phase that begins with a dropped point is one with the phase before it.
 class RecordedPhases {
 public:
-  /// `dropped`: by piece; may change, if `update` is told.
+  /// `dropped`: by point; may change, if `update` is told.
   RecordedPhases(const RunRecord &record, const std::vector<bool> &dropped);
-  /// What is dropped of `pieces` has changed.
-  void update(const std::vector<Piece> &pieces);
+  /// What is dropped of `points` has changed.
+  void update(const std::vector<SyncPoint> &points);
 
   /// Returns false for `none`.
-  bool isDropped(Piece piece) const { return piece != none && dropped_[piece]; }
+  bool isDropped(SyncPoint point) const { return point != none && dropped_[point]; }
   /// Returns the first of the phases that are merged with that of `at`.
   std::uint32_t beginOf(const Moment &at) const { return begins_[at.block][at.phase].now; }
   /// True if `phase` is over before phase `last` of the block begins.
@@ -28,9 +28,9 @@ public:
   std::uint32_t lastHeardAt(std::uint32_t block, std::uint32_t phase) const { return begins_[block][phase].lastHeard; }
   /// Returns the number of launches that the block's rank has begun by then.
   std::uint32_t launchesBegun(std::uint32_t block, std::uint32_t phase) const { return begins_[block][phase].launches; }
-  /// Returns a piece that separates `phase` from phase `last` of the block; `none` if something that is never dropped
+  /// Returns a point that separates `phase` from phase `last` of the block; `none` if something that is never dropped
   /// separates them.
-  Piece boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
+  SyncPoint boundAfter(std::uint32_t block, std::uint32_t phase, std::uint32_t last) const;
   /// Returns the time before which no block can know that `access` is over; `none` if no block ever does.
   std::uint32_t overAt(const Access &access) const;
 
@@ -40,7 +40,7 @@ private:
 
   const RunRecord &record_;
   const std::vector<bool> &dropped_;
-  /// The first of the phases that are merged with this one: with the currently dropped pieces, and if all pieces were
+  /// The first of the phases that are merged with this one: with the currently dropped points, and if all points were
   /// dropped.
   struct Begin {
     std::uint32_t now = 0, always = 0;
@@ -48,7 +48,7 @@ private:
     std::uint32_t lastHeard = 0;
   };
   std::vector<std::vector<Begin>> begins_; ///< [block][phase]
-  std::vector<std::vector<Moment>> begun_; ///< [piece]: phases that begin with it
+  std::vector<std::vector<Moment>> begun_; ///< [point]: phases that begin with it
 };
 
 } // namespace mscclc::passes::prune

@@ -13,7 +13,7 @@
 
 #include "passes/run/epoch.h"
 #include "passes/run/geometry.h"
-#include "passes/run/sync_pieces.h"
+#include "passes/run/sync_points.h"
 
 #include <span>
 
@@ -24,7 +24,7 @@ using proof::Relation;
 
 /// A set of blocks at one moment each: the blocks that meet at a barrier, or all blocks of a rank between two launches.
 struct Meeting {
-  Piece piece = none;                 ///< part of a barrier in one of the blocks; `none` between launches
+  SyncPoint point = none;             ///< part of a barrier in one of the blocks; `none` between launches
   std::uint32_t first = 0, count = 0; ///< index into RunRecord::members, and number of members
 };
 
@@ -38,7 +38,7 @@ struct Message {
   Moment from;
   std::uint32_t time = 0;
   std::uint32_t thread = none; ///< the thread that sent it
-  Piece piece = none;          ///< `none` for a packet
+  SyncPoint point = none;      ///< `none` for a packet
   std::uint32_t port = none;   ///< the port channel through which it went
   std::uint32_t begin = none;  ///< the meeting with which its rank's launch began, or `none`
   MessageKind kind = MessageKind::Signal;
@@ -60,15 +60,15 @@ struct Receipt {
 /// A flush of a port channel.
 struct Flushed {
   std::uint32_t phase = 0, time = 0, thread = 0, port = 0;
-  Piece piece = none;
+  SyncPoint point = none;
 };
 
 /// A wait on a channel in the first launch. If it comes after another wait of its block on the channel, it must be in a
 /// later phase or in the same thread. Thread i does the i-th wait of an operation.
 struct Wait {
   Moment at;
-  Piece piece = none;
-  Piece firstPiece = none;       ///< first piece of its operation; `piece - firstPiece` is the thread
+  SyncPoint point = none;
+  SyncPoint firstPoint = none;   ///< first point of its operation; `point - firstPoint` is the thread
   std::uint32_t previous = none; ///< index into RunRecord::waits of the previous wait of this block on this channel
 };
 
@@ -102,7 +102,8 @@ struct ScratchUse {
 };
 
 struct RunRecord {
-  std::vector<std::vector<Piece>> bounds; ///< [block][phase]: the piece that begins it; `none`: it begins in any case
+  std::vector<std::vector<SyncPoint>>
+      bounds; ///< [block][phase]: the point that begins it; `none`: it begins in any case
   std::vector<std::vector<std::uint32_t>> begun;                         ///< [block][phase]: time
   std::vector<std::vector<Receipt>> receipts;                            ///< [block], ordered by time
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> met; ///< [block]: (phase that begins, meeting)
@@ -124,10 +125,10 @@ struct RunRecord {
   }
 };
 
-/// Runs `index.program` in the size of `geometry`; joins in `orbits` what meets. Nothing if blocks are stuck or the
+/// Runs `index.program` in the size of `geometry`; joins in `classes` what meets. Nothing if blocks are stuck or the
 /// program is too large to look at. `sizesChange`: launches of other sizes may follow. `ofFirstRank`: pairs of which an
 /// access of rank 0 comes second, and nothing that only others need.
-std::optional<RunRecord> recordRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPieces &pieces,
-                                   SyncOrbits &orbits, bool sizesChange, bool ofFirstRank);
+std::optional<RunRecord> recordRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPoints &points,
+                                   SyncClasses &classes, bool sizesChange, bool ofFirstRank);
 
 } // namespace mscclc::passes::prune

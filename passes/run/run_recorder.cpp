@@ -1,5 +1,7 @@
 #include "passes/run/run_recorder.h"
 
+#include "ir/op_semantics.h"
+
 #include <algorithm>
 #include <ranges>
 #include <utility>
@@ -10,8 +12,8 @@ using ir::Op;
 using ir::OpKind;
 
 RunRecorder::RunRecorder(const ProgramIndex &index, const proof::Geometry &geometry, proof::Memory &memory,
-                         const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank)
-    : CellChecks(index, geometry, memory), pieces_(pieces), orbits_(orbits), elements_(index, geometry, memory),
+                         const SyncPoints &points, SyncClasses &classes, bool sizesChange, bool ofFirstRank)
+    : CellChecks(index, geometry, memory), points_(points), classes_(classes), elements_(index, geometry, memory),
       sizesChange_(sizesChange), scope_(index, geometry, memory, ofFirstRank, sizesChange),
       clock_(index.numBlocks(), 0), previousWait_(index.numChannels(), none), numMet_(index.numRanks(), 0),
       lastPlain_(index.numBlocks(), none), heard_(index.numBlocks()), ends_(index.numRanks()),
@@ -62,8 +64,8 @@ void RunRecorder::keepShared() {
     side.assign(index_.numQueues(), none);
   shared_.assign(index_.numQueues(), false);
   const auto forQueues = [&](const auto &visit) {
-    for (Piece p = 0; p < pieces_.count(); ++p) {
-      const auto &[b, o, i] = pieces_.place(p);
+    for (SyncPoint p = 0; p < points_.count(); ++p) {
+      const auto &[b, o, i] = points_.place(p);
       const Op &op = index_.ops(b).ops[o];
       if (!ir::sends(op.kind) && !ir::takes(op.kind))
         continue;
@@ -72,23 +74,23 @@ void RunRecorder::keepShared() {
         visit(p, op.kind, queue);
     }
   };
-  forQueues([&](Piece piece, OpKind kind, std::uint32_t queue) {
+  forQueues([&](SyncPoint point, OpKind kind, std::uint32_t queue) {
     std::uint32_t &end = ends[ir::takes(kind)][queue];
-    const std::uint32_t b = pieces_.place(piece).block;
+    const std::uint32_t b = points_.place(point).block;
     shared_[queue] = shared_[queue] || (end != none && end != b) || control_.initial(queue) != 0;
     end = b;
   });
   if (std::ranges::find(shared_, true) == shared_.end())
     return;
-  forQueues([&](Piece piece, OpKind, std::uint32_t queue) {
+  forQueues([&](SyncPoint point, OpKind, std::uint32_t queue) {
     if (shared_[queue])
-      orbits_.keep(piece);
+      classes_.keep(point);
   });
 }
 
 void RunRecorder::endsPhase(std::uint32_t b) {
   tick(b);
-  beginPhase(b, pieces_.of(b, control_.at(b).op()));
+  beginPhase(b, points_.of(b, control_.at(b).op()));
 }
 
 /// `blocks` wait for each other.
@@ -100,24 +102,24 @@ template <typename Blocks> void RunRecorder::tickTogether(const Blocks &blocks) 
     clock_[b] = last + 1;
 }
 
-void RunRecorder::beginPhase(std::uint32_t b, Piece piece) {
-  record_.bounds[b].push_back(piece);
+void RunRecorder::beginPhase(std::uint32_t b, SyncPoint point) {
+  record_.bounds[b].push_back(point);
   record_.begun[b].push_back(clock_[b]);
 }
 
 void RunRecorder::meet(std::span<const std::uint32_t> blocks) {
-  const auto pieceOf = [&](std::uint32_t b) { return pieces_.of(b, control_.at(b).op()); };
-  const Piece piece = pieceOf(blocks.back());
+  const auto pointOf = [&](std::uint32_t b) { return points_.of(b, control_.at(b).op()); };
+  const SyncPoint point = pointOf(blocks.back());
   tickTogether(blocks);
   const auto first = static_cast<std::uint32_t>(record_.members.size());
   for (const std::uint32_t b : blocks) {
     if (control_.launch() == 0) // in other launches the same blocks meet
-      orbits_.join(piece, pieceOf(b));
-    beginPhase(b, pieceOf(b));
+      classes_.join(point, pointOf(b));
+    beginPhase(b, pointOf(b));
     record_.met[b].emplace_back(phaseOf(b), record_.meetings.size());
     record_.members.push_back({b, phaseOf(b)});
   }
-  record_.meetings.push_back({piece, first, static_cast<std::uint32_t>(blocks.size())});
+  record_.meetings.push_back({point, first, static_cast<std::uint32_t>(blocks.size())});
 }
 
 void RunRecorder::meetRank(std::uint32_t rank) {
@@ -139,7 +141,7 @@ std::uint32_t RunRecorder::gives(std::uint32_t b, const Op &op, std::uint32_t th
   m.from = {b, phaseOf(b)};
   m.time = tick(b);
   m.thread = thread;
-  m.piece = pieces_.of(b, control_.at(b).op(), thread);
+  m.point = points_.of(b, control_.at(b).op(), thread);
   m.begin = began_[index_.rankOf(b)];
   m.kind = proof::kindOf(op.kind == OpKind::RelaxedSignal);
   m.heard = heardBy(b, thread);
@@ -151,17 +153,17 @@ std::uint32_t RunRecorder::gives(std::uint32_t b, const Op &op, std::uint32_t th
 
 void RunRecorder::takes(std::uint32_t b, const Op &op, std::uint32_t thread, std::uint32_t queue,
                         std::uint32_t message) {
-  const Piece piece = pieces_.of(b, control_.at(b).op(), thread);
+  const SyncPoint point = points_.of(b, control_.at(b).op(), thread);
   if (queue < index_.numChannels() && scope_.asksOf(index_.rankOf(b))) {
     if (shared_[queue])
       takeTurn(b, queue);
     else if (control_.launch() == 0)
-      noteWait(b, queue, piece, thread);
+      noteWait(b, queue, point, thread);
   }
   if (message == none)
     return;
-  if (control_.launch() == 0) // in other launches it takes a message of the same piece
-    orbits_.join(piece, record_.messages[message].piece);
+  if (control_.launch() == 0) // in other launches it takes a message of the same point
+    classes_.join(point, record_.messages[message].point);
   receive(b, message, thread, proof::kindOf(op.kind == OpKind::RelaxedWait));
 }
 
@@ -175,9 +177,9 @@ void RunRecorder::takeTurn(std::uint32_t b, std::uint32_t queue) {
 }
 
 /// Of a channel on which one block waits.
-void RunRecorder::noteWait(std::uint32_t b, std::uint32_t queue, Piece piece, std::uint32_t thread) {
+void RunRecorder::noteWait(std::uint32_t b, std::uint32_t queue, SyncPoint point, std::uint32_t thread) {
   const std::uint32_t previous = std::exchange(previousWait_[queue], static_cast<std::uint32_t>(record_.waits.size()));
-  record_.waits.push_back({{b, phaseOf(b)}, piece, piece - thread, previous});
+  record_.waits.push_back({{b, phaseOf(b)}, point, point - thread, previous});
 }
 
 void RunRecorder::receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, MessageKind kind) {
@@ -188,7 +190,7 @@ void RunRecorder::receive(std::uint32_t b, std::uint32_t message, std::uint32_t 
   if (!receipts.empty()) { // a later message of a thread includes its earlier ones
     const Receipt &last = receipts.back();
     const Message &now = record_.messages[receipt.message], &before = record_.messages[last.message];
-    if (now.piece != none && before.piece != none && now.from.block == before.from.block &&
+    if (now.point != none && before.point != none && now.from.block == before.from.block &&
         now.thread == before.thread && now.time > before.time && now.port == before.port && now.kind <= before.kind &&
         receipt.kind <= last.kind)
       receipt.previous = last.previous;
@@ -209,18 +211,18 @@ std::uint32_t &RunRecorder::heardBy(std::uint32_t b, std::uint32_t thread) {
 
 void RunRecorder::flushes(std::uint32_t b, const Op &op) {
   const auto ids = index_.ops(b).idsOf(op);
-  const Piece piece = op.kind == OpKind::Flush ? pieces_.of(b, control_.at(b).op()) : none;
+  const SyncPoint point = op.kind == OpKind::Flush ? points_.of(b, control_.at(b).op()) : none;
   for (std::uint32_t i = 0; i < ids.size(); ++i)
     record_.flushes[b].push_back(
-        {phaseOf(b), tick(b), i, index_.channel(op.channelType, index_.rankOf(b), ids[i]), piece});
+        {phaseOf(b), tick(b), i, index_.channel(op.channelType, index_.rankOf(b), ids[i]), point});
 }
 
-std::optional<RunRecord> recordRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPieces &pieces,
-                                   SyncOrbits &orbits, bool sizesChange, bool ofFirstRank) {
+std::optional<RunRecord> recordRun(const ProgramIndex &index, const proof::Geometry &geometry, const SyncPoints &points,
+                                   SyncClasses &classes, bool sizesChange, bool ofFirstRank) {
   proof::Memory memory(index, geometry);
   if (!memory.fits())
     return std::nullopt;
-  RunRecorder recorder(index, geometry, memory, pieces, orbits, sizesChange, ofFirstRank);
+  RunRecorder recorder(index, geometry, memory, points, classes, sizesChange, ofFirstRank);
   if (!recorder.run())
     return std::nullopt;
   return recorder.take();

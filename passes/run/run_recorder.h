@@ -15,7 +15,7 @@ namespace mscclc::passes::prune {
 class RunRecorder : private proof::CellChecks {
 public:
   RunRecorder(const ProgramIndex &index, const proof::Geometry &geometry, proof::Memory &memory,
-              const SyncPieces &pieces, SyncOrbits &orbits, bool sizesChange, bool ofFirstRank);
+              const SyncPoints &points, SyncClasses &classes, bool sizesChange, bool ofFirstRank);
 
   /// False if blocks are stuck.
   bool run();
@@ -44,10 +44,10 @@ private:
     clock_[b] = std::max(clock_[b], record_.messages[message].time);
   }
   template <typename Blocks> void tickTogether(const Blocks &blocks);
-  void beginPhase(std::uint32_t b, Piece piece);
+  void beginPhase(std::uint32_t b, SyncPoint point);
   std::uint32_t phaseOf(std::uint32_t b) const { return static_cast<std::uint32_t>(record_.bounds[b].size() - 1); }
   void takeTurn(std::uint32_t b, std::uint32_t queue);
-  void noteWait(std::uint32_t b, std::uint32_t queue, Piece piece, std::uint32_t thread);
+  void noteWait(std::uint32_t b, std::uint32_t queue, SyncPoint point, std::uint32_t thread);
   void receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, MessageKind kind);
   std::uint32_t &heardBy(std::uint32_t b, std::uint32_t thread);
   void keepShared();
@@ -89,8 +89,8 @@ private:
 
   bool asksOf(std::uint32_t access) const { return scope_.asksOf(record_.rankOf[record_.accesses[access].at.block]); }
 
-  const SyncPieces &pieces_;
-  SyncOrbits &orbits_;
+  const SyncPoints &points_;
+  SyncClasses &classes_;
   const proof::Elements elements_;
   const bool sizesChange_;
   const RecordScope scope_;

@@ -10,12 +10,12 @@
 
 namespace plan {
 
-/// Computes where in `record` access `first` is known in `relation` when some pieces are dropped. It visits phases and
+/// Computes where in `record` access `first` is known in `relation` when some points are dropped. It visits phases and
 /// messages until nothing is added. Times only say what a thread did first. `queued`: for puts through the port of
 /// `first`; then it is sufficient that `first` has been issued.
 class PlainSync {
 public:
-  using Piece = mscclc::passes::prune::Piece;
+  using SyncPoint = mscclc::passes::prune::SyncPoint;
   using Access = mscclc::passes::prune::Access;
   using Message = mscclc::passes::prune::Message;
   using Moment = mscclc::passes::prune::Moment;
@@ -57,8 +57,8 @@ private:
     grows_ |= is && !known;
     known |= is;
   }
-  bool isDropped(Piece piece) const { return piece != mscclc::ir::none && dropped_[piece]; }
-  /// A phase that begins with a dropped piece is merged with the phase before it.
+  bool isDropped(SyncPoint point) const { return point != mscclc::ir::none && dropped_[point]; }
+  /// A phase that begins with a dropped point is merged with the phase before it.
   std::uint32_t begin(Moment at) const {
     while (isDropped(record_.bounds[at.block][at.phase]))
       --at.phase;
@@ -91,13 +91,13 @@ private:
       return true;
     const bool flushed = std::ranges::any_of(record_.flushes[block], [&](const auto &f) {
       return f.phase < phase && f.port == first_.port && isAfterPut({block, f.phase}, f.thread, f.time) &&
-             !isDropped(f.piece);
+             !isDropped(f.point);
     });
     return (relation_ != Relation::Visibility && first_.port != mscclc::ir::none && flushed) ||
            std::ranges::any_of(record_.receipts[block],
                                [&](const Receipt &r) { return r.phase < phase && told(r.message, r.kind); }) ||
            std::ranges::any_of(record_.met[block], [&](const auto &met) {
-             return met.first <= phase && !isDropped(record_.meetings[met.second].piece) && anyMemberKnows(met.second);
+             return met.first <= phase && !isDropped(record_.meetings[met.second].point) && anyMemberKnows(met.second);
            });
   }
   /// Returns whether what `thread` does at `at` comes after the put in the queue of its port.
@@ -107,14 +107,14 @@ private:
   }
   /// True if `m` tells whoever takes it with a wait of `kind`.
   bool isTold(const Message &m, MessageKind kind) const {
-    if (isDropped(m.piece))
+    if (isDropped(m.point))
       return false;
     if (first_.port != mscclc::ir::none && m.port == first_.port && isAfterPut(m.from, m.thread, m.time))
       return true;
     if (!carries(std::max(kind, m.kind), relation_))
       return m.begin != mscclc::ir::none && anyMemberKnows(m.begin);
     return phases_[m.from.block][m.from.phase] ||
-           (m.piece != mscclc::ir::none && threadHeard(m.from, m.thread, m.time)) || anyTold(m.firstTaken, m.numTaken);
+           (m.point != mscclc::ir::none && threadHeard(m.from, m.thread, m.time)) || anyTold(m.firstTaken, m.numTaken);
   }
 
   const RunRecord &record_;

@@ -183,15 +183,15 @@ private:
 
 constexpr std::array relations = {Relation::HappensBefore, Relation::Released, Relation::Visibility};
 
-/// What was asked of RecordedOrder with one set of pieces dropped.
+/// What was asked of RecordedOrder with one set of points dropped.
 struct Asked {
   std::uint32_t inOrder = 0;
   std::uint32_t wrong = 0;     ///< answers that differ from plain reachability
-  std::uint32_t byDropped = 0; ///< pieces named that are dropped
+  std::uint32_t byDropped = 0; ///< points named that are dropped
 };
 
 /// Asks of accesses that come second block after block in the order of time, as RecordedOrder is best asked, and then
-/// back again. `search`: was asked before, with other pieces dropped.
+/// back again. `search`: was asked before, with other points dropped.
 Asked askAll(const RunRecord &record, const std::vector<bool> &dropped, RecordedOrder &search) {
   Asked asked;
   std::vector<std::vector<plan::PlainSync>> plain; // [access][queued × relation]
@@ -216,41 +216,41 @@ Asked askAll(const RunRecord &record, const std::vector<bool> &dropped, Recorded
         const Access &access = record.accesses[first];
         if (access.time >= later.time)
           continue;
-        std::vector<Piece> by;
+        std::vector<SyncPoint> by;
         const bool isOrdered = search.before({first, second, relation, false}, by);
         const bool queued = access.port != ir::none && access.port == later.port;
         asked.inOrder += isOrdered;
         asked.wrong +=
             isOrdered != plain[first][relations.size() * queued + static_cast<std::size_t>(relation)].before(later);
-        for (const Piece piece : by)
-          asked.byDropped += dropped[piece];
+        for (const SyncPoint point : by)
+          asked.byDropped += dropped[point];
       }
   }
   return asked;
 }
 
-/// Asks about all accesses of `plan`, with each of some sets of pieces dropped, and afterwards with nothing dropped.
-/// Returns whether fewer accesses are in order with one of these sets dropped. `choose` gets the orbits that can be
+/// Asks about all accesses of `plan`, with each of some sets of points dropped, and afterwards with nothing dropped.
+/// Returns whether fewer accesses are in order with one of these sets dropped. `choose` gets the classes that can be
 /// dropped, and makes sets of them.
-bool checkAll(const plan::Plan &plan, const std::function<void(std::vector<std::vector<Piece>> &)> &choose = {}) {
+bool checkAll(const plan::Plan &plan, const std::function<void(std::vector<std::vector<SyncPoint>> &)> &choose = {}) {
   const ir::ProgramIndex index(plan.program);
-  const SyncPieces pieces(index);
-  SyncOrbits orbits(index, pieces);
-  const std::vector<RunRecord> records = recordSizes(index, pieces, orbits, 1'000'000);
+  const SyncPoints points(index);
+  SyncClasses classes(index, points);
+  const std::vector<RunRecord> records = recordSizes(index, points, classes, 1'000'000);
   REQUIRE(!records.empty());
-  std::vector<std::vector<Piece>> drops = orbits.candidates();
+  std::vector<std::vector<SyncPoint>> drops = classes.candidates();
   if (choose)
     choose(drops);
   drops.emplace_back();
-  std::vector<bool> dropped(pieces.count());
+  std::vector<bool> dropped(points.count());
   RecordedOrder search(records.front(), dropped);
-  const auto set = [&](const std::vector<Piece> &drop, bool gone) {
-    for (const Piece piece : drop)
-      dropped[piece] = gone;
+  const auto set = [&](const std::vector<SyncPoint> &drop, bool gone) {
+    for (const SyncPoint point : drop)
+      dropped[point] = gone;
     search.update(drop);
   };
   std::vector<std::uint32_t> inOrder; // for each of drops
-  for (const std::vector<Piece> &drop : drops) {
+  for (const std::vector<SyncPoint> &drop : drops) {
     set(drop, true);
     const Asked asked = askAll(records.front(), dropped, search);
     CHECK(asked.wrong == 0);
@@ -281,12 +281,12 @@ TEST_CASE("what was asked before changes no answer, and each is as accesses can 
   SECTION("in a pipeline") {
     CHECK(checkAll(plan::allReducePipeline(1024)));
   }
-  SECTION("in random programs, with some orbits dropped together") {
+  SECTION("in random programs, with some classes dropped together") {
     int lost = 0;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
       CAPTURE(seed);
       std::mt19937_64 random(seed);
-      lost += checkAll(RandomSteps(seed).plan(), [&](std::vector<std::vector<Piece>> &drops) {
+      lost += checkAll(RandomSteps(seed).plan(), [&](std::vector<std::vector<SyncPoint>> &drops) {
         std::ranges::shuffle(drops, random);
         for (std::size_t i = 1; i < drops.size(); ++i)
           if (random() % 3 != 0)
@@ -340,9 +340,9 @@ Compared compareWithProof(const ir::Program &program) {
   options.watcher = &answers;
   passes::verify(program, diags, options);
   const ir::ProgramIndex index(program);
-  const SyncPieces pieces(index);
-  SyncOrbits orbits(index, pieces);
-  std::vector<RunRecord> records = recordSizes(index, pieces, orbits, 1'000'000);
+  const SyncPoints points(index);
+  SyncClasses classes(index, points);
+  std::vector<RunRecord> records = recordSizes(index, points, classes, 1'000'000);
   REQUIRE(!records.empty());
   RunRecord &record = records.front();
   const auto first = static_cast<std::uint32_t>(record.accesses.size());
@@ -354,12 +354,12 @@ Compared compareWithProof(const ir::Program &program) {
           std::ranges::count_if(record.launches[at.block], [&](std::uint32_t begun) { return begun <= at.phase; }));
       record.accesses.push_back(access);
     }
-  const std::vector<bool> dropped(pieces.count());
+  const std::vector<bool> dropped(points.count());
   RecordedOrder search(record, dropped);
   Compared compared;
   for (std::uint32_t i = 0; i < answers.all().size(); ++i) {
     const Answers::Answer &answer = answers.all()[i];
-    std::vector<Piece> by;
+    std::vector<SyncPoint> by;
     const bool isOrdered = search.before({first + 2 * i, first + 2 * i + 1, answer.relation, false}, by);
     ++(answer.before ? compared.ordered : compared.unordered);
     compared.lost += answer.before && !isOrdered;

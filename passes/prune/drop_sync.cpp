@@ -1,4 +1,4 @@
-#include "passes/prune/drop_pieces.h"
+#include "passes/prune/drop_sync.h"
 
 #include "ir/op_semantics.h"
 #include "passes/op_list.h"
@@ -7,16 +7,16 @@
 
 namespace mscclc::passes::prune {
 
-ir::Program dropPieces(const ProgramIndex &index, const SyncPieces &pieces, const std::vector<bool> &dropped) {
+ir::Program dropSync(const ProgramIndex &index, const SyncPoints &points, const std::vector<bool> &dropped) {
   ir::Program less = index.program;
   std::vector<std::vector<std::uint32_t>> gone(index.numBlocks()); // [block]: the operations to remove
-  for (Piece p = 0; p < pieces.count();) {
-    const SyncPieces::Location &place = pieces.place(p);
+  for (SyncPoint p = 0; p < points.count();) {
+    const SyncPoints::Location &place = points.place(p);
     const std::uint32_t rank = index.rankOf(place.block);
     ir::ThreadBlock &block = less.ranks[rank].blocks[index.idOf(place.block)];
     ir::Op &op = block.ops[place.op];
     std::uint32_t left = 0, i = 0;
-    for (; p + i < pieces.count() && pieces.place(p + i).block == place.block && pieces.place(p + i).op == place.op;
+    for (; p + i < points.count() && points.place(p + i).block == place.block && points.place(p + i).op == place.op;
          ++i)
       if (!dropped[p + i] && i < op.numIds)
         block.ids[op.firstId + left++] = block.ids[op.firstId + i];
