@@ -1,5 +1,6 @@
 #include "passes/schedule/candidates.h"
 
+#include "ir/op_semantics.h"
 #include "passes/pass_manager.h"
 #include "passes/residency.h"
 #include "passes/schedule/least_blocks.h"
