@@ -111,8 +111,8 @@ public:
   /// Sets `inputs` to the input chunks whose reduction output chunk `chunk` of `rank` must be. If it is empty, the
   /// chunk may hold anything.
   void of(std::uint32_t rank, std::uint32_t chunk, std::vector<Contribution> &inputs) const;
-  /// Returns the input chunk whose reduction over all ranks the table wants there. Returns nothing if it wants another
-  /// value.
+  /// If the chunk must hold the reduction of one input chunk over all ranks, returns the number of this input chunk.
+  /// Otherwise returns nothing.
   std::optional<std::uint32_t> reducedOverAll(std::uint32_t rank, std::uint32_t chunk) const;
   /// True if some output chunk must have a value.
   bool any() const;

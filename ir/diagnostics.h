@@ -153,7 +153,7 @@ public:
   std::uint64_t numErrors() const { return numErrors_; }
   std::uint64_t numWarnings() const { return numWarnings_; }
   const std::deque<Diagnostic> &all() const { return kept_; }
-  /// The exit code of a run that fails: that of the errors where it is the same for all, else 1.
+  /// Returns the exit code of a run that fails: that of its errors if all have the same, else 1.
   int exitCode() const;
 
   /// Returns all diagnostics in Clang's form: `file:line:column: error: text [name]`, the line, a caret, notes. In the

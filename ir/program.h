@@ -36,7 +36,7 @@ enum class OpEffect : std::uint8_t {
   Signal,             ///< increments the counters of the peers of channels
   Wait,               ///< waits until the peers of channels have signalled
   Flush,              ///< waits until earlier port puts have left their source
-  Move,               ///< stores source i at destination i, or the one source at all of them
+  Move,               ///< stores source i at destination i; a single source goes to all destinations
   MoveAndSignal,      ///< the same through port channels, then signals their peers
   MoveSignalAndFlush, ///< the same, then waits until its puts have left their source
   Reduce,             ///< stores the reduction of all sources at every destination

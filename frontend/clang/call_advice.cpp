@@ -256,7 +256,7 @@ std::vector<FailedCall> failedCalls(Sema &sema, const std::function<bool(SourceL
     if (isUser(d->getLocation()) || isUser(d->getBeginLoc()))
       visitor.TraverseDecl(d);
   std::ranges::stable_sort(failed, [&](const FailedCall &a, const FailedCall &b) {
-    // An inner call ends no later, and begins no earlier.
+    // Sorts by length, so inner calls come before the calls that contain them.
     const SourceManager &sources = sema.SourceMgr;
     const auto begins = [&](const FailedCall &c) { return sources.getFileLoc(c.range.getBegin()).getRawEncoding(); };
     const auto ends = [&](const FailedCall &c) { return sources.getFileLoc(c.range.getEnd()).getRawEncoding(); };

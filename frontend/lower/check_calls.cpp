@@ -69,7 +69,7 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
   if (call.info->family == CallFamily::Ref)
     return refCall(reader, call);
   if (declarations_.phase() == ProgramPhase::Open && program_.schedule == ir::Schedule::Auto) {
-    // If something may not be made here, its calls are not reported.
+    // The construction of such an object was already reported, so calls on it are not.
     if (const CallFamily family = call.info->family;
         record.handle != detail::unset &&
         (family == CallFamily::Channel || family == CallFamily::Semaphore || family == CallFamily::Switch))

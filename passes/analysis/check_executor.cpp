@@ -133,8 +133,8 @@ private:
     for (std::uint32_t k = 0; k < operands.size(); ++k) {
       const Chunk &chunk = operands[k];
       const bool scratch = bufferOf(chunk) == BufferKind::Scratch;
-      // For plain data, the executor takes offsets modulo a chunk's part of the rank's own scratch, but this rank has
-      // none. For packets it does not do that.
+      // For plain data, the executor computes a remainder by the length of a chunk of the rank's own scratch. Without
+      // own scratch that length is 0. For packets it computes none.
       if (scratch && chunk.space == ChunkSpace::Remote && program_.ranks[rank_].scratchChunks == 0 &&
           (chunk.index != 0 || ir::roleOf(op, k).form == ir::DataForm::Plain)) {
         diags_.report(diag::executor_no_own_scratch, at(i), {rank_, target_});

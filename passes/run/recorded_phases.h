@@ -40,8 +40,8 @@ private:
 
   const RunRecord &record_;
   const std::vector<bool> &dropped_;
-  /// The first of the phases that are merged with this one: with the currently dropped points, and if all points were
-  /// dropped.
+  /// The first of the phases that are merged with this one. `now`: with the points that are dropped at present;
+  /// `always`: if all points were dropped.
   struct Begin {
     std::uint32_t now = 0, always = 0;
     std::uint32_t launches = 0; ///< that have begun

@@ -31,7 +31,7 @@ public:
 
 private:
   enum class Kind : std::uint8_t { Read, Write, Apply };
-  /// An access of a statement to a cell: by chunk `chunk` of its places.
+  /// An access of a statement to a cell, which is in chunk number `chunk` of each of its places.
   struct Access {
     Kind kind;
     std::uint32_t statement, chunk;

@@ -129,7 +129,7 @@ private:
     }
   }
 
-  /// Returns the place in scratch that `place` has for partial results. There is room for its whole buffer.
+  /// Returns the place in scratch for partial results of `place`. Scratch gets room for the whole buffer at once.
   RankChunk aside(const RankChunk &place) {
     const ir::CanonicalPlace at = ir::canonicalPlace(program_, place.rank, place.buffer, place.index);
     std::optional<std::uint32_t> &first = aside_[place.rank][static_cast<std::size_t>(at.buffer)];

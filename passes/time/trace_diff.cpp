@@ -24,8 +24,8 @@ struct Pair {
   Time start = 0, end = 0; ///< measured
 };
 
-/// Separates a block's operations of the trace by launch. The trace may mark launches. Otherwise the next one begins
-/// after NPKit's limit, or after the walk's number of operations.
+/// Separates a block's operations of the trace by launch. If the trace does not mark launches, each launch has as many
+/// operations as the walk, but with NPKit at most as many as it records.
 std::vector<Launch> launchesOf(Launch ops, std::size_t predicted, bool npkit) {
   std::vector<Launch> launches;
   const auto isMark = [](const MeasuredOp &op) { return op.name == MeasuredOp::launch; };

@@ -148,8 +148,8 @@ void checkRanges(const ProgramIndex &index, bool sizesChange, Findings &findings
   RangeCheck(index, sizesChange, findings).run();
 }
 
-/// Where several blocks acquire one semaphore: all that is released must come even if none of them goes on. Blocks that
-/// wait on one channel take turns, which the run checks.
+/// Checks semaphores that several blocks acquire: all their releases must come even if none of these blocks continues.
+/// Channels on which several blocks wait are left out, because the run checks that the blocks take turns.
 bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory,
                  Findings &findings) {
   std::vector<std::uint32_t> open;

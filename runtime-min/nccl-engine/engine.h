@@ -41,7 +41,7 @@ public:
   Status health() override;
   void detach() override;
 
-  /// giveUp() makes the waits give up that look at `status`.
+  /// Registers a status: giveUp() ends the waits that poll it.
   void addSettling(MscclcStatus *status);
   void removeSettling(MscclcStatus *status);
   /// Whether the communicators are still there.

@@ -41,7 +41,7 @@ private:
 
   NcclEngine &engine_;
   const MscclcKernel &kernel_;
-  uint32_t signals_ = 0;   ///< port channels of the rank that has most: so many signals each device communicator has
+  uint32_t signals_ = 0;   ///< signals of each device communicator: as many as any rank has port channels
   uint64_t settlings_ = 0; ///< settling signals that each end has sent
   std::vector<LocalRank> ranks_;
   bool open_ = false;

@@ -45,7 +45,7 @@ Status noHandle(const char *what) {
   return failure(MSCCLC_ERROR_ARGUMENT, "no %s", what);
 }
 
-/// CUDA tells of a graph's end some time after that.
+/// The limit of a wait for the end of a graph, because CUDA reports that end some time later.
 constexpr std::chrono::milliseconds patience{1000};
 
 /// This process's launches are over, and it has unmapped what is not its own: it may leave, whatever the others do.

@@ -24,7 +24,7 @@ public:
   /// False if the memory is not of this kind.
   bool release(void *memory);
 
-  /// Whether a device can take part in multicast objects.
+  /// True if a device can take part in multicast objects.
   bool has(int32_t device) const;
   Status open(uint32_t devices, uint64_t bytes, int &file, void *&object) override;
   Status join(void *object, int32_t device) override;

@@ -12,8 +12,8 @@ public:
   /// Ranks that take part. Python: num_ranks.
   std::int64_t ranks() const { return ranks_; }
 
-  /// Promises that what outputs have to be has then passed through the hook of this name, once: `AllReduce(8, 1,
-  /// true).then("add_rms_norm")`. No Python counterpart.
+  /// Promises that each output is the collective's result after one application of the hook of this name. Example:
+  /// `AllReduce(8, 1, true).then("add_rms_norm")`. No Python counterpart.
   Collective &then(detail::Text hook, Place at = Place::here());
 
 protected:
