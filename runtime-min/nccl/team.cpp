@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -34,6 +36,12 @@ bool isShared(int32_t code) {
 bool buffersMeet(const Call &call, const Extent &extent) {
   const auto send = reinterpret_cast<uintptr_t>(call.send), recv = reinterpret_cast<uintptr_t>(call.recv);
   return send < recv + extent.output && recv < send + extent.input;
+}
+
+/// True if MSCCLC_PDL lets kernels begin before the program's earlier kernel has ended.
+bool wantsPdl() {
+  static const char *const wanted = std::getenv("MSCCLC_PDL");
+  return wanted != nullptr && std::strcmp(wanted, "1") == 0;
 }
 
 bool isDone(cudaEvent_t event) {
@@ -234,6 +242,7 @@ Outcome Team::launch(const Prepared &prepared, const Choice &choice) {
   call.message_bytes = choice.message;
   call.streams = streams.data();
   call.staging = staging.data();
+  call.pdl = wantsPdl() ? 1 : 0;
   bool isDirect = false;
   if (const std::string why = placeData(prepared, choice, call, isDirect); !why.empty())
     return fails(why);

@@ -1,5 +1,6 @@
 // Launches a library of one kernel as users do, and checks the results: three launches in a row, of different sizes,
-// between which nobody waits, for each element type, operation and packet.
+// between which nobody waits, for each element type, operation and packet. All but the first may begin before the
+// earlier one has ended (MscclcCall::pdl).
 //
 //   mscclc-ptx-client [--threads N] [--sizes BYTES,BYTES,BYTES] [--dtypes LIST|all] [--staging] [--graph]
 //                     [--bits TREE] LIBRARY
@@ -127,6 +128,7 @@ private:
       call.on(isInPlace_ ? output_ : input_, output_);
       call.packet = packet;
       call.threads = options_.threads;
+      call.pdl = i == 0 ? 0 : 1;
       call.input_offset = call.output_offset = i * room_;
       if (options_.stages)
         call.staging = stage(call, i, staging[i]);

@@ -9,10 +9,12 @@
 
 #include "mscclc/device.cuh"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
+#include <driver_types.h>
 #include <unistd.h>
 
 namespace {
@@ -109,7 +111,13 @@ public:
 
   void add(const void *stub, const Module *module, const char *name) { entries_[stub] = {module, name}; }
 
-  int launch(const void *stub, Dim3 grid, Dim3 block, void **arguments, void *stream) {
+  /// The architecture that a kernel's PTX is for: 90.
+  int architectureOf(const void *stub) const {
+    const std::string &target = entries_.at(stub).module->target;
+    return std::stoi(target.substr(target.find('_') + 1));
+  }
+
+  int launch(const void *stub, Dim3 grid, Dim3 block, void **arguments, void *stream, bool isDependent = false) {
     const Entry &entry = entries_.at(stub);
     Launch launch;
     launch.module = entry.module;
@@ -117,6 +125,7 @@ public:
     launch.blocks = grid.x;
     launch.threads = block.x;
     launch.stream = stream;
+    launch.isDependent = isDependent;
     const Function &function = launch.module->functions[launch.entry];
     launch.parameters.resize(function.parameterBytes);
     for (std::size_t i = 0; i < function.parameters.size(); ++i)
@@ -196,10 +205,22 @@ int __cudaLaunchKernel(const void *stub, Dim3 grid, Dim3 block, void **arguments
   return runtime().launch(stub, grid, block, arguments, stream);
 }
 
-// How many blocks a device holds.
-int cudaFuncGetAttributes(void *, const void *) {
+int cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *stub, void **arguments) {
+  const auto isDependent = [](const cudaLaunchAttribute &attribute) {
+    return attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization &&
+           attribute.val.programmaticStreamSerializationAllowed != 0;
+  };
+  return runtime().launch(stub, {config->gridDim.x, config->gridDim.y, config->gridDim.z},
+                          {config->blockDim.x, config->blockDim.y, config->blockDim.z}, arguments, config->stream,
+                          std::any_of(config->attrs, config->attrs + config->numAttrs, isDependent));
+}
+int cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *stub) {
+  *attributes = {};
+  attributes->ptxVersion = runtime().architectureOf(stub);
   return 0;
 }
+
+// How many blocks a device holds.
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *, int, std::size_t) {
   *blocks = 1;
   return 0;

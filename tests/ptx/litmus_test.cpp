@@ -217,6 +217,32 @@ TEST_CASE("kernels of a stream follow each other, and a user sees what has come 
   CHECK(racesOf(false, false) == 1);
 }
 
+TEST_CASE("a launch that may begin early waits for the earlier one before it accesses memory") {
+  const Module module =
+      moduleOf({"st.global.u64 [a], 1;", "griddepcontrol.wait; st.global.u64 [a], 1;",
+                store + "[a], 1; griddepcontrol.wait;", "griddepcontrol.launch_dependents; ld.global.u64 %rd1, [a];"});
+  const auto racesOf = [&](std::uint32_t entry, bool isDependent) {
+    alignas(64) std::uint64_t memory[8] = {};
+    const std::uint64_t parameters[] = {reinterpret_cast<std::uint64_t>(memory), 0, 0};
+    Launch launch;
+    launch.module = &module;
+    launch.entry = entry;
+    launch.isDependent = isDependent;
+    launch.parameters.resize(sizeof parameters);
+    std::memcpy(launch.parameters.data(), parameters, sizeof parameters);
+    launch.buffers = {{parameters[0], 8}};
+    Machine machine(1);
+    machine.run({launch});
+    return machine.memory().races().size();
+  };
+  for (const std::uint32_t entry : {0, 1, 2, 3})
+    CHECK(racesOf(entry, false) == 0);
+  CHECK(racesOf(0, true) == 1);
+  CHECK(racesOf(1, true) == 0);
+  CHECK(racesOf(2, true) == 1); // a strong access, too
+  CHECK(racesOf(3, true) == 1);
+}
+
 TEST_CASE("threads of a block meet at a barrier, and a wait without end is a hang") {
   const std::string head = ".version 9.0\n.target sm_90\n.entry t(.param .u64 p0) {\n.reg .b64 %rd<9>;\n.reg .b32 "
                            "%r<9>;\n.reg .pred %p<9>;\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, %tid.x;\n"

@@ -35,6 +35,7 @@ void Machine::begin(Grid &grid) {
     thread.grid = &grid;
     thread.block = i / launch.threads;
     thread.index = i % launch.threads;
+    thread.isEarly = launch.isDependent;
     const auto [number, isFirst] = stream.numbers.try_emplace({thread.block, thread.index});
     if (isFirst)
       number->second = memory_.addThread(stream.device, thread.block);

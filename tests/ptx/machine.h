@@ -6,8 +6,10 @@
 // locations changes.
 //
 // Premises. The boundary of two kernels of a stream acts as fence.acq_rel.sys of every thread, and orders all before it
-// before all after it; but it is no fence of aliases. Each stream is a device of its own. A multicast address is an
-// alias of its members' addresses.
+// before all after it; but it is no fence of aliases. So does griddepcontrol.wait in a launch that may begin before the
+// earlier one of its stream has ended (Launch::isDependent). There each access before it is a finding: it may run at
+// the same time as anything of that launch. As nothing comes before it, its order is that of the boundary. Each stream
+// is a device of its own. A multicast address is an alias of its members' addresses.
 #pragma once
 
 #include "memory.h"
@@ -29,6 +31,7 @@ struct Launch {
   unsigned blocks = 1, threads = 1;
   std::vector<std::byte> parameters;
   const void *stream = nullptr;
+  bool isDependent = false;    ///< it may begin before the earlier launch of its stream has ended
   std::vector<Region> buffers; ///< that the user accesses before and after the launch
   std::vector<Region> packets; ///< slots of packets
   std::vector<Region> hosts;   ///< words that the host reads while the launch runs
@@ -88,6 +91,7 @@ private:
     std::vector<Poll> polls; ///< strong loads since it last did something other than computing
     enum { Ready, Parked, AtBarrier, Done } state = Ready;
     bool isQueued = false; ///< in `ready_`
+    bool isEarly = false;  ///< the earlier launch of the stream may still run
     std::uint64_t priority = 0;
   };
   struct Block {
@@ -129,6 +133,7 @@ private:
   static void assign(Activation &activation, const Operand &operand, std::uint64_t value, const Origins &origins = {});
   static Activation *ownerOf(Thread &thread, std::uint64_t address);
   bool isPrivate(const Thread &thread, std::uint64_t address) const;
+  Access sharedAccess(const Thread &thread, const Instruction &instruction, std::uint64_t address);
   bool access(Thread &thread, Activation &activation, const Instruction &instruction);
   bool atomic(Thread &thread, Activation &activation, const Instruction &instruction);
   bool multicast(Thread &thread, Activation &activation, const Instruction &instruction);

@@ -151,6 +151,12 @@ void Memory::report(const Access &earlier, const Access &now) {
            ", and causality does not order them"});
 }
 
+void Memory::reportEarly(const Access &access) {
+  if (reported_.emplace(nullptr, access.by).second)
+    races_.push_back(
+        {nullptr, access.by, describe(access) + " may run before the earlier kernel of the stream has ended"});
+}
+
 /// Looks for plain writes to the host's words that `write`, to such words, announces without a release.
 void Memory::checkAnnounced(const Access &write) {
   Access &unreleased = threads_[write.thread].unreleased;

@@ -127,6 +127,9 @@ public:
   /// Whether the host changed these 8 bytes since the last write on record.
   bool changedByHost(std::uint64_t address) const;
 
+  /// Reports an access that may run at the same time as anything of an earlier kernel of its stream.
+  void reportEarly(const Access &access);
+
   const std::vector<Race> &races() const { return races_; }
   std::uint64_t staleReads() const { return staleReads_; }
 

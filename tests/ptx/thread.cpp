@@ -106,6 +106,14 @@ Origins Machine::originsOf(const Activation &activation, const Operand &operand)
   return operand.kind == Operand::Register && !activation.origins.empty() ? activation.origins[operand.index] : nullptr;
 }
 
+/// An access of memory that others see.
+Access Machine::sharedAccess(const Thread &thread, const Instruction &i, std::uint64_t address) {
+  const Access access = accessOf(thread, i, address);
+  if (thread.isEarly)
+    memory_.reportEarly(access);
+  return access;
+}
+
 Machine::Activation Machine::activationOf(const Function &function) const {
   Activation activation;
   activation.function = &function;
@@ -187,6 +195,10 @@ bool Machine::execute(Thread &thread, Activation &activation, const Instruction 
     else
       throw Unknown("instruction " + i.text);
     return true;
+  case Opcode::Griddepcontrol: // launch_dependents: nothing, as the next launch has an order only with the end of this
+                               // one
+    thread.isEarly = thread.isEarly && !i.has(Modifier::Wait);
+    return false;
   case Opcode::Ld:
   case Opcode::St:
     return access(thread, activation, i);
@@ -275,7 +287,7 @@ bool Machine::access(Thread &thread, Activation &activation, const Instruction &
     throw Unknown("instruction " + i.text + " of an address that is not aligned");
   const bool isShared = !isPrivate(thread, address);
   Activation *const frame = isShared ? nullptr : ownerOf(thread, address);
-  Access each = accessOf(thread, i, address);
+  Access each = isShared ? sharedAccess(thread, i, address) : accessOf(thread, i, address);
   for (unsigned element = 0; element < i.vector; ++element) {
     each.address = address + std::uint64_t{element} * bytes;
     if (isLoad) {
@@ -340,7 +352,7 @@ bool Machine::atomic(Thread &thread, Activation &activation, const Instruction &
   std::size_t count = 0;
   for (std::size_t operand = first + 1; operand < i.operands.size() && count < 2; ++operand)
     sources[count++] = value(thread, activation, i.operands[operand].at(0));
-  const Access access = accessOf(thread, i, address);
+  const Access access = sharedAccess(thread, i, address);
   thread.polls.clear();
   const std::uint64_t old =
       memory_.update(access, [&](std::uint64_t before) { return atomicResult(i, before, {sources, count}); });
@@ -364,7 +376,7 @@ bool Machine::multicast(Thread &thread, Activation &activation, const Instructio
   for (unsigned element = 0; element < i.vector; ++element) {
     std::vector<std::uint64_t> values;
     for (const std::uint64_t member : members) {
-      const Access access = accessOf(thread, i, member + std::uint64_t{element} * bytes);
+      const Access access = sharedAccess(thread, i, member + std::uint64_t{element} * bytes);
       if (isLoad)
         values.push_back(memory_.load(access));
       else

@@ -97,6 +97,14 @@ def options():
     assert "cpu" in group._engines and group._engines["cpu"]._kernels is not None
     works(group)
     dist.destroy_process_group(group)
+    early = dist.new_group(backend="mscclc", pg_options=mscclc.torch.Options(pdl=True))
+    works(early)
+    communicator, wanted = early._engines["cpu"]._communicator, []
+    launch = communicator.launch
+    communicator.launch = lambda *given, **options: (wanted.append(options["pdl"]), launch(*given, **options))
+    works(early)
+    assert wanted == [True], wanted
+    dist.destroy_process_group(early)
     assert not WORLD.options.eager and WORLD.options.backend == "mscclc"
     wrong = dist.ProcessGroupGloo._Options()
     raises(TypeError, "mscclc.torch.Options", lambda: dist.new_group(backend="mscclc", pg_options=wrong))

@@ -55,6 +55,34 @@ TEST_CASE("A message of 0 bytes is no launch, so the halves of scratch do not tu
   CHECK(started == 2 * 4);
 }
 
+TEST_CASE("A launch may begin before the earlier kernel has ended, unless ranks share a device") {
+  static uint32_t early = 0; // launches
+  MscclcVariant counting = packets4().variants[0];
+  counting.launch = [](const MscclcRankArgs *args, uint32_t, void *) {
+    early += (args->flags & MSCCLC_PDL) != 0 ? 1 : 0;
+    return int32_t{MSCCLC_OK};
+  };
+  MscclcKernel kernel = packets4();
+  kernel.variants = &counting;
+  kernel.num_variants = 1;
+  const auto launch = [&](const std::vector<int32_t> &devices, bool pdl) {
+    CommunicatorOptions options = onHost(4);
+    options.nccl = nullptr; // the devices of its ranks are its own
+    options.devices = devices.data();
+    Communicator communicator(options);
+    Buffer input = communicator.allocate(64), output = communicator.allocate(64);
+    Instance instance = communicator.load(kernel, 64);
+    Call call;
+    call.on(input, output).of(64, MSCCLC_F32);
+    early = 0;
+    instance.launch(pdl ? call.withPdl() : call);
+    return early;
+  };
+  CHECK(launch({0, 1, 2, 3}, true) == 4);
+  CHECK(launch({0, 1, 2, 3}, false) == 0);
+  CHECK(launch({0, 1, 1, 3}, true) == 2);
+}
+
 TEST_CASE("Semaphores keep their values from launch to launch") {
   Communicator communicator(onHost(2));
   Buffer output = communicator.allocate(4);

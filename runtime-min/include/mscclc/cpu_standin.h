@@ -196,6 +196,9 @@ inline void fenceSystem() {
 #endif
 }
 inline void fenceAliases() {}
+/// Launches of a stream follow each other.
+inline void awaitEarlierKernel() {}
+inline void letNextKernelBegin() {}
 inline uint64_t loadRelaxed(const uint64_t *p) {
   return __atomic_load_n(p, __ATOMIC_RELAXED);
 }

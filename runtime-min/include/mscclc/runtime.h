@@ -195,7 +195,11 @@ typedef struct MscclcCall {
    * 512 for one that reduces packets. 0: as many as have work (MscclcKernel::useful_threads), but at most 4 on the
    * host. */
   uint32_t threads;
-  uint32_t reserved;
+  /* 1: programmatic dependent launch. The kernel may begin as the earlier kernel of its stream ends, or while that one
+   * runs and has allowed it (cudaTriggerProgrammaticLaunchCompletion). It waits for that end before it accesses memory.
+   * A kernel that is launched so behind it may begin when all blocks have done their work. Ranks that share a device,
+   * devices below sm_90 and the host launch without. */
+  uint32_t pdl;
   /* One stream for each local rank. It must exist until mscclc_communicator_synchronize. Ranks on one device have
    * different streams, none of them the default stream. Null: the communicator's own streams, which do not wait for
    * the default stream. */

@@ -77,6 +77,11 @@ struct Call : MscclcCall {
     reduce_op = operation;
     return *this;
   }
+  /// Lets the kernel begin before the earlier kernel of its stream has ended. See MscclcCall::pdl.
+  Call &withPdl() {
+    pdl = 1;
+    return *this;
+  }
 };
 
 /// A kernel that is loaded into a communicator. The communicator must live longer.

@@ -23,7 +23,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 8u
+#define MSCCLC_ABI_VERSION 9u
 
 enum MscclcDtype {
 #define MSCCLC_DTYPE(id, number, bytes, name, type) MSCCLC_##id = number,
@@ -181,7 +181,10 @@ typedef struct MscclcStatus {
 } MscclcStatus;
 
 enum MscclcArgFlags {
-  MSCCLC_BUFFERS_ALIGNED = 1 /* every pointer in `buffers` and `multicast` is a multiple of 16 */
+  MSCCLC_BUFFERS_ALIGNED = 1, /* every pointer in `buffers` and `multicast` is a multiple of 16 */
+  /* Programmatic dependent launch: the launch may begin before the earlier kernel of its stream has ended. It waits for
+   * that end before it accesses memory. Not for ranks that share a device. Code below sm_90 ignores it. */
+  MSCCLC_PDL = 2
 };
 
 /* The change of the elements that a launch copies, in a kernel that adds. */

@@ -78,7 +78,7 @@ class Call(ctypes.Structure):
 
     _fields_ = [("call_bytes", c_uint32), ("dtype", c_uint32), ("reduce_op", c_uint32), ("packet", c_uint32),
                 ("input", c_void_p), ("output", c_void_p), ("input_offset", c_uint64), ("output_offset", c_uint64),
-                ("message_bytes", c_uint64), ("threads", c_uint32), ("reserved", c_uint32),
+                ("message_bytes", c_uint64), ("threads", c_uint32), ("pdl", c_uint32),
                 ("streams", POINTER(c_void_p)), ("staging", POINTER(Staging)), _LATER]
 
 

@@ -316,6 +316,7 @@ class Communicator:
         streams: Sequence[int] | None = None,
         threads: int = 0,
         source: Sequence[int] | None = None,
+        pdl: bool = False,
     ) -> None:
         """Starts the kernel on all local ranks, asynchronously; `synchronize` waits.
 
@@ -325,7 +326,11 @@ class Communicator:
 
         The average of floats ("avg") is a sum of what is divided before, in the input buffer; that of integers is
         divided afterwards, towards zero. `source`: addresses, one for each local rank, from which the kernel copies the
-        input to its buffer first; by default it lies there already."""
+        input to its buffer first; by default it lies there already.
+
+        `pdl`: programmatic dependent launch. The kernel may begin before the earlier kernel of its stream has ended, and
+        waits for that end before it accesses memory. Ranks that share a device, devices below sm_90 and the host launch
+        without."""
         call = abi.Call()
         abi.runtime().mscclc_call_init(ctypes.byref(call))
         call.dtype = code_of(abi.DTYPES, "element type", dtype)
@@ -333,7 +338,7 @@ class Communicator:
         call.input, call.output = input.handle, (output or input).handle
         call.input_offset = input_offset
         call.output_offset = input_offset if output_offset is None and output is None else output_offset or 0
-        call.message_bytes, call.threads = message_bytes, threads
+        call.message_bytes, call.threads, call.pdl = message_bytes, threads, pdl
         if streams is not None:
             if len(streams) != len(self.local_ranks):
                 raise ValueError(f"{len(streams)} streams for {len(self.local_ranks)} local ranks")

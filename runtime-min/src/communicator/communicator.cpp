@@ -161,6 +161,10 @@ Status Communicator::introduceRanks() {
   return {};
 }
 
+bool Communicator::sharesDevice(uint32_t rank) const {
+  return std::count(deviceIds_.begin(), deviceIds_.end(), deviceIds_[rank]) > 1;
+}
+
 Communicator::Communicator() = default;
 
 Communicator::~Communicator() {

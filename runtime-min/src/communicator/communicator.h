@@ -27,6 +27,8 @@ public:
   /// Device of a local rank.
   int32_t device(uint32_t localIndex) const { return site_.rankDevices[localIndex]; }
   const DeviceId &deviceId(uint32_t rank) const { return deviceIds_[rank]; }
+  /// True if another rank, of any process, has the device of `rank`.
+  bool sharesDevice(uint32_t rank) const;
   /// True if kernels on the device of a local rank can access the memory of `rank`.
   bool reaches(uint32_t localIndex, uint32_t rank) const;
   /// True if every rank has its own device, and all these take part in multicast objects.

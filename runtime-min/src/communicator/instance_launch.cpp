@@ -129,6 +129,7 @@ MscclcRankArgs Instance::argsOf(const MscclcCall &call, uint32_t localIndex, con
   char *const own = sync_->at(localIndex, self);
   MscclcRankArgs args = common;
   args.rank = self;
+  args.flags |= call.pdl != 0 && !communicator_.sharesDevice(self) ? MSCCLC_PDL : 0;
   args.buffers = state.buffers.data();
   args.memory_channels = state.channels;
   args.port_channels = state.channels + info.memory_channels;

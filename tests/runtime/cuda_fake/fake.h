@@ -51,8 +51,9 @@ extern std::mutex mutex; ///< of all the fake's tables
 } // namespace cuda_fake
 
 /// Returns the number of calls of a function so far, or of all functions. A kernel launch is a call of
-/// cudaLaunchKernel.
+/// cudaLaunchKernel, or with MSCCLC_PDL of cudaLaunchKernelExC.
 extern "C" uint64_t cudaFakeCalls(const char *function);
 
-/// Starts a kernel: runs `work` in stream order, or once in each replay if the stream is being captured.
-extern "C" void cudaFakeLaunch(void *stream, std::function<void()> work);
+/// Starts a kernel: runs `work` in stream order, or once in each replay if the stream is being captured. `function`:
+/// the call that is counted.
+extern "C" void cudaFakeLaunch(void *stream, std::function<void()> work, const char *function = "cudaLaunchKernel");

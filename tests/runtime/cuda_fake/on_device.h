@@ -5,6 +5,7 @@
 #include "mscclc/cpu_standin.h"
 #include "mscclc/runtime_abi.h"
 
+#include <utility>
 #include <vector>
 
 namespace cuda_fake {
@@ -14,15 +15,16 @@ inline int32_t launchOnDevice(const MscclcKernel &host, const MscclcRankArgs &ar
                               size_t variant = 0) {
   MscclcRankInfo info{};
   host.rank_info(args.rank, &info);
-  cudaFakeLaunch(stream, [&host, args, threads, variant,
-                          buffers = std::vector<MscclcBuffers>(args.buffers, args.buffers + host.ranks),
-                          multicast = std::vector<void *>(args.multicast, args.multicast + info.switch_channels)] {
+  auto work = [&host, args, threads, variant,
+               buffers = std::vector<MscclcBuffers>(args.buffers, args.buffers + host.ranks),
+               multicast = std::vector<void *>(args.multicast, args.multicast + info.switch_channels)] {
     MscclcRankArgs copy = args;
     copy.buffers = buffers.data();
     copy.multicast = multicast.data();
     mscclc::standin::Stream own;
     host.variants[variant].launch(&copy, threads, &own);
-  });
+  };
+  cudaFakeLaunch(stream, std::move(work), (args.flags & MSCCLC_PDL) != 0 ? "cudaLaunchKernelExC" : "cudaLaunchKernel");
   return MSCCLC_OK;
 }
 

@@ -293,8 +293,8 @@ uint64_t cudaFakeCalls(const char *function) {
     all += function == nullptr || name == function ? calls : 0;
   return all;
 }
-void cudaFakeLaunch(void *stream, std::function<void()> work) {
-  counted("cudaLaunchKernel");
+void cudaFakeLaunch(void *stream, std::function<void()> work, const char *function) {
+  counted(function);
   needDevice("a kernel without a device");
   enqueue(static_cast<cudaStream_t>(stream), std::move(work));
 }

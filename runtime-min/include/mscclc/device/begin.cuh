@@ -61,8 +61,10 @@ MSCCLC_DEVICE void abortRank(const MscclcRankArgs &args) {
   giveUp(args);
 }
 
-/// Marks the launch as running, and returns the number of launches of this block before it.
+/// Marks the launch as running, and returns the number of launches of this block before it. No thread accesses memory
+/// of this device or of peers before: such an access would be concurrent with the earlier kernel of the stream.
 MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args) {
+  awaitEarlierKernel();
   uint64_t *const count = &args.launches[blockId()];
   if (threadId() != 0)
     return loadRelaxed(count) & ~launchRuns;
@@ -82,6 +84,7 @@ MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args) {
 MSCCLC_DEVICE void endLaunch(const MscclcRankArgs &args, uint64_t launch) {
   storeRelaxed(&args.launches[blockId()], launch + 1);
   countDevice(args.finished);
+  letNextKernelBegin();
 }
 
 } // namespace mscclc::device::detail

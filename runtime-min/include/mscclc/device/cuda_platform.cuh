@@ -239,6 +239,20 @@ MSCCLC_DEVICE void fenceAliases() {
 #endif
 }
 
+/// Waits until the earlier kernel of the stream has ended, and sees all that it did. Returns at once unless the launch
+/// may begin before that end (MSCCLC_PDL).
+MSCCLC_DEVICE void awaitEarlierKernel() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+/// Lets the next kernel of the stream begin, if that is launched so. It waits for the end of this one itself.
+MSCCLC_DEVICE void letNextKernelBegin() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /// Relaxed signals are ordered against the previous launch by the kernel boundary, so nothing has to be done on a
 /// device.
 MSCCLC_DEVICE void launchBegins(uint32_t /*rank*/, uint64_t /*launch*/) {}

@@ -71,6 +71,28 @@ template <class Plan> Parameters<Plan> parametersOf(const MscclcRankArgs &args, 
   return given;
 }
 
+#ifdef __CUDACC__
+/// Starts a kernel. With MSCCLC_PDL in `flags`, it may begin before the earlier kernel of the stream has ended, unless
+/// it was compiled for devices below sm_90: then it cannot wait for that end.
+inline cudaError_t start(const void *entry, uint32_t blocks, uint32_t threads, void *parameters, uint32_t flags,
+                         cudaStream_t stream) {
+  void *list[] = {parameters};
+  cudaFuncAttributes code{};
+  if ((flags & MSCCLC_PDL) == 0 || cudaFuncGetAttributes(&code, entry) != cudaSuccess || code.ptxVersion < 90)
+    return cudaLaunchKernel(entry, dim3(blocks), dim3(threads), list, 0, stream);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cudaLaunchKernelExC(&config, entry, list);
+}
+#endif
+
 /// One compiled form of a kernel. `Body` gives the entry point for the given types, and the numbers of a rank.
 template <class Body, class T, class Op, class Packet> struct Variant {
   using Plan = typename Body::Plan;
@@ -84,10 +106,8 @@ template <class Body, class T, class Op, class Packet> struct Variant {
     // A message of 0 bytes moves no data, but its signals still count.
     Parameters<Plan> given = parametersOf<Plan>(*args, info);
 #ifdef __CUDACC__
-    void *parameters[] = {&given};
-    const cudaError_t result =
-        cudaLaunchKernel(reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>), dim3(info.blocks),
-                         dim3(threads), parameters, 0, static_cast<cudaStream_t>(stream));
+    const cudaError_t result = start(reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>), info.blocks,
+                                     threads, &given, args->flags, static_cast<cudaStream_t>(stream));
     return result == cudaSuccess ? MSCCLC_OK : MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
 #else
     static_cast<standin::Stream *>(stream)->launch(info.blocks, threads,

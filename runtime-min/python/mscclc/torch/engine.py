@@ -140,9 +140,17 @@ class Engine:
     """The kernels of one group, on the host or on CUDA. Its calls are collective."""
 
     def __init__(
-        self, rank: int, size: int, on_host: bool, exchange: Exchange, timeout: float, invariant: "bool | str" = False
+        self,
+        rank: int,
+        size: int,
+        on_host: bool,
+        exchange: Exchange,
+        timeout: float,
+        invariant: "bool | str" = False,
+        pdl: bool = False,
     ):
         self.rank, self.size, self.on_host, self.timeout, self.invariant = rank, size, on_host, timeout, invariant
+        self.pdl = pdl
         self._exchange = exchange
         self._kernels: Selector | None = None
         self._kernels_of_one_order = Selector()
@@ -395,6 +403,7 @@ class Engine:
                 op=choice.op,
                 streams=None if stream is None else [stream],
                 threads=1 if self.on_host and choice.message < 1 << 16 else 0,
+                pdl=self.pdl,
             )
             if stream is None:
                 communicator.synchronize()

@@ -191,6 +191,7 @@ class Group(dist.ProcessGroup):
                 exchange,
                 self.timeout.total_seconds(),
                 self.options.invariant,
+                self.options.pdl,
             )
         return self._engines[device]
 

@@ -14,7 +14,8 @@ class Options(c10d.Backend.Options):
     """is_high_priority_stream  the group's streams come before others of a device
     eager                    kernels are agreed on, and the ranks meet, when the group is made; else by its first call
     nccl                     ProcessGroupNCCL.Options of the NCCL behind
-    invariant                True: only kernels of one order add floats; "strict": other sums of floats fail"""
+    invariant                True: only kernels of one order add floats; "strict": other sums of floats fail
+    pdl                      kernels may begin before the stream's earlier kernel has ended (Communicator.launch)"""
 
     def __init__(
         self,
@@ -24,6 +25,7 @@ class Options(c10d.Backend.Options):
         eager: bool = False,
         nccl: Any = None,
         invariant: "bool | str" = False,
+        pdl: bool = False,
     ):
         super().__init__("mscclc", *([] if timeout is None else [timeout]))
         if invariant not in (False, True, "strict"):
@@ -32,6 +34,7 @@ class Options(c10d.Backend.Options):
         self.eager = eager
         self.nccl = nccl
         self.invariant = invariant
+        self.pdl = pdl
 
     @staticmethod
     def of(given: Any, timeout: timedelta) -> "Options":
@@ -39,7 +42,7 @@ class Options(c10d.Backend.Options):
         if given is None:
             made = Options()
         elif isinstance(given, Options):
-            names = ("is_high_priority_stream", "eager", "nccl", "invariant")
+            names = ("is_high_priority_stream", "eager", "nccl", "invariant", "pdl")
             made = Options(**{name: getattr(given, name) for name in names})
         elif dist.is_nccl_available() and isinstance(given, dist.ProcessGroupNCCL.Options):
             made = Options(is_high_priority_stream=given.is_high_priority_stream, nccl=given)
