@@ -109,7 +109,7 @@ struct State {
     await(about, [&](uint64_t &seen) { return (seen = load(&args.barriers[index])) >= about.expected; });
   }
 
-  void finish() const { device::detail::endLaunch(args, launch); }
+  void finish() const { device::detail::endLaunch(args); }
 };
 
 MscclcTrigger trigger(uint32_t channel, uint8_t flags) {

@@ -227,8 +227,8 @@ inline uint64_t fetchAddDevice(uint64_t *p, uint64_t v) {
 inline uint64_t fetchOrDevice(uint64_t *p, uint64_t bits) {
   return __atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
 }
-inline void countDevice(uint64_t *p) {
-  __atomic_fetch_add(p, uint64_t{1}, __ATOMIC_RELAXED);
+inline void addDevice(uint64_t *p, uint64_t v) {
+  __atomic_fetch_add(p, v, __ATOMIC_RELAXED);
 }
 inline uint64_t loadAcquireDevice(const uint64_t *p) {
   return loadAcquire(p);

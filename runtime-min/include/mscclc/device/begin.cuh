@@ -80,10 +80,19 @@ MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args) {
   return launch;
 }
 
-/// Marks the launch as finished. One thread of the block calls it when all threads are done.
-MSCCLC_DEVICE void endLaunch(const MscclcRankArgs &args, uint64_t launch) {
-  storeRelaxed(&args.launches[blockId()], launch + 1);
-  countDevice(args.finished);
+/// Returns the packet flag of a launch: 1 + launch % (2^32 - 1). Modulo 2^32 - 1, 2^32 is 1, so the two halves of
+/// `launch` are added.
+MSCCLC_DEVICE uint32_t packetFlag(uint64_t launch) {
+  const uint64_t halves = (launch >> 32) + static_cast<uint32_t>(launch);
+  const uint32_t sum = static_cast<uint32_t>(halves >> 32) + static_cast<uint32_t>(halves);
+  return sum == 0xffffffffu ? 1 : sum + 1;
+}
+
+/// Marks the launch as finished. One thread of the block calls it when all threads are done. It adds to the count, so
+/// that no thread has to keep the launch's number in registers. The bit, added to itself, is carried out of the word.
+MSCCLC_DEVICE void endLaunch(const MscclcRankArgs &args) {
+  addDevice(&args.launches[blockId()], launchRuns + 1);
+  addDevice(args.finished, 1);
   letNextKernelBegin();
 }
 

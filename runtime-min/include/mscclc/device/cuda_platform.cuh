@@ -155,9 +155,9 @@ MSCCLC_DEVICE uint64_t fetchOrDevice(uint64_t *p, uint64_t bits) {
                : "memory");
   return old;
 }
-/// Raises a counter of the device by 1, without ordering.
-MSCCLC_DEVICE void countDevice(uint64_t *p) {
-  asm volatile("red.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(globalAddress(p)) : "memory");
+/// Adds within the device, without ordering.
+MSCCLC_DEVICE void addDevice(uint64_t *p, uint64_t v) {
+  asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(globalAddress(p)), "l"(v) : "memory");
 }
 MSCCLC_DEVICE uint64_t loadAcquireDevice(const uint64_t *p) {
   uint64_t v;

@@ -107,13 +107,14 @@ public:
   const int rank, block;
   const unsigned thread, threads;
   uint64_t launch;    ///< number of launches before this one
+  uint32_t flag;      ///< of this launch's packets
   uint64_t scratchAt; ///< offset of this launch's scratch
   bool wide;          ///< every chunk of every buffer begins at a multiple of 16 bytes
 
   MSCCLC_DEVICE explicit Kernel(const Parameters<Plan> &p)
       : parameters(p), args(p.args), layout(Plan::messageBytes != 0 ? Layout<Plan>(Plan::messageBytes) : p.layout),
         rank(static_cast<int>(args.rank)), block(static_cast<int>(detail::blockId())), thread(detail::threadId()),
-        threads(detail::threadCount()), launch(detail::beginLaunch(args)) {
+        threads(detail::threadCount()), launch(detail::beginLaunch(args)), flag(detail::packetFlag(launch)) {
     scratchAt =
         Plan::doubleScratch && launch % 2 != 0 ? Plan::scratchSlots * args.scratch_stride * (Plan::packets ? 2 : 1) : 0;
     wide = (args.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
@@ -122,14 +123,6 @@ public:
       detail::stageInput<Plan, T, Op>(args, static_cast<char *>(parameters.own.input), launch);
     else if (thread == 0)
       detail::launchBegins(args.rank, launch);
-  }
-
-  /// Returns the packet flag: 1 + launch % (2^32 - 1). Modulo 2^32 - 1, 2^32 is 1, so the two halves of `launch` are
-  /// added.
-  MSCCLC_DEVICE uint32_t flag() const {
-    const uint64_t halves = (launch >> 32) + static_cast<uint32_t>(launch);
-    const uint32_t sum = static_cast<uint32_t>(halves >> 32) + static_cast<uint32_t>(halves);
-    return sum == 0xffffffffu ? 1 : sum + 1;
   }
 
   // Places. Indices count chunks of the buffer. For packets they count chunks of payload.
@@ -195,7 +188,7 @@ public:
       return;
     if constexpr ((Plan::flags & MSCCLC_USES_MULTICAST) != 0)
       detail::fenceAliases(); // before later accesses of users
-    detail::endLaunch(args, launch);
+    detail::endLaunch(args);
   }
 
 private:

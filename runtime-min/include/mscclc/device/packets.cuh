@@ -244,7 +244,7 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
   using Held = typename K::Held;
   using Packet = typename K::Packet;
   using C = Counts<PS::size, KS::size, PD::size, KD::size>;
-  const PacketLaunch launch{k.args, operation, k.flag()};
+  const PacketLaunch launch{k.args, operation, k.flag};
   forRows(k, slice, sizeof(typename Packet::Payload) / K::spread,
           [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
             const uint64_t bytes = clipRow(k, plainTarget, row, clipRow(k, plainSource, row, end));

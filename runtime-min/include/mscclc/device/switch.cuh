@@ -207,7 +207,7 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
     return forwardPackets(k, operation, slice, source, members);
   using Packet = typename K::Packet;
   using Payload = typename Packet::Payload;
-  const detail::PacketLaunch launch{k.args, operation, k.flag()};
+  const detail::PacketLaunch launch{k.args, operation, k.flag};
   detail::forRows(k, slice, sizeof(Payload),
                   [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
                     const auto from = detail::rowsOf(k, source, row);
@@ -215,7 +215,7 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
                     for (uint64_t i = begin / sizeof(Payload) + lane; i * sizeof(Payload) < end; i += lanes) {
                       detail::Passing<Payload> v;
                       detail::readPackets<Packet, true, 1>(launch, from, i, v);
-                      detail::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag());
+                      detail::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag);
                     }
                   });
   // Here no single thread waits for the packets of all threads, so each thread orders what it has stored before the
