@@ -18,11 +18,16 @@ public:
               const std::vector<char> &syncBefore, std::vector<char> &fenceBefore)
       : program_(program), rank_(rank), block_(block), syncBefore_(syncBefore), fenceBefore_(fenceBefore) {}
 
-  void run() {
+  /// Returns true if accesses by multicast to the rank's own memory are not fenced at the end.
+  bool run() {
     constexpr std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
-    for (const ir::BufferKind buffer : {ir::BufferKind::Input, ir::BufferKind::Output})
+    for (const ir::BufferKind buffer : {ir::BufferKind::Input, ir::BufferKind::Output, ir::BufferKind::Scratch})
       accesses_.push_back({rank_, {buffer, 0, all}, false, true, 0});
     forEachInOrder(block_, [&](std::size_t o) { visit(o); });
+    ++phase_; // the block meets at its end
+    return std::ranges::any_of(accesses_, [&](const Access &access) {
+      return access.multicast && access.rank == rank_ && access.fenced >= phase_;
+    });
   }
 
 private:
@@ -88,14 +93,16 @@ private:
 
 } // namespace
 
-void markUnfencedAliases(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &block,
+bool markUnfencedAliases(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &block, bool hasPackets,
                          const std::vector<char> &syncBefore, std::vector<char> &fenceBefore) {
   const auto reaches = [&](const Op &op) {
-    return std::any_of(block.operands(op).begin(), block.operands(op).end(),
-                       [](const ir::Chunk &chunk) { return chunk.space == ir::ChunkSpace::Switch; });
+    return std::ranges::any_of(block.operands(op),
+                               [](const ir::Chunk &chunk) { return chunk.space == ir::ChunkSpace::Switch; });
   };
-  if (std::any_of(block.ops.begin(), block.ops.end(), reaches))
-    FenceMarker(program, rank, block, syncBefore, fenceBefore).run();
+  bool endsUnfenced = hasPackets && !program.ranks[rank].switchChannels.empty();
+  if (std::ranges::any_of(block.ops, reaches))
+    endsUnfenced |= FenceMarker(program, rank, block, syncBefore, fenceBefore).run();
+  return endsUnfenced;
 }
 
 } // namespace mscclc::cuda

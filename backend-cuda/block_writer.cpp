@@ -36,14 +36,20 @@ public:
     }
     for (const RankBlock &who : instances) {
       const auto rank = static_cast<std::uint32_t>(who.rank);
-      markUnfencedAliases(facts.program, rank, facts.program.ranks[rank].blocks[static_cast<std::size_t>(who.block)],
-                          syncBefore_, fenceBefore_);
+      endsUnfenced_ |= markUnfencedAliases(facts.program, rank,
+                                           facts.program.ranks[rank].blocks[static_cast<std::size_t>(who.block)],
+                                           facts.hasPackets, syncBefore_, fenceBefore_);
       for (std::size_t o = 0; o < releases_.size(); ++o)
         releases_[o] |= facts.earlierReads.mayPrecede(rank, static_cast<std::size_t>(who.block), o) ? 1 : 0;
     }
   }
 
-  std::vector<Statement> write() { return writeRange(0, block_.ops.size()); }
+  std::vector<Statement> write() {
+    std::vector<Statement> out = writeRange(0, block_.ops.size());
+    if (endsUnfenced_)
+      out.push_back({{}, CallStatement{"fenceAliasesAtEnd", {}, {}}});
+    return out;
+  }
 
 private:
   std::vector<Statement> writeRange(std::size_t begin, std::size_t end) {
@@ -129,6 +135,7 @@ private:
   const ir::ThreadBlock &block_;
   std::vector<std::uint32_t> shapes_;                     // [operation]: the class of its shape
   std::vector<char> syncBefore_, fenceBefore_, releases_; ///< by operation, of any instance
+  bool endsUnfenced_ = false;                             ///< of any instance
   int failedRepeats_ = 0;
 };
 

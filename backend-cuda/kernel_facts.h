@@ -13,6 +13,7 @@ struct KernelFacts {
   /// Template argument of each reduction. It is "Op" if the plan has only one kind of reduction.
   std::array<std::string, ir::reduceOpCount> reduceOp;
   EarlierReads earlierReads;
+  bool hasPackets = false; ///< some block accesses packets
 };
 
 } // namespace mscclc::cuda

@@ -134,6 +134,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
           used.insert(op.reduceOp);
       }
   }
+  facts.hasPackets = model.packets;
   model.reduceOps = used.empty() ? "NoReduce" : used.size() > 1 ? "MixedReduce" : names[int(*used.begin())];
   if (used.size() == 1)
     facts.reduceOp.fill("Op");

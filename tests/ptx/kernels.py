@@ -19,7 +19,8 @@ SAMPLES = ROOT / "samples"
 QUICK = ["allgather_hierarchical", "allreduce_packets", "allreduce_pipeline", "auto/allreduce_nvls",
          "auto/allreduce_ring", "reducescatter_allpairs"]
 OTHERS = [ROOT / "tests/ptx/copied_nvls.cpp", ROOT / "tests/ptx/packet_reads.cpp",
-          ROOT / "tests/conformance/plans/single_node/allgather_nvls_zero_copy_pkt.ranks=4.json"]
+          ROOT / "tests/conformance/plans/single_node/allgather_nvls_zero_copy_pkt.ranks=4.json",
+          ROOT / "tests/ptx/broadcast_nvls.cpp"]
 LARGE = ["allreduce_allpairs", "allreduce_packets", "auto/allreduce_nvls"]  # with 8 ranks
 WIDE = ["allreduce_ring", "allreduce_packets"]  # with 64 threads a block
 

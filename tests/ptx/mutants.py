@@ -28,7 +28,6 @@ class Mutant:
 PLATFORM = "cuda_platform.cuh"
 RING, PACKETS = "samples/allreduce_ring.cpp", "samples/allreduce_packets.cpp"
 SWITCH, COPIED_SWITCH = "samples/auto/allreduce_nvls.cpp", "tests/ptx/copied_nvls.cpp"
-SWITCH_PACKETS = "tests/conformance/plans/single_node/allgather_nvls_zero_copy_pkt.ranks=4.json"
 PORTS = "samples/allgather_hierarchical.cpp"
 BARRIERS = "tests/conformance/plans/single_node/allgather_tbg.json"
 # Words that a kernel shares with the host have no mutants but two, of the request in port.cuh. The machine has no reads
@@ -87,13 +86,7 @@ MUTANTS = [
            "uint32_t operation) {\n  syncBlock();", "uint32_t operation) {", RING, staging=True),
     Mutant("waits of a multicast kernel that fence no aliases", "sync.cuh",
            "if constexpr ((K::Plan::flags & MSCCLC_USES_MULTICAST) != 0)\n    fenceAliases();", "", COPIED_SWITCH, quick=True),
-    Mutant("no fence of aliases before the user", "kernel.cuh", "detail::fenceAliases(); // before", "; // before",
-           SWITCH, survives="these kernels end with a wait, which has fenced"),
     Mutant("no fence of aliases at all", PLATFORM, 'asm volatile("fence.proxy.alias;" ::: "memory");', "", SWITCH),
-    Mutant("packets through the switch without a fence behind", "switch.cuh",
-           "plain addresses. No fence is needed before: a slot is written once a launch, and whoever\n"
-           "  // read it in an earlier launch has fenced at the end of that launch.\n  detail::fenceAliases();",
-           "plain addresses.", SWITCH_PACKETS, survives="packets are strong, and other fences lie between launches"),
     Mutant("request that is not released to the proxy", "port.cuh", "storeRelease(&slot->sequence, number + 1);",
            "storeRelaxed(&slot->sequence, number + 1);", PORTS, quick=True),
     Mutant("request that is released to the device only", PLATFORM, "st.release.sys.global.u64",
@@ -115,7 +108,7 @@ WEAKER = [
     ("wait dropped", r"\n *(?:w|relaxedW)ait\(k,[^;]*;(?:[^;\n]*;)*", ""),
     ("acquire dropped", r"\n *acquire\(k,[^;]*;(?:[^;\n]*;)*", ""),
     ("barrier of blocks made one of threads", r"\bbarrier\(k,[^;]*;", "k.sync();"),
-    ("fence of aliases dropped", r"\n *fenceAliases\(k\);", ""),
+    ("fence of aliases dropped", r"\n *fenceAliases(?:AtEnd)?\(k\);", ""),
     ("scratch single", r"doubleScratch = true", "doubleScratch = false"),
 ]
 ONE_STRIDE = "it orders launches of different sizes, whose scratch has one stride here and not in MSCCL++"
@@ -127,6 +120,7 @@ EMITTED = {
     "samples/auto/allreduce_nvls.cpp": {},
     "samples/allreduce_packets.cpp": {},
     "tests/ptx/copied_nvls.cpp": {},
+    "tests/ptx/broadcast_nvls.cpp": {},
     BARRIERS: {},
 }
 QUICK_EMITTED = ["samples/reducescatter_allpairs.cpp"]

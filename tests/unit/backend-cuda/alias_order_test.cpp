@@ -71,3 +71,16 @@ TEST_CASE("what users wrote before the launch is fenced from the first access by
   CHECK(count(reduce(false), std::string(fence)) == 1);
   CHECK(count(reduce(true), std::string(fence)) == 0);
 }
+
+TEST_CASE("what a block did by multicast is fenced at its end, from users") {
+  const auto broadcast = [](bool waits) {
+    return statements([&](ProgramMaker &m, std::uint32_t r) {
+      await(m, r), meet(m, r);
+      m.add(r, 0, OpKind::SwitchBroadcast, {m.input(0)}, {m.multicast(0, 0)});
+      if (waits)
+        meet(m, r), await(m, r);
+    });
+  };
+  CHECK(count(broadcast(false), "fenceAliasesAtEnd(k);") == 1);
+  CHECK(count(broadcast(true), "fenceAliasesAtEnd(k);") == 0);
+}

@@ -186,8 +186,6 @@ public:
     detail::syncBlock();
     if (thread != 0)
       return;
-    if constexpr ((Plan::flags & MSCCLC_USES_MULTICAST) != 0)
-      detail::fenceAliases(); // before later accesses of users
     detail::endLaunch(args);
   }
 

@@ -137,8 +137,8 @@ MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t la
     stage<T>(to, from, staging.input_bytes, Unchanged{});
   meetForStaging(args, 0);
   if (threadId() == 0) {
-    if constexpr ((Plan::flags & MSCCLC_USES_MULTICAST) != 0)
-      fenceAliases();
+    if constexpr ((Plan::flags & MSCCLC_USES_MULTICAST) != 0 && Plan::packets)
+      fenceAliases(); // no wait may lie between the copy and a peer's access by multicast
     launchBegins(args.rank, launch);
   }
   syncBlock();
@@ -152,9 +152,6 @@ template <class Plan, class T, class Op> MSCCLC_OUTLINE void stageOutput(const M
   const MscclcStaging &staging = args.staging;
   char *to = static_cast<char *>(staging.output);
   meetForStaging(args, 1);
-  if constexpr ((Plan::flags & MSCCLC_USES_MULTICAST) != 0)
-    if (threadId() == 0)
-      fenceAliases();
   syncBlock();
   if (loadRelaxed(&args.staging_state[1]) != 0)
     return;

@@ -160,6 +160,12 @@ MSCCLC_DEVICE void forReduced(const char *from, uint64_t first, uint64_t count, 
 template <class K> MSCCLC_DEVICE void fenceAliases(const K &) {
   detail::fenceAliases();
 }
+/// Orders all accesses of the block in the same way before those of users and of later launches.
+template <class K> MSCCLC_DEVICE void fenceAliasesAtEnd(const K &k) {
+  k.sync();
+  if (k.thread == 0)
+    detail::fenceAliases();
+}
 
 /// Stores Op over the group's chunks of switch channel `channel` to every target. `members(i)` is the chunk of the i-th
 /// rank of the group.
@@ -198,7 +204,8 @@ MSCCLC_DEVICE void switchBroadcast(const K &k, const Slice &slice, int channel, 
   copy(k, slice, source, members);
 }
 
-/// Forwards packets to the packet chunk of every rank of the group.
+/// Forwards packets to the packet chunk of every rank of the group. No fence is needed before: a slot is written once a
+/// launch, and whoever read it in an earlier launch has fenced at the end of that launch.
 template <class K, class S, class D>
 MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Slice &slice, int channel,
                                         const S &source, const D &members) {
@@ -218,10 +225,6 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
                       detail::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag);
                     }
                   });
-  // Here no single thread waits for the packets of all threads, so each thread orders what it has stored before the
-  // block's later accesses by plain addresses. No fence is needed before: a slot is written once a launch, and whoever
-  // read it in an earlier launch has fenced at the end of that launch.
-  detail::fenceAliases();
 }
 
 /// Reduces and broadcasts at once. The value stays in a register.
