@@ -50,6 +50,17 @@ if(PKG_CONFIG AND NOT SANITIZE)
   run("${CXX_COMPILER}" "${WORK_DIR}/version.cpp" -o "${WORK_DIR}/version" ${words})
   cmake_path(GET pc_folder PARENT_PATH libraries)
   run("${CMAKE_COMMAND}" -E env "LD_LIBRARY_PATH=${libraries}:$ENV{LD_LIBRARY_PATH}" "${WORK_DIR}/version")
+  # The command in the head of an emitted kernel works as it stands.
+  find_program(NVCC nvcc)
+  if(SOURCE AND NVCC)
+    set(kernel "${WORK_DIR}/sendrecv.cu")
+    run("${prefix}-moved/bin/mscclc" "${SOURCE}" --emit-cuda -o "${kernel}")
+    file(STRINGS "${kernel}" command REGEX "^//   nvcc ")
+    string(SUBSTRING "${command}" 5 -1 command)
+    run("${CMAKE_COMMAND}" -E chdir "${WORK_DIR}" "${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${pc_folder}" sh -c
+        "${command}")
+    file(SIZE "${WORK_DIR}/libsendrecv.so" size)
+  endif()
 endif()
 
 # What an included header changes, a build brings into the plan; without a change it does nothing.
