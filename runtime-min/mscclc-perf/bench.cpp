@@ -99,6 +99,7 @@ public:
     call.of(bytes, dtype, reduceOp);
     call.on(inPlace_ ? output_ : input_, output_);
     call.packet = packet;
+    call.pdl = options_.pdl ? 1 : 0;
     fitThreads(call);
     Row row{bytes, bytes / typeBytes(dtype), dtype, reduceOp, packet, 0, 0, 0, 0, -1};
     if (options_.check && collective_ != nullptr)
@@ -255,12 +256,12 @@ void printHead(const Options &options, const MscclcKernel &kernel, const runtime
   const std::string device =
       communicator.isOnHost() ? "host" : deviceName(mscclc_communicator_device(communicator.get(), 0));
   const uint32_t threads = options.threads != 0 ? options.threads : kernel.threads;
-  std::printf("# on %s; at most %u blocks of %u threads a rank%s%s\n", device.c_str(), kernel.max_blocks,
+  std::printf("# on %s; at most %u blocks of %u threads a rank%s%s%s\n", device.c_str(), kernel.max_blocks,
               communicator.isOnHost() && options.threads == 0 ? std::min(threads, 4u) : threads,
               (kernel.flags & MSCCLC_USES_MULTICAST) == 0 ? ""
               : bench.hasMulticast()                      ? "; switch channels through multicast"
                                                           : "; switch channels by loops over the peers",
-              options.graph ? "; replayed from graphs" : "");
+              options.graph ? "; replayed from graphs" : "", options.pdl ? "; begun early" : "");
   if (bench.copyLimit() != 0)
     std::printf("# the device copies %.1f GB/s; of copy: all its ranks' bus bandwidth together, over that\n",
                 bench.copyLimit() / 1e9);

@@ -35,6 +35,7 @@ definition, and prints time, algorithm bandwidth and bus bandwidth as nccl-tests
   -t, --threads N        threads of a block (as many as the kernel takes and the device holds)
   -c, --check 0|1        check results (1)
   -G, --graph            time launches replayed from a CUDA graph, and check a replay
+  -L, --pdl              let each launch begin before the earlier one has ended (programmatic dependent launch)
   -D, --devices LIST     device of each rank, repeated if shorter: 0 puts all ranks on device 0 (rank modulo devices)
   -P, --processes N      spread the ranks over N processes
   -E, --nccl LIBRARY     run on NCCL's engine: libnccl.so.2, or a path (2.28.9 or newer)
@@ -68,6 +69,7 @@ const option longOptions[] = {{"minbytes", required_argument, nullptr, 'b'},
                               {"repeats", required_argument, nullptr, 'r'},
                               {"threads", required_argument, nullptr, 't'},
                               {"check", required_argument, nullptr, 'c'},
+                              {"pdl", no_argument, nullptr, 'L'},
                               {"graph", no_argument, nullptr, 'G'},
                               {"devices", required_argument, nullptr, 'D'},
                               {"processes", required_argument, nullptr, 'P'},
@@ -213,6 +215,9 @@ bool apply(int letter, const std::string &value, Options &o) {
   case 'G':
     o.graph = true;
     return true;
+  case 'L':
+    o.pdl = true;
+    return true;
   case 'H':
     o.host = true;
     return true;
@@ -260,7 +265,7 @@ bool parseBytes(const std::string &text, uint64_t &bytes) {
 }
 
 int parseOptions(int argc, char **argv, Options &options) {
-  constexpr const char *letters = "b:e:f:k:d:o:p:n:w:r:t:c:GD:P:E:HT:J:CO:l:N:h";
+  constexpr const char *letters = "b:e:f:k:d:o:p:n:w:r:t:c:GLD:P:E:HT:J:CO:l:N:h";
   // --calibrate is looked for first, because -o and the defaults depend on it, wherever it stands.
   for (int letter = 0; (letter = getopt_long(argc, argv, letters, longOptions, nullptr)) != -1;) {
     if (letter == '?')

@@ -23,6 +23,7 @@ struct Options {
   uint32_t threads = 0; ///< threads of a block; 0: the runtime's choice
   bool check = true;
   bool graph = false;
+  bool pdl = false; ///< programmatic dependent launch
   bool host = false;
   std::vector<int32_t> devices; ///< by rank; repeated if shorter than the ranks
   uint32_t processes = 1;
