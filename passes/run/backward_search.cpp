@@ -147,8 +147,9 @@ void BackwardSearch::received(std::uint32_t number, MessageKind kind, std::uint3
     return;
   if (m.port != none)
     throughPorts_[m.port].push_back({number, addStep(m.from, parent, m.point, bound)});
-  if (!proof::carries(std::max(kind, m.kind), relation_)) {
-    if (m.begin != none)
+  const MessageKind weaker = std::max(kind, m.kind);
+  if (!proof::carries(weaker, relation_)) {
+    if (m.begin != none && proof::carriesEarlier(weaker, relation_))
       meeting(m.begin, parent, m.point, bound);
     return;
   }

@@ -18,10 +18,14 @@ using ir::ProgramIndex;
 /// - Visibility: its writes are also visible. All pairs but a read before a write need that.
 enum class Relation : std::uint8_t { HappensBefore, Released, Visibility };
 
-/// The kinds of messages, each carrying less of the launch in which it is sent. All carry every relation for what is
-/// earlier than that launch, since the end of a kernel is a fence of all its threads. Releases of semaphores and
-/// barriers are signals. A packet is a relaxed store: PTX orders no earlier read before a write of whoever takes the
-/// packet, except for the reads that its data was computed from (verify/packets.cpp).
+/// The kinds of messages, each carrying less. Releases of semaphores and barriers are signals.
+/// - Signal: carries every relation.
+/// - RelaxedSignal: does not make visible what its sender wrote in the same launch. Of what is earlier than that launch
+///   it carries every relation, since the end of a kernel is a fence of all its threads.
+/// - Packet: a relaxed store that a relaxed load takes. The end of the sender's last kernel releases what is earlier,
+///   but the taker acquires nothing before its own kernel ends. So packets order only accesses to packets, and reads
+///   that their data was computed from (verify/packets.cpp). From the taker's next launch on, its rank knows all that
+///   is earlier than the sender's launch (Order::meetRank).
 enum class MessageKind : std::uint32_t { Signal, RelaxedSignal, Packet };
 
 /// True if a message carries `relation` for what its sender did in the same launch.
@@ -35,6 +39,11 @@ constexpr bool carries(MessageKind kind, Relation relation) {
     break;
   }
   return relation == Relation::HappensBefore;
+}
+
+/// True if a message carries `relation` for what is earlier than its sender's launch.
+constexpr bool carriesEarlier(MessageKind kind, Relation relation) {
+  return kind != MessageKind::Packet || carries(kind, relation);
 }
 
 /// Returns the kind of a signal, or of what a wait takes.

@@ -9,7 +9,7 @@ namespace mscclc::passes::proof {
 
 Order::Order(const ProgramIndex &index, OrderWatcher *watcher)
     : index_(index), watcher_(watcher), logs_(index), search_(index, logs_), blocks_(index.numBlocks()),
-      lastMeetings_(index.numRanks(), none), links_(index.numBlocks()) {
+      lastMeetings_(index.numRanks(), none), packetsFrom_(index.numRanks()), links_(index.numBlocks()) {
   if (watcher_)
     watcher_->started(index);
 }
@@ -47,6 +47,9 @@ void Order::receive(std::uint32_t block, const MessageClock &clock, MessageKind 
   MessageClock received = clock;
   received.kind = std::max<MessageKind>(clock.kind, kind);
   logs_.add(block, received);
+  if (received.kind == MessageKind::Packet)
+    if (auto &from = packetsFrom_[index_.rankOf(block)]; from.empty() || from.back() != clock.agent)
+      from.push_back(clock.agent);
   if (watcher_)
     watcher_->received(block, received);
 }
@@ -79,7 +82,21 @@ void Order::meet(std::span<const std::uint32_t> blocks) {
   }
 }
 
+/// The end of a launch of `rank` acquires what the senders of its packets released at the beginning of that launch.
+void Order::acquirePackets(std::uint32_t rank) {
+  std::vector<std::uint32_t> &from = packetsFrom_[rank];
+  ir::sortUnique(from, [&](std::uint32_t block) { return index_.rankOf(block); });
+  for (const std::uint32_t sender : from) {
+    const MessageClock clock(sender, blocks_[sender].launchPhase, blocks_[sender].launchLength);
+    logs_.add(index_.block(rank, 0), clock);
+    if (watcher_)
+      watcher_->received(index_.block(rank, 0), clock);
+  }
+  from.clear();
+}
+
 void Order::meetRank(std::uint32_t rank) {
+  acquirePackets(rank);
   std::vector<std::uint32_t> blocks(index_.numBlocks(rank));
   std::iota(blocks.begin(), blocks.end(), index_.block(rank, 0));
   const bool news = std::any_of(blocks.begin(), blocks.end(),
@@ -171,12 +188,13 @@ bool Order::knownDirectly(std::uint32_t block, std::uint32_t phase, const View &
     return true;
   if (view.user && gathered_[static_cast<int>(relation)][block] > phase)
     return true;
-  // A message of this launch from a rank includes everything that the rank did in earlier launches.
+  // A signal of this launch from a rank includes everything that the rank did in earlier launches.
   const bool older = phase < blocks_[block].launchPhase;
   const std::uint32_t first = older ? index_.block(rank, 0) : block;
   const std::uint32_t count = older ? index_.block(rank + 1, 0) - first : 1, least = older ? 0 : phase;
   const auto tells = [&](const MessageClock &t) {
-    return t.agent - first < count && t.phase > least && (older || carries(t.kind, relation));
+    return t.agent - first < count && t.phase > least &&
+           (older ? carriesEarlier(t.kind, relation) : carries(t.kind, relation));
   };
   for (const MessageClock &t : view.besides)
     if (tells(t))

@@ -190,13 +190,15 @@ private:
   bool putKnownAtBegin(const Epoch &epoch, bool write, std::uint32_t rank, Relation relation);
   template <typename Knows> bool isDone(const Put &put, bool write, const Knows &knows) const;
   void meet(std::span<const std::uint32_t> blocks);
+  void acquirePackets(std::uint32_t rank);
 
   const ProgramIndex &index_;
   OrderWatcher *watcher_;
   Logs logs_;
   OrderSearch search_;
   std::vector<BlockState> blocks_;
-  std::vector<std::uint32_t> lastMeetings_; // [rank]: nodes
+  std::vector<std::uint32_t> lastMeetings_;             // [rank]: nodes
+  std::vector<std::vector<std::uint32_t>> packetsFrom_; // [rank]: blocks that sent the packets of its current launch
   /// [launch][rank]: the ranks from which it received a message in that launch, sorted.
   std::vector<std::vector<std::vector<std::uint32_t>>> heardFrom_;
   std::vector<std::uint32_t> gathered_[3];  // [Relation][block]: phases of which the gathered rank knows

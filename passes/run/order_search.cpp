@@ -131,6 +131,8 @@ void OrderSearch::open(Search &search, std::uint32_t agent, std::uint32_t length
 void OrderSearch::look(Search &search, const MessageClock &clock, bool direct) {
   if (logs_.isNode(clock.agent))
     return open(search, clock.agent, 0);
+  if (!carriesEarlier(clock.kind, search.relation))
+    return;
   const std::uint32_t rank = index_.rankOf(clock.agent);
   // A launch of a rank begins after all its blocks have ended the launch before. So a message from a later launch
   // includes all of this one.
@@ -148,7 +150,7 @@ void OrderSearch::look(Search &search, const MessageClock &clock, bool direct) {
       open(search, clock.besides, 0);
     return;
   }
-  // Other messages carry what their sender knew at the beginning of its launch.
+  // Relaxed signals carry what their sender knew at the beginning of its launch.
   const std::uint32_t began = logs_.launchesBegun(clock.agent, clock.phase);
   if (began <= search.launch)
     return;

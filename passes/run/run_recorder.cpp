@@ -17,7 +17,7 @@ RunRecorder::RunRecorder(const ProgramIndex &index, const proof::Geometry &geome
       sizesChange_(sizesChange), scope_(index, geometry, memory, ofFirstRank, sizesChange),
       clock_(index.numBlocks(), 0), previousWait_(index.numChannels(), none), numMet_(index.numRanks(), 0),
       lastPlain_(index.numBlocks(), none), heard_(index.numBlocks()), ends_(index.numRanks()),
-      began_(index.numRanks(), none) {
+      began_(index.numRanks(), none), packetsSince_(index.numRanks()) {
   record_.bounds.assign(index.numBlocks(), {none});
   record_.begun.assign(index.numBlocks(), {0});
   record_.receipts.resize(index.numBlocks());
@@ -122,7 +122,20 @@ void RunRecorder::meet(std::span<const std::uint32_t> blocks) {
   record_.meetings.push_back({point, first, static_cast<std::uint32_t>(blocks.size())});
 }
 
+/// The end of a launch of `rank` acquires what the senders of its packets released at the beginning of that launch.
+void RunRecorder::acquirePackets(std::uint32_t rank) {
+  for (const std::uint32_t begin : std::exchange(packetsSince_[rank], {})) {
+    Message m;
+    m.from = record_.membersOf(record_.meetings[begin]).front();
+    m.time = record_.begun[m.from.block][m.from.phase];
+    m.begin = begin;
+    record_.messages.push_back(m);
+    receive(index_.block(rank, 0), static_cast<std::uint32_t>(record_.messages.size() - 1), none, MessageKind::Signal);
+  }
+}
+
 void RunRecorder::meetRank(std::uint32_t rank) {
+  acquirePackets(rank);
   const auto first = static_cast<std::uint32_t>(record_.members.size());
   began_[rank] = static_cast<std::uint32_t>(record_.meetings.size());
   ++numMet_[rank];
@@ -201,6 +214,8 @@ void RunRecorder::receive(std::uint32_t b, std::uint32_t message, std::uint32_t 
     heard = static_cast<std::uint32_t>(receipts.size() + 1);
   }
   receipts.push_back(receipt);
+  if (const std::uint32_t begin = record_.messages[message].begin; kind == MessageKind::Packet && begin != none)
+    packetsSince_[index_.rankOf(b)].insert(begin);
 }
 
 std::uint32_t &RunRecorder::heardBy(std::uint32_t b, std::uint32_t thread) {

@@ -50,6 +50,7 @@ private:
   void noteWait(std::uint32_t b, std::uint32_t queue, SyncPoint point, std::uint32_t thread);
   void receive(std::uint32_t b, std::uint32_t message, std::uint32_t thread, MessageKind kind);
   std::uint32_t &heardBy(std::uint32_t b, std::uint32_t thread);
+  void acquirePackets(std::uint32_t rank);
   void keepShared();
 
   // recorded_accesses.cpp: data
@@ -109,6 +110,8 @@ private:
   std::vector<End> ends_;            ///< [rank]
   std::set<std::uint64_t> written_;  ///< [block << 32 | rank]: the first write to its scratch is recorded
   std::vector<std::uint32_t> began_; ///< [rank]: the meeting with which its launch began
+  /// [rank]: the meetings with which the senders of its packets began the current launch.
+  std::vector<std::set<std::uint32_t>> packetsSince_;
 
   /// The current data operation: its reads and writes as accesses, and the message of its packets.
   struct InProgress {

@@ -2,7 +2,8 @@
 //
 // Why data, and not the packet itself. A packet is a relaxed store. Under PTX it orders no earlier access of its
 // sender: B may take a packet of A and write x, and A may read x before it stores the packet and yet see B's write. So
-// packets do not carry Relation::Released for their own launch (run/epoch.h). It is different if the packet was
+// packets do not carry Relation::Released (run/epoch.h). They do not carry it for earlier launches either: the end of
+// A's last kernel has released those, but B's load of a packet acquires nothing. It is different if the packet was
 // computed from what A read. PTX forbids values out of thin air (8.10, No Thin Air): a value cannot cause itself along
 // dependencies and communication. Two steps of the argument are no such dependency, so they are taken for granted of
 // hardware: no GPU makes a store before the branches that it depends on, and a taker polls before it goes on; and what

@@ -179,8 +179,9 @@ std::string Reporter::startSignal(std::uint32_t from, std::uint32_t to, bool ofS
 
 std::string Reporter::launchSync(const Conflict &c, std::uint32_t from, std::uint32_t to, bool ofSource) const {
   const bool mayDouble = memory_.locate(c.cell).buffer == ir::BufferKind::Scratch && !index_.program.doubleScratch;
-  return "no sync of this launch tells rank " + std::to_string(to) + " that rank " + std::to_string(from) +
-         " has ended the one before: " + startSignal(from, to, ofSource) + " would" +
+  return (c.control ? "only a packet tells rank " : "no sync of this launch tells rank ") + std::to_string(to) +
+         " that rank " + std::to_string(from) + " has ended the one before" +
+         (c.control ? ", which orders no plain access: " : ": ") + startSignal(from, to, ofSource) + " would" +
          (!mayDouble ? ""
           : ofSource ? ", or scratch in two halves (ProgramOptions::doubleScratch)"
                      : ", or scratch in two halves (double_scratch)");

@@ -106,12 +106,14 @@
 //   the same order.
 // - The end of a kernel publishes what it wrote, so a relaxed signal of the next launch tells of it. PTX promises that
 //   to the device itself; in kernels of our own the wait acquires (sync.cuh).
-// - A packet orders nothing of its own launch but the reads that its data was computed from. PTX promises that order by
-//   its rule against values out of thin air. The taker's poll is a branch, and no store is made before the branches
-//   that it depends on (verify/packets.cpp).
-// - Between launches, a packet that was taken orders what came before the launch of its sender, and reads of packets.
-// PTX
-//   promises that only if each rank on the way has a kernel boundary between what it took and what it sends.
+// - Of plain memory, a packet orders only the reads of its launch that its data was computed from. PTX promises that
+//   order by its rule against values out of thin air. The taker's poll is a branch, and no store is made before the
+//   branches that it depends on (verify/packets.cpp).
+// - Between launches, a packet that was taken orders accesses to packets. PTX promises that only if each rank on the
+// way
+//   has a kernel boundary between what it took and what it sends. Plain accesses before the launch of its sender it
+//   orders only before the taker's next launch. For, the end of the sender's kernel released them, and that of the
+//   taker's own kernel acquires; what the taker does before that end follows a relaxed load alone.
 // - A write to a peer's memory that comes after a relaxed wait in its block is made after it, and a read that comes
 //   before a relaxed signal is made before it. PTX promises neither without an acquire and a release; kernels of our
 //   own have both (sync.cuh, backend-cuda/earlier_reads.h).

@@ -33,7 +33,7 @@ def add_options(parser):
     parser.add_argument("--sizes", default="1024,260,5120", help="of the launches in a row, in bytes [1024,260,5120]")
     parser.add_argument("--staging", action="store_true", help="the kernel copies its user's memory")
     parser.add_argument("--graph", action="store_true", help="launches are captured, and replayed")
-    parser.add_argument("--timeout", type=float, default=300, help="seconds that a schedule may take [300]")
+    parser.add_argument("--timeout", type=float, default=1200, help="seconds that a schedule may take [1200]")
 
 
 @dataclasses.dataclass

@@ -111,8 +111,8 @@ private:
       return false;
     if (first_.port != mscclc::ir::none && m.port == first_.port && isAfterPut(m.from, m.thread, m.time))
       return true;
-    if (!carries(std::max(kind, m.kind), relation_))
-      return m.begin != mscclc::ir::none && anyMemberKnows(m.begin);
+    if (const MessageKind weaker = std::max(kind, m.kind); !carries(weaker, relation_))
+      return m.begin != mscclc::ir::none && carriesEarlier(weaker, relation_) && anyMemberKnows(m.begin);
     return phases_[m.from.block][m.from.phase] ||
            (m.point != mscclc::ir::none && threadHeard(m.from, m.thread, m.time)) || anyTold(m.firstTaken, m.numTaken);
   }

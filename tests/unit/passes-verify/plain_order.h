@@ -103,7 +103,7 @@ private:
     std::uint32_t phase() const { return static_cast<std::uint32_t>(phases.size() - 1); }
   };
 
-  /// What a clock does not carry of its launch, it carries as its sender knew it when that launch began.
+  /// What a relaxed signal does not carry of its launch, it carries as its sender knew it when that launch began.
   Knows told(const Clock &clock) const {
     const Block &sender = blocks_[clock.agent];
     Knows knows = sender.phases[clock.phase];
@@ -116,7 +116,9 @@ private:
     for (const std::uint32_t phase : sender.launches)
       began = phase <= clock.phase ? phase : began;
     for (std::size_t r = 0; r < relations.size(); ++r)
-      if (!carries(clock.kind, relations[r])) {
+      if (!carriesEarlier(clock.kind, relations[r])) {
+        knows.of[r].assign(blocks_.size(), 0);
+      } else if (!carries(clock.kind, relations[r])) {
         knows.of[r] = sender.phases[began].of[r];
         knows.of[r][clock.agent] = began;
       }
