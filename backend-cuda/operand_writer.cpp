@@ -139,6 +139,15 @@ Expr OperandWriter::switchChannel(const At &at, std::uint32_t operand) {
   return number(at, [&](const Sample &s) { return chunkAt(at, operand, s).id; });
 }
 
+Expr OperandWriter::firstAfter(const At &at) {
+  return number(at, [&](const Sample &s) { return opAt(at, s).firstAfter; });
+}
+
+bool OperandWriter::firstIsLater(const At &at) const {
+  const SampleSpace space{instances_, at.steps, 0, 1};
+  return !forAll(space, [&](const Sample &s) { return opAt(at, s).firstAfter == 0; });
+}
+
 SliceExpr OperandWriter::slice(const At &at, std::uint32_t operand) {
   const Op &op = this->op(at);
   SliceExpr slice;

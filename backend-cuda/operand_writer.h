@@ -36,6 +36,10 @@ public:
   ListExpr members(const At &at, std::uint32_t operand, ir::DataForm form);
   Expr switchChannel(const At &at, std::uint32_t operand);
   SliceExpr slice(const At &at, std::uint32_t operand);
+  /// Returns the number of sources that are added before the first one.
+  Expr firstAfter(const At &at);
+  /// True if that is not 0 in every instance and repetition.
+  bool firstIsLater(const At &at) const;
   /// True if operands [first, first + count) are one chunk in every instance and repetition.
   bool areOneChunk(const At &at, std::uint32_t first, std::uint32_t count) const;
 

@@ -46,7 +46,9 @@ private:
     call({std::move(function), std::move(templateArgument), std::move(arguments), true});
   }
 
+  void reduce();
   void reducePackets();
+  bool firstAfter(std::vector<Argument> &arguments);
   void readPutPacket();
   void pairs();
   void pairsOfOneSize(std::uint32_t first, std::uint32_t count);
@@ -93,7 +95,7 @@ void OperationWriter::write() {
   case OpKind::ReduceSend:
   case OpKind::ReadReduce:
   case OpKind::ReadReduceSend:
-    return move("reduce", {slice(), plain(0, srcs), plain(srcs, dsts)}, reduceOp());
+    return reduce();
   case OpKind::ReducePacket:
   case OpKind::ReduceCopyPacket:
   case OpKind::ReduceSendPacket:
@@ -129,13 +131,33 @@ void OperationWriter::write() {
   }
 }
 
+void OperationWriter::reduce() {
+  std::vector<Argument> arguments{slice()};
+  const bool isAfter = firstAfter(arguments);
+  arguments.push_back(plain(0, op_.numSrcs));
+  arguments.push_back(plain(op_.numSrcs, op_.numDsts));
+  move(isAfter ? "reduceAfter" : "reduce", std::move(arguments), reduceOp());
+}
+
 /// Reduces a plain chunk and packets into a plain chunk, and in some cases into packets as well.
 void OperationWriter::reducePackets() {
   const std::uint32_t srcs = op_.numSrcs, dsts = op_.numDsts;
-  std::vector<Argument> arguments{position(), slice(), plain(0), packets(1, srcs - 1), plain(srcs)};
+  std::vector<Argument> arguments{position(), slice()};
+  const bool isAfter = firstAfter(arguments);
+  arguments.push_back(plain(0));
+  arguments.push_back(packets(1, srcs - 1));
+  arguments.push_back(plain(srcs));
   if (dsts > 1)
     arguments.push_back(packets(srcs + 1, dsts - 1));
-  move("reducePackets", std::move(arguments), reduceOp());
+  move(isAfter ? "reducePacketsAfter" : "reducePackets", std::move(arguments), reduceOp());
+}
+
+/// Appends the number of sources that come before the first one, if that is not 0 everywhere. Returns whether it has.
+bool OperationWriter::firstAfter(std::vector<Argument> &arguments) {
+  if (!operands_.firstIsLater(at_))
+    return false;
+  arguments.push_back(operands_.firstAfter(at_));
+  return true;
 }
 
 /// A proxy does not look at flags. So the block waits for the packets before it asks the proxy to send them.

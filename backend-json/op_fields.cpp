@@ -100,7 +100,7 @@ bool sameOp(const PlacedOp &left, const PlacedOp &right) {
   const Op &l = left.op, &r = right.op;
   return l.kind == r.kind && l.channelType == r.channelType && l.groupIndex == r.groupIndex &&
          l.groupSize == r.groupSize && l.imm == r.imm && l.count == r.count && l.sync == r.sync &&
-         (l.reduceOp == r.reduceOp || !reduces(l.kind)) &&
+         l.firstAfter == r.firstAfter && (l.reduceOp == r.reduceOp || !reduces(l.kind)) &&
          sameChunks(left.rank, left.block.srcs(l), right.rank, right.block.srcs(r)) &&
          sameChunks(left.rank, left.block.dsts(l), right.rank, right.block.dsts(r)) && sameIds(left, right);
 }
@@ -127,6 +127,7 @@ std::vector<FieldDifference> differingFields(const PlacedOp &left, const PlacedO
   compare("channel_type", l.channelType, r.channelType, word);
   if (reduces(l.kind))
     compare("reduce_op", l.reduceOp, r.reduceOp, word);
+  compare("first_after", l.firstAfter, r.firstAfter, number);
   compare("tbg_info", showGroup(l), showGroup(r), [](const std::string &text) { return text; });
   compare("data sync", l.sync, r.sync, [](DataSync sync) { return std::to_string(static_cast<unsigned>(sync)); });
   return out;

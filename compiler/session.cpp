@@ -283,7 +283,7 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
       .machine = on.machine,
       .runner = on.runner,
       .messageBytes = bytes,
-      .target = job_.target,
+      .target = job_.passTarget(),
       .level = job_.optLevel(),
       .prune = passes::createPruneSyncPass([](const ir::Program &) { return true; }),
       .keeps = !isWatched()};

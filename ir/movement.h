@@ -30,7 +30,7 @@ enum class Schedule : std::uint8_t {
 /// The effect of a statement.
 enum class MoveKind : std::uint8_t {
   Copy,   ///< stores the one source at all destinations
-  Reduce, ///< stores the chain of sources, first to last, at all destinations
+  Reduce, ///< stores the chain of sources, first to last (or see Move::firstAfter), at all destinations
   Apply,  ///< applies a hook's function to the one place, which is source and destination
 };
 
@@ -79,6 +79,8 @@ struct Move {
   /// True if data of other ranks travels in packets. Then, after `place`, these places are packets in scratch (see
   /// OperandForms): the sources after the first of a Reduce, a local source of a Copy, or else the destinations.
   std::optional<bool> packets;
+  /// Reduce, after `place`: number of the other sources that are combined before the first one (see Op::firstAfter).
+  std::uint32_t firstAfter = 0;
   friend bool operator==(const Move &, const Move &) = default;
 };
 

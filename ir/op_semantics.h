@@ -116,6 +116,16 @@ constexpr ElementUnit elementUnitOf(const Op &op) {
   return isPacketOp(op.kind) ? ElementUnit::Payload : ElementUnit::Word;
 }
 
+/// True if Op::firstAfter of the operation may be above 0: other sources are packets, or chunks of peers.
+constexpr bool addsFirstAnywhere(OpKind kind) {
+  return kinds::reduces.has(kind) && (info(kind).sources == OperandForms::PlainThenPackets ||
+                                      (shapeOf(kind).srcs.maxRemote != 0 && shapeOf(kind).srcs.maxLocal == 1));
+}
+/// Returns the source that a reduction adds after `n` others. `firstAfter`: see Op.
+constexpr std::uint32_t sourceAdded(std::uint32_t n, std::uint32_t firstAfter) {
+  return n < firstAfter ? n + 1 : n == firstAfter ? 0 : n;
+}
+
 constexpr bool isSignal(OpKind kind) {
   return kinds::signals.has(kind);
 }

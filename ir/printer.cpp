@@ -290,6 +290,8 @@ void Printer::printOp(const ThreadBlock &block, std::uint32_t index) {
   }
   if (op.reduceOp != ReduceOp::Sum)
     text(" reduce_op ").text(toString(op.reduceOp));
+  if (op.firstAfter != 0)
+    text(" first_after ").number(op.firstAfter);
   if (op.sync != DataSync::None)
     text(" sync ").text(words::syncs[static_cast<std::size_t>(op.sync)]);
   if (op.groupSize != 0)
@@ -336,6 +338,8 @@ void Printer::printMove(const Move &move) {
     text(" block ").number(*move.block);
   if (move.packets)
     text(" packets ").text(words::switches[*move.packets]);
+  if (move.firstAfter != 0)
+    text(" first_after ").number(move.firstAfter);
   loc(move.loc);
   text("\n");
 }

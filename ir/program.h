@@ -286,6 +286,9 @@ struct Op {
   std::uint32_t count = 0;
   /// Pipeline: number of operations in its body, which directly follow this one.
   std::uint32_t bodySize = 0;
+  /// Reductions of which only the first source is plain and the rank's own (addsFirstAnywhere): number of the other
+  /// sources that are added before it. Those are added in their order.
+  std::uint32_t firstAfter = 0;
 
   std::uint32_t numChunks() const { return numSrcs + numDsts; }
 };

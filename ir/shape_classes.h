@@ -17,7 +17,7 @@ namespace mscclc::ir {
 using Shape = std::vector<std::uint64_t>;
 
 /// Returns the shape of an operation: everything except the things that it names. Peers, places of chunks, channels,
-/// semaphores, barriers, and the operation's position in a thread-block group may differ.
+/// semaphores, barriers, the operation's position in a thread-block group, and Op::firstAfter may differ.
 Shape shapeOf(const Rank &rank, const ThreadBlock &block, const Op &op);
 /// Returns the shape of all operations of a block, in their order.
 Shape shapeOf(const Rank &rank, const ThreadBlock &block);

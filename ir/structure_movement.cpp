@@ -62,6 +62,10 @@ void StructureChecker::checkMove(const Move &move) {
     fault(diag::move_block, {kind, *move.block, maxMoveBlocks});
   if (!checkCounts(move))
     return;
+  if (move.firstAfter != 0 && move.kind != MoveKind::Reduce)
+    fault(diag::field_not_allowed, {kind, "place of the first source among the others"});
+  else if (move.firstAfter != 0 && move.firstAfter >= move.numSrcs)
+    fault(diag::first_after_range, {kind, move.firstAfter, plural(move.numSrcs, "source")});
   const std::size_t before = numFaults_;
   checkPlaces(move, Side::Source, movement.srcs(move));
   checkPlaces(move, Side::Destination, movement.dsts(move));

@@ -71,6 +71,9 @@ void StructureChecker::checkFields(const Op &op) {
   const bool loop = op.kind == OpKind::Pipeline;
   unwanted(op.sync != DataSync::None && !hasDataSync(op.kind), "data sync");
   unwanted(op.reduceOp != ReduceOp::Sum && !reduces(op.kind), "reduce operation");
+  unwanted(op.firstAfter != 0 && !addsFirstAnywhere(op.kind), "place of the first source among the others");
+  if (op.firstAfter != 0 && op.firstAfter >= op.numSrcs)
+    fault(diag::first_after_range, {toString(op.kind), op.firstAfter, plural(op.numSrcs, "source")});
   unwanted((op.imm != 0 || op.count != 0) && !loop && op.kind != OpKind::Barrier &&
                (op.kind != OpKind::Apply || op.count != 0),
            "immediate or count");

@@ -47,7 +47,7 @@ bool TextParser::parsePlaces(std::vector<RankChunk> &places) {
 }
 
 bool TextParser::parseMoveOptions(Move &move) {
-  bool hasReduceOp = false, hasLoc = false;
+  bool hasReduceOp = false, hasLoc = false, hasFirstAfter = false;
   while (!cursor_.atLineEnd()) {
     const Position at = cursor_.here();
     if (cursor_.accept('@')) {
@@ -71,6 +71,10 @@ bool TextParser::parseMoveOptions(Move &move) {
     } else if (cursor_.accept("packets")) {
       if (!once(move.packets.has_value(), "'packets'", at) ||
           !parseWord(words::switches, move.packets.emplace(), "'off' or 'on'"))
+        return false;
+    } else if (cursor_.accept("first_after")) {
+      if (!once(std::exchange(hasFirstAfter, true), "'first_after'", at) ||
+          !cursor_.expectNumber(move.firstAfter, "a number of sources"))
         return false;
     } else {
       return cursor_.expected("options or end of line");

@@ -248,7 +248,7 @@ bool TextParser::parseVersions(const Op &op, std::uint32_t index, const Chunk &c
 }
 
 bool TextParser::parseAttributes(Op &op) {
-  bool hasReduceOp = false, hasSync = false, hasSlice = false, hasLoc = false;
+  bool hasReduceOp = false, hasFirstAfter = false, hasSync = false, hasSlice = false, hasLoc = false;
   while (!cursor_.atLineEnd() && !cursor_.at('{')) {
     const Position at = cursor_.here();
     if (cursor_.accept('@')) {
@@ -260,6 +260,10 @@ bool TextParser::parseAttributes(Op &op) {
         return false;
     } else if (cursor_.accept("reduce_op")) {
       if (!once(std::exchange(hasReduceOp, true), "'reduce_op'", at) || !parseReduceOp(op.reduceOp))
+        return false;
+    } else if (cursor_.accept("first_after")) {
+      if (!once(std::exchange(hasFirstAfter, true), "'first_after'", at) ||
+          !cursor_.expectNumber(op.firstAfter, "a number of sources"))
         return false;
     } else if (cursor_.accept("slice")) {
       if (!once(std::exchange(hasSlice, true), "'slice'", at) ||

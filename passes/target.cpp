@@ -12,11 +12,11 @@ std::optional<Target> findTarget(std::string_view name) {
   if (name == "none")
     return Target{};
   if (name == "mscclpp")
-    return Target{&executorLimits.front()};
+    return Target{&executorLimits.front(), true};
   if (name.starts_with(prefix))
     for (const ExecutorLimits &limits : executorLimits)
       if (name.substr(prefix.size()) == limits.version)
-        return Target{&limits};
+        return Target{&limits, true};
   return std::nullopt;
 }
 

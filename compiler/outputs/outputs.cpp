@@ -42,7 +42,10 @@ std::string flagsOfCombinations() {
 
 passes::Target Job::passTarget() const {
   const bool isForAny = options.output->keepsCalls && !options.target && program.schedule == ir::Schedule::Manual;
-  return isForAny ? passes::Target() : target;
+  passes::Target wanted = isForAny ? passes::Target() : target;
+  const bool isCompared = options.output->flag == "--diff";
+  wanted.listedOrder |= options.output->isPlan || options.output->keepsCalls || isCompared;
+  return wanted;
 }
 
 int Job::optLevel() const {

@@ -11,6 +11,9 @@ bool writePlanTo(Job &job, const std::string &path) {
     const ir::Hook &hook = job.program.hooks.front();
     return job.diags.report(diag::plan_with_hook, hook.loc, {hook.name});
   }
+  for (const ir::Op &op : ir::opsOf(job.program.ranks))
+    if (op.firstAfter != 0)
+      return job.diags.report(diag::plan_with_first_after, op.loc, {ir::wordOf(job.program, op), op.firstAfter});
   return job.writeFile(path, [&](std::ostream &stream) {
     json::writePlan(job.program, stream, {job.options.compact, {}, job.target.executor != nullptr});
   });

@@ -99,6 +99,9 @@ std::string commandOf(const Job &job, const std::string &option) {
 } // namespace
 
 bool writeSource(Job &job) {
+  if (std::ranges::any_of(ir::opsOf(job.program.ranks), [](const ir::Op &op) { return op.firstAfter != 0; }))
+    return job.diags.report(diag::plan_without_source, {},
+                            {"a reduction combines its first source after others, and calls combine it first"});
   std::string why;
   for (const Rewriting &candidate : candidatesOf(job)) {
     why = difference(job, candidate);

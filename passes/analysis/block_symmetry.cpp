@@ -13,7 +13,7 @@ bool isSame(const ir::Op &a, const ir::Op &b) {
   return a.kind == b.kind && a.channelType == b.channelType && a.reduceOp == b.reduceOp &&
          a.firstChunk == b.firstChunk && a.numSrcs == b.numSrcs && a.numDsts == b.numDsts && a.firstId == b.firstId &&
          a.numIds == b.numIds && a.groupIndex == b.groupIndex && a.groupSize == b.groupSize && a.count == b.count &&
-         a.bodySize == b.bodySize;
+         a.bodySize == b.bodySize && a.firstAfter == b.firstAfter;
 }
 
 /// True if `items` consists of runs of `instances` equal items.

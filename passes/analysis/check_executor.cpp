@@ -69,6 +69,8 @@ private:
   void checkOp(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
     if (ir::reduces(op.kind) && op.reduceOp != ir::ReduceOp::Sum)
       diags_.report(diag::executor_reduce_op, at(i), {target_, ir::toString(op.reduceOp)});
+    if (op.firstAfter != 0)
+      diags_.report(diag::executor_first_after, at(i), {target_, ir::wordOf(program_, op), op.firstAfter});
     const bool switchStore = op.kind == OpKind::SwitchBroadcast || op.kind == OpKind::SwitchBroadcastPacket;
     if (op.kind == OpKind::Apply)
       diags_.report(diag::executor_hook, at(i), {target_, program_.hooks[op.imm].name});

@@ -79,6 +79,7 @@ std::optional<std::uint64_t> hashOf(const ir::Movement &movement, const ir::Move
                       via = statement.via ? static_cast<std::uint64_t>(*statement.via) + 1 : 0;
   std::uint64_t hash = mix(kind << 16 | via << 8 | statement.packets.value_or(false),
                            std::uint64_t{movement.places[statement.firstPlace].size} << 32 | statement.numSrcs);
+  hash = mix(hash, statement.firstAfter);
   for (const ir::RankChunk &chunk : movement.placesOf(statement)) {
     const std::uint64_t at =
         std::uint64_t{renumbering.ranks[chunk.rank]} << 34 | static_cast<std::uint64_t>(chunk.buffer) << 32;

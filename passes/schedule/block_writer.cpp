@@ -176,7 +176,7 @@ void BlockWriter::execute(const ir::Move &statement) {
   for (const ir::RankChunk &src : movement_.srcs(statement))
     srcs_.push_back(local(src));
   const ir::Chunk dst = local(movement_.dsts(statement)[0]);
-  Op op{.reduceOp = statement.reduceOp, .loc = statement.loc};
+  Op op{.reduceOp = statement.reduceOp, .loc = statement.loc, .firstAfter = statement.firstAfter};
   if (statement.kind == ir::MoveKind::Apply) {
     op.kind = OpKind::Apply;
     op.imm = statement.hook;
@@ -192,7 +192,7 @@ void BlockWriter::executeRemote(const ir::Move &statement) {
   const ir::RankChunk &to = movement_.dsts(statement).back();
   const bool relays = relaysPackets(movement_, statement);
   const auto statementNumber = static_cast<std::uint32_t>(&statement - movement_.statements.data());
-  Op op{.channelType = type, .reduceOp = statement.reduceOp, .loc = statement.loc};
+  Op op{.channelType = type, .reduceOp = statement.reduceOp, .loc = statement.loc, .firstAfter = statement.firstAfter};
   std::optional<std::uint32_t> id;
   srcs_.clear();
   for (const ir::RankChunk &src : movement_.srcs(statement)) {

@@ -23,7 +23,7 @@ struct NodeStage {
     };
     return nodes.blockOf(mine.agent) == nodes.blockOf(theirs.agent) && mine.arrives == theirs.arrives &&
            nodes.countAtArrival(node) == nodes.countAtArrival(first) && a.kind == b.kind && a.via == b.via &&
-           a.packets == b.packets &&
+           a.packets == b.packets && a.firstAfter == b.firstAfter &&
            std::ranges::equal(graph.touches(mine.statement), graph.touches(theirs.statement), isSameTouch);
   }
 

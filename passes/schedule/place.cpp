@@ -68,6 +68,7 @@ class Placer {
 public:
   explicit Placer(PassContext &context)
       : program_(context.program), diags_(context.diags), analyses_(context.analyses),
+        listedOrder_(context.target.listedOrder),
         mostPeers_(context.target.executor ? context.target.executor->channelsPerBlock : ir::none),
         given_(takeStatements(program_)), cuts_(program_, given_),
         packetRanks_(program_, given_, cuts_.unit(), context.target.executor != nullptr), slots_(program_.ranks.size()),
@@ -328,15 +329,27 @@ private:
       }
   }
 
+  /// Moves the rank's own plain operand to the front of `chain`, if operands of one kind come before it, and returns
+  /// after how many of the others it is combined. Where sources are combined in the listed order, it stays.
+  std::uint32_t bringLocalFirst(std::vector<Source> &chain) const {
+    const auto local = std::ranges::find(chain, Operand::Local, &Source::how);
+    const auto before = static_cast<std::uint32_t>(local - chain.begin());
+    const auto isAsFirst = [&](const Source &source) { return source.how == chain[0].how; };
+    const bool isMoved = local != chain.end() && !listedOrder_ && std::all_of(chain.begin(), local, isAsFirst);
+    // A step of a sum is commutative, so the second operand may come first.
+    if (!isMoved && (before != 1 || local == chain.end()))
+      return 0;
+    std::rotate(chain.begin(), local, local + 1);
+    return isMoved && chain.size() > 2 ? before : 0;
+  }
+
   void reduce(const Move &statement) {
     const RankChunk dst = dsts_.front();
     std::vector<Source> chain;
     for (const RankChunk &src : srcs_)
       chain.push_back(fetch(statement, dst.rank, src));
     arrived_.forget(dst);
-    // A step of a sum is commutative, so the second operand may come first.
-    if (chain[0].how != Operand::Local && chain[1].how == Operand::Local)
-      std::swap(chain[0], chain[1]);
+    const std::uint32_t firstAfter = bringLocalFirst(chain);
     makePackets(statement, std::span(chain).subspan(1));
     std::size_t lastAtResult = 0; // of the operands after the first
     for (std::size_t i = 1; i < chain.size(); ++i)
@@ -355,6 +368,8 @@ private:
     RankChunk sum = chain[0].place;
     std::optional<RankChunk> spare;
     for (std::size_t begin = 1; begin < chain.size();) {
+      Move run = statement;
+      run.firstAfter = begin == 1 ? firstAfter : 0;
       std::size_t end = begin + 1;
       while (end < chain.size() && chain[end].how == chain[begin].how &&
              (chain[end].how == Operand::Packets || end - begin < mostPeers_))
@@ -367,7 +382,7 @@ private:
       for (; begin < end; ++begin)
         operands.push_back(chain[begin].place);
       const Operand how = chain[end - 1].how;
-      append(statement, dst.rank, operands, to, how == Operand::Remote ? std::optional(Via::Memory) : std::nullopt,
+      append(run, dst.rank, operands, to, how == Operand::Remote ? std::optional(Via::Memory) : std::nullopt,
              how == Operand::Packets);
       sum = to;
     }
@@ -376,6 +391,7 @@ private:
   ir::Program &program_;
   ir::DiagnosticEngine &diags_;
   Analyses &analyses_;
+  const bool listedOrder_;  ///< see passes::Target
   std::uint32_t mostPeers_; ///< the most channels that a block has
   ir::Movement given_;      ///< only statements and places
   const schedule::RangeCuts cuts_;

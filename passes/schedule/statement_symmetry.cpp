@@ -31,7 +31,7 @@ struct StatementStage {
              x.access == y.access && x.form == y.form && (x.form == ir::DataForm::Plain || x.begin == y.begin);
     };
     return a.kind == b.kind && a.reduceOp == b.reduceOp && a.hook == b.hook && a.via == b.via &&
-           a.packets == b.packets && a.numSrcs == b.numSrcs && a.numDsts == b.numDsts &&
+           a.packets == b.packets && a.firstAfter == b.firstAfter && a.numSrcs == b.numSrcs && a.numDsts == b.numDsts &&
            distances.ofReach(statement) == distances.ofReach(first) &&
            distances.ofShare(statement) == distances.ofShare(first) &&
            std::ranges::equal(graph.touches(statement), graph.touches(first), isSameTouch);

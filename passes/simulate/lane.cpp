@@ -328,7 +328,8 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
   const StoreOperands store = storeOperands(op, pair);
   const bool isWide = layoutOf(lane.rank).spread() != 1; // then it computes in f32
   bool any = false;
-  for (std::uint32_t i = store.firstSource; i < store.endSource; ++i) {
+  for (std::uint32_t n = store.firstSource; n < store.endSource; ++n) {
+    const std::uint32_t i = ir::sourceAdded(n, op.firstAfter);
     owners(lane, op, i, owners_);
     for (const std::uint32_t owner : owners_) {
       const Location from = locate(lane, op, i, at, bytes, owner);

@@ -63,7 +63,8 @@ const FusionRule *MergedOp::ruleFor(const Op &next) {
     return nullptr;
   if (needs(SameReduceOp) && op_.reduceOp != next.reduceOp)
     return nullptr;
-  if (needs(Accumulates) && ir::isFixed(program_.movement.order)) // one sum would not be narrowed where others are
+  // One sum would not be narrowed where others are; and the sum so far has to come first.
+  if (needs(Accumulates) && (ir::isFixed(program_.movement.order) || op_.firstAfter != 0 || next.firstAfter != 0))
     return nullptr;
   if (needs(ViaMemory) && next.channelType != ir::ChannelType::Memory)
     return nullptr;

@@ -104,7 +104,11 @@ private:
   bool tooWide(const Op &op) const {
     return op.numIds > maxIds(op) || op.numSrcs > limits_.chunksPerSide || op.numDsts > limits_.chunksPerSide;
   }
-  bool mustSplit(const Op &op) const { return tooWide(op) || mixesSources(op) || lacksFlush(op) || sendsPackets(op); }
+  bool mustSplit(const Op &op) const {
+    if (op.firstAfter != 0) // refused by the executor's checks
+      return false;
+    return tooWide(op) || mixesSources(op) || lacksFlush(op) || sendsPackets(op);
+  }
 
   /// handlePut and handlePutPackets read all sources from the buffer of the first.
   bool mixesSources(const Op &op) const {

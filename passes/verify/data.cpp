@@ -41,8 +41,8 @@ void CheckedRun::computes(const DataStep &step) {
   now_.values.resize(step.sources[0].count);
   for (std::uint32_t u = 0; u < now_.values.size(); ++u) {
     partsOfUnit_.clear();
-    for (const Operand &source : step.sources)
-      partsOfUnit_.push_back(memory_[source.first + u].value);
+    for (std::uint32_t n = 0; n < step.sources.size(); ++n)
+      partsOfUnit_.push_back(memory_[step.sources[ir::sourceAdded(n, step.op->firstAfter)].first + u].value);
     findNarrowed(step);
     now_.values[u] = ir::isReorderable(reduceOp) ? values_.combine(reduceOp, partsOfUnit_)
                      : inSwitch                  ? values_.inSwitch(reduceOp, partsOfUnit_)

@@ -171,7 +171,9 @@ void Generator::reducePackets(Doer a, const Where &from) {
                : sends ? OpKind::ReduceSendPacket
                        : OpKind::ReducePacket,
                destinations, sources, sends ? ChannelType::Memory : ChannelType::None);
-  plan_.program.ranks[a.rank].blocks[a.block].ops.back().reduceOp = reduceOp_;
+  Op &op = plan_.program.ranks[a.rank].blocks[a.block].ops.back();
+  op.reduceOp = reduceOp_;
+  op.firstAfter = oneIn(2) ? below(sources.size()) : 0;
   write(to, sum);
 }
 

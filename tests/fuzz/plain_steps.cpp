@@ -108,7 +108,9 @@ void Generator::reduceStep(Doer a, const Where &from) {
                : sends ? OpKind::ReduceSend
                        : OpKind::Reduce,
                destinations, sources, reads || sends ? ChannelType::Memory : ChannelType::None);
-  plan_.program.ranks[a.rank].blocks[a.block].ops.back().reduceOp = reduceOp_;
+  Op &op = plan_.program.ranks[a.rank].blocks[a.block].ops.back();
+  op.reduceOp = reduceOp_;
+  op.firstAfter = reads && oneIn(2) ? below(sources.size()) : 0;
   write(to, sum);
   for (const Where &at : theirs)
     message(a, ownerOf(at), oneIn(2));

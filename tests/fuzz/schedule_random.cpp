@@ -60,6 +60,7 @@ public:
     limits_ = passes::executorLimits.front();
     limits_.channelsPerBlock = limits_.remotesPerBlock = static_cast<std::uint32_t>(2 + seed / 5 % 4);
     target_.executor = seed % 5 == 0 ? &limits_ : nullptr;
+    target_.listedOrder = target_.executor != nullptr;
     const std::string most = "fuse,lower-data-sync,infer-sync,drop-redundant-sync,fuse,split-waits";
     for (const std::string &rest : {std::string("lower-data-sync,infer-sync,replicate-instances"),
                                     most + (seed % 4 == 0 ? ",prune-sync" : "") + ",replicate-instances"})

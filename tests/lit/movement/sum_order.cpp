@@ -8,8 +8,9 @@
 // RUN: mscclc %s -P order=Tree --run --size 64K --dtype bf16,f8e5m2 --schedules 10 | FileCheck %s --check-prefix=BITS
 // RUN: mscclc %s -P order=Any --run --size 64K --dtype i32 --schedules 10 | FileCheck %s --check-prefix=RAN --implicit-check-not=bits
 // RUN: mscclc %s -P order=Ranks -P protocol=LL --run --dtype f32 --schedules 10
-// Packets are taken as the sums are, own ones too.
-// RUN: mscclc %s -P order=Ranks -P protocol=LL --target=none --message-size 4K --emit-ir | FileCheck %s --check-prefix=PACKETS
+// Packets are taken as the sums are. A kernel adds a rank's own operand among them; for a plan it becomes packets, too.
+// RUN: mscclc %s -P order=Ranks -P protocol=LL --target=none --message-size 4K --emit-ir | FileCheck %s --check-prefix=PLACES --implicit-check-not=cpkt
+// RUN: mscclc %s -P order=Ranks -P protocol=LL --target=mscclpp --message-size 4K --emit-ir | FileCheck %s --check-prefix=PACKETS
 // As they are written, each share begins with its own.
 // RUN: mscclc %s --verify | FileCheck %s --check-prefix=WRITTEN
 // The switch is out.
@@ -56,6 +57,10 @@ MSCCLC_ALGORITHM void sum_order(int ranks = 4, Order order = Order::Written, Pro
 // BITS: {{^ *}}65536 bits {{ *10 *0 *}}yes
 // BITS: {{^ *}}65536 bits {{ *10 *0 *}}yes
 // RAN: {{^ *}}65536 {{ *10 *0 *}}yes
+// PLACES: respkt {{.*}} <- input[0:1]{{[^<]*}}@
+// PLACES: respkt {{.*}} <- input[1:2]{{[^<]*}} first_after 1 @
+// PLACES: respkt {{.*}} <- input[2:3]{{[^<]*}} first_after 2 @
+// PLACES: respkt {{.*}} <- input[3:4]{{[^<]*}} first_after 3 @
 // PACKETS: cpkt scratch
 // PACKETS: pkt {{.*}} <- input[2:3]{{.*}}, scratch{{.*}}, scratch{{.*}}, scratch{{.*}}
 // WRITTEN: sums: the order depends on the chunk: output[0] 0+1+2+3, output[{{[0-9]+}}] 1+2+3+0, narrowed once

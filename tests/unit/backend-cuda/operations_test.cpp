@@ -81,6 +81,21 @@ TEST_CASE("one operation throughout is a template argument") {
   CHECK(has(emit(m.program), "#define MSCCLC_REDUCE_OPS Prod"));
 }
 
+TEST_CASE("a rank may add its own operand after others") {
+  ProgramMaker m = twoRanks();
+  m.connectAll();
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    m.add(r, 0, OpKind::ReadReduce, {m.input(0), m.remote(r, 1 - r, BufferKind::Input, 0)}, {m.output(0)}).firstAfter =
+        r;
+    m.add(r, 0, OpKind::ReducePacket, {m.input(0), m.scratch(0), m.scratch(1)}, {m.output(1)}, {}, ChannelType::None)
+        .firstAfter = 2 - r;
+  }
+  const std::string body = statements(m);
+  CHECK(has(body,
+            "reduceAfter<Op>(k, k.whole(1), k.rank, few(k.input(0), k.peerInput(-k.rank + 1, 0)), one(k.output(0)));"));
+  CHECK(has(body, "reducePacketsAfter<Op>(k, 1, k.whole(1), -k.rank + 2, one(k.input(0)),"));
+}
+
 TEST_CASE("ports: flush waits, packets go as they lie there") {
   ProgramMaker m = twoRanks();
   const std::uint32_t c = m.connectAll(ChannelType::Port);

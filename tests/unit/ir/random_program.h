@@ -228,6 +228,8 @@ private:
       if (chance(2))
         move.packets = chance(2);
       const auto srcs = places(reduces ? below(3) + 2 : 1);
+      if (reduces)
+        move.firstAfter = below(static_cast<std::uint32_t>(srcs.size()));
       if (chance(2))
         move.by = srcs[below(static_cast<std::uint32_t>(srcs.size()))].rank;
       movement.append(move, srcs, places(below(3) + 1));
@@ -302,6 +304,8 @@ private:
     }
     makeSide(rank, op, shape.srcs, true, size, 0, srcs);
     makeSide(rank, op, shape.dsts, false, size, shape.pairwise ? static_cast<std::uint32_t>(srcs.size()) : 0, dsts);
+    if (addsFirstAnywhere(op.kind) && chance(2))
+      op.firstAfter = below(static_cast<std::uint32_t>(srcs.size()));
     block.append(op, srcs, dsts, makeIds(rank, op, shape, srcs, dsts));
   }
 

@@ -14,7 +14,7 @@ inline bool sameBlock(const ir::ThreadBlock &a, const ir::ThreadBlock &b) {
     const ir::Op &x = a.ops[i], &y = b.ops[i];
     if (x.kind != y.kind || x.channelType != y.channelType || x.reduceOp != y.reduceOp || x.sync != y.sync ||
         x.loc != y.loc || x.groupIndex != y.groupIndex || x.groupSize != y.groupSize || x.imm != y.imm ||
-        x.count != y.count || x.bodySize != y.bodySize || x.numSrcs != y.numSrcs ||
+        x.count != y.count || x.bodySize != y.bodySize || x.numSrcs != y.numSrcs || x.firstAfter != y.firstAfter ||
         !std::ranges::equal(a.operands(x), b.operands(y)) || !std::ranges::equal(a.idsOf(x), b.idsOf(y)))
       return false;
   }
@@ -31,8 +31,8 @@ inline bool sameRank(const ir::Rank &a, const ir::Rank &b) {
 inline bool sameMovement(const ir::Movement &a, const ir::Movement &b) {
   const auto sameMove = [&](const ir::Move &x, const ir::Move &y) {
     return x.kind == y.kind && x.reduceOp == y.reduceOp && x.hook == y.hook && x.loc == y.loc && x.via == y.via &&
-           x.by == y.by && x.block == y.block && x.packets == y.packets && std::ranges::equal(a.srcs(x), b.srcs(y)) &&
-           std::ranges::equal(a.dsts(x), b.dsts(y));
+           x.by == y.by && x.block == y.block && x.packets == y.packets && x.firstAfter == y.firstAfter &&
+           std::ranges::equal(a.srcs(x), b.srcs(y)) && std::ranges::equal(a.dsts(x), b.dsts(y));
   };
   return a.ranksPerNode == b.ranksPerNode && a.mostBlocks == b.mostBlocks && a.order == b.order &&
          a.accumulate == b.accumulate && a.chooseProtocol == b.chooseProtocol &&

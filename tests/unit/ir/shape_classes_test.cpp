@@ -43,6 +43,12 @@ TEST_CASE("what names other things has the same shape") {
   CHECK(classes.size() == 1);
 }
 
+TEST_CASE("the place of the first source in a sum is a number, as ranks have different ones") {
+  Rank other = rankOf(1);
+  other.blocks[0].ops[2].firstAfter = 1;
+  CHECK(shapeOfBlock(other) == shapeOfBlock(rankOf(1)));
+}
+
 TEST_CASE("what does something else has another shape") {
   const std::vector<std::function<void(Rank &)>> changes{
       [](Rank &rank) { rank.blocks[0].append({.kind = OpKind::Nop}); },

@@ -249,6 +249,12 @@ TEST_CASE("operation: fields that do not belong to it") {
         "15 field_not_allowed: copy takes no data sync\n16 field_not_allowed: put takes no reduce operation\n"
         "17 field_not_allowed: signal takes no slice of a thread-block group\n"
         "18 slice_out_of_range: copy: slice 2 of 2 does not exist\n");
+  CHECK(faults("re output[0:1] <- input[0:1], input[1:2] first_after 1\n"
+               "rre memory output[0:1] <- input[0:1], remote0[0:1] first_after 2\n"
+               "repkt output[0:1] <- input[0:1], scratch[0:1], scratch[0:1] first_after 2\n") ==
+        "15 field_not_allowed: re takes no place of the first source among the others\n"
+        "16 first_after_range: rre: the first source cannot be combined after 2 of the others: the operation has 2 "
+        "sources\n");
   Program program = tiny();
   Op op = opOf(OpKind::Nop);
   op.count = op.bodySize = 1;

@@ -103,21 +103,37 @@ template <unsigned N, class W, class Word> MSCCLC_DEVICE void storeToAll(const W
 }
 
 /// Does `Together` words, at positions at, at + lanes, …: reduces the sources and stores the result to every target.
-/// All loads of a batch of sources are in flight at once.
-template <class Acc, class Word, unsigned N, unsigned D, unsigned Together, class S, class W>
-MSCCLC_DEVICE void reduceSome(const S &source, const W &target, uint64_t at, unsigned lanes) {
-  constexpr unsigned wanted = N > maxHeld ? 2 * loadsInFlight : loadsInFlight, batch = N < wanted ? N : wanted;
+/// All loads of a batch of sources are in flight at once. `place`: of the first source in the order of addition. If it
+/// is added after others, sources are in the order of ranks, the same on all ranks. Then loads begin behind the rank's
+/// own place, so that ranks do not read one peer at the same time, and wait in registers.
+template <class Acc, class Word, unsigned N, unsigned D, unsigned Together, class Place, class S, class W>
+MSCCLC_DEVICE void reduceSome(Place place, const S &source, const W &target, uint64_t at, unsigned lanes) {
+  constexpr bool staggers = std::is_same_v<Place, AddedAfter> && N <= maxHeld;
+  constexpr unsigned wanted = N > maxHeld ? 2 * loadsInFlight : loadsInFlight,
+                     batch = staggers || N < wanted ? N : wanted;
   Acc acc[Together];
   MSCCLC_UNROLL_HELD
   for (unsigned from = 0; from < N; from += batch) {
     Word in[batch][Together];
-    MSCCLC_UNROLL
-    for (unsigned i = 0; i < batch; ++i) {
-      if (N % batch == 0 || from + i < N) {
-        MSCCLC_UNROLL
-        for (unsigned u = 0; u < Together; ++u)
-          in[i][u] = loadWord<Word>(source(from + i), at + u * uint64_t{lanes});
-      }
+    const auto load = [&](unsigned i) {
+      MSCCLC_UNROLL
+      for (unsigned u = 0; u < Together; ++u)
+        in[i][u] = loadWord<Word>(source(from + i), at + u * uint64_t{lanes});
+    };
+    if constexpr (staggers) {
+      MSCCLC_UNROLL
+      for (unsigned i = 0; i < N; ++i)
+        if (i > place.others)
+          load(i);
+      MSCCLC_UNROLL
+      for (unsigned i = 0; i < N; ++i)
+        if (i <= place.others)
+          load(i);
+    } else {
+      MSCCLC_UNROLL
+      for (unsigned i = 0; i < batch; ++i)
+        if (N % batch == 0 || from + i < N)
+          load(i);
     }
     MSCCLC_UNROLL
     for (unsigned i = 0; i < batch; ++i) {
@@ -125,7 +141,7 @@ MSCCLC_DEVICE void reduceSome(const S &source, const W &target, uint64_t at, uns
         MSCCLC_UNROLL
         for (unsigned u = 0; u < Together; ++u) {
           if (from + i == 0)
-            acc[u].start(in[i][u]);
+            startSum(acc[u], place, in[i][u]);
           else
             acc[u].add(in[i][u]);
         }
@@ -140,44 +156,49 @@ MSCCLC_DEVICE void reduceSome(const S &source, const W &target, uint64_t at, uns
 }
 
 /// Does words first, first + lanes, … below `count`.
-template <class Acc, class Word, unsigned N, unsigned D, class S, class W>
-MSCCLC_DEVICE void reduceWords(const S &source, const W &target, uint64_t first, uint64_t count, unsigned lanes) {
+template <class Acc, class Word, unsigned N, unsigned D, class Place, class S, class W>
+MSCCLC_DEVICE void reduceWords(Place place, const S &source, const W &target, uint64_t first, uint64_t count,
+                               unsigned lanes) {
   constexpr unsigned together = N >= loadsInFlight ? 1 : loadsInFlight / N; // words of this thread at a time
   uint64_t at = first;
   if constexpr (together > 1) {
     const uint64_t step = uint64_t{lanes} * together;
     MSCCLC_NO_UNROLL
     for (; at + (step - lanes) < count; at += step)
-      reduceSome<Acc, Word, N, D, together>(source, target, at, lanes);
+      reduceSome<Acc, Word, N, D, together>(place, source, target, at, lanes);
   }
   MSCCLC_NO_UNROLL
   for (; at < count; at += lanes)
-    reduceSome<Acc, Word, N, D, 1>(source, target, at, lanes);
+    reduceSome<Acc, Word, N, D, 1>(place, source, target, at, lanes);
 }
 
-template <class T, class Op, class Word, unsigned N>
-using AccumulatorFor = std::conditional_t<N == 1, Passing<Word>, Accumulator<T, Op, Word>>;
+template <class T, class Op, class Word, unsigned N, class Place>
+using AccumulatorFor =
+    std::conditional_t<N == 1, Passing<Word>,
+                       std::conditional_t<std::is_same_v<Place, AddedFirst>, Accumulator<T, Op, Word>,
+                                          DelayedFirst<Accumulator<T, Op, Word>, Word>>>;
 
 /// Reduces one row of N sources into one row of D targets.
-template <class T, class Op, unsigned N, unsigned D, class S, class W>
-MSCCLC_DEVICE void reduceRow(const S &from, const W &to, const Span &s) {
+template <class T, class Op, unsigned N, unsigned D, class Place, class S, class W>
+MSCCLC_DEVICE void reduceRow(Place place, const S &from, const W &to, const Span &s) {
   using Long = InRegisters<typename S::Row, T, Vec16>;
   using Short = InRegisters<typename S::Row, T, T>;
   uint64_t done = s.begin;
   if (s.inWords()) {
-    reduceWords<AccumulatorFor<typename Long::Element, Op, typename Long::Type, N>, typename Long::Type, N, D>(
-        from, to, s.begin / 16 + s.lane, s.end / 16, s.lanes);
+    reduceWords<AccumulatorFor<typename Long::Element, Op, typename Long::Type, N, Place>, typename Long::Type, N, D>(
+        place, from, to, s.begin / 16 + s.lane, s.end / 16, s.lanes);
     done = s.end / 16 * 16 > s.begin ? s.end / 16 * 16 : s.begin;
   }
   if (done < s.end) {
     const Tail tail = tailOf<T>(s, done, s.end);
-    reduceWords<AccumulatorFor<typename Short::Element, Op, typename Short::Type, N>, typename Short::Type, N, D>(
-        from, to, tail.first, s.end / sizeof(T), tail.step);
+    reduceWords<AccumulatorFor<typename Short::Element, Op, typename Short::Type, N, Place>, typename Short::Type, N,
+                D>(place, from, to, tail.first, s.end / sizeof(T), tail.step);
   }
 }
-template <class T, class Op, unsigned N, unsigned D, class R>
-MSCCLC_OUTLINE void reduceRowOutlined(const Pointers<N, R> from, const Pointers<D, R> to, const Span s) {
-  reduceRow<T, Op, N, D>(from, to, s);
+template <class T, class Op, unsigned N, unsigned D, class Place, class R>
+MSCCLC_OUTLINE void reduceRowOutlined(const Place place, const Pointers<N, R> from, const Pointers<D, R> to,
+                                      const Span s) {
+  reduceRow<T, Op, N, D>(place, from, to, s);
 }
 
 /// The ends of N rows, in bytes.
@@ -240,22 +261,32 @@ MSCCLC_DEVICE void copySomePairs(const K &k, const S &sources, const D &targets,
     copyRows<T, N>(from, to, ends, s);
 }
 
+template <class Op, class K, class Place, class S, class D>
+MSCCLC_DEVICE void reduceRows(const K &k, const Slice &slice, Place place, const S &sources, const D &targets) {
+  using T = typename K::Element;
+  forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+    end = clipRow(k, targets, row, clipRow(k, sources, row, end));
+    const auto from = rowsOf(k, sources, row);
+    const auto to = rowsOf(k, targets, row);
+    const Span span{begin, end, lane, lanes, k.wide};
+    if constexpr (K::Outlined::value && S::size + D::size <= maxPassed)
+      reduceRowOutlined<T, Op, S::size, D::size>(place, from, to, span);
+    else
+      reduceRow<T, Op, S::size, D::size>(place, from, to, span);
+  });
+}
+
 } // namespace detail
 
 /// Stores Op of all sources to every target. With one source this is a copy to every target.
 template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void reduce(const K &k, const Slice &slice, const S &sources, const D &targets) {
-  using T = typename K::Element;
-  detail::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-    end = detail::clipRow(k, targets, row, detail::clipRow(k, sources, row, end));
-    const auto from = detail::rowsOf(k, sources, row);
-    const auto to = detail::rowsOf(k, targets, row);
-    const detail::Span span{begin, end, lane, lanes, k.wide};
-    if constexpr (K::Outlined::value && S::size + D::size <= detail::maxPassed)
-      detail::reduceRowOutlined<T, Op, S::size, D::size>(from, to, span);
-    else
-      detail::reduceRow<T, Op, S::size, D::size>(from, to, span);
-  });
+  detail::reduceRows<Op>(k, slice, detail::AddedFirst{}, sources, targets);
+}
+/// Does the same, but adds the first source after `others` of the others.
+template <class Op, class K, class S, class D>
+MSCCLC_DEVICE void reduceAfter(const K &k, const Slice &slice, unsigned others, const S &sources, const D &targets) {
+  detail::reduceRows<Op>(k, slice, detail::AddedAfter{others}, sources, targets);
 }
 
 /// Copies one source to every target.

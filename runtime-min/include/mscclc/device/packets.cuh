@@ -209,17 +209,17 @@ template <unsigned PlainSources, unsigned PacketSources, unsigned PlainTargets, 
 /// Does one row. `s.end` is the end of the packets, and `bytes` the end of the plain rows, all in bytes of a message.
 /// Packets hold elements of type Held. A row has fewer than 2^31 packets, so its packets are counted in 32 bits
 /// (launch.cuh).
-template <class T, class Held, class Op, class Packet, class C, class PS, class KS, class PD, class KD>
-MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, const PS &plainSource, const KS &packetSources,
+template <class T, class Held, class Op, class Packet, class C, class Place, class PS, class KS, class PD, class KD>
+MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, Place place, const PS &plainSource, const KS &packetSources,
                              const PD &plainTarget, const KD &packetTargets, uint64_t bytes, const Span &s) {
   using Payload = typename Packet::Payload;
   constexpr unsigned width = sizeof(Payload) * sizeof(T) / sizeof(Held);
   const PayloadRow<Payload, T> plain(bytes, s.wide);
   const auto all = static_cast<unsigned>((s.end + width - 1) / width);
   for (unsigned i = static_cast<unsigned>(s.begin / width) + s.lane; i < all; i += s.lanes) {
-    AccumulatorFor<Held, Op, Payload, C::plainSources + C::packetSources> acc;
+    AccumulatorFor<Held, Op, Payload, C::plainSources + C::packetSources, Place> acc;
     if constexpr (C::plainSources != 0)
-      acc.start(plain.load(plainSource(0), i));
+      startSum(acc, place, plain.load(plainSource(0), i));
     if constexpr (C::packetSources != 0)
       readPackets<Packet, C::plainSources == 0, C::packetSources>(launch, packetSources, i, acc);
     const Payload v = acc.result();
@@ -229,17 +229,19 @@ MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, const PS &plainSource, 
       writePackets<Packet, C::packetTargets>(launch.flag, packetTargets, i, v);
   }
 }
-template <class T, class Held, class Op, class Packet, class C, class PS, class KS, class PD, class KD>
-MSCCLC_OUTLINE void packetRowOutlined(const PacketLaunch launch, const PS plainSource, const KS packetSources,
-                                      const PD plainTarget, const KD packetTargets, uint64_t bytes, const Span s) {
-  packetRow<T, Held, Op, Packet, C>(launch, plainSource, packetSources, plainTarget, packetTargets, bytes, s);
+template <class T, class Held, class Op, class Packet, class C, class Place, class PS, class KS, class PD, class KD>
+MSCCLC_OUTLINE void packetRowOutlined(const PacketLaunch launch, const Place place, const PS plainSource,
+                                      const KS packetSources, const PD plainTarget, const KD packetTargets,
+                                      uint64_t bytes, const Span s) {
+  packetRow<T, Held, Op, Packet, C>(launch, place, plainSource, packetSources, plainTarget, packetTargets, bytes, s);
 }
 
 /// Reduces the plain source (if any) and the packet sources with Op, one payload at a time. Stores the result to the
-/// plain target (if any) and to the packet targets.
-template <class Op, class K, class PS, class KS, class PD, class KD>
+/// plain target (if any) and to the packet targets. `place`: of the plain source in the order of addition.
+template <class Op, class K, class PS, class KS, class PD, class KD, class Place = AddedFirst>
 MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice, const PS &plainSource,
-                              const KS &packetSources, const PD &plainTarget, const KD &packetTargets) {
+                              const KS &packetSources, const PD &plainTarget, const KD &packetTargets,
+                              Place place = {}) {
   using T = typename K::Element;
   using Held = typename K::Held;
   using Packet = typename K::Packet;
@@ -254,9 +256,9 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
             const auto kd = rowsAs<char *>(k, packetTargets, row);
             const Span span{begin, end, lane, lanes, k.wide};
             if constexpr (K::Outlined::value && PS::size + KS::size + PD::size + KD::size <= maxPassed)
-              packetRowOutlined<T, Held, Op, Packet, C>(launch, ps, ks, pd, kd, bytes, span);
+              packetRowOutlined<T, Held, Op, Packet, C>(launch, place, ps, ks, pd, kd, bytes, span);
             else
-              packetRow<T, Held, Op, Packet, C>(launch, ps, ks, pd, kd, bytes, span);
+              packetRow<T, Held, Op, Packet, C>(launch, place, ps, ks, pd, kd, bytes, span);
           });
 }
 
@@ -296,6 +298,18 @@ template <class Op, class K, class S, class P, class D, class Q>
 MSCCLC_DEVICE void reducePackets(const K &k, uint32_t operation, const Slice &slice, const S &source, const P &packets,
                                  const D &target, const Q &packetTargets) {
   detail::packetRows<Op>(k, operation, slice, source, packets, target, packetTargets);
+}
+
+/// These do the same, but add the plain chunk after `others` of the packets.
+template <class Op, class K, class S, class P, class D>
+MSCCLC_DEVICE void reducePacketsAfter(const K &k, uint32_t operation, const Slice &slice, unsigned others,
+                                      const S &source, const P &packets, const D &target) {
+  detail::packetRows<Op>(k, operation, slice, source, packets, target, detail::None{}, detail::AddedAfter{others});
+}
+template <class Op, class K, class S, class P, class D, class Q>
+MSCCLC_DEVICE void reducePacketsAfter(const K &k, uint32_t operation, const Slice &slice, unsigned others,
+                                      const S &source, const P &packets, const D &target, const Q &packetTargets) {
+  detail::packetRows<Op>(k, operation, slice, source, packets, target, packetTargets, detail::AddedAfter{others});
 }
 
 } // namespace mscclc::device

@@ -263,5 +263,48 @@ private:
   Word word_{};
 };
 
+/// The place of an operation's first operand in the order of addition: before the others, or after `others` of them.
+struct AddedFirst {};
+struct AddedAfter {
+  unsigned others;
+};
+
+/// An accumulator whose first operand is added after `others` of those that follow it. It waits in registers. Each step
+/// chooses by the number, so that ranks with different numbers run one code.
+template <class Sum, class Word> class DelayedFirst {
+public:
+  MSCCLC_DEVICE void start(const Word &word, unsigned others = 0) {
+    waiting_ = word;
+    others_ = others;
+  }
+  MSCCLC_DEVICE void add(const Word &word) {
+    const bool isAfter = added_ >= others_;
+    const Word next = isAfter ? waiting_ : word;
+    if (added_ == 0)
+      sum_.start(next);
+    else
+      sum_.add(next);
+    if (isAfter)
+      waiting_ = word;
+    ++added_;
+  }
+  MSCCLC_DEVICE Word result() {
+    sum_.add(waiting_);
+    return sum_.result();
+  }
+
+private:
+  Sum sum_;
+  Word waiting_{};
+  unsigned others_ = 0, added_ = 0;
+};
+
+template <class Acc, class Word> MSCCLC_DEVICE void startSum(Acc &acc, AddedFirst, const Word &first) {
+  acc.start(first);
+}
+template <class Acc, class Word> MSCCLC_DEVICE void startSum(Acc &acc, AddedAfter place, const Word &first) {
+  acc.start(first, place.others);
+}
+
 } // namespace detail
 } // namespace mscclc::device
