@@ -72,8 +72,9 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
       continue;
     readsMany |= statement.numSrcs > 2 && statement.via != ir::Via::Switch;
     const std::uint32_t at = given.movement.dsts(statement)[0].rank;
+    const bool readsAll = !options.target.listedOrder && canReadAll(given.movement, given.movement.srcs(statement), at);
     mayPull |=
-        mayRead(given.movement, statement) &&
+        mayRead(given.movement, statement, readsAll) &&
         std::ranges::any_of(given.movement.srcs(statement), [&](const ir::RankChunk &src) { return src.rank != at; });
   }
   // Packets are twice as long as plain data. So they are slower if the second half takes longer than a signal. Between

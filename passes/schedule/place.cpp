@@ -297,14 +297,14 @@ private:
   };
 
   /// Makes `src` available to the reducing rank: locally, by a remote read, or in a slot into which it is put.
-  Source fetch(const Move &statement, std::uint32_t to, const RankChunk &src) {
+  Source fetch(const Move &statement, std::uint32_t to, const RankChunk &src, bool readsAll) {
     if (const RankChunk *packets = keptAt(src); packets && src.rank == to)
       return {*packets, Operand::Packets};
     if (src.rank == to)
       return {src};
     if (packetRanks_.travelsInPackets(statement, src.rank, to))
       return {send(statement, src, to), Operand::Packets};
-    if (schedule::isReadThere(program_.movement, statement, src.rank, to))
+    if (schedule::isReadThere(program_.movement, statement, src.rank, to, readsAll))
       return {src, Operand::Remote};
     const RankChunk arrived = slot(to);
     copy(without(statement), arrived, src);
@@ -345,9 +345,13 @@ private:
 
   void reduce(const Move &statement) {
     const RankChunk dst = dsts_.front();
+    const bool readsAll = !listedOrder_ && schedule::canReadAll(program_.movement, srcs_, dst.rank) &&
+                          std::ranges::none_of(srcs_, [&](const RankChunk &src) {
+                            return keptAt(src) || packetRanks_.travelsInPackets(statement, src.rank, dst.rank);
+                          });
     std::vector<Source> chain;
     for (const RankChunk &src : srcs_)
-      chain.push_back(fetch(statement, dst.rank, src));
+      chain.push_back(fetch(statement, dst.rank, src, readsAll));
     arrived_.forget(dst);
     const std::uint32_t firstAfter = bringLocalFirst(chain);
     makePackets(statement, std::span(chain).subspan(1));

@@ -63,9 +63,15 @@ bool isSameMemory(const ir::Program &program, const RankChunk &a, const RankChun
   return a.rank == b.rank && plainMemoryOf(program, a) == plainMemoryOf(program, b);
 }
 
-bool isReadThere(const ir::Movement &movement, const Move &statement, std::uint32_t from, std::uint32_t to) {
+bool canReadAll(const ir::Movement &movement, std::span<const RankChunk> srcs, std::uint32_t by) {
+  return std::ranges::count(srcs, by, &RankChunk::rank) <= 1 &&
+         std::ranges::all_of(srcs, [&](const RankChunk &src) { return movement.sameNode(src.rank, by); });
+}
+
+bool isReadThere(const ir::Movement &movement, const Move &statement, std::uint32_t from, std::uint32_t to,
+                 bool readsAll) {
   const bool reduces = statement.kind == MoveKind::Reduce, reads = reduces && movement.pull;
-  return (!reduces || mayRead(movement, statement)) && movement.sameNode(from, to) &&
+  return (!reduces || mayRead(movement, statement, readsAll)) && movement.sameNode(from, to) &&
          wayOf(movement, statement, from, to) == ir::Via::Memory && statement.by.value_or(reads ? to : from) == to;
 }
 

@@ -37,13 +37,19 @@ inline ir::Via wayOf(const ir::Movement &movement, const ir::Move &statement, st
 inline bool takesAllAtOnce(const ir::Movement &movement) {
   return ir::isFixed(movement.order) || movement.accumulate == ir::Accumulate::Once;
 }
+/// True if one operation of rank `by` can reduce all of `srcs` by reading: at most one of them is its own, and the
+/// others are of its node.
+bool canReadAll(const ir::Movement &movement, std::span<const ir::RankChunk> srcs, std::uint32_t by);
 /// True if a reduction may read operands of other ranks where they are. If one operation has to take all of more than
-/// two it may not, because an operand of its own would come between them.
-inline bool mayRead(const ir::Movement &movement, const ir::Move &statement) {
-  return statement.kind == ir::MoveKind::Reduce && (statement.numSrcs == 2 || !takesAllAtOnce(movement));
+/// two, it may not where an operand of its own would come between them. `readsAll`: one operation can read all
+/// (canReadAll), and its own operand may come after others (passes::Target::listedOrder).
+inline bool mayRead(const ir::Movement &movement, const ir::Move &statement, bool readsAll) {
+  return statement.kind == ir::MoveKind::Reduce && (statement.numSrcs == 2 || !takesAllAtOnce(movement) || readsAll);
 }
 /// Whether plain data of `statement` that goes from rank `from` to rank `to` is read there, and not put there.
-bool isReadThere(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to);
+/// `readsAll`: as in mayRead.
+bool isReadThere(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to,
+                 bool readsAll = false);
 
 /// True if each statement of the program has a rank that executes it and a transport, in a form that an operation can
 /// have:
