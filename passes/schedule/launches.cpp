@@ -73,8 +73,11 @@ public:
         begin();
       runLater(launch == back);
       // If packets tell every rank that this launch has begun on all ranks, the launch before is over.
-      if (std::ranges::all_of(heard_, [&](const RankSet &heard) {
-            return std::ranges::all_of(allRanks(), [&](std::uint32_t rank) { return has(heard, rank); });
+      if (std::ranges::all_of(allRanks(), [&](std::uint32_t rank) {
+            for (std::uint32_t r = 0; r < begun_.size(); ++r)
+              if (!hears(r, rank))
+                return false;
+            return true;
           }))
         break;
     }
@@ -83,6 +86,11 @@ public:
 
 private:
   std::ranges::iota_view<std::uint32_t, std::uint32_t> allRanks() const { return {0, ranks_}; }
+  /// True if packets tell planned rank `r` that this launch has begun on `rank`. Where ranks write plain data to each
+  /// other, only packets from `rank` itself do: a packet orders nothing that was earlier for its sender.
+  bool hears(std::uint32_t r, std::uint32_t rank) const {
+    return plainAway_ ? rank == r || has(sending_[r], rank) : has(heard_[r], rank);
+  }
   void add(RankSet &set, std::uint32_t rank) { sets_.raise(set, rank, 1); }
   bool has(const RankSet &set, std::uint32_t rank) const { return sets_.at(set, rank) != 0; }
   bool isPort(std::uint32_t statement) const { return isPortPut(program_.movement.statements[statement]); }
@@ -185,7 +193,7 @@ private:
       if (plainAway_) {
         shown.push_back(all);
         for (const std::uint32_t rank : allRanks())
-          for (auto [a, last] = nodes_.agentsOf(rank); has(heard_[r], rank) && a < last; ++a)
+          for (auto [a, last] = nodes_.agentsOf(rank); hears(r, rank) && a < last; ++a)
             raise(all, a, nodes_.lengthOf(a));
       }
       begun.push_back(std::move(all));
