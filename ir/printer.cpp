@@ -162,6 +162,10 @@ void Printer::printHook(std::size_t index) {
   arrays("reads", hook.reads);
   arrays("writes", hook.writes);
   arrays("equal", hook.equal);
+  if (!hook.function.empty())
+    text(" function ").quoted(hook.function);
+  if (!hook.header.empty())
+    text(" header ").quoted(hook.header);
   loc(hook.loc);
   text("\n");
 }

@@ -3,6 +3,8 @@
 #include "ir/op_shapes.h"
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 
 namespace mscclc::ir {
 
@@ -38,6 +40,23 @@ bool Hook::isOfRank() const {
   });
 }
 
+std::vector<std::string> Hook::arrays() const {
+  std::vector<std::string> all = reads;
+  std::ranges::copy_if(writes, std::back_inserter(all),
+                       [&](const std::string &array) { return std::ranges::find(reads, array) == reads.end(); });
+  return all;
+}
+
+namespace {
+
+bool isOf(std::string_view text, std::string_view signs) {
+  return std::ranges::all_of(text, [&](unsigned char c) {
+    return (c < 0x80 && std::isalnum(c) != 0) || signs.find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+} // namespace
+
 std::string faultOf(const Hook &hook) {
   const auto has = [](std::span<const std::string> names, const std::string &name) {
     return std::ranges::find(names, name) != names.end();
@@ -49,6 +68,13 @@ std::string faultOf(const Hook &hook) {
       if ((*names)[i].empty() || has(std::span(*names).first(i), (*names)[i]))
         return std::string(verb) +
                ((*names)[i].empty() ? " an array without a name" : " array '" + (*names)[i] + "' twice");
+  // Both become part of a source.
+  if (!isOf(hook.function, "_:<>, "))
+    return "has the function '" + hook.function + "', which is no name of a type";
+  if (!isOf(hook.header, "_-+./"))
+    return "has the header '" + hook.header + "', which is no path of letters, digits and _-+./";
+  if (hook.function.empty() && !hook.header.empty())
+    return "has a header but no function";
   for (const std::string &name : hook.equal)
     if (!has(hook.reads, name) || has(hook.writes, name))
       return "says that array '" + name + "' is equal on all ranks, and " +

@@ -421,10 +421,14 @@ struct Hook {
   std::uint32_t block = 0;                ///< elements of a block; 0 for another granularity
   std::vector<std::string> reads, writes; ///< names of arrays
   std::vector<std::string> equal;         ///< those of `reads` that are the same on all ranks
+  /// The C++ type whose function a kernel calls, and the header that declares it; empty: none.
+  std::string function, header;
   LocId loc = noLoc;
 
   /// True if the result may differ from rank to rank for one value, or the application changes an array.
   bool isOfRank() const;
+  /// Returns the arrays in the order in which the function takes them: `reads`, then the others of `writes`.
+  std::vector<std::string> arrays() const;
   friend bool operator==(const Hook &, const Hook &) = default;
 };
 /// Returns what is wrong with the fields of `hook`, as in "reads array 'x' twice"; empty if nothing is.

@@ -237,7 +237,7 @@ bool TextParser::parseHookNumber(std::uint64_t &number) {
   return cursor_.expectNumber(number, std::numeric_limits<std::uint64_t>::max(), "the hook's number");
 }
 
-/// hook0 = "norm" row reads ["residual", "gamma"] writes ["residual"] equal ["gamma"]
+/// hook0 = "norm" row reads ["residual", "gamma"] writes ["residual"] equal ["gamma"] function "Norm" header "norm.h"
 bool TextParser::parseHook() {
   const Position at = cursor_.here();
   const std::size_t index = program_.hooks.size();
@@ -255,7 +255,11 @@ bool TextParser::parseHook() {
   const auto arrays = [&](std::string_view word, std::vector<std::string> &names) {
     return !cursor_.accept(word) || parseList([&] { return cursor_.expectString(names.emplace_back()); });
   };
-  if (!arrays("reads", hook.reads) || !arrays("writes", hook.writes) || !arrays("equal", hook.equal))
+  const auto text = [&](std::string_view word, std::string &value) {
+    return !cursor_.accept(word) || cursor_.expectString(value);
+  };
+  if (!arrays("reads", hook.reads) || !arrays("writes", hook.writes) || !arrays("equal", hook.equal) ||
+      !text("function", hook.function) || !text("header", hook.header))
     return false;
   if (cursor_.accept('@') && !parseLoc(hook.loc))
     return false;

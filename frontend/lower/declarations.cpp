@@ -52,8 +52,8 @@ bool Declarations::take(const TraceReader &reader) {
   case RecordKind::Hook:
     hook(reader);
     return true;
-  case RecordKind::HookArray:
-    return hookArray(reader);
+  case RecordKind::HookText:
+    return hookText(reader);
   case RecordKind::Tag:
     tag(reader);
     return true;

@@ -168,7 +168,7 @@ private:
   bool expectation(const TraceReader &reader);
   bool then(const TraceReader &reader);
   void hook(const TraceReader &reader);
-  bool hookArray(const TraceReader &reader);
+  bool hookText(const TraceReader &reader);
   void checkHooks();
   void tag(const TraceReader &reader);
   bool programBegin(const TraceReader &reader);

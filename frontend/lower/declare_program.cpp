@@ -186,19 +186,34 @@ void Declarations::hook(const TraceReader &reader) {
   made.loc = at;
 }
 
-bool Declarations::hookArray(const TraceReader &reader) {
-  const auto list = static_cast<HookList>(reader.head().flags);
-  if (hooks.empty() || list > HookList::Equal)
+bool Declarations::hookText(const TraceReader &reader) {
+  if (hooks.empty())
     return false;
   if (!hooks.back().valid)
     return true;
   ir::Hook &hook = program_.hooks[hooks.back().number];
-  checkName(reader.text(), "array", locOf(reader));
-  (list == HookList::Reads    ? hook.reads
-   : list == HookList::Writes ? hook.writes
-                              : hook.equal)
-      .emplace_back(reader.text());
-  return true;
+  const auto array = [&](std::vector<std::string> &list) {
+    checkName(reader.text(), "array", locOf(reader));
+    list.emplace_back(reader.text());
+  };
+  switch (static_cast<HookField>(reader.head().flags)) {
+  case HookField::Reads:
+    array(hook.reads);
+    return true;
+  case HookField::Writes:
+    array(hook.writes);
+    return true;
+  case HookField::Equal:
+    array(hook.equal);
+    return true;
+  case HookField::Function:
+    hook.function = reader.text();
+    return true;
+  case HookField::Header:
+    hook.header = reader.text();
+    return true;
+  }
+  return false;
 }
 
 /// Checks hooks when all their arrays are known, and that the promised one is there.

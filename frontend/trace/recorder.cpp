@@ -296,15 +296,21 @@ std::uint32_t __mscclc_hook(const char *name, std::size_t nameSize, const HookOp
   appendNamed(HookRecord{headOf(RecordKind::Hook, placeId(place), static_cast<std::uint8_t>(options->granularity)),
                          sizeOf(nameSize), 0, wide(options->block)},
               name);
-  const auto appendArrays = [&](const List<Text> &names, HookList list) {
-    for (const Text &array : names)
-      appendNamed(HookArrayRecord{headOf(RecordKind::HookArray, placeId(place), static_cast<std::uint8_t>(list)),
-                                  sizeOf(array.size()), 0},
-                  array.data());
+  const auto append = [&](const Text &text, HookField field) {
+    appendNamed(HookTextRecord{headOf(RecordKind::HookText, placeId(place), static_cast<std::uint8_t>(field)),
+                               sizeOf(text.size()), 0},
+                text.data());
   };
-  appendArrays(options->reads, HookList::Reads);
-  appendArrays(options->writes, HookList::Writes);
-  appendArrays(options->equal, HookList::Equal);
+  for (const Text &array : options->reads)
+    append(array, HookField::Reads);
+  for (const Text &array : options->writes)
+    append(array, HookField::Writes);
+  for (const Text &array : options->equal)
+    append(array, HookField::Equal);
+  if (options->function.size() != 0)
+    append(options->function, HookField::Function);
+  if (options->header.size() != 0)
+    append(options->header, HookField::Header);
   return r.numHooks++;
 }
 

@@ -40,7 +40,7 @@ enum class RecordKind : std::uint8_t {
   SwitchView,
   Semaphore,
   Hook,
-  HookArray, ///< an array of the hook that was recorded last
+  HookText, ///< an array, or the function or header, of the hook that was recorded last
   LoopBegin,
   LoopEnd,
   FaultyBlock,
@@ -126,12 +126,12 @@ struct HookRecord {
   WideInteger block;
 };
 
-/// The lists of a hook that an array may be in.
-enum class HookList : std::uint8_t { Reads, Writes, Equal };
+/// What a text says of a hook: the lists that an array may be in, the device function, and its header.
+enum class HookField : std::uint8_t { Reads, Writes, Equal, Function, Header };
 
-struct HookArrayRecord {
-  RecordHead head;          ///< flags: the HookList
-  std::uint32_t nameLength; ///< the name follows
+struct HookTextRecord {
+  RecordHead head;          ///< flags: the HookField
+  std::uint32_t nameLength; ///< the text follows
   std::uint32_t reserved;
 };
 

@@ -47,8 +47,8 @@ constexpr Shape shapeOf(std::uint32_t kind) {
     return {sizeof(ThenRecord), 1, offsetof(ThenRecord, nameLength), 4};
   case RecordKind::Hook:
     return {sizeof(HookRecord), 1, offsetof(HookRecord, nameLength), 4};
-  case RecordKind::HookArray:
-    return {sizeof(HookArrayRecord), 1, offsetof(HookArrayRecord, nameLength), 4};
+  case RecordKind::HookText:
+    return {sizeof(HookTextRecord), 1, offsetof(HookTextRecord, nameLength), 4};
   case RecordKind::Tag:
     return {sizeof(TagRecord), 1, offsetof(TagRecord, nameLength), 4};
   case RecordKind::ProgramBegin:

@@ -27,6 +27,9 @@ MSCCLC_ALGORITHM void declared(int ranks = 2) {
   Hook changed("changed", {.reads = {"c"}, .writes = {"c"}, .equal = {"c"}}); // declared-error@:8 {{hook 'changed' says that array 'c' is equal on all ranks, and writes it}}
   Hook taker("taker", {.reads = {"state"}}); // declared-note@:8 {{the other one is here}}
   Hook writer("writer", {.writes = {"state"}}); // declared-error@:8 {{hook 'writer' writes the array 'state', which hook 'taker' takes, too: let one hook do both}}
+  Hook call("call", {.function = "f();"}); // declared-error@:8 {{hook 'call' has the function 'f();', which is no name of a type}}
+  Hook path("path", {.function = "F", .header = "a\"b"}); // declared-error@:8 {{hook 'path' has the header 'a"b', which is no path of letters, digits and _-+./}}
+  Hook lost("lost", {.header = "f.cuh"}); // declared-error@:8 {{hook 'lost' has a header but no function}}
   Rank(0).copy(Rank(0).output()[0], Rank(0).input()[0], tb(0));
 }
 

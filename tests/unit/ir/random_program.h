@@ -89,7 +89,11 @@ private:
                           .block = 8,
                           .reads = {"a", "c"},
                           .writes = {"c"},
-                          .equal = {"a"}});
+                          .equal = {"a"},
+                          .function = chance(2) ? "my::Function<float>" : "",
+                          .header = ""});
+    if (!p_.hooks.back().function.empty() && chance(2))
+      p_.hooks.back().header = "my/function.cuh";
     if (chance(2))
       p_.collective.then = p_.hooks[below(static_cast<std::uint32_t>(p_.hooks.size()))].name;
     p_.bufferAlignment = chance(2) ? 16 : 1u << below(32);

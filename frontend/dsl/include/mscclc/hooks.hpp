@@ -13,8 +13,8 @@ enum class Granularity : std::uint8_t {
   Row,   ///< a row; the launch says how many elements it has
 };
 
-/// Options of a Hook. Arrays are named; each rank passes its own at launch. Row i of an array belongs to row i of the
-/// rank's output.
+/// Options of a Hook. Arrays are named; each rank passes its own at launch. Row i of a written array belongs to row i
+/// of the rank's output. The function may read any part of an array that it does not write.
 struct HookOptions {
   Granularity granularity = Granularity::Element;
   /// The elements of a block.
@@ -26,10 +26,16 @@ struct HookOptions {
   /// Arrays that the function reads, with equal contents on all ranks. If it reads only such arrays, and writes none,
   /// one rank may apply it for all.
   List<detail::Text> equal = {};
+  /// The C++ type whose function `apply` a kernel calls, such as "mscclc::hooks::AddRmsNorm". <mscclc/hooks.cuh> of the
+  /// runtime says what it looks like. Its last parameters are the arrays: those of `reads`, then the others of
+  /// `writes`.
+  detail::Text function = "";
+  /// The header that declares it, which an emitted kernel includes: "mscclc/hooks/add_rms_norm.cuh".
+  detail::Text header = "";
 };
 
 /// A function that the compiler does not know. The proof and --run say whether it is applied once, to the finished
-/// value. Plans and kernels with hooks are refused. No Python counterpart.
+/// value. Kernels call HookOptions::function; plans with hooks are refused. No Python counterpart.
 class Hook {
 public:
   /// `name` is its name in Collective::then.
