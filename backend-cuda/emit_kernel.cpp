@@ -29,8 +29,9 @@ public:
     if (program_.bufferAlignment == 0)
       diagnostics_.report(diag::bad_alignment, whole);
     for (const ir::Hook &hook : program_.hooks)
-      diagnostics_.report(diag::hook_without_function, ir::Where(hook.loc, "plan '" + program_.name + "'"),
-                          {hook.name});
+      if (hook.function.empty())
+        diagnostics_.report(diag::hook_without_function, ir::Where(hook.loc, "plan '" + program_.name + "'"),
+                            {hook.name});
     const std::uint64_t size = options.messageSize;
     if (size != 0 && (size < program_.minMessageSize || size > program_.maxMessageSize))
       diagnostics_.report(diag::message_size_out_of_range, whole,
@@ -63,12 +64,29 @@ private:
   ir::DiagnosticEngine &diagnostics_;
 };
 
+/// Refuses parts of shares where hooks take rows or blocks: then the sizes of buffers would depend on these.
+void checkShares(const ir::Program &program, const KernelModel &model, ir::DiagnosticEngine &diagnostics) {
+  if (model.hooks.blockElements == 0)
+    return;
+  const auto hook =
+      std::ranges::find_if(program.hooks, [](const ir::Hook &h) { return h.granularity != ir::Granularity::Element; });
+  for (std::size_t r = 0; r < program.ranks.size(); ++r) {
+    const ir::Rank &rank = program.ranks[r];
+    if (rank.inputChunks % model.groupChunks == 0 && rank.outputChunks % model.groupChunks == 0)
+      continue;
+    diagnostics.report(diag::hook_divides_shares, ir::Where(hook->loc, "plan '" + program.name + "'"),
+                       {hook->name, ir::granularityNames[static_cast<std::size_t>(hook->granularity)],
+                        ir::plural(model.groupChunks, "chunk"), r, rank.inputChunks, rank.outputChunks});
+    return;
+  }
+}
+
 /// Refuses a kernel whose requirements no launch could meet.
 bool fits(const ir::Program &program, const EmitOptions &options, const KernelModel &model,
           ir::DiagnosticEngine &diagnostics) {
   const ir::Where whole("plan '" + program.name + "'");
   const std::uint64_t before = diagnostics.numErrors();
-  if (!model.reduces && !options.types.empty())
+  if (!model.isTyped && !options.types.empty())
     diagnostics.report(diag::types_do_not_matter, whole);
   if (model.mixesSpreads)
     diagnostics.report(diag::spreads_differ, whole);
@@ -81,12 +99,14 @@ bool fits(const ir::Program &program, const EmitOptions &options, const KernelMo
     diagnostics.report(diag::message_size_uneven, whole,
                        {options.messageSize, share, ir::plural(model.elementBytes, "byte")});
   const auto kinds = static_cast<std::uint64_t>(std::popcount(model.peerBuffers));
-  const std::uint64_t addresses = (kinds * model.ranks + model.switchChannels) * sizeof(std::uint64_t);
+  const std::uint64_t addresses =
+      (kinds * model.ranks + model.switchChannels + model.hooks.arrays.size()) * sizeof(std::uint64_t);
   constexpr std::uint64_t room = MSCCLC_PARAMETER_BYTES - MSCCLC_OTHER_PARAMETER_BYTES;
   if (addresses > room)
     diagnostics.report(
         diag::too_many_addresses, whole,
         {ir::plural(kinds, "kind"), model.ranks, ir::plural(model.switchChannels, "switch channel"), addresses, room});
+  checkShares(program, model, diagnostics);
   return diagnostics.numErrors() == before;
 }
 

@@ -43,6 +43,7 @@ struct SliceExpr {
   Expr part;
   const Variable *unit = nullptr; ///< counter of the pipeline around it
   std::uint64_t unitBytes = 0;
+  bool dividesUnits = false; ///< parts consist of whole rows or blocks of hooks
 };
 
 using Argument = std::variant<Expr, ListExpr, SliceExpr>;
@@ -100,6 +101,19 @@ struct DescriptorFormulas {
   Expr semaphoreValue;
 };
 
+/// The functions of a program's hooks.
+struct HookModel {
+  struct Array {
+    std::string name;
+    bool isWritten = false;
+  };
+  std::vector<Array> arrays;          ///< of all of them, in the order in which a launch gives them
+  std::vector<std::string> headers;   ///< that declare them, each once
+  std::vector<std::string> spellings; ///< by hook: RowHook<mscclc::hooks::AddRmsNorm, Writes<0>, Reads<1>>
+  /// Each chunk has whole blocks of so many elements; 1: no hook takes blocks. 0: none takes rows, either.
+  std::uint64_t blockElements = 0;
+};
+
 struct KernelModel {
   std::uint32_t ranks = 0, threads = 0, blocksOnEach = 1, maxBlocks = 0, flags = 0;
   std::optional<std::uint32_t> root; ///< the root, if the collective has one
@@ -109,9 +123,11 @@ struct KernelModel {
   std::uint32_t switchChannels = 0; ///< the most that a rank has
   std::uint64_t unit = 16, messageBytes = 0, minMessageBytes = 0, maxMessageBytes = 0, bufferAlignment = 16;
   bool packets = false, doubleScratch = false;
-  bool wideScratch = false;                   ///< scratch holds elements as they are added up (ir::Accumulate::Wide)
-  bool mixesSpreads = false;                  ///< and some take more room there than others
-  bool reduces = false;                       ///< false: the kernel takes elements of any type
+  bool wideScratch = false;  ///< scratch holds elements as they are added up (ir::Accumulate::Wide)
+  bool mixesSpreads = false; ///< and some take more room there than others
+  bool reduces = false;
+  bool isTyped = false; ///< false: the kernel takes elements of any type
+  HookModel hooks;
   std::uint32_t elementBytes = 1;             ///< size of the longest element type
   bool outlined = false;                      ///< the program is long, so loops over rows are functions
   std::string dtypes, reduceOps, packetKinds; ///< default lists of template arguments

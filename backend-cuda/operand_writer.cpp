@@ -1,6 +1,9 @@
 #include "backend-cuda/operand_writer.h"
 
+#include "ir/memory_map.h"
 #include "ir/op_memory.h"
+
+#include <algorithm>
 
 namespace mscclc::cuda {
 
@@ -155,12 +158,21 @@ SliceExpr OperandWriter::slice(const At &at, std::uint32_t operand) {
   if (op.groupSize > 1) {
     slice.parts = op.groupSize;
     slice.part = number(at, [&](const Sample &s) { return opAt(at, s).groupIndex; });
+    slice.dividesUnits = std::ranges::any_of(
+        program_.hooks, [](const ir::Hook &hook) { return hook.granularity != ir::Granularity::Element; });
   }
   if (unit_ != 0) {
     slice.unit = &var::unit;
     slice.unitBytes = unit_;
   }
   return slice;
+}
+
+Expr OperandWriter::inOutput(const At &at, std::uint32_t operand) {
+  return number(at, [&](const Sample &s) {
+    const auto rank = static_cast<std::uint32_t>(s.rank);
+    return *ir::outputOffset(program_, rank, ir::memoryOf(program_, rank, chunkAt(at, operand, s)));
+  });
 }
 
 bool OperandWriter::areOneChunk(const At &at, std::uint32_t first, std::uint32_t count) const {

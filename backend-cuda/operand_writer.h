@@ -40,6 +40,8 @@ public:
   Expr firstAfter(const At &at);
   /// True if that is not 0 in every instance and repetition.
   bool firstIsLater(const At &at) const;
+  /// Returns the number of a local operand's first chunk in the output, which holds it.
+  Expr inOutput(const At &at, std::uint32_t operand);
   /// True if operands [first, first + count) are one chunk in every instance and repetition.
   bool areOneChunk(const At &at, std::uint32_t first, std::uint32_t count) const;
 

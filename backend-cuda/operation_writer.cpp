@@ -125,7 +125,7 @@ void OperationWriter::write() {
   case OpKind::SwitchRelaxedWait:
     throw ir::InternalError("a signal through the switch is spelled out before kernels are written");
   case OpKind::Apply:
-    throw ir::InternalError("a hook is refused before kernels are written");
+    return move("apply", {slice(), plain(0), operands_.inOutput(at_, 0)}, "Hook" + std::to_string(op_.imm));
   case OpKind::Pipeline:
     throw ir::InternalError("a pipeline is a loop over operations, and is written as one");
   }

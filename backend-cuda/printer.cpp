@@ -91,7 +91,8 @@ Breakable breakable(const ListExpr &list) {
 Breakable breakable(const SliceExpr &slice) {
   std::string text = "k.whole(" + std::to_string(slice.rows) + ")";
   if (slice.part)
-    text += ".part(" + spell(slice.part) + ", " + std::to_string(slice.parts) + ")";
+    text += ".part(" + spell(slice.part) + ", " + std::to_string(slice.parts) +
+            (slice.dividesUnits ? ", k.layout.unit)" : ")");
   if (slice.unit != nullptr)
     text += ".unit(" + std::string(slice.unit->name) + ", " + std::to_string(slice.unitBytes) + ")";
   return text;

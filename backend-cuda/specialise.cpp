@@ -63,6 +63,8 @@ void addTypes(const ir::Program &program, std::vector<std::string> names, Kernel
   };
   if (names.empty() && model.wideScratch)
     names = {"f16", "bf16"};
+  else if (names.empty() && !program.hooks.empty())
+    names = {"f32", "f16", "bf16"};
   else if (names.empty())
     names.assign(usualTypes.begin(), usualTypes.end());
   std::set<std::uint64_t> spreads;
@@ -109,6 +111,40 @@ bool writesInput(const ir::Program &program) {
   return writes && !program.collective.inplace;
 }
 
+bool takesRows(const ir::Program &program) {
+  return std::ranges::any_of(program.hooks,
+                             [](const ir::Hook &hook) { return hook.granularity == ir::Granularity::Row; });
+}
+
+/// Returns the class that a kernel names the hook by. Adds its arrays to those of the kernel.
+std::string spellHook(const ir::Hook &hook, HookModel &model) {
+  std::string text = hook.granularity == ir::Granularity::Element ? "ElementHook<"
+                     : hook.granularity == ir::Granularity::Row   ? "RowHook<"
+                                                                  : "BlockHook<" + std::to_string(hook.block) + ", ";
+  text += hook.function;
+  for (const std::string &name : hook.arrays()) {
+    const bool isWritten = std::ranges::find(hook.writes, name) != hook.writes.end();
+    auto at = std::ranges::find(model.arrays, name, &HookModel::Array::name);
+    if (at == model.arrays.end()) {
+      model.arrays.push_back({name, isWritten});
+      at = std::prev(model.arrays.end());
+    }
+    text += (isWritten ? ", Writes<" : ", Reads<") + std::to_string(at - model.arrays.begin()) + ">";
+  }
+  return text + ">";
+}
+
+void addHooks(const ir::Program &program, HookModel &model) {
+  for (const ir::Hook &hook : program.hooks) {
+    model.spellings.push_back(spellHook(hook, model));
+    if (!hook.header.empty() && std::ranges::find(model.headers, hook.header) == model.headers.end())
+      model.headers.push_back(hook.header);
+    if (hook.granularity != ir::Granularity::Element)
+      model.blockElements = std::lcm<std::uint64_t>(std::max<std::uint64_t>(model.blockElements, 1),
+                                                    std::max<std::uint64_t>(hook.block, 1));
+  }
+}
+
 /// Finds the packets, reductions and channels that the program uses.
 KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, KernelModel &model) {
   constexpr const char *names[] = {
@@ -139,7 +175,8 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   if (used.size() == 1)
     facts.reduceOp.fill("Op");
   model.reduces = !used.empty();
-  if (model.reduces)
+  model.isTyped = model.reduces || !program.hooks.empty();
+  if (model.isTyped)
     addTypes(program, options.types, model);
   else
     model.dtypes = "Byte";
@@ -154,6 +191,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   flag(model.root.has_value(), MSCCLC_ROOTED);
   flag(sharesSignals(program), MSCCLC_SHARED_SIGNALS);
   flag(writesInput(program), MSCCLC_WRITES_INPUT);
+  flag(takesRows(program), MSCCLC_TAKES_ROWS);
   // The runtime derives most from the sizes of buffers. This flag gives what sizes do not show.
   const bool oneSize =
       std::ranges::all_of(program.ranks, [](const ir::Rank &r) { return r.inputChunks == r.outputChunks; });
@@ -235,6 +273,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
     model.root = program.collective.root;
   chooseLayout(program, model);
   choosePeers(program, model);
+  addHooks(program, model.hooks);
   const KernelFacts facts = scanOps(program, options, model);
 
   // Blocks by shape, in order of first appearance.

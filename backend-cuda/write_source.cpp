@@ -113,6 +113,36 @@ const char *deviceStorage(const Tables &tables) {
   return bytes <= std::size_t{48} << 10 ? "MSCCLC_TABLE" : "MSCCLC_LARGE_TABLE";
 }
 
+/// Returns lines that include what declares the functions of hooks.
+std::string hookHeadersText(const HookModel &hooks) {
+  std::string out = hooks.spellings.empty() ? "" : "#include \"mscclc/hooks.cuh\"\n";
+  for (const std::string &header : hooks.headers)
+    out += "#include \"" + header + "\"\n";
+  return out;
+}
+
+/// Returns the fields of a plan with hooks.
+std::string hookFieldsText(const HookModel &hooks) {
+  if (hooks.spellings.empty())
+    return "";
+  std::string out = "\n  static constexpr uint32_t hookArrays = " + std::to_string(hooks.arrays.size()) + ";";
+  if (hooks.blockElements != 0)
+    out += "\n  static constexpr uint64_t blockElements = " + std::to_string(hooks.blockElements) +
+           "; // chunks are whole blocks of these, and rows";
+  std::string items;
+  for (const HookModel::Array &array : hooks.arrays)
+    items += (items.empty() ? "{" : ", {") + quote(array.name) + (array.isWritten ? ", 1, 0}" : ", 0, 0}");
+  return items.empty() ? out : out + "\n  static constexpr MscclcArrayInfo arrays[] = {" + items + "};";
+}
+
+std::string hooksText(const ir::Program &program, const HookModel &hooks) {
+  std::string out;
+  for (std::size_t i = 0; i < hooks.spellings.size(); ++i)
+    out +=
+        "using Hook" + std::to_string(i) + " = " + hooks.spellings[i] + "; // " + oneLine(program.hooks[i].name) + "\n";
+  return out.empty() ? out : out + "\n";
+}
+
 std::string tablesText(const Tables &tables, const char *storage) {
   std::string out;
   for (const Tables::Table &t : tables.all()) {
@@ -229,7 +259,11 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"switches", options.switches.empty() ? "" : oneLine(" with " + options.switches)},
       {"sums", options.sums.empty() ? "" : "\n// Sums: " + oneLine(options.sums)},
       {"nameText", quote(program.name)},
-      {"collectiveText", quote(program.collective.name)},
+      {"collectiveText",
+       quote(program.collective.name + (program.collective.then.empty() ? "" : "+" + program.collective.then))},
+      {"hookHeaders", hookHeadersText(m.hooks)},
+      {"hookFields", hookFieldsText(m.hooks)},
+      {"hooks", hooksText(program, m.hooks)},
       {"toolText", quote(options.toolVersion)},
       {"sourceText", quote(options.sourceName)},
       {"switchesText", quote(options.switches)},

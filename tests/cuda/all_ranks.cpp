@@ -68,7 +68,7 @@ struct AllRanks::Rank {
 };
 
 AllRanks::AllRanks(const MscclcKernel &kernel, std::uint64_t largest, std::uint64_t timeout)
-    : kernel_(kernel), stride_(kernel.scratch_stride(largest)), timeout_(timeout) {
+    : kernel_(kernel), stride_(kernel.scratch_stride(largest, 0)), timeout_(timeout) {
   constexpr std::uint32_t fifoCapacity = 8; // small, so that it fills up
   for (std::uint32_t r = 0; r < kernel.ranks; ++r) {
     ranks_.push_back(std::make_unique<Rank>());

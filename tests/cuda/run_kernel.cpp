@@ -375,7 +375,7 @@ void runRefusals(const MscclcVariant &v) {
   MscclcRankArgs good{};
   good.abi_version = MSCCLC_ABI_VERSION;
   good.message_bytes = sizesFor(v, {1000})[0] * sizeOf(v.dtype) * kernel->message_shares;
-  good.scratch_stride = kernel->scratch_stride(good.message_bytes);
+  good.scratch_stride = kernel->scratch_stride(good.message_bytes, 0);
   const auto refuses = [&](std::int32_t code, unsigned threads, auto change) {
     MscclcRankArgs bad = good;
     change(bad);

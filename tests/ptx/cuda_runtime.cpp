@@ -31,11 +31,7 @@ struct Entry {
 };
 
 /// The beginning of the parameters of every kernel.
-struct AnyPlan {
-  static constexpr std::uint32_t ranks = 1, groupChunks = 1, shares = 1, peerBuffers = 0, switchChannels = 0;
-  static constexpr std::uint64_t unit = 16;
-};
-using Parameters = mscclc::device::Parameters<AnyPlan>;
+using Parameters = mscclc::device::LaunchParameters;
 
 /// The kernel of the library that `stub` is in; null if the library has none, or several.
 const MscclcKernel *kernelOf(const void *stub) {

@@ -170,7 +170,7 @@ template <class P> struct Describe {
     info->semaphores = P::semaphores;
     info->barriers = P::barriers;
   }
-  static uint64_t stride(uint64_t message) { return (message + 15) / 16 * 16; }
+  static uint64_t stride(uint64_t message, uint64_t /*rowBytes*/) { return (message + 15) / 16 * 16; }
 
   static const MscclcKernel &kernel() {
     static const MscclcVariant variant = {P::dtype, P::reduceOp, P::packet, 0, launch, residentBlocks};

@@ -74,10 +74,17 @@ private:
   std::condition_variable wake_;
 };
 
+/// What the threads of a block have in common.
+struct Block {
+  explicit Block(unsigned threads) : barrier(threads) {}
+  Barrier barrier;
+  float results[1024];
+};
+
 /// The position of the calling thread in its launch.
 struct Position {
   unsigned thread = 0, threads = 1, block = 0, blocks = 1;
-  Barrier *barrier = nullptr;
+  Block *shared = nullptr;
 };
 inline thread_local Position position;
 
@@ -104,12 +111,12 @@ public:
         previous.join();
       std::vector<std::thread> running;
       running.reserve(std::size_t{blocks} * threads);
-      std::vector<std::unique_ptr<Barrier>> barriers;
+      std::vector<std::unique_ptr<Block>> shared;
       for (unsigned block = 0; block < blocks; ++block) {
-        barriers.push_back(std::make_unique<Barrier>(threads));
+        shared.push_back(std::make_unique<Block>(threads));
         for (unsigned thread = 0; thread < threads; ++thread)
-          running.emplace_back([=, &kernel, barrier = barriers.back().get()] {
-            position = {thread, threads, block, blocks, barrier};
+          running.emplace_back([=, &kernel, shared = shared.back().get()] {
+            position = {thread, threads, block, blocks, shared};
             kernel();
           });
       }
@@ -152,7 +159,11 @@ inline unsigned blockCount() {
   return standin::position.blocks;
 }
 inline void syncBlock() {
-  standin::position.barrier->arrive();
+  standin::position.shared->barrier.arrive();
+}
+/// Memory for 1024 floats that the threads of a block have in common.
+inline float *sharedResults() {
+  return standin::position.shared->results;
 }
 
 inline uint64_t nanoseconds() {

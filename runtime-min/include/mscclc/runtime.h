@@ -172,11 +172,21 @@ typedef struct MscclcInstance MscclcInstance;
 /* `max_message_bytes` is the size of the largest message of any launch. Scratch is allocated for it. Collective. */
 int32_t mscclc_instance_create(MscclcCommunicator *communicator, const MscclcKernel *kernel, uint64_t max_message_bytes,
                                MscclcInstance **instance);
+/* The same for a kernel with MSCCLC_TAKES_ROWS. `max_row_bytes` is the length of the longest row of any launch. Chunks
+ * are whole multiples of 16 bytes, so the least common multiple with 16 counts where rows are none. */
+int32_t mscclc_instance_create_for_rows(MscclcCommunicator *communicator, const MscclcKernel *kernel,
+                                        uint64_t max_message_bytes, uint64_t max_row_bytes, MscclcInstance **instance);
 /* Waits for the launches. If graphs with launches of the instance exist in any process, fails with
  * MSCCLC_ERROR_IN_GRAPH after a second, and the instance stays. Null is ignored. Collective. */
 int32_t mscclc_instance_destroy(MscclcInstance *instance);
 const MscclcKernel *mscclc_instance_kernel(const MscclcInstance *instance);
 uint64_t mscclc_instance_scratch_bytes(const MscclcInstance *instance); /* of each rank */
+
+/* An array that functions of hooks take (MscclcKernel::arrays). */
+typedef struct MscclcCallArray {
+  const char *name;
+  void *const *pointers; /* one for each local rank, in memory of its device; no other rank accesses it */
+} MscclcCallArray;
 
 typedef struct MscclcCall {
   uint32_t call_bytes; /* sizeof(MscclcCall) */
@@ -208,6 +218,11 @@ typedef struct MscclcCall {
    * data of a call may be anywhere. A rank without blocks cannot copy, so its `input` and `output` must be null.
    * Null: nothing is copied. */
   const MscclcStaging *staging;
+  /* For kernels with hooks. */
+  uint64_t row_bytes;            /* of a row, with MSCCLC_TAKES_ROWS; else 0. Each share of a message has whole rows */
+  const MscclcCallArray *arrays; /* [num_arrays]: all that the kernel takes, in any order */
+  uint32_t num_arrays;
+  uint32_t reserved2;
 } MscclcCall;
 
 void mscclc_call_init(MscclcCall *call);

@@ -5,6 +5,7 @@
 
 #include "mscclc/runtime.h"
 
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -82,13 +83,37 @@ struct Call : MscclcCall {
     pdl = 1;
     return *this;
   }
+  /// Sets the length of a row, in bytes, for a kernel whose hook takes rows.
+  Call &rows(uint64_t bytes) {
+    row_bytes = bytes;
+    return *this;
+  }
+  /// Gives the hooks of a kernel an array: one pointer for each local rank.
+  Call &array(const std::string &name, const std::vector<void *> &pointers) {
+    arrays_[name] = pointers;
+    return *this;
+  }
+
+private:
+  friend class Instance;
+  std::map<std::string, std::vector<void *>> arrays_;
 };
 
 /// A kernel that is loaded into a communicator. The communicator must live longer.
 class Instance {
 public:
   Instance() = default;
-  void launch(const Call &call) { check(mscclc_launch(handle_.get(), &call)); }
+  void launch(const Call &call) {
+    std::vector<MscclcCallArray> arrays;
+    for (const auto &[name, pointers] : call.arrays_)
+      arrays.push_back({name.c_str(), pointers.data()});
+    MscclcCall given = call;
+    if (!arrays.empty()) {
+      given.arrays = arrays.data();
+      given.num_arrays = static_cast<uint32_t>(arrays.size());
+    }
+    check(mscclc_launch(handle_.get(), &given));
+  }
   const MscclcKernel &kernel() const { return *mscclc_instance_kernel(handle_.get()); }
   uint64_t scratchBytes() const { return mscclc_instance_scratch_bytes(handle_.get()); }
   MscclcInstance *get() const { return handle_.get(); }
@@ -149,9 +174,10 @@ public:
     check(mscclc_buffer_register(get(), pointers.data(), bytes, &made));
     return Buffer(made);
   }
-  Instance load(const MscclcKernel &kernel, uint64_t maxMessageBytes) {
+  /// `maxRowBytes`: of the longest row, for a kernel whose hook takes rows.
+  Instance load(const MscclcKernel &kernel, uint64_t maxMessageBytes, uint64_t maxRowBytes = 0) {
     MscclcInstance *made = nullptr;
-    check(mscclc_instance_create(get(), &kernel, maxMessageBytes, &made));
+    check(mscclc_instance_create_for_rows(get(), &kernel, maxMessageBytes, maxRowBytes, &made));
     return Instance(made);
   }
 

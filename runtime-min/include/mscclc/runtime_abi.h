@@ -54,7 +54,8 @@ enum MscclcResult {
   MSCCLC_ERROR_THREADS = 4,      /* more threads a block than the kernel was compiled for, or none */
   MSCCLC_ERROR_NOT_RESIDENT = 5, /* the blocks of this rank do not fit on the device at once */
   MSCCLC_ERROR_SCRATCH = 6,      /* scratch_stride too small for this message, or not a multiple of 16 */
-  MSCCLC_ERROR_DEVICE = 1000     /* plus the code of the CUDA error */
+  MSCCLC_ERROR_ROWS = 7,     /* no row_bytes in a kernel that takes rows, or the message's shares are no whole rows */
+  MSCCLC_ERROR_DEVICE = 1000 /* plus the code of the CUDA error */
 };
 
 /* ------------------------------------------------------------------------------------------- what a launch gets */
@@ -246,6 +247,10 @@ typedef struct MscclcRankArgs {
   /* Device, two words: a counter for the meetings of the rank's blocks; and a word that is 1 after a wait has given
    * up. Then no output is copied. */
   uint64_t *staging_state;
+  /* Kernels with MSCCLC_TAKES_ROWS: bytes of a row. The message divided by MscclcKernel::message_shares has whole rows.
+   * Else it is not used. */
+  uint64_t row_bytes;
+  void *const *arrays; /* [MscclcKernel::num_arrays]: those of the rank; the launching thread reads them */
 } MscclcRankArgs;
 
 /* ------------------------------------------------------------------------------------- what a kernel says of itself */
@@ -321,8 +326,16 @@ enum MscclcKernelFlags {
   MSCCLC_ONE_START = 64,        /* in place, input and output begin at one address, though one is longer */
   MSCCLC_ROOTED = 128,          /* one of the ranks is the collective's root */
   MSCCLC_SHARED_SIGNALS = 256,  /* several blocks signal on one memory channel, so the links must support atomic adds */
-  MSCCLC_WRITES_INPUT = 512     /* not in place, but inputs are overwritten */
+  MSCCLC_WRITES_INPUT = 512,    /* not in place, but inputs are overwritten */
+  MSCCLC_TAKES_ROWS = 1024      /* the function of a hook takes rows, so a launch says how long they are */
 };
+
+/* An array that functions of hooks take. The caller brings one for each rank, in the rank's memory. */
+typedef struct MscclcArrayInfo {
+  const char *name;
+  uint32_t written; /* 1: functions write it, too. Row i then belongs to row i of the rank's output */
+  uint32_t reserved;
+} MscclcArrayInfo;
 
 /* The steps that MscclcNetworkBody::settle starts. All ranks finish a step before the next one begins. */
 enum MscclcSettleStep {
@@ -370,9 +383,10 @@ typedef struct MscclcKernel {
   uint32_t abi_magic;
   uint32_t abi_version;
   const char *name;
-  const char *collective; /* "allgather", "allreduce", …, or its own name */
-  const char *tool;       /* "mscclc 0.1.0" */
-  const char *source;     /* the source and the switches of the compilation, as the emitted file names them */
+  /* "allgather", "allreduce", …, or its own name; if the values have passed through a hook, "allreduce+add_rms_norm" */
+  const char *collective;
+  const char *tool;   /* "mscclc 0.1.0" */
+  const char *source; /* the source and the switches of the compilation, as the emitted file names them */
   const char *switches;
   const char *tags; /* tags of the program, comma-separated; empty or null: none. Selectors add their own */
   uint32_t ranks;
@@ -394,13 +408,15 @@ typedef struct MscclcKernel {
   /* Bytes of a rank's input and output at a message size. */
   uint64_t (*input_bytes)(uint32_t rank, uint64_t message_bytes);
   uint64_t (*output_bytes)(uint32_t rank, uint64_t message_bytes);
-  /* Returns the distance of two scratch chunks that a message needs. It grows with the message. */
-  uint64_t (*scratch_stride)(uint64_t message_bytes);
+  /* Returns the distance of two scratch chunks that a message needs. It grows with the message. `row_bytes`: of a row,
+   * with MSCCLC_TAKES_ROWS; it is also enough for rows whose least common multiple with 16 is not greater. */
+  uint64_t (*scratch_stride)(uint64_t message_bytes, uint64_t row_bytes);
   /* Returns the bytes of scratch for a stride. They are the same on every rank. */
   uint64_t (*scratch_bytes)(uint64_t scratch_stride);
 
   /* Returns the number of threads of a block that have work in a message of this size: one for each word of its
-   * largest operation (16 bytes, or the payload of a packet of this kind), rounded up to warps, at most `threads`. */
+   * largest operation (16 bytes, or the payload of a packet of this kind), rounded up to warps, at most `threads`. With
+   * MSCCLC_TAKES_ROWS: `threads`. */
   uint32_t (*useful_threads)(uint64_t message_bytes, uint32_t packet /* MscclcPacket */);
 
   /* Describe the parts of rank `rank`. `index` is below the number that rank_info returns. */
@@ -415,6 +431,12 @@ typedef struct MscclcKernel {
   const char *digest;               /* of the emitted file's text; null: none */
   /* The operation that a MscclcStall names, and for packets its operand `operand` of packets. Null: not known. */
   void (*wait_info)(uint32_t rank, uint32_t block, uint32_t operation, uint32_t operand, MscclcWaitInfo *info);
+
+  /* Functions of hooks. */
+  const MscclcArrayInfo *arrays;
+  uint32_t num_arrays;
+  uint32_t block_elements; /* a share of a message consists of whole blocks of so many elements; 0 or 1: no hook
+                              takes blocks */
 } MscclcKernel;
 
 /* In place, the shorter buffer of rank r begins r steps after the beginning of the longer one, and a step is as long

@@ -344,11 +344,16 @@ int32_t mscclc_buffer_read(const MscclcBuffer *buffer, uint32_t rank, uint64_t o
 
 int32_t mscclc_instance_create(MscclcCommunicator *communicator, const MscclcKernel *kernel, uint64_t max_message_bytes,
                                MscclcInstance **instance) {
+  return mscclc_instance_create_for_rows(communicator, kernel, max_message_bytes, 0, instance);
+}
+
+int32_t mscclc_instance_create_for_rows(MscclcCommunicator *communicator, const MscclcKernel *kernel,
+                                        uint64_t max_message_bytes, uint64_t max_row_bytes, MscclcInstance **instance) {
   if (communicator == nullptr || kernel == nullptr || instance == nullptr)
     return report(noHandle("communicator or kernel, or nowhere to put the instance"));
   const DeviceGuard guard = keepDevice(communicator);
   Instance *made = nullptr;
-  const Status status = Instance::create(*communicator->communicator, *kernel, max_message_bytes, made);
+  const Status status = Instance::create(*communicator->communicator, *kernel, max_message_bytes, max_row_bytes, made);
   if (status.ok())
     *instance = reinterpret_cast<MscclcInstance *>(made);
   return report(status);
@@ -385,6 +390,8 @@ int32_t mscclc_launch(MscclcInstance *instance, const MscclcCall *call) {
   if (call->call_bytes != sizeof(*call))
     return report(failure(MSCCLC_ERROR_ARGUMENT, "the call structure has %u bytes, not %zu: call mscclc_call_init",
                           call->call_bytes, sizeof(*call)));
+  if (call->num_arrays != 0 && call->arrays == nullptr)
+    return report(failure(MSCCLC_ERROR_ARGUMENT, "no arrays, and their number is %u", call->num_arrays));
   for (const MscclcBuffer *buffer : {call->input, call->output})
     if (buffer != nullptr && buffer->owner->communicator.get() != &of(instance)->communicator())
       return report(failure(MSCCLC_ERROR_ARGUMENT, "the buffer is of another communicator"));

@@ -7,14 +7,14 @@
 
 namespace mscclc::rt {
 Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, uint64_t maxMessageBytes,
-                        Instance *&result) {
+                        uint64_t maxRowBytes, Instance *&result) {
   std::unique_ptr<Instance> instance(new Instance(communicator, kernel));
-  MSCCLC_TRY(instance->agree(instance->examine(), maxMessageBytes));
+  MSCCLC_TRY(instance->agree(instance->examine(maxRowBytes), maxMessageBytes, maxRowBytes));
   uint64_t syncBytes = 0;
   for (const MscclcRankInfo &info : instance->infos_)
     syncBytes = std::max(syncBytes, SyncLayout(info).bytes);
   const std::string name = format("kernel '%s'", kernel.name);
-  instance->scratchStride_ = kernel.scratch_stride(instance->maxMessageBytes_);
+  instance->scratchStride_ = kernel.scratch_stride(instance->maxMessageBytes_, instance->maxRowBytes_);
   const uint64_t scratchBytes = kernel.scratch_bytes(instance->scratchStride_);
   const bool multicast = (kernel.flags & MSCCLC_USES_MULTICAST) != 0;
   MSCCLC_TRY(communicator.allocate(name + ": counters", syncBytes, false, instance->sync_));

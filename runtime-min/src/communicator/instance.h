@@ -11,9 +11,9 @@ namespace mscclc::rt {
 
 class Instance {
 public:
-  /// Collective.
+  /// `maxRowBytes`: bytes of the longest row, 0 for a kernel without rows. Collective.
   static Status create(Communicator &communicator, const MscclcKernel &kernel, uint64_t maxMessageBytes,
-                       Instance *&result);
+                       uint64_t maxRowBytes, Instance *&result);
   ~Instance();
   /// Unmaps the memory of other processes. They may free it after all processes have done so.
   void disconnect();
@@ -41,14 +41,15 @@ private:
     MscclcStatus *status = nullptr;
     std::vector<MscclcBuffers> buffers; ///< of the launch under way, by rank
     std::vector<void *> multicast;      ///< and by switch channel
+    std::vector<void *> arrays;         ///< and of hooks
     Event event = nullptr;
     Stream lastStream = nullptr;
     bool captured = false; ///< whether the current launch is captured
     bool launched = false; ///< launched and not waited for since; the watch reads it, too
   };
 
-  Status examine();
-  Status agree(const Status &examined, uint64_t maxMessageBytes);
+  Status examine(uint64_t maxRowBytes);
+  Status agree(const Status &examined, uint64_t maxMessageBytes, uint64_t maxRowBytes);
   Status checkReach() const;
   /// Opens ports for channels that lead out of the load/store team, if any rank has one. Collective.
   Status openPorts();
@@ -62,6 +63,8 @@ private:
   /// Writes the addresses of a launch's buffers, for all local ranks. `lowBits`: a bitwise or of all addresses.
   void address(const LaunchBuffers &place, uintptr_t &lowBits);
   Status checkStreams(const MscclcCall &call) const;
+  /// Checks the rows and arrays of a call, and takes the arrays, for all local ranks.
+  Status takeHookArguments(const MscclcCall &call);
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
   /// Finds out which streams are captured. Their graphs keep the objects that the launch uses.
@@ -90,6 +93,7 @@ private:
   std::vector<MscclcRankInfo> infos_; ///< by rank
   PrivateBuffers private_;
   uint64_t maxMessageBytes_ = 0;
+  uint64_t maxRowBytes_ = 0; ///< 0: no rows
   uint64_t scratchStride_ = 0;
   std::unique_ptr<Memory> sync_; ///< counters
   std::unique_ptr<Memory> scratch_;

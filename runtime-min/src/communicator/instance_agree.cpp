@@ -10,8 +10,8 @@ namespace mscclc::rt {
 namespace {
 
 /// Returns the properties that must be the same in every process.
-std::string identityOf(const MscclcKernel &kernel, uint64_t maxMessageBytes) {
-  return rt::identityOf(kernel) + format("%llu", wide(maxMessageBytes));
+std::string identityOf(const MscclcKernel &kernel, uint64_t maxMessageBytes, uint64_t maxRowBytes) {
+  return rt::identityOf(kernel) + format("%llu %llu", wide(maxMessageBytes), wide(maxRowBytes));
 }
 
 /// It is more than any memory has, but small enough to be multiplied.
@@ -21,12 +21,14 @@ constexpr uint64_t largestMessage = uint64_t{1} << 48;
 
 /// Checks whether this process can load the kernel. If there are other processes, also counts the threads that each
 /// variant may have. If a process refused a launch alone, the others would wait for it.
-Status Instance::examine() {
+Status Instance::examine(uint64_t maxRowBytes) {
   MSCCLC_TRY(checkDescription(&kernel_));
   MSCCLC_TRY(checkPlatform(kernel_, communicator_.platform().kind()));
   if (kernel_.ranks != communicator_.ranks())
     return failure(MSCCLC_ERROR_KERNEL, "kernel '%s' is for %u ranks, the communicator has %u", kernel_.name,
                    kernel_.ranks, communicator_.ranks());
+  if ((kernel_.flags & MSCCLC_TAKES_ROWS) != 0 && maxRowBytes == 0)
+    return failure(MSCCLC_ERROR_ROWS, "a hook of kernel '%s' takes rows: say how long they are at most", kernel_.name);
   for (uint32_t rank = 0; rank < kernel_.ranks; ++rank) {
     MscclcRankInfo info{};
     kernel_.rank_info(rank, &info);
@@ -54,11 +56,12 @@ Status Instance::countThreads(const MscclcVariant &variant, uint32_t &result) {
 }
 
 /// Agrees whether all processes can load the kernel. `examined`: whether this one can. Either all or none load it.
-Status Instance::agree(const Status &examined, uint64_t maxMessageBytes) {
+Status Instance::agree(const Status &examined, uint64_t maxMessageBytes, uint64_t maxRowBytes) {
   Bytes mine;
   if (examined.ok()) {
     maxMessageBytes_ = std::min({maxMessageBytes, kernel_.max_message_bytes, largestMessage});
-    const std::string identity = identityOf(kernel_, maxMessageBytes_);
+    maxRowBytes_ = (kernel_.flags & MSCCLC_TAKES_ROWS) != 0 ? std::min(maxRowBytes, largestMessage) : 0;
+    const std::string identity = identityOf(kernel_, maxMessageBytes_, maxRowBytes_);
     mine = bytesOf(mostThreads_.data(), mostThreads_.size());
     mine.insert(mine.end(), identity.begin(), identity.end());
   }
@@ -69,10 +72,10 @@ Status Instance::agree(const Status &examined, uint64_t maxMessageBytes) {
   const auto counts = static_cast<std::ptrdiff_t>(mostThreads_.size() * sizeof(uint32_t));
   for (const auto &[theirs, ignored] : all) {
     if (theirs.size() != mine.size() || !std::equal(mine.begin() + counts, mine.end(), theirs.begin() + counts))
-      return failure(
-          MSCCLC_ERROR_RENDEZVOUS,
-          "kernel '%s' differs between the processes (tool, source, switches, text, forms or largest message)",
-          kernel_.name);
+      return failure(MSCCLC_ERROR_RENDEZVOUS,
+                     "kernel '%s' differs between the processes (tool, source, switches, text, forms, largest message "
+                     "or longest row)",
+                     kernel_.name);
     for (size_t i = 0; i < mostThreads_.size(); ++i) {
       uint32_t most = 0;
       std::memcpy(&most, theirs.data() + i * sizeof(most), sizeof(most));

@@ -11,6 +11,14 @@ namespace {
 
 constexpr uint32_t hostThreads = 4; ///< threads of a block, if the caller gives none
 
+/// Returns the number of an array of hooks; MscclcKernel::num_arrays if the kernel has none of this name.
+uint32_t arrayOf(const MscclcKernel &kernel, const std::string &name) {
+  uint32_t i = 0;
+  while (i < kernel.num_arrays && name != kernel.arrays[i].name)
+    ++i;
+  return i;
+}
+
 } // namespace
 
 Stream Instance::streamOf(const MscclcCall &call, uint32_t localIndex) const {
@@ -37,6 +45,32 @@ Status Instance::checkStreams(const MscclcCall &call) const {
       if (communicator_.platform().isDefault(call.streams[i]))
         return wrong(i, "is the default one, which waits for the streams of the other ranks on its device");
     }
+  }
+  return {};
+}
+
+Status Instance::takeHookArguments(const MscclcCall &call) {
+  MSCCLC_TRY(checkRows(kernel_, call.message_bytes, call.row_bytes, call.dtype));
+  if (maxRowBytes_ != 0 && kernel_.scratch_stride(call.message_bytes, call.row_bytes) > scratchStride_)
+    return failure(
+        MSCCLC_ERROR_ROWS,
+        "kernel '%s' was loaded for rows of up to %llu bytes, not of %llu (the least common multiple with 16 "
+        "counts)",
+        kernel_.name, wide(maxRowBytes_), wide(call.row_bytes));
+  for (uint32_t i = 0; i < call.num_arrays; ++i)
+    if (call.arrays[i].name == nullptr || arrayOf(kernel_, call.arrays[i].name) == kernel_.num_arrays)
+      return failure(MSCCLC_ERROR_ARGUMENT, "no hook of kernel '%s' takes an array '%s'", kernel_.name,
+                     call.arrays[i].name == nullptr ? "" : call.arrays[i].name);
+  for (uint32_t rank = 0; rank < local_.size(); ++rank) {
+    std::vector<void *> &taken = local_[rank].arrays;
+    taken.assign(kernel_.num_arrays, nullptr);
+    for (uint32_t i = 0; i < call.num_arrays; ++i)
+      if (call.arrays[i].pointers != nullptr)
+        taken[arrayOf(kernel_, call.arrays[i].name)] = call.arrays[i].pointers[rank];
+    for (uint32_t i = 0; i < kernel_.num_arrays; ++i)
+      if (taken[i] == nullptr)
+        return failure(MSCCLC_ERROR_ARGUMENT, "a hook of kernel '%s' takes an array '%s', and rank %u has none",
+                       kernel_.name, kernel_.arrays[i].name, communicator_.firstLocalRank() + rank);
   }
   return {};
 }
@@ -134,6 +168,7 @@ MscclcRankArgs Instance::argsOf(const MscclcCall &call, uint32_t localIndex, con
   args.memory_channels = state.channels;
   args.port_channels = state.channels + info.memory_channels;
   args.multicast = state.multicast.data();
+  args.arrays = state.arrays.data();
   args.barriers = counterAt(own, layout.barriers, 0);
   args.semaphores = reinterpret_cast<uint32_t *>(own + layout.semaphores);
   args.launches = counterAt(own, layout.launches, 0);
@@ -212,6 +247,7 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
   LaunchBuffers place;
   uintptr_t lowBits = 0;
   MSCCLC_TRY(resolvePlace(kernel_, call, input, output, place));
+  MSCCLC_TRY(takeHookArguments(call));
   MSCCLC_TRY(checkStreams(call));
   for (uint32_t i = 0; call.staging != nullptr && i < local_.size(); ++i)
     MSCCLC_TRY(checkStaging(kernel_, *variant, call, communicator_.firstLocalRank() + i, call.staging[i]));
@@ -234,6 +270,7 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
   common.flags = lowBits % 16 == 0 ? MSCCLC_BUFFERS_ALIGNED : 0;
   common.report_ms = communicator_.reportMs();
   common.message_bytes = call.message_bytes;
+  common.row_bytes = call.row_bytes;
   common.scratch_stride = scratchStride_;
   common.timeout_ns = communicator_.waitTimeoutNs();
 

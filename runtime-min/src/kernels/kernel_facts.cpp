@@ -11,7 +11,8 @@ namespace {
 bool isComplete(const MscclcKernel &k) {
   if (k.name == nullptr || k.collective == nullptr || k.ranks == 0 || k.threads == 0 || k.num_variants == 0 ||
       k.variants == nullptr || k.input_bytes == nullptr || k.output_bytes == nullptr || k.useful_threads == nullptr ||
-      k.scratch_stride == nullptr || k.scratch_bytes == nullptr || k.rank_info == nullptr)
+      k.scratch_stride == nullptr || k.scratch_bytes == nullptr || k.rank_info == nullptr ||
+      (k.num_arrays != 0 && k.arrays == nullptr))
     return false;
   for (uint32_t i = 0; i < k.num_variants; ++i)
     if (k.variants[i].launch == nullptr || k.variants[i].resident_blocks == nullptr)
@@ -77,6 +78,31 @@ Status checkMessage(const MscclcKernel &kernel, uint64_t bytes, uint32_t dtype) 
     return failure(MSCCLC_ERROR_SIZE,
                    "kernel '%s' takes messages of %u equal shares of whole %s: %llu is no multiple of %u", kernel.name,
                    kernel.message_shares, nameOfType(dtype), size, kernel.message_shares * element);
+  const uint64_t block = uint64_t{std::max(kernel.block_elements, 1u)} * element;
+  if (bytes / std::max(kernel.message_shares, 1u) % block != 0)
+    return failure(MSCCLC_ERROR_SIZE,
+                   "a hook of kernel '%s' takes blocks of %u elements: a share of %llu bytes does not consist of "
+                   "whole blocks of %llu bytes",
+                   kernel.name, kernel.block_elements, size / std::max(kernel.message_shares, 1u), wide(block));
+  return {};
+}
+
+Status checkRows(const MscclcKernel &kernel, uint64_t bytes, uint64_t rowBytes, uint32_t dtype) {
+  const bool takesRows = (kernel.flags & MSCCLC_TAKES_ROWS) != 0;
+  if (takesRows != (rowBytes != 0))
+    return failure(MSCCLC_ERROR_ROWS,
+                   takesRows ? "a hook of kernel '%s' takes rows: say how long they are"
+                             : "no hook of kernel '%s' takes rows, and a length of them is given",
+                   kernel.name);
+  if (!takesRows)
+    return {};
+  if (rowBytes % bytesOfType(dtype) != 0)
+    return failure(MSCCLC_ERROR_ROWS, "kernel '%s': rows of %llu bytes do not consist of whole %s", kernel.name,
+                   wide(rowBytes), nameOfType(dtype));
+  const uint64_t share = bytes / std::max(kernel.message_shares, 1u);
+  if (share % rowBytes != 0)
+    return failure(MSCCLC_ERROR_ROWS, "kernel '%s': a share of %llu bytes does not consist of whole rows of %llu bytes",
+                   kernel.name, wide(share), wide(rowBytes));
   return {};
 }
 

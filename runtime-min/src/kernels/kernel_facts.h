@@ -16,6 +16,8 @@ std::string identityOf(const MscclcKernel &kernel);
 Status checkPlatform(const MscclcKernel &kernel, uint32_t platform);
 /// Checks whether the kernel accepts messages of this size and type.
 Status checkMessage(const MscclcKernel &kernel, uint64_t bytes, uint32_t dtype);
+/// Checks whether the kernel accepts rows of `rowBytes` bytes in a message of `bytes` bytes. 0: no length is given.
+Status checkRows(const MscclcKernel &kernel, uint64_t bytes, uint64_t rowBytes, uint32_t dtype);
 /// True if no rank accesses the buffers of this kind (MscclcBufferKind) of other ranks.
 bool isPrivate(const MscclcKernel &kernel, uint32_t buffer);
 /// Returns the variant for a call, or null. `packet` 0: the first kind of packets that there is.

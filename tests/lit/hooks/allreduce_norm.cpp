@@ -23,13 +23,13 @@
 // BLOCKS: = apply hook0 input[0:1] <- input[0:1]
 // RUN: mscclc %t.ir --passes= --emit-ir | diff %t.ir -
 // RUN: mscclc %t.ir --verify | FileCheck %s --check-prefix=PROVEN
-// What no plan, no source and no kernel can say yet.
+// What no plan and no source can say, and no kernel without a function.
 // RUN: not mscclc %s --algorithm by_blocks -o %t.json 2>&1 | FileCheck %s --check-prefix=PLAN
 // PLAN: allreduce_norm.cpp:[[#]]:{{[0-9]+}}: error: {{mscclpp.*}} calls no functions of users, so a plan cannot apply hook 'add_rms_norm'
 // RUN: not mscclc %s --algorithm by_blocks --target=none -o %t.json 2>&1 | FileCheck %s --check-prefix=FIELD
 // FIELD: allreduce_norm.cpp:[[#]]:{{[0-9]+}}: error: a plan has no field for functions of users, so it cannot apply hook 'add_rms_norm'; --emit-ir writes it as text
 // RUN: not mscclc %s --algorithm by_blocks --emit-cuda 2>&1 | FileCheck %s --check-prefix=KERNEL
-// KERNEL: allreduce_norm.cpp:[[#]]:{{[0-9]+}}: error: hook 'add_rms_norm' has no function that a kernel could call
+// KERNEL: allreduce_norm.cpp:[[#]]:{{[0-9]+}}: error: hook 'add_rms_norm' has no function that a kernel could call: name one in the hook's .function, and its .header
 // RUN: not mscclc %s --algorithm by_blocks --target=none --emit-dsl 2>&1 | FileCheck %s --check-prefix=SOURCE
 // SOURCE: error: no source of the language compiles to this plan: {{.*}}it applies a hook, whose declaration is not written
 #include <mscclc/dsl.hpp>

@@ -48,6 +48,11 @@ MSCCLC_DEVICE unsigned blockCount() {
 MSCCLC_DEVICE void syncBlock() {
   __syncthreads();
 }
+/// Returns memory for 1024 floats that the threads of a block have in common. Only kernels that call this have it.
+MSCCLC_DEVICE float *sharedResults() {
+  static __shared__ float results[1024];
+  return results;
+}
 
 /// Returns 1 / `v` with a relative error below 2^-22.
 MSCCLC_DEVICE float reciprocal(float v) {

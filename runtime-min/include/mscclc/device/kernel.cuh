@@ -28,13 +28,14 @@ struct Slice {
   uint64_t nominal;
   bool whole; ///< the slice is all of the rows
 
-  /// Returns part `index` of `count` equal parts, in steps of 16 bytes. Each block of a thread-block group takes one.
-  MSCCLC_DEVICE Slice part(int index, int count) const {
-    const uint64_t steps = (end - begin + 15) / 16;
+  /// Returns part `index` of `count` equal parts, in steps of `unit` bytes. Each block of a thread-block group takes
+  /// one.
+  MSCCLC_DEVICE Slice part(int index, int count, uint64_t unit = 16) const {
+    const uint64_t steps = (end - begin + (unit - 1)) / unit;
     Slice s = *this;
     s.whole = false;
-    s.begin = min(begin + steps * index / count * 16);
-    s.end = min(begin + steps * (index + 1) / count * 16);
+    s.begin = min(begin + steps * index / count * unit);
+    s.end = min(begin + steps * (index + 1) / count * unit);
     return s;
   }
   /// Returns iteration `i` of a pipeline with units of `bytes` bytes.
@@ -58,9 +59,21 @@ MSCCLC_BOTH int mod(int a, int n) {
   return r < 0 ? r + n : r;
 }
 
+/// The part of a kernel's parameters that all kernels have.
+struct LaunchParameters {
+  MscclcRankArgs args; ///< the launch's arguments; the pointers to tables of the launching thread are null
+  MscclcBuffers own;
+};
+
+/// The part of a kernel's parameters that functions of hooks take: the rank's arrays. `Plan::hookArrays` of them.
+template <class Plan, class = void> struct HookParameters {};
+template <class Plan> struct HookParameters<Plan, std::void_t<decltype(Plan::hookArrays)>> {
+  void *arrays[Plan::hookArrays == 0 ? 1 : Plan::hookArrays];
+};
+
 /// The parameters of a kernel, which lie in constant memory. `Plan::peerBuffers` has a bit for each kind of buffer
 /// whose instances at other ranks the kernel accesses by address. Only these are listed.
-template <class Plan> struct Parameters {
+template <class Plan> struct Parameters : LaunchParameters, HookParameters<Plan> {
   static constexpr unsigned kinds = 3;
   MSCCLC_BOTH static constexpr bool lists(unsigned kind) { return (Plan::peerBuffers >> kind & 1u) != 0; }
   /// Returns the index of the list of `kind`: the number of lists before it. For `kinds` that is the number of lists.
@@ -73,8 +86,6 @@ template <class Plan> struct Parameters {
   MSCCLC_BOTH static constexpr unsigned atLeastOne(unsigned n) { return n == 0 ? 1 : n; }
 
   Layout<Plan> layout; ///< layout of the message, computed once for all threads
-  MscclcRankArgs args; ///< the launch's arguments; the pointers to tables of the launching thread are null
-  MscclcBuffers own;
   void *peers[atLeastOne(listOf(kinds))][listOf(kinds) == 0 ? 1 : Plan::ranks];
   void *multicast[atLeastOne(Plan::switchChannels)];
 #ifdef MSCCLC_GIN
@@ -112,7 +123,8 @@ public:
   bool wide;          ///< every chunk of every buffer begins at a multiple of 16 bytes
 
   MSCCLC_DEVICE explicit Kernel(const Parameters<Plan> &p)
-      : parameters(p), args(p.args), layout(Plan::messageBytes != 0 ? Layout<Plan>(Plan::messageBytes) : p.layout),
+      : parameters(p), args(p.args),
+        layout(Plan::messageBytes != 0 && !Division<Plan>::isGiven ? Layout<Plan>(Plan::messageBytes) : p.layout),
         rank(static_cast<int>(args.rank)), block(static_cast<int>(detail::blockId())), thread(detail::threadId()),
         threads(detail::threadCount()), launch(detail::beginLaunch(args)), flag(detail::packetFlag(launch)) {
     scratchAt =

@@ -1,6 +1,8 @@
 // The host side of an emitted kernel: its variants, and the start of a launch. It checks the arguments of the launcher.
 #pragma once
 
+#include <numeric>
+
 #pragma weak mscclc_register_kernel
 
 // The list of one library of kernels. It is hidden, so that the list of another library, which has the same name,
@@ -24,8 +26,34 @@ inline bool within(uint64_t v, uint64_t low, uint64_t high) {
   return v >= low && v <= high;
 }
 
+/// True for a Plan with hooks.
+template <class Plan, class = void> struct HasHooks : std::false_type {};
+template <class Plan> struct HasHooks<Plan, std::void_t<decltype(Plan::hookArrays)>> : std::true_type {};
+
+/// Whether the function of a hook takes rows.
+template <class Plan> constexpr bool takesRows() {
+  return (Plan::flags & MSCCLC_TAKES_ROWS) != 0;
+}
+
+/// Returns the elements of a block, of which a chunk has whole ones; 1 if no function of a hook takes blocks.
+template <class Plan, class = void> struct BlockOf {
+  static constexpr uint64_t elements = 1;
+};
+template <class Plan> struct BlockOf<Plan, std::void_t<decltype(Plan::blockElements)>> {
+  static constexpr uint64_t elements = Plan::blockElements;
+};
+
+/// Returns the bytes in units of which a message is divided (layout.cuh).
+template <class Plan> uint64_t unitOf(uint64_t rowBytes, uint64_t elementBytes) {
+  if (!Division<Plan>::isGiven)
+    return Plan::unit;
+  uint64_t unit = std::lcm(Plan::unit, std::lcm(uint64_t{16}, BlockOf<Plan>::elements * elementBytes));
+  return takesRows<Plan>() && rowBytes != 0 ? std::lcm(unit, rowBytes) : unit;
+}
+
 template <class Plan>
-int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo &info, unsigned spread) {
+int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo &info, unsigned spread,
+              uint64_t elementBytes) {
   if (args->abi_version != MSCCLC_ABI_VERSION)
     return MSCCLC_ERROR_ABI;
   if (args->rank >= Plan::ranks || info.blocks == 0)
@@ -35,22 +63,33 @@ int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo
   const uint64_t bytes = args->message_bytes;
   if (!within(bytes, Plan::minMessageBytes, Plan::maxMessageBytes) || bytes % Plan::shares != 0)
     return MSCCLC_ERROR_SIZE;
-  constexpr uint64_t mostPackets = 0x7fffffff, leastPayload = 4; // of a row; packets.cuh counts them in 32 bits
-  if (Plan::packets && Layout<Plan>(bytes).nominal * spread > mostPackets * leastPayload)
+  if (Division<Plan>::isGiven && bytes % (Plan::shares * BlockOf<Plan>::elements * elementBytes) != 0)
     return MSCCLC_ERROR_SIZE;
-  if (Plan::scratchSlots != 0 &&
-      (args->scratch_stride % 16 != 0 || args->scratch_stride < scratchStride<Plan>(bytes, spread)))
+  if (takesRows<Plan>() && (args->row_bytes == 0 || args->row_bytes % elementBytes != 0 || bytes % Plan::shares != 0 ||
+                            bytes / Plan::shares % args->row_bytes != 0))
+    return MSCCLC_ERROR_ROWS;
+  const Layout<Plan> layout(bytes, unitOf<Plan>(args->row_bytes, elementBytes));
+  constexpr uint64_t mostPackets = 0x7fffffff, leastPayload = 4; // of a row; packets.cuh counts them in 32 bits
+  if (Plan::packets && layout.nominal * spread > mostPackets * leastPayload)
+    return MSCCLC_ERROR_SIZE;
+  if (Plan::scratchSlots != 0 && (args->scratch_stride % 16 != 0 || args->scratch_stride < layout.nominal * spread))
     return MSCCLC_ERROR_SCRATCH;
   return MSCCLC_OK;
 }
 
 /// Returns the kernel's parameters for a launch. mscclc refuses to write a kernel that needs more space than CUDA has.
-template <class Plan> Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &info) {
+template <class Plan>
+Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &info, uint64_t elementBytes) {
   using Given = Parameters<Plan>;
   static_assert(sizeof(Given) <= MSCCLC_PARAMETER_BYTES, "a kernel of so many ranks does not fit into its parameters");
-  static_assert(sizeof(Given) - sizeof(Given::peers) - sizeof(Given::multicast) <= MSCCLC_OTHER_PARAMETER_BYTES,
+  static_assert(sizeof(Given) - sizeof(Given::peers) - sizeof(Given::multicast) - sizeof(HookParameters<Plan>) <=
+                    MSCCLC_OTHER_PARAMETER_BYTES,
                 "what mscclc leaves room for beside addresses");
-  Given given{Layout<Plan>(args.message_bytes), args, {}, {}, {}};
+  Given given{{args, {}}, {}, Layout<Plan>(args.message_bytes, unitOf<Plan>(args.row_bytes, elementBytes)), {}, {}};
+  given.args.arrays = nullptr;
+  if constexpr (HasHooks<Plan>::value)
+    for (uint32_t i = 0; i < Plan::hookArrays; ++i)
+      given.arrays[i] = args.arrays[i];
   given.args.buffers = nullptr;
   given.args.multicast = nullptr;
   given.args.network = nullptr;
@@ -101,10 +140,10 @@ template <class Body, class T, class Op, class Packet> struct Variant {
     MscclcRankInfo info{};
     if (args->rank < Plan::ranks)
       Body::rankInfo(args->rank, &info);
-    if (const int32_t error = check<Plan>(args, threads, info, spreadOf<Plan, T>))
+    if (const int32_t error = check<Plan>(args, threads, info, spreadOf<Plan, T>, sizeof(T)))
       return error;
     // A message of 0 bytes moves no data, but its signals still count.
-    Parameters<Plan> given = parametersOf<Plan>(*args, info);
+    Parameters<Plan> given = parametersOf<Plan>(*args, info, sizeof(T));
 #ifdef __CUDACC__
     const cudaError_t result = start(reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>), info.blocks,
                                      threads, &given, args->flags, static_cast<cudaStream_t>(stream));
@@ -215,6 +254,13 @@ template <class Body> struct WaitInfoOf<Body, std::void_t<decltype(&Body::waitIn
   static constexpr decltype(MscclcKernel::wait_info) value = &Body::waitInfo;
 };
 
+/// Returns the bytes of the longest element of a list.
+template <class... T> constexpr uint64_t longestOf(Types<T...>) {
+  uint64_t longest = 0;
+  ((longest = sizeof(T) > longest ? sizeof(T) : longest), ...);
+  return longest;
+}
+
 /// Returns the spread of the types of a list. If they had several, parts of a chunk would have other places in scratch
 /// at the next launch.
 template <class Plan, class First, class... T> constexpr unsigned spreadOfAll(Types<First, T...>) {
@@ -224,6 +270,8 @@ template <class Plan, class First, class... T> constexpr unsigned spreadOfAll(Ty
 }
 
 template <class Plan, unsigned spread> uint32_t usefulThreads(uint64_t messageBytes, uint32_t packet) {
+  if (takesRows<Plan>()) // all threads of a block share a row, however short the message is
+    return Plan::threads;
   constexpr uint64_t warp = 32;
   const uint64_t word = packet == MSCCLC_LL8 ? 4 / spread : packet == MSCCLC_LL16 ? 8 / spread : 16;
   const uint64_t words = Plan::mostRows * ((Layout<Plan>(messageBytes).nominal + word - 1) / word);
@@ -252,6 +300,12 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   kernel.min_message_bytes = Plan::minMessageBytes;
   kernel.max_message_bytes = Plan::maxMessageBytes;
   kernel.buffer_alignment = Plan::bufferAlignment;
+  kernel.block_elements = static_cast<uint32_t>(BlockOf<Plan>::elements);
+  if constexpr (HasHooks<Plan>::value) {
+    kernel.num_arrays = Plan::hookArrays;
+    if constexpr (Plan::hookArrays != 0)
+      kernel.arrays = Plan::arrays;
+  }
   kernel.num_variants = Forms::count;
   kernel.variants = Forms::table();
   kernel.input_bytes = [](uint32_t rank, uint64_t bytes) {
@@ -262,7 +316,12 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   };
   constexpr unsigned spread = spreadOfAll<Plan>(Dtypes{});
   kernel.useful_threads = &usefulThreads<Plan, spread>;
-  kernel.scratch_stride = [](uint64_t bytes) { return scratchStride<Plan>(bytes, spreadOfAll<Plan>(Dtypes{})); };
+  kernel.scratch_stride = [](uint64_t bytes, uint64_t rowBytes) {
+    constexpr unsigned spreadOfTypes = spreadOfAll<Plan>(Dtypes{});
+    return Division<Plan>::isGiven
+               ? scratchStride<Plan>(bytes, spreadOfTypes, unitOf<Plan>(rowBytes, longestOf(Dtypes{})))
+               : scratchStride<Plan>(bytes, spreadOfTypes);
+  };
   kernel.scratch_bytes = [](uint64_t stride) { return scratchBytes<Plan>(stride); };
   kernel.rank_info = &Body::rankInfo;
   kernel.channel_info = &Body::channelInfo;

@@ -5,14 +5,31 @@
 // unit of a share may be cut short. So every rank has an equal share of an AllGather, a ReduceScatter or an AllToAll,
 // for any length.
 //
+// If functions of hooks take rows or blocks, the unit is given at launch: `unit` bytes or more, and whole rows and
+// blocks.
+//
 // Example: 1 share of 100 bytes, 4 chunks, unit 16. There are 7 units, the last one of 4 bytes. The chunks begin at 0,
 // 32, 64 and 96: three have 2 units, and the last has 4 bytes.
 #pragma once
 
 namespace mscclc::device {
 
+/// The unit of a Plan, in bytes, in which its messages are divided.
+template <class Plan, class = void> struct Division {
+  static constexpr bool isGiven = false; ///< true: at launch
+  static constexpr uint64_t unit = Plan::unit;
+  MSCCLC_BOTH explicit Division(uint64_t) {}
+};
+/// The unit of a Plan whose hooks take rows or blocks. `blockElements`: chunks are whole blocks of so many elements.
+template <class Plan> struct Division<Plan, std::void_t<decltype(Plan::blockElements)>> {
+  static constexpr bool isGiven = true;
+  uint64_t unit;
+  MSCCLC_BOTH explicit Division(uint64_t given) : unit(given) {}
+};
+
 /// The layout of a message. A Plan gives `shares`, `groupChunks` (0: no message at all) and `unit` at compile time.
-template <class Plan> struct Layout {
+template <class Plan> struct Layout : Division<Plan> {
+  using Division<Plan>::unit;
   uint64_t share;    ///< bytes of a share
   uint64_t perChunk; ///< whole units in every chunk
   uint64_t longer;   ///< number of chunks with one more unit
@@ -20,31 +37,31 @@ template <class Plan> struct Layout {
   bool even;         ///< all chunks have exactly `perChunk` units
   bool exact;        ///< and these are `nominal` bytes
 
-  MSCCLC_BOTH explicit Layout(uint64_t messageBytes) {
+  MSCCLC_BOTH explicit Layout(uint64_t messageBytes, uint64_t givenUnit = Plan::unit) : Division<Plan>(givenUnit) {
     constexpr uint64_t chunks = Plan::groupChunks == 0 ? 1 : Plan::groupChunks;
     share = messageBytes / Plan::shares;
-    const uint64_t units = (share + Plan::unit - 1) / Plan::unit;
+    const uint64_t units = (share + unit - 1) / unit;
     perChunk = units / chunks;
     longer = units % chunks;
-    even = longer == 0 && share % Plan::unit == 0;
-    nominal = (perChunk + (longer != 0)) * Plan::unit;
-    if (nominal > share)
+    even = longer == 0 && share % unit == 0;
+    nominal = (perChunk + (longer != 0)) * unit;
+    if (nominal > share && !Division<Plan>::isGiven) // a given unit divides slices, too, and is a multiple of 16
       nominal = share;
     nominal = nominal <= 16 ? 16 : (nominal + 15) / 16 * 16;
-    exact = even && nominal == perChunk * Plan::unit;
+    exact = even && nominal == perChunk * unit;
   }
 
   /// Returns the offset, in bytes, of chunk `k` of an input or output.
   MSCCLC_BOTH uint64_t offset(uint32_t k) const {
     if (even)
-      return k * perChunk * Plan::unit;
+      return k * perChunk * unit;
     constexpr uint32_t chunks = Plan::groupChunks == 0 ? 1 : Plan::groupChunks;
     const uint32_t group = k / chunks, c = k % chunks;
-    const uint64_t at = (c * perChunk + (c < longer ? c : longer)) * Plan::unit;
+    const uint64_t at = (c * perChunk + (c < longer ? c : longer)) * unit;
     return group * share + (at < share ? at : share);
   }
   /// Returns the length of chunk `k` in bytes.
-  MSCCLC_BOTH uint64_t bytes(uint32_t k) const { return even ? perChunk * Plan::unit : offset(k + 1) - offset(k); }
+  MSCCLC_BOTH uint64_t bytes(uint32_t k) const { return even ? perChunk * unit : offset(k + 1) - offset(k); }
 };
 
 /// True for a Plan that says so: its scratch holds elements in the type in which they are added up.
@@ -60,6 +77,11 @@ template <class Plan, class T> constexpr unsigned spreadOf = sizeof(HeldInScratc
 /// elements.
 template <class Plan> MSCCLC_BOTH uint64_t scratchStride(uint64_t messageBytes, unsigned spread) {
   return Layout<Plan>(messageBytes).nominal * spread;
+}
+/// Returns one that is long enough for all messages of up to this size, whose units have at most `unit` bytes.
+template <class Plan> MSCCLC_BOTH uint64_t scratchStride(uint64_t messageBytes, unsigned spread, uint64_t unit) {
+  constexpr uint64_t chunks = Plan::groupChunks == 0 ? 1 : Plan::groupChunks;
+  return (messageBytes / Plan::shares / chunks / 16 * 16 + unit) * spread;
 }
 /// Returns the bytes of a rank's scratch. Packets double the size, and so does double scratch.
 template <class Plan> MSCCLC_BOTH uint64_t scratchBytes(uint64_t stride) {

@@ -1,0 +1,372 @@
+// Functions of hooks: what they look like, and the loops that call them. An emitted kernel with hooks includes this
+// file and the headers of their functions. The functions that come with the runtime are in hooks/.
+//
+// A function is `apply` of a class. A hook of elements gets a value, in the type in which it is added up, and the
+// number of its element in the rank's output. It returns the new value:
+//
+//   struct Scale {
+//     template <class V> static MSCCLC_DEVICE V apply(V value, uint64_t index, const float *factor);
+//   };
+//
+// A hook of rows or blocks gets a Part. Threads of a team call the function together: each has some of the part's
+// elements, and always the same. They may read and write theirs as often as they want, and combine all (Part::combine).
+// All threads must call combine() equally often.
+//
+//   struct AddRmsNorm {
+//     template <class T>
+//     static MSCCLC_DEVICE void apply(const Part<T> &row, T *residual, const T *gamma, const float *epsilon);
+//   };
+//
+// The other parameters are the hook's arrays: those that it reads, then the others that it writes. T is the type of the
+// message's elements.
+//
+// The bits of results depend neither on the number of threads, nor on the addresses, nor on how a compiler contracts
+// products and sums, if a function computes with add(), multiply(), divide(), squareRoot() and combine() alone.
+#pragma once
+
+#include "mscclc/device.cuh"
+
+namespace mscclc::device {
+
+// Correctly rounded arithmetic, whatever the switches of the compiler. A multiplication is never contracted with a sum.
+#ifdef __CUDA_ARCH__
+MSCCLC_DEVICE float add(float a, float b) {
+  return __fadd_rn(a, b);
+}
+MSCCLC_DEVICE float multiply(float a, float b) {
+  return __fmul_rn(a, b);
+}
+MSCCLC_DEVICE float divide(float a, float b) {
+  return __fdiv_rn(a, b);
+}
+MSCCLC_DEVICE float squareRoot(float a) {
+  return __fsqrt_rn(a);
+}
+#else
+inline float add(float a, float b) {
+  return a + b;
+}
+inline float multiply(float a, float b) {
+  const volatile float product = a * b;
+  return product;
+}
+inline float divide(float a, float b) {
+  return a / b;
+}
+inline float squareRoot(float a) {
+  return sqrtf(a);
+}
+#endif
+/// Returns a · b + c, rounded once.
+MSCCLC_DEVICE float multiplyAdd(float a, float b, float c) {
+  return fmaf(a, b, c);
+}
+
+/// Neighbouring elements that a thread takes at once. There are `count` of them from element `first` of the part on: 8,
+/// or fewer at the end of a part.
+struct Octet {
+  uint64_t first;
+  unsigned count;
+};
+constexpr unsigned octetSize = 8;
+
+/// The values of an octet. Those that are not there are 0.
+struct Values {
+  float at[octetSize];
+};
+
+// Ways to combine all elements of a part. `step` takes an element into the result so far, `join` puts two results
+// together. Both begin with 0.
+
+struct Total {
+  static MSCCLC_DEVICE float step(float total, float v) { return add(total, v); }
+  static MSCCLC_DEVICE float join(float a, float b) { return add(a, b); }
+};
+struct TotalOfSquares {
+  static MSCCLC_DEVICE float step(float total, float v) { return multiplyAdd(v, v, total); }
+  static MSCCLC_DEVICE float join(float a, float b) { return add(a, b); }
+};
+/// The largest absolute value; NaN if there is a NaN.
+struct Amax {
+  static MSCCLC_DEVICE float step(float most, float v) { return join(most, fabsf(v)); }
+  static MSCCLC_DEVICE float join(float a, float b) { return b > a || b != b ? b : a; }
+};
+
+namespace detail {
+
+/// The number of partial results of a part, and of those that are joined by one thread.
+constexpr unsigned partials = 256, partialsJoined = 16;
+
+/// Threads that have a part in common. All teams of a block have equally many.
+struct Team {
+  float *results;              ///< `width` partial results, in shared memory
+  unsigned lane, lanes, width; ///< `lane`: of this thread
+};
+
+/// An octet of elements of T in memory, and the words that it is moved in.
+template <class T> struct Moved {
+  using Word = std::conditional_t<sizeof(T) == 1, Vec8, Vec16>;
+  static constexpr unsigned words = octetSize * sizeof(T) / sizeof(Word);
+  struct Elements {
+    T e[octetSize];
+  };
+  struct Words {
+    Word w[words];
+  };
+  static MSCCLC_DEVICE bool isWhole(const T *p, unsigned count) {
+    return count == octetSize && reinterpret_cast<uint64_t>(p) % sizeof(Word) == 0;
+  }
+};
+
+/// Returns the first `count` elements of an octet at `p`, as floats.
+template <class T> MSCCLC_DEVICE Values loadValues(const T *p, unsigned count) {
+  typename Moved<T>::Elements in{};
+  if (Moved<T>::isWhole(p, count)) {
+    typename Moved<T>::Words words;
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < Moved<T>::words; ++i)
+      words.w[i] = loadWord<typename Moved<T>::Word>(reinterpret_cast<const char *>(p), i);
+    in = bitCast<typename Moved<T>::Elements>(words);
+  } else {
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < octetSize; ++i)
+      if (i < count)
+        in.e[i] = loadAs<T>(p + i);
+  }
+  typename Number<T>::Sum wide[octetSize];
+  Number<T>::widen(in.e, wide);
+  Values values;
+  MSCCLC_UNROLL
+  for (unsigned i = 0; i < octetSize; ++i)
+    values.at[i] = static_cast<float>(wide[i]);
+  return values;
+}
+/// Rounds values to elements of T, and stores the first `count`. Returns what they are then.
+template <class T> MSCCLC_DEVICE Values storeValues(T *p, unsigned count, const Values &values) {
+  typename Moved<T>::Elements out;
+  typename Number<T>::Sum wide[octetSize];
+  MSCCLC_UNROLL
+  for (unsigned i = 0; i < octetSize; ++i)
+    wide[i] = static_cast<typename Number<T>::Sum>(values.at[i]);
+  Number<T>::narrow(wide, out.e);
+  if (Moved<T>::isWhole(p, count)) {
+    const auto words = bitCast<typename Moved<T>::Words>(out);
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < Moved<T>::words; ++i)
+      storeWord(reinterpret_cast<char *>(p), i, words.w[i]);
+  } else {
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < octetSize; ++i)
+      if (i < count)
+        storeAs<T>(p + i, out.e[i]);
+  }
+  Number<T>::widen(out.e, wide);
+  Values stored;
+  MSCCLC_UNROLL
+  for (unsigned i = 0; i < octetSize; ++i)
+    stored.at[i] = static_cast<float>(wide[i]);
+  return stored;
+}
+
+} // namespace detail
+
+/// A row or a block of the message that a function is applied to, of elements of T. A team without work has a part
+/// without elements.
+template <class T> class Part {
+public:
+  MSCCLC_DEVICE Part(T *data, uint64_t index, uint64_t size, bool isThere, const detail::Team &team)
+      : data_(data), index_(index), size_(size), end_(isThere ? size : 0), team_(team) {}
+
+  /// The number of this row or block in the rank's output.
+  MSCCLC_DEVICE uint64_t index() const { return index_; }
+  /// Its elements.
+  MSCCLC_DEVICE uint64_t size() const { return size_; }
+  /// True in one thread, if the part has elements: for what is stored once.
+  MSCCLC_DEVICE bool leads() const { return team_.lane == 0 && end_ != 0; }
+  /// Returns the part's elements.
+  MSCCLC_DEVICE T *data() const { return data_; }
+  /// Returns the elements of `array` that belong to this part.
+  template <class E> MSCCLC_DEVICE E *of(E *array) const { return array + index_ * size_; }
+
+  /// Calls body(octet) for each octet of this thread.
+  template <class Body> MSCCLC_DEVICE void forEach(Body body) const {
+    for (unsigned i = team_.lane; i < team_.width; i += team_.lanes)
+      forOctetsOf(i, body);
+  }
+
+  /// Combines what body(octet) returns for each octet, by Total, TotalOfSquares or Amax. All threads get the result.
+  ///
+  /// Let partial result i, of 256, take the elements of octets i, i + 256, i + 512, … one by one. Then each 16 partial
+  /// results that follow each other are joined one by one, and then these 16 results.
+  template <class How, class Body> MSCCLC_DEVICE float combine(Body body) const {
+    constexpr unsigned joined = detail::partialsJoined;
+    for (unsigned i = team_.lane; i < team_.width; i += team_.lanes) {
+      float partial = 0;
+      forOctetsOf(i, [&](const Octet &octet) {
+        const Values values = body(octet);
+        MSCCLC_UNROLL
+        for (unsigned e = 0; e < octetSize; ++e)
+          partial = e < octet.count ? How::step(partial, values.at[e]) : partial;
+      });
+      team_.results[i] = partial;
+    }
+    detail::syncBlock();
+    const bool twice = team_.width > joined;
+    if (twice) {
+      for (unsigned i = team_.lane * joined; i < team_.width; i += team_.lanes * joined)
+        team_.results[i] = join<How>(i, 1);
+      detail::syncBlock();
+    }
+    const float result = twice ? join<How>(0, joined) : join<How>(0, 1);
+    detail::syncBlock(); // before the next results
+    return result;
+  }
+
+  /// Returns the values of this part's elements, or those of an array at the same place of a row.
+  MSCCLC_DEVICE Values load(const Octet &octet) const { return load(data_, octet); }
+  template <class E> MSCCLC_DEVICE Values load(const E *row, const Octet &octet) const {
+    return detail::loadValues(row + octet.first, octet.count);
+  }
+  /// Rounds values to the elements' type, and stores them. Returns the rounded values.
+  MSCCLC_DEVICE Values store(const Octet &octet, const Values &values) const { return store(data_, octet, values); }
+  template <class E> MSCCLC_DEVICE Values store(E *row, const Octet &octet, const Values &values) const {
+    return detail::storeValues(row + octet.first, octet.count, values);
+  }
+
+private:
+  template <class Body> MSCCLC_DEVICE void forOctetsOf(unsigned partial, Body body) const {
+    for (uint64_t first = uint64_t{partial} * octetSize; first < end_; first += detail::partials * octetSize)
+      body(Octet{first, end_ - first < octetSize ? static_cast<unsigned>(end_ - first) : octetSize});
+  }
+  /// Joins up to 16 partial results.
+  template <class How> MSCCLC_DEVICE float join(unsigned first, unsigned step) const {
+    float all = 0;
+    for (unsigned i = 0, at = first; i < detail::partialsJoined && at < team_.width; ++i, at += step)
+      all = How::join(all, team_.results[at]);
+    return all;
+  }
+
+  T *const data_;
+  const uint64_t index_, size_, end_;
+  const detail::Team &team_;
+};
+
+// ------------------------------------------------------------------------------------------------------------ kernels
+
+/// An array in the list of a hook, by its number in the kernel.
+template <unsigned Number> struct Reads {
+  static constexpr unsigned number = Number;
+  static constexpr bool isWritten = false;
+};
+template <unsigned Number> struct Writes {
+  static constexpr unsigned number = Number;
+  static constexpr bool isWritten = true;
+};
+
+/// Hooks as emitted kernels name them: the class of the function, and its arrays.
+template <class Function, class... Arrays> struct ElementHook {};
+template <uint32_t Elements, class Function, class... Arrays> struct BlockHook {};
+template <class Function, class... Arrays> struct RowHook {};
+
+namespace detail {
+
+/// An array as an argument: a pointer to what the parameter says.
+template <bool IsWritten> struct ArrayArgument {
+  void *at;
+  template <class E> MSCCLC_DEVICE operator E *() const {
+    static_assert(IsWritten || std::is_const_v<E>, "the hook does not say that the function writes this array");
+    return static_cast<E *>(at);
+  }
+};
+template <class Array, class K> MSCCLC_DEVICE ArrayArgument<Array::isWritten> argumentOf(const K &k) {
+  return {k.parameters.arrays[Array::number]};
+}
+
+/// Returns the offset of byte `at` of a slice of the chunks from `first` on. Chunks of a message follow each other.
+template <class K> MSCCLC_DEVICE uint64_t offsetIn(const K &k, const Slice &slice, uint32_t first, uint64_t at) {
+  const uint64_t row = at / slice.nominal, inRow = at % slice.nominal;
+  const uint32_t chunk = first + static_cast<uint32_t>(row);
+  const uint64_t bytes = inRow == 0 ? 0 : k.layout.bytes(chunk);
+  return k.layout.offset(chunk) + (inRow < bytes ? inRow : bytes);
+}
+
+/// The bytes of a slice that this block has, and where they lie in the output.
+struct Piece {
+  char *data;
+  uint64_t bytes, inOutput;
+};
+template <class K> MSCCLC_DEVICE Piece pieceOf(const K &k, const Slice &slice, const Rows &chunk, int inOutput) {
+  const auto first = static_cast<uint32_t>(chunk.first);
+  const uint64_t begin = offsetIn(k, slice, first, slice.begin), end = offsetIn(k, slice, first, slice.end);
+  return {chunk.base + begin, end - begin, offsetIn(k, slice, static_cast<uint32_t>(inOutput), slice.begin)};
+}
+
+template <class Function, class T, class K, class... Arguments>
+MSCCLC_DEVICE void applyToParts(const K &k, const Piece &piece, uint64_t partBytes, const Arguments &...arguments) {
+  const uint64_t size = partBytes / sizeof(T), octets = (size + octetSize - 1) / octetSize;
+  const unsigned width = octets < partials ? static_cast<unsigned>(octets) : partials;
+  const unsigned lanes = k.threads < width ? k.threads : width;
+  const unsigned teams = divideSmall(k.threads, lanes), number = divideSmall(k.thread, lanes);
+  // A thread that is in no team has no partial results, and takes part in block-wide syncs.
+  const Team team{sharedResults() + number * width, number < teams ? k.thread - number * lanes : width, lanes, width};
+  const uint64_t count = piece.bytes / partBytes, first = piece.inOutput / partBytes;
+  for (uint64_t i = 0; i < count; i += teams) {
+    const uint64_t mine = i + number;
+    const bool isThere = mine < count;
+    const Part<T> part(reinterpret_cast<T *>(piece.data + (isThere ? mine : 0) * partBytes),
+                       first + (isThere ? mine : 0), size, isThere, team);
+    Function::template apply<T>(part, arguments...);
+  }
+}
+
+/// Does words first, first + lanes, … below `count` of `data`. `index`: of their first element in the output.
+template <class Function, class T, class Word, class... Arguments>
+MSCCLC_DEVICE void applyToWords(char *data, uint64_t index, uint64_t first, uint64_t count, unsigned lanes,
+                                const Arguments &...arguments) {
+  using V = typename Number<T>::Sum;
+  constexpr unsigned elements = sizeof(Word) / sizeof(T);
+  struct Elements {
+    T e[elements];
+  };
+  for (uint64_t i = first; i < count; i += lanes) {
+    auto some = bitCast<Elements>(loadWord<Word>(data, i));
+    V wide[elements];
+    Number<T>::widen(some.e, wide);
+    MSCCLC_UNROLL
+    for (unsigned e = 0; e < elements; ++e)
+      wide[e] = Function::template apply<V>(wide[e], index + i * elements + e, arguments...);
+    Number<T>::narrow(wide, some.e);
+    storeWord(data, i, bitCast<Word>(some));
+  }
+}
+
+template <class F, class... Arrays, class K>
+MSCCLC_DEVICE void applyHook(ElementHook<F, Arrays...>, const K &k, const Piece &piece) {
+  using T = typename K::Element;
+  const uint64_t index = piece.inOutput / sizeof(T);
+  const uint64_t words = reinterpret_cast<uint64_t>(piece.data) % 16 == 0 ? piece.bytes / 16 : 0;
+  applyToWords<F, T, Vec16>(piece.data, index, k.thread, words, k.threads, argumentOf<Arrays>(k)...);
+  applyToWords<F, T, T>(piece.data, index, words * 16 / sizeof(T) + k.thread, piece.bytes / sizeof(T), k.threads,
+                        argumentOf<Arrays>(k)...);
+}
+template <uint32_t Elements, class F, class... Arrays, class K>
+MSCCLC_DEVICE void applyHook(BlockHook<Elements, F, Arrays...>, const K &k, const Piece &piece) {
+  using T = typename K::Element;
+  applyToParts<F, T>(k, piece, Elements * sizeof(T), argumentOf<Arrays>(k)...);
+}
+template <class F, class... Arrays, class K>
+MSCCLC_DEVICE void applyHook(RowHook<F, Arrays...>, const K &k, const Piece &piece) {
+  applyToParts<F, typename K::Element>(k, piece, k.args.row_bytes, argumentOf<Arrays>(k)...);
+}
+
+} // namespace detail
+
+/// Applies a hook to a slice of a chunk, which lies in the output from chunk `inOutput` on. All threads of the block
+/// call it.
+template <class Hook, class K, class C>
+MSCCLC_DEVICE void apply(const K &k, const Slice &slice, const C &chunk, int inOutput) {
+  if (slice.begin < slice.end)
+    detail::applyHook(Hook{}, k, detail::pieceOf(k, slice, chunk(0), inOutput));
+}
+
+} // namespace mscclc::device

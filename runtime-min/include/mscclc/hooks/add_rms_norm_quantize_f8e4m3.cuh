@@ -1,0 +1,30 @@
+// Residual addition, RMS normalisation, and quantisation of the result, row by row.
+#pragma once
+
+#include "mscclc/hooks/add_rms_norm.cuh"
+#include "mscclc/hooks/quantize_f8e4m3.cuh"
+
+namespace mscclc::hooks {
+
+/// AddRmsNorm, and then QuantizeF8E4m3 of its rounded result, which is also in the output. Hook of rows; reads
+/// "residual", "gamma", "epsilon", writes "residual", "quantized", "scales".
+struct AddRmsNormQuantizeF8E4m3 {
+  template <class T>
+  static MSCCLC_DEVICE void apply(const device::Part<T> &row, T *residual, const T *gamma, const float *epsilon,
+                                  device::Float8E4m3 *quantized, float *scales) {
+    AddRmsNorm::apply<T>(row, residual, gamma, epsilon);
+    QuantizeF8E4m3::apply<T>(row, quantized, scales);
+  }
+};
+
+/// The same by one scale for all. Reads "residual", "gamma", "epsilon", "scale", writes "residual", "quantized".
+struct AddRmsNormQuantizeF8E4m3ByScale {
+  template <class T>
+  static MSCCLC_DEVICE void apply(const device::Part<T> &row, T *residual, const T *gamma, const float *epsilon,
+                                  const float *scale, device::Float8E4m3 *quantized) {
+    AddRmsNorm::apply<T>(row, residual, gamma, epsilon);
+    QuantizeF8E4m3ByScale::apply<T>(row, scale, quantized);
+  }
+};
+
+} // namespace mscclc::hooks

@@ -1,0 +1,51 @@
+// Quantisation to f8e4m3.
+#pragma once
+
+#include "mscclc/hooks.cuh"
+
+namespace mscclc::hooks {
+
+/// Hook of rows or blocks; writes "quantized", the elements of the output as f8e4m3, and "scales", an f32 for each row
+/// or block. The output stays as it is. For a row or block x:
+///
+///   scale = max|x| / 448, or 1 if that is 0
+///   quantized = x / scale, rounded to the nearest
+///
+/// Where an x is NaN, the scale and all of the row are NaN.
+struct QuantizeF8E4m3 {
+  template <class T>
+  static MSCCLC_DEVICE void apply(const device::Part<T> &part, device::Float8E4m3 *quantized, float *scales) {
+    using namespace device;
+    const float scale = scaleOf(part.template combine<Amax>([&](const Octet &octet) { return part.load(octet); }));
+    if (part.leads())
+      detail::storeAs<float>(scales + part.index(), scale);
+    divideBy(part, scale, quantized);
+  }
+
+  static MSCCLC_DEVICE float scaleOf(float largest) {
+    constexpr float largestF8E4m3 = 448;
+    const float scale = device::divide(largest, largestF8E4m3);
+    return scale == 0 ? 1 : scale;
+  }
+  template <class T>
+  static MSCCLC_DEVICE void divideBy(const device::Part<T> &part, float scale, device::Float8E4m3 *quantized) {
+    using namespace device;
+    part.forEach([&](const Octet &octet) {
+      Values values = part.load(octet);
+      MSCCLC_UNROLL
+      for (unsigned i = 0; i < octetSize; ++i)
+        values.at[i] = divide(values.at[i], scale);
+      part.store(part.of(quantized), octet, values);
+    });
+  }
+};
+
+/// The same by one scale for all; reads "scale", an f32, and writes "quantized". What is beyond ±448 becomes that.
+struct QuantizeF8E4m3ByScale {
+  template <class T>
+  static MSCCLC_DEVICE void apply(const device::Part<T> &part, const float *scale, device::Float8E4m3 *quantized) {
+    QuantizeF8E4m3::divideBy(part, device::detail::loadAs<float>(scale), quantized);
+  }
+};
+
+} // namespace mscclc::hooks

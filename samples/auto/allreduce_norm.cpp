@@ -1,0 +1,36 @@
+// AllReduce with what a model does next: the residual is added, and each row normalised (RMSNorm).
+//
+// When: one NVLink domain of up to 9 GPUs; the sum is read once, by the kernel that has just made it. A kernel only, as
+// plans call no functions:
+//   mscclc allreduce_norm.cpp -P ranks=8 --emit-cuda -o allreduce_norm.cu
+// A launch brings the arrays of each rank and the length of a row. -P quantize=true also gives rows of f8e4m3.
+#include <mscclc/dsl.hpp>
+using namespace mscclc;
+
+MSCCLC_ALGORITHM void allreduce_norm(int ranks = 8, bool quantize = false, Order order = Order::Ranks) {
+  const char *name = quantize ? "add_rms_norm_quantize" : "add_rms_norm";
+  HookOptions options{.granularity = Granularity::Row,
+                      .reads = {"residual", "gamma", "epsilon"},
+                      .writes = {"residual"},
+                      .equal = {"gamma", "epsilon"},
+                      .function = "mscclc::hooks::AddRmsNorm",
+                      .header = "mscclc/hooks/add_rms_norm.cuh"};
+  if (quantize) {
+    options.writes = {"residual", "quantized", "scales"};
+    options.function = "mscclc::hooks::AddRmsNormQuantizeF8E4m3";
+    options.header = "mscclc/hooks/add_rms_norm_quantize_f8e4m3.cuh";
+  }
+  CollectiveProgram program(
+      "allreduce_norm", AllReduce(ranks, 1, /*inplace=*/true).then(name),
+      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .order = order});
+  Hook norm(name, options);
+  for (int rank = 0; rank < ranks; ++rank) {
+    List<Chunk> others; // where the other GPUs hold share `rank`
+    for (int step = 1; step < ranks; ++step)
+      others.push_back(Rank((rank + step) % ranks).input()[rank]);
+    reduce(Rank(rank).input()[rank], others);
+    copy(others, Rank(rank).input()[rank]);
+  }
+  for (int rank = 0; rank < ranks; ++rank)
+    apply(norm, Rank(rank).input().slice(0, ranks)); // each rank has a residual
+}

@@ -1,0 +1,243 @@
+// Launches a kernel with a hook of the runtime's (mscclc/hooks) as users do, and compares the bits of the output and of
+// all arrays with the function's definition:
+//
+//   hooks_client [--threads N] [--shapes ROWSxELEMENTS,…] [--dtypes LIST|all] LIBRARY
+//
+// Sums are exact, so that their bits do not depend on their order. All shapes are launched in a row, twice. Prints what
+// was run. Exits with 1 where a result is wrong, or where a message that is no whole number of rows is not refused.
+#include "hook_definitions.h"
+
+#include "mscclc/runtime.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <sstream>
+
+namespace {
+
+using namespace mscclc;
+using test::Arrays;
+using test::Bytes;
+
+struct Shape {
+  uint64_t rows, elements;
+};
+
+struct Options {
+  std::string library, dtypes = "all";
+  uint32_t threads = 0;
+  std::vector<Shape> shapes{{5, 64}, {3, 37}, {1, 8}, {16, 2500}, {13, 128}};
+};
+
+Options parse(int argc, char **argv) {
+  Options options;
+  const auto next = [&](int &i) -> std::string { return ++i < argc ? argv[i] : ""; };
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--threads") {
+      options.threads = static_cast<uint32_t>(std::stoul(next(i)));
+    } else if (word == "--dtypes") {
+      options.dtypes = next(i);
+    } else if (word == "--shapes") {
+      options.shapes.clear();
+      std::istringstream in(next(i));
+      for (std::string part; std::getline(in, part, ',');)
+        options.shapes.push_back({std::stoull(part), std::stoull(part.substr(part.find('x') + 1))});
+    } else {
+      options.library = word;
+    }
+  }
+  return options;
+}
+
+/// Memory of a launch: the data, and the arrays of the hook, of each rank.
+class Launch {
+public:
+  Launch(runtime::Communicator &communicator, const MscclcKernel &kernel, const test::Definition &definition,
+         Shape shape)
+      : kernel_(kernel), definition_(definition), shape_(shape),
+        data_(communicator.allocate(std::max<uint64_t>(64, shape.rows * shape.elements * 8))) {
+    for (uint32_t i = 0; i < kernel.num_arrays; ++i)
+      arrays_.push_back(communicator.allocate(std::max<uint64_t>(64, (shape.rows + 1) * shape.elements * 8)));
+  }
+
+  uint64_t bytes(uint32_t dtype) const { return shape_.rows * shape_.elements * test::bytesOf(dtype); }
+  /// True if the kernel takes a message of this size.
+  bool fits(uint32_t dtype) const {
+    return bytes(dtype) >= kernel_.min_message_bytes && bytes(dtype) <= kernel_.max_message_bytes;
+  }
+  runtime::Call call(uint32_t dtype, uint32_t operation) const {
+    runtime::Call call;
+    call.inPlace(data_).of(bytes(dtype), dtype, operation);
+    if ((kernel_.flags & MSCCLC_TAKES_ROWS) != 0)
+      call.rows(shape_.elements * test::bytesOf(dtype));
+    for (uint32_t i = 0; i < kernel_.num_arrays; ++i) {
+      std::vector<void *> pointers;
+      for (uint32_t rank = 0; rank < kernel_.ranks; ++rank)
+        pointers.push_back(arrays_[i].address(rank));
+      call.array(kernel_.arrays[i].name, pointers);
+    }
+    return call;
+  }
+
+  /// Writes data and arrays, and computes what they become.
+  void fill(uint32_t dtype, uint32_t seed) {
+    std::mt19937 random(seed);
+    const uint64_t count = shape_.rows * shape_.elements;
+    std::vector<float> sum(count, 0);
+    for (uint32_t rank = 0; rank < kernel_.ranks; ++rank) {
+      std::vector<float> part(count);
+      for (uint64_t i = 0; i < count; ++i) {
+        part[i] = static_cast<float>(random() % 17) - 8;
+        sum[i] += part[i];
+      }
+      data_.write(rank, test::narrow(part, dtype));
+    }
+    expected_.assign(kernel_.ranks, {});
+    outputs_.clear();
+    for (uint32_t rank = 0; rank < kernel_.ranks; ++rank) {
+      if (definition_.equalArrays) // of one generator on all ranks
+        random.seed(seed + 1);
+      std::vector<float> values = sum;
+      Arrays arrays = definition_.makeArrays(random, dtype, shape_.rows, shape_.elements);
+      for (uint32_t i = 0; i < kernel_.num_arrays; ++i)
+        arrays_[i].write(rank, arrays.at(kernel_.arrays[i].name));
+      definition_.apply(values, arrays, dtype, shape_.rows, shape_.elements);
+      outputs_.push_back(test::narrow(values, dtype));
+      expected_[rank] = std::move(arrays);
+    }
+  }
+
+  /// The number of outputs and arrays that are wrong, of all ranks.
+  unsigned countWrong() const {
+    unsigned wrong = 0;
+    for (uint32_t rank = 0; rank < kernel_.ranks; ++rank) {
+      wrong += isWrong("the output", rank, data_, outputs_[rank]);
+      for (uint32_t i = 0; i < kernel_.num_arrays; ++i)
+        wrong += isWrong(kernel_.arrays[i].name, rank, arrays_[i], expected_[rank].at(kernel_.arrays[i].name));
+    }
+    return wrong;
+  }
+
+private:
+  unsigned isWrong(const char *what, uint32_t rank, const runtime::Buffer &buffer, const Bytes &expected) const {
+    const Bytes found = buffer.read<unsigned char>(rank, expected.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+      if (found[i] != expected[i]) {
+        std::printf("%llux%llu: byte %zu of %s of rank %u is %u, not %u\n",
+                    static_cast<unsigned long long>(shape_.rows), static_cast<unsigned long long>(shape_.elements), i,
+                    what, rank, found[i], expected[i]);
+        return 1;
+      }
+    return 0;
+  }
+
+  const MscclcKernel &kernel_;
+  const test::Definition &definition_;
+  const Shape shape_;
+  runtime::Buffer data_;
+  std::vector<runtime::Buffer> arrays_;
+  std::vector<Arrays> expected_; ///< [rank]
+  std::vector<Bytes> outputs_;   ///< [rank]
+};
+
+template <class F> bool isRefused(int32_t code, F call) {
+  try {
+    call();
+  } catch (const runtime::Error &error) {
+    return error.code() == code;
+  }
+  return false;
+}
+
+/// What must be refused: a message cut in a row, no length of rows, and a launch without an array.
+unsigned countAccepted(runtime::Instance &instance, const MscclcKernel &kernel, const Launch &launch, uint32_t dtype,
+                       uint32_t operation) {
+  unsigned wrong = 0;
+  const auto refuses = [&](int32_t code, const char *what, auto change) {
+    runtime::Call call = launch.call(dtype, operation);
+    change(call);
+    if (isRefused(code, [&] { instance.launch(call); }))
+      return;
+    std::printf("%s is not refused\n", what);
+    ++wrong;
+  };
+  if ((kernel.flags & MSCCLC_TAKES_ROWS) != 0) {
+    const bool isOneSize = kernel.min_message_bytes == kernel.max_message_bytes;
+    refuses(isOneSize ? MSCCLC_ERROR_SIZE : MSCCLC_ERROR_ROWS, "a message cut in a row",
+            [&](runtime::Call &call) { call.message_bytes -= test::bytesOf(dtype); });
+    refuses(MSCCLC_ERROR_ROWS, "a launch without rows", [](runtime::Call &call) { call.rows(0); });
+  } else {
+    refuses(MSCCLC_ERROR_ROWS, "a length of rows that nobody takes", [](runtime::Call &call) { call.rows(64); });
+  }
+  if (kernel.num_arrays != 0)
+    refuses(MSCCLC_ERROR_ARGUMENT, "a launch without an array", [&](runtime::Call &call) {
+      call.array(kernel.arrays[0].name, std::vector<void *>(kernel.ranks, nullptr));
+    });
+  refuses(MSCCLC_ERROR_ARGUMENT, "an array of another name",
+          [&](runtime::Call &call) { call.array("no such", std::vector<void *>(kernel.ranks, nullptr)); });
+  return wrong;
+}
+
+unsigned run(const Options &options, const MscclcKernel &kernel) {
+  const test::Definition &definition = test::definitionOf(kernel);
+  runtime::Communicator communicator{runtime::CommunicatorOptions(kernel.ranks)};
+  uint64_t largest = 0, longest = 0;
+  std::vector<std::unique_ptr<Launch>> launches;
+  for (const Shape &shape : options.shapes) {
+    if (shape.rows * shape.elements % std::max(kernel.block_elements, 1u) != 0)
+      continue;
+    launches.push_back(std::make_unique<Launch>(communicator, kernel, definition, shape));
+    largest = std::max(largest, shape.rows * shape.elements * 8);
+    longest = std::max(longest, shape.elements * 8);
+  }
+  unsigned wrong = 0, ran = 0;
+  for (uint32_t v = 0; v < kernel.num_variants; ++v) {
+    const MscclcVariant &variant = kernel.variants[v];
+    if (options.dtypes != "all" &&
+        ("," + options.dtypes + ",").find("," + test::nameOf(variant.dtype) + ",") == std::string::npos)
+      continue;
+    runtime::Instance instance = communicator.load(kernel, largest, longest);
+    std::vector<Launch *> some;
+    for (const std::unique_ptr<Launch> &launch : launches)
+      if (launch->fits(variant.dtype))
+        some.push_back(launch.get());
+    unsigned bad = 0;
+    for (uint32_t round = 0; round < 2; ++round) {
+      for (size_t i = 0; i < some.size(); ++i)
+        some[i]->fill(variant.dtype, static_cast<uint32_t>(1 + i + 100 * round));
+      for (const Launch *launch : some) {
+        runtime::Call call = launch->call(variant.dtype, variant.reduce_op);
+        call.packet = variant.packet;
+        call.threads = options.threads;
+        instance.launch(call);
+      }
+      communicator.synchronize();
+      for (const Launch *launch : some)
+        bad += launch->countWrong();
+    }
+    if (!some.empty())
+      bad += countAccepted(instance, kernel, *some[0], variant.dtype, variant.reduce_op);
+    std::printf("%s packet %u: %zu shapes, %u wrong\n", test::nameOf(variant.dtype).c_str(), variant.packet,
+                some.size(), bad);
+    wrong += bad;
+    ran += static_cast<unsigned>(some.size());
+  }
+  if (ran == 0)
+    std::printf("nothing was run\n");
+  return ran == 0 ? 1 : wrong;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    const Options options = parse(argc, argv);
+    const auto kernels = runtime::loadLibrary(options.library);
+    return kernels.size() == 1 && run(options, *kernels[0]) == 0 ? 0 : 1;
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "hooks_client: %s\n", error.what());
+    return 1;
+  }
+}
