@@ -9,6 +9,7 @@ STRUCTURES = {
     "MscclcVariant": abi.Variant,
     "MscclcKernel": abi.KernelStruct,
     "MscclcCall": abi.Call,
+    "MscclcCallArray": abi.CallArray,
     "MscclcStaging": abi.Staging,
     "MscclcCommunicatorOptions": abi.CommunicatorOptions,
     "MscclcQuery": abi.QueryStruct,

@@ -73,3 +73,42 @@ def test_tags_and_sizes(allreduce, alltoall, selector):
 def test_the_version_is_that_of_the_wheel():
     project = HERE.parent.parent / "runtime-min/python/pyproject.toml"
     assert mscclc.__version__ == tomllib.loads(project.read_text())["project"]["version"]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_a_hook_agrees_with_torch(dtype):
+    """The sum, the residual and the norm of rows, in the arithmetic of PyTorch: in f64, of the same rounded sums."""
+    torch = pytest.importorskip("torch")
+    ranks, rows, row = 4, 5, 200
+    kernel = mscclc.Kernel.compile(SAMPLES / "auto" / "allreduce_norm.cpp", platform="host", params={"ranks": ranks})
+    type_ = getattr(torch, dtype)
+    torch.manual_seed(7)
+    parts = [torch.randint(-8, 9, (rows, row)).to(type_) for _ in range(ranks)]  # their sums are exact
+    residual = [torch.randn(rows, row).to(type_) for _ in range(ranks)]
+    gamma, epsilon = torch.randn(row).to(type_), torch.tensor([1e-5])
+    kept = [torch.stack(parts).float().sum(0).to(type_) + one for one in residual]
+    arrays = {"residual": residual, "gamma": [gamma] * ranks, "epsilon": [epsilon] * ranks}
+    with mscclc.Communicator(ranks, platform="host", wait_timeout=20) as communicator:
+        communicator.run(kernel, parts, row=row, hook_arrays=arrays)
+        with pytest.raises(mscclc.CallError, match="does not consist of whole rows"):
+            communicator.run(kernel, parts, row=row + 1, hook_arrays=arrays)
+        with pytest.raises(mscclc.CallError, match="takes an array 'gamma', and rank 0 has none"):
+            communicator.run(kernel, parts, row=row, hook_arrays={"residual": residual, "epsilon": arrays["epsilon"]})
+        with pytest.raises(mscclc.CallError, match="takes rows: say how long they are"):
+            communicator.run(kernel, parts, hook_arrays=arrays)
+    # In units of 2^-24: a square is added in at most 24 roundings (8 of its octet, 15 of 16 partial results, 1 of two of
+    # these), and the mean and epsilon are 2 more. The root halves them. Then the root itself, the quotient and two products.
+    # At last the rounding to the type, of half a unit in the last place.
+    error = (26 / 2 + 5) * 2**-24 + torch.finfo(type_).eps / 2
+    for rank in range(ranks):
+        assert torch.equal(residual[rank], kept[rank])
+        wide = kept[rank].double()
+        norm = wide / (wide.square().mean(-1, keepdim=True) + epsilon.double()).sqrt() * gamma.double()
+        assert ((parts[rank].double() - norm).abs() <= norm.abs() * error + 1e-7).all()
+
+
+def test_a_kernel_with_a_hook_runs_no_plain_call(selector):
+    mscclc.register(baked("auto/allreduce_norm", params={"ranks": 2}))
+    with mscclc.Communicator(2, platform="host", wait_timeout=20) as ranks:
+        with pytest.raises(mscclc.NoKernelError, match=r"collective allreduce\+add_rms_norm"):
+            ranks.run("allreduce", [np.zeros(64, np.float32) for _ in range(2)])

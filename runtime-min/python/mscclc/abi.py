@@ -73,13 +73,21 @@ class Staging(ctypes.Structure):
                 ("factor", c_uint64), ("factor_at", c_void_p), ("scaling", c_uint32), ("keeps_input", c_uint32)]
 
 
+class CallArray(ctypes.Structure):
+    """MscclcCallArray."""
+
+    _fields_ = [("name", c_char_p), ("pointers", POINTER(c_void_p))]
+
+
 class Call(ctypes.Structure):
     """MscclcCall."""
 
     _fields_ = [("call_bytes", c_uint32), ("dtype", c_uint32), ("reduce_op", c_uint32), ("packet", c_uint32),
                 ("input", c_void_p), ("output", c_void_p), ("input_offset", c_uint64), ("output_offset", c_uint64),
                 ("message_bytes", c_uint64), ("threads", c_uint32), ("pdl", c_uint32),
-                ("streams", POINTER(c_void_p)), ("staging", POINTER(Staging)), _LATER]
+                ("streams", POINTER(c_void_p)), ("staging", POINTER(Staging)),
+                ("row_bytes", c_uint64), ("arrays", POINTER(CallArray)), ("num_arrays", c_uint32),
+                ("reserved2", c_uint32), _LATER]
 
 
 class QueryStruct(ctypes.Structure):
@@ -118,7 +126,7 @@ _FUNCTIONS: list[tuple[str, Any, list[Any]]] = [
     ("buffer_multicast", c_uint32, [c_void_p]),
     ("buffer_write", "status", [c_void_p, c_uint32, c_uint64, c_void_p, c_uint64]),
     ("buffer_read", "status", [c_void_p, c_uint32, c_uint64, c_void_p, c_uint64]),
-    ("instance_create", "status", [c_void_p, KernelPointer, c_uint64, POINTER(c_void_p)]),
+    ("instance_create_for_rows", "status", [c_void_p, KernelPointer, c_uint64, c_uint64, POINTER(c_void_p)]),
     ("instance_destroy", "status", [c_void_p]),
     ("instance_scratch_bytes", c_uint64, [c_void_p]),
     ("call_init", None, [POINTER(Call)]),

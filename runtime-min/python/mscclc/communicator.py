@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 import warnings
 from types import TracebackType
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from . import abi, devices, selector
 from .arrays import Memory, memory_of
@@ -147,7 +148,7 @@ class Communicator:
         #: The memory of adopted arrays, by the handle of their buffer. It stays alive until the buffer is released or
         #: the communicator is closed, even if nothing refers to the Buffer any more.
         self.adopted: dict[int | None, list[Memory]] = {}
-        self._instances: dict[int, tuple[ctypes.c_void_p, int]] = {}
+        self._instances: dict[int, tuple[ctypes.c_void_p, int, int]] = {}
         runtime, options = abi.runtime(), abi.CommunicatorOptions()
         runtime.mscclc_communicator_options_init(ctypes.byref(options))
         if ranks < 1:
@@ -280,14 +281,17 @@ class Communicator:
         known = self._instances.get(ctypes.addressof(kernel.pointer.contents))
         return known is not None and known[1] >= max_bytes
 
-    def prepare(self, kernel: Kernel, max_bytes: int) -> ctypes.c_void_p:
-        """Loads a kernel for messages of up to `max_bytes` bytes. `launch` calls it; an earlier call announces the
-        largest message. Collective, unless the kernel is already loaded for this size."""
+    def prepare(self, kernel: Kernel, max_bytes: int, max_row_bytes: int = 0) -> ctypes.c_void_p:
+        """Loads a kernel for messages of up to `max_bytes` bytes, and rows of up to `max_row_bytes`, if a hook of it
+        takes rows. `launch` calls it; an earlier call announces the largest message. Collective, unless the kernel is
+        already loaded for this size."""
         key = ctypes.addressof(kernel.pointer.contents)
         with self.lock:
             known = self._instances.get(key)
-            if known and known[1] >= max_bytes:
+            if known and known[1] >= max_bytes and known[2] >= max_row_bytes:
                 return known[0]
+            if known:
+                max_bytes, max_row_bytes = max(max_bytes, known[1]), max(max_row_bytes, known[2])
             if kernel.ranks != self.ranks:
                 raise ValueError(f"{kernel} in a communicator of {self.ranks} ranks")
             if known:
@@ -298,8 +302,10 @@ class Communicator:
                     if error.name != "MSCCLC_ERROR_IN_GRAPH":  # a graph keeps it until close()
                         raise
             made = ctypes.c_void_p()
-            abi.runtime().mscclc_instance_create(self.handle, kernel.pointer, max_bytes, ctypes.byref(made))
-            self._instances[key] = (made, max_bytes)
+            abi.runtime().mscclc_instance_create_for_rows(
+                self.handle, kernel.pointer, max_bytes, max_row_bytes, ctypes.byref(made)
+            )
+            self._instances[key] = (made, max_bytes, max_row_bytes)
             return made
 
     def launch(
@@ -317,6 +323,8 @@ class Communicator:
         threads: int = 0,
         source: Sequence[int] | None = None,
         pdl: bool = False,
+        row_bytes: int = 0,
+        hook_arrays: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         """Starts the kernel on all local ranks, asynchronously; `synchronize` waits.
 
@@ -330,7 +338,10 @@ class Communicator:
 
         `pdl`: programmatic dependent launch. The kernel may begin before the earlier kernel of its stream has ended, and
         waits for that end before it accesses memory. Ranks that share a device, devices below sm_90 and the host launch
-        without."""
+        without.
+
+        A kernel with a hook takes `row_bytes`, the length of a row, if it takes rows, and `hook_arrays`: for each array
+        the addresses on the local ranks."""
         call = abi.Call()
         abi.runtime().mscclc_call_init(ctypes.byref(call))
         call.dtype = code_of(abi.DTYPES, "element type", dtype)
@@ -345,8 +356,20 @@ class Communicator:
             call.streams = (ctypes.c_void_p * len(streams))(*streams)
         if op == "avg" or source is not None:
             call.staging = self._staging(kernel, call, input, output or input, source, op == "avg")
+        call.row_bytes = row_bytes
+        if hook_arrays:
+            call.arrays = (abi.CallArray * len(hook_arrays))(
+                *(
+                    abi.CallArray(name.encode(), (ctypes.c_void_p * len(addresses))(*addresses))
+                    for name, addresses in hook_arrays.items()
+                )
+            )
+            call.num_arrays = len(hook_arrays)
+            for name, addresses in hook_arrays.items():
+                if len(addresses) != len(self.local_ranks):
+                    raise ValueError(f"{len(addresses)} arrays {name!r} for {len(self.local_ranks)} local ranks")
         with self.lock:
-            instance = self.prepare(kernel, message_bytes)
+            instance = self.prepare(kernel, message_bytes, math.lcm(row_bytes, 16) if row_bytes else 0)
             abi.runtime().mscclc_launch(instance, ctypes.byref(call))
 
     def _staging(
@@ -380,13 +403,17 @@ class Communicator:
         op: str = "sum",
         root: int = 0,
         tags: Sequence[str] = (),
+        row: int = 0,
+        hook_arrays: Mapping[str, Sequence[Any]] | None = None,
     ) -> Kernel:
         """Runs a collective on arrays, one for each local rank, and waits for it; on CUDA first for what their
         devices were given before. Collective.
 
         `kernel` is a kernel, or the name of a collective: then one is picked among the registered ones, by `op`,
         `root`, `tags`, the type and the size. Without `output` it works in place, on arrays as long as the longer of
-        input and output. Returns the kernel that ran. Raises ValueError for arrays that do not fit the kernel,
+        input and output. For a kernel with a hook, `row` is the number of elements of a row, if it takes rows, and
+        `hook_arrays` has its arrays by name, each one for every local rank; the name of its collective ends in that of
+        the hook, as in "allreduce+add_rms_norm". Returns the kernel that ran. Raises ValueError for arrays that do not fit the kernel,
         NoKernelError if nothing registered fits, CallError."""
         inputs = self._memories(input)
         outputs = inputs if output is None else self._memories(output)
@@ -415,7 +442,18 @@ class Communicator:
                 device = abi.runtime().mscclc_communicator_device
                 devices.synchronize(device(self.handle, index) for index in range(len(inputs)))
             source = [memory.address for memory in inputs] if keeps else None
-            self.launch(kernel, given, made, message_bytes=message, dtype=inputs[0].dtype, op=op, source=source)
+            brought = {name: self._memories(arrays) for name, arrays in (hook_arrays or {}).items()}
+            self.launch(
+                kernel,
+                given,
+                made,
+                message_bytes=message,
+                dtype=inputs[0].dtype,
+                op=op,
+                source=source,
+                row_bytes=row * abi.DTYPE_BYTES[inputs[0].dtype],
+                hook_arrays={name: [memory.address for memory in memories] for name, memories in brought.items()},
+            )
             self.synchronize()
             if not self._adopts:
                 self._fetch(made or given, outputs)
