@@ -75,6 +75,14 @@ template <class Float> std::uint64_t floatResult(const Instruction &i, Float a, 
   case Opcode::Max:
     return bits(
         static_cast<Float>(extremum(i, static_cast<double>(a), static_cast<double>(b), i.opcode == Opcode::Min)));
+  case Opcode::Div: // of f64, rounding is not written (ISA 9.7.3.8, 9.7.3.14)
+    if (!i.has(Modifier::Rn))
+      unknown(i);
+    return bits(a / b);
+  case Opcode::Sqrt:
+    if (!i.has(Modifier::Rn))
+      unknown(i);
+    return bits(std::sqrt(a));
   case Opcode::Neg:
     return bits(-a);
   case Opcode::Abs:

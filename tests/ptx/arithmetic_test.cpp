@@ -144,6 +144,13 @@ TEST_CASE("floats are rounded to the nearest, even, once") {
   const float a = 1.0f + std::ldexp(1.0f, -12);
   CHECK(of("fma.rn.f32", {bits(a), bits(a), bits(-1.0f)}) == bits(std::fma(a, a, -1.0f)));
   CHECK(of("fma.rn.f32", {bits(a), bits(a), bits(-1.0f)}) != bits(a * a - 1.0f));
+  // 9.7.3.8 and 9.7.3.14: div.rn and sqrt.rn are IEEE 754's.
+  CHECK(of("div.rn.f32", {bits(1.0f), bits(3.0f)}) == bits(1.0f / 3.0f));
+  CHECK(of("div.rn.f32", {bits(-1.0f), bits(0.0f)}) == bits(-infinity));
+  CHECK(of("sqrt.rn.f32", {bits(2.0f)}) == bits(std::sqrt(2.0f)));
+  CHECK(std::isnan(asFloat(of("sqrt.rn.f32", {bits(-1.0f)}))));
+  CHECK_THROWS_AS(of("div.full.f32", {0, 0}), Unknown);
+  CHECK_THROWS_AS(of("sqrt.approx.f32", {0}), Unknown);
   CHECK(of("neg.f32", {bits(0.0f)}) == bits(-0.0f));
   CHECK(of("abs.f32", {bits(-3.0f)}) == bits(3.0f));
   CHECK_THROWS_AS(of("add.ftz.f32", {0, 0}), Unknown);

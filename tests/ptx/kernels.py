@@ -18,7 +18,7 @@ from kernels_on_cpu import ROOT
 SAMPLES = ROOT / "samples"
 QUICK = ["allgather_hierarchical", "allreduce_packets", "allreduce_pipeline", "auto/allreduce_nvls",
          "auto/allreduce_ring", "reducescatter_allpairs"]
-OTHERS = [ROOT / "tests/ptx/copied_nvls.cpp", ROOT / "tests/ptx/packet_reads.cpp",
+OTHERS = [ROOT / "tests/ptx/copied_nvls.cpp", ROOT / "tests/ptx/packet_reads.cpp", ROOT / "tests/cuda/hooks.cpp",
           ROOT / "tests/conformance/plans/single_node/allgather_nvls_zero_copy_pkt.ranks=4.json",
           ROOT / "tests/ptx/broadcast_nvls.cpp"]
 LARGE = ["allreduce_allpairs", "allreduce_packets", "auto/allreduce_nvls"]  # with 8 ranks
@@ -61,7 +61,7 @@ def run_case(machine, case, schedules):
     lines, results = [], []
     for staging, graph in case.modes:
         for seed in range(1, schedules + 1):
-            result = machine.run(library, seed, case.threads, staging, graph)
+            result = machine.run(library, seed, case.threads, staging, graph, shapes=kernels_on_cpu.shapes_of(case.program))
             results.append(result)
             how = ("staged " if staging else "") + ("graph " if graph else "")
             lines.append(f"{case}: {how}{result.summary.removeprefix('ptx: ')}")

@@ -20,6 +20,17 @@ HEADERS = ROOT / "runtime-min" / "include"
 TYPES = re.findall(r"^MSCCLC_DTYPE\(.*, (\w+)\)", (HEADERS / "mscclc" / "dtypes.def").read_text(), re.MULTILINE)
 
 
+# Programs with hooks: the parameters of each, the message size that its kernel is for, and shapes of messages in rows x
+# elements. Their results are compared with the definition of the hook's function.
+HOOKS = {"allreduce_norm": (["ranks=4", "quantize=true"], "2560", "5x128,10x128"),
+         "hooks": (["ranks=3", "function=quantize_rows", "groups=true"], None, "4x32,3x264")}
+
+
+def shapes_of(program):
+    """The shapes of messages of a program with a hook; None if it has none."""
+    return HOOKS[program.stem][2] if program.stem in HOOKS else None
+
+
 class DoesNotCompile(Exception):
     pass
 
@@ -52,11 +63,12 @@ class Machine:
         self.folder = tempfile.TemporaryDirectory(prefix="mscclc-ptx-")
         self.libraries = itertools.count()
         found = {name: [path for path in options.build.rglob(name) if path.is_file()] for name in
-                 ("libmscclc-ptx.so", "libcuda_fake.so", "on_fake/libmscclc_runtime.so.*", "mscclc-ptx-client")}
+                 ("libmscclc-ptx.so", "libcuda_fake.so", "on_fake/libmscclc_runtime.so.*", "mscclc-ptx-client",
+                  "hooks_client")}
         missing = [name for name, paths in found.items() if not paths]
         if missing:
             raise SystemExit(f"{options.build} has no {', '.join(missing)}: build all first")
-        *self.preloaded, self.client = (paths[0] for paths in found.values())
+        *self.preloaded, self.client, self.hooks_client = (paths[0] for paths in found.values())
 
     def compile(self, kernel, headers=HEADERS):
         """A library with the kernel's PTX as text."""
@@ -71,14 +83,17 @@ class Machine:
             raise DoesNotCompile(run.stderr)
         return library
 
-    def run(self, library, seed, threads=None, staging=None, graph=None, bits=None):
+    def run(self, library, seed, threads=None, staging=None, graph=None, bits=None, shapes=None):
         """Three launches in a row, twice, of each type and packet, on all ranks, with results checked. `bits`: the order
-        of sums whose bits they must have."""
+        of sums whose bits they must have. `shapes`: of a kernel with a hook, whose bits are those of its definition."""
         options = self.options
-        command = [str(self.client), "--threads", str(threads or options.threads), "--sizes", options.sizes]
-        command += ["--staging"] if (options.staging if staging is None else staging) else []
-        command += ["--graph"] if (options.graph if graph is None else graph) else []
-        command += ["--bits", bits] if bits else []
+        if shapes:
+            command = [str(self.hooks_client), "--threads", str(threads or options.threads), "--shapes", shapes]
+        else:
+            command = [str(self.client), "--threads", str(threads or options.threads), "--sizes", options.sizes]
+            command += ["--staging"] if (options.staging if staging is None else staging) else []
+            command += ["--graph"] if (options.graph if graph is None else graph) else []
+            command += ["--bits", bits] if bits else []
         command.append(str(library))
         environment = {**os.environ, "LD_PRELOAD": ":".join(map(str, self.preloaded)), "MSCCLC_PTX_SEED": str(seed),
                        "CUDA_FAKE_DEVICES": "16", "CUDA_FAKE_MULTICAST": "1"}
@@ -103,8 +118,8 @@ def emit(options, program, output, ranks=4, order=None, isProven=True):
     """Writes the kernel of a sample, or of a plan. Samples have `ranks` ranks, and message sizes at which the compiler
     takes few blocks. `order`: value of the parameter of that name. Programs that are not proven have no parameters, and
     are compiled as they stand."""
-    parameters, size = [], None
-    if program.suffix == ".cpp" and isProven:
+    parameters, size, _ = HOOKS.get(program.stem, ([], None, None))
+    if not parameters and program.suffix == ".cpp" and isProven:
         isAuto, isHierarchical = program.parent.name == "auto", "hierarchical" in program.name
         parameters = ([["gpusPerNode=2"], ["nodes=2", f"gpus={ranks // 2}"]][isAuto] if isHierarchical
                       else [f"ranks={ranks}"])

@@ -268,6 +268,38 @@ TEST_CASE("threads of a block meet at a barrier, and a wait without end is a han
       containsText("no thread can go on") && containsText("block 0"));
 }
 
+// ISA 5.1.7 (shared state space), 9.7.9.8 (ld), 9.7.9.20 (cvta).
+TEST_CASE("each block has shared memory of its own, in which threads can race") {
+  const auto run = [](const std::string &between, const std::string &load, std::uint64_t (&results)[2]) {
+    const Module module = readModule(
+        ".version 9.0\n.target sm_90\n.shared .align 4 .b8 of_all[16];\n.entry t(.param .u64 p0) {\n.reg .b64 %rd<9>;\n"
+        ".reg .b32 %r<9>;\n.reg .pred %p<9>;\n.shared .align 8 .b8 own[8];\nld.param.u64 %rd1, [p0];\n"
+        "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nsetp.ne.u32 %p1, %r1, 0;\nmov.u32 %r3, own;\n"
+        "@!%p1 st.shared.u32 [%r3+4], %r2;\n@!%p1 st.shared.u32 [of_all], 9;\n" +
+        between + load + "mul.wide.u32 %rd2, %r2, 8;\nadd.s64 %rd3, %rd1, %rd2;\n" +
+        "setp.eq.u32 %p2, %r1, 1;\n@%p2 st.global.u32 [%rd3], %r4;\nret;\n}\n");
+    const std::uint64_t parameter = reinterpret_cast<std::uint64_t>(&results[0]);
+    Launch launch;
+    launch.module = &module;
+    launch.blocks = 2;
+    launch.threads = 2;
+    launch.parameters.resize(8);
+    std::memcpy(launch.parameters.data(), &parameter, 8);
+    Machine machine(1);
+    machine.run({launch});
+    return machine.memory().races().size();
+  };
+  alignas(64) std::uint64_t results[2] = {7, 7};
+  CHECK(run("bar.sync 0;\n", "ld.shared.u32 %r4, [own+4];\n", results) == 0);
+  CHECK((results[0] == 0 && results[1] == 1));
+  CHECK(run("bar.sync 0;\n", "mov.u64 %rd5, own;\ncvta.shared.u64 %rd6, %rd5;\nld.u32 %r4, [%rd6+4];\n", results) == 0);
+  CHECK((results[0] == 0 && results[1] == 1));
+  CHECK(run("bar.sync 0;\n", "ld.shared.u32 %r4, [of_all];\n", results) == 0);
+  CHECK((results[0] == 9 && results[1] == 9));
+  CHECK(run("", "ld.shared.u32 %r4, [own+4];\n", results) != 0);
+  CHECK_THROWS_WITH(run("", "ld.shared.u32 %r4, [own+8];\n", results), containsText("outside of shared memory"));
+}
+
 TEST_CASE("what the machine does not know is named") {
   const auto error = [](const std::string &body) -> std::string {
     try {

@@ -12,6 +12,16 @@ void Machine::queue(Thread &thread) {
     ready_.push_back(&thread);
 }
 
+namespace {
+
+/// Returns the shared memory of a block at the beginning of a launch: it holds nothing that a thread could use.
+std::byte *sharedMemory(std::vector<std::uint64_t> &words, const Module &module) {
+  words.assign((module.sharedBytes + 7) / 8, 0xcdcdcdcdcdcdcdcd);
+  return reinterpret_cast<std::byte *>(words.data());
+}
+
+} // namespace
+
 void Machine::begin(Grid &grid) {
   const Launch &launch = grid.launch;
   const Function &entry = launch.module->functions[launch.entry];
@@ -29,6 +39,8 @@ void Machine::begin(Grid &grid) {
   if (launch.parameters.size() < entry.parameterBytes)
     throw Unknown("a launch of " + entry.name + " with too few bytes of parameters");
   grid.blocks.assign(launch.blocks, {0, launch.threads});
+  for (std::uint32_t block = 0; block < launch.blocks && launch.module->sharedBytes != 0; ++block)
+    grid.blocks[block].shared = sharedMemory(stream.shared[{block, launch.module->sharedBytes}], *launch.module);
   grid.threads.resize(std::size_t{launch.blocks} * launch.threads);
   for (std::uint32_t i = 0; i < grid.threads.size(); ++i) {
     Thread &thread = grid.threads[i];

@@ -96,6 +96,7 @@ private:
   };
   struct Block {
     unsigned arrived = 0, running = 0;
+    std::byte *shared = nullptr; ///< its shared memory
   };
   struct Grid {
     Launch launch;
@@ -109,6 +110,8 @@ private:
     std::uint32_t device = 0, launches = 0;
     std::map<std::pair<unsigned, unsigned>, std::uint32_t> numbers; ///< [block, thread]
     std::vector<std::uint32_t> last;                                ///< threads of the last launch
+    /// [block, bytes]: shared memory. It stays, so that no other launch gets these addresses.
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<std::uint64_t>> shared;
   };
 
   void begin(Grid &grid);
@@ -131,6 +134,7 @@ private:
   std::uint64_t value(const Thread &thread, const Activation &activation, const Operand &operand) const;
   static Origins originsOf(const Activation &activation, const Operand &operand);
   static void assign(Activation &activation, const Operand &operand, std::uint64_t value, const Origins &origins = {});
+  static std::uint64_t windowOf(const Thread &thread);
   static Activation *ownerOf(Thread &thread, std::uint64_t address);
   bool isPrivate(const Thread &thread, std::uint64_t address) const;
   Access sharedAccess(const Thread &thread, const Instruction &instruction, std::uint64_t address);

@@ -44,7 +44,7 @@ struct Type {
   friend bool operator==(const Type &, const Type &) = default;
 };
 
-enum class Space : std::uint8_t { Generic, Global, Param, Const, Local };
+enum class Space : std::uint8_t { Generic, Global, Param, Const, Local, Shared };
 enum class Order : std::uint8_t { Weak, Volatile, Relaxed, Acquire, Release, AcqRel, Sc };
 enum class Scope : std::uint8_t { Cta, Gpu, Sys };
 
@@ -65,6 +65,7 @@ struct Operand {
     Frame,    ///< the address of a variable of the function
     Argument, ///< the address of a parameter of an entry
     Global,   ///< the address of a variable of the module
+    Shared,   ///< the place of a variable in the window of a block's shared memory
     Memory    ///< [base + value]; `base` says which kind of address it begins with
   } kind = Register;
   Kind base = Register;
@@ -73,7 +74,8 @@ struct Operand {
 };
 
 struct Variable {
-  std::uint64_t offset = 0, bytes = 0; ///< in the frame, in the parameters of the entry, or in the module's data
+  std::uint64_t offset = 0,
+                bytes = 0; ///< in the frame, in the parameters of the entry, in the module's data, or in shared memory
 };
 
 struct Instruction {
@@ -109,7 +111,8 @@ struct Module {
   std::string target; ///< sm_90
   std::vector<Function> functions;
   std::map<std::string, std::uint32_t, std::less<>> functionOf;
-  std::vector<std::byte> data; ///< of constant and global variables, 16-byte aligned
+  std::vector<std::byte> data;   ///< of constant and global variables, 16-byte aligned
+  std::uint64_t sharedBytes = 0; ///< of shared variables of a block
 };
 
 /// Reads what `nvcc -ptx` prints. Throws Unknown.

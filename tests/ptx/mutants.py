@@ -29,6 +29,7 @@ PLATFORM = "cuda_platform.cuh"
 RING, PACKETS = "samples/allreduce_ring.cpp", "samples/allreduce_packets.cpp"
 SWITCH, COPIED_SWITCH = "samples/auto/allreduce_nvls.cpp", "tests/ptx/copied_nvls.cpp"
 PORTS = "samples/allgather_hierarchical.cpp"
+HOOKS = "tests/cuda/hooks.cpp"
 BARRIERS = "tests/conformance/plans/single_node/allgather_tbg.json"
 # Words that a kernel shares with the host have no mutants but two, of the request in port.cuh. The machine has no reads
 # of the host: of what a kernel writes for it, it checks that the word that announces a record releases it (memory.h).
@@ -100,6 +101,12 @@ MUTANTS = [
     Mutant("multicast stores that are weak", "switch.cuh", "multimem.st.relaxed.sys.global.v4.f32",
            "multimem.st.weak.global.v4.f32", SWITCH,
            survives="signals order the data: only packets and counters have to be strong"),
+    Mutant("partial results that are joined before all are there", "../hooks.cuh",
+           "detail::syncBlock();\n    const bool twice", "const bool twice", HOOKS, quick=True),
+    Mutant("joined results that are read before all are there", "../hooks.cuh",
+           "join<How>(i, 1);\n      detail::syncBlock();", "join<How>(i, 1);", HOOKS),
+    Mutant("partial results that replace some that are read", "../hooks.cuh",
+           "detail::syncBlock(); // before the next results", "", HOOKS),
 ]
 
 
@@ -156,11 +163,11 @@ class Score:
         self.machine, self.schedules = machine, schedules
         self.wrong = self.killed = self.survived = 0
 
-    def run(self, name, library, survives, staging=False):
+    def run(self, name, library, survives, staging=False, shapes=None):
         """Schedules until something is found. `survives`: why it need not be."""
         found = []
         for seed in range(1, self.schedules + 1):
-            found = found or self.machine.run(library, seed, staging=staging).findings
+            found = found or self.machine.run(library, seed, staging=staging, shapes=shapes).findings
         isWrong = bool(found) == bool(survives)
         self.killed += bool(found)
         self.survived += not found
@@ -192,7 +199,8 @@ def main():
         if (options.quick and not mutant.quick) or options.only not in mutant.name:
             continue
         library = machine.compile(emit(mutant.program), headers_of(mutant, folder / "include"))
-        score.run(mutant.name, library, mutant.survives, mutant.staging)
+        shapes = kernels_on_cpu.shapes_of(kernels_on_cpu.ROOT / mutant.program)
+        score.run(mutant.name, library, mutant.survives, mutant.staging, shapes)
     for name, survivors in EMITTED.items():
         if options.quick and name not in QUICK_EMITTED:
             continue

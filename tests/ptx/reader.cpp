@@ -33,8 +33,11 @@ const std::vector<Named<Modifier>> modifiers = {
 #define PTX_MODIFIER(id, text) {text, Modifier::id},
 #include "words.def"
 };
-const std::vector<Named<Space>> spaces = {
-    {"global", Space::Global}, {"param", Space::Param}, {"const", Space::Const}, {"local", Space::Local}};
+const std::vector<Named<Space>> spaces = {{"global", Space::Global},
+                                          {"param", Space::Param},
+                                          {"const", Space::Const},
+                                          {"local", Space::Local},
+                                          {"shared", Space::Shared}};
 const std::vector<Named<Order>> orders = {{"weak", Order::Weak},
                                           {"volatile", Order::Volatile},
                                           {"relaxed", Order::Relaxed},
@@ -162,6 +165,8 @@ private:
       function(tokens_[at_++].text == ".entry");
     } else if (accept(".const") || accept(".global")) {
       moduleVariable();
+    } else if (accept(".shared")) {
+      sharedVariable(global_);
     } else {
       unknown("directive " + std::string(token().text));
     }
@@ -216,6 +221,15 @@ private:
     }
     expect(";");
     global_[name] = symbol;
+  }
+
+  /// Of a block. All variables of the module have a place of their own, also those of functions.
+  void sharedVariable(std::map<std::string, Symbol> &symbols) {
+    std::string name;
+    Type type;
+    const Symbol symbol = declaration(Operand::Shared, module_.sharedBytes, name, type);
+    symbols[name] = symbol;
+    expect(";");
   }
 
   // Functions.
@@ -291,6 +305,8 @@ private:
       const Symbol symbol = declaration(Operand::Frame, f.frameBytes, name, type);
       local_[name] = symbol;
       expect(";");
+    } else if (accept(".shared")) {
+      sharedVariable(local_);
     } else if (token(1).kind == Token::Sign && token(1).text == ":") {
       labels_[word()] = static_cast<std::uint32_t>(f.code.size());
       ++at_;
@@ -336,7 +352,7 @@ private:
       operand.kind = local->second.kind;
       operand.value = static_cast<std::int64_t>(local->second.variable.offset);
     } else if (const auto global = global_.find(name); global != global_.end()) {
-      operand.kind = Operand::Global;
+      operand.kind = global->second.kind;
       operand.value = static_cast<std::int64_t>(global->second.variable.offset);
     } else if (name[0] == '%' || registers_.contains(name)) {
       operand.index = registerOf(name);

@@ -81,6 +81,8 @@ std::uint64_t Machine::value(const Thread &thread, const Activation &activation,
     break;
   case Operand::Memory:
     return based(operand.base) + static_cast<std::uint64_t>(operand.value);
+  case Operand::Shared:
+    return static_cast<std::uint64_t>(operand.value);
   case Operand::Frame:
   case Operand::Argument:
   case Operand::Global:
@@ -122,6 +124,11 @@ Machine::Activation Machine::activationOf(const Function &function) const {
     activation.origins.resize(function.registers);
   activation.frame = std::make_unique<std::byte[]>(function.frameBytes + 1);
   return activation;
+}
+
+/// Returns the address of the window of the thread's shared memory. In the window, addresses begin with 0.
+std::uint64_t Machine::windowOf(const Thread &thread) {
+  return reinterpret_cast<std::uint64_t>(thread.grid->blocks[thread.block].shared);
 }
 
 /// Returns the activation in whose frame `address` lies, or null.
@@ -210,6 +217,14 @@ bool Machine::execute(Thread &thread, Activation &activation, const Instruction 
   case Opcode::Mov:
     move(thread, activation, i);
     return false;
+  case Opcode::Cvta:
+    if (i.space == Space::Shared) { // generic addresses are those of the host's memory (ISA 9.7.9.20)
+      const std::uint64_t from = value(thread, activation, i.operands.at(1).at(0));
+      assign(activation, i.operands.at(0).at(0),
+             i.has(Modifier::To) ? from - windowOf(thread) : from + windowOf(thread));
+      return false;
+    }
+    break;
   default:
     break;
   }
@@ -279,8 +294,14 @@ void Machine::leave(Thread &thread) {
 bool Machine::access(Thread &thread, Activation &activation, const Instruction &i) {
   const bool isLoad = i.opcode == Opcode::Ld;
   const std::vector<Operand> &data = i.operands.at(isLoad ? 0 : 1);
-  const std::uint64_t address = value(thread, activation, i.operands.at(isLoad ? 1 : 0).at(0));
   const unsigned bytes = i.type.bytes();
+  std::uint64_t address = value(thread, activation, i.operands.at(isLoad ? 1 : 0).at(0));
+  if (i.space == Space::Shared) { // a window of 32 bits
+    address = static_cast<std::uint32_t>(address);
+    if (address + std::uint64_t{bytes} * i.vector > thread.grid->launch.module->sharedBytes)
+      throw Unknown("instruction " + i.text + " outside of shared memory, at " + std::to_string(address));
+    address += windowOf(thread);
+  }
   if (data.size() != i.vector || bytes > 8 || i.type.kind == Type::Predicate)
     throw Unknown("instruction " + i.text);
   if (address % (std::uint64_t{bytes} * i.vector) != 0)
@@ -346,7 +367,7 @@ bool Machine::atomic(Thread &thread, Activation &activation, const Instruction &
   const bool returns = i.opcode == Opcode::Atom;
   const std::size_t first = returns ? 1 : 0;
   const std::uint64_t address = value(thread, activation, i.operands.at(first).at(0));
-  if (isPrivate(thread, address) || i.vector != 1 || address % i.type.bytes() != 0)
+  if (isPrivate(thread, address) || i.space == Space::Shared || i.vector != 1 || address % i.type.bytes() != 0)
     throw Unknown("instruction " + i.text);
   std::uint64_t sources[2];
   std::size_t count = 0;
