@@ -66,7 +66,7 @@ private:
 
 /// Refuses parts of shares where hooks take rows or blocks: then the sizes of buffers would depend on these.
 void checkShares(const ir::Program &program, const KernelModel &model, ir::DiagnosticEngine &diagnostics) {
-  if (model.hooks.blockElements == 0)
+  if (model.hooks.blockElements == 0 || model.groupChunks == 0)
     return;
   const auto hook =
       std::ranges::find_if(program.hooks, [](const ir::Hook &h) { return h.granularity != ir::Granularity::Element; });
