@@ -6,8 +6,8 @@
 // machine. It only decides if no measurement does.
 //
 // Nothing is invented. The measurements may leave the value of a parameter open by more than `openLimit`. Then it is
-// set to that of the other machine, unless they contradict it: the most open one first, and the rest is fitted again. So if two parameters only
-// appear as a sum, one is kept, and the other makes the sum right.
+// set to that of the other machine, unless they contradict it: the most open one first, and the rest is fitted again.
+// So if two parameters only appear as a sum, one is kept, and the other makes the sum right.
 #pragma once
 
 #include "passes/time/costs.h"

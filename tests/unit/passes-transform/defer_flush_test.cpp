@@ -17,8 +17,8 @@ TEST_CASE("a flush at the end follows the waits") {
 
 TEST_CASE("what follows may rely on a flush") {
   for (const std::string &kept :
-       {"pwsf" + put, "pwsf" + put + "wait port [0]\nnop\nsignal memory [0]\n",
-        "pwsf" + put + "nop\nsem_release [0]\n", loop + "pwsf" + put + "wait port [0]\n}\n"}) {
+       {"pwsf" + put, "pwsf" + put + "wait port [0]\nnop\nsignal memory [0]\n", "pwsf" + put + "nop\nsem_release [0]\n",
+        loop + "pwsf" + put + "wait port [0]\n}\n"}) {
     INFO(kept);
     CHECK(opsAfter("defer-flush", kept) == kept);
   }
