@@ -13,7 +13,7 @@
 namespace mscclc::driver {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 std::string_view severityName(ir::Severity severity) {
   switch (severity) {
@@ -30,8 +30,8 @@ std::string_view severityName(ir::Severity severity) {
 }
 
 /// Returns text, place and notes of a diagnostic. Omits fields without a value.
-Json describe(const ir::Diagnostic &diagnostic) {
-  Json out = {{"severity", severityName(diagnostic.severity)}};
+OrderedJson describe(const ir::Diagnostic &diagnostic) {
+  OrderedJson out = {{"severity", severityName(diagnostic.severity)}};
   const auto add = [&out](const char *field, const auto &value) {
     if (value != std::decay_t<decltype(value)>{})
       out[field] = value;
@@ -46,7 +46,7 @@ Json describe(const ir::Diagnostic &diagnostic) {
   add("allow", std::string(diagnostic.allowName));
   add("similar", diagnostic.similar);
   if (!diagnostic.notes.empty()) {
-    out["notes"] = Json::array();
+    out["notes"] = OrderedJson::array();
     for (const ir::Diagnostic &note : diagnostic.notes)
       out["notes"].push_back(describe(note));
   }
@@ -90,9 +90,10 @@ void Findings::finish(int exitCode) const {
 }
 
 std::string findingsAsJson(const std::vector<Finding> &findings, int exitCode) {
-  Json document = {{"tool", std::string("mscclc ") + version()}, {"exit", exitCode}, {"findings", Json::array()}};
+  OrderedJson document = {
+      {"tool", std::string("mscclc ") + version()}, {"exit", exitCode}, {"findings", OrderedJson::array()}};
   for (const Finding &finding : findings) {
-    Json one = {{"input", finding.input}};
+    OrderedJson one = {{"input", finding.input}};
     if (!finding.subject.empty())
       one["parameters"] = finding.subject;
     one.update(describe(finding.diagnostic));

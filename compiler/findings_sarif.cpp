@@ -11,7 +11,7 @@
 namespace mscclc::driver {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// Returns the path as a URI: relative if the path is. Bytes that a URI cannot contain become %XX.
 std::string uriOf(std::string_view path) {
@@ -34,18 +34,18 @@ std::uint32_t codePointColumn(const ir::ShownPlace &place) {
   return place.column - static_cast<std::uint32_t>(continued);
 }
 
-Json locationOf(const ir::ShownPlace &place, const std::string &input) {
+OrderedJson locationOf(const ir::ShownPlace &place, const std::string &input) {
   const bool inSource = place.line != 0;
-  Json region = {{"startLine", std::max(place.line, 1U)}};
+  OrderedJson region = {{"startLine", std::max(place.line, 1U)}};
   if (place.column != 0)
     region["startColumn"] = codePointColumn(place);
   if (!place.excerpt.empty())
     region["snippet"] = {{"text", place.excerpt}};
-  Json location = {
+  OrderedJson location = {
       {"physicalLocation",
        {{"artifactLocation", {{"uri", uriOf(inSource ? place.file : input)}}}, {"region", std::move(region)}}}};
   if (!inSource && !place.file.empty())
-    location["logicalLocations"] = Json::array({{{"fullyQualifiedName", place.file}}});
+    location["logicalLocations"] = OrderedJson::array({{{"fullyQualifiedName", place.file}}});
   return location;
 }
 
@@ -55,31 +55,31 @@ std::string messageOf(const ir::Diagnostic &diagnostic) {
   return (inWords ? diagnostic.place.file + ": " : "") + diagnostic.message;
 }
 
-Json ruleOf(const std::string &name) {
-  Json rule = {{"id", name}};
+OrderedJson ruleOf(const std::string &name) {
+  OrderedJson rule = {{"id", name}};
   if (const std::string page = pageOf(name); !page.empty())
     rule["help"] = {{"text", page}, {"markdown", page}};
   return rule;
 }
 
-Json resultOf(const Finding &finding, const std::string &rule, std::size_t ruleIndex) {
+OrderedJson resultOf(const Finding &finding, const std::string &rule, std::size_t ruleIndex) {
   const ir::Diagnostic &diagnostic = finding.diagnostic;
   std::string text = messageOf(diagnostic);
   if (!finding.subject.empty())
     text += " (" + finding.subject + ")";
   if (diagnostic.similar != 0)
     text += "; and " + std::to_string(diagnostic.similar) + " more like it";
-  Json result = {{"ruleId", rule},
-                 {"ruleIndex", ruleIndex},
-                 {"level", diagnostic.severity == ir::Severity::Error     ? "error"
-                           : diagnostic.severity == ir::Severity::Warning ? "warning"
-                                                                          : "note"},
-                 {"message", {{"text", std::move(text)}}},
-                 {"locations", Json::array()}};
+  OrderedJson result = {{"ruleId", rule},
+                        {"ruleIndex", ruleIndex},
+                        {"level", diagnostic.severity == ir::Severity::Error     ? "error"
+                                  : diagnostic.severity == ir::Severity::Warning ? "warning"
+                                                                                 : "note"},
+                        {"message", {{"text", std::move(text)}}},
+                        {"locations", OrderedJson::array()}};
   if (!finding.input.empty()) // an error of the command line has no place
     result["locations"].push_back(locationOf(diagnostic.place, finding.input));
   for (std::size_t i = 0; i < diagnostic.notes.size(); ++i) {
-    Json related = locationOf(diagnostic.notes[i].place, finding.input);
+    OrderedJson related = locationOf(diagnostic.notes[i].place, finding.input);
     related["id"] = i + 1;
     related["message"] = {{"text", messageOf(diagnostic.notes[i])}};
     result["relatedLocations"].push_back(std::move(related));
@@ -90,7 +90,7 @@ Json resultOf(const Finding &finding, const std::string &rule, std::size_t ruleI
 } // namespace
 
 std::string findingsAsSarif(const std::vector<Finding> &findings, int exitCode) {
-  Json results = Json::array(), rules = Json::array();
+  OrderedJson results = OrderedJson::array(), rules = OrderedJson::array();
   std::vector<std::string> names;
   for (const Finding &finding : findings) {
     const std::string name = ir::kebabCase(finding.diagnostic.id);
@@ -101,15 +101,16 @@ std::string findingsAsSarif(const std::vector<Finding> &findings, int exitCode) 
     }
     results.push_back(resultOf(finding, name, index));
   }
-  const Json driver = {{"name", "mscclc"}, {"version", version()}, {"rules", std::move(rules)}};
+  const OrderedJson driver = {{"name", "mscclc"}, {"version", version()}, {"rules", std::move(rules)}};
   return textOf(
       {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
        {"version", "2.1.0"},
        {"runs",
-        Json::array({{{"tool", {{"driver", driver}}},
-                      {"columnKind", "unicodeCodePoints"},
-                      {"invocations", Json::array({{{"executionSuccessful", exitCode == 0}, {"exitCode", exitCode}}})},
-                      {"results", std::move(results)}}})}});
+        OrderedJson::array(
+            {{{"tool", {{"driver", driver}}},
+              {"columnKind", "unicodeCodePoints"},
+              {"invocations", OrderedJson::array({{{"executionSuccessful", exitCode == 0}, {"exitCode", exitCode}}})},
+              {"results", std::move(results)}}})}});
 }
 
 } // namespace mscclc::driver

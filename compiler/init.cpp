@@ -13,7 +13,7 @@
 namespace mscclc::driver {
 namespace {
 
-constexpr std::string_view help = R"(Usage: mscclc init [DIR]
+constexpr std::string_view initHelp = R"(Usage: mscclc init [DIR]
 
 Lays out a project in DIR, by default the current folder: an algorithm, its golden plan, a Makefile, a workflow file for
 GitHub and a hook for pre-commit. No file is replaced.
@@ -67,7 +67,7 @@ ExitCode layOut(const std::vector<std::string> &arguments) {
 int initProject(const std::vector<std::string> &arguments) {
   for (const std::string &argument : arguments)
     if (argument == "--help" || argument == "-h") {
-      std::cout << help << std::flush;
+      std::cout << initHelp << std::flush;
       return std::cout ? exitDone : exitInputWrong;
     }
   if (const int code = guarded([&] { return layOut(arguments); }); code != exitDone)
