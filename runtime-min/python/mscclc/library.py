@@ -15,7 +15,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 from .baseline import Baseline, baselines, copies, wins
 from .errors import CompileError
 from .kernels import build_library, named_sums, operation_flags, order_of_sums, reduces
-from .tool import Path, Plan, Program, run_tool
+from .tool import Path, Plan, Program, compile, estimate, run_tool
 
 #: The executor of MSCCL++ does not run these kernels.
 _TARGET = "--target=none"
@@ -27,12 +27,12 @@ _HALVES = 3
 
 @dataclass
 class Candidate:
-    """A program and its times (in microseconds) by size (in bytes). `given`: the source and parameters of the algorithm.
-    `scheduled_for`: the size that it was scheduled for, if the source says only what moves."""
+    """An algorithm with its parameters and options, and the times (in microseconds) of its kernel by size (in bytes).
+    `kernel`: the program of the kernel, if that is a schedule for the size `scheduled_for`."""
 
     plan: Plan
     emitted: str = field(repr=False)
-    given: Program | None = None
+    kernel: Program | None = None
     scheduled_for: int | None = None
     times: dict[int, float] = field(default_factory=dict)
     copies: dict[int, float] = field(default_factory=dict)
@@ -65,7 +65,15 @@ class Candidate:
         """Estimates the times that are not known yet. Sizes that it does not accept have no time."""
         wanted = [size for size in sizes if size not in self.times and self.least <= size <= self.most]
         if wanted:
-            found = self.plan.estimate(wanted, machine)
+            program = self.kernel or self.plan.program
+            found = estimate(
+                program.source,
+                wanted,
+                machine=machine,
+                params=dict(program.params),
+                options=program.options,
+                text=program.text,
+            )
             self.times.update((one.bytes, one.microseconds) for one in found)
             self.copies.update((one.bytes, copies(one)) for one in found)
 
@@ -121,16 +129,15 @@ def _candidates(
         if "ranks" in known:
             chosen.setdefault("ranks", str(ranks))
         what = f"{source} {' '.join(f'{name}={value}' for name, value in chosen.items())}"
-        given = Program.of(source, chosen, None, [_TARGET, *options])
         try:
-            for program, size in _schedules(given, sizes, machine):
-                plan = Plan(program, run_tool(program, "--emit-json"))
+            plan = compile(source, params=chosen, options=[_TARGET, *options])
+            if plan.ranks != ranks:
+                tell(f"left out: {what}: it is for {plan.ranks} ranks")
+                continue
+            for program, size in _schedules(plan.program, sizes, machine):
                 emitted = run_tool(program, "--emit-cuda", *([f"--dtype={','.join(types)}"] if types else []))
-                if plan.ranks != ranks:
-                    tell(f"left out: {what}: it is for {plan.ranks} ranks")
-                    break
                 tell(what if size is None else f"{what}, scheduled for {size} bytes")
-                yield Candidate(plan, emitted, given, size)
+                yield Candidate(plan, emitted, program, size)
         except CompileError as error:
             tell(f"left out: {what}: {str(error).splitlines()[0]}")
 
@@ -281,8 +288,8 @@ def make_library(
                     "name": plan.name,
                     **({"root": root} if root else {}),
                     "sha256": hashlib.sha256((place / file).read_bytes()).hexdigest(),
-                    "source": one.candidate.given.source,
-                    "parameters": dict(one.candidate.given.params),
+                    "source": plan.program.source,
+                    "parameters": dict(plan.program.params),
                     **({"scheduled_for": one.candidate.scheduled_for} if one.candidate.scheduled_for else {}),
                     **({"sums": one.candidate.sums} if one.candidate.sums else {}),
                     "predicted_us": {
@@ -292,7 +299,7 @@ def make_library(
                     },
                 }
             )
-            tell(f"{collective} of {one.least} to {one.most} bytes: {file}, {one.candidate.given.source}")
+            tell(f"{collective} of {one.least} to {one.most} bytes: {file}, {plan.program.source}")
         if not entries:
             tell(f"left out: {collective}: NCCL is faster at all sizes")
         else:
