@@ -276,10 +276,10 @@ class Communicator:
 
     # ----------------------------------------------------------------------------------------------------- launches
 
-    def holds(self, kernel: Kernel, max_bytes: int) -> bool:
-        """True if the kernel is loaded for messages of `max_bytes` bytes."""
+    def holds(self, kernel: Kernel, max_bytes: int, max_row_bytes: int = 0) -> bool:
+        """True if the kernel is loaded for messages of `max_bytes` bytes, and rows of `max_row_bytes`."""
         known = self._instances.get(ctypes.addressof(kernel.pointer.contents))
-        return known is not None and known[1] >= max_bytes
+        return known is not None and known[1] >= max_bytes and known[2] >= max_row_bytes
 
     def prepare(self, kernel: Kernel, max_bytes: int, max_row_bytes: int = 0) -> ctypes.c_void_p:
         """Loads a kernel for messages of up to `max_bytes` bytes, and rows of up to `max_row_bytes`, if a hook of it

@@ -132,6 +132,33 @@ class ProcessGroupMscclc(Group):
 
         return self._reduced("allreduce", op, [[tensor]], [[tensor]], [tensor], behind, region=region)
 
+    def allreduce_then(self, hook: str, tensor: torch.Tensor, arrays: dict[str, torch.Tensor]) -> bool:
+        """Sums in place by a kernel of "allreduce+HOOK", and waits as Work.wait does. `arrays` are the hook's, by
+        name: contiguous tensors on the same device. A row is the last dimension. Returns False if no kernel fits, on
+        all ranks alike; then nothing was done."""
+        given = [tensor, *arrays.values()]
+        row = tensor.shape[-1] * tensor.element_size()
+        job = Job(
+            f"allreduce+{hook}",
+            [[tensor]],
+            [[tensor]],
+            [tensor],
+            piece_bytes=tensor.nbytes,
+            reduces=True,
+            row=row,
+            arrays=arrays,
+        )
+        missed: list[str] = []
+
+        def behind() -> None:
+            missed.append(hook)
+
+        text = f"sum, then {hook}"
+        work = self._call(job, [tensor], "all_reduce", behind, used=given, alike=given, more=text)
+        if work is not None:
+            work.wait()
+        return not missed
+
     def allreduce_coalesced(self, tensors: Tensors, opts: Any = None) -> Any:
         op = opts.reduceOp if opts is not None else dist.ReduceOp.SUM
 

@@ -11,7 +11,7 @@ import hashlib
 import logging
 import math
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Callable, Sequence
 
 import torch
@@ -75,6 +75,13 @@ class Choice:
     op: str
     message: int
     piece: int
+    #: The bytes of a row, if a hook takes rows; else 0.
+    row: int = 0
+
+    @property
+    def row_to_load(self) -> int:
+        """The bytes of the longest row that the kernel has to be loaded for. Chunks are multiples of 16 bytes."""
+        return math.lcm(self.row, _ALIGNMENT) if self.row else 0
 
 
 @dataclass
@@ -96,6 +103,10 @@ class Job:
     #: Memory of `symmetric`. On all ranks it holds the only input and output, so nothing is copied.
     region: "_Region | None" = None
     reduces: bool = False
+    #: The bytes of a row, if a hook takes rows; then a message is the rows of the input alone, without padding.
+    row: int = 0
+    #: The hook's arrays by name: contiguous tensors of this rank, on its device.
+    arrays: "dict[str, torch.Tensor]" = field(default_factory=dict)
 
     @property
     def has_order(self) -> bool:
@@ -200,8 +211,10 @@ class Engine:
             return None
         # A message is a piece for each rank, or a single piece.
         pieces = shares[0]
-        # The size is rounded up to a multiple of every kernel's shares. The added bytes belong to no result.
-        message = _rounded(pieces * job.size(), math.lcm(*shares, pieces * _ALIGNMENT) * element)
+        # The size is rounded up to a multiple of every kernel's shares. The added bytes belong to no result. A hook
+        # would take them for rows.
+        unit = math.lcm(*shares, pieces * _ALIGNMENT) * element
+        message = job.size() if job.row else _rounded(pieces * job.size(), unit)
         for in_place in (True, False):
             query = Query(job.collective, self.size, dtype, job.op, in_place, message, job.root, elements=elements)
             try:
@@ -209,10 +222,14 @@ class Engine:
             except NoKernelError as error:
                 self._say((query, in_place), "no kernel: %s", error)
                 continue
+            if job.row and message % (kernel.message_shares * job.row) != 0:
+                text = "no kernel: %s has shares that cut rows of %d bytes"
+                self._say((query, in_place, job.row), text, kernel.name, job.row)
+                continue
             self._say(
                 (query, kernel.name), "%s of %d bytes of %s: kernel %s", job.collective, message, dtype, kernel.name
             )
-            return Choice(kernel, dtype, job.op, message, message // pieces)
+            return Choice(kernel, dtype, job.op, message, message // pieces, job.row)
         return None
 
     def _reason_against(self, job: Job) -> bool:
@@ -323,7 +340,9 @@ class Engine:
         if kernel.in_place:
             sizes = [max(sizes)]
         grows = [size for size, region in zip(sizes, self._regions) if region.buffer.bytes < size]
-        if len(self._regions) >= len(sizes) and not grows and communicator.holds(kernel, choice.message):
+        if len(self._regions) >= len(sizes) and not grows and communicator.holds(
+            kernel, choice.message, choice.row_to_load
+        ):
             return True
         reason = ""
         try:
@@ -341,7 +360,8 @@ class Engine:
                         except CallError as error:
                             if error.name != "MSCCLC_ERROR_IN_GRAPH":  # a graph keeps it, in all processes alike
                                 raise
-            communicator.prepare(kernel, min(kernel.max_bytes, 1 << (choice.message - 1).bit_length()))
+            most = min(kernel.max_bytes, 1 << (choice.message - 1).bit_length())
+            communicator.prepare(kernel, most, choice.row_to_load)
         except CallError as error:
             reason = f"rank {self.rank}: {error}"
         return self._agree(reason, what=what)
@@ -404,6 +424,8 @@ class Engine:
                 streams=None if stream is None else [stream],
                 threads=1 if self.on_host and choice.message < 1 << 16 else 0,
                 pdl=self.pdl,
+                row_bytes=choice.row,
+                hook_arrays={name: [array.data_ptr()] for name, array in job.arrays.items()},
             )
             if stream is None:
                 communicator.synchronize()
