@@ -1,4 +1,4 @@
-"""The backend of torch.distributed, on the host: each scenario of torch_ranks.py runs on two ranks."""
+"""The backend of torch.distributed, on the host: each scenario of the scripts runs on two ranks, or also on four."""
 
 import functools
 import json
@@ -13,30 +13,38 @@ import test_readme
 
 pytest.importorskip("torch")
 HERE = pathlib.Path(__file__).resolve().parent
-SCRIPTS = [HERE / "torch_ranks.py", HERE / "torch_training.py", HERE / "torch_services.py"]
+SCRIPTS = [
+    (HERE / "torch_ranks.py", 2),
+    (HERE / "torch_training.py", 2),
+    (HERE / "torch_services.py", 2),
+    (HERE / "torch_norms.py", 2),
+    (HERE / "torch_norms.py", 4),
+]
 SAMPLE = str(HERE.parent.parent / "samples/allreduce_allpairs.cpp")
 RANKS = 2
 SCENARIOS = [
-    (script, name) for script in SCRIPTS for name in re.findall(r"^@scenario\ndef (\w+)", script.read_text(), re.M)
+    pytest.param(script, ranks, name, id=name if ranks == RANKS else f"{name}-{ranks}")
+    for script, ranks in SCRIPTS
+    for name in re.findall(r"^@scenario\ndef (\w+)", script.read_text(), re.M)
 ]
 
 
-def run(script, folder, *arguments, timeout=400):
+def run(script, folder, *arguments, timeout=400, ranks=RANKS):
     """Runs the script on all ranks. Returns their exit codes and errors."""
-    ranks = [
+    processes = [
         subprocess.Popen(
-            [sys.executable, str(script), str(rank), str(RANKS), str(folder), *arguments],
+            [sys.executable, str(script), str(rank), str(ranks), str(folder), *arguments],
             stderr=subprocess.PIPE,
             text=True,
         )
-        for rank in range(RANKS)
+        for rank in range(ranks)
     ]
     try:
-        errors = [rank.communicate(timeout=timeout)[1] for rank in ranks]
+        errors = [process.communicate(timeout=timeout)[1] for process in processes]
     finally:
-        for rank in ranks:
-            rank.kill()
-    return [rank.returncode for rank in ranks], errors
+        for process in processes:
+            process.kill()
+    return [process.returncode for process in processes], errors
 
 
 @pytest.fixture(scope="module")
@@ -44,31 +52,31 @@ def ended(tmp_path_factory):
     """Returns how a script ended: the results of each rank, exit codes and errors. The script runs once."""
 
     @functools.cache
-    def of(script):
+    def of(script, ranks):
         folder = tmp_path_factory.mktemp("ranks")
-        codes, errors = run(script, folder)
+        codes, errors = run(script, folder, ranks=ranks)
         found = [
             json.loads(path.read_text()) if path.exists() else {}
-            for path in (folder / f"{rank}.json" for rank in range(RANKS))
+            for path in (folder / f"{rank}.json" for rank in range(ranks))
         ]
         return found, codes, errors
 
     return of
 
 
-@pytest.mark.parametrize("script, name", SCENARIOS, ids=[name for _, name in SCENARIOS])
-def test_scenario(ended, script, name):
-    found, codes, errors = ended(script)
+@pytest.mark.parametrize("script, ranks, name", SCENARIOS)
+def test_scenario(ended, script, ranks, name):
+    found, codes, errors = ended(script, ranks)
     for rank, results in enumerate(found):
         assert results.get(name) == "", (
             results.get(name) or f"rank {rank} did not come here, exit code {codes[rank]}\n{errors[rank]}"
         )
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_all_ranks_end_well(ended, script):
-    _, codes, errors = ended(script)
-    assert codes == [0] * RANKS, errors
+@pytest.mark.parametrize("script, ranks", SCRIPTS, ids=[f"{script.stem}-{ranks}" for script, ranks in SCRIPTS])
+def test_all_ranks_end_well(ended, script, ranks):
+    _, codes, errors = ended(script, ranks)
+    assert codes == [0] * ranks, errors
 
 
 DIES = """
@@ -140,14 +148,19 @@ def test_bfloat16_of_a_device():
     assert (memory.address, memory.bytes, memory.dtype) == (tensor.data_ptr(), 12, "bfloat16")
 
 
-def test_the_example_of_the_page(tmp_path):
+@pytest.mark.parametrize(
+    "begins, parts",
+    [("import torch", ("8.0", "{'allreduce_allpairs': 2}")), ("import mscclc\n", ("8.0 1.0", "{'allreduce_norm': 1}"))],
+    ids=["collectives", "norm"],
+)
+def test_examples_of_the_page(tmp_path, begins, parts):
     done = test_readme.run(
-        test_readme.example("runtime-min/python/README.md", "import torch"),
+        test_readme.example("runtime-min/python/README.md", begins),
         tmp_path,
         "-m",
         "torch.distributed.run",
         "--nproc-per-node=2",
     )
     # Both processes print to one pipe, so their parts of a line may be mixed.
-    said = [done.stdout.count(part) for part in ("8.0", "{'allreduce_allpairs': 2}")]
-    assert (done.returncode, said) == (0, [2, 2]), done.stdout + done.stderr
+    said = [done.stdout.count(part) for part in parts]
+    assert (done.returncode, said) == (0, [2] * len(parts)), done.stdout + done.stderr

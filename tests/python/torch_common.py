@@ -67,8 +67,9 @@ def by_name(kind):
     return getattr(dist, new, None) or getattr(dist, old)
 
 
-def start():
-    """Registers kernels and makes the groups. Yields the kernels, our group and that of gloo."""
+def start(samples=None):
+    """Registers kernels, those of `samples` or of all scripts, and makes the groups. Yields the kernels, our group and
+    that of gloo."""
     warnings.simplefilter("ignore", FutureWarning)
     torch.set_num_threads(1)
     params = {"ranks": SIZE, "threadBlocks": 1}
@@ -84,9 +85,11 @@ def start():
         "scatter_direct": rooted,
     }
     kernels = [
-        mscclc.Kernel.compile(SAMPLES / f"{name}.cpp", params=values, platform="host") for name, values in plain.items()
+        mscclc.Kernel.compile(SAMPLES / f"{name}.cpp", params=values, platform="host")
+        for name, values in plain.items()
+        if samples is None or name in samples
     ]
-    for name in ("allreduce_max", "allreduce_prod"):
+    for name in ("allreduce_max", "allreduce_prod") if samples is None else ():
         kernels.append(mscclc.Kernel.compile(HERE / f"{name}.cpp", params={"ranks": SIZE}, platform="host"))
     for kernel in kernels:
         mscclc.register(kernel)

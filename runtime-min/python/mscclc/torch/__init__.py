@@ -9,7 +9,14 @@ later ones. A call that no kernel fits runs by gloo, on CUDA by NCCL."""
 
 from . import operators
 from .backend import ProcessGroupMscclc, install
-from .operators import all_gather, all_reduce, all_to_all, reduce_scatter
+from .operators import (
+    all_gather,
+    all_reduce,
+    all_reduce_add_rms_norm,
+    all_reduce_add_rms_norm_quantize_f8e4m3,
+    all_to_all,
+    reduce_scatter,
+)
 from .options import Options
 from .recorder import recorder
 
@@ -20,6 +27,8 @@ __all__ = [
     "ProcessGroupMscclc",
     "all_gather",
     "all_reduce",
+    "all_reduce_add_rms_norm",
+    "all_reduce_add_rms_norm_quantize_f8e4m3",
     "all_to_all",
     "operators",
     "recorder",
