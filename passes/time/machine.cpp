@@ -74,7 +74,7 @@ void requireDivisor(double value, const char *key) {
 }
 
 /// In microseconds. A file with a longer time of a launch has it in another unit.
-constexpr double longestLaunch = 1000;
+constexpr double longestLaunch = 100000;
 
 /// Larger files are not machine files.
 constexpr std::size_t maxMachineBytes = 1 << 20;
@@ -168,7 +168,7 @@ Machine parseMachine(std::string_view text) {
     if (value > p.link)
       fail(std::string("parameter '") + key + "' must be at most 'link', the line rate");
   if (p.launch > longestLaunch)
-    fail("parameter 'launch' must be at most 1000, in microseconds");
+    fail("parameter 'launch' must be at most 100000, in microseconds");
   return machine;
 }
 

@@ -161,8 +161,8 @@ TEST_CASE("what is wrong with a parameter is told by its key") {
   for (const std::string key : {"store", "load", "packet", "multimem", "copy_engine"})
     CHECK(change([&](json &p) { p[key]["value"] = 451; }) ==
           "parameter '" + key + "' must be at most 'link', the line rate");
-  CHECK(change([](json &p) { p["launch"]["value"] = 1700; }) ==
-        "parameter 'launch' must be at most 1000, in microseconds");
+  CHECK(change([](json &p) { p["launch"]["value"] = 1e6; }) ==
+        "parameter 'launch' must be at most 100000, in microseconds");
   CHECK(faultAfter([](json &file) { file["topology"] = "mesh"; }) ==
         "a mesh has no switch that reduces, so 'multimem' must be 0");
   // A machine whose switch does not reduce needs no rate for it.
