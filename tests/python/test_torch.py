@@ -150,7 +150,10 @@ def test_bfloat16_of_a_device():
 
 @pytest.mark.parametrize(
     "begins, parts",
-    [("import torch", ("8.0", "{'allreduce_allpairs': 2}")), ("import mscclc\n", ("8.0 1.0", "{'allreduce_norm': 1}"))],
+    [
+        ("import torch", ("8.0", "{'allreduce_allpairs': 2}")),
+        ("import mscclc\nimport mscclc.torch", ("8.0 1.0", "{'allreduce_norm': 1}")),
+    ],
     ids=["collectives", "norm"],
 )
 def test_examples_of_the_page(tmp_path, begins, parts):
