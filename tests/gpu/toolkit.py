@@ -92,15 +92,15 @@ class HostCompilers:
         """Builds mscclc-perf and its library, without a build tool."""
         version = re.search(r"project\([^)]*VERSION ([0-9.]+)", (runtime / "CMakeLists.txt").read_text()).group(1)
         self.flags = [*self.flags, f'-DMSCCLC_RUNTIME_VERSION="{version}"']
-        folders = [runtime / "src", runtime / "mscclc-perf"]
+        folders = [runtime / part for part in ("src", "hangs", "rendezvous", "mscclc-perf")]
         includes = [runtime / "include", runtime / "src", *filter(pathlib.Path.is_dir, [runtime.parent / OTHERS])]
         objects = [self.folder_sources(folder, work) for folder in folders]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             list(pool.map(lambda source: self.object(source, source.with_suffix(".o"), includes), sum(objects, [])))
         objects = [[source.with_suffix(".o") for source in sources] for sources in objects]
         library, tool = work / "libmscclc_runtime.so", work / "mscclc-perf"
-        self.link(objects[0], library, True)
-        self.link(objects[1], tool, False, "-L", work, "-lmscclc_runtime")
+        self.link(sum(objects[:-1], []), library, True)
+        self.link(objects[-1], tool, False, "-L", work, "-lmscclc_runtime")
         return use_tool(work)
 
 
