@@ -15,12 +15,13 @@ for package in "$archive" "$deb"; do
   echo "$(basename "$package"): $bytes bytes"
   [ "$bytes" -le 40000000 ] || { echo "it is larger than 40 MB"; exit 1; }
 done
+dpkg-deb -c "$deb" >"$work/files"
 tar -xf "$archive" -C "$work/moved" --strip-components=1
 for file in bin/mscclc include/mscclc/dsl.hpp lib/mscclc/clang/include/stddef.h share/man/man1/mscclc.1 \
   share/bash-completion/completions/mscclc share/zsh/site-functions/_mscclc \
   share/fish/vendor_completions.d/mscclc.fish share/doc/mscclc/diagnostics.md share/mscclc/samples/sendrecv.cpp; do
   [ -s "$work/moved/$file" ] || { echo "the archive lacks $file"; exit 1; }
-  dpkg-deb -c "$deb" | grep -q "\./usr/$file$" || { echo "the package lacks /usr/$file"; exit 1; }
+  grep -q "\./usr/$file$" "$work/files" || { echo "the package lacks /usr/$file"; exit 1; }
 done
 if ldd "$work/moved/bin/mscclc" | grep -E 'libLLVM|libclang'; then
   echo "the compiler needs LLVM's libraries"
