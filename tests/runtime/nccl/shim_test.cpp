@@ -456,7 +456,7 @@ TEST_CASE("A replay of a graph that overlaps a call is an error, not a wrong res
   // Rank 0 waits in the replay for rank 1 when the call begins there.
   const std::string said = saidBy([&] {
     replay(0);
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::this_thread::sleep_for(std::chrono::seconds(1));
     submit(world.streams);
     world.synchronize();
     replay(1);
