@@ -17,7 +17,7 @@ OFF = 1.26
 def copies(estimate: Estimate) -> float:
     """Returns the microseconds of copying a message to a window and back, which the library in NCCL's place may have to
     do: twice read and written."""
-    memory = max(link["GBps"] for link in estimate.details["traffic"] if link["kind"] == "memory")
+    memory: float = max(link["GBps"] for link in estimate.details["traffic"] if link["kind"] == "memory")
     return 4 * estimate.bytes / memory / 1000
 
 
@@ -48,7 +48,7 @@ class Baseline:
             return self.times[after]
         low, high = self.sizes[after - 1], self.sizes[after]
         share = math.log(size / low) / math.log(high / low)
-        return self.times[after - 1] * (self.times[after] / self.times[after - 1]) ** share
+        return self.times[after - 1] * math.exp(share * math.log(self.times[after] / self.times[after - 1]))
 
 
 def baselines(file: Path) -> dict[tuple[str, int, str], Baseline]:
