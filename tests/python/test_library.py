@@ -134,6 +134,17 @@ def test_programs_of_moves_are_scheduled_for_each_size(tmp_path, capsys):
     assert small["kernel"] != large["kernel"] and small["predicted_us"]["1024"] < 4
 
 
+def test_a_program_of_moves_is_not_scheduled_for_sizes_that_it_refuses(tmp_path, capsys):
+    text = (SAMPLES / "auto/allgather_allpairs.cpp").read_text()
+    source = tmp_path / "short.cpp"
+    source.write_text(text.replace(".schedule =", ".maxMessageSize = 65536, .schedule ="))
+    arguments = ["library", str(source), "-o", str(tmp_path), "--ranks", "2", "--platform", "host", "--sizes", "1K,4M"]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.count(", scheduled for 1024 bytes") == 1
+    [entry] = json.loads((tmp_path / "manifest.json").read_text())["collectives"][0]["entries"]
+    assert (entry["min"], entry["max"]) == (0, 1024)
+
+
 DTYPES = ["f32", "f16", "bf16", "f8e4m3", "f8e5m2"]
 
 

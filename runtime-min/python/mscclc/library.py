@@ -94,18 +94,18 @@ class Range:
     most: int
 
 
-def _schedules(
-    given: Program, sizes: Sequence[int], machine: str
-) -> Iterator[tuple[Program, int | None]]:
+def _schedules(plan: Plan, sizes: Sequence[int], machine: str) -> Iterator[tuple[Program, int | None]]:
     """Yields the programs that an algorithm is tried as, and the size that each is scheduled for. One that says only
-    what moves is scheduled for each size; two sizes may have one schedule."""
-    on = ["--machine", machine]
-    estimated = json.loads(run_tool(given, "--estimate", "--json", *on, "--size", str(sizes[0])))
-    if "scheduled_for" not in estimated or any(option.startswith("--message-size") for option in given.options):
+    what moves is scheduled for each size that it accepts; two sizes may have one schedule."""
+    given, on = plan.program, ["--machine", machine]
+    accepted = [size for size in sizes if plan.json["min_message_size"] <= size <= plan.json["max_message_size"]]
+    estimated = json.loads(run_tool(given, "--estimate", "--json", *on))
+    is_given = any(option.startswith("--message-size") for option in given.options)
+    if "scheduled_for" not in estimated or is_given or not accepted:
         yield given, estimated.get("scheduled_for")
         return
     texts: set[str] = set()
-    for size in sizes:
+    for size in accepted:
         text = run_tool(given, "--emit-ir", *on, "--message-size", str(size))
         if text not in texts:
             texts.add(text)
@@ -134,7 +134,7 @@ def _candidates(
             if plan.ranks != ranks:
                 tell(f"left out: {what}: it is for {plan.ranks} ranks")
                 continue
-            for program, size in _schedules(plan.program, sizes, machine):
+            for program, size in _schedules(plan, sizes, machine):
                 emitted = run_tool(program, "--emit-cuda", *([f"--dtype={','.join(types)}"] if types else []))
                 tell(what if size is None else f"{what}, scheduled for {size} bytes")
                 yield Candidate(plan, emitted, program, size)
