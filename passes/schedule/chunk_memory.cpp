@@ -11,4 +11,11 @@ ChunkMemory::ChunkMemory(const ir::Program &program, const proof::Values &values
       cells_[firstOf(r, BufferKind::Input, chunk)].value = values.input(r, chunk);
 }
 
+void ChunkMemory::partsOf(const ir::Movement &movement, const ir::Move &move, std::uint32_t i,
+                          std::vector<proof::ValueId> &parts) const {
+  parts.clear();
+  for (const ir::RankChunk &src : movement.srcs(move))
+    parts.push_back(cells_[firstOf(src) + i].value);
+}
+
 } // namespace mscclc::passes::schedule

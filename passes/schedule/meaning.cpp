@@ -81,40 +81,30 @@ private:
   }
 
   void execute(std::uint32_t s, const ir::Move &move) {
-    const std::uint32_t size = movement_.places[move.firstPlace].size;
     for (std::uint32_t source = 0; source < move.numSrcs; ++source)
       checkWritten(s, cells_[source], movement_.srcs(move)[source]);
-    results_.clear();
-    for (std::uint32_t i = 0; i < size; ++i) {
-      parts_.clear();
-      for (std::uint32_t source = 0; source < move.numSrcs; ++source)
-        parts_.push_back(memory_[cells_[source] + i].value);
-      const std::uint32_t maker =
-          move.kind == ir::MoveKind::Apply || move.numSrcs != 1 ? s : memory_[cells_[0] + i].maker;
-      results_.push_back({values_.chain(move.reduceOp, parts_), s, maker});
-    }
-    if (move.kind == ir::MoveKind::Apply)
-      apply(s, move);
-    for (std::uint32_t i = move.numSrcs; i < move.numSrcs + move.numDsts; ++i)
-      for (std::uint32_t u = 0; u < size; ++u)
-        memory_[cells_[i] + u] = results_[u];
+    const bool makes = move.kind == ir::MoveKind::Apply || move.numSrcs != 1;
+    memory_.execute(movement_, move, [&](std::uint32_t i) {
+      memory_.partsOf(movement_, move, i, parts_);
+      const ValueId value =
+          move.kind == ir::MoveKind::Apply ? apply(s, move, i, parts_[0]) : values_.chain(move.reduceOp, parts_);
+      return ChunkCell{value, s, makes ? s : memory_[cells_[0] + i].maker};
+    });
   }
 
-  /// Applies the hook of `move` to results_.
-  void apply(std::uint32_t s, const ir::Move &move) {
+  /// Returns the value of chunk `i` after the hook of `move` was applied to `operand`.
+  ValueId apply(std::uint32_t s, const ir::Move &move, std::uint32_t i, ValueId operand) {
     const ir::RankChunk &place = movement_.dsts(move)[0];
-    const std::size_t first = cells_[0] - memory_.firstOf(place.rank, ir::BufferKind::Output);
-    for (std::uint32_t i = 0; i < place.size; ++i) {
-      const proof::Application function = proof::applicationOf(program_, move.hook, place.rank, first + i);
-      results_[i].value = values_.apply(function, results_[i].value);
-      const auto [before, isNew] = applied_.try_emplace(function, s);
-      if (!isNew && !program_.hooks[move.hook].writes.empty() && findings_.isNew(diag::meaning_applied_twice, s))
-        findings_
-            .report(
-                diag::meaning_applied_twice, s,
-                {program_.hooks[move.hook].name, describe(ir::RankChunk{place.rank, place.buffer, place.index + i, 1})})
-            .note(diag::meaning_applied_here, findings_.where(before->second));
-    }
+    const std::size_t unit = cells_[0] - memory_.firstOf(place.rank, ir::BufferKind::Output) + i;
+    const proof::Application function = proof::applicationOf(program_, move.hook, place.rank, unit);
+    const auto [before, isNew] = applied_.try_emplace(function, s);
+    if (!isNew && !program_.hooks[move.hook].writes.empty() && findings_.isNew(diag::meaning_applied_twice, s))
+      findings_
+          .report(
+              diag::meaning_applied_twice, s,
+              {program_.hooks[move.hook].name, describe(ir::RankChunk{place.rank, place.buffer, place.index + i, 1})})
+          .note(diag::meaning_applied_here, findings_.where(before->second));
+    return values_.apply(function, operand);
   }
 
   /// Reports chunks that were never written. Values that are computed from them are unknown, and not reported again.
@@ -149,7 +139,6 @@ private:
   std::vector<std::size_t> cells_; ///< the first cell of each operand of the statement
   std::vector<Range> ranges_;
   std::vector<ValueId> parts_;
-  std::vector<ChunkCell> results_;
   std::map<proof::Application, std::uint32_t> applied_; ///< the statement that applied it first
 };
 

@@ -198,25 +198,19 @@ private:
   }
 
   void execute(const Move &move) {
-    const std::uint32_t size = given_.places[move.firstPlace].size;
-    std::vector<ValueId> results;
-    for (std::uint32_t i = 0; i < size; ++i) {
-      parts_.clear();
-      for (const RankChunk &src : given_.srcs(move))
-        parts_.push_back(memory_[memory_.firstOf(src) + i].value);
+    memory_.execute(given_, move, [&](std::uint32_t i) {
+      memory_.partsOf(given_, move, i, parts_);
       Inputs all = made(parts_[0]);
       all.count = 0;
       for (const ValueId part : parts_) {
         const Inputs inputs = made(part);
         all = {std::min(all.first, inputs.first), std::max(all.last, inputs.last), all.count + inputs.count};
       }
-      results.push_back(values_.combine(move.reduceOp, parts_));
+      const ValueId value = values_.combine(move.reduceOp, parts_);
       if (inputs_.size() < values_.numReductions())
         inputs_.push_back(all);
-    }
-    for (const RankChunk &dst : given_.dsts(move))
-      for (std::uint32_t i = 0; i < size; ++i)
-        memory_[memory_.firstOf(dst) + i].value = results[i];
+      return ChunkCell{value};
+    });
   }
 
   ir::Program &program_;

@@ -47,12 +47,7 @@ private:
     for (std::uint32_t s = 0; s < given_.statements.size(); ++s) {
       const Move &move = given_.statements[s];
       visit(s, std::as_const(memory));
-      std::vector<ValueId> results;
-      for (std::uint32_t i = 0; i < sizeOf(move); ++i)
-        results.push_back(resultOf(move, memory, i));
-      for (const RankChunk &dst : given_.dsts(move))
-        for (std::uint32_t i = 0; i < results.size(); ++i)
-          memory[memory.firstOf(dst) + i].value = results[i];
+      memory.execute(given_, move, [&](std::uint32_t i) { return ChunkCell{resultOf(move, memory, i)}; });
     }
     return memory;
   }
@@ -60,9 +55,7 @@ private:
 
   /// Returns the value that a statement gives chunk `i` of its destinations.
   ValueId resultOf(const Move &move, const ChunkMemory &memory, std::uint32_t i) {
-    parts_.clear();
-    for (const RankChunk &src : given_.srcs(move))
-      parts_.push_back(memory[memory.firstOf(src) + i].value);
+    memory.partsOf(given_, move, i, parts_);
     if (move.kind != ir::MoveKind::Apply)
       return values_.chain(move.reduceOp, parts_);
     const RankChunk &place = given_.dsts(move)[0];
