@@ -43,7 +43,7 @@ extern "C" void __tsan_release(void *);
 #define MSCCLC_TABLE static const
 #define MSCCLC_LARGE_TABLE static const
 #define MSCCLC_UNROLL
-#define MSCCLC_UNROLL_HELD
+#define MSCCLC_UNROLL_FEW
 #define MSCCLC_NO_UNROLL
 
 namespace mscclc::standin {

@@ -21,8 +21,8 @@
 #define MSCCLC_LARGE_TABLE static __device__ const
 #define MSCCLC_UNROLL _Pragma("unroll")
 #define MSCCLC_NO_UNROLL _Pragma("unroll 1")
-/// For loops over N operands. They are unrolled if the pointers of the operands are held in registers (move.cuh).
-#define MSCCLC_UNROLL_HELD _Pragma("unroll (N <= maxHeld ? N : 1)")
+/// For loops over N operands. They are unrolled if the operands are few (move.cuh).
+#define MSCCLC_UNROLL_FEW _Pragma("unroll (N <= maxUnrolled ? N : 1)")
 
 namespace mscclc::device::detail {
 

@@ -9,9 +9,11 @@
 namespace mscclc::device {
 namespace detail {
 
+/// The most operands that a loop is unrolled for.
+constexpr unsigned maxUnrolled = 8;
 /// The most operands whose row pointers are kept in registers. With more operands, the pointers are computed at each
-/// use.
-constexpr unsigned maxHeld = 8;
+/// use. Where loops are inlined, 8 would need more registers than sm_100 has for a block of 512 threads.
+template <class K> constexpr unsigned maxHeld = K::Outlined::value ? maxUnrolled : 6;
 /// The most rows whose addresses a function takes. More would be passed through memory.
 constexpr unsigned maxPassed = 9;
 /// The number of loads that a thread has in flight, if there is enough to load.
@@ -40,7 +42,7 @@ template <class K, class L, class R> struct Computed {
 template <class R, class K, class L> MSCCLC_DEVICE auto rowsAs(const K &k, const L &chunks, unsigned row) {
   if constexpr (L::size == 0) {
     return Pointers<0, R>{};
-  } else if constexpr (L::size <= maxHeld) {
+  } else if constexpr (L::size <= maxHeld<K>) {
     Pointers<L::size, R> rows;
     MSCCLC_UNROLL
     for (unsigned i = 0; i < L::size; ++i)
@@ -97,7 +99,7 @@ template <class Word> MSCCLC_DEVICE void storeWord(char *p, uint64_t i, const Wo
 }
 
 template <unsigned N, class W, class Word> MSCCLC_DEVICE void storeToAll(const W &target, uint64_t i, const Word &v) {
-  MSCCLC_UNROLL_HELD
+  MSCCLC_UNROLL_FEW
   for (unsigned d = 0; d < N; ++d)
     storeWord<Word>(target(d), i, v);
 }
@@ -108,11 +110,11 @@ template <unsigned N, class W, class Word> MSCCLC_DEVICE void storeToAll(const W
 /// own place, so that ranks do not read one peer at the same time, and wait in registers.
 template <class Acc, class Word, unsigned N, unsigned D, unsigned Together, class Place, class S, class W>
 MSCCLC_DEVICE void reduceSome(Place place, const S &source, const W &target, uint64_t at, unsigned lanes) {
-  constexpr bool staggers = std::is_same_v<Place, AddedAfter> && N <= maxHeld;
-  constexpr unsigned wanted = N > maxHeld ? 2 * loadsInFlight : loadsInFlight,
+  constexpr bool staggers = std::is_same_v<Place, AddedAfter> && N <= maxUnrolled;
+  constexpr unsigned wanted = N > maxUnrolled ? 2 * loadsInFlight : loadsInFlight,
                      batch = staggers || N < wanted ? N : wanted;
   Acc acc[Together];
-  MSCCLC_UNROLL_HELD
+  MSCCLC_UNROLL_FEW
   for (unsigned from = 0; from < N; from += batch) {
     Word in[batch][Together];
     const auto load = [&](unsigned i) {

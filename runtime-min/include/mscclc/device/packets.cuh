@@ -144,7 +144,7 @@ template <class Packet, bool Fresh, unsigned N, class L, class Acc>
 MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsigned i, Acc &acc) {
   constexpr unsigned batch = N < polledTogether ? N : polledTogether;
   const uint32_t flag = launch.flag;
-  MSCCLC_UNROLL_HELD
+  MSCCLC_UNROLL_FEW
   for (unsigned from = 0; from < N; from += batch) {
     typename Packet::Payload in[batch];
     typename Packet::Flags flags[batch];
@@ -187,7 +187,7 @@ MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsign
 
 template <class Packet, unsigned N, class L>
 MSCCLC_DEVICE void writePackets(uint32_t flag, const L &rows, unsigned i, const typename Packet::Payload &v) {
-  MSCCLC_UNROLL_HELD
+  MSCCLC_UNROLL_FEW
   for (unsigned d = 0; d < N; ++d)
     Packet::store(rows(d) + uint64_t{i} * Packet::bytes, v, flag);
 }
