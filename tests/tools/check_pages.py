@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that what the pages name is there: links, and paths in backquotes that begin with a folder of the repository.
+"""Checks that what the pages name is there: links, with the headings that they lead to, and paths in backquotes that
+begin with a folder of the repository.
 And that each folder of the product with more than ten sources has a page, README.md.
 
 usage: check_pages.py [ROOT]
@@ -7,12 +8,14 @@ usage: check_pages.py [ROOT]
 A path may be written from the root or from the page's folder. Names in capitals (ROOM, NAME) and `*` stand for any.
 Prints each that is not there, as FILE:LINE or the folder; exit 1 if there is one.
 """
+import functools
 import os
 import pathlib
 import re
 import sys
 
 LINK = re.compile(r"\]\(([^)#\s]+)")
+ANCHOR = re.compile(r"\]\(([^)#:\s]*)#([^)\s]+)\)")
 SOURCE = re.compile(r"\.(cpp|hpp|h|cuh|cu|def|py|js)$")
 MOST_SOURCES = 10
 NOT_PRODUCT = {"samples", "tests"}
@@ -24,6 +27,14 @@ def folders_of(root):
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(f for f in folders if not f.startswith((".", "build")))
         yield pathlib.Path(folder), names
+
+
+@functools.cache
+def headings(page):
+    """Returns the names by which links lead to the headings of a page, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    titles = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title) for title in re.findall(r"^#+ (.*)$", text, re.M)]
+    return {re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-") for title in titles}
 
 
 def there(root, page, path):
@@ -47,6 +58,11 @@ def main():
             for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
                 paths = [p for p in LINK.findall(line) if ":" not in p]
                 paths += [p for p in QUOTED.findall(line) if p.split("/")[0] in tops or (folder / p.split("/")[0]).is_dir()]
+                for to, heading in ANCHOR.findall(line):
+                    target = page.parent / to if to else page
+                    if target.suffix == ".md" and target.is_file() and heading not in headings(target.resolve()):
+                        print(f"{page.relative_to(root)}:{number}: {to or 'the page'} has no heading #{heading}")
+                        bad += 1
                 for path in paths:
                     if not there(root, page, path):
                         print(f"{page.relative_to(root)}:{number}: there is no {path}")

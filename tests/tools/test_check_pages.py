@@ -31,6 +31,13 @@ class CheckPages(unittest.TestCase):
         self.refuses("[a](room/gone.h)", "room/gone.h")
         self.refuses("[a](gone.h)", "gone.h")
 
+    def test_headings(self):
+        self.accepts("[a](#a-page), [a](README.md#a-page), [a](https://example.org#gone)")
+        for link, named in (("#gone", "the page"), ("README.md#gone", "README.md")):
+            with self.subTest(link=link):
+                said = f"README.md:2: {named} has no heading #gone\n1 pages, 1 findings\n"
+                self.assertEqual(self.check(f"[a]({link})"), (1, said))
+
     def test_paths(self):
         self.accepts("`room/part.h`, `room/`, `room/*.h`, `room/NAME.h`, `elsewhere/gone.h`, `gone.h`")
         self.refuses("`room/gone.h`", "room/gone.h")
