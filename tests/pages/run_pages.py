@@ -44,10 +44,12 @@ SECONDS = 120
 
 
 def module(name):
+    """Returns a function that says whether Python has a module."""
     return lambda: subprocess.run([sys.executable, "-c", f"import {name}"], capture_output=True, check=False).returncode == 0
 
 
 def program(name):
+    """Returns a function that says whether there is a program."""
     return lambda: shutil.which(name) is not None
 
 
@@ -59,12 +61,14 @@ NEEDS = {
     "mpirun": program("mpirun"),
     "docker": lambda: subprocess.run(["docker", "info"], capture_output=True, check=False).returncode == 0,
     "a GPU": lambda: pathlib.Path("/dev/nvidia0").exists(),
+    "two GPUs": lambda: pathlib.Path("/dev/nvidia1").exists(),
     "numpy": module("numpy"),
     "torch": module("torch"),
     "cupy": module("cupy"),
     "mpi4py": module("mpi4py"),
     "mscclpp": module("mscclpp"),
     "the Python DSL": module("mscclpp.language"),
+    "the runtime": lambda: False,  # main() asks the build folder
 }
 
 
@@ -105,6 +109,18 @@ def may_fail(shown):
     return any(word in line for line in shown for word in ("error:", "exit code", "differ"))
 
 
+def install(options, prefix):
+    """Links what is built to where an installation has it. Returns the folder for pkg-config."""
+    folder = prefix / "lib/pkgconfig"
+    folder.mkdir(parents=True)
+    (prefix / "include").symlink_to(ROOT / "runtime-min/include")
+    for library in options.prefix.glob("runtime-min/libmscclc_runtime.so*"):
+        (prefix / "lib" / library.name).symlink_to(library)
+    if (file := options.prefix / "runtime-min/mscclc.pc").is_file():
+        shutil.copy(file, folder)
+    return folder
+
+
 class Page:
     """A page that runs in `folder`, a copy of its own."""
 
@@ -123,6 +139,8 @@ class Page:
         }
         if options.prefix:
             self.environment["MSCCLC_PREFIX"] = str(options.prefix)
+            self.environment["PKG_CONFIG_PATH"] = str(install(options, scratch / "prefix"))
+            self.environment["LD_LIBRARY_PATH"] = f"{scratch}/prefix/lib"
 
     def link(self, scratch):
         """Links the checkout into `scratch`, and returns the folder there of the page, with links to its files."""
@@ -305,6 +323,9 @@ def main():
     options = parser.parse_args()
     options.mscclc, options.root = options.mscclc.resolve(), options.root.resolve()
     options.known = known_options(options.mscclc, options.root)
+    if options.prefix:
+        options.prefix = options.prefix.resolve()
+        NEEDS["the runtime"] = lambda: shutil.which("pkg-config") and any(options.prefix.glob("runtime-min/libmscclc_runtime.so*"))
     options.present = functools.cache(lambda name: NEEDS[name]())
     bad = 0
     for path in options.pages:

@@ -55,7 +55,11 @@ def main():
         for name in sorted(n for n in names if n.endswith(".md")):
             page = folder / name
             pages += 1
+            code = False
             for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+                code ^= line.startswith("```")
+                if code:
+                    continue
                 paths = [p for p in LINK.findall(line) if ":" not in p]
                 paths += [p for p in QUOTED.findall(line) if p.split("/")[0] in tops or (folder / p.split("/")[0]).is_dir()]
                 for to, heading in ANCHOR.findall(line):

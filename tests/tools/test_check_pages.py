@@ -38,6 +38,9 @@ class CheckPages(unittest.TestCase):
                 said = f"README.md:2: {named} has no heading #gone\n1 pages, 1 findings\n"
                 self.assertEqual(self.check(f"[a]({link})"), (1, said))
 
+    def test_code_has_no_links(self):
+        self.accepts("```cpp\n[&](Buffer buffer)\n```")
+
     def test_paths(self):
         self.accepts("`room/part.h`, `room/`, `room/*.h`, `room/NAME.h`, `elsewhere/gone.h`, `gone.h`")
         self.refuses("`room/gone.h`", "room/gone.h")
