@@ -67,7 +67,7 @@ NEEDS = {
     "cupy": module("cupy"),
     "mpi4py": module("mpi4py"),
     "mscclpp": module("mscclpp"),
-    "the Python DSL": module("mscclpp.language"),
+    "the Python DSL": module("mscclpp.language.program"),
     "the runtime": lambda: False,  # main() asks the build folder
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps the page of the language, frontend/dsl/README.md, equal to the tables that its errors are made of.
+"""Keeps the pages of the language, in frontend/dsl/, equal to its headers and to the tables that its errors are made of.
 
 usage: check_dialect_page.py [--update] [ROOT]
 
@@ -10,7 +10,7 @@ differs from case to case.
 
 The lists of headers, functions, attributes and built-in functions are made from frontend/clang/dialect_rules.def and
 frontend/eval/allowed_symbols.def, that of collectives from runtime-min/include/mscclc/collectives.def and the classes of the language:
---update writes them anew.
+--update writes them anew. So are the lists of reference.md and from-python.md, of the headers (language_headers.py).
 
 Prints what differs; exit 1 if something does.
 """
@@ -18,7 +18,14 @@ import pathlib
 import re
 import sys
 
+import language_headers
+
 PAGE = "frontend/dsl/README.md"
+PAGES = {
+    PAGE: ["ALLOW", "Attribute", "Builtin", "COLLECTIVE", "Function", "Header"],
+    "frontend/dsl/reference.md": ["CALLS", "ENUMERATIONS", "OPTIONS"],
+    "frontend/dsl/from-python.md": ["MSCCLPPLANG", "PYTHON"],
+}
 SECTION = re.compile(r"^// ---- (.*?) ----$", re.M)
 DIAGNOSTIC = re.compile(r'^DIAG\((\w+), (\w+), "((?:[^"\\]|\\.)*)"\)$', re.M)
 ROW = re.compile(r"^\|(.*)\| `(\w+)` \|$", re.M)
@@ -112,7 +119,9 @@ def collective_row(macro, fields, classes):
 
 
 def made_list(kind, root):
-    """Returns the lines of a list of the page."""
+    """Returns the lines of a list of a page."""
+    if kind in language_headers.LISTS:
+        return list(language_headers.LISTS[kind](language_headers.read(root)))
     if kind == "COLLECTIVE":
         classes = (root / CLASSES).read_text(encoding="utf-8")
         table = re.sub(r"^#.*(\\\n.*)*|//.*", "", (root / COLLECTIVES).read_text(encoding="utf-8"), flags=re.M)
@@ -139,27 +148,30 @@ def made_list(kind, root):
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--update"]
     root = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).parents[2]).resolve()
-    page = (root / PAGE).read_text(encoding="utf-8")
     problems = []
 
     def renew(match):
         return match.group(1) + "\n".join(made_list(match.group(2), root)) + "\n" + match.group(3)
 
-    kinds = [kind for _, kind, _ in LIST.findall(page)]
-    if sorted(kinds) != ["ALLOW", "Attribute", "Builtin", "COLLECTIVE", "Function", "Header"]:
-        problems.append(f"the page has the lists {', '.join(kinds)}")
-    renewed = LIST.sub(renew, page)
-    if renewed != page and "--update" in sys.argv:
-        (root / PAGE).write_text(renewed, encoding="utf-8")
-    elif renewed != page:
-        old, new = page.splitlines(), renewed.splitlines()
-        problems += [f"a list is old (--update writes it anew): {line}" for line in new if line not in old]
-        problems += [f"a list has what is gone (--update writes it anew): {line}" for line in old if line not in new]
+    for name, lists in PAGES.items():
+        page = (root / name).read_text(encoding="utf-8")
+        kinds = sorted(kind for _, kind, _ in LIST.findall(page))
+        if kinds != lists:
+            problems.append(f"{name}: the page has the lists {', '.join(kinds)}")
+        renewed = LIST.sub(renew, page)
+        if renewed != page and "--update" in sys.argv:
+            (root / name).write_text(renewed, encoding="utf-8")
+        elif renewed != page:
+            old, new = page.splitlines(), renewed.splitlines()
+            problems += [f"{name}: a list is old (--update writes it anew): {line}" for line in new if line not in old]
+            problems += [f"{name}: a list has what is gone (--update writes it anew): {line}" for line in old if line not in new]
+        if name == PAGE:
+            language = renewed
     table = (root / "frontend/diagnostics.def").read_text(encoding="utf-8")
     source, run = diagnostics(table, "The language", "Algorithms", "Movement programs", "Refs"), diagnostics(table, "The run")
-    problems += check_rows(renewed, source, run)
+    problems += [f"{PAGE}: {problem}" for problem in check_rows(language, source, run)]
     for problem in problems:
-        print(f"{PAGE}: {problem}")
+        print(problem)
     print(f"{len(source) + len(run)} diagnostics, {len(problems)} differences")
     return 1 if problems or not source or not run else 0
 

@@ -60,9 +60,10 @@ def main():
                 code ^= line.startswith("```")
                 if code:
                     continue
-                paths = [p for p in LINK.findall(line) if ":" not in p]
+                linked = re.sub(r"`[^`]*`", "``", line)
+                paths = [p for p in LINK.findall(linked) if ":" not in p]
                 paths += [p for p in QUOTED.findall(line) if p.split("/")[0] in tops or (folder / p.split("/")[0]).is_dir()]
-                for to, heading in ANCHOR.findall(line):
+                for to, heading in ANCHOR.findall(linked):
                     target = page.parent / to if to else page
                     if target.suffix == ".md" and target.is_file() and heading not in headings(target.resolve()):
                         print(f"{page.relative_to(root)}:{number}: {to or 'the page'} has no heading #{heading}")

@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHECK = pathlib.Path(__file__).with_name("check_dialect_page.py")
 PAGE, DIAGNOSTICS = "frontend/dsl/README.md", "frontend/diagnostics.def"
 RULES, ALLOWED = "frontend/clang/dialect_rules.def", "frontend/eval/allowed_symbols.def"
+REFERENCE, FROM_PYTHON = "frontend/dsl/reference.md", "frontend/dsl/from-python.md"
 COLLECTIVES, CLASSES = "runtime-min/include/mscclc/collectives.def", "frontend/dsl/include/mscclc/program.hpp"
 
 
@@ -19,7 +20,8 @@ class CheckDialectPage(unittest.TestCase):
         """Returns exit code and output of the check after replacing `old` by `new` in `file`, and the page afterwards.
         """
         with tempfile.TemporaryDirectory() as folder:
-            for name in (PAGE, DIAGNOSTICS, RULES, ALLOWED, COLLECTIVES, CLASSES):
+            headers = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / CLASSES).parent.glob("*.hpp"))]
+            for name in (PAGE, REFERENCE, FROM_PYTHON, DIAGNOSTICS, RULES, ALLOWED, COLLECTIVES, *headers):
                 to = pathlib.Path(folder, name)
                 to.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, to)
@@ -30,10 +32,10 @@ class CheckDialectPage(unittest.TestCase):
             run = subprocess.run([sys.executable, CHECK, *options, folder], capture_output=True, text=True, check=False)
             return run.returncode, run.stdout, pathlib.Path(folder, PAGE).read_text(encoding="utf-8")
 
-    def refuses(self, file, old, new, said):
+    def refuses(self, file, old, new, said, page=PAGE):
         code, output, _ = self.check(file, old, new)
         self.assertEqual(code, 1, output)
-        self.assertIn(f"{PAGE}: {said}", output)
+        self.assertIn(f"{page}: {said}", output)
 
     def test_the_page_as_it_is(self):
         code, output, _ = self.check(PAGE, "# The language", "# The language")
@@ -68,6 +70,21 @@ class CheckDialectPage(unittest.TestCase):
         self.refuses(COLLECTIVES, 'COLLECTIVE(SendRecv, "sendrecv", Share', 'COLLECTIVE(SendRecv, "sendrecv", Whole', "a list is old")
         self.refuses(CLASSES, "/// Every rank gets the input of the root:", "/// All get the input of the root:", "a list is old")
         self.refuses(PAGE, "| `AllGather(ranks, chunkFactor,", "| `AllGather(ranks,", "a list has what is gone")
+
+    def test_headers(self):
+        types, rank, chunks = (f"frontend/dsl/include/mscclc/{name}.hpp" for name in ("types", "rank", "chunks"))
+        for file, old, new, line, page in (
+            (types, "fuse = true", "fuse = false", "| `.fuse` | bool | `false` | Fuse adjacent", REFERENCE),
+            (types, "  bool fuse = true;", "  bool fuse = true;\n  /// New.\n  Sync added = Sync::None;",
+             "| `.added` | Sync | `Sync::None` | New. |", REFERENCE),
+            (types, "{ Sum, Min, Max, Prod }", "{ Sum, Min }", "| `ReduceOp` | `Sum`, `Min` |", REFERENCE),
+            (rank, "void copy(const Chunk &dst, const Chunk &src, On on,", "void copy(const Chunk &dst, On on,",
+             "| `.copy(Chunk dst, On on)` | Copies `src` to `dst`. |", REFERENCE),
+            (rank, "Python: copy_packets.", "Python: pack.", "| `pack` | `Rank::copyPackets(", FROM_PYTHON),
+            (chunks, "/// flush(dst, buffer", "/// drain(dst, buffer", "| `drain(dst, buffer", FROM_PYTHON),
+        ):
+            with self.subTest(new=new):
+                self.refuses(file, old, new, f"a list is old (--update writes it anew): {line}", page)
 
     def test_update(self):
         code, _, page = self.check(RULES, '"naked"', '"bare"', "--update")

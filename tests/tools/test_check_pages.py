@@ -39,7 +39,7 @@ class CheckPages(unittest.TestCase):
                 self.assertEqual(self.check(f"[a]({link})"), (1, said))
 
     def test_code_has_no_links(self):
-        self.accepts("```cpp\n[&](Buffer buffer)\n```")
+        self.accepts("```cpp\n[&](Buffer buffer)\n```\n`operator[](integer index)`")
 
     def test_paths(self):
         self.accepts("`room/part.h`, `room/`, `room/*.h`, `room/NAME.h`, `elsewhere/gone.h`, `gone.h`")
