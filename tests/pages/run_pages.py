@@ -57,9 +57,9 @@ OF_NVCC = {"--use_fast_math"}
 
 # What a block may need, and how it is looked for.
 NEEDS = {
+    "bash": program("bash"),
     "nvcc": program("nvcc"),
     "mpirun": program("mpirun"),
-    "docker": lambda: subprocess.run(["docker", "info"], capture_output=True, check=False).returncode == 0,
     "a GPU": lambda: pathlib.Path("/dev/nvidia0").exists(),
     "two GPUs": lambda: pathlib.Path("/dev/nvidia1").exists(),
     "numpy": module("numpy"),
@@ -135,6 +135,7 @@ class Page:
             "PATH": f"{scratch}/bin:{os.environ['PATH']}",
             "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT / "runtime-min/python"), os.environ.get("PYTHONPATH")])),
             "MSCCLC_CACHE": f"{scratch}/cache",
+            "MSCCLC": str(options.mscclc),
             "LC_ALL": "C.UTF-8",
         }
         if options.prefix:
@@ -162,6 +163,7 @@ class Page:
             scripts.unlink()
             scripts.mkdir()
             (scripts / "mscclc").symlink_to(self.options.mscclc)
+            (scripts / "compiler-explorer").symlink_to(self.options.root / "scripts/compiler-explorer")
         return there
 
     def problem(self, at, text):
