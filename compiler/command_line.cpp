@@ -218,8 +218,10 @@ void CommandLine::addOutputs() {
 
 void CommandLine::addOptionsOfOutputs() {
   group_ = "Options of these outputs";
-  ofProgram(add("--message-size", options_.messageSize, "BYTES",
-                "message size to schedule for [1M]; a kernel is for it alone"))
+  ofProgram(repeated(add("--message-size", options_.messageSizes, "BYTES",
+                         "message size to schedule for [--estimate: each --size; else 1M]; a kernel is for it alone; "
+                         "with --estimate a list")))
+      ->delimiter(',')
       ->transform(byteSize(1, "a message has at least one byte"));
   const std::vector<std::string> machines = passes::time::builtInMachines();
   completed(ofProgram(add("--machine", options_.machine, "NAME[*N]",
@@ -422,6 +424,10 @@ void CommandLine::checkOptionsOfOutput() const {
       if (app_.get_option(std::string(name))->count() != 0 && !takes(*options_.output, name) && !isForScheduling(name))
         throw CLI::RequiresError(std::string(name),
                                  flagsOf([&](const Output &other) { return takes(other, name); }, "or"));
+  if (options_.messageSizes.size() > 1 && (!options_.output->schedulesEach || !options_.runSizes.empty()))
+    throw CLI::ValidationError("--message-size", "several sizes are for " +
+                                                     flagsOf([](const Output &o) { return o.schedulesEach; }, "or") +
+                                                     ", without --size");
   if (options_.compact && options_.output->destination == Destination::OnlyNamed && !options_.hasOutputPath &&
       !options_.update)
     throw CLI::RequiresError("--compact with " + std::string(options_.output->flag), "-o or --update");
@@ -481,6 +487,7 @@ Options CommandLine::parse(int argc, const char *const *argv) {
     if (app_.get_option(std::string(name))->count() != 0 && !heeds(*options_.output, name, options_.verify))
       options_.forScheduling.emplace_back(
           name, flagsOf([&](const Output &other) { return heeds(other, name, true); }, "and"));
+  options_.messageSize = options_.messageSizes.size() == 1 ? options_.messageSizes.front() : 0;
   options_.allowed.insert(allowed_.begin(), allowed_.end());
   checkOptionsOfOutput();
   for (auto type = options_.types.begin(); type != options_.types.end(); ++type)

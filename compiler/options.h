@@ -64,7 +64,8 @@ struct Options {
 
   double traceTimeout = 10;                           ///< seconds of processor time
   std::uint64_t traceMemory = std::uint64_t{4} << 30; ///< bytes
-  std::uint64_t messageSize = 0;                      ///< bytes to schedule for, and to specialise for; 0: not given
+  std::vector<std::uint64_t> messageSizes;            ///< --message-size, bytes
+  std::uint64_t messageSize = 0;                      ///< the only one of them; 0: not given, or several
 
   std::string machine = "h100x8"; ///< --machine: a name or a file, with *N after it for N nodes
   bool hasMachine = false;        ///< --machine was given

@@ -83,14 +83,46 @@ Outcome Session::run(Input input, StageTimes times) {
 bool Session::steps() {
   if (!checkOutputs(options_, diags_))
     return false;
-  if (output_.subject == Subject::Program)
-    for (const auto step : {&Session::load, &Session::transform, &Session::checkMachine, &Session::prove})
-      if (!(this->*step)())
-        return false;
+  if (output_.subject == Subject::Source)
+    return output_.write(job_) && writeDependencies();
+  if (!load())
+    return false;
+  const std::vector<std::uint64_t> sizes = sizesOfSchedules();
+  if (diags_.hasErrors())
+    return false;
+  if (sizes.empty())
+    return schedule() && writeDependencies();
+  const ir::Program given = job_.program;
+  for (const std::uint64_t &bytes : sizes) {
+    job_.program = given;
+    job_.chosen.reset();
+    job_.proof = nullptr;
+    meaning_.reset();
+    proof_.reset();
+    job_.each = {bytes, &bytes == &sizes.back()};
+    if (!schedule())
+      return false;
+  }
+  return writeDependencies();
+}
+
+/// Returns the sizes of an output that schedules for each size; nothing if there is one schedule.
+std::vector<std::uint64_t> Session::sizesOfSchedules() {
+  if (!output_.schedulesEach || options_.messageSize != 0 || options_.hasPasses ||
+      job_.program.movement.statements.empty())
+    return {};
+  return options_.messageSizes.empty() ? timedSizes(job_) : options_.messageSizes;
+}
+
+/// Takes the program through the passes and the proof to the writer.
+bool Session::schedule() {
+  for (const auto step : {&Session::transform, &Session::checkMachine, &Session::prove})
+    if (!(this->*step)())
+      return false;
   if (output_.pointToPoint && ir::hasSwitchSignals(job_.program))
     job_.program = ir::spellOutSwitchSignals(job_.program, verifyOptions().threadsInTurns ? ir::SpelledBy::ThreadEach
                                                                                           : ir::SpelledBy::OneThread);
-  return !diags_.hasErrors() && output_.write(job_) && writeDependencies();
+  return !diags_.hasErrors() && output_.write(job_);
 }
 
 bool Session::writeDependencies() {
@@ -272,12 +304,12 @@ void Session::keepCalls(passes::PassManagerOptions &options) {
 /// Makes the open choices of a program of statements. Afterwards, the program may already have been through some of the
 /// passes. Their time is not part of the time of the choice.
 bool Session::choose(const TimedOn &on, Progress &progress) {
-  if (options_.messageSize != 0 &&
-      (options_.messageSize < job_.program.minMessageSize || options_.messageSize > job_.program.maxMessageSize))
+  const std::uint64_t given = job_.each ? job_.each->bytes : options_.messageSize;
+  if (given != 0 && (given < job_.program.minMessageSize || given > job_.program.maxMessageSize))
     return diags_.report(diag::message_size_not_taken, {},
-                         {options_.messageSize, nearestSize(job_.program, 1), job_.program.maxMessageSize});
+                         {given, nearestSize(job_.program, 1), job_.program.maxMessageSize});
   constexpr std::uint64_t usual = std::uint64_t{1} << 20;
-  const std::uint64_t bytes = options_.messageSize != 0 ? options_.messageSize : nearestSize(job_.program, usual);
+  const std::uint64_t bytes = given != 0 ? given : nearestSize(job_.program, usual);
   const bool anyProtocol = job_.program.movement.chooseProtocol, anyInstances = job_.program.movement.chooseInstances;
   const passes::schedule::ChooseOptions chooseOptions{
       .machine = on.machine,

@@ -41,6 +41,8 @@ private:
   /// Each step returns false if it failed. That ends the run.
   bool steps();
   bool load();
+  bool schedule();
+  std::vector<std::uint64_t> sizesOfSchedules();
   bool transform();
   bool checkMachine();
   bool prove();

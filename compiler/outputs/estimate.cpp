@@ -3,6 +3,7 @@
 
 #include "ir/collectives.h"
 #include "ir/diagnostics.h"
+#include "passes/time/published.h"
 
 #include <nlohmann/json.hpp>
 
@@ -38,25 +39,54 @@ std::map<time::Cause, time::Traffic> busiest(const time::Estimate &estimate) {
   return most;
 }
 
-std::string table(const Job &job, const TimedOn &on, const std::vector<time::Estimate> &estimates) {
+/// Returns the schedule for one size, in columns.
+std::string scheduleColumns(const TimedSchedule &row) {
+  if (!row.choices)
+    return std::string();
+  char text[64];
+  std::snprintf(text, sizeof text, "  %-8s %9u %6u %6s", std::string(ir::toString(row.choices->protocol)).c_str(),
+                row.choices->instances, row.blocks,
+                row.choices->step != 0 ? shownBytes(row.choices->step).c_str() : "-");
+  return text;
+}
+
+std::string table(const Job &job, const TimedOn &on) {
   const double factor = ir::busFactor(job.program);
+  const bool isScheduled =
+      std::ranges::any_of(job.timed, [](const TimedSchedule &row) { return row.choices.has_value(); });
+  const bool isPublished =
+      std::ranges::any_of(job.timed, [](const TimedSchedule &row) { return row.published.has_value(); });
   std::string text = headOf(job, on) + "\n";
   char line[256];
-  std::snprintf(line, sizeof line, "%8s %12s %10s %10s  %-12s %14s %18s\n", "size", "time", "algbw", "busbw",
-                "bound by", "links alone", "latencies alone");
+  std::snprintf(line, sizeof line, "%8s %12s %10s %10s  %-12s %14s %18s", "size", "time", "algbw", "busbw", "bound by",
+                "links alone", "latencies alone");
   text += line;
-  for (const time::Estimate &estimate : estimates) {
+  text += isScheduled ? "  protocol instances blocks   step" : "";
+  text += isPublished ? "         NCCL\n" : "\n";
+  for (const TimedSchedule &row : job.timed) {
+    const time::Estimate &estimate = row.estimate;
     const double bandwidth = algorithmBandwidth(estimate);
-    std::snprintf(line, sizeof line, "%8s %12s %10.2f %10.2f  %-12s %14s %18s\n",
+    std::snprintf(line, sizeof line, "%8s %12s %10.2f %10.2f  %-12s %14s %18s",
                   shownBytes(estimate.messageBytes).c_str(), shownTime(estimate.total).c_str(), bandwidth,
                   bandwidth * factor, std::string(time::toString(estimate.bound)).c_str(),
                   percent(estimate.linkBound / estimate.total).c_str(),
                   percent(estimate.latencyBound / estimate.total).c_str());
-    text += line;
+    text += line + scheduleColumns(row);
+    if (isPublished) {
+      std::snprintf(line, sizeof line, " %12s", row.published ? shownTime(*row.published).c_str() : "-");
+      text += line;
+    }
+    text += "\n";
   }
   text += "bandwidths in GB/s; links alone: the share of the time if nothing but links took any; latencies alone: the "
           "same\n";
-  const time::Estimate &largest = *std::ranges::max_element(estimates, {}, &time::Estimate::messageBytes);
+  if (isScheduled)
+    text += "blocks: of a rank, in all instances; step: bytes of a chunk that a pipeline moves at once\n";
+  if (isPublished)
+    text += "NCCL: its published time\n";
+  const time::Estimate &largest = std::ranges::max_element(job.timed, {}, [](const TimedSchedule &row) {
+                                    return row.estimate.messageBytes;
+                                  })->estimate;
   if (!largest.timeline.traffic.empty())
     text += "traffic at " + shownBytes(largest.messageBytes) + " of the busiest, in bytes on the wire:\n";
   for (const auto &[kind, traffic] : busiest(largest)) {
@@ -68,9 +98,10 @@ std::string table(const Job &job, const TimedOn &on, const std::vector<time::Est
   return text;
 }
 
-nlohmann::ordered_json document(const Job &job, const TimedOn &on, const std::vector<time::Estimate> &estimates) {
+nlohmann::ordered_json document(const Job &job, const TimedOn &on) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const time::Estimate &estimate : estimates) {
+  for (const TimedSchedule &timed : job.timed) {
+    const time::Estimate &estimate = timed.estimate;
     nlohmann::ordered_json spent = nlohmann::ordered_json::object(), traffic = nlohmann::ordered_json::array();
     for (std::size_t cause = 0; cause < time::causeCount; ++cause)
       if (estimate.spent[cause] > 0)
@@ -93,11 +124,19 @@ nlohmann::ordered_json document(const Job &job, const TimedOn &on, const std::ve
                     {"extrapolated", estimate.extrapolated},
                     {"spent_us", std::move(spent)},
                     {"traffic", std::move(traffic)}});
+    if (timed.choices)
+      rows.back().update({{"scheduled_for", job.each ? estimate.messageBytes : *scheduledFor(job)},
+                          {"protocol", ir::toString(timed.choices->protocol)},
+                          {"instances", timed.choices->instances},
+                          {"blocks", timed.blocks},
+                          {"step_bytes", timed.choices->step}});
+    if (timed.published)
+      rows.back()["nccl_us"] = *timed.published / 1e3;
   }
   nlohmann::ordered_json whole = {{"program", job.program.name},
                                   {"machine", on.machine.name},
                                   {"runner", on.runner == time::Runner::Executor ? "executor" : "kernel"}};
-  if (const auto bytes = scheduledFor(job))
+  if (const auto bytes = scheduledFor(job); bytes && !job.each)
     whole["scheduled_for"] = *bytes;
   whole["estimates"] = std::move(rows);
   return whole;
@@ -109,18 +148,26 @@ bool writeEstimate(Job &job) {
   const auto on = timedOn(job);
   if (!on)
     return false;
-  std::vector<time::Estimate> estimates;
+  std::uint64_t blocks = 0;
+  for (const ir::Rank &rank : job.program.ranks)
+    blocks = std::max(blocks, rank.busyBlocks());
   for (const std::uint64_t size : timedSizes(job)) {
     auto estimate = timeOf(job, *on, size);
     if (!estimate)
       return false;
     job.result += (job.result.empty() ? "" : ", ") + shownBytes(size) + " " + shownTime(estimate->total);
-    estimates.push_back(std::move(*estimate));
+    job.timed.push_back({.estimate = std::move(*estimate),
+                         .blocks = static_cast<std::uint32_t>(blocks),
+                         .published = time::publishedTime(job.program, on->machine, size)});
+    if (scheduledFor(job))
+      job.timed.back().choices = job.chosen->choice.choices;
   }
-  if (estimates.empty())
+  if (job.diags.hasErrors())
     return false;
   job.times.lap("estimate");
-  return job.options.json ? job.say(document(job, *on, estimates)) : job.say(table(job, *on, estimates));
+  if (job.each && !job.each->isLast)
+    return true;
+  return job.options.json ? job.say(document(job, *on)) : job.say(table(job, *on));
 }
 
 } // namespace mscclc::driver

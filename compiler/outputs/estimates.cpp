@@ -64,7 +64,7 @@ std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usu
   const auto takes = [&](std::uint64_t size) {
     return size != 0 && size >= job.program.minMessageSize && size <= job.program.maxMessageSize;
   };
-  std::vector<std::uint64_t> sizes = job.options.runSizes;
+  std::vector<std::uint64_t> sizes = job.each ? std::vector{job.each->bytes} : job.options.runSizes;
   if (sizes.empty() && usual)
     sizes.push_back(*usual);
   if (sizes.empty()) {
@@ -121,7 +121,8 @@ std::string_view toString(time::Runner runner) {
 std::string headOf(const Job &job, const TimedOn &on) {
   const std::optional<std::uint64_t> scheduled = scheduledFor(job);
   return ir::printable(job.program.name) + " on " + on.machine.name + ", run by " + std::string(toString(on.runner)) +
-         (scheduled ? ", scheduled for " + shownBytes(*scheduled) + " (--message-size)" : "");
+         (!scheduled ? ""
+                     : ", scheduled for " + (job.each ? "each size" : shownBytes(*scheduled)) + " (--message-size)");
 }
 
 std::optional<std::uint64_t> scheduledFor(const Job &job) {

@@ -12,6 +12,7 @@
 #include "passes/pass_manager.h"
 #include "passes/schedule/choose.h"
 #include "passes/target.h"
+#include "passes/time/estimate.h"
 #include "passes/verify/sum_steps.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -70,6 +71,14 @@ struct Chosen {
   InputKind input = InputKind::Auto; ///< kind of the input
 };
 
+/// An estimate, and the schedule that it is of.
+struct TimedSchedule {
+  passes::time::Estimate estimate;
+  std::uint32_t blocks = 0;                                      ///< the most thread blocks of a rank
+  std::optional<passes::schedule::ScheduleChoices> choices = {}; ///< nothing if the program left none open
+  std::optional<passes::time::Time> published = {};              ///< NCCL's time, in nanoseconds
+};
+
 /// The data for a writer.
 struct Job {
   const Options &options;
@@ -83,6 +92,14 @@ struct Job {
   passes::time::Machine machine = {};          ///< machine of --machine, or the usual one; set once `program` is loaded
   std::optional<Chosen> chosen = {};           ///< choices, for a program of statements
   const passes::VerifyResult *proof = nullptr; ///< the proof of `program`; null if it was not proven
+  /// The message size (bytes) that the program is scheduled for, and whether it is the last one. Nothing unless the
+  /// output schedules for each size.
+  struct Each {
+    std::uint64_t bytes = 0;
+    bool isLast = false;
+  };
+  std::optional<Each> each = {};
+  std::vector<TimedSchedule> timed = {};             ///< for the sizes before, and this one
   std::optional<passes::OutputSums> outputSums = {}; ///< the trees of sums that the proof has found, for --run
   std::string sums = {};   ///< SumOrder::exact if the program is invariant, else in words; see prove()
   std::string result = {}; ///< result in a few words; for a proof that is the output, the proof's result
@@ -130,6 +147,9 @@ struct Output {
   bool pointToPoint = false; ///< signals through the switch become signals to each member (ir/switch_signals.h)
   bool keepsSums = false;    ///< needs Job::outputSums
   bool judgesPlan = false;   ///< a plan is read as the executor runs it, not as it would be written again
+  /// A movement program is scheduled for each size that is shown, unless --message-size gives one for all. The writer
+  /// runs for each of them (Job::each).
+  bool schedulesEach = false;
 };
 
 #define OUTPUT(name, ...) bool write##name(Job &job);

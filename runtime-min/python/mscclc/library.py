@@ -99,9 +99,11 @@ def _schedules(plan: Plan, sizes: Sequence[int], machine: str) -> Iterator[tuple
     what moves is scheduled for each size that it accepts; two sizes may have one schedule."""
     given, on = plan.program, ["--machine", machine]
     accepted = [size for size in sizes if plan.json["min_message_size"] <= size <= plan.json["max_message_size"]]
-    estimated = json.loads(run_tool(given, "--estimate", "--json", *on))
+    if not accepted:
+        return
+    estimated = json.loads(run_tool(given, "--estimate", "--json", "--size", str(accepted[0]), *on))["estimates"][0]
     is_given = any(option.startswith("--message-size") for option in given.options)
-    if "scheduled_for" not in estimated or is_given or not accepted:
+    if "scheduled_for" not in estimated or is_given:
         yield given, estimated.get("scheduled_for")
         return
     texts: set[str] = set()

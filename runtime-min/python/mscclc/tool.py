@@ -116,8 +116,8 @@ class Plan:
         return run_tool(self.program, "--verify").strip()
 
     def estimate(self, sizes: int | Sequence[int], machine: str = "h100x8") -> "list[Estimate]":
-        """Returns the program's estimated time at one or several message sizes (in bytes); `machine` as in `mscclc
-        --estimate`."""
+        """Returns the program's estimated time at one or several message sizes (in bytes), as `estimate` does; `machine`
+        as in `mscclc --estimate`."""
         return _estimate(self.program, sizes, machine)
 
 
@@ -189,5 +189,6 @@ def estimate(
     text: str | None = None,
 ) -> list[Estimate]:
     """Returns the estimated time of a program at one or several message sizes (in bytes) on a machine: a name or a
-    file, as in `mscclc --estimate`. Other arguments and errors are those of `compile`."""
+    file, as in `mscclc --estimate`. A program that says only what moves is scheduled for each size, unless `options`
+    name one (--message-size). Other arguments and errors are those of `compile`."""
     return _estimate(Program.of(source, params, algorithm, options, text), sizes, machine)
