@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from conftest import SAMPLES
 from mscclc import abi
 from mscclc.__main__ import main
 from mscclc.baseline import Baseline, baselines
-from mscclc.library import Candidate, best_ranges, costs_of_one_order, of_one_order
+from mscclc.library import Candidate, best_ranges, costs_of_one_order, default_sources, of_one_order
 
 
 published = pathlib.Path(mscclc.__file__).with_name("published.csv")
@@ -143,6 +144,24 @@ def test_a_program_of_moves_is_not_scheduled_for_sizes_that_it_refuses(tmp_path,
     assert capsys.readouterr().out.count(", scheduled for 1024 bytes") == 1
     [entry] = json.loads((tmp_path / "manifest.json").read_text())["collectives"][0]["entries"]
     assert (entry["min"], entry["max"]) == (0, 1024)
+
+
+def test_the_samples_for_several_numbers_of_ranks(tmp_path, capsys, monkeypatch):
+    names = {source.stem for source in default_sources()}
+    assert {"allreduce_ring", "alltoall", "reducescatter_allpairs", "broadcast_tree"} <= names
+    assert not {name for name in names if "hierarchical" in name}
+    folder = tmp_path / "samples"
+    (folder / "auto").mkdir(parents=True)
+    for name in ("allgather_allpairs", "allreduce_allpairs", "allgather_hierarchical"):
+        shutil.copy(SAMPLES / f"auto/{name}.cpp", folder / "auto")
+    monkeypatch.setenv("MSCCLC_SAMPLES", str(folder))
+    arguments = ["library", "-o", str(tmp_path), "--ranks", "4,2", "--platform", "host", "--sizes", "64M"]
+    assert main([*arguments, "--baseline", "none"]) == 0
+    assert "allreduce_allpairs.cpp order=Any ranks=4, scheduled for 67108864 bytes" in capsys.readouterr().out
+    made = json.loads((tmp_path / "manifest.json").read_text())["collectives"]
+    lists = [(one["collective"], one["ranks"], one["ranks_per_node"]) for one in made]
+    assert lists == [("allgather", 2, 2), ("allreduce", 2, 2), ("allgather", 4, 4), ("allreduce", 4, 4)]
+    assert all(one["entries"][0]["scheduled_for"] == 64 << 20 for one in made)
 
 
 DTYPES = ["f32", "f16", "bf16", "f8e4m3", "f8e5m2"]

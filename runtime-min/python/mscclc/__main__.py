@@ -45,9 +45,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     library = commands.add_parser(
         "library", help="make a folder of kernels, the fastest for each size by the time model", description=__doc__
     )
-    library.add_argument("sources", nargs="+", metavar="SOURCE", help="algorithms (.cpp), of any collectives")
+    library.add_argument(
+        "sources", nargs="*", metavar="SOURCE", help="algorithms (.cpp), of any collectives (default: the samples)"
+    )
     library.add_argument("-o", "--output", required=True, metavar="FOLDER")
-    library.add_argument("--ranks", type=int, required=True)
+    library.add_argument(
+        "--ranks",
+        type=lambda text: [int(part) for part in text.split(",")],
+        default=[2, 4, 8],
+        help="numbers of GPUs, each with a list of its own (2,4,8)",
+    )
     library.add_argument("--ranks-per-node", type=int, help="default: all")
     library.add_argument("--machine", default="h100x8", help="as in mscclc --estimate (h100x8)")
     library.add_argument(

@@ -1,6 +1,7 @@
 """Where the tool, the runtime and its headers are.
 
-Each is looked for where its own variable says (MSCCLC_TOOL, MSCCLC_RUNTIME, MSCCLC_INCLUDE, MSCCLC_NCCL);
+Each is looked for where its own variable says (MSCCLC_TOOL, MSCCLC_RUNTIME, MSCCLC_INCLUDE, MSCCLC_NCCL,
+MSCCLC_SAMPLES);
 then in these trees:
 
 - the one that MSCCLC_PREFIX names
@@ -95,3 +96,8 @@ def include_folder() -> pathlib.Path:
     header = "include/mscclc/device.cuh"
     found = _find("MSCCLC_INCLUDE", "the header <mscclc/device.cuh>", (header, f"./runtime-min/{header}"), LibraryError)
     return found if found.is_dir() else found.parent.parent
+
+
+def samples_folder() -> pathlib.Path:
+    """Returns the folder of the samples. Raises LibraryError."""
+    return _find("MSCCLC_SAMPLES", "the folder of samples", ("share/mscclc/samples", "./samples"), LibraryError)

@@ -14,6 +14,7 @@ from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from .baseline import Baseline, baselines, copies, wins
 from .errors import CompileError
+from .install import samples_folder
 from .kernels import build_library, named_sums, operation_flags, order_of_sums, reduces
 from .tool import Path, Plan, Program, compile, estimate, run_tool
 
@@ -214,11 +215,22 @@ def _meeting(first: Candidate, second: Candidate, low: int, high: int, machine: 
     return min(max(low, second.least - 1), first.most)
 
 
+def default_sources() -> list[pathlib.Path]:
+    """Returns the samples that say only what moves, for any number of ranks of one node. Raises LibraryError."""
+    sources = sorted(samples_folder().glob("auto/*.cpp"))
+
+    def is_for_one_node(source: pathlib.Path) -> bool:
+        [listed] = json.loads(run_tool(Program.of(source, None, None, ()), "--list", "--json"))
+        return any(parameter["name"] == "ranks" for parameter in listed["parameters"])
+
+    return [source for source in sources if is_for_one_node(source)]
+
+
 def make_library(
     folder: Path,
-    sources: Sequence[Path],
+    sources: Sequence[Path] = (),
     *,
-    ranks: int,
+    ranks: int | Sequence[int],
     sizes: Sequence[int],
     machine: str = "h100x8",
     ranks_per_node: int | None = None,
@@ -235,7 +247,8 @@ def make_library(
 ) -> dict[str, Any]:
     """Writes kernels and manifest.json to `folder`, and returns the list. For each collective (and root) that the
     sources have, it is the fastest at each of `sizes` (bytes) on the machine, as `mscclc --estimate` says. Sources that
-    say only what moves are scheduled for each of these sizes.
+    say only what moves are scheduled for each of these sizes. Without sources they are those of `default_sources`. With
+    several numbers of ranks there is a list for each.
 
     `params` has the values to try of each parameter; an algorithm gets those that it has. `options` are arguments of
     the tool, as "--message-size"; `types` are the elements of kernels that reduce, as its `--dtype` takes them,
@@ -248,18 +261,21 @@ def make_library(
     `tell` then gets what that costs by the time model, for each size.
     `tell` gets a line for each step. Raises ValueError, CompileError, ToolError, BuildError."""
     sizes = sorted(set(sizes))
-    if not sizes or not sources:
-        raise ValueError("no sizes or no sources")
+    numbers = [ranks] if isinstance(ranks, int) else sorted(set(ranks))
+    if not sizes or not numbers:
+        raise ValueError("no sizes or no ranks")
     known = baselines(baseline) if baseline is not None else {}
-    groups: dict[tuple[str, int], list[Candidate]] = {}
-    for source in sources:
-        for candidate in _candidates(source, ranks, params or {}, options, types, sizes, machine, tell):
-            groups.setdefault((candidate.plan.collective, candidate.root), []).append(candidate)
+    if not sources:
+        sources, params = default_sources(), {"order": ["Written", "Any"], **(params or {})}
+    groups: dict[tuple[int, str, int], list[Candidate]] = {}
+    for number, source in itertools.product(numbers, sources):
+        for candidate in _candidates(source, number, params or {}, options, types, sizes, machine, tell):
+            groups.setdefault((number, candidate.plan.collective, candidate.root), []).append(candidate)
     place = pathlib.Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     files: dict[int, str] = {}
     lists = []
-    for (collective, root), candidates in groups.items():
+    for (number, collective, root), candidates in groups.items():
         entries = []
         if invariant:
             given, candidates = candidates, of_one_order(candidates, sizes, machine)
@@ -270,13 +286,13 @@ def make_library(
                 tell(f"{collective}: sums in the order {candidates[0].sums}")
                 for line in costs_of_one_order(candidates, given, sizes, machine):
                     tell(f"{collective} of {line}")
-        nccl = known.get((collective, ranks, machine))
+        nccl = known.get((collective, number, machine))
         if nccl is None and baseline is not None:
-            tell(f"{collective}: no times of NCCL for {ranks} ranks on {machine} are known, so no size is left to it")
+            tell(f"{collective}: no times of NCCL for {number} ranks on {machine} are known, so no size is left to it")
         for one in best_ranges(candidates, sizes, machine, nccl):
             plan = one.candidate.plan
             if id(one.candidate) not in files:
-                name = f"{plan.name}_{ranks}_{len(files)}.so"
+                name = f"{plan.name}_{number}_{len(files)}.so"
                 emitted = one.candidate.emitted
                 reducing = operation_flags(emitted, ops, platform) if reduces(emitted) else []
                 shutil.copy(build_library(emitted, platform, architectures, [*reducing, *flags]), place / name)
@@ -308,8 +324,8 @@ def make_library(
             lists.append(
                 {
                     "collective": collective,
-                    "ranks": ranks,
-                    "ranks_per_node": ranks if ranks_per_node is None else ranks_per_node,
+                    "ranks": number,
+                    "ranks_per_node": number if ranks_per_node is None else ranks_per_node,
                     "entries": entries,
                 }
             )
