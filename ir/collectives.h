@@ -36,20 +36,23 @@ struct CollectiveInfo {
   InPlace inPlace;
   BufferKind message; ///< the buffer that is as long as a message
   bool hasRoot;
+  bool hasRows; ///< shares are slots of rows with live counts: see RowLayout
 };
 
 inline constexpr std::array collectiveInfos{
-#define ROW(name, input, output, inPlace, message, hasRoot)                                                            \
+#define ROW(name, input, output, inPlace, message, hasRoot, hasRows)                                                   \
   CollectiveInfo{                                                                                                      \
-      name, Promise::ByRule, Extent::input, Extent::output, InPlace::inPlace, BufferKind::message, hasRoot,            \
+      name, Promise::ByRule, Extent::input, Extent::output, InPlace::inPlace, BufferKind::message, hasRoot, hasRows,   \
   },
 #define COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                              \
-  ROW(name, input, output, inPlace, message, false)
+  ROW(name, input, output, inPlace, message, false, false)
 #define ROOTED_COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                       \
-  ROW(name, input, output, inPlace, message, true)
+  ROW(name, input, output, inPlace, message, true, false)
+#define ROW_COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                          \
+  ROW(name, input, output, inPlace, message, false, true)
 #define SIZED_COLLECTIVE(kind, name, promise)                                                                          \
   CollectiveInfo{                                                                                                      \
-      name, Promise::promise, Extent::Given, Extent::Given, InPlace::OneBuffer, BufferKind::Input, false,              \
+      name, Promise::promise, Extent::Given, Extent::Given, InPlace::OneBuffer, BufferKind::Input, false, false,       \
   },
 #include "runtime-min/include/mscclc/collectives.def"
 #undef ROW

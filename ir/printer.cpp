@@ -111,6 +111,8 @@ void Printer::printCollective() {
   indent(1).text("collective ").text(toString(collective.kind));
   if (collective.name != toString(collective.kind))
     text(" ").quoted(collective.name);
+  if (info(collective.kind).hasRows)
+    text(" ").text(rowLayoutNames[static_cast<std::size_t>(collective.rows)]);
   if (info(collective.kind).hasRoot)
     text(" root ").number(collective.root);
   if (collective.inplace)

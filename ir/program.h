@@ -393,6 +393,14 @@ struct Expectation {
   LocId loc = noLoc;
 };
 
+/// The places of the rows of slots, for a collective of rows. A slot of rank r's input goes to a rank, and one of its
+/// output comes from a rank. They are in the order of these ranks.
+enum class RowLayout : std::uint8_t {
+  Padded, ///< a slot begins at its chunk, which has room for its capacity
+  Packed, ///< the live rows of a slot follow those of the slots before it
+};
+inline constexpr std::string_view rowLayoutNames[] = {"padded", "packed"};
+
 /// The collective of a program: its buffers, and the final contents of its outputs.
 struct Collective {
   CollectiveKind kind = CollectiveKind::Test;
@@ -400,6 +408,7 @@ struct Collective {
   bool inplace = false;
   std::uint32_t chunkFactor = 1;
   std::uint32_t root = 0;                ///< the root, if the collective has one
+  RowLayout rows = RowLayout::Padded;    ///< of input and output, if it is a collective of rows
   std::vector<Expectation> expectations; ///< promises of a custom collective
   std::string then;  ///< the hook whose function the promised values have passed through; empty: none
   LocId loc = noLoc; ///< the place of the collective in a source

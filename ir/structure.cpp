@@ -159,6 +159,8 @@ void StructureChecker::checkCollective() {
     fault(diag::custom_name_taken, {collective.name});
   if (info(collective.kind).hasRoot && numRanks_ != 0 && collective.root >= numRanks_)
     fault(diag::root_out_of_range, {collective.root, collective.name, plural(numRanks_, "rank")});
+  if (info(collective.kind).hasRows && collective.inplace)
+    fault(diag::rows_in_place, {collective.name});
   // Reports one rank only: if one does not fit, most others do not either.
   for (std::uint32_t r = 0; r < numRanks_; ++r) {
     const Rank &rank = program_.ranks[r];

@@ -163,6 +163,8 @@ bool TextParser::parseCollective() {
   collective.name = toString(collective.kind);
   if (cursor_.at('"') && !cursor_.expectString(collective.name))
     return false;
+  if (info(collective.kind).hasRows && !parseWord(rowLayoutNames, collective.rows, "'padded' or 'packed'"))
+    return false;
   if (info(collective.kind).hasRoot &&
       (!cursor_.expect("root") || !cursor_.expectNumber(collective.root, "the root's rank")))
     return false;

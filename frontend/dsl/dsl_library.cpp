@@ -156,13 +156,27 @@ using detail::flagsOf;
 
 Buffer::Buffer(std::int64_t rank, std::int64_t size, Place at)
     : handle_(detail::__mscclc_scratch(rank, size, &at)), rank_(static_cast<std::int32_t>(rank)), size_(size) {}
-Chunk Buffer::slice(std::int64_t first, std::int64_t last, Place at) const {
+Chunk Buffer::unsliced() const {
   Chunk chunk;
   detail::ChunkData &data = Access::data(chunk);
   data.buffer = handle_;
   data.rank = rank_;
   data.type = static_cast<std::uint8_t>(type_);
-  detail::__mscclc_slice(&data, size_, first, last, &at);
+  return chunk;
+}
+Chunk Buffer::slice(std::int64_t first, std::int64_t last, Place at) const {
+  Chunk chunk = unsliced();
+  detail::__mscclc_slice(&Access::data(chunk), size_, first, last, &at);
+  return chunk;
+}
+Chunk Buffer::to(detail::PlacedIndex dst) const {
+  Chunk chunk = unsliced();
+  detail::__mscclc_slot(&Access::data(chunk), size_, dst.value, true, &dst.place);
+  return chunk;
+}
+Chunk Buffer::from(detail::PlacedIndex src) const {
+  Chunk chunk = unsliced();
+  detail::__mscclc_slot(&Access::data(chunk), size_, src.value, false, &src.place);
   return chunk;
 }
 Chunk Buffer::slice(std::int64_t first, Place at) const {
@@ -425,6 +439,10 @@ Collective &Collective::then(detail::Text hook, Place at) {
 #define ROOTED_COLLECTIVE(Kind, ...)                                                                                   \
   Kind::Kind(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace, Place at)                  \
       : Collective(detail::recorded(ir::CollectiveKind::Kind), "", ranks, chunkFactor, root, inplace, at) {}
+#define ROW_COLLECTIVE(Kind, ...)                                                                                      \
+  Kind::Kind(std::int64_t ranks, RowLayout layout, Place at)                                                           \
+      : Collective(detail::recorded(ir::CollectiveKind::Kind), "", ranks, 1, static_cast<std::int64_t>(layout), false, \
+                   at) {}
 #include "runtime-min/include/mscclc/collectives.def"
 TestCollective::TestCollective(std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks, Place at)
     : Collective(detail::recorded(ir::CollectiveKind::Test), "", ranks, inputChunks, outputChunks, false, at) {}

@@ -359,6 +359,11 @@ bool Declarations::faultySlice(const TraceReader &reader) {
     diagnostics_.report(diag::never_made, at, {"slice", "of a buffer"});
     return true;
   }
+  if (record.head.flags != 0) {
+    const bool isInput = record.head.flags == SliceRecord::to;
+    diagnostics_.report(diag::no_slot, at, {isInput ? "to" : "from", isInput ? "input" : "output"});
+    return true;
+  }
   std::uint32_t rank = 0, size = 0;
   ir::BufferKind kind = ir::BufferKind::Scratch;
   ir::LocId made = ir::noLoc;

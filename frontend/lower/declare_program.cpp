@@ -64,6 +64,12 @@ void Declarations::collective(const TraceReader &reader) {
       fail(diag::root_out_of_range, {record.second, record.ranks - 1});
     decl.collective.root = static_cast<std::uint32_t>(record.second);
   }
+  if (ir::info(kind).hasRows) {
+    if (record.second < 0 || record.second >= static_cast<std::int64_t>(std::size(ir::rowLayoutNames)))
+      fail(diag::no_enumerator, {toString(kind), "a layout", "the enumerators of RowLayout"});
+    else
+      decl.collective.rows = static_cast<ir::RowLayout>(record.second);
+  }
   const auto sizes = bufferSizes(kind, record.ranks, record.first, record.second);
   if (good && !sizes)
     fail(diag::buffers_too_large, {record.ranks, record.first, maxChunks});

@@ -23,6 +23,7 @@ struct ProgramState {
   std::int64_t ranks = 0;
   BufferSizes sizes{};
   bool isFaulty = false; ///< buffers cannot have these sizes
+  bool hasRows = false;  ///< it is a collective of rows
   /// The recorded sizes of each rank; null if all have `sizes`.
   const std::byte *rankSizes = nullptr;
 };
@@ -133,7 +134,8 @@ std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::si
   appendNamed(record, name);
   if (r.numCollectives < collectiveSlots) {
     const auto sizes = bufferSizes(collectiveOf(record.kind), ranks, first, second);
-    r.collectives[r.numCollectives] = {ranks, sizes.value_or(BufferSizes{maxChunks, maxChunks}), !sizes};
+    r.collectives[r.numCollectives] = {ranks, sizes.value_or(BufferSizes{maxChunks, maxChunks}), !sizes,
+                                       ir::info(collectiveOf(record.kind)).hasRows};
   }
   return r.numCollectives++;
 }
@@ -257,6 +259,20 @@ void __mscclc_slice(ChunkData *chunk, std::int64_t bufferSize, std::int64_t firs
   checkPoison(last, place);
   if (chunk->buffer != faulty)
     recording.append(SliceRecord{headOf(RecordKind::FaultySlice, placeId(place)), chunk->buffer, 0, first, last});
+  chunk->buffer = faulty;
+}
+
+void __mscclc_slot(ChunkData *chunk, std::int64_t bufferSize, std::int64_t rank, bool inInput, const Place *place) {
+  const bool isSide = chunk->type == static_cast<std::uint8_t>(inInput ? BufferType::Input : BufferType::Output);
+  if (chunk->buffer == unset || chunk->buffer == faulty || (isSide && r.program.hasRows)) {
+    // Past the largest integer it wraps around, and is then out of any range.
+    const auto next = static_cast<std::int64_t>(static_cast<std::uint64_t>(rank) + 1);
+    __mscclc_slice(chunk, bufferSize, rank, next, place);
+    return;
+  }
+  checkPoison(rank, place);
+  const std::uint8_t flags = inInput ? SliceRecord::to : SliceRecord::from;
+  recording.append(SliceRecord{headOf(RecordKind::FaultySlice, placeId(place), flags), chunk->buffer, 0, rank, rank});
   chunk->buffer = faulty;
 }
 
@@ -471,33 +487,20 @@ std::span<const HostSymbol> recorderSymbols() {
   }
   using namespace mscclc::detail;
   static const HostSymbol symbols[] = {
-      SYMBOL(__mscclc_call_stack),
-      SYMBOL(__mscclc_collective),
-      SYMBOL(__mscclc_expect),
-      SYMBOL(__mscclc_program_begin),
-      SYMBOL(__mscclc_program_end),
-      SYMBOL(__mscclc_rank),
-      SYMBOL(__mscclc_rank_buffer),
-      SYMBOL(__mscclc_scratch),
-      SYMBOL(__mscclc_slice),
-      SYMBOL(__mscclc_group),
-      SYMBOL(__mscclc_channel),
-      SYMBOL(__mscclc_switch),
-      SYMBOL(__mscclc_at_rank),
-      SYMBOL(__mscclc_semaphore),
-      SYMBOL(__mscclc_operation),
-      SYMBOL(__mscclc_reduce),
-      SYMBOL(__mscclc_switch_operation),
-      SYMBOL(__mscclc_barrier),
-      SYMBOL(__mscclc_move),
-      SYMBOL(__mscclc_loop_begin),
-      SYMBOL(__mscclc_loop_end),
-      SYMBOL(__mscclc_ref),
-      SYMBOL(__mscclc_ref_call),
-      SYMBOL(__mscclc_note),
-      SYMBOL(__mscclc_collective_sizes),
-      SYMBOL(__mscclc_then),
-      SYMBOL(__mscclc_hook),
+      SYMBOL(__mscclc_call_stack),  SYMBOL(__mscclc_collective),
+      SYMBOL(__mscclc_expect),      SYMBOL(__mscclc_program_begin),
+      SYMBOL(__mscclc_program_end), SYMBOL(__mscclc_rank),
+      SYMBOL(__mscclc_rank_buffer), SYMBOL(__mscclc_scratch),
+      SYMBOL(__mscclc_slice),       SYMBOL(__mscclc_slot),
+      SYMBOL(__mscclc_group),       SYMBOL(__mscclc_channel),
+      SYMBOL(__mscclc_switch),      SYMBOL(__mscclc_at_rank),
+      SYMBOL(__mscclc_semaphore),   SYMBOL(__mscclc_operation),
+      SYMBOL(__mscclc_reduce),      SYMBOL(__mscclc_switch_operation),
+      SYMBOL(__mscclc_barrier),     SYMBOL(__mscclc_move),
+      SYMBOL(__mscclc_loop_begin),  SYMBOL(__mscclc_loop_end),
+      SYMBOL(__mscclc_ref),         SYMBOL(__mscclc_ref_call),
+      SYMBOL(__mscclc_note),        SYMBOL(__mscclc_collective_sizes),
+      SYMBOL(__mscclc_then),        SYMBOL(__mscclc_hook),
   };
 #undef SYMBOL
   return symbols;

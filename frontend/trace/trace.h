@@ -164,10 +164,12 @@ struct PairRecord {
 };
 
 struct SliceRecord {
-  RecordHead head;
+  RecordHead head; ///< flags: the call that asks for a slot, where there is none
   std::uint32_t buffer;
   std::uint32_t reserved;
   std::int64_t first, last;
+
+  static constexpr std::uint8_t to = 1, from = 2;
 };
 
 /// A fault in the text of a note.

@@ -103,6 +103,8 @@ def collective_row(macro, fields, classes):
     assert sized == ("inputChunks" in arguments), name
     size = {"Share": "`chunkFactor`", "Whole": "`ranks × chunkFactor`"}
     sizes = ["`inputChunks`", "`outputChunks`"] if sized else [size[field] for field in fields[2:4]]
+    if macro == "ROW_COLLECTIVE":
+        sizes = ["`ranks`"] * 2
     if "inplace" not in arguments:
         place = "—"
     elif sized or fields[4] == "OneBuffer":

@@ -97,7 +97,10 @@ std::string collectiveText(const ir::Program &program) {
   const std::string inplace = collective.inplace ? "/*inplace=*/true" : "/*inplace=*/false";
   std::string text(classOf(collective.kind));
   std::uint64_t input = first.inputChunks, output = first.outputChunks;
-  if (ir::hasChunkFactor(collective.kind)) {
+  if (info.hasRows) {
+    input = output = ranks;
+    text += collective.rows == ir::RowLayout::Padded ? "(ranks, RowLayout::Padded)" : "(ranks, RowLayout::Packed)";
+  } else if (ir::hasChunkFactor(collective.kind)) {
     const std::uint64_t factor = ir::chunksOfShare(program);
     input = info.input == ir::Extent::Whole ? factor * ranks : factor;
     output = info.output == ir::Extent::Whole ? factor * ranks : factor;

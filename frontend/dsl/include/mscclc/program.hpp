@@ -92,6 +92,15 @@ public:
   Scatter(std::int64_t ranks, std::int64_t chunkFactor, std::int64_t root, bool inplace, Place at = Place::here());
 };
 
+/// Rank r gets the r-th slot of every rank: input and output of one slot, which is a chunk, for each rank. A slot holds
+/// rows. Its capacity is the same for all slots, and is fixed when a kernel is loaded. Its number of live rows is known
+/// only at run time, and the sender has it in device memory. A copy of a chunk moves the live rows of the slot that the
+/// chunk holds. Buffer::to and Buffer::from name slots. No Python counterpart.
+class AllToAllV : public Collective {
+public:
+  AllToAllV(std::int64_t ranks, RowLayout layout, Place at = Place::here());
+};
+
 /// Buffers of any size and no promise about the output. Python: TestCollective(num_ranks, input_size, output_size).
 class TestCollective : public Collective {
 public:

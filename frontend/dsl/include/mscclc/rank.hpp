@@ -51,6 +51,10 @@ public:
   Chunk slice(std::int64_t first, Place at = Place::here()) const;
   /// The one chunk at `index`. Python: buffer[index : index + 1].
   Chunk operator[](detail::PlacedIndex index) const;
+  /// The slot of rows that goes to rank `dst`, in an input of an AllToAllV. No Python counterpart.
+  Chunk to(detail::PlacedIndex dst) const;
+  /// The slot of rows that comes from rank `src`, in an output of an AllToAllV. No Python counterpart.
+  Chunk from(detail::PlacedIndex src) const;
 
   /// Size in chunks. Python: len of the buffer.
   std::int64_t size() const { return size_; }
@@ -61,6 +65,7 @@ public:
 
 private:
   friend class Rank;
+  Chunk unsliced() const;
   std::uint32_t handle_ = detail::unset;
   std::int32_t rank_ = -1;
   std::int64_t size_ = 0;

@@ -46,6 +46,10 @@ enum class Order : std::uint8_t { Written, Any, Ranks, Tree };
 /// rounded once. Then scratch is f32, and takes 4 / size(element) times the room.
 enum class Accumulate : std::uint8_t { Narrow, Wide };
 
+/// The places of the rows of a collective whose sizes are known only at run time. Padded: each slot has a fixed place
+/// of its capacity. Packed: the rows of a slot follow those of the slot before it, in input and output.
+enum class RowLayout : std::uint8_t { Padded, Packed };
+
 /// The places of the chunks of instances: interleaved with those of the other instances, or unchanged. Python:
 /// ReplicationPolicy.
 enum class Replication : std::uint8_t { Interleaved, None };

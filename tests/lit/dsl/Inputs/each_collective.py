@@ -3,9 +3,9 @@ import re
 import sys
 
 print("#include <mscclc/dsl.hpp>\nusing namespace mscclc;")
-for rooted, kind in re.findall(r"^(ROOTED_)?COLLECTIVE\((\w+),", open(sys.argv[1]).read(), re.M):
-    root = "1, " if rooted else ""
+ARGUMENTS = {"": "3, true", "ROOTED_": "3, 1, true", "ROW_": "RowLayout::Packed"}
+for form, kind in re.findall(r"^((?:ROOTED|ROW)_|)COLLECTIVE\((\w+),", open(sys.argv[1]).read(), re.M):
     print(f"""MSCCLC_ALGORITHM void a{kind}() {{
-  CollectiveProgram program("p", {kind}(2, 3, {root}true));
+  CollectiveProgram program("p", {kind}(2, {ARGUMENTS[form]}));
   Rank(0).barrier({{0}});
 }}""")

@@ -143,8 +143,8 @@ enum class CollectiveKind : std::uint32_t;
 enum class Call : std::uint32_t;
 
 extern "C" {
-// Declare collectives and programs. `first` and `second`: input and output chunks of a rank, or the chunk factor and
-// the root (0 for a collective without one).
+// Declare collectives and programs. `first` and `second`: input and output chunks of a rank; or the chunk factor, and
+// the root or the RowLayout (0 for a collective without one).
 std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::size_t nameSize, std::int64_t ranks,
                                   std::int64_t first, std::int64_t second, bool inplace, const Place *place);
 // Declares sizes of a collective's buffers that differ between ranks.
@@ -164,6 +164,8 @@ std::uint32_t __mscclc_rank_buffer(std::uint32_t rank, std::uint32_t type, std::
 std::uint32_t __mscclc_scratch(std::int64_t rank, std::int64_t size, const Place *place);
 void __mscclc_slice(ChunkData *chunk, std::int64_t bufferSize, std::int64_t first, std::int64_t last,
                     const Place *place);
+// Makes `chunk` the slot of rows for `rank`, in an input (`inInput`) or an output of a collective of rows.
+void __mscclc_slot(ChunkData *chunk, std::int64_t bufferSize, std::int64_t rank, bool inInput, const Place *place);
 std::uint32_t __mscclc_group(const IntegerArray *blocks, const Place *place);
 // For a pair, returns the handle of the channel to `dst`. The channel back has the next one.
 std::uint32_t __mscclc_channel(bool port, bool pair, std::int64_t dst, std::int64_t src, const Place *place);

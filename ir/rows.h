@@ -1,0 +1,84 @@
+// Rows: slots of which only a part is live, and how long that part is is known at run time.
+//
+// A collective of rows (ROW_COLLECTIVE in collectives.def) has a slot for each pair of ranks. A slot has room for
+// `capacity` rows, which is the same for all slots and is fixed when a kernel is loaded. The count of a slot is data of
+// its sender, and each launch may have others. min(max(count, 0), capacity) rows are live. A slot is one chunk of the
+// sender's input and one of the receiver's output. Instances divide it into parts, which are chunks of their own.
+//
+// Chunks have no counts of their own. A chunk has that of the slot whose rows it holds, and which slot that is is known
+// when a program is compiled (RowSlots). So programs of rows only move whole chunks.
+#pragma once
+
+#include "ir/program.h"
+
+#include <map>
+#include <span>
+
+namespace mscclc::ir {
+
+/// Rows [live * part / parts, live * (part + 1) / parts) of the `live` rows that rank `src` sends to rank `dst`.
+struct RowPart {
+  std::uint32_t src = 0, dst = 0;
+  std::uint32_t part = 0, parts = 1;
+  friend bool operator==(const RowPart &, const RowPart &) = default;
+};
+/// Returns the rows that an input chunk holds at the beginning, or an output chunk at the end.
+RowPart rowPartOf(const Program &program, std::uint32_t rank, BufferKind buffer, std::uint32_t chunk);
+
+/// The rows that the operands of a program of thread blocks hold. The proof finds them (passes/verify/verify.h).
+class RowSlots {
+public:
+  /// Notes that chunk `chunk` of source `source` of an operation is input chunk `content`.
+  void set(const OpRef &place, std::uint32_t source, std::uint32_t chunk, const Contribution &content);
+  /// Returns the rows that operand `operand` (sources first) of the operation at `place` holds in its chunk `chunk`,
+  /// counted from the first one of the operand. A destination holds them after the operation. Throws InternalError for
+  /// an operation that moves no rows.
+  RowPart of(const Program &program, const OpRef &place, std::uint32_t operand, std::uint32_t chunk) const;
+  friend bool operator==(const RowSlots &, const RowSlots &) = default;
+
+private:
+  struct Entry {
+    OpRef place;
+    std::uint32_t source, chunk;
+    friend auto operator<=>(const Entry &, const Entry &) = default;
+  };
+  std::map<Entry, Contribution> contents_;
+};
+
+/// The count of a slot, as its sender gives it: `live` rows, and `excess` rows above the capacity.
+struct RowCount {
+  std::uint64_t live = 0, excess = 0;
+  bool isClamped = false; ///< it is negative, or above the capacity
+  friend bool operator==(const RowCount &, const RowCount &) = default;
+};
+RowCount rowCountOf(std::int64_t given, std::uint64_t capacity);
+
+/// A number of rows that is linear in the counts of slots: capacities * capacity, and for each slot live * (its live
+/// rows) + excess * (its excess rows).
+struct RowSum {
+  struct Factors {
+    std::int64_t live = 0, excess = 0;
+  };
+  std::int64_t capacities = 0;
+  std::vector<Factors> slots;
+
+  std::int64_t valueOf(std::uint64_t capacity, std::span<const RowCount> counts) const;
+  /// Returns the least value over all counts, in capacities; nothing if there is none.
+  std::optional<std::int64_t> least() const;
+};
+
+/// Returns the row at which slot `slot` of `slots` begins in an input or output. The slots of an input are in the order
+/// of receivers, those of an output in that of senders. In a packed input, they follow the counts as they are given,
+/// so that a user's offsets are prefix sums of his counts. In a packed output, they follow the live rows.
+RowSum rowBegin(RowLayout layout, BufferKind buffer, std::uint32_t slots, std::uint32_t slot);
+
+/// Rows [begin, begin + count) of a buffer.
+struct RowRange {
+  std::uint64_t begin = 0, count = 0;
+};
+/// Returns the place of a slot with these counts in a buffer of `room` rows: from `begin` on its live rows, as far as
+/// there is room.
+RowRange rowPlace(const RowSum &begin, std::uint32_t slot, std::uint64_t capacity, std::uint64_t room,
+                  std::span<const RowCount> counts);
+
+} // namespace mscclc::ir

@@ -1,0 +1,90 @@
+// Tests counts of slots, the places of rows, and which rows chunks hold.
+#include "catch.h"
+#include "ir/internal_error.h"
+#include "ir/rows.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+using namespace mscclc::ir;
+
+namespace {
+
+/// Returns "begin+count" for each slot of a buffer, with these counts as given.
+std::string places(RowLayout layout, BufferKind buffer, std::uint64_t capacity, std::uint64_t room,
+                   const std::vector<std::int64_t> &given) {
+  std::vector<RowCount> counts;
+  for (const std::int64_t count : given)
+    counts.push_back(rowCountOf(count, capacity));
+  std::string text;
+  const auto slots = static_cast<std::uint32_t>(given.size());
+  for (std::uint32_t slot = 0; slot < slots; ++slot) {
+    const RowRange place = rowPlace(rowBegin(layout, buffer, slots, slot), slot, capacity, room, counts);
+    text += (slot == 0 ? "" : " ") + std::to_string(place.begin) + "+" + std::to_string(place.count);
+  }
+  return text;
+}
+
+constexpr auto most = std::numeric_limits<std::int64_t>::max();
+
+} // namespace
+
+TEST_CASE("a count is clamped to 0 and the capacity") {
+  CHECK(rowCountOf(0, 4) == RowCount{0, 0, false});
+  CHECK(rowCountOf(4, 4) == RowCount{4, 0, false});
+  CHECK(rowCountOf(7, 4) == RowCount{4, 3, true});
+  CHECK(rowCountOf(-1, 4) == RowCount{0, 0, true});
+  CHECK(rowCountOf(std::numeric_limits<std::int64_t>::min(), 4) == RowCount{0, 0, true});
+}
+
+TEST_CASE("padded slots have their places, whatever the counts") {
+  for (const BufferKind buffer : {BufferKind::Input, BufferKind::Output}) {
+    CHECK(places(RowLayout::Padded, buffer, 4, 12, {2, 0, 4}) == "0+2 4+0 8+4");
+    CHECK(places(RowLayout::Padded, buffer, 4, 12, {9, -1, 5}) == "0+4 4+0 8+4");
+    CHECK(places(RowLayout::Padded, buffer, 4, 9, {4, 4, 4}) == "0+4 4+4 8+1");
+  }
+}
+
+TEST_CASE("packed slots follow each other") {
+  CHECK(places(RowLayout::Packed, BufferKind::Input, 4, 12, {2, 0, 4}) == "0+2 2+0 2+4");
+  CHECK(places(RowLayout::Packed, BufferKind::Output, 4, 12, {2, 0, 4}) == "0+2 2+0 2+4");
+  // Of an input, offsets are sums of the counts as given; the rows behind its end do not exist.
+  CHECK(places(RowLayout::Packed, BufferKind::Input, 4, 12, {7, -3, 2}) == "0+4 7+0 7+2");
+  CHECK(places(RowLayout::Packed, BufferKind::Output, 4, 12, {7, -3, 2}) == "0+4 4+0 4+2");
+  CHECK(places(RowLayout::Packed, BufferKind::Input, 4, 12, {5, 5, 5}) == "0+4 5+4 10+2");
+  CHECK(places(RowLayout::Packed, BufferKind::Input, 4, 12, {13, 1, 1}) == "0+4 12+0 12+0");
+  CHECK(places(RowLayout::Packed, BufferKind::Output, 4, 5, {2, 4, 4}) == "0+2 2+3 5+0");
+}
+
+TEST_CASE("sums of huge counts do not overflow") {
+  CHECK(places(RowLayout::Packed, BufferKind::Input, 4, 16, {most, most, most, 1}) == "0+4 16+0 16+0 16+0");
+}
+
+TEST_CASE("the least value of a sum of rows") {
+  CHECK(RowSum{2, {{1, 0}, {0, 1}}}.least() == 2);
+  CHECK(RowSum{2, {{-1, 0}, {-2, 3}}}.least() == -1);
+  CHECK(RowSum{2, {{0, -1}}}.least() == std::nullopt);
+}
+
+TEST_CASE("chunks hold parts of slots") {
+  Program program;
+  program.collective = {.kind = CollectiveKind::AllToAllV, .name = "alltoallv"};
+  program.ranks.resize(3);
+  for (Rank &rank : program.ranks)
+    rank.inputChunks = rank.outputChunks = 6; // two instances
+  CHECK(rowPartOf(program, 1, BufferKind::Input, 4) == RowPart{1, 2, 0, 2});
+  CHECK(rowPartOf(program, 1, BufferKind::Output, 5) == RowPart{2, 1, 1, 2});
+
+  Rank &rank = program.ranks[1];
+  rank.scratchChunks = 2;
+  ThreadBlock &block = rank.blocks.emplace_back();
+  block.chunks = {{ChunkSpace::Input, 2, 2, 0}, {ChunkSpace::Scratch, 0, 2, 0}};
+  block.ops.push_back({.kind = OpKind::Copy, .numSrcs = 1, .numDsts = 1});
+  RowSlots slots;
+  slots.set({1, 0, 0}, 0, 0, {1, 2});
+  slots.set({1, 0, 0}, 0, 1, {1, 3});
+  CHECK(slots.of(program, {1, 0, 0}, 0, 1) == RowPart{1, 1, 1, 2});
+  CHECK(slots.of(program, {1, 0, 0}, 1, 0) == RowPart{1, 1, 0, 2}); // a destination holds what its source does
+  CHECK_THROWS_AS(slots.of(program, {0, 0, 0}, 0, 0), std::exception);
+}
