@@ -42,7 +42,7 @@ struct Facts {
   bool pinsBlocks = false;       ///< some statements name their block
   bool mayPull = false;          ///< some reduction has operands on other ranks
   bool readsMany = false;        ///< some reduction has several of them, and reads them in one statement
-  bool takesWholeRows = false;   ///< some hook does, so that pipelines may not divide them
+  bool takesWholeChunks = false; ///< some hook or the collective does, so that pipelines may not divide them
   bool asksForPackets = false;   ///< some statement asks for packets, which an executor takes under protocol LL only
   bool packetsMayWin = false;    ///< the message is short
   bool packetsLikelyWin = false; ///< packets are tried first
@@ -59,14 +59,18 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
           mostStatements / std::max(given.movement.statements.size(), given.movement.places.size() / 4), 1, mostTried)),
       isLarge(budget <= fewTried), program(given), messageBytes(options.messageBytes),
       mostBlocks(given.movement.mostBlocks != 0 ? given.movement.mostBlocks : options.machine.multiprocessors),
-      choosesProtocol(given.movement.chooseProtocol), choosesInstances(given.movement.chooseInstances),
+      // Of rows, only whole chunks are moved, and not in packets (verify/rows.cpp).
+      choosesProtocol(given.movement.chooseProtocol && !ir::info(given.collective.kind).hasRows),
+      choosesInstances(given.movement.chooseInstances),
       // A switch sums in its own order, and needs memory that is bound to it. Order::Any allows both.
       usesSwitch(given.movement.order == ir::Order::Any && given.movement.accumulate != ir::Accumulate::Wide &&
-                 options.machine.parameters.multimem != 0 && canUseSwitch(given)) {
+                 options.machine.parameters.multimem != 0 && !ir::info(given.collective.kind).hasRows &&
+                 canUseSwitch(given)) {
+  takesWholeChunks = ir::info(given.collective.kind).hasRows;
   for (const ir::Move &statement : given.movement.statements) {
     (statement.block ? pinsBlocks : choosesBlocks) = true;
     asksForPackets |= statement.packets.value_or(false);
-    takesWholeRows |=
+    takesWholeChunks |=
         statement.kind == ir::MoveKind::Apply && given.hooks[statement.hook].granularity != ir::Granularity::Element;
     if (statement.kind != ir::MoveKind::Reduce)
       continue;
@@ -187,7 +191,7 @@ constexpr ChoiceMove choiceMoves[] = {
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        constexpr std::uint64_t leastStep = std::uint64_t{16} << 10;
        const ScheduleChoices &choices = from.choices;
-       if (facts.isLarge || from.refused || facts.pinsBlocks || facts.asksForPackets || facts.takesWholeRows ||
+       if (facts.isLarge || from.refused || facts.pinsBlocks || facts.asksForPackets || facts.takesWholeChunks ||
            choices.protocol != ir::Protocol::Simple)
          return {};
        const ir::Program &program = facts.program;

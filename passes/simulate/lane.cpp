@@ -296,6 +296,8 @@ StoreOperands storeOperands(const ir::Op &op, std::uint32_t firstDestination) {
 } // namespace
 
 Machine::Progress Machine::move(Lane &lane, const ir::Op &op) {
+  if (rows_)
+    return moveRows(lane, op);
   std::uint64_t burst = random_() % 4 == 0 ? 1 : 1 + random_() % 8;
   // Long operands are moved by granules of several words. In all operations of one size, the same thread moves the same
   // granule.
@@ -391,6 +393,17 @@ const std::byte *Machine::applyHook(const Lane &lane, const ir::Op &op, std::uin
   return part_.data();
 }
 
+/// Asks `port` to send `bytes` bytes of the message.
+void Machine::request(const Lane &lane, Port &port, const Location &from, const Location &to, std::uint64_t bytes) {
+  port.queue.push_back({.packets = to.packet,
+                        .src = from.at,
+                        .dst = to.at,
+                        .bytes = bytes * from.spread,
+                        .rank = to.rank,
+                        .view = viewOf(lane)});
+  ++port.pushed;
+}
+
 Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
   const ir::ThreadBlock &code = codeOf(lane);
   const auto ids = code.idsOf(op);
@@ -406,29 +419,25 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
       lane.entered = false;
       continue;
     }
-    const std::uint64_t bytes = bytesOf(lane, op, destination);
-    owners(lane, op, destination, owners_);
-    const std::uint32_t owner = owners_[0];
-    const Location from = locate(lane, op, source, 0, bytes, lane.rank),
-                   to = locate(lane, op, destination, 0, bytes, owner);
-    if (!from.at || !to.at)
-      return Progress::Moved;
-    if (ir::awaitsPackets(op.kind)) {
-      buffer_.resize(bytes * from.spread);
-      if (const std::byte *missing = readPacket(from, buffer_.data(), buffer_.size(), ranks_[lane.rank].launch + 1))
-        return blockOn(packetKey(missing));
+    if (rows_) {
+      if (const Progress pushed = pushRows(lane, op, port); pushed != Progress::Ended)
+        return pushed;
+    } else {
+      const std::uint64_t bytes = bytesOf(lane, op, destination);
+      owners(lane, op, destination, owners_);
+      const Location from = locate(lane, op, source, 0, bytes, lane.rank),
+                     to = locate(lane, op, destination, 0, bytes, owners_[0]);
+      if (!from.at || !to.at)
+        return Progress::Moved;
+      if (ir::awaitsPackets(op.kind)) {
+        buffer_.resize(bytes * from.spread);
+        if (const std::byte *missing = readPacket(from, buffer_.data(), buffer_.size(), ranks_[lane.rank].launch + 1))
+          return blockOn(packetKey(missing));
+      }
+      request(lane, port, from, to, bytes);
     }
-    Request request;
-    request.view = viewOf(lane);
-    request.packets = to.packet;
-    request.src = from.at;
-    request.dst = to.at;
-    request.bytes = bytes * from.spread;
-    request.rank = owner;
-    port.queue.push_back(request);
-    ++port.pushed;
     if (ir::putsAndSignals(op.kind)) {
-      port.queue.push_back({.signal = true, .view = request.view});
+      port.queue.push_back({.signal = true, .view = viewOf(lane)});
       ++port.pushed;
     }
     wake(lane.rank, key(Event::Port, end));

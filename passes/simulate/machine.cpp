@@ -12,7 +12,7 @@ namespace {
 std::unique_ptr<std::byte[]> memory(std::uint64_t bytes) {
   return std::make_unique_for_overwrite<std::byte[]>(bytes + 16);
 }
-constexpr int unwritten = 0x5a; ///< initial contents of memory
+constexpr int unwritten = Machine::unwrittenOutput - 1; ///< initial contents of memory
 } // namespace
 
 Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inputs &inputs,
@@ -23,6 +23,8 @@ Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inpu
       met_(index_.numBarriers()), ports_(index_.numChannels()), barriers_(index_.numBarriers()),
       sum_(sizes_[0].layout->spread() != 1 ? DataType::F32 : options.type) {
   allocate();
+  if (options.rows)
+    rows_.emplace(program, *options.rows, options.counts, rowBytesOf(program, type_));
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     const ir::Rank &rank = program.ranks[r];
     RankState &s = ranks_[r];
@@ -35,6 +37,8 @@ Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inpu
     }
     s.numLanes = static_cast<std::uint32_t>(lanes_.size()) - s.firstLane;
     actors_.push_back({Actor::User, r, r});
+    if (rows_)
+      actors_.push_back({Actor::Counts, r, r});
     for (std::uint32_t c = 0; c < rank.portPeers.size(); ++c) {
       const std::uint32_t end = index_.channel(ir::ChannelType::Port, r, c);
       ports_[end].actor = static_cast<std::uint32_t>(actors_.size());
@@ -85,6 +89,8 @@ void Machine::reset(std::uint64_t seed) {
   for (std::uint32_t &size : sizeOf_)
     if (size == sizes_.size())
       size = none;
+  if (rows_)
+    rows_->reset(salt_);
   queues_ = ir::CreditQueues<View>(index_);
   given_.assign(given_.size(), {});
   met_.assign(met_.size(), {});
@@ -96,7 +102,7 @@ void Machine::reset(std::uint64_t seed) {
     std::memset(s.input.get(), unwritten, s.inputBytes);
     std::memset(s.output.get(), unwritten, s.outputBytes);
     std::memset(s.scratch.get(), unwritten, s.scratchBytes * 2);
-    s.launch = s.call = s.lanesEnded = 0;
+    s.launch = s.call = s.lanesEnded = s.countsSent = 0;
     s.stage = RankState::Start;
     s.waiting = {};
   }
@@ -223,6 +229,8 @@ Machine::Progress Machine::step(Actor &actor) {
     return stepLane(lanes_[actor.index]);
   case Actor::Engine:
     return stepEngine(actor.index);
+  case Actor::Counts:
+    return stepCounts(actor.rank);
   case Actor::User:
     break;
   }
@@ -237,6 +245,8 @@ Machine::Progress Machine::stepUser(std::uint32_t rank) {
     beginLaunch(rank);
     return Progress::Moved;
   }
+  if (rows_ && (s.countsSent != ranks_.size() || !rows_->hasAll(rank, s.launch)))
+    return blockOn(key(Event::User));
   if (s.lanesEnded != s.numLanes || (userAwaitsPorts_ && !portsDone(rank)))
     return blockOn(key(Event::User));
   for (std::uint32_t b = 0; b < program_.ranks[rank].blocks.size(); ++b)
@@ -273,7 +283,9 @@ void Machine::beginLaunch(std::uint32_t rank) {
   if (ir::hasUser(program_.collective.kind) || s.launch == 0)
     inputs_.fill(rank, s.launch, 0, bufferOf(rank, ir::BufferKind::Input, layout),
                  layout.bytesOf(rank, ir::BufferKind::Input));
-  s.lanesEnded = 0;
+  if (rows_)
+    fillRows(rank);
+  s.lanesEnded = s.countsSent = 0;
   s.arrays.clear();
   for (std::uint32_t l = s.firstLane; l < s.firstLane + s.numLanes; ++l)
     lanes_[l] = {.rank = rank, .block = lanes_[l].block, .number = lanes_[l].number, .at = {}, .ended = false};
@@ -287,8 +299,8 @@ void Machine::overwrite(std::uint32_t rank) {
   const RankState &s = ranks_[rank];
   if (!ir::hasUser(program_.collective.kind))
     return;
-  std::memset(s.input.get(), unwritten + 1, s.inputBytes);
-  std::memset(s.output.get(), unwritten + 1, s.outputBytes);
+  std::memset(s.input.get(), unwrittenOutput, s.inputBytes);
+  std::memset(s.output.get(), unwrittenOutput, s.outputBytes);
 }
 
 Machine::Progress Machine::stepEngine(std::uint32_t end) {
@@ -320,6 +332,8 @@ Machine::Progress Machine::stepEngine(std::uint32_t end) {
 }
 
 void Machine::compare(std::uint32_t rank) {
+  if (rows_)
+    return compareRows(rank);
   const std::uint32_t launch = ranks_[rank].launch, size = sizeOf_[ranks_[rank].call];
   const Layout &layout = *sizes_[size].layout;
   const std::uint64_t bytes = layout.chunkBytes();

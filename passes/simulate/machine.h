@@ -15,6 +15,7 @@
 
 #include "passes/simulate/layout.h"
 #include "passes/simulate/numbers.h"
+#include "passes/simulate/rows.h"
 
 #include "ir/cursor.h"
 #include "ir/memory_map.h"
@@ -23,6 +24,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -42,6 +44,9 @@ struct Outcome {
 
 class Machine {
 public:
+  /// What each byte of an output is before a launch.
+  static constexpr int unwrittenOutput = 0x5b;
+
   /// A message size that launches may have.
   struct Size {
     const Layout *layout = nullptr;
@@ -70,13 +75,13 @@ private:
   enum class Progress : std::uint8_t { Moved, Blocked, Ended };
   /// An actor takes steps.
   struct Actor {
-    enum Kind : std::uint8_t { Lane, Engine, User } kind = Lane;
+    enum Kind : std::uint8_t { Lane, Engine, User, Counts } kind = Lane;
     std::uint32_t rank = 0;
     std::uint32_t index = 0; ///< lane, port channel or rank
     std::uint32_t priority = 0;
   };
   /// The events that an actor can wait for, each with a number.
-  enum class Event : std::uint8_t { Signal, Semaphore, Nop, Barrier, Port, Packet, Launch, User };
+  enum class Event : std::uint8_t { Signal, Semaphore, Nop, Barrier, Port, Packet, Launch, User, Counts };
   static std::uint64_t key(Event event, std::uint64_t id = 0) { return std::uint64_t(event) << 56 | id; }
   /// Returns the number of the packet at an address. The highest bits of an address do not fit in the number of an
   /// event. A wrong match wakes an actor in vain.
@@ -143,7 +148,8 @@ private:
                   scratchBytes = 0;                 ///< sizes of buffers for the largest message; scratch is half of it
     ir::CanonicalPlace inputPlace{}, outputPlace{}; ///< places of the two: in place, one is in the other
     std::uint32_t launch = 0, lanesEnded = 0;
-    std::uint32_t call = 0; ///< number of calls, like `launch`, but also counting those for 0 bytes
+    std::uint32_t countsSent = 0; ///< number of ranks that have its counts of this launch
+    std::uint32_t call = 0;       ///< number of calls, like `launch`, but also counting those for 0 bytes
     std::uint32_t firstLane = 0, numLanes = 0;
     enum { Start, Running, Done } stage = Start;
     Waiting waiting;
@@ -173,6 +179,7 @@ private:
   Progress stepLane(Lane &lane);
   Progress stepEngine(std::uint32_t channel);
   Progress stepUser(std::uint32_t rank);
+  Progress stepCounts(std::uint32_t rank);
   bool portsDone(std::uint32_t rank) const;
   void beginLaunch(std::uint32_t rank);
   Progress endCall(std::uint32_t rank);
@@ -187,6 +194,15 @@ private:
   Progress moveGranule(Lane &lane, const ir::Op &op, std::uint32_t pair, std::uint64_t at, std::uint64_t bytes);
   const std::byte *applyHook(const Lane &lane, const ir::Op &op, std::uint64_t at, std::uint64_t bytes);
   Progress push(Lane &lane, const ir::Op &op);
+  void request(const Lane &lane, Port &port, const Location &from, const Location &to, std::uint64_t bytes);
+  // rows of which some are live
+  Progress awaitCounts(const Lane &lane, std::uint32_t operand, std::uint32_t chunk);
+  std::optional<std::uint64_t> locateRows(const Lane &lane, const ir::Op &op, std::uint32_t pair, std::uint32_t chunk,
+                                          Location &from, Location &to);
+  Progress moveRows(Lane &lane, const ir::Op &op);
+  Progress pushRows(const Lane &lane, const ir::Op &op, Port &port);
+  void fillRows(std::uint32_t rank);
+  void compareRows(std::uint32_t rank);
   void signal(std::uint32_t channelEnd, const View &view);
   void advance(Lane &lane);
   bool isThread(const Lane &lane, std::uint32_t position) const;
@@ -219,6 +235,7 @@ private:
   DataType type_;
   bool relaxedShows_, userAwaitsPorts_; ///< see SimulateOptions
   bool callsForNothing_ = false;
+  std::optional<Rows> rows_; ///< of a collective of rows
   ir::ProgramIndex index_;
 
   std::vector<Actor> actors_;

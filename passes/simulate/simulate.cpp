@@ -166,7 +166,8 @@ public:
         inTurn.layouts.push_back(layouts_.back().get());
       }
     }
-    if (options_.inTurn && inTurn.sizes.size() + withNothing > 1 && dependsOnLastSize(program_)) {
+    const bool keepsSize = options_.rows != nullptr; // the capacity of slots is fixed when a kernel is loaded
+    if (options_.inTurn && !keepsSize && inTurn.sizes.size() + withNothing > 1 && dependsOnLastSize(program_)) {
       inTurn.inTurn = true;
       inTurn.withNothing = withNothing;
       rows.push_back(inTurn);

@@ -10,6 +10,8 @@
 
 #include "ir/diagnostics.h"
 #include "ir/program.h"
+#include "ir/rows.h"
+#include "passes/row_counts.h"
 #include "passes/verify/sum_steps.h"
 
 #include <cstdint>
@@ -55,6 +57,10 @@ struct SimulateOptions {
   /// exponents, so that sums are not exact. There each element must end with the bits of its tree. Chunks without a
   /// tree are not compared there.
   const OutputSums *sums = nullptr;
+  /// Of a collective of rows: what operands hold, which the proof has found, and the counts. A row is as long as the
+  /// program's unit of alignment.
+  const ir::RowSlots *rows = nullptr;
+  RowCounts counts = {};
   /// Called with the completed share, 0 to 1, after each schedule and some milliseconds within one. Returning false
   /// stops.
   std::function<bool(double)> progress;

@@ -23,7 +23,8 @@ std::uint64_t messageChunks(const ir::Program &program) {
 }
 } // namespace
 
-MessageBytes::MessageBytes(const ir::Program &program, std::uint64_t messageBytes) : unit_(program.bufferAlignment) {
+MessageBytes::MessageBytes(const ir::Program &program, std::uint64_t messageBytes, const LiveRows *rows)
+    : program_(program), rows_(rows), unit_(program.bufferAlignment) {
   const std::uint64_t step = messageChunks(program) * unit_;
   chunk_ = std::max<std::uint64_t>(1, (messageBytes + step - 1) / step) * unit_;
 }
@@ -32,9 +33,11 @@ std::uint64_t MessageBytes::iterations(const ir::Op &header) const {
   return (header.count * chunk_ + header.imm - 1) / header.imm;
 }
 
-std::uint64_t MessageBytes::of(const ir::Chunk &chunk, const ir::Op &op, const ir::Op *header,
-                               std::uint64_t iteration) const {
-  std::uint64_t bytes = chunk.size * chunk_;
+std::uint64_t MessageBytes::of(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op,
+                               std::uint32_t operand, const ir::Op *header, std::uint64_t iteration) const {
+  if (rows_)
+    return ofRows(rank, block, op, operand);
+  std::uint64_t bytes = block.operands(op)[operand].size * chunk_;
   if (op.groupSize > 1) {
     const std::uint64_t units = bytes / unit_, n = op.groupSize;
     bytes = (units / n + (op.groupIndex < units % n ? 1 : 0)) * unit_;
@@ -44,6 +47,22 @@ std::uint64_t MessageBytes::of(const ir::Chunk &chunk, const ir::Op &op, const i
     bytes = at >= bytes ? 0 : std::min(bytes - at, header->imm);
   }
   return bytes;
+}
+
+std::uint64_t MessageBytes::ofRows(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op,
+                                   std::uint32_t operand) const {
+  const ir::OpRef place{rank, static_cast<std::uint32_t>(&block - program_.ranks[rank].blocks.data()),
+                        static_cast<std::uint32_t>(&op - block.ops.data())};
+  const auto ranks = static_cast<std::uint32_t>(program_.ranks.size());
+  std::uint64_t rows = 0;
+  for (std::uint32_t chunk = 0; chunk < block.operands(op)[operand].size; ++chunk) {
+    const ir::RowPart part = rows_->slots.of(program_, place, operand, chunk);
+    const std::uint64_t capacity = chunk_ * part.parts / unit_;
+    const std::uint64_t live =
+        ir::rowCountOf(rows_->counts.of(1, 0, ranks, part.src, part.dst, capacity), capacity).live;
+    rows += live * (part.part + 1) / part.parts - live * part.part / part.parts;
+  }
+  return rows * unit_;
 }
 
 /// An operand from the machine's view: the way to it, and its bytes of payload.
@@ -190,7 +209,7 @@ DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir:
   DataCost cost;
   for (std::uint32_t i = 0; i < op.numChunks(); ++i) {
     const ir::Chunk &chunk = block.chunks[op.firstChunk + i];
-    const std::uint64_t payload = bytes.of(chunk, op, header, iteration);
+    const std::uint64_t payload = bytes.of(rank, block, op, i, header, iteration);
     const ir::MemoryPiece piece = ir::pieceOf(program_, rank, op, i, chunk);
     operands.push_back({piece, &chunk, static_cast<double>(payload) * spreadOf(piece.buffer)});
     if (ir::reduces(op.kind) && !ir::isDoneInSwitch(op.reduceOp) && operands.back().inSwitch()) {
@@ -232,7 +251,7 @@ DataCost Costs::put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::
   const ir::Chunk &to = block.dsts(op)[pair];
   const std::uint32_t owner = ir::pieceOf(program_, rank, op, op.numSrcs + pair, to).rank;
   DataCost cost;
-  cost.bytes = bytes.of(to, op, header, iteration);
+  cost.bytes = bytes.of(rank, block, op, op.numSrcs + pair, header, iteration);
   cost.cap = std::numeric_limits<double>::infinity();
   // packets are sent as they are, with their flags
   const double scale = (op.kind == ir::OpKind::PutPacket ? 2 : 1) * spreadOf(ir::bufferOf(program_.ranks[rank], to));

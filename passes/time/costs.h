@@ -8,7 +8,9 @@
 #include "passes/time/timeline.h"
 
 #include "ir/program.h"
+#include "ir/rows.h"
 #include "passes/residency.h"
+#include "passes/row_counts.h"
 
 #include <cstdint>
 #include <optional>
@@ -27,18 +29,30 @@ enum class Runner : std::uint8_t {
 /// Returns the executor's limits; null for a kernel.
 const ExecutorLimits *limitsOf(Runner runner);
 
+/// The live rows of a launch of a program of rows. A row is as long as the program's unit of alignment.
+struct LiveRows {
+  const ir::RowSlots &slots; ///< what operands hold
+  const RowCounts &counts;
+};
+
 /// Bytes of chunks of a message: of the input, or an AllGather's output.
 class MessageBytes {
 public:
-  MessageBytes(const ir::Program &program, std::uint64_t messageBytes);
+  /// `rows`: if it is not null, operations move live rows only. It must outlive this.
+  MessageBytes(const ir::Program &program, std::uint64_t messageBytes, const LiveRows *rows = nullptr);
   /// Returns the bytes of the longest chunk. If a message does not divide evenly, other chunks are one unit shorter.
   std::uint64_t chunk() const { return chunk_; }
   std::uint64_t iterations(const ir::Op &header) const;
-  /// Returns the bytes of `chunk` that `op` moves, in iteration `iteration` of `header` if that is given. For packets:
-  /// payload.
-  std::uint64_t of(const ir::Chunk &chunk, const ir::Op &op, const ir::Op *header, std::uint64_t iteration) const;
+  /// Returns the bytes that `op` of `block` moves of its operand `operand`, in iteration `iteration` of `header` if
+  /// that is given. For packets: payload.
+  std::uint64_t of(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint32_t operand,
+                   const ir::Op *header, std::uint64_t iteration) const;
 
 private:
+  std::uint64_t ofRows(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint32_t operand) const;
+
+  const ir::Program &program_;
+  const LiveRows *rows_;
   std::uint64_t unit_ = 16, chunk_ = 0;
 };
 

@@ -82,9 +82,9 @@ double bytesOnBusiestLink(const Timeline &timeline) {
 } // namespace
 
 Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
-                  bool record) {
+                  bool record, const LiveRows *rows) {
   ir::requireBlocks(program);
-  const MessageBytes bytes(program, messageBytes);
+  const MessageBytes bytes(program, messageBytes, rows);
   Estimate result;
   result.messageBytes = messageBytes;
   const Iterations iterations = iterationsOf(program.ranks, 1, bytes);

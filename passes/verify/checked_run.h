@@ -5,6 +5,7 @@
 // earlier accesses of its cells (Memory).
 #pragma once
 
+#include "ir/rows.h"
 #include "passes/run/cell_checks.h"
 #include "passes/run/elements.h"
 #include "passes/verify/premises.h"
@@ -47,6 +48,10 @@ public:
   virtual void sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) = 0;
   /// Two blocks of a rank wait on channel end `channel` without a fixed order.
   virtual void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) = 0;
+  /// An operation moves rows of `cell`, which holds those of no slot.
+  virtual void rowsUnknown(ir::OpRef op, CellId cell) = 0;
+  /// An operation writes rows of input chunk `content` to output `cell`, where those of another slot end.
+  virtual void rowsMisplaced(ir::OpRef op, CellId cell, const ir::Contribution &content) = 0;
   /// `narrows` rounds a sum to the type of elements although `adds` adds to it.
   virtual void narrowedEarly(ir::OpRef narrows, ir::OpRef adds) = 0;
 };
@@ -67,6 +72,8 @@ public:
   const std::set<std::uint32_t> &outOfTurn() const { return outOfTurn_; }
   /// Looks at launches of different message sizes, too.
   void changeSizes() { history_.emplace(index_, order_); }
+  /// Notes in `rows` what the operands of a program of rows hold.
+  void keepRows(ir::RowSlots &rows) { rows_ = &rows; }
   Control &control() { return control_; }
   const Control &control() const { return control_; }
   const RunCounts &counts() const { return counts_; }
@@ -139,6 +146,8 @@ private:
     return reader.isPut() && !order_.before(reader, false, user.view, Relation::Released);
   }
   void keepValues(const Operand &source);
+  void noteRows(const Operand &source);
+  void checkRowPlaces(const Operand &destination, std::uint32_t unit);
   void findNarrowed(const DataStep &step);
   ValueId stored(ValueId value);
   bool staysWide(const Operand &written) const {
@@ -190,6 +199,7 @@ private:
   RunCounts counts_;
 
   std::optional<ScratchHistory> history_;
+  ir::RowSlots *rows_ = nullptr;
   std::vector<Sent> sent_;              ///< by message; some entries were taken
   std::vector<std::uint32_t> freeSent_; ///< the entries that were taken
   std::unordered_map<std::uint32_t, SharedQueue> shared_;

@@ -89,6 +89,8 @@ void CheckedRun::writes(const DataStep &step, const Operand &part, std::uint32_t
   counts_.accesses += part.count;
   now_.firstUnit = unit;
   now_.staysWide = staysWide(part);
+  if (rows_)
+    checkRowPlaces(part, unit);
   write(part, {{step.block, view.phase, part.ref}, view});
 }
 
@@ -112,6 +114,8 @@ void CheckedRun::puts(const DataStep &step, std::uint32_t thread, std::uint32_t 
     finish.besides = now_.taken;
   now_.firstUnit = 0;
   now_.staysWide = staysWide(destination);
+  if (rows_)
+    checkRowPlaces(destination, 0);
   write(destination, {{put.agent, put.phase, destination.ref}, finish});
 }
 
@@ -122,6 +126,8 @@ void CheckedRun::keepValues(const Operand &source) {
   now_.values.resize(source.count);
   for (std::uint32_t u = 0; u < source.count; ++u)
     now_.values[u] = memory_[source.first + u].value;
+  if (rows_)
+    noteRows(source);
 }
 
 /// Of a launch after the first, looks whether a write may come before what the first one left in scratch.

@@ -25,6 +25,8 @@ public:
   void sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) override;
   void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) override;
   void narrowedEarly(ir::OpRef narrows, ir::OpRef adds) override;
+  void rowsUnknown(ir::OpRef op, CellId cell) override;
+  void rowsMisplaced(ir::OpRef op, CellId cell, const ir::Contribution &content) override;
 
   /// Adds to each race the shortest schedule that shows it.
   void addSchedules(std::uint32_t launches);

@@ -3,6 +3,7 @@
 #include "passes/verify/final_buffers.h"
 #include "passes/verify/report.h"
 #include "passes/verify/resident_blocks.h"
+#include "passes/verify/rows.h"
 #include "passes/verify/sizes.h"
 #include "passes/verify/slicing.h"
 #include "passes/verify/sum_trees.h"
@@ -55,6 +56,8 @@ bool reportTooMuchMemory(Findings &findings) {
 
 /// True if launches of different sizes may follow each other, so that their chunks of scratch have different places.
 bool sizesChange(const ir::Program &program, const VerifyOptions &options) {
+  if (ir::info(program.collective.kind).hasRows) // a kernel is loaded for one capacity
+    return false;
   return chunksMove(program) && !options.oneSize && (!options.fixedScratch || cutsChunks(program, true));
 }
 
@@ -120,6 +123,8 @@ private:
     CheckedRun run(index_, geometry, premises, roles_, memory, order, values, reporter);
     reporter.setRun(run);
     run.expectNoTurns(noTurns);
+    if (result.ofRows)
+      run.keepRows(result.rows);
     if (last_ || (result.launches == 0 && sizesChange(index_.program, options_)))
       run.changeSizes();
     std::uint64_t results = 0;
@@ -341,7 +346,9 @@ VerifyResult verify(const ir::Program &program, ir::DiagnosticEngine &diags, con
   const proof::ProgramIndex index(program);
   proof::Findings findings(index, diags);
   result.unstated = proof::checkStated(index, findings);
-  const bool ended = proof::checkWideScratch(index, findings) && proof::Prover(index, findings, options, result).run();
+  result.ofRows = ir::info(program.collective.kind).hasRows;
+  const bool ended = proof::checkWideScratch(index, findings) && proof::checkRows(index, findings) &&
+                     proof::Prover(index, findings, options, result).run();
   result.errors = findings.errors();
   result.warnings = findings.warnings();
   result.proven = ended && result.errors == 0;
@@ -363,6 +370,8 @@ std::string VerifyResult::summary() const {
     text += ", up to " + ir::plural(iterations, "iteration");
   if (unevenSizes != 0)
     text += ", " + std::to_string(unevenSizes + 1) + " ways in which slices meet";
+  if (ofRows)
+    text += ", all counts up to the capacity";
   return text + ": " + ir::plural(operations, "operation") + " in " + ir::plural(phases, "phase") + " over " +
          ir::plural(edges, "edge") + ", " + std::to_string(accesses) + " accesses in order, " +
          ir::plural(results, "output chunk") + " right" +

@@ -101,6 +101,24 @@
 // Around each launch, a rank's user reads and overwrites its inputs and outputs. A test collective says nothing about
 // its buffers, so only the operations count there.
 //
+// Rows. Of a collective of rows (ir/rows.h), all of the above is proven as if all rows were live. It then holds for all
+// counts, because of these points:
+//   - Signals and waits do not depend on counts. Packets would, because those of rows that are not live are never sent.
+//   So there are none.
+//   - An operation accesses no other memory than it would with all rows live. Each output chunk is written only by what
+//   ends there, so the place of a slot is that of its chunk. For each layout, the places of all slots are disjoint and
+//   in the buffer for all counts (verify/rows.cpp). So two accesses that meet are accesses to the same chunk.
+//   - Both ends compute places from the same numbers. Each rank sends its counts to all ranks, as it clamps them
+//   itself. A chunk holds a known slot (RowSlots), so all who move its rows read the same count.
+//
+// The exchange of counts is no operation of a program. At the start of each launch, before any wait, the first thread
+// block of a rank writes its counts as packets into a table of every rank, in the half of the launch's parity. What
+// needs a count polls the packet. So polls end: no packet waits for anything but the start of its sender's launch. No
+// launch of a rank ends before it has the packets of all ranks. So the halves are reused safely: let rank s write for
+// launch n + 2 into the table of rank r. Its launch n + 1 has ended, and so had the packets of r, which r sent in
+// launch n + 1. So launch n of r has ended, with all reads of that half. This needs a thread block on each rank, which
+// is checked, and that ranks launch the same programs in the same order, which is taken for granted below.
+//
 // What is taken for granted, of the hardware and of who launches:
 // - Nothing else runs on the GPU for good while blocks of a rank wait to begin, and ranks launch the same programs in
 //   the same order.
@@ -136,6 +154,7 @@
 
 #include "ir/diagnostics.h"
 #include "ir/program.h"
+#include "ir/rows.h"
 #include "passes/residency.h"
 #include "passes/verify/sum_order.h"
 
@@ -183,7 +202,9 @@ struct VerifyResult {
   std::uint64_t results = 0;  ///< output chunks compared with the collective
   std::uint64_t unstated = 0; ///< output chunks about which a custom collective says nothing
   std::uint64_t errors = 0, warnings = 0;
-  SumOrder sums; ///< set for a proven program; no finding reports it
+  SumOrder sums;     ///< set for a proven program; no finding reports it
+  ir::RowSlots rows; ///< what operands hold, for a proven program of rows
+  bool ofRows = false;
   /// "proven: 8 ranks, 2 launches, …": one line for a user.
   std::string summary() const;
 };

@@ -1,4 +1,4 @@
-// Schedules, proves and runs random movement programs: schedule_random COUNT [FIRST_SEED] [SCHEDULES] [ordered]
+// Schedules, proves and runs random movement programs: schedule_random COUNT [FIRST_SEED] [SCHEDULES] [ordered|rows]
 //
 // Each means what it promises, as the generator has run it statement by statement. So its meaning must be accepted, the
 // passes must schedule it, with whatever they were told to choose, the proof must accept what they made, which must end
@@ -7,8 +7,9 @@
 // limit of the blocks that a rank may use. None may pass it; only where an executor's limits ask for more is the
 // program refused, with a note of them. Sharing scratch must cost no operation, as far as nothing is fused; and blocks
 // must have what is said that they have at least. With `ordered`, programs ask for Order::Ranks or Order::Tree: the
-// trees of the proof must be these, and runs of floats must end with their bits. Prints what does not hold with its
-// seed, the smallest program in full, and counts; exit 1 if anything did not.
+// trees of the proof must be these, and runs of floats must end with their bits. With `rows`, programs are of rows, and
+// runs have mixed counts. Then one operation of each is changed, too. What is still proven must still run right. Prints
+// what does not hold with its seed, the smallest program in full, and counts; exit 1 if anything did not.
 #include "random_movement.h"
 
 #include "ir/collectives.h"
@@ -33,6 +34,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <random>
 #include <string_view>
 
 using namespace mscclc;
@@ -41,10 +43,11 @@ namespace {
 
 class Judge {
 public:
-  Judge(std::uint32_t schedules, bool ordered) : schedules_(schedules), ordered_(ordered) {}
+  Judge(std::uint32_t schedules, std::string_view kind)
+      : schedules_(schedules), ordered_(kind == "ordered"), rows_(kind == "rows") {}
 
   void judge(std::uint64_t seed) {
-    ir::Program given = fuzz::randomMovement(seed, ordered_);
+    ir::Program given = rows_ ? fuzz::randomRows(seed) : fuzz::randomMovement(seed, ordered_);
     if (given.movement.statements.empty())
       return;
     ++programs_;
@@ -74,7 +77,8 @@ public:
       std::cout << "\nThe smallest of '" << kind << "', seed " << fault.seed << ":\n" << fault.text;
     std::cout << programs_ << " movement programs, " << statements_ << " statements, " << operations_ << " operations, "
               << saved_ << " chunks of scratch saved; " << trees_ << " trees of sums; " << refused_
-              << " refused for want of blocks; " << faults_ << " faults\n";
+              << " refused for want of blocks; " << changed_ << " changed, of which " << harmless_ << " are proven; "
+              << faults_ << " faults\n";
     return faults_ == 0;
   }
 
@@ -143,6 +147,7 @@ private:
                std::uint64_t seed, ir::DiagnosticEngine &diags) {
     passes::VerifyOptions proof;
     std::optional<passes::OutputSums> sums;
+    passes::VerifyResult result;
     proof.atEnd = [&](const passes::proof::FinalBuffers &end) {
       passes::schedule::checkSameResult(meaning, end);
       if (ordered_ && sums)
@@ -151,7 +156,7 @@ private:
         sums = passes::outputSums(end);
     };
     try {
-      const passes::VerifyResult result = passes::verify(program, diags, proof);
+      result = passes::verify(program, diags, proof);
       if (!result.proven)
         return fault(given, program, seed, "scheduled and refused", diags.render(false));
       if (ordered_ && result.sums.ranksDiffer)
@@ -173,8 +178,39 @@ private:
     run.schedules = schedules_;
     run.seed = seed;
     run.sizes = {std::uint64_t{48} * ir::chunksOfMessage(program, program.ranks[0])};
+    run.rows = rows_ ? &result.rows : nullptr;
     if (!passes::simulate(program, diags, run).ok)
       return fault(given, program, seed, "proven, but runs wrong", diags.render(false));
+    return !rows_ || isFoundOut(given, program, run);
+  }
+
+  /// Whether a program of which one operation is changed is not proven, or runs right all the same.
+  bool isFoundOut(const ir::Program &given, const ir::Program &right, passes::SimulateOptions run) {
+    std::mt19937_64 random(run.seed);
+    ir::Program program = right;
+    ir::Rank &rank = program.ranks[random() % program.ranks.size()];
+    ir::ThreadBlock &block = rank.blocks[random() % rank.blocks.size()];
+    if (block.ops.empty())
+      return true;
+    const std::size_t at = random() % block.ops.size();
+    if (ir::Op &op = block.ops[at]; op.numChunks() != 0 && random() % 2 == 0) {
+      ir::Chunk &chunk = block.operands(op)[random() % op.numChunks()];
+      chunk.index = random() % 2 == 0 ? chunk.index + 1 : chunk.index - 1;
+    } else {
+      block.ops.erase(block.ops.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    ir::DiagnosticEngine silent;
+    if (!ir::checkStructure(program, silent))
+      return true;
+    const passes::VerifyResult result = passes::verify(program, silent);
+    ++changed_;
+    if (!result.proven)
+      return true;
+    ++harmless_;
+    run.rows = &result.rows;
+    run.schedules = 2 * schedules_;
+    if (!passes::simulate(program, silent, run).ok)
+      return fault(given, program, run.seed, "changed and proven, but runs wrong", silent.render(false));
     return true;
   }
 
@@ -272,9 +308,11 @@ private:
 
   std::uint32_t schedules_;
   const bool ordered_; ///< programs ask for an order of sums
+  const bool rows_;    ///< they are of rows
   passes::ExecutorLimits limits_{};
   passes::Target target_; ///< of the program at hand
-  std::uint64_t programs_ = 0, statements_ = 0, operations_ = 0, saved_ = 0, trees_ = 0, refused_ = 0, faults_ = 0;
+  std::uint64_t programs_ = 0, statements_ = 0, operations_ = 0, saved_ = 0, trees_ = 0, refused_ = 0, changed_ = 0,
+                harmless_ = 0, faults_ = 0;
   std::map<std::string, Fault> smallest_;
 };
 
@@ -284,7 +322,7 @@ int main(int argc, char **argv) {
   const std::uint64_t count = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 300;
   const std::uint64_t first = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   const auto schedules = argc > 3 ? static_cast<std::uint32_t>(std::strtoul(argv[3], nullptr, 10)) : 4;
-  Judge judge(schedules, argc > 4 && std::string_view(argv[4]) == "ordered");
+  Judge judge(schedules, argc > 4 ? argv[4] : "");
   for (std::uint64_t seed = first; seed < first + count; ++seed)
     judge.judge(seed);
   return judge.tell() ? 0 : 1;

@@ -1,0 +1,38 @@
+// How many rows ranks send to each other, for who runs or times a program of rows on the CPU.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mscclc::passes {
+
+class RowCounts {
+public:
+  /// Mixtures, which differ from launch to launch: of 0, 1, the capacity, one above it, less than 0 and random counts;
+  /// one sender only; and all rows to one receiver.
+  RowCounts() = default;
+  /// Reads "zero", "full", "over" (one above the capacity), "random:SEED" (0 to the capacity), "uniform:N" (N rows for
+  /// each rank) or "zipf:S" (rank d gets the capacity divided by (d + 1) to the power of S). Returns nothing for
+  /// another text.
+  static std::optional<RowCounts> parse(std::string_view text);
+  /// Reads a table of the counts: on line s the counts that rank s gives for ranks 0, 1 and so on. They may be
+  /// negative, or above the capacity. Sets `fault` to what is wrong, or to nothing.
+  static RowCounts ofTable(std::string_view text, std::uint32_t ranks, std::string &fault);
+
+  /// Returns the count that rank `src` of `ranks` gives for rank `dst` in launch `launch`. `seed` selects a mixture.
+  std::int64_t of(std::uint64_t seed, std::uint32_t launch, std::uint32_t ranks, std::uint32_t src, std::uint32_t dst,
+                  std::uint64_t capacity) const;
+  bool isMixture() const { return kind_ == Kind::Mixture; }
+
+private:
+  enum class Kind : std::uint8_t { Mixture, Zero, Full, Over, Random, Uniform, Zipf, Table };
+  Kind kind_ = Kind::Mixture;
+  std::uint64_t number_ = 0; ///< of Random and Uniform
+  double exponent_ = 0;
+  std::vector<std::int64_t> table_; ///< [src * ranks + dst]
+};
+
+} // namespace mscclc::passes

@@ -1,0 +1,135 @@
+// Rows: what programs may do with them, where they may lie, and which rows each operation moves.
+#include "passes/verify/rows.h"
+
+#include "passes/verify/report.h"
+
+#include "ir/collectives.h"
+#include "ir/cursor.h"
+#include "ir/internal_error.h"
+#include "ir/op_memory.h"
+
+#include <algorithm>
+
+namespace mscclc::passes::proof {
+
+bool placesHold(std::uint32_t slots, const std::function<ir::RowSum(std::uint32_t slot)> &beginOf, bool fits) {
+  ir::RowSum end; // of the slot before
+  end.slots.resize(slots);
+  const auto isFrom = [](ir::RowSum upper, const ir::RowSum &lower) {
+    upper.capacities -= lower.capacities;
+    for (std::size_t i = 0; i < upper.slots.size(); ++i) {
+      upper.slots[i].live -= lower.slots[i].live;
+      upper.slots[i].excess -= lower.slots[i].excess;
+    }
+    const auto least = upper.least();
+    return least && *least >= 0;
+  };
+  for (std::uint32_t slot = 0; slot < slots; ++slot) {
+    const ir::RowSum begin = beginOf(slot);
+    if (!isFrom(begin, end))
+      return false;
+    end = begin;
+    ++end.slots[slot].live;
+  }
+  return !fits || isFrom({slots, std::vector<ir::RowSum::Factors>(slots)}, end);
+}
+
+namespace {
+
+/// Returns why `op` is not for rows; empty if it is.
+std::string_view faultOf(const ProgramIndex &index, std::uint32_t block, const ir::Op &op) {
+  if (op.kind == ir::OpKind::Pipeline)
+    return "a pipeline divides chunks by bytes, and the number of live rows is not known";
+  const ir::Stored stored = ir::info(op.kind).stored;
+  if (stored == ir::Stored::Nothing)
+    return {};
+  if (stored != ir::Stored::Sources)
+    return "it computes elements, and rows are only moved";
+  if (ir::isPacketOp(op.kind))
+    return "packets of rows that are not live are never sent, so what they order depends on counts";
+  if (op.channelType == ir::ChannelType::Switch)
+    return "a switch reaches one place on all ranks, and the places of rows differ";
+  if (op.groupSize != 0)
+    return "a thread-block group divides chunks by bytes, and the number of live rows is not known";
+  for (const ir::Chunk &chunk : index.ops(block).dsts(op))
+    if (bufferOf(index.program.ranks[index.rankOf(block)], chunk) == ir::BufferKind::Input)
+      return "it writes to an input, whose rows lie where the counts say: use scratch";
+  return {};
+}
+
+} // namespace
+
+bool checkRows(const ProgramIndex &index, Findings &findings) {
+  const ir::Program &program = index.program;
+  if (!ir::info(program.collective.kind).hasRows)
+    return true;
+  const ir::RowLayout layout = program.collective.rows;
+  for (const ir::BufferKind buffer : {ir::BufferKind::Input, ir::BufferKind::Output}) {
+    const auto beginOf = [&](std::uint32_t slot) { return ir::rowBegin(layout, buffer, index.numRanks(), slot); };
+    // The rows of a packed input may be more than it has room for, because they lie as they were counted. The place of
+    // each slot ends where its buffer does (ir::rowPlace), which leaves places disjoint.
+    if (!placesHold(index.numRanks(), beginOf, layout == ir::RowLayout::Padded || buffer == ir::BufferKind::Output))
+      throw ir::InternalError("slots of a row layout may overlap");
+  }
+  const std::uint64_t before = findings.errors();
+  for (std::uint32_t rank = 0; rank < index.numRanks(); ++rank)
+    if (program.ranks[rank].blocks.empty())
+      if (auto *f = findings.addOnRank(diag::rows_rank_idle, rank))
+        f->args = {rank};
+  for (std::uint32_t b = 0; b < index.numBlocks(); ++b)
+    for (std::uint32_t o = 0; o < index.ops(b).ops.size(); ++o) {
+      const ir::Op &op = index.ops(b).ops[o];
+      if (const std::string_view fault = faultOf(index, b, op); !fault.empty())
+        if (auto *f = findings.add(diag::rows_operation, index.place(b, o)))
+          f->args = {ir::wordOf(program, op), fault};
+    }
+  return findings.errors() == before;
+}
+
+/// Notes the input chunks that `source` holds.
+void CheckedRun::noteRows(const Operand &source) {
+  const DataStep &step = data_.step();
+  const std::uint32_t units = geometry_.unitsPerChunk();
+  for (std::uint32_t u = 0; u < source.count; u += units) {
+    const ValueId value = now_.values[u];
+    if (value == Values::unknown) // a race, which is reported
+      continue;
+    if (value == Values::unwritten)
+      listener_.rowsUnknown(placeOf(step), source.first + u);
+    else
+      rows_->set(placeOf(step), source.ref - step.op->firstChunk, u / units, values_.contribution(value));
+  }
+}
+
+/// Looks whether the values from unit `unit` of the operation belong into `destination`.
+void CheckedRun::checkRowPlaces(const Operand &destination, std::uint32_t unit) {
+  if (control_.launch() != 0)
+    return;
+  const ir::Program &program = index_.program;
+  for (std::uint32_t u = 0; u < destination.count; ++u) {
+    const CellPlace place = memory_.locate(destination.first + u);
+    const ValueId value = now_.values[unit + u];
+    if (place.buffer != ir::BufferKind::Output || value <= Values::unknown)
+      continue;
+    const ir::Contribution held = values_.contribution(value);
+    if (held !=
+        ir::contributionOf(program.collective, index_.numRanks(), ir::chunksOfShare(program), place.rank, place.chunk))
+      listener_.rowsMisplaced(placeOf(data_.step()), destination.first + u, held);
+  }
+}
+
+void Reporter::rowsUnknown(ir::OpRef op, CellId cell) {
+  if (auto *f = findings_.add(diag::rows_unknown, op))
+    f->args = {ir::wordOf(index_.program, index_.program.ranks[op.rank].blocks[op.block].ops[op.op]),
+               memory_.describe(cell)};
+}
+
+void Reporter::rowsMisplaced(ir::OpRef op, CellId cell, const ir::Contribution &content) {
+  const CellPlace place = memory_.locate(cell);
+  const ir::RowPart wanted = rowPartOf(index_.program, place.rank, ir::BufferKind::Output, place.chunk);
+  const ir::RowPart held = rowPartOf(index_.program, content.rank, ir::BufferKind::Input, content.chunk);
+  if (auto *f = findings_.add(diag::rows_misplaced, op))
+    f->args = {memory_.describe(cell), wanted.src, wanted.dst, held.src, held.dst};
+}
+
+} // namespace mscclc::passes::proof

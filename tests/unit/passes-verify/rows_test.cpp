@@ -1,0 +1,162 @@
+// Tests programs of rows: what they may not do, which rows operations move, and that places of slots are disjoint.
+#include "prove.h"
+
+#include "ir/internal_error.h"
+#include "ir/rows.h"
+#include "passes/verify/rows.h"
+
+using namespace plan;
+using mscclc::passes::proof::placesHold;
+
+namespace {
+
+/// Each of two ranks copies its own slot and puts the other one into `chunk` of the peer, `peer ^ wrong`.
+Plan exchange(RowLayout layout = RowLayout::Packed, std::uint32_t wrong = 0) {
+  Plan p(CollectiveKind::AllToAllV, 2, 2, 2, false, 2);
+  p.program.collective.rows = layout;
+  p.connectAll();
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    Block b = p.on(r);
+    b.copy(out(r), in(r)).relaxedSignal({0}).relaxedWait({0}).nop();
+    b.remote(OpKind::Put, {b.of(1 - r, BufferKind::Output, r ^ wrong)}, {in(1 - r)}).nop().signal({0}).wait({0});
+  }
+  return p;
+}
+
+bool holds(RowLayout layout, BufferKind buffer, bool fits) {
+  return placesHold(5, [&](std::uint32_t slot) { return rowBegin(layout, buffer, 5, slot); }, fits);
+}
+
+/// Returns whether the packed places of an output hold after `change(begin, slot)`.
+template <typename Change> bool holdsChanged(Change change) {
+  return placesHold(
+      5,
+      [&](std::uint32_t slot) {
+        RowSum begin = rowBegin(RowLayout::Packed, BufferKind::Output, 5, slot);
+        change(begin, slot);
+        return begin;
+      },
+      true);
+}
+
+} // namespace
+
+TEST_CASE("a program of rows is proven for all counts, and what operations move is known") {
+  for (const RowLayout layout : {RowLayout::Padded, RowLayout::Packed}) {
+    const Program program = exchange(layout).program;
+    const Proof proof = prove(program);
+    INFO(proof.text);
+    CHECK(proof.result.proven);
+    CHECK(proof.result.summary().starts_with("proven: 2 ranks, 2 launches, all counts up to the capacity: "));
+    CHECK(proof.result.rows.of(program, {0, 0, 0}, 0, 0) == RowPart{0, 0, 0, 1});
+    CHECK(proof.result.rows.of(program, {1, 0, 4}, 0, 0) == RowPart{1, 0, 0, 1});
+    CHECK(proof.result.rows.of(program, {1, 0, 4}, 1, 0) == RowPart{1, 0, 0, 1});
+  }
+}
+
+TEST_CASE("rows that pass through scratch are followed") {
+  Plan p(CollectiveKind::AllToAllV, 1, 2, 2, false, 2); // two instances
+  p.on(0).copy(scratch(0, 2), in(0, 2)).nop().copy(out(0), scratch(0)).copy(out(1), scratch(1));
+  const Proof proof = prove(p.program);
+  INFO(proof.text);
+  CHECK(proof.result.proven);
+  CHECK(proof.result.rows.of(p.program, {0, 0, 0}, 1, 1) == RowPart{0, 0, 1, 2});
+  CHECK(proof.result.rows.of(p.program, {0, 0, 3}, 0, 0) == RowPart{0, 0, 1, 2});
+}
+
+TEST_CASE("rows_misplaced") {
+  for (const RowLayout layout : {RowLayout::Padded, RowLayout::Packed}) {
+    const Proof proof = prove(exchange(layout, 1).program);
+    INFO(proof.text);
+    CHECK(proof.says("rank 1, block 0, operation 4: error: output[0] of rank 0 has room for the rows that rank 0 sends "
+                     "to rank 0, but those that rank 1 sends to rank 0 are written there: let them pass through "
+                     "scratch"));
+  }
+}
+
+TEST_CASE("rows_unknown") {
+  Plan p = exchange();
+  p.on(0).copy(scratch(1), scratch(0));
+  const Proof proof = prove(p.program);
+  CHECK(proof.ids == std::vector<std::string>{"rows_unknown"});
+  CHECK(proof.says("rank 0, block 0, operation 8: error: 'copy' moves scratch[0] of rank 0, which holds the rows of no "
+                   "slot at this point"));
+}
+
+TEST_CASE("rows_operation") {
+  const auto fault = [](auto add) {
+    Plan p = exchange();
+    Block b = p.on(0);
+    add(p, b);
+    return prove(p.program);
+  };
+  const std::string place = "rank 0, block 0, operation 8: error: ";
+  CHECK(fault([](Plan &, Block &b) {
+          b.reduce(out(0), {out(0), scratch(0)});
+        }).says(place + "'re' is not for rows: it computes elements, and rows are only moved"));
+  CHECK(fault([](Plan &, Block &b) { b.pipeline(16, 1, 1).nop(); })
+            .says(place + "'pipeline' is not for rows: a pipeline divides chunks by bytes, and the number of live rows "
+                          "is not known"));
+  CHECK(fault([](Plan &, Block &b) { b.copy(out(0), in(0)).slice(0, 2); })
+            .says(place + "'copy' is not for rows: a thread-block group divides chunks by bytes, and the number of "
+                          "live rows is not known"));
+  CHECK(fault([](Plan &, Block &b) { b.copy(in(0), in(0)); })
+            .says(place + "'copy' is not for rows: it writes to an input, whose rows lie where the counts say: use "
+                          "scratch"));
+  CHECK(fault([](Plan &, Block &b) { b.remote(OpKind::CopyPacket, {scratch(0)}, {in(0)}, ChannelType::None); })
+            .says(place + "'cpkt' is not for rows: packets of rows that are not live are never sent, so what they "
+                          "order depends on counts"));
+  CHECK(fault([](Plan &p, Block &b) {
+          p.switchChannel(BufferKind::Output);
+          b.remote(OpKind::SwitchBroadcast, {onSwitch(0, 0)}, {in(0)}, ChannelType::Switch, {0});
+        }).says("is not for rows: a switch reaches one place on all ranks, and the places of rows differ"));
+}
+
+TEST_CASE("rows_rank_idle") {
+  Plan p = exchange();
+  p.program.ranks[1].blocks.clear();
+  const Proof proof = prove(p.program);
+  CHECK(proof.says("rank 1: error: rank 1 has no thread block, so it would neither send its counts nor await those of "
+                   "others: let it take part"));
+}
+
+TEST_CASE("a race is one for programs of rows, too") {
+  const Program program = exchange().program;
+  for (const std::uint32_t op : {1u, 2u, 6u, 7u})
+    CHECK_FALSE(prove(without(program, 0, 0, op)).result.proven);
+}
+
+TEST_CASE("the places of slots are disjoint for all counts") {
+  CHECK(holds(RowLayout::Padded, BufferKind::Input, true));
+  CHECK(holds(RowLayout::Padded, BufferKind::Output, true));
+  CHECK(holds(RowLayout::Packed, BufferKind::Output, true));
+  CHECK(holds(RowLayout::Packed, BufferKind::Input, false));
+  // Counts above the capacity make a packed input longer than its buffer.
+  CHECK_FALSE(holds(RowLayout::Packed, BufferKind::Input, true));
+}
+
+TEST_CASE("other places of slots are refused") {
+  CHECK(holdsChanged([](RowSum &, std::uint32_t) {}));
+  CHECK_FALSE(holdsChanged([](RowSum &begin, std::uint32_t slot) { // without the slot before
+    if (slot == 3)
+      begin.slots[2].live = 0;
+  }));
+  CHECK_FALSE(holdsChanged([](RowSum &begin, std::uint32_t slot) { // a slot twice
+    if (slot == 2)
+      begin.slots[0].live = 2;
+  }));
+  CHECK_FALSE(holdsChanged([](RowSum &begin, std::uint32_t) { ++begin.capacities; }));
+  CHECK_FALSE(holdsChanged([](RowSum &begin, std::uint32_t) { --begin.capacities; }));
+  CHECK_FALSE(holdsChanged([](RowSum &begin, std::uint32_t slot) { // sums that end with the slot itself
+    begin.slots[slot].live = 1;
+    begin.slots[0].live = 0;
+  }));
+  CHECK_FALSE(holdsChanged([](RowSum &begin, std::uint32_t slot) { // the counts as they are given
+    for (std::uint32_t before = 0; before < slot; ++before)
+      begin.slots[before].excess = 1;
+  }));
+  CHECK_FALSE(holdsChanged([](RowSum &begin, std::uint32_t slot) { // rows above the capacity taken away
+    if (slot == 4)
+      begin.slots[1].excess = -1;
+  }));
+}
