@@ -17,7 +17,7 @@ std::string_view toString(CollectiveKind kind) {
 std::optional<CollectiveKind> namedCollective(std::string_view name, bool hasRoot) {
   for (std::size_t i = 0; i < collectiveInfos.size(); ++i)
     if (const CollectiveInfo &info = collectiveInfos[i];
-        info.name == name && info.hasRoot == hasRoot && info.promise != Promise::Stated)
+        info.name == name && info.hasRoot == hasRoot && !info.hasRows && info.promise != Promise::Stated)
       return static_cast<CollectiveKind>(i);
   return std::nullopt;
 }

@@ -62,7 +62,7 @@ constexpr const CollectiveInfo &info(CollectiveKind kind) {
   return collectiveInfos[static_cast<std::size_t>(kind)];
 }
 
-/// Returns the collective of that name with a root, or without one, as `hasRoot` says. Returns nothing for the name of
+/// Returns the collective of that name that a plan has, with a root if `hasRoot`. Returns nothing for one of rows, and
 /// a custom one.
 std::optional<CollectiveKind> namedCollective(std::string_view name, bool hasRoot);
 

@@ -74,6 +74,60 @@ TEST_CASE("slices out of range") {
   CHECK(outcome.diagnostics.numErrors() == 9);
 }
 
+TEST_CASE("slots of rows are chunks") {
+  const Outcome outcome = run([&] {
+    CollectiveProgram program("p", AllToAllV(3, RowLayout::Packed));
+    copy(Rank(1).output().from(1), Rank(1).input().to(2), tb(0));
+  });
+  const ir::Program &program = outcome.program.value();
+  CHECK(program.collective.kind == ir::CollectiveKind::AllToAllV);
+  CHECK(program.collective.rows == ir::RowLayout::Packed);
+  CHECK_FALSE(program.collective.inplace);
+  CHECK(program.ranks[2].inputChunks == 3);
+  CHECK(program.ranks[2].outputChunks == 3);
+  const ir::ThreadBlock &block = program.ranks[1].blocks[0];
+  CHECK(block.srcs(block.ops[0])[0] == ir::Chunk{ir::ChunkSpace::Input, 2, 1, 0});
+  CHECK(block.dsts(block.ops[0])[0] == ir::Chunk{ir::ChunkSpace::Output, 1, 1, 0});
+}
+
+TEST_CASE("slots where there are none") {
+  int line = 0;
+  const Outcome outcome = run([&] {
+    CollectiveProgram program("p", AllToAllV(2, RowLayout::Padded));
+    const Buffer scratch(0, 3), none;
+    line = __LINE__ + 1;
+    Rank(0).input().from(1);
+    Rank(0).output().to(1);
+    scratch.to(1);
+    Rank(0).input().to(2);
+    Rank(0).output().from(-1);
+    none.to(0);
+  });
+  const auto words = [](const std::string &call, const std::string &buffer) {
+    return "'" + call + "' names a slot of rows, which only the " + buffer +
+           " of an AllToAllV has: write slice() or []";
+  };
+  CHECK(outcome.text("no_slot", line) == words("from", "output"));
+  CHECK(outcome.text("no_slot", line + 1) == words("to", "input"));
+  CHECK(outcome.text("no_slot", line + 2) == words("to", "input"));
+  CHECK(outcome.text("chunk_out_of_range", line + 3) == "slice 2:3 is out of range: rank 0's input has 2 chunks");
+  CHECK(outcome.text("negative_index", line + 4).starts_with("slice -1:0 is out of range"));
+  CHECK(outcome.text("never_made", line + 5) == "'slice' of a buffer that was never made");
+  CHECK(outcome.diagnostics.numErrors() == 6);
+  const Outcome other = run([&] {
+    CollectiveProgram program("p", AllToAll(2, 1, false));
+    line = __LINE__ + 1;
+    Rank(0).input().to(1);
+  });
+  CHECK(other.text("no_slot", line) == words("to", "input"));
+  const Outcome layout = run([&] {
+    line = __LINE__ + 1;
+    CollectiveProgram program("p", AllToAllV(2, static_cast<RowLayout>(2)));
+  });
+  CHECK(layout.text("no_enumerator", line) ==
+        "'alltoallv' is given a layout that is none of the enumerators of RowLayout");
+}
+
 TEST_CASE("a slice beyond a scratch buffer points at the buffer, too") {
   int made = 0;
   const Outcome outcome = runIn(2, [&] {

@@ -69,7 +69,9 @@ private:
     if (info(p_.collective.kind).hasRoot)
       p_.collective.root = below(numRanks);
     p_.collective.name = chance(4) ? "n" + anyText() : std::string(toString(p_.collective.kind));
-    p_.collective.inplace = chance(2);
+    p_.collective.inplace = chance(2) && !info(p_.collective.kind).hasRows;
+    if (info(p_.collective.kind).hasRows && chance(2))
+      p_.collective.rows = RowLayout::Packed;
     p_.collective.chunkFactor = below(3) + 1;
     p_.protocol = static_cast<Protocol>(below(2));
     p_.fuse = chance(2);

@@ -101,6 +101,9 @@ TEST_CASE("whole program: options, in-place sizes, expectations") {
   CHECK(chunks("test", "input 1 output 0", "output 7") == "");
   CHECK(chunks("broadcast root 2", "input 1 output 1", "input 1 output 1") ==
         "2 root_out_of_range: the root 2 of broadcast does not exist: there are 2 ranks\n");
+  CHECK(chunks("alltoallv packed inplace", "input 2 output 2", "input 2 output 2") ==
+        "2 rows_in_place: alltoallv cannot be in place: a slot of the input lies where one of another rank arrives\n");
+  CHECK(chunks("custom \"alltoallv\"", "input 1", "input 2") == ""); // no plan has rows
   CHECK(chunks("custom \"broadcast\"", "input 1", "input 1") == "");
   CHECK(chunks("custom \"\"", "input 1", "input 1") == "2 name_empty: the collective's name is empty\n");
   CHECK(chunks("custom \"allreduce\"", "input 1", "input 1") ==

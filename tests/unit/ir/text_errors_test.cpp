@@ -127,6 +127,16 @@ TEST_CASE("a root where one belongs, and nowhere else") {
   CHECK(collective("gather root 0") == "");
 }
 
+TEST_CASE("a layout where there are rows, and nowhere else") {
+  const auto collective = [](const std::string &words) {
+    return errorsOf("mscclc.ir 1\nprogram \"p\" {\ncollective " + words +
+                    "\nrank 0 {\nbuffers input 1 output 1\n}\n}\n");
+  };
+  CHECK(collective("alltoallv inplace") == "3:22 ir_expected: expected 'padded' or 'packed', found 'inplace'\n");
+  CHECK(collective("alltoall packed").starts_with("3:21 ir_expected: expected end of line"));
+  CHECK(collective("alltoallv packed") == "");
+}
+
 TEST_CASE("statements that move data") {
   const auto move = [](const std::string &statement) {
     return errorsOf("mscclc.ir 1\nprogram \"p\" {\nschedule auto\nrank 0 {\nbuffers input 2 output 2\n}\nmove {\n" +

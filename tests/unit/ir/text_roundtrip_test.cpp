@@ -246,6 +246,17 @@ TEST_CASE("the README's examples parse") {
   CHECK(programs[1].movement.statements.size() == 3);
 }
 
+TEST_CASE("a collective of rows says its layout") {
+  const std::string text = "mscclc.ir 1\n\nprogram \"p\" {\n  collective alltoallv packed\n\n"
+                           "  rank 0 {\n    buffers input 1 output 1 scratch 0\n  }\n}\n";
+  DiagnosticEngine diagnostics;
+  const auto program = parse(text, "p.ir", diagnostics);
+  REQUIRE(program);
+  CHECK(program->collective.kind == CollectiveKind::AllToAllV);
+  CHECK(program->collective.rows == RowLayout::Packed);
+  CHECK(printed(*program) == text);
+}
+
 TEST_CASE("a collective with a root says which rank it is") {
   const std::string text = "mscclc.ir 1\n\nprogram \"p\" {\n  collective scatter root 1 inplace chunk_factor 3\n\n"
                            "  rank 0 {\n    buffers input 6 output 3 scratch 0\n  }\n\n"
