@@ -48,6 +48,7 @@ const std::map<std::string, std::string, std::less<>> &wholeOptions() {
         {"--verify-each", "--verify-each=structure"},
         {"--color", "--color=always"},
         {"--passes=", "--passes=none"},
+        {"--pad", "--pad=slots"},
     };
     for (const Output &output : allOutputs())
       if (!output.words.empty())
@@ -248,6 +249,14 @@ void CommandLine::addOptionsOfOutputs() {
       ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()))
       ->check(notZero("at least one schedule is needed"));
   add("--seed", options_.seed, "N", "seed of the schedules [1]")->transform(wholeNumber());
+  add("--counts", options_.counts, "COUNTS",
+      "how many rows go from rank to rank: zero, full, over, random:SEED, uniform:N, zipf:S, or a file with a line of "
+      "counts for each sender [mixtures of these, which differ from launch to launch; --estimate: full]")
+      ->check(notEmpty());
+  addChoice<Pad>(
+      "--pad", options_.pad, {{"slots", Pad::Slots}, {"counts", Pad::Counts}}, "[=WHAT]",
+      "of a program of rows, write the plan that moves whole slots; with =counts, the one that exchanges the "
+      "counts");
   add("--rank", options_.rank, "N", "one rank, and what other ranks have to do with it [all]")
       ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()));
   addFlag("--update", options_.update, "rewrite the golden");

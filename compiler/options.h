@@ -18,6 +18,13 @@ enum class ColorMode { Auto, Always, Never };
 /// The form of findings on standard error.
 enum class FindingsForm { Text, Json, Sarif };
 
+/// The plan that is made of a program of rows.
+enum class Pad {
+  None,   ///< none
+  Slots,  ///< that which moves whole slots
+  Counts, ///< that which exchanges the counts
+};
+
 /// The user's requests. Default values are the defaults of the tool.
 struct Options {
   std::vector<std::string> inputs; ///< all inputs
@@ -79,6 +86,8 @@ struct Options {
   std::vector<std::string> types;            ///< --dtype: to run with, or to compile in; empty: not given
   std::optional<std::uint32_t> runSchedules; ///< absent: depends on the sizes
   std::uint64_t seed = 1;
+  std::string counts;  ///< --counts: words of RowCounts, or a file; empty: mixtures
+  Pad pad = Pad::None; ///< --pad
 
   std::size_t maxErrors = 10; ///< shown on standard error; 0: all
   ColorMode color = ColorMode::Auto;

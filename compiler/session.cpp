@@ -5,6 +5,7 @@
 #include "compiler/kernel_folder.h"
 #include "compiler/outputs/estimates.h"
 #include "compiler/overwrite.h"
+#include "compiler/rows.h"
 #include "ir/switch_signals.h"
 #include "passes/pipeline.h"
 #include "passes/prune/prune_sync.h"
@@ -143,6 +144,8 @@ bool Session::load() {
     return false;
   if (!options_.name.empty())
     job_.program.name = options_.name;
+  if (!settleRows(job_))
+    return false;
   recorded_ = job_.program.numOps() + job_.program.movement.statements.size();
   return true;
 }

@@ -6,6 +6,7 @@
 #include "compiler/outputs/estimates.h"
 #include "compiler/outputs/outputs.h"
 #include "compiler/timing.h"
+#include "ir/collectives.h"
 #include "passes/schedule/meaning.h"
 #include "passes/target.h"
 #include "passes/verify/verify.h"
@@ -64,8 +65,12 @@ private:
   void reportPasses(Progress progress, const std::vector<passes::PassRecord> &last);
   passes::VerifyOptions verifyOptions();
   bool isWatched() const;
-  /// That sums are rounded once is part of what is written, so it is always proven.
-  bool isProven() const { return (options_.verify || narrowsOnce()) && output_.proof != Proof::None; }
+  /// That sums are rounded once is part of what is written, so it is always proven. The proof also finds which rows
+  /// operations move.
+  bool isProven() const {
+    return (options_.verify || narrowsOnce() || ir::info(job_.program.collective.kind).hasRows) &&
+           output_.proof != Proof::None;
+  }
   bool narrowsOnce() const { return job_.program.movement.accumulate != ir::Accumulate::Narrow; }
   void settleAccumulate();
   void keepCalls(passes::PassManagerOptions &options);

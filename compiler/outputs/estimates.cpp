@@ -1,6 +1,7 @@
 #include "compiler/outputs/estimates.h"
 
 #include "compiler/diagnostics.h"
+#include "passes/verify/verify.h"
 
 #include <algorithm>
 #include <array>
@@ -102,7 +103,10 @@ std::optional<TimedLaunch> oneLaunch(Job &job, const time::TracedLaunch &like) {
 }
 
 std::optional<time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record) {
-  time::Estimate result = time::estimate(job.program, on.machine, on.runner, size, record);
+  std::optional<time::LiveRows> rows;
+  if (job.counts)
+    rows.emplace(job.proof->rows, *job.counts);
+  time::Estimate result = time::estimate(job.program, on.machine, on.runner, size, record, rows ? &*rows : nullptr);
   if (result.complete)
     return result;
   return job.diags.report(diag::never_ends, {}, {std::to_string(size)});

@@ -10,6 +10,7 @@
 #include "ir/diagnostics.h"
 #include "ir/program.h"
 #include "passes/pass_manager.h"
+#include "passes/row_counts.h"
 #include "passes/schedule/choose.h"
 #include "passes/target.h"
 #include "passes/time/estimate.h"
@@ -82,7 +83,7 @@ struct TimedSchedule {
 /// The data for a writer.
 struct Job {
   const Options &options;
-  const passes::Target target;
+  passes::Target target; ///< that of options, except for a program of rows
   ir::DiagnosticEngine &diags;
   StageTimes &times;
   bool inTable = false;     ///< the job is one of several combinations: say() prints nothing, because `result` is shown
@@ -101,6 +102,7 @@ struct Job {
   std::optional<Each> each = {};
   std::vector<TimedSchedule> timed = {};             ///< for the sizes before, and this one
   std::optional<passes::OutputSums> outputSums = {}; ///< the trees of sums that the proof has found, for --run
+  std::optional<passes::RowCounts> counts = {};      ///< of a program of rows, as --counts says
   std::string sums = {};   ///< SumOrder::exact if the program is invariant, else in words; see prove()
   std::string result = {}; ///< result in a few words; for a proof that is the output, the proof's result
   /// The argument of say() in a table; null if there was none.

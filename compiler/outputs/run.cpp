@@ -2,6 +2,7 @@
 #include "compiler/outputs/outputs.h"
 #include "compiler/progress.h"
 #include "passes/simulate/simulate.h"
+#include "passes/verify/verify.h"
 
 #include <unistd.h>
 
@@ -16,6 +17,9 @@ bool writeRun(Job &job) {
     options.type = *passes::parseDataType(name);
     options.schedules = job.options.runSchedules;
     options.seed = job.options.seed;
+    if (job.proof && job.proof->ofRows)
+      options.rows = &job.proof->rows;
+    options.counts = job.counts.value_or(passes::RowCounts());
     options.allow(job.options.allowed);
     options.sums = job.outputSums ? &*job.outputSums : nullptr;
     ProgressBar bar("running " + name, !job.options.quiet && isatty(STDERR_FILENO) != 0);

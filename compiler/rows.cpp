@@ -1,0 +1,67 @@
+#include "compiler/rows.h"
+
+#include "compiler/diagnostics.h"
+#include "compiler/files.h"
+#include "ir/collectives.h"
+
+namespace mscclc::driver {
+namespace {
+
+/// Makes the program an all-to-all of whole slots.
+void pad(ir::Program &program) {
+  ir::Collective &collective = program.collective;
+  collective.kind = ir::CollectiveKind::AllToAll;
+  collective.name = toString(collective.kind);
+  collective.rows = {};
+}
+
+/// Makes the program an all-to-all of the counts: each rank has one for each rank.
+void padCounts(ir::Program &program) {
+  constexpr std::uint32_t bytes = 16; // of an element: an executor moves words that are as long
+  pad(program);
+  program.bufferAlignment = bytes;
+  program.minMessageSize = program.maxMessageSize = bytes * program.ranks.size();
+}
+
+bool readCounts(Job &job) {
+  const std::string &words = job.options.counts;
+  if (words.empty() || (job.counts = passes::RowCounts::parse(words)))
+    return true;
+  std::string text, fault;
+  if (!readWhole(words, text, fault))
+    return job.diags.report(diag::bad_counts, {},
+                            {words, fault + "; a table of counts is a file, or write zero, full, over, random:SEED, "
+                                            "uniform:N or zipf:S"});
+  job.counts = passes::RowCounts::ofTable(text, static_cast<std::uint32_t>(job.program.ranks.size()), fault);
+  return fault.empty() || job.diags.report(diag::bad_counts, {}, {words, fault});
+}
+
+} // namespace
+
+bool settleRows(Job &job) {
+  const Options &options = job.options;
+  ir::Program &program = job.program;
+  const bool hasRows = ir::info(program.collective.kind).hasRows;
+  if (!hasRows && options.pad != Pad::None)
+    return job.diags.report(diag::no_rows, {}, {"--pad", toString(program.collective.kind)});
+  if (!hasRows && !options.counts.empty())
+    return job.diags.report(diag::no_rows, {}, {"--counts", toString(program.collective.kind)});
+  switch (options.pad) {
+  case Pad::Slots:
+    pad(program);
+    return true;
+  case Pad::Counts:
+    padCounts(program);
+    return true;
+  case Pad::None:
+    break;
+  }
+  if (!hasRows)
+    return true;
+  if (options.output->isPlan || (options.target && job.target.executor))
+    return job.diags.report(diag::plan_with_rows, program.collective.loc);
+  job.target = {};
+  return readCounts(job);
+}
+
+} // namespace mscclc::driver
