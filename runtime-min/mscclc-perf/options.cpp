@@ -28,7 +28,7 @@ definition, and prints time, algorithm bandwidth and bus bandwidth as nccl-tests
   -d, --dtype TYPE       f32, f16, bf16, f64, f8e4m3, f8e5m2, i8, i32, i64, u8, u32, u64 or all; more than one with commas
                          (the kernel's first)
   -o, --op OP            sum, min, max, prod or all (the kernel's first)
-  -p, --packet KIND      LL8, LL16 or all (the kernel's first)
+  -p, --packet KIND      LL8, LL16, Lamport or all (the kernel's first)
   -n, --iters N          launches that are timed (20)
   -w, --warmup N         launches before (5)
   -r, --repeats N        timings, of which the median is printed (1)
@@ -118,7 +118,7 @@ constexpr Name ops[] = {
 #define MSCCLC_REDUCE_OP(id, number, name, type) {name, MSCCLC_##id},
 #include "mscclc/reduce_ops.def"
 };
-constexpr Name packetKinds[] = {{"LL8", MSCCLC_LL8}, {"LL16", MSCCLC_LL16}};
+constexpr Name packetKinds[] = {{"LL8", MSCCLC_LL8}, {"LL16", MSCCLC_LL16}, {"Lamport", MSCCLC_LAMPORT}};
 
 template <size_t N> bool parseNames(const Name (&names)[N], const std::string &list, std::vector<uint32_t> &values) {
   for (const std::string &part : split(list)) {

@@ -87,7 +87,7 @@ std::string offerOf(const MscclcKernel &kernel) {
 }
 
 const char *packetName(uint32_t packet) {
-  return packet == MSCCLC_LL8 ? "LL8" : packet == MSCCLC_LL16 ? "LL16" : "-";
+  return packet == MSCCLC_LL8 ? "LL8" : packet == MSCCLC_LL16 ? "LL16" : packet == MSCCLC_LAMPORT ? "Lamport" : "-";
 }
 
 bool Measured::isRight() const {

@@ -53,7 +53,7 @@ struct AllRanks::Rank {
   std::vector<std::uint64_t> barriers;
   std::vector<std::uint32_t> semaphores;
   std::vector<std::uint64_t> launches;
-  std::uint64_t finished[2] = {};
+  std::uint64_t finished[4] = {};
   std::uint64_t stagingState[2] = {};
   std::vector<MscclcTrigger> slots;
   std::uint64_t head[2] = {0, 0}, tail = 0;

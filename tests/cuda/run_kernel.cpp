@@ -220,7 +220,10 @@ std::string nameOf(const MscclcVariant &v) {
   std::string name = v.dtype < numTypes ? types[v.dtype].name : "bytes";
   const bool known = v.reduce_op < sizeof ops / sizeof *ops;
   name += std::string(" ") + (known ? ops[v.reduce_op] : v.reduce_op == MSCCLC_MIXED_REDUCE ? "mixed" : "-");
-  return name + (v.packet == MSCCLC_LL8 ? " LL8" : v.packet == MSCCLC_LL16 ? " LL16" : "");
+  return name + (v.packet == MSCCLC_LL8       ? " LL8"
+                 : v.packet == MSCCLC_LL16    ? " LL16"
+                 : v.packet == MSCCLC_LAMPORT ? " Lamport"
+                                              : "");
 }
 
 std::uint64_t messageBytes(const MscclcVariant &v, std::uint64_t elements) {

@@ -279,13 +279,23 @@ inline void loadPacket8(const void *p, uint32_t &data, uint32_t &flag) {
   data = static_cast<uint32_t>(word);
   flag = static_cast<uint32_t>(word >> 32);
 }
+inline void storeWords16(void *p, Vec16 data) {
+  storePacket8(p, data.w[0], data.w[1]);
+  storePacket8(static_cast<char *>(p) + 8, data.w[2], data.w[3]);
+}
+inline void loadWords16(const void *p, Vec16 &data) {
+  loadPacket8(p, data.w[0], data.w[1]);
+  loadPacket8(static_cast<const char *>(p) + 8, data.w[2], data.w[3]);
+}
 inline void storePacket16(void *p, Vec8 data, uint32_t flag) {
-  storePacket8(p, data.w[0], flag);
-  storePacket8(static_cast<char *>(p) + 8, data.w[1], flag);
+  storeWords16(p, {{data.w[0], flag, data.w[1], flag}});
 }
 inline void loadPacket16(const void *p, Vec8 &data, uint32_t &flag0, uint32_t &flag1) {
-  loadPacket8(p, data.w[0], flag0);
-  loadPacket8(static_cast<const char *>(p) + 8, data.w[1], flag1);
+  Vec16 words;
+  loadWords16(p, words);
+  data = {{words.w[0], words.w[2]}};
+  flag0 = words.w[1];
+  flag1 = words.w[3];
 }
 
 // A relaxed signal carries no data of its launch. But everything before the launch happens before the launch, so a peer

@@ -23,7 +23,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 9u
+#define MSCCLC_ABI_VERSION 10u
 
 enum MscclcDtype {
 #define MSCCLC_DTYPE(id, number, bytes, name, type) MSCCLC_##id = number,
@@ -38,8 +38,9 @@ enum MscclcReduceOp {
   MSCCLC_MIXED_REDUCE = 255 /* the plan fixes the operation at each place, and they differ */
 };
 
-/* The layout of packets: 4 bytes and a flag (8 bytes in all), or 4 bytes, flag, 4 bytes, flag (16 bytes in all). */
-enum MscclcPacket { MSCCLC_NO_PACKET = 0, MSCCLC_LL8 = 1, MSCCLC_LL16 = 2 };
+/* The layout of packets: 4 bytes and a flag (8 bytes in all); 4 bytes, flag, 4 bytes, flag (16 bytes in all); or 16
+ * bytes of floats without a flag. */
+enum MscclcPacket { MSCCLC_NO_PACKET = 0, MSCCLC_LL8 = 1, MSCCLC_LL16 = 2, MSCCLC_LAMPORT = 3 };
 
 enum MscclcBufferKind { MSCCLC_INPUT = 0, MSCCLC_OUTPUT = 1, MSCCLC_SCRATCH = 2 };
 
@@ -232,11 +233,12 @@ typedef struct MscclcRankArgs {
   uint64_t *barriers;                   /* device, [MscclcRankInfo::barriers] */
   uint32_t *semaphores;                 /* device, [MscclcRankInfo::semaphores] */
   /* Device, [MscclcRankInfo::blocks]: number of launches that each block has finished. The block itself counts. The
-   * packet flag of a launch is 1 + launches % (2^32 - 1). Its half of the scratch is launches % 2. The highest bit
-   * is set while a launch runs. */
+   * packet flag of a launch is 1 + launches % (2^32 - 1). Its half of double scratch is launches % 2, and its third of
+   * scratch with Lamport packets is launches % 3. The highest bit is set while a launch runs. */
   uint64_t *launches;
-  /* Device, two words: blocks that have finished a launch, of all launches; and message_bytes of the launch that began
-   * last. Whoever asks why launches hang reads the latter, and `launches`, of all ranks. */
+  /* Device, four words: blocks that have finished a launch, of all launches; message_bytes of the launch that began
+   * last; and the bytes of a chunk of Lamport packets in the last launch with an even number, and in the last with an
+   * odd one. Whoever asks why launches hang reads the second, and `launches`, of all ranks. */
   uint64_t *finished;
   MscclcFifo fifo; /* used by ranks with port channels */
   /* Host: the device communicator that MscclcNetworkBody::create made; the launching thread copies it. Null where no

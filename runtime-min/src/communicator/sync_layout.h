@@ -41,7 +41,7 @@ struct SyncLayout {
     flushesDone = take(port * 8);
     barriers = take(info.barriers * uint64_t{8});
     launches = take(info.blocks * uint64_t{8});
-    finished = take(2 * 8);
+    finished = take(4 * 8);
     fifoHead = take(16);
     semaphores = take(info.semaphores * uint64_t{4});
     staging = take(2 * 8);

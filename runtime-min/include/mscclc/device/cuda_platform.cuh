@@ -214,21 +214,30 @@ MSCCLC_DEVICE void loadPacket8(const void *p, uint32_t &data, uint32_t &flag) {
   data = static_cast<uint32_t>(word);
   flag = static_cast<uint32_t>(word >> 32);
 }
-MSCCLC_DEVICE void storePacket16(void *p, Vec8 data, uint32_t flag) {
-  asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1,%2};" ::"l"(globalAddress(p)), "l"(packetWord(data.w[0], flag)),
-               "l"(packetWord(data.w[1], flag))
+/// Two words of 8 bytes, each of which is written and read as a whole.
+MSCCLC_DEVICE void storeWords16(void *p, Vec16 data) {
+  asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1,%2};" ::"l"(globalAddress(p)),
+               "l"(packetWord(data.w[0], data.w[1])), "l"(packetWord(data.w[2], data.w[3]))
                : "memory");
 }
-MSCCLC_DEVICE void loadPacket16(const void *p, Vec8 &data, uint32_t &flag0, uint32_t &flag1) {
+MSCCLC_DEVICE void loadWords16(const void *p, Vec16 &data) {
   uint64_t word0, word1;
   asm volatile("ld.relaxed.sys.global.v2.b64 {%0,%1}, [%2];"
                : "=l"(word0), "=l"(word1)
                : "l"(globalAddress(p))
                : "memory");
-  data.w[0] = static_cast<uint32_t>(word0);
-  flag0 = static_cast<uint32_t>(word0 >> 32);
-  data.w[1] = static_cast<uint32_t>(word1);
-  flag1 = static_cast<uint32_t>(word1 >> 32);
+  data = {{static_cast<uint32_t>(word0), static_cast<uint32_t>(word0 >> 32), static_cast<uint32_t>(word1),
+           static_cast<uint32_t>(word1 >> 32)}};
+}
+MSCCLC_DEVICE void storePacket16(void *p, Vec8 data, uint32_t flag) {
+  storeWords16(p, {{data.w[0], flag, data.w[1], flag}});
+}
+MSCCLC_DEVICE void loadPacket16(const void *p, Vec8 &data, uint32_t &flag0, uint32_t &flag1) {
+  Vec16 words;
+  loadWords16(p, words);
+  data = {{words.w[0], words.w[2]}};
+  flag0 = words.w[1];
+  flag1 = words.w[3];
 }
 
 /// Orders everything before it in this thread, and everything that this thread has observed, before the thread's later

@@ -8,7 +8,7 @@ namespace mscclc::device {
 enum class RowLayout : uint8_t {
   Data,    ///< input or output: rows as the message's chunks
   Scratch, ///< rows at the fixed stride
-  Packets, ///< scratch read as packets: twice that stride
+  Packets, ///< scratch read as packets: twice that stride if they have flags
 };
 
 /// An operand's rows: the chunks of a buffer from chunk `first` on. `base` may be null where only offsets matter
@@ -98,6 +98,8 @@ namespace detail {
 template <class Plan, class T, class Op>
 MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t launch);
 template <class Plan, class T, class Op> MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from);
+// packets.cuh
+template <class K> MSCCLC_DEVICE void clearPackets(const K &k);
 } // namespace detail
 
 /// The state of a thread. `PlanT` holds the constants of the plan; see the head of an emitted file.
@@ -127,14 +129,15 @@ public:
         layout(Plan::messageBytes != 0 && !Division<Plan>::isGiven ? Layout<Plan>(Plan::messageBytes) : p.layout),
         rank(static_cast<int>(args.rank)), block(static_cast<int>(detail::blockId())), thread(detail::threadId()),
         threads(detail::threadCount()), launch(detail::beginLaunch(args)), flag(detail::packetFlag(launch)) {
-    scratchAt =
-        Plan::doubleScratch && launch % 2 != 0 ? Plan::scratchSlots * args.scratch_stride * (Plan::packets ? 2 : 1) : 0;
+    scratchAt = launch % scratchParts<Plan> * scratchPartBytes<Plan>(args.scratch_stride);
     wide = (args.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
            (Plan::shares == 1 || layout.share % 16 == 0);
     if (args.staging.input != nullptr)
       detail::stageInput<Plan, T, Op>(args, static_cast<char *>(parameters.own.input), launch);
     else if (thread == 0)
       detail::launchBegins(args.rank, launch);
+    if constexpr (HasLamportPackets<Plan>::value)
+      detail::clearPackets(*this);
   }
 
   // Places. Indices count chunks of the buffer. For packets they count chunks of payload.
@@ -173,7 +176,7 @@ public:
     const uint32_t k = static_cast<uint32_t>(c.first) + row;
     if (c.layout == RowLayout::Data)
       return layout.offset(k);
-    return scratchAt + k * args.scratch_stride * (c.layout == RowLayout::Packets ? 2 : 1);
+    return scratchAt + k * args.scratch_stride * (c.layout == RowLayout::Packets ? packetScale<Plan> : 1);
   }
   MSCCLC_DEVICE char *rowOf(const Rows &c, unsigned row) const { return c.base + offsetOf(c, row); }
   /// Returns the bytes of payload in a row. Scratch rows have room for the longest chunk.

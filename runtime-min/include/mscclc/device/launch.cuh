@@ -181,6 +181,9 @@ template <class Body, class T, class Op, class Packet> struct Variant {
   static MscclcVariant describe() { return {DtypeOf<T>::code, Op::code, Packet::code, 0, &launch, &residentBlocks}; }
 };
 
+template <class Plan, class... Packet> constexpr bool hasPacketsOf(Types<Packet...>) {
+  return ((HasLamportPackets<Plan>::value == std::is_same_v<Packet, Lamport>) && ...);
+}
 template <class Held, class... Packet> constexpr uint32_t packetsFor(Types<Packet...>) {
   return (uint32_t{detail::carries<Held, Packet>()} + ...);
 }
@@ -190,6 +193,8 @@ template <class Body, class Dtypes, class Ops, class Packets> struct Variants;
 template <class Body, class... T, class Ops, class Packets> struct Variants<Body, Types<T...>, Ops, Packets> {
   static constexpr uint32_t count = Ops::count * (packetsFor<HeldInScratch<typename Body::Plan, T>>(Packets{}) + ...);
   static_assert(count != 0, "no packet of the list carries elements of the types of the list");
+  static_assert(hasPacketsOf<typename Body::Plan>(Packets{}),
+                "a kernel has either packets with flags or Lamport packets, which lie otherwise in scratch");
   static MscclcVariant *table() {
     static MscclcVariant variants[count];
     MscclcVariant *next = variants;
@@ -273,7 +278,10 @@ template <class Plan, unsigned spread> uint32_t usefulThreads(uint64_t messageBy
   if (takesRows<Plan>()) // all threads of a block share a row, however short the message is
     return Plan::threads;
   constexpr uint64_t warp = 32;
-  const uint64_t word = packet == MSCCLC_LL8 ? 4 / spread : packet == MSCCLC_LL16 ? 8 / spread : 16;
+  const uint64_t word = packet == MSCCLC_LL8         ? 4 / spread
+                        : packet == MSCCLC_LL16      ? 8 / spread
+                        : packet == MSCCLC_NO_PACKET ? 16
+                                                     : Lamport::bytes / spread;
   const uint64_t words = Plan::mostRows * ((Layout<Plan>(messageBytes).nominal + word - 1) / word);
   const uint64_t threads = words == 0 ? warp : (words + warp - 1) / warp * warp;
   return threads < Plan::threads ? static_cast<uint32_t>(threads) : Plan::threads;

@@ -73,6 +73,19 @@ template <class Plan, class T>
 using HeldInScratch = std::conditional_t<HasWideScratch<Plan>::value, typename detail::Number<T>::Sum, T>;
 template <class Plan, class T> constexpr unsigned spreadOf = sizeof(HeldInScratch<Plan, T>) / sizeof(T);
 
+/// True for a Plan that says so: its packets have no flags (packets.cuh).
+template <class Plan, class = void> struct HasLamportPackets : std::false_type {};
+template <class Plan>
+struct HasLamportPackets<Plan, std::void_t<decltype(Plan::lamportPackets)>> : std::bool_constant<Plan::lamportPackets> {
+};
+/// How many times the bytes of plain data packets take.
+template <class Plan> constexpr unsigned packetScale = Plan::packets && !HasLamportPackets<Plan>::value ? 2 : 1;
+/// The number of equal parts of scratch, which launches use in turn.
+template <class Plan>
+constexpr unsigned scratchParts = HasLamportPackets<Plan>::value ? 3
+                                  : Plan::doubleScratch          ? 2
+                                                                 : 1;
+
 /// Returns the distance of two scratch chunks, in bytes, that a message of this size needs. `spread`: that of its
 /// elements.
 template <class Plan> MSCCLC_BOTH uint64_t scratchStride(uint64_t messageBytes, unsigned spread) {
@@ -83,9 +96,13 @@ template <class Plan> MSCCLC_BOTH uint64_t scratchStride(uint64_t messageBytes, 
   constexpr uint64_t chunks = Plan::groupChunks == 0 ? 1 : Plan::groupChunks;
   return (messageBytes / Plan::shares / chunks / 16 * 16 + unit) * spread;
 }
-/// Returns the bytes of a rank's scratch. Packets double the size, and so does double scratch.
+/// Returns the bytes of one part of a rank's scratch.
+template <class Plan> MSCCLC_BOTH uint64_t scratchPartBytes(uint64_t stride) {
+  return Plan::scratchSlots * stride * packetScale<Plan>;
+}
+/// Returns the bytes of a rank's scratch.
 template <class Plan> MSCCLC_BOTH uint64_t scratchBytes(uint64_t stride) {
-  return Plan::scratchSlots * stride * (Plan::packets ? 2 : 1) * (Plan::doubleScratch ? 2 : 1);
+  return scratchPartBytes<Plan>(stride) * scratchParts<Plan>;
 }
 
 } // namespace mscclc::device

@@ -41,6 +41,26 @@ struct LL16 {
   }
 };
 
+/// A packet of floats without a flag: 16 bytes of payload, in two words of 8 bytes (Lamport packets). A word that is
+/// not there yet is zero. Elements are sent with the opposite sign, and -0.0 is sent as +0.0 is. So no element that is
+/// sent is zero, and the data of each element depends on no other one. A word that has not come reads as -0.0 in all
+/// elements.
+///
+/// Launches use three parts of scratch in turn. Each launch clears what the launch before it has received, so that
+/// the part is empty when the next launch but one uses it (clearPackets). Zeros are the content of memory that was
+/// never used, for all types.
+struct Lamport {
+  static constexpr uint32_t code = MSCCLC_LAMPORT;
+  static constexpr unsigned bytes = 16;
+  using Payload = detail::Vec16;
+  static MSCCLC_DEVICE void store(char *p, const Payload &v, uint32_t) { detail::storeWords16(p, v); }
+  struct Flags {
+    uint32_t first, second; ///< of each word; 0 if it is not there yet
+    MSCCLC_DEVICE bool are(uint32_t) const { return first != 0 && second != 0; }
+    MSCCLC_DEVICE Flags forReport() const { return {detail::apart(first), detail::apart(second)}; }
+  };
+};
+
 /// The packet type of a plan without packets.
 struct NoPacket {
   static constexpr uint32_t code = MSCCLC_NO_PACKET;
@@ -48,12 +68,71 @@ struct NoPacket {
 
 namespace detail {
 
-/// True if packets carry whole elements of T.
+/// True if packets carry whole elements of T. Those without flags carry only floats.
 template <class T, class Packet> MSCCLC_BOTH constexpr bool carries() {
   if constexpr (std::is_same_v<Packet, NoPacket>)
     return true;
+  else if constexpr (std::is_same_v<Packet, Lamport>)
+    return !std::is_integral_v<T> && !std::is_same_v<T, Byte>;
   else
     return sizeof(T) <= sizeof(typename Packet::Payload);
+}
+
+/// The forms of a payload of elements of T in packets of a kind.
+template <class Packet, class T> struct PacketForm {
+  using Payload = typename Packet::Payload;
+  static MSCCLC_DEVICE Payload sent(const Payload &v) { return v; }
+  static MSCCLC_DEVICE Payload received(const Payload &v) { return v; }
+  static MSCCLC_DEVICE void load(const char *p, Payload &v, typename Packet::Flags &flags) {
+    Packet::load(p, v, flags);
+  }
+};
+template <class T> struct PacketForm<Lamport, T> {
+  using Payload = Lamport::Payload;
+  using Word = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  struct Words {
+    Word w[sizeof(Payload) / sizeof(Word)];
+  };
+  /// The highest bit of each element in a word.
+  static constexpr Word signs = sizeof(T) == sizeof(Word) ? Word{1} << (8 * sizeof(Word) - 1)
+                                : sizeof(T) == 2          ? Word{0x80008000}
+                                                          : Word{0x80808080};
+  /// Adding all other bits to those of an element carries into the highest one, unless the element is zero.
+  static MSCCLC_DEVICE Payload sent(const Payload &v) {
+    Words words = bitCast<Words>(v);
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < sizeof(Payload) / sizeof(Word); ++i)
+      words.w[i] = (words.w[i] ^ signs) | (~((words.w[i] & ~signs) + ~signs) & signs);
+    return bitCast<Payload>(words);
+  }
+  static MSCCLC_DEVICE Payload received(const Payload &v) {
+    Words words = bitCast<Words>(v);
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < sizeof(Payload) / sizeof(Word); ++i)
+      words.w[i] ^= signs;
+    return bitCast<Payload>(words);
+  }
+  /// A word with several elements is there if its first element is not zero.
+  static MSCCLC_DEVICE void load(const char *p, Payload &v, Lamport::Flags &flags) {
+    loadWords16(p, v);
+    flags = sizeof(T) == 8 ? Lamport::Flags{v.w[0] | v.w[1], v.w[2] | v.w[3]} : Lamport::Flags{v.w[0], v.w[2]};
+  }
+};
+
+/// Clears, in this rank's scratch, the packets that the launch before has received, in the part that the next launch
+/// but one uses. Notes how long those of this launch are. The end of each kernel orders all of that: a rank clears its
+/// packets when it has read them, and its peers hear of its next launch before they send again.
+template <class K> MSCCLC_DEVICE void clearPackets(const K &k) {
+  using Plan = typename K::Plan;
+  uint64_t *const lengths = k.args.finished + 2;
+  const uint64_t stride = k.args.scratch_stride, length = loadRelaxed(&lengths[(k.launch + 1) % 2]);
+  if (blockId() == 0 && k.thread == 0)
+    storeRelaxed(&lengths[k.launch % 2], k.layout.nominal * K::spread);
+  char *const part = static_cast<char *>(k.parameters.own.scratch) +
+                     (k.launch + 2) % scratchParts<Plan> * scratchPartBytes<Plan>(stride);
+  for (unsigned slot = blockId(); slot < Plan::scratchSlots; slot += blockCount())
+    for (uint64_t at = k.thread * uint64_t{Lamport::bytes}; at < length; at += k.threads * uint64_t{Lamport::bytes})
+      storeWords16(part + slot * stride + at, {});
 }
 
 /// Loads a payload element by element, if it is incomplete or not aligned to its size. Elements at or after `end`, in
@@ -75,10 +154,12 @@ template <class Word, class T> MSCCLC_COLD void storeElements(char *at, int64_t 
     storeAs<T>(at + i * sizeof(T), elements.e[i]);
 }
 
-/// The word of a message whose elements of T a payload holds as they are added up: one element or two.
+/// The word of a message whose elements of T a payload holds as they are added up: one element, two or four.
 template <class Payload, class T>
-using MessageOf = std::conditional_t<sizeof(Payload) == sizeof(typename Number<T>::Sum), T,
-                                     std::conditional_t<sizeof(T) == 2, uint32_t, uint16_t>>;
+using MessageOf = std::conditional_t<
+    sizeof(Payload) == sizeof(typename Number<T>::Sum), T,
+    std::conditional_t<sizeof(Payload) == 16 && sizeof(T) == 2, Vec8,
+                       std::conditional_t<sizeof(Payload) == 16 || sizeof(T) == 2, uint32_t, uint16_t>>>;
 
 /// A plain row as payloads of type Word. The first `whole` of them are moved as words, the others element by element. A
 /// row of packets may be longer: payloads after the end are zeros, and are not stored.
@@ -139,8 +220,8 @@ struct PacketLaunch {
 };
 
 /// Adds packet number `i` of each of N rows to `acc`, or starts `acc` with the first one if `Fresh`. Missing packets
-/// are polled together.
-template <class Packet, bool Fresh, unsigned N, class L, class Acc>
+/// are polled together. They hold elements of T.
+template <class Packet, class T, bool Fresh, unsigned N, class L, class Acc>
 MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsigned i, Acc &acc) {
   constexpr unsigned batch = N < polledTogether ? N : polledTogether;
   const uint32_t flag = launch.flag;
@@ -158,7 +239,7 @@ MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsign
       MSCCLC_UNROLL
       for (unsigned b = 0; b < batch; ++b)
         if (N % batch == 0 || from + b < N) {
-          Packet::load(at[b], in[b], flags[b]);
+          PacketForm<Packet, T>::load(at[b], in[b], flags[b]);
           all &= flags[b].are(flag);
         }
       return all;
@@ -176,20 +257,22 @@ MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsign
     MSCCLC_UNROLL
     for (unsigned b = 0; b < batch; ++b) {
       if (N % batch == 0 || from + b < N) {
+        const typename Packet::Payload data = PacketForm<Packet, T>::received(in[b]);
         if (Fresh && from + b == 0)
-          acc.start(in[b]);
+          acc.start(data);
         else
-          acc.add(in[b]);
+          acc.add(data);
       }
     }
   }
 }
 
-template <class Packet, unsigned N, class L>
+template <class Packet, class T, unsigned N, class L>
 MSCCLC_DEVICE void writePackets(uint32_t flag, const L &rows, unsigned i, const typename Packet::Payload &v) {
+  const typename Packet::Payload data = PacketForm<Packet, T>::sent(v);
   MSCCLC_UNROLL_FEW
   for (unsigned d = 0; d < N; ++d)
-    Packet::store(rows(d) + uint64_t{i} * Packet::bytes, v, flag);
+    Packet::store(rows(d) + uint64_t{i} * Packet::bytes, data, flag);
 }
 
 /// An empty list of operands.
@@ -221,12 +304,16 @@ MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, Place place, const PS &
     if constexpr (C::plainSources != 0)
       startSum(acc, place, plain.load(plainSource(0), i));
     if constexpr (C::packetSources != 0)
-      readPackets<Packet, C::plainSources == 0, C::packetSources>(launch, packetSources, i, acc);
-    const Payload v = acc.result();
+      readPackets<Packet, Held, C::plainSources == 0, C::packetSources>(launch, packetSources, i, acc);
+    Payload v = acc.result();
+    // A sum with an operand that is not -0.0 is not -0.0. Other results that are sent, or may come from what was, are
+    // +0.0 here too.
+    if constexpr (std::is_same_v<Packet, Lamport> && !std::is_same_v<Op, Sum> && C::packetSources != 0)
+      v = PacketForm<Packet, Held>::received(PacketForm<Packet, Held>::sent(v));
     if constexpr (C::plainTargets != 0)
       plain.store(plainTarget(0), i, v);
     if constexpr (C::packetTargets != 0)
-      writePackets<Packet, C::packetTargets>(launch.flag, packetTargets, i, v);
+      writePackets<Packet, Held, C::packetTargets>(launch.flag, packetTargets, i, v);
   }
 }
 template <class T, class Held, class Op, class Packet, class C, class Place, class PS, class KS, class PD, class KD>

@@ -221,7 +221,7 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
                     char *to = multicast + k.offsetOf(members(0), row);
                     for (uint64_t i = begin / sizeof(Payload) + lane; i * sizeof(Payload) < end; i += lanes) {
                       detail::Passing<Payload> v;
-                      detail::readPackets<Packet, true, 1>(launch, from, i, v);
+                      detail::readPackets<Packet, typename K::Held, true, 1>(launch, from, i, v);
                       detail::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag);
                     }
                   });
