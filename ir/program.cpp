@@ -143,7 +143,8 @@ std::string_view toString(ReduceOp op) {
 }
 
 std::string_view toString(Protocol protocol) {
-  return protocol == Protocol::LL ? "LL" : "Simple";
+  constexpr std::string_view names[] = {"Simple", "LL", "Lamport"};
+  return names[static_cast<std::size_t>(protocol)];
 }
 
 } // namespace mscclc::ir

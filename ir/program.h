@@ -218,7 +218,15 @@ constexpr bool isDoneInSwitch(ReduceOp op) {
 constexpr bool mayReduceInSwitch(ReduceOp op, std::size_t operands, Order order) {
   return operands <= 2 || order == Order::Any || isReorderable(op);
 }
-enum class Protocol : std::uint8_t { Simple, LL };
+/// The form in which data travels between ranks. Code asks usesPackets, unless it looks at the form of packets.
+enum class Protocol : std::uint8_t {
+  Simple,  ///< plain data, and signals
+  LL,      ///< packets that carry a flag beside their data
+  Lamport, ///< packets without flags, for kernels that sum floats: -0.0 travels as +0.0
+};
+constexpr bool usesPackets(Protocol protocol) {
+  return protocol != Protocol::Simple;
+}
 enum class Replication : std::uint8_t { Interleaved, None };
 
 /// Block-wide synchronisation that an operation still needs around it. lower-data-sync turns it into nops.
@@ -510,7 +518,7 @@ std::string_view toString(ChannelType type);    ///< "none", "memory", "port", "
 std::string_view toString(BufferKind kind);     ///< "input", "output", "scratch"
 char bufferLetter(BufferKind kind);             ///< plan letter: 'i', 'o', 's'
 std::string_view toString(ReduceOp op);         ///< the name in reduce_ops.def: "sum"
-std::string_view toString(Protocol protocol);   ///< "Simple", "LL"
+std::string_view toString(Protocol protocol);   ///< "Simple", "LL", "Lamport"
 std::string_view toString(CollectiveKind kind); ///< "allgather", …; "custom" for a custom one
 
 /// Returns the thread blocks of all of `ranks`, one after the other.

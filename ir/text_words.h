@@ -50,7 +50,7 @@ inline constexpr std::string_view replications[] = {"interleaved", "none"}; // b
   F("relay_blocks", movement.relayBlocks, switches)                                                                    \
   F("eager", movement.eager, switches)
 
-inline constexpr std::string_view protocols[] = {"Simple", "LL"};                 // by Protocol
+inline constexpr std::string_view protocols[] = {"Simple", "LL", "Lamport"};      // by Protocol
 inline constexpr std::string_view switches[] = {"off", "on"};                     // by bool
 inline constexpr std::string_view accumulations[] = {"narrow", "once", "wide"};   // by Accumulate
 inline constexpr std::string_view orders[] = {"written", "any", "ranks", "tree"}; // by Order

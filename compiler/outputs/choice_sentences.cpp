@@ -23,6 +23,8 @@ std::string protocolWords(const ScheduleChoices &choices) {
     return "plain data, and signals that it is there";
   case ir::Protocol::LL:
     return "packets, which signal their own arrival";
+  case ir::Protocol::Lamport:
+    return "packets without flags, whose data shows that it has come, with -0.0 as +0.0";
   }
   return "";
 }

@@ -11,6 +11,8 @@ bool writePlanTo(Job &job, const std::string &path) {
     const ir::Hook &hook = job.program.hooks.front();
     return job.diags.report(diag::plan_with_hook, hook.loc, {hook.name});
   }
+  if (job.program.protocol == ir::Protocol::Lamport)
+    return job.diags.report(diag::plan_with_lamport, job.program.collective.loc);
   for (const ir::Op &op : ir::opsOf(job.program.ranks))
     if (op.firstAfter != 0)
       return job.diags.report(diag::plan_with_first_after, op.loc, {ir::wordOf(job.program, op), op.firstAfter});

@@ -322,14 +322,16 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   check(record.minMessageSize.negative != 0 || record.maxMessageSize.negative != 0 || record.maxMessageSize.bits == 0 ||
             record.minMessageSize.bits <= record.maxMessageSize.bits,
         diag::message_sizes_crossed, {textOf(record.minMessageSize), textOf(record.maxMessageSize)});
-  program_.protocol =
-      record.protocol == static_cast<std::uint8_t>(Protocol::LL) ? ir::Protocol::LL : ir::Protocol::Simple;
+  program_.protocol = record.protocol == static_cast<std::uint8_t>(Protocol::LL)        ? ir::Protocol::LL
+                      : record.protocol == static_cast<std::uint8_t>(Protocol::Lamport) ? ir::Protocol::Lamport
+                                                                                        : ir::Protocol::Simple;
   program_.fuse = record.fuse != 0;
   program_.autoSync = record.autoSync != 0;
   program_.instances = record.automaticInstances != 0 ? 1 : static_cast<std::uint32_t>(record.instances.bits);
   program_.replication = record.replication != 0 ? ir::Replication::None : ir::Replication::Interleaved;
   program_.reuseResources = record.reuseResources != 0;
-  program_.doubleScratch = record.doubleScratch != 0;
+  const bool isManual = record.schedule == static_cast<std::uint8_t>(Schedule::Manual);
+  program_.doubleScratch = record.doubleScratch != 0 || (isManual && program_.protocol == ir::Protocol::Lamport);
   program_.latePacketsApart = record.latePacketsApart != 0;
   check(record.accumulate <= static_cast<std::uint8_t>(Accumulate::Wide), diag::no_enumerator,
         {"CollectiveProgram", "an .accumulate", "the enumerators of Accumulate"});

@@ -39,7 +39,7 @@ PacketRanks::PacketRanks(const ir::Program &program, const ir::Movement &given, 
 /// data.
 bool PacketRanks::isAskedFor(const Move &statement, std::uint32_t from, std::uint32_t to) const {
   const bool isRead = statement.kind == MoveKind::Copy && statement.by == to;
-  return from != to && statement.packets.value_or(program_.protocol == ir::Protocol::LL && !isRead) &&
+  return from != to && statement.packets.value_or(ir::usesPackets(program_.protocol) && !isRead) &&
          wayOf(program_.movement, statement, from, to) == program_.movement.wayOf(from, to);
 }
 

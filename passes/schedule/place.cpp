@@ -80,7 +80,7 @@ public:
         program_.ranks[r].scratchChunks = 0; // the data that the program keeps there is in packets, in slots
     // Mostly each place except one is the source or the destination of a copy. Data that comes in packets is also
     // unpacked.
-    const std::size_t moves = given_.places.size() * (program_.protocol == ir::Protocol::LL ? 2 : 1);
+    const std::size_t moves = given_.places.size() * (ir::usesPackets(program_.protocol) ? 2 : 1);
     program_.movement.statements.reserve(moves);
     program_.movement.places.reserve(2 * moves);
     for (const Move &statement : given_.statements) {
@@ -171,7 +171,7 @@ private:
       if (holdsPackets_[r])
         program_.ranks[r].scratchChunks *= 2;
   }
-  /// Returns new scratch of `rank` for packets. Launches use its halves in turn, so that a launch need not know that
+  /// Returns new scratch of `rank` for packets. Launches use its parts in turn, so that a launch need not know that
   /// the launch before is over.
   RankChunk packetSlot(std::uint32_t rank) {
     program_.doubleScratch = true;
@@ -183,7 +183,7 @@ private:
               std::optional<Via> via, bool packets) {
     statement.by = by;
     statement.via = via;
-    const bool isOpen = !packets && !(via && program_.protocol == ir::Protocol::LL);
+    const bool isOpen = !packets && !(via && ir::usesPackets(program_.protocol));
     statement.packets = isOpen ? std::nullopt : std::optional(packets);
     program_.movement.append(statement, srcs, {&dst, 1});
   }
@@ -428,8 +428,9 @@ void cutPlaced(ir::Program &program) {
 /// packets, which use double scratch as no program asks for, or if it could have them.
 bool isDone(const ir::Program &program) {
   const auto isPlain = [](const Move &s) { return !s.via || s.via == Via::Switch || s.packets == false; };
-  const bool isOfLL = program.protocol == ir::Protocol::LL && std::ranges::all_of(program.movement.statements, isPlain);
-  return (program.doubleScratch || isOfLL) && schedule::isPlaced(program);
+  const bool isOfPackets =
+      ir::usesPackets(program.protocol) && std::ranges::all_of(program.movement.statements, isPlain);
+  return (program.doubleScratch || isOfPackets) && schedule::isPlaced(program);
 }
 
 void place(PassContext &context) {

@@ -58,7 +58,7 @@ Layout::Layout(const ir::Program &program, std::uint64_t messageBytes, std::uint
     const double slot =
         program.reuseResources ? std::min(each, static_cast<double>(proof::reusedScratchChunkBytes(program, r))) : each;
     total += (program.collective.inplace ? std::max(in, out) : in + out) * each +
-             r.scratchChunks * slot * static_cast<double>(spread_) * (program.protocol == ir::Protocol::LL ? 4 : 2);
+             r.scratchChunks * slot * static_cast<double>(spread_) * (ir::usesPackets(program.protocol) ? 4 : 2);
   }
   if (!refusal_ && total > static_cast<double>(mostBytes))
     refusal_ = "the buffers of all ranks take more than the " + std::to_string(mostBytes >> 30) +
@@ -84,7 +84,7 @@ std::uint64_t Layout::scratchBytes(std::uint32_t rank) const {
   std::uint64_t each = chunk_;
   if (program_.reuseResources)
     each = std::min(each, proof::reusedScratchChunkBytes(program_, r));
-  return r.scratchChunks * each * spread_ * (program_.protocol == ir::Protocol::LL ? 2 : 1);
+  return r.scratchChunks * each * spread_ * (ir::usesPackets(program_.protocol) ? 2 : 1);
 }
 
 std::uint64_t Layout::iterations(const ir::Op &header) const {

@@ -142,7 +142,7 @@ std::string optionsText(const ir::Program &program) {
       text += (text.empty() ? "" : ", ") + option;
   };
   add(program.instances != usual.instances, ".instances = " + std::to_string(program.instances));
-  add(program.protocol != usual.protocol, ".protocol = Protocol::LL");
+  add(program.protocol != usual.protocol, ".protocol = Protocol::" + std::string(ir::toString(program.protocol)));
   add(program.fuse != usual.fuse, ".fuse = false");
   add(program.autoSync != usual.autoSync, ".autoSync = false");
   add(program.replication != usual.replication, ".replication = Replication::None");

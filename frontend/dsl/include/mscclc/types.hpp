@@ -28,8 +28,10 @@ enum class BufferType : std::uint8_t { Input, Output, Scratch };
 enum class ReduceOp : std::uint8_t { Sum, Min, Max, Prod };
 
 /// The way in which data is ordered. Simple orders it by signals; LL sends flags in packets with the data. Python:
-/// protocol="Simple". Auto, in a program of Schedule::Auto: the compiler chooses.
-enum class Protocol : std::uint8_t { Simple, LL, Auto };
+/// protocol="Simple". Auto, in a program of Schedule::Auto: the compiler chooses one of these two. Lamport sends
+/// packets without flags, of half the length: data itself shows that it has come. It is for kernels that sum floats,
+/// and sends -0.0 as +0.0. Each rank has to hear, in every launch, from all ranks that it sends packets to.
+enum class Protocol : std::uint8_t { Simple, LL, Auto, Lamport };
 
 /// The parts of a program. Manual: operations of thread blocks, with their synchronisation. Auto: movement statements
 /// (moves.hpp), from which the compiler makes the operations.
@@ -100,7 +102,8 @@ struct ProgramOptions {
   /// Copies of the program that run in parallel, each on its share of the data; may be `automatic` in a program of
   /// Schedule::Auto. Python: instances.
   detail::AnyInteger instances = 1;
-  /// Python: protocol ("Simple", "LL"); Protocol::Auto in a program of Schedule::Auto.
+  /// Python: protocol ("Simple", "LL"); Protocol::Auto in a program of Schedule::Auto. Protocol::Lamport, which Python
+  /// does not have, uses the parts of scratch in turn, as doubleScratch does.
   Protocol protocol = Protocol::Simple;
   /// Fuse adjacent operations of a thread block (from -O1 on). Python: instr_fusion.
   bool fuse = true;
