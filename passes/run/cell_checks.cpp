@@ -97,6 +97,26 @@ void CellChecks::readByUser(std::uint32_t rank, const JudgedAccess &access) {
     compareRead(cell, access);
     keepRead(cell, access);
   });
+  if (index_.program.protocol == ir::Protocol::Lamport)
+    clearPackets(rank, access);
+}
+
+/// A rank clears the Lamport packets of a launch in the next one. So they have arrived before, and the end of that
+/// launch comes before the part of scratch is used again, in the next launch but one after it. In a steady state this
+/// is the end of the launch that packets of the next launch but one are compared with.
+void CellChecks::clearPackets(std::uint32_t rank, const JudgedAccess &access) {
+  const CellRange packets = memory_.packetsOf(rank);
+  const auto [first, end] = cellsOf({.rank = rank,
+                                     .first = static_cast<CellId>(packets.first),
+                                     .count = static_cast<std::uint32_t>(packets.end - packets.first),
+                                     .packet = true,
+                                     .scratch = true});
+  for (auto cell = static_cast<CellId>(first); cell < end; ++cell) {
+    if (!memory_[cell].write.exists())
+      continue;
+    compareWrite(cell, access, true);
+    keepRead(cell, access);
+  }
 }
 
 } // namespace mscclc::passes::proof

@@ -68,6 +68,7 @@ private:
   void accessLater(const Operand &operand, const JudgedAccess &access, bool writes);
   void compareRead(CellId cell, const JudgedAccess &access);
   void compareWrite(CellId cell, const JudgedAccess &access, bool packet);
+  void clearPackets(std::uint32_t rank, const JudgedAccess &access);
 
   std::vector<Epoch> stillRead_;
 };

@@ -68,6 +68,10 @@ public:
       if (output + u - input >= inputs) // unsigned arithmetic, so that it also covers earlier cells
         visit(output + u, none);
   }
+  /// Returns the cells of packets in the scratch of a rank.
+  CellRange packetsOf(std::uint32_t rank) const {
+    return usesPackets() ? CellRange{bases_[rank].slots, slotRankEnd_[rank]} : CellRange{};
+  }
   std::string describe(CellId id) const; ///< Returns "output[3] of rank 1".
 
   bool usesPackets() const { return firstSlot_ != cells_.size(); }

@@ -351,6 +351,8 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
       any = true;
     }
   }
+  if (program_.protocol == ir::Protocol::Lamport && ir::isPacketOp(op.kind))
+    sum_.dropSignsOfZeros();
   const std::byte *sum = sum_.result();
   if (isWide)
     narrowElements(type_, sum, bytes, part_);

@@ -195,6 +195,16 @@ void Accumulator::add(ir::ReduceOp op, const std::byte *from) {
     wide_[i] = apply<float>(op, wide_[i], static_cast<float>(elementAt(type_, from, i)));
 }
 
+void Accumulator::dropSignsOfZeros() {
+  if (!isFloat(type_))
+    return;
+  const std::byte *const sum = result();
+  wide_.clear();
+  for (std::size_t i = 0; i < bytes_.size() / sizeOf(type_); ++i)
+    if (elementAt(type_, sum, i) == 0)
+      storeElement(type_, bytes_.data(), i, 0.0);
+}
+
 const std::byte *Accumulator::result() {
   for (std::size_t i = 0; i < wide_.size(); ++i)
     storeElement(type_, bytes_.data(), i, wide_[i]);
@@ -340,7 +350,7 @@ const std::byte *Expected::ofTree(std::uint32_t launch, std::uint32_t tree) {
     values.push_back(std::move(value));
   }
   for (std::size_t i = 0; i < count; ++i)
-    storeElement(type_, result.data(), i, values.back()[i]);
+    storeElement(type_, result.data(), i, values.back()[i] == 0 && sum.isZeroed ? 0.0 : values.back()[i]);
   return result.data();
 }
 

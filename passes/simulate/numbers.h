@@ -29,6 +29,8 @@ public:
   /// Takes `bytes` bytes of the first operand.
   void start(const std::byte *from, std::size_t bytes);
   void add(ir::ReduceOp op, const std::byte *from);
+  /// Makes each zero of the result +0.0. Integers stay as they are.
+  void dropSignsOfZeros();
   /// Returns the result, until the next start().
   const std::byte *result();
 

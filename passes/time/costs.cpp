@@ -11,7 +11,7 @@
 namespace mscclc::passes::time {
 
 namespace {
-/// Payload bytes of a packet that a thread stores in one access.
+/// Payload bytes of a packet with flags that a thread stores in one access.
 constexpr double packetPayload = 8;
 
 /// Returns the number of chunks of a message, on a rank that has part of it.
@@ -148,6 +148,16 @@ Time Costs::readLatency(const Operand &operand) const {
   return us(operand.inSwitch() ? p.multimemLatency : operand.isLocal() ? p.loadLocal : p.loadRemote);
 }
 
+bool Costs::isLamport() const {
+  return program_.protocol == ir::Protocol::Lamport;
+}
+
+/// Returns the bytes of payload a nanosecond that a link carries in packets. Without flags packets are half as long.
+double Costs::packetRate() const {
+  const MachineParameters &p = machine_.parameters;
+  return isLamport() ? std::min(2 * p.packet, p.store) : p.packet;
+}
+
 /// Returns the number of sources that a thread loads from at the same time. The executor's loop over the sources of a
 /// reduction is not unrolled. A kernel polls eight packets together (device/packets.cuh).
 std::size_t Costs::sourcesAtOnce(const ir::Op &op) const {
@@ -187,7 +197,7 @@ double Costs::blockCap(const ir::Op &op, double payload, const std::vector<Opera
   }
   if (inSwitch)
     return p.blockMultimem * payload / std::max(reads, 1.0);
-  const double word = packets ? packetPayload : ir::wordBytes;
+  const double word = packets && !isLamport() ? packetPayload : ir::wordBytes;
   const double perWord = std::max(dataLatency(op, operands), 1.0); // ns
   if (ir::reduces(op.kind))
     return std::min(threads * word / perWord, p.blockReduce * payload / std::max(reads, 1.0));
@@ -225,13 +235,13 @@ DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir:
   for (const Operand &operand : operands) {
     const bool packet = operand.piece.isPacket(), reads = operand.reads();
     const double line = operand.bytes * (operand.inSwitch() ? p.link / p.multimem * (packet ? 2 : 1)
-                                         : packet           ? p.link / p.packet
+                                         : packet           ? p.link / packetRate()
                                                             : p.link / (reads ? p.load : p.store));
     // The switch reduces the data of all into one flow, and multicasts one flow to all.
     if (operand.inSwitch())
       uses.add(reads ? in_[rank] : out_[rank], line);
     ir::forEachPiece(program_, rank, op, operand.piece.operand, *operand.chunk, [&](const ir::MemoryPiece &piece) {
-      uses.add(memory_[piece.rank], operand.bytes * (packet ? 2 : 1));
+      uses.add(memory_[piece.rank], operand.bytes * (packet ? 2 : 1)); // flags, or what clears the packets
       if (operand.inSwitch())
         uses.add(reads ? out_[piece.rank] : in_[piece.rank], line);
       else

@@ -112,6 +112,8 @@ private:
   double blockCap(const ir::Op &op, double payload, const std::vector<Operand> &operands) const;
   Time readLatency(const Operand &operand) const;
   std::size_t sourcesAtOnce(const ir::Op &op) const;
+  bool isLamport() const;
+  double packetRate() const;
   Time dataLatency(const ir::Op &op, const std::vector<Operand> &operands) const;
 
   const ir::Program &program_;

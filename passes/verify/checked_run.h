@@ -149,6 +149,8 @@ private:
   void noteRows(const Operand &source);
   void checkRowPlaces(const Operand &destination, std::uint32_t unit);
   void findNarrowed(const DataStep &step);
+  void zeroSent(const DataStep &step);
+  bool dropZeroes(const DataStep &step);
   ValueId stored(ValueId value);
   bool staysWide(const Operand &written) const {
     return written.scratch && index_.program.movement.accumulate == ir::Accumulate::Wide;

@@ -26,8 +26,31 @@ void CheckedRun::reads(const DataStep &step, const Operand &source) {
   const View view = order_.view(step.block);
   counts_.accesses += source.count;
   read(source, {{step.block, view.phase, source.ref}, view});
-  if (ir::info(step.op->kind).stored == ir::Stored::Sources)
-    keepValues(source);
+  if (ir::info(step.op->kind).stored != ir::Stored::Sources)
+    return;
+  keepValues(source);
+  zeroSent(step);
+}
+
+/// Lamport packets carry +0.0 for -0.0.
+void CheckedRun::zeroSent(const DataStep &step) {
+  if (control_.launch() == 0 && index_.program.protocol == ir::Protocol::Lamport && ir::isPacketOp(step.op->kind))
+    for (ValueId &value : now_.values)
+      value = values_.zeroed(value);
+}
+
+/// True if the result of a reduction is never -0.0. Such a result does not depend on the sign of operands that are
+/// zero, so `partsOfUnit_` is then as if none had been zeroed. An operation with Lamport packets makes its result +0.0.
+/// A sum is -0.0 only if all operands are: if it is zero but they are not, it is rounded to +0.0. A sum of floats that
+/// is not zero is not rounded to zero, either: all are multiples of the least number of their type.
+bool CheckedRun::dropZeroes(const DataStep &step) {
+  const bool isSent = index_.program.protocol == ir::Protocol::Lamport && ir::isPacketOp(step.op->kind);
+  const auto isZeroed = [&](ValueId part) { return values_.isZeroed(part); };
+  if (!isSent && (step.op->reduceOp != ir::ReduceOp::Sum || std::ranges::none_of(partsOfUnit_, isZeroed)))
+    return false;
+  for (ValueId &part : partsOfUnit_)
+    part = values_.unzeroed(part);
+  return true;
 }
 
 void CheckedRun::computes(const DataStep &step) {
@@ -44,9 +67,12 @@ void CheckedRun::computes(const DataStep &step) {
     for (std::uint32_t n = 0; n < step.sources.size(); ++n)
       partsOfUnit_.push_back(memory_[step.sources[ir::sourceAdded(n, step.op->firstAfter)].first + u].value);
     findNarrowed(step);
+    const bool isZeroed = dropZeroes(step);
     now_.values[u] = ir::isReorderable(reduceOp) ? values_.combine(reduceOp, partsOfUnit_)
                      : inSwitch                  ? values_.inSwitch(reduceOp, partsOfUnit_)
                                                  : values_.chain(reduceOp, partsOfUnit_, isWide);
+    if (isZeroed)
+      now_.values[u] = values_.zeroed(now_.values[u]);
   }
 }
 
@@ -171,8 +197,7 @@ ValueId CheckedRun::stored(ValueId value) {
     return value;
   if (!now_.staysWide)
     value = values_.narrowed(value);
-  if (ir::ReduceOp op;
-      values_.reduced(value, op) && !ir::isReorderable(op) && values_.stepOf(value) != Values::Step::Wide)
+  if (ir::ReduceOp op; values_.reduced(value, op) && !ir::isReorderable(op) && !values_.isWide(value))
     narrowedBy_.try_emplace(value, placeOf(data_.step()));
   return value;
 }

@@ -80,6 +80,9 @@ void Reporter::conflict(const Conflict &seen) {
     } else if ((f = findings_.add(diag::input_still_read, first))) {
       f->args = {cell, owner, index_.rankOf(a), index_.idOf(a)};
     }
+  } else if (c.first.isUser() && c.cell >= memory_.firstSlot()) {
+    if ((f = findings_.add(diag::packet_not_cleared, second)))
+      f->args = {index_.rankOf(b), index_.idOf(b), cell, index_.rankOf(a)};
   } else if (c.first.isUser()) {
     if ((f = findings_.add(diag::touched_too_early, second)))
       f->args = {index_.rankOf(b), index_.idOf(b), c.secondWrites ? "write" : "read", cell, index_.rankOf(a)};

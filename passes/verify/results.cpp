@@ -65,6 +65,7 @@ void Reporter::wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &
                              : verdict.kind == V::NotApplied       ? diag::result_not_applied
                              : verdict.kind == V::AppliedEarly     ? diag::result_applied_early
                              : verdict.kind == V::AppliedElsewhere ? diag::result_applied_elsewhere
+                             : verdict.kind == V::Zeroed           ? diag::result_zeroed
                                                                    : diag::result_foreign;
   const std::uint32_t writer = cell.write.exists() && !cell.write.isUser() ? run_->opOf(cell.write) : none;
   auto *f = writer != none ? findings_.add(info, place(cell.write, writer)) : findings_.addOnRank(info, rank);

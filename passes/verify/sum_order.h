@@ -33,6 +33,7 @@ struct SumOrder {
   bool isRanks = false;         ///< its tree is a chain in the order of ranks
   bool isTree = false;          ///< its tree is that of Order::Tree
   std::uint64_t narrowings = 0; ///< the steps that narrow in a tree of an output, at most
+  bool isZeroed = false;        ///< the last step gives +0.0 for -0.0 (Lamport packets)
   bool inSwitch = false;        ///< a switch chose the order of a sum
   /// Two chunks of the same inputs with different trees. If there are such, the program is not rank-consistent.
   std::optional<Pair> ranksDiffer;

@@ -38,8 +38,9 @@ private:
       return known->second;
     SumSteps tree;
     std::uint32_t number = ir::none;
-    if (values_.reduced(value, tree.op) && !ir::isReorderable(tree.op) && write(value, tree)) {
-      std::vector<std::uint64_t> key{static_cast<std::uint64_t>(tree.op)};
+    if (values_.reduced(value, tree.op) && !ir::isReorderable(tree.op) && write(values_.unzeroed(value), tree)) {
+      tree.isZeroed = values_.isZeroed(value);
+      std::vector<std::uint64_t> key{static_cast<std::uint64_t>(tree.op) << 1 | tree.isZeroed};
       for (const ir::Contribution &input : tree.inputs)
         key.push_back(std::uint64_t{input.rank} << 32 | input.chunk);
       for (const SumSteps::Step &step : tree.steps)
@@ -87,7 +88,7 @@ private:
 };
 
 bool isSame(const SumSteps &a, const SumSteps &b) {
-  return a.op == b.op && a.inputs == b.inputs &&
+  return a.op == b.op && a.isZeroed == b.isZeroed && a.inputs == b.inputs &&
          std::ranges::equal(a.steps, b.steps, [](const SumSteps::Step &x, const SumSteps::Step &y) {
            return x.a == y.a && x.b == y.b && x.narrows == y.narrows;
          });

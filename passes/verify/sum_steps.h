@@ -22,6 +22,7 @@ struct SumSteps {
   ir::ReduceOp op = ir::ReduceOp::Sum;
   std::vector<ir::Contribution> inputs;
   std::vector<Step> steps; ///< one at least; the last one is the result
+  bool isZeroed = false;   ///< the result is +0.0 where that is -0.0
 };
 
 /// The trees of all output chunks that have one, and the same in all of their elements.

@@ -39,10 +39,14 @@ public:
     Steps, ///< each step in parentheses
     Exact, ///< each step in parentheses, or in brackets if it narrows
   };
-  std::string text(ValueId value, Form form) const;
+  std::string text(ValueId value, Form form) const {
+    return sumText(values_.unzeroed(value), form) +
+           (form == Form::Exact && values_.isZeroed(value) ? " with -0.0 as +0.0" : "");
+  }
   /// A line for a user of one tree.
   std::string shown(ValueId value) const { return text(value, leaves(value) <= 8 ? Form::Steps : Form::Chain); }
 
+  /// Whether a value that is a sum, zeroed or not, has the tree of an order.
   bool isRanks(ValueId value) const;
   bool isTree(ValueId value) const;
 
@@ -58,6 +62,7 @@ private:
     return value < firstNode_ ? values_.contribution(value).rank : at(value).least;
   }
   void addStep(ValueId value);
+  std::string sumText(ValueId value, Form form) const;
   std::vector<ValueId> inOrder(ValueId value) const;
   std::vector<ValueId> spineOf(ValueId value) const;
   std::string leafText(ValueId value) const;
@@ -74,7 +79,7 @@ private:
       return (step[0] * 0x9e3779b97f4a7c15u ^ step[1]) * 0xd6e8feb86659fd93u ^ step[2];
     }
   };
-  std::unordered_map<Step, std::uint64_t, HashOfStep> shapes_; ///< (parts in order, whether it narrows) → shape
+  std::unordered_map<Step, std::uint64_t, HashOfStep> shapes_; ///< (parts in order, the kind of the step) → shape
 };
 
 void SumTrees::addStep(ValueId value) {
@@ -88,19 +93,23 @@ void SumTrees::addStep(ValueId value) {
     node.hasSwitch |= hasSwitch(part);
   }
   const Values::Step step = values_.stepOf(value);
-  node.narrowings += step != Values::Step::Wide && step != Values::Step::Apply;
+  node.narrowings += step == Values::Step::Narrow || step == Values::Step::Switch;
   node.hasSwitch |= step == Values::Step::Switch;
   if (parts.size() == 2) {
     const auto [a, b] = std::minmax({shape(parts[0]), shape(parts[1])});
     node.shape = shapes_.try_emplace({a, b, step == Values::Step::Wide}, node.shape).first->second;
+  } else if (step == Values::Step::Zero) {
+    node.shape = shapes_.try_emplace({shape(parts[0]), 0, 2}, node.shape).first->second;
   }
   nodes_.push_back(node);
 }
 
-/// The parts of a step as they are shown: what has more leaves first.
+/// The parts of a step as they are shown: what has more leaves first. Zeroed parts are shown as the others.
 std::vector<ValueId> SumTrees::inOrder(ValueId value) const {
   const auto all = values_.partsOf(value);
   std::vector<ValueId> parts(all.begin(), all.end());
+  for (ValueId &part : parts)
+    part = values_.unzeroed(part);
   std::ranges::sort(parts, [&](ValueId a, ValueId b) {
     return leaves(a) != leaves(b) ? leaves(a) > leaves(b) : least(a) != least(b) ? least(a) < least(b) : a < b;
   });
@@ -126,7 +135,7 @@ std::string SumTrees::leafText(ValueId value) const {
   return std::to_string(leaf.rank) + (byChunk_ ? "[" + std::to_string(leaf.chunk) + "]" : "");
 }
 
-std::string SumTrees::text(ValueId value, Form form) const {
+std::string SumTrees::sumText(ValueId value, Form form) const {
   if (value < firstNode_)
     return leafText(value);
   constexpr std::size_t most = 8, kept = 2; // operands of a chain that are shown, and at each end of a longer one
@@ -135,7 +144,7 @@ std::string SumTrees::text(ValueId value, Form form) const {
   values_.reduced(value, op);
   const char sign = op == ir::ReduceOp::Prod ? '*' : '+';
   const auto inner = [&](ValueId part) {
-    const std::string words = text(part, form);
+    const std::string words = sumText(part, form);
     if (part < firstNode_ || values_.stepOf(part) == Values::Step::Switch)
       return words;
     return form == Form::Exact && values_.stepOf(part) == Values::Step::Narrow ? "[" + words + "]" : "(" + words + ")";
@@ -183,6 +192,7 @@ std::vector<std::uint32_t> SumTrees::ranksOf(ValueId value) const {
 
 bool SumTrees::isRanks(ValueId value) const {
   const std::vector<std::uint32_t> ranks = ranksOf(value);
+  value = values_.unzeroed(value);
   for (std::size_t left = ranks.size(); left > 2; --left) {
     const std::vector<ValueId> parts = inOrder(value);
     if (parts.size() != 2 || parts[1] >= firstNode_ || least(parts[1]) != ranks[left - 1])
@@ -193,7 +203,7 @@ bool SumTrees::isRanks(ValueId value) const {
 }
 
 bool SumTrees::isTree(ValueId value) const {
-  return !hasSwitch(value) && isTree(value, ranksOf(value));
+  return !hasSwitch(value) && isTree(values_.unzeroed(value), ranksOf(value));
 }
 
 /// True if `value` is the tree over `ranks`: that of the first p of them plus that of the others.
@@ -287,6 +297,7 @@ SumOrder sumOrderOf(const ProgramIndex &index, const Memory &memory, const Value
   const ValueId value = valueOf(*first);
   order.any = true;
   order.first = {first->rank, first->chunk, trees.shown(value), writerOf(memory[first->cell])};
+  order.isZeroed = values.isZeroed(value);
   order.exact = trees.text(value, SumTrees::Form::Exact);
   order.isRanks = trees.isRanks(value);
   order.isTree = trees.isTree(value);

@@ -46,7 +46,7 @@ void Values::grow() {
   table_.assign(table_.size() * 2, none);
   for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
     const Node &node = nodes_[n];
-    if (node.step == Step::Switch || node.step == Step::Apply)
+    if (node.step == Step::Switch || node.step == Step::Apply || node.step == Step::Zero)
       continue;
     std::size_t at = hashOf(node.op, node.step, {parts_.data() + node.firstPart, node.numParts}) & (table_.size() - 1);
     while (table_[at] != none)
@@ -95,6 +95,8 @@ ValueId Values::chain(ir::ReduceOp op, std::span<const ValueId> parts, bool wide
 }
 
 ValueId Values::narrowed(ValueId value) {
+  if (isZeroed(value))
+    return zeroed(narrowed(partsOf(value)[0]));
   if (value < firstNode_ || stepOf(value) != Step::Wide)
     return value;
   const auto parts = partsOf(value);
@@ -107,6 +109,15 @@ ValueId Values::inSwitch(ir::ReduceOp op, std::vector<ValueId> &parts) {
   if (parts.size() < 3 || parts[0] <= unknown)
     return combine(op, parts);
   return add(op, Step::Switch, parts);
+}
+
+ValueId Values::zeroed(ValueId value) {
+  if (value <= unknown || isZeroed(value))
+    return value;
+  const auto [it, isNew] = zeroed_.try_emplace(value);
+  if (isNew)
+    it->second = add(ir::ReduceOp::Sum, Step::Zero, {&value, 1});
+  return it->second;
 }
 
 ValueId Values::apply(const Application &function, ValueId operand) {
@@ -165,6 +176,7 @@ ir::Contribution Values::contribution(ValueId leaf) const {
 }
 
 bool Values::reduced(ValueId value, ir::ReduceOp &op) const {
+  value = unzeroed(value);
   if (value < firstNode_ || stepOf(value) == Step::Apply)
     return false;
   op = nodes_[value - firstNode_].op;
@@ -181,6 +193,11 @@ Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted,
     value = partsOf(value)[0];
   } else if (function && !applied) {
     return {.kind = Verdict::NotApplied};
+  }
+  if (isZeroed(value)) {
+    value = partsOf(value)[0];
+    if (value < firstNode_ && wanted.size() == 1 && wanted[0] == value)
+      return {.kind = Verdict::Zeroed, .which = contribution(value)};
   }
   if (value < firstNode_) {
     if (wanted.size() == 1 && wanted[0] == value)
@@ -201,7 +218,7 @@ Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted,
   // The walk ends at the first leaf that is met twice or is not wanted, so it is at most as long as the list of wanted
   // inputs.
   while (!open.empty()) {
-    const ValueId v = open.back();
+    const ValueId v = unzeroed(open.back());
     open.pop_back();
     if (idempotent && !seen.insert(v).second)
       continue;

@@ -48,6 +48,17 @@ public:
   /// more is equal to no other one. Two parts commute, so they are a chain. Sorts its argument.
   ValueId inSwitch(ir::ReduceOp op, std::vector<ValueId> &parts);
 
+  /// Returns `value` with +0.0 in place of -0.0, as Lamport packets carry it.
+  ValueId zeroed(ValueId value);
+  /// Returns the value that was zeroed, or another one as it is.
+  ValueId unzeroed(ValueId value) const { return isZeroed(value) ? partsOf(value)[0] : value; }
+  bool isZeroed(ValueId value) const { return value >= firstNode_ && stepOf(value) == Step::Zero; }
+  /// True if `value` is a reduction that is not yet rounded to the type of elements.
+  bool isWide(ValueId value) const {
+    const ValueId sum = unzeroed(value);
+    return sum >= firstNode_ && stepOf(sum) == Step::Wide;
+  }
+
   /// Returns `function` of `operand`.
   ValueId apply(const Application &function, ValueId operand);
 
@@ -60,9 +71,10 @@ public:
       Twice,
       Foreign,
       MixedOps,
-      NotApplied,      ///< the promised function is missing
-      AppliedEarly,    ///< a function was applied to a part of it, or to it once more, or is not promised
-      AppliedElsewhere ///< the promised hook was applied to another place
+      NotApplied,       ///< the promised function is missing
+      AppliedEarly,     ///< a function was applied to a part of it, or to it once more, or is not promised
+      AppliedElsewhere, ///< the promised hook was applied to another place
+      Zeroed            ///< it is the input `which`, but for -0.0, which is +0.0
     } kind = Right;
     ir::Contribution which = {};  ///< the input chunk that is missing, occurs twice, or does not belong there
     Application application = {}; ///< the function of the last two
@@ -76,7 +88,7 @@ public:
   bool isOf(ValueId value, const std::optional<Application> &function) const;
   /// Returns the operand of all functions that were applied to it one after the other; else `value` itself.
   ValueId operandOf(ValueId value) const;
-  /// Returns true and sets `op` to the reduce operation of a reduction; returns false for another value.
+  /// Returns true and sets `op` to the reduce operation of a reduction, zeroed or not; returns false for another value.
   bool reduced(ValueId value, ir::ReduceOp &op) const;
   /// Returns the parts of a reduction, sorted, or the operand of a function; none for an input.
   std::span<const ValueId> partsOf(ValueId value) const;
@@ -96,6 +108,7 @@ public:
     Wide,   ///< to f32 or wider
     Switch, ///< to the type of elements, in an order that nobody knows
     Apply,  ///< no reduction, but the result of a function
+    Zero,   ///< no reduction, but its operand with +0.0 for -0.0
   };
   /// The step of a value that is no input.
   Step stepOf(ValueId value) const { return nodes_[value - firstNode_].step; }
@@ -111,7 +124,8 @@ private:
   std::uint64_t firstNode_;
   std::vector<Node> nodes_;
   std::vector<ValueId> parts_, step_;
-  std::vector<std::uint32_t> table_; ///< open addressing over nodes_; the size is a power of two
+  std::vector<std::uint32_t> table_;            ///< open addressing over nodes_; the size is a power of two
+  std::unordered_map<ValueId, ValueId> zeroed_; ///< by their operands
   std::map<std::pair<Application, ValueId>, ValueId> applied_;
   std::unordered_map<ValueId, Application> applications_; ///< by their results
   std::vector<std::uint32_t> stamp_; ///< [leaf]: the round in which it was wanted, or wanted and found

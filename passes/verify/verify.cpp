@@ -21,6 +21,7 @@ namespace mscclc::passes {
 namespace proof {
 std::uint64_t checkStated(const ProgramIndex &index, Findings &findings);
 bool checkWideScratch(const ProgramIndex &index, Findings &findings);
+bool checkLamport(const ProgramIndex &index, Findings &findings);
 void checkRanges(const ProgramIndex &index, bool sizesChange, Findings &findings);
 bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory,
                  Findings &findings);
@@ -347,8 +348,8 @@ VerifyResult verify(const ir::Program &program, ir::DiagnosticEngine &diags, con
   proof::Findings findings(index, diags);
   result.unstated = proof::checkStated(index, findings);
   result.ofRows = ir::info(program.collective.kind).hasRows;
-  const bool ended = proof::checkWideScratch(index, findings) && proof::checkRows(index, findings) &&
-                     proof::Prover(index, findings, options, result).run();
+  const bool ended = proof::checkWideScratch(index, findings) && proof::checkLamport(index, findings) &&
+                     proof::checkRows(index, findings) && proof::Prover(index, findings, options, result).run();
   result.errors = findings.errors();
   result.warnings = findings.warnings();
   result.proven = ended && result.errors == 0;

@@ -1,0 +1,45 @@
+// Looks for what programs with Lamport packets (ir::Protocol::Lamport) may not have.
+#include "passes/verify/findings.h"
+
+#include "ir/cursor.h"
+#include "ir/op_memory.h"
+
+namespace mscclc::passes::proof {
+
+namespace {
+
+/// True if the operation accesses plain data in scratch.
+bool hasPlainScratch(const ProgramIndex &index, std::uint32_t block, const ir::Op &op) {
+  bool any = false;
+  ir::forEachMemory(index.program, index.rankOf(block), index.ops(block), op,
+                    [&](const ir::MemoryPiece &piece) { any |= piece.inScratch() && !piece.isPacket(); });
+  return any;
+}
+
+} // namespace
+
+/// Returns false if there is something of that. Proxies and switches do not promise that words of 8 bytes stay whole.
+/// Kernels clear all chunks of scratch, at times that are right for packets alone.
+bool checkLamport(const ProgramIndex &index, Findings &findings) {
+  if (index.program.protocol != ir::Protocol::Lamport)
+    return true;
+  const std::uint64_t before = findings.errors();
+  if (!index.program.doubleScratch)
+    findings.addOnProgram(diag::lamport_one_buffer);
+  for (std::uint32_t b = 0; b < index.numBlocks(); ++b)
+    ir::forEachOp(index.ops(b), [&](std::uint32_t o, std::uint32_t) {
+      const ir::Op &op = index.ops(b).ops[o];
+      const std::string word(ir::wordOf(index.program, op));
+      const bool isPort = op.channelType == ir::ChannelType::Port;
+      if (ir::isPacketOp(op.kind) && (isPort || op.channelType == ir::ChannelType::Switch)) {
+        if (auto *f = findings.add(diag::lamport_way, index.place(b, o)))
+          f->args = {word, isPort ? "port" : "switch"};
+      } else if (hasPlainScratch(index, b, op)) {
+        if (auto *f = findings.add(diag::lamport_plain, index.place(b, o)))
+          f->args = {word};
+      }
+    });
+  return findings.errors() == before;
+}
+
+} // namespace mscclc::passes::proof
