@@ -54,9 +54,10 @@ private:
         diagnostics_.report(diag::pipeline_unit_zero, where);
         continue;
       }
-      // 8 bytes are the longest element, and the payload of a packet.
-      if (op.imm % 8 != 0)
-        diagnostics_.report(diag::pipeline_unit_unaligned, where, {op.imm, 8});
+      // The longest element has 8 bytes, and so has the payload of a packet with a flag.
+      const std::uint64_t longest = program_.protocol == ir::Protocol::Lamport ? 16 : 8;
+      if (op.imm % longest != 0)
+        diagnostics_.report(diag::pipeline_unit_unaligned, where, {op.imm, longest});
     }
   }
 
@@ -88,6 +89,9 @@ bool fits(const ir::Program &program, const EmitOptions &options, const KernelMo
   const std::uint64_t before = diagnostics.numErrors();
   if (!model.isTyped && !options.types.empty())
     diagnostics.report(diag::types_do_not_matter, whole);
+  if (model.lamportPackets && (!model.isTyped || !model.withoutFlags.empty()))
+    diagnostics.report(diag::lamport_without_floats, whole,
+                       {model.isTyped ? "elements of type " + model.withoutFlags : "data that it only moves"});
   if (model.mixesSpreads)
     diagnostics.report(diag::spreads_differ, whole);
   const auto isFloat8 = [](const std::string &type) { return type.starts_with("f8"); };

@@ -123,8 +123,10 @@ struct KernelModel {
   std::uint32_t switchChannels = 0; ///< the most that a rank has
   std::uint64_t unit = 16, messageBytes = 0, minMessageBytes = 0, maxMessageBytes = 0, bufferAlignment = 16;
   bool packets = false, doubleScratch = false;
-  bool wideScratch = false;  ///< scratch holds elements as they are added up (ir::Accumulate::Wide)
-  bool mixesSpreads = false; ///< and some take more room there than others
+  bool lamportPackets = false; ///< packets have no flags (ir::Protocol::Lamport)
+  bool wideScratch = false;    ///< scratch holds elements as they are added up (ir::Accumulate::Wide)
+  std::string withoutFlags;    ///< an integer type of the kernel, if it has Lamport packets; else empty
+  bool mixesSpreads = false;   ///< and some take more room there than others
   bool reduces = false;
   bool isTyped = false; ///< false: the kernel takes elements of any type
   HookModel hooks;

@@ -63,7 +63,7 @@ void addTypes(const ir::Program &program, std::vector<std::string> names, Kernel
   };
   if (names.empty() && model.wideScratch)
     names = {"f16", "bf16"};
-  else if (names.empty() && !program.hooks.empty())
+  else if (names.empty() && (!program.hooks.empty() || program.protocol == ir::Protocol::Lamport))
     names = {"f32", "f16", "bf16"};
   else if (names.empty())
     names.assign(usualTypes.begin(), usualTypes.end());
@@ -75,6 +75,8 @@ void addTypes(const ir::Program &program, std::vector<std::string> names, Kernel
     model.dtypes += (model.dtypes.empty() ? "" : ", ") + std::string(it->spelling);
     model.elementBytes = std::max(model.elementBytes, it->bytes);
     const bool isInteger = name[0] == 'i' || name[0] == 'u';
+    if (isInteger && program.protocol == ir::Protocol::Lamport)
+      model.withoutFlags = name;
     spreads.insert(ir::spreadInScratch(program, isInteger ? 0 : it->bytes));
   }
   model.mixesSpreads = spreads.size() > 1;
@@ -180,11 +182,12 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
     addTypes(program, options.types, model);
   else
     model.dtypes = "Byte";
-  model.packetKinds = model.packets ? "LL8, LL16" : "NoPacket";
+  model.lamportPackets = model.packets && program.protocol == ir::Protocol::Lamport;
+  model.packetKinds = model.lamportPackets ? "Lamport" : model.packets ? "LL8, LL16" : "NoPacket";
   const auto flag = [&](bool set, unsigned bit) { model.flags |= set ? bit : 0; };
   flag(program.collective.inplace, MSCCLC_IN_PLACE);
   flag(model.packets, MSCCLC_USES_PACKETS);
-  flag(program.doubleScratch, MSCCLC_DOUBLE_SCRATCH);
+  flag(program.doubleScratch && !model.lamportPackets, MSCCLC_DOUBLE_SCRATCH); // it has three parts
   flag(port, MSCCLC_NEEDS_PORT);
   flag(multicast, MSCCLC_USES_MULTICAST);
   flag(model.messageBytes != 0, MSCCLC_SPECIALISED_SIZE);

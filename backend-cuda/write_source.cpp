@@ -294,6 +294,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"packets", yes(m.packets)},
       {"doubleScratch", yes(m.doubleScratch)},
       {"wideScratch", m.wideScratch ? ", wideScratch = true" : ""},
+      {"lamportPackets", m.lamportPackets ? ", lamportPackets = true" : ""},
       {"tables", tablesText(m.tables, deviceStorage(m.tables))},
       {"descriptorTables", tablesText(m.descriptorTables, "static const")},
       {"programs", programsText(m)},
