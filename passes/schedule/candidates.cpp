@@ -217,7 +217,7 @@ bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly) {
       PassedProgram passed = read.relayBlocks ? deal(choices, way.placed->passed).passed : std::move(dealt->passed);
       apply(read, passed.program);
       // On a mesh, ranks at equal distances in number may be at different distances in links.
-      return schedule(std::move(passed), !machine_.mesh && (!isOnly || isLikelyRefused(dealt->least)));
+      return schedule(std::move(passed), !machine_.isUneven() && (!isOnly || isLikelyRefused(dealt->least)));
     });
   };
   ScheduleChoices plain = choices;

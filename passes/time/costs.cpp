@@ -13,6 +13,8 @@ namespace mscclc::passes::time {
 namespace {
 /// Payload bytes of a packet with flags that a thread stores in one access.
 constexpr double packetPayload = 8;
+/// GB/s of a GPU without a way to other nodes. A program that puts through it takes very long.
+constexpr double leastRate = 1e-3;
 
 /// Returns the number of chunks of a message, on a rank that has part of it.
 std::uint64_t messageChunks(const ir::Program &program) {
@@ -116,12 +118,12 @@ Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, 
     in_.push_back(add(network, Cause::LinkIn, r, p.link));
     memory_.push_back(add(network, Cause::Memory, r, p.memory));
     copyEngine_.push_back(add(network, Cause::CopyEngine, r, p.copyEngine));
-    nicOut_.push_back(add(network, Cause::NicOut, r, p.nic));
-    nicIn_.push_back(add(network, Cause::NicIn, r, p.nic));
-    for (std::uint32_t peer = 0; machine.mesh && peer < nodes_.ranksPerNode(); ++peer)
-      pair_.push_back(add(network, Cause::LinkOut, r, p.link / std::max(1u, machine.gpusPerNode - 1),
-                          nodes_.nodeOf(r) * nodes_.ranksPerNode() + peer));
+    const double nic = std::max(networkRate(machine, nodes_.indexInNode(r)), leastRate);
+    nicOut_.push_back(add(network, Cause::NicOut, r, nic));
+    nicIn_.push_back(add(network, Cause::NicIn, r, nic));
   }
+  if (machine.isUneven())
+    addLinks(network, ranks);
   // Rank 0 represents all ranks, so its resources are like those of each rank.
   for (auto *resources : {&out_, &in_, &memory_, &copyEngine_, &nicOut_, &nicIn_})
     resources->resize(ranks, resources->front());
@@ -134,13 +136,27 @@ FluidNetwork::Resource Costs::add(FluidNetwork &network, Cause kind, std::uint32
   return network.addResource(capacity);
 }
 
+/// Adds the links inside each node. Their rates are payload of stores, and resources count bytes of the line.
+void Costs::addLinks(FluidNetwork &network, std::uint32_t ranks) {
+  const MachineParameters &p = machine_.parameters;
+  paths_ = LinkPaths(fabricOf(machine_));
+  for (std::uint32_t first = 0; first < ranks; first += nodes_.ranksPerNode())
+    for (const Link &link : paths_.links()) {
+      const std::uint32_t gpus = machine_.gpusPerNode;
+      const bool leaves = link.from < gpus;
+      links_.push_back(add(network, leaves ? Cause::LinkOut : Cause::LinkIn, first + (leaves ? link.from : link.to),
+                           static_cast<double>(link.rate) / 1000 * p.link / p.store,
+                           leaves && link.to < gpus ? first + link.to : Span::none));
+    }
+}
+
 void Costs::addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lineBytes) const {
   if (from == to)
     return;
   uses.add(out_[from], lineBytes);
   uses.add(in_[to], lineBytes);
-  if (machine_.mesh)
-    uses.add(pair_[from * nodes_.ranksPerNode() + nodes_.indexInNode(to)], lineBytes);
+  for (const std::uint32_t link : paths_.between(nodes_.indexInNode(from), nodes_.indexInNode(to)))
+    uses.add(links_[nodes_.nodeOf(from) * paths_.links().size() + link], lineBytes);
 }
 
 Time Costs::readLatency(const Operand &operand) const {
@@ -313,6 +329,7 @@ const ExecutorLimits *limitsOf(Runner runner) {
 
 std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine) {
   const RankNodes nodes(program, machine);
+  const LinkPaths paths = machine.isUneven() ? LinkPaths(fabricOf(machine)) : LinkPaths();
   if (program.movement.ranksPerNode > machine.gpusPerNode)
     return "it has " + std::to_string(program.movement.ranksPerNode) + " ranks on a node, and a node of " +
            machine.name + " has " + ir::plural(machine.gpusPerNode, "GPU");
@@ -327,6 +344,9 @@ std::optional<std::string> cannotRun(const ir::Program &program, const Machine &
       if (!nodes.areTogether(peer, r))
         return "ranks " + std::to_string(r) + " and " + std::to_string(peer) +
                " have a memory channel, and are on different nodes of " + machine.name;
+      else if (machine.isUneven() && paths.between(nodes.indexInNode(r), nodes.indexInNode(peer)).empty())
+        return "ranks " + std::to_string(r) + " and " + std::to_string(peer) +
+               " have a memory channel, and no link of " + machine.name + " leads from the one to the other";
     for (const ir::SwitchChannel &channel : rank.switchChannels) {
       if (machine.parameters.multimem == 0)
         return "it has a switch channel, and nothing on " + machine.name + " reduces on the way";

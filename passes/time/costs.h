@@ -107,6 +107,7 @@ private:
   class Uses;
   FluidNetwork::Resource add(FluidNetwork &network, Cause kind, std::uint32_t rank, double capacity,
                              std::uint32_t peer = Span::none);
+  void addLinks(FluidNetwork &network, std::uint32_t ranks);
   void addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lineBytes) const;
   double spreadOf(ir::BufferKind buffer) const;
   double blockCap(const ir::Op &op, double payload, const std::vector<Operand> &operands) const;
@@ -125,11 +126,12 @@ private:
   std::vector<Meaning> meanings_;
   mutable std::vector<std::uint32_t> slots_;                                            ///< see Uses
   std::vector<FluidNetwork::Resource> out_, in_, memory_, copyEngine_, nicOut_, nicIn_; ///< [rank]
-  std::vector<FluidNetwork::Resource> pair_; ///< resources of a mesh, by [rank · ranks of a node + peer in the node]
+  LinkPaths paths_;                                                                     ///< of an uneven machine
+  std::vector<FluidNetwork::Resource> links_; ///< of an uneven machine: [node of the program · links of a node + link]
 };
 
 /// Returns why a program cannot run on a machine: it has more ranks than GPUs, more nodes than the machine, a memory
-/// channel between nodes, or a switch operation without a switch. Returns nothing if it can run.
+/// channel between nodes or where no link is, or a switch operation without a switch. Returns nothing if it can run.
 std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine);
 
 } // namespace mscclc::passes::time

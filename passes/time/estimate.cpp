@@ -161,7 +161,7 @@ LaunchFigures figuresOf(const PlannedLaunch &launch, const Machine &machine, Run
 /// Returns the other ends of rank 0's channels if all ranks of the program take the same time on `machine`; otherwise
 /// nothing.
 std::optional<OtherEnds> foldRanks(const ir::ProgramIndex &index, const Machine &machine) {
-  if (machine.mesh)
+  if (machine.isUneven())
     return std::nullopt;
   const RankNodes nodes(index.program, machine);
   const BlockSymmetry symmetry(index,

@@ -10,9 +10,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -99,6 +101,96 @@ double fourDigits(double value) {
   return std::strtod(text, nullptr);
 }
 
+/// Returns the rate of a link, in MB/s.
+std::uint64_t readRate(const json &link) {
+  constexpr double most = 100000;
+  const auto rate = link.find("rate");
+  if (rate == link.end() || !rate->is_number() || rate->get<double>() < 1e-3 || rate->get<double>() > most)
+    fail("a link must have a 'rate' from 0.001 to 100000, in GB/s");
+  return static_cast<std::uint64_t>(std::llround(rate->get<double>() * 1000));
+}
+
+/// Reads the switches and links of a file.
+class FabricReader {
+public:
+  FabricReader(const json &file, std::uint32_t gpus) : file_(file) {
+    fabric_.node.gpus = gpus;
+    for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)
+      vertices_["gpu" + std::to_string(gpu)] = {gpu};
+    for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)
+      vertices_["gpus"].push_back(gpu);
+  }
+
+  Fabric read() {
+    for (const json &one : listOf("switches"))
+      addSwitch(one);
+    const json links = listOf("links");
+    if (links.empty())
+      fail(R"('topology' "links" needs 'links')");
+    for (const json &one : links)
+      addLink(one);
+    for (const auto &[ends, rate] : rates_)
+      fabric_.node.links.push_back({ends.first, ends.second, rate});
+    return std::move(fabric_);
+  }
+
+private:
+  json listOf(const char *key) const {
+    const auto at = file_.find(key);
+    if (at == file_.end())
+      return json::array();
+    if (!at->is_array() || at->size() > 65536)
+      fail(std::string("'") + key + "' must be a list");
+    return *at;
+  }
+
+  void addSwitch(const json &one) {
+    const std::string name = one.is_object() ? readText(one, "name") : std::string();
+    if (name.empty() || ir::printable(name) != name || vertices_.contains(name))
+      fail("a switch must be an object with a 'name' of its own");
+    const auto shared = one.find("between_nodes");
+    if (shared != one.end() && !shared->is_boolean())
+      fail("'between_nodes' of switch '" + name + "' must be true or false");
+    vertices_[name] = {fabric_.node.vertices()};
+    fabric_.node.switches.push_back(name);
+    fabric_.shared.push_back(shared != one.end() && shared->get<bool>());
+  }
+
+  /// A link is {"ends": [A, B], "rate": R} in both directions, or {"from": A, "to": B, "rate": R}.
+  void addLink(const json &one) {
+    if (!one.is_object())
+      fail("a link must be an object");
+    const std::uint64_t rate = readRate(one);
+    const auto ends = one.find("ends");
+    if (ends == one.end())
+      return connect(verticesOf(one.value("from", json())), verticesOf(one.value("to", json())), rate);
+    if (!ends->is_array() || ends->size() != 2)
+      fail("'ends' of a link must be a list of two names");
+    connect(verticesOf((*ends)[0]), verticesOf((*ends)[1]), rate);
+    connect(verticesOf((*ends)[1]), verticesOf((*ends)[0]), rate);
+  }
+
+  void connect(const std::vector<std::uint32_t> &from, const std::vector<std::uint32_t> &to, std::uint64_t rate) {
+    for (const std::uint32_t a : from)
+      for (const std::uint32_t b : to)
+        if (a != b)
+          rates_[{a, b}] += rate;
+  }
+
+  const std::vector<std::uint32_t> &verticesOf(const json &name) const {
+    const auto at = name.is_string() ? vertices_.find(name.get<std::string>()) : vertices_.end();
+    if (at == vertices_.end())
+      fail("a link must name two of gpu0 to gpu" + std::to_string(fabric_.node.gpus - 1) +
+           ", \"gpus\" for all of them, and the switches; " + ir::printable(name.dump()) + " is none");
+    return at->second;
+  }
+
+  const json &file_;
+  Fabric fabric_;
+  std::map<std::string, std::vector<std::uint32_t>> vertices_;             ///< by name
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> rates_; ///< of parallel links together
+};
+
 } // namespace
 
 RankNodes::RankNodes(const ir::Program &program, const Machine &machine)
@@ -131,9 +223,16 @@ Machine parseMachine(std::string_view text) {
   if (file.contains(sharedKey))
     machine.sharedBytes = readCount(file, sharedKey, 1 << 30);
   const std::string topology = readText(file, "topology");
-  if (topology != "switch" && topology != "mesh")
-    fail("'topology' must be \"switch\" or \"mesh\"");
+  if (topology != "switch" && topology != "mesh" && topology != "links")
+    fail(R"('topology' must be "switch", "mesh" or "links")");
   machine.mesh = topology == "mesh";
+  if (topology == "links")
+    machine.fabric = FabricReader(file, machine.gpusPerNode).read();
+  else if (file.contains("links") || file.contains("switches"))
+    fail(R"('links' and 'switches' need the 'topology' "links")");
+  constexpr std::uint32_t mostUneven = 256;
+  if (machine.isUneven() && machine.gpusPerNode > mostUneven)
+    fail("a node without one switch for all GPUs must have at most 256 of them");
   std::set<std::string> known;
 #define PARAMETER(field, key, unit, summary)                                                                           \
   machine.parameters.field = readParameter(file["parameters"], key);                                                   \
@@ -177,7 +276,16 @@ std::string writeMachine(const Machine &machine, std::span<const Provenance> ori
   file["name"] = machine.name;
   file["description"] = machine.description;
   file["gpus_per_node"] = machine.gpusPerNode;
-  file["topology"] = machine.mesh ? "mesh" : "switch";
+  file["topology"] = machine.mesh ? "mesh" : machine.isUneven() ? "links" : "switch";
+  const LinkGraph &node = machine.fabric.node;
+  const auto nameOf = [&](std::uint32_t vertex) {
+    return vertex < node.gpus ? "gpu" + std::to_string(vertex) : node.switches[vertex - node.gpus];
+  };
+  for (std::size_t s = 0; s < node.switches.size(); ++s)
+    file["switches"].push_back({{"name", node.switches[s]}, {"between_nodes", bool{machine.fabric.shared[s]}}});
+  for (const Link &link : node.links)
+    file["links"].push_back(
+        {{"from", nameOf(link.from)}, {"to", nameOf(link.to)}, {"rate", static_cast<double>(link.rate) / 1000}});
   file["multiprocessors"] = machine.multiprocessors;
   file[blocksKey] = machine.blocksPerMultiprocessor;
   file[sharedKey] = machine.sharedBytes;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/gpu_limits.h"
+#include "passes/time/links.h"
 
 #include <cstdint>
 #include <span>
@@ -21,7 +22,7 @@ struct MachineParameters {
 #include "passes/time/machine_parameters.def"
 };
 
-/// Equal nodes of GPUs, each connected with all others.
+/// Equal nodes of GPUs.
 struct Machine {
   std::string name; ///< "h100x8", "h100x8*4" for four nodes
   std::string description;
@@ -30,6 +31,7 @@ struct Machine {
   /// True if each pair of a node's GPUs has links of its own, each with its share of the line rate. Otherwise there is
   /// a switch between them.
   bool mesh = false;
+  Fabric fabric;                     ///< the links that a file states; empty: those of the topology (see fabricOf)
   std::uint32_t multiprocessors = 1; ///< number on a GPU
   /// Limits of a multiprocessor. If a file does not contain them, they are those of an H100.
   std::uint32_t blocksPerMultiprocessor = GpuLimits().blocksPerMultiprocessor;
@@ -37,6 +39,8 @@ struct Machine {
   MachineParameters parameters;
 
   std::uint64_t gpus() const { return std::uint64_t{gpusPerNode} * nodes; }
+  /// True if pairs of a node's GPUs may have different links between them.
+  bool isUneven() const { return mesh || !fabric.node.links.empty(); }
   GpuLimits gpu() const { return {multiprocessors, blocksPerMultiprocessor, sharedBytes}; }
 };
 

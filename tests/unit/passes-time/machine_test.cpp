@@ -127,7 +127,8 @@ TEST_CASE("what is wrong with a machine file is told by its key") {
                            "31m",
                            "a\x7f"})
     CHECK(faultAfter([&](json &file) { file["name"] = name; }) == "'name' must not have control characters");
-  CHECK(faultAfter([](json &file) { file["topology"] = "ring"; }) == R"('topology' must be "switch" or "mesh")");
+  CHECK(faultAfter([](json &file) { file["topology"] = "ring"; }) ==
+        R"('topology' must be "switch", "mesh" or "links")");
   for (const char *key : {"gpus_per_node", "multiprocessors"})
     for (const json &value : {json(0), json(-1), json(1.5), json(65537), json("8"), json(1e300), json(nullptr)})
       CHECK(faultAfter([&](json &file) { file[key] = value; }) ==
@@ -139,6 +140,108 @@ TEST_CASE("what is wrong with a machine file is told by its key") {
             "'" + std::string(key) + "' must be a whole number from 1 to " + most);
     CHECK(faultAfter([&](json &file) { file.erase(key); }) == "nothing"); // as on an H100
   }
+}
+
+/// The file of h100x8 with links of its own.
+json withLinks(json links, json switches = json::array()) {
+  json file = json::parse(textOf("h100x8"));
+  file["topology"] = "links";
+  file["gpus_per_node"] = 4;
+  file["switches"] = std::move(switches);
+  file["links"] = std::move(links);
+  return file;
+}
+
+TEST_CASE("a machine file states links and switches, and topologies make the same graph") {
+  // Two pairs of GPUs, one switch for all, and a rail between nodes for GPU 0.
+  const json file = withLinks({{{"ends", {"gpu0", "gpu1"}}, {"rate", 50}},
+                               {{"ends", {"gpu0", "gpu1"}}, {"rate", 12.5}},
+                               {{"from", "gpu2"}, {"to", "gpu3"}, {"rate", 1}},
+                               {{"ends", {"gpus", "hub"}}, {"rate", 20}},
+                               {{"ends", {"gpu0", "rail"}}, {"rate", 48.35}}},
+                              {{{"name", "hub"}}, {{"name", "rail"}, {"between_nodes", true}}});
+  Machine machine = parseMachine(file.dump());
+  CHECK(machine.isUneven());
+  CHECK_FALSE(machine.mesh);
+  const LinkGraph one = linksOf(machine);
+  CHECK(one.gpus == 4);
+  CHECK(one.switches == std::vector<std::string>{"hub0"});
+  CHECK(one.links == std::vector<Link>{{0, 1, 62500},
+                                       {0, 4, 20000},
+                                       {1, 0, 62500},
+                                       {1, 4, 20000},
+                                       {2, 3, 1000},
+                                       {2, 4, 20000},
+                                       {3, 4, 20000},
+                                       {4, 0, 20000},
+                                       {4, 1, 20000},
+                                       {4, 2, 20000},
+                                       {4, 3, 20000}});
+  CHECK(networkRate(machine, 0) == 48.35);
+  CHECK(networkRate(machine, 1) == 0);
+  machine.nodes = 2;
+  const LinkGraph two = linksOf(machine);
+  CHECK(two.switches == std::vector<std::string>{"hub0", "hub1", "rail"});
+  CHECK(std::ranges::count(two.links, Link{4, 10, 48350}) == 1);
+  CHECK(std::ranges::count(two.links, Link{10, 0, 48350}) == 1);
+  CHECK(two.links.size() == 2 * 13);
+  CHECK(parseMachine(writeMachine(machine, std::vector<Provenance>(64, {"a test", "assumed"}))).fabric.node.links ==
+        machine.fabric.node.links);
+
+  const LinkGraph mesh = linksOf(findMachine("mi300x8"));
+  CHECK(mesh.links.size() == 8 * 7);
+  CHECK(mesh.switches.empty());
+  const Machine h100 = findMachine("h100x8*2");
+  const LinkGraph nodes = linksOf(h100);
+  CHECK(nodes.switches == std::vector<std::string>{"switch0", "switch1", "network"});
+  CHECK(std::ranges::count(nodes.links, Link{9, 17, 371000}) == 1);
+  CHECK(std::ranges::count(nodes.links, Link{18, 9, 48350}) == 1);
+  CHECK(nodes.links.size() == 4 * 16);
+}
+
+TEST_CASE("ways lead through switches and not through other GPUs") {
+  const Machine machine = parseMachine(withLinks({{{"ends", {"gpu0", "gpu1"}}, {"rate", 50}},
+                                                  {{"ends", {"gpu1", "gpu2"}}, {"rate", 50}},
+                                                  {{"ends", {"gpu2", "hub"}}, {"rate", 20}},
+                                                  {{"ends", {"gpu3", "hub"}}, {"rate", 20}}},
+                                                 {{{"name", "hub"}}})
+                                           .dump());
+  const LinkPaths paths(machine.fabric);
+  CHECK(paths.between(0, 1).size() == 1);
+  CHECK(paths.between(0, 2).empty());
+  REQUIRE(paths.between(2, 3).size() == 2);
+  CHECK(paths.links()[paths.between(2, 3)[0]] == Link{2, 4, 20000});
+  CHECK(paths.links()[paths.between(2, 3)[1]] == Link{4, 3, 20000});
+  CHECK(paths.between(0, 3).empty());
+  CHECK(paths.between(0, 99).empty());
+}
+
+TEST_CASE("what is wrong with a link is told") {
+  const auto fault = [](json links, json switches = json::array()) {
+    return faultAfter([&](json &file) { file = withLinks(std::move(links), std::move(switches)); });
+  };
+  const json good = {{{"ends", {"gpu0", "gpu1"}}, {"rate", 50}}};
+  CHECK(fault(good) == "nothing");
+  CHECK(fault(json::array()) == R"('topology' "links" needs 'links')");
+  CHECK(fault(3) == "'links' must be a list");
+  CHECK(fault({3}) == "a link must be an object");
+  for (const json &rate : {json(0), json(-1), json("1"), json(1e6), json(nullptr)})
+    CHECK(fault({{{"ends", {"gpu0", "gpu1"}}, {"rate", rate}}}) ==
+          "a link must have a 'rate' from 0.001 to 100000, in GB/s");
+  CHECK(fault({{{"ends", {"gpu0"}}, {"rate", 1}}}) == "'ends' of a link must be a list of two names");
+  CHECK(fault({{{"from", "gpu0"}, {"to", "gpu4"}, {"rate", 1}}}) ==
+        "a link must name two of gpu0 to gpu3, \"gpus\" for all of them, and the switches; \"gpu4\" is none");
+  for (const json &one : {json(1), json({{"name", ""}}), json({{"name", "gpu1"}}), json({{"name", "a\x1b"}})})
+    CHECK(fault(good, {one}) == "a switch must be an object with a 'name' of its own");
+  CHECK(fault(good, {json::object()}) == "'name' must be a string");
+  CHECK(fault(good, {{{"name", "rail"}, {"between_nodes", 1}}}) ==
+        "'between_nodes' of switch 'rail' must be true or false");
+  CHECK(faultAfter([&](json &file) { file["links"] = good; }) ==
+        R"('links' and 'switches' need the 'topology' "links")");
+  CHECK(faultAfter([&](json &file) {
+          file = withLinks(good);
+          file["gpus_per_node"] = 257;
+        }) == "a node without one switch for all GPUs must have at most 256 of them");
 }
 
 TEST_CASE("what is wrong with a parameter is told by its key") {
