@@ -310,7 +310,7 @@ private:
     if (facts_.anyFits && spent_ >= facts_.budget)
       return {.choices = choices, .refused = true};
     const std::size_t taken = candidates_.numTaken();
-    const Candidate one = candidates_.tryOut(choices, facts_.budget == 1 && tried().empty());
+    const Candidate one = candidates_.tryOut(choices, facts_.budget == 1 && tried().empty() && !options_.timesOnly);
     spent_ += !one.refused && candidates_.numTaken() > taken;
     // There is no limit until a candidate fits. A candidate that fits late is probably slow, so a few more are tried.
     if (!one.refused && !facts_.anyFits && tried().size() > facts_.budget) {

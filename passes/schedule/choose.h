@@ -22,9 +22,10 @@ struct ChooseOptions {
   std::uint64_t messageBytes = 0; ///< bytes of the input; for an AllGather, of the output
   const Target &target;
   int level =
-      maxOptLevel;   ///< the level of the passes that will run; candidates are always compared at the highest level
-  Pass prune = {};   ///< replaces prune-sync for programs that are only timed
-  bool keeps = true; ///< the caller wants the chosen program in the form after Stage::Tidy
+      maxOptLevel; ///< the level of the passes that will run; candidates are always compared at the highest level
+  Pass prune = {}; ///< replaces prune-sync for programs that are only timed
+  bool timesOnly = false; ///< times a candidate even if it is the only one, for a comparison with other programs
+  bool keeps = true;      ///< the caller wants the chosen program in the form after Stage::Tidy
 };
 
 /// The chosen candidate, and the candidates with which it was compared.

@@ -58,6 +58,8 @@ ROOMS = {
     # Chooses by the time model; what a program means is said in the values of the proof.
     "passes/schedule": ["ir", "passes", "passes/analysis", "passes/run", "passes/time", "passes/verify"],
     "passes/prune": ["ir", "passes", "passes/run", "passes/verify"],
+    # Writes movement programs, and compares them as they would be scheduled.
+    "passes/synthesize": ["ir", "passes", "passes/schedule", "passes/time"],
     "backend-json": ["ir"],
     "backend-cuda": ["ir", "ir/formula", *KERNEL_INTERFACE],
     COLLECTIVES: [],
@@ -79,7 +81,7 @@ ROOMS = {
     "compiler/outputs/dsl": ["ir", "ir/formula", COLLECTIVES],
     "compiler": [
         "ir", "frontend", "frontend/xml", "passes", "passes/analysis", "passes/prune", "passes/schedule",
-        "passes/simulate", "passes/time", "passes/verify", "backend-json", "backend-cuda", "compiler/outputs/dsl",
+        "passes/simulate", "passes/synthesize", "passes/time", "passes/verify", "backend-json", "backend-cuda", "compiler/outputs/dsl",
         "runtime-min/include/mscclc/runtime_abi.h", HANGS
     ],
     "compiler/project": ["frontend/dsl/include"],

@@ -1,0 +1,30 @@
+// The algorithms that a synthesis compares, as programs.
+#pragma once
+
+#include "passes/synthesize/forest.h"
+#include "passes/synthesize/statements.h"
+
+#include "ir/program.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mscclc::passes::synthesize {
+
+/// An algorithm, and what writes its program.
+struct Algorithm {
+  std::string name; ///< "ring", "bruck4"; a part of the program's name
+  std::function<ir::Program()> write;
+};
+
+/// Returns the program in which data goes along trees. An all-gather and a broadcast use `down`. A reduce-scatter and a
+/// reduce use `up`, whose hops lead from the root as those of `down`, and send against them. An all-reduce first uses
+/// `up`, then `down`; the roots hold the sums between. Both forests have the same number of trees for each source.
+ir::Program treeProgram(const Task &task, const std::string &name, const Forest &down, const Forest &up);
+
+/// Returns the algorithms for a collective that look the same from every rank, or from every rank at a place of a node.
+/// Bruck's has every radix up to the number of ranks. `hasSwitch`: the switch of a node sums and multicasts.
+std::vector<Algorithm> symmetricAlgorithms(const Task &task, bool hasSwitch);
+
+} // namespace mscclc::passes::synthesize

@@ -1,0 +1,59 @@
+// Spanning trees that carry the data of all sources to all GPUs, as fast as the links allow.
+//
+// The method is ForestColl's (Zhao et al., arXiv 2402.06787). The bottleneck gives the bandwidth that is possible. In
+// units of the bandwidth of a tree, all links are integers. Switches are split off, and the trees are packed into what
+// is left, edge by edge, each as wide as flows allow (after Bérczi and Frank).
+#pragma once
+
+#include "passes/synthesize/bottleneck.h"
+#include "passes/time/links.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mscclc::passes::synthesize {
+
+/// A GPU passes data on to another one.
+struct Hop {
+  std::uint32_t from = 0, to = 0;
+  friend bool operator==(const Hop &, const Hop &) = default;
+};
+
+/// A tree from its root to all GPUs. It carries `weight` of the parts into which the root's data is divided.
+struct Tree {
+  std::uint32_t root = 0;
+  std::int64_t weight = 1;
+  std::vector<Hop> hops; ///< each begins where an earlier one ended, or at the root
+};
+
+struct Forest {
+  Bottleneck bound;       ///< no algorithm is faster
+  std::int64_t exact = 0; ///< number of trees of each source with which the bound is reached; 0: too many to count
+  std::int64_t trees = 0; ///< number of trees of each source, by weight: the parts of its data
+  Fraction unit;          ///< MB/s of each tree
+  std::vector<Tree> packed;
+
+  /// Returns the algorithmic bandwidth of the trees, in GB/s.
+  double bandwidth() const { return unit.value() * static_cast<double>(trees) * bound.sources / 1000; }
+  /// True if no algorithm is faster.
+  bool isOptimal() const { return Fraction::of(unit.num * trees, unit.den) == bound.share; }
+};
+
+/// The number of trees of each source for a forest.
+struct TreeCount {
+  std::int64_t least = 1, most = 8; ///< more make programs long
+  double tolerance = 0.02;          ///< the smallest number within this of the bound is taken, else the fastest one
+  bool exact = false;               ///< takes as many as the bound needs instead
+};
+
+/// Returns why there is no forest for these links: a GPU or switch has more bandwidth in than out or the reverse, or
+/// some GPU cannot be reached from another one. Returns nothing if there is one.
+std::optional<std::string> noForest(const time::LinkGraph &graph);
+
+/// Returns trees from all sources. Requires: noForest() is nothing, and there are at least two GPUs and one source.
+/// `isSource`: one entry for each GPU.
+Forest growForest(const time::LinkGraph &graph, const std::vector<bool> &isSource, const TreeCount &count = {});
+
+} // namespace mscclc::passes::synthesize

@@ -1,0 +1,52 @@
+// Writes the statements of a synthesised program.
+#pragma once
+
+#include "ir/program.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace mscclc::passes::synthesize {
+
+/// What a program is for.
+struct Task {
+  ir::CollectiveKind kind{};
+  std::uint32_t ranks = 1;
+  std::uint32_t ranksPerNode = 1; ///< ranks fill node after node
+  std::uint32_t root = 0;         ///< of a collective that has one
+};
+
+/// A movement program that is being written. The compiler chooses protocol, instances and the order of sums. Input and
+/// output are in place, but for an all-to-all. Indices and sizes are in chunks.
+class Statements {
+public:
+  /// `name`: of the algorithm; the program's name begins with the collective. `factor`: the chunk factor.
+  Statements(const Task &task, const std::string &name, std::uint32_t factor);
+
+  std::uint32_t ranks() const { return task_.ranks; }
+  std::uint32_t ranksPerNode() const { return task_.ranksPerNode; }
+  std::uint32_t nodes() const { return task_.ranks / task_.ranksPerNode; }
+  std::uint32_t factor() const { return program_.collective.chunkFactor; }
+
+  /// Returns a place in the buffer of `rank` that is as long as a message. In place it holds input and output.
+  ir::RankChunk at(std::uint32_t rank, std::uint32_t index, std::uint32_t size = 1) const;
+  /// Returns `size` more chunks of the scratch of `rank`.
+  ir::RankChunk scratch(std::uint32_t rank, std::uint32_t size);
+  /// Copies `from` to all of `to`. Places on other nodes get a statement each. Does nothing if `to` is empty.
+  void copy(std::span<const ir::RankChunk> to, const ir::RankChunk &from, std::optional<ir::Via> via = {});
+  void copy(const ir::RankChunk &to, const ir::RankChunk &from) { copy({&to, 1}, from); }
+  /// Adds all of `others` to `to`.
+  void addTo(const ir::RankChunk &to, std::span<const ir::RankChunk> others, std::optional<ir::Via> via = {});
+  void addTo(const ir::RankChunk &to, const ir::RankChunk &other) { addTo(to, {&other, 1}); }
+
+  ir::Program take() && { return std::move(program_); }
+
+private:
+  Task task_;
+  ir::Program program_;
+};
+
+} // namespace mscclc::passes::synthesize

@@ -1,0 +1,138 @@
+#include "passes/synthesize/synthesize.h"
+
+#include "ir/collectives.h"
+#include "ir/diagnostics.h"
+#include "passes/synthesize/algorithms.h"
+#include "passes/synthesize/forest.h"
+#include "passes/time/links.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace mscclc::passes::synthesize {
+
+using ir::CollectiveKind;
+
+namespace {
+
+time::LinkGraph reversed(time::LinkGraph graph) {
+  for (time::Link &link : graph.links)
+    std::swap(link.from, link.to);
+  return graph;
+}
+
+/// Returns what the links allow, and the part of it that the trees reach.
+std::string linksSentence(const Forest &forest, bool sends) {
+  const std::string trees = ir::plural(static_cast<std::uint64_t>(forest.trees), "tree") + " of each source";
+  if (forest.isOptimal())
+    return "optimal: " + forest.bound.sentence(sends) + ", by " + trees;
+  char part[32];
+  std::snprintf(part, sizeof(part), "%.1f %%", 100 * forest.bandwidth() / forest.bound.bandwidth());
+  return "at most: " + forest.bound.sentence(sends) + "; " + trees + " reach " + shownRate(forest.bandwidth()) +
+         " GB/s, " + part + " of it" +
+         (forest.exact != 0 ? ", and " + std::to_string(forest.exact) + " all of it" : "");
+}
+
+/// Returns the same of an all-reduce. Whatever sums on the way, also a switch, the whole message crosses each cut in
+/// both directions.
+std::string allReduceSentence(const time::LinkGraph &graph, const Forest &up, const Forest &down) {
+  std::vector<bool> first(graph.gpus, false);
+  first[0] = true;
+  const Bottleneck cut = findBottleneck(graph, first);
+  const double reached = 1 / (1 / up.bandwidth() + 1 / down.bandwidth());
+  char part[32];
+  std::snprintf(part, sizeof(part), "%.1f %%", 100 * reached / cut.bandwidth());
+  return "at most: " + cut.sentence() + "; trees reach " + shownRate(reached) + " GB/s, " + part + " of it";
+}
+
+/// The trees of a task: those along which data goes from the roots, and those along which sums go to them.
+struct Forests {
+  Forest down, up;
+};
+
+/// Returns trees of all GPUs, or of the root. `isPaired`: the same parts go up and down.
+Forests forestsOf(const time::LinkGraph &graph, const Task &task, bool isRooted, bool isPaired) {
+  std::vector<bool> isSource(graph.gpus, !isRooted);
+  if (isRooted)
+    isSource[task.root] = true;
+  Forest up = growForest(reversed(graph), isSource);
+  Forest down = growForest(graph, isSource, isPaired ? TreeCount{up.trees, up.trees} : TreeCount());
+  return {std::move(down), std::move(up)};
+}
+
+/// Tries algorithms one after the other, and keeps the fastest.
+class Comparison {
+public:
+  explicit Comparison(const schedule::ChooseOptions &options) : options_(options) {
+    options_.keeps = false;
+    options_.timesOnly = true;
+  }
+
+  void tryOut(const std::string &name, ir::Program program) {
+    ir::Program scheduled = program;
+    const schedule::Choice choice = schedule::choose(scheduled, options_);
+    attempts_.push_back({name, choice.nanoseconds});
+    if (choice.tried.empty() || (best_ && nanoseconds_ <= choice.nanoseconds))
+      return;
+    best_ = std::move(program);
+    nanoseconds_ = choice.nanoseconds;
+  }
+
+  std::optional<Synthesis> take(std::string links) {
+    if (!best_)
+      return std::nullopt;
+    std::ranges::stable_sort(attempts_, {},
+                             [](const Attempt &one) { return std::pair(one.nanoseconds == 0, one.nanoseconds); });
+    return Synthesis{std::move(*best_), std::move(attempts_), nanoseconds_, std::move(links)};
+  }
+
+private:
+  schedule::ChooseOptions options_;
+  std::vector<Attempt> attempts_;
+  std::optional<ir::Program> best_;
+  double nanoseconds_ = 0;
+};
+
+} // namespace
+
+std::optional<Synthesis> synthesize(CollectiveKind kind, std::uint32_t root, const schedule::ChooseOptions &options,
+                                    std::string &why) {
+  const time::Machine &machine = options.machine;
+  const Task task{kind, static_cast<std::uint32_t>(machine.gpus()), machine.gpusPerNode, root};
+  const time::LinkGraph graph = time::linksOf(machine);
+  if (const std::optional<std::string> reason = noForest(graph)) {
+    why = *reason;
+    return std::nullopt;
+  }
+  Comparison comparison(options);
+  std::string links;
+  if (kind == CollectiveKind::AllToAll) {
+    links = "at most: " + allToAllBound(graph, task.ranksPerNode);
+  } else {
+    const bool isAllReduce = kind == CollectiveKind::AllReduce;
+    const bool sums = kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::Reduce;
+    const auto [down, up] = forestsOf(graph, task, ir::info(kind).hasRoot, isAllReduce);
+    links = isAllReduce ? allReduceSentence(graph, up, down) : linksSentence(sums ? up : down, sums);
+    comparison.tryOut("trees", treeProgram(task, "trees", down, up));
+    if (isAllReduce) {
+      const auto [rootedDown, rootedUp] = forestsOf(graph, task, /*isRooted=*/true, /*isPaired=*/true);
+      comparison.tryOut("rooted", treeProgram(task, "rooted", rootedDown, rootedUp));
+    }
+  }
+  for (const Algorithm &algorithm : symmetricAlgorithms(task, machine.parameters.multimem != 0))
+    comparison.tryOut(algorithm.name, algorithm.write());
+  std::optional<Synthesis> best = comparison.take(std::move(links));
+  if (!best)
+    why = "no schedule of any algorithm fits " + std::string(options.target.name());
+  return best;
+}
+
+const std::vector<CollectiveKind> &synthesizedKinds() {
+  static const std::vector<CollectiveKind> kinds = {CollectiveKind::AllGather,     CollectiveKind::AllReduce,
+                                                    CollectiveKind::ReduceScatter, CollectiveKind::AllToAll,
+                                                    CollectiveKind::Broadcast,     CollectiveKind::Reduce};
+  return kinds;
+}
+
+} // namespace mscclc::passes::synthesize
