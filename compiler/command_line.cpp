@@ -10,6 +10,7 @@
 #include "compiler/options.h"
 #include "compiler/outputs/outputs.h"
 #include "compiler/session.h"
+#include "compiler/synthesis.h"
 #include "compiler/version.h"
 #include "ir/nearest_name.h"
 #include "passes/pipeline.h"
@@ -19,7 +20,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <iostream>
 #include <limits>
@@ -28,16 +28,6 @@
 
 namespace mscclc::driver {
 namespace {
-
-/// Ends the run after a text was printed, as --help does.
-class Printed : public CLI::Success {
-public:
-  explicit Printed(std::string text) : CLI::Success("Printed", CLI::ExitCodes::Success), text_(std::move(text)) {}
-  const std::string &text() const { return text_; }
-
-private:
-  std::string text_;
-};
 
 /// The default values of options that may be given without a value.
 const std::map<std::string, std::string, std::less<>> &wholeOptions() {
@@ -58,7 +48,7 @@ const std::map<std::string, std::string, std::less<>> &wholeOptions() {
   return whole;
 }
 
-/// Returns the name of an option for messages: the short one if there is one.
+/// Returns the option's name for messages: the short one if it has one.
 std::string nameOf(const CLI::Option &option) {
   return option.get_snames().empty() ? withOneDash(option.get_name()) : "-" + option.get_snames().front();
 }
@@ -90,6 +80,7 @@ private:
   void addOptionsOfOutputs();
   void addAlgorithm();
   void addXml();
+  void addSynthesis();
   void addPasses();
   void addProof();
   void addMessages();
@@ -173,8 +164,7 @@ CommandLine::CommandLine() {
   app_.add_option(
           "INPUT", options_.inputs,
           "algorithm (.cpp), plan (.json), MSCCL schedule (.xml) or IR text (.ir); - is standard input; several "
-          "for outputs without a file")
-      ->required()
+          "for outputs without a file; none with --synthesize")
       ->option_text(" ")
       ->check(notEmpty());
   addFiles();
@@ -182,6 +172,7 @@ CommandLine::CommandLine() {
   addOptionsOfOutputs();
   addAlgorithm();
   addXml();
+  addSynthesis();
   addPasses();
   addProof();
   addMessages();
@@ -304,6 +295,19 @@ void CommandLine::addXml() {
   forXml_.push_back(addFlag("--keep-blocks", options_.keepBlocks, "leave each step in its thread block"));
 }
 
+void CommandLine::addSynthesis() {
+  group_ = "Synthesis";
+  CLI::Option *synthesize =
+      completed(ofProgram(add("--synthesize", options_.synthesize, "COLLECTIVE",
+                              "make the fastest algorithm for all GPUs of --machine, without an input: " +
+                                  CLI::detail::join(synthesizedNames(), " "))),
+                synthesizedNames());
+  synthesize->check(oneOf(synthesizedNames()))->excludes(app_.get_option("INPUT"));
+  add("--root", options_.root, "N", "root of a broadcast or reduce [0]")
+      ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()))
+      ->needs(synthesize);
+}
+
 void CommandLine::addPasses() {
   group_ = "Passes";
   using VerifyEach = Options::VerifyEach;
@@ -376,10 +380,6 @@ void CommandLine::addMessages() {
   addFlag("--man", [this] { throw Printed(manPage(rows(), helpFooter())); }, "print the man page");
 }
 
-bool takes(const Output &output, std::string_view name) {
-  return std::ranges::find(output.options, name) != output.options.end();
-}
-
 /// Sets the exclusions that follow from the table of outputs. Passes and the proof need a program.
 void CommandLine::relate() {
   for (CLI::Option *option : app_.get_options())
@@ -399,19 +399,6 @@ void CommandLine::relate() {
     if (output->proof == Proof::IsOutput)
       noVerify_->excludes(option);
   }
-}
-
-/// The options for which programs of statements are scheduled, whatever the output.
-constexpr std::array<std::string_view, 2> schedulingOptions{"--message-size", "--machine"};
-bool isForScheduling(std::string_view name) {
-  return std::ranges::find(schedulingOptions, name) != schedulingOptions.end();
-}
-
-/// Returns true if the output uses the option for every kind of program. A proof uses the machine for the blocks that a
-/// GPU holds, and a kernel is made for a machine.
-bool heeds(const Output &output, std::string_view name, bool isProven) {
-  const bool asksMachine = output.proof == Proof::OfKernel || (output.proof != Proof::None && isProven);
-  return takes(output, name) || (name == "--machine" && asksMachine && output.subject == Subject::Program);
 }
 
 /// Adds to each option of outputs the outputs that take it, in front of its description.
@@ -484,7 +471,9 @@ Options CommandLine::parse(int argc, const char *const *argv) {
   const std::vector<std::string> args(all.begin(), dashes);
   app_.parse(normalise(args));
   checkInputs(args);
-  options_.input = options_.inputs.front();
+  if (options_.synthesize.empty() && options_.inputs.empty())
+    throw CLI::RequiredError("INPUT");
+  options_.input = options_.inputs.empty() ? std::string() : options_.inputs.front();
   if (dashes != all.end())
     options_.clangArgs.assign(dashes + 1, all.end());
   for (const auto &[output, option] : outputs_)

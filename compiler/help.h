@@ -22,4 +22,14 @@ const std::map<std::string, std::string, std::less<>> &oneDashOptions();
 /// Returns `text` with such options as users write them.
 std::string withOneDash(std::string text);
 
+/// Ends the run after a text was printed, as --help does.
+class Printed : public CLI::Success {
+public:
+  explicit Printed(std::string text) : CLI::Success("Printed", CLI::ExitCodes::Success), text_(std::move(text)) {}
+  const std::string &text() const { return text_; }
+
+private:
+  std::string text_;
+};
+
 } // namespace mscclc::driver

@@ -82,6 +82,8 @@ std::optional<int> levelOfFile(const std::string &path) {
 } // namespace
 
 std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &diags) {
+  if (!options.synthesize.empty())
+    return Input{"--synthesize " + options.synthesize, InputKind::Synthesis, std::nullopt, std::nullopt};
   const bool standardInput = options.input == "-";
   Input input{standardInput ? "<stdin>" : options.input, options.inputKind, std::nullopt, std::nullopt};
   if (input.kind == InputKind::Auto && !standardInput)
@@ -120,6 +122,8 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
 
 ir::ReadableFiles readableFiles(const Options &options) {
   ir::ReadableFiles files;
+  if (options.input.empty())
+    return files;
   files.addFile(options.input);
   files.addFolder(options.input == "-" ? "." : ir::folderOf(options.input));
   for (const std::string &folder : options.allowedFolders)
@@ -156,7 +160,8 @@ std::optional<ir::Program> loadProgram(const Options &options, Input input, ir::
     times.lap("read XML");
     return program;
   }
-  case InputKind::Auto: // readInput() has found out
+  case InputKind::Auto:      // readInput() has found out
+  case InputKind::Synthesis: // synthesize() makes it
   case InputKind::Algorithm:
     break;
   }

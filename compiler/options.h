@@ -13,7 +13,7 @@ namespace mscclc::driver {
 
 struct Output;
 
-enum class InputKind { Auto, Algorithm, Plan, IR, Xml };
+enum class InputKind { Auto, Algorithm, Plan, IR, Xml, Synthesis };
 enum class ColorMode { Auto, Always, Never };
 /// The form of findings on standard error.
 enum class FindingsForm { Text, Json, Sarif };
@@ -28,7 +28,9 @@ enum class Pad {
 /// The user's requests. Default values are the defaults of the tool.
 struct Options {
   std::vector<std::string> inputs; ///< all inputs
-  std::string input;               ///< the input of this compilation: path, or "-" for standard input
+  std::string input;               ///< the input of this compilation: path, or "-" for standard input; empty: none
+  std::string synthesize;          ///< --synthesize: a collective; then there is no input
+  std::uint32_t root = 0;          ///< --root
   InputKind inputKind = InputKind::Auto;
   const Output *output = nullptr; ///< the requested output, a row of allOutputs()
   std::string outputValue;        ///< the value of its flag

@@ -6,6 +6,7 @@
 #include "compiler/outputs/estimates.h"
 #include "compiler/overwrite.h"
 #include "compiler/rows.h"
+#include "compiler/synthesis.h"
 #include "ir/switch_signals.h"
 #include "passes/pipeline.h"
 #include "passes/prune/prune_sync.h"
@@ -133,6 +134,18 @@ bool Session::writeDependencies() {
 }
 
 bool Session::load() {
+  if (job_.input.kind == InputKind::Synthesis) {
+    times_.mark();
+    std::optional<ir::Program> program = synthesize(job_);
+    times_.lap("synthesize");
+    if (!program)
+      return false;
+    job_.program = std::move(*program);
+    nameProgram();
+    if (output_.keepsCalls)
+      job_.synthesized = job_.program;
+    return true;
+  }
   // The text may be gigabytes long, and is released once it is loaded.
   Input input{job_.input.shownName, job_.input.kind, std::exchange(job_.input.text, std::nullopt)};
   auto program = loadProgram(options_, std::move(input), diags_, times_, files_);
@@ -142,12 +155,14 @@ bool Session::load() {
   diags_.setSources(&job_.program.sources);
   if (!checkIncluded(options_, files_, diags_))
     return false;
+  nameProgram();
+  return settleRows(job_);
+}
+
+void Session::nameProgram() {
   if (!options_.name.empty())
     job_.program.name = options_.name;
-  if (!settleRows(job_))
-    return false;
   recorded_ = job_.program.numOps() + job_.program.movement.statements.size();
-  return true;
 }
 
 passes::PassManagerOptions Session::passOptions() const {

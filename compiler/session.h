@@ -42,6 +42,7 @@ private:
   /// Each step returns false if it failed. That ends the run.
   bool steps();
   bool load();
+  void nameProgram();
   bool schedule();
   std::vector<std::uint64_t> sizesOfSchedules();
   bool transform();

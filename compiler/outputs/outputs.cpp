@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace mscclc::driver {
 
 const std::vector<Output> &allOutputs() {
@@ -14,6 +16,19 @@ const std::vector<Output> &allOutputs() {
 #undef OUTPUT
   };
   return all;
+}
+
+bool takes(const Output &output, std::string_view name) {
+  return std::ranges::find(output.options, name) != output.options.end();
+}
+
+bool isForScheduling(std::string_view name) {
+  return std::ranges::find(schedulingOptions, name) != schedulingOptions.end();
+}
+
+bool heeds(const Output &output, std::string_view name, bool isProven) {
+  const bool asksMachine = output.proof == Proof::OfKernel || (output.proof != Proof::None && isProven);
+  return takes(output, name) || (name == "--machine" && asksMachine && output.subject == Subject::Program);
 }
 
 std::string flagsOf(const std::function<bool(const Output &)> &is, std::string_view conjunction) {

@@ -18,6 +18,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -90,6 +91,7 @@ struct Job {
   Input input = {};         ///< its text is removed once `program` is loaded
   ir::Program program = {}; ///< empty for an output that needs only the source
   ir::Program calls = {};   ///< the program in thread blocks before any pass changed it, for an output that needs it
+  std::optional<ir::Program> synthesized = {}; ///< statements that --synthesize made, for an output that needs calls
   passes::time::Machine machine = {};          ///< machine of --machine, or the usual one; set once `program` is loaded
   std::optional<Chosen> chosen = {};           ///< choices, for a program of statements
   const passes::VerifyResult *proof = nullptr; ///< the proof of `program`; null if it was not proven
@@ -157,6 +159,17 @@ struct Output {
 #define OUTPUT(name, ...) bool write##name(Job &job);
 #include "compiler/outputs/outputs.def"
 #undef OUTPUT
+
+/// True if the output has the option in Output::options.
+bool takes(const Output &output, std::string_view name);
+
+/// The options for which programs of statements are scheduled, whatever the output.
+inline constexpr std::array<std::string_view, 2> schedulingOptions{"--message-size", "--machine"};
+bool isForScheduling(std::string_view name);
+
+/// True if the output uses the option for every kind of program. A proof uses the machine for the blocks that a GPU
+/// holds, and a kernel is made for a machine.
+bool heeds(const Output &output, std::string_view name, bool isProven);
 
 /// Returns all outputs, the default first.
 const std::vector<Output> &allOutputs();

@@ -96,25 +96,44 @@ std::string commandOf(const Job &job, const std::string &option) {
   return command + " -o plan.json";
 }
 
+/// Returns the options for which a program was synthesised. Its source is scheduled for the same.
+std::string schedulingOf(const Job &job) {
+  std::string options = job.options.hasMachine ? " --machine " + shellWord(job.options.machine) : std::string();
+  if (job.options.messageSize != 0)
+    options += " --message-size " + std::to_string(job.options.messageSize);
+  return options;
+}
+
+/// Writes `program` with this option in the command of the first comment. Returns nothing if the language cannot
+/// express it, and sets `why`.
+std::optional<bool> writeAs(Job &job, const ir::Program &program, const std::string &option, std::string &why) {
+  const std::string madeFrom = std::filesystem::path(job.input.shownName).filename().string();
+  try {
+    const std::string text = dsl::sourceOf(program, {commandOf(job, option), madeFrom});
+    job.times.lap("emit");
+    return job.writeFile(job.options.outputPath, [&](std::ostream &stream) { stream << text; });
+  } catch (const dsl::NoSource &no) {
+    why = no.why;
+    return std::nullopt;
+  }
+}
+
 } // namespace
 
 bool writeSource(Job &job) {
+  std::string why;
+  if (job.synthesized)
+    if (const auto written = writeAs(job, *job.synthesized, schedulingOf(job), why))
+      return *written;
   if (std::ranges::any_of(ir::opsOf(job.program.ranks), [](const ir::Op &op) { return op.firstAfter != 0; }))
     return job.diags.report(diag::plan_without_source, {},
                             {"a reduction combines its first source after others, and calls combine it first"});
-  std::string why;
   for (const Rewriting &candidate : candidatesOf(job)) {
     why = difference(job, candidate);
     if (!why.empty())
       continue;
-    const std::string madeFrom = std::filesystem::path(job.input.shownName).filename().string();
-    try {
-      const std::string text = dsl::sourceOf(candidate.program, {commandOf(job, candidate.option), madeFrom});
-      job.times.lap("emit");
-      return job.writeFile(job.options.outputPath, [&](std::ostream &stream) { stream << text; });
-    } catch (const dsl::NoSource &no) {
-      why = no.why;
-    }
+    if (const auto written = writeAs(job, candidate.program, candidate.option, why))
+      return *written;
   }
   return job.diags.report(diag::plan_without_source, {}, {why});
 }

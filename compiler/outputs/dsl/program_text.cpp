@@ -24,6 +24,20 @@ constexpr std::string_view classOf(ir::CollectiveKind kind) {
   return "";
 }
 
+std::string_view orderName(ir::Order order) {
+  switch (order) {
+  case ir::Order::Written:
+    return "Written";
+  case ir::Order::Any:
+    return "Any";
+  case ir::Order::Ranks:
+    return "Ranks";
+  case ir::Order::Tree:
+    return "Tree";
+  }
+  return "";
+}
+
 bool isWord(const std::string &name) {
   static constexpr std::array words = {
       "alignas",       "alignof",     "and",          "and_eq",       "bitand",    "bitor",
@@ -141,6 +155,13 @@ std::string optionsText(const ir::Program &program) {
     if (differs)
       text += (text.empty() ? "" : ", ") + option;
   };
+  const ir::Movement &movement = program.movement;
+  const bool isAuto = program.schedule == ir::Schedule::Auto;
+  add(isAuto && movement.chooseInstances, ".instances = automatic");
+  add(isAuto && movement.chooseProtocol, ".protocol = Protocol::Auto");
+  add(isAuto, ".schedule = Schedule::Auto");
+  add(isAuto && movement.order != ir::Order::Written, ".order = Order::" + std::string(orderName(movement.order)));
+  add(isAuto && movement.mostBlocks != 0, ".blocks = " + std::to_string(movement.mostBlocks));
   add(program.instances != usual.instances, ".instances = " + std::to_string(program.instances));
   add(program.protocol != usual.protocol, ".protocol = Protocol::" + std::string(ir::toString(program.protocol)));
   add(program.fuse != usual.fuse, ".fuse = false");

@@ -21,9 +21,6 @@ using ir::OpKind;
 
 namespace {
 
-/// The most operands of a reduction that are written in its call. More become a list.
-constexpr std::size_t othersInCall = 3;
-
 std::string_view syncText(DataSync sync) {
   switch (sync) {
   case DataSync::None:
@@ -45,14 +42,6 @@ std::string signalOptions(DataSync sync, bool relaxed) {
   if (relaxed)
     text += text.empty() ? ".relaxed = true" : ", .relaxed = true";
   return text.empty() ? text : ", {" + text + "}";
-}
-
-std::string_view reduceOpText(ir::ReduceOp op) {
-  static constexpr std::string_view texts[] = {
-#define REDUCE_OP(id, ...) "ReduceOp::" #id,
-#include "ir/reduce_ops.def"
-  };
-  return texts[static_cast<std::size_t>(op)];
 }
 
 std::string_view listOf(ChannelType type) {
@@ -400,6 +389,14 @@ void orderSwitches(const ir::Program &program, Names &names) {
 }
 
 } // namespace
+
+std::string_view reduceOpText(ir::ReduceOp op) {
+  static constexpr std::string_view texts[] = {
+#define REDUCE_OP(id, ...) "ReduceOp::" #id,
+#include "ir/reduce_ops.def"
+  };
+  return texts[static_cast<std::size_t>(op)];
+}
 
 std::string listTemplate(const std::vector<std::uint32_t> &list, std::vector<std::int64_t> &values, char letter) {
   const std::int64_t step = list.size() < 2 ? 1 : std::int64_t{list[1]} - list[0];

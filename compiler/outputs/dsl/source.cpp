@@ -2,6 +2,7 @@
 
 #include "compiler/outputs/dsl/program_text.h"
 #include "compiler/outputs/dsl/script.h"
+#include "compiler/outputs/dsl/statements.h"
 #include "compiler/outputs/dsl/tree_text.h"
 #include "ir/shape_classes.h"
 
@@ -34,11 +35,11 @@ public:
   std::string write() {
     const std::string collective = collectiveText(program_);
     names_ = namesOf(program_);
-    makeClasses();
     const std::string shared = sharedText();
     std::string ranks;
-    for (Class &one : classes_)
-      ranks += "\n" + classText(one);
+    for (const RankLines &lines : sections())
+      for (Class &one : classesOf(lines))
+        ranks += "\n" + classText(one);
     const std::string body = shared + ranks;
 
     std::string text = std::string(writtenBy) + options_.madeFrom + ". The same plan again:\n//   " + options_.command +
@@ -61,23 +62,33 @@ private:
       "  return list;\n"
       "}\n\n";
 
-  void makeClasses() {
-    ir::ShapeClasses known;
-    for (std::uint32_t rank = 0; rank < numRanks_; ++rank) {
-      std::vector<Node> script;
+  /// Returns the lines of all ranks. Those of thread blocks are one section.
+  std::vector<RankLines> sections() {
+    if (!program_.movement.statements.empty())
+      return statementSections(program_, templates_);
+    RankLines lines;
+    for (std::uint32_t rank = 0; rank < numRanks_; ++rank)
       try {
-        script = scriptOf(program_, names_, rank, templates_);
+        lines.push_back(scriptOf(program_, names_, rank, templates_));
       } catch (const NoSource &no) {
         throw NoSource{"rank " + std::to_string(rank) + ": " + no.why};
       }
+    return {std::move(lines)};
+  }
+
+  static std::vector<Class> classesOf(const RankLines &lines) {
+    ir::ShapeClasses known;
+    std::vector<Class> classes;
+    for (std::uint32_t rank = 0; rank < lines.size(); ++rank) {
       ir::Shape shapes;
-      for (const Node &node : script)
+      for (const Node &node : lines[rank])
         shapes.push_back(node.shape);
       const std::uint32_t number = known.of(std::move(shapes));
-      classes_.resize(known.size());
-      classes_[number].ranks.push_back(rank);
-      classes_[number].scripts.push_back(std::move(script));
+      classes.resize(known.size());
+      classes[number].ranks.push_back(rank);
+      classes[number].scripts.push_back(lines[rank]);
     }
+    return classes;
   }
 
   std::string programText(const std::string &collective) {
@@ -217,7 +228,6 @@ private:
   Names names_;
   Templates templates_;
   Tables tables_;
-  std::vector<Class> classes_;
 };
 
 } // namespace

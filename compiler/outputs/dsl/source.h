@@ -17,8 +17,9 @@ struct SourceOptions {
   std::string madeFrom; ///< the name of the input
 };
 
-/// Returns a Manual source whose recording is `program`, which must consist of calls (calls.h) without statements.
-/// Equal ranks, blocks and peers become loops. If the language cannot express it, throws NoSource.
+/// Returns a source whose recording is `program`: a Manual one of a program that consists of calls (calls.h), or one of
+/// Schedule::Auto of a program of statements. In the latter, statements that do not depend on each other may change
+/// places. Equal ranks, blocks and peers become loops. If the language cannot express it, throws NoSource.
 std::string sourceOf(const ir::Program &program, const SourceOptions &options);
 
 } // namespace mscclc::dsl

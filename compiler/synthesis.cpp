@@ -1,0 +1,66 @@
+#include "compiler/synthesis.h"
+
+#include "compiler/diagnostics.h"
+#include "compiler/outputs/estimates.h"
+#include "ir/collectives.h"
+#include "passes/prune/prune_sync.h"
+#include "passes/synthesize/synthesize.h"
+
+#include <algorithm>
+
+namespace mscclc::driver {
+
+namespace synthesize_room = passes::synthesize;
+
+std::vector<std::string> synthesizedNames() {
+  std::vector<std::string> names;
+  for (const ir::CollectiveKind kind : synthesize_room::synthesizedKinds())
+    names.emplace_back(ir::toString(kind));
+  return names;
+}
+
+std::optional<ir::Program> synthesize(Job &job) {
+  const Options &options = job.options;
+  job.program.schedule = ir::Schedule::Auto; // so that the target is that of a program to schedule
+  const std::optional<TimedOn> on = namedMachine(job);
+  if (!on)
+    return std::nullopt;
+  const std::string &collective = options.synthesize, &machine = on->machine.name;
+  const ir::CollectiveKind kind = *std::ranges::find(synthesize_room::synthesizedKinds(), collective,
+                                                     [](ir::CollectiveKind one) { return ir::toString(one); });
+  if (options.root != 0 && !ir::info(kind).hasRoot)
+    return job.diags.report(diag::no_root, {}, {collective});
+  if (options.root >= on->machine.gpus())
+    return job.diags.report(diag::root_out_of_range, {}, {options.root, machine, on->machine.gpus() - 1});
+  if (on->machine.gpus() < 2)
+    return job.diags.report(diag::not_synthesized, {}, {collective, machine, "it has one GPU"});
+  constexpr std::uint64_t usual = std::uint64_t{1} << 20;
+  const passes::Target target = job.passTarget();
+  const passes::schedule::ChooseOptions chooseOptions{
+      .machine = on->machine,
+      .runner = on->runner,
+      .messageBytes = options.messageSize != 0 ? options.messageSize : usual,
+      .target = target,
+      .level = job.optLevel(),
+      .prune = passes::createPruneSyncPass([](const ir::Program &) { return true; }),
+      .keeps = false};
+  std::string why;
+  std::optional<synthesize_room::Synthesis> made = synthesize_room::synthesize(kind, options.root, chooseOptions, why);
+  if (!made)
+    return job.diags.report(diag::not_synthesized, {}, {collective, machine, why});
+  ir::DiagBuilder remark = job.diags.report(diag::synthesized, {},
+                                            {collective, machine, made->attempts.front().name,
+                                             shownTime(made->nanoseconds), shownBytes(chooseOptions.messageBytes)});
+  if (!made->links.empty())
+    remark.note(diag::synthesis_links, {}, {made->links});
+  std::string others;
+  for (const synthesize_room::Attempt &one : made->attempts)
+    if (&one != &made->attempts.front())
+      others += (others.empty() ? "" : ", ") + one.name + " " +
+                (one.nanoseconds == 0 ? std::string("does not fit") : shownTime(one.nanoseconds));
+  if (!others.empty())
+    remark.note(diag::synthesis_others, {}, {others});
+  return std::move(made->program);
+}
+
+} // namespace mscclc::driver
