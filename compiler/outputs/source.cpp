@@ -5,6 +5,7 @@
 #include "compiler/outputs/dsl/calls.h"
 #include "compiler/outputs/dsl/program_text.h"
 #include "compiler/outputs/outputs.h"
+#include "ir/collectives.h"
 #include "passes/pipeline.h"
 
 #include <algorithm>
@@ -93,7 +94,8 @@ std::string commandOf(const Job &job, const std::string &option) {
     command += " --allow=" + name;
   if (job.options.target)
     command += " --target=" + *job.options.target;
-  return command + " -o plan.json";
+  const bool hasPlan = !ir::info(job.program.collective.kind).hasRows;
+  return command + (hasPlan ? " -o plan.json" : " --emit-ir -o plan.ir");
 }
 
 /// Returns the options for which a program was synthesised. Its source is scheduled for the same.
