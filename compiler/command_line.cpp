@@ -246,7 +246,7 @@ void CommandLine::addOptionsOfOutputs() {
       ->check(notEmpty());
   addChoice<Pad>(
       "--pad", options_.pad, {{"slots", Pad::Slots}, {"counts", Pad::Counts}}, "[=WHAT]",
-      "of a program of rows, write the plan that moves whole slots; with =counts, the one that exchanges the "
+      "write the plan of a program of rows that moves whole slots; with =counts, the one that exchanges the "
       "counts");
   add("--rank", options_.rank, "N", "one rank, and what other ranks have to do with it [all]")
       ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()));

@@ -1,12 +1,12 @@
-// Rows: slots of which only a part is live, and how long that part is is known at run time.
+// Rows: slots of which only a part is live. The length of that part is known only at run time.
 //
 // A collective of rows (ROW_COLLECTIVE in collectives.def) has a slot for each pair of ranks. A slot has room for
 // `capacity` rows, which is the same for all slots and is fixed when a kernel is loaded. The count of a slot is data of
 // its sender, and each launch may have others. min(max(count, 0), capacity) rows are live. A slot is one chunk of the
 // sender's input and one of the receiver's output. Instances divide it into parts, which are chunks of their own.
 //
-// Chunks have no counts of their own. A chunk has that of the slot whose rows it holds, and which slot that is is known
-// when a program is compiled (RowSlots). So programs of rows only move whole chunks.
+// Chunks have no counts of their own. A chunk has that of the slot whose rows it holds. The compiler finds out which
+// slot that is (RowSlots). So programs of rows only move whole chunks.
 #pragma once
 
 #include "ir/program.h"

@@ -1,4 +1,4 @@
-// How many rows ranks send to each other, for who runs or times a program of rows on the CPU.
+// The numbers of rows that ranks send to each other, for runs and estimates of programs of rows.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
           mostStatements / std::max(given.movement.statements.size(), given.movement.places.size() / 4), 1, mostTried)),
       isLarge(budget <= fewTried), program(given), messageBytes(options.messageBytes),
       mostBlocks(given.movement.mostBlocks != 0 ? given.movement.mostBlocks : options.machine.multiprocessors),
-      // Of rows, only whole chunks are moved, and not in packets (verify/rows.cpp).
+      // Rows are moved in whole chunks, and not in packets (verify/rows.cpp).
       choosesProtocol(given.movement.chooseProtocol && !ir::info(given.collective.kind).hasRows),
       choosesInstances(given.movement.chooseInstances),
       // A switch sums in its own order, and needs memory that is bound to it. Order::Any allows both.

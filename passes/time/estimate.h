@@ -29,10 +29,9 @@ struct Estimate {
 };
 
 /// Estimates one launch with a message of this many bytes (of the input, or an AllGather's output).
-/// `record`: the timeline also has messages and rates, for pictures. `rows`: of a program of rows, those that are live;
-/// null: all. The exchange of counts takes no time here.
-/// Requires: a program that ir::checkStructure accepts, with thread blocks (ir::requireBlocks), and for which
-/// cannotRun() returns nothing.
+/// `record`: the timeline also has messages and rates, for pictures. `rows`: the live rows of a program of rows; null:
+/// all are live. The exchange of counts takes no time here. Requires: a program that ir::checkStructure accepts, with
+/// thread blocks (ir::requireBlocks), and for which cannotRun() returns nothing.
 Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
                   bool record = false, const LiveRows *rows = nullptr);
 

@@ -101,7 +101,7 @@
 // Around each launch, a rank's user reads and overwrites its inputs and outputs. A test collective says nothing about
 // its buffers, so only the operations count there.
 //
-// Rows. Of a collective of rows (ir/rows.h), all of the above is proven as if all rows were live. It then holds for all
+// Rows. A program of a collective of rows (ir/rows.h) is proven as if all rows were live. The proof then holds for all
 // counts, because of these points:
 //   - Signals and waits do not depend on counts. Packets would, because those of rows that are not live are never sent.
 //   So there are none.

@@ -49,7 +49,7 @@ TEST_CASE("padded slots have their places, whatever the counts") {
 TEST_CASE("packed slots follow each other") {
   CHECK(places(RowLayout::Packed, BufferKind::Input, 4, 12, {2, 0, 4}) == "0+2 2+0 2+4");
   CHECK(places(RowLayout::Packed, BufferKind::Output, 4, 12, {2, 0, 4}) == "0+2 2+0 2+4");
-  // Of an input, offsets are sums of the counts as given; the rows behind its end do not exist.
+  // The offsets of an input are sums of the counts as given. The rows behind its end do not exist.
   CHECK(places(RowLayout::Packed, BufferKind::Input, 4, 12, {7, -3, 2}) == "0+4 7+0 7+2");
   CHECK(places(RowLayout::Packed, BufferKind::Output, 4, 12, {7, -3, 2}) == "0+4 4+0 4+2");
   CHECK(places(RowLayout::Packed, BufferKind::Input, 4, 12, {5, 5, 5}) == "0+4 5+4 10+2");
