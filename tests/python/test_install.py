@@ -1,5 +1,6 @@
 """The package in a new environment, without a network."""
 
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -70,6 +71,20 @@ def test_the_folder_installs_with_the_tool_and_the_runtime(tree, tmp_path):
         assert pathlib.Path(carried).read_bytes() == in_tree[0].read_bytes()
     call(python, "-m", "pip", "uninstall", "-y", "mscclc")
     assert not sample.exists()
+
+
+def test_a_wheel_needs_no_llvm(tree, tmp_path):
+    """The wheel of scripts/package has Clang's own headers, which the tool finds beside itself, and fits other systems."""
+    headers = ["--prefix", tree, "--component", "clang-headers"]
+    call("cmake", "--install", os.environ["MSCCLC_BUILD"], *headers)
+    call(sys.executable, PACKAGE / "packaging/backend.py", tmp_path, MSCCLC_PREFIX=str(tree))
+    [wheel] = tmp_path.glob("*.whl")
+    listed = call(sys.executable, "-m", "zipfile", "-l", wheel)
+    assert "mscclc/prefix/lib/mscclc/clang/include/stddef.h" in listed
+    assert "mscclc/prefix/share/mscclc/samples/tutorial/first_allgather.cpp" in listed
+    if importlib.util.find_spec("auditwheel"):
+        shown = call(sys.executable, "-m", "auditwheel", "show", wheel)
+        assert "manylinux_2_" in shown, shown
 
 
 def test_a_wheel_of_python_alone(tree, tmp_path):

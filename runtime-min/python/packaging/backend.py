@@ -28,6 +28,7 @@ CARRIED = (
     "bin/mscclc",
     "include/mscclc/**/*",
     "lib*/mscclc/*",
+    "lib*/mscclc/clang/**/*",
     "lib*/libmscclc_runtime.so.[0-9]",
     "lib*/**/libmscclc_nccl.so",
     "share/mscclc/samples/**/*",
