@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view initHelp = R"(Usage: mscclc init [DIR]
 
 Lays out a project in DIR, by default the current folder: an algorithm, its golden plan, a Makefile, a workflow file for
-GitHub and a hook for pre-commit. No file is replaced.
+GitHub, a hook for pre-commit and tasks for VS Code. No file is replaced.
 )";
 
 struct ProjectFile {
