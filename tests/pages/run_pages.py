@@ -40,7 +40,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMENT = re.compile(r"^<!-- (file|run|needs|within|tested by|not run|spans): (.*?) -->$")
 LANGUAGES = {"console", "sh", "cpp", "python", "json", "xml", "cmake", "text", "md", "yaml", "dockerfile"}
-SECONDS = 120
+SECONDS = 300
 
 
 def module(name):

@@ -86,6 +86,8 @@ ROOMS = {
     ],
     "compiler/project": ["frontend/dsl/include"],
     "samples": ["frontend/dsl/include"],
+    # A program that calls a kernel.
+    "samples/tutorial/call_kernel.cpp": [*RUNTIME_HEADERS],
 }
 # Which rooms may include a header from outside, by how its name begins; those that are not here, any room may.
 OUTSIDE = {
