@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 namespace mscclc::passes::schedule {
@@ -55,12 +56,34 @@ void BlockWriter::writeGroups(const std::vector<Group> &groups) {
   writeGroup(groups[0], true, true);
   for (std::size_t g = 1; g < groups.size(); ++g)
     writeGroup(groups[g], true, false);
+  const std::size_t last = groups.size() - endsApart(groups);
+  writeLoop(std::span(groups).subspan(1, last - 1));
+  writeLoop(std::span(groups).subspan(last));
+}
+
+/// True if the last group only waits for the end of the launch, for agents for which no other group waits in the loop.
+/// Then these waits have a loop of their own after the others. In the same loop, a unit would begin only after the one
+/// before has come to its end on other ranks. Signals of an agent for which other groups wait, too, would be mixed up.
+bool BlockWriter::endsApart(std::span<const Group> groups) {
+  const Group &end = groups.back();
+  return groups.size() > 2 && end.nodes.empty() && end.signals.empty() &&
+         std::ranges::none_of(groups.first(groups.size() - 1) | std::views::transform(&Group::waits) | std::views::join,
+                              [&](const Sync &sync) {
+                                return !sync.entry &&
+                                       std::ranges::find(end.waits, sync.agent, &Sync::agent) != end.waits.end();
+                              });
+}
+
+/// Writes a pipeline of what these groups do for each unit.
+void BlockWriter::writeLoop(std::span<const Group> groups) {
+  if (groups.empty())
+    return;
   const std::size_t header = block_->append({.kind = OpKind::Pipeline,
-                                             .loc = locOfGroup(groups[1]),
+                                             .loc = locOfGroup(groups[0]),
                                              .imm = movement_.step,
                                              .count = movement_.places[0].size});
-  for (std::size_t g = 1; g < groups.size(); ++g)
-    writeGroup(groups[g], false, true);
+  for (const Group &group : groups)
+    writeGroup(group, false, true);
   if (const auto size = static_cast<std::uint32_t>(block_->ops.size() - header - 1); size != 0)
     block_->ops[header].bodySize = size;
   else
@@ -68,7 +91,9 @@ void BlockWriter::writeGroups(const std::vector<Group> &groups) {
 }
 
 ir::LocId BlockWriter::locOfGroup(const Group &group) const {
-  return group.nodes.empty() ? ir::noLoc : movement_.statements[group.nodes[0].statement].loc;
+  if (!group.nodes.empty())
+    return movement_.statements[group.nodes[0].statement].loc;
+  return group.waits.empty() ? ir::noLoc : locOf(group.waits[0]);
 }
 
 /// Reserves about as much room as `groups` need.

@@ -28,6 +28,8 @@ private:
 
   void reserve(std::span<const Group> groups);
   void writeGroups(const std::vector<Group> &groups);
+  static bool endsApart(std::span<const Group> groups);
+  void writeLoop(std::span<const Group> groups);
   void writeGroup(const Group &group, bool entries, bool rest);
   void tell(const Sync &sync, bool waits, ir::DataSync around);
   void execute(const ir::Move &statement);

@@ -51,15 +51,16 @@ std::optional<std::size_t> Candidates::find(const ScheduleChoices &choices) cons
   return found == tried_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - tried_.begin()));
 }
 
-const Candidate &Candidates::tryOut(const ScheduleChoices &choices, bool isOnly) {
+const Candidate &Candidates::tryOut(const ScheduleChoices &choices, bool isOnly, bool unlessOneRank) {
   Way &way = ways_.emplace_back();
   Candidate &candidate = tried_.emplace_back(Candidate{.choices = choices, .refused = true});
-  if (schedule(candidate, way, isOnly)) {
+  if (schedule(candidate, way, isOnly, unlessOneRank)) {
     const PassedProgram &scheduled = way.scheduled->passed;
     candidate = made_
                     .of(Part::Take, way.scheduled, choices,
                         [&](const ScheduleChoices &read) {
-                          return take({scheduled.program, scheduled.holds, scheduled.one}, read, isOnly);
+                          return take({scheduled.program, scheduled.holds, scheduled.one}, read,
+                                      isOnly && !(unlessOneRank && scheduled.one));
                         })
                     ->figures;
     candidate.choices = choices;
@@ -202,9 +203,9 @@ Made Candidates::schedule(PassedProgram dealt, bool mayBeOne) const {
 }
 
 /// Runs the parts up to Part::Schedule on a candidate. Returns false if it is refused.
-bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly) {
+bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly, bool unlessOneRank) {
   const ScheduleChoices &choices = candidate.choices;
-  const bool isLast = isOnly && !options_.target.executor; // only an executor could refuse it
+  const bool isLast = isOnly && !unlessOneRank && !options_.target.executor; // only an executor could refuse it
   way.placed = made_.of(Part::Place, nullptr, choices, [&](const ScheduleChoices &read) { return place(read); });
   const std::shared_ptr<Made> dealt = made_.of(Part::Deal, way.placed, choices, [&](const ScheduleChoices &read) {
     return deal(read, isLast ? std::move(way.placed->passed) : way.placed->passed);
@@ -217,7 +218,7 @@ bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly) {
       PassedProgram passed = read.relayBlocks ? deal(choices, way.placed->passed).passed : std::move(dealt->passed);
       apply(read, passed.program);
       // On a mesh, ranks at equal distances in number may be at different distances in links.
-      return schedule(std::move(passed), !machine_.isUneven() && (!isOnly || isLikelyRefused(dealt->least)));
+      return schedule(std::move(passed), !machine_.isUneven() && (!isOnly || unlessOneRank || isLikelyRefused(dealt->least)));
     });
   };
   ScheduleChoices plain = choices;

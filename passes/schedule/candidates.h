@@ -40,11 +40,15 @@ public:
   /// The number of the candidate with these choices, if it was tried.
   std::optional<std::size_t> find(const ScheduleChoices &choices) const;
   const Way &wayOf(std::size_t candidate) const { return ways_[candidate]; }
-  /// Returns the number of candidates that were timed. Candidates that share their results count once.
-  std::size_t numTaken() const { return made_.count(Part::Take); }
+  /// Returns how often `part` has run. Candidates that share their results count once.
+  std::size_t numMade(Part part) const { return made_.count(part); }
+  /// True if rank 0 was planned for all ranks of a candidate.
+  bool isOneRank(std::size_t candidate) const {
+    return ways_[candidate].scheduled && ways_[candidate].scheduled->passed.one;
+  }
   /// Tries these choices, which were not tried before. `isOnly`: no other candidate is expected, so this one is not
-  /// timed.
-  const Candidate &tryOut(const ScheduleChoices &choices, bool isOnly);
+  /// timed. `unlessOneRank`: but it is if all its ranks are equivalent.
+  const Candidate &tryOut(const ScheduleChoices &choices, bool isOnly, bool unlessOneRank = false);
   /// Completes a candidate that is not refused for all ranks. Returns false if it is refused then.
   bool complete(std::size_t candidate);
   /// Runs the remaining passes on a completed candidate. Returns its figures after them; nothing if it is refused.
@@ -62,7 +66,7 @@ private:
   bool hasTooManyChannels(std::span<const ir::Rank> ranks) const;
   bool synchroniseOne(PassedProgram &passed) const;
   Made schedule(PassedProgram dealt, bool mayBeOne) const;
-  bool schedule(Candidate &candidate, Way &way, bool isOnly);
+  bool schedule(Candidate &candidate, Way &way, bool isOnly, bool unlessOneRank);
   Made take(PassedProgram passed, const ScheduleChoices &choices, bool isOnly) const;
   void takeFigures(Candidate &candidate, const PassedProgram &passed) const;
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -33,6 +34,11 @@ struct Facts {
   std::size_t budget;                              ///< the largest number of candidates
   bool isLarge;                                    ///< the budget is at most fewTried
   static constexpr std::uint32_t usualBlocks = 16; ///< blocks of a large program; so many keep a GPU busy
+  static constexpr std::size_t triedAsOneRank = 8; ///< the same for large programs that are tried as one rank
+  // The first candidate has so many instances at most, each with so many bytes of a rank at least. A block moves some
+  // tens of KiB in the time that a signal takes.
+  static constexpr std::uint32_t mostAtFirst = 8;
+  static constexpr std::uint64_t perInstance = std::uint64_t{64} << 10;
 
   const ir::Program &program;
   std::uint64_t messageBytes;
@@ -47,7 +53,9 @@ struct Facts {
   bool packetsMayWin = false;    ///< the message is short
   bool packetsLikelyWin = false; ///< packets are tried first
   bool usesSwitch;               ///< some statements may go through a switch
+  bool isLong;                   ///< so much data for each rank that more instances, or a pipeline, may pay
   // These facts follow from the candidates that were tried so far.
+  bool isOneRank = false;     ///< large and long, and candidates are planned and timed as one rank
   bool anyFits = false;       ///< some candidate is not refused
   bool fitsLate = false;      ///< the first such candidate came after the budget was spent
   bool exceedsLimits = false; ///< some candidate exceeds limits that it would meet with more blocks
@@ -65,7 +73,8 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
       // A switch sums in its own order, and needs memory that is bound to it. Order::Any allows both.
       usesSwitch(given.movement.order == ir::Order::Any && given.movement.accumulate != ir::Accumulate::Wide &&
                  options.machine.parameters.multimem != 0 && !ir::info(given.collective.kind).hasRows &&
-                 canUseSwitch(given)) {
+                 canUseSwitch(given)),
+      isLong(options.messageBytes / given.ranks.size() / mostAtFirst > perInstance) {
   takesWholeChunks = ir::info(given.collective.kind).hasRows;
   for (const ir::Move &statement : given.movement.statements) {
     (statement.block ? pinsBlocks : choosesBlocks) = true;
@@ -94,12 +103,13 @@ ScheduleChoices firstOf(const Facts &facts) {
   ScheduleChoices choices{.protocol = facts.program.protocol, .instances = facts.program.instances};
   if (facts.choosesProtocol)
     choices.protocol = facts.packetsLikelyWin || facts.asksForPackets ? ir::Protocol::LL : ir::Protocol::Simple;
-  // A block moves some tens of KiB in the time that a signal takes.
   if (facts.choosesInstances)
-    for (choices.instances = 1; choices.instances < 8; choices.instances *= 2)
-      if (facts.messageBytes / facts.program.ranks.size() / choices.instances <= 64u << 10)
+    for (choices.instances = 1; choices.instances < Facts::mostAtFirst; choices.instances *= 2)
+      if (facts.messageBytes / facts.program.ranks.size() / choices.instances <= Facts::perInstance)
         break;
   choices.pull = facts.isLarge && facts.readsMany;
+  if (facts.choosesBlocks && facts.budget == 1) // few others will be tried
+    choices.blocks = std::max(1u, std::min(Facts::usualBlocks, facts.mostBlocks / choices.instances));
   return choices;
 }
 
@@ -171,7 +181,7 @@ constexpr ChoiceMove choiceMoves[] = {
     // a budget for large changes only. If there is no room for its blocks, each instance has fewer.
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
-       const std::uint32_t times = facts.isLarge ? 4 : 2;
+       const std::uint32_t times = facts.isLarge && !facts.isOneRank ? 4 : 2;
        const ScheduleChoices fewer =
            with(from.choices, &ScheduleChoices::instances, std::max(from.choices.instances / times, 1u));
        ScheduleChoices more = with(from.choices, &ScheduleChoices::instances, times * from.choices.instances);
@@ -184,24 +194,33 @@ constexpr ChoiceMove choiceMoves[] = {
                   : ChoiceList{fewer};
      }},
     // Pipeline: the units of a chunk keep several ranks busy at a time. Few units are not enough for that, and many
-    // need
-    // more sync than they save. Each stage has one block, or as many blocks as were best without a pipeline. There are
-    // no packets, because a slot takes packets once per launch.
+    // need more sync than they save. Each stage has one block, or as many blocks as were best without a pipeline. There
+    // are no packets, because a slot takes packets once per launch.
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        constexpr std::uint64_t leastStep = std::uint64_t{16} << 10;
        const ScheduleChoices &choices = from.choices;
-       if (facts.isLarge || from.refused || facts.pinsBlocks || facts.asksForPackets || facts.takesWholeChunks ||
-           choices.protocol != ir::Protocol::Simple)
+       if ((facts.isLarge && !facts.isOneRank) || from.refused || facts.pinsBlocks || facts.asksForPackets ||
+           facts.takesWholeChunks || choices.protocol != ir::Protocol::Simple)
          return {};
        const ir::Program &program = facts.program;
-       const std::uint64_t chunk =
-           facts.messageBytes / std::max(ir::chunksOfMessage(program, program.ranks[0]), 1u) / choices.instances;
+       const std::uint64_t chunk = facts.messageBytes / std::max(ir::chunksOfMessage(program, program.ranks[0]), 1u);
        ChoiceList others;
-       for (const std::uint32_t blocks : choices.step == 0 ? std::set{choices.blocks, 1u} : std::set{choices.blocks})
-         for (const std::uint64_t units : choices.step == 0 ? std::vector{4, 16} : std::vector{8})
-           if (const std::uint64_t step = chunk / units / leastStep * leastStep; step != 0)
-             others.push_back(with(with(choices, &ScheduleChoices::blocks, blocks), &ScheduleChoices::step, step));
+       const auto divide = [&](const ScheduleChoices &into, std::initializer_list<std::uint64_t> units) {
+         for (const std::uint64_t number : units)
+           if (const std::uint64_t step = chunk / into.instances / number / leastStep * leastStep; step != 0)
+             others.push_back(with(into, &ScheduleChoices::step, step));
+       };
+       if (choices.step != 0) {
+         divide(choices, {8});
+       } else if (facts.isOneRank) { // each stage has blocks of its own, and a GPU has room for several stages
+         divide(with(with(choices, &ScheduleChoices::blocks, Facts::usualBlocks / 4), &ScheduleChoices::instances,
+                     facts.choosesInstances ? Facts::mostAtFirst / 2 : choices.instances),
+                {16, 4});
+       } else {
+         for (const std::uint32_t blocks : std::set{choices.blocks, 1u})
+           divide(with(choices, &ScheduleChoices::blocks, blocks), {4, 16});
+       }
        return others;
      }},
     // Relay blocks: they take channels from blocks that have too many, which costs a semaphore. Then other numbers of
@@ -251,7 +270,8 @@ public:
                 starts.push_back(choices);
             } else if (const Candidate other = score(choices); isBetter(other, best)) {
               best = other;
-              again |= tried().size() > before && (!facts_.isLarge || facts_.fitsLate || best.refused);
+              again |=
+                  tried().size() > before && (!facts_.isLarge || facts_.isOneRank || facts_.fitsLate || best.refused);
             }
     }
   }
@@ -309,9 +329,14 @@ private:
       return tried()[*plain];
     if (facts_.anyFits && spent_ >= facts_.budget)
       return {.choices = choices, .refused = true};
-    const std::size_t taken = candidates_.numTaken();
-    const Candidate one = candidates_.tryOut(choices, facts_.budget == 1 && tried().empty() && !options_.timesOnly);
-    spent_ += !one.refused && candidates_.numTaken() > taken;
+    const std::size_t before = candidates_.numMade(costly());
+    const Candidate one =
+        candidates_.tryOut(choices, facts_.budget == 1 && tried().empty() && !options_.timesOnly, facts_.isLong);
+    if (facts_.isLarge && facts_.isLong && candidates_.isOneRank(tried().size() - 1)) {
+      facts_.isOneRank = true;
+      facts_.budget = Facts::triedAsOneRank;
+    }
+    spent_ += !one.refused && candidates_.numMade(costly()) > before;
     // There is no limit until a candidate fits. A candidate that fits late is probably slow, so a few more are tried.
     if (!one.refused && !facts_.anyFits && tried().size() > facts_.budget) {
       facts_.fitsLate = true;
@@ -323,6 +348,8 @@ private:
     return one;
   }
   const std::vector<Candidate> &tried() const { return candidates_.tried(); }
+  /// The part of the passes that takes most of the time. One rank of many is timed in no time.
+  Part costly() const { return facts_.isOneRank ? Part::Schedule : Part::Take; }
 
   /// Returns the best candidate that is not refused when it is completed for all ranks.
   std::optional<std::size_t> bestComplete() {
