@@ -337,6 +337,9 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
       .level = job_.optLevel(),
       .prune = passes::createPruneSyncPass([](const ir::Program &) { return true; }),
       .keeps = !isWatched()};
+  std::vector<passes::schedule::TimeByBlocks> byBlocks;
+  if (output_.comparesBlocks)
+    byBlocks = passes::schedule::timesByBlocks(job_.program, chooseOptions);
   passes::schedule::Choice choice = passes::schedule::choose(job_.program, chooseOptions);
   const bool keeps = choice.tried.empty() && keepBlocks(chooseOptions, choice);
   if (!choice.done.empty())
@@ -352,8 +355,8 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
                                         : std::to_string(static_cast<std::uint64_t>(choice.nanoseconds)) + " ns for " +
                                               ir::plural(bytes, "byte")) +
                "\n";
-  job_.chosen = {std::move(choice), anyProtocol, anyInstances && !keeps, on.machine, on.runner, bytes, keeps,
-                 job_.input.kind};
+  job_.chosen = {std::move(choice), anyProtocol,        anyInstances && !keeps, on.machine, on.runner, bytes, keeps,
+                 job_.input.kind,   std::move(byBlocks)};
   return true;
 }
 

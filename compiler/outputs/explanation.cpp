@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
 
 namespace mscclc::driver {
 namespace {
@@ -31,6 +32,20 @@ std::string timeText(const Job &job, const Chosen &chosen) {
          (choice.finished.empty() ? "" : "; the best " + std::to_string(choice.finished.size()) + " also after them");
 }
 
+/// Returns the table of times by the most thread blocks that a rank may have.
+std::string blocksText(const Chosen &chosen) {
+  if (chosen.byBlocks.empty())
+    return "";
+  std::string text = "\ntime with at most so many thread blocks of a rank (.blocks)\n";
+  char line[128];
+  for (const passes::schedule::TimeByBlocks &row : chosen.byBlocks) {
+    std::snprintf(line, sizeof line, "%8u %12s, with %llu in all ranks\n", row.most, shownTime(row.nanoseconds).c_str(),
+                  static_cast<unsigned long long>(row.threadBlocks));
+    text += line;
+  }
+  return text;
+}
+
 /// Returns the choices, and the results of the statements.
 std::string choiceText(const Job &job, const Chosen &chosen) {
   const std::string goal = shownBytes(chosen.bytes) + (chosen.bytes % 1024 == 0 ? " on " : "B on ") +
@@ -43,7 +58,7 @@ std::string choiceText(const Job &job, const Chosen &chosen) {
     for (const ChoiceSentence &choice : sentencesOf(chosen))
       text += "  " + std::string(choice.key) + ": " + choice.chosen + "; " + comparedWith(choice, chosen) + "\n";
   }
-  text += "\nwhat became of each statement\n";
+  text += blocksText(chosen) + "\nwhat became of each statement\n";
   for (const StatementSentence &statement : statementsOf(job.program))
     text += statement.where + ": " + statement.words + "\n";
   return text + "\n";
@@ -97,6 +112,10 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
     whole["us"] = timeInTheEnd(job, chosen) / 1e3;
     whole["compared_us"] = chosen.choice.nanoseconds / 1e3;
     whole["choices"] = std::move(choices);
+    Json byBlocks = Json::array();
+    for (const passes::schedule::TimeByBlocks &row : chosen.byBlocks)
+      byBlocks.push_back({{"most", row.most}, {"blocks", row.threadBlocks}, {"us", row.nanoseconds / 1e3}});
+    whole["by_blocks"] = std::move(byBlocks);
     Json statements = Json::array();
     for (const StatementSentence &statement : statementsOf(job.program))
       statements.push_back({{"where", statement.where}, {"became", statement.words}});

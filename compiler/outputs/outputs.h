@@ -70,7 +70,8 @@ struct Chosen {
   std::uint64_t bytes = 0; ///< size of the message, in bytes
   bool keepsBlocks =
       false; ///< thread blocks are those of a schedule in XML, because the target does not accept chosen ones
-  InputKind input = InputKind::Auto; ///< kind of the input
+  InputKind input = InputKind::Auto;                         ///< kind of the input
+  std::vector<passes::schedule::TimeByBlocks> byBlocks = {}; ///< for an output that compares numbers of blocks
 };
 
 /// An estimate, and the schedule that it is of.
@@ -154,6 +155,7 @@ struct Output {
   /// A movement program is scheduled for each size that is shown, unless --message-size gives one for all. The writer
   /// runs for each of them (Job::each).
   bool schedulesEach = false;
+  bool comparesBlocks = false; ///< needs Chosen::byBlocks
 };
 
 #define OUTPUT(name, ...) bool write##name(Job &job);

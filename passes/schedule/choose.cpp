@@ -20,6 +20,11 @@
 namespace mscclc::passes::schedule {
 namespace {
 
+/// Returns the most thread blocks of a rank that are tried.
+std::uint32_t mostBlocksOf(const ir::Program &program, const ChooseOptions &options) {
+  return program.movement.mostBlocks != 0 ? program.movement.mostBlocks : options.machine.multiprocessors;
+}
+
 /// The facts on which the moves decide.
 struct Facts {
   Facts(const ir::Program &program, const ChooseOptions &options);
@@ -66,7 +71,7 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
     : budget(std::clamp<std::size_t>(
           mostStatements / std::max(given.movement.statements.size(), given.movement.places.size() / 4), 1, mostTried)),
       isLarge(budget <= fewTried), program(given), messageBytes(options.messageBytes),
-      mostBlocks(given.movement.mostBlocks != 0 ? given.movement.mostBlocks : options.machine.multiprocessors),
+      mostBlocks(mostBlocksOf(given, options)),
       // Rows are moved in whole chunks, and not in packets (verify/rows.cpp).
       choosesProtocol(given.movement.chooseProtocol && !ir::info(given.collective.kind).hasRows),
       choosesInstances(given.movement.chooseInstances),
@@ -276,6 +281,16 @@ public:
     }
   }
 
+  /// Returns the best candidate with its figures after all passes; nothing if all are refused.
+  std::optional<Candidate> bestInTheEnd() {
+    const std::optional<std::size_t> best = bestComplete();
+    if (!best)
+      return std::nullopt;
+    const std::vector<Candidate> finished = finish(*best);
+    const Candidate *inTheEnd = bestOf(finished);
+    return inTheEnd ? *inTheEnd : candidates_.finish(*best);
+  }
+
   /// Writes the best choices into `program`. If their scheduled program is kept, replaces `program` by it.
   Choice take(ir::Program &program) {
     std::optional<std::size_t> best = bestComplete();
@@ -398,6 +413,20 @@ private:
 };
 
 } // namespace
+
+std::vector<TimeByBlocks> timesByBlocks(const ir::Program &program, const ChooseOptions &options) {
+  const std::uint32_t most = mostBlocksOf(program, options);
+  std::vector<TimeByBlocks> times;
+  ir::Program limited = program;
+  for (std::uint32_t limit = std::min(4u, most); limit != 0; limit = limit < most ? std::min(2 * limit, most) : 0) {
+    limited.movement.mostBlocks = limit;
+    Chooser chooser(limited, options);
+    chooser.search();
+    if (const std::optional<Candidate> best = chooser.bestInTheEnd())
+      times.push_back({limit, best->threadBlocks, best->nanoseconds});
+  }
+  return times;
+}
 
 Choice choose(ir::Program &program, const ChooseOptions &options) {
   Chooser chooser(program, options);

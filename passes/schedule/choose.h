@@ -56,4 +56,15 @@ struct Choice {
 /// The program then has relay blocks if these were tried.
 Choice choose(ir::Program &program, const ChooseOptions &options);
 
+/// The fastest schedule with a limit on thread blocks.
+struct TimeByBlocks {
+  std::uint32_t most = 0;         ///< thread blocks that a rank may have
+  std::uint64_t threadBlocks = 0; ///< number in all ranks
+  double nanoseconds = 0;         ///< of a launch, after all passes
+};
+
+/// Chooses for each of several limits on the thread blocks of a rank: 4, 8 and so on, and the most that choose() tries.
+/// A limit that allows no schedule has no entry. Takes as long as several calls of choose().
+std::vector<TimeByBlocks> timesByBlocks(const ir::Program &program, const ChooseOptions &options);
+
 } // namespace mscclc::passes::schedule
