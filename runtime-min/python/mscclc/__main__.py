@@ -1,4 +1,4 @@
-"""python -m mscclc library: a folder of kernels for the library in NCCL's place, chosen by the time model."""
+"""mscclc library: a folder of kernels for the library in NCCL's place, chosen by the time model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _param(text: str) -> tuple[str, list[str]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m mscclc", description=__doc__)
+    parser = argparse.ArgumentParser(prog="mscclc", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     library = commands.add_parser(
         "library", help="make a folder of kernels, the fastest for each size by the time model", description=__doc__
