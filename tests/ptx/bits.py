@@ -11,10 +11,11 @@ import kernel_text
 from kernels_on_cpu import ROOT
 
 TREE = "((0+1)+2)+3"
+LAMPORT = "tests/ptx/lamport"
 # Programs, and the value of their parameter `order`. Those of auto/ are for one size.
-PROGRAMS = {"allreduce_packets_oneshot": None, "auto/allreduce_packets": "Ranks", "auto/allreduce_allpairs": "Ranks",
-            "auto/reducescatter_allpairs": "Ranks"}
-QUICK = ["allreduce_packets_oneshot", "auto/reducescatter_allpairs"]
+PROGRAMS = {"samples/allreduce_packets_oneshot": None, "samples/auto/allreduce_packets": "Ranks",
+            "samples/auto/allreduce_allpairs": "Ranks", "samples/auto/reducescatter_allpairs": "Ranks", LAMPORT: None}
+QUICK = ["samples/allreduce_packets_oneshot", "samples/auto/reducescatter_allpairs", LAMPORT]
 
 
 def main():
@@ -30,17 +31,18 @@ def main():
         if options.quick and name not in QUICK:
             continue
         kernel = pathlib.Path(machine.folder.name, "kernel.cu")
-        kernels_on_cpu.emit(options, ROOT / "samples" / f"{name}.cpp", kernel, order=order)
+        kernels_on_cpu.emit(options, ROOT / f"{name}.cpp", kernel, order=order)
         text = kernel.read_text()
-        kernel_text.check_order(text, TREE)
+        tree = TREE + (" with -0.0 as +0.0" if name == LAMPORT else "")
+        kernel_text.check_order(text, tree)
         library = machine.compile(kernel)
         for seed in range(1, options.schedules + 1):
-            result = machine.run(library, seed, bits=TREE)
+            result = machine.run(library, seed, bits=tree)
             print(f"{name}: {result.summary.removeprefix('ptx: ')}, {result.forms} runs of a type and packet")
             print("\n".join(result.findings), flush=True)
             wrong += bool(result.findings) or result.forms == 0
         kernel.write_text(kernel_text.with_operands_exchanged(text))
-        found = machine.run(machine.compile(kernel), 1, bits=TREE).findings
+        found = machine.run(machine.compile(kernel), 1, bits=tree).findings
         print(f"{name} with operands exchanged: {'fails' if found else 'does not fail, which is wrong'}", flush=True)
         wrong += not any(" wrong" in line and " 0 wrong" not in line for line in found)
     return 1 if wrong else 0

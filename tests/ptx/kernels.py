@@ -20,7 +20,7 @@ QUICK = ["allgather_hierarchical", "allreduce_packets", "allreduce_pipeline", "a
          "auto/allreduce_ring", "reducescatter_allpairs"]
 OTHERS = [ROOT / "tests/ptx/copied_nvls.cpp", ROOT / "tests/ptx/packet_reads.cpp", ROOT / "tests/cuda/hooks.cpp",
           ROOT / "tests/conformance/plans/single_node/allgather_nvls_zero_copy_pkt.ranks=4.json",
-          ROOT / "tests/ptx/broadcast_nvls.cpp"]
+          ROOT / "tests/ptx/broadcast_nvls.cpp", ROOT / "tests/ptx/lamport.cpp"]
 LARGE = ["allreduce_allpairs", "allreduce_packets", "auto/allreduce_nvls"]  # with 8 ranks
 WIDE = ["allreduce_ring", "allreduce_packets"]  # with 64 threads a block
 
@@ -44,7 +44,7 @@ def cases_of(options):
 
     programs = sorted([*SAMPLES.glob("*.cpp"), *SAMPLES.glob("auto/*.cpp")]) + OTHERS
     if not options.full:
-        programs = options.samples or ([*named(QUICK), OTHERS[1]] if options.quick else programs)
+        programs = options.samples or ([*named(QUICK), OTHERS[1], OTHERS[-1]] if options.quick else programs)
         return [Case(program.resolve(), threads=options.threads, modes=((options.staging, options.graph),))
                 for program in programs]
     modes = ((False, False), (True, False), (False, True), (True, True))

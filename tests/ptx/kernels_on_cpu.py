@@ -41,7 +41,9 @@ def add_options(parser):
     parser.add_argument("--arch", default="90", help="virtual architecture that PTX is for: 80, 90 or 100 [90]")
     parser.add_argument("--types", default="float", help="element types, with commas between them, or all [float]")
     parser.add_argument("--threads", type=int, default=32, help="threads of a block, at most [32]")
-    parser.add_argument("--sizes", default="1024,260,5120", help="of the launches in a row, in bytes [1024,260,5120]")
+    # Their number is no multiple of 2 or 3, parts of scratch: else each part would have the same data again and again.
+    parser.add_argument("--sizes", default="1024,260,5120,272,640",
+                        help="of the launches in a row, in bytes [1024,260,5120,272,640]")
     parser.add_argument("--staging", action="store_true", help="the kernel copies its user's memory")
     parser.add_argument("--graph", action="store_true", help="launches are captured, and replayed")
     parser.add_argument("--timeout", type=float, default=1200, help="seconds that a schedule may take [1200]")
@@ -84,7 +86,7 @@ class Machine:
         return library
 
     def run(self, library, seed, threads=None, staging=None, graph=None, bits=None, shapes=None):
-        """Three launches in a row, twice, of each type and packet, on all ranks, with results checked. `bits`: the order
+        """Launches in a row, twice, of each type and packet, on all ranks, with results checked. `bits`: the order
         of sums whose bits they must have. `shapes`: of a kernel with a hook, whose bits are those of its definition."""
         options = self.options
         if shapes:

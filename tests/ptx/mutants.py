@@ -23,6 +23,7 @@ class Mutant:
     survives: str = ""  # why it need not be found
     quick: bool = False
     staging: bool = False
+    bits: str = ""      # the order of sums whose bits the results must have
 
 
 PLATFORM = "cuda_platform.cuh"
@@ -30,6 +31,7 @@ RING, PACKETS = "samples/allreduce_ring.cpp", "samples/allreduce_packets.cpp"
 SWITCH, COPIED_SWITCH = "samples/auto/allreduce_nvls.cpp", "tests/ptx/copied_nvls.cpp"
 PORTS = "samples/allgather_hierarchical.cpp"
 HOOKS = "tests/cuda/hooks.cpp"
+LAMPORT, LAMPORT_BITS = "tests/ptx/lamport.cpp", "((0+1)+2)+3 with -0.0 as +0.0"
 BARRIERS = "tests/conformance/plans/single_node/allgather_tbg.json"
 # Words that a kernel shares with the host have no mutants but two, of the request in port.cuh. The machine has no reads
 # of the host: of what a kernel writes for it, it checks that the word that announces a record releases it (memory.h).
@@ -77,6 +79,20 @@ MUTANTS = [
     Mutant("packets as plain loads", PLATFORM, "ld.relaxed.sys.global.b64", "ld.global.b64", PACKETS),
     Mutant("long packets as plain stores", PLATFORM, "st.relaxed.sys.global.v2.b64", "st.global.v2.b64",
            PACKETS),
+    Mutant("Lamport packets that are not cleared", "packets.cuh", "storeWords16(part + slot * stride + at, {});",
+           "static_cast<void>(part);", LAMPORT, quick=True),
+    Mutant("Lamport packets cleared for the next launch", "packets.cuh", "(k.launch + 2) % scratchParts<Plan>",
+           "(k.launch + 1) % scratchParts<Plan>", LAMPORT),
+    Mutant("Lamport packets cleared in the part in use", "packets.cuh", "(k.launch + 2) % scratchParts<Plan>",
+           "k.launch % scratchParts<Plan>", LAMPORT),
+    Mutant("Lamport packets in two parts", "layout.cuh", "HasLamportPackets<Plan>::value ? 3", "HasLamportPackets<Plan>::value ? 2",
+           LAMPORT),
+    Mutant("Lamport packets cleared as far as this launch's", "packets.cuh", "&lengths[(k.launch + 1) % 2]",
+           "&lengths[k.launch % 2]", LAMPORT),
+    Mutant("Lamport packets of which the first word is looked at", "packets.cuh", "return first != 0 && second != 0;",
+           "return first != 0;", LAMPORT),
+    Mutant("Lamport packets with -0.0 as it is", "packets.cuh", " | (~((words.w[i] & ~signs) + ~signs) & signs)", "", LAMPORT,
+           bits=LAMPORT_BITS),
     Mutant("staging without its fence", "staging.cuh", "  syncBlock();\n  fenceSystem();", "  syncBlock();",
            "samples/reducescatter_allpairs.cpp", quick=True, staging=True),
     Mutant("staging with a fence of the device", PLATFORM,
@@ -163,11 +179,11 @@ class Score:
         self.machine, self.schedules = machine, schedules
         self.wrong = self.killed = self.survived = 0
 
-    def run(self, name, library, survives, staging=False, shapes=None):
+    def run(self, name, library, survives, staging=False, shapes=None, bits=""):
         """Schedules until something is found. `survives`: why it need not be."""
         found = []
         for seed in range(1, self.schedules + 1):
-            found = found or self.machine.run(library, seed, staging=staging, shapes=shapes).findings
+            found = found or self.machine.run(library, seed, staging=staging, shapes=shapes, bits=bits).findings
         isWrong = bool(found) == bool(survives)
         self.killed += bool(found)
         self.survived += not found
@@ -200,7 +216,7 @@ def main():
             continue
         library = machine.compile(emit(mutant.program), headers_of(mutant, folder / "include"))
         shapes = kernels_on_cpu.shapes_of(kernels_on_cpu.ROOT / mutant.program)
-        score.run(mutant.name, library, mutant.survives, mutant.staging, shapes)
+        score.run(mutant.name, library, mutant.survives, mutant.staging, shapes, mutant.bits)
     for name, survivors in EMITTED.items():
         if options.quick and name not in QUICK_EMITTED:
             continue
