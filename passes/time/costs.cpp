@@ -13,7 +13,7 @@ namespace mscclc::passes::time {
 namespace {
 /// Payload bytes of a packet with flags that a thread stores in one access.
 constexpr double packetPayload = 8;
-/// GB/s of a GPU without a way to other nodes. A program that puts through it takes very long.
+/// GB/s where there is no way, to another node or another GPU. A program that needs it takes very long.
 constexpr double leastRate = 1e-3;
 
 /// Returns the number of chunks of a message, on a rank that has part of it.
@@ -140,6 +140,7 @@ FluidNetwork::Resource Costs::add(FluidNetwork &network, Cause kind, std::uint32
 void Costs::addLinks(FluidNetwork &network, std::uint32_t ranks) {
   const MachineParameters &p = machine_.parameters;
   paths_ = LinkPaths(fabricOf(machine_));
+  nowhere_ = add(network, Cause::LinkOut, 0, leastRate);
   for (std::uint32_t first = 0; first < ranks; first += nodes_.ranksPerNode())
     for (const Link &link : paths_.links()) {
       const std::uint32_t gpus = machine_.gpusPerNode;
@@ -155,8 +156,13 @@ void Costs::addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lin
     return;
   uses.add(out_[from], lineBytes);
   uses.add(in_[to], lineBytes);
-  for (const std::uint32_t link : paths_.between(nodes_.indexInNode(from), nodes_.indexInNode(to)))
+  if (!machine_.isUneven())
+    return;
+  const auto path = paths_.between(nodes_.indexInNode(from), nodes_.indexInNode(to));
+  for (const std::uint32_t link : path)
     uses.add(links_[nodes_.nodeOf(from) * paths_.links().size() + link], lineBytes);
+  if (path.empty())
+    uses.add(nowhere_, lineBytes);
 }
 
 Time Costs::readLatency(const Operand &operand) const {
@@ -344,9 +350,9 @@ std::optional<std::string> cannotRun(const ir::Program &program, const Machine &
       if (!nodes.areTogether(peer, r))
         return "ranks " + std::to_string(r) + " and " + std::to_string(peer) +
                " have a memory channel, and are on different nodes of " + machine.name;
-      else if (machine.isUneven() && paths.between(nodes.indexInNode(r), nodes.indexInNode(peer)).empty())
+      else if (machine.isUneven() && !paths.joins(nodes.indexInNode(r), nodes.indexInNode(peer)))
         return "ranks " + std::to_string(r) + " and " + std::to_string(peer) +
-               " have a memory channel, and no link of " + machine.name + " leads from the one to the other";
+               " have a memory channel, and no link of " + machine.name + " joins them";
     for (const ir::SwitchChannel &channel : rank.switchChannels) {
       if (machine.parameters.multimem == 0)
         return "it has a switch channel, and nothing on " + machine.name + " reduces on the way";

@@ -127,11 +127,13 @@ private:
   mutable std::vector<std::uint32_t> slots_;                                            ///< see Uses
   std::vector<FluidNetwork::Resource> out_, in_, memory_, copyEngine_, nicOut_, nicIn_; ///< [rank]
   LinkPaths paths_;                                                                     ///< of an uneven machine
+  FluidNetwork::Resource nowhere_ = 0;        ///< of an uneven machine, between GPUs without a way: almost nothing
   std::vector<FluidNetwork::Resource> links_; ///< of an uneven machine: [node of the program · links of a node + link]
 };
 
 /// Returns why a program cannot run on a machine: it has more ranks than GPUs, more nodes than the machine, a memory
-/// channel between nodes or where no link is, or a switch operation without a switch. Returns nothing if it can run.
+/// channel between nodes or where no link is in either direction, or a switch operation without a switch. Returns
+/// nothing if it can run.
 std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine);
 
 } // namespace mscclc::passes::time

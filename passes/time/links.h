@@ -56,6 +56,10 @@ public:
     return from < gpus_ && to < gpus_ ? paths_[from * gpus_ + to] : std::span<const std::uint32_t>();
   }
 
+  /// True if data can go from one of the GPUs to the other in some direction. Signals need little, so they may go in
+  /// the other one.
+  bool joins(std::uint32_t a, std::uint32_t b) const { return !between(a, b).empty() || !between(b, a).empty(); }
+
 private:
   std::uint32_t gpus_ = 0;
   std::vector<Link> links_;

@@ -5,6 +5,7 @@
 #include "ir/diagnostics.h"
 #include "ir/program.h"
 #include "passes/time/json_words.h"
+#include "passes/time/topology_text.h"
 
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -202,13 +204,46 @@ std::uint32_t namedNodes(const ir::Program &program) {
   return ranksPerNode == 0 ? 1 : static_cast<std::uint32_t>((program.ranks.size() + ranksPerNode - 1) / ranksPerNode);
 }
 
-Machine parseMachine(std::string_view text) {
-  json file;
+namespace {
+
+json parseJson(std::string_view text) {
   try {
-    file = json::parse(text);
+    return json::parse(text);
   } catch (const json::exception &error) {
     fail(wordsOf(error));
   }
+}
+
+/// Returns the text of a built-in machine or of a file; nothing if there is neither.
+std::optional<std::string> textOfMachine(const std::string &words) {
+  const auto builtIn = std::ranges::find(builtIns, words, &BuiltIn::name);
+  return builtIn != std::end(builtIns) ? std::optional(std::string(builtIn->text)) : readMachineFile(words);
+}
+
+/// Returns the machine `base` with the GPUs and links of the file `path`.
+Machine withLinksOf(const std::string &base, const std::string &path) {
+  const std::optional<std::string> text = textOfMachine(base), links = readMachineFile(path);
+  if (!text || !links)
+    fail("'" + (text ? path : base) + "' is neither a machine nor a file that can be read");
+  json file = parseJson(*text);
+  const std::optional<std::string> topology = linksOfTopology(*links, parseMachine(*text));
+  const json over = parseJson(topology ? *topology : *links);
+  if (!over.is_object())
+    fail("the file of links must be an object, or the text of nvidia-smi topo -m");
+  file["name"] = file.value("name", base) + "@" + std::filesystem::path(path).stem().string();
+  file["topology"] = "links";
+  file.update(over);
+  // Without a switch inside the node, nothing reduces on the way.
+  const json switches = file.value("switches", json::array());
+  if (std::ranges::none_of(switches, [](const json &one) { return !one.value("between_nodes", false); }))
+    file["parameters"]["multimem"]["value"] = file["parameters"]["block_multimem"]["value"] = 0;
+  return parseMachine(file.dump());
+}
+
+} // namespace
+
+Machine parseMachine(std::string_view text) {
+  const json file = parseJson(text);
   if (!file.is_object() || !file.contains("parameters") || !file["parameters"].is_object())
     fail("it must be an object with 'parameters'");
   Machine machine;
@@ -314,24 +349,17 @@ Machine findMachine(const std::string &words, std::uint32_t nodes) {
       fail("'" + words.substr(star) + "' must be '*' and a number of nodes from 1 to 65536");
     base.resize(star);
   }
-  std::string text;
-  const auto builtIn = std::find_if(std::begin(builtIns), std::end(builtIns),
-                                    [&](const BuiltIn &machine) { return machine.name == base; });
-  if (builtIn != std::end(builtIns)) {
-    text = builtIn->text;
-  } else {
-    const std::optional<std::string> read = readMachineFile(base);
-    if (!read) {
-      std::string names;
-      for (const std::string &name : builtInMachines())
-        names += (names.empty() ? "" : ", ") + name;
-      const auto near = ir::nearestName(base, builtInMachines());
-      fail("'" + base + "' is neither a machine (" + names + ") nor a file that can be read" +
-           (near ? "; did you mean '" + *near + "'?" : std::string()));
-    }
-    text = *read;
+  const std::optional<std::string> text = textOfMachine(base);
+  const std::size_t at = base.find('@');
+  if (!text && at == std::string::npos) {
+    std::string names;
+    for (const std::string &name : builtInMachines())
+      names += (names.empty() ? "" : ", ") + name;
+    const auto near = ir::nearestName(base, builtInMachines());
+    fail("'" + base + "' is neither a machine (" + names + ") nor a file that can be read" +
+         (near ? "; did you mean '" + *near + "'?" : std::string()));
   }
-  Machine machine = parseMachine(text);
+  Machine machine = text ? parseMachine(*text) : withLinksOf(base.substr(0, at), base.substr(at + 1));
   machine.nodes = nodes;
   if (nodes != 1)
     machine.name += "*" + std::to_string(nodes);

@@ -80,6 +80,8 @@ struct Provenance {
 std::string writeMachine(const Machine &machine, std::span<const Provenance> origins);
 
 /// Returns the machine for the words of --machine: a built-in name or a file's path, and optionally `*N` for N nodes.
+/// BASE@FILE is machine BASE with the GPUs, switches and links of FILE. That has these fields of a machine file, or is
+/// the text of `nvidia-smi topo -m` (topology_text.h).
 /// `nodes`: the number of nodes if the words do not give one. Throws MachineError.
 Machine findMachine(const std::string &words, std::uint32_t nodes = 1);
 

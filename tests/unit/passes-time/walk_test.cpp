@@ -40,6 +40,35 @@ TEST_CASE("one put and its signal") {
   CHECK(std::abs(totalOf(relaxed, 65536) - (1000 + 250 + 65536 / 50.0 + 500)) < close);
 }
 
+TEST_CASE("data between two GPUs takes the links on its way") {
+  const ir::Program program =
+      programOf(sender + "put memory remote0[0:1] <- input[0:1]\nnop\nsignal memory [0]\n}\n}\n" + receiver +
+                "wait memory [0]\n}\n}\n");
+  const auto timeAt = [&](double rate) { return 1000 + 250 + 65536 / rate + 200 + 500; };
+  Machine machine = roundMachine();
+  LinkGraph &node = machine.fabric.node;
+  node.gpus = 4;
+  node.links = {{0, 1, 20000}, {1, 0, 40000}};
+  CHECK(std::abs(totalOf(program, 65536, machine) - timeAt(20)) < close);
+  // Through a switch, the slower of the two links counts.
+  node.switches = {"hub"};
+  machine.fabric.shared = {false};
+  node.links = {{0, 4, 30000}, {4, 0, 30000}, {1, 4, 10000}, {4, 1, 10000}};
+  CHECK(std::abs(totalOf(program, 65536, machine) - timeAt(10)) < close);
+  CHECK_FALSE(cannotRun(program, machine));
+  // Rates are payload of stores, which take more of the line.
+  machine.parameters.store = 50;
+  CHECK(std::abs(totalOf(program, 65536, machine) - timeAt(10)) < close);
+  // A link in the other direction is enough for signals, and data hardly moves.
+  node.links = {{1, 0, 30000}};
+  CHECK_FALSE(cannotRun(program, machine));
+  CHECK(totalOf(program, 65536, machine) > 1e6);
+  // A switch between nodes joins no GPUs of a node.
+  machine.fabric.shared = {true};
+  node.links = {{0, 4, 30000}, {4, 0, 30000}, {1, 4, 10000}, {4, 1, 10000}};
+  CHECK(cannotRun(program, machine) == "ranks 0 and 1 have a memory channel, and no link of round joins them");
+}
+
 TEST_CASE("a ring of two shares nothing but the links") {
   std::string ranks;
   for (const int r : {0, 1}) {
