@@ -38,7 +38,8 @@ std::string dependencyFile(const Options &options) {
 std::string dependencyRule(const Options &options, const std::vector<std::string> &files) {
   std::vector<std::string> all = {options.input};
   all.insert(all.end(), files.begin(), files.end());
-  all.push_back(options.machine.substr(0, options.machine.rfind('*')));
+  const std::string machine = options.machine.substr(0, options.machine.rfind('*'));
+  all.insert(all.end(), {machine, machine.substr(machine.find('@') + 1)});
   if (!options.output->value.empty()) // a golden, or a trace
     all.push_back(options.outputValue);
   std::string rule = escaped(options.outputPath) + ":";

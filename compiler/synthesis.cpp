@@ -34,6 +34,9 @@ std::optional<ir::Program> synthesize(Job &job) {
     return job.diags.report(diag::root_out_of_range, {}, {options.root, machine, on->machine.gpus() - 1});
   if (on->machine.gpus() < 2)
     return job.diags.report(diag::not_synthesized, {}, {collective, machine, "it has one GPU"});
+  constexpr std::uint64_t most = 256;
+  if (on->machine.gpus() > most)
+    return job.diags.report(diag::not_synthesized, {}, {collective, machine, "it has more than 256 GPUs"});
   constexpr std::uint64_t usual = std::uint64_t{1} << 20;
   const passes::Target target = job.passTarget();
   const passes::schedule::ChooseOptions chooseOptions{
@@ -57,7 +60,7 @@ std::optional<ir::Program> synthesize(Job &job) {
   for (const synthesize_room::Attempt &one : made->attempts)
     if (&one != &made->attempts.front())
       others += (others.empty() ? "" : ", ") + one.name + " " +
-                (one.nanoseconds == 0 ? std::string("does not fit") : shownTime(one.nanoseconds));
+                (one.nanoseconds == 0 ? "does not fit" : (one.isBound ? "over " : "") + shownTime(one.nanoseconds));
   if (!others.empty())
     remark.note(diag::synthesis_others, {}, {others});
   return std::move(made->program);

@@ -314,6 +314,15 @@ std::vector<Algorithm> symmetricAlgorithms(const Task &task, bool hasSwitch) {
     return radix >= members ? std::string("allpairs") : "bruck" + std::to_string(radix);
   };
   const Group everyone(0, 1, ranks);
+  for (const std::uint32_t inNode : std::set{2u, gpus})
+    for (const std::uint32_t between : std::set{2u, nodes})
+      if ((scatters || gathers) && nodes > 1 && gpus > 1 && inNode <= gpus && between <= nodes)
+        all.add("levels_" + nameOf(inNode, gpus) + "_" + nameOf(between, nodes), [=](Statements &to) {
+          if (scatters)
+            scatterLevels(to, inNode, between);
+          if (gathers)
+            gatherLevels(to, inNode, between);
+        });
   for (const std::uint32_t radix : radicesOf(scatters || gathers ? ranks : 1))
     all.add(nameOf(radix, ranks), [=](Statements &to) {
       if (scatters)
@@ -328,15 +337,6 @@ std::vector<Algorithm> symmetricAlgorithms(const Task &task, bool hasSwitch) {
       if (gathers)
         twice(to, 1);
     });
-  for (const std::uint32_t inNode : std::set{2u, gpus})
-    for (const std::uint32_t between : std::set{2u, nodes})
-      if ((scatters || gathers) && nodes > 1 && gpus > 1 && inNode <= gpus && between <= nodes)
-        all.add("levels_" + nameOf(inNode, gpus) + "_" + nameOf(between, nodes), [=](Statements &to) {
-          if (scatters)
-            scatterLevels(to, inNode, between);
-          if (gathers)
-            gatherLevels(to, inNode, between);
-        });
   if (task.kind == CollectiveKind::AllReduce && ranks <= mostOneShot)
     all.add("oneshot", oneShot);
   if (task.kind == CollectiveKind::AllReduce && hasSwitch && gpus > 1)

@@ -52,24 +52,35 @@ struct Forests {
 };
 
 /// Returns trees of all GPUs, or of the root. `isPaired`: the same parts go up and down.
-Forests forestsOf(const time::LinkGraph &graph, const Task &task, bool isRooted, bool isPaired) {
+Forests forestsOf(const time::LinkGraph &graph, const Task &task, bool isRooted, bool isPaired,
+                  const TreeCount &count = {}) {
   std::vector<bool> isSource(graph.gpus, !isRooted);
   if (isRooted)
     isSource[task.root] = true;
-  Forest up = growForest(reversed(graph), isSource);
-  Forest down = growForest(graph, isSource, isPaired ? TreeCount{up.trees, up.trees} : TreeCount());
+  Forest up = growForest(reversed(graph), isSource, count);
+  Forest down = growForest(graph, isSource, isPaired ? TreeCount{up.trees, up.trees} : count);
   return {std::move(down), std::move(up)};
 }
 
 /// Tries algorithms one after the other, and keeps the fastest.
 class Comparison {
 public:
-  explicit Comparison(const schedule::ChooseOptions &options) : options_(options) {
+  explicit Comparison(const schedule::ChooseOptions &options)
+      : options_(options),
+        paths_(options.machine.isUneven() ? time::LinkPaths(time::fabricOf(options.machine)) : time::LinkPaths()) {
     options_.keeps = false;
     options_.timesOnly = true;
   }
 
   void tryOut(const std::string &name, ir::Program program) {
+    if (!hasWays(program)) {
+      attempts_.push_back({name, 0});
+      return;
+    }
+    if (const double least = leastTime(program); best_ && least > nanoseconds_) {
+      attempts_.push_back({name, least, true});
+      return;
+    }
     ir::Program scheduled = program;
     const schedule::Choice choice = schedule::choose(scheduled, options_);
     attempts_.push_back({name, choice.nanoseconds});
@@ -88,7 +99,43 @@ public:
   }
 
 private:
+  /// Returns the nanoseconds that the busiest GPU needs at least for what it sends or receives. A switch that sums and
+  /// multicasts may save data inside a node, so only data between nodes counts then.
+  double leastTime(const ir::Program &program) const {
+    const time::Machine &machine = options_.machine;
+    const std::uint32_t gpus = machine.gpusPerNode;
+    const bool countsNodes = machine.parameters.multimem == 0;
+    const double chunk = static_cast<double>(options_.messageBytes) / ir::chunksOfMessage(program, program.ranks[0]);
+    std::vector<double> busy(4 * program.ranks.size()); // [rank]: out and in inside the node, out and in between nodes
+    for (const ir::Move &statement : program.movement.statements)
+      for (const ir::RankChunk &from : program.movement.srcs(statement))
+        for (const ir::RankChunk &to : program.movement.dsts(statement))
+          if (const bool isFar = from.rank / gpus != to.rank / gpus; from.rank != to.rank && (isFar || countsNodes)) {
+            const auto rate = [&](std::uint32_t rank) {
+              return isFar ? time::networkRate(machine, rank % gpus) : machine.parameters.link;
+            };
+            busy[4 * from.rank + 2 * isFar] += from.size * chunk / rate(from.rank);
+            busy[4 * to.rank + 2 * isFar + 1] += from.size * chunk / rate(to.rank);
+          }
+    return *std::ranges::max_element(busy);
+  }
+
+  /// True if a link leads to each destination from each source in its node.
+  bool hasWays(const ir::Program &program) const {
+    if (!options_.machine.isUneven())
+      return true;
+    const std::uint32_t gpus = options_.machine.gpusPerNode;
+    for (const ir::Move &statement : program.movement.statements)
+      for (const ir::RankChunk &from : program.movement.srcs(statement))
+        for (const ir::RankChunk &to : program.movement.dsts(statement))
+          if (from.rank != to.rank && from.rank / gpus == to.rank / gpus &&
+              paths_.between(from.rank % gpus, to.rank % gpus).empty())
+            return false;
+    return true;
+  }
+
   schedule::ChooseOptions options_;
+  const time::LinkPaths paths_;
   std::vector<Attempt> attempts_;
   std::optional<ir::Program> best_;
   double nanoseconds_ = 0;
@@ -115,6 +162,10 @@ std::optional<Synthesis> synthesize(CollectiveKind kind, std::uint32_t root, con
     const auto [down, up] = forestsOf(graph, task, ir::info(kind).hasRoot, isAllReduce);
     links = isAllReduce ? allReduceSentence(graph, up, down) : linksSentence(sums ? up : down, sums);
     comparison.tryOut("trees", treeProgram(task, "trees", down, up));
+    if (std::max(down.trees, up.trees) > 1) { // fewer are slower where links matter, and lower
+      const auto [oneDown, oneUp] = forestsOf(graph, task, ir::info(kind).hasRoot, isAllReduce, {.most = 1});
+      comparison.tryOut("tree", treeProgram(task, "tree", oneDown, oneUp));
+    }
     if (isAllReduce) {
       const auto [rootedDown, rootedUp] = forestsOf(graph, task, /*isRooted=*/true, /*isPaired=*/true);
       comparison.tryOut("rooted", treeProgram(task, "rooted", rootedDown, rootedUp));

@@ -16,6 +16,7 @@ namespace mscclc::passes::synthesize {
 struct Attempt {
   std::string name;       ///< "trees", "bruck4"
   double nanoseconds = 0; ///< of a launch, by the time model; 0: no schedule of it fits the target or the machine
+  bool isBound = false;   ///< it takes at least that long, which is more than the best one, so it was not scheduled
 };
 
 /// The best program, and what is known about it.

@@ -127,12 +127,8 @@ private:
   bool splitEvenly() {
     const std::vector<std::vector<std::uint32_t>> all = groups();
     std::size_t widest = 0;
-    Amount least = MaxFlow::unlimited;
-    for (const std::vector<std::uint32_t> &group : all) {
+    for (const std::vector<std::uint32_t> &group : all)
       widest = std::max(widest, group.size());
-      for (const std::uint32_t v : group)
-        least = std::min(least, std::max(in(v), out(v)));
-    }
     std::vector<std::pair<std::size_t, std::size_t>> distances; // of groups, inside
     for (std::size_t inside = 0; inside < widest; ++inside)
       for (std::size_t apart = 1; apart < all.size(); ++apart)
@@ -141,9 +137,14 @@ private:
       distances.emplace_back(0, inside);
     if (distances.empty())
       return false;
-    const Amount each = std::max<Amount>(1, least / static_cast<Amount>(distances.size()));
     for (bool again = true; again;) {
       again = false;
+      Amount least = MaxFlow::unlimited; // that a neighbour has left
+      for (const std::vector<std::uint32_t> &group : all)
+        for (const std::uint32_t v : group)
+          if (const Amount left = std::max(in(v), out(v)); left > 0)
+            least = std::min(least, left);
+      const Amount each = std::max<Amount>(1, least / static_cast<Amount>(distances.size()));
       for (const auto &[apart, inside] : distances)
         for (std::size_t g = 0; g < all.size(); ++g)
           for (std::size_t i = 0; i < all[g].size(); ++i) {
