@@ -110,7 +110,8 @@ hang::Wait waitOf(const MscclcKernel &kernel, const MscclcStall &stall, uint32_t
   wait.milliseconds = stall.waited_ns / 1000000;
   const auto infoOf = [&](uint32_t operand) {
     MscclcWaitInfo info{nullptr, nullptr, MSCCLC_UNPAIRED};
-    if (kernel.wait_info != nullptr && kind != MSCCLC_WAIT_STAGING && kind != MSCCLC_OVERLAP)
+    if (kernel.wait_info != nullptr && kind != MSCCLC_WAIT_STAGING && kind != MSCCLC_WAIT_COUNT &&
+        kind != MSCCLC_OVERLAP)
       kernel.wait_info(stall.rank, stall.block, stall.operation, operand, &info);
     return info;
   };

@@ -36,6 +36,7 @@ const CodeText codeTexts[] = {
     CODE(MSCCLC_ERROR_NOT_RESIDENT, "the blocks that wait for each other do not fit on the device at once"),
     CODE(MSCCLC_ERROR_SCRATCH, "the scratch is too small for this message"),
     CODE(MSCCLC_ERROR_ROWS, "the message does not consist of whole rows"),
+    CODE(MSCCLC_ERROR_COUNTS, "the launch brings no counts of rows, or other ones than the kernel takes"),
 #define MSCCLC_FAILURE(id, number, text) {number, "MSCCLC_ERROR_" #id, text},
 #include "mscclc/errors.def"
 };

@@ -10,6 +10,7 @@ STRUCTURES = {
     "MscclcKernel": abi.KernelStruct,
     "MscclcCall": abi.Call,
     "MscclcCallArray": abi.CallArray,
+    "MscclcCounts": abi.Counts,
     "MscclcStaging": abi.Staging,
     "MscclcCommunicatorOptions": abi.CommunicatorOptions,
     "MscclcQuery": abi.QueryStruct,
@@ -43,6 +44,10 @@ CONSTANTS = {
     "MSCCLC_IN_PLACE": abi.IN_PLACE,
     "MSCCLC_ONE_START": abi.ONE_START,
     "MSCCLC_ROOTED": abi.ROOTED,
+    "MSCCLC_TAKES_COUNTS": abi.TAKES_COUNTS,
+    "MSCCLC_PACKED_ROWS": abi.PACKED_ROWS,
+    "MSCCLC_COUNTS_CUT": abi.COUNTS_CUT,
+    "MSCCLC_RECEIVED_CUT": abi.RECEIVED_CUT,
     **{
         name: next(flag for flag, tag in abi.TAGS.items() if tag == its)
         for name, its in (

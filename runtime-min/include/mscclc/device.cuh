@@ -5,6 +5,7 @@
 //   Kernel, Rows      device/kernel.cuh     the thread's state; the places it can name; which part is its own
 //   beginLaunch       device/begin.cuh      the beginning and the end of a block's launch; what it reports
 //   Layout            device/layout.cuh     where chunk k of a message begins
+//   liveRow           device/counts.cuh     counts of live rows, for sizes that are known only at run time
 //   reduce, copy      device/move.cuh       plain chunks
 //   …Packets          device/packets.cuh    packets
 //   signal, wait, …   device/sync.cuh       memory channels, semaphores, barriers
@@ -42,6 +43,8 @@
 #include "mscclc/device/spread.cuh"
 
 #include "mscclc/device/sync.cuh"
+
+#include "mscclc/device/counts.cuh"
 
 #ifdef MSCCLC_GIN
 #include "mscclc/device/gin.cuh"

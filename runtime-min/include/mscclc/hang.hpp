@@ -99,6 +99,8 @@ inline std::string wanted(const Wait &wait) {
            " arrivals of " + expected;
   case MSCCLC_WAIT_PACKET:
     return "packet " + index + " of " + from + "; " + came + " of " + expected + " came";
+  case MSCCLC_WAIT_COUNT:
+    return "the count of the rows that " + from + " sends to rank " + index;
   case MSCCLC_OVERLAP:
     break; // no wait
   }
@@ -112,7 +114,8 @@ inline std::string describe(const Wait &wait) {
     return text + " began launch " + number(wait.index) +
            " while another launch of the same instance ran; a graph's replays are not ordered against other launches "
            "by the runtime";
-  text += ", operation " + number(wait.operation);
+  if (wait.kind != MSCCLC_WAIT_COUNT)
+    text += ", operation " + number(wait.operation);
   if (!wait.name.empty())
     text += " (" + wait.name + (wait.place.empty() ? "" : ", " + wait.place) + ")";
   text += " waits for " + wanted(wait);

@@ -172,8 +172,9 @@ typedef struct MscclcInstance MscclcInstance;
 /* `max_message_bytes` is the size of the largest message of any launch. Scratch is allocated for it. Collective. */
 int32_t mscclc_instance_create(MscclcCommunicator *communicator, const MscclcKernel *kernel, uint64_t max_message_bytes,
                                MscclcInstance **instance);
-/* The same for a kernel with MSCCLC_TAKES_ROWS. `max_row_bytes` is the length of the longest row of any launch. Chunks
- * are whole multiples of 16 bytes, so the least common multiple with 16 counts where rows are none. */
+/* The same for a kernel with MSCCLC_TAKES_ROWS. `max_row_bytes` is the length of the longest row of any launch. For the
+ * function of a hook, chunks are whole multiples of 16 bytes, so the least common multiple with 16 counts where rows
+ * are none. */
 int32_t mscclc_instance_create_for_rows(MscclcCommunicator *communicator, const MscclcKernel *kernel,
                                         uint64_t max_message_bytes, uint64_t max_row_bytes, MscclcInstance **instance);
 /* Waits for the launches. If graphs with launches of the instance exist in any process, fails with
@@ -223,6 +224,9 @@ typedef struct MscclcCall {
   const MscclcCallArray *arrays; /* [num_arrays]: all that the kernel takes, in any order */
   uint32_t num_arrays;
   uint32_t reserved2;
+  /* For kernels with MSCCLC_TAKES_COUNTS: one for each local rank. The runtime adds `tables`. `in_rows` and `out_rows`
+   * are the same on every rank, and say how long buffers are at least. A message is ranks * capacity rows long. */
+  const MscclcCounts *counts;
 } MscclcCall;
 
 void mscclc_call_init(MscclcCall *call);

@@ -83,9 +83,14 @@ struct Call : MscclcCall {
     pdl = 1;
     return *this;
   }
-  /// Sets the length of a row, in bytes, for a kernel whose hook takes rows.
+  /// Sets the length of a row, in bytes, for a kernel that takes rows.
   Call &rows(uint64_t bytes) {
     row_bytes = bytes;
+    return *this;
+  }
+  /// Gives the counts of rows: one for each local rank. See MscclcCall::counts.
+  Call &countedBy(const std::vector<MscclcCounts> &counts) {
+    counts_ = counts;
     return *this;
   }
   /// Gives the hooks of a kernel an array: one pointer for each local rank.
@@ -97,6 +102,7 @@ struct Call : MscclcCall {
 private:
   friend class Instance;
   std::map<std::string, std::vector<void *>> arrays_;
+  std::vector<MscclcCounts> counts_;
 };
 
 /// A kernel that is loaded into a communicator. The communicator must live longer.
@@ -112,6 +118,8 @@ public:
       given.arrays = arrays.data();
       given.num_arrays = static_cast<uint32_t>(arrays.size());
     }
+    if (!call.counts_.empty())
+      given.counts = call.counts_.data();
     check(mscclc_launch(handle_.get(), &given));
   }
   const MscclcKernel &kernel() const { return *mscclc_instance_kernel(handle_.get()); }
@@ -174,7 +182,7 @@ public:
     check(mscclc_buffer_register(get(), pointers.data(), bytes, &made));
     return Buffer(made);
   }
-  /// `maxRowBytes`: of the longest row, for a kernel whose hook takes rows.
+  /// `maxRowBytes`: of the longest row, for a kernel that takes rows.
   Instance load(const MscclcKernel &kernel, uint64_t maxMessageBytes, uint64_t maxRowBytes = 0) {
     MscclcInstance *made = nullptr;
     check(mscclc_instance_create_for_rows(get(), &kernel, maxMessageBytes, maxRowBytes, &made));

@@ -56,6 +56,7 @@ enum MscclcResult {
   MSCCLC_ERROR_NOT_RESIDENT = 5, /* the blocks of this rank do not fit on the device at once */
   MSCCLC_ERROR_SCRATCH = 6,      /* scratch_stride too small for this message, or not a multiple of 16 */
   MSCCLC_ERROR_ROWS = 7,     /* no row_bytes in a kernel that takes rows, or the message's shares are no whole rows */
+  MSCCLC_ERROR_COUNTS = 8,   /* no counts in a kernel that takes them, of another width, or 2^31 rows or more */
   MSCCLC_ERROR_DEVICE = 1000 /* plus the code of the CUDA error */
 };
 
@@ -155,7 +156,8 @@ enum MscclcWaitKind {
   MSCCLC_WAIT_STAGING = 8, /* all blocks of the rank; operation: 0 at the launch's beginning, 1 at its end */
   /* No wait: the block has begun while another launch with the same state ran. index: launches of the block before;
    * expected: blocks that had finished a launch if those were over; seen: that had */
-  MSCCLC_OVERLAP = 9
+  MSCCLC_OVERLAP = 9,
+  MSCCLC_WAIT_COUNT = 10 /* peer: rank that sends the count; index: rank that gets the rows; expected, seen: flags */
 };
 
 /* A wait that took too long, or that an abort has ended; or another reason to give up. */
@@ -212,6 +214,35 @@ typedef struct MscclcStaging {
   uint32_t keeps_input; /* 1: if a launch fails before its end, the input is unchanged, even if it is also the output */
 } MscclcStaging;
 
+/* What a launch says of a sender's counts, and of the rank's own output. */
+enum MscclcCountStatus {
+  MSCCLC_COUNTS_CUT = 1,  /* a count was negative, above the capacity, or led beyond the packed input */
+  MSCCLC_RECEIVED_CUT = 2 /* of the own rank: its output had no room for all rows */
+};
+
+/* Counts of rows, for kernels with MSCCLC_TAKES_COUNTS. Rank s sends min(max(sent[d], 0), capacity) rows to rank d,
+ * where capacity is the number of whole rows in a share of the message. Padded, these rows begin at row d * capacity of
+ * the input, and arrive at row s * capacity of the output. Packed, they follow the rows for the ranks before d, as many
+ * as the counts say, and arrive behind the rows of the ranks before s. Nothing is read or written beyond live rows.
+ * All memory is on the device; only the rank itself accesses it. The numbers have `width` bytes. */
+typedef struct MscclcCounts {
+  const void *sent;       /* [ranks], by destination */
+  void *received;         /* [ranks], written: the rows that came, by source; null: not wanted */
+  void *sent_offsets;     /* [ranks], written: the first row for each destination in the input; null: not wanted */
+  void *received_offsets; /* [ranks], written: the first row of each source in the output; null: not wanted */
+  uint32_t *status;       /* [ranks], written: MscclcCountStatus of each rank as a sender; null: not wanted */
+  /* Packed: the rows that an input and an output have room for, equal on all ranks; 0, or more than that: ranks *
+   * capacity. A row beyond is not moved. */
+  uint64_t in_rows;
+  uint64_t out_rows;
+  uint32_t width; /* 4: int32_t; 8: int64_t */
+  uint32_t reserved;
+  /* By rank: MSCCLC_COUNT_TABLE_BYTES of the rank's memory, in which all ranks leave packets. It is zero at first. The
+   * launching thread reads the addresses. */
+  void *const *tables;
+} MscclcCounts;
+#define MSCCLC_COUNT_TABLE_BYTES(ranks) ((uint64_t)32 * (ranks) * (ranks))
+
 /* The arguments of one rank's launch. The launch copies them, and also the entries of `buffers` and `multicast` that
  * the kernel needs. */
 typedef struct MscclcRankArgs {
@@ -253,6 +284,7 @@ typedef struct MscclcRankArgs {
    * Else it is not used. */
   uint64_t row_bytes;
   void *const *arrays; /* [MscclcKernel::num_arrays]: those of the rank; the launching thread reads them */
+  MscclcCounts counts;
 } MscclcRankArgs;
 
 /* ------------------------------------------------------------------------------------- what a kernel says of itself */
@@ -329,7 +361,9 @@ enum MscclcKernelFlags {
   MSCCLC_ROOTED = 128,          /* one of the ranks is the collective's root */
   MSCCLC_SHARED_SIGNALS = 256,  /* several blocks signal on one memory channel, so the links must support atomic adds */
   MSCCLC_WRITES_INPUT = 512,    /* not in place, but inputs are overwritten */
-  MSCCLC_TAKES_ROWS = 1024      /* the function of a hook takes rows, so a launch says how long they are */
+  MSCCLC_TAKES_ROWS = 1024,     /* a launch says how long rows are: the function of a hook takes them, or counts do */
+  MSCCLC_TAKES_COUNTS = 2048,   /* a launch brings counts of live rows (MscclcCounts); also MSCCLC_TAKES_ROWS */
+  MSCCLC_PACKED_ROWS = 4096     /* and the rows are packed, in input and output */
 };
 
 /* An array that functions of hooks take. The caller brings one for each rank, in the rank's memory. */
@@ -385,7 +419,8 @@ typedef struct MscclcKernel {
   uint32_t abi_magic;
   uint32_t abi_version;
   const char *name;
-  /* "allgather", "allreduce", …, or its own name; if the values have passed through a hook, "allreduce+add_rms_norm" */
+  /* "allgather", "allreduce", …, or its own name; if the values have passed through a hook, "allreduce+add_rms_norm";
+   * with MSCCLC_PACKED_ROWS, "alltoallv+packed" */
   const char *collective;
   const char *tool;   /* "mscclc 0.1.0" */
   const char *source; /* the source and the switches of the compilation, as the emitted file names them */

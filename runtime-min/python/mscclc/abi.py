@@ -21,7 +21,9 @@ REDUCE_OPS = {"sum": 0, "min": 1, "max": 2, "prod": 3}
 SCALINGS = {"none": 0, "input": 1, "average": 2}
 PLATFORMS = {"auto": 0, "cuda": 1, "host": 2}
 ERROR_NO_KERNEL, ERROR_RENDEZVOUS = 102, 106
-IN_PLACE, ONE_START, ROOTED = 1, 64, 128
+IN_PLACE, ONE_START, ROOTED, TAKES_COUNTS, PACKED_ROWS = 1, 64, 128, 2048, 4096
+#: Of the "status" of senders and of the own rank: MscclcCountStatus.
+COUNTS_CUT, RECEIVED_CUT = 1, 2
 # The names that the runtime's selector gives to flags of kernels: their tags.
 TAGS = {2: "packets", 4: "double-scratch", 8: "port", 16: "multicast", 32: "baked"}
 ON_HOST = 0xFFFFFFFF
@@ -73,6 +75,14 @@ class Staging(ctypes.Structure):
                 ("factor", c_uint64), ("factor_at", c_void_p), ("scaling", c_uint32), ("keeps_input", c_uint32)]
 
 
+class Counts(ctypes.Structure):
+    """MscclcCounts."""
+
+    _fields_ = [("sent", c_void_p), ("received", c_void_p), ("sent_offsets", c_void_p), ("received_offsets", c_void_p),
+                ("status", c_void_p), ("in_rows", c_uint64), ("out_rows", c_uint64), ("width", c_uint32), ("reserved", c_uint32),
+                ("tables", POINTER(c_void_p))]
+
+
 class CallArray(ctypes.Structure):
     """MscclcCallArray."""
 
@@ -87,7 +97,7 @@ class Call(ctypes.Structure):
                 ("message_bytes", c_uint64), ("threads", c_uint32), ("pdl", c_uint32),
                 ("streams", POINTER(c_void_p)), ("staging", POINTER(Staging)),
                 ("row_bytes", c_uint64), ("arrays", POINTER(CallArray)), ("num_arrays", c_uint32),
-                ("reserved2", c_uint32), _LATER]
+                ("reserved2", c_uint32), ("counts", POINTER(Counts)), _LATER]
 
 
 class QueryStruct(ctypes.Structure):

@@ -325,6 +325,10 @@ class Communicator:
         pdl: bool = False,
         row_bytes: int = 0,
         hook_arrays: Mapping[str, Sequence[int]] | None = None,
+        counts: Mapping[str, Sequence[int]] | None = None,
+        count_bytes: int = 8,
+        in_rows: int = 0,
+        out_rows: int = 0,
     ) -> None:
         """Starts the kernel on all local ranks, asynchronously; `synchronize` waits.
 
@@ -341,7 +345,11 @@ class Communicator:
         without.
 
         A kernel with a hook takes `row_bytes`, the length of a row, if it takes rows, and `hook_arrays`: for each array
-        the addresses on the local ranks."""
+        the addresses on the local ranks.
+
+        A kernel that takes counts of rows (MscclcCounts) takes `row_bytes`, and `counts`: the addresses of "sent", and of
+        "received", "sent_offsets", "received_offsets" and "status" if wanted, on the local ranks, in their memory. A
+        number has `count_bytes` bytes, 4 or 8, one of "status" always 4. `in_rows` and `out_rows`: as there."""
         call = abi.Call()
         abi.runtime().mscclc_call_init(ctypes.byref(call))
         call.dtype = code_of(abi.DTYPES, "element type", dtype)
@@ -368,9 +376,26 @@ class Communicator:
             for name, addresses in hook_arrays.items():
                 if len(addresses) != len(self.local_ranks):
                     raise ValueError(f"{len(addresses)} arrays {name!r} for {len(self.local_ranks)} local ranks")
+        if counts is not None:
+            call.counts = self._counts(counts, count_bytes, in_rows, out_rows)
         with self.lock:
             instance = self.prepare(kernel, message_bytes, math.lcm(row_bytes, 16) if row_bytes else 0)
             abi.runtime().mscclc_launch(instance, ctypes.byref(call))
+
+    def _counts(
+        self, counts: Mapping[str, Sequence[int]], count_bytes: int, in_rows: int, out_rows: int
+    ) -> "ctypes.Array[abi.Counts]":
+        given = (abi.Counts * len(self.local_ranks))()
+        for one in given:
+            one.width, one.in_rows, one.out_rows = count_bytes, in_rows, out_rows
+        for name, addresses in counts.items():
+            if name not in ("sent", "received", "sent_offsets", "received_offsets", "status"):
+                raise ValueError(f"there are no counts {name!r}")
+            if len(addresses) != len(self.local_ranks):
+                raise ValueError(f"{len(addresses)} arrays {name!r} for {len(self.local_ranks)} local ranks")
+            for one, address in zip(given, addresses):
+                setattr(one, name, address)
+        return given
 
     def _staging(
         self,
@@ -405,6 +430,7 @@ class Communicator:
         tags: Sequence[str] = (),
         row: int = 0,
         hook_arrays: Mapping[str, Sequence[Any]] | None = None,
+        counts: Mapping[str, Sequence[Any]] | None = None,
     ) -> Kernel:
         """Runs a collective on arrays, one for each local rank, and waits for it; on CUDA first for what their
         devices were given before. Collective.
@@ -413,7 +439,9 @@ class Communicator:
         `root`, `tags`, the type and the size. Without `output` it works in place, on arrays as long as the longer of
         input and output. For a kernel with a hook, `row` is the number of elements of a row, if it takes rows, and
         `hook_arrays` has its arrays by name, each one for every local rank; the name of its collective ends in that of
-        the hook, as in "allreduce+add_rms_norm". Returns the kernel that ran. Raises ValueError for arrays that do not fit the kernel,
+        the hook, as in "allreduce+add_rms_norm". For a kernel that takes counts of rows, `row` is that number too, and
+        `counts` has the arrays of `launch`, each one for every local rank: int32 or int64, "status" uint32. Input and
+        output are ranks times the capacity of rows long. Returns the kernel that ran. Raises ValueError for arrays that do not fit the kernel,
         NoKernelError if nothing registered fits, CallError."""
         inputs = self._memories(input)
         outputs = inputs if output is None else self._memories(output)
@@ -453,6 +481,8 @@ class Communicator:
                 source=source,
                 row_bytes=row * abi.DTYPE_BYTES[inputs[0].dtype],
                 hook_arrays={name: [memory.address for memory in memories] for name, memories in brought.items()},
+                counts=None if counts is None else {name: self._numbers(name, of) for name, of in counts.items()},
+                count_bytes=8 if counts is None else self._width(counts),
             )
             self.synchronize()
             if not self._adopts:
@@ -462,6 +492,21 @@ class Communicator:
                 for buffer in filter(None, (made, given)):
                     buffer.release()
         return kernel
+
+    def _width(self, counts: Mapping[str, Sequence[Any]]) -> int:
+        types = {memory.dtype for name, of in counts.items() if name != "status" for memory in self._memories(of)}
+        if len(types) != 1 or not types <= {"int32", "int64"}:
+            raise ValueError(f"counts are all int32 or all int64, not {', '.join(sorted(types))}")
+        return abi.DTYPE_BYTES[types.pop()]
+
+    def _numbers(self, name: str, arrays: Sequence[Any]) -> list[int]:
+        memories = self._memories(arrays)
+        for memory in memories:
+            if name == "status" and memory.dtype != "uint32":
+                raise ValueError(f"the status of senders is uint32, not {memory.dtype}")
+            if memory.bytes != self.ranks * abi.DTYPE_BYTES[memory.dtype]:
+                raise ValueError(f"{name!r} has {self.ranks} numbers, one for each rank")
+        return [memory.address for memory in memories]
 
     @property
     def _adopts(self) -> bool:

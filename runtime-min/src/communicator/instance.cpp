@@ -13,6 +13,9 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
   uint64_t syncBytes = 0;
   for (const MscclcRankInfo &info : instance->infos_)
     syncBytes = std::max(syncBytes, SyncLayout(info).bytes);
+  instance->countsAt_ = syncBytes;
+  if ((kernel.flags & MSCCLC_TAKES_COUNTS) != 0)
+    syncBytes += MSCCLC_COUNT_TABLE_BYTES(kernel.ranks);
   const std::string name = format("kernel '%s'", kernel.name);
   instance->scratchStride_ = kernel.scratch_stride(instance->maxMessageBytes_, instance->maxRowBytes_);
   const uint64_t scratchBytes = kernel.scratch_bytes(instance->scratchStride_);
@@ -55,6 +58,8 @@ Status Instance::checkReach() const {
   for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
     const uint32_t self = communicator_.firstLocalRank() + i;
     const MscclcRankInfo &info = infos_[self];
+    for (uint32_t peer = 0; peer < kernel_.ranks && (kernel_.flags & MSCCLC_TAKES_COUNTS) != 0; ++peer)
+      MSCCLC_TRY(check(i, peer)); // counts go to all ranks
     for (const MscclcChannelInfo &channel : channelsOf(kernel_, self, MSCCLC_MEMORY))
       MSCCLC_TRY(check(i, channel.peer));
     for (const MscclcChannelInfo &channel : channelsOf(kernel_, self, MSCCLC_PORT)) {
@@ -181,6 +186,8 @@ Status Instance::prepareRank(uint32_t localIndex) {
     state.channels = static_cast<MscclcChannel *>(memory);
     MSCCLC_TRY(platform.copy(device, memory, channels.data(), bytes));
   }
+  for (uint32_t rank = 0; rank < kernel_.ranks && (kernel_.flags & MSCCLC_TAKES_COUNTS) != 0; ++rank)
+    state.countTables.push_back(sync_->at(localIndex, rank) + countsAt_);
   MSCCLC_TRY(writeSemaphores(localIndex));
   MSCCLC_TRY(platform.createEvent(device, state.event));
   void *memory = nullptr;

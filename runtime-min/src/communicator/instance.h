@@ -42,6 +42,7 @@ private:
     std::vector<MscclcBuffers> buffers; ///< of the launch under way, by rank
     std::vector<void *> multicast;      ///< and by switch channel
     std::vector<void *> arrays;         ///< and of hooks
+    std::vector<void *> countTables;    ///< of each rank; none in a kernel without counts
     Event event = nullptr;
     Stream lastStream = nullptr;
     bool captured = false; ///< whether the current launch is captured
@@ -65,6 +66,8 @@ private:
   Status checkStreams(const MscclcCall &call) const;
   /// Checks the rows and arrays of a call, and takes the arrays, for all local ranks.
   Status takeHookArguments(const MscclcCall &call);
+  /// Checks the counts of a call, for all local ranks.
+  Status checkCounts(const MscclcCall &call) const;
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
   /// Finds out which streams are captured. Their graphs keep the objects that the launch uses.
@@ -95,7 +98,8 @@ private:
   uint64_t maxMessageBytes_ = 0;
   uint64_t maxRowBytes_ = 0; ///< 0: no rows
   uint64_t scratchStride_ = 0;
-  std::unique_ptr<Memory> sync_; ///< counters
+  std::unique_ptr<Memory> sync_; ///< counters, and behind them the table of counts
+  uint64_t countsAt_ = 0;        ///< byte of `sync_` at which the table begins
   std::unique_ptr<Memory> scratch_;
   std::vector<std::unique_ptr<Ports>> ports_;
   std::vector<RankState> local_;

@@ -28,7 +28,7 @@ Status Instance::examine(uint64_t maxRowBytes) {
     return failure(MSCCLC_ERROR_KERNEL, "kernel '%s' is for %u ranks, the communicator has %u", kernel_.name,
                    kernel_.ranks, communicator_.ranks());
   if ((kernel_.flags & MSCCLC_TAKES_ROWS) != 0 && maxRowBytes == 0)
-    return failure(MSCCLC_ERROR_ROWS, "a hook of kernel '%s' takes rows: say how long they are at most", kernel_.name);
+    return failure(MSCCLC_ERROR_ROWS, "kernel '%s' takes rows: say how long they are at most", kernel_.name);
   for (uint32_t rank = 0; rank < kernel_.ranks; ++rank) {
     MscclcRankInfo info{};
     kernel_.rank_info(rank, &info);

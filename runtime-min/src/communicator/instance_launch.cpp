@@ -75,6 +75,38 @@ Status Instance::takeHookArguments(const MscclcCall &call) {
   return {};
 }
 
+Status Instance::checkCounts(const MscclcCall &call) const {
+  const bool takesCounts = (kernel_.flags & MSCCLC_TAKES_COUNTS) != 0;
+  if (takesCounts != (call.counts != nullptr))
+    return failure(MSCCLC_ERROR_COUNTS,
+                   takesCounts ? "kernel '%s' takes counts of rows, and the call has none"
+                               : "kernel '%s' takes no counts of rows, and the call has some",
+                   kernel_.name);
+  if (!takesCounts)
+    return {};
+  if (call.staging != nullptr) // a copy of the output would overwrite what lies behind live rows
+    return failure(MSCCLC_ERROR_UNSUPPORTED, "kernel '%s' takes counts of rows, so it copies no input or output",
+                   kernel_.name);
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    const MscclcCounts &counts = call.counts[i];
+    const uint32_t rank = communicator_.firstLocalRank() + i;
+    if (counts.sent == nullptr)
+      return failure(MSCCLC_ERROR_COUNTS, "kernel '%s': rank %u brings no counts", kernel_.name, rank);
+    if (counts.width != 4 && counts.width != 8)
+      return failure(MSCCLC_ERROR_COUNTS, "kernel '%s': counts have 4 or 8 bytes, not the %u of rank %u", kernel_.name,
+                     counts.width, rank);
+    if (counts.in_rows != call.counts[0].in_rows || counts.out_rows != call.counts[0].out_rows)
+      return failure(MSCCLC_ERROR_COUNTS, "kernel '%s': the buffers of ranks %u and %u have room for other rows",
+                     kernel_.name, communicator_.firstLocalRank(), rank);
+    if (counts.in_rows + counts.out_rows != 0 && (kernel_.flags & MSCCLC_PACKED_ROWS) == 0)
+      return failure(MSCCLC_ERROR_COUNTS, "kernel '%s': padded buffers have room for all rows", kernel_.name);
+  }
+  if (call.message_bytes / call.row_bytes >> 31 != 0)
+    return failure(MSCCLC_ERROR_COUNTS, "kernel '%s': a message of %llu bytes has 2^31 rows or more", kernel_.name,
+                   wide(call.message_bytes));
+  return {};
+}
+
 void Instance::address(const LaunchBuffers &place, uintptr_t &lowBits) {
   const BufferOffsets scratch{scratch_.get(), 0, 0};
   const auto note = [&](void *address) {
@@ -169,6 +201,10 @@ MscclcRankArgs Instance::argsOf(const MscclcCall &call, uint32_t localIndex, con
   args.port_channels = state.channels + info.memory_channels;
   args.multicast = state.multicast.data();
   args.arrays = state.arrays.data();
+  if (call.counts != nullptr) {
+    args.counts = call.counts[localIndex];
+    args.counts.tables = state.countTables.data();
+  }
   args.barriers = counterAt(own, layout.barriers, 0);
   args.semaphores = reinterpret_cast<uint32_t *>(own + layout.semaphores);
   args.launches = counterAt(own, layout.launches, 0);
@@ -246,8 +282,9 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
                    kernel_.threads, threads);
   LaunchBuffers place;
   uintptr_t lowBits = 0;
-  MSCCLC_TRY(resolvePlace(kernel_, call, input, output, place));
   MSCCLC_TRY(takeHookArguments(call));
+  MSCCLC_TRY(checkCounts(call));
+  MSCCLC_TRY(resolvePlace(kernel_, call, input, output, place));
   MSCCLC_TRY(checkStreams(call));
   for (uint32_t i = 0; call.staging != nullptr && i < local_.size(); ++i)
     MSCCLC_TRY(checkStaging(kernel_, *variant, call, communicator_.firstLocalRank() + i, call.staging[i]));

@@ -26,12 +26,21 @@ Status checkFits(const MscclcKernel &kernel, const char *what, const Memory *reg
   return {};
 }
 
+/// Returns the bytes of packed rows in a buffer of `whole` bytes, or of `rows` rows if these are fewer; 0: not given.
+uint64_t withRoomFor(uint64_t rows, uint64_t rowBytes, uint64_t whole) {
+  return rows == 0 || rows >= whole / rowBytes ? whole : rows * rowBytes;
+}
+
 } // namespace
 
 Status resolvePlace(const MscclcKernel &kernel, const MscclcCall &call, const Memory *input, const Memory *output,
                     LaunchBuffers &place) {
-  const uint64_t inputBytes = largest(kernel, kernel.input_bytes, call.message_bytes);
-  const uint64_t outputBytes = largest(kernel, kernel.output_bytes, call.message_bytes);
+  uint64_t inputBytes = largest(kernel, kernel.input_bytes, call.message_bytes);
+  uint64_t outputBytes = largest(kernel, kernel.output_bytes, call.message_bytes);
+  if ((kernel.flags & MSCCLC_PACKED_ROWS) != 0) {
+    inputBytes = withRoomFor(call.counts[0].in_rows, call.row_bytes, inputBytes);
+    outputBytes = withRoomFor(call.counts[0].out_rows, call.row_bytes, outputBytes);
+  }
   if ((kernel.flags & MSCCLC_IN_PLACE) == 0) {
     MSCCLC_TRY(checkFits(kernel, "input", input, call.input_offset, inputBytes));
     MSCCLC_TRY(checkFits(kernel, "output", output, call.output_offset, outputBytes));

@@ -91,8 +91,8 @@ Status checkRows(const MscclcKernel &kernel, uint64_t bytes, uint64_t rowBytes, 
   const bool takesRows = (kernel.flags & MSCCLC_TAKES_ROWS) != 0;
   if (takesRows != (rowBytes != 0))
     return failure(MSCCLC_ERROR_ROWS,
-                   takesRows ? "a hook of kernel '%s' takes rows: say how long they are"
-                             : "no hook of kernel '%s' takes rows, and a length of them is given",
+                   takesRows ? "kernel '%s' takes rows: say how long they are"
+                             : "kernel '%s' takes no rows, and a length of them is given",
                    kernel.name);
   if (!takesRows)
     return {};

@@ -18,6 +18,7 @@ struct Rows {
   int first;
   RowLayout layout;
   uint8_t buffer; ///< MscclcBufferKind
+  int owner;      ///< rank whose buffer it is
 };
 
 /// A part of an operand's rows. The rows are laid end to end, each `nominal` bytes long. The part is the bytes [begin,
@@ -71,9 +72,16 @@ template <class Plan> struct HookParameters<Plan, std::void_t<decltype(Plan::hoo
   void *arrays[Plan::hookArrays == 0 ? 1 : Plan::hookArrays];
 };
 
+/// The part of a kernel's parameters that counts of rows need (counts.cuh).
+template <class Plan, bool = hasSlots<Plan>> struct SlotParameters {};
+template <class Plan> struct SlotParameters<Plan, true> {
+  uint64_t capacity;         ///< rows of a slot
+  void *tables[Plan::ranks]; ///< the table of counts of each rank
+};
+
 /// The parameters of a kernel, which lie in constant memory. `Plan::peerBuffers` has a bit for each kind of buffer
 /// whose instances at other ranks the kernel accesses by address. Only these are listed.
-template <class Plan> struct Parameters : LaunchParameters, HookParameters<Plan> {
+template <class Plan> struct Parameters : LaunchParameters, HookParameters<Plan>, SlotParameters<Plan> {
   static constexpr unsigned kinds = 3;
   MSCCLC_BOTH static constexpr bool lists(unsigned kind) { return (Plan::peerBuffers >> kind & 1u) != 0; }
   /// Returns the index of the list of `kind`: the number of lists before it. For `kinds` that is the number of lists.
@@ -100,6 +108,10 @@ MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t la
 template <class Plan, class T, class Op> MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from);
 // packets.cuh
 template <class K> MSCCLC_DEVICE void clearPackets(const K &k);
+// counts.cuh
+template <class K> MSCCLC_DEVICE LiveRow liveRow(const K &k, const Rows &rows, unsigned row);
+template <class K> MSCCLC_DEVICE void sendCounts(const K &k);
+template <class K> MSCCLC_DEVICE void receiveCounts(const K &k);
 } // namespace detail
 
 /// The state of a thread. `PlanT` holds the constants of the plan; see the head of an emitted file.
@@ -132,55 +144,66 @@ public:
     scratchAt = launch % scratchParts<Plan> * scratchPartBytes<Plan>(args.scratch_stride);
     wide = (args.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
            (Plan::shares == 1 || layout.share % 16 == 0);
+    if constexpr (isPacked<Plan>)
+      wide = wide && args.row_bytes % 16 == 0;
     if (args.staging.input != nullptr)
       detail::stageInput<Plan, T, Op>(args, static_cast<char *>(parameters.own.input), launch);
     else if (thread == 0)
       detail::launchBegins(args.rank, launch);
     if constexpr (HasLamportPackets<Plan>::value)
       detail::clearPackets(*this);
+    if constexpr (hasSlots<Plan>)
+      detail::sendCounts(*this);
   }
 
   // Places. Indices count chunks of the buffer. For packets they count chunks of payload.
   MSCCLC_DEVICE Rows input(int index) const {
-    return {static_cast<char *>(parameters.own.input), index, RowLayout::Data, MSCCLC_INPUT};
+    return {static_cast<char *>(parameters.own.input), index, RowLayout::Data, MSCCLC_INPUT, rank};
   }
   MSCCLC_DEVICE Rows output(int index) const {
-    return {static_cast<char *>(parameters.own.output), index, RowLayout::Data, MSCCLC_OUTPUT};
+    return {static_cast<char *>(parameters.own.output), index, RowLayout::Data, MSCCLC_OUTPUT, rank};
   }
   MSCCLC_DEVICE Rows scratch(int index) const {
-    return {static_cast<char *>(parameters.own.scratch), index, RowLayout::Scratch, MSCCLC_SCRATCH};
+    return {static_cast<char *>(parameters.own.scratch), index, RowLayout::Scratch, MSCCLC_SCRATCH, rank};
   }
   MSCCLC_DEVICE Rows packets(int index) const {
-    return {static_cast<char *>(parameters.own.scratch), index, RowLayout::Packets, MSCCLC_SCRATCH};
+    return {static_cast<char *>(parameters.own.scratch), index, RowLayout::Packets, MSCCLC_SCRATCH, rank};
   }
   MSCCLC_DEVICE Rows peerInput(int peer, int index) const {
-    return {ofPeer<MSCCLC_INPUT>(peer), index, RowLayout::Data, MSCCLC_INPUT};
+    return {ofPeer<MSCCLC_INPUT>(peer), index, RowLayout::Data, MSCCLC_INPUT, peer};
   }
   MSCCLC_DEVICE Rows peerOutput(int peer, int index) const {
-    return {ofPeer<MSCCLC_OUTPUT>(peer), index, RowLayout::Data, MSCCLC_OUTPUT};
+    return {ofPeer<MSCCLC_OUTPUT>(peer), index, RowLayout::Data, MSCCLC_OUTPUT, peer};
   }
   MSCCLC_DEVICE Rows peerScratch(int peer, int index) const {
-    return {ofPeer<MSCCLC_SCRATCH>(peer), index, RowLayout::Scratch, MSCCLC_SCRATCH};
+    return {ofPeer<MSCCLC_SCRATCH>(peer), index, RowLayout::Scratch, MSCCLC_SCRATCH, peer};
   }
   MSCCLC_DEVICE Rows peerPackets(int peer, int index) const {
-    return {ofPeer<MSCCLC_SCRATCH>(peer), index, RowLayout::Packets, MSCCLC_SCRATCH};
+    return {ofPeer<MSCCLC_SCRATCH>(peer), index, RowLayout::Packets, MSCCLC_SCRATCH, peer};
   }
   // The same places at the peer of a port channel. This device need not reach them, so they have no address.
-  static MSCCLC_DEVICE Rows portInput(int index) { return {nullptr, index, RowLayout::Data, MSCCLC_INPUT}; }
-  static MSCCLC_DEVICE Rows portOutput(int index) { return {nullptr, index, RowLayout::Data, MSCCLC_OUTPUT}; }
-  static MSCCLC_DEVICE Rows portScratch(int index) { return {nullptr, index, RowLayout::Scratch, MSCCLC_SCRATCH}; }
-  static MSCCLC_DEVICE Rows portPackets(int index) { return {nullptr, index, RowLayout::Packets, MSCCLC_SCRATCH}; }
+  static MSCCLC_DEVICE Rows portInput(int index) { return {nullptr, index, RowLayout::Data, MSCCLC_INPUT, -1}; }
+  static MSCCLC_DEVICE Rows portOutput(int index) { return {nullptr, index, RowLayout::Data, MSCCLC_OUTPUT, -1}; }
+  static MSCCLC_DEVICE Rows portScratch(int index) { return {nullptr, index, RowLayout::Scratch, MSCCLC_SCRATCH, -1}; }
+  static MSCCLC_DEVICE Rows portPackets(int index) { return {nullptr, index, RowLayout::Packets, MSCCLC_SCRATCH, -1}; }
 
   /// Returns the offset, in bytes, of row `row` of the operand within its buffer.
   MSCCLC_DEVICE uint64_t offsetOf(const Rows &c, unsigned row) const {
     const uint32_t k = static_cast<uint32_t>(c.first) + row;
-    if (c.layout == RowLayout::Data)
-      return layout.offset(k);
+    if (c.layout == RowLayout::Data) {
+      if constexpr (hasSlots<Plan>)
+        return detail::liveRow(*this, c, row).begin;
+      else
+        return layout.offset(k);
+    }
     return scratchAt + k * args.scratch_stride * (c.layout == RowLayout::Packets ? packetScale<Plan> : 1);
   }
   MSCCLC_DEVICE char *rowOf(const Rows &c, unsigned row) const { return c.base + offsetOf(c, row); }
   /// Returns the bytes of payload in a row. Scratch rows have room for the longest chunk.
   MSCCLC_DEVICE uint64_t bytesOf(const Rows &c, unsigned row) const {
+    if constexpr (hasSlots<Plan>)
+      if (c.layout == RowLayout::Data)
+        return detail::liveRow(*this, c, row).room;
     return c.layout == RowLayout::Data ? layout.bytes(static_cast<uint32_t>(c.first) + row) : layout.nominal;
   }
 
@@ -196,6 +219,8 @@ public:
 
   /// Ends the launch of the block. By then all its threads have read the number of the launch.
   MSCCLC_DEVICE void finish() const {
+    if constexpr (hasSlots<Plan>)
+      detail::receiveCounts(*this);
     if (args.staging.output != nullptr)
       detail::stageOutput<Plan, T, Op>(args, static_cast<const char *>(parameters.own.output));
     detail::syncBlock();

@@ -51,6 +51,19 @@ template <class Plan> uint64_t unitOf(uint64_t rowBytes, uint64_t elementBytes) 
   return takesRows<Plan>() && rowBytes != 0 ? std::lcm(unit, rowBytes) : unit;
 }
 
+/// Checks the counts of a launch whose shares are whole rows.
+template <class Plan> int32_t checkCounts(const MscclcRankArgs &args) {
+  if constexpr (hasSlots<Plan>) {
+    const MscclcCounts &counts = args.counts;
+    if (counts.sent == nullptr || counts.tables == nullptr || (counts.width != 4 && counts.width != 8))
+      return MSCCLC_ERROR_COUNTS;
+    if (args.message_bytes / args.row_bytes >> 31 != 0 || args.staging.input != nullptr ||
+        args.staging.output != nullptr)
+      return MSCCLC_ERROR_COUNTS;
+  }
+  return MSCCLC_OK;
+}
+
 template <class Plan>
 int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo &info, unsigned spread,
               uint64_t elementBytes) {
@@ -68,6 +81,8 @@ int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo
   if (takesRows<Plan>() && (args->row_bytes == 0 || args->row_bytes % elementBytes != 0 || bytes % Plan::shares != 0 ||
                             bytes / Plan::shares % args->row_bytes != 0))
     return MSCCLC_ERROR_ROWS;
+  if (const int32_t error = checkCounts<Plan>(*args))
+    return error;
   const Layout<Plan> layout(bytes, unitOf<Plan>(args->row_bytes, elementBytes));
   constexpr uint64_t mostPackets = 0x7fffffff, leastPayload = 4; // of a row; packets.cuh counts them in 32 bits
   if (Plan::packets && layout.nominal * spread > mostPackets * leastPayload)
@@ -82,14 +97,21 @@ template <class Plan>
 Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &info, uint64_t elementBytes) {
   using Given = Parameters<Plan>;
   static_assert(sizeof(Given) <= MSCCLC_PARAMETER_BYTES, "a kernel of so many ranks does not fit into its parameters");
-  static_assert(sizeof(Given) - sizeof(Given::peers) - sizeof(Given::multicast) - sizeof(HookParameters<Plan>) <=
+  static_assert(sizeof(Given) - sizeof(Given::peers) - sizeof(Given::multicast) - sizeof(HookParameters<Plan>) -
+                        sizeof(SlotParameters<Plan>) <=
                     MSCCLC_OTHER_PARAMETER_BYTES,
                 "what mscclc leaves room for beside addresses");
-  Given given{{args, {}}, {}, Layout<Plan>(args.message_bytes, unitOf<Plan>(args.row_bytes, elementBytes)), {}, {}};
+  Given given{{args, {}}, {}, {}, Layout<Plan>(args.message_bytes, unitOf<Plan>(args.row_bytes, elementBytes)), {}, {}};
   given.args.arrays = nullptr;
   if constexpr (HasHooks<Plan>::value)
     for (uint32_t i = 0; i < Plan::hookArrays; ++i)
       given.arrays[i] = args.arrays[i];
+  if constexpr (hasSlots<Plan>) {
+    given.capacity = args.message_bytes / Plan::shares / args.row_bytes;
+    for (uint32_t rank = 0; rank < Plan::ranks; ++rank)
+      given.tables[rank] = args.counts.tables[rank];
+  }
+  given.args.counts.tables = nullptr;
   given.args.buffers = nullptr;
   given.args.multicast = nullptr;
   given.args.network = nullptr;

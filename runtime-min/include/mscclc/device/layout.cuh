@@ -64,6 +64,33 @@ template <class Plan> struct Layout : Division<Plan> {
   MSCCLC_BOTH uint64_t bytes(uint32_t k) const { return even ? perChunk * unit : offset(k + 1) - offset(k); }
 };
 
+/// The places of a buffer's slots, for kernels that move as many rows as counts say. A slot is what one rank sends to
+/// one other. It has room for equally many rows on all ranks, its capacity; a count says how many are live.
+enum class SlotLayout : uint8_t {
+  None,   ///< the Plan has no counts
+  Padded, ///< each slot begins at a place of its own
+  Packed, ///< the rows of a slot follow the live rows of the slot before it
+};
+template <class Plan, class = void> struct SlotsOf : std::integral_constant<SlotLayout, SlotLayout::None> {};
+template <class Plan>
+struct SlotsOf<Plan, std::void_t<decltype(Plan::slots)>> : std::integral_constant<SlotLayout, Plan::slots> {};
+template <class Plan> constexpr bool hasSlots = SlotsOf<Plan>::value != SlotLayout::None;
+template <class Plan> constexpr bool isPacked = SlotsOf<Plan>::value == SlotLayout::Packed;
+
+/// The bytes of a chunk that are live. The live bytes of a slot are divided among its chunks as a share is.
+struct LiveRow {
+  uint64_t begin; ///< in the buffer
+  uint64_t bytes; ///< as the sender counts
+  uint64_t room;  ///< of these, as many as the buffer has room for
+};
+/// Returns chunk `part` of a slot of `live` bytes that begins at byte `begin`, and of which `room` bytes have room.
+template <class Plan> MSCCLC_BOTH LiveRow liveRowOf(uint64_t begin, uint64_t live, uint64_t room, uint32_t part) {
+  const Layout<Plan> slot(live * Plan::shares);
+  const uint64_t at = slot.offset(part), bytes = slot.bytes(part);
+  const uint64_t left = at < room ? room - at : 0;
+  return {begin + at, bytes, bytes < left ? bytes : left};
+}
+
 /// True for a Plan that says so: its scratch holds elements in the type in which they are added up.
 template <class Plan, class = void> struct HasWideScratch : std::false_type {};
 template <class Plan>

@@ -80,9 +80,9 @@ template <class T> MSCCLC_DEVICE Tail tailOf(const Span &s, uint64_t done, uint6
 }
 
 /// Returns `end`, or the end of the shortest row of these operands if that is less. Chunks may differ in length by a
-/// unit.
+/// unit, and slots in the number of their live rows.
 template <class K, class L> MSCCLC_DEVICE uint64_t clipRow(const K &k, const L &chunks, unsigned row, uint64_t end) {
-  if (k.layout.exact)
+  if (k.layout.exact && !hasSlots<typename K::Plan>)
     return end;
   for (unsigned i = 0; i < L::size; ++i) {
     const uint64_t bytes = k.bytesOf(chunks(i), row);

@@ -128,7 +128,9 @@ MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, c
   detail::forOnes(k, C::size, [&](unsigned i) {
     const int c = channels(i);
     const MscclcChannel &channel = k.args.port_channels[c];
-    const Rows source = sources(S::size == 1 ? 0 : i), target = targets(i);
+    const Rows source = sources(S::size == 1 ? 0 : i);
+    Rows target = targets(i);
+    target.owner = static_cast<int>(channel.peer);
     const unsigned scale =
         (source.layout == RowLayout::Packets ? 2 : 1) * (source.layout == RowLayout::Data ? 1 : K::spread);
     MscclcTrigger t = detail::emptyTrigger(c);

@@ -1,0 +1,172 @@
+// Counts of live rows, for Plans with `slots` (layout.cuh). A slot is what rank `src` sends to rank `dst`: at most
+// `capacity` rows, of which a count in device memory says how many are live.
+//
+// Each launch exchanges the counts. Block 0 of a rank sends its counts to the table of every rank, one packet for each
+// destination: the count, limited to what moves; where these rows begin in the input; and whether any count of the rank
+// had to be limited. A rank reads its own counts where the caller wrote them. Whoever needs another count polls its
+// packet, so a rank that only sends to fixed places waits for nobody.
+//
+// A rank ends a launch when it has the counts of all ranks. So a rank that sends the counts of launch n + 2 knows that
+// every rank has begun launch n + 1, and ended launch n. Two tables, of even and of odd launches, are enough.
+//
+// No wait for a signal depends on a count: a signal is sent for zero rows too. Programs of rows have no packets, hooks,
+// pipelines or thread-block groups.
+#pragma once
+
+namespace mscclc::device::detail {
+
+/// The bit of a count's packet that says that its sender had to limit a count.
+constexpr uint32_t countsAreCut = uint32_t{1} << 31;
+
+/// Returns a number of the caller's.
+MSCCLC_DEVICE int64_t numberAt(const MscclcCounts &counts, const void *numbers, uint32_t i) {
+  return counts.width == 8 ? static_cast<const int64_t *>(numbers)[i] : static_cast<const int32_t *>(numbers)[i];
+}
+MSCCLC_DEVICE void storeNumber(const MscclcCounts &counts, void *numbers, uint32_t i, uint64_t value) {
+  if (numbers == nullptr)
+    return;
+  if (counts.width == 8)
+    static_cast<int64_t *>(numbers)[i] = static_cast<int64_t>(value);
+  else
+    static_cast<int32_t *>(numbers)[i] = static_cast<int32_t>(value);
+}
+
+/// Returns the rows that a packed buffer has room for. `given`: MscclcCounts::in_rows or out_rows.
+template <class K> MSCCLC_DEVICE uint64_t roomOf(const K &k, uint64_t given) {
+  const uint64_t all = k.parameters.capacity * K::Plan::ranks;
+  return given != 0 && given < all ? given : all;
+}
+
+/// What a rank sends to one other.
+struct Sent {
+  uint32_t begin; ///< row of the input
+  uint32_t rows;
+  bool isCut; ///< the caller's count is another
+};
+/// Returns what this rank sends to `dst`. `begin`: in a packed input, the rows of the slots before.
+template <class K> MSCCLC_DEVICE Sent sentAt(const K &k, uint32_t dst, uint64_t begin) {
+  using Plan = typename K::Plan;
+  const uint64_t capacity = k.parameters.capacity, end = roomOf(k, k.args.counts.in_rows);
+  const int64_t given = numberAt(k.args.counts, k.args.counts.sent, dst);
+  uint64_t rows = given < 0 ? 0 : static_cast<uint64_t>(given);
+  if (!isPacked<Plan>)
+    begin = dst * capacity;
+  const uint64_t room = begin < end ? end - begin : 0, most = room < capacity ? room : capacity;
+  rows = rows < most ? rows : most;
+  return {static_cast<uint32_t>(begin < end ? begin : end), static_cast<uint32_t>(rows),
+          static_cast<int64_t>(rows) != given};
+}
+/// Returns the rows that a slot of a packed input takes up. A count above the capacity counts as given.
+template <class K> MSCCLC_DEVICE uint64_t takenBy(const K &k, uint32_t dst) {
+  const int64_t given = numberAt(k.args.counts, k.args.counts.sent, dst);
+  const uint64_t most = roomOf(k, k.args.counts.in_rows), rows = given < 0 ? 0 : static_cast<uint64_t>(given);
+  return rows < most ? rows : most;
+}
+template <class K> MSCCLC_DEVICE Sent sentTo(const K &k, uint32_t dst) {
+  uint64_t begin = 0;
+  for (uint32_t d = 0; isPacked<typename K::Plan> && d < dst; ++d)
+    begin += takenBy(k, d);
+  return sentAt(k, dst, begin);
+}
+
+/// Returns the packet of (src, dst) in the table of a rank, in the half of this launch.
+template <class K> MSCCLC_DEVICE char *countAt(const K &k, uint32_t rank, uint32_t src, uint32_t dst) {
+  constexpr uint32_t ranks = K::Plan::ranks;
+  const auto half = static_cast<uint32_t>(k.launch % 2);
+  return static_cast<char *>(k.parameters.tables[rank]) + ((half * ranks + src) * ranks + dst) * uint64_t{16};
+}
+
+/// Sends the counts of this rank to all ranks.
+template <class K> MSCCLC_DEVICE void sendCounts(const K &k) {
+  constexpr uint32_t ranks = K::Plan::ranks;
+  if (k.block != 0)
+    return;
+  bool isCut = false;
+  uint64_t begin = 0;
+  for (uint32_t dst = 0; dst < ranks; ++dst) {
+    isCut |= sentAt(k, dst, begin).isCut;
+    begin += takenBy(k, dst);
+  }
+  const auto self = static_cast<uint32_t>(k.rank);
+  for (uint32_t dst = k.thread; dst < ranks; dst += k.threads) {
+    const Sent sent = sentTo(k, dst);
+    const Vec8 packet{{sent.rows | (isCut ? countsAreCut : 0), sent.begin}};
+    for (uint32_t peer = 0; peer < ranks; ++peer)
+      storePacket16(countAt(k, peer, self, dst), packet, k.flag);
+  }
+}
+
+/// Waits for the packet of (src, dst). No rows if the wait gives up. `isCut` is that of any count of `src`.
+template <class K> MSCCLC_DEVICE Sent awaitCount(const K &k, uint32_t src, uint32_t dst) {
+  const char *const at = apart(countAt(k, static_cast<uint32_t>(k.rank), src, dst));
+  const uint32_t flag = k.flag;
+  Vec8 packet{};
+  uint32_t first = 0, second = 0;
+  spin(k.args, {MSCCLC_WAIT_COUNT, 0, src, dst, flag}, [&](uint64_t &seen) {
+    loadPacket16(at, packet, first, second);
+    seen = first;
+    return first == flag && second == flag;
+  });
+  if (first != flag || second != flag)
+    return {0, 0, false};
+  return {packet.w[1], packet.w[0] & ~countsAreCut, (packet.w[0] & countsAreCut) != 0};
+}
+/// Returns what `src` sends to `dst`.
+template <class K> MSCCLC_DEVICE Sent sentBy(const K &k, uint32_t src, uint32_t dst) {
+  return static_cast<int>(src) == k.rank ? sentTo(k, dst) : awaitCount(k, src, dst);
+}
+
+/// Returns the row of the output of `dst` at which the rows of `src` begin.
+template <class K> MSCCLC_DEVICE uint64_t receivedAt(const K &k, uint32_t src, uint32_t dst) {
+  if (!isPacked<typename K::Plan>)
+    return src * k.parameters.capacity;
+  uint64_t begin = 0;
+  for (uint32_t s = 0; s < src; ++s)
+    begin += awaitCount(k, s, dst).rows;
+  return begin;
+}
+MSCCLC_DEVICE uint64_t rowsWithRoom(uint64_t begin, uint64_t rows, uint64_t room) {
+  const uint64_t left = begin < room ? room - begin : 0;
+  return rows < left ? rows : left;
+}
+
+/// Returns the live bytes of row `row` of an input or output.
+template <class K> MSCCLC_DEVICE LiveRow liveRow(const K &k, const Rows &rows, unsigned row) {
+  using Plan = typename K::Plan;
+  const uint32_t chunk = static_cast<uint32_t>(rows.first) + row, slot = chunk / Plan::groupChunks,
+                 part = chunk % Plan::groupChunks;
+  const auto owner = static_cast<uint32_t>(rows.owner);
+  const uint64_t bytes = k.args.row_bytes;
+  if (rows.buffer == MSCCLC_INPUT) {
+    const Sent sent = sentBy(k, owner, slot);
+    return liveRowOf<Plan>(sent.begin * bytes, sent.rows * bytes, sent.rows * bytes, part);
+  }
+  const uint64_t begin = receivedAt(k, slot, owner), live = sentBy(k, slot, owner).rows,
+                 room = rowsWithRoom(begin, live, roomOf(k, k.args.counts.out_rows));
+  return liveRowOf<Plan>(begin * bytes, live * bytes, room * bytes, part);
+}
+
+/// Waits for the counts of all ranks, and gives the caller what the rank has received.
+template <class K> MSCCLC_DEVICE void receiveCounts(const K &k) {
+  constexpr uint32_t ranks = K::Plan::ranks;
+  if (k.block != 0)
+    return;
+  const MscclcCounts &counts = k.args.counts;
+  const auto self = static_cast<uint32_t>(k.rank);
+  const uint64_t room = roomOf(k, counts.out_rows);
+  for (uint32_t other = k.thread; other < ranks; other += k.threads) {
+    const Sent sent = awaitCount(k, other, self);
+    const uint64_t begin = receivedAt(k, other, self);
+    storeNumber(counts, counts.received, other, rowsWithRoom(begin, sent.rows, room));
+    storeNumber(counts, counts.received_offsets, other, begin < room ? begin : room);
+    storeNumber(counts, counts.sent_offsets, other, sentTo(k, other).begin);
+    if (counts.status == nullptr)
+      continue;
+    uint32_t status = sent.isCut ? MSCCLC_COUNTS_CUT : 0;
+    if (other == self && receivedAt(k, ranks, self) > room)
+      status |= MSCCLC_RECEIVED_CUT;
+    counts.status[other] = status;
+  }
+}
+
+} // namespace mscclc::device::detail
