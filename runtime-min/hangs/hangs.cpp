@@ -119,6 +119,12 @@ hang::Wait waitOf(const MscclcKernel &kernel, const MscclcStall &stall, uint32_t
     wait.name = info.operation;
     wait.place = info.place;
   }
+  if (kind == MSCCLC_WAIT_COUNT) {
+    for (uint32_t i = 0; i < stall.expected; ++i)
+      if ((stall.seen >> i & 1) == 0)
+        wait.from.push_back(stall.peer + i);
+    return wait;
+  }
   if (kind != MSCCLC_WAIT_PACKET) {
     if (stall.peer != MSCCLC_UNPAIRED)
       wait.from.push_back(stall.peer);

@@ -9,9 +9,9 @@
 using namespace mscclc;
 using namespace mscclc::device;
 
-using Language =
-    std::tuple<CollectiveProgram, Rank, Buffer, Chunk, ChunkRef, List<Chunk>, ThreadBlock, ThreadBlockGroup,
-               MemoryChannel, PortChannel, SwitchChannel, Semaphore, PipelineLoop, AllGather, AllReduce, ReduceScatter,
-               AllToAll, SendRecv, Broadcast, Reduce, Gather, Scatter, CustomCollective, MoveOptions, ProgramOptions,
-               ReduceOptions, SignalOptions, BufferType, ChannelType, ReduceOp, Protocol, Schedule, Sync, Via>;
+using Language = std::tuple<CollectiveProgram, Rank, Buffer, Chunk, ChunkRef, List<Chunk>, ThreadBlock,
+                            ThreadBlockGroup, MemoryChannel, PortChannel, SwitchChannel, Semaphore, PipelineLoop,
+                            AllGather, AllReduce, ReduceScatter, AllToAll, AllToAllV, RowLayout, SendRecv, Broadcast,
+                            Reduce, Gather, Scatter, CustomCollective, MoveOptions, ProgramOptions, ReduceOptions,
+                            SignalOptions, BufferType, ChannelType, ReduceOp, Protocol, Schedule, Sync, Via>;
 static_assert(std::tuple_size_v<Language> != 0);

@@ -100,7 +100,7 @@ inline std::string wanted(const Wait &wait) {
   case MSCCLC_WAIT_PACKET:
     return "packet " + index + " of " + from + "; " + came + " of " + expected + " came";
   case MSCCLC_WAIT_COUNT:
-    return "the count of the rows that " + from + " sends to rank " + index;
+    return "counts of " + from + ", of rows for rank " + index;
   case MSCCLC_OVERLAP:
     break; // no wait
   }

@@ -157,7 +157,9 @@ enum MscclcWaitKind {
   /* No wait: the block has begun while another launch with the same state ran. index: launches of the block before;
    * expected: blocks that had finished a launch if those were over; seen: that had */
   MSCCLC_OVERLAP = 9,
-  MSCCLC_WAIT_COUNT = 10 /* peer: rank that sends the count; index: rank that gets the rows; expected, seen: flags */
+  /* index: rank that the rows go to; peer: rank P; expected: how many ranks' counts the wait is for, those of P and of
+   * the ranks behind it; seen: bit i is set if that of P + i has come */
+  MSCCLC_WAIT_COUNT = 10
 };
 
 /* A wait that took too long, or that an abort has ended; or another reason to give up. */

@@ -29,15 +29,15 @@ MSCCLC_DEVICE void giveUp(const MscclcRankArgs &args) {
     storeRelaxed(&args.staging_state[1], 1);
 }
 
-/// Writes down a wait that takes too long, or another reason to give up. Of a block's threads that wait for packets the
-/// first one does, as they wait for the same ranks. `waited`: nanoseconds; 0: an abort was there when the wait was
-/// first asked. In a block that has given up before, such a wait only comes of that.
+/// Writes down a wait that takes too long, or another reason to give up. Of a block's threads that wait for packets or
+/// counts the first one does, as they wait for the same ranks. `waited`: nanoseconds; 0: an abort was there when the
+/// wait was first asked. In a block that has given up before, such a wait only comes of that.
 MSCCLC_COLD void recordStall(const MscclcRankArgs &args, uint32_t kind, uint32_t operation, uint32_t peer,
                              uint64_t index, uint64_t expected, uint64_t seen, uint64_t waited, bool aborted) {
   MscclcStatus *status = args.status;
   const uint64_t blockBit = uint64_t{1} << blockId() % 64;
   const bool isFirst = (fetchOrHost(&status->reported_blocks, blockBit) & blockBit) == 0;
-  if (!isFirst && (kind == MSCCLC_WAIT_PACKET || (aborted && waited == 0)))
+  if (!isFirst && (kind == MSCCLC_WAIT_PACKET || kind == MSCCLC_WAIT_COUNT || (aborted && waited == 0)))
     return;
   const uint32_t slot = fetchAddHost(&status->num_stalls, 1);
   if (slot >= MSCCLC_MAX_STALLS)

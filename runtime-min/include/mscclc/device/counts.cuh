@@ -96,20 +96,48 @@ template <class K> MSCCLC_DEVICE void sendCounts(const K &k) {
   }
 }
 
-/// Waits for the packet of (src, dst). No rows if the wait gives up. `isCut` is that of any count of `src`.
-template <class K> MSCCLC_DEVICE Sent awaitCount(const K &k, uint32_t src, uint32_t dst) {
-  const char *const at = apart(countAt(k, static_cast<uint32_t>(k.rank), src, dst));
+/// The number of counts that a thread polls at once. Each batch takes a round trip to memory.
+constexpr uint32_t countsTogether = 8;
+
+/// Waits for what `count` ranks from `first` on, at most N, send to `dst`, and calls take(sent) for each. There are no
+/// rows where the wait gives up. `isCut` is that of any count of the rank.
+template <uint32_t N, class K, class Take>
+MSCCLC_DEVICE void awaitCounts(const K &k, uint32_t first, uint32_t count, uint32_t dst, Take take) {
+  struct Read {
+    Vec8 packet;
+    uint32_t first, second;
+    MSCCLC_DEVICE bool hasCome(uint32_t flag) const { return first == flag && second == flag; }
+  };
   const uint32_t flag = k.flag;
-  Vec8 packet{};
-  uint32_t first = 0, second = 0;
-  spin(k.args, {MSCCLC_WAIT_COUNT, 0, src, dst, flag}, [&](uint64_t &seen) {
-    loadPacket16(at, packet, first, second);
-    seen = first;
-    return first == flag && second == flag;
-  });
-  if (first != flag || second != flag)
-    return {0, 0, false};
-  return {packet.w[1], packet.w[0] & ~countsAreCut, (packet.w[0] & countsAreCut) != 0};
+  const char *const at = apart(countAt(k, static_cast<uint32_t>(k.rank), first, dst));
+  Read reads[N];
+  const auto haveCome = [&](uint64_t &) {
+    bool all = true;
+    MSCCLC_UNROLL
+    for (uint32_t i = 0; i < N; ++i)
+      if (i < count) {
+        Read &read = reads[i];
+        loadPacket16(at + uint64_t{i} * K::Plan::ranks * 16, read.packet, read.first, read.second);
+        all &= read.hasCome(flag);
+      }
+    return all;
+  };
+  const auto look = [&](uint64_t &seen) {
+    seen = 0;
+    for (uint32_t i = 0; i < N; ++i)
+      seen |= uint64_t{i < count && reads[i].hasCome(flag)} << i;
+  };
+  spin(k.args, {MSCCLC_WAIT_COUNT, 0, first, dst, count}, haveCome, look);
+  MSCCLC_UNROLL
+  for (uint32_t i = 0; i < N; ++i)
+    if (i < count && reads[i].hasCome(flag))
+      take(
+          Sent{reads[i].packet.w[1], reads[i].packet.w[0] & ~countsAreCut, (reads[i].packet.w[0] & countsAreCut) != 0});
+}
+template <class K> MSCCLC_DEVICE Sent awaitCount(const K &k, uint32_t src, uint32_t dst) {
+  Sent found{0, 0, false};
+  awaitCounts<1>(k, src, 1, dst, [&](const Sent &sent) { found = sent; });
+  return found;
 }
 /// Returns what `src` sends to `dst`.
 template <class K> MSCCLC_DEVICE Sent sentBy(const K &k, uint32_t src, uint32_t dst) {
@@ -121,8 +149,10 @@ template <class K> MSCCLC_DEVICE uint64_t receivedAt(const K &k, uint32_t src, u
   if (!isPacked<typename K::Plan>)
     return src * k.parameters.capacity;
   uint64_t begin = 0;
-  for (uint32_t s = 0; s < src; ++s)
-    begin += awaitCount(k, s, dst).rows;
+  constexpr uint32_t together = K::Plan::ranks < countsTogether ? K::Plan::ranks : countsTogether;
+  for (uint32_t from = 0; from < src; from += together)
+    awaitCounts<together>(k, from, src - from < together ? src - from : together, dst,
+                          [&](const Sent &sent) { begin += sent.rows; });
   return begin;
 }
 MSCCLC_DEVICE uint64_t rowsWithRoom(uint64_t begin, uint64_t rows, uint64_t room) {

@@ -5,7 +5,7 @@
 namespace mscclc::device {
 
 /// The layout of an operand's rows in their buffer.
-enum class RowLayout : uint8_t {
+enum class OperandLayout : uint8_t {
   Data,    ///< input or output: rows as the message's chunks
   Scratch, ///< rows at the fixed stride
   Packets, ///< scratch read as packets: twice that stride if they have flags
@@ -16,7 +16,7 @@ enum class RowLayout : uint8_t {
 struct Rows {
   char *base;
   int first;
-  RowLayout layout;
+  OperandLayout layout;
   uint8_t buffer; ///< MscclcBufferKind
   int owner;      ///< rank whose buffer it is
 };
@@ -158,53 +158,57 @@ public:
 
   // Places. Indices count chunks of the buffer. For packets they count chunks of payload.
   MSCCLC_DEVICE Rows input(int index) const {
-    return {static_cast<char *>(parameters.own.input), index, RowLayout::Data, MSCCLC_INPUT, rank};
+    return {static_cast<char *>(parameters.own.input), index, OperandLayout::Data, MSCCLC_INPUT, rank};
   }
   MSCCLC_DEVICE Rows output(int index) const {
-    return {static_cast<char *>(parameters.own.output), index, RowLayout::Data, MSCCLC_OUTPUT, rank};
+    return {static_cast<char *>(parameters.own.output), index, OperandLayout::Data, MSCCLC_OUTPUT, rank};
   }
   MSCCLC_DEVICE Rows scratch(int index) const {
-    return {static_cast<char *>(parameters.own.scratch), index, RowLayout::Scratch, MSCCLC_SCRATCH, rank};
+    return {static_cast<char *>(parameters.own.scratch), index, OperandLayout::Scratch, MSCCLC_SCRATCH, rank};
   }
   MSCCLC_DEVICE Rows packets(int index) const {
-    return {static_cast<char *>(parameters.own.scratch), index, RowLayout::Packets, MSCCLC_SCRATCH, rank};
+    return {static_cast<char *>(parameters.own.scratch), index, OperandLayout::Packets, MSCCLC_SCRATCH, rank};
   }
   MSCCLC_DEVICE Rows peerInput(int peer, int index) const {
-    return {ofPeer<MSCCLC_INPUT>(peer), index, RowLayout::Data, MSCCLC_INPUT, peer};
+    return {ofPeer<MSCCLC_INPUT>(peer), index, OperandLayout::Data, MSCCLC_INPUT, peer};
   }
   MSCCLC_DEVICE Rows peerOutput(int peer, int index) const {
-    return {ofPeer<MSCCLC_OUTPUT>(peer), index, RowLayout::Data, MSCCLC_OUTPUT, peer};
+    return {ofPeer<MSCCLC_OUTPUT>(peer), index, OperandLayout::Data, MSCCLC_OUTPUT, peer};
   }
   MSCCLC_DEVICE Rows peerScratch(int peer, int index) const {
-    return {ofPeer<MSCCLC_SCRATCH>(peer), index, RowLayout::Scratch, MSCCLC_SCRATCH, peer};
+    return {ofPeer<MSCCLC_SCRATCH>(peer), index, OperandLayout::Scratch, MSCCLC_SCRATCH, peer};
   }
   MSCCLC_DEVICE Rows peerPackets(int peer, int index) const {
-    return {ofPeer<MSCCLC_SCRATCH>(peer), index, RowLayout::Packets, MSCCLC_SCRATCH, peer};
+    return {ofPeer<MSCCLC_SCRATCH>(peer), index, OperandLayout::Packets, MSCCLC_SCRATCH, peer};
   }
   // The same places at the peer of a port channel. This device need not reach them, so they have no address.
-  static MSCCLC_DEVICE Rows portInput(int index) { return {nullptr, index, RowLayout::Data, MSCCLC_INPUT, -1}; }
-  static MSCCLC_DEVICE Rows portOutput(int index) { return {nullptr, index, RowLayout::Data, MSCCLC_OUTPUT, -1}; }
-  static MSCCLC_DEVICE Rows portScratch(int index) { return {nullptr, index, RowLayout::Scratch, MSCCLC_SCRATCH, -1}; }
-  static MSCCLC_DEVICE Rows portPackets(int index) { return {nullptr, index, RowLayout::Packets, MSCCLC_SCRATCH, -1}; }
+  static MSCCLC_DEVICE Rows portInput(int index) { return {nullptr, index, OperandLayout::Data, MSCCLC_INPUT, -1}; }
+  static MSCCLC_DEVICE Rows portOutput(int index) { return {nullptr, index, OperandLayout::Data, MSCCLC_OUTPUT, -1}; }
+  static MSCCLC_DEVICE Rows portScratch(int index) {
+    return {nullptr, index, OperandLayout::Scratch, MSCCLC_SCRATCH, -1};
+  }
+  static MSCCLC_DEVICE Rows portPackets(int index) {
+    return {nullptr, index, OperandLayout::Packets, MSCCLC_SCRATCH, -1};
+  }
 
   /// Returns the offset, in bytes, of row `row` of the operand within its buffer.
   MSCCLC_DEVICE uint64_t offsetOf(const Rows &c, unsigned row) const {
     const uint32_t k = static_cast<uint32_t>(c.first) + row;
-    if (c.layout == RowLayout::Data) {
+    if (c.layout == OperandLayout::Data) {
       if constexpr (hasSlots<Plan>)
         return detail::liveRow(*this, c, row).begin;
       else
         return layout.offset(k);
     }
-    return scratchAt + k * args.scratch_stride * (c.layout == RowLayout::Packets ? packetScale<Plan> : 1);
+    return scratchAt + k * args.scratch_stride * (c.layout == OperandLayout::Packets ? packetScale<Plan> : 1);
   }
   MSCCLC_DEVICE char *rowOf(const Rows &c, unsigned row) const { return c.base + offsetOf(c, row); }
   /// Returns the bytes of payload in a row. Scratch rows have room for the longest chunk.
   MSCCLC_DEVICE uint64_t bytesOf(const Rows &c, unsigned row) const {
     if constexpr (hasSlots<Plan>)
-      if (c.layout == RowLayout::Data)
+      if (c.layout == OperandLayout::Data)
         return detail::liveRow(*this, c, row).room;
-    return c.layout == RowLayout::Data ? layout.bytes(static_cast<uint32_t>(c.first) + row) : layout.nominal;
+    return c.layout == OperandLayout::Data ? layout.bytes(static_cast<uint32_t>(c.first) + row) : layout.nominal;
   }
 
   /// Returns the slice of all bytes of `rows` rows.

@@ -132,7 +132,7 @@ MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, c
     Rows target = targets(i);
     target.owner = static_cast<int>(channel.peer);
     const unsigned scale =
-        (source.layout == RowLayout::Packets ? 2 : 1) * (source.layout == RowLayout::Data ? 1 : K::spread);
+        (source.layout == OperandLayout::Packets ? 2 : 1) * (source.layout == OperandLayout::Data ? 1 : K::spread);
     MscclcTrigger t = detail::emptyTrigger(c);
     const MscclcPlace &sourcePlace = k.args.fifo.places[source.buffer],
                       &targetPlace = k.args.fifo.places[target.buffer];

@@ -17,7 +17,7 @@ template <class Row, class K> MSCCLC_DEVICE Row addressOf(const K &k, const Rows
   if constexpr (std::is_same_v<Row, char *>)
     return k.rowOf(rows, row);
   else
-    return {k.rowOf(rows, row), rows.layout != RowLayout::Data};
+    return {k.rowOf(rows, row), rows.layout != OperandLayout::Data};
 }
 
 /// A word of elements of T in registers, each as Number<T>::Sum. `Word` is its form in a message.
