@@ -104,7 +104,8 @@ bool fits(const ir::Program &program, const EmitOptions &options, const KernelMo
                        {options.messageSize, share, ir::plural(model.elementBytes, "byte")});
   const auto kinds = static_cast<std::uint64_t>(std::popcount(model.peerBuffers));
   const std::uint64_t addresses =
-      (kinds * model.ranks + model.switchChannels + model.hooks.arrays.size()) * sizeof(std::uint64_t);
+      ((kinds + (model.slots ? 1 : 0)) * model.ranks + model.switchChannels + model.hooks.arrays.size()) *
+      sizeof(std::uint64_t);
   constexpr std::uint64_t room = MSCCLC_PARAMETER_BYTES - MSCCLC_OTHER_PARAMETER_BYTES;
   if (addresses > room)
     diagnostics.report(

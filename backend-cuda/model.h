@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend-cuda/wait_places.h"
+#include "ir/program.h"
 
 #include <cstdint>
 #include <optional>
@@ -130,6 +131,7 @@ struct KernelModel {
   bool reduces = false;
   bool isTyped = false; ///< false: the kernel takes elements of any type
   HookModel hooks;
+  std::optional<ir::RowLayout> slots;         ///< of input and output, if counts say how many of their rows are live
   std::uint32_t elementBytes = 1;             ///< size of the longest element type
   bool outlined = false;                      ///< the program is long, so loops over rows are functions
   std::string dtypes, reduceOps, packetKinds; ///< default lists of template arguments

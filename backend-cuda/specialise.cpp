@@ -113,9 +113,11 @@ bool writesInput(const ir::Program &program) {
   return writes && !program.collective.inplace;
 }
 
+/// True if a launch says how long rows are.
 bool takesRows(const ir::Program &program) {
-  return std::ranges::any_of(program.hooks,
-                             [](const ir::Hook &hook) { return hook.granularity == ir::Granularity::Row; });
+  return ir::info(program.collective.kind).hasRows || std::ranges::any_of(program.hooks, [](const ir::Hook &hook) {
+           return hook.granularity == ir::Granularity::Row;
+         });
 }
 
 /// Returns the class that a kernel names the hook by. Adds its arrays to those of the kernel.
@@ -195,6 +197,8 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   flag(sharesSignals(program), MSCCLC_SHARED_SIGNALS);
   flag(writesInput(program), MSCCLC_WRITES_INPUT);
   flag(takesRows(program), MSCCLC_TAKES_ROWS);
+  flag(model.slots.has_value(), MSCCLC_TAKES_COUNTS);
+  flag(model.slots == ir::RowLayout::Packed, MSCCLC_PACKED_ROWS);
   // The runtime derives most from the sizes of buffers. This flag gives what sizes do not show.
   const bool oneSize =
       std::ranges::all_of(program.ranks, [](const ir::Rank &r) { return r.inputChunks == r.outputChunks; });
@@ -272,6 +276,8 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   model.bufferAlignment = program.bufferAlignment;
   model.doubleScratch = program.doubleScratch;
   model.wideScratch = program.movement.accumulate == ir::Accumulate::Wide;
+  if (ir::info(program.collective.kind).hasRows)
+    model.slots = program.collective.rows;
   if (ir::info(program.collective.kind).hasRoot)
     model.root = program.collective.root;
   chooseLayout(program, model);

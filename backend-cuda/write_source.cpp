@@ -135,6 +135,15 @@ std::string hookFieldsText(const HookModel &hooks) {
   return items.empty() ? out : out + "\n  static constexpr MscclcArrayInfo arrays[] = {" + items + "};";
 }
 
+/// Returns the field of a plan whose rows are counted.
+std::string slotsText(const KernelModel &model) {
+  if (!model.slots)
+    return "";
+  return std::string("\n  static constexpr SlotLayout slots = SlotLayout::") +
+         (model.slots == ir::RowLayout::Packed ? "Packed" : "Padded") +
+         "; // of input and output; counts at each launch";
+}
+
 std::string hooksText(const ir::Program &program, const HookModel &hooks) {
   std::string out;
   for (std::size_t i = 0; i < hooks.spellings.size(); ++i)
@@ -260,8 +269,10 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"sums", options.sums.empty() ? "" : "\n// Sums: " + oneLine(options.sums)},
       {"nameText", quote(program.name)},
       {"collectiveText",
-       quote(program.collective.name + (program.collective.then.empty() ? "" : "+" + program.collective.then))},
+       quote(program.collective.name + (program.collective.then.empty() ? "" : "+" + program.collective.then) +
+             (m.slots == ir::RowLayout::Packed ? "+packed" : ""))},
       {"hookHeaders", hookHeadersText(m.hooks)},
+      {"slots", slotsText(m)},
       {"hookFields", hookFieldsText(m.hooks)},
       {"hooks", hooksText(program, m.hooks)},
       {"toolText", quote(options.toolVersion)},

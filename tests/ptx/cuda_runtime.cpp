@@ -66,6 +66,13 @@ void describeBuffers(const void *stub, Launch &launch) {
                   region(args.fifo.slots, args.fifo.capacity * sizeof(MscclcTrigger))};
   if ((kernel->flags & MSCCLC_USES_PACKETS) != 0)
     launch.packets = {region(own.scratch, kernel->scratch_bytes(args.scratch_stride))};
+  if ((kernel->flags & MSCCLC_TAKES_COUNTS) != 0) { // behind what all kernels have: SlotParameters
+    void *table = nullptr;
+    std::memcpy(&table,
+                launch.parameters.data() + sizeof(Parameters) + sizeof(std::uint64_t) + args.rank * sizeof table,
+                sizeof table);
+    launch.packets.push_back(region(table, MSCCLC_COUNT_TABLE_BYTES(kernel->ranks)));
+  }
 }
 
 class Runtime {

@@ -61,7 +61,8 @@ def run_case(machine, case, schedules):
     lines, results = [], []
     for staging, graph in case.modes:
         for seed in range(1, schedules + 1):
-            result = machine.run(library, seed, case.threads, staging, graph, shapes=kernels_on_cpu.shapes_of(case.program))
+            own_client = kernels_on_cpu.own_client_of(case.program)
+            result = machine.run(library, seed, case.threads, staging, graph, own_client=own_client)
             results.append(result)
             how = ("staged " if staging else "") + ("graph " if graph else "")
             lines.append(f"{case}: {how}{result.summary.removeprefix('ptx: ')}")

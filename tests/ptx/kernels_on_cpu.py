@@ -20,15 +20,20 @@ HEADERS = ROOT / "runtime-min" / "include"
 TYPES = re.findall(r"^MSCCLC_DTYPE\(.*, (\w+)\)", (HEADERS / "mscclc" / "dtypes.def").read_text(), re.MULTILINE)
 
 
-# Programs with hooks: the parameters of each, the message size that its kernel is for, and shapes of messages in rows x
-# elements. Their results are compared with the definition of the hook's function.
-HOOKS = {"allreduce_norm": (["ranks=4", "quantize=true"], "2560", "5x128,10x128"),
-         "hooks": (["ranks=3", "function=quantize_rows", "groups=true"], None, "4x32,3x264")}
+# Programs that clients of their own launch and compare with their definition: the parameters of each, the message size
+# that its kernel is for, and the client with its arguments. They have hooks, or counts of rows.
+COUNTS = ["counts_client", "--capacities", "3", "--row-bytes", "16,20"]
+OWN_CLIENTS = {"allreduce_norm": (["ranks=4", "quantize=true"], "2560", ["hooks_client", "--shapes", "5x128,10x128"]),
+               "hooks": (["ranks=3", "function=quantize_rows", "groups=true"], None,
+                         ["hooks_client", "--shapes", "4x32,3x264"]),
+               "alltoallv_padded": (["ranks=3"], None, COUNTS),
+               "alltoallv_packed": (["ranks=3"], None, COUNTS),
+               "alltoallv_twolevel": (["nodes=2", "gpus=2"], None, COUNTS)}
 
 
-def shapes_of(program):
-    """The shapes of messages of a program with a hook; None if it has none."""
-    return HOOKS[program.stem][2] if program.stem in HOOKS else None
+def own_client_of(program):
+    """The client of a program and its arguments; None if any client will do."""
+    return OWN_CLIENTS[program.stem][2] if program.stem in OWN_CLIENTS else None
 
 
 class DoesNotCompile(Exception):
@@ -66,11 +71,12 @@ class Machine:
         self.libraries = itertools.count()
         found = {name: [path for path in options.build.rglob(name) if path.is_file()] for name in
                  ("libmscclc-ptx.so", "libcuda_fake.so", "on_fake/libmscclc_runtime.so.*", "mscclc-ptx-client",
-                  "hooks_client")}
+                  "hooks_client", "counts_client")}
         missing = [name for name, paths in found.items() if not paths]
         if missing:
             raise SystemExit(f"{options.build} has no {', '.join(missing)}: build all first")
-        *self.preloaded, self.client, self.hooks_client = (paths[0] for paths in found.values())
+        *self.preloaded, self.client = (paths[0] for paths in list(found.values())[:4])
+        self.own_clients = {name: paths[0] for name, paths in found.items() if name.endswith("_client")}
 
     def compile(self, kernel, headers=HEADERS):
         """A library with the kernel's PTX as text."""
@@ -85,12 +91,12 @@ class Machine:
             raise DoesNotCompile(run.stderr)
         return library
 
-    def run(self, library, seed, threads=None, staging=None, graph=None, bits=None, shapes=None):
+    def run(self, library, seed, threads=None, staging=None, graph=None, bits=None, own_client=None):
         """Launches in a row, twice, of each type and packet, on all ranks, with results checked. `bits`: the order
-        of sums whose bits they must have. `shapes`: of a kernel with a hook, whose bits are those of its definition."""
+        of sums whose bits they must have. `own_client`: that of the kernel's program, with its arguments."""
         options = self.options
-        if shapes:
-            command = [str(self.hooks_client), "--threads", str(threads or options.threads), "--shapes", shapes]
+        if own_client:
+            command = [str(self.own_clients[own_client[0]]), "--threads", str(threads or options.threads), *own_client[1:]]
         else:
             command = [str(self.client), "--threads", str(threads or options.threads), "--sizes", options.sizes]
             command += ["--staging"] if (options.staging if staging is None else staging) else []
@@ -120,7 +126,7 @@ def emit(options, program, output, ranks=4, order=None, isProven=True):
     """Writes the kernel of a sample, or of a plan. Samples have `ranks` ranks, and message sizes at which the compiler
     takes few blocks. `order`: value of the parameter of that name. Programs that are not proven have no parameters, and
     are compiled as they stand."""
-    parameters, size, _ = HOOKS.get(program.stem, ([], None, None))
+    parameters, size, _ = OWN_CLIENTS.get(program.stem, ([], None, None))
     if not parameters and program.suffix == ".cpp" and isProven:
         isAuto, isHierarchical = program.parent.name == "auto", "hierarchical" in program.name
         parameters = ([["gpusPerNode=2"], ["nodes=2", f"gpus={ranks // 2}"]][isAuto] if isHierarchical

@@ -32,6 +32,7 @@ SWITCH, COPIED_SWITCH = "samples/auto/allreduce_nvls.cpp", "tests/ptx/copied_nvl
 PORTS = "samples/allgather_hierarchical.cpp"
 HOOKS = "tests/cuda/hooks.cpp"
 LAMPORT, LAMPORT_BITS = "tests/ptx/lamport.cpp", "((0+1)+2)+3 with -0.0 as +0.0"
+PACKED = "samples/auto/alltoallv_packed.cpp"
 BARRIERS = "tests/conformance/plans/single_node/allgather_tbg.json"
 # Words that a kernel shares with the host have no mutants but two, of the request in port.cuh. The machine has no reads
 # of the host: of what a kernel writes for it, it checks that the word that announces a record releases it (memory.h).
@@ -123,6 +124,13 @@ MUTANTS = [
            "join<How>(i, 1);\n      detail::syncBlock();", "join<How>(i, 1);", HOOKS),
     Mutant("partial results that replace some that are read", "../hooks.cuh",
            "detail::syncBlock(); // before the next results", "", HOOKS),
+    Mutant("counts in one table for all launches", "counts.cuh", "static_cast<uint32_t>(k.launch % 2)", "uint32_t{0}", PACKED,
+           quick=True),
+    Mutant("counts that are read before they have come", "counts.cuh", "return first == flag && second == flag;",
+           "return true;", PACKED, quick=True),
+    Mutant("launches that end before all counts have come", "counts.cuh",
+           "const Sent sent = awaitCount(k, other, self);", "const Sent sent = sentTo(k, other);", PACKED, quick=True),
+    Mutant("counts as plain stores", PLATFORM, "st.relaxed.sys.global.v2.b64", "st.global.v2.b64", PACKED),
 ]
 
 
@@ -179,11 +187,12 @@ class Score:
         self.machine, self.schedules = machine, schedules
         self.wrong = self.killed = self.survived = 0
 
-    def run(self, name, library, survives, staging=False, shapes=None, bits=""):
+    def run(self, name, library, survives, staging=False, own_client=None, bits=""):
         """Schedules until something is found. `survives`: why it need not be."""
         found = []
         for seed in range(1, self.schedules + 1):
-            found = found or self.machine.run(library, seed, staging=staging, shapes=shapes, bits=bits).findings
+            found = found or self.machine.run(library, seed, staging=staging, own_client=own_client,
+                                              bits=bits).findings
         isWrong = bool(found) == bool(survives)
         self.killed += bool(found)
         self.survived += not found
@@ -215,8 +224,8 @@ def main():
         if (options.quick and not mutant.quick) or options.only not in mutant.name:
             continue
         library = machine.compile(emit(mutant.program), headers_of(mutant, folder / "include"))
-        shapes = kernels_on_cpu.shapes_of(kernels_on_cpu.ROOT / mutant.program)
-        score.run(mutant.name, library, mutant.survives, mutant.staging, shapes, mutant.bits)
+        own_client = kernels_on_cpu.own_client_of(kernels_on_cpu.ROOT / mutant.program)
+        score.run(mutant.name, library, mutant.survives, mutant.staging, own_client, mutant.bits)
     for name, survivors in EMITTED.items():
         if options.quick and name not in QUICK_EMITTED:
             continue

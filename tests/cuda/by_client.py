@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Emits a kernel with a hook, compiles it for the CPU stand-in, and compares the bits of what it makes with the definition
-of the hook's function: hooks.py --mscclc MSCCLC --client HOOKS_CLIENT --runtime LIBRARY --include DIR [--cxx CXX]
+"""Emits a kernel, compiles it for the CPU stand-in, and lets a client of the runtime launch it, which compares what it
+makes with its definition: by_client.py --mscclc MSCCLC --client CLIENT --runtime LIBRARY --include DIR [--cxx CXX]
 [--flag FLAG]... [--param NAME=VALUE]... SOURCE [-- ARGS]. The arguments ARGS are those of the client. A parameter with
 commas in its value has several values: one kernel for each."""
 import argparse
