@@ -71,3 +71,37 @@ def test_the_cause_and_the_waits_are_named(kernels, fault, tmp_path):
     assert cause in answer
     for rank in (0, 1, 3):
         assert f"kernel '{kernel.name}': rank {rank}, " in answer
+
+
+ROWS = """
+import sys
+import numpy
+import mscclc
+rank, place = int(sys.argv[1]), sys.argv[2]
+kernel = mscclc.Kernel.load(sys.argv[3])[0]
+ranks = mscclc.Communicator(3, first_local_rank=rank, local_ranks=1, platform="host", rendezvous=place, wait_timeout=2)
+data = [ranks.allocate(3 * 16 * 4) for _ in range(2)]
+ranks.prepare(kernel, 3 * 16 * 4, 16)
+counts = numpy.full(3, 4, numpy.int64)
+try:
+    if rank != 0:
+        ranks.launch(kernel, *data, message_bytes=3 * 16 * 4, dtype="float32", row_bytes=16, counts={"sent": [counts.ctypes.data]})
+    for _ in range(300):
+        ranks.synchronize()
+        ranks.barrier()
+except mscclc.CallError as error:
+    print(error, flush=True)
+"""
+
+
+def test_ranks_whose_counts_are_waited_for_are_named():
+    """The rows of rank 2 for rank 1 begin behind those of ranks 0 and 1."""
+    sample = SAMPLES / "auto" / "alltoallv_packed.cpp"
+    kernel = mscclc.Kernel.compile(sample, params={"ranks": 3}, platform="host")
+    place = f"@mscclc-hang-rows-{os.getpid()}"
+    processes = [
+        subprocess.Popen([sys.executable, "-c", ROWS, str(rank), place, str(kernel.library)], stdout=subprocess.PIPE, text=True)
+        for rank in range(3)
+    ]
+    said = [process.communicate(timeout=120)[0] for process in processes]
+    assert "waits for counts of rank 0, of rows for rank 1" in said[2], said

@@ -112,3 +112,38 @@ def test_a_kernel_with_a_hook_runs_no_plain_call(selector):
     with mscclc.Communicator(2, platform="host", wait_timeout=20) as ranks:
         with pytest.raises(mscclc.NoKernelError, match=r"collective allreduce\+add_rms_norm"):
             ranks.run("allreduce", [np.zeros(64, np.float32) for _ in range(2)])
+
+
+@pytest.mark.parametrize("width", [np.int32, np.int64])
+@pytest.mark.parametrize("layout", ["padded", "packed"])
+def test_rows_by_counts(layout, width):
+    """Rows as the counts say; what is behind them stays; a sender with a count above the capacity is named."""
+    ranks, capacity, row = 3, 4, 5
+    kernel = mscclc.Kernel.compile(SAMPLES / "auto" / f"alltoallv_{layout}.cpp", platform="host", params={"ranks": ranks})
+    given = np.array([[1, 0, 4], [2, 9, 1], [0, -3, 3]])
+    moved = given.clip(0, capacity)
+    inputs = [np.random.default_rng(rank).random((ranks * capacity, row)) for rank in range(ranks)]
+    outputs = [np.full((ranks * capacity, row), -1.0) for _ in range(ranks)]
+    counts = {"sent": list(given.astype(width))}
+    for name in ("received", "sent_offsets", "received_offsets"):
+        counts[name] = [np.full(ranks, -1, width) for _ in range(ranks)]
+    counts["status"] = [np.full(ranks, 77, np.uint32) for _ in range(ranks)]
+    with mscclc.Communicator(ranks, platform="host", wait_timeout=20) as communicator:
+        communicator.run(kernel, inputs, outputs, row=row, counts=counts)
+        with pytest.raises(mscclc.CallError, match="takes counts of rows, and the call has none"):
+            communicator.run(kernel, inputs, outputs, row=row)
+        with pytest.raises(ValueError, match="counts are all int32 or all int64"):
+            communicator.run(kernel, inputs, outputs, row=row, counts={"sent": [np.zeros(ranks)] * ranks})
+    fixed = np.arange(ranks) * capacity
+    for rank in range(ranks):
+        begins = [np.concatenate([[0], np.cumsum(given[src].clip(0))[:-1]]) if layout == "packed" else fixed for src in range(ranks)]
+        places = np.concatenate([[0], np.cumsum(moved[:, rank])[:-1]]) if layout == "packed" else fixed
+        expected = np.full_like(outputs[rank], -1)
+        for src in range(ranks):
+            rows = moved[src, rank]
+            expected[places[src] : places[src] + rows] = inputs[src][begins[src][rank] : begins[src][rank] + rows]
+        assert np.array_equal(outputs[rank], expected)
+        assert np.array_equal(counts["received"][rank], moved[:, rank])
+        assert np.array_equal(counts["received_offsets"][rank], places)
+        assert np.array_equal(counts["sent_offsets"][rank], begins[rank])
+        assert counts["status"][rank].tolist() == [0, mscclc.abi.COUNTS_CUT, mscclc.abi.COUNTS_CUT]

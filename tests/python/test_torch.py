@@ -19,6 +19,8 @@ SCRIPTS = [
     (HERE / "torch_services.py", 2),
     (HERE / "torch_norms.py", 2),
     (HERE / "torch_norms.py", 4),
+    (HERE / "torch_rows.py", 2),
+    (HERE / "torch_rows.py", 4),
 ]
 SAMPLE = str(HERE.parent.parent / "samples/allreduce_allpairs.cpp")
 RANKS = 2
@@ -148,13 +150,17 @@ def test_bfloat16_of_a_device():
     assert (memory.address, memory.bytes, memory.dtype) == (tensor.data_ptr(), 12, "bfloat16")
 
 
+ROWS = "import mscclc\nimport mscclc.torch\nimport torch\nimport torch.distributed as dist\nfrom mscclc.torch import ops"
+
+
 @pytest.mark.parametrize(
     "begins, parts",
     [
         ("import torch", ("8.0", "{'allreduce_allpairs': 2}")),
         ("import mscclc\nimport mscclc.torch", ("8.0 1.0", "{'allreduce_norm': 1}")),
+        (ROWS, ("{'alltoallv_packed': 1}",)),
     ],
-    ids=["collectives", "norm"],
+    ids=["collectives", "norm", "rows"],
 )
 def test_examples_of_the_page(tmp_path, begins, parts):
     done = test_readme.run(

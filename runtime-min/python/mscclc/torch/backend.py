@@ -6,6 +6,7 @@ the calls."""
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 from typing import Any, Callable, Sequence
 
@@ -41,6 +42,10 @@ def _op_text(op: Any) -> str:
 
 def _flat(pieces: Sequence[Tensors]) -> Tensors:
     return [tensor for piece in pieces for tensor in piece]
+
+
+def _row_bytes(tensor: torch.Tensor) -> int:
+    return math.prod(tensor.shape[1:]) * tensor.element_size()
 
 
 def _rows(output: torch.Tensor, input: torch.Tensor) -> Tensors:
@@ -324,6 +329,18 @@ class ProcessGroupMscclc(Group):
             none = lambda: self._alltoall_job(device, None, None)
             return self._call(none, [output], "all_to_all", behind, used=[input])
 
+        if self.options.capacity and (output_splits or input_splits):
+            even = lambda tensor: [tensor.shape[0] // self.size()] * self.size()
+            splits = [output_splits or even(output), input_splits or even(input)]
+            came = torch.full((2, self.size()), -1, dtype=torch.int64, device=output.device)
+            rows = lambda: self._alltoallv_job(output, input, splits, came)
+
+            def check() -> None:
+                if device == "cpu" and int(came.min()) >= 0 and came[0].tolist() != splits[0]:
+                    raise RuntimeError(f"mscclc: {splits[0]} rows were to come, and {came[0].tolist()} came")
+
+            return self._call(rows, [output], "all_to_all", behind, check, [input, came])
+
         def job() -> "Job | None":
             return self._alltoall_job(
                 device,
@@ -332,6 +349,67 @@ class ProcessGroupMscclc(Group):
             )
 
         return self._call(job, [output], "all_to_all", behind, used=[input])
+
+    def alltoallv(
+        self, output: torch.Tensor, input: torch.Tensor, splits: torch.Tensor, splits_offsets: torch.Tensor
+    ) -> bool:
+        """Sends `splits[r]` rows of dimension 0 to each rank r by a kernel of packed rows, and waits as Work.wait does.
+        The rows for a rank follow those for the rank before it, in input and output. `splits_offsets` [2, ranks]: gets
+        the rows that came from each rank, and the offset of the first in `output`. All are contiguous, on one device,
+        and of the same sizes on all ranks; splits are int64. No rows are moved that input or output has no room for.
+        Returns False if no kernel fits, on all ranks alike; then nothing was done."""
+        missed: list[str] = []
+        job = self._rows_job(output, input, splits, splits_offsets, input.shape[0])
+        job.rooms = (input.shape[0], output.shape[0])
+        engine = self._engine(input.device.type)
+        (given, job.region), (made, job.out_region) = map(engine.find_region, (input, output))
+        work = self._call(
+            job,
+            [output, splits_offsets],
+            "all_to_all",
+            lambda: missed.append("no kernel"),
+            used=[input, splits],
+            alike=[input, output],
+            more=f"rows by counts, in symmetric memory {given} and {made}",
+        )
+        if work is not None:
+            work.wait()
+        return not missed
+
+    def _rows_job(
+        self,
+        output: torch.Tensor,
+        input: torch.Tensor,
+        splits: torch.Tensor,
+        splits_offsets: torch.Tensor,
+        capacity: int,
+    ) -> Job:
+        """`capacity`: the rows that a rank sends to another one, at most."""
+        row = _row_bytes(input)
+        return Job(
+            "alltoallv+packed",
+            [[input]],
+            [[output]],
+            [input],
+            piece_bytes=self.size() * capacity * row,
+            row=row,
+            counts={"sent": splits, "received": splits_offsets[0], "received_offsets": splits_offsets[1]},
+        )
+
+    def _alltoallv_job(
+        self, output: torch.Tensor, input: torch.Tensor, splits: "list[list[int]]", came: torch.Tensor
+    ) -> "Job | None":
+        """A job for uneven splits, of output and input, if they fit the capacity on all ranks, and rows are equally
+        long. Each rank says so by one word. `came`: int64 [2, ranks], gets the splits of what came."""
+        device, row = output.device.type, _row_bytes(input)
+        fits = row == _row_bytes(output) and row > 0 and max(map(max, splits)) <= self.options.capacity
+        own = torch.tensor([row if fits else -1], dtype=torch.int64)
+        every = [torch.empty_like(own) for _ in range(self.size())]
+        self._meetings[device].allgather([every], [own]).wait()
+        if any(int(word) != row for word in every) or not fits:
+            return None
+        sent = torch.tensor(splits[1], dtype=torch.int64, device=input.device)
+        return self._rows_job(output, input, sent, came, self.options.capacity)
 
     def _alltoall_job(self, device: str, outputs: "Tensors | None", inputs: "Tensors | None") -> "Job | None":
         """Sizes are each rank's own, so all ranks tell each other before a kernel is thought of. A piece is as long as

@@ -75,8 +75,10 @@ class Choice:
     op: str
     message: int
     piece: int
-    #: The bytes of a row, if a hook takes rows; else 0.
+    #: The bytes of a row, if the kernel takes rows; else 0.
     row: int = 0
+    #: The rows that input and output have room for, if rows are packed; 0: those of all slots.
+    rooms: tuple[int, int] = (0, 0)
 
     @property
     def row_to_load(self) -> int:
@@ -102,9 +104,15 @@ class Job:
     factor: "float | torch.Tensor | None" = None
     #: Memory of `symmetric`. On all ranks it holds the only input and output, so nothing is copied.
     region: "_Region | None" = None
+    #: Other memory of it, which holds the output.
+    out_region: "_Region | None" = None
     reduces: bool = False
-    #: The bytes of a row, if a hook takes rows; then a message is the rows of the input alone, without padding.
+    #: The bytes of a row, if the kernel takes rows; then a message is the rows of the input alone, without padding.
     row: int = 0
+    #: Counts of rows by name (MscclcCounts), int64, of this rank and on its device; those that the kernel takes.
+    counts: "dict[str, torch.Tensor]" = field(default_factory=dict)
+    #: As in Choice.
+    rooms: tuple[int, int] = (0, 0)
     #: The hook's arrays by name: contiguous tensors of this rank, on its device.
     arrays: "dict[str, torch.Tensor]" = field(default_factory=dict)
 
@@ -229,7 +237,7 @@ class Engine:
             self._say(
                 (query, kernel.name), "%s of %d bytes of %s: kernel %s", job.collective, message, dtype, kernel.name
             )
-            return Choice(kernel, dtype, job.op, message, message // pieces, job.row)
+            return Choice(kernel, dtype, job.op, message, message // pieces, job.row, job.rooms)
         return None
 
     def _reason_against(self, job: Job) -> bool:
@@ -337,6 +345,7 @@ class Engine:
             max(size(rank, choice.message) for rank in range(self.size))
             for size in (kernel.input_bytes, kernel.output_bytes)
         ]
+        sizes = [min(size, room * choice.row or size) for size, room in zip(sizes, choice.rooms)]
         if kernel.in_place:
             sizes = [max(sizes)]
         grows = [size for size, region in zip(sizes, self._regions) if region.buffer.bytes < size]
@@ -378,10 +387,16 @@ class Engine:
         self._symmetric[region.bytes.data_ptr()] = region
         return region.bytes[:size]
 
+    def find_region(self, tensor: torch.Tensor) -> "tuple[int, _Region | None]":
+        """Returns the memory of `symmetric` that begins with a tensor, with its number, which is the same on all ranks;
+        -1 and None if there is none."""
+        region = self._symmetric.get(tensor.data_ptr()) if tensor.is_contiguous() else None
+        return (-1, None) if region is None else (list(self._symmetric.values()).index(region), region)
+
     def region_of(self, tensor: torch.Tensor) -> _Region:
-        """Returns the memory of `symmetric` that begins with a tensor. Raises ValueError."""
-        region = self._symmetric.get(tensor.data_ptr())
-        if region is None or not tensor.is_contiguous():
+        """Does the same without the number. Raises ValueError."""
+        _, region = self.find_region(tensor)
+        if region is None:
             raise ValueError("the tensor is none of symmetric_empty of this group, from its beginning")
         return region
 
@@ -406,6 +421,9 @@ class Engine:
         if direct:
             assert job.region is not None
             given = made = job.region
+        if job.counts and job.region is not None and job.out_region is not None:
+            direct = True
+            given, made = job.region, job.out_region
         input_step, output_step = choice.kernel.steps(choice.message)
         with torch.no_grad():
             for index, piece in enumerate([] if direct else job.inputs):
@@ -414,6 +432,10 @@ class Engine:
                     view.copy_(tensor)
                     if job.factor is not None:
                         scale(view, job.factor)
+            # The kernel leaves what lies behind live rows as it is.
+            for piece in job.outputs if job.counts and not direct else []:
+                for view, tensor in zip(made.views(0, piece), piece):
+                    view.copy_(tensor)
             communicator.launch(
                 choice.kernel,
                 given.buffer,
@@ -426,6 +448,9 @@ class Engine:
                 pdl=self.pdl,
                 row_bytes=choice.row,
                 hook_arrays={name: [array.data_ptr()] for name, array in job.arrays.items()},
+                counts={name: [array.data_ptr()] for name, array in job.counts.items()} if job.counts else None,
+                in_rows=choice.rooms[0],
+                out_rows=choice.rooms[1],
             )
             if stream is None:
                 communicator.synchronize()

@@ -15,7 +15,9 @@ class Options(c10d.Backend.Options):
     eager                    kernels are agreed on, and the ranks meet, when the group is made; else by its first call
     nccl                     ProcessGroupNCCL.Options of the NCCL behind
     invariant                True: only kernels of one order add floats; "strict": other sums of floats fail
-    pdl                      kernels may begin before the stream's earlier kernel has ended (Communicator.launch)"""
+    pdl                      kernels may begin before the stream's earlier kernel has ended (Communicator.launch)
+    capacity                 rows that a rank sends to another one, at most, in an all_to_all_single with uneven splits
+                             that a kernel of counts runs; 0: none does"""
 
     def __init__(
         self,
@@ -26,6 +28,7 @@ class Options(c10d.Backend.Options):
         nccl: Any = None,
         invariant: "bool | str" = False,
         pdl: bool = False,
+        capacity: int = 0,
     ):
         super().__init__("mscclc", *([] if timeout is None else [timeout]))
         if invariant not in (False, True, "strict"):
@@ -35,6 +38,7 @@ class Options(c10d.Backend.Options):
         self.nccl = nccl
         self.invariant = invariant
         self.pdl = pdl
+        self.capacity = capacity
 
     @staticmethod
     def of(given: Any, timeout: timedelta) -> "Options":
@@ -42,7 +46,7 @@ class Options(c10d.Backend.Options):
         if given is None:
             made = Options()
         elif isinstance(given, Options):
-            names = ("is_high_priority_stream", "eager", "nccl", "invariant", "pdl")
+            names = ("is_high_priority_stream", "eager", "nccl", "invariant", "pdl", "capacity")
             made = Options(**{name: getattr(given, name) for name in names})
         elif dist.is_nccl_available() and isinstance(given, dist.ProcessGroupNCCL.Options):
             made = Options(is_high_priority_stream=given.is_high_priority_stream, nccl=given)
