@@ -22,7 +22,7 @@ constexpr int maxFailedRepeats = 64;
 class BlockWriter {
 public:
   BlockWriter(const KernelFacts &facts, const std::vector<RankBlock> &instances, Tables &tables)
-      : facts_(facts), operands_(facts.program, instances, tables), block_(operands_.block()) {
+      : facts_(facts), operands_(facts, instances, tables), block_(operands_.block()) {
     shapes_.reserve(block_.ops.size());
     ir::ShapeClasses classes;
     for (const Op &op : block_.ops)

@@ -3,6 +3,7 @@
 
 #include "ir/diagnostics.h"
 #include "ir/program.h"
+#include "ir/rows.h"
 
 #include <array>
 #include <string>
@@ -27,6 +28,9 @@ struct EmitOptions {
   std::string sourceName;
   /// The switches of the compilation, for the emitted file.
   std::string switches;
+  /// What operands hold, in a program of rows: the proof's. Null: nobody has looked. Then an operation between two
+  /// chunks of scratch moves all their rows, and not only the live ones.
+  const ir::RowSlots *rows = nullptr;
   /// In which order sums are taken, for the emitted file. Empty: there are no sums, or nobody has looked.
   std::string sums;
 };

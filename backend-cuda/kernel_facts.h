@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend-cuda/earlier_reads.h"
+#include "ir/rows.h"
 
 #include <array>
 #include <string>
@@ -13,7 +14,8 @@ struct KernelFacts {
   /// Template argument of each reduction. It is "Op" if the plan has only one kind of reduction.
   std::array<std::string, ir::reduceOpCount> reduceOp;
   EarlierReads earlierReads;
-  bool hasPackets = false; ///< some block accesses packets
+  bool hasPackets = false;            ///< some block accesses packets
+  const ir::RowSlots *rows = nullptr; ///< what operands hold; null: not known, or no program of rows
 };
 
 } // namespace mscclc::cuda

@@ -20,6 +20,7 @@ struct ChunkExpr {
   enum class View : std::uint8_t { Input, Output, Scratch, Packets } view = View::Input;
   Expr peer; ///< owner of a peer's chunk
   Expr index;
+  Expr slot, slotStep; ///< scratch of a program of rows: k.scratch(index).holding(slot, slotStep); null: not known
 };
 
 /// The operands of an operation: chunks, or numbers of channels and semaphores. It is written as one(…), few(…, …) or a

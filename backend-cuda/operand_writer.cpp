@@ -38,8 +38,9 @@ ListExpr listOf(std::uint32_t count, std::variant<Expr, ChunkExpr> item) {
 
 } // namespace
 
-OperandWriter::OperandWriter(const ir::Program &program, const std::vector<RankBlock> &instances, Tables &tables)
-    : program_(program), instances_(instances), finder_(static_cast<int>(program.ranks.size()), tables),
+OperandWriter::OperandWriter(const KernelFacts &facts, const std::vector<RankBlock> &instances, Tables &tables)
+    : program_(facts.program), rows_(facts.rows), instances_(instances),
+      finder_(static_cast<int>(program_.ranks.size()), tables),
       rank_(program_.ranks[static_cast<std::size_t>(instances[0].rank)]),
       block_(rank_.blocks[static_cast<std::size_t>(instances[0].block)]) {}
 
@@ -98,6 +99,7 @@ ChunkExpr OperandWriter::run(const At &at, std::uint32_t first, std::uint32_t co
   ChunkExpr written;
   written.view = viewOf(bufferOf(rank_, chunk), form);
   written.index = number(at, shift, items, [&](const Sample &s) { return operand(s).index; });
+  addSlots(at, first, count, shift, written);
   if (ir::isLocal(chunk.space))
     return written;
   if (op.channelType == ir::ChannelType::Port) {
@@ -107,6 +109,32 @@ ChunkExpr OperandWriter::run(const At &at, std::uint32_t first, std::uint32_t co
   written.reach = ChunkExpr::Reach::Peer;
   written.peer = number(at, shift, items, [&](const Sample &s) { return rankAt(s).remoteBuffers[operand(s).id].rank; });
   return written;
+}
+
+void OperandWriter::addSlots(const At &at, std::uint32_t first, std::uint32_t count, int shift, ChunkExpr &written) {
+  const auto isScratch = [&](const Chunk &chunk) { return bufferOf(rank_, chunk) == ir::BufferKind::Scratch; };
+  if (rows_ == nullptr || !std::ranges::all_of(block_.operands(op(at)), isScratch))
+    return;
+  const auto slotAt = [&](const Sample &s, std::uint32_t row) {
+    const ir::OpRef place{static_cast<std::uint32_t>(s.rank), static_cast<std::uint32_t>(s.block),
+                          static_cast<std::uint32_t>(at.op + static_cast<std::size_t>(s.step) * at.stride)};
+    const ir::RowPart held = rows_->of(program_, place, first + static_cast<std::uint32_t>(s.item - shift), row);
+    const auto ranks = static_cast<std::int64_t>(program_.ranks.size());
+    return (held.src * ranks + held.dst) * held.parts + held.part;
+  };
+  const std::uint32_t size = block_.operands(op(at))[first].size;
+  const auto step = [&](const Sample &s) { return size == 1 ? 0 : slotAt(s, 1) - slotAt(s, 0); };
+  const SampleSpace space{instances_, at.steps, shift, static_cast<int>(count)};
+  const bool areSteps = forAll(space, [&](const Sample &s) {
+    for (std::uint32_t row = 1; row < size; ++row)
+      if (slotAt(s, row) != slotAt(s, 0) + row * step(s))
+        return false;
+    return true;
+  });
+  if (!areSteps)
+    return;
+  written.slot = number(at, shift, static_cast<int>(count), [&](const Sample &s) { return slotAt(s, 0); });
+  written.slotStep = number(at, shift, static_cast<int>(count), step);
 }
 
 ListExpr OperandWriter::chunks(const At &at, std::uint32_t first, std::uint32_t count, DataForm form) {

@@ -1,6 +1,7 @@
 // Writes the operands of a block program's operations. Numbers that differ between instances become formulas.
 #pragma once
 
+#include "backend-cuda/kernel_facts.h"
 #include "backend-cuda/model.h"
 #include "backend-cuda/numbers.h"
 #include "ir/op_semantics.h"
@@ -18,7 +19,7 @@ struct At {
 class OperandWriter {
 public:
   /// `instances` have one shape and outlive this. Adds tables to `tables` if needed.
-  OperandWriter(const ir::Program &program, const std::vector<RankBlock> &instances, Tables &tables);
+  OperandWriter(const KernelFacts &facts, const std::vector<RankBlock> &instances, Tables &tables);
 
   /// The rank of the first instance. Kinds and counts of its operations are the same in all instances.
   const ir::Rank &rank() const { return rank_; }
@@ -71,9 +72,13 @@ private:
 
   /// Returns an expression for `count` consecutive operands of one kind. The operand `first` is item `shift`.
   ChunkExpr run(const At &at, std::uint32_t first, std::uint32_t count, ir::DataForm form, int shift);
+  /// Sets the slot of each row of a scratch operand, in an operation whose operands all are in scratch: others have the
+  /// slot of their place. Does not where slots are no steps of one length.
+  void addSlots(const At &at, std::uint32_t first, std::uint32_t count, int shift, ChunkExpr &written);
   bool areOneKind(const ir::Chunk &a, const ir::Chunk &b) const;
 
   const ir::Program &program_;
+  const ir::RowSlots *const rows_;
   const std::vector<RankBlock> &instances_;
   FormulaFinder finder_;
   const ir::Rank &rank_;

@@ -30,7 +30,8 @@ std::string spell(const ChunkExpr &chunk) {
     text += others[view];
     break;
   }
-  return text + spell(chunk.index) + ")";
+  text += spell(chunk.index) + ")";
+  return chunk.slot ? text + ".holding(" + spell(chunk.slot) + ", " + spell(chunk.slotStep) + ")" : text;
 }
 
 std::string spell(const std::variant<Expr, ChunkExpr> &item) {
@@ -39,7 +40,8 @@ std::string spell(const std::variant<Expr, ChunkExpr> &item) {
 
 bool mentions(const std::variant<Expr, ChunkExpr> &item, const Variable &variable) {
   if (const ChunkExpr *chunk = std::get_if<ChunkExpr>(&item))
-    return mentions(chunk->index, variable) || mentions(chunk->peer, variable);
+    return mentions(chunk->index, variable) || mentions(chunk->peer, variable) || mentions(chunk->slot, variable) ||
+           mentions(chunk->slotStep, variable);
   return mentions(std::get<Expr>(item), variable);
 }
 

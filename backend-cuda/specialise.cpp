@@ -175,6 +175,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
       }
   }
   facts.hasPackets = model.packets;
+  facts.rows = model.slots ? options.rows : nullptr;
   model.reduceOps = used.empty() ? "NoReduce" : used.size() > 1 ? "MixedReduce" : names[int(*used.begin())];
   if (used.size() == 1)
     facts.reduceOp.fill("Op");

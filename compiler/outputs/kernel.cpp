@@ -47,6 +47,7 @@ bool writeKernel(Job &job) {
   options.sourceName = given.input == "-" ? "standard input" : std::filesystem::path(given.input).filename().string();
   options.switches = shownSwitches(given, job.optLevel());
   options.sums = job.sums;
+  options.rows = job.proof == nullptr ? nullptr : &job.proof->rows;
   std::string text;
   if (!cuda::emitKernel(job.program, options, text, job.diags))
     return false;

@@ -26,6 +26,23 @@ bool has(const std::string &text, const std::string &what) {
 
 } // namespace
 
+TEST_CASE("chunks of scratch name the slot that they hold, and chunks of a share do not") {
+  ProgramMaker m("rows", ir::CollectiveKind::AllToAllV, 2, 2, 2, 2, 1);
+  ir::RowSlots rows;
+  for (std::uint32_t r = 0; r < 2; ++r) {
+    m.add(r, 0, OpKind::Copy, {m.input(1)}, {m.scratch(0)});
+    m.add(r, 0, OpKind::Copy, {m.scratch(0)}, {m.scratch(1)});
+    rows.set({r, 0, 0}, 0, 0, {r, 1});
+    rows.set({r, 0, 1}, 0, 0, {r, 1});
+  }
+  cuda::EmitOptions options;
+  options.rows = &rows;
+  const std::string text = emit(m.program, options);
+  CHECK(has(text, "SlotLayout::Padded"));
+  CHECK(has(text, "one(k.input(1)), one(k.scratch(0)));"));
+  CHECK(has(text, "one(k.scratch(0).holding(2 * k.rank + 1, 0)), one(k.scratch(1).holding(2 * k.rank + 1, 0)));"));
+}
+
 TEST_CASE("a get writes where its destination says") {
   ProgramMaker m = twoRanks();
   const std::uint32_t c = m.connectAll();

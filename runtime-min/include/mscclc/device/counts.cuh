@@ -176,6 +176,15 @@ template <class K> MSCCLC_DEVICE LiveRow liveRow(const K &k, const Rows &rows, u
   return liveRowOf<Plan>(begin * bytes, live * bytes, room * bytes, part);
 }
 
+/// Returns the live bytes of row `row` of scratch that holds a slot.
+template <class K> MSCCLC_DEVICE uint64_t heldBytes(const K &k, const Rows &rows, unsigned row) {
+  using Plan = typename K::Plan;
+  const uint32_t held = static_cast<uint32_t>(rows.slot + static_cast<int>(row) * rows.slotStep),
+                 slot = held / Plan::groupChunks;
+  const uint64_t live = sentBy(k, slot / Plan::ranks, slot % Plan::ranks).rows * k.args.row_bytes;
+  return liveRowOf<Plan>(0, live, live, held % Plan::groupChunks).bytes;
+}
+
 /// Waits for the counts of all ranks, and gives the caller what the rank has received.
 template <class K> MSCCLC_DEVICE void receiveCounts(const K &k) {
   constexpr uint32_t ranks = K::Plan::ranks;

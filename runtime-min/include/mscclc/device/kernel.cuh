@@ -19,6 +19,16 @@ struct Rows {
   OperandLayout layout;
   uint8_t buffer; ///< MscclcBufferKind
   int owner;      ///< rank whose buffer it is
+  int slot = -1, slotStep = 0;
+
+  /// Returns rows of scratch that hold chunks of slots: the first one (src * ranks + dst) * chunks of a slot + number
+  /// of the chunk in it = `slot`, and each other one `slotStep` more than the one before.
+  MSCCLC_DEVICE Rows holding(int slot, int slotStep) const {
+    Rows rows = *this;
+    rows.slot = slot;
+    rows.slotStep = slotStep;
+    return rows;
+  }
 };
 
 /// A part of an operand's rows. The rows are laid end to end, each `nominal` bytes long. The part is the bytes [begin,
@@ -110,6 +120,7 @@ template <class Plan, class T, class Op> MSCCLC_OUTLINE void stageOutput(const M
 template <class K> MSCCLC_DEVICE void clearPackets(const K &k);
 // counts.cuh
 template <class K> MSCCLC_DEVICE LiveRow liveRow(const K &k, const Rows &rows, unsigned row);
+template <class K> MSCCLC_DEVICE uint64_t heldBytes(const K &k, const Rows &rows, unsigned row);
 template <class K> MSCCLC_DEVICE void sendCounts(const K &k);
 template <class K> MSCCLC_DEVICE void receiveCounts(const K &k);
 } // namespace detail
@@ -205,9 +216,12 @@ public:
   MSCCLC_DEVICE char *rowOf(const Rows &c, unsigned row) const { return c.base + offsetOf(c, row); }
   /// Returns the bytes of payload in a row. Scratch rows have room for the longest chunk.
   MSCCLC_DEVICE uint64_t bytesOf(const Rows &c, unsigned row) const {
-    if constexpr (hasSlots<Plan>)
+    if constexpr (hasSlots<Plan>) {
       if (c.layout == OperandLayout::Data)
         return detail::liveRow(*this, c, row).room;
+      if (c.slot >= 0)
+        return detail::heldBytes(*this, c, row);
+    }
     return c.layout == OperandLayout::Data ? layout.bytes(static_cast<uint32_t>(c.first) + row) : layout.nominal;
   }
 
