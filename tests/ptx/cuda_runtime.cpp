@@ -58,10 +58,13 @@ void describeBuffers(const void *stub, Launch &launch) {
   const auto region = [](const void *memory, std::uint64_t bytes) {
     return Region{reinterpret_cast<std::uint64_t>(memory), bytes};
   };
+  const auto withRoomFor = [&](std::uint64_t rows, std::uint64_t whole) { // packed buffers may be shorter
+    return rows == 0 ? whole : std::min(whole, rows * args.row_bytes);
+  };
   launch.buffers = {region(args.staging.input != nullptr ? args.staging.input : own.input,
-                           kernel->input_bytes(args.rank, args.message_bytes)),
+                           withRoomFor(args.counts.in_rows, kernel->input_bytes(args.rank, args.message_bytes))),
                     region(args.staging.output != nullptr ? args.staging.output : own.output,
-                           kernel->output_bytes(args.rank, args.message_bytes))};
+                           withRoomFor(args.counts.out_rows, kernel->output_bytes(args.rank, args.message_bytes)))};
   launch.hosts = {region(args.status, sizeof *args.status),
                   region(args.fifo.slots, args.fifo.capacity * sizeof(MscclcTrigger))};
   if ((kernel->flags & MSCCLC_USES_PACKETS) != 0)
