@@ -2,6 +2,7 @@
 #include "backend-cuda/emit_kernel.h"
 #include "compiler/outputs/outputs.h"
 #include "compiler/version.h"
+#include "passes/verify/verify.h"
 
 #include <filesystem>
 
