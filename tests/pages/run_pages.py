@@ -14,7 +14,7 @@ Each page runs in a copy of its folder, where the rest of the checkout is reache
 
 A comment before a block says more, several of them on lines of their own:
 
-    <!-- file: NAME -->        the block is this file. If there is one beside the page, it has the block's lines.
+    <!-- file: NAME -->        the block is this file. If the checkout has it, it has the block's lines.
     <!-- run: COMMAND -->      runs before the block, unseen by the reader
     <!-- needs: NAME, … -->    runs only where these are; else "[SKIP]" says so. NEEDS has the names
     <!-- within: TEXT -->      the block stands in an algorithm, after this text
@@ -248,7 +248,7 @@ class Page:
         text = "\n".join(block.lines) + "\n"
         if "file" in comments:
             path = self.folder / comments["file"]
-            if path.is_symlink():
+            if path.resolve().is_relative_to(self.options.root.resolve()):
                 if text not in path.read_text(encoding="utf-8"):
                     self.problem(block.at, f"{comments['file']} does not have these lines")
             else:
