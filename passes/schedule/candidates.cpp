@@ -218,7 +218,8 @@ bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly, bool unle
       PassedProgram passed = read.relayBlocks ? deal(choices, way.placed->passed).passed : std::move(dealt->passed);
       apply(read, passed.program);
       // On a mesh, ranks at equal distances in number may be at different distances in links.
-      return schedule(std::move(passed), !machine_.isUneven() && (!isOnly || unlessOneRank || isLikelyRefused(dealt->least)));
+      return schedule(std::move(passed),
+                      !machine_.isUneven() && (!isOnly || unlessOneRank || isLikelyRefused(dealt->least)));
     });
   };
   ScheduleChoices plain = choices;

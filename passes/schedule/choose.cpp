@@ -44,6 +44,9 @@ struct Facts {
   // tens of KiB in the time that a signal takes.
   static constexpr std::uint32_t mostAtFirst = 8;
   static constexpr std::uint64_t perInstance = std::uint64_t{64} << 10;
+  /// The most statements that are divided among blocks at once. A ring of 1,024 ranks has 2^20, and is proven in
+  /// seconds with one block of each rank, and in minutes with 16.
+  static constexpr std::size_t mostInBlocks = 65536;
 
   const ir::Program &program;
   std::uint64_t messageBytes;
@@ -113,7 +116,8 @@ ScheduleChoices firstOf(const Facts &facts) {
       if (facts.messageBytes / facts.program.ranks.size() / choices.instances <= Facts::perInstance)
         break;
   choices.pull = facts.isLarge && facts.readsMany;
-  if (facts.choosesBlocks && facts.budget == 1) // few others will be tried
+  // Few others will be tried.
+  if (facts.choosesBlocks && facts.budget == 1 && facts.program.movement.statements.size() <= Facts::mostInBlocks)
     choices.blocks = std::max(1u, std::min(Facts::usualBlocks, facts.mostBlocks / choices.instances));
   return choices;
 }

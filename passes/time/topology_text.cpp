@@ -15,7 +15,7 @@ namespace mscclc::passes::time {
 namespace {
 
 /// The matrix that nvidia-smi prints.
-struct Matrix {
+struct TopologyMatrix {
   std::vector<std::string> columns;                     ///< names of GPUs and cards
   std::map<std::string, std::vector<std::string>> rows; ///< by name; one word for each column
 
@@ -27,10 +27,10 @@ bool isGpu(const std::string &name) {
 }
 
 /// Returns the rows of the text without its marks for terminals; nothing if there is no matrix of GPUs.
-std::optional<Matrix> readMatrix(std::string_view text) {
+std::optional<TopologyMatrix> readMatrix(std::string_view text) {
   static const std::regex marks("\x1b\\[[0-9;]*m");
   std::istringstream lines(std::regex_replace(std::string(text), marks, ""));
-  Matrix matrix;
+  TopologyMatrix matrix;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string name, word;
@@ -73,7 +73,7 @@ std::size_t distance(const std::string &word) {
 } // namespace
 
 std::optional<std::string> linksOfTopology(std::string_view text, const Machine &base) {
-  const std::optional<Matrix> matrix = readMatrix(text);
+  const std::optional<TopologyMatrix> matrix = readMatrix(text);
   if (!matrix)
     return std::nullopt;
   const auto numGpus = static_cast<std::size_t>(std::ranges::count_if(matrix->columns, isGpu));
