@@ -244,10 +244,9 @@ void CommandLine::addOptionsOfOutputs() {
       "how many rows go from rank to rank: zero, full, over, random:SEED, uniform:N, zipf:S, or a file with a line of "
       "counts for each sender [mixtures of these, which differ from launch to launch; --estimate: full]")
       ->check(notEmpty());
-  addChoice<Pad>(
-      "--pad", options_.pad, {{"slots", Pad::Slots}, {"counts", Pad::Counts}}, "[=WHAT]",
-      "write the plan of a program of rows that moves whole slots; with =counts, the one that exchanges the "
-      "counts");
+  addChoice<Pad>("--pad", options_.pad, {{"slots", Pad::Slots}, {"counts", Pad::Counts}}, "[=WHAT]",
+                 "write the plan of a program of rows that moves whole slots; with =counts, the one that exchanges the "
+                 "counts");
   add("--rank", options_.rank, "N", "one rank, and what other ranks have to do with it [all]")
       ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()));
   addFlag("--update", options_.update, "rewrite the golden");
