@@ -128,7 +128,8 @@ TEST_CASE("a plan names the root of a collective that has one, and no other plan
     CHECK((text.find("\"root\": 1,") != std::string::npos) == row.hasRoot);
     CHECK((text.find("root") != std::string::npos) == row.hasRoot);
     const Program back = readGood(text);
-    CHECK(back.collective.kind == program.collective.kind);
+    // A plan has no layout of rows, so what it moves are whole slots.
+    CHECK(back.collective.kind == (row.hasRows ? CollectiveKind::Custom : program.collective.kind));
     CHECK(back.collective.root == program.collective.root);
     CHECK(write(back) == text);
     if (!row.hasRoot)
