@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <list>
 #include <memory>
 #include <random>
 #include <sstream>
@@ -279,6 +280,10 @@ unsigned run(const Options &options, const MscclcKernel &kernel) {
   if ((kernel.flags & MSCCLC_TAKES_COUNTS) == 0)
     throw std::runtime_error(std::string("no counts in ") + kernel.name);
   runtime::Communicator communicator{runtime::CommunicatorOptions(kernel.ranks)};
+  // Memory is kept until the end. The machine that runs PTX has no end of memory, so it would find races between its
+  // users and those that get it afterwards.
+  std::list<runtime::Instance> instances;
+  std::list<std::vector<std::unique_ptr<Launch>>> kept;
   unsigned wrong = 0;
   for (uint32_t v = 0; v < kernel.num_variants; ++v) {
     unsigned bad = 0, ran = 0;
@@ -286,8 +291,9 @@ unsigned run(const Options &options, const MscclcKernel &kernel) {
       if (rowBytes % bytesOf(kernel.variants[v].dtype) != 0)
         continue;
       const uint64_t largest = *std::max_element(options.capacities.begin(), options.capacities.end());
-      runtime::Instance instance = communicator.load(kernel, largest * kernel.ranks * rowBytes, rowBytes);
-      std::vector<std::unique_ptr<Launch>> launches;
+      runtime::Instance &instance =
+          instances.emplace_back(communicator.load(kernel, largest * kernel.ranks * rowBytes, rowBytes));
+      std::vector<std::unique_ptr<Launch>> &launches = kept.emplace_back();
       for (const uint64_t capacity : options.capacities)
         for (const uint32_t width : {4u, 8u})
           for (int kind = 0; kind < static_cast<int>(Kind::End); ++kind)
