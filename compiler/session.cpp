@@ -144,7 +144,7 @@ bool Session::load() {
     nameProgram();
     if (output_.keepsCalls)
       job_.synthesized = job_.program;
-    return true;
+    return settleRows(job_);
   }
   // The text may be gigabytes long, and is released once it is loaded.
   Input input{job_.input.shownName, job_.input.kind, std::exchange(job_.input.text, std::nullopt)};
