@@ -99,6 +99,15 @@ public:
   }
 
 private:
+  /// Calls visit(source, destination) for each two places of a statement that are on different ranks.
+  template <typename Visit> static void forEachHop(const ir::Program &program, const Visit &visit) {
+    for (const ir::Move &statement : program.movement.statements)
+      for (const ir::RankChunk &from : program.movement.srcs(statement))
+        for (const ir::RankChunk &to : program.movement.dsts(statement))
+          if (from.rank != to.rank)
+            visit(from, to);
+  }
+
   /// Returns the nanoseconds that the busiest GPU needs at least for what it sends or receives. A switch that sums and
   /// multicasts may save data inside a node, so only data between nodes counts then.
   double leastTime(const ir::Program &program) const {
@@ -107,16 +116,16 @@ private:
     const bool countsNodes = machine.parameters.multimem == 0;
     const double chunk = static_cast<double>(options_.messageBytes) / ir::chunksOfMessage(program, program.ranks[0]);
     std::vector<double> busy(4 * program.ranks.size()); // [rank]: out and in inside the node, out and in between nodes
-    for (const ir::Move &statement : program.movement.statements)
-      for (const ir::RankChunk &from : program.movement.srcs(statement))
-        for (const ir::RankChunk &to : program.movement.dsts(statement))
-          if (const bool isFar = from.rank / gpus != to.rank / gpus; from.rank != to.rank && (isFar || countsNodes)) {
-            const auto rate = [&](std::uint32_t rank) {
-              return isFar ? time::networkRate(machine, rank % gpus) : machine.parameters.link;
-            };
-            busy[4 * from.rank + 2 * isFar] += from.size * chunk / rate(from.rank);
-            busy[4 * to.rank + 2 * isFar + 1] += from.size * chunk / rate(to.rank);
-          }
+    forEachHop(program, [&](const ir::RankChunk &from, const ir::RankChunk &to) {
+      const bool isFar = from.rank / gpus != to.rank / gpus;
+      if (!isFar && !countsNodes)
+        return;
+      const auto rate = [&](std::uint32_t rank) {
+        return isFar ? time::networkRate(machine, rank % gpus) : machine.parameters.link;
+      };
+      busy[4 * from.rank + 2 * isFar] += from.size * chunk / rate(from.rank);
+      busy[4 * to.rank + 2 * isFar + 1] += from.size * chunk / rate(to.rank);
+    });
     return *std::ranges::max_element(busy);
   }
 
@@ -125,13 +134,11 @@ private:
     if (!options_.machine.isUneven())
       return true;
     const std::uint32_t gpus = options_.machine.gpusPerNode;
-    for (const ir::Move &statement : program.movement.statements)
-      for (const ir::RankChunk &from : program.movement.srcs(statement))
-        for (const ir::RankChunk &to : program.movement.dsts(statement))
-          if (from.rank != to.rank && from.rank / gpus == to.rank / gpus &&
-              paths_.between(from.rank % gpus, to.rank % gpus).empty())
-            return false;
-    return true;
+    bool all = true;
+    forEachHop(program, [&](const ir::RankChunk &from, const ir::RankChunk &to) {
+      all &= from.rank / gpus != to.rank / gpus || !paths_.between(from.rank % gpus, to.rank % gpus).empty();
+    });
+    return all;
   }
 
   schedule::ChooseOptions options_;
