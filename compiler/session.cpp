@@ -8,6 +8,7 @@
 #include "compiler/rows.h"
 #include "compiler/synthesis.h"
 #include "ir/switch_signals.h"
+#include "passes/analysis/check_executor.h"
 #include "passes/pipeline.h"
 #include "passes/prune/prune_sync.h"
 #include "passes/schedule/choose.h"
@@ -199,9 +200,14 @@ bool Session::transform() {
   if (schedules)
     if (!interpret())
       return false;
-  if (schedules && !options_.hasPasses)
+  if (schedules && !options_.hasPasses) {
+    if (job_.target.executor && !passes::checkAppliesNoHook(job_.program, job_.target.name(), diags_))
+      return false;
+    if (takes(output_, "--machine") && !checkRunsOn(job_, *on, /*isAsked=*/true))
+      return false;
     if (!choose(*on, progress))
       return false;
+  }
   return runPasses(std::move(progress));
 }
 
@@ -388,9 +394,8 @@ bool Session::keepBlocks(const passes::schedule::ChooseOptions &chooseOptions, p
 /// Reports if the program cannot run on the machine for which the choices were made. An output that takes --machine
 /// reports that itself. If nothing is written and --machine is not given, it does not matter.
 bool Session::checkMachine() {
-  const bool isTold = std::ranges::find(output_.options, "--machine") != output_.options.end();
   const bool matters = options_.hasMachine || output_.destination != Destination::Terminal;
-  if (!job_.chosen || isTold || !matters)
+  if (!job_.chosen || takes(output_, "--machine") || !matters)
     return true;
   return checkRunsOn(job_, {job_.chosen->machine, job_.chosen->runner}, options_.hasMachine);
 }

@@ -72,9 +72,7 @@ private:
     if (op.firstAfter != 0)
       diags_.report(diag::executor_first_after, at(i), {target_, ir::wordOf(program_, op), op.firstAfter});
     const bool switchStore = op.kind == OpKind::SwitchBroadcast || op.kind == OpKind::SwitchBroadcastPacket;
-    if (op.kind == OpKind::Apply)
-      diags_.report(diag::executor_hook, at(i), {target_, program_.hooks[op.imm].name});
-    else if (ir::info(op.kind).event.empty() || (switchStore && !limits_.switchStores))
+    if (op.kind != OpKind::Apply && (ir::info(op.kind).event.empty() || (switchStore && !limits_.switchStores)))
       diags_.report(diag::executor_unknown_op, at(i), {target_, ir::wordOf(program_, op)});
     const bool isSignal = ir::signalsThroughSwitch(op.kind);
     if ((isSignal && !limits_.switchSignals) ||
@@ -221,11 +219,24 @@ private:
 };
 
 void checkExecutor(PassContext &context) {
-  if (context.target.executor)
+  if (context.target.executor && checkAppliesNoHook(context.program, context.target.name(), context.diags))
     ExecutorCheck(context).run();
 }
 
 } // namespace
+
+bool checkAppliesNoHook(const ir::Program &program, const std::string &executor, ir::DiagnosticEngine &diags) {
+  const auto refuse = [&](std::uint32_t hook, ir::LocId loc) {
+    return diags.report(diag::executor_hook, loc, {executor, program.hooks[hook].name});
+  };
+  for (const ir::Move &move : program.movement.statements)
+    if (move.kind == ir::MoveKind::Apply)
+      return refuse(move.hook, move.loc);
+  for (const Op &op : ir::opsOf(program.ranks))
+    if (op.kind == OpKind::Apply)
+      return refuse(op.imm, op.loc);
+  return true;
+}
 
 Pass createCheckExecutorPass() {
   return {.needs = Scheduled | DataSyncLowered | SingleInstance, .run = checkExecutor};

@@ -10,4 +10,8 @@ namespace mscclc::passes {
 /// Provides: nothing; it only reports.
 Pass createCheckExecutorPass();
 
+/// Reports an error at the first statement or operation that applies a hook, because an executor calls no functions of
+/// users. Returns true if there is none. The driver asks before it schedules for an executor.
+bool checkAppliesNoHook(const ir::Program &program, const std::string &executor, ir::DiagnosticEngine &diags);
+
 } // namespace mscclc::passes

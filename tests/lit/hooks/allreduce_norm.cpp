@@ -25,6 +25,8 @@
 // RUN: mscclc %t.ir --verify | FileCheck %s --check-prefix=PROVEN
 // What no plan and no source can say, and no kernel without a function.
 // RUN: not mscclc %s --algorithm by_blocks -o %t.json 2>&1 | FileCheck %s --check-prefix=PLAN
+// Before anything is scheduled: 64 ranks have operations that no plan can hold either.
+// RUN: not mscclc %s --algorithm by_statements -P ranks=64 -o %t.json 2>&1 | FileCheck %s --check-prefix=PLAN --implicit-check-not=limit
 // PLAN: allreduce_norm.cpp:[[#]]:{{[0-9]+}}: error: {{mscclpp.*}} calls no functions of users, so a plan cannot apply hook 'add_rms_norm'
 // RUN: not mscclc %s --algorithm by_blocks --target=none -o %t.json 2>&1 | FileCheck %s --check-prefix=FIELD
 // FIELD: allreduce_norm.cpp:[[#]]:{{[0-9]+}}: error: a plan has no field for functions of users, so it cannot apply hook 'add_rms_norm'; --emit-ir writes it as text
