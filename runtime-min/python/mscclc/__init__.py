@@ -9,7 +9,8 @@ The package is Python alone and calls the tool and the runtime (mscclc.install s
 PyTorch, `import mscclc.torch` makes a backend of torch.distributed, "mscclc", and operators."""
 
 from .abi import DTYPES, REDUCE_OPS, runtime
-from .communicator import Buffer, Communicator
+from .buffer import Buffer
+from .communicator import Communicator
 from .errors import BuildError, CallError, CompileError, Diagnostic, Error, LibraryError, NoKernelError, ToolError
 from .kernels import Kernel, cache_folder
 from .manifest import register_folder

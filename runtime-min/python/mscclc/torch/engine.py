@@ -17,7 +17,8 @@ from typing import Callable, Sequence
 import torch
 
 from .. import selector as selectors
-from ..communicator import Buffer, Communicator
+from ..buffer import Buffer
+from ..communicator import Communicator
 from ..errors import CallError, Error, NoKernelError
 from ..kernels import Kernel
 from ..query import Query
