@@ -14,12 +14,12 @@ mscclc. Prints what differs; exit 1 then. With names, only these are tried.
 """
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
+import verify_diagnostics
+
 MOST_LINES = 10
-VERIFY = pathlib.Path(__file__).with_name("verify_diagnostics.py")
 HEAD = """#include <mscclc/dsl.hpp>
 using namespace mscclc;
 MSCCLC_ALGORITHM void demo(int ranks = 2) {
@@ -33,17 +33,16 @@ FRAMES = {
 
 def faults(program, source, arguments):
     """Returns what is wrong with mscclc's report of the mistake."""
-    verify = subprocess.run(
-        [sys.executable, VERIFY, f"--program={program}", source, *arguments], capture_output=True, text=True)
-    found = [verify.stdout + verify.stderr] if verify.returncode else []
-    plain = subprocess.run(
-        [program, source.name, "--verify", *arguments], capture_output=True, text=True, cwd=source.parent)
-    lines = plain.stderr.splitlines()
+    try:
+        found, text = verify_diagnostics.compare(str(source), "expected", str(program), arguments)
+    except verify_diagnostics.Malformed as error:
+        return [str(error)]
+    lines = text.splitlines()
     if len(lines) > MOST_LINES:
-        found.append(f"{len(lines)} lines of messages:\n{plain.stderr}")
-    errors = re.findall(r"^\S+: error: .*", plain.stderr, re.M)
+        found.append(f"{len(lines)} lines of messages:\n{text}")
+    errors = re.findall(r"^\S+: error: .*", text, re.M)
     if len(errors) != 1:
-        found.append(f"{len(errors)} errors for one mistake:\n{plain.stderr}")
+        found.append(f"{len(errors)} errors for one mistake:\n{text}")
     return found
 
 

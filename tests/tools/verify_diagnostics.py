@@ -140,7 +140,7 @@ def run(program, path, arguments):
 
 
 def compare(path, prefix, program, arguments):
-    """Returns what is wrong, one line for each problem."""
+    """Returns what is wrong, one line for each problem, and what mscclc reported."""
     with open(path, encoding="utf-8", errors="replace") as file:
         expected = expectations(file.read().splitlines(), prefix)
     code, text, written = run(program, path, arguments)
@@ -160,7 +160,7 @@ def compare(path, prefix, program, arguments):
         problems.append(f"mscclc ended with {code}, not {int(errors)}")
     if written is not None and written == errors:
         problems.append("there is an output in spite of errors" if written else "there is no output")
-    return problems + ([f"also printed: {line}" for line in others] if problems else [])
+    return problems + ([f"also printed: {line}" for line in others] if problems else []), text
 
 
 def main():
@@ -174,7 +174,7 @@ def main():
         return 2
     path = arguments[0]
     try:
-        problems = compare(path, options["--prefix"], options["--program"], arguments[1:])
+        problems, _ = compare(path, options["--prefix"], options["--program"], arguments[1:])
     except (Malformed, OSError) as error:
         print(f"{path}: {error}")
         return 2
