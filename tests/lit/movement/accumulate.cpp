@@ -5,12 +5,14 @@
 // RUN: mscclc %s -P accumulate=Narrow --target=none --verify | FileCheck %s --check-prefix=NARROW
 // RUN: mscclc %s -P copies=1,2 -P protocol=Simple,LL,Auto -P blocks=0,2 --target=none --verify
 // RUN: mscclc %s -P perNode=1,2 -P protocol=Simple,LL --target=none --verify
-// Bits are those of the tree, for each type of floats. Integers and f32 lie in scratch as they are.
-// RUN: mscclc %s --run --dtype f16,bf16,f8e4m3,f8e5m2,f32 --schedules 5 | FileCheck %s --check-prefix=BITS
+// Bits are those of the tree, for each type of floats. Integers and f32 lie in scratch as they are. One type shows the
+// message of several iterations that --run takes by itself.
+// RUN: mscclc %s --run --dtype f16,bf16,f8e4m3,f8e5m2,f32 --size 320,64K --schedules 5 | FileCheck %s --check-prefix=BITS
+// RUN: mscclc %s --run --dtype f16 --schedules 1
 // RUN: mscclc %s -P perNode=2 --run --dtype f16 --schedules 5
 // RUN: mscclc %s -P protocol=LL -P copies=2 --run --dtype bf16 --schedules 5
-// RUN: mscclc %s --run --dtype u8,i32,f64 --schedules 5
-// RUN: mscclc %s -P op=Max --run --dtype f16 --schedules 5
+// RUN: mscclc %s --run --dtype u8,i32,f64 --size 320,64K --schedules 5
+// RUN: mscclc %s -P op=Max --run --dtype f16 --size 320,64K --schedules 5
 // RUN: mscclc %s -P op=Max --target=none --emit-ir | FileCheck %s --check-prefix=ONCE
 // Where one operation adds all, nothing is wide.
 // RUN: mscclc %s -P oneStep=true --target=none --emit-ir | FileCheck %s --check-prefix=ONCE
@@ -22,7 +24,7 @@
 // RUN: FileCheck %s --check-prefix=IR --input-file %t.ir
 // RUN: mscclc %t.ir --passes= --emit-ir | diff %t.ir -
 // RUN: mscclc %t.ir --target=none --verify | FileCheck %s --check-prefix=WIDE
-// RUN: mscclc %t.ir --run --dtype f16 --schedules 5
+// RUN: mscclc %t.ir --run --dtype f16 --size 320 --schedules 5
 // Kernels say it.
 // RUN: mscclc %s --emit-cuda -o %t.cu && FileCheck %s --check-prefix=KERNEL --input-file %t.cu
 // RUN: mscclc %s --target=none --emit-dsl | FileCheck %s --check-prefix=DSL

@@ -150,8 +150,7 @@ TEST_CASE("a number without a formula is found to have none in a few looks at ea
   const auto cpuSeconds = [&](std::span<const Form> forms, const Space &space,
                               const std::vector<std::int64_t> &values) {
     const std::clock_t begin = std::clock();
-    for (int i = 0; i < 10; ++i)
-      found += findFormula(forms, {space, values}).has_value() ? 1 : 0;
+    found += findFormula(forms, {space, values}).has_value() ? 1 : 0;
     return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   };
   // There are 184,512 points, 13 bases and 14 moduli, and each loop may count powers of two. A number that has a
@@ -160,7 +159,7 @@ TEST_CASE("a number without a formula is found to have none in a few looks at ea
   for (const Points *points : {&sources, &kernels}) {
     const std::span<const Form> forms = points == &sources ? sourceForms : kernelForms;
     const double once = cpuSeconds(forms, points->space(), points->values(formula));
-    CHECK(std::exchange(found, 0) == 10);
+    CHECK(std::exchange(found, 0) == 1);
     CHECK(cpuSeconds(forms, points->space(), points->values(outlier)) < 60 * once);
     CHECK(cpuSeconds(forms, points->space(), points->values(any)) < 60 * once);
     CHECK(found == 0);
