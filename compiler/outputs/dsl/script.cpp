@@ -4,6 +4,7 @@
 #include "compiler/outputs/dsl/no_source.h"
 #include "compiler/outputs/dsl/order.h"
 #include "ir/internal_error.h"
+#include "ir/op_semantics.h"
 #include "ir/program_index.h"
 
 #include <algorithm>
