@@ -135,21 +135,11 @@ bool Session::writeDependencies() {
 }
 
 bool Session::load() {
-  if (job_.input.kind == InputKind::Synthesis) {
-    times_.mark();
-    std::optional<ir::Program> program = synthesize(job_);
-    times_.lap("synthesize");
-    if (!program)
-      return false;
-    job_.program = std::move(*program);
-    nameProgram();
-    if (output_.keepsCalls)
-      job_.synthesized = job_.program;
-    return settleRows(job_);
-  }
+  const bool isSynthesized = job_.input.kind == InputKind::Synthesis;
   // The text may be gigabytes long, and is released once it is loaded.
   Input input{job_.input.shownName, job_.input.kind, std::exchange(job_.input.text, std::nullopt)};
-  auto program = loadProgram(options_, std::move(input), diags_, times_, files_);
+  std::optional<ir::Program> program =
+      isSynthesized ? synthesize(job_) : loadProgram(options_, std::move(input), diags_, times_, files_);
   if (!program || diags_.hasErrors())
     return false;
   job_.program = std::move(*program);
@@ -157,6 +147,8 @@ bool Session::load() {
   if (!checkIncluded(options_, files_, diags_))
     return false;
   nameProgram();
+  if (isSynthesized && output_.keepsCalls)
+    job_.synthesized = job_.program;
   return settleRows(job_);
 }
 
@@ -332,17 +324,9 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
   if (given != 0 && (given < job_.program.minMessageSize || given > job_.program.maxMessageSize))
     return diags_.report(diag::message_size_not_taken, {},
                          {given, nearestSize(job_.program, 1), job_.program.maxMessageSize});
-  constexpr std::uint64_t usual = std::uint64_t{1} << 20;
-  const std::uint64_t bytes = given != 0 ? given : nearestSize(job_.program, usual);
+  const std::uint64_t bytes = given != 0 ? given : nearestSize(job_.program, usuallyScheduledFor);
   const bool anyProtocol = job_.program.movement.chooseProtocol, anyInstances = job_.program.movement.chooseInstances;
-  const passes::schedule::ChooseOptions chooseOptions{
-      .machine = on.machine,
-      .runner = on.runner,
-      .messageBytes = bytes,
-      .target = job_.passTarget(),
-      .level = job_.optLevel(),
-      .prune = passes::createPruneSyncPass([](const ir::Program &) { return true; }),
-      .keeps = !isWatched()};
+  const passes::schedule::ChooseOptions chooseOptions = chooseOptionsOf(job_, on, bytes, /*keeps=*/!isWatched());
   std::vector<passes::schedule::TimeByBlocks> byBlocks;
   if (output_.comparesBlocks)
     byBlocks = passes::schedule::timesByBlocks(job_.program, chooseOptions);

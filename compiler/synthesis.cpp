@@ -3,7 +3,6 @@
 #include "compiler/diagnostics.h"
 #include "compiler/outputs/estimates.h"
 #include "ir/collectives.h"
-#include "passes/prune/prune_sync.h"
 #include "passes/synthesize/synthesize.h"
 
 #include <algorithm>
@@ -37,16 +36,8 @@ std::optional<ir::Program> synthesize(Job &job) {
   constexpr std::uint64_t most = 256;
   if (on->machine.gpus() > most)
     return job.diags.report(diag::not_synthesized, {}, {collective, machine, "it has more than 256 GPUs"});
-  constexpr std::uint64_t usual = std::uint64_t{1} << 20;
-  const passes::Target target = job.passTarget();
-  const passes::schedule::ChooseOptions chooseOptions{
-      .machine = on->machine,
-      .runner = on->runner,
-      .messageBytes = options.messageSize != 0 ? options.messageSize : usual,
-      .target = target,
-      .level = job.optLevel(),
-      .prune = passes::createPruneSyncPass([](const ir::Program &) { return true; }),
-      .keeps = false};
+  const passes::schedule::ChooseOptions chooseOptions =
+      chooseOptionsOf(job, *on, options.messageSize != 0 ? options.messageSize : usuallyScheduledFor, /*keeps=*/false);
   std::string why;
   std::optional<synthesize_room::Synthesis> made = synthesize_room::synthesize(kind, options.root, chooseOptions, why);
   if (!made)
@@ -63,6 +54,7 @@ std::optional<ir::Program> synthesize(Job &job) {
                 (one.nanoseconds == 0 ? "does not fit" : (one.isBound ? "over " : "") + shownTime(one.nanoseconds));
   if (!others.empty())
     remark.note(diag::synthesis_others, {}, {others});
+  job.times.lap("synthesize");
   return std::move(made->program);
 }
 

@@ -1,6 +1,7 @@
 #include "compiler/outputs/estimates.h"
 
 #include "compiler/diagnostics.h"
+#include "passes/prune/prune_sync.h"
 #include "passes/verify/verify.h"
 
 #include <algorithm>
@@ -85,11 +86,21 @@ std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usu
   return sizes;
 }
 
+passes::schedule::ChooseOptions chooseOptionsOf(const Job &job, const TimedOn &on, std::uint64_t bytes, bool keeps) {
+  return {.machine = on.machine,
+          .runner = on.runner,
+          .messageBytes = bytes,
+          .target = job.passTarget(),
+          .level = job.optLevel(),
+          .prune = passes::createPruneSyncPass([](const ir::Program &) { return true; }),
+          .keeps = keeps};
+}
+
 std::uint64_t nearestSize(const ir::Program &program, std::uint64_t bytes) {
   return std::min(std::max<std::uint64_t>({1, bytes, program.minMessageSize}), program.maxMessageSize);
 }
 
-std::optional<TimedLaunch> oneLaunch(Job &job, const time::TracedLaunch &like) {
+std::optional<TimedLaunch> oneLaunch(Job &job, bool record, const time::TracedLaunch &like) {
   constexpr std::uint64_t usualBytes = std::uint64_t{4} << 20;
   auto on = timedOn(job, like.machine);
   if (!on)
@@ -99,7 +110,10 @@ std::optional<TimedLaunch> oneLaunch(Job &job, const time::TracedLaunch &like) {
   const std::vector<std::uint64_t> sizes = timedSizes(job, like.bytes.value_or(nearestSize(job.program, usualBytes)));
   if (sizes.empty())
     return std::nullopt;
-  return TimedLaunch{std::move(*on), sizes[0]};
+  std::optional<time::Estimate> estimate = timeOf(job, *on, sizes[0], record);
+  if (!estimate)
+    return std::nullopt;
+  return TimedLaunch{std::move(*on), sizes[0], std::move(*estimate)};
 }
 
 std::optional<time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record) {

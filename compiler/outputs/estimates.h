@@ -25,6 +25,13 @@ std::optional<TimedOn> namedMachine(Job &job, const std::optional<std::string> &
 /// false. Else it is a warning that the choices were made for that machine.
 bool checkRunsOn(Job &job, const TimedOn &on, bool isAsked);
 
+/// The bytes of the messages for which a program is scheduled if no option says it.
+inline constexpr std::uint64_t usuallyScheduledFor = std::uint64_t{1} << 20;
+
+/// Returns the options to schedule a program for messages of `bytes` bytes on `on`, which must live as long as they do.
+/// `keeps`: the caller goes on with the scheduled program.
+passes::schedule::ChooseOptions chooseOptionsOf(const Job &job, const TimedOn &on, std::uint64_t bytes, bool keeps);
+
 /// Returns `bytes`, or the nearest message size that the program takes.
 std::uint64_t nearestSize(const ir::Program &program, std::uint64_t bytes);
 
@@ -38,12 +45,14 @@ std::optional<passes::time::Estimate> timeOf(Job &job, const TimedOn &on, std::u
 
 /// The launch that an output shows: the machine, the runner and the bytes. The bytes are those of --size; without it 4
 /// MiB, or the nearest size that the program takes. If the options do not give machine or size, those of `like` count.
-/// If there is no such launch, nothing is returned, and the job's diagnostics say why.
+/// `record`: the estimate has the data for pictures. If there is no such launch, or it never ends, nothing is returned,
+/// and the job's diagnostics say why.
 struct TimedLaunch {
   TimedOn on;
   std::uint64_t size = 0;
+  passes::time::Estimate estimate;
 };
-std::optional<TimedLaunch> oneLaunch(Job &job, const passes::time::TracedLaunch &like = {});
+std::optional<TimedLaunch> oneLaunch(Job &job, bool record, const passes::time::TracedLaunch &like = {});
 
 /// Returns "ring on h100x8, run by MSCCL++'s executor". If blocks were chosen, adds the size that they were scheduled
 /// for.

@@ -157,23 +157,20 @@ private:
 } // namespace
 
 bool writeTrace(Job &job) {
-  const auto launch = oneLaunch(job);
+  const auto launch = oneLaunch(job, /*record=*/true);
   if (!launch)
-    return false;
-  const auto estimate = timeOf(job, launch->on, launch->size, /*record=*/true);
-  if (!estimate)
     return false;
   job.times.lap("estimate");
   Json about = {{"program", job.program.name},
                 {"machine", launch->on.machine.name},
                 {"run by", toString(launch->on.runner)},
                 {"bytes", launch->size},
-                {"extrapolated", estimate->extrapolated},
-                {"capacities, GB/s", capacitiesOf(estimate->timeline)}};
+                {"extrapolated", launch->estimate.extrapolated},
+                {"capacities, GB/s", capacitiesOf(launch->estimate.timeline)}};
   if (const auto bytes = scheduledFor(job))
     about["scheduled for"] = *bytes;
   return job.writeFile(job.options.outputPath,
-                       [&](std::ostream &stream) { TraceWriter(stream, job.program, *estimate).write(about); });
+                       [&](std::ostream &stream) { TraceWriter(stream, job.program, launch->estimate).write(about); });
 }
 
 } // namespace mscclc::driver

@@ -143,19 +143,16 @@ bool writeTraceDifference(Job &job) {
     return false;
   if (const std::string other = otherLaunch(job, trace->launch); !other.empty())
     return job.diags.report(diag::bad_trace, {}, {job.options.outputValue, other});
-  const auto launch = oneLaunch(job, trace->launch);
+  const auto launch = oneLaunch(job, /*record=*/false, trace->launch);
   if (!launch)
     return false;
-  const auto estimate = timeOf(job, launch->on, launch->size);
-  if (!estimate)
-    return false;
-  const time::TraceDifference difference = time::compareTraces(job.program, estimate->timeline, *trace);
+  const time::TraceDifference difference = time::compareTraces(job.program, launch->estimate.timeline, *trace);
   job.times.lap("compare");
   if (difference.compared == 0)
     return job.diags.report(diag::bad_trace, {},
                             {job.options.outputValue, "none of its operations is one of the program's"});
-  return job.options.json ? job.say(document(job, launch->on, *estimate, *trace, difference))
-                          : job.say(table(job, launch->on, *estimate, *trace, difference));
+  return job.options.json ? job.say(document(job, launch->on, launch->estimate, *trace, difference))
+                          : job.say(table(job, launch->on, launch->estimate, *trace, difference));
 }
 
 } // namespace mscclc::driver

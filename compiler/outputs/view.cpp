@@ -309,11 +309,8 @@ private:
 } // namespace
 
 bool writeView(Job &job) {
-  const auto launch = oneLaunch(job);
+  const auto launch = oneLaunch(job, /*record=*/true);
   if (!launch)
-    return false;
-  const auto estimate = timeOf(job, launch->on, launch->size, /*record=*/true);
-  if (!estimate)
     return false;
   job.times.lap("estimate");
   Json about = {{"program", job.program.name},
@@ -321,19 +318,19 @@ bool writeView(Job &job) {
                 {"machine", launch->on.machine.name},
                 {"runBy", toString(launch->on.runner)},
                 {"bytes", launch->size},
-                {"total", estimate->total},
-                {"linkBound", estimate->linkBound},
-                {"latencyBound", estimate->latencyBound},
-                {"bound", time::toString(estimate->bound)},
-                {"spent", estimate->spent},
+                {"total", launch->estimate.total},
+                {"linkBound", launch->estimate.linkBound},
+                {"latencyBound", launch->estimate.latencyBound},
+                {"bound", time::toString(launch->estimate.bound)},
+                {"spent", launch->estimate.spent},
                 {"inPlace", job.program.collective.inplace},
-                {"extrapolated", estimate->extrapolated}};
+                {"extrapolated", launch->estimate.extrapolated}};
   if (const auto bytes = scheduledFor(job))
     about["scheduledFor"] = *bytes;
   return job.writeFile(job.options.outputPath, [&](std::ostream &stream) {
     const std::size_t data = page.find(dataMark);
     stream << page.substr(0, data);
-    ViewWriter(stream, job, *estimate).write(about);
+    ViewWriter(stream, job, launch->estimate).write(about);
     stream << page.substr(data + dataMark.size());
   });
 }

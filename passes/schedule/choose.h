@@ -20,7 +20,7 @@ struct ChooseOptions {
   const time::Machine &machine;
   time::Runner runner = time::Runner::Executor;
   std::uint64_t messageBytes = 0; ///< bytes of the input; for an AllGather, of the output
-  const Target &target;
+  Target target;
   int level =
       maxOptLevel; ///< the level of the passes that will run; candidates are always compared at the highest level
   Pass prune = {}; ///< replaces prune-sync for programs that are only timed
