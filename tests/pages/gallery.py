@@ -56,7 +56,7 @@ class Sample:
         command = shlex.split(re.search(r"mscclc (\S+\.cpp.*?)(?: -o| --emit| --message| -P order|$)", " ".join(comment))[1])
         # Nodes that a program does not name itself; and what no plan can hold.
         self.nodes = "*2" if "hierarchical" in path.name else ""
-        self.options = ["--target=none"] if re.search(r"^ *Hook ", path.read_text(encoding="utf-8"), re.M) else []
+        self.options = ["--target=none"] if re.search(r"mscclc \S+\.cpp.*? --emit-cuda", text) else []
         self.parameters = [word for option, word in zip(command, command[1:]) if option == "-P"]
 
     @property
