@@ -33,6 +33,14 @@ def of(options, what, *size):
     return text_of([options.emit, what, *size])
 
 
+def with_instances(text, rows):
+    """Returns the text of a kernel whose launches take so many instances from these sizes of a message on: BYTES:NUMBER
+    with commas between them."""
+    table = ", ".join("{" + row.replace(":", ", ") + "}" for row in rows.split(","))
+    with_table = text.replace("struct Plan {\n", "struct Plan {\n  static constexpr LaunchInstances instances[] = {" + table + "};\n", 1)
+    return with_table if with_table != text else sys.exit("the kernel has no Plan")
+
+
 def check_order(text, tree):
     """Ends the program unless the kernel's text names this order of sums."""
     named = re.search(r"^// Sums: (.+)$", text, re.M)

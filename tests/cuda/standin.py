@@ -6,7 +6,8 @@ standin.py --emit EMIT_PLAN --runner LIBRARY --include DIR [--cxx CXX] [--flag F
 WHAT is what EMIT_PLAN takes; with --mscclc in its place an algorithm's source, and --param NAME=VALUE. --drop deletes
 the first line of a block program that matches and expects the run to fail then: a check of the check. --bits TREE
 compares the bits of sums with that order, which the kernel's text must name. --exchange does so with two operands of
-the first reduction exchanged, and expects the run to fail."""
+the first reduction exchanged, and expects the run to fail. --instances BYTES:NUMBER,... makes launches take so many
+instances."""
 import argparse
 import pathlib
 import re
@@ -28,11 +29,15 @@ def main():
     parser.add_argument("--drop")
     parser.add_argument("--bits", help="the order of sums: ((0+1)+2)+3")
     parser.add_argument("--exchange", action="store_true")
+    parser.add_argument("--instances", help="of a launch, from a size of the message on: 0:1,100:2")
     parser.add_argument("what")
     parser.add_argument("args", nargs="*")
     options = parser.parse_args()
 
     text = kernel_text.of(options, options.what, options.size)
+    if options.instances:
+        text = kernel_text.with_instances(text, options.instances)
+        options.args += ["--instances", "1"]
     if options.drop:
         begin, end = text.index("MSCCLC_BLOCK"), text.index("MSCCLC_KERNEL")
         lines = text[begin:end].splitlines(keepends=True)

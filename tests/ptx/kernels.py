@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the kernels of samples on the PTX machine, and prints what was found:
-kernels.py [--quick | --full] [--schedules N] [--types LIST] [SAMPLE...].
+kernels.py [--quick | --full] [--schedules N] [--types LIST] [--instances BYTES:NUMBER,...] [SAMPLE...].
 
 With --quick, a few samples, for the test suite. With --full, all that there is: every sample with all element types, with
 and without staging and graphs; some with 8 ranks, and with 64 threads a block. On two cores that takes about two hours.
@@ -13,7 +13,7 @@ import sys
 import time
 
 import kernels_on_cpu
-from kernels_on_cpu import ROOT
+from kernels_on_cpu import INSTANCES, ROOT, kernel_text
 
 SAMPLES = ROOT / "samples"
 QUICK = ["allgather_hierarchical", "allreduce_packets", "allreduce_pipeline", "auto/allreduce_nvls",
@@ -23,6 +23,8 @@ OTHERS = [ROOT / "tests/ptx/copied_nvls.cpp", ROOT / "tests/ptx/packet_reads.cpp
           ROOT / "tests/ptx/broadcast_nvls.cpp", ROOT / "tests/ptx/lamport.cpp"]
 LARGE = ["allreduce_allpairs", "allreduce_packets", "auto/allreduce_nvls"]  # with 8 ranks
 WIDE = ["allreduce_ring", "allreduce_packets"]  # with 64 threads a block
+# With 2, 1, 4, 1 and 2 instances in launches of the usual sizes.
+BY_SIZE = ["allgather_allpairs", "allreduce_nvls", "allreduce_packets", "allreduce_ring"]
 
 
 @dataclasses.dataclass
@@ -31,11 +33,13 @@ class Case:
     ranks: int = 4
     threads: int = 32
     modes: tuple = ((False, False),)  # staging, graph
+    instances: str = ""  # of launches, by size
 
     def __str__(self):
         name = self.program.relative_to(ROOT).as_posix().removeprefix("samples/")
         return (name + (f", {self.ranks} ranks" if self.ranks != 4 else "") +
-                (f", {self.threads} threads" if self.threads != 32 else ""))
+                (f", {self.threads} threads" if self.threads != 32 else "") +
+                (", blocks by size" if self.instances else ""))
 
 
 def cases_of(options):
@@ -45,11 +49,14 @@ def cases_of(options):
     programs = sorted([*SAMPLES.glob("*.cpp"), *SAMPLES.glob("auto/*.cpp")]) + OTHERS
     if not options.full:
         programs = options.samples or ([*named(QUICK), OTHERS[1], OTHERS[-1]] if options.quick else programs)
-        return [Case(program.resolve(), threads=options.threads, modes=((options.staging, options.graph),))
-                for program in programs]
+        bySize = named(BY_SIZE[-2:]) if options.quick else []
+        return [Case(program.resolve(), threads=options.threads, modes=((options.staging, options.graph),),
+                     instances=instances)
+                for some, instances in ((programs, options.instances), (bySize, INSTANCES)) for program in some]
     modes = ((False, False), (True, False), (False, True), (True, True))
     return [*(Case(program, modes=modes) for program in programs), *(Case(program, ranks=8) for program in named(LARGE)),
-            *(Case(program, threads=64) for program in named(WIDE))]
+            *(Case(program, threads=64) for program in named(WIDE)),
+            *(Case(program, modes=modes, instances=INSTANCES) for program in named(BY_SIZE))]
 
 
 def run_case(machine, case, schedules):
@@ -57,6 +64,8 @@ def run_case(machine, case, schedules):
     began = time.monotonic()
     kernel = pathlib.Path(machine.folder.name, f"{case.program.stem}-{hash(str(case)) & 0xffffff:x}.cu")
     kernels_on_cpu.emit(machine.options, case.program, kernel, case.ranks)
+    if case.instances:
+        kernel.write_text(kernel_text.with_instances(kernel.read_text(), case.instances))
     library = machine.compile(kernel)
     lines, results = [], []
     for staging, graph in case.modes:
@@ -77,6 +86,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--jobs", type=int, default=2, help="cases at once [2]")
+    parser.add_argument("--instances", default="", help="of launches, from sizes on: 0:1,600:2")
     parser.add_argument("--schedules", type=int, default=1, help="of each case [1]")
     kernels_on_cpu.add_options(parser)
     options = parser.parse_args()

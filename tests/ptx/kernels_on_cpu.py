@@ -36,6 +36,10 @@ def own_client_of(program):
     return OWN_CLIENTS[program.stem][2] if program.stem in OWN_CLIENTS else None
 
 
+# Of launches, by the size of a message: BYTES:NUMBER,…
+INSTANCES = "0:1,600:2,4000:4"
+
+
 class DoesNotCompile(Exception):
     pass
 

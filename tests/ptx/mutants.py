@@ -24,6 +24,7 @@ class Mutant:
     quick: bool = False
     staging: bool = False
     bits: str = ""      # the order of sums whose bits the results must have
+    instances: str = ""  # of launches, by size
 
 
 PLATFORM = "cuda_platform.cuh"
@@ -34,6 +35,7 @@ HOOKS = "tests/cuda/hooks.cpp"
 LAMPORT, LAMPORT_BITS = "tests/ptx/lamport.cpp", "((0+1)+2)+3 with -0.0 as +0.0"
 PACKED = "samples/auto/alltoallv_packed.cpp"
 BARRIERS = "tests/conformance/plans/single_node/allgather_tbg.json"
+INSTANCES = kernels_on_cpu.INSTANCES
 # Words that a kernel shares with the host have no mutants but two, of the request in port.cuh. The machine has no reads
 # of the host: of what a kernel writes for it, it checks that the word that announces a record releases it (memory.h).
 # - fifo.tail, read by acquire: orders the proxy's read of a slot before the slot is filled again. On the machine the host
@@ -101,10 +103,10 @@ MUTANTS = [
            "samples/reducescatter_allpairs.cpp", staging=True),
     Mutant("staging without the sync before its fence", "staging.cuh", "  syncBlock();\n  fenceSystem();",
            "  fenceSystem();", "samples/allreduce_nvls.cpp", staging=True),
-    Mutant("staging whose blocks do not meet before", "staging.cuh", "meetForStaging(args, 0);", "", RING, staging=True),
-    Mutant("staging whose blocks do not meet behind", "staging.cuh", "meetForStaging(args, 1);", "", RING, staging=True),
+    Mutant("staging whose blocks do not meet before", "staging.cuh", "meetForStaging(args, 0, weight);", "", RING, staging=True),
+    Mutant("staging whose blocks do not meet behind", "staging.cuh", "meetForStaging(args, 1, weight);", "", RING, staging=True),
     Mutant("staging whose threads do not meet first", "staging.cuh",
-           "uint32_t operation) {\n  syncBlock();", "uint32_t operation) {", RING, staging=True),
+           "unsigned weight) {\n  syncBlock();", "unsigned weight) {", RING, staging=True),
     Mutant("waits of a multicast kernel that fence no aliases", "sync.cuh",
            "if constexpr ((K::Plan::flags & MSCCLC_USES_MULTICAST) != 0)\n    fenceAliases();", "", COPIED_SWITCH, quick=True),
     Mutant("no fence of aliases at all", PLATFORM, 'asm volatile("fence.proxy.alias;" ::: "memory");', "", SWITCH),
@@ -130,6 +132,12 @@ MUTANTS = [
            "return true;", PACKED, quick=True),
     Mutant("launches that end before all counts have come", "counts.cuh",
            "const Sent sent = awaitCount(k, other, self);", "const Sent sent = sentTo(k, other);", PACKED, quick=True),
+    Mutant("slots of scratch by the instances of a launch", "kernel.cuh", "scratchAt + number(k)",
+           "scratchAt + (k * layout.instances + layout.instance)", PACKETS, quick=True, instances=INSTANCES),
+    Mutant("channels by the instances of a launch", "kernel.cuh", "args.memory_channels[number(index)]",
+           "args.memory_channels[index * layout.instances + layout.instance]", RING, instances=INSTANCES),
+    Mutant("staging whose blocks count as one", "staging.cuh", "blockCount() * weight, weight);",
+           "blockCount(), 1);", RING, staging=True, instances=INSTANCES),
     Mutant("counts as plain stores", PLATFORM, "st.relaxed.sys.global.v2.b64", "st.global.v2.b64", PACKED),
 ]
 
@@ -214,16 +222,18 @@ def main():
     folder = pathlib.Path(machine.folder.name)
     score = Score(machine, options.schedules)
 
-    def emit(name, isProven=True):
+    def emit(name, isProven=True, instances=""):
         program = kernels_on_cpu.ROOT / name
         kernel = folder / f"{program.stem}.cu"
         kernels_on_cpu.emit(options, program, kernel, isProven=isProven)
+        if instances:
+            kernel.write_text(kernels_on_cpu.kernel_text.with_instances(kernel.read_text(), instances))
         return kernel
 
     for mutant in MUTANTS:
         if (options.quick and not mutant.quick) or options.only not in mutant.name:
             continue
-        library = machine.compile(emit(mutant.program), headers_of(mutant, folder / "include"))
+        library = machine.compile(emit(mutant.program, instances=mutant.instances), headers_of(mutant, folder / "include"))
         own_client = kernels_on_cpu.own_client_of(kernels_on_cpu.ROOT / mutant.program)
         score.run(mutant.name, library, mutant.survives, mutant.staging, own_client, mutant.bits)
     for name, survivors in EMITTED.items():

@@ -11,10 +11,14 @@
 // blocks blocks have finished, a block of an earlier launch is still running. Example with 4 blocks: a block begins its
 // launch number 2, so 8 blocks must have finished; 7 mean an overlap.
 //
+// If launches of other sizes take more instances, a block that has finished counts as so many times as there are
+// instances for each one of its launch. So each launch counts equally much. Only the blocks of instance 0, which are in
+// every launch, know the number of all launches. The others ask for their bit alone.
+//
 // Every overlap is detected. Let L be the later one of two launches that overlap, and b the first block of L that
-// begins. A device begins the blocks of a launch in the order of their index and holds them all, so all blocks of the
-// earlier launch have begun. If block b of the earlier launch still runs, its bit is set. If it has finished, b counts
-// that launch in its n, but not all blocks of that launch have finished.
+// begins. A device begins the blocks of a launch in the order of their index and holds them all. So b is block 0, which
+// is of instance 0, and all blocks of the earlier launch have begun. If block b of the earlier launch still runs, its
+// bit is set. If it has finished, b counts that launch in its n, but not all blocks of that launch have finished.
 //
 // Both words are read in one round trip to memory, so the check costs no more time than reading the count alone.
 #pragma once
@@ -63,7 +67,8 @@ MSCCLC_DEVICE void abortRank(const MscclcRankArgs &args) {
 
 /// Marks the launch as running, and returns the number of launches of this block before it. No thread accesses memory
 /// of this device or of peers before: such an access would be concurrent with the earlier kernel of the stream.
-MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args) {
+/// `counted`: what a launch adds to `finished`. `knowsAll`: the block is in every launch.
+MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args, uint64_t counted, bool knowsAll) {
   awaitEarlierKernel();
   uint64_t *const count = &args.launches[blockId()];
   if (threadId() != 0)
@@ -73,11 +78,15 @@ MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args) {
   const uint64_t launch = before & ~launchRuns;
   if (blockId() == 0)
     storeRelaxed(&args.finished[1], args.message_bytes);
-  if (before != launch || finished < launch * blockCount()) {
-    recordStall(args, MSCCLC_OVERLAP, 0, MSCCLC_UNPAIRED, launch, launch * blockCount(), finished, 0, false);
+  if (before != launch || (knowsAll && finished < launch * counted)) {
+    recordStall(args, MSCCLC_OVERLAP, 0, MSCCLC_UNPAIRED, launch, launch * counted, finished, 0, false);
     abortRank(args);
   }
   return launch;
+}
+/// Does the same where all launches have the same blocks.
+MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args) {
+  return beginLaunch(args, blockCount(), true);
 }
 
 /// Returns the packet flag of a launch: 1 + launch % (2^32 - 1). Modulo 2^32 - 1, 2^32 is 1, so the two halves of
@@ -90,9 +99,10 @@ MSCCLC_DEVICE uint32_t packetFlag(uint64_t launch) {
 
 /// Marks the launch as finished. One thread of the block calls it when all threads are done. It adds to the count, so
 /// that no thread has to keep the launch's number in registers. The bit, added to itself, is carried out of the word.
-MSCCLC_DEVICE void endLaunch(const MscclcRankArgs &args) {
+/// `weight`: what the block counts as.
+MSCCLC_DEVICE void endLaunch(const MscclcRankArgs &args, uint64_t weight = 1) {
   addDevice(&args.launches[blockId()], launchRuns + 1);
-  addDevice(args.finished, 1);
+  addDevice(args.finished, weight);
   letNextKernelBegin();
 }
 

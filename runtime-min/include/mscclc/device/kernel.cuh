@@ -89,9 +89,19 @@ template <class Plan> struct SlotParameters<Plan, true> {
   void *tables[Plan::ranks]; ///< the table of counts of each rank
 };
 
+/// The part of a kernel's parameters that says of how many instances a launch has the blocks.
+template <class Plan, bool = (mostInstances<Plan> > 1)> struct InstanceParameters {
+  static constexpr uint32_t weight = 1;
+};
+template <class Plan> struct InstanceParameters<Plan, true> {
+  uint32_t blocks; ///< of an instance
+  uint32_t weight; ///< what each of the launch's blocks counts as: the most instances / those of the launch
+};
+
 /// The parameters of a kernel, which lie in constant memory. `Plan::peerBuffers` has a bit for each kind of buffer
 /// whose instances at other ranks the kernel accesses by address. Only these are listed.
-template <class Plan> struct Parameters : LaunchParameters, HookParameters<Plan>, SlotParameters<Plan> {
+template <class Plan>
+struct Parameters : LaunchParameters, HookParameters<Plan>, SlotParameters<Plan>, InstanceParameters<Plan> {
   static constexpr unsigned kinds = 3;
   MSCCLC_BOTH static constexpr bool lists(unsigned kind) { return (Plan::peerBuffers >> kind & 1u) != 0; }
   /// Returns the index of the list of `kind`: the number of lists before it. For `kinds` that is the number of lists.
@@ -114,8 +124,9 @@ template <class Plan> struct Parameters : LaunchParameters, HookParameters<Plan>
 namespace detail {
 // staging.cuh
 template <class Plan, class T, class Op>
-MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t launch);
-template <class Plan, class T, class Op> MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from);
+MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t launch, unsigned weight);
+template <class Plan, class T, class Op>
+MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from, unsigned weight);
 // packets.cuh
 template <class K> MSCCLC_DEVICE void clearPackets(const K &k);
 // counts.cuh
@@ -123,6 +134,36 @@ template <class K> MSCCLC_DEVICE LiveRow liveRow(const K &k, const Rows &rows, u
 template <class K> MSCCLC_DEVICE uint64_t heldBytes(const K &k, const Rows &rows, unsigned row);
 template <class K> MSCCLC_DEVICE void sendCounts(const K &k);
 template <class K> MSCCLC_DEVICE void receiveCounts(const K &k);
+} // namespace detail
+
+namespace detail {
+
+/// Returns a / b for numbers up to 1024; b must not be 0. A device multiplies by a reciprocal, which takes a quarter of
+/// the instructions. This is exact: (a + 1/2) / b is at least 1 / 2b away from a whole number, and its error is below a
+/// / b * 2^-21.
+MSCCLC_DEVICE unsigned divideSmall(unsigned a, unsigned b) {
+#ifdef __CUDA_ARCH__
+  return static_cast<unsigned>((static_cast<float>(a) + 0.5f) * reciprocal(static_cast<float>(b)));
+#else
+  return a / b;
+#endif
+}
+
+/// Returns the instance that the block is of. The blocks of an instance follow each other, those of instance 0 first.
+template <class Plan> MSCCLC_DEVICE uint32_t instanceOf(const Parameters<Plan> &p) {
+  if constexpr (mostInstances<Plan> == 1)
+    return 0;
+  else
+    return divideSmall(blockId(), p.blocks);
+}
+/// Returns the number of the block in its instance.
+template <class Plan> MSCCLC_DEVICE int blockOf(const Parameters<Plan> &p, [[maybe_unused]] uint32_t instance) {
+  if constexpr (mostInstances<Plan> == 1)
+    return static_cast<int>(blockId());
+  else
+    return static_cast<int>(blockId() - instance * p.blocks);
+}
+
 } // namespace detail
 
 /// The state of a thread. `PlanT` holds the constants of the plan; see the head of an emitted file.
@@ -139,8 +180,8 @@ public:
 
   const Parameters<Plan> &parameters;
   const MscclcRankArgs &args;
-  const Layout<Plan> layout;
-  const int rank, block;
+  const Layout<Plan> layout; ///< of the block's instance
+  const int rank, block;     ///< the block's number in its instance
   const unsigned thread, threads;
   uint64_t launch;    ///< number of launches before this one
   uint32_t flag;      ///< of this launch's packets
@@ -149,16 +190,20 @@ public:
 
   MSCCLC_DEVICE explicit Kernel(const Parameters<Plan> &p)
       : parameters(p), args(p.args),
-        layout(Plan::messageBytes != 0 && !Division<Plan>::isGiven ? Layout<Plan>(Plan::messageBytes) : p.layout),
-        rank(static_cast<int>(args.rank)), block(static_cast<int>(detail::blockId())), thread(detail::threadId()),
-        threads(detail::threadCount()), launch(detail::beginLaunch(args)), flag(detail::packetFlag(launch)) {
+        layout(Plan::messageBytes != 0 && !Division<Plan>::isGiven && mostInstances<Plan> == 1
+                   ? Layout<Plan>(Plan::messageBytes)
+                   : p.layout.ofInstance(detail::instanceOf(p))),
+        rank(static_cast<int>(args.rank)), block(detail::blockOf(p, layout.instance)), thread(detail::threadId()),
+        threads(detail::threadCount()),
+        launch(detail::beginLaunch(args, uint64_t{detail::blockCount()} * p.weight, layout.instance == 0)),
+        flag(detail::packetFlag(launch)) {
     scratchAt = launch % scratchParts<Plan> * scratchPartBytes<Plan>(args.scratch_stride);
     wide = (args.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
            (Plan::shares == 1 || layout.share % 16 == 0);
     if constexpr (isPacked<Plan>)
       wide = wide && args.row_bytes % 16 == 0;
     if (args.staging.input != nullptr)
-      detail::stageInput<Plan, T, Op>(args, static_cast<char *>(parameters.own.input), launch);
+      detail::stageInput<Plan, T, Op>(args, static_cast<char *>(parameters.own.input), launch, parameters.weight);
     else if (thread == 0)
       detail::launchBegins(args.rank, launch);
     if constexpr (HasLamportPackets<Plan>::value)
@@ -211,7 +256,7 @@ public:
       else
         return layout.offset(k);
     }
-    return scratchAt + k * args.scratch_stride * (c.layout == OperandLayout::Packets ? packetScale<Plan> : 1);
+    return scratchAt + number(k) * args.scratch_stride * (c.layout == OperandLayout::Packets ? packetScale<Plan> : 1);
   }
   MSCCLC_DEVICE char *rowOf(const Rows &c, unsigned row) const { return c.base + offsetOf(c, row); }
   /// Returns the bytes of payload in a row. Scratch rows have room for the longest chunk.
@@ -232,6 +277,13 @@ public:
     return (chunks * layout.nominal + bytes - 1) / bytes;
   }
 
+  /// Returns the number, in the rank, of what its instance calls number `index`: a channel, a semaphore, a barrier or a
+  /// slot of scratch.
+  template <class I> MSCCLC_DEVICE I number(I index) const {
+    return index * static_cast<I>(mostInstances<Plan>) + static_cast<I>(layout.instance);
+  }
+  MSCCLC_DEVICE const MscclcChannel &memoryChannel(int index) const { return args.memory_channels[number(index)]; }
+
   /// Synchronises the threads of the block.
   MSCCLC_DEVICE void sync() const { detail::syncBlock(); }
 
@@ -240,11 +292,11 @@ public:
     if constexpr (hasSlots<Plan>)
       detail::receiveCounts(*this);
     if (args.staging.output != nullptr)
-      detail::stageOutput<Plan, T, Op>(args, static_cast<const char *>(parameters.own.output));
+      detail::stageOutput<Plan, T, Op>(args, static_cast<const char *>(parameters.own.output), parameters.weight);
     detail::syncBlock();
     if (thread != 0)
       return;
-    detail::endLaunch(args);
+    detail::endLaunch(args, parameters.weight);
   }
 
 private:
@@ -256,17 +308,6 @@ private:
 };
 
 namespace detail {
-
-/// Returns a / b for numbers up to 1024; b must not be 0. A device multiplies by a reciprocal, which takes a quarter of
-/// the instructions. This is exact: (a + 1/2) / b is at least 1 / 2b away from a whole number, and its error is below a
-/// / b * 2^-21.
-MSCCLC_DEVICE unsigned divideSmall(unsigned a, unsigned b) {
-#ifdef __CUDA_ARCH__
-  return static_cast<unsigned>((static_cast<float>(a) + 0.5f) * reciprocal(static_cast<float>(b)));
-#else
-  return a / b;
-#endif
-}
 
 /// Calls body(row, begin, end, lane, lanes) for each row of a slice. This thread is number `lane` of the `lanes`
 /// threads that share bytes [begin, end) of the row. Several short rows are done at once. Each gets as many threads as

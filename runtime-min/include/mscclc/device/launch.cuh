@@ -51,6 +51,20 @@ template <class Plan> uint64_t unitOf(uint64_t rowBytes, uint64_t elementBytes) 
   return takesRows<Plan>() && rowBytes != 0 ? std::lcm(unit, rowBytes) : unit;
 }
 
+/// Returns the distance of scratch chunks that messages of up to this size need (host). A shorter message may have
+/// longer parts of chunks, because its launch takes fewer instances.
+template <class Plan> uint64_t longestStride(uint64_t messageBytes, unsigned spread) {
+  uint64_t longest = Layout<Plan>(messageBytes, Plan::unit, InstancesOf<Plan>::at(messageBytes)).nominal * spread;
+  if constexpr (mostInstances<Plan> > 1)
+    for (const LaunchInstances &row : Plan::instances)
+      if (row.fromBytes != 0 && row.fromBytes <= messageBytes) {
+        const uint64_t before = row.fromBytes - 1;
+        const uint64_t stride = Layout<Plan>(before, Plan::unit, InstancesOf<Plan>::at(before)).nominal * spread;
+        longest = stride > longest ? stride : longest;
+      }
+  return longest;
+}
+
 /// Checks the counts of a launch whose shares are whole rows.
 template <class Plan> int32_t checkCounts(const MscclcRankArgs &args) {
   if constexpr (hasSlots<Plan>) {
@@ -83,11 +97,12 @@ int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo
     return MSCCLC_ERROR_ROWS;
   if (const int32_t error = checkCounts<Plan>(*args))
     return error;
-  const Layout<Plan> layout(bytes, unitOf<Plan>(args->row_bytes, elementBytes));
+  const Layout<Plan> layout(bytes, unitOf<Plan>(args->row_bytes, elementBytes), InstancesOf<Plan>::at(bytes));
   constexpr uint64_t mostPackets = 0x7fffffff, leastPayload = 4; // of a row; packets.cuh counts them in 32 bits
   if (Plan::packets && layout.nominal * spread > mostPackets * leastPayload)
     return MSCCLC_ERROR_SIZE;
-  if (Plan::scratchSlots != 0 && (args->scratch_stride % 16 != 0 || args->scratch_stride < layout.nominal * spread))
+  const uint64_t stride = mostInstances<Plan> == 1 ? layout.nominal * spread : longestStride<Plan>(bytes, spread);
+  if (Plan::scratchSlots != 0 && (args->scratch_stride % 16 != 0 || args->scratch_stride < stride))
     return MSCCLC_ERROR_SCRATCH;
   return MSCCLC_OK;
 }
@@ -101,7 +116,14 @@ Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &
                         sizeof(SlotParameters<Plan>) <=
                     MSCCLC_OTHER_PARAMETER_BYTES,
                 "what mscclc leaves room for beside addresses");
-  Given given{{args, {}}, {}, {}, Layout<Plan>(args.message_bytes, unitOf<Plan>(args.row_bytes, elementBytes)), {}, {}};
+  const uint32_t instances = InstancesOf<Plan>::at(args.message_bytes);
+  Given given{
+      {args, {}}, {}, {}, {}, Layout<Plan>(args.message_bytes, unitOf<Plan>(args.row_bytes, elementBytes), instances),
+      {},         {}};
+  if constexpr (mostInstances<Plan> > 1) {
+    given.blocks = info.blocks;
+    given.weight = mostInstances<Plan> / instances;
+  }
   given.args.arrays = nullptr;
   if constexpr (HasHooks<Plan>::value)
     for (uint32_t i = 0; i < Plan::hookArrays; ++i)
@@ -166,12 +188,13 @@ template <class Body, class T, class Op, class Packet> struct Variant {
       return error;
     // A message of 0 bytes moves no data, but its signals still count.
     Parameters<Plan> given = parametersOf<Plan>(*args, info, sizeof(T));
+    const uint32_t blocks = info.blocks * InstancesOf<Plan>::at(args->message_bytes);
 #ifdef __CUDACC__
-    const cudaError_t result = start(reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>), info.blocks,
+    const cudaError_t result = start(reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>), blocks,
                                      threads, &given, args->flags, static_cast<cudaStream_t>(stream));
     return result == cudaSuccess ? MSCCLC_OK : MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
 #else
-    static_cast<standin::Stream *>(stream)->launch(info.blocks, threads,
+    static_cast<standin::Stream *>(stream)->launch(blocks, threads,
                                                    [given] { Body::template entry<T, Op, Packet>(given); });
     return MSCCLC_OK;
 #endif
@@ -281,6 +304,32 @@ template <class Body> struct WaitInfoOf<Body, std::void_t<decltype(&Body::waitIn
   static constexpr decltype(MscclcKernel::wait_info) value = &Body::waitInfo;
 };
 
+/// The numbers of a Body whose launches take up to `most` instances. Number k of instance i, of a channel, a semaphore
+/// or a barrier, is number k * most + i of the rank, as in Kernel::number(). A block's number is its index in the
+/// launch.
+template <class Body> struct Replicated {
+  static constexpr uint32_t most = mostInstances<typename Body::Plan>;
+
+  static void rankInfo(uint32_t rank, MscclcRankInfo *info) {
+    Body::rankInfo(rank, info);
+    info->blocks *= most;
+    info->memory_channels *= most;
+    info->semaphores *= most;
+    info->barriers *= most;
+  }
+  static void channelInfo(uint32_t rank, uint32_t type, uint32_t index, MscclcChannelInfo *info) {
+    Body::channelInfo(rank, type, index / most, info);
+    if (info->peer_channel != MSCCLC_UNPAIRED)
+      info->peer_channel = info->peer_channel * most + index % most;
+  }
+  static uint32_t semaphoreValue(uint32_t rank, uint32_t index) { return Body::semaphoreValue(rank, index / most); }
+  static void waitInfo(uint32_t rank, uint32_t block, uint32_t operation, uint32_t operand, MscclcWaitInfo *info) {
+    MscclcRankInfo one{};
+    Body::rankInfo(rank, &one);
+    WaitInfoOf<Body>::value(rank, one.blocks == 0 ? block : block % one.blocks, operation, operand, info);
+  }
+};
+
 /// Returns the bytes of the longest element of a list.
 template <class... T> constexpr uint64_t longestOf(Types<T...>) {
   uint64_t longest = 0;
@@ -304,7 +353,8 @@ template <class Plan, unsigned spread> uint32_t usefulThreads(uint64_t messageBy
                         : packet == MSCCLC_LL16      ? 8 / spread
                         : packet == MSCCLC_NO_PACKET ? 16
                                                      : Lamport::bytes / spread;
-  const uint64_t words = Plan::mostRows * ((Layout<Plan>(messageBytes).nominal + word - 1) / word);
+  const Layout<Plan> layout(messageBytes, Plan::unit, InstancesOf<Plan>::at(messageBytes));
+  const uint64_t words = Plan::mostRows * ((layout.nominal + word - 1) / word);
   const uint64_t threads = words == 0 ? warp : (words + warp - 1) / warp * warp;
   return threads < Plan::threads ? static_cast<uint32_t>(threads) : Plan::threads;
 }
@@ -325,7 +375,7 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   kernel.flags = Plan::flags;
   kernel.root = RootOf<Plan>::value;
   kernel.threads = Plan::threads;
-  kernel.max_blocks = Plan::maxBlocks;
+  kernel.max_blocks = Plan::maxBlocks * mostInstances<Plan>;
   kernel.message_shares = Plan::shares;
   kernel.min_message_bytes = Plan::minMessageBytes;
   kernel.max_message_bytes = Plan::maxMessageBytes;
@@ -350,17 +400,18 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
     constexpr unsigned spreadOfTypes = spreadOfAll<Plan>(Dtypes{});
     return Division<Plan>::isGiven
                ? scratchStride<Plan>(bytes, spreadOfTypes, unitOf<Plan>(rowBytes, longestOf(Dtypes{})))
-               : scratchStride<Plan>(bytes, spreadOfTypes);
+               : longestStride<Plan>(bytes, spreadOfTypes);
   };
   kernel.scratch_bytes = [](uint64_t stride) { return scratchBytes<Plan>(stride); };
-  kernel.rank_info = &Body::rankInfo;
-  kernel.channel_info = &Body::channelInfo;
+  using AllInstances = std::conditional_t<mostInstances<Plan> == 1, Body, Replicated<Body>>;
+  kernel.rank_info = &AllInstances::rankInfo;
+  kernel.channel_info = &AllInstances::channelInfo;
   kernel.switch_info = &Body::switchInfo;
   kernel.switch_member = &Body::switchMember;
   kernel.remote_buffer_info = &Body::remoteBufferInfo;
-  kernel.semaphore_value = &Body::semaphoreValue;
+  kernel.semaphore_value = &AllInstances::semaphoreValue;
   kernel.digest = DigestOf<Plan>::value;
-  kernel.wait_info = WaitInfoOf<Body>::value;
+  kernel.wait_info = WaitInfoOf<AllInstances>::value;
 #ifdef MSCCLC_GIN
   if constexpr ((Plan::flags & MSCCLC_NEEDS_PORT) != 0)
     kernel.network = networkBody<Plan>();

@@ -10,6 +10,10 @@
 //
 // Example: 1 share of 100 bytes, 4 chunks, unit 16. There are 7 units, the last one of 4 bytes. The chunks begin at 0,
 // 32, 64 and 96: three have 2 units, and the last has 4 bytes.
+//
+// A launch may take several instances of a program (LaunchInstances). Then each chunk is divided into as many parts, as
+// if there were so many times the chunks, and instance i moves part i of each. An instance asks for its parts as if
+// they were chunks.
 #pragma once
 
 namespace mscclc::device {
@@ -27,18 +31,61 @@ template <class Plan> struct Division<Plan, std::void_t<decltype(Plan::blockElem
   MSCCLC_BOTH explicit Division(uint64_t given) : unit(given) {}
 };
 
+/// A launch of a message of `fromBytes` bytes or more takes `count` instances of the program, a power of two. A Plan
+/// may have a table `instances` of these, by size. The table is a part of the kernel's text, so all ranks take equally
+/// many.
+struct LaunchInstances {
+  uint64_t fromBytes;
+  uint32_t count;
+};
+/// How many instances of a Plan there are at most, and in a launch of a size (host). Without a table there is one.
+template <class Plan, class = void> struct InstancesOf {
+  static constexpr uint32_t most = 1;
+  static constexpr uint32_t at(uint64_t) { return 1; }
+};
+template <class Plan> struct InstancesOf<Plan, std::void_t<decltype(Plan::instances)>> {
+  static constexpr uint32_t mostOf() {
+    uint32_t most = 1;
+    for (const LaunchInstances &row : Plan::instances)
+      most = row.count > most ? row.count : most;
+    return most;
+  }
+  static constexpr uint32_t most = mostOf();
+  static uint32_t at(uint64_t messageBytes) {
+    uint32_t count = 1;
+    for (const LaunchInstances &row : Plan::instances)
+      if (messageBytes >= row.fromBytes)
+        count = row.count;
+    return count;
+  }
+};
+template <class Plan> constexpr uint32_t mostInstances = InstancesOf<Plan>::most;
+
+/// The instance that asks for the places of chunks, of those in a launch.
+template <class Plan, bool = (mostInstances<Plan> > 1)> struct InstanceInLayout {
+  static constexpr uint32_t instance = 0, instances = 1;
+  MSCCLC_BOTH explicit InstanceInLayout(uint32_t) {}
+};
+template <class Plan> struct InstanceInLayout<Plan, true> {
+  uint32_t instance = 0, instances;
+  MSCCLC_BOTH explicit InstanceInLayout(uint32_t all) : instances(all) {}
+};
+
 /// The layout of a message. A Plan gives `shares`, `groupChunks` (0: no message at all) and `unit` at compile time.
-template <class Plan> struct Layout : Division<Plan> {
+template <class Plan> struct Layout : Division<Plan>, InstanceInLayout<Plan> {
   using Division<Plan>::unit;
+  using InstanceInLayout<Plan>::instance;
+  using InstanceInLayout<Plan>::instances;
   uint64_t share;    ///< bytes of a share
-  uint64_t perChunk; ///< whole units in every chunk
-  uint64_t longer;   ///< number of chunks with one more unit
+  uint64_t perChunk; ///< whole units in every chunk, or part of one if there are several instances; so below
+  uint64_t longer;   ///< number of chunks of a share with one more unit
   uint64_t nominal;  ///< bytes of the longest chunk, rounded up to 16; at least 16
   bool even;         ///< all chunks have exactly `perChunk` units
   bool exact;        ///< and these are `nominal` bytes
 
-  MSCCLC_BOTH explicit Layout(uint64_t messageBytes, uint64_t givenUnit = Plan::unit) : Division<Plan>(givenUnit) {
-    constexpr uint64_t chunks = Plan::groupChunks == 0 ? 1 : Plan::groupChunks;
+  MSCCLC_BOTH explicit Layout(uint64_t messageBytes, uint64_t givenUnit = Plan::unit, uint32_t all = 1)
+      : Division<Plan>(givenUnit), InstanceInLayout<Plan>(all) {
+    const uint64_t chunks = uint64_t{Plan::groupChunks == 0 ? 1 : Plan::groupChunks} * instances;
     share = messageBytes / Plan::shares;
     const uint64_t units = (share + unit - 1) / unit;
     perChunk = units / chunks;
@@ -51,17 +98,35 @@ template <class Plan> struct Layout : Division<Plan> {
     exact = even && nominal == perChunk * unit;
   }
 
-  /// Returns the offset, in bytes, of chunk `k` of an input or output.
+  /// Returns the layout as instance `i` sees it.
+  MSCCLC_BOTH Layout ofInstance(uint32_t i) const {
+    Layout layout = *this;
+    if constexpr (mostInstances<Plan> > 1)
+      layout.instance = i;
+    return layout;
+  }
+  /// Returns the offset, in bytes, of chunk `k` of an input or output, or of the instance's part of it.
   MSCCLC_BOTH uint64_t offset(uint32_t k) const {
     if (even)
-      return k * perChunk * unit;
-    constexpr uint32_t chunks = Plan::groupChunks == 0 ? 1 : Plan::groupChunks;
-    const uint32_t group = k / chunks, c = k % chunks;
-    const uint64_t at = (c * perChunk + (c < longer ? c : longer)) * unit;
-    return group * share + (at < share ? at : share);
+      return (k * instances + instance) * perChunk * unit;
+    const uint32_t group = k / chunksOfShare;
+    return group * share + inShare(k % chunksOfShare * instances + instance);
   }
-  /// Returns the length of chunk `k` in bytes.
-  MSCCLC_BOTH uint64_t bytes(uint32_t k) const { return even ? perChunk * unit : offset(k + 1) - offset(k); }
+  /// Returns the length of chunk `k`, or of that part, in bytes.
+  MSCCLC_BOTH uint64_t bytes(uint32_t k) const {
+    if (even)
+      return perChunk * unit;
+    const uint32_t c = k % chunksOfShare * instances + instance;
+    return inShare(c + 1) - inShare(c);
+  }
+
+private:
+  static constexpr uint32_t chunksOfShare = Plan::groupChunks == 0 ? 1 : Plan::groupChunks;
+  /// Returns the offset of chunk or part `c` of a share in the share.
+  MSCCLC_BOTH uint64_t inShare(uint32_t c) const {
+    const uint64_t at = (c * perChunk + (c < longer ? c : longer)) * unit;
+    return at < share ? at : share;
+  }
 };
 
 /// The places of a buffer's slots, for kernels that move as many rows as counts say. A slot is what one rank sends to
@@ -113,19 +178,15 @@ constexpr unsigned scratchParts = HasLamportPackets<Plan>::value ? 3
                                   : Plan::doubleScratch          ? 2
                                                                  : 1;
 
-/// Returns the distance of two scratch chunks, in bytes, that a message of this size needs. `spread`: that of its
-/// elements.
-template <class Plan> MSCCLC_BOTH uint64_t scratchStride(uint64_t messageBytes, unsigned spread) {
-  return Layout<Plan>(messageBytes).nominal * spread;
-}
-/// Returns one that is long enough for all messages of up to this size, whose units have at most `unit` bytes.
+/// Returns a distance of two scratch chunks, in bytes, that is long enough for all messages of up to this size, whose
+/// units have at most `unit` bytes. `spread`: that of their elements.
 template <class Plan> MSCCLC_BOTH uint64_t scratchStride(uint64_t messageBytes, unsigned spread, uint64_t unit) {
   constexpr uint64_t chunks = Plan::groupChunks == 0 ? 1 : Plan::groupChunks;
   return (messageBytes / Plan::shares / chunks / 16 * 16 + unit) * spread;
 }
-/// Returns the bytes of one part of a rank's scratch.
+/// Returns the bytes of one part of a rank's scratch. Each instance has its own slots.
 template <class Plan> MSCCLC_BOTH uint64_t scratchPartBytes(uint64_t stride) {
-  return Plan::scratchSlots * stride * packetScale<Plan>;
+  return Plan::scratchSlots * mostInstances<Plan> * stride * packetScale<Plan>;
 }
 /// Returns the bytes of a rank's scratch.
 template <class Plan> MSCCLC_BOTH uint64_t scratchBytes(uint64_t stride) {

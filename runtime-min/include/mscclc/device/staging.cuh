@@ -112,18 +112,19 @@ template <class T> MSCCLC_DEVICE auto factorOf(const MscclcStaging &staging, uns
 }
 
 /// Waits until all blocks of the rank have arrived here. `operation` is 0 at the beginning of a launch and 1 at its
-/// end.
-MSCCLC_DEVICE void meetForStaging(const MscclcRankArgs &args, uint32_t operation) {
+/// end. `weight`: what a block counts as, so that all launches count equally much (begin.cuh).
+MSCCLC_DEVICE void meetForStaging(const MscclcRankArgs &args, uint32_t operation, unsigned weight) {
   syncBlock();
   if (threadId() == 0)
-    arriveAndWait(args, {MSCCLC_WAIT_STAGING, operation, MSCCLC_UNPAIRED, 0, 0}, args.staging_state, blockCount());
+    arriveAndWait(args, {MSCCLC_WAIT_STAGING, operation, MSCCLC_UNPAIRED, 0, 0}, args.staging_state,
+                  blockCount() * weight, weight);
 }
 
 /// Copies the input to `to`, and then begins the rank's launch. All blocks of the rank see the whole input. A rank that
 /// receives any signal of this rank sees it, too, even if the signal is relaxed, because every thread orders the copy
 /// before its later accesses.
 template <class Plan, class T, class Op>
-MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t launch) {
+MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t launch, unsigned weight) {
   const MscclcStaging &staging = args.staging;
   const char *from = static_cast<const char *>(staging.input);
   bool isScaled = false;
@@ -135,7 +136,7 @@ MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t la
   }
   if (!isScaled)
     stage<T>(to, from, staging.input_bytes, Unchanged{});
-  meetForStaging(args, 0);
+  meetForStaging(args, 0, weight);
   if (threadId() == 0) {
     if constexpr ((Plan::flags & MSCCLC_USES_MULTICAST) != 0 && Plan::packets)
       fenceAliases(); // no wait may lie between the copy and a peer's access by multicast
@@ -148,10 +149,11 @@ MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t la
 /// Copies the output from `from` when all work of the rank is done. If a wait gave up, the caller's memory stays
 /// unchanged, because it may also be the input, and the caller may need that to compute the result in another way. Only
 /// an abort while the blocks meet here can find some blocks already copying.
-template <class Plan, class T, class Op> MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from) {
+template <class Plan, class T, class Op>
+MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from, unsigned weight) {
   const MscclcStaging &staging = args.staging;
   char *to = static_cast<char *>(staging.output);
-  meetForStaging(args, 1);
+  meetForStaging(args, 1, weight);
   syncBlock();
   if (loadRelaxed(&args.staging_state[1]) != 0)
     return;

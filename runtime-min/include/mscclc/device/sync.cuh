@@ -89,9 +89,10 @@ MSCCLC_DEVICE void waitChannel(const K &k, uint32_t kind, uint32_t operation, in
 }
 
 /// Counts one arrival, and waits until all `blocks` blocks of its round have arrived. The counter only grows, so it
-/// needs no reset.
-MSCCLC_DEVICE void arriveAndWait(const MscclcRankArgs &args, WaitInfo info, uint64_t *arrivals, unsigned blocks) {
-  info.expected = (fetchAddDevice(arrivals, 1) / blocks + 1) * blocks;
+/// needs no reset. `weight`: what a block counts as; `blocks` is what all of them do together.
+MSCCLC_DEVICE void arriveAndWait(const MscclcRankArgs &args, WaitInfo info, uint64_t *arrivals, unsigned blocks,
+                                 unsigned weight = 1) {
+  info.expected = (fetchAddDevice(arrivals, weight) / blocks + 1) * blocks;
   spin(args, info, [&](uint64_t &seen) {
     seen = loadAcquireDevice(arrivals);
     return seen >= info.expected;
@@ -110,14 +111,14 @@ template <class K, class F> MSCCLC_DEVICE void forOnes(const K &k, unsigned n, F
 /// sync.
 template <class K, class L> MSCCLC_DEVICE void signal(const K &k, const L &channels) {
   detail::forOnes(k, L::size, [&](unsigned i) {
-    const MscclcChannel &channel = k.args.memory_channels[channels(i)];
+    const MscclcChannel &channel = k.memoryChannel(channels(i));
     detail::raise<true>(channel.outbound, channel.sent);
   });
 }
 /// The same where the block has read and written nothing in this launch: it orders launches, and no data of this one.
 template <class K, class L> MSCCLC_DEVICE void relaxedSignal(const K &k, const L &channels) {
   detail::forOnes(k, L::size, [&](unsigned i) {
-    const MscclcChannel &channel = k.args.memory_channels[channels(i)];
+    const MscclcChannel &channel = k.memoryChannel(channels(i));
     detail::raise<false>(channel.outbound, channel.sent);
   });
 }
@@ -126,7 +127,7 @@ template <class K, class L> MSCCLC_DEVICE void relaxedSignal(const K &k, const L
 template <class K, class L> MSCCLC_DEVICE void wait(const K &k, uint32_t operation, const L &channels) {
   detail::forOnes(k, L::size, [&](unsigned i) {
     const int c = channels(i);
-    detail::waitChannel(k, MSCCLC_WAIT_MEMORY, operation, c, k.args.memory_channels[c]);
+    detail::waitChannel(k, MSCCLC_WAIT_MEMORY, operation, k.number(c), k.memoryChannel(c));
   });
 }
 /// Waits for relaxed signals: peers have begun their launch, or have read what may now be overwritten. What follows
@@ -135,19 +136,20 @@ template <class K, class L> MSCCLC_DEVICE void wait(const K &k, uint32_t operati
 template <class K, class L> MSCCLC_DEVICE void relaxedWait(const K &k, uint32_t operation, const L &channels) {
   detail::forOnes(k, L::size, [&](unsigned i) {
     const int c = channels(i);
-    const MscclcChannel &channel = k.args.memory_channels[c];
-    detail::waitChannel(k, MSCCLC_WAIT_MEMORY, operation, c, channel);
+    const MscclcChannel &channel = k.memoryChannel(c);
+    detail::waitChannel(k, MSCCLC_WAIT_MEMORY, operation, k.number(c), channel);
     detail::peerLaunchSeen(channel.peer, k.launch);
   });
 }
 
 /// Raises semaphores by 1, with release.
 template <class K, class L> MSCCLC_DEVICE void release(const K &k, const L &semaphores) {
-  detail::forOnes(k, L::size, [&](unsigned i) { detail::addReleaseDevice(&k.args.semaphores[semaphores(i)], 1); });
+  detail::forOnes(k, L::size,
+                  [&](unsigned i) { detail::addReleaseDevice(&k.args.semaphores[k.number(semaphores(i))], 1); });
 }
 template <class K, class L> MSCCLC_DEVICE void acquire(const K &k, uint32_t operation, const L &semaphores) {
   detail::forOnes(k, L::size, [&](unsigned i) {
-    const int index = semaphores(i);
+    const int index = k.number(semaphores(i));
     uint32_t *value = &k.args.semaphores[index];
     detail::spin(k.args, {MSCCLC_WAIT_SEMAPHORE, operation, MSCCLC_UNPAIRED, static_cast<uint64_t>(index), 1},
                  [&](uint64_t &) {
@@ -162,6 +164,7 @@ template <class K, class L> MSCCLC_DEVICE void acquire(const K &k, uint32_t oper
 template <class K> MSCCLC_DEVICE void barrier(const K &k, uint32_t operation, int index, unsigned blocks) {
   detail::syncBlock();
   if (k.thread == 0) {
+    index = k.number(index);
     detail::arriveAndWait(k.args, {MSCCLC_WAIT_BARRIER, operation, MSCCLC_UNPAIRED, static_cast<uint64_t>(index), 0},
                           &k.args.barriers[index], blocks);
     detail::orderAliases<K>();
