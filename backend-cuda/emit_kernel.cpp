@@ -3,6 +3,8 @@
 #include "backend-cuda/diagnostics.h"
 #include "backend-cuda/specialise.h"
 #include "backend-cuda/write_source.h"
+#include "ir/collectives.h"
+#include "ir/internal_error.h"
 #include "ir/structure.h"
 #include "runtime-min/include/mscclc/runtime_abi.h"
 
@@ -124,9 +126,17 @@ std::string kernelIdentifier(const std::string &name) {
   return id.empty() ? "plan" : id;
 }
 
+bool mayHaveInstances(const ir::Program &program) {
+  return program.hooks.empty() && !ir::info(program.collective.kind).hasRows &&
+         program.protocol != ir::Protocol::Lamport &&
+         std::ranges::all_of(program.ranks, [](const ir::Rank &rank) { return rank.portPeers.empty(); });
+}
+
 bool emitKernel(const ir::Program &program, const EmitOptions &options, std::string &out,
                 ir::DiagnosticEngine &diagnostics) {
   ir::requireBlocks(program);
+  if (!options.instances.empty() && !mayHaveInstances(program))
+    throw ir::InternalError("instances of a program that may have one");
   const std::uint64_t before = diagnostics.numErrors();
   KernelCheck(program, diagnostics).run(options);
   if (diagnostics.numErrors() != before)

@@ -15,6 +15,17 @@ namespace mscclc::cuda {
 /// The element types of a kernel if the options name none.
 inline constexpr std::array<std::string_view, 6> usualTypes{"f32", "f16", "bf16", "i32", "u32", "u8"};
 
+/// From `fromBytes` bytes of a message on, a launch takes `count` instances of the program's blocks, a power of two.
+struct InstancesFrom {
+  std::uint64_t fromBytes = 0;
+  std::uint32_t count = 1;
+};
+
+/// True if a launch may take several instances of the program (EmitOptions::instances). Each of them moves a part of
+/// each chunk, so the functions of hooks, which take whole ones, counts of rows, ports and Lamport packets do not allow
+/// it.
+bool mayHaveInstances(const ir::Program &program);
+
 struct EmitOptions {
   /// Bytes of the message, compiled in. 0: they are an argument of each launch.
   std::uint64_t messageSize = 0;
@@ -31,6 +42,9 @@ struct EmitOptions {
   /// What operands hold, in a program of rows: the proof's. Null: nobody has looked. Then an operation between two
   /// chunks of scratch moves all their rows, and not only the live ones.
   const ir::RowSlots *rows = nullptr;
+  /// How many instances launches take, by ascending sizes; the first is of 0 bytes. Empty: one, at any size. The
+  /// program has to be proven for messages that are as many times shorter. Requires mayHaveInstances().
+  std::vector<InstancesFrom> instances;
   /// In which order sums are taken, for the emitted file. Empty: there are no sums, or nobody has looked.
   std::string sums;
 };

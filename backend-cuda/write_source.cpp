@@ -113,6 +113,16 @@ const char *deviceStorage(const Tables &tables) {
   return bytes <= std::size_t{48} << 10 ? "MSCCLC_TABLE" : "MSCCLC_LARGE_TABLE";
 }
 
+/// Returns the field for the instances of launches, if there are several.
+std::string instancesText(const std::vector<InstancesFrom> &instances) {
+  std::string rows;
+  for (const InstancesFrom &row : instances)
+    rows += (rows.empty() ? "{" : ", {") + number64(row.fromBytes) + ", " + std::to_string(row.count) + "}";
+  return rows.empty() ? ""
+                      : "\n  static constexpr LaunchInstances instances[] = {" + rows +
+                            "}; // of a launch, from a size of the message on";
+}
+
 /// Returns lines that include what declares the functions of hooks.
 std::string hookHeadersText(const HookModel &hooks) {
   std::string out = hooks.spellings.empty() ? "" : "#include \"mscclc/hooks.cuh\"\n";
@@ -273,6 +283,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
              (m.slots == ir::RowLayout::Packed ? "+packed" : ""))},
       {"hookHeaders", hookHeadersText(m.hooks)},
       {"slots", slotsText(m)},
+      {"instances", instancesText(options.instances)},
       {"hookFields", hookFieldsText(m.hooks)},
       {"hooks", hooksText(program, m.hooks)},
       {"toolText", quote(options.toolVersion)},

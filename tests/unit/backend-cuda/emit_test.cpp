@@ -1,4 +1,5 @@
 #include "emit.h"
+#include "ir/internal_error.h"
 #include "runtime-min/include/mscclc/runtime_abi.h"
 
 #include "tests/cuda/program_maker.h"
@@ -130,6 +131,35 @@ TEST_CASE("a size that is compiled in is the only size") {
   const std::string text = emit(copyProgram(), options);
   CHECK(text.find("messageBytes = 4096;") != std::string::npos);
   CHECK(text.find("minMessageBytes = 4096, maxMessageBytes = 4096;") != std::string::npos);
+}
+
+TEST_CASE("instances of launches are a table") {
+  cuda::EmitOptions options;
+  CHECK(emit(copyProgram(), options).find("LaunchInstances") == std::string::npos);
+  options.instances = {{0, 1}, {std::uint64_t{4} << 30, 8}};
+  CHECK(emit(copyProgram(), options).find("LaunchInstances instances[] = {{0, 1}, {4294967296u, 8}};") !=
+        std::string::npos);
+}
+
+TEST_CASE("ports, hooks, counts and Lamport packets allow one instance") {
+  ir::Program program = copyProgram();
+  CHECK(cuda::mayHaveInstances(program));
+  program.protocol = ir::Protocol::Lamport;
+  CHECK_FALSE(cuda::mayHaveInstances(program));
+  program.protocol = ir::Protocol::LL;
+  program.ranks[1].portPeers = {0};
+  CHECK_FALSE(cuda::mayHaveInstances(program));
+  program.ranks[1].portPeers.clear();
+  program.collective.kind = ir::CollectiveKind::AllToAllV;
+  CHECK_FALSE(cuda::mayHaveInstances(program));
+  program.collective.kind = ir::CollectiveKind::AllGather;
+  program.hooks.emplace_back();
+  CHECK_FALSE(cuda::mayHaveInstances(program));
+  cuda::EmitOptions options;
+  options.instances = {{0, 2}};
+  ir::DiagnosticEngine diagnostics;
+  std::string out;
+  CHECK_THROWS_AS(cuda::emitKernel(program, options, out, diagnostics), ir::InternalError);
 }
 
 TEST_CASE("a size that is compiled in must be one of the plan's") {
