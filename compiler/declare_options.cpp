@@ -107,6 +107,8 @@ void CommandLine::addOptionsOfOutputs() {
             types)
       ->delimiter(',')
       ->check(oneOf(types));
+  addFlag("--blocks-by-size", options_.blocksBySize,
+          "launches take as many thread blocks as pay for their size, by the time model");
   add("--schedules", options_.runSchedules, "N", "schedules to try [100; fewer over 1M]")
       ->transform(wholeNumber(std::numeric_limits<std::uint32_t>::max()))
       ->check(notZero("at least one schedule is needed"));

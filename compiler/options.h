@@ -80,6 +80,8 @@ struct Options {
   bool hasMachine = false;        ///< --machine was given
   bool json = false;              ///< --json: print for programs instead of people
 
+  bool blocksBySize = false; ///< --blocks-by-size: launches take more blocks for longer messages
+
   std::optional<std::uint32_t> rank; ///< --rank: only this rank
 
   bool update = false; ///< --diff: rewrite the golden

@@ -3,6 +3,7 @@
 #include "compiler/dependencies.h"
 #include "compiler/diagnostics.h"
 #include "compiler/kernel_folder.h"
+#include "compiler/outputs/blocks_by_size.h"
 #include "compiler/outputs/estimates.h"
 #include "compiler/overwrite.h"
 #include "compiler/rows.h"
@@ -325,6 +326,13 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
     return diags_.report(diag::message_size_not_taken, {},
                          {given, nearestSize(job_.program, 1), job_.program.maxMessageSize});
   const std::uint64_t bytes = given != 0 ? given : nearestSize(job_.program, usuallyScheduledFor);
+  // A launch takes the instances that pay for its size, so the schedule has one. Programs of several nodes have ports.
+  if (options_.blocksBySize && on.runner == passes::time::Runner::Kernel &&
+      passes::time::namedNodes(job_.program) == 1 && whyOneInstance(job_.program).empty() &&
+      job_.program.movement.chooseInstances) {
+    job_.program.movement.chooseInstances = false;
+    job_.program.instances = 1;
+  }
   const bool anyProtocol = job_.program.movement.chooseProtocol, anyInstances = job_.program.movement.chooseInstances;
   const passes::schedule::ChooseOptions chooseOptions = chooseOptionsOf(job_, on, bytes, /*keeps=*/!isWatched());
   std::vector<passes::schedule::TimeByBlocks> byBlocks;

@@ -1,5 +1,6 @@
 // --explain
 #include "compiler/diagnostics.h"
+#include "compiler/outputs/blocks_by_size.h"
 #include "compiler/outputs/choice_sentences.h"
 #include "compiler/outputs/estimates.h"
 #include "compiler/outputs/sync_sentences.h"
@@ -95,7 +96,8 @@ std::string syncText(const ir::Program &program, const std::vector<SyncSentence>
   return text;
 }
 
-nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> &syncs) {
+nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> &syncs,
+                                const std::vector<BlocksFrom> &bySize) {
   using Json = nlohmann::ordered_json;
   Json whole = {{"program", job.program.name}, {"ranks", job.program.ranks.size()}, {"proven", job.options.verify}};
   if (job.chosen) {
@@ -121,6 +123,16 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
       statements.push_back({{"where", statement.where}, {"became", statement.words}});
     whole["statements"] = std::move(statements);
   }
+  if (job.options.blocksBySize) {
+    Json rows = Json::array();
+    for (const BlocksFrom &row : bySize)
+      rows.push_back({{"bytes", row.bytes},
+                      {"instances", row.instances},
+                      {"blocks", row.blocks},
+                      {"us", row.together / 1e3},
+                      {"one_instance_us", row.one / 1e3}});
+    whole["blocks_by_size"] = std::move(rows);
+  }
   Json rows = Json::array();
   for (const SyncSentence &sync : syncs)
     rows.push_back({{"where", sync.where},
@@ -142,16 +154,18 @@ bool writeExplanation(Job &job) {
   if (!reasons)
     return job.diags.report(diag::not_explained, ir::Where(job.options.input));
   const std::vector<SyncSentence> syncs = sentencesOf(job.program, *reasons);
+  const std::vector<BlocksFrom> bySize = job.options.blocksBySize ? blocksBySize(job) : std::vector<BlocksFrom>();
   std::string text;
   if (job.options.json) {
-    text = textOf(document(job, syncs));
+    text = textOf(document(job, syncs, bySize));
   } else {
     std::size_t blocks = 0;
     for (const ir::Rank &rank : job.program.ranks)
       blocks += rank.blocks.size();
     text = ir::printable(job.program.name) + ": " + ir::plural(job.program.ranks.size(), "rank") + ", " +
            ir::plural(blocks, "thread block") + (job.options.verify ? "" : "; not proven") + "\n\n" +
-           (job.chosen ? choiceText(job, *job.chosen) : "") + syncText(job.program, syncs);
+           (job.chosen ? choiceText(job, *job.chosen) : "") + (job.options.blocksBySize ? shownBlocks(bySize) : "") +
+           syncText(job.program, syncs);
   }
   return job.writeFile(job.options.outputPath, [&](std::ostream &out) { out << text; });
 }

@@ -1,5 +1,7 @@
 // --emit-cuda
 #include "backend-cuda/emit_kernel.h"
+#include "compiler/diagnostics.h"
+#include "compiler/outputs/blocks_by_size.h"
 #include "compiler/outputs/outputs.h"
 #include "compiler/version.h"
 #include "passes/verify/verify.h"
@@ -31,9 +33,22 @@ std::string shownSwitches(const Options &options, int optLevel) {
       shown += " " + argument;
   if (options.messageSize != 0)
     shown += " --message-size " + std::to_string(options.messageSize);
+  if (options.blocksBySize)
+    shown += " --blocks-by-size";
   for (const std::string &type : options.types)
     shown += " --dtype " + type;
   return shown;
+}
+
+/// Returns the table of a kernel; empty if it has one instance at all sizes. `messageSize`: the only size; 0: any.
+std::vector<cuda::InstancesFrom> instancesOf(const std::vector<BlocksFrom> &rows, std::uint64_t messageSize) {
+  std::vector<cuda::InstancesFrom> instances{{}};
+  for (const BlocksFrom &row : rows)
+    if (messageSize == 0)
+      instances.push_back({row.bytes, row.instances});
+    else if (row.bytes <= messageSize)
+      instances = {{0, row.instances}};
+  return instances.back().count == 1 && instances.size() == 1 ? std::vector<cuda::InstancesFrom>() : instances;
 }
 
 } // namespace
@@ -49,6 +64,12 @@ bool writeKernel(Job &job) {
   options.switches = shownSwitches(given, job.optLevel());
   options.sums = job.sums;
   options.rows = job.proof == nullptr ? nullptr : &job.proof->rows;
+  if (given.blocksBySize) {
+    if (const std::string why = whyOneInstance(job.program); !why.empty())
+      job.diags.report(diag::one_number_of_blocks, ir::Where("program '" + job.program.name + "'"), {why});
+    options.instances = instancesOf(blocksBySize(job), given.messageSize);
+    job.times.lap("blocks by size");
+  }
   std::string text;
   if (!cuda::emitKernel(job.program, options, text, job.diags))
     return false;
