@@ -35,25 +35,27 @@ struct CollectiveInfo {
   Extent input, output;
   InPlace inPlace;
   BufferKind message; ///< the buffer that is as long as a message
-  bool hasRoot;
-  bool hasRows; ///< shares are slots of rows with live counts: see RowLayout
+  bool hasRoot = false;
+  bool hasRows = false;    ///< shares are slots of rows with live counts: see RowLayout
+  bool hasExperts = false; ///< and the rows go to experts, or come back from them: see ExpertLayout
 };
 
 inline constexpr std::array collectiveInfos{
-#define ROW(name, input, output, inPlace, message, hasRoot, hasRows)                                                   \
+#define ROW(name, input, output, inPlace, message, hasRoot, hasRows, hasExperts)                                       \
   CollectiveInfo{                                                                                                      \
-      name, Promise::ByRule, Extent::input, Extent::output, InPlace::inPlace, BufferKind::message, hasRoot, hasRows,   \
+      name,    Promise::ByRule, Extent::input, Extent::output, InPlace::inPlace, BufferKind::message,                  \
+      hasRoot, hasRows,         hasExperts,                                                                            \
   },
 #define COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                              \
-  ROW(name, input, output, inPlace, message, false, false)
+  ROW(name, input, output, inPlace, message, false, false, false)
 #define ROOTED_COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                       \
-  ROW(name, input, output, inPlace, message, true, false)
+  ROW(name, input, output, inPlace, message, true, false, false)
 #define ROW_COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                          \
-  ROW(name, input, output, inPlace, message, false, true)
+  ROW(name, input, output, inPlace, message, false, true, false)
+#define EXPERT_COLLECTIVE(kind, name, input, output, inPlace, message, shares, bus, from, taken)                       \
+  ROW(name, input, output, inPlace, message, false, true, true)
 #define SIZED_COLLECTIVE(kind, name, promise)                                                                          \
-  CollectiveInfo{                                                                                                      \
-      name, Promise::promise, Extent::Given, Extent::Given, InPlace::OneBuffer, BufferKind::Input, false, false,       \
-  },
+  CollectiveInfo{name, Promise::promise, Extent::Given, Extent::Given, InPlace::OneBuffer, BufferKind::Input},
 #include "runtime-min/include/mscclc/collectives.def"
 #undef ROW
 };
@@ -77,6 +79,16 @@ constexpr bool hasUser(CollectiveKind kind) {
 /// Returns the smaller of the two buffers, where one is a share of the other in place.
 constexpr BufferKind shareInPlace(CollectiveKind kind) {
   return info(kind).input == Extent::Share ? BufferKind::Input : BufferKind::Output;
+}
+/// The most experts of all ranks together.
+inline constexpr std::uint32_t maxExperts = 4096;
+/// True if each of `ranks` ranks may have `experts` experts.
+constexpr bool expertsFit(std::uint64_t ranks, std::uint64_t experts) {
+  return experts >= 1 && experts <= maxExperts && ranks * experts <= maxExperts;
+}
+/// Returns the buffer whose rows an index names, of a collective with experts. The other one has rows of experts.
+constexpr BufferKind indexedBuffer(CollectiveKind kind) {
+  return kind == CollectiveKind::Dispatch ? BufferKind::Input : BufferKind::Output;
 }
 constexpr Extent extentOf(CollectiveKind kind, BufferKind buffer) {
   return buffer == BufferKind::Input ? info(kind).input : info(kind).output;

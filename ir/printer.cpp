@@ -111,7 +111,12 @@ void Printer::printCollective() {
   indent(1).text("collective ").text(toString(collective.kind));
   if (collective.name != toString(collective.kind))
     text(" ").quoted(collective.name);
-  if (info(collective.kind).hasRows)
+  if (info(collective.kind).hasExperts)
+    text(" experts ")
+        .number(collective.experts)
+        .text(" ")
+        .text(expertLayoutNames[static_cast<std::size_t>(collective.expertLayout)]);
+  else if (info(collective.kind).hasRows)
     text(" ").text(rowLayoutNames[static_cast<std::size_t>(collective.rows)]);
   if (info(collective.kind).hasRoot)
     text(" root ").number(collective.root);

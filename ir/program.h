@@ -409,15 +409,25 @@ enum class RowLayout : std::uint8_t {
 };
 inline constexpr std::string_view rowLayoutNames[] = {"padded", "packed"};
 
+/// The places of the rows of a rank's experts, for a collective with experts. Each rank sends at most `capacity` rows
+/// to an expert.
+enum class ExpertLayout : std::uint8_t {
+  ExpertMajor, ///< [expert][ranks * capacity]: the rows that an expert gets follow each other, in the order of senders
+  RankMajor,   ///< [sender][experts * capacity]: the rows of a sender follow each other, in the order of experts
+};
+inline constexpr std::string_view expertLayoutNames[] = {"expert_major", "rank_major"};
+
 /// The collective of a program: its buffers, and the final contents of its outputs.
 struct Collective {
   CollectiveKind kind = CollectiveKind::Test;
   std::string name = "test"; ///< as a plan prints it
   bool inplace = false;
   std::uint32_t chunkFactor = 1;
-  std::uint32_t root = 0;                ///< the root, if the collective has one
-  RowLayout rows = RowLayout::Padded;    ///< of input and output, if it is a collective of rows
-  std::vector<Expectation> expectations; ///< promises of a custom collective
+  std::uint32_t root = 0;                                ///< the root, if the collective has one
+  RowLayout rows = RowLayout::Padded;                    ///< of input and output, if it is a collective of rows
+  ExpertLayout expertLayout = ExpertLayout::ExpertMajor; ///< if it is a collective with experts
+  std::uint32_t experts = 0;                             ///< on each rank, if it is one
+  std::vector<Expectation> expectations;                 ///< promises of a custom collective
   std::string then;  ///< the hook whose function the promised values have passed through; empty: none
   LocId loc = noLoc; ///< the place of the collective in a source
 };

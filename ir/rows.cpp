@@ -76,6 +76,19 @@ RowSum rowBegin(RowLayout layout, BufferKind buffer, std::uint32_t slots, std::u
   return sum;
 }
 
+RowSum rowBeginInGroup(std::uint32_t slots, std::uint32_t group, std::uint32_t slot) {
+  RowSum sum{slot / group * group, std::vector<RowSum::Factors>(slots)};
+  for (std::uint32_t before = slot / group * group; before < slot; ++before)
+    sum.slots[before].live = 1;
+  return sum;
+}
+
+ExpertCells expertCellsOf(const Program &program) {
+  const Collective &collective = program.collective;
+  return {static_cast<std::uint32_t>(program.ranks.size()), info(collective.kind).hasExperts ? collective.experts : 0,
+          collective.expertLayout};
+}
+
 RowRange rowPlace(const RowSum &begin, std::uint32_t slot, std::uint64_t capacity, std::uint64_t room,
                   std::span<const RowCount> counts) {
   const auto value = static_cast<std::uint64_t>(begin.valueOf(capacity, counts));

@@ -72,6 +72,39 @@ struct RowSum {
 /// so that a user's offsets are prefix sums of his counts. In a packed output, they follow the live rows.
 RowSum rowBegin(RowLayout layout, BufferKind buffer, std::uint32_t slots, std::uint32_t slot);
 
+/// Returns the row at which slot `slot` of `slots` begins, if groups of `group` slots have a fixed place of as many
+/// capacities, and the live rows of a slot follow those of the slot before it in its group.
+RowSum rowBeginInGroup(std::uint32_t slots, std::uint32_t group, std::uint32_t slot);
+
+/// The rows of experts. What rank s sends to expert e of rank r are the rows of *cell* (s, e) of r: at most the
+/// capacity of an expert, which is that of a slot divided by the number of experts, rounded down. A rank's *entries*
+/// are the numbers of its index: entry i names an expert of row i / choices. If they name the same expert, entries have
+/// the ordinals 0, 1, 2 and so on, in their order. An entry is live if its ordinal is below the capacity.
+///
+/// An entry's row lies in the slot to the expert's rank, and then in a buffer of that rank, each time at the beginning
+/// of its cell plus its ordinal. So two live entries have two places: if their cells are the same, their ordinals
+/// differ, and else the places of cells are disjoint. That follows from rowBeginInGroup: in a slot, the cells of one
+/// sender are one group. In a buffer of an expert's rank, groups are the cells of an expert, or of a sender
+/// (ExpertLayout).
+struct ExpertCells {
+  std::uint32_t ranks = 0, experts = 0;
+  ExpertLayout layout = ExpertLayout::ExpertMajor;
+
+  std::uint32_t count() const { return ranks * experts; } ///< of a rank
+  /// Returns the number of cell (src, expert) in the order of places.
+  std::uint32_t number(std::uint32_t src, std::uint32_t expert) const {
+    return layout == ExpertLayout::ExpertMajor ? expert * ranks + src : src * experts + expert;
+  }
+  /// Returns the row at which cell `number` begins in a buffer in the layout. Terms are in the order of places.
+  RowSum begin(std::uint32_t number) const {
+    return rowBeginInGroup(count(), layout == ExpertLayout::ExpertMajor ? ranks : experts, number);
+  }
+  /// Returns the row at which the cell of `expert` begins in a slot. Terms are in the order of experts.
+  RowSum beginInSlot(std::uint32_t expert) const { return rowBeginInGroup(experts, experts, expert); }
+};
+/// Returns the cells of the program's ranks. There are none if its collective has no experts.
+ExpertCells expertCellsOf(const Program &program);
+
 /// Rows [begin, begin + count) of a buffer.
 struct RowRange {
   std::uint64_t begin = 0, count = 0;

@@ -163,7 +163,11 @@ bool TextParser::parseCollective() {
   collective.name = toString(collective.kind);
   if (cursor_.at('"') && !cursor_.expectString(collective.name))
     return false;
-  if (info(collective.kind).hasRows && !parseWord(rowLayoutNames, collective.rows, "'padded' or 'packed'"))
+  if (info(collective.kind).hasExperts) {
+    if (!cursor_.expect("experts") || !cursor_.expectNumber(collective.experts, "a number of experts") ||
+        !parseWord(expertLayoutNames, collective.expertLayout, "'expert_major' or 'rank_major'"))
+      return false;
+  } else if (info(collective.kind).hasRows && !parseWord(rowLayoutNames, collective.rows, "'padded' or 'packed'"))
     return false;
   if (info(collective.kind).hasRoot &&
       (!cursor_.expect("root") || !cursor_.expectNumber(collective.root, "the root's rank")))

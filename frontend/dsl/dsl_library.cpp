@@ -443,6 +443,10 @@ Collective &Collective::then(detail::Text hook, Place at) {
   Kind::Kind(std::int64_t ranks, RowLayout layout, Place at)                                                           \
       : Collective(detail::recorded(ir::CollectiveKind::Kind), "", ranks, 1, static_cast<std::int64_t>(layout), false, \
                    at) {}
+#define EXPERT_COLLECTIVE(Kind, ...)                                                                                   \
+  Kind::Kind(std::int64_t ranks, std::int64_t experts, ExpertLayout layout, Place at)                                  \
+      : Collective(detail::recorded(ir::CollectiveKind::Kind), "", ranks, experts, static_cast<std::int64_t>(layout),  \
+                   false, at) {}
 #include "runtime-min/include/mscclc/collectives.def"
 TestCollective::TestCollective(std::int64_t ranks, std::int64_t inputChunks, std::int64_t outputChunks, Place at)
     : Collective(detail::recorded(ir::CollectiveKind::Test), "", ranks, inputChunks, outputChunks, false, at) {}

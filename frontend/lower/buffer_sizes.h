@@ -20,10 +20,12 @@ struct BufferSizes {
   std::int64_t output;
 };
 
-/// Returns the sizes. `first` and `second` are the chunk factor and the root, or the two sizes themselves; see
-/// __mscclc_collective. Returns nothing if the number of ranks, the chunk factor or a size is out of range.
+/// Returns the sizes. `first` and `second` are those of __mscclc_collective. Returns nothing if the number of ranks,
+/// the chunk factor or a size is out of range.
 constexpr std::optional<BufferSizes> bufferSizes(ir::CollectiveKind kind, std::int64_t ranks, std::int64_t first,
                                                  std::int64_t second) {
+  if (ir::info(kind).hasExperts)
+    first = 1; // that is their number
   if (ranks < 1 || ranks > maxRanks || (ir::hasChunkFactor(kind) && first < 1))
     return std::nullopt;
   std::int64_t all = 0;

@@ -54,6 +54,11 @@ void Declarations::collective(const TraceReader &reader) {
       fail(diag::bad_buffer_size, {"an input", record.first, maxChunks});
     if (!isSize(record.second))
       fail(diag::bad_buffer_size, {"an output", record.second, maxChunks});
+  } else if (ir::info(kind).hasExperts) {
+    if (record.first < 0 ||
+        !ir::expertsFit(static_cast<std::uint64_t>(record.ranks), static_cast<std::uint64_t>(record.first)))
+      fail(diag::bad_experts, {record.first, ir::maxExperts, record.ranks});
+    decl.collective.experts = static_cast<std::uint32_t>(record.first);
   } else if (record.first < 1) {
     fail(diag::bad_chunk_factor, {record.first});
   } else {
@@ -64,7 +69,12 @@ void Declarations::collective(const TraceReader &reader) {
       fail(diag::root_out_of_range, {record.second, record.ranks - 1});
     decl.collective.root = static_cast<std::uint32_t>(record.second);
   }
-  if (ir::info(kind).hasRows) {
+  if (ir::info(kind).hasExperts) {
+    if (record.second < 0 || record.second >= static_cast<std::int64_t>(std::size(ir::expertLayoutNames)))
+      fail(diag::no_enumerator, {toString(kind), "a layout", "the enumerators of ExpertLayout"});
+    else
+      decl.collective.expertLayout = static_cast<ir::ExpertLayout>(record.second);
+  } else if (ir::info(kind).hasRows) {
     if (record.second < 0 || record.second >= static_cast<std::int64_t>(std::size(ir::rowLayoutNames)))
       fail(diag::no_enumerator, {toString(kind), "a layout", "the enumerators of RowLayout"});
     else

@@ -97,13 +97,13 @@ def collective_row(macro, fields, classes):
     name = fields[0] + "Collective" * sized
     doc, body = re.search(rf"((?:^///[^\n]*\n)+)class {name} : public Collective {{(.*?)^}};", classes, re.M | re.S).groups()
     words = re.sub(r"\s*\n?///\s*", " ", doc).strip()
-    parameters = re.search(rf"{name}\((.*?), Place at", body, re.S)[1].split(",")
-    arguments = [re.search(r"(\w+)(?: = \w+)?$", parameter.strip())[1] for parameter in parameters]
+    parameters = re.search(rf"{name}\((.*?),\s+Place at", body, re.S)[1].split(",")
+    arguments = [re.search(r"(\w+)(?: = [\w:]+)?$", parameter.strip())[1] for parameter in parameters]
     assert ("root" in arguments) == (macro == "ROOTED_COLLECTIVE"), name
     assert sized == ("inputChunks" in arguments), name
     size = {"Share": "`chunkFactor`", "Whole": "`ranks × chunkFactor`"}
     sizes = ["`inputChunks`", "`outputChunks`"] if sized else [size[field] for field in fields[2:4]]
-    if macro == "ROW_COLLECTIVE":
+    if macro in ("ROW_COLLECTIVE", "EXPERT_COLLECTIVE"):
         sizes = ["`ranks`"] * 2
     if "inplace" not in arguments:
         place = "—"

@@ -113,7 +113,12 @@ std::string collectiveText(const ir::Program &program) {
   std::uint64_t input = first.inputChunks, output = first.outputChunks;
   if (info.hasRows) {
     input = output = ranks;
-    text += collective.rows == ir::RowLayout::Padded ? "(ranks, RowLayout::Padded)" : "(ranks, RowLayout::Packed)";
+    if (info.hasExperts)
+      text += "(ranks, " + std::to_string(collective.experts) +
+              (collective.expertLayout == ir::ExpertLayout::ExpertMajor ? ", ExpertLayout::ExpertMajor)"
+                                                                        : ", ExpertLayout::RankMajor)");
+    else
+      text += collective.rows == ir::RowLayout::Padded ? "(ranks, RowLayout::Padded)" : "(ranks, RowLayout::Packed)";
   } else if (ir::hasChunkFactor(collective.kind)) {
     const std::uint64_t factor = ir::chunksOfShare(program);
     input = info.input == ir::Extent::Whole ? factor * ranks : factor;

@@ -90,6 +90,24 @@ TEST_CASE("slots of rows are chunks") {
   CHECK(block.dsts(block.ops[0])[0] == ir::Chunk{ir::ChunkSpace::Output, 1, 1, 0});
 }
 
+TEST_CASE("experts have slots of rows") {
+  const Outcome outcome = run([&] {
+    CollectiveProgram made("p", Combine(2, 5, ExpertLayout::RankMajor));
+    copy(Rank(1).output().from(0), Rank(1).input().to(1), tb(0));
+  });
+  const ir::Program &program = outcome.program.value();
+  CHECK(program.collective.experts == 5);
+  CHECK(program.collective.expertLayout == ir::ExpertLayout::RankMajor);
+  CHECK(program.ranks[1].inputChunks == 2);
+  int line = 0;
+  const Outcome layout = run([&] {
+    line = __LINE__ + 1;
+    CollectiveProgram other("p", Dispatch(2, 1, static_cast<ExpertLayout>(2)));
+  });
+  CHECK(layout.text("no_enumerator", line) ==
+        "'dispatch' is given a layout that is none of the enumerators of ExpertLayout");
+}
+
 TEST_CASE("slots where there are none") {
   int line = 0;
   const Outcome outcome = run([&] {
@@ -105,7 +123,7 @@ TEST_CASE("slots where there are none") {
   });
   const auto words = [](const std::string &call, const std::string &buffer) {
     return "'" + call + "' names a slot of rows, which only the " + buffer +
-           " of an AllToAllV has: write slice() or []";
+           " of a collective of rows has, as AllToAllV: write slice() or []";
   };
   CHECK(outcome.text("no_slot", line) == words("from", "output"));
   CHECK(outcome.text("no_slot", line + 1) == words("to", "input"));

@@ -186,6 +186,10 @@ TEST_CASE("collectives out of range") {
         "a collective cannot have 1048576 ranks: it has 1 to 65536");
   CHECK(textOf("bad_chunk_factor", [] { return SendRecv(2, -3, true); }) ==
         "the chunk factor is -3: it must be at least 1");
+  CHECK(textOf("bad_experts", [] { return Dispatch(2, 0); }) ==
+        "each rank has 0 experts: it must be at least 1, and those of all 2 ranks at most 4096");
+  CHECK(textOf("bad_experts", [] { return Combine(3, 1ll << 62); }) ==
+        "each rank has 4611686018427387904 experts: it must be at least 1, and those of all 3 ranks at most 4096");
   CHECK(textOf("bad_buffer_size", [] { return TestCollective(2, -1, 1); }) ==
         "an input buffer cannot have -1 chunks: it has 0 to 4294967295");
   CHECK(textOf("bad_buffer_size", [] { return CustomCollective("c", 2, 1, 1ll << 32); }) ==

@@ -70,7 +70,10 @@ private:
       p_.collective.root = below(numRanks);
     p_.collective.name = chance(4) ? "n" + anyText() : std::string(toString(p_.collective.kind));
     p_.collective.inplace = chance(2) && !info(p_.collective.kind).hasRows;
-    if (info(p_.collective.kind).hasRows && chance(2))
+    if (info(p_.collective.kind).hasExperts) {
+      p_.collective.experts = 1 + below(9);
+      p_.collective.expertLayout = static_cast<ExpertLayout>(below(2));
+    } else if (info(p_.collective.kind).hasRows && chance(2))
       p_.collective.rows = RowLayout::Packed;
     p_.collective.chunkFactor = below(3) + 1;
     p_.protocol = static_cast<Protocol>(below(2));

@@ -57,6 +57,27 @@ TEST_CASE("packed slots follow each other") {
   CHECK(places(RowLayout::Packed, BufferKind::Output, 4, 5, {2, 4, 4}) == "0+2 2+3 5+0");
 }
 
+TEST_CASE("the cells of experts follow each other in groups") {
+  // Two ranks with three experts each, and a capacity of 4.
+  const auto begins = [](const ExpertCells &cells, const std::vector<std::uint64_t> &live) {
+    std::vector<RowCount> counts;
+    for (const std::uint64_t count : live)
+      counts.push_back({.live = count});
+    std::string text;
+    for (std::uint32_t number = 0; number < cells.count(); ++number)
+      text += (number == 0 ? "" : " ") + std::to_string(cells.begin(number).valueOf(4, counts));
+    return text;
+  };
+  const ExpertCells byExpert{2, 3, ExpertLayout::ExpertMajor}, byRank{2, 3, ExpertLayout::RankMajor};
+  CHECK(begins(byExpert, {1, 4, 0, 2, 3, 3}) == "0 1 8 8 16 19");
+  CHECK(begins(byRank, {1, 4, 0, 2, 3, 3}) == "0 1 5 12 14 17");
+  CHECK(byExpert.number(1, 2) == 5);
+  CHECK(byExpert.number(1, 0) == 1);
+  CHECK(byRank.number(1, 0) == 3);
+  const std::vector<RowCount> counts{{.live = 2}, {.live = 1}, {.live = 4}};
+  CHECK(byExpert.beginInSlot(2).valueOf(4, counts) == 3);
+}
+
 TEST_CASE("sums of huge counts do not overflow") {
   CHECK(places(RowLayout::Packed, BufferKind::Input, 4, 16, {most, most, most, 1}) == "0+4 16+0 16+0 16+0");
 }

@@ -54,7 +54,8 @@ inline bool sameProgram(const ir::Program &a, const ir::Program &b) {
   return a.name == b.name && a.collective.kind == b.collective.kind && a.collective.name == b.collective.name &&
          a.collective.loc == b.collective.loc && a.collective.inplace == b.collective.inplace &&
          a.collective.chunkFactor == b.collective.chunkFactor && a.collective.root == b.collective.root &&
-         a.collective.rows == b.collective.rows &&
+         a.collective.rows == b.collective.rows && a.collective.experts == b.collective.experts &&
+         a.collective.expertLayout == b.collective.expertLayout &&
          std::ranges::equal(a.collective.expectations, b.collective.expectations, sameExpectation) &&
          a.protocol == b.protocol && a.fuse == b.fuse && a.autoSync == b.autoSync && a.instances == b.instances &&
          a.replication == b.replication && a.reuseResources == b.reuseResources && a.doubleScratch == b.doubleScratch &&

@@ -103,6 +103,13 @@ TEST_CASE("whole program: options, in-place sizes, expectations") {
         "2 root_out_of_range: the root 2 of broadcast does not exist: there are 2 ranks\n");
   CHECK(chunks("alltoallv packed inplace", "input 2 output 2", "input 2 output 2") ==
         "2 rows_in_place: alltoallv cannot be in place: a slot of the input lies where one of another rank arrives\n");
+  CHECK(chunks("dispatch experts 0 expert_major", "input 2 output 2", "input 2 output 2") ==
+        "2 experts_out_of_range: each rank has 0 experts: it must be at least 1, and those of all 2 ranks at most "
+        "4096\n");
+  CHECK(chunks("combine experts 2049 rank_major", "input 2 output 2", "input 2 output 2") ==
+        "2 experts_out_of_range: each rank has 2049 experts: it must be at least 1, and those of all 2 ranks at most "
+        "4096\n");
+  CHECK(chunks("combine experts 2048 rank_major", "input 2 output 2", "input 2 output 2") == "");
   CHECK(chunks("custom \"alltoallv\"", "input 1", "input 2") == ""); // no plan has rows
   CHECK(chunks("custom \"broadcast\"", "input 1", "input 1") == "");
   CHECK(chunks("custom \"\"", "input 1", "input 1") == "2 name_empty: the collective's name is empty\n");

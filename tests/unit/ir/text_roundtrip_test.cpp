@@ -246,6 +246,18 @@ TEST_CASE("the README's examples parse") {
   CHECK(programs[1].movement.statements.size() == 3);
 }
 
+TEST_CASE("a collective with experts says their number and layout") {
+  const std::string text = "mscclc.ir 1\n\nprogram \"p\" {\n  collective combine experts 3 rank_major\n\n"
+                           "  rank 0 {\n    buffers input 1 output 1 scratch 0\n  }\n}\n";
+  DiagnosticEngine diagnostics;
+  const auto program = parse(text, "p.ir", diagnostics);
+  INFO(diagnostics.render(false));
+  REQUIRE(program);
+  CHECK(program->collective.experts == 3);
+  CHECK(program->collective.expertLayout == ExpertLayout::RankMajor);
+  CHECK(printed(*program) == text);
+}
+
 TEST_CASE("a collective of rows says its layout") {
   const std::string text = "mscclc.ir 1\n\nprogram \"p\" {\n  collective alltoallv packed\n\n"
                            "  rank 0 {\n    buffers input 1 output 1 scratch 0\n  }\n}\n";

@@ -101,6 +101,26 @@ public:
   AllToAllV(std::int64_t ranks, RowLayout layout, Place at = Place::here());
 };
 
+/// Each row goes to the experts that an index names for it: each rank has `experts` of them, and expert number e is on
+/// rank e / experts. The launch brings the rows and the index. The kernel packs the rows into the slots of the input
+/// before the program's first operation. After its last one the rows of the output go to `layout`. The program moves
+/// slots, as that of an AllToAllV. No Python counterpart.
+class Dispatch : public Collective {
+public:
+  Dispatch(std::int64_t ranks, std::int64_t experts, ExpertLayout layout = ExpertLayout::ExpertMajor,
+           Place at = Place::here());
+};
+
+/// The way back of a Dispatch: each row becomes the sum of what its experts made of it, each multiplied by a weight.
+/// The launch brings the rows of experts in `layout`, the index of the dispatch and the weights. Products are rounded
+/// to f32, and then added in the order of the index. The program moves slots, as that of an AllToAllV. No Python
+/// counterpart.
+class Combine : public Collective {
+public:
+  Combine(std::int64_t ranks, std::int64_t experts, ExpertLayout layout = ExpertLayout::ExpertMajor,
+          Place at = Place::here());
+};
+
 /// Buffers of any size and no promise about the output. Python: TestCollective(num_ranks, input_size, output_size).
 class TestCollective : public Collective {
 public:

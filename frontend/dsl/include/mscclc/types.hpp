@@ -52,6 +52,12 @@ enum class Accumulate : std::uint8_t { Narrow, Wide };
 /// of its capacity. Packed: the rows of a slot follow those of the slot before it, in input and output.
 enum class RowLayout : std::uint8_t { Padded, Packed };
 
+/// The places of the rows of a rank's experts. Each rank sends at most `capacity` rows to an expert. ExpertMajor: an
+/// expert has room for `capacity` rows of each rank, and its live rows follow each other, in the order of senders.
+/// RankMajor: a sender has room for `capacity` rows to each expert, and its live rows follow each other, in the order
+/// of experts.
+enum class ExpertLayout : std::uint8_t { ExpertMajor, RankMajor };
+
 /// The places of the chunks of instances: interleaved with those of the other instances, or unchanged. Python:
 /// ReplicationPolicy.
 enum class Replication : std::uint8_t { Interleaved, None };

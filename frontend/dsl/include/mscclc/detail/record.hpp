@@ -144,7 +144,7 @@ enum class Call : std::uint32_t;
 
 extern "C" {
 // Declare collectives and programs. `first` and `second`: input and output chunks of a rank; or the chunk factor, and
-// the root or the RowLayout (0 for a collective without one).
+// the root or the RowLayout (0 for a collective without one); or the experts of a rank, and the ExpertLayout.
 std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::size_t nameSize, std::int64_t ranks,
                                   std::int64_t first, std::int64_t second, bool inplace, const Place *place);
 // Declares sizes of a collective's buffers that differ between ranks.
