@@ -1,6 +1,8 @@
 #include "passes/row_counts.h"
 
+#include "ir/collectives.h"
 #include "ir/diagnostics.h"
+#include "ir/rows.h"
 
 #include <array>
 #include <charconv>
@@ -67,7 +69,8 @@ std::optional<RowCounts> RowCounts::parse(std::string_view text) {
   return good ? std::optional(counts) : std::nullopt;
 }
 
-RowCounts RowCounts::ofTable(std::string_view text, std::uint32_t ranks, std::string &fault) {
+RowCounts RowCounts::ofTable(std::string_view text, std::uint32_t ranks, std::string &fault, std::uint32_t experts) {
+  const std::uint32_t each = experts == 0 ? ranks : experts;
   RowCounts counts;
   counts.kind_ = Kind::Table;
   fault.clear();
@@ -95,15 +98,31 @@ RowCounts RowCounts::ofTable(std::string_view text, std::uint32_t ranks, std::st
     if (numbers == 0)
       continue;
     ++lines;
-    if (fault.empty() && (numbers != ranks || lines > ranks))
+    if (fault.empty() && (numbers != each || lines > ranks))
       fault = "line " + std::to_string(line) + ": " +
-              (lines > ranks
-                   ? "there are only " + ir::plural(ranks, "rank")
-                   : "it has " + ir::plural(numbers, "count") + ", not one for each of " + ir::plural(ranks, "rank"));
+              (lines > ranks ? "there are only " + ir::plural(ranks, "rank")
+                             : "it has " + ir::plural(numbers, "count") + ", not one for each of " +
+                                   ir::plural(each, experts == 0 ? "rank" : "expert"));
   }
   if (fault.empty() && lines != ranks)
     fault = "it has " + ir::plural(lines, "line") + ", not one for each of " + ir::plural(ranks, "rank");
   return counts;
+}
+
+std::uint64_t RowCounts::liveRows(const ir::Program &program, std::uint32_t src, std::uint32_t dst,
+                                  std::uint64_t capacity) const {
+  const auto live = [&](std::uint32_t receivers, std::uint32_t from, std::uint32_t to, std::uint64_t most) {
+    return ir::rowCountOf(of(1, 0, receivers, from, to, most), most).live;
+  };
+  const ir::ExpertCells cells = ir::expertCellsOf(program);
+  if (cells.experts == 0)
+    return live(cells.ranks, src, dst, capacity);
+  const bool isBack = ir::indexedBuffer(program.collective.kind) == ir::BufferKind::Output;
+  std::uint64_t rows = 0;
+  for (std::uint32_t expert = 0; expert < cells.experts; ++expert)
+    rows += live(cells.count(), isBack ? dst : src, (isBack ? src : dst) * cells.experts + expert,
+                 capacity / cells.experts);
+  return rows;
 }
 
 std::int64_t RowCounts::of(std::uint64_t seed, std::uint32_t launch, std::uint32_t ranks, std::uint32_t src,

@@ -1,6 +1,8 @@
 // The numbers of rows that ranks send to each other, for runs and estimates of programs of rows.
 #pragma once
 
+#include "ir/program.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,13 +20,18 @@ public:
   /// each rank) or "zipf:S" (rank d gets the capacity divided by (d + 1) to the power of S). Returns nothing for
   /// another text.
   static std::optional<RowCounts> parse(std::string_view text);
-  /// Reads a table of the counts: on line s the counts that rank s gives for ranks 0, 1 and so on. They may be
-  /// negative, or above the capacity. Sets `fault` to what is wrong, or to nothing.
-  static RowCounts ofTable(std::string_view text, std::uint32_t ranks, std::string &fault);
+  /// Reads a table of the counts: on line s the counts that rank s gives for ranks 0, 1 and so on, or for experts 0, 1
+  /// and so on if there are `experts` of them in all. They may be negative, or above the capacity. Sets `fault` to what
+  /// is wrong, or to nothing.
+  static RowCounts ofTable(std::string_view text, std::uint32_t ranks, std::string &fault, std::uint32_t experts = 0);
 
-  /// Returns the count that rank `src` of `ranks` gives for rank `dst` in launch `launch`. `seed` selects a mixture.
+  /// Returns the count that rank `src` of `ranks` gives for rank `dst`, or expert `dst` of as many, in launch `launch`.
+  /// `seed` selects a mixture.
   std::int64_t of(std::uint64_t seed, std::uint32_t launch, std::uint32_t ranks, std::uint32_t src, std::uint32_t dst,
                   std::uint64_t capacity) const;
+  /// Returns the rows that go from rank `src` to rank `dst` in an estimate of the program.
+  std::uint64_t liveRows(const ir::Program &program, std::uint32_t src, std::uint32_t dst,
+                         std::uint64_t capacity) const;
   bool isMixture() const { return kind_ == Kind::Mixture; }
 
 private:

@@ -203,6 +203,7 @@ private:
   Progress pushRows(const Lane &lane, const ir::Op &op, Port &port);
   void fillRows(std::uint32_t rank);
   void compareRows(std::uint32_t rank);
+  bool isSame(std::uint32_t rank, std::span<const std::byte> got, std::span<const std::byte> wanted);
   void signal(std::uint32_t channelEnd, const View &view);
   void advance(Lane &lane);
   bool isThread(const Lane &lane, std::uint32_t position) const;

@@ -22,13 +22,19 @@ RowLaunch::RowLaunch(const ir::Program &program, std::uint64_t capacity, const R
   const ir::RowLayout layout = program.collective.rows;
   const std::uint64_t room = capacity * ranks;
   std::vector<ir::RowCount> counts(ranks);
+  if (ir::info(program.collective.kind).hasExperts)
+    experts.emplace(program, capacity, given, seed, launch);
+  const auto countOf = [&](std::uint32_t src, std::uint32_t dst) {
+    return experts ? static_cast<std::int64_t>(experts->sent(src, dst))
+                   : given.of(seed, launch, ranks, src, dst, capacity);
+  };
   const auto place = [&](ir::BufferKind buffer, std::vector<ir::RowRange> &places) {
     for (std::uint32_t slot = 0; slot < ranks; ++slot)
       places.push_back(ir::rowPlace(ir::rowBegin(layout, buffer, ranks, slot), slot, capacity, room, counts));
   };
   for (std::uint32_t src = 0; src < ranks; ++src) {
     for (std::uint32_t dst = 0; dst < ranks; ++dst)
-      counts[dst] = ir::rowCountOf(given.of(seed, launch, ranks, src, dst, capacity), capacity);
+      counts[dst] = ir::rowCountOf(countOf(src, dst), capacity);
     place(ir::BufferKind::Input, inputs);
   }
   for (std::uint32_t dst = 0; dst < ranks; ++dst) {
@@ -36,6 +42,15 @@ RowLaunch::RowLaunch(const ir::Program &program, std::uint64_t capacity, const R
       counts[src] = {.live = input(src, dst).count};
     place(ir::BufferKind::Output, outputs);
   }
+}
+
+ExpertLaunch::Bytes RowLaunch::sent(std::uint32_t src, std::uint32_t dst, std::uint32_t launch, const Inputs &values,
+                                    std::uint64_t rowBytes) const {
+  if (experts)
+    return experts->pack(src, dst, values, rowBytes);
+  ExpertLaunch::Bytes rows(input(src, dst).count * rowBytes);
+  values.fill(src, launch, dst * capacity * rowBytes, rows.data(), rows.size());
+  return rows;
 }
 
 ir::RowRange RowLaunch::rowsOf(const ir::RowPart &part, bool inOutput) const {
@@ -208,38 +223,53 @@ void Machine::fillRows(std::uint32_t rank) {
   const RowLaunch &launch = rows_->launch(s.launch, layoutOf(rank));
   std::memset(s.input.get(), deadRow, s.inputBytes);
   const std::uint64_t row = rows_->rowBytes();
-  for (std::uint32_t dst = 0; dst < launch.ranks; ++dst) {
-    const ir::RowRange &rows = launch.input(rank, dst);
-    inputs_.fill(rank, s.launch, dst * launch.capacity * row, s.input.get() + rows.begin * row, rows.count * row);
-  }
+  for (std::uint32_t dst = 0; dst < launch.ranks; ++dst)
+    std::ranges::copy(launch.sent(rank, dst, s.launch, inputs_, row),
+                      s.input.get() + launch.input(rank, dst).begin * row);
 }
 
-/// Compares all of an output: the live rows of each slot in their place, and all else as it was.
+/// Compares all of an output: the live rows of each slot in their place, and all else as it was. Then compares what a
+/// rank with experts makes of them with the definition.
 void Machine::compareRows(std::uint32_t rank) {
   const RankState &s = ranks_[rank];
   const RowLaunch &launch = rows_->launch(s.launch, layoutOf(rank));
   const std::uint64_t row = rows_->rowBytes();
   std::vector<std::byte> wanted(s.outputBytes, std::byte{unwrittenOutput});
+  std::vector<ExpertLaunch::Bytes> came;
   for (std::uint32_t src = 0; src < launch.ranks; ++src) {
     const ir::RowRange &rows = launch.output(src, rank);
-    inputs_.fill(src, s.launch, rank * launch.capacity * row, wanted.data() + rows.begin * row, rows.count * row);
+    came.push_back(launch.sent(src, rank, s.launch, inputs_, row));
+    std::copy_n(came.back().begin(), rows.count * row, wanted.data() + rows.begin * row);
   }
-  const std::uint32_t size = sizeOf_[s.call];
+  if (!isSame(rank, {s.output.get(), s.outputBytes}, wanted) || !launch.experts)
+    return;
+  const ExpertLaunch &experts = *launch.experts;
+  ExpertLaunch::Bytes got(experts.rowsOfResult(rank) * row, std::byte{unwrittenOutput});
+  wanted = got;
+  experts.unpack(rank, came, type_, row, got);
+  experts.define(rank, inputs_, type_, row, wanted);
+  isSame(rank, got, wanted);
+}
+
+/// Returns whether bytes that a rank ends with are those that it must have. If not, they are the outcome.
+bool Machine::isSame(std::uint32_t rank, std::span<const std::byte> got, std::span<const std::byte> wanted) {
+  const RankState &s = ranks_[rank];
   const std::uint64_t chunkBytes = layoutOf(rank).chunkBytes(), element = sizeOf(type_);
-  for (std::uint64_t at = 0; at < s.outputBytes; at += element) {
-    if (std::memcmp(wanted.data() + at, s.output.get() + at, element) == 0)
+  for (std::uint64_t at = 0; at < wanted.size(); at += element) {
+    if (std::memcmp(wanted.data() + at, got.data() + at, element) == 0)
       continue;
     outcome_.kind = Outcome::Wrong;
     outcome_.rank = rank;
     outcome_.launch = s.launch;
     outcome_.chunk = static_cast<std::uint32_t>(at / chunkBytes);
     outcome_.element = at % chunkBytes / element;
-    outcome_.size = size;
-    outcome_.got = elementAt(type_, s.output.get(), at / element);
+    outcome_.size = sizeOf_[s.call];
+    outcome_.got = elementAt(type_, got.data(), at / element);
     outcome_.wanted = elementAt(type_, wanted.data(), at / element);
     outcome_.maxError = 1e300;
-    return;
+    return false;
   }
+  return true;
 }
 
 } // namespace mscclc::passes::sim

@@ -3,6 +3,7 @@
 
 #include "ir/rows.h"
 #include "passes/row_counts.h"
+#include "passes/simulate/experts.h"
 #include "passes/simulate/layout.h"
 #include "passes/simulate/simulate.h"
 
@@ -17,13 +18,17 @@ std::uint64_t rowBytesOf(const ir::Program &program, DataType type);
 struct RowLaunch {
   std::uint32_t ranks = 0;
   std::uint64_t capacity = 0;
-  std::vector<ir::RowRange> inputs;  ///< [src * ranks + dst]: where the rows lie that `src` sends
-  std::vector<ir::RowRange> outputs; ///< [dst * ranks + src]: where they end
+  std::vector<ir::RowRange> inputs;    ///< [src * ranks + dst]: where the rows lie that `src` sends
+  std::vector<ir::RowRange> outputs;   ///< [dst * ranks + src]: where they end
+  std::optional<ExpertLaunch> experts; ///< of a collective with experts
 
   RowLaunch(const ir::Program &program, std::uint64_t capacity, const RowCounts &counts, std::uint64_t seed,
             std::uint32_t launch);
   const ir::RowRange &input(std::uint32_t src, std::uint32_t dst) const { return inputs[src * ranks + dst]; }
   const ir::RowRange &output(std::uint32_t src, std::uint32_t dst) const { return outputs[dst * ranks + src]; }
+  /// Returns the rows that `src` sends to `dst` in launch `launch`.
+  ExpertLaunch::Bytes sent(std::uint32_t src, std::uint32_t dst, std::uint32_t launch, const Inputs &values,
+                           std::uint64_t rowBytes) const;
   /// Returns the first row and the number of rows, within slot, of a part. `inOutput`: of what the output has room for.
   ir::RowRange rowsOf(const ir::RowPart &part, bool inOutput) const;
 };

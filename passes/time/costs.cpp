@@ -55,13 +55,11 @@ std::uint64_t MessageBytes::ofRows(std::uint32_t rank, const ir::ThreadBlock &bl
                                    std::uint32_t operand) const {
   const ir::OpRef place{rank, static_cast<std::uint32_t>(&block - program_.ranks[rank].blocks.data()),
                         static_cast<std::uint32_t>(&op - block.ops.data())};
-  const auto ranks = static_cast<std::uint32_t>(program_.ranks.size());
   std::uint64_t rows = 0;
   for (std::uint32_t chunk = 0; chunk < block.operands(op)[operand].size; ++chunk) {
     const ir::RowPart part = rows_->slots.of(program_, place, operand, chunk);
     const std::uint64_t capacity = chunk_ * part.parts / unit_;
-    const std::uint64_t live =
-        ir::rowCountOf(rows_->counts.of(1, 0, ranks, part.src, part.dst, capacity), capacity).live;
+    const std::uint64_t live = rows_->counts.liveRows(program_, part.src, part.dst, capacity);
     rows += live * (part.part + 1) / part.parts - live * part.part / part.parts;
   }
   return rows * unit_;

@@ -34,6 +34,12 @@ bool placesHold(std::uint32_t slots, const std::function<ir::RowSum(std::uint32_
   return !fits || isFrom({slots, std::vector<ir::RowSum::Factors>(slots)}, end);
 }
 
+bool expertCellsHold(const ir::ExpertCells &cells) {
+  return placesHold(
+             cells.experts, [&](std::uint32_t expert) { return cells.beginInSlot(expert); }, true) &&
+         placesHold(cells.count(), [&](std::uint32_t number) { return cells.begin(number); }, true);
+}
+
 namespace {
 
 /// Returns why `op` is not for rows; empty if it is.
@@ -71,6 +77,8 @@ bool checkRows(const ProgramIndex &index, Findings &findings) {
     if (!placesHold(index.numRanks(), beginOf, layout == ir::RowLayout::Padded || buffer == ir::BufferKind::Output))
       throw ir::InternalError("slots of a row layout may overlap");
   }
+  if (!expertCellsHold(ir::expertCellsOf(program)))
+    throw ir::InternalError("cells of experts may overlap");
   const std::uint64_t before = findings.errors();
   for (std::uint32_t rank = 0; rank < index.numRanks(); ++rank)
     if (program.ranks[rank].blocks.empty())

@@ -13,6 +13,10 @@ namespace mscclc::passes::proof {
 /// values of differences, which are linear in the counts.
 bool placesHold(std::uint32_t slots, const std::function<ir::RowSum(std::uint32_t slot)> &beginOf, bool fits);
 
+/// True if, for all counts, the cells of experts are disjoint and within their buffer: in a slot, and in the layout of
+/// experts.
+bool expertCellsHold(const ir::ExpertCells &cells);
+
 /// Returns true if the program has no rows, or its operations only move rows and its layout holds. Reports what else a
 /// program of rows does.
 bool checkRows(const ProgramIndex &index, Findings &findings);

@@ -348,6 +348,7 @@ VerifyResult verify(const ir::Program &program, ir::DiagnosticEngine &diags, con
   proof::Findings findings(index, diags);
   result.unstated = proof::checkStated(index, findings);
   result.ofRows = ir::info(program.collective.kind).hasRows;
+  result.ofExperts = ir::info(program.collective.kind).hasExperts;
   const bool ended = proof::checkWideScratch(index, findings) && proof::checkLamport(index, findings) &&
                      proof::checkRows(index, findings) && proof::Prover(index, findings, options, result).run();
   result.errors = findings.errors();
@@ -372,7 +373,7 @@ std::string VerifyResult::summary() const {
   if (unevenSizes != 0)
     text += ", " + std::to_string(unevenSizes + 1) + " ways in which slices meet";
   if (ofRows)
-    text += ", all counts up to the capacity";
+    text += ofExperts ? ", all indices of experts" : ", all counts up to the capacity";
   return text + ": " + ir::plural(operations, "operation") + " in " + ir::plural(phases, "phase") + " over " +
          ir::plural(edges, "edge") + ", " + std::to_string(accesses) + " accesses in order, " +
          ir::plural(results, "output chunk") + " right" +

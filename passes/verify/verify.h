@@ -119,6 +119,16 @@
 // launch n + 1. So launch n of r has ended, with all reads of that half. This needs a thread block on each rank, which
 // is checked, and that ranks launch the same programs in the same order, which is taken for granted below.
 //
+// Experts. A collective with experts (ir::ExpertCells) adds two steps on each rank, before its first operation and
+// after its last one. Its blocks meet between these steps and the operations, so for all others the steps are work of
+// its user. The steps only compute places that hold for each index:
+//   - Packing. Each live entry of the index has a place of its own in its slot, and the slot has room for all of them.
+//   - Unpacking. Each row that has come has a place of its own in the layout of experts, and the buffer has room.
+//   - Both ends compute places from the same numbers: the senders' counts of rows for each expert, which travel as
+//   those of slots do. A combine packs the rows from where a dispatch unpacks them, and its sum reads them where a
+//   dispatch packs them. So the row of an entry comes back to that entry.
+// The lemma is at ir::ExpertCells. What depends on counts in it is checked by verify/rows.cpp, for all counts.
+//
 // What is taken for granted, of the hardware and of who launches:
 // - Nothing else runs on the GPU for good while blocks of a rank wait to begin, and ranks launch the same programs in
 //   the same order.
@@ -205,6 +215,7 @@ struct VerifyResult {
   SumOrder sums;     ///< set for a proven program; no finding reports it
   ir::RowSlots rows; ///< what operands hold, for a proven program of rows
   bool ofRows = false;
+  bool ofExperts = false; ///< and an index says where they go
   /// "proven: 8 ranks, 2 launches, …": one line for a user.
   std::string summary() const;
 };

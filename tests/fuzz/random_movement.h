@@ -18,8 +18,8 @@ namespace fuzz {
 /// promised the same sum have the same reduction tree.
 mscclc::ir::Program randomMovement(std::uint64_t seed, bool ordered = false);
 
-/// Returns an AllToAllV of 1 to 9 ranks. Slots of rows go to their receiver, or together with others through scratch of
-/// some rank.
+/// Returns an AllToAllV, a Dispatch or a Combine of 1 to 9 ranks. Slots of rows go to their receiver, or together with
+/// others through scratch of some rank.
 mscclc::ir::Program randomRows(std::uint64_t seed);
 
 } // namespace fuzz

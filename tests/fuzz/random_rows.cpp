@@ -46,7 +46,13 @@ private:
     program_.name = "rows";
     program_.schedule = ir::Schedule::Auto;
     program_.collective = {.kind = ir::CollectiveKind::AllToAllV, .name = "alltoallv"};
-    program_.collective.rows = oneIn(2) ? ir::RowLayout::Packed : ir::RowLayout::Padded;
+    if (oneIn(2)) {
+      program_.collective.kind = oneIn(2) ? ir::CollectiveKind::Dispatch : ir::CollectiveKind::Combine;
+      program_.collective.name = toString(program_.collective.kind);
+      program_.collective.experts = 1 + below(3);
+      program_.collective.expertLayout = oneIn(2) ? ir::ExpertLayout::RankMajor : ir::ExpertLayout::ExpertMajor;
+    } else
+      program_.collective.rows = oneIn(2) ? ir::RowLayout::Packed : ir::RowLayout::Padded;
     ir::Movement &movement = program_.movement;
     std::uint32_t ranks = 1 + below(6);
     if (oneIn(2)) {

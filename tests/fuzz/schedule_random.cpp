@@ -172,7 +172,8 @@ private:
     using enum passes::DataType;
     constexpr passes::DataType floats[] = {F32, F16, BF16, F64, F8E4M3, F8E5M2};
     passes::SimulateOptions run;
-    run.type = ordered_ ? floats[seed % std::size(floats)] : I32;
+    const bool isCombine = program.collective.kind == ir::CollectiveKind::Combine;
+    run.type = ordered_ ? floats[seed % std::size(floats)] : isCombine ? F32 : I32;
     run.sums = sums ? &*sums : nullptr;
     trees_ += sums ? sums->trees.size() : 0;
     run.schedules = schedules_;

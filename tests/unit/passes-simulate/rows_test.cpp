@@ -32,10 +32,10 @@ Plan gathered(RowLayout layout, bool port) {
   return p;
 }
 
-std::string run(const Program &program, const RowSlots &rows, const RowCounts &counts) {
+std::string run(const Program &program, const RowSlots &rows, const RowCounts &counts, DataType type = DataType::I32) {
   DiagnosticEngine diags;
   SimulateOptions options;
-  options.type = DataType::I32;
+  options.type = type;
   options.schedules = 60;
   options.rows = &rows;
   options.counts = counts;
@@ -72,6 +72,23 @@ TEST_CASE("programs of rows run right with all counts") {
       CHECK(fault == "");
       CHECK(run(program, proof.result.rows, table) == "");
     }
+}
+
+TEST_CASE("programs with experts run right with all indices") {
+  for (const CollectiveKind kind : {CollectiveKind::Dispatch, CollectiveKind::Combine})
+    for (const ExpertLayout layout : {ExpertLayout::ExpertMajor, ExpertLayout::RankMajor})
+      for (const DataType type : {DataType::F32, DataType::BF16, DataType::F16, DataType::F8E4M3}) {
+        Program program = gathered(RowLayout::Padded, false).program;
+        program.collective.kind = kind;
+        program.collective.experts = 3;
+        program.collective.expertLayout = layout;
+        const Proof proof = prove(program);
+        INFO(proof.text);
+        REQUIRE(proof.result.proven);
+        CHECK(run(program, proof.result.rows, {}, type) == "");
+        for (const char *text : {"zero", "full", "over", "random:7", "zipf:1.2"})
+          CHECK(run(program, proof.result.rows, counts(text), type) == "");
+      }
 }
 
 TEST_CASE("a run finds rows that are moved with the count of another slot") {
@@ -128,6 +145,11 @@ TEST_CASE("tables of counts") {
   CHECK(faultOf("1 2\n3 4\n5 6\n") == "line 3: there are only 2 ranks");
   CHECK(faultOf("1 2\n3\n") == "line 2: it has 1 count, not one for each of 2 ranks");
   CHECK(faultOf("1 2 3\n") == "line 1: it has 3 counts, not one for each of 2 ranks");
+  std::string fault;
+  CHECK(RowCounts::ofTable("1 2 3\n4 5 6\n", 2, fault, 3).of(1, 0, 3, 1, 2, 9) == 6);
+  CHECK(fault == "");
+  RowCounts::ofTable("1 2\n", 2, fault, 3);
+  CHECK(fault == "line 1: it has 2 counts, not one for each of 3 experts");
   CHECK(faultOf("1 x\n") == "line 1: 'x' is no whole number of 64 bits");
   CHECK(faultOf("1 2.5\n") == "line 1: '2.5' is no whole number of 64 bits");
   CHECK(faultOf("1 9223372036854775808\n") == "line 1: '9223372036854775808' is no whole number of 64 bits");

@@ -135,6 +135,48 @@ TEST_CASE("the places of slots are disjoint for all counts") {
   CHECK_FALSE(holds(RowLayout::Packed, BufferKind::Input, true));
 }
 
+TEST_CASE("a program with experts is proven for all indices") {
+  for (const CollectiveKind kind : {CollectiveKind::Dispatch, CollectiveKind::Combine}) {
+    Plan p = exchange(RowLayout::Padded);
+    p.program.collective.kind = kind;
+    p.program.collective.experts = 3;
+    const Proof proof = prove(p.program);
+    INFO(proof.text);
+    CHECK(proof.result.proven);
+    CHECK(proof.result.summary().starts_with("proven: 2 ranks, 2 launches, all indices of experts: "));
+    CHECK_FALSE(prove(without(p.program, 0, 0, 2)).result.proven);
+  }
+}
+
+TEST_CASE("the cells of experts are disjoint for all counts") {
+  using mscclc::passes::proof::expertCellsHold;
+  for (const ExpertLayout layout : {ExpertLayout::ExpertMajor, ExpertLayout::RankMajor})
+    for (const std::uint32_t ranks : {1u, 2u, 5u})
+      for (const std::uint32_t experts : {1u, 3u, 8u})
+        CHECK(expertCellsHold({ranks, experts, layout}));
+  // Groups that overlap, or reach beyond the buffer.
+  const ExpertCells cells{3, 2, ExpertLayout::ExpertMajor};
+  const auto holds = [&](auto change) {
+    return placesHold(
+        cells.count(),
+        [&](std::uint32_t number) {
+          RowSum begin = cells.begin(number);
+          change(begin, number);
+          return begin;
+        },
+        true);
+  };
+  CHECK(holds([](RowSum &, std::uint32_t) {}));
+  CHECK_FALSE(holds([](RowSum &begin, std::uint32_t number) { // groups of two, not of three
+    begin.capacities = number / 2 * 2;
+  }));
+  CHECK_FALSE(holds([](RowSum &begin, std::uint32_t number) { // a cell that is left out
+    if (number == 2)
+      begin.slots[1].live = 0;
+  }));
+  CHECK_FALSE(holds([](RowSum &begin, std::uint32_t) { ++begin.capacities; }));
+}
+
 TEST_CASE("other places of slots are refused") {
   CHECK(holdsChanged([](RowSum &, std::uint32_t) {}));
   CHECK_FALSE(holdsChanged([](RowSum &begin, std::uint32_t slot) { // without the slot before

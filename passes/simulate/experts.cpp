@@ -1,0 +1,198 @@
+#include "passes/simulate/experts.h"
+
+#include "ir/collectives.h"
+#include "ir/internal_error.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+namespace mscclc::passes::sim {
+
+ExpertLaunch::ExpertLaunch(const ir::Program &program, std::uint64_t slotCapacity, const RowCounts &counts,
+                           std::uint64_t seed, std::uint32_t launch)
+    : cells_(ir::expertCellsOf(program)),
+      isDispatch_(ir::indexedBuffer(program.collective.kind) == ir::BufferKind::Input),
+      capacity_(slotCapacity / cells_.experts), launch_(launch), indices_(cells_.ranks) {
+  constexpr std::int64_t beyond = 3; // how far above the capacity counts go
+  const std::uint32_t all = cells_.count();
+  for (std::uint32_t src = 0; src < cells_.ranks; ++src) {
+    Index &index = indices_[src];
+    std::mt19937_64 random((seed * 64 + launch) * cells_.ranks + src);
+    for (std::uint32_t expert = 0; expert < all; ++expert) {
+      const std::int64_t named = std::clamp<std::int64_t>(counts.of(seed, launch, all, src, expert, capacity_), 0,
+                                                          static_cast<std::int64_t>(capacity_) + beyond);
+      index.experts.insert(index.experts.end(), static_cast<std::size_t>(named), expert);
+      index.counts.push_back(ir::rowCountOf(named, capacity_));
+    }
+    const std::int64_t none[] = {-1, -1, all, -1 - static_cast<std::int64_t>(random() % 1000), INT64_MAX, INT64_MIN};
+    index.choices = 1 + static_cast<std::uint32_t>(random() % 4);
+    for (std::uint64_t more = random() % 7; more != 0 || index.experts.size() % index.choices != 0;
+         more -= more == 0 ? 0 : 1)
+      index.experts.push_back(none[random() % std::size(none)]);
+    std::ranges::shuffle(index.experts, random);
+    std::vector<std::uint64_t> seen(all);
+    for (const std::int64_t expert : index.experts) {
+      index.weights.push_back(static_cast<float>(static_cast<double>(random()) / 0x1p63 - 1));
+      index.ordinals.push_back(expert >= 0 && expert < all ? seen[static_cast<std::size_t>(expert)]++ : capacity_);
+    }
+  }
+}
+
+bool ExpertLaunch::isLive(const Index &index, std::uint32_t entry) const {
+  return index.ordinals[entry] < capacity_;
+}
+
+std::span<const ir::RowCount> ExpertLaunch::countsOf(std::uint32_t src, std::uint32_t dst) const {
+  return std::span(indices_[src].counts).subspan(std::size_t{dst} * cells_.experts, cells_.experts);
+}
+
+std::uint64_t ExpertLaunch::sent(std::uint32_t src, std::uint32_t dst) const {
+  std::uint64_t rows = 0;
+  for (const ir::RowCount &count : isDispatch_ ? countsOf(src, dst) : countsOf(dst, src))
+    rows += count.live;
+  return rows;
+}
+
+/// Returns the row of a live entry of `src` in the slot between `src` and the rank of its expert.
+std::uint64_t ExpertLaunch::rowInSlot(std::uint32_t src, std::uint32_t entry) const {
+  const auto expert = static_cast<std::uint32_t>(indices_[src].experts[entry]);
+  const std::int64_t begin =
+      cells_.beginInSlot(expert % cells_.experts).valueOf(capacity_, countsOf(src, expert / cells_.experts));
+  return static_cast<std::uint64_t>(begin) + indices_[src].ordinals[entry];
+}
+
+/// Returns the row at which each cell of `dst` begins.
+std::vector<std::uint64_t> ExpertLaunch::begins(std::uint32_t dst) const {
+  std::vector<ir::RowCount> counts(cells_.count());
+  for (std::uint32_t src = 0; src < cells_.ranks; ++src)
+    for (std::uint32_t expert = 0; expert < cells_.experts; ++expert)
+      counts[cells_.number(src, expert)] = countsOf(src, dst)[expert];
+  std::vector<std::uint64_t> found;
+  for (std::uint32_t number = 0; number < counts.size(); ++number)
+    found.push_back(static_cast<std::uint64_t>(cells_.begin(number).valueOf(capacity_, counts)));
+  return found;
+}
+
+/// Calls use(src, row in the slot, row in the layout of experts) for each row that experts of `dst` get.
+template <typename Use> void ExpertLaunch::forEachReceived(std::uint32_t dst, const Use &use) const {
+  const std::vector<std::uint64_t> begin = begins(dst);
+  for (std::uint32_t src = 0; src < cells_.ranks; ++src)
+    for (std::uint32_t expert = 0; expert < cells_.experts; ++expert) {
+      const auto inSlot = static_cast<std::uint64_t>(cells_.beginInSlot(expert).valueOf(capacity_, countsOf(src, dst)));
+      for (std::uint64_t row = 0; row < countsOf(src, dst)[expert].live; ++row)
+        use(src, inSlot + row, begin[cells_.number(src, expert)] + row);
+    }
+}
+
+ExpertLaunch::Bytes ExpertLaunch::pack(std::uint32_t src, std::uint32_t dst, const Inputs &inputs,
+                                       std::uint64_t rowBytes) const {
+  Bytes slot(sent(src, dst) * rowBytes);
+  const auto place = [&](std::uint64_t to, std::uint64_t from) {
+    inputs.fill(src, launch_, from * rowBytes, slot.data() + to * rowBytes, rowBytes);
+  };
+  if (!isDispatch_)
+    forEachReceived(src, [&](std::uint32_t owner, std::uint64_t inSlot, std::uint64_t row) {
+      if (owner == dst)
+        place(inSlot, row);
+    });
+  const Index &index = indices_[src];
+  for (std::uint32_t entry = 0; isDispatch_ && entry < index.experts.size(); ++entry)
+    if (isLive(index, entry) && static_cast<std::uint32_t>(index.experts[entry]) / cells_.experts == dst)
+      place(rowInSlot(src, entry), entry / index.choices);
+  return slot;
+}
+
+/// Sets each row of `result` to the weighted sum of `rowOf(entry)` over its live entries. Each step is rounded to f32.
+template <typename RowOf>
+void ExpertLaunch::sum(const Index &index, DataType type, std::uint64_t rowBytes, const RowOf &rowOf,
+                       Bytes &result) const {
+  if (!isFloat(type) || sizeOf(type) > sizeof(float))
+    throw ir::InternalError("a weighted sum of elements that are no floats of at most 32 bits");
+  const std::uint64_t elements = rowBytes / sizeOf(type);
+  std::vector<float> sums(elements);
+  Bytes narrow;
+  for (std::uint32_t row = 0; row * index.choices < index.experts.size(); ++row) {
+    std::ranges::fill(sums, 0.0f);
+    for (std::uint32_t entry = row * index.choices; entry < (row + 1) * index.choices; ++entry) {
+      if (!isLive(index, entry))
+        continue;
+      const std::byte *const from = rowOf(entry);
+      for (std::uint64_t i = 0; i < elements; ++i) {
+        // A double holds the exact product, so it is rounded once.
+        const auto product = static_cast<float>(double{index.weights[entry]} * elementAt(type, from, i));
+        sums[i] = static_cast<float>(double{sums[i]} + double{product});
+      }
+    }
+    narrow.resize(rowBytes);
+    if (type == DataType::F32)
+      std::memcpy(narrow.data(), sums.data(), rowBytes);
+    else
+      narrowElements(type, reinterpret_cast<const std::byte *>(sums.data()), rowBytes, narrow);
+    std::memcpy(result.data() + row * rowBytes, narrow.data(), rowBytes);
+  }
+}
+
+void ExpertLaunch::unpack(std::uint32_t rank, const std::vector<Bytes> &slots, DataType type, std::uint64_t rowBytes,
+                          Bytes &result) const {
+  if (isDispatch_) {
+    forEachReceived(rank, [&](std::uint32_t src, std::uint64_t from, std::uint64_t to) {
+      std::memcpy(result.data() + to * rowBytes, slots[src].data() + from * rowBytes, rowBytes);
+    });
+    return;
+  }
+  const Index &index = indices_[rank];
+  const auto rowOf = [&](std::uint32_t entry) {
+    return slots[static_cast<std::size_t>(index.experts[entry]) / cells_.experts].data() +
+           rowInSlot(rank, entry) * rowBytes;
+  };
+  sum(index, type, rowBytes, rowOf, result);
+}
+
+void ExpertLaunch::define(std::uint32_t rank, const Inputs &inputs, DataType type, std::uint64_t rowBytes,
+                          Bytes &result) const {
+  const bool byExpert = cells_.layout == ir::ExpertLayout::ExpertMajor;
+  const std::uint32_t groups = byExpert ? cells_.experts : cells_.ranks;
+  // What the experts of rank `dst` get, for each group in order.
+  const auto received = [&](std::uint32_t dst) {
+    std::vector<std::vector<Entry>> lists(groups);
+    for (std::uint32_t src = 0; src < cells_.ranks; ++src)
+      for (std::uint32_t expert = 0; expert < cells_.experts; ++expert) {
+        std::uint64_t room = capacity_;
+        for (std::uint32_t entry = 0; entry < indices_[src].experts.size(); ++entry)
+          if (indices_[src].experts[entry] == std::int64_t{dst} * cells_.experts + expert && room != 0) {
+            lists[byExpert ? expert : src].push_back({src, entry});
+            --room;
+          }
+      }
+    return lists;
+  };
+  const std::uint64_t groupRows = cells_.count() / groups * capacity_;
+  if (isDispatch_) {
+    const auto lists = received(rank);
+    for (std::uint32_t group = 0; group < groups; ++group)
+      for (std::size_t i = 0; i < lists[group].size(); ++i) {
+        const Entry &got = lists[group][i];
+        inputs.fill(got.src, launch_, std::uint64_t{got.entry} / indices_[got.src].choices * rowBytes,
+                    result.data() + (group * groupRows + i) * rowBytes, rowBytes);
+      }
+    return;
+  }
+  std::vector<Bytes> rows(indices_[rank].experts.size());
+  for (std::uint32_t dst = 0; dst < cells_.ranks; ++dst) {
+    const auto lists = received(dst);
+    for (std::uint32_t group = 0; group < groups; ++group)
+      for (std::size_t i = 0; i < lists[group].size(); ++i)
+        if (const Entry &got = lists[group][i]; got.src == rank) {
+          rows[got.entry].resize(rowBytes);
+          inputs.fill(dst, launch_, (group * groupRows + i) * rowBytes, rows[got.entry].data(), rowBytes);
+        }
+  }
+  sum(indices_[rank], type, rowBytes, [&](std::uint32_t entry) { return rows[entry].data(); }, result);
+}
+
+std::uint64_t ExpertLaunch::rowsOfResult(std::uint32_t rank) const {
+  return isDispatch_ ? cells_.count() * capacity_ : indices_[rank].experts.size() / indices_[rank].choices;
+}
+
+} // namespace mscclc::passes::sim

@@ -1,0 +1,66 @@
+// The index of each rank in a launch of a program with experts, and what a rank does by it: it packs rows before its
+// first operation, and unpacks them after its last one.
+#pragma once
+
+#include "passes/simulate/numbers.h"
+
+#include "ir/rows.h"
+#include "passes/row_counts.h"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace mscclc::passes::sim {
+
+/// The indices of one launch. Experts have numbers among all ranks here.
+class ExpertLaunch {
+public:
+  using Bytes = std::vector<std::byte>;
+
+  /// Draws indices by which rank s names expert e as often as `counts` says for (s, e), as far as it is tested what
+  /// happens above the capacity. They also name experts that do not exist. `slotCapacity`: rows.
+  ExpertLaunch(const ir::Program &program, std::uint64_t slotCapacity, const RowCounts &counts, std::uint64_t seed,
+               std::uint32_t launch);
+
+  /// Returns the number of rows that rank `src` sends to rank `dst`.
+  std::uint64_t sent(std::uint32_t src, std::uint32_t dst) const;
+  /// Returns the rows that rank `src` sends to rank `dst`, as packing leaves them. Rows are `rowBytes` bytes long.
+  Bytes pack(std::uint32_t src, std::uint32_t dst, const Inputs &inputs, std::uint64_t rowBytes) const;
+  /// Unpacks what each rank has sent to `rank` to `result`, which has the bytes of before. `type`: of elements.
+  void unpack(std::uint32_t rank, const std::vector<Bytes> &slots, DataType type, std::uint64_t rowBytes,
+              Bytes &result) const;
+  /// Sets `result` to what the collective says of `rank`. It is found without the places of cells: by lists of what
+  /// each expert gets.
+  void define(std::uint32_t rank, const Inputs &inputs, DataType type, std::uint64_t rowBytes, Bytes &result) const;
+  /// Returns the rows of the result of `rank`.
+  std::uint64_t rowsOfResult(std::uint32_t rank) const;
+
+private:
+  struct Index {
+    std::uint32_t choices = 1;
+    std::vector<std::int64_t> experts; ///< [row * choices + choice]
+    std::vector<float> weights;        ///< of each entry
+    std::vector<std::uint64_t> ordinals;
+    std::vector<ir::RowCount> counts; ///< [expert]
+  };
+  struct Entry {
+    std::uint32_t src, entry;
+  };
+
+  bool isLive(const Index &index, std::uint32_t entry) const;
+  std::span<const ir::RowCount> countsOf(std::uint32_t src, std::uint32_t dst) const;
+  std::uint64_t rowInSlot(std::uint32_t src, std::uint32_t entry) const;
+  std::vector<std::uint64_t> begins(std::uint32_t dst) const;
+  template <typename Use> void forEachReceived(std::uint32_t dst, const Use &use) const;
+  template <typename RowOf>
+  void sum(const Index &index, DataType type, std::uint64_t rowBytes, const RowOf &rowOf, Bytes &result) const;
+
+  ir::ExpertCells cells_;
+  bool isDispatch_;
+  std::uint64_t capacity_; ///< rows of a cell
+  std::uint32_t launch_;
+  std::vector<Index> indices_; ///< by rank
+};
+
+} // namespace mscclc::passes::sim
