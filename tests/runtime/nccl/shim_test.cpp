@@ -4,6 +4,7 @@
 #include "world.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <thread>
@@ -453,11 +454,19 @@ TEST_CASE("A replay of a graph that overlaps a call is an error, not a wrong res
     CHECK(reducesRight<float>(world, 100, ncclFloat, ncclSum));
   }
   CHECK(state() == ncclSuccess);
-  // Rank 0 waits in the replay for rank 1 when the call begins there.
+  // Rank 0 waits for rank 1 in the replay or in the call, whichever begins first, when the other one begins. Rank 1's
+  // call waits until that was found. Otherwise rank 0's replay could end with it, and nothing would overlap.
+  std::atomic<bool> wasFound{false};
   const std::string said = saidBy([&] {
     replay(0);
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+    cudaSetDevice(1);
+    cudaLaunchHostFunc(
+        world.streams[1], [](void *found) { static_cast<std::atomic<bool> *>(found)->wait(false); }, &wasFound);
     submit(world.streams);
+    for (int i = 0; i < 6000 && state() == ncclSuccess; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    wasFound = true;
+    wasFound.notify_all();
     world.synchronize();
     replay(1);
     cudaStreamSynchronize(others[0]);
