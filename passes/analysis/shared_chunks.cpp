@@ -11,7 +11,7 @@ namespace mscclc::passes {
 namespace {
 
 /// A piece of a buffer that an operation accesses as a whole.
-struct Piece {
+struct AccessedRange {
   std::uint64_t index = 0; // in canonical chunks
   std::uint64_t size = 0;
   bool written = false;
@@ -23,7 +23,7 @@ struct Memory {
   std::uint64_t grain = 0; // the size of all pieces so far, which all begin at multiples of it
   bool mixed = false;
   bool written = false;
-  std::vector<Piece> pieces; // only for mixed memories
+  std::vector<AccessedRange> pieces; // only for mixed memories
 };
 
 constexpr std::size_t memoriesPerRank = 6; // three spaces, each plain or packets
@@ -34,7 +34,7 @@ public:
       : program_(program), diags_(diags), n_(program.instances), memories_(program.ranks.size() * memoriesPerRank) {}
 
   void run() {
-    forEachPiece([](Memory &memory, const Piece &piece) {
+    forEachPiece([](Memory &memory, const AccessedRange &piece) {
       if (memory.grain == 0)
         memory.grain = piece.size;
       memory.mixed |= piece.size != memory.grain || piece.index % memory.grain != 0;
@@ -44,7 +44,7 @@ public:
         std::ranges::any_of(memories_, [](const Memory &memory) { return memory.mixed && memory.written; });
     if (!any)
       return;
-    forEachPiece([](Memory &memory, const Piece &piece) {
+    forEachPiece([](Memory &memory, const AccessedRange &piece) {
       if (memory.mixed && memory.written)
         memory.pieces.push_back(piece);
     });
@@ -64,7 +64,7 @@ private:
             const ir::CanonicalPlace place = ir::canonicalPlace(program_, piece);
             Memory &memory =
                 memories_[(piece.rank * std::size_t{3} + std::size_t(place.buffer)) * 2 + piece.isPacket()];
-            visit(memory, Piece{place.index, piece.size, piece.access == ir::Access::Write, {r, b, o}});
+            visit(memory, AccessedRange{place.index, piece.size, piece.access == ir::Access::Write, {r, b, o}});
           });
       }
   }
@@ -73,7 +73,7 @@ private:
   struct Share {
     std::uint64_t begin, end;
     std::uint32_t instance;
-    const Piece *piece;
+    const AccessedRange *piece;
   };
 
   /// The two shares of different instances that extend furthest so far. They are sufficient to decide whether the share
@@ -91,7 +91,7 @@ private:
         shares[1] = share;
       }
     }
-    const Piece *other(const Share &share) const {
+    const AccessedRange *other(const Share &share) const {
       for (const Share &seen : shares)
         if (seen.end > share.begin && seen.instance != share.instance)
           return seen.piece;
@@ -100,23 +100,23 @@ private:
   };
 
   void search(Memory &memory, std::uint32_t rank) {
-    std::vector<Piece> &pieces = memory.pieces;
-    std::ranges::stable_sort(pieces, [](const Piece &a, const Piece &b) {
+    std::vector<AccessedRange> &pieces = memory.pieces;
+    std::ranges::stable_sort(pieces, [](const AccessedRange &a, const AccessedRange &b) {
       return std::tie(a.index, a.size, b.written) < std::tie(b.index, b.size, a.written);
     });
     const auto repeats = std::ranges::unique(
-        pieces, [](const Piece &a, const Piece &b) { return a.index == b.index && a.size == b.size; });
+        pieces, [](const AccessedRange &a, const AccessedRange &b) { return a.index == b.index && a.size == b.size; });
     pieces.erase(repeats.begin(), repeats.end()); // keeps a piece that is written, if there is one
 
     std::vector<Share> shares;
     shares.reserve(pieces.size() * n_);
-    for (const Piece &piece : pieces)
+    for (const AccessedRange &piece : pieces)
       for (std::uint32_t i = 0; i < n_; ++i)
         shares.push_back({piece.index * n_ + i * piece.size, piece.index * n_ + (i + 1) * piece.size, i, &piece});
     std::ranges::stable_sort(shares, {}, &Share::begin);
     Furthest all, written;
     for (const Share &share : shares) {
-      if (const Piece *other = (share.piece->written ? all : written).other(share)) {
+      if (const AccessedRange *other = (share.piece->written ? all : written).other(share)) {
         report(rank, *other, *share.piece);
         break;
       }
@@ -127,8 +127,9 @@ private:
     pieces = {};
   }
 
-  void report(std::uint32_t rank, const Piece &a, const Piece &b) {
-    const auto [first, second] = std::minmax(a, b, [](const Piece &x, const Piece &y) { return x.op < y.op; });
+  void report(std::uint32_t rank, const AccessedRange &a, const AccessedRange &b) {
+    const auto [first, second] =
+        std::minmax(a, b, [](const AccessedRange &x, const AccessedRange &y) { return x.op < y.op; });
     diags_
         .report(diag::instances_share_chunk, whereIs(program_, second.op), {n_, ir::plural(second.size, "chunk"), rank})
         .note(diag::instances_share_other, whereIs(program_, first.op), {ir::plural(first.size, "chunk")});

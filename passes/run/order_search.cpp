@@ -200,7 +200,7 @@ bool OrderSearch::find(Search &search, std::uint32_t block, std::uint32_t phase)
   bool found = tells(search, block, phase);
   while (!found && !(search.near.empty() && search.far.empty())) {
     auto &stack = search.near.empty() ? search.far : search.near;
-    const Open next = stack.back();
+    const Unread next = stack.back();
     stack.pop_back();
     if (logs_.isNode(next.agent)) {
       for (const MessageClock &clock : logs_.node(next.agent))

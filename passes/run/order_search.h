@@ -51,7 +51,7 @@ private:
   static constexpr std::uint32_t pageSize = 64;
   using Page = std::array<Reach, pageSize>;
   /// A part of a log, or a node, that is still to be read.
-  struct Open {
+  struct Unread {
     std::uint32_t agent, from, to;
   };
   struct Search {
@@ -63,9 +63,9 @@ private:
     const Search *below = nullptr; ///< results of that search count here, too
     std::uint64_t bytes = 0;       ///< its size
     std::vector<std::shared_ptr<Page>> pages;
-    std::vector<bool> nodes;      ///< [node]: visited
-    std::vector<bool> laterRanks; ///< [rank]: known to have begun a later launch, with all its blocks
-    std::vector<Open> near, far;  ///< parts within the rank, which are followed first; and parts outside
+    std::vector<bool> nodes;       ///< [node]: visited
+    std::vector<bool> laterRanks;  ///< [rank]: known to have begun a later launch, with all its blocks
+    std::vector<Unread> near, far; ///< parts within the rank, which are followed first; and parts outside
   };
   Search begin(std::uint32_t block, std::uint32_t rank, std::uint32_t launch, Relation relation) const;
   /// `asks`: the block that asks; if a whole rank asks, the number of blocks plus the rank.

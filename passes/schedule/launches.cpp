@@ -35,7 +35,7 @@ public:
         allOver_(program.ranks.size()), clocks_(nodes.numAgents()), sets_(ranks_),
         begun_(symmetry.numRepresentatives()) {
     for (const std::uint32_t n : symmetry.representatives()) {
-      const Nodes::Place &place = nodes.at(n);
+      const Nodes::Node &place = nodes.at(n);
       const bool port = isPort(place.statement);
       for (const Touch &touch : graph.touches(place.statement)) {
         const bool away = touch.inScratch() && touch.rank != *program.movement.statements[place.statement].by;
@@ -95,7 +95,7 @@ private:
   bool has(const RankSet &set, std::uint32_t rank) const { return sets_.at(set, rank) != 0; }
   bool isPort(std::uint32_t statement) const { return isPortPut(program_.movement.statements[statement]); }
   /// Notes that a port has read the packets that it puts, when a statement takes them at the place where they arrive.
-  void addTaken(const Nodes::Place &place) {
+  void addTaken(const Nodes::Node &place) {
     for (const Dependence &d : graph_.dependences(place.statement)) {
       const ir::Move &earlier = program_.movement.statements[d.on];
       if (d.hazard == Hazard::Packets && earlier.via == ir::Via::Port)
@@ -110,7 +110,7 @@ private:
       return;
     told_.resize(symmetry_.representatives().size());
     eachPlanned([&](std::uint32_t n, std::uint32_t planned) {
-      const Nodes::Place &place = nodes_.at(n);
+      const Nodes::Node &place = nodes_.at(n);
       add(told_[planned], nodes_.rankOf(place.agent));
       for (const Dependence &d : graph_.dependences(place.statement))
         if (d.hazard != Hazard::Reuse)
@@ -156,7 +156,7 @@ private:
       raise(clock, agent, nodes);
     };
     eachPlanned([&](std::uint32_t n, std::uint32_t planned) {
-      const Nodes::Place &place = nodes_.at(n);
+      const Nodes::Node &place = nodes_.at(n);
       for (const Source &source : sources_.ofNode(planned))
         if (!source.begin)
           learn(known[place.agent], source.node,
@@ -220,7 +220,7 @@ private:
     isOver_.assign(begun_.size(), {});
     std::vector<RankSet> after(symmetry_.representatives().size());
     eachPlanned([&](std::uint32_t n, std::uint32_t planned) {
-      const Nodes::Place &place = nodes_.at(n);
+      const Nodes::Node &place = nodes_.at(n);
       for (const Source &source : sources_.ofNode(planned))
         if (source.byPackets) {
           sets_.join(heard_[nodes_.rankOf(place.agent)], told_[planned]);
@@ -302,7 +302,7 @@ private:
   /// Makes node `n` begin after `count` nodes of the agent in the first launch are over, and after the writes of `use`
   /// are visible. If that is not known, the node waits for the beginning of that rank's launch.
   void require(std::uint32_t n, std::uint32_t count, const Use &use) {
-    const Nodes::Place &place = nodes_.at(n);
+    const Nodes::Node &place = nodes_.at(n);
     const std::uint32_t rank = nodes_.rankOf(use.agent);
     const auto knows = [&](std::uint32_t other) {
       if (!has(hasBegun_[place.agent], other))

@@ -15,7 +15,7 @@ struct NodeStage {
   std::uint32_t rankOf(std::uint32_t node) const { return nodes.rankOf(nodes.at(node).agent); }
 
   bool isAs(std::uint32_t node, std::uint32_t first) const {
-    const Nodes::Place &mine = nodes.at(node), &theirs = nodes.at(first);
+    const Nodes::Node &mine = nodes.at(node), &theirs = nodes.at(first);
     const ir::Move &a = movement.statements[mine.statement], &b = movement.statements[theirs.statement];
     const auto isSameTouch = [&, rank = nodes.rankOf(mine.agent)](const Touch &x, const Touch &y) {
       return distances.between(rank, x.rank) == y.rank && x.inScratch() == y.inScratch() && x.access == y.access &&
@@ -28,7 +28,7 @@ struct NodeStage {
   }
 
   void eachNeed(std::uint32_t node, auto &&visit) const {
-    const Nodes::Place &place = nodes.at(node);
+    const Nodes::Node &place = nodes.at(node);
     if (place.arrives)
       return visit(nodes.ofStatement(place.statement), 0);
     for (const Dependence &d : graph.dependences(place.statement))

@@ -24,7 +24,7 @@ public:
         std::uint32_t mostPeers, std::uint32_t relays = 0);
 
   /// A node: the work of a statement, and the agent that does it.
-  struct Place {
+  struct Node {
     std::uint32_t statement = 0;
     bool arrives = false; ///< it is the arrival of the data that the statement has put
     std::uint32_t agent = 0;
@@ -32,7 +32,7 @@ public:
   };
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(places_.size()); }
-  const Place &at(std::uint32_t node) const { return places_[node]; }
+  const Node &at(std::uint32_t node) const { return places_[node]; }
   /// Returns the node that executes the statement; for a port's put, the node that issues it.
   std::uint32_t ofStatement(std::uint32_t statement) const { return issued_[statement]; }
   /// Visits, in order, the nodes of the earlier statement that must be over before the later statement of `dependence`
@@ -112,7 +112,7 @@ private:
 
   const RankDistances distances_;
   const std::uint32_t mostPeers_, relays_;
-  std::vector<Place> places_;
+  std::vector<Node> places_;
   std::vector<std::uint32_t> issued_,
       arrived_; ///< [statement]: its node that issues, and the one of the arrival; equal if nothing arrives
   std::vector<std::uint32_t> firstAgent_;                  ///< [rank]: its first agent; then the number of agents

@@ -44,7 +44,7 @@ public:
       const std::uint32_t agent = placeOf(s).agent;
       Clock clock = known[agent];
       for (const schedule::Dependence &d : graph.dependences(s)) {
-        const Nodes::Place &earlier = placeOf(d.on);
+        const Nodes::Node &earlier = placeOf(d.on);
         if (earlier.agent == agent)
           continue;
         symmetry_.join(clocks_, clock, beforeOf(d.on), *statements_[d.on].by);
@@ -64,7 +64,7 @@ public:
   }
 
 private:
-  const Nodes::Place &placeOf(std::uint32_t statement) const { return nodes_.at(nodes_.ofStatement(statement)); }
+  const Nodes::Node &placeOf(std::uint32_t statement) const { return nodes_.at(nodes_.ofStatement(statement)); }
   /// Returns the clock before `statement`, as seen from the representative of its rank.
   const Clock &beforeOf(std::uint32_t statement) const {
     return before_[symmetry_.positionOf(nodes_.ofStatement(statement))];
@@ -163,7 +163,7 @@ private:
   static constexpr std::uint64_t mostCompared = std::uint64_t{1} << 26;
 
   /// A place on each of several ranks: the last slot there.
-  using Place = std::vector<Slot *>;
+  using LastSlots = std::vector<Slot *>;
 
   /// Returns those of `ranks` whose slots are used differently than those of the first rank, as they see it. A result
   /// for the first rank says nothing about these.
@@ -190,15 +190,16 @@ private:
   /// `sizes`: the sizes of the slots of each of `ranks`.
   void findPlaces(const std::vector<std::uint32_t> &ranks, const std::vector<std::uint32_t> &sizes,
                   const FinishedUses *finished) {
-    std::vector<Place> places;
+    std::vector<LastSlots> places;
     std::uint32_t chunks = 0;
     const std::vector<std::uint32_t> compared = finished ? differing(ranks) : ranks;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      Place slots;
+      LastSlots slots;
       for (const std::uint32_t rank : compared)
         slots.push_back(&slots_[rank][i]);
-      auto place = finished ? std::ranges::find_if(places, [&](const Place &p) { return isFree(p, slots, *finished); })
-                            : places.end();
+      auto place = finished
+                       ? std::ranges::find_if(places, [&](const LastSlots &p) { return isFree(p, slots, *finished); })
+                       : places.end();
       const bool isNew = place == places.end();
       const std::uint32_t moved = isNew ? chunks : place->front()->moved;
       for (const std::uint32_t rank : ranks)
@@ -213,7 +214,7 @@ private:
     for (const std::uint32_t rank : ranks)
       chunks_[rank] = chunks;
   }
-  static bool isFree(const Place &place, const Place &slots, const FinishedUses &finished) {
+  static bool isFree(const LastSlots &place, const LastSlots &slots, const FinishedUses &finished) {
     if (place.front()->size != slots.front()->size)
       return false;
     for (std::size_t i = 0; i < place.size(); ++i) {

@@ -125,7 +125,7 @@ private:
   }
 
   void add(std::uint32_t n) {
-    const Nodes::Place place = nodes_.at(n);
+    const Nodes::Node place = nodes_.at(n);
     collect(n);
     sources_.beginNode();
     std::uint32_t depth = plan_.agents[place.agent].planned.back().depth;
@@ -149,7 +149,7 @@ private:
 
   /// Finds the needs of node `n`: needs_, latest first, and entries_, in order.
   void collect(std::uint32_t n) {
-    const Nodes::Place place = nodes_.at(n);
+    const Nodes::Node place = nodes_.at(n);
     needs_.clear();
     entries_.clear();
     if (place.arrives) {
@@ -170,7 +170,7 @@ private:
 
   /// Makes node `n` come after `need`. Returns the depth that it needs for that.
   std::uint32_t satisfy(std::uint32_t n, const Need &need) {
-    const Nodes::Place from = nodes_.at(need.node), to = nodes_.at(n);
+    const Nodes::Node from = nodes_.at(need.node), to = nodes_.at(n);
     if (from.agent == to.agent)
       return 0;
     const std::uint32_t fromGroup = groupOf_[symmetry_.positionOf(need.node)];
@@ -193,7 +193,7 @@ private:
 
   /// Makes node `n` come after the beginning of the launch of `rank`. Returns the depth that it needs for that.
   std::uint32_t hear(std::uint32_t n, std::uint32_t rank) {
-    const Nodes::Place to = nodes_.at(n);
+    const Nodes::Node to = nodes_.at(n);
     if (hasHeardOf(known_[to.agent], rank))
       return 0;
     const std::uint32_t from = nodes_.partnerOf(to.agent, rank);
@@ -240,7 +240,7 @@ private:
       clocks_.join(known, known_[agent]);
     // The latest nodes come first, because their signals mostly cover earlier nodes, too.
     for (auto n = touching.rbegin(); n != touching.rend(); ++n) {
-      const Nodes::Place from = nodes_.at(*n);
+      const Nodes::Node from = nodes_.at(*n);
       if (knows(known, from.agent, from.index + 1))
         continue;
       const std::uint32_t to = nodes_.partnerOf(from.agent, rank);
