@@ -21,7 +21,7 @@ using passes::prune::SyncReason;
 namespace {
 
 /// A place. In a document without lines, places compare without rank and block, so that equal ones are one sentence.
-struct Place {
+struct SourcePlace {
   std::string document; ///< the file
   std::uint32_t line = 0, column = 0;
   std::string onBlock; ///< operation of its block, for a document without lines and IR without places
@@ -29,8 +29,8 @@ struct Place {
 
   StatementOrder order() const { return {line == 0, document, line, column}; }
   auto compared() const { return std::tie(document, line, column, onBlock); }
-  friend bool operator==(const Place &a, const Place &b) { return a.compared() == b.compared(); }
-  friend auto operator<=>(const Place &a, const Place &b) { return a.compared() <=> b.compared(); }
+  friend bool operator==(const SourcePlace &a, const SourcePlace &b) { return a.compared() == b.compared(); }
+  friend auto operator<=>(const SourcePlace &a, const SourcePlace &b) { return a.compared() <=> b.compared(); }
 
   std::string text() const {
     if (line != 0)
@@ -38,7 +38,7 @@ struct Place {
     return document.empty() ? element : document + ": " + element;
   }
   /// Returns the place in words, shortened for a reader of `other`: "line 12".
-  std::string from(const Place &other) const {
+  std::string from(const SourcePlace &other) const {
     if (document != other.document)
       return text();
     return line != 0 ? "line " + std::to_string(line) : element;
@@ -49,7 +49,7 @@ const ir::Op &opOf(const ir::Program &program, const OpRef &at) {
   return program.ranks[at.rank].blocks[at.block].ops[at.op];
 }
 
-Place placeOf(const ir::Program &program, const OpRef &at) {
+SourcePlace placeOf(const ir::Program &program, const OpRef &at) {
   const ir::SourceMap &sources = program.sources;
   const ir::LocId id = sources.firstPlace(opOf(program, at).loc);
   const std::string onBlock = "operation " + std::to_string(at.op);
@@ -167,7 +167,7 @@ public:
   void add(const SyncReason &reason) {
     std::set<Group *> groups;
     for (const SyncEdge &edge : reason.edges) {
-      Key key{placeOf(program_, edge.from), edge.from == edge.to ? Place{} : placeOf(program_, edge.to),
+      Key key{placeOf(program_, edge.from), edge.from == edge.to ? SourcePlace{} : placeOf(program_, edge.to),
               nounOf(opOf(program_, edge.from)), reason.reason, accessPlace(reason)};
       Group &group = groups_.try_emplace(std::move(key), Group{&reason, {}, groups_.size()}).first->second;
       group.edges.push_back(edge);
@@ -190,10 +190,10 @@ public:
 
 private:
   struct Key {
-    Place from, to;
+    SourcePlace from, to;
     std::string_view noun;
     Reason reason;
-    Place at; ///< place of the access that would be wrong
+    SourcePlace at; ///< place of the access that would be wrong
     friend auto operator<=>(const Key &, const Key &) = default;
   };
   struct Group {
@@ -204,7 +204,7 @@ private:
   };
 
   /// Returns the place of the access that would be wrong: the second one, unless a user makes it.
-  Place accessPlace(const SyncReason &reason) const {
+  SourcePlace accessPlace(const SyncReason &reason) const {
     const Accessor &who = reason.second.isUser ? reason.first : reason.second;
     const bool isOfAccess = reason.reason != Reason::Proof && !passes::prune::isNone(reason.reason);
     return placeOf(program_, isOfAccess && isOperation(who) ? who.at : reason.edges[0].from);
@@ -225,7 +225,7 @@ private:
     text.what = std::string(key.noun) + " " + who(group);
     if (group.edges.size() > 1)
       text.what += " (" + std::to_string(group.edges.size()) + " in all)";
-    if (key.to != Place{} && ir::info(opOf(program_, group.edges[0].from).kind).step != ir::OpStep::Barrier)
+    if (key.to != SourcePlace{} && ir::info(opOf(program_, group.edges[0].from).kind).step != ir::OpStep::Barrier)
       text.what += ", waited for at " + key.to.from(key.from);
     text.at = text.isNeeded ? key.at.text() : text.where;
     text.reason = words(key, reason) + tail(group.edges[0].from, reason);
@@ -250,7 +250,7 @@ private:
       return std::string(passes::prune::textOf(reason.reason));
     std::string first = nameOf(reason.first, reason.second, true);
     if (!reason.second.isUser && isOperation(reason.first))
-      if (const Place at = placeOf(program_, reason.first.at); at != key.at)
+      if (const SourcePlace at = placeOf(program_, reason.first.at); at != key.at)
         first += " (" + at.from(key.at) + ")";
     return ir::formatDiag(
         passes::prune::textOf(reason.reason),
