@@ -13,9 +13,9 @@ using ir::Op;
 
 /// Goes forwards from the reads to all operations that they may precede. Each queue and barrier is passed once: what
 /// precedes any of its signals is taken to precede all of its waits, because signals are not counted.
-class Walk {
+class EarlierReadsSearch {
 public:
-  explicit Walk(const ir::Program &program)
+  explicit EarlierReadsSearch(const ir::Program &program)
       : index_(program), first_(index_.numBlocks()), sends_(index_.numBlocks()),
         takers_(index_.numQueues() + index_.numBarriers()), passed_(takers_.size(), false) {}
 
@@ -103,7 +103,7 @@ private:
 } // namespace
 
 EarlierReads::EarlierReads(const ir::Program &program) {
-  Walk walk(program);
+  EarlierReadsSearch walk(program);
   walk.run();
   for (std::uint32_t rank = 0; rank < program.ranks.size(); ++rank) {
     first_.emplace_back();
