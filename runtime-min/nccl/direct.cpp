@@ -13,10 +13,10 @@ constexpr size_t mostKnown = 64;
 
 } // namespace
 
-std::optional<Spot> locate(const std::vector<Member *> &members, const std::vector<const void *> &pointers,
-                           uint64_t bytes) {
+std::optional<RegisteredData> locate(const std::vector<Member *> &members, const std::vector<const void *> &pointers,
+                                     uint64_t bytes) {
   const bool ofAllRanks = members.size() != members.front()->ranks;
-  Spot spot;
+  RegisteredData data;
   uint64_t window = 0;
   for (size_t i = 0; i < members.size(); ++i) {
     const std::optional<Registered> found = findRegistered(members[i]->comm, pointers[i], bytes, ofAllRanks);
@@ -24,29 +24,29 @@ std::optional<Spot> locate(const std::vector<Member *> &members, const std::vect
       return std::nullopt;
     const auto offset = static_cast<uint64_t>(static_cast<const char *>(pointers[i]) - found->begin);
     if (i == 0) {
-      spot.offset = offset;
-      spot.bytes = found->bytes;
+      data.offset = offset;
+      data.bytes = found->bytes;
       window = found->window;
-    } else if (offset != spot.offset || (ofAllRanks && found->window != window)) {
+    } else if (offset != data.offset || (ofAllRanks && found->window != window)) {
       return std::nullopt;
     }
-    spot.bytes = std::min(spot.bytes, found->bytes);
-    spot.ids.push_back(found->id);
-    spot.begins.push_back(found->begin);
+    data.bytes = std::min(data.bytes, found->bytes);
+    data.ids.push_back(found->id);
+    data.begins.push_back(found->begin);
   }
-  return spot;
+  return data;
 }
 
 std::string OwnMemory::findBuffer(MscclcCommunicator *communicator, const std::vector<Member *> &members,
-                                  const Spot &spot, MscclcBuffer *&buffer) {
+                                  const RegisteredData &data, MscclcBuffer *&buffer) {
   buffer = nullptr;
   const auto before =
-      std::find_if(known_.begin(), known_.end(), [&](const Known &known) { return known.ids == spot.ids; });
+      std::find_if(known_.begin(), known_.end(), [&](const Known &known) { return known.ids == data.ids; });
   if (before != known_.end())
     buffer = before->buffer;
   // Another query to the other processes would cost more time than it saves.
   const bool isApart = members.size() != members.front()->ranks;
-  if (before != known_.end() || (isApart && refused_.count(spot.ids) != 0))
+  if (before != known_.end() || (isApart && refused_.count(data.ids) != 0))
     return "";
   if (!sweep(members))
     return "the ranks could not exchange which registered memory is gone";
@@ -54,11 +54,11 @@ std::string OwnMemory::findBuffer(MscclcCommunicator *communicator, const std::v
     // Memory that is gone here will never be asked for again.
     std::erase_if(refused_,
                   [](const std::vector<uint64_t> &ids) { return !std::all_of(ids.begin(), ids.end(), isRegistered); });
-    refused_.insert(spot.ids);
+    refused_.insert(data.ids);
     return "";
   }
-  Known made{spot.ids, nullptr};
-  if (mscclc_buffer_register(communicator, spot.begins.data(), spot.bytes, &made.buffer) != MSCCLC_OK) {
+  Known made{data.ids, nullptr};
+  if (mscclc_buffer_register(communicator, data.begins.data(), data.bytes, &made.buffer) != MSCCLC_OK) {
     made.buffer = nullptr;
     info(std::string("data in registered memory is copied: ") + mscclc_last_error());
   }

@@ -13,7 +13,7 @@ namespace mscclc::nccl {
 
 /// The place of a call's data on the local ranks, if the data is in memory that every rank has registered, at the same
 /// offset.
-struct Spot {
+struct RegisteredData {
   std::vector<uint64_t> ids;  ///< ids of the memories, by local index
   std::vector<void *> begins; ///< addresses of the memories, by local index
   uint64_t bytes = 0;         ///< size of the memory
@@ -22,17 +22,17 @@ struct Spot {
 
 /// Returns the place of `pointers`, one for each member. None if the data is not in such memory on all ranks, or not at
 /// the same offset.
-std::optional<Spot> locate(const std::vector<Member *> &members, const std::vector<const void *> &pointers,
-                           uint64_t bytes);
+std::optional<RegisteredData> locate(const std::vector<Member *> &members, const std::vector<const void *> &pointers,
+                                     uint64_t bytes);
 
 /// The program's memory that is registered with a team's communicator.
 class OwnMemory {
 public:
-  /// Finds the buffer of a spot; null if there can be none. If the memory is new, all processes make this call equally,
+  /// Finds the buffer of `data`; null if there can be none. If the memory is new, all processes make this call equally,
   /// and memory that the program has deregistered everywhere is released. Returns the reason why the processes may have
   /// different results, or an empty text if all have the same.
-  std::string findBuffer(MscclcCommunicator *communicator, const std::vector<Member *> &members, const Spot &spot,
-                         MscclcBuffer *&buffer);
+  std::string findBuffer(MscclcCommunicator *communicator, const std::vector<Member *> &members,
+                         const RegisteredData &data, MscclcBuffer *&buffer);
 
 private:
   struct Known {

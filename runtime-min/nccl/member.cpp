@@ -75,12 +75,12 @@ int settled(Comm comm, int result) {
   return result;
 }
 
-Aside::Aside() {
+ThreadStateGuard::ThreadStateGuard() {
   if (cudaGetDevice(&device_) != cudaSuccess)
     device_ = -1;
   cudaThreadExchangeStreamCaptureMode(&mode_);
 }
-Aside::~Aside() {
+ThreadStateGuard::~ThreadStateGuard() {
   cudaThreadExchangeStreamCaptureMode(&mode_);
   if (device_ >= 0)
     cudaSetDevice(device_);
@@ -89,7 +89,7 @@ Aside::~Aside() {
 Member::~Member() {
   if (stream == nullptr)
     return;
-  const Aside aside;
+  const ThreadStateGuard guard;
   cudaSetDevice(device);
   if (done != nullptr)
     cudaEventDestroy(done);
@@ -99,7 +99,7 @@ Member::~Member() {
 }
 
 int tellAll(const std::vector<Member *> &members, std::vector<std::string> &said) {
-  const Aside aside;
+  const ThreadStateGuard guard;
   const size_t each = said.front().size();
   for (size_t i = 0; i < members.size(); ++i) {
     Member &member = *members[i];

@@ -54,12 +54,12 @@ int tellAll(const std::vector<Member *> &members, std::vector<std::string> &said
 
 /// Saves the calling thread's device and restores it. In between, the thread may allocate and wait while streams are
 /// captured.
-class Aside {
+class ThreadStateGuard {
 public:
-  Aside();
-  ~Aside();
-  Aside(const Aside &) = delete;
-  Aside &operator=(const Aside &) = delete;
+  ThreadStateGuard();
+  ~ThreadStateGuard();
+  ThreadStateGuard(const ThreadStateGuard &) = delete;
+  ThreadStateGuard &operator=(const ThreadStateGuard &) = delete;
 
 private:
   int device_ = -1;

@@ -22,13 +22,13 @@ namespace mscclc::nccl {
 namespace {
 
 /// The description of a rank that it sends to all ranks. All bytes are sent, so it must not have padding.
-struct Card {
+struct RankInfo {
   uint64_t process; ///< unique for each process
   uint64_t host;    ///< equal for processes that can meet at a socket and share memory
   uint64_t kernels; ///< digest of loadKernels
   char meeting[40]; ///< name of the meeting point; rank 0's counts
 };
-static_assert(sizeof(Card) <= mostToTell, "a card fits into one exchange");
+static_assert(sizeof(RankInfo) <= mostToTell, "a description fits into one exchange");
 
 struct Table {
   std::mutex mutex;
@@ -61,60 +61,60 @@ uint64_t processKey() {
   return key ^ (static_cast<uint64_t>(::getpid()) * 0x9e3779b97f4a7c15u);
 }
 
-Card cardOf(const Member &member) {
+RankInfo infoOf(const Member &member) {
   std::random_device random;
-  Card card{};
-  card.process = processKey();
-  card.host = hostDigest();
-  card.kernels = loadKernels(member.ranks);
-  std::snprintf(card.meeting, sizeof(card.meeting), "@mscclc-nccl-%08x%08x%08x", random(), random(), random());
-  return card;
+  RankInfo info{};
+  info.process = processKey();
+  info.host = hostDigest();
+  info.kernels = loadKernels(member.ranks);
+  std::snprintf(info.meeting, sizeof(info.meeting), "@mscclc-nccl-%08x%08x%08x", random(), random(), random());
+  return info;
 }
 
-/// Returns the reason why NCCL serves ranks with these cards. If kernels can serve them, returns an empty text and sets
-/// `result` to the place of the member's team. All ranks have the same cards.
-std::string layOut(const std::vector<Card> &cards, uint32_t rank, Team::Layout &result) {
-  for (const Card &card : cards)
-    if (card.kernels != cards[0].kernels)
+/// Returns the reason why NCCL serves ranks with these descriptions. If kernels can serve them, returns an empty text
+/// and sets `result` to the place of the member's team. All ranks have the same descriptions.
+std::string layOut(const std::vector<RankInfo> &infos, uint32_t rank, Team::Layout &result) {
+  for (const RankInfo &info : infos)
+    if (info.kernels != infos[0].kernels)
       return "the ranks have different kernels, windows or versions";
-  const auto isOther = [&](const Card &card) { return card.host != cards[0].host; };
-  const auto perNode = std::find_if(cards.begin(), cards.end(), isOther) - cards.begin();
+  const auto isOther = [&](const RankInfo &info) { return info.host != infos[0].host; };
+  const auto perNode = std::find_if(infos.begin(), infos.end(), isOther) - infos.begin();
   const char *const uneven = "the nodes do not have equally many ranks that follow each other";
   std::vector<uint64_t> hosts; // one for each node
-  for (size_t other = 0; other < cards.size(); ++other) {
+  for (size_t other = 0; other < infos.size(); ++other) {
     const size_t first = other - other % static_cast<size_t>(perNode);
     if (other == first)
-      hosts.push_back(cards[first].host);
-    if (cards[other].host != cards[first].host || cards.size() % static_cast<size_t>(perNode) != 0)
+      hosts.push_back(infos[first].host);
+    if (infos[other].host != infos[first].host || infos.size() % static_cast<size_t>(perNode) != 0)
       return uneven;
   }
   std::sort(hosts.begin(), hosts.end());
   if (std::adjacent_find(hosts.begin(), hosts.end()) != hosts.end())
     return uneven;
   result.ranksPerNode = static_cast<uint32_t>(perNode);
-  const auto isHere = [&](const Card &card) { return card.process == cards[rank].process; };
+  const auto isHere = [&](const RankInfo &info) { return info.process == infos[rank].process; };
   // Every rank checks the ranks of all processes, so that all ranks get the same answer.
   std::vector<uint64_t> processes;
-  for (const Card &card : cards)
-    if (processes.empty() || processes.back() != card.process)
-      processes.push_back(card.process);
+  for (const RankInfo &info : infos)
+    if (processes.empty() || processes.back() != info.process)
+      processes.push_back(info.process);
   std::sort(processes.begin(), processes.end());
   if (std::adjacent_find(processes.begin(), processes.end()) != processes.end())
     return "the ranks of a process do not follow each other";
-  result.meeting = cards[0].meeting;
-  result.ranks = static_cast<uint32_t>(cards.size());
-  result.locals = static_cast<uint32_t>(std::count_if(cards.begin(), cards.end(), isHere));
-  result.firstLocal = static_cast<uint32_t>(std::find_if(cards.begin(), cards.end(), isHere) - cards.begin());
+  result.meeting = infos[0].meeting;
+  result.ranks = static_cast<uint32_t>(infos.size());
+  result.locals = static_cast<uint32_t>(std::count_if(infos.begin(), infos.end(), isHere));
+  result.firstLocal = static_cast<uint32_t>(std::find_if(infos.begin(), infos.end(), isHere) - infos.begin());
   return "";
 }
 
 void joinTeam(Member &member, const std::string &said) {
-  std::vector<Card> cards(member.ranks);
-  std::memcpy(cards.data(), said.data(), cards.size() * sizeof(Card));
-  for (Card &card : cards)
-    card.meeting[sizeof(card.meeting) - 1] = '\0';
+  std::vector<RankInfo> infos(member.ranks);
+  std::memcpy(infos.data(), said.data(), infos.size() * sizeof(RankInfo));
+  for (RankInfo &info : infos)
+    info.meeting[sizeof(info.meeting) - 1] = '\0';
   Team::Layout layout;
-  const std::string why = layOut(cards, member.rank, layout);
+  const std::string why = layOut(infos, member.rank, layout);
   member.known = true;
   if (!why.empty()) {
     info("a communicator of " + std::to_string(member.ranks) + " ranks: NCCL runs its calls, because " + why);
@@ -162,9 +162,9 @@ int meet(const std::vector<std::shared_ptr<Member>> &members) {
   std::vector<std::string> said;
   for (const std::shared_ptr<Member> &member : members)
     if (!member->known) {
-      const Card card = cardOf(*member);
+      const RankInfo info = infoOf(*member);
       strangers.push_back(member.get());
-      said.emplace_back(reinterpret_cast<const char *>(&card), sizeof(card));
+      said.emplace_back(reinterpret_cast<const char *>(&info), sizeof(info));
     }
   if (strangers.empty())
     return Success;

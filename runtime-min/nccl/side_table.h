@@ -8,8 +8,8 @@ namespace mscclc::nccl {
 
 /// Returns the entry of a communicator, and makes it at the first call; null if `comm` is not a communicator.
 std::shared_ptr<Member> memberOf(Comm comm);
-/// Exchanges the cards of new members with the other ranks of their communicators. All ranks reach this at the same
-/// call. Returns a Result. NCCL serves a member that has no team afterwards.
+/// Exchanges the descriptions of new members with the other ranks of their communicators. All ranks reach this at the
+/// same call. Returns a Result. NCCL serves a member that has no team afterwards.
 int meet(const std::vector<std::shared_ptr<Member>> &members);
 /// Returns the member's current team, for any thread. An abort removes the team. Null: NCCL runs every call.
 std::shared_ptr<Team> teamOf(const Member &member);

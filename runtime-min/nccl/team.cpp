@@ -65,7 +65,7 @@ unsigned long long captureOf(cudaStream_t stream) {
 Team::Team(Layout layout) : layout_(std::move(layout)), members_(layout_.locals), calls_(layout_.locals) {}
 
 Team::~Team() {
-  const Aside aside;
+  const ThreadStateGuard guard;
   if (mscclc_communicator_destroy(communicator_) == MSCCLC_ERROR_IN_GRAPH)
     warn(std::string("the windows of a communicator stay until the process ends: ") + mscclc_last_error());
 }
@@ -98,7 +98,7 @@ void Team::leave(Member &member) {
 void Team::awaitLast(Member &member) {
   if (!member.isPending)
     return;
-  const Aside aside;
+  const ThreadStateGuard guard;
   cudaSetDevice(member.device);
   cudaEventSynchronize(member.done);
   member.isPending = false;
@@ -106,7 +106,7 @@ void Team::awaitLast(Member &member) {
 
 /// Ends the runtime's communicator before the real communicators, because it was made on them.
 void Team::endOnNccl() {
-  const Aside aside;
+  const ThreadStateGuard guard;
   MscclcCommunicator *made = nullptr;
   {
     const std::lock_guard<std::mutex> lock(handle_);
@@ -145,7 +145,7 @@ void Team::awaitAborted() {
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock) // the thread that holds it may also wait for NCCL
     return;
-  const Aside aside;
+  const ThreadStateGuard guard;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (Member *const member : members_)
     while (member != nullptr && member->isPending && !isDone(member->done) && std::chrono::steady_clock::now() < end)
@@ -191,7 +191,7 @@ Outcome Team::run(const std::vector<std::pair<Member *, const Call *>> &calls, c
 
 /// Launches after all local ranks have made their calls. Other processes make the same decisions.
 Outcome Team::launchAll(const Choice &choice) {
-  const Aside aside;
+  const ThreadStateGuard guard;
   const Shape shape = shapeOfCall(0);
   for (uint32_t i = 0; i < layout_.locals; ++i)
     if (shapeOfCall(i) != shape)
@@ -283,8 +283,8 @@ std::string Team::placeData(const Prepared &prepared, const Choice &choice, Mscc
     inputs.push_back(meet ? one->recv : one->send); // an input within the output has a different offset on each rank
     outputs.push_back(one->recv);
   }
-  const std::optional<Spot> from = locate(members_, inputs, extent.input),
-                            to = locate(members_, outputs, extent.output);
+  const std::optional<RegisteredData> from = locate(members_, inputs, extent.input),
+                                      to = locate(members_, outputs, extent.output);
   if (!from || !to)
     return "";
   MscclcBuffer *output = nullptr, *input = nullptr;

@@ -9,11 +9,11 @@
 namespace mscclc::rt {
 namespace {
 
-/// Distinguishes other versions of the card, which have the same size.
-constexpr uint32_t cardMagic = 0x4d534344u + MSCCLC_ABI_VERSION;
+/// Distinguishes other versions of ProcessDescription, which have the same size.
+constexpr uint32_t infoMagic = 0x4d534344u + MSCCLC_ABI_VERSION;
 
 /// The description of a process that it sends by the exchange. Texts end with a zero.
-struct Card {
+struct ProcessDescription {
   uint32_t magic = 0;
   int32_t code = MSCCLC_OK; ///< belongs to `text`
   RankRange range;
@@ -59,19 +59,19 @@ Status countProcesses(const Allgather &allgather, const RankRange &mine, uint32_
 }
 
 /// The first reason why these processes cannot meet at a socket; the same in all of them.
-Status checkCards(const std::vector<Card> &cards, bool mayBeApart) {
-  for (size_t i = 0; i < cards.size(); ++i) {
-    const Card &card = cards[i];
-    if (card.magic != cardMagic)
+Status checkInfos(const std::vector<ProcessDescription> &infos, bool mayBeApart) {
+  for (size_t i = 0; i < infos.size(); ++i) {
+    const ProcessDescription &info = infos[i];
+    if (info.magic != infoMagic)
       return failure(MSCCLC_ERROR_RENDEZVOUS, "allgather: nothing came from process %zu, or it is of another version",
                      i);
-    if (card.code != MSCCLC_OK)
-      return {card.code, card.text};
-    if (!mayBeApart && std::strcmp(card.machine, cards[0].machine) != 0)
+    if (info.code != MSCCLC_OK)
+      return {info.code, info.text};
+    if (!mayBeApart && std::strcmp(info.machine, infos[0].machine) != 0)
       return failure(MSCCLC_ERROR_UNSUPPORTED,
                      "%s are on host '%s', %s on host '%s': ranks of different machines cannot share memory; they need "
                      "a communicator on NCCL",
-                     nameOf(cards[0].range).c_str(), cards[0].host, nameOf(card.range).c_str(), card.host);
+                     nameOf(infos[0].range).c_str(), infos[0].host, nameOf(info.range).c_str(), info.host);
   }
   return {};
 }
@@ -112,9 +112,9 @@ Status MeetingPoint::agree(const Allgather &allgather, const RankRange &mine, ui
   const bool mayBeApart = findAddress != nullptr;
   uint32_t process = 0, processes = 0;
   MSCCLC_TRY(countProcesses(allgather, mine, ranks, process, processes));
-  std::vector<Card> cards(processes);
-  Card &own = cards[process];
-  own.magic = cardMagic;
+  std::vector<ProcessDescription> infos(processes);
+  ProcessDescription &own = infos[process];
+  own.magic = infoMagic;
   own.range = mine;
   ::gethostname(own.host, sizeof(own.host) - 1);
   putText(own.machine, nameOfMachine(own.host, mayBeApart));
@@ -131,17 +131,19 @@ Status MeetingPoint::agree(const Allgather &allgather, const RankRange &mine, ui
     own.code = listening.code;
     putText(own.text, listening.text);
   }
-  if (const int32_t code = allgather.call(allgather.context, cards.data(), sizeof(Card)); code != 0)
+  if (const int32_t code = allgather.call(allgather.context, infos.data(), sizeof(ProcessDescription)); code != 0)
     return failure(MSCCLC_ERROR_RENDEZVOUS, "the allgather of the communicator's options failed: it returned %d", code);
-  for (Card &card : cards)
-    card.machine[63] = card.host[63] = card.text[255] = '\0';
-  MSCCLC_TRY(checkCards(cards, mayBeApart));
-  const auto hub = std::find_if(cards.begin(), cards.end(), [](const Card &card) { return card.range.first == 0; });
-  if (hub == cards.end())
+  for (ProcessDescription &info : infos)
+    info.machine[63] = info.host[63] = info.text[255] = '\0';
+  MSCCLC_TRY(checkInfos(infos, mayBeApart));
+  const auto hub =
+      std::find_if(infos.begin(), infos.end(), [](const ProcessDescription &info) { return info.range.first == 0; });
+  if (hub == infos.end())
     return failure(MSCCLC_ERROR_RENDEZVOUS, "allgather: no process has rank 0");
   token = hub->token;
-  const bool together = std::all_of(cards.begin(), cards.end(),
-                                    [&](const Card &card) { return std::strcmp(card.machine, hub->machine) == 0; });
+  const bool together = std::all_of(infos.begin(), infos.end(), [&](const ProcessDescription &info) {
+    return std::strcmp(info.machine, hub->machine) == 0;
+  });
   address = together ? hub->path : hub->network;
   if (!together)
     listener = std::move(onNetwork);
