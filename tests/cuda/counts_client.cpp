@@ -7,7 +7,7 @@
 // full, one above the capacity, negative ones, one sender, all to one rank, random ones, and if rows are packed, inputs
 // and outputs with too little room. Then it does all of it again with other random counts. Prints what was run. Exits
 // with 1 where a byte is wrong, or where a call without counts is not refused.
-#include "mscclc/runtime.hpp"
+#include "client.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -15,8 +15,6 @@
 #include <list>
 #include <memory>
 #include <random>
-#include <sstream>
-#include <string>
 #include <vector>
 
 namespace {
@@ -27,35 +25,9 @@ using Bytes = std::vector<unsigned char>;
 constexpr unsigned char poison = 0xa5;
 
 struct Options {
-  std::string library;
   uint32_t threads = 0;
   std::vector<uint64_t> capacities{1, 5, 64}, rowBytes{16, 6, 40, 1};
 };
-
-std::vector<uint64_t> numbersOf(const std::string &text) {
-  std::vector<uint64_t> numbers;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');)
-    numbers.push_back(std::stoull(part));
-  return numbers;
-}
-
-Options parse(int argc, char **argv) {
-  Options options;
-  const auto next = [&](int &i) -> std::string { return ++i < argc ? argv[i] : ""; };
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--threads")
-      options.threads = static_cast<uint32_t>(std::stoul(next(i)));
-    else if (word == "--capacities")
-      options.capacities = numbersOf(next(i));
-    else if (word == "--row-bytes")
-      options.rowBytes = numbersOf(next(i));
-    else
-      options.library = word;
-  }
-  return options;
-}
 
 /// Returns the bytes of an element of a type; 1 if a variant takes any.
 uint64_t bytesOf(uint32_t dtype) {
@@ -329,12 +301,11 @@ unsigned run(const Options &options, const MscclcKernel &kernel) {
 } // namespace
 
 int main(int argc, char **argv) {
-  try {
-    const Options options = parse(argc, argv);
-    const auto kernels = runtime::loadLibrary(options.library);
-    return kernels.size() == 1 && run(options, *kernels[0]) == 0 ? 0 : 1;
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "counts_client: %s\n", error.what());
-    return 1;
-  }
+  Options options;
+  const test::Arguments arguments{{{"--threads", test::takeNumber(options.threads)},
+                                   {"--capacities", test::takeNumbers(options.capacities)},
+                                   {"--row-bytes", test::takeNumbers(options.rowBytes)}},
+                                  {}};
+  return test::runClient("counts_client", argc, argv, arguments,
+                         [&](const MscclcKernel &kernel) { return run(options, kernel); });
 }

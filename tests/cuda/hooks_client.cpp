@@ -5,14 +5,12 @@
 //
 // Sums are exact, so that their bits do not depend on their order. All shapes are launched in a row, twice. Prints what
 // was run. Exits with 1 where a result is wrong, or where a message that is no whole number of rows is not refused.
+#include "client.h"
 #include "hook_definitions.h"
-
-#include "mscclc/runtime.hpp"
 
 #include <cstdio>
 #include <cstring>
 #include <random>
-#include <sstream>
 
 namespace {
 
@@ -25,30 +23,16 @@ struct Shape {
 };
 
 struct Options {
-  std::string library, dtypes = "all";
+  std::string dtypes = "all";
   uint32_t threads = 0;
   std::vector<Shape> shapes{{5, 64}, {3, 37}, {1, 8}, {16, 2500}, {13, 128}};
 };
 
-Options parse(int argc, char **argv) {
-  Options options;
-  const auto next = [&](int &i) -> std::string { return ++i < argc ? argv[i] : ""; };
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--threads") {
-      options.threads = static_cast<uint32_t>(std::stoul(next(i)));
-    } else if (word == "--dtypes") {
-      options.dtypes = next(i);
-    } else if (word == "--shapes") {
-      options.shapes.clear();
-      std::istringstream in(next(i));
-      for (std::string part; std::getline(in, part, ',');)
-        options.shapes.push_back({std::stoull(part), std::stoull(part.substr(part.find('x') + 1))});
-    } else {
-      options.library = word;
-    }
-  }
-  return options;
+std::vector<Shape> shapesOf(const std::string &list) {
+  std::vector<Shape> shapes;
+  for (const std::string &part : test::partsOf(list))
+    shapes.push_back({std::stoull(part), std::stoull(part.substr(part.find('x') + 1))});
+  return shapes;
 }
 
 /// Memory of a launch: the data, and the arrays of the hook, of each rank.
@@ -232,12 +216,11 @@ unsigned run(const Options &options, const MscclcKernel &kernel) {
 } // namespace
 
 int main(int argc, char **argv) {
-  try {
-    const Options options = parse(argc, argv);
-    const auto kernels = runtime::loadLibrary(options.library);
-    return kernels.size() == 1 && run(options, *kernels[0]) == 0 ? 0 : 1;
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "hooks_client: %s\n", error.what());
-    return 1;
-  }
+  Options options;
+  const test::Arguments arguments{{{"--threads", test::takeNumber(options.threads)},
+                                   {"--dtypes", test::takeText(options.dtypes)},
+                                   {"--shapes", [&](const std::string &list) { options.shapes = shapesOf(list); }}},
+                                  {}};
+  return test::runClient("hooks_client", argc, argv, arguments,
+                         [&](const MscclcKernel &kernel) { return run(options, kernel); });
 }

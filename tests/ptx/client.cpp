@@ -8,16 +8,15 @@
 // --staging: on memory of the caller's, which the kernel copies. --graph: captured, and replayed twice. --bits: one
 // tensor of floats is summed again and again, and ends everywhere with the bits of TREE, as mscclc writes it. Exits
 // with 1 where a result is wrong.
+#include "tests/cuda/client.h"
 #include "collective.h"
 #include "device.h"
-#include "mscclc/runtime.hpp"
 #include "tests/cuda/sum_bits.h"
 #include "values.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <sstream>
 #include <string>
 
 namespace {
@@ -26,45 +25,11 @@ using namespace mscclc;
 using runtime::Buffer;
 
 struct Options {
-  std::string library, dtypes = "all", tree;
+  std::string dtypes = "all", tree;
   std::vector<uint64_t> sizes{1024, 260, 5120};
   uint32_t threads = 32;
   bool stages = false, captures = false;
 };
-
-std::vector<std::string> split(const std::string &list) {
-  std::vector<std::string> parts;
-  std::istringstream in(list);
-  for (std::string part; std::getline(in, part, ',');)
-    parts.push_back(part);
-  return parts;
-}
-
-Options parse(int argc, char **argv) {
-  Options options;
-  const auto next = [&](int &i) -> std::string { return ++i < argc ? argv[i] : ""; };
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--threads") {
-      options.threads = static_cast<uint32_t>(std::stoul(next(i)));
-    } else if (word == "--sizes") {
-      options.sizes.clear();
-      for (const std::string &size : split(next(i)))
-        options.sizes.push_back(std::stoull(size));
-    } else if (word == "--dtypes") {
-      options.dtypes = next(i);
-    } else if (word == "--bits") {
-      options.tree = next(i);
-    } else if (word == "--staging") {
-      options.stages = true;
-    } else if (word == "--graph") {
-      options.captures = true;
-    } else {
-      options.library = word;
-    }
-  }
-  return options;
-}
 
 class Client {
 public:
@@ -109,7 +74,7 @@ public:
 
 private:
   bool isWanted(uint32_t type) const {
-    const std::vector<std::string> names = split(options_.dtypes);
+    const std::vector<std::string> names = test::partsOf(options_.dtypes);
     return options_.dtypes == "all" || std::find(names.begin(), names.end(), perf::typeName(type)) != names.end();
   }
 
@@ -244,14 +209,12 @@ private:
 } // namespace
 
 int main(int argc, char **argv) {
-  try {
-    const Options options = parse(argc, argv);
-    const auto kernels = runtime::loadLibrary(options.library);
-    if (kernels.size() != 1)
-      throw std::runtime_error(options.library + " has " + std::to_string(kernels.size()) + " kernels, not one");
-    return Client(options, *kernels[0]).run() == 0 ? 0 : 1;
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "mscclc-ptx-client: %s\n", error.what());
-    return 1;
-  }
+  Options options;
+  const test::Arguments arguments{{{"--threads", test::takeNumber(options.threads)},
+                                   {"--sizes", test::takeNumbers(options.sizes)},
+                                   {"--dtypes", test::takeText(options.dtypes)},
+                                   {"--bits", test::takeText(options.tree)}},
+                                  {{"--staging", &options.stages}, {"--graph", &options.captures}}};
+  return test::runClient("mscclc-ptx-client", argc, argv, arguments,
+                         [&](const MscclcKernel &kernel) { return Client(options, kernel).run(); });
 }
