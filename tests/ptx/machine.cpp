@@ -183,7 +183,7 @@ void Machine::hang() const {
       const Activation &activation = thread.calls.back();
       const std::vector<Instruction> &code = activation.function->code;
       const Instruction &by = code[std::min<std::size_t>(activation.at, code.size() - 1)];
-      const auto text = [](const Place &place) { return place.file + ":" + std::to_string(place.line); };
+      const auto text = [](const SourcePlace &place) { return place.file + ":" + std::to_string(place.line); };
       ++threads[text(by.place) + " (from " + text(by.caller) + "), device " +
                 std::to_string(streams_.at(grid->launch.stream).device) + ", block " + std::to_string(thread.block) +
                 (thread.state == Thread::AtBarrier ? ", at a barrier" : "")];

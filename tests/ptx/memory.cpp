@@ -41,7 +41,7 @@ std::string describe(const Access &access) {
   if (access.by == nullptr)
     return "the user's access before or after a launch";
   std::string text = access.by->text;
-  const auto place = [](const Place &p) {
+  const auto place = [](const SourcePlace &p) {
     return p.file.empty() ? std::string("?") : p.file + ":" + std::to_string(p.line);
   };
   text += " at " + place(access.by->place);

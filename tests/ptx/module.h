@@ -49,7 +49,7 @@ enum class Order : std::uint8_t { Weak, Volatile, Relaxed, Acquire, Release, Acq
 enum class Scope : std::uint8_t { Cta, Gpu, Sys };
 
 /// The place of an instruction in the sources that the module was made from.
-struct Place {
+struct SourcePlace {
   std::string file; ///< empty: not known
   std::uint32_t line = 0;
 };
@@ -92,8 +92,8 @@ struct Instruction {
   std::vector<std::vector<Operand>> operands; ///< vectors in braces have several
   std::uint32_t target = 0;                   ///< of a branch: an instruction; of a call: a function
   std::vector<Variable> arguments, results;   ///< of a call: variables of the frame
-  Place place;                                ///< the innermost source location
-  Place caller;                               ///< the outermost source location, if the instruction was inlined
+  SourcePlace place;                          ///< the innermost source location
+  SourcePlace caller;                         ///< the outermost source location, if the instruction was inlined
   std::string text;                           ///< the opcode with its words
   bool has(Modifier m) const { return (modifiers >> static_cast<unsigned>(m) & 1) != 0; }
 };

@@ -99,7 +99,7 @@ private:
       function.code[at].target = found->second;
     }
     for (Instruction &instruction : function.code)
-      for (Place *place : {&instruction.place, &instruction.caller})
+      for (SourcePlace *place : {&instruction.place, &instruction.caller})
         place->file = files_[place->file];
   }
 
@@ -322,7 +322,7 @@ private:
     using Position = std::array<std::int64_t, 3>; // file, line, column
     const auto position = [&]() -> Position { return {number(), number(), number()}; };
     const auto placeOf = [&](const Position &p) {
-      return Place{std::to_string(p[0]), static_cast<std::uint32_t>(p[1])};
+      return SourcePlace{std::to_string(p[0]), static_cast<std::uint32_t>(p[1])};
     };
     const Position here = position();
     Position outermost = here;
@@ -489,7 +489,7 @@ private:
   std::map<std::string, std::uint32_t> registers_, labels_;
   std::vector<std::pair<std::size_t, std::string>> branches_;
   std::map<std::string, std::vector<std::pair<std::size_t, std::string>>> calls_;
-  Place loc_, caller_;
+  SourcePlace loc_, caller_;
   std::map<std::array<std::int64_t, 3>, std::array<std::int64_t, 3>>
       outermost_; ///< of places in functions that are inlined
 };

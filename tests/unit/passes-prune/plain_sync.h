@@ -50,7 +50,7 @@ public:
 private:
   using MessageKind = mscclc::passes::prune::MessageKind;
   static constexpr std::array kinds = {MessageKind::Signal, MessageKind::RelaxedSignal, MessageKind::Packet};
-  struct Told {
+  struct SeenBy {
     std::array<char, kinds.size()> by{}; ///< [kind of the wait]
   };
   void note(char &known, bool is) {
@@ -123,7 +123,7 @@ private:
   const Relation relation_;
   const bool queued_;
   std::vector<std::vector<char>> phases_; ///< [block][phase]: known when it begins, or what it is one with
-  std::vector<Told> messages_;
+  std::vector<SeenBy> messages_;
   bool grows_ = true;
 };
 
