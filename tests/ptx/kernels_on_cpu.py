@@ -82,10 +82,11 @@ class Machine:
         *self.preloaded, self.client = (paths[0] for paths in list(found.values())[:4])
         self.own_clients = {name: paths[0] for name, paths in found.items() if name.endswith("_client")}
 
-    def compile(self, kernel, headers=HEADERS):
-        """A library with the kernel's PTX as text."""
+    def compile(self, kernel, headers=HEADERS, types=None):
+        """A library with the kernel's PTX as text. `types`: instead of those of --types."""
         library = pathlib.Path(self.folder.name, f"kernel{next(self.libraries)}.so")
-        types = "\\,".join(TYPES) if self.options.types == "all" else self.options.types.replace(",", "\\,")
+        types = types or self.options.types
+        types = "\\,".join(TYPES) if types == "all" else types.replace(",", "\\,")
         arch = self.options.arch
         run = subprocess.run([self.options.nvcc, "-std=c++17", "-gencode", f"arch=compute_{arch},code=compute_{arch}",
                               "-lineinfo", "--no-compress", "-cudart", "none", "-shared", "-Xcompiler", "-fPIC",
@@ -95,14 +96,15 @@ class Machine:
             raise DoesNotCompile(run.stderr)
         return library
 
-    def run(self, library, seed, threads=None, staging=None, graph=None, bits=None, own_client=None):
+    def run(self, library, seed, threads=None, staging=None, graph=None, bits=None, own_client=None, sizes=None):
         """Launches in a row, twice, of each type and packet, on all ranks, with results checked. `bits`: the order
-        of sums whose bits they must have. `own_client`: that of the kernel's program, with its arguments."""
+        of sums whose bits they must have. `own_client`: that of the kernel's program, with its arguments. `sizes`:
+        instead of those of --sizes."""
         options = self.options
         if own_client:
             command = [str(self.own_clients[own_client[0]]), "--threads", str(threads or options.threads), *own_client[1:]]
         else:
-            command = [str(self.client), "--threads", str(threads or options.threads), "--sizes", options.sizes]
+            command = [str(self.client), "--threads", str(threads or options.threads), "--sizes", sizes or options.sizes]
             command += ["--staging"] if (options.staging if staging is None else staging) else []
             command += ["--graph"] if (options.graph if graph is None else graph) else []
             command += ["--bits", bits] if bits else []

@@ -217,6 +217,7 @@ def main():
     parser.add_argument("--only", default="", help="mutants with this in their names")
     parser.add_argument("--schedules", type=int, default=3, help="of each mutant, at most [3]")
     kernels_on_cpu.add_options(parser)
+    parser.set_defaults(sizes="1024,260,2048,272,640")
     options = parser.parse_args()
     machine = kernels_on_cpu.Machine(options)
     folder = pathlib.Path(machine.folder.name)
