@@ -7,7 +7,8 @@ build=$1 work=$2 cpack=$3 llvm=$4
 rm -rf "$work"
 mkdir -p "$work/packages" "$work/moved"
 cd "$build"
-"$cpack" -B "$work/packages" >"$work/cpack.log" 2>&1 || { cat "$work/cpack.log"; exit 1; }
+# Compressing by xz takes most of the time. The archive is compressed so; the package of Debian holds the same files.
+"$cpack" -B "$work/packages" -D CPACK_DEBIAN_COMPRESSION_TYPE=zstd >"$work/cpack.log" 2>&1 || { cat "$work/cpack.log"; exit 1; }
 archive=$(ls "$work"/packages/mscclc-*.tar.xz)
 deb=$(ls "$work"/packages/mscclc_*.deb)
 for package in "$archive" "$deb"; do
