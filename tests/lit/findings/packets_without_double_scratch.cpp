@@ -6,12 +6,11 @@
 // RUN: mscclc %s --no-verify -o %t.json
 // RUN: not mscclc %t.json --verify 2>&1 | FileCheck %s --check-prefix=PLAN
 #include <mscclc/dsl.hpp>
-#include <vector>
 using namespace mscclc;
 
 MSCCLC_ALGORITHM void packets(int ranks = 2) {
   CollectiveProgram program("packets", AllGather(ranks, 1, false), {.protocol = Protocol::LL});
-  std::vector<Buffer> scratch;
+  List<Buffer> scratch;
   for (int r = 0; r < ranks; ++r)
     scratch.push_back(Buffer(r, ranks));
   for (int r = 0; r < ranks; ++r) {

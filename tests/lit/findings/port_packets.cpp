@@ -9,7 +9,6 @@
 // RUN: not mscclc %s --algorithm right -P doubleScratch=false --verify 2>&1 | FileCheck %s --check-prefix=AGAIN
 // RUN: not mscclc %s --algorithm plain 2>&1 | FileCheck %s --check-prefix=PLAIN
 #include <mscclc/dsl.hpp>
-#include <vector>
 using namespace mscclc;
 
 /// Each rank packs its input, and sends the packets to all others; or what it took of its neighbour's, to the one behind.
@@ -17,7 +16,7 @@ MSCCLC_ALGORITHM void right(int ranks = 3, bool written = true, bool autoSync = 
                             bool taken = false) {
   CollectiveProgram program("port_packets", AllGather(ranks, 1, false),
                             {.protocol = Protocol::LL, .autoSync = autoSync, .doubleScratch = doubleScratch});
-  std::vector<Buffer> scratch;
+  List<Buffer> scratch;
   for (int r = 0; r < ranks; ++r)
     scratch.push_back(Buffer(r, ranks));
   for (int r = 0; r < ranks; ++r) {

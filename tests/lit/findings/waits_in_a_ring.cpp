@@ -3,12 +3,11 @@
 // RUN: not mscclc %s -o %t 2>&1 | FileCheck %s
 // RUN: test ! -e %t
 #include <mscclc/dsl.hpp>
-#include <vector>
 using namespace mscclc;
 
 MSCCLC_ALGORITHM void ring(int ranks = 3) {
   CollectiveProgram program("waits_in_a_ring", SendRecv(ranks, 1, false));
-  std::vector<MemoryChannel> to, from;
+  List<MemoryChannel> to, from;
   for (int r = 0; r < ranks; ++r) {
     to.push_back(MemoryChannel((r + 1) % ranks, r));
     from.push_back(MemoryChannel((r + ranks - 1) % ranks, r));

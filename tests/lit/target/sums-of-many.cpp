@@ -2,7 +2,7 @@
 // Each rank adds in an order of its own.
 // REQUIRES: frontend
 // RUN: mscclc %s --machine gb200x72 --allow=rank-order --verify --target=mscclpp | FileCheck %s
-// RUN: mscclc %s --machine gb200x72 --allow=rank-order --run --schedules 2 --target=mscclpp | FileCheck %s --check-prefix=RAN
+// RUN: mscclc %s --machine gb200x72 --allow=rank-order --run --dtype i32 --size 18K --schedules 2 --target=mscclpp | FileCheck %s --check-prefix=RAN
 // CHECK: proven: 18 ranks
 // RAN: {{ yes$}}
 #include <mscclc/dsl.hpp>
