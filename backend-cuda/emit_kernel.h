@@ -39,13 +39,13 @@ struct EmitOptions {
   std::string sourceName;
   /// The switches of the compilation, for the emitted file.
   std::string switches;
-  /// What operands hold, in a program of rows: the proof's. Null: nobody has looked. Then an operation between two
-  /// chunks of scratch moves all their rows, and not only the live ones.
+  /// The slots that operands hold in a program of rows, as the proof has found them. Null if there was no proof: then
+  /// an operation between two chunks of scratch moves all their rows, and not only the live ones.
   const ir::RowSlots *rows = nullptr;
   /// How many instances launches take, by ascending sizes; the first is of 0 bytes. Empty: one, at any size. The
   /// program has to be proven for messages that are as many times shorter. Requires mayHaveInstances().
   std::vector<InstancesFrom> instances;
-  /// In which order sums are taken, for the emitted file. Empty: there are no sums, or nobody has looked.
+  /// The order in which sums are taken, for the emitted file. Empty if there are no sums, or there was no proof.
   std::string sums;
 };
 

@@ -137,7 +137,8 @@ struct KernelModel {
   bool outlined = false;                      ///< the program is long, so loops over rows are functions
   std::string dtypes, reduceOps, packetKinds; ///< default lists of template arguments
   std::vector<BlockProgram> programs;
-  /// Conditions and their programs, in the order of asking. The first that holds counts; the last has none.
+  /// Conditions and their programs. The kernel runs the program of the first condition that holds. The last program has
+  /// no condition.
   struct Case {
     Expr condition;
     std::size_t program;

@@ -99,7 +99,7 @@ private:
   ir::DiagnosticEngine diags_;
 };
 
-/// Returns true if the outputs of several inputs can be told apart. Otherwise reports why not.
+/// Returns true if the outputs of several inputs can be distinguished. Otherwise reports why not.
 bool mayTakeSeveral(const Options &options, ir::DiagnosticEngine &diags) {
   const auto takesSeveral = [](const Output &output) { return output.destination != Destination::File; };
   const std::string several = ir::plural(options.inputs.size(), "input");

@@ -118,7 +118,7 @@ hang::Launch readLaunch(const Value &value, std::uint32_t ranks) {
           value["bytes"].number()};
 }
 
-/// What all dumps say of a communicator.
+/// The dumps of all processes of a communicator, put together.
 struct Merged {
   std::uint32_t ranks = 0;
   std::vector<std::uint32_t> reporting, lost;

@@ -20,7 +20,7 @@ std::string manifestOf(const std::string &folder) {
   return (std::filesystem::path(folder) / "manifest.json").string();
 }
 
-/// What kernels are for: a collective, ranks, ranks of a node, and a root.
+/// The calls that a kernel serves: collective, ranks, ranks of a node, and root.
 using Call = std::tuple<std::string, std::uint64_t, std::uint64_t, std::uint64_t>;
 
 std::string wordsOf(const Call &call) {

@@ -7,7 +7,7 @@
 
 namespace mscclc::driver {
 
-/// What a kernel says of sums that are not taken in one order everywhere.
+/// The words in a kernel whose sums are not taken in one order everywhere.
 inline constexpr std::string_view sumsDiffer = "in an order that depends on the chunk";
 
 /// Returns true if `path` is a folder with a list of kernels, manifest.json.

@@ -35,7 +35,7 @@ struct Options {
   const Output *output = nullptr; ///< the requested output, a row of allOutputs()
   std::string outputValue;        ///< the value of its flag
   std::string outputPath = "-";   ///< path, or "-" for standard output
-  bool hasOutputPath = false;     ///< given: --diff also writes the plan there
+  bool hasOutputPath = false;     ///< -o is given; with --diff the plan is also written there
   bool compact = false;
   bool writeDependencies = false; ///< -MD
   std::string dependencyPath;     ///< -MF; empty: beside the output

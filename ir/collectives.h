@@ -76,7 +76,7 @@ constexpr bool hasChunkFactor(CollectiveKind kind) {
 constexpr bool hasUser(CollectiveKind kind) {
   return info(kind).promise != Promise::Nothing;
 }
-/// Returns the smaller of the two buffers, where one is a share of the other in place.
+/// Returns the buffer that is a share of the other one in a collective in place.
 constexpr BufferKind shareInPlace(CollectiveKind kind) {
   return info(kind).input == Extent::Share ? BufferKind::Input : BufferKind::Output;
 }
@@ -123,8 +123,8 @@ class WantedOutputs {
 public:
   explicit WantedOutputs(const Program &program);
 
-  /// Sets `inputs` to the input chunks whose reduction output chunk `chunk` of `rank` must be. If it is empty, the
-  /// chunk may hold anything.
+  /// Sets `inputs` to input chunks. Output chunk `chunk` of `rank` must be their reduction. If there are none, it may
+  /// hold anything.
   void of(std::uint32_t rank, std::uint32_t chunk, std::vector<Contribution> &inputs) const;
   /// If the chunk must hold the reduction of one input chunk over all ranks, returns the number of this input chunk.
   /// Otherwise returns nothing.

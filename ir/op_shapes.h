@@ -17,7 +17,7 @@ struct SideShape {
   std::uint8_t numSwitch = 0;
 };
 
-/// What the ids of an Op name.
+/// The objects that the ids of an Op name.
 enum class IdRule : std::uint8_t {
   None,
   Channels,        ///< one or more channels of the operation's type

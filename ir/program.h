@@ -44,8 +44,8 @@ enum class OpEffect : std::uint8_t {
   Loop,               ///< a pipeline header
 };
 
-/// How a walker executes an operation. Proof, simulator and estimate depend on this alone, so a new operation with a
-/// known step needs no code there.
+/// The way in which a walker executes an operation. Proof, simulator and estimate depend on this alone, so a new
+/// operation with a known step needs no code there.
 enum class OpStep : std::uint8_t {
   BlockSync, ///< every thread of the block arrives; ends a phase
   Barrier,   ///< every thread of several blocks arrives; ends a phase
@@ -461,7 +461,7 @@ struct Hook {
 /// Returns what is wrong with the fields of `hook`, as in "reads array 'x' twice"; empty if nothing is.
 std::string faultOf(const Hook &hook);
 
-/// What is compiled: one launch of a collective on all ranks.
+/// The program that is compiled: one launch of a collective on all ranks.
 struct Program {
   std::string name;
   Collective collective;

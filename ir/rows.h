@@ -1,4 +1,4 @@
-// Rows: slots of which only a part is live. The length of that part is known only at run time.
+// Rows: only a part of each slot is live. The length of that part is known only at run time.
 //
 // A collective of rows (ROW_COLLECTIVE in collectives.def) has a slot for each pair of ranks. A slot has room for
 // `capacity` rows, which is the same for all slots and is fixed when a kernel is loaded. The count of a slot is data of

@@ -39,7 +39,7 @@ constexpr Step steps[] = {
     {"split-waits", Stage::Tidy, 2, 2},
     // A put and its flush are one operation until here, so that fusion joins puts of several channels.
     {"defer-flush", Stage::Tidy, 2, 2},
-    // Runs after all passes that change sync, and before instances, each of which needs the same sync.
+    // Runs after all passes that change sync, and before instances, which all need the same sync.
     {"prune-sync", Stage::Prune, 2, 2},
     // Beyond this point, blocks, chunks and channels are those of the plan.
     {"replicate-instances", Stage::Fit, 0, 0},

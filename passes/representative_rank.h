@@ -10,8 +10,8 @@
 
 namespace mscclc::passes {
 
-/// For memory channels, then for port channels, [id on rank 0]: the channel of rank 0 that corresponds to the other
-/// end. Every rank has an image of that channel. It is `none` (program_index.h) if no operation uses the other end.
+/// [0: memory channels, 1: port channels][id on rank 0]: the channel of rank 0 that is the image of this channel's
+/// other end. It is `none` (program_index.h) if no operation uses the other end.
 using OtherEnds = std::array<std::vector<std::uint32_t>, 2>;
 
 /// The thread blocks of rank 0 of a launch whose ranks are all equivalent, each seen from itself

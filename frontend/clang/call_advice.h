@@ -24,7 +24,7 @@ struct FailedCall {
 /// Returns the failed calls of the user's code; inner calls come before outer ones.
 std::vector<FailedCall> failedCalls(clang::Sema &sema, const std::function<bool(clang::SourceLocation)> &isUser);
 
-/// How a value of a class of the language is made: `AllReduce(ranks, chunkFactor, inplace)`.
+/// Returns the call that makes a value of a class of the language: `AllReduce(ranks, chunkFactor, inplace)`.
 std::string usageOf(const clang::CXXRecordDecl *record);
 
 } // namespace mscclc::frontend

@@ -15,7 +15,7 @@
 
 namespace mscclc::frontend {
 
-/// How far the child has come.
+/// The step that the child executes.
 enum class Phase : std::uint32_t { Starting, Parsing, Checking, Generating, Linking, Running, Done };
 
 /// The place of the algorithm: the depth of its call stack and a call site, in one word so that it is always

@@ -101,7 +101,7 @@ void cutLongBlocks(Function &function) {
     std::size_t length = 0;
     for (auto at = block->getFirstNonPHIOrDbgOrAlloca(); at != block->end(); ++at)
       if (isa<AllocaInst>(*at)) {
-        cuts.clear(); // those of the first block are static and stay there
+        cuts.clear(); // allocas of the first block are static, and must stay in that block
         length = 0;
       } else if (++length > maxLength && !at->isTerminator()) {
         cuts.push_back(&*at);

@@ -159,7 +159,7 @@ struct TypeMismatchData {
   unsigned char logAlignment;
   unsigned char check;
 };
-/// Of the checks with this handler, only the one for null pointers is on.
+/// Reports a null pointer. The other checks with this handler are off.
 [[noreturn]] void typeMismatch(const TypeMismatchData *data, Handle) {
   static constexpr std::array<std::string_view, 12> checks = {"load of",
                                                               "store to",

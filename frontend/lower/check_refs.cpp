@@ -202,7 +202,7 @@ CallChecker::Result CallChecker::refCall(const TraceReader &reader, CheckedCall 
   return !good ? Result::Faulty : moves ? Result::Good : Result::Nothing;
 }
 
-/// Some calls must stay in their rank, and some must not.
+/// Checks the ranks of the operands: some calls need operands of one rank, and some need operands of two.
 bool CallChecker::checkReach(const Operand &self, const Operand &other, const CheckedCall &call) {
   const RefInfo &info = refInfoOf(call.call);
   if (self.rank == other.rank && info.reach == Reach::Far)

@@ -48,7 +48,7 @@ private:
   /// The known entries of a channel in tables.
   struct ChannelUse {
     std::uint32_t block = none;                        ///< the block that used it first
-    std::uint32_t remoteBlock[3] = {none, none, none}; ///< by buffer: the block that used the other end's buffer last
+    std::uint32_t remoteBlock[3] = {none, none, none}; ///< [buffer of the other end]: the block that used it last
     std::uint32_t remoteId[3] = {none, none, none};    ///< by buffer: index in Rank::remoteBuffers
   };
 

@@ -29,7 +29,7 @@ public:
 private:
   /// A node of a binary tree over the memory of a buffer. It covers half of its parent's range.
   struct Node {
-    std::uint32_t low = 0, high = 0; ///< its halves; 0: no part of it was written since `whole`
+    std::uint32_t low = 0, high = 0; ///< its halves; both 0 if no write to a part followed `whole`
     std::uint32_t whole = 0;         ///< the last write to all of it
     std::uint32_t any = 0;           ///< the last write to any part of it
   };

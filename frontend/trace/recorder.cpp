@@ -22,7 +22,7 @@ namespace {
 struct ProgramState {
   std::int64_t ranks = 0;
   BufferSizes sizes{};
-  bool isFaulty = false; ///< buffers cannot have these sizes
+  bool isFaulty = false; ///< true if `sizes` are not possible
   bool hasRows = false;  ///< it is a collective of rows
   /// The recorded sizes of each rank; null if all have `sizes`.
   const std::byte *rankSizes = nullptr;

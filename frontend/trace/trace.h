@@ -126,7 +126,7 @@ struct HookRecord {
   WideInteger block;
 };
 
-/// What a text says of a hook: the lists that an array may be in, the device function, and its header.
+/// The meaning of a text that belongs to a hook: an array in one of its lists, the device function, or its header.
 enum class HookField : std::uint8_t { Reads, Writes, Equal, Function, Header };
 
 struct HookTextRecord {

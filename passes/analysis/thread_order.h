@@ -88,7 +88,7 @@ private:
   std::span<const MergedInto> into_;
   std::vector<std::uint32_t> outOf_;    ///< [operation before]: index of its leader in `after`
   std::vector<std::uint64_t> phasesIn_; ///< [operation before]
-  // Of the current phase of `after`:
+  // The following belong to the current phase of `after`.
   std::uint64_t phaseOut_ = 0;
   First data_, flush_;             ///< the first data operation, and the first flush
   ByCounter waits_, puts_, sends_; ///< the acts that later ones are checked with

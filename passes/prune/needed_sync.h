@@ -20,9 +20,9 @@ namespace mscclc::passes::prune {
 /// however many pairs there are. For pairs are asked block after block, and those of a block in the order of time.
 class NeededSync {
 public:
-  /// Of all sizes of a program. Pairs that are not in order with `dropped` as it is count no more. `everyRank`: else,
-  /// only accesses of the first rank are asked what comes before them, if all ranks are alike: records need have no
-  /// others. Ranks that look alike may differ in what they name: then that is not enough.
+  /// `records`: one for each size of the program. Pairs that are not in order with the given `dropped` are ignored.
+  /// `everyRank`: asks about accesses of all ranks. Else, if all ranks have the same shape, it asks about those of the
+  /// first rank, and records need no others. That is not enough if such ranks name different chunks or channels.
   NeededSync(const std::vector<RunRecord> &records, const SyncClasses &classes, std::vector<bool> dropped,
              bool everyRank);
 
@@ -61,7 +61,7 @@ private:
     std::vector<std::pair<Need, std::vector<SyncPoint>>> added;
   };
 
-  /// Where a use of scratch stands in its rank: block, phase, operation, whether it writes.
+  /// The position of a use of scratch in its rank: block, phase, operation, and 1 if it writes.
   using Position = std::array<std::uint32_t, 4>;
   /// A use of scratch and a later write of the first rank, accesses which meet there.
   struct ScratchMeeting {

@@ -17,7 +17,7 @@ namespace {
 
 using namespace prune;
 
-constexpr std::uint32_t mostProofs = 24; ///< of one program
+constexpr std::uint32_t mostProofs = 24; ///< the most proofs of one program
 
 /// Returns the names of those findings of the proof that are warnings for `diags`.
 ir::AllowedNames allowedBy(const ir::DiagnosticEngine &diags) {
@@ -69,7 +69,7 @@ public:
     if (!record())
       return;
     candidates_ = classes_.candidates();
-    // What the proof refuses to let go may have made other sync seem needed.
+    // If the proof needs a sync after all, other sync that seemed needed beside it may be redundant. So it repeats.
     while (mayProve() && round()) {
     }
     apply();

@@ -92,7 +92,7 @@ bool BackwardSearch::flushed(const Access &put, const Reached &reached, std::vec
   return false;
 }
 
-/// Adds the points of `step` and of those by which it is known.
+/// Adds to `points` the sync points of `step` and of all steps that led the search to it.
 void BackwardSearch::follow(std::uint32_t step, std::vector<SyncPoint> &points) const {
   for (; step != none; step = steps_[step].parent)
     points.insert(points.end(), std::begin(steps_[step].points), std::end(steps_[step].points));

@@ -21,8 +21,8 @@ namespace mscclc::passes::prune {
 /// that time only carry earlier knowledge. A port's put is the exception: a wait can show that the put is over while
 /// its phase is still in progress.
 ///
-/// What a block sends tells of what was over when the sending phase began, and of what the sending thread itself has
-/// waited for; what it receives counts from the next phase on.
+/// A message carries what was over when the sending phase began, and what the sending thread itself has waited for. The
+/// receiving block has this knowledge from its next phase on.
 class BackwardSearch {
 public:
   BackwardSearch(const RunRecord &record, const RecordedPhases &phases);

@@ -64,7 +64,7 @@ void CellChecks::compareRead(CellId cell, const JudgedAccess &access) {
 }
 
 void CellChecks::compareWrite(CellId cell, const JudgedAccess &access, bool packet) {
-  // Of a packet that has arrived, only the readers need to be waited for.
+  // A packet that has arrived needs no order after its write, but only after its readers.
   if (const Epoch &write = memory_[cell].write; write.exists() && !(packet && memory_.packetArrived(cell)))
     compare(cell, write, true, access, true);
   memory_.forReads(memory_[cell], [&](const Epoch &reader) { compare(cell, reader, false, access, true); });

@@ -75,7 +75,7 @@ private:
   struct Rate {
     std::uint64_t unit;        ///< bytes of an iteration
     std::uint32_t numChunks;   ///< chunks over which the loop runs
-    std::vector<Share> shares; ///< the share of the pipeline first, then those of operands that differ from it
+    std::vector<Share> shares; ///< first the pipeline's share, then the shares of operands that differ from that
     bool scratch = false;      ///< an operand is in scratch
     ir::OpRef place;
   };

@@ -201,7 +201,7 @@ private:
   std::vector<std::vector<std::uint32_t>> packetsFrom_; // [rank]: blocks that sent the packets of its current launch
   /// [launch][rank]: the ranks from which it received a message in that launch, sorted.
   std::vector<std::vector<std::vector<std::uint32_t>>> heardFrom_;
-  std::vector<std::uint32_t> gathered_[3];  // [Relation][block]: phases of which the gathered rank knows
+  std::vector<std::uint32_t> gathered_[3];  // [Relation][block]: phases that the gathered rank knows to be over
   std::vector<std::uint32_t> gatheredFrom_; // blocks with an entry in gathered_
   std::vector<std::vector<Link>> links_;    // [block][phase]
   std::vector<std::uint32_t> chainLengths_; // [chain]

@@ -94,7 +94,7 @@ std::uint32_t Order::joinCovers(std::uint32_t covers, std::uint32_t more) {
     numNews += news_[covers_[c].lane] == 0;
     news_[covers_[c].lane] = std::max(news_[covers_[c].lane], covers_[c].upTo);
   }
-  std::uint32_t rest = more; // in the old list: after the last cover that a new one replaces
+  std::uint32_t rest = more; // the part of the old list behind the last cover that a new one replaces
   for (std::uint32_t c = more; c != none && numNews != 0; c = covers_[c].next) {
     std::uint32_t &upTo = news_[covers_[c].lane];
     if (upTo > covers_[c].upTo) {

@@ -28,7 +28,7 @@ std::uint32_t RunRecorder::newAccess(std::uint32_t b, std::uint32_t op, bool bes
   return id;
 }
 
-/// What it does is later than the packets that it takes.
+/// Records the beginning of a data operation. Its accesses come after the packets that it takes.
 bool RunRecorder::begins(const DataStep &step) {
   const std::uint32_t b = step.block, op = control_.at(b).op();
   for (const std::uint32_t message : step.taken)
@@ -105,7 +105,7 @@ bool RunRecorder::makesPackets(const Epoch &reader) const {
   return ir::mayBePackets(ir::info(index_.ops(access.at.block).ops[access.op].kind).destinations);
 }
 
-/// Keeps that `first` has to come before `second`, unless it always does.
+/// Records that `first` has to come before `second`. Does nothing if it comes before it in any case.
 void RunRecorder::pair(const Epoch &first, Relation relation, std::uint32_t second, std::uint32_t ref, bool excusable) {
   const Access &x = record_.accesses[first.agent], &y = record_.accesses[second];
   const bool users = x.op == none && y.op == none;
@@ -181,13 +181,15 @@ int weakness(const Pair &pair) {
 }
 } // namespace
 
-/// Of two blocks, one access before another decides of all that come before the one, and all that come after the other.
+/// Keeps, for each two blocks, only pairs from which the others follow. If one access is ordered before another, then
+/// so are all accesses before the one, and all after the other.
 void RunRecorder::keepDecisive() {
   const auto &accesses = record_.accesses;
-  const auto plain = [&](const Pair &p) { // the second access has only the knowledge of its block
-    const Access &y = accesses[p.second];
-    return accesses[p.first].port == none && y.thread == none && y.numTaken == 0;
-  };
+  const auto plain =
+      [&](const Pair &p) { // the second access is ordered by its block alone, not by a thread or by packets
+        const Access &y = accesses[p.second];
+        return accesses[p.first].port == none && y.thread == none && y.numTaken == 0;
+      };
   const auto place = [&](const Pair &p) {
     const Access &x = accesses[p.first], &y = accesses[p.second];
     return std::tuple(x.at.block, y.at.block, y.at.phase, !plain(p), ~x.at.phase, weakness(p), p.excusable);
@@ -212,7 +214,7 @@ void RunRecorder::keepDecisive() {
   record_.pairs = std::move(kept);
 }
 
-/// Of a block's uses of scratch the last one decides, of those that write and of all.
+/// Keeps two of a block's uses of scratch: the last one, and the last one that writes. The others come before them.
 void RunRecorder::keepLastUses(std::vector<Pair> &uses) const {
   const auto &accesses = record_.accesses;
   std::ranges::sort(uses, {}, [&](const Pair &use) {

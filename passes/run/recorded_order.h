@@ -16,12 +16,12 @@ namespace mscclc::passes::prune {
 /// (backward_search.h).
 class RecordedOrder {
 public:
-  /// `dropped`: by point; may change between questions, if `update` is told.
+  /// `dropped`: by point; may change between questions, if `update` is called then.
   RecordedOrder(const RunRecord &record, const std::vector<bool> &dropped);
   RecordedOrder(const RecordedOrder &) = delete;
   RecordedOrder &operator=(const RecordedOrder &) = delete;
 
-  /// What is dropped of `points` has changed.
+  /// Must be called when `dropped` has changed for some of `points`.
   void update(const std::vector<SyncPoint> &points);
 
   /// True if the accesses of `pair` are in its relation. Adds the points on the path to `points`.

@@ -10,9 +10,9 @@ namespace mscclc::passes::prune {
 /// A phase that begins with a dropped point is one with the phase before it.
 class RecordedPhases {
 public:
-  /// `dropped`: by point; may change, if `update` is told.
+  /// `dropped`: by point; may change, if `update` is called then.
   RecordedPhases(const RunRecord &record, const std::vector<bool> &dropped);
-  /// What is dropped of `points` has changed.
+  /// Must be called when `dropped` has changed for some of `points`.
   void update(const std::vector<SyncPoint> &points);
 
   /// Returns false for `none`.

@@ -175,7 +175,7 @@ void RunRecorder::takes(std::uint32_t b, const Op &op, std::uint32_t thread, std
   }
   if (message == none)
     return;
-  if (control_.launch() == 0) // in other launches it takes a message of the same point
+  if (control_.launch() == 0) // a wait takes messages of the same point in all launches
     classes_.join(point, record_.messages[message].point);
   receive(b, message, thread, proof::kindOf(op.kind == OpKind::RelaxedWait));
 }
@@ -189,7 +189,7 @@ void RunRecorder::takeTurn(std::uint32_t b, std::uint32_t queue) {
   lastWait_[queue] = now;
 }
 
-/// Of a channel on which one block waits.
+/// Records a wait on a channel on which one block waits.
 void RunRecorder::noteWait(std::uint32_t b, std::uint32_t queue, SyncPoint point, std::uint32_t thread) {
   const std::uint32_t previous = std::exchange(previousWait_[queue], static_cast<std::uint32_t>(record_.waits.size()));
   record_.waits.push_back({{b, phaseOf(b)}, point, point - thread, previous});

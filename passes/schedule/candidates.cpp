@@ -214,7 +214,8 @@ bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly, bool unle
     return false;
   const auto scheduled = [&](const ScheduleChoices &choices) {
     return made_.of(Part::Schedule, dealt, choices, [&](const ScheduleChoices &read) {
-      // The schedule without relay blocks has moved the dealt program away, so it is made again.
+      // Scheduling without relay blocks consumes the program in `dealt`. So with relay blocks, the program is dealt
+      // again.
       PassedProgram passed = read.relayBlocks ? deal(choices, way.placed->passed).passed : std::move(dealt->passed);
       apply(read, passed.program);
       // On a mesh, ranks at equal distances in number may be at different distances in links.

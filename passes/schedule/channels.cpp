@@ -33,7 +33,7 @@ void Channels::findLinks(const SyncPlan &plan) {
     for (const Group &group : plan.groupsOf(a, room)) {
       for (const Sync &sync : group.waits)
         link(sync, sync.agent, a);
-      if (plan.isOneRank) // an agent of another rank that waits has no groups here
+      if (plan.isOneRank) // the plan has no groups of the agents of other ranks, which wait for these signals
         for (const Sync &sync : group.signals)
           link(sync, a, sync.agent);
     }

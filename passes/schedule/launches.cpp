@@ -240,8 +240,8 @@ private:
       for (const Source &source : sources_.ofEnd[a])
         unite(hasBegun_[a], after, source.node);
   }
-  /// True if `rank` knows, when its launch begins, that the first launch has no work left in `scratch`, which is a
-  /// rank.
+  /// True if `rank` knows, when its launch begins, that the first launch has no work left in the scratch of rank
+  /// `scratch`.
   bool knowsOver(std::uint32_t rank, std::uint32_t scratch) {
     const std::uint32_t planned = symmetry_.representative(rank), seen = symmetry_.seenFrom(rank, scratch);
     std::vector<std::optional<bool>> &answers = isOver_[planned];

@@ -26,7 +26,7 @@ public:
   /// A node: the work of a statement, and the agent that does it.
   struct Node {
     std::uint32_t statement = 0;
-    bool arrives = false; ///< it is the arrival of the data that the statement has put
+    bool arrives = false; ///< true for the arrival of a port's put, false for its issue
     std::uint32_t agent = 0;
     std::uint32_t index = 0; ///< number among the agent's nodes
   };

@@ -17,7 +17,8 @@ using ir::RankChunk;
 using proof::ValueId;
 using proof::Values;
 
-/// The inputs that a value is made of: of those from `first` to `last`, in the order of ranks and then chunks, `count`.
+/// The inputs of which a value is the sum: `count` inputs. In the order of ranks and then chunks, the first is `first`,
+/// and the last is `last`.
 struct Inputs {
   ir::Contribution first, last;
   std::uint32_t count = 0;

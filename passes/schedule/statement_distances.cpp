@@ -9,7 +9,7 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// The data of which packets in scratch were made, if packets are passed on.
+/// The data from which packets in scratch were made, if packets are passed on.
 class PacketSources {
 public:
   explicit PacketSources(const ir::Program &program) : movement_(program.movement) {

@@ -27,7 +27,7 @@ public:
   std::uint32_t ofReach(std::uint32_t statement) const { return reaches_[statement]; }
   /// Returns the distance to the rank whose share of input or output the statement handles, in chunks of that buffer.
   /// If the buffer is not divided evenly, returns the chunk's number. Returns 0 if the statement handles only scratch.
-  /// Packets that are passed on count as the share of which they were made.
+  /// Packets that are passed on count as the share from which they were made.
   std::uint32_t ofShare(std::uint32_t statement) const { return shares_[statement]; }
 
   friend bool operator==(const StatementDistances &, const StatementDistances &) = default;

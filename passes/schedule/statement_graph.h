@@ -41,7 +41,7 @@ bool isPortPut(const ir::Move &statement);
 /// The reason for a dependence.
 enum class Hazard : std::uint8_t {
   Value,   ///< the later statement reads what the earlier one wrote
-  Packets, ///< the same, and the data itself shows when it has arrived
+  Packets, ///< the same, but by packets, whose flags show that they have arrived
   Reuse,   ///< the later one writes memory that the earlier one read or wrote
 };
 

@@ -25,9 +25,9 @@ std::uint64_t channelsOf(const ir::Rank &rank) {
   return std::max(memory, port);
 }
 
-/// Reports the first rank that has more blocks than the program allows: an executor's limits ask for more, or the
-/// instances do. Statements of `movement` are split by what they need of the executor, as cut does it; blocks that only
-/// receive, by the blocks that reach them; the channels of a block's syncs are shared out to relays.
+/// Reports the first rank that has more blocks than the program allows. The instances may ask for more blocks, or the
+/// limits of an executor: then statements of `movement` are split by their needs, as `cut` does it, blocks that only
+/// receive are split by the blocks that send to them, and relays take a part of the channels of a block's syncs.
 void checkBlocks(const ir::Program &program, const ir::Movement &movement, const schedule::SyncPlan &plan,
                  const schedule::StatementGraph &graph, const schedule::StatementSymmetry &symmetry,
                  const Target &target, ir::DiagnosticEngine &diags) {

@@ -44,7 +44,7 @@ struct Outcome {
 
 class Machine {
 public:
-  /// What each byte of an output is before a launch.
+  /// The value of each byte of an output before a launch.
   static constexpr int unwrittenOutput = 0x5b;
 
   /// A message size that launches may have.
@@ -146,7 +146,7 @@ private:
     std::unique_ptr<std::byte[]> input, output, scratch;
     std::uint64_t inputBytes = 0, outputBytes = 0,
                   scratchBytes = 0;                 ///< sizes of buffers for the largest message; scratch is half of it
-    ir::CanonicalPlace inputPlace{}, outputPlace{}; ///< places of the two: in place, one is in the other
+    ir::CanonicalPlace inputPlace{}, outputPlace{}; ///< where input and output lie; in place, one lies within the other
     std::uint32_t launch = 0, lanesEnded = 0;
     std::uint32_t countsSent = 0; ///< number of ranks that have its counts of this launch
     std::uint32_t call = 0;       ///< number of calls, like `launch`, but also counting those for 0 bytes

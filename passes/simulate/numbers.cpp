@@ -48,7 +48,7 @@ template <typename T> T apply(ir::ReduceOp op, T a, T b) {
   throw ir::InternalError("no such reduce operation");
 }
 
-/// How elements of a type lie in memory, and the numbers that they are computed in. `T` is the type's name in
+/// The form of a type's elements in memory, and the type in which they are computed. `T` is the type's name in
 /// dtypes.def.
 template <typename T> struct Element {
   using Bits = T;
@@ -150,8 +150,8 @@ void storeElement(DataType type, std::byte *data, std::uint64_t index, double va
 double rounded(DataType type, double value, bool narrows) {
   if (type == DataType::F64)
     return value;
-  const auto single =
-      static_cast<float>(value); // of one step that is right, as a double has more than twice the digits
+  // A double has more than twice the digits of a float, so rounding twice gives what rounding once would give.
+  const auto single = static_cast<float>(value);
   if (!narrows || type == DataType::F32)
     return single;
   std::byte bits[sizeof(double)];

@@ -57,8 +57,8 @@ struct SimulateOptions {
   /// exponents, so that sums are not exact. There each element must end with the bits of its tree. Chunks without a
   /// tree are not compared there.
   const OutputSums *sums = nullptr;
-  /// What operands hold, as the proof has found it, and the counts. Only programs of rows have both. A row is as long
-  /// as the program's unit of alignment.
+  /// The slots that operands hold, as the proof has found them, and the counts. Only programs of rows have both. A row
+  /// has the length of the program's unit of alignment.
   const ir::RowSlots *rows = nullptr;
   RowCounts counts = {};
   /// Called with the completed share, 0 to 1, after each schedule and some milliseconds within one. Returning false

@@ -114,7 +114,8 @@ struct Shares {
   std::uint32_t first, apart, size;
 };
 
-/// Calls `then` with the runs of chunks of members `from` to `from` + `count` - 1, of which numbers wrap around.
+/// Calls `then` for each run of consecutive chunks of the `count` members from `from` on. The member after the last is
+/// the first.
 template <typename Then>
 void forRuns(const Group &group, const Shares &shares, std::uint32_t from, std::uint32_t count, Then &&then) {
   const bool isDense = shares.apart == shares.size;

@@ -24,8 +24,8 @@ public:
   std::size_t numLinks() const { return graph_.links.size(); }
   UnitGraph at(const Fraction &unit, std::int64_t trees) const { return {graph_, unit, isSource_, trees}; }
 
-  /// Returns the widest unit that is at least `share` of the bound. It is a whole part of the rate of some link, as
-  /// between two of these no link carries more trees.
+  /// Returns the widest unit that is at least `share` of the bound. Only the rate of a link divided by 1, 2, 3, … has
+  /// to be tried: between two such values, the number of trees that each link carries does not change.
   std::optional<Fraction> widest(std::int64_t trees, double share) const {
     const Fraction most = Fraction::of(bound_.share.num, bound_.share.den * trees);
     std::vector<Fraction> units;

@@ -90,7 +90,7 @@ private:
   };
 
   /// Returns the hops that may be next, the best first. Low trees come first, then links with much room. Among equal
-  /// ones, roots choose alike, so that the trees of equivalent GPUs are equal.
+  /// ones, roots choose in the same way, so that the trees of equivalent GPUs are equal.
   std::vector<Hop> choices(const Growing &one) const {
     std::vector<std::tuple<std::uint32_t, Amount, std::uint32_t, std::uint32_t, Hop>> sorted;
     const std::uint32_t root = one.tree.root;

@@ -11,7 +11,7 @@
 
 namespace mscclc::passes::synthesize {
 
-/// What a program is for.
+/// The collective that a program performs, and its ranks.
 struct Task {
   ir::CollectiveKind kind{};
   std::uint32_t ranks = 1;

@@ -23,8 +23,8 @@ public:
   std::int64_t &capacity(std::uint32_t from, std::uint32_t to) { return capacities_[from * vertices_ + to]; }
   std::int64_t capacity(std::uint32_t from, std::uint32_t to) const { return capacities_[from * vertices_ + to]; }
   std::int64_t totalTrees() const;
-  /// Returns a network of these capacities, with `more` further vertices. The first of these is connected to each GPU
-  /// with the number of its trees.
+  /// Returns a network of these capacities, with `more` further vertices. The first of them has an edge to each GPU.
+  /// Its capacity is the number of trees that begin at the GPU.
   MaxFlow network(std::uint32_t more) const;
   /// True if all trees reach each GPU: no cut has fewer links than trees that must cross it.
   bool reachesAll() const;

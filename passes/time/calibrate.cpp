@@ -27,7 +27,7 @@ constexpr Field fields[] = {
 constexpr double noise = 0.03;
 /// Errors beyond this many times `noise` count less.
 constexpr double outlier = 2;
-/// The natural logarithm by which a parameter may easily differ from that of the other machine.
+/// The ratio, as a natural logarithm, by which a parameter may differ from the other machine's at a small penalty.
 constexpr double springLength = 1;
 /// The step of a derivative, and the longest step of a parameter, in the logarithm.
 constexpr double difference = 0.01, longestStep = 0.5;

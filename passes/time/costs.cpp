@@ -16,7 +16,7 @@ constexpr double packetPayload = 8;
 /// GB/s where there is no way, to another node or another GPU. A program that needs it takes very long.
 constexpr double leastRate = 1e-3;
 
-/// Returns the number of chunks of a message, on a rank that has part of it.
+/// Returns the number of chunks of a message on the rank that holds most of them.
 std::uint64_t messageChunks(const ir::Program &program) {
   std::uint32_t most = 1;
   for (const ir::Rank &rank : program.ranks)

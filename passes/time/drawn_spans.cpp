@@ -17,7 +17,7 @@ std::vector<DrawnSpan> drawnSpans(const Timeline &timeline) {
     const std::int64_t start = std::llround(span.start);
     drawn.push_back({start, std::max<std::int64_t>(std::llround(span.end), start + 1)});
   }
-  // Of spans that begin together, the longest comes first, so that the others nest in it.
+  // If spans begin together, the longest comes first, so that the others nest in it.
   const std::vector<std::uint32_t> order = ir::sortedBy(
       ir::numbersBelow(spans.size()), [&](std::uint32_t s) { return std::pair(drawn[s].start, -drawn[s].end); });
   /// The ends of the open spans of a lane, the innermost last.

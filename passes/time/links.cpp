@@ -61,7 +61,7 @@ LinkGraph linksOf(const Machine &machine) {
   const Fabric fabric = fabricOf(machine);
   const LinkGraph &node = fabric.node;
   LinkGraph graph{.gpus = static_cast<std::uint32_t>(machine.gpus()), .switches = {}, .links = {}};
-  // [node · vertices of a node + vertex]: in `graph`
+  // [node · vertices of a node + vertex]: the number of that vertex in `graph`
   std::vector<std::optional<std::uint32_t>> places(std::size_t{machine.nodes} * node.vertices());
   const auto add = [&](std::string name) {
     graph.switches.push_back(std::move(name));

@@ -9,7 +9,7 @@ namespace mscclc::passes {
 
 struct SplitCounts {
   std::uint64_t split = 0;  ///< number of operations that were split
-  std::uint64_t pieces = 0; ///< number of their pieces, without nops
+  std::uint64_t pieces = 0; ///< number of operations that they were split into, without nops
   std::uint64_t nops = 0;   ///< nops between pieces
 };
 

@@ -48,7 +48,7 @@ void CheckedRun::forgetThreadWaits(std::uint32_t b) {
     threadWaits_[b].clear();
 }
 
-/// What `thread` of a block that relays has waited for in the present phase; null if nothing.
+/// Returns the waits of `thread` in the current phase of a block that relays; null if there are none.
 CheckedRun::ThreadWaits *CheckedRun::waitsOf(std::uint32_t b, std::uint32_t thread) {
   if (!roles_.relays(b))
     return nullptr;
@@ -85,7 +85,8 @@ std::uint32_t CheckedRun::gives(std::uint32_t b, const ir::Op &op, std::uint32_t
   return message;
 }
 
-/// What `thread` sends in the operation at which its block is. `portChannel`: through it, if it is a port's.
+/// Returns the message that `thread` sends in its block's current operation. `portChannel`: the channel, if it is a
+/// port's.
 CheckedRun::Sent CheckedRun::sendOf(std::uint32_t b, std::uint32_t thread, MessageKind kind,
                                     std::uint32_t portChannel) {
   const ThreadRoles::Turn *turn = roles_.turn(b, control_.at(b).op(), thread);

@@ -94,7 +94,7 @@ void CheckedRun::applies(const DataStep &step) {
   }
 }
 
-/// Where sums are narrowed once, reports an operand of a sum that another operation has narrowed.
+/// Reports an operand of a sum that another operation has narrowed, if sums must be narrowed once.
 void CheckedRun::findNarrowed(const DataStep &step) {
   if (index_.program.movement.accumulate == ir::Accumulate::Narrow || ir::isReorderable(step.op->reduceOp))
     return;
@@ -145,7 +145,7 @@ void CheckedRun::puts(const DataStep &step, std::uint32_t thread, std::uint32_t 
   write(destination, {{put.agent, put.phase, destination.ref}, finish});
 }
 
-/// What `source` holds, in the first launch: later ones follow no values.
+/// Keeps the values of `source` in the first launch. Later launches do not follow values.
 void CheckedRun::keepValues(const Operand &source) {
   if (control_.launch() != 0)
     return;
@@ -156,7 +156,7 @@ void CheckedRun::keepValues(const Operand &source) {
     noteRows(source);
 }
 
-/// Of a launch after the first, looks whether a write may come before what the first one left in scratch.
+/// Checks, in launches after the first, whether a write may come before accesses to scratch of the first launch.
 void CheckedRun::accesses(const Operand &operand, const JudgedAccess &access, bool writes) {
   if (!history_ || !operand.scratch || operand.count == 0)
     return;
@@ -170,7 +170,7 @@ void CheckedRun::accesses(const Operand &operand, const JudgedAccess &access, bo
 }
 
 void CheckedRun::keepRead(CellId id, const JudgedAccess &access) {
-  // Of packets every reader counts: the first tells soonest that what they were computed from has been read.
+  // All readers of packets are kept. The order by packets follows from the earliest of them.
   const bool keeps = id >= memory_.firstSlot() && geometry_.mostIterations() == 0;
   const Epoch &by = access.by;
   Cell &cell = memory_[id];

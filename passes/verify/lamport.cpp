@@ -18,8 +18,9 @@ bool hasPlainScratch(const ProgramIndex &index, std::uint32_t block, const ir::O
 
 } // namespace
 
-/// Returns false if there is something of that. Proxies and switches do not promise that words of 8 bytes stay whole.
-/// Kernels clear all chunks of scratch, at times that are right for packets alone.
+/// Reports scratch that is not double, packets through ports or switches, and plain data in scratch. Returns false if
+/// it reports any. Ports and switches do not promise that words of 8 bytes stay whole. Kernels clear all chunks of
+/// scratch, at times that are right for packets alone.
 bool checkLamport(const ProgramIndex &index, Findings &findings) {
   if (index.program.protocol != ir::Protocol::Lamport)
     return true;

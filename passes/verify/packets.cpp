@@ -10,7 +10,7 @@
 // comes after the poll by a barrier or a signal comes after the taking.
 //
 // Lemma. Operation R reads an element of a cell, and stores packets that it computed from the element. A packet is
-// stored after its sources were read. So whoever takes one of these packets, at that element, does so after R's read.
+// stored after its sources were read. So taking one of these packets, at that element, comes after R's read.
 // The taker T has read the packet's slot. If T stores packets in turn, R's read and T's own read come before everybody
 // who takes one of those, and so on. Hence R's read of the cell is over before a write W if there is such a trail
 //     cell - R -> packet - T -> packet - T' -> ...
@@ -20,7 +20,7 @@
 // value from plain memory. The second case holds because an operation takes the packets of an element before it writes
 // the element.
 //
-// Trails are walked breadth first, as a short one tells soonest, and no further than `trailLength`.
+// Trails are walked breadth first, as a short one gives the earliest order, and no further than `trailLength`.
 #include "passes/verify/checked_run.h"
 
 #include "ir/op_memory.h"

@@ -16,7 +16,7 @@
 // from an even cut. So two cuts, of n and n' slices, keep their order for all q >= n + n'. The patterns of all sizes up
 // to there are all patterns.
 //
-// Packets make an order, but an empty slice of packets makes none: whoever takes it waits for nobody. Slice g of S
+// Packets make an order, but an empty slice of packets makes none: the rank that takes it does not wait. Slice g of S
 // chunks, counted from 0, is empty if Sc <= g. So the set of empty slices of packets is part of the pattern, too. It
 // shrinks when c grows: an order by packets in one size also exists in all larger sizes.
 #pragma once

@@ -1,4 +1,4 @@
-// The reduction trees of outputs, step by step, for whoever computes them.
+// The reduction trees of outputs, step by step, in a form that can be computed.
 #pragma once
 
 #include "ir/program.h"

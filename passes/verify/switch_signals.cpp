@@ -37,7 +37,7 @@ private:
   };
 
   void checkBlock(const ir::ThreadBlock &block) {
-    std::uint32_t pipeline = ir::none; // around the operation before
+    std::uint32_t pipeline = ir::none; // the pipeline that contains the previous operation
     ir::forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
       if (block.ops[o].kind == ir::OpKind::Pipeline || header != std::exchange(pipeline, header))
         endTurns();

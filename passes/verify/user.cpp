@@ -1,6 +1,6 @@
-// What a rank's user does between its launches. As with NCCL, input and output are the user's before and after each: it
-// reads and overwrites both. Peers may touch them only once the rank has begun its launch, and no more when it has
-// ended.
+// The accesses of a rank's user between launches. As with NCCL, input and output belong to the user before and after
+// each launch: the user reads and overwrites both. Peers may touch them only once the rank has begun its launch, and no
+// more when it has ended.
 #include "passes/verify/checked_run.h"
 
 #include "ir/collectives.h"

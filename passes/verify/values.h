@@ -97,12 +97,12 @@ public:
   ir::Contribution contribution(ValueId leaf) const;
   /// Returns the unit of an input, as in input().
   std::uint64_t unitOf(ValueId leaf) const { return leaf - firstInput_[contribution(leaf).rank]; }
-  /// The number of reductions and results of functions.
+  /// Returns the number of reductions and results of functions.
   std::uint64_t numReductions() const { return nodes_.size(); }
-  /// The number of values, so that all of them are below.
+  /// Returns the number of values. Every id of a value is less than it.
   std::uint64_t end() const { return firstNode_ + nodes_.size(); }
 
-  /// How the result of a reduction is rounded, and whether its order is known.
+  /// The type to which the result of a reduction is rounded; or none, if its order is unknown.
   enum class Step : std::uint8_t {
     Narrow, ///< to the type of elements
     Wide,   ///< to f32 or wider

@@ -129,10 +129,10 @@
 //   dispatch packs them. So the row of an entry comes back to that entry.
 // The lemma is at ir::ExpertCells. What depends on counts in it is checked by verify/rows.cpp, for all counts.
 //
-// What is taken for granted, of the hardware and of who launches:
+// The proof assumes of the hardware and of the program that launches:
 // - Nothing else runs on the GPU for good while blocks of a rank wait to begin, and ranks launch the same programs in
 //   the same order.
-// - The end of a kernel publishes what it wrote, so a relaxed signal of the next launch tells of it. PTX promises that
+// - The end of a kernel publishes what it wrote, so a relaxed signal of the next launch carries it. PTX promises that
 //   to the device itself; in kernels of our own the wait acquires (sync.cuh).
 // - Of plain memory, a packet orders only the reads of its launch that its data was computed from. PTX promises that
 //   order by its rule against values out of thin air. The taker's poll is a branch, and no store is made before the
@@ -183,7 +183,7 @@ class FinalBuffers;
 struct VerifyOptions {
   bool warnings = true;
   bool schedules = true; ///< add the shortest schedule to races
-  /// How many blocks of a rank a GPU holds at once. Without a value, it holds all of them.
+  /// The number of blocks of a rank that a GPU holds at once. Without a value, it holds all of them.
   std::optional<Residency> residency = {};
   /// Receives all events, and what was decided about their order (run/order.h). For tests.
   proof::OrderWatcher *watcher = nullptr;
@@ -201,7 +201,7 @@ struct VerifyOptions {
   std::function<void(const proof::FinalBuffers &)> atEnd = {};
 };
 
-/// What the proof covered. `proven` is set only if no error was found.
+/// The result of a proof, and what it covered. `proven` is set only if no error was found.
 struct VerifyResult {
   bool proven = false;
   std::uint32_t ranks = 0, launches = 0, iterations = 0; ///< iterations: the most in any pipeline; 0 without

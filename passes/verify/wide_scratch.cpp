@@ -1,4 +1,4 @@
-// Where scratch is wide (ir::Accumulate::Wide), looks for operations that cannot convert elements.
+// Finds operations that cannot convert elements, in programs with wide scratch (ir::Accumulate::Wide).
 #include "passes/verify/findings.h"
 
 #include "ir/cursor.h"

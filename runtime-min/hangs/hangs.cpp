@@ -1,4 +1,4 @@
-// What the runtime reads of launches that hang, and the dump of it. mscclc/hang.hpp finds the cause.
+// Reads the state of launches that hang, and writes the dump. mscclc/hang.hpp finds the cause.
 #include "communicator/communicator.h"
 #include "communicator/sync_layout.h"
 #include "mscclc/hang.hpp"

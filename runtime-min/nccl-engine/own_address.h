@@ -1,4 +1,4 @@
-// Where other machines reach this one.
+// Finds the address at which other machines reach this one.
 #pragma once
 
 #include "rendezvous/socket.h"

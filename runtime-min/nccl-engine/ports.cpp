@@ -156,7 +156,7 @@ Status NcclPorts::sendSettling() {
     std::memcpy(&theirs, bytes.data(), std::min(bytes.size(), sizeof(theirs)));
     round = std::max(round, theirs + 1);
   }
-  // Where a start fails some ends have sent and others have not: those shall be missed.
+  // If the start fails, some ends have sent and others have not. The peers then report the missing ones.
   return start(MSCCLC_SETTLE_SEND, std::exchange(settlings_, round));
 }
 

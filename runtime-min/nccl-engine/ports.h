@@ -36,7 +36,7 @@ private:
   Status start(MscclcSettleStep step, uint64_t sent, std::chrono::nanoseconds time = {});
   /// Waits for the steps so far.
   Status finish();
-  /// What the waits of a settling have to say for it.
+  /// Returns the result of the waits of a settling.
   Status result() const;
 
   NcclEngine &engine_;

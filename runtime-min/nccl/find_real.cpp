@@ -46,7 +46,7 @@ std::vector<Handle> loadedObjects() {
   for (const std::string &name : names)
     if (Handle handle(::dlopen(name.empty() ? nullptr : name.c_str(), RTLD_NOW | RTLD_NOLOAD)); handle)
       objects.push_back(std::move(handle));
-  ::dlerror(); // clears the errors of objects without a file
+  ::dlerror(); // clears the error of an object that has no file
   return objects;
 }
 

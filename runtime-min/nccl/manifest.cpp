@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 
 constexpr size_t mostBytes = size_t{4} << 20;
 constexpr uint32_t mostRanks = 4096;
-constexpr size_t mostTypes = 16; ///< of an entry
+constexpr size_t mostTypes = 16; ///< the most types of an entry
 /// The compiler writes this in place of an order, if the elements of an output are added in several orders.
 constexpr const char *severalOrders = "in an order that depends on the chunk";
 

@@ -12,7 +12,7 @@
 
 namespace mscclc::nccl {
 
-/// The end of a call.
+/// The way in which a call ends.
 struct Outcome {
   enum class Way {
     Ours,   ///< a kernel runs it

@@ -10,7 +10,7 @@ namespace {
 /// The time without requests during which a thread polls without a pause, before it checks whether a launch runs.
 constexpr std::chrono::milliseconds busyTime{2};
 constexpr std::chrono::microseconds longestSleep{200};
-/// If graphs may be replayed. The thread is not told about replays.
+/// The longest sleep if graphs may be replayed. Nothing announces replays to the thread.
 constexpr std::chrono::microseconds longestSleepInGraphs{20};
 constexpr std::chrono::microseconds forEver = std::chrono::microseconds::max();
 
@@ -273,7 +273,7 @@ void ProxyThread::run() {
       continue;
     }
     const RequestSource from = source();
-    // What came before a launch was seen to be over is served before the long sleep.
+    // Requests that came before the launch was seen to be over are served before the long sleep.
     const bool wasOver = std::exchange(isOver, from == RequestSource::Nowhere);
     switch (from) {
     case RequestSource::Launch:

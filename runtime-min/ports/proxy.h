@@ -11,7 +11,7 @@ namespace mscclc::rt {
 
 class Proxy;
 
-/// Where requests may come from.
+/// The possible origins of requests.
 enum class RequestSource {
   Nowhere, ///< none can come before somebody launches, or captures
   Unknown, ///< from a launch that was on its way when last seen, where platforms do not tell of its end
@@ -60,7 +60,7 @@ public:
   void fill(uint32_t localIndex, const Memory *const (&memories)[3], MscclcRankArgs &args) override;
   void wake() override { thread_->wake(); }
   void launched(uint32_t localIndex) override { setLaunched(localIndex, true); }
-  /// Where the platform does not tell of the end of launches, this does.
+  /// Reports the end of launches on a platform that does not report it itself.
   void settled(uint32_t localIndex) override { setLaunched(localIndex, false); }
   Status drain() override;
   void forget(const Memory *memory) override;
@@ -96,7 +96,7 @@ private:
   Status warmUp();
   uint32_t numberOf(const Memory *memory);
   Status serve(const MscclcTrigger &request);
-  /// Where a request's data lies at `rank`; null if it is not all there.
+  /// Returns the address of a request's data at `rank`; null if the buffer does not contain all of it.
   char *placeOf(uint32_t memory, uint32_t rank, uint64_t offset, uint64_t bytes) const;
   Status store(uint64_t *to, uint64_t value, uint64_t place);
 
@@ -117,7 +117,7 @@ private:
   Queue *queue_ = nullptr;
   Stream stream_ = nullptr;
   std::atomic<bool> launched_{false};
-  Event halves_[2] = {nullptr, nullptr}; ///< after the requests of either half of `values`
+  Event halves_[2] = {nullptr, nullptr}; ///< [half of `values`]: recorded after the requests that use the half
 };
 
 } // namespace mscclc::rt

@@ -29,8 +29,8 @@ struct MeetingPoint {
   Status listenInNewFolder();
 
   Address address;
-  /// What a process that comes to the hub must know, so that none of another communicator is taken in; zero where
-  /// nobody else can come.
+  /// A process must show this token to the hub, so that no process of another communicator is admitted. It is zero if
+  /// no other process can come.
   Token token{};
   File listener;            ///< the hub's
   std::string made, folder; ///< the socket's file and folder, to be removed

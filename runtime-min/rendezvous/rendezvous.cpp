@@ -61,7 +61,7 @@ void Rendezvous::send(FrameKind kind, uint32_t process, uint32_t round, const By
     header.kind = kind;
     header.process = process;
     header.round = round;
-    // The reader finds out about an end that is gone.
+    // A failed send is not reported here: the thread that reads notices the closed connection.
     connections_[to].send(header, payload, files);
   }
 }
@@ -230,7 +230,7 @@ void Rendezvous::lose(uint32_t process) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const bool expected = gone_[process] != 0 || stopping_;
     gone_[process] = 1;
-    // Without the hub, no process learns anything about the others.
+    // Without the hub, processes cannot exchange anything.
     if (process == 0) {
       isDeaf_ = isDeaf_ || (expected && here() > (gone_[self_] != 0 ? 0 : 1));
       std::fill(gone_.begin() + 1, gone_.end(), 1);

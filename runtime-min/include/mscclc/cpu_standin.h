@@ -74,7 +74,7 @@ private:
   std::condition_variable wake_;
 };
 
-/// What the threads of a block have in common.
+/// The state that the threads of a block share.
 struct Block {
   explicit Block(unsigned threads) : barrier(threads) {}
   Barrier barrier;

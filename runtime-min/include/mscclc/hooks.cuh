@@ -141,7 +141,7 @@ template <class T> MSCCLC_DEVICE Values loadValues(const T *p, unsigned count) {
     values.at[i] = static_cast<float>(wide[i]);
   return values;
 }
-/// Rounds values to elements of T, and stores the first `count`. Returns what they are then.
+/// Rounds values to elements of T, and stores the first `count`. Returns the rounded values.
 template <class T> MSCCLC_DEVICE Values storeValues(T *p, unsigned count, const Values &values) {
   typename Moved<T>::Elements out;
   typename Number<T>::Sum wide[octetSize];
@@ -179,9 +179,9 @@ public:
 
   /// The number of this row or block in the rank's output.
   MSCCLC_DEVICE uint64_t index() const { return index_; }
-  /// Its elements.
+  /// The number of its elements.
   MSCCLC_DEVICE uint64_t size() const { return size_; }
-  /// True in one thread, if the part has elements: for what is stored once.
+  /// True in exactly one thread, if the part has elements. That thread stores values that are stored once.
   MSCCLC_DEVICE bool leads() const { return team_.lane == 0 && end_ != 0; }
   /// Returns the part's elements.
   MSCCLC_DEVICE T *data() const { return data_; }

@@ -42,7 +42,7 @@ Status Instance::examine(uint64_t maxRowBytes) {
   return {};
 }
 
-/// Where as many as the kernel takes fit, fewer do; so the most that fit are searched for.
+/// Finds the most threads that fit, by bisection: if a number of threads fits, each smaller one does, too.
 Status Instance::countThreads(const MscclcVariant &variant, uint32_t &result) {
   uint32_t most = 0, tooMany = kernel_.threads + 1;
   for (uint32_t tried = kernel_.threads; most + 1 < tooMany; tried = most + (tooMany - most) / 2) {

@@ -25,7 +25,7 @@ Stream Instance::streamOf(const MscclcCall &call, uint32_t localIndex) const {
   return call.streams != nullptr ? call.streams[localIndex] : communicator_.stream(localIndex);
 }
 
-/// Ranks wait for each other, so none may be behind another one in a stream.
+/// Checks that no two ranks have one stream. Ranks wait for each other, so none may be queued behind another.
 Status Instance::checkStreams(const MscclcCall &call) const {
   if (call.streams == nullptr)
     return {};

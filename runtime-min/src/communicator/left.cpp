@@ -9,10 +9,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Of a process. A thread waits for the others of each communicator.
+/// Keeps communicators that the program has destroyed, one Keeper in a process. For each of them, a thread waits for
+/// the other processes.
 class Keeper {
 public:
-  /// `deadline`: of the wait at the process's exit.
+  /// `deadline`: the time at which the wait at the process's exit ends.
   void add(const Communicator &communicator, std::shared_ptr<const void> owner, Clock::time_point deadline) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++waiting_;

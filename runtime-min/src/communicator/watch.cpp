@@ -24,7 +24,7 @@ void setAbort(MscclcStatus *status) {
   __atomic_store_n(&status->abort, 1u, __ATOMIC_RELEASE);
 }
 
-/// Empties a status whose waits go on.
+/// Removes the stalls that were reported, while the waits themselves continue.
 void forgetStalls(MscclcStatus &status) {
   for (MscclcStall &stall : status.stalls)
     __atomic_store_n(&stall.kind, 0u, __ATOMIC_RELAXED);

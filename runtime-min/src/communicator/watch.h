@@ -48,8 +48,8 @@ public:
 class Watch {
 public:
   /// `grace`: how long after the first stall the others are given to report theirs. `engine` is asked for its health
-  /// again and again while launches run, from another thread. It tells the other processes of each failure that begins
-  /// here, and gives up its waits at the first and at a lost process.
+  /// again and again while launches run, from another thread. It informs the other processes of each failure that
+  /// begins here, and gives up its waits at the first and at a lost process.
   Watch(std::chrono::milliseconds grace, Engine &engine) : grace_(grace), engine_(engine) {}
   ~Watch() { stop(); }
   /// The engine is not asked any more when this returns.
@@ -61,7 +61,7 @@ public:
   void add(WatchedRank rank);
   /// Waits until no report is made of it.
   void remove(MscclcStatus *status);
-  /// The memory of other ranks goes: launches of this rank's instance are read no more. Null: none are, of any.
+  /// Stops reading the launches of `status`, because the memory of other ranks is released. Null: those of all.
   void forgetLaunches(const MscclcStatus *status);
   /// A launch of these has begun, or is captured, and its `mayRun` says so.
   void launched();

@@ -95,7 +95,7 @@ public:
   virtual Status awaitSettling(std::chrono::steady_clock::time_point) { return {}; }
 };
 
-/// What is here of a communicator.
+/// The part of a communicator that is in this process.
 struct Site {
   uint32_t ranks = 0;               ///< of all processes
   RankRange mine;                   ///< of this one
@@ -114,7 +114,7 @@ public:
   virtual Status meet(Platform &platform, const Site &site, MeetingOptions options) = 0;
   /// The processes of the communicator.
   Meeting &meeting() const { return *meeting_; }
-  /// Nobody hears of them any more when this returns.
+  /// When this returns, they receive no further messages.
   void endMeeting() { meeting_.reset(); }
   /// The load/store team: kernels of the local ranks may load and store the memory of these ranks.
   virtual RankRange team() const = 0;

@@ -23,7 +23,7 @@ struct DeviceFacts {
   uint32_t hasMulticast = 0; ///< 1: it can take part in multicast objects
 };
 
-/// What a link between devices does with additions to a word of the other device's memory.
+/// The behaviour of a link when one device adds to a word of the other device's memory.
 enum class RemoteAdd {
   Whole,   ///< adds correctly, even if others add to the word at the same time
   Broken,  ///< may lose one of two concurrent additions

@@ -1,5 +1,5 @@
 // Counts of live rows, for Plans with `slots` (layout.cuh). A slot is what rank `src` sends to rank `dst`: at most
-// `capacity` rows, of which a count in device memory says how many are live.
+// `capacity` rows. A count in device memory says how many of them are live.
 //
 // Each launch exchanges the counts. Block 0 of a rank sends its counts to the table of every rank, one packet for each
 // destination: the count, limited to what moves; where these rows begin in the input; and whether any count of the rank
@@ -37,7 +37,7 @@ template <class K> MSCCLC_DEVICE uint64_t roomOf(const K &k, uint64_t given) {
   return given != 0 && given < all ? given : all;
 }
 
-/// What a rank sends to one other.
+/// The rows that a rank sends to one other.
 struct Sent {
   uint32_t begin; ///< row of the input
   uint32_t rows;

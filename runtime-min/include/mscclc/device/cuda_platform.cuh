@@ -103,8 +103,8 @@ template <class Word> MSCCLC_DEVICE void storeAs(void *p, const Word &v) {
     *static_cast<Word *>(p) = v;
 }
 
-/// The same value, of which the compiler knows no more: it neither computes it anew where it is used, nor what is made
-/// of it where that is not needed.
+/// Returns the same value, but hides it from the optimiser: it neither computes it anew where it is used, nor what is
+/// made of it where that is not needed.
 MSCCLC_DEVICE uint32_t apart(uint32_t v) {
   asm volatile("" : "+r"(v));
   return v;
@@ -214,7 +214,7 @@ MSCCLC_DEVICE void loadPacket8(const void *p, uint32_t &data, uint32_t &flag) {
   data = static_cast<uint32_t>(word);
   flag = static_cast<uint32_t>(word >> 32);
 }
-/// Two words of 8 bytes, each of which is written and read as a whole.
+/// Two words of 8 bytes. Each is written and read as a whole.
 MSCCLC_DEVICE void storeWords16(void *p, Vec16 data) {
   asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1,%2};" ::"l"(globalAddress(p)),
                "l"(packetWord(data.w[0], data.w[1])), "l"(packetWord(data.w[2], data.w[3]))

@@ -296,7 +296,7 @@ inline bool isAmong(uint32_t operation, uint32_t first, uint32_t step, uint32_t 
   return operation >= first && (operation - first) % step == 0 && static_cast<uint32_t>(j) < times;
 }
 
-/// A kernel by hand does not say where its waits stand.
+/// Null for a kernel written by hand, which has no table of the source places of its waits.
 template <class Body, class = void> struct WaitInfoOf {
   static constexpr decltype(MscclcKernel::wait_info) value = nullptr;
 };

@@ -160,7 +160,7 @@ template <class Plan> MSCCLC_BOTH LiveRow liveRowOf(uint64_t begin, uint64_t liv
 template <class Plan, class = void> struct HasWideScratch : std::false_type {};
 template <class Plan>
 struct HasWideScratch<Plan, std::void_t<decltype(Plan::wideScratch)>> : std::bool_constant<Plan::wideScratch> {};
-/// The type in which scratch holds elements of T, and how many times the bytes of T that takes.
+/// The type in which scratch holds elements of T. spreadOf is its size divided by that of T.
 template <class Plan, class T>
 using HeldInScratch = std::conditional_t<HasWideScratch<Plan>::value, typename detail::Number<T>::Sum, T>;
 template <class Plan, class T> constexpr unsigned spreadOf = sizeof(HeldInScratch<Plan, T>) / sizeof(T);
@@ -170,7 +170,7 @@ template <class Plan, class = void> struct HasLamportPackets : std::false_type {
 template <class Plan>
 struct HasLamportPackets<Plan, std::void_t<decltype(Plan::lamportPackets)>> : std::bool_constant<Plan::lamportPackets> {
 };
-/// How many times the bytes of plain data packets take.
+/// The size of packets divided by that of their data.
 template <class Plan> constexpr unsigned packetScale = Plan::packets && !HasLamportPackets<Plan>::value ? 2 : 1;
 /// The number of equal parts of scratch, which launches use in turn.
 template <class Plan>

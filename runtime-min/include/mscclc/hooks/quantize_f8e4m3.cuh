@@ -11,7 +11,7 @@ namespace mscclc::hooks {
 ///   scale = max|x| / 448, or 1 if that is 0
 ///   quantized = x / scale, rounded to the nearest
 ///
-/// Where an x is NaN, the scale and all of the row are NaN.
+/// If an x is NaN, the scale and all of the row are NaN.
 struct QuantizeF8E4m3 {
   template <class T>
   static MSCCLC_DEVICE void apply(const device::Part<T> &part, device::Float8E4m3 *quantized, float *scales) {
