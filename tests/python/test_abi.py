@@ -11,6 +11,7 @@ STRUCTURES = {
     "MscclcCall": abi.Call,
     "MscclcCallArray": abi.CallArray,
     "MscclcCounts": abi.Counts,
+    "MscclcIndex": abi.Index,
     "MscclcStaging": abi.Staging,
     "MscclcCommunicatorOptions": abi.CommunicatorOptions,
     "MscclcQuery": abi.QueryStruct,

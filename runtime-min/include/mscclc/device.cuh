@@ -6,6 +6,7 @@
 //   beginLaunch       device/begin.cuh      the beginning and the end of a block's launch; what it reports
 //   Layout            device/layout.cuh     where chunk k of a message begins
 //   liveRow           device/counts.cuh     counts of live rows, for sizes that are known only at run time
+//   packRows          device/experts.cuh    rows that go to experts by an index, or come back
 //   reduce, copy      device/move.cuh       plain chunks
 //   …Packets          device/packets.cuh    packets
 //   signal, wait, …   device/sync.cuh       memory channels, semaphores, barriers
@@ -53,6 +54,8 @@
 #include "mscclc/device/move.cuh"
 
 #include "mscclc/device/staging.cuh"
+
+#include "mscclc/device/experts.cuh"
 
 #include "mscclc/device/packets.cuh"
 

@@ -28,35 +28,6 @@
 
 namespace mscclc::device {
 
-// Correctly rounded arithmetic, whatever the switches of the compiler. A multiplication is never contracted with a sum.
-#ifdef __CUDA_ARCH__
-MSCCLC_DEVICE float add(float a, float b) {
-  return __fadd_rn(a, b);
-}
-MSCCLC_DEVICE float multiply(float a, float b) {
-  return __fmul_rn(a, b);
-}
-MSCCLC_DEVICE float divide(float a, float b) {
-  return __fdiv_rn(a, b);
-}
-MSCCLC_DEVICE float squareRoot(float a) {
-  return __fsqrt_rn(a);
-}
-#else
-inline float add(float a, float b) {
-  return a + b;
-}
-inline float multiply(float a, float b) {
-  const volatile float product = a * b;
-  return product;
-}
-inline float divide(float a, float b) {
-  return a / b;
-}
-inline float squareRoot(float a) {
-  return sqrtf(a);
-}
-#endif
 /// Returns a · b + c, rounded once.
 MSCCLC_DEVICE float multiplyAdd(float a, float b, float c) {
   return fmaf(a, b, c);

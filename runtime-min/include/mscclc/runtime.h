@@ -227,6 +227,9 @@ typedef struct MscclcCall {
   /* For kernels with MSCCLC_TAKES_COUNTS: one for each local rank. The runtime adds `tables`. `in_rows` and `out_rows`
    * are the same on every rank, and say how long buffers are at least. A message is ranks * capacity rows long. */
   const MscclcCounts *counts;
+  /* For kernels with MSCCLC_TAKES_INDEX: one for each local rank. `input` and `output` are then memory that the kernel
+   * works in, and `counts` is null. A message is ranks * experts * capacity rows long. */
+  const MscclcIndex *index;
 } MscclcCall;
 
 void mscclc_call_init(MscclcCall *call);

@@ -93,6 +93,11 @@ struct Call : MscclcCall {
     counts_ = counts;
     return *this;
   }
+  /// Gives the indices of experts: one for each local rank. See MscclcCall::index.
+  Call &indexedBy(const std::vector<MscclcIndex> &index) {
+    index_ = index;
+    return *this;
+  }
   /// Gives the hooks of a kernel an array: one pointer for each local rank.
   Call &array(const std::string &name, const std::vector<void *> &pointers) {
     arrays_[name] = pointers;
@@ -103,6 +108,7 @@ private:
   friend class Instance;
   std::map<std::string, std::vector<void *>> arrays_;
   std::vector<MscclcCounts> counts_;
+  std::vector<MscclcIndex> index_;
 };
 
 /// A kernel that is loaded into a communicator. The communicator must live longer.
@@ -120,6 +126,8 @@ public:
     }
     if (!call.counts_.empty())
       given.counts = call.counts_.data();
+    if (!call.index_.empty())
+      given.index = call.index_.data();
     check(mscclc_launch(handle_.get(), &given));
   }
   const MscclcKernel &kernel() const { return *mscclc_instance_kernel(handle_.get()); }

@@ -23,7 +23,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 10u
+#define MSCCLC_ABI_VERSION 11u
 
 enum MscclcDtype {
 #define MSCCLC_DTYPE(id, number, bytes, name, type) MSCCLC_##id = number,
@@ -55,8 +55,8 @@ enum MscclcResult {
   MSCCLC_ERROR_THREADS = 4,      /* more threads a block than the kernel was compiled for, or none */
   MSCCLC_ERROR_NOT_RESIDENT = 5, /* the blocks of this rank do not fit on the device at once */
   MSCCLC_ERROR_SCRATCH = 6,      /* scratch_stride too small for this message, or not a multiple of 16 */
-  MSCCLC_ERROR_ROWS = 7,     /* no row_bytes in a kernel that takes rows, or the message's shares are no whole rows */
-  MSCCLC_ERROR_COUNTS = 8,   /* no counts in a kernel that takes them, of another width, or 2^31 rows or more */
+  MSCCLC_ERROR_ROWS = 7,   /* no row_bytes in a kernel that takes rows, or the message's shares are no whole rows */
+  MSCCLC_ERROR_COUNTS = 8, /* no counts or index in a kernel that takes them, of another width, or 2^31 rows or more */
   MSCCLC_ERROR_DEVICE = 1000 /* plus the code of the CUDA error */
 };
 
@@ -245,6 +245,39 @@ typedef struct MscclcCounts {
 } MscclcCounts;
 #define MSCCLC_COUNT_TABLE_BYTES(ranks) ((uint64_t)32 * (ranks) * (ranks))
 
+/* Rows for experts, for kernels with MSCCLC_TAKES_INDEX. Each rank has MscclcKernel::experts of them, and expert e of
+ * all ranks is on rank e / experts. An index has `choices` entries for each row, and each names an expert. Any other
+ * number names none, for example -1. Of a rank's entries for one expert, the first `capacity` are live, where capacity
+ * is the number of whole rows in a share of the message divided by `experts`, rounded down.
+ *
+ * A dispatch copies a row to the expert of each of its live entries. The rows of an expert follow each other, in the
+ * order of ranks and, of one rank, of entries. They begin at row e * ranks * capacity of `to`, unless the
+ * collective's name ends with "+rank_major". Then the rows of a rank s follow each other, in the order of experts, from
+ * row s * experts * capacity on. Nothing is written behind live rows.
+ *
+ * A combine reads such rows from `from`. Row i of `to` becomes the sum of the rows of the live entries of row i, each
+ * multiplied by its weight. Products are rounded to float, and then added to 0 in the order of entries.
+ *
+ * All memory is on the device; only the rank itself accesses it. */
+typedef struct MscclcIndex {
+  const void *entries;  /* [rows][choices], of `width` bytes */
+  const float *weights; /* [rows][choices], of a combine */
+  const void *from;     /* a dispatch: [rows]; a combine: the rows of the rank's experts */
+  void *to;             /* a dispatch: the rows of the rank's experts; a combine: [rows] */
+  uint32_t *received;   /* [experts], written by a dispatch: live rows of each expert; null: not wanted */
+  uint32_t *cells;      /* [ranks][experts], written by a dispatch: those that each rank has sent; null: not wanted */
+  uint32_t *status; /* [ranks], written: MSCCLC_COUNTS_CUT for each rank of which not all entries are live, except for
+                       those that name no expert; null: not wanted */
+  void *work;       /* MSCCLC_INDEX_WORK_BYTES; what it holds does not matter */
+  uint64_t rows;
+  uint32_t choices; /* rows * choices is below 2^31 */
+  uint32_t width;   /* 4: int32_t; 8: int64_t */
+} MscclcIndex;
+#define MSCCLC_INDEX_WORK_BYTES(ranks, experts, entries)                                                               \
+  ((uint64_t)4 * ((uint64_t)(entries) + (uint64_t)5 * (ranks) * (experts) + (ranks)))
+/* The bytes behind MSCCLC_COUNT_TABLE_BYTES of each table, for the counts of experts. */
+#define MSCCLC_EXPERT_TABLE_BYTES(ranks, experts) ((uint64_t)32 * (ranks) * (experts))
+
 /* The arguments of one rank's launch. The launch copies them, and also the entries of `buffers` and `multicast` that
  * the kernel needs. */
 typedef struct MscclcRankArgs {
@@ -286,7 +319,8 @@ typedef struct MscclcRankArgs {
    * Else it is not used. */
   uint64_t row_bytes;
   void *const *arrays; /* [MscclcKernel::num_arrays]: those of the rank; the launching thread reads them */
-  MscclcCounts counts;
+  MscclcCounts counts; /* with MSCCLC_TAKES_INDEX: only `tables` */
+  MscclcIndex index;
 } MscclcRankArgs;
 
 /* ------------------------------------------------------------------------------------- what a kernel says of itself */
@@ -365,7 +399,9 @@ enum MscclcKernelFlags {
   MSCCLC_WRITES_INPUT = 512,    /* not in place, but inputs are overwritten */
   MSCCLC_TAKES_ROWS = 1024,     /* a launch says how long rows are: the function of a hook takes them, or counts do */
   MSCCLC_TAKES_COUNTS = 2048,   /* a launch brings counts of live rows (MscclcCounts); also MSCCLC_TAKES_ROWS */
-  MSCCLC_PACKED_ROWS = 4096     /* and the rows are packed, in input and output */
+  MSCCLC_PACKED_ROWS = 4096,    /* and the rows are packed, in input and output */
+  MSCCLC_TAKES_INDEX =
+      8192 /* a launch brings an index, which gives the counts (MscclcIndex); also MSCCLC_TAKES_COUNTS */
 };
 
 /* An array that functions of hooks take. The caller brings one for each rank, in the rank's memory. */
@@ -422,7 +458,8 @@ typedef struct MscclcKernel {
   uint32_t abi_version;
   const char *name;
   /* "allgather", "allreduce", …, or its own name; if the values have passed through a hook, "allreduce+add_rms_norm";
-   * with MSCCLC_PACKED_ROWS, "alltoallv+packed" */
+   * with MSCCLC_PACKED_ROWS, "alltoallv+packed"; for 4 experts of each rank, "dispatch+4experts" and
+   * "combine+4experts", or these with "+rank_major" (MscclcIndex) */
   const char *collective;
   const char *tool;   /* "mscclc 0.1.0" */
   const char *source; /* the source and the switches of the compilation, as the emitted file names them */
@@ -476,6 +513,8 @@ typedef struct MscclcKernel {
   uint32_t num_arrays;
   uint32_t block_elements; /* a share of a message consists of whole blocks of so many elements; 0 or 1: no hook
                               takes blocks */
+  uint32_t experts;        /* of each rank, with MSCCLC_TAKES_INDEX; else 0 */
+  uint32_t reserved;
 } MscclcKernel;
 
 /* In place, the shorter buffer of rank r begins r steps after the beginning of the longer one, and a step is as long

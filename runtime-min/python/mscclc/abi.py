@@ -83,6 +83,14 @@ class Counts(ctypes.Structure):
                 ("tables", POINTER(c_void_p))]
 
 
+class Index(ctypes.Structure):
+    """MscclcIndex."""
+
+    _fields_ = [("entries", c_void_p), ("weights", c_void_p), ("from", c_void_p), ("to", c_void_p),
+                ("received", c_void_p), ("cells", c_void_p), ("status", c_void_p), ("work", c_void_p),
+                ("rows", c_uint64), ("choices", c_uint32), ("width", c_uint32)]
+
+
 class CallArray(ctypes.Structure):
     """MscclcCallArray."""
 
@@ -97,7 +105,7 @@ class Call(ctypes.Structure):
                 ("message_bytes", c_uint64), ("threads", c_uint32), ("pdl", c_uint32),
                 ("streams", POINTER(c_void_p)), ("staging", POINTER(Staging)),
                 ("row_bytes", c_uint64), ("arrays", POINTER(CallArray)), ("num_arrays", c_uint32),
-                ("reserved2", c_uint32), ("counts", POINTER(Counts)), _LATER]
+                ("reserved2", c_uint32), ("counts", POINTER(Counts)), ("index", POINTER(Index)), _LATER]
 
 
 class QueryStruct(ctypes.Structure):

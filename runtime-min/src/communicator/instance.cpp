@@ -15,7 +15,7 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
     syncBytes = std::max(syncBytes, SyncLayout(info).bytes);
   instance->countsAt_ = syncBytes;
   if ((kernel.flags & MSCCLC_TAKES_COUNTS) != 0)
-    syncBytes += MSCCLC_COUNT_TABLE_BYTES(kernel.ranks);
+    syncBytes += MSCCLC_COUNT_TABLE_BYTES(kernel.ranks) + MSCCLC_EXPERT_TABLE_BYTES(kernel.ranks, kernel.experts);
   const std::string name = format("kernel '%s'", kernel.name);
   instance->scratchStride_ = kernel.scratch_stride(instance->maxMessageBytes_, instance->maxRowBytes_);
   const uint64_t scratchBytes = kernel.scratch_bytes(instance->scratchStride_);

@@ -68,6 +68,8 @@ private:
   Status takeHookArguments(const MscclcCall &call);
   /// Checks the counts of a call, for all local ranks.
   Status checkCounts(const MscclcCall &call) const;
+  /// Checks the indices of experts of a call, for all local ranks.
+  Status checkIndex(const MscclcCall &call) const;
   Status checkResidency(const MscclcVariant &variant, uint32_t threads);
   Status countResidents(const MscclcVariant &variant, uint32_t threads);
   /// Finds out which streams are captured. Their graphs keep the objects that the launch uses.

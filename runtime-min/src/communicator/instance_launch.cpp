@@ -5,6 +5,7 @@
 #include "platform/profiler.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace mscclc::rt {
 namespace {
@@ -76,12 +77,20 @@ Status Instance::takeHookArguments(const MscclcCall &call) {
 }
 
 Status Instance::checkCounts(const MscclcCall &call) const {
-  const bool takesCounts = (kernel_.flags & MSCCLC_TAKES_COUNTS) != 0;
+  const bool takesIndex = (kernel_.flags & MSCCLC_TAKES_INDEX) != 0;
+  const bool takesCounts = (kernel_.flags & MSCCLC_TAKES_COUNTS) != 0 && !takesIndex;
   if (takesCounts != (call.counts != nullptr))
     return failure(MSCCLC_ERROR_COUNTS,
                    takesCounts ? "kernel '%s' takes counts of rows, and the call has none"
                                : "kernel '%s' takes no counts of rows, and the call has some",
                    kernel_.name);
+  if (takesIndex != (call.index != nullptr))
+    return failure(MSCCLC_ERROR_COUNTS,
+                   takesIndex ? "kernel '%s' takes an index of experts, and the call has none"
+                              : "kernel '%s' takes no index of experts, and the call has one",
+                   kernel_.name);
+  if (takesIndex)
+    return checkIndex(call);
   if (!takesCounts)
     return {};
   if (call.staging != nullptr) // a copy of the output would overwrite what lies behind live rows
@@ -100,6 +109,33 @@ Status Instance::checkCounts(const MscclcCall &call) const {
                      kernel_.name, communicator_.firstLocalRank(), rank);
     if (counts.in_rows + counts.out_rows != 0 && (kernel_.flags & MSCCLC_PACKED_ROWS) == 0)
       return failure(MSCCLC_ERROR_COUNTS, "kernel '%s': padded buffers have room for all rows", kernel_.name);
+  }
+  if (call.message_bytes / call.row_bytes >> 31 != 0)
+    return failure(MSCCLC_ERROR_COUNTS, "kernel '%s': a message of %llu bytes has 2^31 rows or more", kernel_.name,
+                   wide(call.message_bytes));
+  return {};
+}
+
+Status Instance::checkIndex(const MscclcCall &call) const {
+  if (call.staging != nullptr)
+    return failure(MSCCLC_ERROR_UNSUPPORTED, "kernel '%s' packs rows itself, so it copies no input or output",
+                   kernel_.name);
+  const std::string_view collective = kernel_.collective;
+  const bool isCombine = collective.substr(0, collective.find('+')) == "combine";
+  for (uint32_t i = 0; i < local_.size(); ++i) {
+    const MscclcIndex &index = call.index[i];
+    const auto wrong = [&](const char *what) {
+      return failure(MSCCLC_ERROR_COUNTS, "kernel '%s': the index of rank %u has %s", kernel_.name,
+                     communicator_.firstLocalRank() + i, what);
+    };
+    if (index.entries == nullptr || index.from == nullptr || index.to == nullptr || index.work == nullptr)
+      return wrong("no entries, no rows, no place for them, or no memory to work in");
+    if (isCombine && index.weights == nullptr)
+      return wrong("no weights");
+    if (index.width != 4 && index.width != 8)
+      return wrong("entries of neither 4 nor 8 bytes");
+    if (index.choices == 0 || index.rows >= (uint64_t{1} << 31) / index.choices)
+      return wrong("no choices, or 2^31 entries or more");
   }
   if (call.message_bytes / call.row_bytes >> 31 != 0)
     return failure(MSCCLC_ERROR_COUNTS, "kernel '%s': a message of %llu bytes has 2^31 rows or more", kernel_.name,
@@ -201,10 +237,11 @@ MscclcRankArgs Instance::argsOf(const MscclcCall &call, uint32_t localIndex, con
   args.port_channels = state.channels + info.memory_channels;
   args.multicast = state.multicast.data();
   args.arrays = state.arrays.data();
-  if (call.counts != nullptr) {
+  if (call.counts != nullptr)
     args.counts = call.counts[localIndex];
-    args.counts.tables = state.countTables.data();
-  }
+  if (call.index != nullptr)
+    args.index = call.index[localIndex];
+  args.counts.tables = state.countTables.empty() ? nullptr : state.countTables.data();
   args.barriers = counterAt(own, layout.barriers, 0);
   args.semaphores = reinterpret_cast<uint32_t *>(own + layout.semaphores);
   args.launches = counterAt(own, layout.launches, 0);

@@ -99,17 +99,18 @@ template <class K> MSCCLC_DEVICE void sendCounts(const K &k) {
 /// The number of counts that a thread polls at once. Each batch takes a round trip to memory.
 constexpr uint32_t countsTogether = 8;
 
-/// Waits for what `count` ranks from `first` on, at most N, send to `dst`, and calls take(sent) for each. There are no
-/// rows where the wait gives up. `isCut` is that of any count of the rank.
+/// Waits for `count` packets of counts, at most N, the first one at `packets` and each other `stride` bytes behind the
+/// one before. Calls take(i, sent) for each in turn. There are no rows where the wait gives up.
 template <uint32_t N, class K, class Take>
-MSCCLC_DEVICE void awaitCounts(const K &k, uint32_t first, uint32_t count, uint32_t dst, Take take) {
+MSCCLC_DEVICE void awaitPackets(const K &k, const char *packets, uint64_t stride, uint32_t count, const WaitInfo &info,
+                                Take take) {
   struct Read {
     Vec8 packet;
     uint32_t first, second;
     MSCCLC_DEVICE bool hasCome(uint32_t flag) const { return first == flag && second == flag; }
   };
   const uint32_t flag = k.flag;
-  const char *const at = apart(countAt(k, static_cast<uint32_t>(k.rank), first, dst));
+  const char *const at = apart(packets);
   Read reads[N];
   const auto haveCome = [&](uint64_t &) {
     bool all = true;
@@ -117,7 +118,7 @@ MSCCLC_DEVICE void awaitCounts(const K &k, uint32_t first, uint32_t count, uint3
     for (uint32_t i = 0; i < N; ++i)
       if (i < count) {
         Read &read = reads[i];
-        loadPacket16(at + uint64_t{i} * K::Plan::ranks * 16, read.packet, read.first, read.second);
+        loadPacket16(at + i * stride, read.packet, read.first, read.second);
         all &= read.hasCome(flag);
       }
     return all;
@@ -127,12 +128,19 @@ MSCCLC_DEVICE void awaitCounts(const K &k, uint32_t first, uint32_t count, uint3
     for (uint32_t i = 0; i < N; ++i)
       seen |= uint64_t{i < count && reads[i].hasCome(flag)} << i;
   };
-  spin(k.args, {MSCCLC_WAIT_COUNT, 0, first, dst, count}, haveCome, look);
+  spin(k.args, info, haveCome, look);
   MSCCLC_UNROLL
   for (uint32_t i = 0; i < N; ++i)
     if (i < count && reads[i].hasCome(flag))
-      take(
-          Sent{reads[i].packet.w[1], reads[i].packet.w[0] & ~countsAreCut, (reads[i].packet.w[0] & countsAreCut) != 0});
+      take(i, Sent{reads[i].packet.w[1], reads[i].packet.w[0] & ~countsAreCut,
+                   (reads[i].packet.w[0] & countsAreCut) != 0});
+}
+/// Waits for what `count` ranks from `first` on, at most N, send to `dst`, and calls take(sent) for each. `isCut` is
+/// that of any count of the rank.
+template <uint32_t N, class K, class Take>
+MSCCLC_DEVICE void awaitCounts(const K &k, uint32_t first, uint32_t count, uint32_t dst, Take take) {
+  awaitPackets<N>(k, countAt(k, static_cast<uint32_t>(k.rank), first, dst), uint64_t{16} * K::Plan::ranks, count,
+                  {MSCCLC_WAIT_COUNT, 0, first, dst, count}, [&](uint32_t, const Sent &sent) { take(sent); });
 }
 template <class K> MSCCLC_DEVICE Sent awaitCount(const K &k, uint32_t src, uint32_t dst) {
   Sent found{0, 0, false};

@@ -134,6 +134,9 @@ template <class K> MSCCLC_DEVICE LiveRow liveRow(const K &k, const Rows &rows, u
 template <class K> MSCCLC_DEVICE uint64_t heldBytes(const K &k, const Rows &rows, unsigned row);
 template <class K> MSCCLC_DEVICE void sendCounts(const K &k);
 template <class K> MSCCLC_DEVICE void receiveCounts(const K &k);
+// experts.cuh
+template <class Plan, class T> MSCCLC_OUTLINE void packRows(const Parameters<Plan> &parameters, uint64_t launch);
+template <class Plan, class T> MSCCLC_OUTLINE void unpackRows(const Parameters<Plan> &parameters, uint64_t launch);
 } // namespace detail
 
 namespace detail {
@@ -202,7 +205,9 @@ public:
            (Plan::shares == 1 || layout.share % 16 == 0);
     if constexpr (isPacked<Plan>)
       wide = wide && args.row_bytes % 16 == 0;
-    if (args.staging.input != nullptr)
+    if constexpr (hasExperts<Plan>)
+      detail::packRows<Plan, T>(p, launch);
+    else if (args.staging.input != nullptr)
       detail::stageInput<Plan, T, Op>(args, static_cast<char *>(parameters.own.input), launch, parameters.weight);
     else if (thread == 0)
       detail::launchBegins(args.rank, launch);
@@ -291,7 +296,9 @@ public:
   MSCCLC_DEVICE void finish() const {
     if constexpr (hasSlots<Plan>)
       detail::receiveCounts(*this);
-    if (args.staging.output != nullptr)
+    if constexpr (hasExperts<Plan>)
+      detail::unpackRows<Plan, T>(parameters, launch);
+    else if (args.staging.output != nullptr)
       detail::stageOutput<Plan, T, Op>(args, static_cast<const char *>(parameters.own.output), parameters.weight);
     detail::syncBlock();
     if (thread != 0)

@@ -65,9 +65,19 @@ template <class Plan> uint64_t longestStride(uint64_t messageBytes, unsigned spr
   return longest;
 }
 
-/// Checks the counts of a launch whose shares are whole rows.
+/// Checks the counts, or the index, of a launch whose shares are whole rows.
 template <class Plan> int32_t checkCounts(const MscclcRankArgs &args) {
-  if constexpr (hasSlots<Plan>) {
+  if constexpr (hasExperts<Plan>) {
+    const MscclcIndex &index = args.index;
+    const bool isCombine = ExpertsOf<Plan>::value == Experts::Combine;
+    const bool isWhole = index.entries != nullptr && index.from != nullptr && index.to != nullptr &&
+                         index.work != nullptr && (!isCombine || index.weights != nullptr);
+    const bool fits = index.choices != 0 && index.rows < (uint64_t{1} << 31) / index.choices &&
+                      args.message_bytes / args.row_bytes >> 31 == 0;
+    return isWhole && fits && args.counts.tables != nullptr && (index.width == 4 || index.width == 8)
+               ? MSCCLC_OK
+               : MSCCLC_ERROR_COUNTS;
+  } else if constexpr (hasSlots<Plan>) {
     const MscclcCounts &counts = args.counts;
     if (counts.sent == nullptr || counts.tables == nullptr || (counts.width != 4 && counts.width != 8))
       return MSCCLC_ERROR_COUNTS;
@@ -132,6 +142,12 @@ Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &
     given.capacity = args.message_bytes / Plan::shares / args.row_bytes;
     for (uint32_t rank = 0; rank < Plan::ranks; ++rank)
       given.tables[rank] = args.counts.tables[rank];
+  }
+  if constexpr (hasExperts<Plan>) { // the kernel counts by itself
+    const uint64_t entries = args.index.rows * args.index.choices;
+    given.args.counts = {};
+    given.args.counts.sent = static_cast<const uint32_t *>(args.index.work) + entries + 5 * Plan::ranks * Plan::experts;
+    given.args.counts.width = 4;
   }
   given.args.counts.tables = nullptr;
   given.args.buffers = nullptr;
@@ -386,6 +402,7 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
     if constexpr (Plan::hookArrays != 0)
       kernel.arrays = Plan::arrays;
   }
+  kernel.experts = expertsOf<Plan>();
   kernel.num_variants = Forms::count;
   kernel.variants = Forms::table();
   kernel.input_bytes = [](uint32_t rank, uint64_t bytes) {

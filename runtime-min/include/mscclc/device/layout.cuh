@@ -142,6 +142,25 @@ struct SlotsOf<Plan, std::void_t<decltype(Plan::slots)>> : std::integral_constan
 template <class Plan> constexpr bool hasSlots = SlotsOf<Plan>::value != SlotLayout::None;
 template <class Plan> constexpr bool isPacked = SlotsOf<Plan>::value == SlotLayout::Packed;
 
+/// What a kernel does by an index (MscclcIndex): before its first operation it packs rows into the slots of its input,
+/// and after its last one it unpacks those of its output.
+enum class Experts : uint8_t {
+  None,     ///< the Plan has no index
+  Dispatch, ///< packs by the index
+  Combine,  ///< unpacks by the index
+};
+template <class Plan, class = void> struct ExpertsOf : std::integral_constant<Experts, Experts::None> {};
+template <class Plan>
+struct ExpertsOf<Plan, std::void_t<decltype(Plan::expertRows)>> : std::integral_constant<Experts, Plan::expertRows> {};
+template <class Plan> constexpr bool hasExperts = ExpertsOf<Plan>::value != Experts::None;
+/// Returns the experts of a rank; 0 in a Plan without an index.
+template <class Plan> constexpr uint32_t expertsOf() {
+  if constexpr (hasExperts<Plan>)
+    return Plan::experts;
+  else
+    return 0;
+}
+
 /// The bytes of a chunk that are live. The live bytes of a slot are divided among its chunks as a share is.
 struct LiveRow {
   uint64_t begin; ///< in the buffer

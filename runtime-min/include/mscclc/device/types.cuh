@@ -30,6 +30,36 @@ struct Byte {
   uint8_t bits;
 };
 
+// Correctly rounded arithmetic, whatever the switches of the compiler. A multiplication is never contracted with a sum.
+#ifdef __CUDA_ARCH__
+MSCCLC_DEVICE float add(float a, float b) {
+  return __fadd_rn(a, b);
+}
+MSCCLC_DEVICE float multiply(float a, float b) {
+  return __fmul_rn(a, b);
+}
+MSCCLC_DEVICE float divide(float a, float b) {
+  return __fdiv_rn(a, b);
+}
+MSCCLC_DEVICE float squareRoot(float a) {
+  return __fsqrt_rn(a);
+}
+#else
+inline float add(float a, float b) {
+  return a + b;
+}
+inline float multiply(float a, float b) {
+  const volatile float product = a * b;
+  return product;
+}
+inline float divide(float a, float b) {
+  return a / b;
+}
+inline float squareRoot(float a) {
+  return sqrtf(a);
+}
+#endif
+
 namespace detail {
 
 template <class To, class From> MSCCLC_BOTH To bitCast(const From &from) {

@@ -1,0 +1,267 @@
+// Rows for experts, for Plans with `experts` of them on each rank (MscclcIndex). A kernel moves padded slots. Here a
+// rank packs rows into the slots of its input before it sends anything, and unpacks the slots of its output when all
+// work of the rank is done: by its index on one side, and by the cells of its experts on the other side.
+//
+// Cell (s, e) of a rank is what rank s sends to its expert e. An entry has an ordinal: how many entries before it name
+// the same expert. It is live if that is below the capacity of a cell. A slot has the cells of its sender one behind
+// the other, and an entry's row is in its cell at the entry's ordinal. So the places of rows follow from the index
+// alone, and no two rows have the same place (ExpertCells in ir/rows.h).
+//
+// Each rank tells the owners of experts how often it names them, in packets of the table of counts. Whoever needs cells
+// polls these. The two halves of a table are safe for the same reason as those of counts.
+#pragma once
+
+namespace mscclc::device::detail {
+
+/// The state of a thread that packs or unpacks.
+template <class PlanT> struct IndexWork {
+  using Plan = PlanT;
+  static constexpr uint32_t ranks = Plan::ranks, experts = Plan::experts, cells = ranks * experts;
+  static constexpr uint32_t nobody = 0xffffffff;
+
+  const Parameters<Plan> &parameters;
+  const MscclcRankArgs &args;
+  const int rank;
+  const unsigned block, thread, threads;
+  const uint64_t launch;
+  const uint32_t flag;
+  const uint32_t entries, capacity; ///< of a cell, in rows
+  // In MscclcIndex::work. The arrays of cells have [rank][expert].
+  uint32_t *const ordinals; ///< of each entry
+  uint32_t *const named;    ///< how often the index names each expert of all ranks
+  uint32_t *const packed;   ///< where the rows for each of these begin in their slot
+  uint32_t *const lengths;  ///< rows of each cell of this rank
+  uint32_t *const inSlot;   ///< where it begins in its slot
+  uint32_t *const inLayout; ///< where it begins in the layout of experts
+  uint32_t *const sent;     ///< rows for each rank
+
+  MSCCLC_DEVICE IndexWork(const Parameters<Plan> &p, uint64_t before)
+      : parameters(p), args(p.args), rank(static_cast<int>(p.args.rank)), block(blockId()), thread(threadId()),
+        threads(threadCount()), launch(before), flag(packetFlag(before)),
+        entries(static_cast<uint32_t>(args.index.rows * args.index.choices)),
+        capacity(static_cast<uint32_t>(p.capacity / experts)), ordinals(static_cast<uint32_t *>(args.index.work)),
+        named(ordinals + entries), packed(named + cells), lengths(packed + cells), inSlot(lengths + cells),
+        inLayout(inSlot + cells), sent(inLayout + cells) {}
+
+  MSCCLC_DEVICE uint32_t lane() const { return block * threads + thread; }
+  MSCCLC_DEVICE uint32_t lanes() const { return blockCount() * threads; }
+  MSCCLC_DEVICE uint32_t live(uint32_t count) const { return count < capacity ? count : capacity; }
+  /// Returns the expert of an entry, among those of all ranks.
+  MSCCLC_DEVICE uint32_t expertOf(uint32_t entry) const {
+    const MscclcIndex &index = args.index;
+    const int64_t expert = index.width == 8 ? static_cast<const int64_t *>(index.entries)[entry]
+                                            : static_cast<const int32_t *>(index.entries)[entry];
+    return expert >= 0 && expert < cells ? static_cast<uint32_t>(expert) : nobody;
+  }
+  MSCCLC_DEVICE bool isLive(uint32_t entry) const { return ordinals[entry] < capacity; }
+  /// Returns the byte of an input or output at which the row of a live entry lies.
+  MSCCLC_DEVICE uint64_t placeOf(uint32_t entry) const {
+    const uint32_t expert = expertOf(entry);
+    return (expert / experts * parameters.capacity + packed[expert] + ordinals[entry]) * args.row_bytes;
+  }
+  /// Returns the packet of cell (src, expert) in the table of a rank, in the half of this launch.
+  MSCCLC_DEVICE char *packetAt(uint32_t of, uint32_t src, uint32_t expert) const {
+    const auto half = static_cast<uint32_t>(launch % 2);
+    return static_cast<char *>(parameters.tables[of]) + MSCCLC_COUNT_TABLE_BYTES(ranks) +
+           ((half * ranks + src) * experts + expert) * uint64_t{16};
+  }
+};
+
+/// Gives each entry its ordinal. One thread does it for all entries of an expert, so the order is that of the entries.
+template <class W> MSCCLC_DEVICE void countEntries(const W &w) {
+  for (uint32_t expert = w.lane(); expert < W::cells; expert += w.lanes()) {
+    uint32_t seen = 0;
+    for (uint32_t entry = 0; entry < w.entries; ++entry)
+      if (w.expertOf(entry) == expert)
+        w.ordinals[entry] = seen++;
+    w.named[expert] = seen;
+  }
+  for (uint32_t entry = w.lane(); entry < w.entries; entry += w.lanes())
+    if (w.expertOf(entry) == W::nobody)
+      w.ordinals[entry] = W::nobody;
+}
+
+/// Finds where the rows for each expert begin in their slot, and sends their numbers to its rank.
+template <class W> MSCCLC_DEVICE void sendCells(const W &w) {
+  for (uint32_t dst = w.lane(); dst < W::ranks; dst += w.lanes()) {
+    uint32_t rows = 0;
+    for (uint32_t cell = dst * W::experts; cell < (dst + 1) * W::experts; ++cell) {
+      w.packed[cell] = rows;
+      rows += w.live(w.named[cell]);
+    }
+    if (ExpertsOf<typename W::Plan>::value == Experts::Dispatch)
+      w.sent[dst] = rows;
+  }
+  if (w.block != 0)
+    return;
+  bool isCut = false;
+  for (uint32_t cell = 0; cell < W::cells; ++cell)
+    isCut |= w.named[cell] > w.capacity;
+  for (uint32_t cell = w.thread; cell < W::cells; cell += w.threads) {
+    const Vec8 packet{{w.live(w.named[cell]) | (isCut ? countsAreCut : 0), 0}};
+    storePacket16(w.packetAt(cell / W::experts, static_cast<uint32_t>(w.rank), cell % W::experts), packet, w.flag);
+  }
+}
+
+/// Waits for all cells of the rank, and finds where they begin. One thread does it for each rank, and one for each
+/// expert.
+template <class W> MSCCLC_DEVICE void receiveCells(const W &w) {
+  using Plan = typename W::Plan;
+  const auto self = static_cast<uint32_t>(w.rank);
+  for (uint32_t src = w.lane(); src < W::ranks; src += w.lanes()) {
+    uint32_t rows = 0;
+    bool isCut = false;
+    for (uint32_t first = 0; first < W::experts; first += countsTogether) {
+      const uint32_t left = W::experts - first;
+      awaitPackets<countsTogether>(w, w.packetAt(self, src, first), 16, left < countsTogether ? left : countsTogether,
+                                   {MSCCLC_WAIT_COUNT, 0, src, self, 1}, [&](uint32_t i, const Sent &cell) {
+                                     const uint32_t at = src * W::experts + first + i;
+                                     w.lengths[at] = w.live(cell.rows);
+                                     w.inSlot[at] = rows;
+                                     if (!Plan::isExpertMajor)
+                                       w.inLayout[at] = src * W::experts * w.capacity + rows;
+                                     rows += w.live(cell.rows);
+                                     isCut = cell.isCut;
+                                   });
+    }
+    if (ExpertsOf<Plan>::value == Experts::Combine)
+      w.sent[src] = rows;
+    if (w.args.index.status != nullptr)
+      w.args.index.status[src] = isCut ? MSCCLC_COUNTS_CUT : 0;
+  }
+  for (uint32_t expert = w.lane(); expert < W::experts; expert += w.lanes()) {
+    uint32_t rows = 0;
+    for (uint32_t first = 0; first < W::ranks; first += countsTogether) {
+      const uint32_t left = W::ranks - first, count = left < countsTogether ? left : countsTogether;
+      awaitPackets<countsTogether>(w, w.packetAt(self, first, expert), uint64_t{16} * W::experts, count,
+                                   {MSCCLC_WAIT_COUNT, 0, first, self, count}, [&](uint32_t i, const Sent &cell) {
+                                     if (Plan::isExpertMajor)
+                                       w.inLayout[(first + i) * W::experts + expert] =
+                                           expert * W::ranks * w.capacity + rows;
+                                     rows += w.live(cell.rows);
+                                   });
+    }
+    if (ExpertsOf<Plan>::value == Experts::Dispatch && w.args.index.received != nullptr)
+      w.args.index.received[expert] = rows;
+  }
+}
+
+/// Waits until all blocks of the rank have come here. `operation`: see MSCCLC_WAIT_STAGING.
+MSCCLC_DEVICE void meetAll(const MscclcRankArgs &args, uint32_t operation) {
+  meetForStaging(args, operation);
+  syncBlock();
+}
+
+/// Copies a row. The threads of a block share it.
+template <class W> MSCCLC_DEVICE void copyRow(const W &w, char *to, const char *from) {
+  const uint64_t bytes = w.args.row_bytes,
+                 bits = reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from) | bytes;
+  if (bits % 16 == 0)
+    stageWords<Vec16>(to, from, w.thread, bytes / 16, w.threads, Unchanged{});
+  else if (bits % 4 == 0)
+    stageWords<uint32_t>(to, from, w.thread, bytes / 4, w.threads, Unchanged{});
+  else
+    stageWords<uint8_t>(to, from, w.thread, bytes, w.threads, Unchanged{});
+}
+
+/// Copies the rows of all cells from slots to the layout of experts, or back. Blocks take turns at the rows of a cell.
+template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *to, const char *from) {
+  for (uint32_t cell = 0; cell < W::cells; ++cell) {
+    const uint64_t slot = cell / W::experts * w.parameters.capacity + w.inSlot[cell], place = w.inLayout[cell];
+    const uint32_t first = (w.block + cell) % blockCount();
+    for (uint32_t row = first; row < w.lengths[cell]; row += blockCount())
+      copyRow(w, to + ((toSlots ? slot : place) + row) * w.args.row_bytes,
+              from + ((toSlots ? place : slot) + row) * w.args.row_bytes);
+  }
+}
+
+/// Copies the rows of all live entries to their places in slots.
+template <class W> MSCCLC_DEVICE void copyEntries(const W &w, char *to, const char *from) {
+  for (uint32_t entry = w.block; entry < w.entries; entry += blockCount())
+    if (w.isLive(entry))
+      copyRow(w, to + w.placeOf(entry), from + uint64_t{entry / w.args.index.choices} * w.args.row_bytes);
+}
+
+/// Sets `words` words, N elements each, of a row of sums.
+template <class T, unsigned N, class W>
+MSCCLC_DEVICE void sumWords(const W &w, uint32_t row, char *to, const char *from, uint64_t words) {
+  struct alignas(N * sizeof(T)) Word {
+    T e[N];
+  };
+  const uint32_t choices = w.args.index.choices;
+  for (uint64_t i = w.thread; i < words; i += w.threads) {
+    float sum[N] = {};
+    for (uint32_t entry = row * choices; entry < (row + 1) * choices; ++entry) {
+      if (!w.isLive(entry))
+        continue;
+      const float weight = w.args.index.weights[entry];
+      const Word word = loadWord<Word>(from + w.placeOf(entry), i);
+      float value[N];
+      Number<T>::widen(word.e, value);
+      MSCCLC_UNROLL
+      for (unsigned n = 0; n < N; ++n)
+        sum[n] = add(sum[n], multiply(weight, value[n]));
+    }
+    Word result;
+    Number<T>::narrow(sum, result.e);
+    storeWord<Word>(to, i, result);
+  }
+}
+
+/// Sets the rows of a combine's result. Each block takes some of them.
+template <class T, class W> MSCCLC_DEVICE void sumEntries(const W &w, char *to, const char *from) {
+  static_assert(std::is_same_v<typename Number<T>::Sum, float>, "a combine adds floats of at most 32 bits");
+  constexpr unsigned wide = 16 / sizeof(T);
+  const uint64_t bytes = w.args.row_bytes,
+                 bits = reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from) | bytes;
+  for (uint32_t row = w.block; row < w.args.index.rows; row += blockCount())
+    if (bits % 16 == 0)
+      sumWords<T, wide>(w, row, to + row * bytes, from, bytes / 16);
+    else
+      sumWords<T, 1>(w, row, to + row * bytes, from, bytes / sizeof(T));
+}
+
+/// Packs the rows of the rank, and begins its launch, as stageInput does.
+template <class Plan, class T> MSCCLC_OUTLINE void packRows(const Parameters<Plan> &parameters, uint64_t launch) {
+  const IndexWork<Plan> w(parameters, launch);
+  char *const to = static_cast<char *>(parameters.own.input);
+  const char *const from = static_cast<const char *>(w.args.index.from);
+  countEntries(w);
+  meetAll(w.args, 0);
+  sendCells(w);
+  if constexpr (ExpertsOf<Plan>::value == Experts::Combine)
+    receiveCells(w);
+  meetAll(w.args, 0);
+  if (loadRelaxed(&w.args.staging_state[1]) == 0) { // else places may be wrong
+    if constexpr (ExpertsOf<Plan>::value == Experts::Combine)
+      copyCells<true>(w, to, from);
+    else
+      copyEntries(w, to, from);
+  }
+  meetForStaging(w.args, 0);
+  if (w.thread == 0)
+    launchBegins(w.args.rank, launch);
+  syncBlock();
+  fenceSystem();
+}
+
+/// Unpacks what has come to the rank. If a wait gave up, nothing more is written.
+template <class Plan, class T> MSCCLC_OUTLINE void unpackRows(const Parameters<Plan> &parameters, uint64_t launch) {
+  const IndexWork<Plan> w(parameters, launch);
+  char *const to = static_cast<char *>(w.args.index.to);
+  const char *const from = static_cast<const char *>(parameters.own.output);
+  if constexpr (ExpertsOf<Plan>::value == Experts::Dispatch)
+    receiveCells(w);
+  meetAll(w.args, 1);
+  if (loadRelaxed(&w.args.staging_state[1]) != 0)
+    return;
+  if constexpr (ExpertsOf<Plan>::value == Experts::Combine) {
+    sumEntries<T>(w, to, from);
+  } else {
+    copyCells<false>(w, to, from);
+    for (uint32_t cell = w.lane(); w.args.index.cells != nullptr && cell < w.cells; cell += w.lanes())
+      w.args.index.cells[cell] = w.lengths[cell];
+  }
+}
+
+} // namespace mscclc::device::detail
