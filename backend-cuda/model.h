@@ -133,6 +133,7 @@ struct KernelModel {
   bool isTyped = false; ///< false: the kernel takes elements of any type
   HookModel hooks;
   std::optional<ir::RowLayout> slots;         ///< of input and output, if counts say how many of their rows are live
+  std::uint32_t experts = 0;                  ///< of each rank, if an index says where rows go
   std::uint32_t elementBytes = 1;             ///< size of the longest element type
   bool outlined = false;                      ///< the program is long, so loops over rows are functions
   std::string dtypes, reduceOps, packetKinds; ///< default lists of template arguments

@@ -63,7 +63,8 @@ void addTypes(const ir::Program &program, std::vector<std::string> names, Kernel
   };
   if (names.empty() && model.wideScratch)
     names = {"f16", "bf16"};
-  else if (names.empty() && (!program.hooks.empty() || program.protocol == ir::Protocol::Lamport))
+  else if (names.empty() && (!program.hooks.empty() || program.collective.kind == ir::CollectiveKind::Combine ||
+                             program.protocol == ir::Protocol::Lamport))
     names = {"f32", "f16", "bf16"};
   else if (names.empty())
     names.assign(usualTypes.begin(), usualTypes.end());
@@ -180,7 +181,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   if (used.size() == 1)
     facts.reduceOp.fill("Op");
   model.reduces = !used.empty();
-  model.isTyped = model.reduces || !program.hooks.empty();
+  model.isTyped = model.reduces || !program.hooks.empty() || program.collective.kind == ir::CollectiveKind::Combine;
   if (model.isTyped)
     addTypes(program, options.types, model);
   else
@@ -199,6 +200,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   flag(writesInput(program), MSCCLC_WRITES_INPUT);
   flag(takesRows(program), MSCCLC_TAKES_ROWS);
   flag(model.slots.has_value(), MSCCLC_TAKES_COUNTS);
+  flag(model.experts != 0, MSCCLC_TAKES_INDEX);
   flag(model.slots == ir::RowLayout::Packed, MSCCLC_PACKED_ROWS);
   // The runtime derives most from the sizes of buffers. This flag gives what sizes do not show.
   const bool oneSize =
@@ -279,6 +281,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   model.wideScratch = program.movement.accumulate == ir::Accumulate::Wide;
   if (ir::info(program.collective.kind).hasRows)
     model.slots = program.collective.rows;
+  model.experts = ir::expertCellsOf(program).experts;
   if (ir::info(program.collective.kind).hasRoot)
     model.root = program.collective.root;
   chooseLayout(program, model);

@@ -150,8 +150,27 @@ std::string slotsText(const KernelModel &model) {
   if (!model.slots)
     return "";
   return std::string("\n  static constexpr SlotLayout slots = SlotLayout::") +
-         (model.slots == ir::RowLayout::Packed ? "Packed" : "Padded") +
-         "; // of input and output; counts at each launch";
+         (model.slots == ir::RowLayout::Packed ? "Packed" : "Padded") + "; // of input and output; " +
+         (model.experts == 0 ? "counts" : "an index") + " at each launch";
+}
+
+/// Returns what says in the name of a kernel's collective how many experts a rank has, and where their rows lie.
+std::string expertsSuffix(const ir::Program &program, const KernelModel &model) {
+  if (model.experts == 0)
+    return "";
+  return "+" + std::to_string(model.experts) + "experts" +
+         (program.collective.expertLayout == ir::ExpertLayout::RankMajor ? "+rank_major" : "");
+}
+
+/// Returns the fields of a plan with experts.
+std::string expertsText(const ir::Collective &collective, const KernelModel &model) {
+  if (model.experts == 0)
+    return "";
+  return "\n  static constexpr uint32_t experts = " + std::to_string(model.experts) + "; // of each rank" +
+         "\n  static constexpr Experts expertRows = Experts::" +
+         (collective.kind == ir::CollectiveKind::Dispatch ? "Dispatch" : "Combine") +
+         ";\n  static constexpr bool isExpertMajor = " +
+         (collective.expertLayout == ir::ExpertLayout::ExpertMajor ? "true;" : "false;");
 }
 
 std::string hooksText(const ir::Program &program, const HookModel &hooks) {
@@ -280,9 +299,9 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"nameText", quote(program.name)},
       {"collectiveText",
        quote(program.collective.name + (program.collective.then.empty() ? "" : "+" + program.collective.then) +
-             (m.slots == ir::RowLayout::Packed ? "+packed" : ""))},
+             (m.slots == ir::RowLayout::Packed ? "+packed" : "") + expertsSuffix(program, m))},
       {"hookHeaders", hookHeadersText(m.hooks)},
-      {"slots", slotsText(m)},
+      {"slots", slotsText(m) + expertsText(program.collective, m)},
       {"instances", instancesText(options.instances)},
       {"hookFields", hookFieldsText(m.hooks)},
       {"hooks", hooksText(program, m.hooks)},

@@ -74,7 +74,8 @@ void describeBuffers(const void *stub, Launch &launch) {
     std::memcpy(&table,
                 launch.parameters.data() + sizeof(Parameters) + sizeof(std::uint64_t) + args.rank * sizeof table,
                 sizeof table);
-    launch.packets.push_back(region(table, MSCCLC_COUNT_TABLE_BYTES(kernel->ranks)));
+    launch.packets.push_back(region(table, MSCCLC_COUNT_TABLE_BYTES(kernel->ranks) +
+                                               MSCCLC_EXPERT_TABLE_BYTES(kernel->ranks, kernel->experts)));
   }
 }
 

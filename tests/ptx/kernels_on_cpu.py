@@ -21,14 +21,17 @@ TYPES = re.findall(r"^MSCCLC_DTYPE\(.*, (\w+)\)", (HEADERS / "mscclc" / "dtypes.
 
 
 # Programs that clients of their own launch and compare with their definition: the parameters of each, the message size
-# that its kernel is for, and the client with its arguments. They have hooks, or counts of rows.
+# that its kernel is for, and the client with its arguments. They have hooks, counts of rows, or an index of experts.
 COUNTS = ["counts_client", "--capacities", "3", "--row-bytes", "16,20"]
+EXPERTS = ["experts_client", "--capacities", "2", "--row-bytes", "16,20"]
 OWN_CLIENTS = {"allreduce_norm": (["ranks=4", "quantize=true"], "2560", ["hooks_client", "--shapes", "5x128,10x128"]),
                "hooks": (["ranks=3", "function=quantize_rows", "groups=true"], None,
                          ["hooks_client", "--shapes", "4x32,3x264"]),
                "alltoallv_padded": (["ranks=3"], None, COUNTS),
                "alltoallv_packed": (["ranks=3"], None, COUNTS),
-               "alltoallv_twolevel": (["nodes=2", "gpus=2"], None, COUNTS)}
+               "alltoallv_twolevel": (["nodes=2", "gpus=2"], None, COUNTS),
+               "moe_dispatch": (["ranks=2", "experts=2"], "4K", EXPERTS),
+               "moe_combine": (["ranks=2", "experts=2"], "4K", EXPERTS)}
 
 
 def own_client_of(program):
@@ -75,7 +78,7 @@ class Machine:
         self.libraries = itertools.count()
         found = {name: [path for path in options.build.rglob(name) if path.is_file()] for name in
                  ("libmscclc-ptx.so", "libcuda_fake.so", "on_fake/libmscclc_runtime.so.*", "mscclc-ptx-client",
-                  "hooks_client", "counts_client")}
+                  "hooks_client", "counts_client", "experts_client")}
         missing = [name for name, paths in found.items() if not paths]
         if missing:
             raise SystemExit(f"{options.build} has no {', '.join(missing)}: build all first")

@@ -34,6 +34,7 @@ PORTS = "samples/allgather_hierarchical.cpp"
 HOOKS = "tests/cuda/hooks.cpp"
 LAMPORT, LAMPORT_BITS = "tests/ptx/lamport.cpp", "((0+1)+2)+3 with -0.0 as +0.0"
 PACKED = "samples/auto/alltoallv_packed.cpp"
+DISPATCH, COMBINE = "samples/auto/moe_dispatch.cpp", "samples/auto/moe_combine.cpp"
 BARRIERS = "tests/conformance/plans/single_node/allgather_tbg.json"
 INSTANCES = kernels_on_cpu.INSTANCES
 # Words that a kernel shares with the host have no mutants but two, of the request in port.cuh. The machine has no reads
@@ -139,6 +140,15 @@ MUTANTS = [
     Mutant("staging whose blocks count as one", "staging.cuh", "blockCount() * weight, weight);",
            "blockCount(), 1);", RING, staging=True, instances=INSTANCES),
     Mutant("counts as plain stores", PLATFORM, "st.relaxed.sys.global.v2.b64", "st.global.v2.b64", PACKED),
+    Mutant("entries that are used before all are counted", "experts.cuh", "  countEntries(w);\n  meetAll(w.args, 0);",
+           "  countEntries(w);", DISPATCH, quick=True),
+    Mutant("rows that are sent before all are packed", "experts.cuh",
+           "  meetForStaging(w.args, 0);\n  if (w.thread == 0)\n    launchBegins",
+           "  if (w.thread == 0)\n    launchBegins",
+           DISPATCH),
+    Mutant("rows that are unpacked before all have come", "experts.cuh", "  meetAll(w.args, 1);\n", "", COMBINE),
+    Mutant("cells in one table for all launches", "experts.cuh", "static_cast<uint32_t>(launch % 2)",
+           "uint32_t{0}", COMBINE, quick=True),
 ]
 
 

@@ -1,0 +1,409 @@
+// Launches a kernel of a Dispatch or a Combine as users do, and compares every byte that it may write with the
+// definition (MscclcIndex):
+//
+//   experts_client [--threads N] [--capacities LIST] [--row-bytes LIST] LIBRARY
+//
+// For each capacity of an expert, row length and width of entries it launches, in a row, one launch for each kind of
+// index: no expert at all, all experts full, more rows than fit, one sender, all to one expert, rows that name an
+// expert twice, and random ones with numbers of no expert. Then it does all of it again with other random indices.
+// Prints what was run. Exits with 1 where a byte is wrong, or where a call without an index is not refused.
+#include "mscclc/narrow_floats.h"
+#include "mscclc/runtime.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <list>
+#include <memory>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace mscclc;
+using Bytes = std::vector<unsigned char>;
+
+constexpr unsigned char poison = 0xa5;
+
+struct Options {
+  std::string library;
+  uint32_t threads = 0;
+  std::vector<uint64_t> capacities{1, 5, 33}, rowBytes{16, 40, 6, 1};
+};
+
+std::vector<uint64_t> numbersOf(const std::string &text) {
+  std::vector<uint64_t> numbers;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');)
+    numbers.push_back(std::stoull(part));
+  return numbers;
+}
+
+Options parse(int argc, char **argv) {
+  Options options;
+  const auto next = [&](int &i) -> std::string { return ++i < argc ? argv[i] : ""; };
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--threads")
+      options.threads = static_cast<uint32_t>(std::stoul(next(i)));
+    else if (word == "--capacities")
+      options.capacities = numbersOf(next(i));
+    else if (word == "--row-bytes")
+      options.rowBytes = numbersOf(next(i));
+    else
+      options.library = word;
+  }
+  return options;
+}
+
+/// Reads and writes elements of a type of a combine.
+struct Element {
+  uint64_t bytes;
+  float (*read)(const unsigned char *);
+  void (*write)(unsigned char *, float);
+};
+template <float (*Decode)(uint16_t), uint16_t (*Encode)(float)> Element narrowElement() {
+  return {2,
+          [](const unsigned char *at) {
+            uint16_t bits = 0;
+            std::memcpy(&bits, at, sizeof bits);
+            return Decode(bits);
+          },
+          [](unsigned char *at, float value) {
+            const uint16_t bits = Encode(value);
+            std::memcpy(at, &bits, sizeof bits);
+          }};
+}
+Element elementOf(uint32_t dtype) {
+  switch (dtype) {
+  case MSCCLC_F16:
+    return narrowElement<narrow::decode<narrow::Binary16>, narrow::encode<narrow::Binary16>>();
+  case MSCCLC_BF16:
+    return narrowElement<narrow::decodeBfloat16, narrow::encodeBfloat16>();
+  case MSCCLC_F32:
+    return {4,
+            [](const unsigned char *at) {
+              float value = 0;
+              std::memcpy(&value, at, sizeof value);
+              return value;
+            },
+            [](unsigned char *at, float value) { std::memcpy(at, &value, sizeof value); }};
+  default:
+    return {1, nullptr, nullptr};
+  }
+}
+
+struct Shape {
+  uint64_t capacity, rowBytes;
+  uint32_t width, dtype;
+};
+
+enum class Kind { None, Full, Above, OneSender, AllToOne, Twice, Random, End };
+
+/// One launch: its memory on each rank, and what the definition says of it.
+class Launch {
+public:
+  Launch(runtime::Communicator &communicator, const MscclcKernel &kernel, Shape shape, Kind kind)
+      : ranks_(kernel.ranks), experts_(kernel.experts),
+        isDispatch_(std::string(kernel.collective).rfind("dispatch", 0) == 0),
+        isRankMajor_(std::string(kernel.collective).find("+rank_major") != std::string::npos), shape_(shape),
+        kind_(kind), element_(elementOf(shape.dtype)), choices_(1 + static_cast<uint32_t>(kind) % 4),
+        rows_((mostEntries() + choices_ - 1) / choices_), cells_(uint64_t{ranks_} * experts_ * shape.capacity),
+        input_(communicator.allocate(cells_ * shape.rowBytes)), output_(communicator.allocate(cells_ * shape.rowBytes)),
+        from_(communicator.allocate((isDispatch_ ? rows_ : cells_) * shape.rowBytes)),
+        to_(communicator.allocate(resultBytes())), index_(communicator.allocate(entries() * 12)),
+        numbers_(communicator.allocate(4 * numbers())),
+        work_(communicator.allocate(MSCCLC_INDEX_WORK_BYTES(ranks_, experts_, entries()))) {}
+
+  void fill(std::mt19937 &random) {
+    named_.assign(ranks_, {});
+    weights_.assign(ranks_, {});
+    given_.clear();
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      for (uint64_t entry = 0; entry < entries(); ++entry) {
+        named_[rank].push_back(expertOf(random, rank, entry));
+        weights_[rank].push_back(static_cast<float>(random() % 20011) / 10007 - 1);
+      }
+      Bytes index(entries() * 12, poison);
+      for (uint64_t entry = 0; entry < entries(); ++entry) {
+        std::memcpy(&index[entry * shape_.width], &named_[rank][entry], shape_.width); // little endian
+        std::memcpy(&index[entries() * 8 + entry * 4], &weights_[rank][entry], sizeof(float));
+      }
+      index_.write(rank, index);
+      numbers_.write(rank, Bytes(4 * numbers(), poison));
+      work_.write(rank, Bytes(MSCCLC_INDEX_WORK_BYTES(ranks_, experts_, entries()), poison));
+      Bytes rows((isDispatch_ ? rows_ : cells_) * shape_.rowBytes);
+      for (unsigned char &byte : rows)
+        byte = static_cast<unsigned char>(random() % 251);
+      if (!isDispatch_)
+        for (uint64_t at = 0; at < rows.size(); at += element_.bytes)
+          element_.write(&rows[at], static_cast<float>(static_cast<int32_t>(random() % 65521) - 32761) / 4099);
+      from_.write(rank, rows);
+      to_.write(rank, Bytes(resultBytes(), poison));
+      given_.push_back(std::move(rows));
+    }
+  }
+
+  runtime::Call call(const MscclcVariant &variant) const {
+    std::vector<MscclcIndex> indices;
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      char *const index = static_cast<char *>(index_.address(rank));
+      auto *const numbers = static_cast<uint32_t *>(numbers_.address(rank));
+      MscclcIndex one{};
+      one.entries = index;
+      one.weights = reinterpret_cast<const float *>(index + entries() * 8);
+      one.from = from_.address(rank);
+      one.to = to_.address(rank);
+      one.status = numbers;
+      one.received = numbers + ranks_;
+      one.cells = numbers + ranks_ + experts_;
+      one.work = work_.address(rank);
+      one.rows = rows_;
+      one.choices = choices_;
+      one.width = shape_.width;
+      indices.push_back(one);
+    }
+    runtime::Call call;
+    call.on(input_, output_).of(cells_ * shape_.rowBytes, shape_.dtype).rows(shape_.rowBytes).indexedBy(indices);
+    call.packet = variant.packet;
+    call.withPdl();
+    return call;
+  }
+
+  /// Returns the number of ranks with a wrong byte.
+  unsigned countWrong() const {
+    unsigned wrong = 0;
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      Bytes result(resultBytes(), poison), numbers(4 * this->numbers(), poison);
+      expect(rank, result, numbers);
+      if (!isDispatch_) // it writes the status alone
+        std::fill(numbers.begin() + 4 * ranks_, numbers.end(), poison);
+      wrong += differs("the result", rank, to_, result) + differs("the numbers", rank, numbers_, numbers) +
+               differs("the rows", rank, from_, given_[rank]);
+    }
+    return wrong;
+  }
+
+private:
+  uint64_t mostEntries() const { return uint64_t{ranks_} * experts_ * (shape_.capacity + 2); }
+  uint64_t entries() const { return rows_ * choices_; }
+  uint64_t numbers() const { return ranks_ + experts_ + uint64_t{ranks_} * experts_; }
+  uint64_t resultBytes() const { return (isDispatch_ ? cells_ : rows_) * shape_.rowBytes; }
+
+  int64_t expertOf(std::mt19937 &random, uint32_t rank, uint64_t entry) const {
+    const int64_t all = int64_t{ranks_} * experts_, any = static_cast<int64_t>(random() % static_cast<uint64_t>(all));
+    const int64_t largest = shape_.width == 4 ? INT32_MAX : INT64_MAX;
+    const int64_t none[] = {-1, all, -1 - all, largest, -largest - 1};
+    const int64_t nowhere = none[random() % 5];
+    switch (kind_) {
+    case Kind::None:
+      return nowhere;
+    case Kind::Full: // each expert as often as fits
+      return entry < static_cast<uint64_t>(all) * shape_.capacity ? static_cast<int64_t>(entry) % all : -1;
+    case Kind::Above: // and two more
+      return static_cast<int64_t>(entry) % all;
+    case Kind::OneSender:
+      return rank == 1 % ranks_ ? any : -1;
+    case Kind::AllToOne:
+      return random() % 2 == 0 ? all - 1 : nowhere;
+    case Kind::Twice:
+      return static_cast<int64_t>(entry / choices_) % all;
+    case Kind::Random:
+    case Kind::End:
+      break;
+    }
+    return random() % 3 == 0 ? nowhere : any;
+  }
+
+  /// Returns the live entries of rank `src` for expert `expert` of rank `dst`.
+  std::vector<uint64_t> live(uint32_t src, uint32_t dst, uint32_t expert, bool &isCut) const {
+    std::vector<uint64_t> found;
+    for (uint64_t entry = 0; entry < entries(); ++entry)
+      if (named_[src][entry] == int64_t{dst} * experts_ + expert) {
+        isCut = isCut || found.size() == shape_.capacity;
+        if (found.size() < shape_.capacity)
+          found.push_back(entry);
+      }
+    return found;
+  }
+  /// Calls use(src, entry, row) for each row of the experts of `dst`.
+  template <class Use> void forEachRow(uint32_t dst, Use use) const {
+    bool isCut = false;
+    const uint32_t groups = isRankMajor_ ? ranks_ : experts_, within = isRankMajor_ ? experts_ : ranks_;
+    for (uint32_t group = 0; group < groups; ++group) {
+      uint64_t row = group * within * shape_.capacity;
+      for (uint32_t other = 0; other < within; ++other)
+        for (const uint64_t entry : live(isRankMajor_ ? group : other, dst, isRankMajor_ ? other : group, isCut))
+          use(isRankMajor_ ? group : other, entry, row++);
+    }
+  }
+
+  void expect(uint32_t rank, Bytes &result, Bytes &numbers) const {
+    const auto put = [&](uint64_t at, uint64_t value) {
+      const auto word = static_cast<uint32_t>(value);
+      std::memcpy(&numbers[at * 4], &word, sizeof word);
+    };
+    std::vector<uint64_t> received(experts_);
+    for (uint32_t src = 0; src < ranks_; ++src) {
+      bool isCut = false;
+      for (uint32_t dst = 0; dst < ranks_; ++dst)
+        for (uint32_t expert = 0; expert < experts_; ++expert) {
+          const uint64_t rows = live(src, dst, expert, isCut).size();
+          if (dst != rank)
+            continue;
+          received[expert] += rows;
+          put(ranks_ + experts_ + src * experts_ + expert, rows);
+        }
+      put(src, isCut ? MSCCLC_COUNTS_CUT : 0);
+    }
+    for (uint32_t expert = 0; expert < experts_; ++expert)
+      put(ranks_ + expert, received[expert]);
+    const uint64_t bytes = shape_.rowBytes;
+    if (isDispatch_) {
+      forEachRow(rank, [&](uint32_t src, uint64_t entry, uint64_t row) {
+        std::memcpy(&result[row * bytes], &given_[src][entry / choices_ * bytes], bytes);
+      });
+      return;
+    }
+    std::vector<const unsigned char *> rowOf(entries());
+    for (uint32_t dst = 0; dst < ranks_; ++dst)
+      forEachRow(dst, [&](uint32_t src, uint64_t entry, uint64_t row) {
+        if (src == rank)
+          rowOf[entry] = &given_[dst][row * bytes];
+      });
+    for (uint64_t row = 0; row < rows_; ++row)
+      for (uint64_t at = 0; at < bytes; at += element_.bytes) {
+        float sum = 0;
+        for (uint64_t entry = row * choices_; entry < (row + 1) * choices_; ++entry)
+          if (rowOf[entry] != nullptr) {
+            const volatile float product = weights_[rank][entry] * element_.read(rowOf[entry] + at);
+            sum += product;
+          }
+        element_.write(&result[row * bytes + at], sum);
+      }
+  }
+
+  unsigned differs(const char *what, uint32_t rank, const runtime::Buffer &buffer, const Bytes &expected) const {
+    const Bytes found = buffer.read<unsigned char>(rank, expected.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+      if (found[i] != expected[i]) {
+        std::printf(
+            "kind %d, capacity %llu, rows of %llu bytes, entries of %u: byte %zu of %s of rank %u is %u, not %u\n",
+            static_cast<int>(kind_), static_cast<unsigned long long>(shape_.capacity),
+            static_cast<unsigned long long>(shape_.rowBytes), shape_.width, i, what, rank, found[i], expected[i]);
+        return 1;
+      }
+    return 0;
+  }
+
+  const uint32_t ranks_, experts_; ///< of each rank
+  const bool isDispatch_, isRankMajor_;
+  const Shape shape_;
+  const Kind kind_;
+  const Element element_;
+  const uint32_t choices_;
+  const uint64_t rows_;  ///< of a rank's index
+  const uint64_t cells_; ///< rows that the experts of a rank have room for
+  runtime::Buffer input_, output_, from_, to_, index_, numbers_, work_;
+  std::vector<std::vector<int64_t>> named_; ///< [rank][entry]
+  std::vector<std::vector<float>> weights_;
+  std::vector<Bytes> given_; ///< [rank]
+};
+
+/// What must be refused. Returns the number of calls that were not.
+unsigned countAccepted(runtime::Instance &instance, const MscclcVariant &variant, uint32_t ranks,
+                       const Launch &launch) {
+  unsigned wrong = 0;
+  const auto refuses = [&](const char *what, const std::vector<MscclcIndex> &index) {
+    runtime::Call call = launch.call(variant);
+    call.indexedBy(index);
+    int32_t code = MSCCLC_OK;
+    try {
+      instance.launch(call);
+    } catch (const runtime::Error &error) {
+      code = error.code();
+    }
+    if (code == MSCCLC_ERROR_COUNTS)
+      return;
+    std::printf("%s is not refused\n", what);
+    ++wrong;
+  };
+  refuses("a call without an index", {});
+  std::vector<MscclcIndex> index(ranks);
+  refuses("an index without entries", index);
+  for (MscclcIndex &one : index) {
+    one.entries = one.from = one.to = one.work = &index;
+    one.weights = reinterpret_cast<const float *>(&index);
+    one.rows = one.choices = 1;
+    one.width = 3;
+  }
+  refuses("a width of 3", index);
+  index.back().width = 4;
+  index.back().rows = uint64_t{1} << 31;
+  std::swap(index.front(), index.back());
+  refuses("2^31 entries", index);
+  return wrong;
+}
+
+unsigned run(const Options &options, const MscclcKernel &kernel) {
+  if ((kernel.flags & MSCCLC_TAKES_INDEX) == 0)
+    throw std::runtime_error(std::string("no index in ") + kernel.name);
+  runtime::Communicator communicator{runtime::CommunicatorOptions(kernel.ranks)};
+  // Memory is kept until the end. The machine that runs PTX has no end of memory, so it would find races between its
+  // users and those that get it afterwards.
+  std::list<runtime::Instance> instances;
+  std::list<std::vector<std::unique_ptr<Launch>>> kept;
+  unsigned wrong = 0;
+  for (uint32_t v = 0; v < kernel.num_variants; ++v) {
+    const MscclcVariant &variant = kernel.variants[v];
+    const uint32_t dtype = variant.dtype == MSCCLC_ANY_DTYPE ? uint32_t{MSCCLC_U8} : variant.dtype;
+    unsigned bad = 0, ran = 0;
+    for (const uint64_t rowBytes : options.rowBytes) {
+      if (rowBytes % elementOf(dtype).bytes != 0)
+        continue;
+      const uint64_t largest = *std::max_element(options.capacities.begin(), options.capacities.end());
+      runtime::Instance &instance = instances.emplace_back(
+          communicator.load(kernel, largest * kernel.experts * kernel.ranks * rowBytes, rowBytes));
+      std::vector<std::unique_ptr<Launch>> &launches = kept.emplace_back();
+      for (const uint64_t capacity : options.capacities)
+        for (const uint32_t width : {4u, 8u})
+          for (int kind = 0; kind < static_cast<int>(Kind::End); ++kind)
+            launches.push_back(std::make_unique<Launch>(communicator, kernel, Shape{capacity, rowBytes, width, dtype},
+                                                        static_cast<Kind>(kind)));
+      std::mt19937 random(static_cast<uint32_t>(rowBytes));
+      for (int round = 0; round < 2; ++round) {
+        std::shuffle(launches.begin(), launches.end(), random);
+        for (const std::unique_ptr<Launch> &launch : launches)
+          launch->fill(random);
+        for (const std::unique_ptr<Launch> &launch : launches) {
+          runtime::Call call = launch->call(variant);
+          call.threads = options.threads;
+          instance.launch(call);
+        }
+        communicator.synchronize();
+        for (const std::unique_ptr<Launch> &launch : launches)
+          bad += launch->countWrong();
+        ran += static_cast<unsigned>(launches.size());
+      }
+      bad += countAccepted(instance, variant, kernel.ranks, *launches[0]);
+    }
+    std::printf("type %u: %u launches, %u wrong\n", dtype, ran, bad);
+    wrong += ran == 0 ? 1 : bad;
+  }
+  return wrong;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    const Options options = parse(argc, argv);
+    const auto kernels = runtime::loadLibrary(options.library);
+    return kernels.size() == 1 && run(options, *kernels[0]) == 0 ? 0 : 1;
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "experts_client: %s\n", error.what());
+    return 1;
+  }
+}
