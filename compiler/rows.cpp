@@ -3,6 +3,7 @@
 #include "compiler/diagnostics.h"
 #include "compiler/files.h"
 #include "ir/collectives.h"
+#include "ir/rows.h"
 
 namespace mscclc::driver {
 namespace {
@@ -32,7 +33,8 @@ bool readCounts(Job &job) {
     return job.diags.report(diag::bad_counts, {},
                             {words, fault + "; a table of counts is a file, or write zero, full, over, random:SEED, "
                                             "uniform:N or zipf:S"});
-  job.counts = passes::RowCounts::ofTable(text, static_cast<std::uint32_t>(job.program.ranks.size()), fault);
+  job.counts = passes::RowCounts::ofTable(text, static_cast<std::uint32_t>(job.program.ranks.size()), fault,
+                                          ir::expertCellsOf(job.program).count());
   return fault.empty() || job.diags.report(diag::bad_counts, {}, {words, fault});
 }
 
@@ -46,6 +48,9 @@ bool settleRows(Job &job) {
     return job.diags.report(diag::no_rows, {}, {"--pad", toString(program.collective.kind)});
   if (!hasRows && !options.counts.empty())
     return job.diags.report(diag::no_rows, {}, {"--counts", toString(program.collective.kind)});
+  if (ir::info(program.collective.kind).hasExperts &&
+      (options.pad != Pad::None || options.output->isPlan || (options.target && job.target.executor)))
+    return job.diags.report(diag::plan_with_experts, program.collective.loc, {toString(program.collective.kind)});
   switch (options.pad) {
   case Pad::Slots:
     pad(program);
@@ -61,6 +66,13 @@ bool settleRows(Job &job) {
   if (options.output->isPlan || (options.target && job.target.executor))
     return job.diags.report(diag::plan_with_rows, program.collective.loc);
   job.target = {};
+  const auto isNarrowFloat = [](const std::string &type) {
+    return (type.starts_with("f") && type != "f64") || type.starts_with("bf");
+  };
+  if (program.collective.kind == ir::CollectiveKind::Combine)
+    for (const std::string &type : options.types)
+      if (!isNarrowFloat(type))
+        return job.diags.report(diag::combine_type, program.collective.loc, {type});
   return readCounts(job);
 }
 
