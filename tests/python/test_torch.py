@@ -21,6 +21,8 @@ SCRIPTS = [
     (HERE / "torch_norms.py", 4),
     (HERE / "torch_rows.py", 2),
     (HERE / "torch_rows.py", 4),
+    (HERE / "torch_moe.py", 2),
+    (HERE / "torch_moe.py", 4),
 ]
 SAMPLE = str(HERE.parent.parent / "samples/allreduce_allpairs.cpp")
 RANKS = 2
@@ -150,6 +152,7 @@ def test_bfloat16_of_a_device():
     assert (memory.address, memory.bytes, memory.dtype) == (tensor.data_ptr(), 12, "bfloat16")
 
 
+EXPERTS = "import mscclc\nimport mscclc.torch\nimport torch\nimport torch.distributed as dist\nfrom mscclc.torch.moe"
 ROWS = "import mscclc\nimport mscclc.torch\nimport torch\nimport torch.distributed as dist\nfrom mscclc.torch import ops"
 
 
@@ -159,8 +162,9 @@ ROWS = "import mscclc\nimport mscclc.torch\nimport torch\nimport torch.distribut
         ("import torch", ("8.0", "{'allreduce_allpairs': 2}")),
         ("import mscclc\nimport mscclc.torch", ("8.0 1.0", "{'allreduce_norm': 1}")),
         (ROWS, ("{'alltoallv_packed': 1}",)),
+        (EXPERTS, ("[8.0, 8.0, 4.0]", "{'moe_dispatch': 1, 'moe_combine': 1}")),
     ],
-    ids=["collectives", "norm", "rows"],
+    ids=["collectives", "norm", "rows", "experts"],
 )
 def test_examples_of_the_page(tmp_path, begins, parts):
     done = test_readme.run(

@@ -272,6 +272,7 @@ class Communicator:
         count_bytes: int = 8,
         in_rows: int = 0,
         out_rows: int = 0,
+        index: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         """Starts the kernel on all local ranks, asynchronously; `synchronize` waits.
 
@@ -292,7 +293,10 @@ class Communicator:
 
         A kernel that takes counts of rows (MscclcCounts) takes `row_bytes`, and `counts`: the addresses of "sent", and of
         "received", "sent_offsets", "received_offsets" and "status" if wanted, on the local ranks, in their memory. A
-        number has `count_bytes` bytes, 4 or 8, one of "status" always 4. `in_rows` and `out_rows`: as there."""
+        number has `count_bytes` bytes, 4 or 8, one of "status" always 4. `in_rows` and `out_rows`: as there.
+
+        A kernel that takes an index of experts (MscclcIndex) takes `row_bytes`, and `index`: for each field there, its
+        value on each local rank. Addresses are of the rank's memory. Those that are not wanted may be left out."""
         call = abi.Call()
         abi.runtime().mscclc_call_init(ctypes.byref(call))
         call.dtype = code_of(abi.DTYPES, "element type", dtype)
@@ -321,6 +325,11 @@ class Communicator:
                     raise ValueError(f"{len(addresses)} arrays {name!r} for {len(self.local_ranks)} local ranks")
         if counts is not None:
             call.counts = self._counts(counts, count_bytes, in_rows, out_rows)
+        if index is not None:
+            call.index = (abi.Index * len(self.local_ranks))()
+            for name, values in index.items():
+                for one, value in zip(call.index, values):
+                    setattr(one, name, value)
         with self.lock:
             instance = self.prepare(kernel, message_bytes, math.lcm(row_bytes, 16) if row_bytes else 0)
             abi.runtime().mscclc_launch(instance, ctypes.byref(call))

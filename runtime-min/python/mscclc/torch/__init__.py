@@ -7,7 +7,7 @@
 Kernels are those that are registered on every rank before a group's first collective; `refresh` of the group takes
 later ones. A call that no kernel fits runs by gloo, on CUDA by NCCL."""
 
-from . import operators, ops
+from . import moe, operators, ops
 from .backend import ProcessGroupMscclc, install
 from .operators import (
     all_gather,
@@ -30,6 +30,7 @@ __all__ = [
     "all_reduce_add_rms_norm",
     "all_reduce_add_rms_norm_quantize_f8e4m3",
     "all_to_all",
+    "moe",
     "operators",
     "ops",
     "recorder",

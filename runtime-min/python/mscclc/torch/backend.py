@@ -376,6 +376,36 @@ class ProcessGroupMscclc(Group):
             work.wait()
         return not missed
 
+    def by_index(
+        self, collective: str, input: torch.Tensor, output: torch.Tensor, message: int, index: "dict[str, Any]"
+    ) -> bool:
+        """Moves rows by a kernel that takes an index of experts, and waits as Work.wait does. `input` and `output` have
+        rows along dimension 0, contiguous, and are "from" and "to" of `index` (Job.index). `message`: bytes, the same
+        on all ranks. Returns False if no kernel fits, on all ranks alike; then nothing was done."""
+        missed: list[str] = []
+        job = Job(
+            collective,
+            [[input]],
+            [[output]],
+            [input],
+            piece_bytes=message,
+            row=_row_bytes(input),
+            reduces=collective.startswith("combine"),
+            index={**index, "from": input, "to": output},
+        )
+        used = [input, *(value for value in index.values() if isinstance(value, torch.Tensor))]
+        work = self._call(
+            job,
+            [output],
+            "all_to_all",
+            lambda: missed.append("no kernel"),
+            used=used,
+            more=f"{collective} of {message} bytes of {input.dtype} in rows of {job.row}",
+        )
+        if work is not None:
+            work.wait()
+        return not missed
+
     def _rows_job(
         self,
         output: torch.Tensor,

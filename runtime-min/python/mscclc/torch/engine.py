@@ -112,6 +112,9 @@ class Job:
     row: int = 0
     #: Counts of rows by name (MscclcCounts), int64, of this rank and on its device; those that the kernel takes.
     counts: "dict[str, torch.Tensor]" = field(default_factory=dict)
+    #: Fields of MscclcIndex by name: tensors of this rank on its device, or numbers. Then the kernel itself copies the
+    #: input and the output, which are among them.
+    index: "dict[str, torch.Tensor | int]" = field(default_factory=dict)
     #: As in Choice.
     rooms: tuple[int, int] = (0, 0)
     #: The hook's arrays by name: contiguous tensors of this rank, on its device.
@@ -120,7 +123,7 @@ class Job:
     @property
     def has_order(self) -> bool:
         """True if the bits of the result depend on the order of its sums."""
-        return self.reduces and has_order(self.op, self.piece_tensors)
+        return self.reduces and not self.index and has_order(self.op, self.piece_tensors)
 
     def size(self) -> int:
         return (
@@ -425,6 +428,7 @@ class Engine:
         if job.counts and job.region is not None and job.out_region is not None:
             direct = True
             given, made = job.region, job.out_region
+        direct = direct or bool(job.index)
         input_step, output_step = choice.kernel.steps(choice.message)
         with torch.no_grad():
             for index, piece in enumerate([] if direct else job.inputs):
@@ -452,6 +456,10 @@ class Engine:
                 counts={name: [array.data_ptr()] for name, array in job.counts.items()} if job.counts else None,
                 in_rows=choice.rooms[0],
                 out_rows=choice.rooms[1],
+                index={
+                    name: [value if isinstance(value, int) else value.data_ptr()] for name, value in job.index.items()
+                }
+                or None,
             )
             if stream is None:
                 communicator.synchronize()

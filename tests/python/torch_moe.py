@@ -1,0 +1,226 @@
+"""A mixture of experts by mscclc.torch.moe: rows and sums, by kernels and without, DeepEP's calls, and a layer that is trained;
+see torch_common.py. Results are compared with references that loop over rows."""
+
+import logging
+
+import torch
+import torch.distributed as dist
+
+import mscclc
+import mscclc.torch
+from mscclc.torch import moe
+from torch_common import GROUPS, RANK, SAMPLES, SIZE, launched, run_all, scenario, start
+
+EXPERTS, CAPACITY = 3, 5  # of each rank; rows of each rank for an expert
+ALL = EXPERTS * SIZE
+
+
+def random(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+def drawn(seed, choices, dtype, hidden=6, index_type=torch.int64):
+    """Rows, indices and weights of all ranks, which every rank knows. Ranks have different numbers of rows; rank 1 none."""
+    rows, index, weights = [], [], []
+    for rank in range(SIZE):
+        made, count = random(100 * seed + rank), 0 if rank == 1 else 7 + rank
+        rows.append(torch.randn(count, hidden, generator=made).to(dtype))
+        index.append(torch.randint(-1, ALL + 1, (count, choices), generator=made).to(index_type))
+        weights.append(torch.rand(count, choices, generator=made))
+    return rows, index, weights
+
+
+def places_of(index, rank_major):
+    """(source, row, choice) -> (rank, row in the layout), as the definition says."""
+    found = {}
+    for owner in range(SIZE):
+        cells = {}
+        for source in range(SIZE):
+            for row, choices in enumerate(index[source].tolist()):
+                for choice, expert in enumerate(choices):
+                    if expert // EXPERTS == owner and 0 <= expert < ALL:
+                        cells.setdefault((source, expert % EXPERTS), []).append((source, row, choice))
+        groups = [[(s, e) for e in range(EXPERTS)] for s in range(SIZE)]
+        if not rank_major:
+            groups = [[(s, e) for s in range(SIZE)] for e in range(EXPERTS)]
+        for number, group in enumerate(groups):
+            at = number * len(group) * CAPACITY
+            for cell in group:
+                for entry in cells.get(cell, [])[:CAPACITY]:
+                    found[entry] = (owner, at)
+                    at += 1
+    return found
+
+
+def check(seed, choices, dtype, group, rank_major=False, index_type=torch.int64):
+    rows, index, weights = drawn(seed, choices, dtype, index_type=index_type)
+    places = places_of(index, rank_major)
+    got, handle = moe.dispatch(rows[RANK], index[RANK], CAPACITY, ALL, group, rank_major)
+    expected = torch.zeros(ALL * CAPACITY, rows[0].shape[1], dtype=dtype)
+    cells = torch.zeros(SIZE, EXPERTS, dtype=torch.int32)
+    for (source, row, choice), (owner, at) in places.items():
+        if owner == RANK:
+            expected[at] = rows[source][row]
+            cells[source, int(index[source][row, choice]) % EXPERTS] += 1
+    assert torch.equal(got.reshape(expected.shape), expected), (got, expected)
+    assert torch.equal(handle.cells, cells), (handle.cells, cells)
+    made = [torch.randn(ALL * CAPACITY, rows[0].shape[1], generator=random(seed + owner)).to(dtype) for owner in range(SIZE)]
+    back = moe.combine(made[RANK].view(got.shape), index[RANK], weights[RANK], handle, group)
+    wanted = torch.zeros(rows[RANK].shape, dtype=torch.float32)
+    for row in range(len(wanted)):
+        for choice in range(choices):
+            if (RANK, row, choice) in places:
+                owner, at = places[RANK, row, choice]
+                wanted[row] = wanted[row] + weights[RANK][row, choice] * made[owner][at].float()
+    assert torch.equal(back, wanted.to(dtype)), (back, wanted)
+
+
+@scenario
+def rows_go_to_experts_and_back():
+    before = [launched(name) for name in ("moe_dispatch", "moe_combine")]
+    calls = 0
+    for seed, (choices, dtype) in enumerate([(1, torch.float32), (3, torch.bfloat16), (4, torch.float16), (8, torch.float32)]):
+        check(seed, choices, dtype, WORLD)
+        check(seed, choices, dtype, WORLD, index_type=torch.int32)
+        calls += 2
+    assert [launched(name) for name in ("moe_dispatch", "moe_combine")] == [count + calls for count in before]
+
+
+@scenario
+def without_kernels():
+    before = launched("moe_dispatch")
+    for seed, (choices, dtype) in enumerate([(1, torch.float32), (3, torch.bfloat16)]):
+        check(seed, choices, dtype, GROUPS["gloo"])
+        check(seed, choices, dtype, GROUPS["gloo"], rank_major=True)
+        check(seed, choices, dtype, WORLD, rank_major=True)  # no kernel is registered for it
+    assert launched("moe_dispatch") == before
+
+
+@scenario
+def calls_of_deep_ep():
+    buffer = moe.Buffer(WORLD)
+    rows, index, weights = drawn(9, 2, torch.float32)
+    got, count, handle, event, hook = buffer.low_latency_dispatch(rows[RANK], index[RANK], CAPACITY, ALL)
+    event.current_stream_wait()
+    assert got.shape == (EXPERTS, SIZE * CAPACITY, 6) and hook is None
+    named = torch.stack([(torch.cat(index) == RANK * EXPERTS + expert).sum() for expert in range(EXPERTS)])
+    assert count.dtype == torch.int32 and bool((count <= named).all())
+    for expert in range(EXPERTS):
+        assert bool((got[expert, int(count[expert]) :] == 0).all())
+    out = torch.empty_like(rows[RANK])
+    made, _, _ = buffer.low_latency_combine(got, index[RANK], weights[RANK], handle, out=out)
+    assert made is out
+    for arguments in ({"use_fp8": True}, {"return_recv_hook": True}):
+        try:
+            buffer.low_latency_dispatch(rows[RANK], index[RANK], CAPACITY, ALL, **arguments)
+        except ValueError as error:
+            assert "neither" in str(error)
+        else:
+            raise AssertionError("nothing was raised")
+
+
+@scenario
+def wrong_arguments():
+    x, index = torch.zeros(2, 4), torch.zeros(2, 1, dtype=torch.int64)
+    for call, text in (
+        (lambda: moe.dispatch(x, index[:1], CAPACITY, ALL, WORLD), "do not belong together"),
+        (lambda: moe.dispatch(x, index.float(), CAPACITY, ALL, WORLD), "int32 or int64"),
+        (lambda: moe.dispatch(x, index, CAPACITY, ALL + 1, WORLD), "experts with room"),
+        (lambda: moe.dispatch(x, index, 0, ALL, WORLD), "experts with room"),
+    ):
+        try:
+            call()
+        except ValueError as error:
+            assert text in str(error), error
+        else:
+            raise AssertionError(f"{text}: nothing was raised")
+
+
+def by_hand(x, index, weights, experts):
+    """The layer by all_to_all_single alone, of rows that fit in any case. Each row goes to rank and expert of its entry."""
+    named = index.flatten()
+    order = torch.sort(named, stable=True).indices
+    counts = torch.bincount(named, minlength=ALL).view(SIZE, EXPERTS)
+    came = torch.empty_like(counts)
+    dist.all_to_all_single(came, counts, group=GROUPS["gloo"])
+    splits = came.sum(1).tolist(), counts.sum(1).tolist()
+    got = Exchange.apply(x[order // index.shape[1]], *splits)
+    which = torch.arange(EXPERTS).repeat(SIZE).repeat_interleave(came.flatten())
+    made = torch.zeros_like(got)
+    for number, expert in enumerate(experts):
+        made = made.index_copy(0, torch.nonzero(which == number).flatten(), expert(got[which == number]))
+    back = Exchange.apply(made, splits[1], splits[0])
+    rows = torch.empty_like(back).index_copy(0, order, back).view(*index.shape, -1)
+    total = torch.zeros_like(x)
+    for choice in range(index.shape[1]):
+        total = total + weights[:, choice, None] * rows[:, choice]
+    return total
+
+
+class Exchange(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, came, sent):
+        ctx.splits = sent, came
+        out = x.new_empty(sum(came), x.shape[1])
+        dist.all_to_all_single(out, x.contiguous(), came, sent, group=GROUPS["gloo"])
+        return out
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return Exchange.forward(type("", (), {})(), gradient, *ctx.splits), None, None
+
+
+def by_moe(x, index, weights, experts):
+    got, handle = moe.dispatch(x, index, x.shape[0] * index.shape[1], ALL, WORLD)
+    counts = handle.cells.sum(0).tolist()
+    made = torch.stack(
+        [
+            torch.cat([expert(rows[:count]), rows[count:] * 0])
+            for expert, rows, count in zip(experts, got.unbind(), counts)
+        ]
+    )
+    return moe.combine(made, index, weights, handle, WORLD)
+
+
+def losses_of(layer, steps=10, rows=12, hidden=8, choices=2):
+    """Trains a gate and the experts of this rank; the gate's gradients are added up over ranks. Returns the loss of each step,
+    and the square of the gradient of its rows."""
+    torch.manual_seed(7)
+    gate = torch.nn.Linear(hidden, ALL, bias=False)
+    torch.manual_seed(RANK)
+    experts = torch.nn.ModuleList(torch.nn.Linear(hidden, hidden) for _ in range(EXPERTS))
+    optimizer = torch.optim.SGD([*gate.parameters(), *experts.parameters()], lr=0.05)
+    losses = []
+    for step in range(steps):
+        made = random(1000 * step + RANK)
+        x, target = torch.randn(rows, hidden, generator=made), torch.randn(rows, hidden, generator=made)
+        x.requires_grad_()
+        weights, index = gate(x).softmax(1).topk(choices)
+        loss = (layer(x, index, weights, experts) - target).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        dist.all_reduce(gate.weight.grad, group=GROUPS["gloo"])
+        optimizer.step()
+        losses.append([float(loss.detach()), float(x.grad.square().sum())])
+    return losses
+
+
+@scenario
+def a_layer_is_trained():
+    before = launched("moe_dispatch"), launched("moe_combine")
+    ours, theirs = losses_of(by_moe), losses_of(by_hand)
+    assert launched("moe_dispatch") == before[0] + 20 and launched("moe_combine") == before[1] + 30
+    assert ours == theirs, (ours, theirs)
+    assert ours[0] != ours[-1]
+
+
+if __name__ == "__main__":
+    logging.getLogger("mscclc.torch").setLevel(logging.INFO)
+    for name in ("moe_dispatch", "moe_combine"):
+        mscclc.register(
+            mscclc.Kernel.compile(
+                SAMPLES / "auto" / f"{name}.cpp", params={"ranks": SIZE, "experts": EXPERTS}, platform="host"
+            )
+        )
+    _, WORLD, GLOO = start([])
+    run_all()
