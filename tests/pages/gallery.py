@@ -29,6 +29,7 @@ COLLECTIVES = {
     "allreduce": "All-reduce",
     "reducescatter": "Reduce-scatter",
     "alltoall": "All-to-all",
+    "moe": "Mixture of experts",
     "broadcast": "Broadcast",
     "reduce_": "Reduce",
     "gather": "Gather",

@@ -51,7 +51,7 @@ public:
   Chunk slice(std::int64_t first, Place at = Place::here()) const;
   /// The one chunk at `index`. Python: buffer[index : index + 1].
   Chunk operator[](detail::PlacedIndex index) const;
-  /// The slot of rows that goes to rank `dst`, in an input of a collective of rows, as AllToAllV. No Python counterpart.
+  /// The slot of rows that goes to rank `dst`, in an input of a collective of rows (AllToAllV). No Python counterpart.
   Chunk to(detail::PlacedIndex dst) const;
   /// The slot of rows that comes from rank `src`, in an output of one. No Python counterpart.
   Chunk from(detail::PlacedIndex src) const;
