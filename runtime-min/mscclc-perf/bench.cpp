@@ -24,17 +24,6 @@ constexpr uint64_t checkedTwice = 1 << 20;
 /// To make blocks fit, the threads of a block are halved, but not below this number.
 constexpr uint32_t fewestThreads = 32;
 
-const MscclcKernel &findKernel(const Options &options) {
-  const auto kernels = runtime::loadLibrary(options.library);
-  std::string names;
-  for (const MscclcKernel *kernel : kernels) {
-    if (kernel->name == options.kernel || (options.kernel.empty() && kernels.size() == 1))
-      return *kernel;
-    names += std::string(" ") + kernel->name;
-  }
-  throw runtime::Error(MSCCLC_ERROR_ARGUMENT, options.library + " holds these kernels, choose with --kernel:" + names);
-}
-
 runtime::CommunicatorOptions communicatorOptions(const Options &options, const MscclcKernel &kernel, uint32_t process,
                                                  const std::string &rendezvous, std::vector<int32_t> &devices) {
   runtime::CommunicatorOptions communicator(kernel.ranks);
@@ -309,6 +298,17 @@ std::unique_ptr<Bench> makeBench(const Options &options, const MscclcKernel &ker
 }
 
 } // namespace
+
+const MscclcKernel &findKernel(const Options &options) {
+  const auto kernels = runtime::loadLibrary(options.library);
+  std::string names;
+  for (const MscclcKernel *kernel : kernels) {
+    if (kernel->name == options.kernel || (options.kernel.empty() && kernels.size() == 1))
+      return *kernel;
+    names += std::string(" ") + kernel->name;
+  }
+  throw runtime::Error(MSCCLC_ERROR_ARGUMENT, options.library + " holds these kernels, choose with --kernel:" + names);
+}
 
 Measured measure(const Options &options, const MscclcKernel &kernel, uint32_t process, const std::string &rendezvous) {
   const bool prints = process == 0;

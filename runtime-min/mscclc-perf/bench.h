@@ -6,6 +6,9 @@
 
 namespace mscclc::perf {
 
+/// Returns the kernel that the options name, of the library that they name. Throws runtime::Error.
+const MscclcKernel &findKernel(const Options &options);
+
 /// Runs a kernel over the rows that the options select, as one of `options.processes` processes. The first process
 /// prints. Rows that do not fit into memory are left out. Throws runtime::Error.
 Measured measure(const Options &options, const MscclcKernel &kernel, uint32_t process, const std::string &rendezvous);

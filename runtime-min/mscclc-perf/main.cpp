@@ -3,6 +3,7 @@
 #include "bench.h"
 #include "calibrate.h"
 #include "device.h"
+#include "manifest_times.h"
 #include "nccl_ranks.h"
 #include "options.h"
 
@@ -16,6 +17,12 @@
 #include <vector>
 
 namespace {
+
+/// Runs one process. Returns its exit code.
+int runProcess(const mscclc::perf::Options &options, uint32_t process, const std::string &rendezvous) {
+  return options.manifest.empty() ? mscclc::perf::run(options, process, rendezvous)
+                                  : mscclc::perf::measureManifest(options, process, rendezvous);
+}
 
 /// Runs each part in its own process. Returns the worst of their exit codes.
 int runProcesses(const mscclc::perf::Options &options) {
@@ -32,7 +39,7 @@ int runProcesses(const mscclc::perf::Options &options) {
     if (child == 0) {
       // The child must end with its parent, because nothing else would end a child that hangs.
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      std::exit(mscclc::perf::run(options, process, rendezvous));
+      std::exit(runProcess(options, process, rendezvous));
     }
     children.push_back(child);
   }
@@ -62,5 +69,5 @@ int main(int argc, char **argv) {
     mscclc::perf::prepareNccl();
   if (options.calibrate)
     return mscclc::perf::calibrate(options);
-  return options.processes == 1 ? mscclc::perf::run(options, 0, "") : runProcesses(options);
+  return options.processes == 1 ? runProcess(options, 0, "") : runProcesses(options);
 }

@@ -16,6 +16,7 @@ namespace {
 constexpr uint32_t maxRepeats = 100000, maxProcesses = 1024;
 
 constexpr const char *usage = R"(Usage: mscclc-perf [options] KERNEL.so
+       mscclc-perf --manifest FOLDER/manifest.json [options]
        mscclc-perf --calibrate -o MACHINE.json [options] [EXPERIMENTS.so]
 
 Runs a kernel that mscclc emitted over a range of message sizes, checks every result against the collective's
@@ -42,6 +43,8 @@ definition, and prints time, algorithm bandwidth and bus bandwidth as nccl-tests
   -H, --host             kernels built for the CPU stand-in
   -T, --timeout MS       report a wait that takes longer (60000; 0: never)
   -J, --json FILE        write the rows as JSON
+  -M, --manifest FILE    run all kernels of a folder that `mscclc library` made, each at the sizes for which it is listed,
+                         and write their times into its list
   -h, --help             this text
 
 CALIBRATION  Times small programs on this machine's GPUs, a rank on each, and fits the time model to them. The machine
@@ -77,6 +80,7 @@ const option longOptions[] = {{"minbytes", required_argument, nullptr, 'b'},
                               {"host", no_argument, nullptr, 'H'},
                               {"timeout", required_argument, nullptr, 'T'},
                               {"json", required_argument, nullptr, 'J'},
+                              {"manifest", required_argument, nullptr, 'M'},
                               {"calibrate", no_argument, nullptr, 'C'},
                               {"output", required_argument, nullptr, 'O'},
                               {"like", required_argument, nullptr, 'l'},
@@ -212,6 +216,8 @@ bool apply(int letter, const std::string &value, Options &o) {
   case 'J':
     o.json = value;
     return true;
+  case 'M':
+    return !(o.manifest = value).empty();
   case 'G':
     o.graph = true;
     return true;
@@ -265,7 +271,7 @@ bool parseBytes(const std::string &text, uint64_t &bytes) {
 }
 
 int parseOptions(int argc, char **argv, Options &options) {
-  constexpr const char *letters = "b:e:f:k:d:o:p:n:w:r:t:c:GLD:P:E:HT:J:CO:l:N:h";
+  constexpr const char *letters = "b:e:f:k:d:o:p:n:w:r:t:c:GLD:P:E:HT:J:M:CO:l:N:h";
   // --calibrate is looked for first, because -o and the defaults depend on it, wherever it stands.
   for (int letter = 0; (letter = getopt_long(argc, argv, letters, longOptions, nullptr)) != -1;) {
     if (letter == '?')
@@ -286,7 +292,10 @@ int parseOptions(int argc, char **argv, Options &options) {
     }
   }
   const int libraries = argc - optind;
-  if (libraries > 1 || (libraries == 0 && !options.calibrate))
+  if (!options.manifest.empty() &&
+      (libraries != 0 || options.calibrate || !options.json.empty() || !options.kernel.empty()))
+    return wrong("--manifest names the kernels, and gets their times: leave out a library, -k, --json and --calibrate");
+  if (libraries > 1 || (libraries == 0 && !options.calibrate && options.manifest.empty()))
     return wrong("give one library of kernels (--help tells more)");
   options.library = libraries == 0 ? "" : argv[optind];
   if (options.minBytes > options.maxBytes)

@@ -8,7 +8,7 @@
 namespace mscclc::perf {
 
 struct Options {
-  std::string library; ///< empty: the library of the experiments, with --calibrate
+  std::string library; ///< empty: that of the experiments, with --calibrate, or none
   std::string kernel;  ///< name; empty: the library's only one
   uint64_t minBytes = 1 << 10;
   uint64_t maxBytes = 1 << 30;
@@ -29,7 +29,8 @@ struct Options {
   uint32_t processes = 1;
   std::string nccl; ///< the NCCL library to run on; empty: the runtime's own engine
   uint64_t timeoutMs = 60000;
-  std::string json; ///< file for the rows
+  std::string json;     ///< file for the rows
+  std::string manifest; ///< the list of kernels to measure; empty: `library` is measured
   bool calibrate = false;
   std::string output;          ///< the machine file that --calibrate writes
   std::string like = "h100x8"; ///< a machine, in the form of mscclc's --machine
