@@ -41,6 +41,8 @@ std::map<Call, std::vector<Entry>> readEntries(std::istream &file) {
   std::map<Call, std::vector<Entry>> entries;
   for (const Json &one : collectives)
     for (const Json &entry : one.at("entries")) {
+      if (entry.value("nccl", false))
+        continue;
       const auto ranks = one.at("ranks").get<std::uint64_t>();
       const Call call{one.at("collective").get<std::string>(), ranks, one.value("ranks_per_node", ranks),
                       entry.value("root", std::uint64_t{0})};

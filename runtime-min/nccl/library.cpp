@@ -139,7 +139,10 @@ uint64_t parseBytes(const char *text, uint64_t otherwise) {
   return otherwise;
 }
 
-constexpr uint64_t largestWindow = uint64_t{64} << 20; ///< the limit in bytes, unless MSCCLC_WINDOW gives more
+/// The limit in bytes for kernels that are for messages of any size, unless MSCCLC_WINDOW gives more.
+constexpr uint64_t largestWindow = uint64_t{64} << 20;
+/// A kernel that is listed for longer messages than this, in bytes, is for messages of any size.
+constexpr uint64_t largestListed = uint64_t{4} << 30;
 
 /// Returns MSCCLC_WINDOW in bytes; 0 if it is not set.
 uint64_t wantedWindow() {
@@ -163,7 +166,8 @@ uint64_t windowOf(const Candidate &candidate) {
   if (candidate.entry == nullptr && candidate.registration == nullptr)
     return largestWindow;
   const MscclcKernel &kernel = *candidate.kernel;
-  const uint64_t message = inWholeShares(kernel, std::min(candidate.largest(), largestWindow));
+  const uint64_t most = candidate.largest() <= largestListed ? candidate.largest() : largestWindow;
+  const uint64_t message = inWholeShares(kernel, most);
   uint64_t bytes = 0;
   for (uint32_t rank = 0; rank < kernel.ranks; ++rank)
     bytes = std::max({bytes, kernel.input_bytes(rank, message), kernel.output_bytes(rank, message)});

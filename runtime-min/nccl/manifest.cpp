@@ -93,6 +93,14 @@ ManifestEntry readEntry(const Json &json, const std::string &where, const std::s
       entry.types.push_back(type.get<std::string>());
     }
   }
+  const Json *nccl = member(json, where, "nccl");
+  if (nccl != nullptr && !nccl->is_boolean())
+    throw Wrong(where + ", \"nccl\" is not true or false");
+  entry.isOfNccl = nccl != nullptr && nccl->get<bool>();
+  if (entry.isOfNccl && member(json, where, "kernel") != nullptr)
+    throw Wrong(where + " has a kernel and is NCCL's");
+  if (entry.isOfNccl)
+    return entry;
   entry.kernel = libraryPath(folder, where, text(json, where, "kernel", false));
   entry.name = text(json, where, "name", true);
   entry.sha256 = text(json, where, "sha256", true);
@@ -167,6 +175,9 @@ void parse(const std::string &content, const std::string &folder, Manifest &mani
       readCollective((*collectives)[i], "collective " + std::to_string(i + 1), folder, manifest);
   }
   checkRanges(manifest);
+  manifest.entries.erase(std::remove_if(manifest.entries.begin(), manifest.entries.end(),
+                                        [](const ManifestEntry &entry) { return entry.isOfNccl; }),
+                         manifest.entries.end());
   manifest.digest = digestOf(content);
 }
 

@@ -11,7 +11,8 @@
 // "kernel" is a library, relative to the folder. "architectures" tells people which GPUs the kernels are compiled for
 // (sm_90). "name" is a kernel of the library; it may be left out if there is only one. Without "types" an entry is for
 // all types. "sha256" is the digest of the library in 64 hexadecimal digits; a file with another digest is not loaded.
-// "sums" is the order in which the kernel adds, as the compiler writes it. Other fields are ignored.
+// "sums" is the order in which the kernel adds, as the compiler writes it. An entry with "nccl": true and no "kernel"
+// leaves its sizes to NCCL. Other fields are ignored; "candidates" are further kernels for mscclc-perf --manifest.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +29,7 @@ struct ManifestEntry {
   bool inPlace = false;
   uint64_t min = 0;
   uint64_t max = 0;
+  bool isOfNccl = false;          ///< NCCL has these sizes; it has no library then
   std::vector<std::string> types; ///< empty: all
   std::string kernel;             ///< path of the library
   std::string name;               ///< empty: the library's only kernel
@@ -36,8 +38,8 @@ struct ManifestEntry {
 };
 
 struct Manifest {
-  std::vector<ManifestEntry> entries;
-  uint64_t digest = 0; ///< digest of the text; the same on all ranks that read the same text
+  std::vector<ManifestEntry> entries; ///< those with kernels
+  uint64_t digest = 0;                ///< digest of the text; the same on all ranks that read the same text
 };
 
 /// Reads FOLDER/manifest.json. Returns an empty text, or the fault: the file is missing or not JSON, a field has

@@ -194,13 +194,13 @@ def folders(_):
             expect(rank, "NCCL runs its calls, because the ranks have different kernels, windows or versions", "right")
 
 
-def folder_of(folder, source="kernels", change=None, sha256=None):
-    """Makes a folder with one kernel, whose file and list `change` may modify."""
+def folder_of(folder, source="kernels", change=None, sha256=None, most=1 << 18):
+    """Makes a folder with one kernel, for messages of up to `most` bytes. `change` may modify its file."""
     folder = pathlib.Path(folder)
     folder.mkdir()
     file = "allreduce_packets_2.so"
     content = (pathlib.Path(os.environ["MSCCLC_KERNELS"]).parent / source / file).read_bytes()
-    entry = {"min": 0, "max": 1 << 18, "in_place": True, "kernel": file, "name": "allreduce_packets"}
+    entry = {"min": 0, "max": most, "in_place": True, "kernel": file, "name": "allreduce_packets"}
     if sha256:
         entry["sha256"] = hashlib.sha256(content).hexdigest()
     (folder / file).write_bytes(change(content) if change else content)
@@ -222,13 +222,14 @@ DIFFERENT = "NCCL runs its calls, because the ranks have different kernels, wind
 
 
 def window(_):
-    """Windows are as large as the listed sizes need."""
-    with tempfile.TemporaryDirectory() as folder:
-        kernels = folder_of(f"{folder}/kernels")
-        ranks = [again(["rank"], os.environ["LIBRARIES"], RANK=str(rank), ID=f"{folder}/id", MSCCLC_KERNELS=kernels,
-                       MSCCLC_WINDOW="") for rank in range(2)]
-        for rank in ranks:
-            expect(rank, "1 kernels for 2 ranks, with windows of 262144 bytes", OURS, "right")
+    """Windows are as large as the listed sizes need, or of 64 MiB for a kernel of any size."""
+    for most, needed in ((1 << 18, 1 << 18), (100 << 20, 100 << 20), (1 << 40, 64 << 20)):
+        with tempfile.TemporaryDirectory() as folder:
+            kernels = folder_of(f"{folder}/kernels", most=most)
+            ranks = [again(["rank"], os.environ["LIBRARIES"], RANK=str(rank), ID=f"{folder}/id", MSCCLC_KERNELS=kernels,
+                           MSCCLC_WINDOW="") for rank in range(2)]
+            for rank in ranks:
+                expect(rank, f"1 kernels for 2 ranks, with windows of {needed} bytes", OURS, "right")
 
 
 def other_forms(_):

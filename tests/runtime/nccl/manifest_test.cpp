@@ -57,6 +57,23 @@ TEST_CASE("A manifest is read") {
   CHECK(manifest.entries[1].max == UINT64_MAX);
 }
 
+TEST_CASE("Sizes may be NCCL's") {
+  const auto nccl = [](const std::string &min, const std::string &max, const std::string &more = "") {
+    return R"({"min": )" + min + R"(, "max": )" + max + R"(, "nccl": true)" + more + "}";
+  };
+  Manifest manifest;
+  CHECK(read(with(entry("0", "9") + "," + nccl("10", "19", R"(, "candidates": [{"kernel": "other.so"}])") + "," +
+                  entry("20", "29", R"(, "nccl": false)")),
+             manifest) == "");
+  REQUIRE(manifest.entries.size() == 2);
+  CHECK(manifest.entries[1].min == 20);
+  CHECK(read(with(nccl("0", "9")), manifest) == "");
+  CHECK(manifest.entries.empty());
+  CHECK(wrong(with(entry("0", "9") + "," + nccl("9", "19"))) == "allreduce, 8 ranks: sizes 9 to 9 have two kernels");
+  CHECK(wrong(with(entry("0", "9", R"(, "nccl": true)"))) == "the list, entry 1 has a kernel and is NCCL's");
+  CHECK(wrong(with(entry("0", "9", R"(, "nccl": 1)"))) == "the list, entry 1, \"nccl\" is not true or false");
+}
+
 TEST_CASE("The order of a call's sums is what all of its kernels name") {
   const auto orderOf = [](const std::string &first, const std::string &second) {
     const auto sums = [](const std::string &order) { return order.empty() ? "" : R"(, "sums": ")" + order + "\""; };
