@@ -12,7 +12,7 @@ from conftest import SAMPLES
 from mscclc import abi
 from mscclc.__main__ import main
 from mscclc.baseline import Baseline, baselines
-from mscclc.library import Candidate, best_ranges, costs_of_one_order, default_sources, of_one_order
+from mscclc.library import Candidate, best_ranges, costs_of_one_order, default_sources, make_library, of_one_order
 
 
 published = pathlib.Path(mscclc.__file__).with_name("published.csv")
@@ -25,13 +25,15 @@ class Timed(Candidate):
         super().__init__(None, f"minMessageBytes = {least}, maxMessageBytes = {most};")
         self.fixed, self.each = fixed, each
 
-    def time(self, sizes, machine):
+    def time(self, sizes, machine, far=False):
         self.times |= {size: self.fixed + self.each * size / 1024 for size in sizes if self.least <= size <= self.most}
 
 
 def ranges(candidates, sizes):
+    """What is listed: the number of a candidate, or None for NCCL, and its sizes."""
     return [
-        (candidates.index(one.candidate), one.least, one.most) for one in best_ranges(candidates, sizes, "h100x8")
+        (candidates.index(one.candidate) if one.candidate else None, one.least, one.most)
+        for one in best_ranges(candidates, sizes, "h100x8")
     ]
 
 
@@ -41,14 +43,31 @@ def test_each_size_has_the_fastest():
     assert ranges([wide, quick], sizes) == [(1, 0, 8192), (0, 8193, 1 << 40)]
     assert ranges([quick], sizes) == [(0, 0, 1 << 40)]
     assert ranges([Timed(2, 1, 4096), wide], sizes) == [(0, 0, 4096), (1, 4097, 1 << 40)]
-    assert ranges([Timed(2, 1, 4096)], sizes) == [(0, 0, 4096)]
+    assert ranges([Timed(2, 1, 4096)], sizes) == [(0, 0, 4096), (None, 4097, 131072)]
 
 
-def test_a_gap_between_two_ends_the_list():
+def test_nccl_has_what_no_candidate_takes():
     sizes = [1024 << step for step in range(8)]
-    assert ranges([Timed(2, 1, 4096), Timed(10, 0.1, least=8192)], sizes) == [(0, 0, 4096)]
-    assert ranges([Timed(2, 1, 4500), Timed(10, 0.1, least=8192)], sizes) == [(0, 0, 4500)]
-    assert ranges([Timed(2, 1, 8191), Timed(10, 0.1, least=8192)], sizes) == [(0, 0, 8191), (1, 8192, 1 << 40)]
+    late = Timed(10, 0.1, least=8192)
+    assert ranges([Timed(2, 1, 4096), late], sizes) == [(0, 0, 4096), (None, 4097, 8191), (1, 8192, 1 << 40)]
+    assert ranges([Timed(2, 1, 4500), late], sizes) == [(0, 0, 4500), (None, 4501, 8191), (1, 8192, 1 << 40)]
+    assert ranges([Timed(2, 1, 8191), late], sizes) == [(0, 0, 8191), (1, 8192, 1 << 40)]
+    assert ranges([late], sizes) == [(None, 0, 8191), (0, 8192, 1 << 40)]
+    assert ranges([Timed(1, 1, 2048, least=2000), late], sizes) == [
+        (None, 0, 1999), (0, 2000, 2048), (None, 2049, 8191), (1, 8192, 1 << 40)
+    ]
+
+
+def test_candidates_that_may_be_faster_are_listed_with_the_best():
+    sizes = [1024 << step for step in range(8)]
+    quick, wide, near, slow = Timed(2, 1), Timed(10, 0.1), Timed(2.2, 1.1), Timed(4, 2)
+    first, last = best_ranges([slow, wide, near, quick], sizes, "h100x8")
+    assert (first.candidate, last.candidate) == (quick, wide)
+    assert first.others([slow, wide, near, quick], sizes, 2) == [wide, near]
+    assert last.others([slow, wide, near, quick], sizes, 2) == []
+    assert first.others([slow, wide, near, quick], sizes, 0) == []
+    [nccl] = best_ranges([slow, near, quick], sizes, "h100x8", Baseline.unknown)
+    assert nccl.candidate is None and nccl.others([slow, near, quick], sizes, 2) == [quick, near]
 
 
 def test_sizes_that_nccl_does_faster_are_left_to_it():
@@ -58,11 +77,18 @@ def test_sizes_that_nccl_does_faster_are_left_to_it():
     sizes = [1024 << step for step in range(6)]
 
     def listed(candidates):
-        return [(one.least, one.most) for one in best_ranges(candidates, sizes, "h100x8", nccl)]
+        found = best_ranges(candidates, sizes, "h100x8", nccl)
+        return [(one.candidate is not None, one.least, one.most) for one in found]
 
-    assert listed([quick]) == [(0, 8192)]
-    assert listed([Timed(3, 0.1)]) == [(2049, 32768)]
-    assert listed([Timed(9, 1)]) == []
+    assert listed([quick]) == [(True, 0, 8192), (False, 8193, 32768)]
+    assert listed([Timed(3, 0.1)]) == [(False, 0, 2048), (True, 2049, 32768)]
+    assert listed([Timed(9, 1)]) == [(False, 0, 32768)]
+    # It may lose between two sizes at which it wins.
+    hump = Baseline([1024, 4096, 16384], [8, 2, 18])
+    found = best_ranges([quick], sizes, "h100x8", hump)
+    assert [(one.candidate is quick, one.least, one.most) for one in found] == [
+        (True, 0, 2048), (False, 2049, 8192), (True, 8193, 32768)
+    ]
 
 
 def test_a_table_of_times(tmp_path):
@@ -106,7 +132,16 @@ def test_a_most_of_gibibytes_is_read():
 def test_a_folder_of_the_fastest(tmp_path, selector, capsys):
     sources = [str(SAMPLES / f"{name}.cpp") for name in ("allreduce_packets", "allreduce_allpairs")]
     arguments = ["library", *sources, "-o", str(tmp_path), "--ranks", "2", "--platform", "host", "--types", "f32"]
-    assert main([*arguments, "-P", "threadBlocks=1", "--sizes", "1K,64K,16M"]) == 0
+    arguments += ["-P", "threadBlocks=1", "--sizes", "1K,64K,16M"]
+    assert main(arguments) == 0  # no times of NCCL are known for 2 ranks
+    small, large = json.loads((tmp_path / "manifest.json").read_text())["collectives"][0]["entries"]
+    assert (small["nccl"], small["min"], small["max"] + 1, large["max"]) == (True, 0, large["min"], 16 << 20)
+    assert "kernel" not in small and "plan" not in small
+    assert [one["name"] for one in small["candidates"]] == ["allreduce_packets"]
+    assert large["candidates"][0]["name"] == "allreduce_allpairs"
+    assert mscclc.register_folder(tmp_path) == []
+    capsys.readouterr()
+    assert main([*arguments, "--baseline", "none"]) == 0
     assert "allreduce of 0 to " in capsys.readouterr().out
     made = json.loads((tmp_path / "manifest.json").read_text())
     [listed] = made["collectives"]
@@ -115,6 +150,8 @@ def test_a_folder_of_the_fastest(tmp_path, selector, capsys):
     assert small["max"] + 1 == large["min"] and (small["min"], large["max"]) == (0, 1 << 40)
     assert small["sums"] == large["sums"] == "0+1"  # of two ranks there is one order
     assert small["parameters"] == {"threadBlocks": "1", "ranks": "2"} and small["predicted_us"]["1024"] > 0
+    plan = json.loads((tmp_path / large["plan"]).read_text())
+    assert (plan["name"], plan["min_message_size"]) == ("allreduce_allpairs", large["min"])
     assert [kernel.sums for kernel in mscclc.register_folder(tmp_path)] == ["0+1", "0+1"]
     with mscclc.Communicator(2, platform="host", wait_timeout=20) as ranks:
         for count, name in ((256, "allreduce_packets"), (small["max"], "allreduce_allpairs")):
@@ -129,7 +166,7 @@ def test_programs_of_moves_are_scheduled_for_each_size(tmp_path, capsys):
     arguments += ["--types", "f32"]
     assert main([*arguments, "--baseline", "none"]) == 0
     said = capsys.readouterr().out
-    assert said.count(", scheduled for ") == 2, said  # 1K and 2K have one schedule
+    assert ", scheduled for 1024, 2048 bytes" in said and ", scheduled for 4194304 bytes" in said, said
     small, large = json.loads((tmp_path / "manifest.json").read_text())["collectives"][0]["entries"]
     assert (small["scheduled_for"], large["scheduled_for"]) == (1024, 4 << 20)
     assert small["source"] == large["source"] == source and small["parameters"] == {"ranks": "4"}
@@ -142,10 +179,10 @@ def test_a_program_of_moves_is_not_scheduled_for_sizes_that_it_refuses(tmp_path,
     source.write_text(text.replace(".schedule =", ".maxMessageSize = 65536, .schedule ="))
     arguments = ["library", str(source), "-o", str(tmp_path), "--ranks", "2", "--platform", "host", "--sizes", "1K,4M"]
     arguments += ["--types", "f32"]
-    assert main(arguments) == 0
+    assert main([*arguments, "--baseline", "none"]) == 0
     assert capsys.readouterr().out.count(", scheduled for 1024 bytes") == 1
-    [entry] = json.loads((tmp_path / "manifest.json").read_text())["collectives"][0]["entries"]
-    assert (entry["min"], entry["max"]) == (0, 1024)
+    entry, nccl = json.loads((tmp_path / "manifest.json").read_text())["collectives"][0]["entries"]
+    assert (entry["min"], entry["max"], nccl["min"], nccl["nccl"]) == (0, 1024, 1025, True)
 
 
 def test_the_samples_for_several_numbers_of_ranks(tmp_path, capsys, monkeypatch):
@@ -165,6 +202,31 @@ def test_the_samples_for_several_numbers_of_ranks(tmp_path, capsys, monkeypatch)
     lists = [(one["collective"], one["ranks"], one["ranks_per_node"]) for one in made]
     assert lists == [("allgather", 2, 2), ("allreduce", 2, 2), ("allgather", 4, 4), ("allreduce", 4, 4)]
     assert all(one["entries"][0]["scheduled_for"] == 64 << 20 for one in made)
+
+
+def test_several_nodes_and_an_interrupted_run(tmp_path, monkeypatch):
+    names = {source.stem for source in default_sources(2)}
+    assert {"allreduce_hierarchical", "alltoall_hierarchical"} <= names and "allreduce_ring" not in names
+    source, lines = SAMPLES / "auto/allgather_hierarchical.cpp", []
+    how = dict(ranks=2, nodes=[2, 1], sizes=[1 << 20], baseline=None, platform="none")
+    monkeypatch.setattr("mscclc.library.best_ranges", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        make_library(tmp_path, [source], **how)
+    monkeypatch.undo()
+    kept = {path.name: path.stat().st_mtime_ns for path in (tmp_path / ".unfinished").iterdir()}
+    assert kept and not (tmp_path / "manifest.json").exists()
+    monkeypatch.setattr("mscclc.library.shutil.rmtree", lambda *_, **__: None)
+    made = make_library(tmp_path, [source], **how, tell=lines.append)
+    now = {path.name: path.stat().st_mtime_ns for path in (tmp_path / ".unfinished").iterdir()}
+    assert kept.items() <= now.items()  # what was done is not done again
+    assert f"2 of 2 done: {source} for 4 ranks" in lines
+    assert [(one["ranks"], one["ranks_per_node"]) for one in made["collectives"]] == [(2, 2), (4, 2)]
+    [entry] = made["collectives"][1]["entries"]
+    assert entry["parameters"] == {"nodes": "2", "gpus": "2"} and "sha256" not in entry
+    assert "portPut" in (tmp_path / entry["kernel"]).with_suffix(".cu").read_text()
+    for wrong in (dict(ranks=3, ranks_per_node=2), dict(ranks=4, ranks_per_node=2, nodes=2)):
+        with pytest.raises(ValueError, match="node"):
+            make_library(tmp_path, [source], **{**how, "nodes": 1, **wrong})
 
 
 #: A wide and a narrow type. Tests cuda.bits.* run the same kernels with all types.
@@ -188,9 +250,10 @@ def test_an_invariant_library(tmp_path, selector, capsys):
     names = ["allreduce_packets_oneshot", "allreduce_packets", "allreduce_allpairs"]
     arguments = ["library", *(str(SAMPLES / f"auto/{name}.cpp") for name in names), "-o", str(tmp_path), "--ranks", "4"]
     arguments += ["-P", "order=Ranks,Written", "--sizes", "1K,64K,16M", "--platform", "host", "--invariant"]
-    assert main([*arguments, "--types", ",".join(DTYPES)]) == 0
+    assert main([*arguments, "--types", ",".join(DTYPES), "--baseline", "none"]) == 0
     assert "allreduce of 1024 bytes: " in capsys.readouterr().out
     entries = json.loads((tmp_path / "manifest.json").read_text())["collectives"][0]["entries"]
+    assert all("kernel" in entry for entry in entries)
     assert {entry["sums"] for entry in entries} == {"((0+1)+2)+3"} and len(entries) > 1
     mscclc.register_folder(tmp_path)
     used = set()

@@ -1,4 +1,4 @@
-"""mscclc library: a folder of kernels for the library in NCCL's place, chosen by the time model."""
+"""mscclc library, mscclc tune: a folder of kernels and plans for the library in NCCL's place, chosen by the time model."""
 
 from __future__ import annotations
 
@@ -36,45 +36,98 @@ def _param(text: str) -> tuple[str, list[str]]:
     name, equals, values = text.partition("=")
     if not (name and equals and all(values.split(","))):
         raise argparse.ArgumentTypeError(f"'{text}' is no parameter; it is one such as threadBlocks=4,8")
-    return name, values.split(",")
+    return name, [value for part in values.split(",") for value in _values(part)]
+
+
+def _values(text: str) -> list[str]:
+    """Parses "1..8" (each number) or a value."""
+    first, dots, last = text.partition("..")
+    if not dots or not (first.isdigit() and last.isdigit()):
+        return [text]
+    return [str(number) for number in range(int(first), int(last) + 1)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="mscclc", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    library = commands.add_parser(
-        "library", help="make a folder of kernels, the fastest for each size by the time model", description=__doc__
-    )
+    for command, what, sources in (
+        ("library", "make a folder of kernels, the fastest for each size by the time model", "*"),
+        ("tune", "the same, of your own algorithms", "+"),
+    ):
+        _add_options(commands.add_parser(command, help=what, description=__doc__), sources)
+    options = parser.parse_args(arguments)
+    params = dict(options.params)
+    baseline = {} if options.baseline is None else {"baseline": None if options.baseline == "none" else options.baseline}
+    try:
+        make_library(
+            options.output,
+            options.sources,
+            ranks=options.ranks or [int(number) for number in params.get("ranks", [2, 4, 8])],
+            ranks_per_node=options.ranks_per_node,
+            nodes=options.nodes,
+            machine=options.machine,
+            sizes=options.sizes,
+            params=params,
+            options=options.option,
+            types=options.types,
+            ops=options.ops,
+            platform=options.platform,
+            architectures=options.architecture or [90],
+            flags=options.flag,
+            invariant=options.invariant,
+            others=options.others,
+            **baseline,
+            tell=lambda line: print(line, flush=True),
+        )
+    except (Error, OSError, ValueError) as error:
+        print(f"mscclc: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _add_options(library: argparse.ArgumentParser, sources: str) -> None:
+    """Adds the arguments of a command; `sources` says how many of these it takes, as nargs."""
     library.add_argument(
-        "sources", nargs="*", metavar="SOURCE", help="algorithms (.cpp), of any collectives (default: the samples)"
+        "sources",
+        nargs=sources,
+        metavar="SOURCE",
+        help="algorithms (.cpp), of any collectives" + (" (default: the samples)" if sources == "*" else ""),
     )
     library.add_argument("-o", "--output", required=True, metavar="FOLDER")
     library.add_argument(
         "--ranks",
         type=lambda text: [int(part) for part in text.split(",")],
-        default=[2, 4, 8],
-        help="numbers of GPUs, each with a list of its own (2,4,8)",
+        help="numbers of GPUs, each with a list of its own (those of -P ranks=N, else 2,4,8)",
     )
-    library.add_argument("--ranks-per-node", type=int, help="default: all")
+    library.add_argument("--ranks-per-node", type=int, help="those of --ranks that share a node (default: all)")
+    library.add_argument(
+        "--nodes",
+        type=lambda text: [int(part) for part in text.split(",")],
+        default=[1],
+        help="numbers of nodes, each with so many GPUs as --ranks says (1)",
+    )
     library.add_argument("--machine", default="h100x8", help="as in mscclc --estimate (h100x8)")
     library.add_argument(
-        "--sizes", type=_sizes, default=_sizes("1K..1G"), help="of messages: 1K..1G, in powers of two, or 1K,64K,1M"
+        "--sizes", "--size", type=_sizes, default=_sizes("1K..4G"), help="of messages: 1K..4G, in powers of two, or 1K,64K,1M"
     )
     library.add_argument(
         "-P",
+        "--over",
         dest="params",
         type=_param,
         action="append",
         default=[],
         metavar="NAME=VALUES",
-        help="values to try of a parameter, for the algorithms that have it: threadBlocks=4,8",
+        help="values to try of a parameter, for the algorithms that have it: threadBlocks=4,8 or threadBlocks=1..8",
     )
     library.add_argument("--option", action="append", default=[], help="an argument of mscclc, as --option=-O2")
     library.add_argument("--types", type=lambda text: text.split(","), default=[], help="as --dtype of mscclc: f32,f16")
     library.add_argument(
         "--ops", type=lambda text: text.split(","), default=[], help="of kernels that reduce: sum,min,max,prod"
     )
-    library.add_argument("--platform", choices=["cuda", "host"], default="cuda")
+    library.add_argument(
+        "--platform", choices=["cuda", "host", "none"], default="cuda", help="none: write sources, and compile nothing"
+    )
     library.add_argument("--architecture", type=int, action="append", help="of the GPUs: 90 (the default)")
     library.add_argument(
         "--flag", action="append", default=[], help="an argument of nvcc or the C++ compiler, as --flag=-DMSCCLC_GIN"
@@ -85,33 +138,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     library.add_argument(
         "--baseline",
         metavar="FILE",
-        help="a table of NCCL's times; sizes where NCCL is faster are left to it (default: published ones; none: no table)",
+        help="a table of NCCL's times; NCCL has the sizes at which no algorithm is sure to be faster, and calls that are not "
+        "in the table (default: published times; none: NCCL has nothing that an algorithm takes)",
     )
-    options = parser.parse_args(arguments)
-    baseline = {} if options.baseline is None else {"baseline": None if options.baseline == "none" else options.baseline}
-    try:
-        make_library(
-            options.output,
-            options.sources,
-            ranks=options.ranks,
-            ranks_per_node=options.ranks_per_node,
-            machine=options.machine,
-            sizes=options.sizes,
-            params=dict(options.params),
-            options=options.option,
-            types=options.types,
-            ops=options.ops,
-            platform=options.platform,
-            architectures=options.architecture or [90],
-            flags=options.flag,
-            invariant=options.invariant,
-            **baseline,
-            tell=lambda line: print(line, flush=True),
-        )
-    except (Error, OSError, ValueError) as error:
-        print(f"mscclc: {error}", file=sys.stderr)
-        return 1
-    return 0
+    library.add_argument(
+        "--others", type=int, default=2, help="candidates for measuring with each entry of the list, at most (2)"
+    )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import bisect
 import csv
 import math
 from dataclasses import dataclass
-from typing import Sequence
+from typing import ClassVar, Sequence
 
 from .tool import Estimate, Path
 
@@ -29,10 +29,12 @@ def wins(kernel: float, copies: float, nccl: float) -> bool:
 
 @dataclass(frozen=True)
 class Baseline:
-    """NCCL's times (microseconds) for one call at some sizes (bytes), which ascend."""
+    """NCCL's times (microseconds) for one call at some sizes (bytes), which ascend. Without any, no time is known, and
+    each counts as 0."""
 
     sizes: Sequence[int]
     times: Sequence[float]
+    unknown: ClassVar["Baseline"]
 
     @property
     def largest(self) -> int:
@@ -41,6 +43,8 @@ class Baseline:
     def at(self, size: int) -> float:
         """Returns the time at any size: between two sizes on the line through their logarithms, below the least that of
         the least, and beyond the largest at its bandwidth."""
+        if not self.sizes:
+            return 0
         after = bisect.bisect_left(self.sizes, size)
         if after == len(self.sizes):
             return self.times[-1] * size / self.sizes[-1]
@@ -49,6 +53,9 @@ class Baseline:
         low, high = self.sizes[after - 1], self.sizes[after]
         share = math.log(size / low) / math.log(high / low)
         return self.times[after - 1] * math.exp(share * math.log(self.times[after] / self.times[after - 1]))
+
+
+Baseline.unknown = Baseline((), ())
 
 
 def baselines(file: Path) -> dict[tuple[str, int, str], Baseline]:

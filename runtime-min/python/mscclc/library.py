@@ -1,11 +1,14 @@
 """Makes a folder of kernels with its list, manifest.json. For each size it has the fastest of the given algorithms by
-the time model. The library in NCCL's place and `register_folder` read such folders."""
+the time model, or NCCL where none of them is sure to win. The library in NCCL's place and `register_folder` read such
+folders, and `mscclc-perf --manifest` measures what they list."""
 
 from __future__ import annotations
 
+import concurrent.futures
 import hashlib
 import itertools
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -16,14 +19,20 @@ from .baseline import Baseline, baselines, copies, wins
 from .errors import CompileError
 from .install import samples_folder
 from .kernels import build_library, named_sums, operation_flags, order_of_sums, reduces
-from .tool import Path, Plan, Program, compile, estimate, run_tool
+from .tool import Path, Plan, Program, estimate, remembering, run_tool
 
 #: The executor of MSCCL++ does not run these kernels.
 _TARGET = "--target=none"
+#: What is only timed is not proven. Kernels that are written are.
+_UNPROVEN = "--no-verify"
 #: The end of the list. Larger messages are treated like the largest size that was given.
 _LARGEST = 1 << 40
 #: The number of halvings in the search for the size at which the fastest kernel changes.
 _HALVES = 3
+#: Estimates are off, so candidates that take at most that many times the time of the best one may be the best.
+NEAR = 1.15
+#: A schedule is timed at sizes up to that factor from those that it was made for.
+_REACH = 4
 
 
 @dataclass
@@ -35,6 +44,8 @@ class Candidate:
     emitted: str = field(repr=False)
     kernel: Program | None = None
     scheduled_for: int | None = None
+    made_for: list[int] = field(default_factory=list)
+    """The sizes that have this schedule; empty if it is for all sizes."""
     times: dict[int, float] = field(default_factory=dict)
     copies: dict[int, float] = field(default_factory=dict)
     """The times of copying a message to a window and back, by its size."""
@@ -62,9 +73,14 @@ class Candidate:
         """Returns the largest message that it accepts, in bytes."""
         return self._number("maxMessageBytes", _LARGEST)
 
-    def time(self, sizes: Sequence[int], machine: str) -> None:
-        """Estimates the times that are not known yet. Sizes that it does not accept have no time."""
-        wanted = [size for size in sizes if size not in self.times and self.least <= size <= self.most]
+    def time(self, sizes: Sequence[int], machine: str, far: bool = False) -> None:
+        """Estimates the times that are not known yet. Sizes that it does not accept have no time, nor have those that
+        are not near to the ones that it was made for, unless `far`."""
+        wanted = [
+            size
+            for size in sizes
+            if size not in self.times and self.least <= size <= self.most and (far or self._reaches(size))
+        ]
         if wanted:
             program = self.kernel or self.plan.program
             found = estimate(
@@ -72,11 +88,14 @@ class Candidate:
                 wanted,
                 machine=machine,
                 params=dict(program.params),
-                options=program.options,
+                options=[*program.options, _UNPROVEN],
                 text=program.text,
             )
             self.times.update((one.bytes, one.microseconds) for one in found)
             self.copies.update((one.bytes, copies(one)) for one in found)
+
+    def _reaches(self, size: int) -> bool:
+        return not self.made_for or any(made <= size * _REACH and size <= made * _REACH for made in self.made_for)
 
     def at(self, size: int) -> float:
         return self.times.get(size, float("inf"))
@@ -88,88 +107,139 @@ class Candidate:
 
 @dataclass
 class Range:
-    """A candidate for messages of `least` to `most` bytes, both included."""
+    """What is best for messages of `least` to `most` bytes, both included: a candidate, or NCCL if there is none.
+    `fastest` is the fastest candidate, also where NCCL is best."""
 
-    candidate: Candidate
+    candidate: Candidate | None
     least: int
     most: int
+    fastest: Candidate | None = None
+
+    def others(self, candidates: Sequence[Candidate], sizes: Sequence[int], most: int) -> list[Candidate]:
+        """Returns up to `most` other candidates that may be the best at one of `sizes` here, the fastest first. NCCL
+        may be slower than them, too."""
+        here = [size for size in sizes if self.least <= size <= self.most]
+        found: dict[int, float] = {}  # by the number of a candidate: its time over the least
+        for size in here:
+            least = min(candidate.at(size) for candidate in candidates)
+            for number, candidate in enumerate(candidates):
+                if candidate is not self.candidate and candidate.at(size) <= NEAR * least < float("inf"):
+                    found[number] = min(found.get(number, NEAR), candidate.at(size) / least)
+        return [candidates[number] for number in sorted(found, key=lambda number: (found[number], number))[:most]]
 
 
-def _schedules(plan: Plan, sizes: Sequence[int], machine: str) -> Iterator[tuple[Program, int | None]]:
-    """Yields the programs that an algorithm is tried as, and the size that each is scheduled for. One that says only
-    what moves is scheduled for each size that it accepts; two sizes may have one schedule."""
+def _schedules(plan: Plan, sizes: Sequence[int], machine: str) -> Iterator[tuple[Program, list[int]]]:
+    """Yields the programs that an algorithm is tried as, and the sizes that each is scheduled for. One that says only
+    what moves is scheduled for each size that it accepts; several sizes may have one schedule. Others have no sizes."""
     given, on = plan.program, ["--machine", machine]
     accepted = [size for size in sizes if plan.json["min_message_size"] <= size <= plan.json["max_message_size"]]
     if not accepted:
         return
-    estimated = json.loads(run_tool(given, "--estimate", "--json", "--size", str(accepted[0]), *on))["estimates"][0]
     is_given = any(option.startswith("--message-size") for option in given.options)
-    if "scheduled_for" not in estimated or is_given:
-        yield given, estimated.get("scheduled_for")
+    if is_given or not _is_scheduled(given, accepted[0], on):
+        yield given, []
         return
-    texts: set[str] = set()
+    made: dict[str, list[int]] = {}
     for size in accepted:
-        text = run_tool(given, "--emit-ir", *on, "--message-size", str(size))
-        if text not in texts:
-            texts.add(text)
-            yield Program(f"{pathlib.Path(given.source).stem}.ir", text, None, (), given.options), size
+        text = run_tool(given, "--emit-ir", _UNPROVEN, *on, "--message-size", str(size))
+        made.setdefault(text, []).append(size)
+    for text, its in made.items():
+        yield Program(f"{pathlib.Path(given.source).stem}.ir", text, None, (), given.options), its
+
+
+def _is_scheduled(program: Program, size: int, on: Sequence[str]) -> bool:
+    """True if the compiler schedules the program."""
+    estimated = run_tool(program, "--estimate", "--json", _UNPROVEN, "--size", str(size), *on)
+    return "scheduled_for" in json.loads(estimated)["estimates"][0]
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where kernels run: so many ranks, on one node or on several with so many GPUs each."""
+
+    ranks: int
+    per_node: int
+    machine: str
+
+    @property
+    def nodes(self) -> int:
+        return self.ranks // self.per_node
+
+    def params(self, known: Sequence[str]) -> dict[str, str]:
+        """Returns those of an algorithm's parameters that put it there."""
+        values = {"ranks": self.ranks, "nodes": self.nodes, "gpus": self.per_node}
+        return {name: str(value) for name, value in values.items() if name in known}
 
 
 def _candidates(
     source: Path,
-    ranks: int,
+    place: _Place,
     params: Mapping[str, Sequence[str]],
     options: Sequence[str],
     types: Sequence[str],
     sizes: Sequence[int],
-    machine: str,
+    proven: bool,
     tell: Callable[[str], None],
-) -> Iterator[Candidate]:
+) -> list[Candidate]:
+    """Returns the candidates of a source there, timed at `sizes`. Only those that are proven know the order of their
+    sums."""
     known = re.findall(r"^ *-P (\w+)=", run_tool(Program.of(source, None, None, ()), "--list"), re.M)
     names = [name for name in params if name in known]
+    found: list[Candidate] = []
     for values in itertools.product(*(params[name] for name in names)):
         chosen = dict(zip(names, values))
-        if "ranks" in known:
-            chosen.setdefault("ranks", str(ranks))
+        for name, value in place.params(known).items():
+            chosen.setdefault(name, value)
         what = f"{source} {' '.join(f'{name}={value}' for name, value in chosen.items())}"
         try:
-            plan = compile(source, params=chosen, options=[_TARGET, *options])
-            if plan.ranks != ranks:
+            given = Program.of(source, chosen, None, [_TARGET, *options])
+            plan = Plan(given, run_tool(given, "--emit-json", _UNPROVEN))
+            if plan.ranks != place.ranks:
                 tell(f"left out: {what}: it is for {plan.ranks} ranks")
                 continue
-            for program, size in _schedules(plan, sizes, machine):
-                emitted = run_tool(program, "--emit-cuda", *([f"--dtype={','.join(types)}"] if types else []))
-                tell(what if size is None else f"{what}, scheduled for {size} bytes")
-                yield Candidate(plan, emitted, program, size)
+            for program, made_for in _schedules(plan, sizes, place.machine):
+                emitted = run_tool(program, "--emit-cuda", *([] if proven else [_UNPROVEN]), *_dtypes(types))
+                one = Candidate(plan, emitted, program, made_for[0] if made_for else None, made_for)
+                one.time(sizes, place.machine)
+                found.append(one)
+                tell(what if not made_for else f"{what}, scheduled for {', '.join(map(str, made_for))} bytes")
         except CompileError as error:
             tell(f"left out: {what}: {str(error).splitlines()[0]}")
+    return found
+
+
+def _dtypes(types: Sequence[str]) -> list[str]:
+    return [f"--dtype={','.join(types)}"] if types else []
 
 
 def best_ranges(
     candidates: Sequence[Candidate], sizes: Sequence[int], machine: str, baseline: Baseline | None = None
 ) -> list[Range]:
-    """Returns the fastest candidate for each range of sizes, for one call. If the fastest one changes between two of
-    `sizes`, searches the place in between. A size without a candidate that wins against `baseline` ends the list. So
-    does a gap between two sizes with different candidates."""
+    """Returns what is best for each range of sizes, for one call: the fastest candidate, or NCCL where none wins against
+    `baseline` or accepts the size. The ranges are adjacent, and begin at 0. If the fastest one changes between two of
+    `sizes`, searches the place in between."""
     for candidate in candidates:
         candidate.time(sizes, machine)
     found: list[Range] = []
     for before, size in zip([0, *sizes], sizes):
-        best = min(candidates, key=lambda candidate: candidate.at(size))
-        if best.at(size) == float("inf") or not best.wins(size, baseline):
-            if found:
-                break
+        fastest = min(candidates, key=lambda candidate: candidate.at(size))
+        best = fastest if fastest.at(size) < float("inf") and fastest.wins(size, baseline) else None
+        last = found[-1] if found else Range(None, 0, -1)
+        if found and last.candidate is best and last.fastest is fastest:
+            last.most = size
             continue
-        if found and found[-1].candidate is best:
-            found[-1].most = size
-        elif found:
-            found[-1].most = _meeting(found[-1].candidate, best, before, size, machine)
-            if found[-1].most + 1 < best.least:
-                break
-            found.append(Range(best, found[-1].most + 1, size))
-        else:
-            found.append(Range(best, max(best.least, before + 1 if before else 0), size))
-    if found and found[-1].most == sizes[-1] and baseline is None:
+        if last.candidate and best:
+            last.most = _meeting(last.candidate, best, before, size, machine)
+        first = last.most + 1 if last.candidate or not before else before + 1
+        if best and best.least > first:
+            first = best.least
+        if first > last.most + 1:  # what lies between is NCCL's
+            if last.candidate or not found:
+                found.append(Range(None, last.most + 1, first - 1))
+            else:
+                last.most = first - 1
+        found.append(Range(best, first, size, fastest))
+    if found and found[-1].candidate and baseline is None:
         found[-1].most = min(found[-1].candidate.most, _LARGEST)
     return found
 
@@ -210,20 +280,83 @@ def _meeting(first: Candidate, second: Candidate, low: int, high: int, machine: 
         if not low < middle < high:
             break
         for candidate in (first, second):
-            candidate.time([middle], machine)
+            candidate.time([middle], machine, far=True)
         low, high = (middle, high) if first.at(middle) <= second.at(middle) else (low, middle)
     return min(max(low, second.least - 1), first.most)
 
 
-def default_sources() -> list[pathlib.Path]:
-    """Returns the samples that say only what moves, for any number of ranks of one node. Raises LibraryError."""
-    sources = sorted(samples_folder().glob("auto/*.cpp"))
+def default_sources(nodes: int = 1) -> list[pathlib.Path]:
+    """Returns the samples that say only what moves, for any number of ranks of one node, or for any number of nodes.
+    Raises LibraryError."""
+    wanted = {"ranks"} if nodes == 1 else {"nodes", "gpus"}
 
-    def is_for_one_node(source: pathlib.Path) -> bool:
+    def is_for_it(source: pathlib.Path) -> bool:
         [listed] = json.loads(run_tool(Program.of(source, None, None, ()), "--list", "--json"))
-        return any(parameter["name"] == "ranks" for parameter in listed["parameters"])
+        return wanted <= {parameter["name"] for parameter in listed["parameters"]}
 
-    return [source for source in sources if is_for_one_node(source)]
+    return [source for source in sorted(samples_folder().glob("auto/*.cpp")) if is_for_it(source)]
+
+
+class _Folder:
+    """Writes kernels to a folder, each once."""
+
+    def __init__(
+        self,
+        place: pathlib.Path,
+        platform: str,
+        architectures: Sequence[int],
+        types: Sequence[str],
+        ops: Sequence[str],
+        flags: Sequence[str],
+    ) -> None:
+        self._place, self._platform, self._architectures = place, platform, architectures
+        self._types, self._ops, self._flags = types, ops, flags
+        self._made: dict[int, dict[str, Any]] = {}
+
+    def fields(self, one: Candidate, least: int, most: int) -> dict[str, Any]:
+        """Returns what the list says of a candidate for messages of `least` to `most` bytes. Proves the kernel, and
+        writes it, at the first call."""
+        if id(one) not in self._made:
+            self._made[id(one)] = self._write(one)
+        timed = {size: time for size, time in sorted(one.times.items()) if least <= size <= most}
+        return {**self._made[id(one)], "predicted_us": timed}
+
+    def plan(self, one: Candidate, least: int, most: int, machine: str) -> str | None:
+        """Writes a plan of the candidate's algorithm for MSCCL++'s executor, for these messages. Returns its file; None
+        if the executor does not run it."""
+        given = one.plan.program
+        options = [option for option in given.options if option != _TARGET]
+        program = Program.of(given.source, dict(given.params), given.algorithm, options)
+        size = ["--message-size", str(one.scheduled_for)] if one.scheduled_for else []
+        try:
+            plan = json.loads(run_tool(program, "--emit-json", "--machine", machine, *size))
+        except CompileError:
+            return None
+        plan["min_message_size"] = max(least, plan["min_message_size"])
+        plan["max_message_size"] = min(most, plan["max_message_size"])
+        file = f"{one.plan.name}_{one.plan.ranks}_{least}.json"
+        (self._place / file).write_text(json.dumps(plan) + "\n")
+        return file
+
+    def _write(self, one: Candidate) -> dict[str, Any]:
+        name = f"{one.plan.name}_{one.plan.ranks}_{len(self._made)}"
+        program = one.kernel or one.plan.program
+        emitted = run_tool(program, "--emit-cuda", *_dtypes(self._types))
+        (self._place / f"{name}.cu").write_text(emitted)
+        made: dict[str, Any] = {"kernel": f"{name}.so", "name": one.plan.name}
+        if self._platform != "none":
+            reducing = operation_flags(emitted, self._ops, self._platform) if reduces(emitted) else []
+            library = build_library(emitted, self._platform, self._architectures, [*reducing, *self._flags])
+            shutil.copy(library, self._place / made["kernel"])
+            made["sha256"] = hashlib.sha256((self._place / made["kernel"]).read_bytes()).hexdigest()
+        if one.root:
+            made["root"] = one.root
+        made |= {"source": one.plan.program.source, "parameters": dict(one.plan.program.params)}
+        if one.scheduled_for:
+            made["scheduled_for"] = one.scheduled_for
+        if sums := named_sums(emitted):
+            made["sums"] = sums
+        return made
 
 
 def make_library(
@@ -234,6 +367,7 @@ def make_library(
     sizes: Sequence[int],
     machine: str = "h100x8",
     ranks_per_node: int | None = None,
+    nodes: int | Sequence[int] = 1,
     params: Mapping[str, Sequence[str]] | None = None,
     options: Sequence[str] = (),
     types: Sequence[str] = (),
@@ -243,94 +377,103 @@ def make_library(
     flags: Sequence[str] = (),
     invariant: bool = False,
     baseline: Path | None = pathlib.Path(__file__).with_name("published.csv"),
+    others: int = 2,
     tell: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
-    """Writes kernels and manifest.json to `folder`, and returns the list. For each collective (and root) that the
+    """Writes kernels, plans for MSCCL++'s executor, and manifest.json to `folder`, and returns the list. For each collective (and root) that the
     sources have, it is the fastest at each of `sizes` (bytes) on the machine, as `mscclc --estimate` says. Sources that
     say only what moves are scheduled for each of these sizes. Without sources they are those of `default_sources`. With
-    several numbers of ranks there is a list for each.
+    several numbers of ranks, or of nodes, there is a list for each. `ranks` are those of all nodes together, of which
+    `ranks_per_node` share one; or those of one node, of which there are `nodes`.
 
     `params` has the values to try of each parameter; an algorithm gets those that it has. `options` are arguments of
     the tool, as "--message-size"; `types` are the elements of kernels that reduce, as its `--dtype` takes them,
     and `ops` their operations, as those of Kernel.compile. A root is a parameter too: of {"root": ["0", "1"]} each has a
     list.
-    `platform` and `architectures` are those of Kernel.compile; `flags` are arguments of the compiler of kernels.
+    `platform` and `architectures` are those of Kernel.compile, and "none" writes sources alone; `flags` are arguments of
+    the compiler of kernels.
     `baseline` is a table of NCCL's times (baseline.py). A size at which no algorithm takes less, by more than estimates
-    are off, is not listed, and so goes to NCCL. None, or a call that the table has not: all sizes are listed.
+    are off, goes to NCCL, and so does a call that the table has not. None: NCCL gets no size that an algorithm takes.
+    Up to `others` candidates that may be faster than the one that is taken are listed with it, for
+    `mscclc-perf --manifest`.
     With `invariant`, all kernels for a call sum in one order, which the list names: so the bits do not depend on the size.
     `tell` then gets what that costs by the time model, for each size.
-    `tell` gets a line for each step. Raises ValueError, CompileError, ToolError, BuildError."""
+    `tell` gets a line for each step, in no fixed order. What the tool says is kept in `folder` until the list is
+    written, so a call after one that was interrupted goes on.
+    Raises ValueError, CompileError, ToolError, BuildError."""
     sizes = sorted(set(sizes))
-    numbers = [ranks] if isinstance(ranks, int) else sorted(set(ranks))
-    if not sizes or not numbers:
+    places = _places(ranks, ranks_per_node, nodes, machine)
+    if not sizes or not places:
         raise ValueError("no sizes or no ranks")
     known = baselines(baseline) if baseline is not None else {}
-    if not sources:
-        sources, params = default_sources(), {"order": ["Written", "Any"], **(params or {})}
-    groups: dict[tuple[int, str, int], list[Candidate]] = {}
-    for number, source in itertools.product(numbers, sources):
-        for candidate in _candidates(source, number, params or {}, options, types, sizes, machine, tell):
-            groups.setdefault((number, candidate.plan.collective, candidate.root), []).append(candidate)
     place = pathlib.Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    files: dict[int, str] = {}
-    lists = []
-    for (number, collective, root), candidates in groups.items():
-        entries = []
-        if invariant:
-            given, candidates = candidates, of_one_order(candidates, sizes, machine)
-            if not candidates:
-                tell(f"left out: {collective}: no algorithm sums all elements in one order")
-                continue
-            if candidates[0].sums:
-                tell(f"{collective}: sums in the order {candidates[0].sums}")
-                for line in costs_of_one_order(candidates, given, sizes, machine):
-                    tell(f"{collective} of {line}")
-        nccl = known.get((collective, number, machine))
-        if nccl is None and baseline is not None:
-            tell(f"{collective}: no times of NCCL for {number} ranks on {machine} are known, so no size is left to it")
-        for one in best_ranges(candidates, sizes, machine, nccl):
-            plan = one.candidate.plan
-            if id(one.candidate) not in files:
-                name = f"{plan.name}_{number}_{len(files)}.so"
-                emitted = one.candidate.emitted
-                reducing = operation_flags(emitted, ops, platform) if reduces(emitted) else []
-                shutil.copy(build_library(emitted, platform, architectures, [*reducing, *flags]), place / name)
-                files[id(one.candidate)] = name
-            file = files[id(one.candidate)]
-            entries.append(
-                {
-                    "min": one.least,
-                    "max": one.most,
-                    "kernel": file,
-                    "name": plan.name,
-                    **({"root": root} if root else {}),
-                    "sha256": hashlib.sha256((place / file).read_bytes()).hexdigest(),
-                    "source": plan.program.source,
-                    "parameters": dict(plan.program.params),
-                    **({"scheduled_for": one.candidate.scheduled_for} if one.candidate.scheduled_for else {}),
-                    **({"sums": one.candidate.sums} if one.candidate.sums else {}),
-                    "predicted_us": {
-                        size: time
-                        for size, time in sorted(one.candidate.times.items())
-                        if one.least <= size <= one.most
-                    },
-                }
-            )
-            tell(f"{collective} of {one.least} to {one.most} bytes: {file}, {plan.program.source}")
-        if not entries:
-            tell(f"left out: {collective}: NCCL is faster at all sizes")
-        else:
+    unfinished = place / ".unfinished"
+    with remembering(unfinished):
+        tries = {"order": ["Written", "Any"], **(params or {})} if not sources else params or {}
+        jobs = [(where, source) for where in places for source in sources or default_sources(where.nodes)]
+        groups: dict[tuple[_Place, str, int], list[Candidate]] = {}
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            tried = [pool.submit(_candidates, source, where, tries, options, types, sizes, invariant, tell) for where, source in jobs]
+            for number, ((where, source), found) in enumerate(zip(jobs, tried), 1):
+                for candidate in found.result():
+                    groups.setdefault((where, candidate.plan.collective, candidate.root), []).append(candidate)
+                tell(f"{number} of {len(jobs)} done: {source} for {where.ranks} ranks")
+        writer = _Folder(place, platform, architectures, types, ops, flags)
+        lists = []
+        for (where, collective, root), candidates in groups.items():
+            if invariant:
+                given, candidates = candidates, of_one_order(candidates, sizes, where.machine)
+                if not candidates:
+                    tell(f"left out: {collective}: no algorithm sums all elements in one order")
+                    continue
+                if candidates[0].sums:
+                    tell(f"{collective}: sums in the order {candidates[0].sums}")
+                    for line in costs_of_one_order(candidates, given, sizes, where.machine):
+                        tell(f"{collective} of {line}")
+            nccl = None if baseline is None else known.get((collective, where.ranks, where.machine), Baseline.unknown)
+            if nccl is Baseline.unknown:
+                tell(f"{collective}: no times of NCCL for {where.ranks} ranks on {where.machine} are known, so it has the calls")
+            entries = []
+            for one in best_ranges(candidates, sizes, where.machine, nccl):
+                entry: dict[str, Any] = {"min": one.least, "max": one.most}
+                if one.candidate:
+                    entry |= writer.fields(one.candidate, one.least, one.most)
+                    if plan := writer.plan(one.candidate, one.least, one.most, where.machine):
+                        entry["plan"] = plan
+                else:
+                    entry |= {"nccl": True, **({"root": root} if root else {})}
+                if near := one.others(candidates, sizes, others):
+                    entry["candidates"] = [writer.fields(other, one.least, one.most) for other in near]
+                entries.append(entry)
+                by = f"{entry['kernel']}, {entry['source']}" if one.candidate else "NCCL"
+                tell(f"{collective} of {one.least} to {one.most} bytes: {by}")
             lists.append(
-                {
-                    "collective": collective,
-                    "ranks": number,
-                    "ranks_per_node": number if ranks_per_node is None else ranks_per_node,
-                    "entries": entries,
-                }
+                {"collective": collective, "ranks": where.ranks, "ranks_per_node": where.per_node, "entries": entries}
             )
     if not lists:
         raise ValueError("no algorithm is left")
     made = {"version": 1, "machine": machine, "size": "message", "collectives": lists}
     (place / "manifest.json").write_text(json.dumps(made, indent=1) + "\n")
+    shutil.rmtree(unfinished, ignore_errors=True)
     return made
+
+
+def _places(
+    ranks: int | Sequence[int], per_node: int | None, nodes: int | Sequence[int], machine: str
+) -> list[_Place]:
+    """Returns where there is a list, without doubles. Raises ValueError."""
+
+    def ascending(numbers: int | Sequence[int]) -> list[int]:
+        return [numbers] if isinstance(numbers, int) else sorted(set(numbers))
+
+    found: dict[_Place, None] = {}
+    for number, count in itertools.product(ascending(nodes), ascending(ranks)):
+        if number > 1 and per_node is not None:
+            raise ValueError("ranks of a node are given with several nodes: ranks are then those of a node already")
+        gpus = count if per_node is None else per_node
+        if gpus < 1 or number < 1 or count % gpus:
+            raise ValueError(f"{count} ranks on {number} nodes, {gpus} of a node")
+        total = count * number
+        found[_Place(total, gpus, machine if total == gpus or "*" in machine else f"{machine}*{total // gpus}")] = None
+    return list(found)

@@ -15,7 +15,8 @@ from .tool import Path
 _ENTRY: dict[str, tuple[type, bool]] = {
     "min": (int, True),
     "max": (int, True),
-    "kernel": (str, True),
+    "kernel": (str, False),
+    "nccl": (bool, False),
     "name": (str, False),
     "root": (int, False),
     "in_place": (bool, False),
@@ -82,6 +83,10 @@ def register_folder(folder: Path | None = None, *, ranks: int | None = None) -> 
                 raise ValueError(f"{where}: 'types' is {entry['types']!r}; it must be a list of {names}")
             if not 0 <= entry["min"] <= entry["max"]:
                 raise ValueError(f"{where}: sizes from {entry['min']} to {entry['max']}")
+            if ("kernel" in entry) == entry.get("nccl", False):
+                raise ValueError(f"{where}: it must have either a kernel or NCCL")
+            if "kernel" not in entry:
+                continue
             made.append((_kernel(where, place, collective, entry), entry))
     return [
         selector.register(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Sequence, Union
+from typing import Any, Iterator, Mapping, Sequence, Union
 
 from . import install
 from .errors import CompileError, ToolError, parse_diagnostics
@@ -56,10 +59,48 @@ class Program:
         return words + list(self.options)
 
 
+#: The folder of remembering(); None outside of it.
+_remembered: pathlib.Path | None = None
+
+
+@contextlib.contextmanager
+def remembering(folder: pathlib.Path) -> Iterator[None]:
+    """Within it, what the tool prints is kept in `folder`, and the tool does not run again on the same input. What a
+    source includes is not looked at."""
+    global _remembered
+    folder.mkdir(parents=True, exist_ok=True)
+    before, _remembered = _remembered, folder
+    try:
+        yield
+    finally:
+        _remembered = before
+
+
+def _key(command: Sequence[str], text: str | None) -> str:
+    """Returns a digest of a command and of the files that it names."""
+    state = hashlib.sha256("\0".join([*command, text or ""]).encode())
+    for path in (part for word in command for part in re.split("[@*]", word) if os.path.isfile(part)):
+        found = os.stat(path)
+        state.update(f"{path} {found.st_size} {found.st_mtime_ns}".encode())
+    return state.hexdigest()
+
+
 def run_tool(program: Program, *options: str) -> str:
     """Returns the output of the tool for a program. Raises CompileError if the program is wrong or not proven. Raises
     ToolError if the tool is missing or refuses the arguments."""
     command = [str(install.tool()), *program.arguments(), "--color=never", *options]
+    kept = _remembered / _key(command, program.text) if _remembered else None
+    if kept and kept.exists():
+        return kept.read_text()
+    printed = _run(command, program)
+    if kept:
+        made = kept.with_suffix(f".{os.getpid()}")
+        made.write_text(printed)
+        os.replace(made, kept)
+    return printed
+
+
+def _run(command: list[str], program: Program) -> str:
     try:
         done = subprocess.run(
             command, input=program.text, capture_output=True, text=True, errors="replace", check=False
