@@ -23,6 +23,7 @@ constexpr std::string_view usage = R"(EXAMPLES
   mscclc allreduce.cpp --emit-cuda -o kernel.cu     bake a CUDA kernel
   mscclc init project                               lay out a project: algorithm, golden plan, Makefile, CI
   mscclc library --machine h100x8 -o kernels        kernels for each size, for the library in NCCL's place (--help)
+  mscclc tune algo.cpp --over lanes=1..8 -o kernels the same, of your own algorithms (--help)
   mscclc explain-hang hang.*.json                   why launches hang: the dumps that MSCCLC_DUMP=hang.json makes
 
 SEVERAL VALUES of parameters: -P ranks=2..16 -P lanes=1,2,4
@@ -63,7 +64,7 @@ public:
   HelpFormatter() { column_width(34); }
   std::string make_usage(const CLI::App *, std::string) const override {
     return "Usage: mscclc [options] INPUT... [-- CLANG-ARGS]\n       mscclc explain-hang DUMP...\n       mscclc init "
-           "[DIR]\n       mscclc library [SOURCE...] -o DIR\n";
+           "[DIR]\n       mscclc library [SOURCE...] -o DIR\n       mscclc tune SOURCE... -o DIR\n";
   }
   std::string make_option_name(const CLI::Option *option, bool isPositional) const override {
     return withOneDash(Formatter::make_option_name(option, isPositional));

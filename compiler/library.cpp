@@ -25,7 +25,7 @@ int makeLibrary(const std::vector<std::string> &arguments) {
       break;
     }
   ::setenv("MSCCLC_TOOL", program.c_str(), /*replace=*/0);
-  std::vector<std::string> words = {"python3", "-m", "mscclc", "library"};
+  std::vector<std::string> words = {"python3", "-m", "mscclc"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char *> command;
   for (std::string &word : words)

@@ -22,8 +22,8 @@ int main(int argc, char **argv) {
     return mscclc::driver::explainHang({argv + 2, argv + argc});
   if (argc >= 2 && argv[1] == std::string_view("init"))
     return mscclc::driver::initProject({argv + 2, argv + argc});
-  if (argc >= 2 && argv[1] == std::string_view("library"))
-    return mscclc::driver::makeLibrary({argv + 2, argv + argc});
+  if (argc >= 2 && (argv[1] == std::string_view("library") || argv[1] == std::string_view("tune")))
+    return mscclc::driver::makeLibrary({argv + 1, argv + argc});
   const mscclc::driver::ParsedCommandLine parsed = mscclc::driver::parseCommandLine(argc, argv);
   return parsed.options ? mscclc::driver::run(*parsed.options) : parsed.exitCode;
 }

@@ -132,13 +132,13 @@ std::string completionFor(std::string_view shell, const std::vector<OptionRow> &
 }
 
 std::string manPage(const std::vector<OptionRow> &options, std::string_view footer) {
-  std::string page =
-      ".TH MSCCLC 1 \"\" \"mscclc " + std::string(version()) +
-      "\"\n.SH NAME\nmscclc \\- compile and prove GPU collectives\n.SH SYNOPSIS\n"
-      ".B mscclc\n[options] INPUT... [\\-\\- CLANG-ARGS]\n.br\n.B mscclc "
-      "explain\\-hang\nDUMP...\n.br\n.B mscclc init\n[DIR]\n.br\n.B mscclc library\n[SOURCE...] \\-o DIR\n"
-      ".SH DESCRIPTION\nmscclc compiles GPU collectives: a C++ algorithm in, an MSCCL++ plan or a CUDA "
-      "kernel out. A plan is written only after it is proven.\n.SH OPTIONS\n";
+  std::string page = ".TH MSCCLC 1 \"\" \"mscclc " + std::string(version()) +
+                     "\"\n.SH NAME\nmscclc \\- compile and prove GPU collectives\n.SH SYNOPSIS\n"
+                     ".B mscclc\n[options] INPUT... [\\-\\- CLANG-ARGS]\n.br\n.B mscclc "
+                     "explain\\-hang\nDUMP...\n.br\n.B mscclc init\n[DIR]\n.br\n.B mscclc library\n[SOURCE...] \\-o "
+                     "DIR\n.br\n.B mscclc tune\nSOURCE... \\-o DIR\n"
+                     ".SH DESCRIPTION\nmscclc compiles GPU collectives: a C++ algorithm in, an MSCCL++ plan or a CUDA "
+                     "kernel out. A plan is written only after it is proven.\n.SH OPTIONS\n";
   std::string_view group;
   for (const OptionRow &option : options) {
     if (option.group != group)
