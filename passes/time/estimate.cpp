@@ -2,6 +2,7 @@
 
 #include "ir/structure.h"
 #include "passes/analysis/block_symmetry.h"
+#include "passes/time/fold_ranks.h"
 #include "passes/time/walk.h"
 
 #include <algorithm>
@@ -156,17 +157,6 @@ LaunchFigures figuresOf(const PlannedLaunch &launch, const Machine &machine, Run
   figures.total += (figures.total - fewer.total) * iterations.further();
   figures.linkBytes += (figures.linkBytes - fewer.linkBytes) * iterations.further();
   return figures;
-}
-
-/// Returns the other ends of rank 0's channels if all ranks of the program take the same time on `machine`; otherwise
-/// nothing.
-std::optional<OtherEnds> foldRanks(const ir::ProgramIndex &index, const Machine &machine) {
-  if (machine.isUneven())
-    return std::nullopt;
-  const RankNodes nodes(index.program, machine);
-  const BlockSymmetry symmetry(index,
-                               [&](std::uint32_t rank, std::uint32_t other) { return nodes.areTogether(other, rank); });
-  return symmetry.holds() ? std::optional(symmetry.otherEnds()) : std::nullopt;
 }
 
 } // namespace
