@@ -81,9 +81,10 @@ void CommandLine::addOutputs() {
 
 void CommandLine::addOptionsOfOutputs() {
   group_ = "Options of these outputs";
-  ofProgram(repeated(add("--message-size", options_.messageSizes, "BYTES",
-                         "message size to schedule for [--estimate: each --size; else 1M]; a kernel is for it alone; "
-                         "with --estimate a list")))
+  ofProgram(
+      repeated(add("--message-size", options_.messageSizes, "BYTES",
+                   "message size to schedule for [--estimate and --emit-html: each --size; else 1M]; a kernel is for "
+                   "it alone; with --estimate and --emit-html a list")))
       ->delimiter(',')
       ->transform(byteSize(1, "a message has at least one byte"));
   const std::vector<std::string> machines = passes::time::builtInMachines();

@@ -67,6 +67,8 @@ std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usu
     return size != 0 && size >= job.program.minMessageSize && size <= job.program.maxMessageSize;
   };
   std::vector<std::uint64_t> sizes = job.each ? std::vector{job.each->bytes} : job.options.runSizes;
+  if (sizes.empty() && !usual && job.options.output->usualSize != 0)
+    usual = nearestSize(job.program, job.options.output->usualSize);
   if (sizes.empty() && usual)
     sizes.push_back(*usual);
   if (sizes.empty()) {
@@ -101,13 +103,12 @@ std::uint64_t nearestSize(const ir::Program &program, std::uint64_t bytes) {
 }
 
 std::optional<TimedLaunch> oneLaunch(Job &job, bool record, const time::TracedLaunch &like) {
-  constexpr std::uint64_t usualBytes = std::uint64_t{4} << 20;
   auto on = timedOn(job, like.machine);
   if (!on)
     return std::nullopt;
   if (job.options.runSizes.size() > 1)
     return job.diags.report(diag::one_size, {}, {std::string(job.options.output->flag)});
-  const std::vector<std::uint64_t> sizes = timedSizes(job, like.bytes.value_or(nearestSize(job.program, usualBytes)));
+  const std::vector<std::uint64_t> sizes = timedSizes(job, like.bytes);
   if (sizes.empty())
     return std::nullopt;
   std::optional<time::Estimate> estimate = timeOf(job, *on, sizes[0], record);

@@ -104,6 +104,7 @@ struct Job {
   };
   std::optional<Each> each = {};
   std::vector<TimedSchedule> timed = {};             ///< for the sizes before, and this one
+  std::vector<std::string> launches = {};            ///< the same as the data of a page's launches, in JSON
   std::optional<passes::OutputSums> outputSums = {}; ///< the trees of sums that the proof has found, for --run
   std::optional<passes::RowCounts> counts = {};      ///< of a program of rows, as --counts says
   std::string sums = {};   ///< SumOrder::exact if the program is invariant, else in words; see prove()
@@ -155,6 +156,7 @@ struct Output {
   /// A movement program is scheduled for each size that is shown, unless --message-size gives one for all. The writer
   /// runs for each of them (Job::each).
   bool schedulesEach = false;
+  std::uint64_t usualSize = 0; ///< message size (bytes) without --size, if the program takes it; 0: several
   bool comparesBlocks = false; ///< needs Chosen::byBlocks
 };
 

@@ -1,13 +1,15 @@
 // --emit-html: the estimate as a page for a browser, in one file.
 //
-// The page is compiler/outputs/view/, which the build embeds. Its data is in it as JSON, with tables as columns of
-// numbers, so that a launch of very many operations stays small. view/data.js reads them.
+// The page is compiler/outputs/view/, which the build embeds. It has an element with JSON for each launch, with tables
+// as columns of numbers, so that a launch of very many operations stays small. view/data.js reads them.
 #include "compiler/outputs/estimates.h"
 #include "compiler/outputs/view/accesses.h"
 #include "compiler/outputs/view/rows.h"
 
 #include "ir/op_semantics.h"
+#include "ir/program_index.h"
 #include "ir/source_text.h"
+#include "passes/time/fold_ranks.h"
 
 #include <nlohmann/json.hpp>
 
@@ -15,6 +17,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <sstream>
 
 namespace mscclc::driver {
 namespace {
@@ -26,7 +29,7 @@ using Column = std::vector<std::int64_t>;
 constexpr std::string_view page =
 #include "compiler/view_page.inc"
     ;
-constexpr std::string_view dataMark = "/* DATA */";
+constexpr std::string_view launchesMark = "<!-- LAUNCHES -->";
 
 /// Writes the members of one JSON object in a page's script element, one after another.
 class Members {
@@ -306,32 +309,51 @@ private:
   std::int64_t numOps_ = 0;
 };
 
+Json aboutOf(const Job &job, const TimedOn &on, const time::Estimate &estimate) {
+  Json about = {{"program", job.program.name},
+                {"collective", job.program.collective.name},
+                {"machine", on.machine.name},
+                {"runBy", toString(on.runner)},
+                {"bytes", estimate.messageBytes},
+                {"total", estimate.total},
+                {"linkBound", estimate.linkBound},
+                {"latencyBound", estimate.latencyBound},
+                {"bound", time::toString(estimate.bound)},
+                {"spent", estimate.spent},
+                {"inPlace", job.program.collective.inplace},
+                {"extrapolated", estimate.extrapolated},
+                {"ranksPerNode", time::RankNodes(job.program, on.machine).ranksPerNode()},
+                {"sameRanks", time::foldRanks(ir::ProgramIndex(job.program), on.machine).has_value()}};
+  if (const auto bytes = scheduledFor(job))
+    about["scheduledFor"] = *bytes;
+  return about;
+}
+
 } // namespace
 
 bool writeView(Job &job) {
-  const auto launch = oneLaunch(job, /*record=*/true);
-  if (!launch)
+  const auto on = timedOn(job);
+  if (!on)
+    return false;
+  for (const std::uint64_t size : timedSizes(job)) {
+    const auto estimate = timeOf(job, *on, size, /*record=*/true);
+    if (!estimate)
+      return false;
+    std::ostringstream launch;
+    ViewWriter(launch, job, *estimate).write(aboutOf(job, *on, *estimate));
+    job.launches.push_back(std::move(launch).str());
+  }
+  if (job.diags.hasErrors())
     return false;
   job.times.lap("estimate");
-  Json about = {{"program", job.program.name},
-                {"collective", job.program.collective.name},
-                {"machine", launch->on.machine.name},
-                {"runBy", toString(launch->on.runner)},
-                {"bytes", launch->size},
-                {"total", launch->estimate.total},
-                {"linkBound", launch->estimate.linkBound},
-                {"latencyBound", launch->estimate.latencyBound},
-                {"bound", time::toString(launch->estimate.bound)},
-                {"spent", launch->estimate.spent},
-                {"inPlace", job.program.collective.inplace},
-                {"extrapolated", launch->estimate.extrapolated}};
-  if (const auto bytes = scheduledFor(job))
-    about["scheduledFor"] = *bytes;
+  if (job.each && !job.each->isLast)
+    return true;
   return job.writeFile(job.options.outputPath, [&](std::ostream &stream) {
-    const std::size_t data = page.find(dataMark);
-    stream << page.substr(0, data);
-    ViewWriter(stream, job, launch->estimate).write(about);
-    stream << page.substr(data + dataMark.size());
+    const std::size_t mark = page.find(launchesMark);
+    stream << page.substr(0, mark);
+    for (const std::string &launch : job.launches)
+      stream << "<script type=\"application/json\" class=\"launch\">" << launch << "</script>\n";
+    stream << page.substr(mark + launchesMark.size());
   });
 }
 

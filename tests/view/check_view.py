@@ -1,6 +1,8 @@
 """The page of --emit-html in headless Chromium: it loads, zooms, finds an operation by its source line, steps through
-chunks, follows a signal from end to end, is light and dark, and draws a large launch fast. Pictures go to --pictures."""
+chunks, follows a signal from end to end, folds ranks, sums what is framed, shows two launches, is light and dark, and draws
+a large launch fast. Pictures go to --pictures."""
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -51,6 +53,7 @@ def loads(check, page, path):
         const data = new Uint32Array(context.getImageData(0, 0, width, height).data.buffer);
         return new Set(data).size; })()"""
     check.true(page.value(colours) > 8, "draws the timeline")
+    check.equal(page.value("app.chunks.rank"), 0, "the moves of one rank are shown at first")
 
 
 def zooms(check, page):
@@ -110,21 +113,23 @@ def tells(check, page):
 
 def steps(check, page):
     """An AllReduce around a ring: at the start each rank has its own data, at the end the data of all."""
+    page.key("m")
+    check.equal(page.value("app.chunks.chooser.value"), "all", "m shows those of all")
     held = """(rank) => { const {contents} = app.chunks, [buffer, index, size] = app.launch.ranks[rank].input;
         return Array.from({length: size}, (_, i) => contents.ranksIn(contents.first[rank][buffer] + index + i).length); }"""
     page.key("Home")
     check.equal(set(page.value(f"({held})(3)")), {1}, "at first a chunk holds data of one rank")
-    count = page.value("app.chunks.contents.steps.length")
+    count = page.value("app.chunks.steps.length")
     seen, moments = [], []
     for _ in range(count):
         page.key("ArrowRight")
         moments.append(page.value("app.moment"))
-        seen.append(page.value("app.chunks.contents.underWay(app.moment).length"))
+        seen.append(page.value("app.chunks.moves.underWay(app.moment).length"))
     check.true(moments == sorted(set(moments)), f"{count} steps go on in time")
     check.true(all(seen), "and data is under way at each")
-    total = page.value("""(() => { const {contents} = app.chunks, seen = new Set();
-        for (const at of contents.steps) for (const span of contents.underWay(at)) seen.add(span);
-        return seen.size === contents.moves.length; })()""")
+    total = page.value("""(() => { const {moves} = app.chunks, seen = new Set();
+        for (const at of moves.steps) for (const span of moves.underWay(at)) seen.add(span);
+        return seen.size === app.chunks.contents.moves.length; })()""")
     check.true(total, "each transfer is under way at a step")
     check.picture(page, "steps")
     page.key("ArrowLeft")
@@ -164,6 +169,59 @@ def follows(check, page):
     check.equal(steps, path, "keys step along the critical path")
     page.key(",")
     check.equal(page.value("app.selected"), path[2], "and back")
+
+
+def folds(check, page, path):
+    """Ranks that do the same are one line, which opens; a frame and a block's name give sums."""
+    page.open(path)
+    check.equal(page.value("app.timeline.heads.map((head) => head.text)"), ["rank 0", "ranks 1–7: as rank 0"], "ranks that do the same are folded")
+    check.true(page.value("app.links.series.every((one) => one.rank === 0)"), "and so are their links")
+    words = page.value("document.getElementById('legend').innerText")
+    check.true("pale: latency; dark: data flows" in words, "the legend says what pale and dark mean")
+    left, top = page.value("(() => { const box = app.timeline.canvas.getBoundingClientRect(); return [box.x, box.y]; })()")
+    page.click(left + 40, top + page.value("axisHeight + app.timeline.heads[1].top - app.timeline.scroll") + 8)
+    check.equal(page.value("app.timeline.heads.length"), 9, "a click opens the fold")
+    check.true(page.value("app.links.series.some((one) => one.rank === 7)"), "with its links")
+    page.click(left + 60, top + page.value("axisHeight + app.timeline.shown[0].top - app.timeline.scroll") + 8)
+    check.true(page.value("app.found.count > 0 && [...app.found.spans].every((span) => app.timeline.isOfBlock(span, app.timeline.shown[0]))"), "a click on a block's name takes its operations")
+    check.true("written" in page.value("document.querySelector('.sums').innerText"), "whose sums are shown")
+    page.key("Escape")
+    span = page.value("app.launch.pathSpans.find((span) => app.launch.bytes[span] > 0 && app.launch.rankOf(span) === 0)")
+    x, y = point(page, span)
+    page.drag(x - 3, y - 2, x + 3, y + 3)
+    check.true(page.value(f"app.found && app.found.is[{span}] === 1"), "a frame takes what it touches")
+    check.true(page.value("app.found.count") < page.value("app.launch.numSpans") / 8, "and no more")
+    shown = page.value("document.getElementById('details-body').innerText")
+    check.true(page.value("shownBytes(sumsOf(app.launch, app.found.spans).bytes)") in shown, "with the sum of their bytes")
+    check.picture(page, "frame")
+    page.key("Escape")
+
+
+def compares(check, page, path, other):
+    """A page of two sizes: either is shown, and one below the other. Another page may be added."""
+    page.open(path)
+    check.equal(page.value("[...document.getElementById('launch').options].length"), 2, "a page of two sizes has two launches")
+    page.value("app.open(1)")
+    check.equal(page.value("app.launch.about.bytes"), 64 << 20, "the second one may be shown")
+    page.value("app.setBeside(0)")
+    page.frame()
+    check.true(page.value("document.getElementById('beside').clientHeight") > 100, "and the first one below it")
+    check.equal(page.value("app.beside.launch.about.bytes"), 4096, "on the same axis")
+    check.equal(page.value("app.lower.timeline.xOf(5000) === app.timeline.xOf(5000)"), True, "where times are at one place")
+    check.equal(page.value("document.querySelectorAll('.sums th').length"), 4, "a table has both")
+    check.picture(page, "two")
+    with open(other, encoding="utf-8") as file:
+        text = file.read()
+    page.value(f"(app.chooser.addPage({json.dumps(text)}, 'other.html'), 0)")
+    page.frame()
+    check.equal(page.value("app.launches.all.length"), 3, "another page may be added")
+    check.equal(page.value("app.beside.launch.about.program"), "allreduce_ring", "and is shown below")
+    page.value("(app.chooser.addPage('<p>no</p>', 'no.html'), 0)")
+    check.true("no.html is no page" in page.value("document.getElementById('details-body').innerText"), "what is no page is refused")
+    page.value("app.setBeside(-1)")
+    page.frame()
+    check.equal(page.value("document.getElementById('beside').clientHeight"), 0, "nothing beside again")
+    check.equal(page.complaints, [], "no errors with two launches")
 
 
 def ends_right(check, page, name, *arguments):
@@ -272,6 +330,8 @@ def main():
             steps(check, page)
             follows(check, page)
             schemes(check, page)
+            folds(check, page, check.write("same", os.path.join(SAMPLES, "allgather_allpairs.cpp"), "-P", "ranks=8", "--size", "1M"))
+            compares(check, page, check.write("sizes", os.path.join(SAMPLES, "auto", "allreduce_allpairs.cpp"), "--size", "4K,64M"), ring)
             two_nodes = ("--machine", "h100x8*2")
             ends_right(check, page, "allreduce_packets", "-P", "ranks=8", "--size", "64K")
             ends_right(check, page, "allreduce_nvls", "-P", "ranks=8", "--size", "16M")

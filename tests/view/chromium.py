@@ -117,6 +117,14 @@ class Page:
             self.mouse(kind, x, y, **({} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}))
         self.frame()
 
+    def drag(self, x0, y0, x1, y1):
+        """Drags with Shift held."""
+        held = {"button": "left", "clickCount": 1, "modifiers": 8}
+        self.mouse("mousePressed", x0, y0, **held)
+        self.mouse("mouseMoved", x1, y1, buttons=1, **held)
+        self.mouse("mouseReleased", x1, y1, **held)
+        self.frame()
+
     def prefer(self, scheme):
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.frame()

@@ -1,23 +1,80 @@
 // What the parts of the page share: the range of time in sight, the moment, what is selected.
 
-class App {
+/** A launch that is shown, and what of it is pointed at. */
+class Shown {
   constructor(launch) {
     this.launch = launch;
+    this.forget();
+  }
+  forget() {
     this.selected = this.hovered = -1;
     this.followed = [];  // the two ends of a signal
-    this.found = null;   // what search or a line found
-    this.moment = 0;     // that chunks are shown at
-    this.total = Math.max(launch.about.total, 1);
-    this.t0 = 0;
-    this.t1 = this.total;
+    this.found = null;   // what search, a line or a frame found
+  }
+
+  hover(span, event) {
+    if (span !== this.hovered) {
+      this.hovered = span;
+      this.redraw();
+    }
+    if (span < 0 || !event) return hideTip();
+    showTip(event, this.launch.wordOf(span), tipText(this.launch, span));
+  }
+  isDimmed(span, next) { return this.found !== null && this.found.before[next] === this.found.before[span]; }
+  zoomTo(span) {
+    const length = this.launch.end[span] - this.launch.start[span];
+    this.show(this.launch.start[span] - length * 2, length * 5);
+  }
+}
+
+class App extends Shown {
+  constructor(launches) {
+    super(launches.get(0));
+    this.launches = launches;
+    this.index = 0;
+    this.besideIndex = -1;
+    this.beside = null;
     this.timeline = new TimelineView(document.getElementById("timeline"), this);
     this.links = new LinksView(document.getElementById("links"), this);
     this.details = new DetailsView(this);
     this.source = new SourceView(this);
     this.chunks = new ChunksView(document.getElementById("chunks"), this);
-    this.moment = this.chunks.contents.steps[0] || 0;
+    this.lower = new Beside(this);
+    this.chooser = new LaunchChooser(this);
+    this.open(0);
+  }
+
+  /** Shows a launch, by its number. */
+  open(index) {
+    this.index = index;
+    this.launch = this.launches.get(index);
+    this.forget();
+    document.getElementById("search").value = "";
+    for (const view of [this.timeline, this.links, this.source, this.chunks]) view.begin();
+    this.moment = this.chunks.steps[0] || 0;  // that chunks are shown at
+    writeHead(this.launch);
+    this.showFound();
+    this.begin();
+  }
+  /** Shows a launch, by its number, below the first one; −1: none. */
+  setBeside(index) {
+    this.besideIndex = index;
+    this.beside = index < 0 ? null : this.lower;
+    for (const one of document.querySelectorAll(".beside")) one.hidden = !this.beside;
+    if (this.beside) {
+      this.beside.open(this.launches.get(index));
+      document.getElementById("beside-title").textContent =
+          `${this.launches.nameOf(index)}: ${shownTime(this.beside.launch.about.total)}`;
+    }
+    this.begin();
+  }
+  /** Begins anew with what is shown. */
+  begin() {
+    this.total = Math.max(this.launch.about.total, this.beside ? this.beside.launch.about.total : 0, 1);
+    this.chooser.update();
+    this.details.update();
     this.fit();
-    this.details.show(-1);
+    this.redrawAll();
   }
 
   redraw() {
@@ -30,6 +87,7 @@ class App {
   }
   draw() {
     this.timeline.draw();
+    if (this.beside) this.beside.timeline.draw();
     this.links.draw();
     if (this.shownMoment !== this.moment || this.shownSelected !== this.selected || this.stale) this.chunks.draw();
     [this.shownMoment, this.shownSelected, this.stale] = [this.moment, this.selected, false];
@@ -52,10 +110,6 @@ class App {
     this.show(around - (around - this.t0) * factor, (this.t1 - this.t0) * factor);
   }
   pan(share) { this.show(this.t0 + share * (this.t1 - this.t0), this.t1 - this.t0); }
-  zoomTo(span) {
-    const length = this.launch.end[span] - this.launch.start[span];
-    this.show(this.launch.start[span] - length * 2, length * 5);
-  }
   /** Moves so that all of `spans` can be seen. */
   bringIn(spans) {
     const low = Math.min(...spans.map((span) => this.launch.start[span])),
@@ -66,25 +120,6 @@ class App {
     else if (low < this.t0 || high > this.t1)
       this.show((low + high - length) / 2, length);
   }
-
-  hover(span, event) {
-    if (span !== this.hovered) {
-      this.hovered = span;
-      this.redraw();
-    }
-    if (span < 0 || !event) return this.hideTip();
-    this.showTip(event, this.launch.wordOf(span), tipText(this.launch, span));
-  }
-  showTip(event, title, text) {
-    const tip = document.getElementById("tip");
-    tip.replaceChildren(made("b", "", title), text);
-    tip.hidden = false;
-    tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 6)}px`;
-    tip.style.top = `${
-        event.clientY + 18 + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 10 :
-                                                              event.clientY + 18}px`;
-  }
-  hideTip() { document.getElementById("tip").hidden = true; }
 
   /** Selects a span, or none (−1). `follow`: shows the signal that it waited for; `stay`: it can be seen already. */
   select(span, {follow = false, stay = false} = {}) {
@@ -100,7 +135,8 @@ class App {
       if (this.launch.bytes[span]) this.setMoment((this.launch.moving[span] + this.launch.end[span]) / 2);
       this.source.show(this.launch.placesOf(this.launch.op[span]));
     }
-    this.details.show(span);
+    if (span >= 0) this.chunks.follow(span);
+    this.details.update();
     this.redraw();
   }
   /** Shows a signal from end to end and selects one of them. */
@@ -135,16 +171,17 @@ class App {
     this.select(pathSpans[Math.max(0, Math.min(at, pathSpans.length - 1))], {follow: true});
   }
 
-  isDimmed(span, next) { return this.found !== null && this.found.before[next] === this.found.before[span]; }
   find(found, select = true) {
     this.found = found;
+    if (!found && this.beside) this.beside.found = null;
     this.showFound();
+    this.details.update();
     if (found && found.count && select) this.select(found.spans[0], {follow: true});
     this.redraw();
   }
   search(query) {
-    const tests = parseQuery(this.launch, query);
-    this.find(tests.length ? new Found(this.launch, (span) => tests.every((test) => test(span))) : null, false);
+    if (this.beside) this.beside.found = foundBy(this.beside.launch, query);
+    this.find(foundBy(this.launch, query), false);
   }
   nextFound(by) {
     if (!this.found || !this.found.count) return;

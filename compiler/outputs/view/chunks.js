@@ -1,7 +1,13 @@
-// The chunks of all ranks at a moment: a box for each rank, a row for each buffer, arrows for what is under way.
+// The chunks of ranks at a moment: a box for each rank, a row for each buffer, arrows for what is under way. At first
+// it shows the moves of one rank, and the boxes of ranks that take part in them.
 
 /** Above so many at once transfers are drawn together. */
 const mostArrows = 64;
+/** Pixels above the boxes of a node, for its name. */
+const nodeGap = 15;
+
+/** Pixels of a buffer whose cells are on so many lines: enough for its name. */
+function bufferHeight(lines, cell) { return lines && Math.max(lines * cell + 3, 14); }
 
 /** One that fits is better than one that does not; of those that fit the one of larger cells. */
 function isBetterGrid(one, other, height) {
@@ -14,26 +20,53 @@ class ChunksView {
   constructor(canvas, app) {
     this.canvas = canvas;
     this.app = app;
-    this.contents = new Contents(app.launch);
     this.playing = false;
+    this.chooser = document.getElementById("chunks-rank");
+    this.chooser.onchange = () => this.choose(this.chooser.value === "all" ? null : Number(this.chooser.value));
     canvas.addEventListener("pointermove", (event) => this.tell(event));
-    canvas.addEventListener("pointerleave", () => app.hideTip());
+    canvas.addEventListener("pointerleave", () => hideTip());
     canvas.addEventListener("click", (event) => {
       const cell = this.cellAt(event.offsetX, event.offsetY);
       if (cell && this.contents.writer[cell.number] >= 0) app.select(this.contents.writer[cell.number], {follow: true});
     });
   }
 
-  /** Boxes and cells for a width: cells as large as all fit in the pane, at least 4 pixels. */
+  begin() {
+    this.play(false);
+    this.contents = new Contents(this.app.launch);
+    this.chooser.replaceChildren(
+        ...this.app.launch.ranks.map((_, rank) => new Option(`rank ${rank}`, rank)), new Option("all ranks", "all"));
+    this.choose(0);
+  }
+  get steps() { return this.moves.steps; }
+
+  /** Shows the moves of a rank; null: of all ranks. */
+  choose(rank) {
+    this.rank = rank;
+    this.chooser.value = rank === null ? "all" : rank;
+    this.moves = new Moves(this.contents, rank);
+    this.app.redrawAll();
+  }
+  /** Shows the moves of the rank whose operation is selected, unless those of all ranks are shown. */
+  follow(span) {
+    const rank = this.app.launch.rankOf(span);
+    if (this.rank !== null && this.rank !== rank && this.app.launch.bytes[span]) this.choose(rank);
+  }
+
+  /** Boxes and cells for a width: cells as large as all fit in the pane, at least 4 pixels. Each node begins a line. */
   layOut(width, height) {
-    const {sizes} = this.contents, ranks = sizes.length;
-    const rows = sizes.reduce((most, own) => own.map((size, i) => Math.max(size, most[i])), sizes[0].map(() => 0));
-    const label = 50, pad = 7, title = 17;
+    const {sizes} = this.contents, {ranks} = this.moves, {perNode, hasNodes} = this.app.timeline.groups;
+    const rows = this.app.launch.buffers.map((_, i) => ranks.reduce((most, rank) => Math.max(most, sizes[rank][i]), 0));
+    const label = 50, pad = 7, title = 17, most = Math.min(ranks.length, 16);
+    const inNodes = new Map();
+    for (const rank of ranks)
+      inNodes.set(Math.floor(rank / perNode), (inNodes.get(Math.floor(rank / perNode)) || 0) + 1);
     const fit = (columns, cell) => {
       const boxWidth = Math.floor((width - pad) / columns) - pad, room = boxWidth - label - 6;
       const perLine = Math.max(1, Math.floor(room / cell));
       const lines = rows.map((size) => Math.ceil(size / perLine)),
-            boxHeight = title + 5 + lines.reduce((sum, one) => sum + (one ? one * cell + 3 : 0), 0);
+            boxHeight = title + 5 + lines.reduce((sum, one) => sum + bufferHeight(one, cell), 0);
+      const boxLines = [...inNodes.values()].reduce((sum, count) => sum + Math.ceil(count / columns), 0);
       return {
         columns,
         cell,
@@ -44,12 +77,12 @@ class ChunksView {
         pad,
         label,
         title,
-        height: Math.ceil(ranks / columns) * (boxHeight + pad) + pad,
+        height: boxLines * (boxHeight + pad) + pad + (hasNodes ? inNodes.size * nodeGap : 0),
         isRoom: room >= 3 * cell
       };
     };
     let best = null;
-    for (let columns = 1; columns <= Math.min(ranks, 16); columns++)
+    for (let columns = 1; columns <= most; columns++)
       for (let cell = 26; cell >= 4; cell--) {
         const one = fit(columns, cell);
         if (!one.isRoom) continue;
@@ -57,17 +90,33 @@ class ChunksView {
         if (one.height <= height) break;
       }
     this.grid = best || fit(1, 4);
+    this.placeBoxes(ranks, perNode, hasNodes);
     return this.grid;
   }
 
-  boxOf(rank) {
+  /** Where the box of each shown rank is, and the name of each node. */
+  placeBoxes(ranks, perNode, hasNodes) {
     const {columns, boxWidth, boxHeight, pad} = this.grid;
-    return {x: pad + (rank % columns) * (boxWidth + pad), y: pad + Math.floor(rank / columns) * (boxHeight + pad)};
+    this.boxes = new Map();
+    this.nodes = [];
+    let y = pad - boxHeight - pad, column = columns, node = -1;
+    for (const rank of ranks) {
+      if (Math.floor(rank / perNode) !== node || column === columns) {
+        y += boxHeight + pad;
+        column = 0;
+      }
+      if (Math.floor(rank / perNode) !== node) {
+        node = Math.floor(rank / perNode);
+        if (hasNodes) this.nodes.push({node, y});
+        if (hasNodes) y += nodeGap;
+      }
+      this.boxes.set(rank, {x: pad + column++ * (boxWidth + pad), y});
+    }
   }
+  boxOf(rank) { return this.boxes.get(rank); }
   bufferTop(rank, buffer) {
     const {title, lines, cell} = this.grid;
-    return this.boxOf(rank).y + title +
-        lines.slice(0, buffer).reduce((sum, one) => sum + (one ? one * cell + 3 : 0), 0);
+    return this.boxOf(rank).y + title + lines.slice(0, buffer).reduce((sum, one) => sum + bufferHeight(one, cell), 0);
   }
   cellBox(rank, buffer, index) {
     const {cell, perLine, label} = this.grid;
@@ -79,7 +128,7 @@ class ChunksView {
   cellAt(x, y) {
     if (!this.grid) return null;
     const {cell, perLine, label} = this.grid, {sizes, first} = this.contents;
-    for (let rank = 0; rank < sizes.length; rank++)
+    for (const rank of this.moves.ranks)
       for (let buffer = 0; buffer < sizes[rank].length; buffer++) {
         const column = Math.floor((x - this.boxOf(rank).x - label) / cell),
               line = Math.floor((y - this.bufferTop(rank, buffer)) / cell);
@@ -93,7 +142,7 @@ class ChunksView {
 
   tell(event) {
     const cell = this.cellAt(event.offsetX, event.offsetY);
-    if (!cell) return this.app.hideTip();
+    if (!cell) return hideTip();
     const {launch} = this.app, ranks = this.contents.ranksIn(cell.number), writer = this.contents.writer[cell.number];
     const held = ranks.length === 0 ?
         "holds nothing yet" :
@@ -104,7 +153,7 @@ class ChunksView {
     const by = writer < 0 ? "" :
                             `\nby ${launch.wordOf(writer)}, ${launch.whereOf(writer)}, at ${
                                 shownTime(launch.end[writer])}${place ? `\n${launch.nameOf(place)}` : ""}`;
-    this.app.showTip(event, chunksText(launch, {...cell, size: 1}), held + by);
+    showTip(event, chunksText(launch, {...cell, size: 1}), held + by);
   }
 
   draw() {
@@ -113,19 +162,22 @@ class ChunksView {
     context.fillStyle = theme.pane;
     context.fillRect(0, 0, width, height);
     this.contents.goTo(moment);
-    const underWay = this.contents.underWay(moment), lit = new Map();
+    const underWay = this.moves.underWay(moment), lit = new Map();
     for (const span of underWay) {
       const {reads, writes} = launch.accessesOf(span);
       for (const [list, kind] of [[reads, 1], [writes, 2]])
         for (const {rank, buffer, index, size} of list)
           for (let i = 0, cell = this.contents.first[rank][buffer] + index; i < size; i++) lit.set(cell + i, kind);
     }
-    for (let rank = 0; rank < launch.ranks.length; rank++) this.drawRank(context, rank, lit);
+    for (const rank of this.moves.ranks) this.drawRank(context, rank, lit);
+    context.font = fonts.bold;
+    context.fillStyle = theme.faint;
+    for (const {node, y} of this.nodes) context.fillText(`node ${node}`, this.grid.pad, y + nodeGap / 2);
     this.drawMoves(context, underWay);
-    for (let rank = 0; rank < launch.ranks.length; rank++) this.drawNames(context, rank);
-    const step = firstWhere(0, this.contents.steps.length, (i) => this.contents.steps[i] > moment);
+    for (const rank of this.moves.ranks) this.drawNames(context, rank);
+    const step = firstWhere(0, this.steps.length, (i) => this.steps[i] > moment);
     document.getElementById("step").textContent =
-        `step ${step} of ${this.contents.steps.length} · ${shownTime(moment)} · ${underWay.length} under way`;
+        `step ${step} of ${this.steps.length} · ${shownTime(moment)} · ${plural(underWay.length, "move")}`;
   }
 
   drawRank(context, rank, lit) {
@@ -162,9 +214,9 @@ class ChunksView {
     write(`rank ${rank}`, x + 20, y + 9, theme.text);
     context.font = fonts.small;
     for (let buffer = 0; buffer < sizes[rank].length; buffer++) {
-      if (!lines[buffer] || !sizes[rank][buffer] || (cell < 9 && lines[buffer] <= 1)) continue;
+      if (!lines[buffer] || !sizes[rank][buffer]) continue;
       const name = this.app.launch.about.inPlace && buffer < 2 ? "in place" : this.app.launch.buffers[buffer];
-      write(name, x + 5, this.bufferTop(rank, buffer) + Math.max(cell, lines[buffer] > 1 ? 14 : 9) / 2, theme.faint);
+      write(name, x + 5, this.bufferTop(rank, buffer) + Math.max(cell, 11) / 2, theme.faint);
     }
   }
 
@@ -267,7 +319,7 @@ class ChunksView {
 
   /** To the next step, or the one before. */
   step(by) {
-    const {steps} = this.contents, {moment} = this.app;
+    const {steps} = this, {moment} = this.app;
     const at = by > 0 ? firstWhere(0, steps.length, (i) => steps[i] > moment) :
                         firstWhere(0, steps.length, (i) => steps[i] >= moment) - 1;
     this.app.setMoment(at < 0 ? 0 : at < steps.length ? steps[at] : this.app.launch.about.total);
@@ -279,7 +331,7 @@ class ChunksView {
     this.playing = on;
     document.getElementById("play").textContent = on ? "Pause" : "Play";
     if (!on || wasPlaying) return;
-    const {steps} = this.contents, total = this.app.launch.about.total, stops = [0, ...steps, total];
+    const {steps} = this, total = this.app.launch.about.total, stops = [0, ...steps, total];
     if (this.app.moment >= total) this.app.setMoment(0);
     let last = performance.now();
     const frame = (now) => {

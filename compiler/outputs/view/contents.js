@@ -9,10 +9,8 @@ class Contents {
                      .filter((span) => launch.bytes[span] > 0 && launch.accessesOf(span).writes.length > 0);
     this.byEnd = this.moves.slice().sort((a, b) => launch.end[a] - launch.end[b] || a - b);
     this.moves.sort((a, b) => launch.moving[a] - launch.moving[b] || a - b);
-    this.longest = this.moves.reduce((longest, span) => Math.max(longest, launch.end[span] - launch.moving[span]), 0);
     this.layOut();
     this.reset();
-    this.steps = this.findSteps();
   }
 
   /** Where each buffer of each rank begins among all cells; a buffer has a cell for each chunk. */
@@ -81,6 +79,29 @@ class Contents {
     for (let rank = 0; rank < this.launch.ranks.length; rank++)
       if (this.holds[cell * this.words + (rank >> 5)] >>> (rank & 31) & 1) ranks.push(rank);
     return ranks;
+  }
+}
+
+/** Some moves of a launch: those of one rank's operations, or all. */
+class Moves {
+  /** `rank`: a number, or null for all ranks. */
+  constructor({launch, moves}, rank) {
+    this.launch = launch;
+    this.moves = rank === null ? moves : moves.filter((span) => launch.rankOf(span) === rank);
+    this.longest = this.moves.reduce((longest, span) => Math.max(longest, launch.end[span] - launch.moving[span]), 0);
+    this.ranks = this.findRanks(rank);
+    this.steps = this.findSteps();
+  }
+
+  /** All ranks, or the one and those that its moves read or write. */
+  findRanks(rank) {
+    if (rank === null) return this.launch.ranks.map((_, i) => i);
+    const ranks = new Set([rank]);
+    for (const span of this.moves) {
+      const {reads, writes} = this.launch.accessesOf(span);
+      for (const access of [...reads, ...writes]) ranks.add(access.rank);
+    }
+    return [...ranks].sort((a, b) => a - b);
   }
 
   /** Spans whose data is under way at a moment. */

@@ -134,6 +134,17 @@ class Launch {
     return count;
   }
 
+  rankOf(span) { return this.rows[this.rowOf[span]].rank; }
+  /** The spans of rank 0 if all ranks do the same, else all spans. */
+  representativeSpans() {
+    return Uint32Array.from({length: this.numSpans}, (_, i) => i)
+        .filter((i) => !this.about.sameRanks || this.rankOf(i) === 0);
+  }
+  /** Bytes that a span writes: those of its operand for each place that it writes to; one place, of a proxy. */
+  bytesWritten(span) {
+    const op = this.op[span], writes = (this.firstOperand[op + 1] - this.firstOperand[op]) / 4 - this.numReads[op];
+    return this.bytes[span] * (this.pair[span] ? 1 : Math.max(1, writes));
+  }
   isProxy(span) { return this.rows[this.rowOf[span]].proxy; }
   wordOf(span) { return (this.isProxy(span) ? "proxy: " : "") + this.words[this.opWord[this.op[span]]]; }
   whereOf(span) {

@@ -1,4 +1,4 @@
-// What is known of an operation: in the tip below the pointer, and in full for the one selected.
+// What is known of an operation: in the tip below the pointer, and in full for the one selected. Of many, their sums.
 
 /** "rank 1 input 3", "rank 1 input 3–5". */
 function chunksText(launch, {rank, buffer, index, size}) {
@@ -26,16 +26,54 @@ function tipText(launch, span) {
   return lines.join("\n");
 }
 
+function showTip(event, title, text) {
+  const tip = document.getElementById("tip");
+  tip.replaceChildren(made("b", "", title), text);
+  tip.hidden = false;
+  tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 6)}px`;
+  tip.style.top = `${
+      event.clientY + 18 + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 10 :
+                                                            event.clientY + 18}px`;
+}
+function hideTip() { document.getElementById("tip").hidden = true; }
+
 class DetailsView {
   constructor(app) {
     this.app = app;
     this.body = document.getElementById("details-body");
   }
 
-  show(span) {
-    if (span < 0)
-      return this.body.replaceChildren(
-          made("p", "hint", "Click an operation or a line of the source. Wheel: zoom. Drag: move. ? lists the keys."));
+  /** Shows the operation that is selected, and sums of what was found; without either, sums of the launch. */
+  update() {
+    const {selected, found, beside, launch} = this.app, parts = [];
+    if (selected >= 0) parts.push(this.listOf(selected));
+    if (found || beside || selected < 0) parts.push(this.sums());
+    if (selected < 0 && !found)
+      parts.unshift(
+          made("p", "hint", "Click an operation, a line or a block's name. Shift and drag: sums of a frame. ?: keys."));
+    document.getElementById("details-title").textContent = selected >= 0 ? "Operation" :
+        found                                                            ? "Sums of the selection" :
+                `Sums of the launch${launch.about.extrapolated ? " (the part that was walked)" : ""}`;
+    this.body.replaceChildren(...parts);
+    this.body.scrollTop = 0;
+  }
+  say(words) { this.body.replaceChildren(made("p", "hint", words)); }
+
+  sums() {
+    const {app} = this, shown = app.beside ? [app, app.beside] : [app];
+    const spans = shown.map(({launch, found}) => found ? found.spans : launch.representativeSpans());
+    if (app.beside)
+      return comparisonTable(
+          shown.map(({launch}) => launch), spans, [app.index, app.besideIndex].map((i) => app.launches.nameOf(i)));
+    const {launch, found} = app;
+    return sumsTable(
+        launch, spans[0],
+        found                      ? plural(found.count, "operation") :
+            launch.about.sameRanks ? "rank 0, as every rank" :
+                                     `all ${plural(launch.ranks.length, "rank")}`);
+  }
+
+  listOf(span) {
     const {launch} = this.app, op = launch.op[span], list = document.createElement("dl");
     const add = (name, ...content) => {
       const value = document.createElement("dd");
@@ -66,8 +104,7 @@ class DetailsView {
     if (writes.length) add("writes", listText(launch, writes));
     this.addSignals(add, "signal from", launch.heardFrom.of(span), (other) => this.app.follow(other, span, other));
     this.addSignals(add, "signal to", launch.sentTo.of(span), (other) => this.app.follow(span, other, other));
-    this.body.replaceChildren(list);
-    this.body.scrollTop = 0;
+    return list;
   }
 
   addSignals(add, name, spans, follow) {

@@ -33,19 +33,22 @@ const okabeIto = {
 const classes = [
   {name: "local copy", color: okabeIto.sky, text: "#000"},
   {name: "to or from a peer", color: okabeIto.blue, text: "#fff"},
-  {name: "reduce", color: okabeIto.green, text: "#fff"},
+  {name: "reduce", color: okabeIto.green, text: "#000"},
   {name: "signal", color: okabeIto.orange, text: "#000"},
   {name: "wait", color: okabeIto.yellow, text: "#000"},
   {name: "block sync", color: "#a7adb8", text: "#000"},
   {name: "proxy", color: okabeIto.purple, text: "#000"},
 ];
 
+/** Over the part of a bar in which no data flows yet. */
+const paleness = "rgba(255, 255, 255, .4)";
+
 /** Whose data a chunk holds. */
 const rankColors = [
   okabeIto.blue, okabeIto.orange, okabeIto.green, okabeIto.purple, okabeIto.sky, okabeIto.vermilion, okabeIto.yellow,
   "#8a8f99"
 ];
-const rankTexts = ["#fff", "#000", "#fff", "#000", "#000", "#fff", "#000", "#000"];
+const rankTexts = ["#fff", "#000", "#000", "#000", "#000", "#000", "#000", "#000"];
 
 const fonts = {
   small: "11px system-ui, 'DejaVu Sans', sans-serif",

@@ -4,6 +4,7 @@
 const keys = [
   ["wheel", [], null, "zoom; with shift, or on the names at the left, scroll"],
   ["drag", [], null, "move; on the axis, choose the moment that chunks are shown at"],
+  ["shift drag", [], null, "frame operations, for their sums; a click on a block's name takes those of the block"],
   ["double click", [], null, "zoom to an operation"],
   ["w s + −", ["w", "+", "="], (app) => app.zoom(0.7), "zoom in and out"],
   ["", ["s", "-"], (app) => app.zoom(1 / 0.7)],
@@ -24,6 +25,10 @@ const keys = [
   ["/", ["/"], () => document.getElementById("search").focus(), "search; Enter and n: next found, N: the one before"],
   ["", ["n"], (app) => app.nextFound(1)],
   ["", ["N"], (app) => app.nextFound(-1)],
+  [
+    "m", ["m"], (app) => app.chunks.choose(app.chunks.rank === null ? 0 : null),
+    "moves of all ranks, or of one, in the chunks"
+  ],
   ["t", ["t"], (app) => app.setTheme(!theme.isDark), "light or dark"],
   ["Esc", ["Escape"], (app) => app.clear(), "select and search nothing"],
   ["?", ["?"], () => document.getElementById("help").showModal(), "this list"],

@@ -6,8 +6,6 @@ class LinksView {
   constructor(canvas, app) {
     this.canvas = canvas;
     this.app = app;
-    this.scroll = 0;
-    this.series = this.read();
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
       if (event.shiftKey) return app.zoom(Math.exp(event.deltaY * 0.0016), app.timeline.timeAt(event.offsetX));
@@ -16,7 +14,21 @@ class LinksView {
       app.redraw();
     }, {passive: false});
     canvas.addEventListener("pointermove", (event) => this.tell(event));
-    canvas.addEventListener("pointerleave", () => app.hideTip());
+    canvas.addEventListener("pointerleave", () => hideTip());
+  }
+
+  begin() {
+    this.scroll = 0;
+    this.all = this.read();
+    this.fold();
+  }
+  /** Leaves out ranks that the timeline shows as others. */
+  fold() {
+    const {groups} = this.app.timeline;
+    this.series = this.all.filter(({rank}) => groups.lists(rank));
+    document.getElementById("links-title").textContent = `Use of links and engines${
+        groups.areSame && this.series.length < this.all.length ? ", where ranks are the same once" :
+                                                                 ""} (a full row: all that one can carry)`;
   }
 
   /** Resources that are used, each with its rate from moments on and what went through before each of them. */
@@ -51,11 +63,11 @@ class LinksView {
   tell(event) {
     const one = this.series[Math.floor((event.offsetY + this.scroll) / linkRow)],
           time = this.app.timeline.timeAt(event.offsetX);
-    if (!one) return this.app.hideTip();
+    if (!one) return hideTip();
     const half = (this.app.t1 - this.app.t0) / this.app.timeline.width / 2;
     const rate = event.offsetX < gutter ? one.through[one.at.length - 1] / this.app.launch.about.total :
                                           (this.until(one, time + half) - this.until(one, time - half)) / (2 * half);
-    this.app.showTip(
+    showTip(
         event, one.name,
         `${shownRate(rate)} of ${shownRate(one.capacity)}, ${shownShare(rate / one.capacity)}, ${
             event.offsetX < gutter ? "of the launch" :

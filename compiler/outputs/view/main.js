@@ -2,9 +2,9 @@
 
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 theme.set(prefersDark.matches);
-const app = new App(new Launch(JSON.parse(document.getElementById("data").textContent)));
+const app = new App(new Launches());
 prefersDark.addEventListener("change", (event) => app.setTheme(event.matches));
-writeHead(app.launch);
+writeKeys();
 listenToKeys(app);
 listenToBorders(app);
 app.redrawAll();

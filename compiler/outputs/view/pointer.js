@@ -1,4 +1,5 @@
-// Wheel and pointer on the timeline: zoom where the pointer is, drag to move, click to select.
+// Wheel and pointer on the timeline: zoom where the pointer is, drag to move or, with Shift, to frame operations, click
+// to select.
 
 function listenToPointer(view) {
   const {canvas, app} = view;
@@ -21,7 +22,8 @@ function listenToPointer(view) {
       t0: app.t0,
       scroll: view.scroll,
       moved: false,
-      onAxis: event.offsetY < axisHeight
+      onAxis: event.offsetY < axisHeight,
+      framing: event.shiftKey
     };
     if (drag.onAxis) app.setMoment(view.timeAt(event.offsetX));
   });
@@ -31,6 +33,7 @@ function listenToPointer(view) {
     drag.moved ||= Math.abs(event.offsetX - drag.x) + Math.abs(event.offsetY - drag.y) > 4;
     if (!drag.moved) return;
     app.hover(-1);
+    if (drag.framing) return view.setFrame(drag, {x: event.offsetX, y: event.offsetY});
     const length = app.t1 - app.t0;
     app.show(drag.t0 - (event.offsetX - drag.x) * length / view.width, length);
     view.scrollTo(drag.scroll - (event.offsetY - drag.y));
@@ -38,9 +41,12 @@ function listenToPointer(view) {
   canvas.addEventListener("pointerup", (event) => {
     const was = drag;
     drag = null;
+    if (was && was.framing && was.moved) return view.takeFrame();
     if (!was || was.moved || was.onAxis) return;
-    const head = event.offsetX < gutter && view.headAt(event.offsetY);
-    if (head) return view.toggle(head.rank);
+    const inGutter = event.offsetX < gutter, head = inGutter && view.headAt(event.offsetY),
+          row = inGutter && view.rowAt(event.offsetY);
+    if (head) return view.toggle(head);
+    if (row) return app.find(new Found(view.launch, (span) => view.isOfBlock(span, row)), false);
     app.select(view.spanAt(event.offsetX, event.offsetY), {follow: true, stay: true});
   });
   canvas.addEventListener("pointerleave", () => app.hover(-1));

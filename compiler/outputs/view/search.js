@@ -38,7 +38,13 @@ function opTest(launch, is) {
   };
 }
 
-/** What a search or a line of the source found. */
+/** What a query finds; null if it has no words. */
+function foundBy(launch, query) {
+  const tests = parseQuery(launch, query);
+  return tests.length ? new Found(launch, (span) => tests.every((test) => test(span))) : null;
+}
+
+/** What a search, a line of the source, a row or a frame around operations found. */
 class Found {
   constructor(launch, is) {
     this.is = new Uint8Array(launch.numSpans);

@@ -6,17 +6,20 @@ class SourceView {
     this.box = document.getElementById("source");
     this.chooser = document.getElementById("source-file");
     this.title = document.getElementById("source-title");
-    this.opsOfLine = new Map();   // "file:line" -> operations
-    this.pathOfLine = new Map();  // "file:line" -> nanoseconds of the critical path
-    this.readPlaces();
-    this.texts = app.launch.files.map((file, index) => ({...file, index})).filter((file) => file.text);
-    this.chooser.hidden = this.texts.length < 2;
-    for (const file of this.texts) this.chooser.add(new Option(file.name.replace(/^.*\//, ""), file.index));
     this.chooser.onchange = () => this.open(Number(this.chooser.value));
     this.box.addEventListener("click", (event) => {
       const line = event.target.closest(".line.has");
       if (line && !String(window.getSelection())) app.selectLine(this.file, Number(line.dataset.line));
     });
+  }
+
+  begin() {
+    this.opsOfLine = new Map();   // "file:line" -> operations
+    this.pathOfLine = new Map();  // "file:line" -> nanoseconds of the critical path
+    this.readPlaces();
+    this.texts = this.app.launch.files.map((file, index) => ({...file, index})).filter((file) => file.text);
+    this.chooser.hidden = this.texts.length < 2;
+    this.chooser.replaceChildren(...this.texts.map((file) => new Option(file.name.replace(/^.*\//, ""), file.index)));
     this.file = -1;
     if (this.texts.length)
       this.open(this.mostUsed());

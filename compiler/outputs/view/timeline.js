@@ -1,45 +1,62 @@
 // The timeline: a row for each block and proxy, operations as bars. Only what is in sight is looked at; operations
 // narrower than a pixel share one.
 
-const gutter = 128, axisHeight = 24, headHeight = 20, firstHeight = 17, furtherHeight = 14;
+const gutter = 150, axisHeight = 24, headHeight = 20, firstHeight = 17, furtherHeight = 14;
 
 class TimelineView {
   constructor(canvas, app) {
     this.canvas = canvas;
     this.app = app;
-    this.launch = app.launch;
-    this.closed = new Set();  // ranks of which only the head is shown
-    this.scroll = 0;
+    this.frame = null;              // {x0, y0, x1, y1}: what is being framed
     this.run = {from: -1, to: -1};  // pixels of narrow spans that are yet to be drawn
-    this.measure();
-    this.layOut();
     listenToPointer(this);
   }
+  get launch() { return this.app.launch; }
 
-  /** Where each row is: `top` from the first one, −1 if its rank is closed. */
-  layOut() {
-    this.heads = [];
-    let top = 0, rank = -1, block = "";
+  begin() {
+    this.groups = new Groups(this.launch);
+    this.rowsOfRank = this.launch.ranks.map(() => []);
+    let block = "";
     for (const row of this.launch.rows) {
-      if (row.rank !== rank) {
-        rank = row.rank;
-        this.heads.push({rank, top});
-        top += headHeight;
-      }
       const own = `${row.rank} ${row.proxy} ${row.block}`;
       row.isFirst = own !== block;
       block = own;
-      row.height = row.isFirst ? firstHeight : furtherHeight;
-      row.top = this.closed.has(rank) ? -1 : top;
-      if (!this.closed.has(rank)) top += row.height;
+      this.rowsOfRank[row.rank].push(row);
     }
-    this.height = top + 8;
-    this.shown = this.launch.rows.filter((row) => row.top >= 0);
+    this.scroll = 0;
+    this.measure();
+    this.layOut();
   }
 
-  toggle(rank) {
-    if (!this.closed.delete(rank)) this.closed.add(rank);
+  /** Where each name and row is: `top` from the first one, −1 if it is hidden. */
+  layOut() {
+    this.heads = this.groups.heads();
+    this.headOf = new Array(this.launch.ranks.length);
+    this.shown = [];
+    for (const row of this.launch.rows) row.top = -1;
+    let top = 0;
+    for (const head of this.heads) {
+      head.top = top;
+      top += headHeight;
+      this.headOf.fill(head, head.first, head.last);
+      if (!head.isRank || !this.groups.isOpen(head)) continue;
+      for (const row of this.rowsOfRank[head.first]) {
+        row.height = row.isFirst ? firstHeight : furtherHeight;
+        row.top = top;
+        top += row.height;
+        this.shown.push(row);
+      }
+    }
+    this.height = top + 8;
+  }
+
+  toggle(head) {
+    this.groups.toggle(head);
+    this.change();
+  }
+  change() {
     this.layOut();
+    if (this.app.links) this.app.links.fold();
     this.scrollTo(this.scroll);
   }
 
@@ -53,7 +70,7 @@ class TimelineView {
   yOf(span) {
     const row = this.launch.rows[this.launch.rowOf[span]];
     if (row.top >= 0) return axisHeight + row.top - this.scroll + row.height / 2;
-    return axisHeight + this.heads.find((head) => head.rank === row.rank).top - this.scroll + headHeight / 2;
+    return axisHeight + this.headOf[row.rank].top - this.scroll + headHeight / 2;
   }
   scrollTo(y) {
     this.scroll = Math.max(0, Math.min(y, this.height - this.visible));
@@ -62,7 +79,10 @@ class TimelineView {
   /** Scrolls so that a span's row can be seen, its rank open. */
   reveal(span) {
     const row = this.launch.rows[this.launch.rowOf[span]];
-    if (row.top < 0) this.toggle(row.rank);
+    if (row.top < 0) {
+      this.groups.reveal(row.rank);
+      this.change();
+    }
     if (row.top < this.scroll + 4 || row.top + row.height > this.scroll + this.visible - 4)
       this.scrollTo(row.top - this.visible / 2);
   }
@@ -70,9 +90,8 @@ class TimelineView {
   /** The span below a point of the canvas, or -1; within two pixels, as some are narrow. */
   spanAt(x, y) {
     if (x < gutter || y < axisHeight) return -1;
-    const at = y - axisHeight + this.scroll;
-    const row = this.shown[firstWhere(0, this.shown.length, (i) => this.shown[i].top + this.shown[i].height > at)];
-    if (!row || row.top > at) return -1;
+    const row = this.rowAt(y);
+    if (!row) return -1;
     const {start, end} = this.launch, time = this.timeAt(x), slack = 2 * (this.app.t1 - this.app.t0) / this.width;
     const span = firstWhere(row.first, row.last, (i) => end[i] > time);
     if (span < row.last && start[span] <= time) return span;
@@ -80,6 +99,37 @@ class TimelineView {
         (i) => i >= row.first && i < row.last && start[i] - slack <= time && time <= end[i] + slack);
     return near.length ? near[0] : -1;
   }
+  rowAt(y) {
+    const at = y - axisHeight + this.scroll;
+    const row = this.shown[firstWhere(0, this.shown.length, (i) => this.shown[i].top + this.shown[i].height > at)];
+    return y >= axisHeight && row && row.top <= at ? row : undefined;
+  }
+  /** True if the span is of the block or proxy that the row is of. */
+  isOfBlock(span, {rank, proxy, block}) {
+    const row = this.launch.rows[this.launch.rowOf[span]];
+    return row.rank === rank && row.proxy === proxy && row.block === block;
+  }
+
+  setFrame(from, to) {
+    this.frame = {
+      x0: Math.max(gutter, Math.min(from.x, to.x)),
+      x1: Math.max(from.x, to.x),
+      y0: Math.max(axisHeight, Math.min(from.y, to.y)),
+      y1: Math.max(from.y, to.y)
+    };
+    this.app.redraw();
+  }
+  /** Finds the operations that the frame touches. */
+  takeFrame() {
+    const {x0, x1, y0, y1} = this.frame, from = this.timeAt(x0), to = this.timeAt(x1),
+                       {start, end, rowOf, rows} = this.launch;
+    const top = y0 - axisHeight + this.scroll, bottom = y1 - axisHeight + this.scroll;
+    const touched = rows.map((row) => row.top >= 0 && row.top < bottom && row.top + row.height > top);
+    this.frame = null;
+    this.app.find(
+        new Found(this.launch, (span) => touched[rowOf[span]] && start[span] < to && end[span] > from), false);
+  }
+
   headAt(y) {
     const at = y - axisHeight + this.scroll;
     return y < axisHeight ? undefined : this.heads.find((head) => head.top <= at && at < head.top + headHeight);
@@ -103,6 +153,7 @@ class TimelineView {
     this.drawPath();
     drawSignals(this);
     this.drawMoment(height);
+    this.drawFrame();
     context.restore();
     this.drawGutter(height);
     this.drawAxis(width);
@@ -174,10 +225,12 @@ class TimelineView {
     context.fillRect(left, y, width, height);
     const moving = Math.min(right, this.xOf(launch.moving[span]));
     if (launch.bytes[span] && moving - left > 2) {  // before data flows it is latency: paler
-      context.fillStyle = "rgba(255, 255, 255, .4)";
+      context.fillStyle = paleness;
       context.fillRect(left, y, moving - left, height);
     }
-    if (width > 22) this.drawLabel(span, left, width, y + height / 2, moving - left > 40 ? "#000" : look.text);
+    const pale = launch.bytes[span] ? Math.max(0, moving - left) : 0;
+    if (context.globalAlpha === 1 && !this.drawLabel(span, left + pale, width - pale, y + height / 2, look.text))
+      this.drawLabel(span, left, pale, y + height / 2, "#000");
     context.globalAlpha = 1;
     if (launch.timeOnPath.has(span)) {
       context.fillStyle = okabeIto.vermilion;
@@ -190,14 +243,17 @@ class TimelineView {
     }
   }
 
+  /** Writes on the part of a bar that has one colour. Answers whether there was room. */
   drawLabel(span, x, width, y, color) {
     const {context, launch} = this, room = width - 8;
+    if (room < 14) return false;
     context.font = fonts.small;
     const word = launch.wordOf(span), more = launch.bytes[span] ? `${word}  ${shownBytes(launch.bytes[span])}` : word;
     const text = [more, word, `${word.split(" ")[0]} …`].find((one) => textWidth(context, one) <= room);
-    if (!text) return;
+    if (!text) return false;
     context.fillStyle = color;
     context.fillText(text, x + 4, y);
+    return true;
   }
 
   look(span) {
@@ -224,6 +280,14 @@ class TimelineView {
     context.setLineDash([]);
   }
 
+  drawFrame() {
+    if (!this.frame) return;
+    const {context, frame: {x0, x1, y0, y1}} = this;
+    context.strokeStyle = theme.accent;
+    context.lineWidth = 1.5;
+    context.strokeRect(x0, y0, x1 - x0, y1 - y0);
+  }
+
   /** The moment that the chunks are shown at. */
   drawMoment(height) {
     const {context} = this, x = Math.round(this.xOf(this.app.moment));
@@ -246,14 +310,16 @@ class TimelineView {
       context.fillRect(0, y, gutter, headHeight);
       context.fillStyle = theme.text;
       context.font = fonts.bold;
-      context.fillText(`${this.closed.has(head.rank) ? "▸" : "▾"} rank ${head.rank}`, 8, y + headHeight / 2);
+      context.fillText(`${this.groups.isOpen(head) ? "▾" : "▸"} ${head.text}`, 8 + 10 * head.depth, y + headHeight / 2);
     }
     context.font = fonts.small;
     context.fillStyle = theme.faint;
     for (const row of this.shown) {
       const y = axisHeight + row.top - this.scroll;
       if (row.isFirst && y > -firstHeight && y < height)
-        context.fillText(row.proxy ? `proxy, port ${row.block}` : `block ${row.block}`, 22, y + row.height / 2);
+        context.fillText(
+            row.proxy ? `proxy, port ${row.block}` : `block ${row.block}`, this.groups.hasNodes ? 32 : 22,
+            y + row.height / 2);
     }
     context.restore();
     context.fillStyle = theme.line;
