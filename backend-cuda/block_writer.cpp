@@ -2,6 +2,7 @@
 
 #include "backend-cuda/alias_order.h"
 #include "backend-cuda/channel_order.h"
+#include "backend-cuda/fused_hooks.h"
 #include "backend-cuda/operand_writer.h"
 #include "backend-cuda/operation_writer.h"
 #include "ir/shape_classes.h"
@@ -34,6 +35,7 @@ public:
       const ir::Rank &rank = facts.program.ranks[static_cast<std::size_t>(who.rank)];
       markUnorderedChannels(rank, rank.blocks[static_cast<std::size_t>(who.block)], syncBefore_);
     }
+    markFusedHooks(instances);
     for (const RankBlock &who : instances) {
       const auto rank = static_cast<std::uint32_t>(who.rank);
       endsUnfenced_ |= markUnfencedAliases(facts.program, rank,
@@ -52,6 +54,21 @@ public:
   }
 
 private:
+  /// Sets hook_ where all instances agree, and isDone_ for what is then done before.
+  void markFusedHooks(const std::vector<RankBlock> &instances) {
+    hook_.resize(block_.ops.size());
+    isDone_.resize(block_.ops.size());
+    for (const RankBlock &who : instances) {
+      const std::vector<std::uint32_t> hooks =
+          fusedHooks(facts_.program, static_cast<std::uint32_t>(who.rank), static_cast<std::size_t>(who.block));
+      for (std::size_t o = 0; o < hook_.size(); ++o)
+        hook_[o] = &who == instances.data() || hook_[o] == hooks[o] ? hooks[o] : 0;
+    }
+    for (std::size_t o = 0; o < hook_.size(); ++o)
+      if (hook_[o] != 0)
+        isDone_[o + hook_[o]] = 1;
+  }
+
   std::vector<Statement> writeRange(std::size_t begin, std::size_t end) {
     std::vector<Statement> out;
     for (std::size_t q = begin; q < end;) {
@@ -95,7 +112,7 @@ private:
       if (failedRepeats_ >= maxFailedRepeats)
         return 0;
       const int times = timesRepeated(q, end, period);
-      if (times < minRepeats)
+      if (times < minRepeats || !repeatsHooks(q, period, times))
         continue;
       RepeatLoop loop;
       loop.times = times;
@@ -109,6 +126,14 @@ private:
       ++failedRepeats_;
     }
     return 0;
+  }
+
+  /// True if repetitions of the `period` operations from `q` on call the functions of hooks at the same places.
+  bool repeatsHooks(std::size_t q, std::size_t period, int times) const {
+    for (std::size_t o = q + period; o < q + period * static_cast<std::size_t>(times); ++o)
+      if (hook_[o] != hook_[o - period] || isDone_[o] != isDone_[o - period])
+        return false;
+    return true;
   }
 
   /// True if one of the operations that `at` repeats is marked.
@@ -125,7 +150,8 @@ private:
       out.push_back({{}, SyncStatement{}});
     if (isMarked(fenceBefore_, at))
       out.push_back({{}, CallStatement{"fenceAliases", {}, {}}});
-    writeOperation(facts_, operands_, at, isMarked(releases_, at), out);
+    if (isDone_[at.op] == 0)
+      writeOperation(facts_, operands_, at, isMarked(releases_, at), hook_[at.op], out);
     if (has(op.sync, ir::DataSync::After))
       out.push_back({{}, SyncStatement{}});
   }
@@ -135,6 +161,8 @@ private:
   const ir::ThreadBlock &block_;
   std::vector<std::uint32_t> shapes_;                     // [operation]: the class of its shape
   std::vector<char> syncBefore_, fenceBefore_, releases_; ///< by operation, of any instance
+  std::vector<std::uint32_t> hook_;                       ///< by operation: fusedHooks() of all instances
+  std::vector<char> isDone_;                              ///< by operation: an operation before does it, too
   bool endsUnfenced_ = false;                             ///< of any instance
   int failedRepeats_ = 0;
 };

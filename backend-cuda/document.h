@@ -22,6 +22,13 @@ public:
     parts_.back() += text;
     return *this;
   }
+  /// Puts text before the first part.
+  Breakable &prepend(std::string_view text) {
+    if (parts_.empty())
+      parts_.emplace_back();
+    parts_.front().insert(0, text);
+    return *this;
+  }
   /// Allows a break here.
   void mayBreak() { parts_.emplace_back(); }
 

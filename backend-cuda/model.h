@@ -34,6 +34,8 @@ struct ListExpr {
   std::vector<Run> runs;
   const Variable *number = &var::item; ///< the variable that holds the number of an item
   bool writtenOut = false;             ///< every run is one item, which is written separately
+  std::string hook;                    ///< the hook that is applied to what is stored to the first item; empty: none
+  Expr inOutput;                       ///< where that lies in the output, in chunks
 
   std::uint32_t size() const { return runs.empty() ? 0 : runs.back().end; }
 };

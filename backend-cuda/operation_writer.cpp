@@ -13,9 +13,9 @@ using ir::OpKind;
 
 class OperationWriter {
 public:
-  OperationWriter(const KernelFacts &facts, OperandWriter &operands, const At &at, bool releases,
+  OperationWriter(const KernelFacts &facts, OperandWriter &operands, const At &at, bool releases, std::uint32_t hook,
                   std::vector<Statement> &out)
-      : facts_(facts), operands_(operands), at_(at), op_(operands.op(at)), releases_(releases), out_(out),
+      : facts_(facts), operands_(operands), at_(at), op_(operands.op(at)), releases_(releases), hook_(hook), out_(out),
         port_(op_.channelType == ir::ChannelType::Port), comment_(describe(facts.program, op_)) {}
 
   void write();
@@ -26,6 +26,17 @@ private:
   ListExpr ids() { return operands_.ids(at_, 0, op_.numIds); }
   ListExpr plain(std::uint32_t first, std::uint32_t count = 1) {
     return operands_.chunks(at_, first, count, DataForm::Plain);
+  }
+  /// Returns plain destinations. A hook is applied to what is stored to the first one if the operation does so.
+  ListExpr stored(std::uint32_t first, std::uint32_t count = 1) {
+    ListExpr list = plain(first, count);
+    if (hook_ != 0) {
+      const At apply{at_.op + hook_, at_.steps, at_.stride};
+      list.hook = "Hook" + std::to_string(operands_.op(apply).imm);
+      list.inOutput = operands_.inOutput(apply, 0);
+      comment_ += "; " + describe(facts_.program, operands_.op(apply));
+    }
+    return list;
   }
   ListExpr packets(std::uint32_t first, std::uint32_t count = 1) {
     return operands_.chunks(at_, first, count, DataForm::Packet);
@@ -58,6 +69,7 @@ private:
   const At &at_;
   const Op &op_;
   const bool releases_;
+  const std::uint32_t hook_;
   std::vector<Statement> &out_;
   const bool port_;
   std::string comment_; ///< comment for the first statement that is not a synchronisation
@@ -65,7 +77,6 @@ private:
 
 void OperationWriter::write() {
   constexpr DataForm plainForm = DataForm::Plain, packetForm = DataForm::Packet;
-  const std::uint32_t srcs = op_.numSrcs, dsts = op_.numDsts;
   switch (op_.kind) {
   case OpKind::Nop:
     return sync();
@@ -86,11 +97,11 @@ void OperationWriter::write() {
   case OpKind::Flush:
     return control("portFlush", {position(), ids()});
   case OpKind::Copy:
-    return move("copy", {slice(), plain(0), plain(1)});
+    return move("copy", {slice(), plain(0), stored(1)});
   case OpKind::CopyPacket:
     return move("toPackets", {slice(), plain(0), packets(1)});
   case OpKind::UnpackPacket:
-    return move("fromPackets", {position(), slice(), packets(0), plain(1)});
+    return move("fromPackets", {position(), slice(), packets(0), stored(1)});
   case OpKind::Reduce:
   case OpKind::ReduceSend:
   case OpKind::ReadReduce:
@@ -135,7 +146,7 @@ void OperationWriter::reduce() {
   std::vector<Argument> arguments{slice()};
   const bool isAfter = firstAfter(arguments);
   arguments.push_back(plain(0, op_.numSrcs));
-  arguments.push_back(plain(op_.numSrcs, op_.numDsts));
+  arguments.push_back(stored(op_.numSrcs, op_.numDsts));
   move(isAfter ? "reduceAfter" : "reduce", std::move(arguments), reduceOp());
 }
 
@@ -146,7 +157,7 @@ void OperationWriter::reducePackets() {
   const bool isAfter = firstAfter(arguments);
   arguments.push_back(plain(0));
   arguments.push_back(packets(1, srcs - 1));
-  arguments.push_back(plain(srcs));
+  arguments.push_back(stored(srcs));
   if (dsts > 1)
     arguments.push_back(packets(srcs + 1, dsts - 1));
   move(isAfter ? "reducePacketsAfter" : "reducePackets", std::move(arguments), reduceOp());
@@ -218,9 +229,9 @@ std::string describe(const ir::Program &program, const ir::Op &op) {
   return std::string(ir::toString(op.kind)) + (places.empty() ? "" : "  ") + places;
 }
 
-void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, bool releases,
+void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, bool releases, std::uint32_t hook,
                     std::vector<Statement> &out) {
-  OperationWriter(facts, operands, at, releases, out).write();
+  OperationWriter(facts, operands, at, releases, hook, out).write();
 }
 
 } // namespace mscclc::cuda

@@ -9,8 +9,9 @@
 namespace mscclc::cuda {
 
 /// Appends the statements of the operation at `at` to `out`. `releases`: a relaxed signal orders
-/// reads of this launch before it.
-void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, bool releases,
+/// reads of this launch before it. `hook`: how many operations further the apply is that it does, too (fusedHooks());
+/// 0: none.
+void writeOperation(const KernelFacts &facts, OperandWriter &operands, const At &at, bool releases, std::uint32_t hook,
                     std::vector<Statement> &out);
 
 /// Returns the places of the operation in the source: "a.cpp:7, a.cpp:9". Elements of a plan are no places.

@@ -84,10 +84,16 @@ Breakable breakable(const Expr &expr) {
   return spell(expr);
 }
 
-Breakable breakable(const ListExpr &list) {
+Breakable items(const ListExpr &list) {
   if (list.size() == 1)
     return "one(" + spell(list.runs[0].item) + ")";
   return list.writtenOut ? itemsWrittenOut(list) : itemsByNumber(list);
+}
+
+Breakable breakable(const ListExpr &list) {
+  if (list.hook.empty())
+    return items(list);
+  return items(list).prepend("hooked<" + list.hook + ">(") << ", " + spell(list.inOutput) + ")";
 }
 
 Breakable breakable(const SliceExpr &slice) {

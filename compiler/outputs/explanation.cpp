@@ -1,4 +1,5 @@
 // --explain
+#include "backend-cuda/fused_hooks.h"
 #include "compiler/diagnostics.h"
 #include "compiler/outputs/blocks_by_size.h"
 #include "compiler/outputs/choice_sentences.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 namespace mscclc::driver {
 namespace {
@@ -74,6 +76,37 @@ std::string beginningOf(const SyncSentence &sync) {
   if (sync.isPart)
     return "without it and those like it, for example, ";
   return sync.isExample ? "without it, for example, " : "without it, ";
+}
+
+/// Returns how a kernel calls the functions of hooks: a line for each place, in the order of the source.
+std::string hooksText(const ir::Program &program) {
+  struct Uses {
+    std::uint64_t all = 0, fused = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Uses> places;
+  for (std::uint32_t r = 0; r < program.ranks.size(); ++r)
+    for (std::size_t b = 0; b < program.ranks[r].blocks.size(); ++b) {
+      const ir::ThreadBlock &block = program.ranks[r].blocks[b];
+      const std::vector<std::uint32_t> fused = cuda::fusedHooks(program, r, b);
+      for (std::size_t o = 0; o < block.ops.size(); ++o) {
+        if (block.ops[o].kind == ir::OpKind::Apply)
+          ++places[{sourceOf(program, block.ops[o]), program.hooks[block.ops[o].imm].name}].all;
+        if (fused[o] != 0) {
+          const ir::Op &apply = block.ops[o + fused[o]];
+          ++places[{sourceOf(program, apply), program.hooks[apply.imm].name}].fused;
+        }
+      }
+    }
+  std::string text = places.empty() ? "" : "how a kernel calls the functions of hooks\n";
+  for (const auto &[place, uses] : places) {
+    const std::uint64_t passes = uses.all - uses.fused;
+    text += place.first + ": hook '" + place.second + "': ";
+    if (uses.fused != 0)
+      text += std::to_string(uses.fused) + " times in the operation that makes the value" + (passes != 0 ? ", " : "\n");
+    if (passes != 0)
+      text += std::to_string(passes) + " times in a pass of its own over local memory\n";
+  }
+  return places.empty() ? "" : text + "\n";
 }
 
 bool hasPackets(const ir::Program &program) {
@@ -165,7 +198,7 @@ bool writeExplanation(Job &job) {
     text = ir::printable(job.program.name) + ": " + ir::plural(job.program.ranks.size(), "rank") + ", " +
            ir::plural(blocks, "thread block") + (job.options.verify ? "" : "; not proven") + "\n\n" +
            (job.chosen ? choiceText(job, *job.chosen) : "") + (job.options.blocksBySize ? shownBlocks(bySize) : "") +
-           syncText(job.program, syncs);
+           hooksText(job.program) + syncText(job.program, syncs);
   }
   return job.writeFile(job.options.outputPath, [&](std::ostream &out) { out << text; });
 }

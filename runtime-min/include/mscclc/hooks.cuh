@@ -290,25 +290,83 @@ MSCCLC_DEVICE void applyToParts(const K &k, const Piece &piece, uint64_t partByt
   }
 }
 
-/// Does words first, first + lanes, … below `count` of `data`. `index`: of their first element in the output.
+/// Returns a word of elements of T after the function. `index`: of its first element in the output. `count`: how many
+/// of its elements there are; the others stay as they are.
 template <class Function, class T, class Word, class... Arguments>
-MSCCLC_DEVICE void applyToWords(char *data, uint64_t index, uint64_t first, uint64_t count, unsigned lanes,
-                                const Arguments &...arguments) {
+MSCCLC_DEVICE Word appliedTo(const Word &word, uint64_t index, unsigned count, const Arguments &...arguments) {
   using V = typename Number<T>::Sum;
   constexpr unsigned elements = sizeof(Word) / sizeof(T);
   struct Elements {
     T e[elements];
   };
-  for (uint64_t i = first; i < count; i += lanes) {
-    auto some = bitCast<Elements>(loadWord<Word>(data, i));
-    V wide[elements];
-    Number<T>::widen(some.e, wide);
-    MSCCLC_UNROLL
-    for (unsigned e = 0; e < elements; ++e)
-      wide[e] = Function::template apply<V>(wide[e], index + i * elements + e, arguments...);
-    Number<T>::narrow(wide, some.e);
-    storeWord(data, i, bitCast<Word>(some));
+  auto some = bitCast<Elements>(word);
+  V wide[elements];
+  Number<T>::widen(some.e, wide);
+  MSCCLC_UNROLL
+  for (unsigned e = 0; e < elements; ++e)
+    if (e < count)
+      wide[e] = Function::template apply<V>(wide[e], index + e, arguments...);
+  Number<T>::narrow(wide, some.e);
+  return bitCast<Word>(some);
+}
+
+/// Does words first, first + lanes, … below `count` of `data`. `index`: of their first element in the output.
+template <class Function, class T, class Word, class... Arguments>
+MSCCLC_DEVICE void applyToWords(char *data, uint64_t index, uint64_t first, uint64_t count, unsigned lanes,
+                                const Arguments &...arguments) {
+  constexpr unsigned elements = sizeof(Word) / sizeof(T);
+  for (uint64_t i = first; i < count; i += lanes)
+    storeWord(data, i, appliedTo<Function, T>(loadWord<Word>(data, i), index + i * elements, elements, arguments...));
+}
+
+/// Where a value is stored that has passed through a hook on elements, if it is the first of a list.
+template <class K, class Hook> struct HookedRow {
+  char *at;
+  uint64_t index; ///< of the row's first element in the output
+  const K &k;
+  bool isFirst;
+
+  /// Returns word number `i` of the row after the function. `count`: as in appliedTo().
+  template <class Word> MSCCLC_DEVICE Word applied(const Word &word, uint64_t i, unsigned count) const {
+    using T = typename K::Element;
+    return isFirst ? apply(Hook{}, word, index + i * (sizeof(Word) / sizeof(T)), count) : word;
   }
+
+private:
+  template <class F, class... Arrays, class Word>
+  MSCCLC_DEVICE Word apply(ElementHook<F, Arrays...>, const Word &word, uint64_t first, unsigned count) const {
+    return appliedTo<F, typename K::Element>(word, first, count, argumentOf<Arrays>(k)...);
+  }
+};
+template <class Word, class K, class Hook>
+MSCCLC_DEVICE void storeWord(const HookedRow<K, Hook> &row, uint64_t i, const Word &v) {
+  storeWord<Word>(row.at, i, row.applied(v, i, sizeof(Word) / sizeof(typename K::Element)));
+}
+template <class Payload, class T, class K, class Hook>
+MSCCLC_DEVICE void storePayload(const PayloadRow<Payload, T> &plain, const HookedRow<K, Hook> &row, unsigned i,
+                                const Payload &v) {
+  plain.store(row.at, i, row.applied(v, i, plain.elements(i)));
+}
+
+/// A list of chunks, to the first of which values are stored after a hook on elements.
+template <class Hook, class L> struct Hooked {
+  static constexpr unsigned size = L::size;
+  L chunks;
+  int inOutput;
+  MSCCLC_DEVICE auto operator()(unsigned i) const { return chunks(i); }
+};
+template <class K, class Hook, class Rows> struct HookedRows {
+  using Row = HookedRow<K, Hook>;
+  Rows rows;
+  uint64_t index;
+  const K &k;
+  MSCCLC_DEVICE Row operator()(unsigned i) const { return {rows(i), index, k, i == 0}; }
+};
+template <class K, class Hook, class L>
+MSCCLC_DEVICE auto rowsOf(const K &k, const Hooked<Hook, L> &list, unsigned row) {
+  const auto rows = rowsOf(k, list.chunks, row);
+  const uint64_t at = k.layout.offset(static_cast<uint32_t>(list.inOutput) + row);
+  return HookedRows<K, Hook, std::remove_const_t<decltype(rows)>>{rows, at / sizeof(typename K::Element), k};
 }
 
 template <class F, class... Arrays, class K>
@@ -331,6 +389,12 @@ MSCCLC_DEVICE void applyHook(RowHook<F, Arrays...>, const K &k, const Piece &pie
 }
 
 } // namespace detail
+
+/// The list of an operation's targets, if each value that it stores to the first one passes through the hook before.
+/// That lies in the output from chunk `inOutput` on.
+template <class Hook, class L> MSCCLC_DEVICE detail::Hooked<Hook, L> hooked(const L &targets, int inOutput) {
+  return {targets, inOutput};
+}
 
 /// Applies a hook to a slice of a chunk, which lies in the output from chunk `inOutput` on. All threads of the block
 /// call it.

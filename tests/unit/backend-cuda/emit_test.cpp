@@ -1,3 +1,4 @@
+#include "backend-cuda/fused_hooks.h"
 #include "emit.h"
 #include "ir/internal_error.h"
 #include "runtime-min/include/mscclc/runtime_abi.h"
@@ -160,6 +161,34 @@ TEST_CASE("ports, hooks, counts and Lamport packets allow one instance") {
   ir::DiagnosticEngine diagnostics;
   std::string out;
   CHECK_THROWS_AS(cuda::emitKernel(program, options, out, diagnostics), ir::InternalError);
+}
+
+TEST_CASE("a hook on elements is called by the operation that stores its chunk") {
+  ProgramMaker m("hooked", ir::CollectiveKind::Test, 1, 2, 2, 0, 1);
+  ir::Hook &hook = m.program.hooks.emplace_back();
+  hook.name = "h";
+  hook.function = "H";
+  m.add(0, 0, OpKind::Copy, {m.input(0)}, {m.output(1)});
+  m.nop(0, 0);
+  m.add(0, 0, OpKind::Apply, {}, {m.output(1)});
+  const auto isFused = [&] {
+    const std::string text = emit(m.program);
+    CHECK((text.find("apply<Hook0>(k") == std::string::npos) == (text.find("hooked<Hook0>(") != std::string::npos));
+    return text.find("copy(k, k.whole(1), one(k.input(0)), hooked<Hook0>(one(k.output(1)), 1));") != std::string::npos;
+  };
+  CHECK(isFused());
+  ir::ThreadBlock &block = m.program.ranks[0].blocks[0];
+  hook.granularity = ir::Granularity::Row;
+  CHECK_FALSE(isFused());
+  hook.granularity = ir::Granularity::Element;
+  block.ops[2].groupSize = 2;
+  CHECK_FALSE(isFused());
+  block.ops[2].groupSize = 0;
+  block.chunks[2] = m.output(0);
+  CHECK_FALSE(isFused());
+  block.chunks[2] = m.output(1);
+  m.program.movement.accumulate = ir::Accumulate::Wide;
+  CHECK_FALSE(cuda::fusedHooks(m.program, 0, 0)[0] != 0);
 }
 
 TEST_CASE("a size that is compiled in must be one of the plan's") {

@@ -271,7 +271,8 @@ MSCCLC_DEVICE void reduceRows(const K &k, const Slice &slice, Place place, const
     const auto from = rowsOf(k, sources, row);
     const auto to = rowsOf(k, targets, row);
     const Span span{begin, end, lane, lanes, k.wide};
-    if constexpr (K::Outlined::value && S::size + D::size <= maxPassed)
+    if constexpr (K::Outlined::value && S::size + D::size <= maxPassed &&
+                  std::is_same_v<typename decltype(from)::Row, typename decltype(to)::Row>) // hooks are inlined
       reduceRowOutlined<T, Op, S::size, D::size>(place, from, to, span);
     else
       reduceRow<T, Op, S::size, D::size>(place, from, to, span);

@@ -182,6 +182,14 @@ template <class Word, class T> struct PayloadRow {
       storeElements<Word, T>(at, left(i), v);
   }
 
+  /// Returns how many elements of payload `i` are in the row.
+  MSCCLC_DEVICE unsigned elements(unsigned i) const {
+    const int64_t here = left(i);
+    return i < whole || here >= static_cast<int64_t>(sizeof(Word)) ? sizeof(Word) / sizeof(T)
+           : here <= 0                                             ? 0
+                                                                   : static_cast<unsigned>(here) / sizeof(T);
+  }
+
   /// The same in a kernel with wide scratch. The payload has elements as they are added up.
   MSCCLC_DEVICE Word load(const SpreadRow &row, unsigned i) const {
     using Sum = typename Number<T>::Sum;
@@ -209,6 +217,12 @@ private:
   static MSCCLC_DEVICE uint64_t offsetOf(unsigned i) { return uint64_t{i} * sizeof(Word); }
   MSCCLC_DEVICE int64_t left(unsigned i) const { return static_cast<int64_t>(bytes - offsetOf(i)); }
 };
+
+/// Stores a payload to a plain row. Hooks have another one (hooks.cuh).
+template <class Plain, class Row, class Payload>
+MSCCLC_DEVICE void storePayload(const Plain &plain, const Row &row, unsigned i, const Payload &v) {
+  plain.store(row, i, v);
+}
 
 /// The number of packets that a thread polls at once. Each batch takes a round trip to memory.
 constexpr unsigned polledTogether = 8;
@@ -311,7 +325,7 @@ MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, Place place, const PS &
     if constexpr (std::is_same_v<Packet, Lamport> && !std::is_same_v<Op, Sum> && C::packetSources != 0)
       v = PacketForm<Packet, Held>::received(PacketForm<Packet, Held>::sent(v));
     if constexpr (C::plainTargets != 0)
-      plain.store(plainTarget(0), i, v);
+      storePayload(plain, plainTarget(0), i, v);
     if constexpr (C::packetTargets != 0)
       writePackets<Packet, Held, C::packetTargets>(launch.flag, packetTargets, i, v);
   }
@@ -342,7 +356,8 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
             const auto pd = rowsOf(k, plainTarget, row);
             const auto kd = rowsAs<char *>(k, packetTargets, row);
             const Span span{begin, end, lane, lanes, k.wide};
-            if constexpr (K::Outlined::value && PS::size + KS::size + PD::size + KD::size <= maxPassed)
+            if constexpr (K::Outlined::value && PS::size + KS::size + PD::size + KD::size <= maxPassed &&
+                          (PD::size == 0 || std::is_same_v<typename decltype(pd)::Row, RowAddress<K>>)) // no hook
               packetRowOutlined<T, Held, Op, Packet, C>(launch, place, ps, ks, pd, kd, bytes, span);
             else
               packetRow<T, Held, Op, Packet, C>(launch, place, ps, ks, pd, kd, bytes, span);

@@ -1,0 +1,45 @@
+#include "backend-cuda/fused_hooks.h"
+
+#include "ir/collectives.h"
+#include "ir/op_semantics.h"
+
+namespace mscclc::cuda {
+
+namespace {
+
+using ir::Op;
+using ir::OpKind;
+
+/// True if the operation's function in the device headers stores to its first destination element by element. A get has
+/// pairs of operands.
+bool storesElements(const Op &op) {
+  return ir::elementUnitOf(op) != ir::ElementUnit::Other && op.kind != OpKind::Get && op.numDsts != 0 &&
+         ir::formOfDestination(op.kind, 0) == ir::DataForm::Plain;
+}
+
+} // namespace
+
+std::vector<std::uint32_t> fusedHooks(const ir::Program &program, std::uint32_t rank, std::size_t block) {
+  const ir::ThreadBlock &code = program.ranks[rank].blocks[block];
+  std::vector<std::uint32_t> distances(code.ops.size());
+  if (program.hooks.empty() || program.movement.accumulate == ir::Accumulate::Wide ||
+      ir::info(program.collective.kind).hasRows)
+    return distances;
+  for (std::size_t o = 0; o < code.ops.size(); ++o) {
+    const Op &op = code.ops[o];
+    if (!storesElements(op))
+      continue;
+    std::size_t at = o + 1;
+    while (at < code.ops.size() && code.ops[at].kind == OpKind::Nop)
+      ++at;
+    if (at == code.ops.size() || code.ops[at].kind != OpKind::Apply)
+      continue;
+    const Op &apply = code.ops[at];
+    if (program.hooks[apply.imm].granularity == ir::Granularity::Element && code.dsts(op)[0] == code.dsts(apply)[0] &&
+        op.groupSize == apply.groupSize && op.groupIndex == apply.groupIndex)
+      distances[o] = static_cast<std::uint32_t>(at - o);
+  }
+  return distances;
+}
+
+} // namespace mscclc::cuda
