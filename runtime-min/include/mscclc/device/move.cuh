@@ -16,8 +16,13 @@ constexpr unsigned maxUnrolled = 8;
 template <class K> constexpr unsigned maxHeld = K::Outlined::value ? maxUnrolled : 6;
 /// The most rows whose addresses a function takes. More would be passed through memory.
 constexpr unsigned maxPassed = 9;
-/// The number of loads that a thread has in flight, if there is enough to load.
-constexpr unsigned loadsInFlight = 4;
+/// The number of loads that a thread of a Plan's kernel has in flight, if there is enough to load. From sm_100 on, the
+/// 64 registers that a thread of a block of 1,024 has are enough for three.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+template <class Plan> constexpr unsigned loadsInFlight = Plan::threads > 896 ? 3 : 4;
+#else
+template <class Plan> constexpr unsigned loadsInFlight = 4;
+#endif
 
 /// The addresses of N rows, in registers.
 template <unsigned N, class R = char *> struct Pointers {
@@ -108,11 +113,11 @@ template <unsigned N, class W, class Word> MSCCLC_DEVICE void storeToAll(const W
 /// All loads of a batch of sources are in flight at once. `place`: of the first source in the order of addition. If it
 /// is added after others, sources are in the order of ranks, the same on all ranks. Then loads begin behind the rank's
 /// own place, so that ranks do not read one peer at the same time, and wait in registers.
-template <class Acc, class Word, unsigned N, unsigned D, unsigned Together, class Place, class S, class W>
+template <class Acc, class Word, unsigned InFlight, unsigned N, unsigned D, unsigned Together, class Place, class S,
+          class W>
 MSCCLC_DEVICE void reduceSome(Place place, const S &source, const W &target, uint64_t at, unsigned lanes) {
   constexpr bool staggers = std::is_same_v<Place, AddedAfter> && N <= maxUnrolled;
-  constexpr unsigned wanted = N > maxUnrolled ? 2 * loadsInFlight : loadsInFlight,
-                     batch = staggers || N < wanted ? N : wanted;
+  constexpr unsigned wanted = N > maxUnrolled ? 2 * InFlight : InFlight, batch = staggers || N < wanted ? N : wanted;
   Acc acc[Together];
   MSCCLC_UNROLL_FEW
   for (unsigned from = 0; from < N; from += batch) {
@@ -158,20 +163,20 @@ MSCCLC_DEVICE void reduceSome(Place place, const S &source, const W &target, uin
 }
 
 /// Does words first, first + lanes, … below `count`.
-template <class Acc, class Word, unsigned N, unsigned D, class Place, class S, class W>
+template <class Acc, class Word, unsigned InFlight, unsigned N, unsigned D, class Place, class S, class W>
 MSCCLC_DEVICE void reduceWords(Place place, const S &source, const W &target, uint64_t first, uint64_t count,
                                unsigned lanes) {
-  constexpr unsigned together = N >= loadsInFlight ? 1 : loadsInFlight / N; // words of this thread at a time
+  constexpr unsigned together = N >= InFlight ? 1 : InFlight / N; // words of this thread at a time
   uint64_t at = first;
   if constexpr (together > 1) {
     const uint64_t step = uint64_t{lanes} * together;
     MSCCLC_NO_UNROLL
     for (; at + (step - lanes) < count; at += step)
-      reduceSome<Acc, Word, N, D, together>(place, source, target, at, lanes);
+      reduceSome<Acc, Word, InFlight, N, D, together>(place, source, target, at, lanes);
   }
   MSCCLC_NO_UNROLL
   for (; at < count; at += lanes)
-    reduceSome<Acc, Word, N, D, 1>(place, source, target, at, lanes);
+    reduceSome<Acc, Word, InFlight, N, D, 1>(place, source, target, at, lanes);
 }
 
 template <class T, class Op, class Word, unsigned N, class Place>
@@ -181,26 +186,26 @@ using AccumulatorFor =
                                           DelayedFirst<Accumulator<T, Op, Word>, Word>>>;
 
 /// Reduces one row of N sources into one row of D targets.
-template <class T, class Op, unsigned N, unsigned D, class Place, class S, class W>
+template <class T, class Op, unsigned InFlight, unsigned N, unsigned D, class Place, class S, class W>
 MSCCLC_DEVICE void reduceRow(Place place, const S &from, const W &to, const Span &s) {
   using Long = InRegisters<typename S::Row, T, Vec16>;
   using Short = InRegisters<typename S::Row, T, T>;
   uint64_t done = s.begin;
   if (s.inWords()) {
-    reduceWords<AccumulatorFor<typename Long::Element, Op, typename Long::Type, N, Place>, typename Long::Type, N, D>(
-        place, from, to, s.begin / 16 + s.lane, s.end / 16, s.lanes);
+    reduceWords<AccumulatorFor<typename Long::Element, Op, typename Long::Type, N, Place>, typename Long::Type,
+                InFlight, N, D>(place, from, to, s.begin / 16 + s.lane, s.end / 16, s.lanes);
     done = s.end / 16 * 16 > s.begin ? s.end / 16 * 16 : s.begin;
   }
   if (done < s.end) {
     const Tail tail = tailOf<T>(s, done, s.end);
-    reduceWords<AccumulatorFor<typename Short::Element, Op, typename Short::Type, N, Place>, typename Short::Type, N,
-                D>(place, from, to, tail.first, s.end / sizeof(T), tail.step);
+    reduceWords<AccumulatorFor<typename Short::Element, Op, typename Short::Type, N, Place>, typename Short::Type,
+                InFlight, N, D>(place, from, to, tail.first, s.end / sizeof(T), tail.step);
   }
 }
-template <class T, class Op, unsigned N, unsigned D, class Place, class R>
+template <class T, class Op, unsigned InFlight, unsigned N, unsigned D, class Place, class R>
 MSCCLC_OUTLINE void reduceRowOutlined(const Place place, const Pointers<N, R> from, const Pointers<D, R> to,
                                       const Span s) {
-  reduceRow<T, Op, N, D>(place, from, to, s);
+  reduceRow<T, Op, InFlight, N, D>(place, from, to, s);
 }
 
 /// The ends of N rows, in bytes.
@@ -266,6 +271,7 @@ MSCCLC_DEVICE void copySomePairs(const K &k, const S &sources, const D &targets,
 template <class Op, class K, class Place, class S, class D>
 MSCCLC_DEVICE void reduceRows(const K &k, const Slice &slice, Place place, const S &sources, const D &targets) {
   using T = typename K::Element;
+  constexpr unsigned inFlight = loadsInFlight<typename K::Plan>;
   forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
     end = clipRow(k, targets, row, clipRow(k, sources, row, end));
     const auto from = rowsOf(k, sources, row);
@@ -273,9 +279,9 @@ MSCCLC_DEVICE void reduceRows(const K &k, const Slice &slice, Place place, const
     const Span span{begin, end, lane, lanes, k.wide};
     if constexpr (K::Outlined::value && S::size + D::size <= maxPassed &&
                   std::is_same_v<typename decltype(from)::Row, typename decltype(to)::Row>) // hooks are inlined
-      reduceRowOutlined<T, Op, S::size, D::size>(place, from, to, span);
+      reduceRowOutlined<T, Op, inFlight, S::size, D::size>(place, from, to, span);
     else
-      reduceRow<T, Op, S::size, D::size>(place, from, to, span);
+      reduceRow<T, Op, inFlight, S::size, D::size>(place, from, to, span);
   });
 }
 
@@ -303,7 +309,8 @@ MSCCLC_DEVICE void copy(const K &k, const Slice &slice, const S &source, const D
 template <class K, class S, class D>
 MSCCLC_DEVICE void copyPairs(const K &k, const Slice &slice, const S &sources, const D &targets) {
   static_assert(S::size == D::size, "as many sources as targets");
-  constexpr unsigned batch = S::size < detail::loadsInFlight ? S::size : detail::loadsInFlight;
+  constexpr unsigned inFlight = detail::loadsInFlight<typename K::Plan>,
+                     batch = S::size < inFlight ? S::size : inFlight;
   if constexpr (K::spread != 1) {
     for (unsigned i = 0; i < S::size; ++i)
       copy(k, slice, one(sources(i)), one(targets(i)));

@@ -50,18 +50,18 @@ template <class V> struct DividedBy {
 };
 
 /// Copies words first, first + lanes, … below `count`. Several loads are in flight at once.
-template <class Word, class Change>
+template <unsigned InFlight, class Word, class Change>
 MSCCLC_DEVICE void stageWords(char *to, const char *from, uint64_t first, uint64_t count, uint64_t lanes,
                               const Change &change) {
   uint64_t at = first;
   MSCCLC_NO_UNROLL
-  for (; at + (loadsInFlight - 1) * lanes < count; at += loadsInFlight * lanes) {
-    Word in[loadsInFlight];
+  for (; at + (InFlight - 1) * lanes < count; at += InFlight * lanes) {
+    Word in[InFlight];
     MSCCLC_UNROLL
-    for (unsigned u = 0; u < loadsInFlight; ++u)
+    for (unsigned u = 0; u < InFlight; ++u)
       in[u] = loadWord<Word>(from, at + u * lanes);
     MSCCLC_UNROLL
-    for (unsigned u = 0; u < loadsInFlight; ++u)
+    for (unsigned u = 0; u < InFlight; ++u)
       storeWord<Word>(to, at + u * lanes, change(in[u]));
   }
   MSCCLC_NO_UNROLL
@@ -71,22 +71,22 @@ MSCCLC_DEVICE void stageWords(char *to, const char *from, uint64_t first, uint64
 
 /// Copies this thread's share of `bytes` bytes of elements of type T. The addresses are multiples of the element size.
 /// Words are as wide as both addresses allow.
-template <class T, class Change>
+template <unsigned InFlight, class T, class Change>
 MSCCLC_DEVICE void stage(char *to, const char *from, uint64_t bytes, const Change &change) {
   const uint64_t lanes = uint64_t{blockCount()} * threadCount(),
                  lane = uint64_t{blockId()} * threadCount() + threadId();
   const uint64_t lowBits = reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from);
   uint64_t done = 0;
   if (lowBits % 16 == 0) {
-    stageWords<Vec16>(to, from, lane, bytes / 16, lanes, change);
+    stageWords<InFlight, Vec16>(to, from, lane, bytes / 16, lanes, change);
     done = bytes / 16 * 16;
   } else if constexpr (sizeof(T) < 4) {
     if (lowBits % 4 == 0) {
-      stageWords<uint32_t>(to, from, lane, bytes / 4, lanes, change);
+      stageWords<InFlight, uint32_t>(to, from, lane, bytes / 4, lanes, change);
       done = bytes / 4 * 4;
     }
   }
-  stageWords<T>(to, from, done / sizeof(T) + lane, bytes / sizeof(T), lanes, change);
+  stageWords<InFlight, T>(to, from, done / sizeof(T) + lane, bytes / sizeof(T), lanes, change);
 }
 
 template <class T, class Op>
@@ -132,10 +132,11 @@ MSCCLC_OUTLINE void stageInput(const MscclcRankArgs &args, char *to, uint64_t la
     using V = typename Number<T>::Sum;
     isScaled = staging.scaling == MSCCLC_SCALE_INPUT || (staging.scaling == MSCCLC_AVERAGE && !std::is_integral_v<V>);
     if (isScaled)
-      stage<T>(to, from, staging.input_bytes, EachElement<T, Times<V>>{{factorOf<T>(staging, Plan::ranks)}});
+      stage<loadsInFlight<Plan>, T>(to, from, staging.input_bytes,
+                                    EachElement<T, Times<V>>{{factorOf<T>(staging, Plan::ranks)}});
   }
   if (!isScaled)
-    stage<T>(to, from, staging.input_bytes, Unchanged{});
+    stage<loadsInFlight<Plan>, T>(to, from, staging.input_bytes, Unchanged{});
   meetForStaging(args, 0, weight);
   if (threadId() == 0) {
     if constexpr ((Plan::flags & MSCCLC_USES_MULTICAST) != 0 && Plan::packets)
@@ -159,11 +160,11 @@ MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from, un
     return;
   if constexpr (scales<T, Op> && std::is_integral_v<typename Number<T>::Sum>) {
     if (staging.scaling == MSCCLC_AVERAGE) {
-      stage<T>(to, from, staging.output_bytes, EachElement<T, DividedBy<T>>{{Plan::ranks}});
+      stage<loadsInFlight<Plan>, T>(to, from, staging.output_bytes, EachElement<T, DividedBy<T>>{{Plan::ranks}});
       return;
     }
   }
-  stage<T>(to, from, staging.output_bytes, Unchanged{});
+  stage<loadsInFlight<Plan>, T>(to, from, staging.output_bytes, Unchanged{});
 }
 
 } // namespace mscclc::device::detail
