@@ -173,6 +173,8 @@ void Printer::printHook(std::size_t index) {
     text(" function ").quoted(hook.function);
   if (!hook.header.empty())
     text(" header ").quoted(hook.header);
+  if (hook.wire != Wire::None)
+    text(" wire ").text(wireNames[static_cast<std::size_t>(hook.wire)]);
   loc(hook.loc);
   text("\n");
 }

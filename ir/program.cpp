@@ -57,6 +57,11 @@ bool isOf(std::string_view text, std::string_view signs) {
 
 } // namespace
 
+const Hook *wireOf(const Program &program) {
+  const auto wire = std::ranges::find_if(program.hooks, [](const Hook &hook) { return hook.wire != Wire::None; });
+  return wire == program.hooks.end() ? nullptr : &*wire;
+}
+
 std::string faultOf(const Hook &hook) {
   const auto has = [](std::span<const std::string> names, const std::string &name) {
     return std::ranges::find(names, name) != names.end();
@@ -79,6 +84,12 @@ std::string faultOf(const Hook &hook) {
     if (!has(hook.reads, name) || has(hook.writes, name))
       return "says that array '" + name + "' is equal on all ranks, and " +
              (has(hook.writes, name) ? "writes it" : "does not read it");
+  if (hook.wire != Wire::None && (!hook.reads.empty() || !hook.writes.empty()))
+    return "is a wire format, and has arrays";
+  // A team of 8 to 32 threads encodes a block, each thread 8 elements of it.
+  if (hook.wire == Wire::F8E4m3 && (hook.granularity != Granularity::Block || hook.block % 8 != 0 || hook.block > 256))
+    return "is a wire format of blocks of " + std::to_string(hook.block) +
+           " elements: a block has a multiple of 8, and at most 256";
   return {};
 }
 

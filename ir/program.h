@@ -440,6 +440,13 @@ enum class Granularity : std::uint8_t {
 };
 inline constexpr std::string_view granularityNames[] = {"element", "block", "row"};
 
+/// The form in which a program keeps values in scratch, and in which they travel between ranks.
+enum class Wire : std::uint8_t {
+  None,   ///< as elements of the message
+  F8E4m3, ///< as f8e4m3, with an f32 scale for each block
+};
+inline constexpr std::string_view wireNames[] = {"none", "f8e4m3"};
+
 /// A function that a user gives, applied to data where it lies. It may read and write arrays of the rank, which the
 /// call brings. Row i of such an array belongs to row i of the rank's output.
 struct Hook {
@@ -450,6 +457,10 @@ struct Hook {
   std::vector<std::string> equal;         ///< those of `reads` that are the same on all ranks
   /// The C++ type whose function a kernel calls, and the header that declares it; empty: none.
   std::string function, header;
+  /// Other than None: no function of a user's, but the wire format of the program. No operation names it. What is
+  /// stored in scratch is encoded, what is read there is decoded, and what moves from scratch to scratch stays as it
+  /// is.
+  Wire wire = Wire::None;
   LocId loc = noLoc;
 
   /// True if the result may differ from rank to rank for one value, or the application changes an array.
@@ -492,6 +503,9 @@ struct Program {
   /// Returns the number of operations of all blocks, with pipeline headers and bodies.
   std::size_t numOps() const;
 };
+
+/// Returns the hook that is the wire format of `program`; null if it has none.
+const Hook *wireOf(const Program &program);
 
 /// Returns how many times the room of a float of `elementBytes` bytes it takes in scratch. 0: no float, which scratch
 /// holds as it is.

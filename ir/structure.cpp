@@ -143,6 +143,8 @@ void StructureChecker::checkHooks() {
       faultAt({}, loc, diag::hook_repeats, {hook->name});
     if (const std::string words = faultOf(*hook); !words.empty())
       faultAt({}, loc, diag::hook_bad, {hook->name, words});
+    if (hook->wire != Wire::None && &*hook != wireOf(program_))
+      faultAt({}, loc, diag::hook_bad, {hook->name, "is a second wire format"});
     if (const auto shared = sharedArray(hooks, static_cast<std::size_t>(hook - hooks.begin())))
       faultAt({}, loc, diag::hook_shares, {hook->name, shared->name, shared->other->name});
   }

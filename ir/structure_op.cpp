@@ -92,6 +92,8 @@ void StructureChecker::checkHookUse(std::string_view what, std::uint64_t hook, s
     fault(diag::hook_outside, {what, hook, plural(program_.hooks.size(), "hook")});
     return;
   }
+  if (program_.hooks[hook].wire != Wire::None)
+    fault(diag::hook_bad, {program_.hooks[hook].name, "is a wire format, which no operation names"});
   if (inLoop && program_.hooks[hook].granularity != Granularity::Element)
     fault(diag::hook_in_pipeline, {what, program_.hooks[hook].name,
                                    granularityNames[static_cast<std::size_t>(program_.hooks[hook].granularity)]});

@@ -265,7 +265,8 @@ bool TextParser::parseHook() {
     return !cursor_.accept(word) || cursor_.expectString(value);
   };
   if (!arrays("reads", hook.reads) || !arrays("writes", hook.writes) || !arrays("equal", hook.equal) ||
-      !text("function", hook.function) || !text("header", hook.header))
+      !text("function", hook.function) || !text("header", hook.header) ||
+      (cursor_.accept("wire") && !parseWord(wireNames, hook.wire, "'f8e4m3'")))
     return false;
   if (cursor_.accept('@') && !parseLoc(hook.loc))
     return false;
