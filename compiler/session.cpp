@@ -17,6 +17,7 @@
 #include "passes/schedule/order_sums.h"
 #include "passes/schedule/same_values.h"
 #include "passes/schedule/widen_sums.h"
+#include "passes/schedule/wire_hops.h"
 #include "passes/verify/translation_check.h"
 #include "passes/verify/verify.h"
 #include "passes/verify/verify_diagnostics.h"
@@ -231,9 +232,10 @@ bool Session::interpret() {
   const std::vector<std::string_view> named = passes::splitNames(options_.passes);
   const bool isSaid = std::ranges::find(named, "check-meaning") != named.end(); // that pass reports it
   meaning_ = passes::schedule::meaningOf(job_.program, isSaid ? silent : diags_);
-  if (meaning_ && (isFixed || narrowsOnce())) {
+  if (meaning_ && (isFixed || narrowsOnce() || ir::wireOf(job_.program))) {
     if (!passes::schedule::orderSums(job_.program, diags_) ||
-        !passes::schedule::widenSums(job_.program, job_.target.executor != nullptr, diags_))
+        !passes::schedule::widenSums(job_.program, job_.target.executor != nullptr, diags_) ||
+        !passes::schedule::placeWire(job_.program, diags_))
       return false;
     meaning_ = passes::schedule::meaningOf(job_.program, silent);
   }

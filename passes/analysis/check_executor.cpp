@@ -26,6 +26,8 @@ public:
   void run() {
     if (program_.minMessageSize >> 31 != 0)
       diags_.report(diag::executor_min_message, "program '" + program_.name + "'", {target_, program_.minMessageSize});
+    if (const ir::Hook *const wire = ir::wireOf(program_))
+      diags_.report(diag::executor_wire, {wire->loc, "program '" + program_.name + "'"}, {target_});
     checkContext();
     for (rank_ = 0; rank_ < program_.ranks.size(); ++rank_) {
       checkChunks();

@@ -52,13 +52,14 @@ struct Facts {
   std::uint64_t messageBytes;
   std::uint32_t mostBlocks; ///< the most blocks of a rank, in all instances together
   bool choosesProtocol, choosesInstances;
-  bool choosesBlocks = false;    ///< some statements do not name their block
-  bool pinsBlocks = false;       ///< some statements name their block
-  bool mayPull = false;          ///< some reduction has operands on other ranks
-  bool readsMany = false;        ///< some reduction has several of them, and reads them in one statement
-  bool takesWholeChunks = false; ///< some hook or the collective does, so that pipelines may not divide them
-  bool asksForPackets = false;   ///< some statement asks for packets, which an executor takes under protocol LL only
-  bool packetsMayWin = false;    ///< the message is short
+  bool choosesBlocks = false; ///< some statements do not name their block
+  bool pinsBlocks = false;    ///< some statements name their block
+  bool mayPull = false;       ///< some reduction has operands on other ranks
+  bool readsMany = false;     ///< some reduction has several of them, and reads them in one statement
+  bool takesWholeChunks =
+      false;                   ///< some hook, the wire format or the collective does, so pipelines may not divide them
+  bool asksForPackets = false; ///< some statement asks for packets, which an executor takes under protocol LL only
+  bool packetsMayWin = false;  ///< the message is short
   bool packetsLikelyWin = false; ///< packets are tried first
   bool usesSwitch;               ///< some statements may go through a switch
   bool isLong;                   ///< so much data for each rank that more instances, or a pipeline, may pay
@@ -75,15 +76,15 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
           mostStatements / std::max(given.movement.statements.size(), given.movement.places.size() / 4), 1, mostTried)),
       isLarge(budget <= fewTried), program(given), messageBytes(options.messageBytes),
       mostBlocks(mostBlocksOf(given, options)),
-      // Rows are moved in whole chunks, and not in packets (verify/rows.cpp).
-      choosesProtocol(given.movement.chooseProtocol && !ir::info(given.collective.kind).hasRows),
+      // Rows are moved in whole chunks, and not in packets (verify/rows.cpp). Nor do packets carry a wire format.
+      choosesProtocol(given.movement.chooseProtocol && !ir::info(given.collective.kind).hasRows && !ir::wireOf(given)),
       choosesInstances(given.movement.chooseInstances),
       // A switch sums in its own order, and needs memory that is bound to it. Order::Any allows both.
       usesSwitch(given.movement.order == ir::Order::Any && given.movement.accumulate != ir::Accumulate::Wide &&
-                 options.machine.parameters.multimem != 0 && !ir::info(given.collective.kind).hasRows &&
-                 canUseSwitch(given)),
+                 !ir::wireOf(given) && options.machine.parameters.multimem != 0 &&
+                 !ir::info(given.collective.kind).hasRows && canUseSwitch(given)),
       isLong(options.messageBytes / given.ranks.size() / mostAtFirst > perInstance) {
-  takesWholeChunks = ir::info(given.collective.kind).hasRows;
+  takesWholeChunks = ir::info(given.collective.kind).hasRows || ir::wireOf(given);
   for (const ir::Move &statement : given.movement.statements) {
     (statement.block ? pinsBlocks : choosesBlocks) = true;
     asksForPackets |= statement.packets.value_or(false);

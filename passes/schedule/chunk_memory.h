@@ -20,8 +20,8 @@ struct ChunkCell {
 class ChunkMemory : public ir::ChunkCells {
 public:
   /// Initially inputs hold themselves, and everything else is unwritten. `program` must have at most
-  /// ir::ChunkCells::mostChunks chunks.
-  ChunkMemory(const ir::Program &program, const proof::Values &values);
+  /// ir::ChunkCells::mostChunks chunks. `values` makes the values that scratch holds.
+  ChunkMemory(const ir::Program &program, proof::Values &values);
 
   ChunkCell &operator[](std::size_t cell) { return cells_[cell]; }
   const ChunkCell &operator[](std::size_t cell) const { return cells_[cell]; }
@@ -29,17 +29,24 @@ public:
   /// Sets `parts` to the values of chunk `i` of each source of a statement.
   void partsOf(const ir::Movement &movement, const ir::Move &move, std::uint32_t i,
                std::vector<proof::ValueId> &parts) const;
-  /// Executes a statement. combine(i) returns what chunk `i` of each destination holds afterwards. All sources are read
-  /// before anything is written.
+  /// Executes a statement. combine(i) returns what chunk `i` of each destination holds afterwards, in scratch perhaps
+  /// encoded. All sources are read before anything is written.
   template <typename Combine> void execute(const ir::Movement &movement, const ir::Move &move, const Combine &combine) {
     results_.clear();
     for (std::uint32_t i = 0; i < movement.places[move.firstPlace].size; ++i)
       results_.push_back(combine(i));
-    for (const ir::RankChunk &dst : movement.dsts(move))
-      std::ranges::copy(results_, cells_.begin() + static_cast<std::ptrdiff_t>(firstOf(dst)));
+    const bool isMoved = move.kind == ir::MoveKind::Copy && movement.srcs(move)[0].buffer == ir::BufferKind::Scratch;
+    for (const ir::RankChunk &dst : movement.dsts(move)) {
+      ChunkCell *const cells = &cells_[firstOf(dst)];
+      std::ranges::copy(results_, cells);
+      if (dst.buffer == ir::BufferKind::Scratch)
+        for (std::size_t i = 0; i < results_.size(); ++i)
+          cells[i].value = values_->inScratch(cells[i].value, isMoved);
+    }
   }
 
 private:
+  proof::Values *values_;
   std::vector<ChunkCell> cells_, results_;
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <unordered_map>
 
 namespace mscclc::passes::schedule {
 namespace {
@@ -79,12 +80,12 @@ private:
     return made(memory_[memory_.firstOf(given_.srcs(move)[operand]) + chunk].value);
   }
   Inputs made(ValueId value) const {
+    value = values_.decoded(value);
     if (!values_.partsOf(value).empty())
-      return inputs_[value - firstNode()];
+      return inputs_.at(value);
     const ir::Contribution leaf = values_.contribution(value);
     return {leaf, leaf, 1};
   }
-  std::uint64_t firstNode() const { return values_.end() - values_.numReductions(); }
 
   Combination combinationOf(std::uint32_t s, const Move &move, std::uint32_t chunk) {
     Combination wanted{std::vector<std::uint32_t>(move.numSrcs), {}};
@@ -208,8 +209,8 @@ private:
         all = {std::min(all.first, inputs.first), std::max(all.last, inputs.last), all.count + inputs.count};
       }
       const ValueId value = values_.combine(move.reduceOp, parts_);
-      if (inputs_.size() < values_.numReductions())
-        inputs_.push_back(all);
+      if (parts_.size() > 1)
+        inputs_.try_emplace(value, all);
       return ChunkCell{value};
     });
   }
@@ -220,7 +221,7 @@ private:
   ChunkMemory memory_;
   StatementFindings findings_;
   StatementRewrite result_;
-  std::vector<Inputs> inputs_; ///< [reduction]
+  std::unordered_map<ValueId, Inputs> inputs_; ///< by reduction
   std::vector<ValueId> parts_;
 };
 

@@ -68,7 +68,7 @@ class Placer {
 public:
   explicit Placer(PassContext &context)
       : program_(context.program), diags_(context.diags), analyses_(context.analyses),
-        listedOrder_(context.target.listedOrder),
+        listedOrder_(context.target.listedOrder), hasWire_(ir::wireOf(context.program)),
         mostPeers_(context.target.executor ? context.target.executor->channelsPerBlock : ir::none),
         given_(takeStatements(program_)), cuts_(program_, given_),
         packetRanks_(program_, given_, cuts_.unit(), context.target.executor != nullptr), slots_(program_.ranks.size()),
@@ -376,7 +376,7 @@ private:
       run.firstAfter = begin == 1 ? firstAfter : 0;
       std::size_t end = begin + 1;
       while (end < chain.size() && chain[end].how == chain[begin].how &&
-             (chain[end].how == Operand::Packets || end - begin < mostPeers_))
+             (chain[end].how == Operand::Packets || end - begin < mostPeers_ || hasWire_))
         ++end;
       const bool isAside = readsResult(end) || (end < chain.size() && isWide());
       if (isAside && !spare)
@@ -396,6 +396,7 @@ private:
   ir::DiagnosticEngine &diags_;
   Analyses &analyses_;
   const bool listedOrder_;  ///< see passes::Target
+  const bool hasWire_;      ///< operands of sums are local, and each sum is one operation
   std::uint32_t mostPeers_; ///< the most channels that a block has
   ir::Movement given_;      ///< only statements and places
   const schedule::RangeCuts cuts_;

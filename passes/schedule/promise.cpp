@@ -135,6 +135,7 @@ private:
                                : verdict.kind == V::NotApplied       ? &diag::meaning_not_applied
                                : verdict.kind == V::AppliedEarly     ? &diag::meaning_applied_early
                                : verdict.kind == V::AppliedElsewhere ? &diag::meaning_applied_elsewhere
+                               : verdict.kind == V::Reencoded        ? &diag::meaning_encoded_twice
                                                                      : &diag::meaning_foreign;
     if (verdict.kind == V::NotApplied)
       args = {args[0], program_.collective.then};

@@ -67,9 +67,11 @@ CommonForms::Form CommonForms::Reader::leaf(ValueId value) {
 }
 
 CommonForms::Form CommonForms::Reader::applied(proof::Application function, const Form &operand) {
-  if (operand.id == Form::unknown || function.unit % pieces_ != operand.piece)
+  const bool isAnywhere = function.unit == proof::Application::anywhere;
+  if (operand.id == Form::unknown || (!isAnywhere && function.unit % pieces_ != operand.piece))
     return {Form::unknown, 0};
-  function.unit /= pieces_;
+  if (!isAnywhere)
+    function.unit /= pieces_;
   const auto [it, isNew] = forms_.applications_.try_emplace({function, operand.id}, forms_.next_);
   forms_.next_ += isNew;
   return {it->second, operand.piece};

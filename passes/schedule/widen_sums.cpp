@@ -1,14 +1,12 @@
 #include "passes/schedule/widen_sums.h"
 
 #include "ir/collectives.h"
-#include "ir/program_index.h"
-#include "passes/schedule/chunk_memory.h"
+#include "passes/schedule/partial_sums.h"
 #include "passes/schedule/statement_findings.h"
 #include "passes/schedule/statement_rewrite.h"
 
 #include <array>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace mscclc::passes::schedule {
@@ -18,67 +16,29 @@ using ir::BufferKind;
 using ir::Move;
 using ir::RankChunk;
 using proof::ValueId;
-using proof::Values;
 
 class SumWidener {
 public:
   SumWidener(ir::Program &program, bool onExecutor, ir::DiagnosticEngine &diags)
-      : program_(program), given_(program.movement), onExecutor_(onExecutor), values_(ir::ProgramIndex(program), 1),
+      : program_(program), given_(program.movement), onExecutor_(onExecutor), values_(program),
         findings_(program, diags), result_(program), aside_(program.ranks.size()) {}
 
   bool run() {
-    findPartial();
+    partial_ = values_.partialSums([this](std::uint32_t maker, std::uint32_t adder) { refuse(maker, adder); });
     if (findings_.errors() != 0)
       return false;
     if (partial_.empty()) {
       program_.movement.accumulate = ir::Accumulate::Once;
       return true;
     }
-    const ChunkMemory end = eachStatement([this](std::uint32_t s, const ChunkMemory &memory) { rewrite(s, memory); });
+    const ChunkMemory end =
+        values_.eachStatement([this](std::uint32_t s, const ChunkMemory &memory) { rewrite(s, memory); });
     leaveOutputs(end);
     result_.moveInto(program_);
     return true;
   }
 
 private:
-  /// Executes the statements. Calls visit(number, memory before it) for each. Returns the memory behind the last one.
-  template <typename Visit> ChunkMemory eachStatement(const Visit &visit) {
-    ChunkMemory memory(program_, values_);
-    for (std::uint32_t s = 0; s < given_.statements.size(); ++s) {
-      const Move &move = given_.statements[s];
-      visit(s, std::as_const(memory));
-      memory.execute(given_, move, [&](std::uint32_t i) { return ChunkCell{resultOf(move, memory, i)}; });
-    }
-    return memory;
-  }
-  std::uint32_t sizeOf(const Move &move) const { return given_.places[move.firstPlace].size; }
-
-  /// Returns the value that a statement gives chunk `i` of its destinations.
-  ValueId resultOf(const Move &move, const ChunkMemory &memory, std::uint32_t i) {
-    memory.partsOf(given_, move, i, parts_);
-    if (move.kind != ir::MoveKind::Apply)
-      return values_.chain(move.reduceOp, parts_);
-    const RankChunk &place = given_.dsts(move)[0];
-    const std::size_t unit = memory.firstOf(place) - memory.firstOf(place.rank, BufferKind::Output) + i;
-    return values_.apply(proof::applicationOf(program_, move.hook, place.rank, unit), parts_[0]);
-  }
-
-  /// Finds the partial results: sums that some statement makes, and to which another one adds.
-  void findPartial() {
-    std::unordered_map<ValueId, std::uint32_t> makers;
-    eachStatement([&](std::uint32_t s, const ChunkMemory &memory) {
-      const Move &move = given_.statements[s];
-      if (move.kind != ir::MoveKind::Reduce || ir::isReorderable(move.reduceOp))
-        return;
-      for (std::uint32_t i = 0; i < sizeOf(move); ++i) {
-        makers.try_emplace(resultOf(move, memory, i), s);
-        for (const ValueId part : parts_)
-          if (const auto maker = makers.find(part); maker != makers.end() && partial_.insert(part).second)
-            refuse(maker->second, s);
-      }
-    });
-  }
-
   void refuse(std::uint32_t maker, std::uint32_t adder) {
     if (onExecutor_ && findings_.isNew(diag::partial_on_executor, maker))
       findings_.report(diag::partial_on_executor, maker, {ir::nounOf(given_.statements[maker].reduceOp)})
@@ -97,15 +57,16 @@ private:
       std::vector<bool> moved;
       for (const RankChunk &src : srcs)
         moved.push_back(isMoved(src, memory[memory.firstOf(src) + i].value));
-      const ValueId result = resultOf(move, memory, i);
+      const ValueId result = values_.resultOf(move, memory, i);
       for (const RankChunk &dst : dsts)
         moved.push_back(isMoved(dst, result));
       return moved;
     };
+    const std::uint32_t size = given_.places[move.firstPlace].size;
     std::uint32_t begin = 0;
     std::vector<bool> moved = movedAt(0);
-    for (std::uint32_t i = 1; i <= sizeOf(move); ++i) {
-      std::vector<bool> next = i < sizeOf(move) ? movedAt(i) : std::vector<bool>();
+    for (std::uint32_t i = 1; i <= size; ++i) {
+      std::vector<bool> next = i < size ? movedAt(i) : std::vector<bool>();
       if (next == moved)
         continue;
       std::vector<RankChunk> places;
@@ -158,12 +119,11 @@ private:
   ir::Program &program_;
   const ir::Movement &given_;
   const bool onExecutor_;
-  Values values_;
+  StatementValues values_;
   StatementFindings findings_;
   StatementRewrite result_;
   std::unordered_set<ValueId> partial_;
   std::vector<std::array<std::optional<std::uint32_t>, 3>> aside_; ///< [rank][buffer]: its chunks for partial results
-  std::vector<ValueId> parts_;
 };
 
 } // namespace

@@ -250,7 +250,7 @@ Machine::Location Machine::locate(const Lane &lane, const ir::Op &op, std::uint3
   std::byte *base = bufferOf(owner, buffer, layout);
   if (inScratch && program_.doubleScratch && (ranks_[lane.rank].launch & 1) != 0)
     base += ranks_[owner].scratchBytes;
-  return {base + first, owner, packet, spread};
+  return {base + first, owner, packet, spread, inScratch && hasWire_};
 }
 
 // A packet: four bytes of data, the flag, four bytes of data, the flag.
@@ -304,7 +304,7 @@ Machine::Progress Machine::move(Lane &lane, const ir::Op &op) {
   const std::uint64_t granule =
       ir::info(op.kind).stored == ir::Stored::Applied
           ? testRowBytes(program_, static_cast<std::uint32_t>(op.imm), type_)
-          : std::max<std::uint64_t>(16, (layoutOf(lane.rank).chunkBytes() / 16 + 15) / 16 * 16);
+          : std::max(wireBlock_, (layoutOf(lane.rank).chunkBytes() / 16 + wireBlock_ - 1) / wireBlock_ * wireBlock_);
   const std::uint64_t threads = granule == 16 ? program_.threadsPerBlock : all;
   for (; lane.pair < op.numDsts; lane.pair = storeOperands(op, lane.pair).endDestination, lane.granule = 0) {
     const std::uint64_t total = bytesOf(lane, op, op.numSrcs + lane.pair);
@@ -328,7 +328,8 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
                                        std::uint64_t bytes) {
   const std::uint32_t flag = ranks_[lane.rank].launch + 1;
   const StoreOperands store = storeOperands(op, pair);
-  const bool isWide = layoutOf(lane.rank).spread() != 1; // then it computes in f32
+  const bool isWide = hasWire_ || layoutOf(lane.rank).spread() != 1; // then it computes in f32
+  encoded_.clear();
   bool any = false;
   for (std::uint32_t n = store.firstSource; n < store.endSource; ++n) {
     const std::uint32_t i = ir::sourceAdded(n, op.firstAfter);
@@ -342,7 +343,11 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
         load(blockOf(lane), part_.data(), from.at, part_.size());
       else if (const std::byte *missing = readPacket(from, part_.data(), part_.size(), flag))
         return blockOn(packetKey(missing));
-      if (isWide && from.spread == 1)
+      if (from.encoded && ir::info(op.kind).stored == ir::Stored::Sources)
+        encoded_ = part_; // moves to scratch as it is
+      if (from.encoded)
+        decodeBlocks(type_, wireBlock_, part_);
+      else if (isWide && from.spread == 1)
         widenElements(type_, part_);
       if (any)
         sum_.add(op.reduceOp, part_.data());
@@ -354,6 +359,8 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
   if (program_.protocol == ir::Protocol::Lamport && ir::isPacketOp(op.kind))
     sum_.dropSignsOfZeros();
   const std::byte *sum = sum_.result();
+  if (hasWire_ && encoded_.empty())
+    encodeBlocks(type_, wireBlock_, sum, bytes, encoded_);
   if (isWide)
     narrowElements(type_, sum, bytes, part_);
   if (ir::info(op.kind).stored == ir::Stored::Applied)
@@ -364,7 +371,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
       const Location to = locate(lane, op, op.numSrcs + i, at, bytes, owner);
       if (!to.at)
         return Progress::Moved;
-      const std::byte *const result = isWide && to.spread == 1 ? part_.data() : sum;
+      const std::byte *const result = to.encoded ? encoded_.data() : isWide && to.spread == 1 ? part_.data() : sum;
       if (to.packet) {
         publish(blockOf(lane), 0);
         writePacket(to, result, bytes * to.spread, flag);

@@ -162,6 +162,7 @@ private:
     std::uint32_t rank = 0;
     bool packet = false;
     std::uint64_t spread = 1; ///< how many times the bytes of an element of the message it takes there
+    bool encoded = false;     ///< it holds blocks in the program's wire format
   };
 
   void reset(std::uint64_t seed);
@@ -255,7 +256,9 @@ private:
   std::uint64_t salt_ = 0, blockedOn_ = 0, numStores_ = 0;
   std::uint32_t launches_ = 0, policy_ = 0;
   Outcome outcome_;
-  std::vector<std::byte> buffer_, part_;
+  const bool hasWire_;            ///< scratch holds blocks in the program's wire format
+  const std::uint64_t wireBlock_; ///< bytes of such a block in the message
+  std::vector<std::byte> buffer_, part_, encoded_;
   Accumulator sum_;
   std::vector<std::uint32_t> owners_;
 };

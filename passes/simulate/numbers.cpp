@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -172,6 +173,46 @@ void narrowElements(DataType type, const std::byte *from, std::uint64_t bytes, s
   into.resize(bytes);
   for (std::uint64_t i = 0; i < bytes / sizeOf(type); ++i)
     storeElement(type, into.data(), i, load<float>(from + i * sizeof(float)));
+}
+
+namespace {
+
+/// Returns max|x| / 448, or 1 if that is 0; NaN if some x is.
+float wireScale(const std::byte *block, std::uint64_t count) {
+  float largest = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const float x = std::abs(load<float>(block + i * sizeof(float)));
+    largest = x > largest || std::isnan(x) ? x : largest; // what compares with NaN is false
+  }
+  constexpr float largestF8E4m3 = 448;
+  const float scale = largest / largestF8E4m3;
+  return scale == 0 ? 1 : scale;
+}
+
+} // namespace
+
+void encodeBlocks(DataType type, std::uint64_t blockBytes, const std::byte *from, std::uint64_t bytes,
+                  std::vector<std::byte> &into) {
+  into.assign(bytes, std::byte{});
+  const std::uint64_t count = blockBytes / sizeOf(type);
+  for (std::uint64_t at = 0; at < bytes; at += blockBytes, from += count * sizeof(float)) {
+    const float scale = wireScale(from, count);
+    for (std::uint64_t i = 0; i < count; ++i)
+      into[at + i] =
+          static_cast<std::byte>(narrow::encode<narrow::E4m3>(load<float>(from + i * sizeof(float)) / scale));
+    store(into.data() + at + count, scale);
+  }
+}
+
+void decodeBlocks(DataType type, std::uint64_t blockBytes, std::vector<std::byte> &data) {
+  const std::uint64_t count = blockBytes / sizeOf(type);
+  std::vector<std::byte> wide(data.size() / sizeOf(type) * sizeof(float));
+  std::byte *to = wide.data();
+  for (std::uint64_t at = 0; at < data.size(); at += blockBytes)
+    for (std::uint64_t i = 0; i < count; ++i, to += sizeof(float))
+      store(to, narrow::decode<narrow::E4m3>(static_cast<std::uint8_t>(data[at + i])) *
+                    load<float>(data.data() + at + count));
+  data = std::move(wide);
 }
 
 void Accumulator::start(const std::byte *from, std::size_t bytes) {
@@ -345,6 +386,10 @@ const std::byte *Expected::ofTree(std::uint32_t launch, std::uint32_t tree) {
   }
   for (const SumSteps::Step &step : sum.steps) {
     std::vector<double> value;
+    if (step.encodes) {
+      values.push_back(encoded(values[step.a]));
+      continue;
+    }
     for (std::size_t i = 0; i < count; ++i)
       value.push_back(rounded(type_, apply<double>(sum.op, values[step.a][i], values[step.b][i]), step.narrows));
     values.push_back(std::move(value));
@@ -352,6 +397,21 @@ const std::byte *Expected::ofTree(std::uint32_t launch, std::uint32_t tree) {
   for (std::size_t i = 0; i < count; ++i)
     storeElement(type_, result.data(), i, values.back()[i] == 0 && sum.isZeroed ? 0.0 : values.back()[i]);
   return result.data();
+}
+
+/// Returns the elements of a chunk as the program's wire format keeps them.
+std::vector<double> Expected::encoded(const std::vector<double> &chunk) const {
+  const std::uint64_t block =
+      testRowBytes(program_, static_cast<std::uint32_t>(ir::wireOf(program_) - program_.hooks.data()), type_);
+  std::vector<std::byte> bytes(chunk.size() * sizeof(float)), blocks;
+  for (std::size_t i = 0; i < chunk.size(); ++i)
+    store(bytes.data() + i * sizeof(float), static_cast<float>(chunk[i]));
+  encodeBlocks(type_, block, bytes.data(), chunkBytes_, blocks);
+  decodeBlocks(type_, block, blocks);
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < chunk.size(); ++i)
+    kept.push_back(load<float>(blocks.data() + i * sizeof(float)));
+  return kept;
 }
 
 const std::byte *Expected::chunk(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk) {

@@ -210,10 +210,23 @@ private:
   std::optional<std::string> refusal(const sim::Layout &layout) const {
     if (!layout.refusal() && isRoundedBySwitch())
       return "a switch adds " + std::string(toString(options_.type)) + " in f16, so such sums are not rounded once";
+    if (!layout.refusal() && ir::wireOf(program_))
+      if (const std::string why = wireFault(); !why.empty())
+        return why;
     if (layout.refusal() || layout.chunkBytes() % sizeOf(options_.type) == 0)
       return layout.refusal();
     return "a chunk of " + ir::plural(layout.chunkBytes(), "byte") + " holds no whole " +
            std::string(toString(options_.type)) + " elements";
+  }
+
+  /// Returns why the program's wire format cannot be run; empty if it can.
+  std::string wireFault() const {
+    if (!sim::isFloat(options_.type) || sizeOf(options_.type) == 1 || options_.type == DataType::F64)
+      return "a wire format is for f32, f16 and bf16, and not for " + std::string(toString(options_.type));
+    if (program_.bufferAlignment < 16)
+      return "blocks of a wire format are run as the 16 bytes of a buffer alignment, which is " +
+             ir::plural(program_.bufferAlignment, "byte");
+    return options_.sums ? "" : "the bits of quantised sums are known from the proof alone";
   }
 
   /// True if sums are to be rounded once, and a switch adds them up in less than f32.
@@ -233,7 +246,7 @@ private:
     const std::uint32_t launches = (row.inTurn ? once + 2 : once) + (row.withNothing ? 2 : 0);
     SimulateRow out{.size = row.sizes.back(), .inTurn = row.inTurn, .bits = row.bits, .ok = true};
     SizeRun run(program_, row.layouts, row.bits ? wholeInputs_ : inputs_, ops_, options_);
-    if (row.bits)
+    if (row.bits || ir::wireOf(program_)) // quantised sums are exact for no inputs
       run.compareBits(*options_.sums);
     if (row.withNothing)
       run.callForNothing();

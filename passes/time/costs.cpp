@@ -228,7 +228,11 @@ double Costs::blockCap(const ir::Op &op, double payload, const std::vector<Opera
 /// Returns how many times the bytes of a message its elements take in a buffer, where they are the usual ones of 16
 /// bits.
 double Costs::spreadOf(ir::BufferKind buffer) const {
-  constexpr std::uint32_t elementBytes = 2;
+  constexpr std::uint32_t elementBytes = 2, scaleBytes = 4;
+  if (const ir::Hook *const wire = ir::wireOf(program_); wire && buffer == ir::BufferKind::Scratch) {
+    const double elements = wire->block;
+    return (elements + scaleBytes) / (elements * elementBytes);
+  }
   return buffer == ir::BufferKind::Scratch ? static_cast<double>(ir::spreadInScratch(program_, elementBytes)) : 1;
 }
 

@@ -152,9 +152,9 @@ private:
   void zeroSent(const DataStep &step);
   bool dropZeroes(const DataStep &step);
   ValueId stored(ValueId value);
-  bool staysWide(const Operand &written) const {
-    return written.scratch && index_.program.movement.accumulate == ir::Accumulate::Wide;
-  }
+  /// True if operations do not narrow sums that they store in scratch.
+  bool sumsStayWide() const { return hasWire_ || index_.program.movement.accumulate == ir::Accumulate::Wide; }
+  bool staysWide(const Operand &written) const { return written.scratch && sumsStayWide(); }
   ir::OpRef placeOf(const DataStep &step) const { return index_.place(step.block, control_.at(step.block).op()); }
   bool sameElement(const Epoch &a, const Epoch &b) const;
   // packets.cpp: the order that packets make for reads of their sources
@@ -231,8 +231,11 @@ private:
     std::uint32_t firstUnit = 0;         ///< index in `values` of the first unit that is being written
     std::uint32_t message = none;        ///< the message of the packets that it writes
     bool staysWide = false;              ///< what is being written is scratch of a program with wide partial results
+    bool fromScratch = false;            ///< `values` were read in scratch
+    bool isEncoded = false;              ///< what is being written is encoded, if the program has a wire format
   };
   InProgress now_;
+  const bool hasWire_ = ir::wireOf(index_.program) != nullptr;
   std::vector<ValueId> partsOfUnit_;
   /// The first operation that narrowed a sum. Empty where sums may be narrowed by any operation.
   std::unordered_map<ValueId, ir::OpRef> narrowedBy_;

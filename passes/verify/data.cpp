@@ -60,7 +60,7 @@ void CheckedRun::computes(const DataStep &step) {
     return applies(step);
   const ir::ReduceOp reduceOp = step.op->reduceOp;
   const bool inSwitch = step.op->channelType == ir::ChannelType::Switch;
-  const bool isWide = index_.program.movement.accumulate == ir::Accumulate::Wide;
+  const bool isWide = sumsStayWide();
   now_.values.resize(step.sources[0].count);
   for (std::uint32_t u = 0; u < now_.values.size(); ++u) {
     partsOfUnit_.clear();
@@ -115,6 +115,7 @@ void CheckedRun::writes(const DataStep &step, const Operand &part, std::uint32_t
   counts_.accesses += part.count;
   now_.firstUnit = unit;
   now_.staysWide = staysWide(part);
+  now_.isEncoded = part.scratch && !(ir::info(step.op->kind).stored == ir::Stored::Sources && now_.fromScratch);
   if (rows_)
     checkRowPlaces(part, unit);
   write(part, {{step.block, view.phase, part.ref}, view});
@@ -140,6 +141,7 @@ void CheckedRun::puts(const DataStep &step, std::uint32_t thread, std::uint32_t 
     finish.besides = now_.taken;
   now_.firstUnit = 0;
   now_.staysWide = staysWide(destination);
+  now_.isEncoded = destination.scratch && !source.scratch;
   if (rows_)
     checkRowPlaces(destination, 0);
   write(destination, {{put.agent, put.phase, destination.ref}, finish});
@@ -149,6 +151,7 @@ void CheckedRun::puts(const DataStep &step, std::uint32_t thread, std::uint32_t 
 void CheckedRun::keepValues(const Operand &source) {
   if (control_.launch() != 0)
     return;
+  now_.fromScratch = source.scratch;
   now_.values.resize(source.count);
   for (std::uint32_t u = 0; u < source.count; ++u)
     now_.values[u] = memory_[source.first + u].value;
@@ -193,6 +196,8 @@ void CheckedRun::wrote(CellId id, std::uint32_t unit) {
 
 /// Returns what memory holds of `value`. Where sums are narrowed once, notes which operation narrows it first.
 ValueId CheckedRun::stored(ValueId value) {
+  if (hasWire_)
+    return now_.isEncoded ? values_.inScratch(value, false) : now_.staysWide ? value : values_.narrowed(value);
   if (index_.program.movement.accumulate == ir::Accumulate::Narrow)
     return value;
   if (!now_.staysWide)

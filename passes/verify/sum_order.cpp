@@ -37,7 +37,7 @@ std::string SumOrder::sentence() const {
   const std::string times = narrowings == 1 ? "once" : std::to_string(narrowings) + " times";
   const std::string zeroes = isZeroed ? ", with -0.0 as +0.0" : "";
   if (!chunksDiffer)
-    return "sums: " + first.tree + " everywhere, narrowed " + times + zeroes;
+    return "sums: " + first.tree + " everywhere, " + (encodings.empty() ? "narrowed " + times + zeroes : encodings);
   const Chunk &a = chunksDiffer->first, &b = chunksDiffer->second;
   if (inSwitch)
     return "sums: a switch adds in an order of its own: " + nameOf(a, false) + " " + a.tree;
@@ -46,7 +46,9 @@ std::string SumOrder::sentence() const {
          (chunksDiffer->sameOrder ? "where they are narrowed, in brackets, depends on the chunk: "
                                   : "the order depends on the chunk: ") +
          nameOf(a, withRank) + " " + a.tree + ", " + nameOf(b, withRank) + " " + b.tree +
-         (chunksDiffer->sameOrder ? "" : ", narrowed " + times + (narrowings == 1 ? "" : " at most")) + zeroes;
+         (!encodings.empty()        ? ", " + encodings
+          : chunksDiffer->sameOrder ? zeroes
+                                    : ", narrowed " + times + (narrowings == 1 ? "" : " at most") + zeroes);
 }
 
 std::string_view SumOrder::family() const {

@@ -34,6 +34,7 @@ struct SumOrder {
   bool isTree = false;          ///< its tree is that of Order::Tree
   std::uint64_t narrowings = 0; ///< the steps that narrow in a tree of an output, at most
   bool isZeroed = false;        ///< the last step gives +0.0 for -0.0 (Lamport packets)
+  std::string encodings;        ///< how often the program's wire format was applied; empty: it has none
   bool inSwitch = false;        ///< a switch chose the order of a sum
   /// Two chunks of the same inputs with different trees. If there are such, the program is not rank-consistent.
   std::optional<Pair> ranksDiffer;

@@ -20,7 +20,7 @@ public:
 
   /// Returns the tree of an output chunk, or none. A promised hook is applied to its sum.
   std::uint32_t of(std::uint32_t rank, std::uint32_t chunk) {
-    const bool isApplied = !end_.program.collective.then.empty();
+    const bool isApplied = !end_.program.collective.then.empty() && !ir::wireOf(end_.program);
     std::uint32_t tree = ir::none;
     for (std::uint32_t unit = 0; unit < end_.unitsPerChunk; ++unit) {
       const ValueId value = end_.of(rank, ir::BufferKind::Output, std::uint64_t{chunk} * end_.unitsPerChunk + unit);
@@ -38,13 +38,14 @@ private:
       return known->second;
     SumSteps tree;
     std::uint32_t number = ir::none;
-    if (values_.reduced(value, tree.op) && !ir::isReorderable(tree.op) && write(values_.unzeroed(value), tree)) {
+    if (values_.reduced(values_.decoded(value), tree.op) && !ir::isReorderable(tree.op) &&
+        write(values_.unzeroed(value), tree)) {
       tree.isZeroed = values_.isZeroed(value);
       std::vector<std::uint64_t> key{static_cast<std::uint64_t>(tree.op) << 1 | tree.isZeroed};
       for (const ir::Contribution &input : tree.inputs)
         key.push_back(std::uint64_t{input.rank} << 32 | input.chunk);
       for (const SumSteps::Step &step : tree.steps)
-        key.push_back(std::uint64_t{step.a} << 33 | std::uint64_t{step.b} << 1 | step.narrows);
+        key.push_back(std::uint64_t{step.a} << 34 | std::uint64_t{step.b} << 2 | step.narrows << 1 | step.encodes);
       const auto [it, isNew] = numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(sums_.trees.size()));
       number = it->second;
       if (isNew)
@@ -67,7 +68,7 @@ private:
         tree.inputs.push_back(values_.contribution(value));
         continue;
       }
-      if (values_.stepOf(value) == Values::Step::Switch || parts.size() != 2)
+      if (values_.stepOf(value) == Values::Step::Switch || (parts.size() != 2 && !values_.isEncoded(value)))
         return false;
       steps.push_back(value);
       open.insert(open.end(), parts.begin(), parts.end());
@@ -75,7 +76,11 @@ private:
     for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
       const auto parts = values_.partsOf(*step);
       numbers[*step] = static_cast<std::uint32_t>(tree.inputs.size() + tree.steps.size());
-      tree.steps.push_back({numbers.at(parts[0]), numbers.at(parts[1]), values_.stepOf(*step) != Values::Step::Wide});
+      const Values::Step how = values_.stepOf(*step);
+      tree.steps.push_back({.a = numbers.at(parts[0]),
+                            .b = numbers.at(parts.back()),
+                            .narrows = how != Values::Step::Wide && how != Values::Step::Apply,
+                            .encodes = how == Values::Step::Apply});
     }
     return true;
   }
@@ -90,7 +95,7 @@ private:
 bool isSame(const SumSteps &a, const SumSteps &b) {
   return a.op == b.op && a.isZeroed == b.isZeroed && a.inputs == b.inputs &&
          std::ranges::equal(a.steps, b.steps, [](const SumSteps::Step &x, const SumSteps::Step &y) {
-           return x.a == y.a && x.b == y.b && x.narrows == y.narrows;
+           return x.a == y.a && x.b == y.b && x.narrows == y.narrows && x.encodes == y.encodes;
          });
 }
 

@@ -18,6 +18,7 @@ struct SumSteps {
   struct Step {
     std::uint32_t a = 0, b = 0;
     bool narrows = false; ///< the result is rounded to the type of elements, else to f32 or wider
+    bool encodes = false; ///< no sum: `a` as the wire format keeps it. `b` is the same operand
   };
   ir::ReduceOp op = ir::ReduceOp::Sum;
   std::vector<ir::Contribution> inputs;

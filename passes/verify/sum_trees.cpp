@@ -32,6 +32,14 @@ public:
     return std::uint64_t{leaf.rank} << 32 | (byChunk_ ? leaf.chunk : 0);
   }
   std::uint64_t narrowings(ValueId value) const { return value < firstNode_ ? 0 : at(value).narrowings; }
+  /// Says how often the parts of a sum were encoded: "each contribution quantised once, the sum once".
+  std::string encodings(ValueId value) const {
+    const Node &node = at(value);
+    const std::string parts = node.encodedLeaves == node.leaves ? "each contribution"
+                                                                : std::to_string(node.encodedLeaves) + " of " +
+                                                                      ir::plural(node.leaves, "contribution");
+    return parts + " quantised once, the sum " + (values_.isEncoded(value) ? "once" : "not");
+  }
   bool hasSwitch(ValueId value) const { return value >= firstNode_ && at(value).hasSwitch; }
 
   enum class Form : std::uint8_t {
@@ -40,8 +48,10 @@ public:
     Exact, ///< each step in parentheses, or in brackets if it narrows
   };
   std::string text(ValueId value, Form form) const {
-    return sumText(values_.unzeroed(value), form) +
-           (form == Form::Exact && values_.isZeroed(value) ? " with -0.0 as +0.0" : "");
+    return sumText(values_.bare(value), form) + (form != Form::Exact        ? ""
+                                                 : values_.isZeroed(value)  ? " with -0.0 as +0.0"
+                                                 : values_.isEncoded(value) ? " in the wire format"
+                                                                            : "");
   }
   /// A line for a user of one tree.
   std::string shown(ValueId value) const { return text(value, leaves(value) <= 8 ? Form::Steps : Form::Chain); }
@@ -53,7 +63,8 @@ public:
 private:
   struct Node {
     std::uint64_t shape = 0, narrowings = 0, leaves = 0;
-    std::uint32_t least = 0; ///< rank of the first leaf
+    std::uint64_t encodedLeaves = 0; ///< leaves that were encoded before they were added
+    std::uint32_t least = 0;         ///< rank of the first leaf
     bool hasSwitch = false;
   };
   const Node &at(ValueId value) const { return nodes_[value - firstNode_]; }
@@ -89,6 +100,7 @@ void SumTrees::addStep(ValueId value) {
   for (const ValueId part : parts) {
     node.narrowings += narrowings(part);
     node.leaves += leaves(part);
+    node.encodedLeaves += part < firstNode_ ? 0 : at(part).encodedLeaves;
     node.least = std::min(node.least, least(part));
     node.hasSwitch |= hasSwitch(part);
   }
@@ -100,6 +112,9 @@ void SumTrees::addStep(ValueId value) {
     node.shape = shapes_.try_emplace({a, b, step == Values::Step::Wide}, node.shape).first->second;
   } else if (step == Values::Step::Zero) {
     node.shape = shapes_.try_emplace({shape(parts[0]), 0, 2}, node.shape).first->second;
+  } else if (values_.isEncoded(value)) {
+    node.shape = shapes_.try_emplace({shape(parts[0]), 0, 3}, node.shape).first->second;
+    node.encodedLeaves = parts[0] < firstNode_ ? 1 : node.encodedLeaves;
   }
   nodes_.push_back(node);
 }
@@ -109,7 +124,7 @@ std::vector<ValueId> SumTrees::inOrder(ValueId value) const {
   const auto all = values_.partsOf(value);
   std::vector<ValueId> parts(all.begin(), all.end());
   for (ValueId &part : parts)
-    part = values_.unzeroed(part);
+    part = values_.bare(part);
   std::ranges::sort(parts, [&](ValueId a, ValueId b) {
     return leaves(a) != leaves(b) ? leaves(a) > leaves(b) : least(a) != least(b) ? least(a) < least(b) : a < b;
   });
@@ -192,7 +207,7 @@ std::vector<std::uint32_t> SumTrees::ranksOf(ValueId value) const {
 
 bool SumTrees::isRanks(ValueId value) const {
   const std::vector<std::uint32_t> ranks = ranksOf(value);
-  value = values_.unzeroed(value);
+  value = values_.bare(value);
   for (std::size_t left = ranks.size(); left > 2; --left) {
     const std::vector<ValueId> parts = inOrder(value);
     if (parts.size() != 2 || parts[1] >= firstNode_ || least(parts[1]) != ranks[left - 1])
@@ -203,7 +218,7 @@ bool SumTrees::isRanks(ValueId value) const {
 }
 
 bool SumTrees::isTree(ValueId value) const {
-  return !hasSwitch(value) && isTree(values_.unzeroed(value), ranksOf(value));
+  return !hasSwitch(value) && isTree(values_.bare(value), ranksOf(value));
 }
 
 /// True if `value` is the tree over `ranks`: that of the first p of them plus that of the others.
@@ -262,7 +277,12 @@ SumOrder sumOrderOf(const ProgramIndex &index, const Memory &memory, const Value
   WantedSums wanted(index.program);
   std::unordered_map<std::uint64_t, Output> firstOf; // (wanted, unit) → the first such
   std::optional<Output> first;
-  const auto valueOf = [&](const Output &output) { return values.operandOf(memory[output.cell].value); };
+  std::set<std::string> encodings;
+  const bool hasWire = ir::wireOf(index.program) != nullptr;
+  const auto valueOf = [&](const Output &output) {
+    const ValueId value = memory[output.cell].value;
+    return hasWire ? value : values.operandOf(value); // with a wire format there are no other hooks
+  };
   const auto pairOf = [&](const Output &a, const Output &b) {
     using Form = SumTrees::Form;
     const bool sameOrder = trees.text(valueOf(a), Form::Chain) == trees.text(valueOf(b), Form::Chain);
@@ -279,7 +299,7 @@ SumOrder sumOrderOf(const ProgramIndex &index, const Memory &memory, const Value
       for (std::uint32_t unit = 0; sum && unit < unitsPerChunk; ++unit) {
         const Output output{r, chunk, memory.base(r, ir::BufferKind::Output, false) + chunk * unitsPerChunk + unit};
         ir::ReduceOp op;
-        if (!values.reduced(valueOf(output), op) || ir::isReorderable(op))
+        if (!values.reduced(values.bare(valueOf(output)), op) || ir::isReorderable(op))
           continue;
         if (!first)
           first = output;
@@ -288,6 +308,8 @@ SumOrder sumOrderOf(const ProgramIndex &index, const Memory &memory, const Value
           order.ranksDiffer = pairOf(same, output);
         order.narrowings = std::max(order.narrowings, trees.narrowings(valueOf(output)));
         order.inSwitch |= trees.hasSwitch(valueOf(output));
+        if (hasWire)
+          encodings.insert(trees.encodings(valueOf(output)));
         if (!order.chunksDiffer && (order.inSwitch || trees.shape(valueOf(*first)) != trees.shape(valueOf(output))))
           order.chunksDiffer = pairOf(*first, output);
       }
@@ -298,6 +320,8 @@ SumOrder sumOrderOf(const ProgramIndex &index, const Memory &memory, const Value
   order.any = true;
   order.first = {first->rank, first->chunk, trees.shown(value), writerOf(memory[first->cell])};
   order.isZeroed = values.isZeroed(value);
+  for (const std::string &words : encodings)
+    order.encodings += (order.encodings.empty() ? "" : ", or ") + words;
   order.exact = trees.text(value, SumTrees::Form::Exact);
   order.isRanks = trees.isRanks(value);
   order.isTree = trees.isTree(value);

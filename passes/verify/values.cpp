@@ -21,7 +21,9 @@ std::optional<Application> promisedApplication(const ir::Program &program, std::
   return applicationOf(program, static_cast<std::uint32_t>(hook - program.hooks.begin()), rank, unit);
 }
 
-Values::Values(const ProgramIndex &index, std::uint32_t unitsPerChunk) : unitsPerChunk_(unitsPerChunk) {
+Values::Values(const ProgramIndex &index, std::uint32_t unitsPerChunk) : unitsPerChunk_(unitsPerChunk), wire_(none) {
+  if (const ir::Hook *const wire = ir::wireOf(index.program))
+    wire_ = static_cast<std::uint32_t>(wire - index.program.hooks.data());
   std::uint64_t next = unknown + 1;
   for (const ir::Rank &rank : index.program.ranks) {
     firstInput_.push_back(next);
@@ -131,6 +133,11 @@ ValueId Values::apply(const Application &function, ValueId operand) {
   return it->second;
 }
 
+bool Values::isEncoded(ValueId value) const {
+  const Application *const function = wire_ == none ? nullptr : applicationOf(value);
+  return function && function->hook == wire_;
+}
+
 const Application *Values::applicationOf(ValueId value) const {
   const auto it = applications_.find(value);
   return it == applications_.end() ? nullptr : &it->second;
@@ -194,6 +201,9 @@ Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted,
   } else if (function && !applied) {
     return {.kind = Verdict::NotApplied};
   }
+  value = decoded(value);
+  if (isEncoded(value))
+    return {.kind = Verdict::Reencoded};
   if (isZeroed(value)) {
     value = partsOf(value)[0];
     if (value < firstNode_ && wanted.size() == 1 && wanted[0] == value)
@@ -218,7 +228,9 @@ Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted,
   // The walk ends at the first leaf that is met twice or is not wanted, so it is at most as long as the list of wanted
   // inputs.
   while (!open.empty()) {
-    const ValueId v = unzeroed(open.back());
+    const ValueId v = bare(open.back());
+    if (v >= firstNode_ && isEncoded(open.back()))
+      return {.kind = Verdict::Reencoded};
     open.pop_back();
     if (idempotent && !seen.insert(v).second)
       continue;

@@ -18,6 +18,7 @@ struct Application {
   /// The rank whose arrays it takes; `none` if it takes no arrays, or such as are equal on all ranks.
   std::uint32_t rank = none;
   std::uint64_t unit = 0; ///< number of a unit in the rank's output; it selects rows of the arrays
+  static constexpr std::uint64_t anywhere = ~std::uint64_t{0}; ///< `unit` of a wire format, which has no arrays
   friend auto operator<=>(const Application &, const Application &) = default;
 };
 /// Returns the function of hook `hook`, applied by `rank` to unit `unit` of its output.
@@ -62,6 +63,15 @@ public:
   /// Returns `function` of `operand`.
   ValueId apply(const Application &function, ValueId operand);
 
+  /// Returns `value` as scratch holds it: encoded, if the program has a wire format and `isMoved` does not say that it
+  /// came from scratch as it is.
+  ValueId inScratch(ValueId value, bool isMoved) { return wire_ == none || isMoved ? value : apply(wired(), value); }
+  bool isEncoded(ValueId value) const;
+  /// Returns the value that was encoded, or another one as it is.
+  ValueId decoded(ValueId value) const { return isEncoded(value) ? partsOf(value)[0] : value; }
+  /// Returns the value that was zeroed or encoded, or another one as it is.
+  ValueId bare(ValueId value) const { return unzeroed(decoded(value)); }
+
   struct Verdict {
     enum Kind {
       Right,
@@ -74,7 +84,8 @@ public:
       NotApplied,       ///< the promised function is missing
       AppliedEarly,     ///< a function was applied to a part of it, or to it once more, or is not promised
       AppliedElsewhere, ///< the promised hook was applied to another place
-      Zeroed            ///< it is the input `which`, but for -0.0, which is +0.0
+      Zeroed,           ///< it is the input `which`, but for -0.0, which is +0.0
+      Reencoded         ///< a part of it that is no input was encoded, and is encoded again with the whole
     } kind = Right;
     ir::Contribution which = {};  ///< the input chunk that is missing, occurs twice, or does not belong there
     Application application = {}; ///< the function of the last two
@@ -119,7 +130,8 @@ private:
     ir::ReduceOp op;
     Step step;
   };
-  std::uint32_t unitsPerChunk_;
+  Application wired() const { return {wire_, none, Application::anywhere}; }
+  std::uint32_t unitsPerChunk_, wire_;
   std::vector<std::uint64_t> firstInput_; // [rank], and the end
   std::uint64_t firstNode_;
   std::vector<Node> nodes_;

@@ -1,8 +1,11 @@
-// Finds operations that cannot convert elements, in programs with wide scratch (ir::Accumulate::Wide).
+// Finds operations that cannot convert elements, where scratch holds them in another form (ir::Accumulate::Wide, a wire
+// format).
 #include "passes/verify/findings.h"
 
 #include "ir/cursor.h"
 #include "ir/op_memory.h"
+
+#include <algorithm>
 
 namespace mscclc::passes::proof {
 
@@ -24,10 +27,49 @@ void checkPut(const ProgramIndex &index, std::uint32_t block, std::uint32_t o, F
   }
 }
 
+/// Returns why an operation is not for programs with a wire format, as in "goes through a port"; empty if it is.
+std::string_view wireFault(const ir::Rank &rank, const ir::ThreadBlock &code, const ir::Op &op) {
+  if (op.kind == ir::OpKind::Pipeline)
+    return "is a loop over parts of chunks";
+  if (op.kind == ir::OpKind::Apply)
+    return "applies a hook";
+  if (ir::info(op.kind).step != ir::OpStep::Data)
+    return "";
+  if (op.channelType == ir::ChannelType::Port || op.channelType == ir::ChannelType::Switch)
+    return op.channelType == ir::ChannelType::Port ? "goes through a port" : "goes through a switch";
+  if (ir::isPacketOp(op.kind))
+    return "moves packets";
+  const auto isPlainThere = [&](const ir::Chunk &chunk) {
+    return chunk.space == ir::ChunkSpace::Remote && ir::bufferOf(rank, chunk) != ir::BufferKind::Scratch;
+  };
+  return std::ranges::any_of(code.operands(op), isPlainThere) ? "reaches an input or output of another rank" : "";
+}
+
+/// Returns false if there are operations that a wire format is not for.
+bool checkWire(const ProgramIndex &index, Findings &findings) {
+  const ir::Program &program = index.program;
+  const ir::Hook *const wire = ir::wireOf(program);
+  if (!wire)
+    return true;
+  const std::uint64_t before = findings.errors();
+  for (std::uint32_t b = 0; b < index.numBlocks(); ++b)
+    for (std::uint32_t o = 0; o < index.ops(b).ops.size(); ++o) {
+      const ir::Op &op = index.ops(b).ops[o];
+      const std::string_view fault = wireFault(program.ranks[index.rankOf(b)], index.ops(b), op);
+      if (fault.empty())
+        continue;
+      if (auto *f = findings.add(diag::wire_operation, index.place(b, o)))
+        f->args = {ir::wordOf(program, op), fault, ir::wireNames[static_cast<std::size_t>(wire->wire)]};
+    }
+  return findings.errors() == before;
+}
+
 } // namespace
 
 /// Returns false if there are such operations.
 bool checkWideScratch(const ProgramIndex &index, Findings &findings) {
+  if (!checkWire(index, findings))
+    return false;
   if (index.program.movement.accumulate != ir::Accumulate::Wide)
     return true;
   const std::uint64_t before = findings.errors();

@@ -1,0 +1,47 @@
+// Sums to which a later statement adds.
+#pragma once
+
+#include "ir/program_index.h"
+#include "passes/schedule/chunk_memory.h"
+
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace mscclc::passes::schedule {
+
+/// Executes the statements of a program on symbolic values.
+class StatementValues {
+public:
+  explicit StatementValues(const ir::Program &program) : program_(program), values_(ir::ProgramIndex(program), 1) {}
+
+  /// Executes the statements. Calls visit(number, memory before it) for each. Returns the memory behind the last one.
+  template <typename Visit> ChunkMemory eachStatement(const Visit &visit) {
+    const ir::Movement &movement = program_.movement;
+    ChunkMemory memory(program_, values_);
+    for (std::uint32_t s = 0; s < movement.statements.size(); ++s) {
+      const ir::Move &move = movement.statements[s];
+      visit(s, std::as_const(memory));
+      memory.execute(movement, move, [&](std::uint32_t i) { return ChunkCell{resultOf(move, memory, i)}; });
+    }
+    return memory;
+  }
+  /// Returns the value that a statement gives chunk `i` of its destinations.
+  proof::ValueId resultOf(const ir::Move &move, const ChunkMemory &memory, std::uint32_t i);
+
+  /// Returns the partial results: sums and products that some statement makes, and to which another one adds. Calls
+  /// found(maker, adder) for each.
+  std::unordered_set<proof::ValueId> partialSums(const std::function<void(std::uint32_t, std::uint32_t)> &found);
+
+  /// True if `value`, encoded or not, is no input.
+  bool isSum(proof::ValueId value) const { return !values_.partsOf(values_.decoded(value)).empty(); }
+
+private:
+  const ir::Program &program_;
+  proof::Values values_;
+  std::vector<proof::ValueId> parts_;
+};
+
+} // namespace mscclc::passes::schedule

@@ -1,0 +1,264 @@
+#include "passes/schedule/wire_hops.h"
+
+#include "passes/schedule/partial_sums.h"
+#include "passes/schedule/statement_findings.h"
+#include "passes/schedule/statement_rewrite.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace mscclc::passes::schedule {
+namespace {
+
+using ir::BufferKind;
+using ir::Move;
+using ir::MoveKind;
+using ir::RankChunk;
+using proof::ValueId;
+
+bool isScratch(const RankChunk &place) {
+  return place.buffer == BufferKind::Scratch;
+}
+
+class WireHops {
+public:
+  WireHops(ir::Program &program, ir::DiagnosticEngine &diags)
+      : program_(program), given_(program.movement), values_(program), findings_(program, diags), result_(program) {}
+
+  bool run() {
+    values_.partialSums([this](std::uint32_t maker, std::uint32_t adder) { refusePartial(maker, adder); });
+    values_.eachStatement([this](std::uint32_t s, const ChunkMemory &memory) {
+      checkWay(s, memory);
+      findSent(given_.statements[s], memory);
+    });
+    if (findings_.errors() != 0)
+      return false;
+    values_.eachStatement(
+        [this](std::uint32_t s, const ChunkMemory &memory) { rewrite(given_.statements[s], memory); });
+    result_.moveInto(program_);
+    return true;
+  }
+
+private:
+  /// A statement's chunks [begin, end), and where scratch has what they need: for each of `found` from `begin` on.
+  struct Run {
+    std::uint32_t begin = 0, end = 0;
+    std::vector<std::optional<RankChunk>> found;
+
+    RankChunk of(const RankChunk &place) const { return {place.rank, place.buffer, place.index + begin, end - begin}; }
+    std::optional<RankChunk> at(std::size_t i) const {
+      if (!found[i])
+        return std::nullopt;
+      RankChunk place = *found[i];
+      place.size = end - begin;
+      return place;
+    }
+  };
+
+  std::uint32_t sizeOf(const Move &move) const { return given_.places[move.firstPlace].size; }
+  /// Returns the rank of a statement's result or, of a copy, of its source.
+  std::uint32_t homeOf(const Move &move) const {
+    return move.kind == MoveKind::Reduce ? given_.dsts(move)[0].rank : given_.srcs(move)[0].rank;
+  }
+
+  void refusePartial(std::uint32_t maker, std::uint32_t adder) {
+    if (!findings_.isNew(diag::wire_partial_sum, maker))
+      return;
+    const std::uint32_t from = homeOf(given_.statements[maker]), to = homeOf(given_.statements[adder]);
+    const std::string way = from == to ? "into the next one, on rank " + std::to_string(to)
+                                       : "from rank " + std::to_string(from) + " to rank " + std::to_string(to);
+    findings_.report(diag::wire_partial_sum, maker, {ir::nounOf(given_.statements[maker].reduceOp), way})
+        .note(diag::wire_added_here, findings_.where(adder));
+  }
+
+  void checkWay(std::uint32_t s, const ChunkMemory &memory) {
+    const Move &move = given_.statements[s];
+    std::string_view what, why;
+    if (move.kind == MoveKind::Apply)
+      what = "applies a hook", why = "leave out the hook, or the format";
+    else if (std::ranges::all_of(given_.placesOf(move), [&](const RankChunk &p) { return p.rank == homeOf(move); }))
+      return;
+    else if (move.via == ir::Via::Switch)
+      what = "goes through the switch", why = "a switch adds elements of the message";
+    else if (move.via == ir::Via::Port || std::ranges::any_of(given_.placesOf(move), [&](const RankChunk &p) {
+               return !given_.sameNode(p.rank, homeOf(move));
+             }))
+      what = "goes through ports", why = "these move whole chunks; name one node";
+    else if (move.packets.value_or(false))
+      what = "asks for packets", why = "these carry elements of the message";
+    else if (move.kind == MoveKind::Copy && sendsInput(move, memory))
+      what = "copies an input to another rank", why = "its owner would have another value; wire formats are for sums";
+    if (!what.empty() && findings_.isNew(diag::wire_way, s))
+      findings_.report(diag::wire_way, s, {what, why});
+  }
+
+  /// True if an input, rather than a sum, becomes the output of another rank.
+  bool sendsInput(const Move &move, const ChunkMemory &memory) const {
+    const RankChunk &src = given_.srcs(move)[0];
+    const auto isOutput = [&](const RankChunk &dst) { return dst.rank != src.rank && !isScratch(dst); };
+    if (std::ranges::none_of(given_.dsts(move), isOutput))
+      return false;
+    for (std::uint32_t i = 0; i < src.size; ++i)
+      if (!values_.isSum(memory[memory.firstOf(src) + i].value))
+        return true;
+    return false;
+  }
+
+  /// Notes the values that leave a rank.
+  void findSent(const Move &move, const ChunkMemory &memory) {
+    const std::uint32_t home = homeOf(move);
+    const auto leaves = [&](const RankChunk &place) { return place.rank != home; };
+    const bool sendsResult = std::ranges::any_of(given_.dsts(move), leaves);
+    for (std::uint32_t i = 0; sendsResult && i < sizeOf(move); ++i)
+      sent_.insert(values_.resultOf(move, memory, i));
+  }
+
+  /// Cuts a statement into runs of chunks that scratch has alike, and rewrites each.
+  void rewrite(const Move &move, const ChunkMemory &memory) {
+    Run run{0, 1, foundOf(move, memory, 0)};
+    for (std::uint32_t i = 1; i <= sizeOf(move); ++i, ++run.end) {
+      std::vector<std::optional<RankChunk>> next;
+      if (i < sizeOf(move) && follows(run, next = foundOf(move, memory, i)))
+        continue;
+      if (move.kind == MoveKind::Reduce)
+        reduce(move, run, memory);
+      else
+        copy(move, run, memory);
+      run = {i, i, std::move(next)};
+    }
+  }
+  static bool follows(const Run &run, const std::vector<std::optional<RankChunk>> &next) {
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      std::optional<RankChunk> expected = run.found[i];
+      if (expected)
+        expected->index += run.end - run.begin;
+      if (expected != next[i])
+        return false;
+    }
+    return true;
+  }
+
+  /// Returns where chunk `i` of the operands is in the wire format. Of a copy: its source, and then this at each
+  /// destination. Of a reduction: each operand on the rank of the result, then each on its own rank; and last
+  /// something if the result is sent.
+  std::vector<std::optional<RankChunk>> foundOf(const Move &move, const ChunkMemory &memory, std::uint32_t i) {
+    std::vector<std::optional<RankChunk>> found;
+    const auto srcs = given_.srcs(move), dsts = given_.dsts(move);
+    const auto add = [&](const RankChunk &src, std::uint32_t rank) {
+      const auto known = encoded_.find({rank, memory[memory.firstOf(src) + i].value});
+      if (src.rank == rank && isScratch(src))
+        found.push_back(RankChunk{rank, src.buffer, src.index + i, 1});
+      else
+        found.push_back(known == encoded_.end() ? std::nullopt : std::optional(known->second));
+    };
+    if (move.kind == MoveKind::Copy) {
+      add(srcs[0], srcs[0].rank);
+      for (const RankChunk &dst : dsts)
+        add(srcs[0], dst.rank);
+      return found;
+    }
+    for (const RankChunk &src : srcs)
+      add(src, homeOf(move));
+    for (const RankChunk &src : srcs)
+      add(src, src.rank);
+    const bool isSent = sent_.contains(values_.resultOf(move, memory, i));
+    found.push_back(isSent ? std::optional(RankChunk{0, BufferKind::Input, i, 1}) : std::nullopt);
+    return found;
+  }
+
+  RankChunk slot(std::uint32_t rank, std::uint32_t size) {
+    const RankChunk made{rank, BufferKind::Scratch, result_.scratch[rank], size};
+    result_.scratch[rank] += size;
+    return made;
+  }
+  /// Copies chunks for `statement`; the rank of the source stores them.
+  void copyTo(const Move &statement, const RankChunk &dst, const RankChunk &src) {
+    Move copy;
+    copy.loc = statement.loc;
+    copy.by = src.rank;
+    result_.made.append(copy, {&src, 1}, {&dst, 1});
+  }
+  /// Brings the run's chunks of `src`, which are in the wire format at `from`, if that is given, to scratch of `rank`.
+  RankChunk bring(const Move &move, const Run &run, const ChunkMemory &memory, const RankChunk &src,
+                  const std::optional<RankChunk> &from, std::uint32_t rank) {
+    const RankChunk to = slot(rank, run.end - run.begin);
+    copyTo(move, to, from ? *from : run.of(src));
+    for (std::uint32_t i = run.begin; i < run.end; ++i)
+      encoded_.try_emplace({rank, memory[memory.firstOf(src) + i].value},
+                           RankChunk{rank, BufferKind::Scratch, to.index + i - run.begin, 1});
+    return to;
+  }
+
+  void copy(const Move &move, const Run &run, const ChunkMemory &memory) {
+    const RankChunk &src = given_.srcs(move)[0];
+    const auto dsts = given_.dsts(move);
+    const auto isLocal = [&](const RankChunk &dst) { return dst.rank == src.rank; };
+    std::optional<RankChunk> from = run.at(0);
+    if (!from && std::ranges::count_if(dsts, isLocal) + 1 < std::ssize(dsts)) // encoded once for several ranks
+      from = bring(move, run, memory, src, from, src.rank);
+    for (std::size_t d = 0; d < dsts.size(); ++d) {
+      const RankChunk dst = run.of(dsts[d]);
+      if (isLocal(dst) || isScratch(dst))
+        copyTo(move, dst, from ? *from : run.of(src));
+      else if (const auto there = run.at(1 + d))
+        copyTo(move, dst, *there);
+      else
+        copyTo(move, dst, bring(move, run, memory, src, from, dst.rank));
+    }
+  }
+
+  void reduce(const Move &move, const Run &run, const ChunkMemory &memory) {
+    const std::uint32_t home = homeOf(move);
+    const auto srcs = given_.srcs(move), dsts = given_.dsts(move);
+    const bool takesOthers = std::ranges::any_of(srcs, [&](const RankChunk &src) { return src.rank != home; });
+    std::vector<RankChunk> operands;
+    for (std::size_t i = 0; i < srcs.size(); ++i) {
+      if (const auto here = run.at(i))
+        operands.push_back(*here);
+      else
+        operands.push_back(takesOthers ? bring(move, run, memory, srcs[i], run.at(srcs.size() + i), home)
+                                       : run.of(srcs[i]));
+    }
+    Move sum = move;
+    sum.by = home;
+    std::vector<RankChunk> results;
+    if (!run.found.back()) {
+      for (const RankChunk &dst : dsts)
+        results.push_back(run.of(dst));
+      result_.made.append(sum, operands, results);
+      return;
+    }
+    const RankChunk kept = slot(home, run.end - run.begin);
+    result_.made.append(sum, operands, {&kept, 1});
+    for (std::uint32_t i = run.begin; i < run.end; ++i)
+      encoded_.try_emplace({home, values_.resultOf(move, memory, i)},
+                           RankChunk{home, BufferKind::Scratch, kept.index + i - run.begin, 1});
+    for (const RankChunk &whole : dsts) {
+      const RankChunk dst = run.of(whole);
+      if (dst.rank == home || isScratch(dst)) {
+        copyTo(move, dst, kept);
+        continue;
+      }
+      const RankChunk there = slot(dst.rank, dst.size);
+      copyTo(move, there, kept);
+      copyTo(move, dst, there);
+    }
+  }
+
+  ir::Program &program_;
+  const ir::Movement &given_;
+  StatementValues values_;
+  StatementFindings findings_;
+  StatementRewrite result_;
+  std::unordered_set<ValueId> sent_;
+  std::map<std::pair<std::uint32_t, ValueId>, RankChunk> encoded_; ///< by rank and value: a chunk of its scratch
+};
+
+} // namespace
+
+bool placeWire(ir::Program &program, ir::DiagnosticEngine &diags) {
+  return !ir::wireOf(program) || WireHops(program, diags).run();
+}
+
+} // namespace mscclc::passes::schedule

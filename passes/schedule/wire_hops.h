@@ -1,0 +1,33 @@
+// Places the steps of a wire format: encode before a value leaves a rank, decode where it is read.
+#pragma once
+
+#include "ir/diagnostics.h"
+#include "ir/program.h"
+
+namespace mscclc::passes::schedule {
+
+/// Lets what leaves a rank pass through scratch, which holds it in the wire format (ir::Hook::wire):
+///
+///   reduce 0.input[0:1] <- 0.input[0:1], 1.input[0:1]
+///   copy 1.input[0:1] <- 0.input[0:1]
+///
+/// becomes
+///
+///   copy 0.scratch[0:1] <- 0.input[0:1]
+///   copy 0.scratch[1:2] <- 1.input[0:1]
+///   reduce 0.scratch[2:3] <- 0.scratch[0:1], 0.scratch[1:2]
+///   copy 0.input[0:1] <- 0.scratch[2:3]
+///   copy 1.scratch[0:1] <- 0.scratch[2:3]
+///   copy 1.input[0:1] <- 1.scratch[0:1]
+///
+/// The rank of a sum takes its own operand in the wire format, too. If the sum is sent, that rank keeps what it sends:
+/// so all ranks end with the same bits. A value that came in the wire format is sent on as it came.
+///
+/// Reports an error at a partial sum, which would be rounded once more on its way, and at statements whose way has no
+/// wire format: through ports or the switch, in packets, to another node, with hooks, or without a sum. Programs
+/// without a wire format stay as they are.
+///
+/// Requires: a program whose meaning is checked (meaningOf). Returns false if there was an error.
+bool placeWire(ir::Program &program, ir::DiagnosticEngine &diags);
+
+} // namespace mscclc::passes::schedule
