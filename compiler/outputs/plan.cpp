@@ -9,6 +9,8 @@ namespace mscclc::driver {
 bool writePlanTo(Job &job, const std::string &path) {
   if (!job.program.hooks.empty()) {
     const ir::Hook &hook = job.program.hooks.front();
+    if (hook.wire != ir::Wire::None)
+      return job.diags.report(diag::plan_with_wire, hook.loc);
     return job.diags.report(diag::plan_with_hook, hook.loc, {hook.name});
   }
   if (job.program.protocol == ir::Protocol::Lamport)

@@ -174,6 +174,7 @@ private:
   bool programBegin(const TraceReader &reader);
   void programEnd();
   void takeOptions(const ProgramRecord &record, ir::LocId at);
+  void takeWire(const ProgramRecord &record, ir::LocId at);
   void takeSchedule(const ProgramRecord &record, ir::LocId at);
   void takeNodes(const ProgramRecord &record, std::int64_t ranks, ir::LocId at);
   void refuseChoices(const ProgramRecord &record, ir::LocId at);

@@ -236,7 +236,7 @@ bool Declarations::hookText(const TraceReader &reader) {
 void Declarations::checkHooks() {
   const std::vector<ir::Hook> &all = program_.hooks;
   for (auto hook = all.begin(); hook != all.end(); ++hook) {
-    if (const std::string words = faultOf(*hook); !words.empty())
+    if (const std::string words = faultOf(*hook); !words.empty() && hook->wire == ir::Wire::None)
       diagnostics_.report(diag::hook_bad, hook->loc, {hook->name, words});
     if (const auto shared = ir::sharedArray(all, static_cast<std::size_t>(hook - all.begin())))
       diagnostics_.report(diag::hook_shares, hook->loc, {hook->name, shared->name, shared->other->name})
@@ -244,6 +244,9 @@ void Declarations::checkHooks() {
     if (const auto first = std::ranges::find(all, hook->name, &ir::Hook::name); first != hook)
       diagnostics_.report(diag::hook_twice, hook->loc, {hook->name}).note(diag::hook_here, first->loc);
   }
+  const auto other = std::ranges::find(all, ir::Wire::None, &ir::Hook::wire);
+  if (ir::wireOf(program_) && other != all.end())
+    diagnostics_.report(diag::wire_with_others, other->loc, {"a Hook"});
   const std::string &then = program_.collective.then;
   if (const ir::LocId at = collectives_[usedCollective_].then;
       at != ir::noLoc && std::ranges::find(all, then, &ir::Hook::name) == all.end())
@@ -346,10 +349,37 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   check(record.accumulate <= static_cast<std::uint8_t>(Accumulate::Wide), diag::no_enumerator,
         {"CollectiveProgram", "an .accumulate", "the enumerators of Accumulate"});
   program_.movement.accumulate = record.accumulate != 0 ? ir::Accumulate::Wide : ir::Accumulate::Narrow;
+  if (record.hasWire != 0)
+    takeWire(record, at);
   program_.threadsPerBlock = static_cast<std::uint32_t>(record.threadsPerBlock.bits);
   program_.bufferAlignment = static_cast<std::uint32_t>(record.bufferAlignment.bits);
   program_.minMessageSize = record.minMessageSize.bits;
   program_.maxMessageSize = record.maxMessageSize.bits;
+}
+
+/// Makes the hook of a wire format.
+void Declarations::takeWire(const ProgramRecord &record, ir::LocId at) {
+  constexpr std::uint64_t step = 8, most = 256; // ir::faultOf
+  if (!inRange(record.wireBlock, step, most) || record.wireBlock.bits % step != 0)
+    diagnostics_.report(diag::wire_block_out_of_range, at, {textOf(record.wireBlock), step, most});
+  std::string others;
+  const auto refuse = [&](bool isGiven, std::string_view option) {
+    if (isGiven)
+      others.append(others.empty() ? "" : ", ").append(option);
+  };
+  refuse(ir::usesPackets(program_.protocol), ".protocol = Protocol::" + std::string(ir::toString(program_.protocol)));
+  refuse(program_.movement.accumulate != ir::Accumulate::Narrow, ".accumulate = Accumulate::Wide");
+  refuse(program_.reuseResources, ".reuseResources");
+  if (!others.empty())
+    diagnostics_.report(diag::wire_with_others, at, {others});
+  ir::Hook &wire = program_.hooks.emplace_back();
+  wire.name = "wire";
+  wire.granularity = ir::Granularity::Block;
+  wire.block = static_cast<std::uint32_t>(record.wireBlock.bits);
+  wire.function = "mscclc::hooks::WireF8E4m3<" + std::to_string(wire.block) + ">";
+  wire.header = "mscclc/hooks/wire_f8e4m3.cuh";
+  wire.wire = ir::Wire::F8E4m3;
+  wire.loc = at;
 }
 
 /// Reads options that only programs of Schedule::Auto have.

@@ -192,6 +192,8 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
   record.order = static_cast<std::uint8_t>(options->order);
   record.latePacketsApart = options->latePacketsApart;
   record.accumulate = static_cast<std::uint8_t>(options->accumulate);
+  record.hasWire = options->wire.isGiven;
+  record.wireBlock = wide(options->wire.block);
   record.automaticInstances = !options->instances.isGiven;
   record.instances = wide(options->instances.value);
   record.threadsPerBlock = wide(options->threadsPerBlock);

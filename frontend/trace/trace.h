@@ -147,8 +147,9 @@ struct ProgramRecord {
   std::uint32_t collective;
   std::uint32_t nameLength; ///< the name follows
   std::uint8_t protocol, fuse, autoSync, replication, reuseResources, doubleScratch, schedule, reassociate;
-  std::uint8_t automaticInstances, latePacketsApart, order, accumulate, reserved[4];
+  std::uint8_t automaticInstances, latePacketsApart, order, accumulate, hasWire, reserved[3];
   WideInteger instances, threadsPerBlock, bufferAlignment, minMessageSize, maxMessageSize, ranksPerNode, blocks;
+  WideInteger wireBlock;
 };
 
 /// A record with two numbers: those of a rank, a channel or a semaphore, or a rank or thread block that is out of

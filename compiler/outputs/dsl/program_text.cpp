@@ -183,6 +183,8 @@ std::string optionsText(const ir::Program &program) {
   add(program.movement.ranksPerNode != 0, ".ranksPerNode = " + std::to_string(program.movement.ranksPerNode));
   add(program.latePacketsApart != usual.latePacketsApart, ".latePacketsApart = true");
   add(program.movement.accumulate != ir::Accumulate::Narrow, ".accumulate = Accumulate::Wide");
+  if (const ir::Hook *const wire = ir::wireOf(program))
+    add(true, ".wire = Wire::F8E4m3{.block = " + std::to_string(wire->block) + "}");
   std::string tags;
   for (const std::string &tag : program.tags) {
     const std::size_t equals = tag.find('=');

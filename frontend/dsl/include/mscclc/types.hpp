@@ -48,6 +48,24 @@ enum class Order : std::uint8_t { Written, Any, Ranks, Tree };
 /// rounded once. Then scratch is f32, and takes 4 / size(element) times the room.
 enum class Accumulate : std::uint8_t { Narrow, Wide };
 
+/// The form in which values travel between ranks: `.wire = Wire::F8E4m3{.block = 128}`. It is for sums of f32, f16 and
+/// bf16, and for kernels: plans have no such form. Each contribution is quantised once before it is added, that of the
+/// rank that adds, too. A sum that is sent is quantised once, and its rank keeps what it sends, so all ranks end with
+/// the same bits. Sums are f32. Scratch holds values in this form: what is stored there is encoded, what is read there
+/// is decoded, and what moves from scratch to scratch stays as it is. A message has whole blocks.
+struct Wire {
+  /// f8e4m3, with an f32 scale for each `block` elements, a multiple of 8 up to 256: the largest absolute value / 448,
+  /// or 1 for a block of zeros.
+  struct F8E4m3 {
+    detail::Integer block = 128;
+  };
+  Wire() = default;
+  Wire(const F8E4m3 &format) : block(format.block), isGiven(true) {}
+
+  detail::Integer block = 0;
+  bool isGiven = false;
+};
+
 /// The places of the rows of a collective whose sizes are known only at run time. Padded: each slot has a fixed place
 /// of its capacity. Packed: the rows of a slot follow those of the slot before it, in input and output.
 enum class RowLayout : std::uint8_t { Padded, Packed };
@@ -149,6 +167,8 @@ struct ProgramOptions {
   bool latePacketsApart = false;
   /// The type of partial results, which Accumulate::Wide keeps in scratch.
   Accumulate accumulate = Accumulate::Narrow;
+  /// The form in which values travel between ranks; by default, as elements of the message.
+  Wire wire = {};
   /// Names by which a selector at run time chooses among kernels: `{"tuned", {"level", 2}}`. A tag of value 1 is
   /// requested by its name, another one as "level=2". Python: AlgoSpec.tags.
   List<Tag> tags = {};
