@@ -96,6 +96,10 @@ bool fits(const ir::Program &program, const EmitOptions &options, const KernelMo
                        {model.isTyped ? "elements of type " + model.withoutFlags : "data that it only moves"});
   if (model.mixesSpreads)
     diagnostics.report(diag::spreads_differ, whole);
+  const auto hasNoWire = [](const std::string &type) { return type != "f32" && type != "f16" && type != "bf16"; };
+  if (const auto type = std::ranges::find_if(options.types, hasNoWire);
+      type != options.types.end() && ir::wireOf(program))
+    diagnostics.report(diag::wire_type, whole, {*type});
   const auto isFloat8 = [](const std::string &type) { return type.starts_with("f8"); };
   if (const auto type = std::ranges::find_if(options.types, isFloat8);
       type != options.types.end() && program.movement.accumulate != ir::Accumulate::Narrow && ir::sumsInSwitch(program))

@@ -141,7 +141,10 @@ std::string spellHook(const ir::Hook &hook, HookModel &model) {
 
 void addHooks(const ir::Program &program, HookModel &model) {
   for (const ir::Hook &hook : program.hooks) {
-    model.spellings.push_back(spellHook(hook, model));
+    if (hook.wire != ir::Wire::None)
+      model.wire = hook.function;
+    else
+      model.spellings.push_back(spellHook(hook, model));
     if (!hook.header.empty() && std::ranges::find(model.headers, hook.header) == model.headers.end())
       model.headers.push_back(hook.header);
     if (hook.granularity != ir::Granularity::Element)

@@ -125,7 +125,7 @@ std::string instancesText(const std::vector<InstancesFrom> &instances) {
 
 /// Returns lines that include what declares the functions of hooks.
 std::string hookHeadersText(const HookModel &hooks) {
-  std::string out = hooks.spellings.empty() ? "" : "#include \"mscclc/hooks.cuh\"\n";
+  std::string out = hooks.spellings.empty() && hooks.wire.empty() ? "" : "#include \"mscclc/hooks.cuh\"\n";
   for (const std::string &header : hooks.headers)
     out += "#include \"" + header + "\"\n";
   return out;
@@ -133,9 +133,11 @@ std::string hookHeadersText(const HookModel &hooks) {
 
 /// Returns the fields of a plan with hooks.
 std::string hookFieldsText(const HookModel &hooks) {
-  if (hooks.spellings.empty())
+  if (hooks.spellings.empty() && hooks.wire.empty())
     return "";
-  std::string out = "\n  static constexpr uint32_t hookArrays = " + std::to_string(hooks.arrays.size()) + ";";
+  std::string out = hooks.wire.empty()
+                        ? "\n  static constexpr uint32_t hookArrays = " + std::to_string(hooks.arrays.size()) + ";"
+                        : "\n  using Wire = " + hooks.wire + "; // the form of values in scratch";
   if (hooks.blockElements != 0)
     out += "\n  static constexpr uint64_t blockElements = " + std::to_string(hooks.blockElements) +
            "; // chunks are whole blocks of these, and rows";
@@ -179,6 +181,15 @@ std::string hooksText(const ir::Program &program, const HookModel &hooks) {
     out +=
         "using Hook" + std::to_string(i) + " = " + hooks.spellings[i] + "; // " + oneLine(program.hooks[i].name) + "\n";
   return out.empty() ? out : out + "\n";
+}
+
+/// Returns the name by which a call asks for the kernel: one that changes or quantises the result has another one.
+std::string collectiveText(const ir::Program &program, const KernelModel &model) {
+  const ir::Hook *const wire = ir::wireOf(program);
+  const std::string &then = program.collective.then;
+  return program.collective.name + (then.empty() ? "" : "+" + then) +
+         (wire ? "+" + std::string(ir::wireNames[static_cast<std::size_t>(wire->wire)]) : "") +
+         (model.slots == ir::RowLayout::Packed ? "+packed" : "");
 }
 
 std::string tablesText(const Tables &tables, const char *storage) {
@@ -297,9 +308,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"switches", options.switches.empty() ? "" : oneLine(" with " + options.switches)},
       {"sums", options.sums.empty() ? "" : "\n// Sums: " + oneLine(options.sums)},
       {"nameText", quote(program.name)},
-      {"collectiveText",
-       quote(program.collective.name + (program.collective.then.empty() ? "" : "+" + program.collective.then) +
-             (m.slots == ir::RowLayout::Packed ? "+packed" : "") + expertsSuffix(program, m))},
+      {"collectiveText", quote(collectiveText(program, m) + expertsSuffix(program, m))},
       {"hookHeaders", hookHeadersText(m.hooks)},
       {"slots", slotsText(m) + expertsText(program.collective, m)},
       {"instances", instancesText(options.instances)},

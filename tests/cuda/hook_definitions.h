@@ -68,13 +68,47 @@ inline float firstOf(const Bytes &array) {
   return value;
 }
 
-/// A function, with arrays for it.
+/// A function, with arrays for it; or a wire format.
 struct Definition {
   bool equalArrays = false; ///< they must be the same on all ranks
   std::function<Arrays(std::mt19937 &, uint32_t dtype, uint64_t rows, uint64_t elements)> makeArrays;
   /// Replaces the values of the output, and the arrays that the function writes.
   std::function<void(std::vector<float> &, Arrays &, uint32_t dtype, uint64_t rows, uint64_t elements)> apply;
+  /// Returns the sum of the ranks' values in the order of ranks, of a kernel with a wire format of blocks of so many
+  /// elements, and before it is rounded to the type of elements. Adds the block's error that is allowed to `allowed`.
+  std::function<std::vector<float>(const std::vector<std::vector<float>> &, uint64_t block,
+                                   std::vector<double> &allowed)>
+      sum = {};
 };
+
+/// Returns `values` as the wire format f8e4m3 keeps them. Adds to `allowed` what it may change them by: the largest of
+/// a block / 28 (samples/auto/allreduce_quantized.cpp).
+inline std::vector<float> keptAsF8E4m3(std::vector<float> values, uint64_t block, std::vector<double> &allowed) {
+  for (uint64_t first = 0; first < values.size(); first += block) {
+    float largest = 0;
+    bool isNaN = false;
+    for (uint64_t i = first; i < first + block; ++i) {
+      isNaN |= std::isnan(values[i]);
+      largest = std::max(largest, std::fabs(values[i]));
+    }
+    const float scale = isNaN ? std::nanf("") : largest / 448 == 0 ? 1 : largest / 448;
+    for (uint64_t i = first; i < first + block; ++i) {
+      allowed[i] += double{largest} / 28;
+      values[i] = narrow::decode<narrow::E4m3>(narrow::encode<narrow::E4m3>(values[i] / scale)) * scale;
+    }
+  }
+  return values;
+}
+inline std::vector<float> sumAsF8E4m3(const std::vector<std::vector<float>> &parts, uint64_t block,
+                                      std::vector<double> &allowed) {
+  std::vector<float> sum = keptAsF8E4m3(parts[0], block, allowed);
+  for (size_t rank = 1; rank < parts.size(); ++rank) {
+    const std::vector<float> part = keptAsF8E4m3(parts[rank], block, allowed);
+    for (size_t i = 0; i < sum.size(); ++i)
+      sum[i] += part[i];
+  }
+  return keptAsF8E4m3(sum, block, allowed);
+}
 
 /// The sum of squares of a row, in the order that hooks.cuh defines: element i belongs to partial sum i / 8 % 256.
 inline float sumOfSquares(const float *row, uint64_t elements) {
@@ -145,6 +179,9 @@ inline const Definition &definitionOf(const MscclcKernel &kernel) {
     return Arrays{{"quantized", Bytes(rows * elements)}, {"scales", Bytes(rows * elements * 4)}};
   };
   static const std::map<std::string, Definition> all{
+      {"f8e4m3",
+       {false, [](std::mt19937 &, uint32_t, uint64_t, uint64_t) { return Arrays{}; },
+        [](std::vector<float> &, Arrays &, uint32_t, uint64_t, uint64_t) {}, sumAsF8E4m3}},
       {"add_rms_norm",
        {false, normArrays,
         [](std::vector<float> &values, Arrays &arrays, uint32_t dtype, uint64_t rows, uint64_t elements) {

@@ -1,10 +1,12 @@
-// Launches a kernel with a hook of the runtime's (mscclc/hooks) as users do, and compares the bits of the output and of
-// all arrays with the function's definition:
+// Launches a kernel with a hook of the runtime's (mscclc/hooks), or with a wire format, as users do, and compares the
+// bits of the output and of all arrays with the function's definition:
 //
 //   hooks_client [--threads N] [--shapes ROWSxELEMENTS,…] [--dtypes LIST|all] LIBRARY
 //
-// Sums are exact, so that their bits do not depend on their order. All shapes are launched in a row, twice. Prints what
-// was run. Exits with 1 where a result is wrong, or where a message that is no whole number of rows is not refused.
+// Before a hook, sums are exact, so that their bits do not depend on their order. With a wire format, inputs have whole
+// mantissas, and results are also compared with f32: the error is at most the bound of the sample. All shapes are
+// launched in a row, twice. Prints what was run. Exits with 1 where a result is wrong, or where a message that is no
+// whole number of rows is not refused.
 #include "client.h"
 #include "hook_definitions.h"
 
@@ -67,16 +69,24 @@ public:
 
   /// Writes data and arrays, and computes what they become.
   void fill(uint32_t dtype, uint32_t seed) {
+    dtype_ = dtype;
     std::mt19937 random(seed);
     const uint64_t count = shape_.rows * shape_.elements;
     std::vector<float> sum(count, 0);
+    std::vector<std::vector<float>> parts;
     for (uint32_t rank = 0; rank < kernel_.ranks; ++rank) {
-      std::vector<float> part(count);
+      std::vector<float> &part = parts.emplace_back(count);
       for (uint64_t i = 0; i < count; ++i) {
-        part[i] = static_cast<float>(random() % 17) - 8;
+        part[i] = definition_.sum ? wireInput(random, i / kernel_.block_elements, dtype)
+                                  : static_cast<float>(random() % 17) - 8;
         sum[i] += part[i];
       }
       data_.write(rank, test::narrow(part, dtype));
+    }
+    if (definition_.sum) {
+      std::vector<double> allowed(count, 0);
+      sum = definition_.sum(parts, kernel_.block_elements, allowed);
+      noteErrors(parts, sum, allowed, dtype);
     }
     expected_.assign(kernel_.ranks, {});
     outputs_.clear();
@@ -93,6 +103,9 @@ public:
     }
   }
 
+  /// The largest error of a result, as a part of the one that is allowed.
+  double largestError() const { return largestError_; }
+
   /// The number of outputs and arrays that are wrong, of all ranks.
   unsigned countWrong() const {
     unsigned wrong = 0;
@@ -105,10 +118,41 @@ public:
   }
 
 private:
+  /// Returns a number of a whole mantissa. Every seventh block is zero on all ranks, some are small, and each ninth one
+  /// may have a NaN.
+  static float wireInput(std::mt19937 &random, uint64_t block, uint32_t dtype) {
+    const uint32_t drawn = random();
+    const float value = std::ldexp(1 + static_cast<float>(drawn & 0xffffff) / 0x1p24f,
+                                   static_cast<int>(drawn >> 24 & 7) - (block % 5 == 1 ? 12 : 0));
+    if (block % 7 == 3)
+      return 0;
+    if (block % 9 == 4 && drawn % 200 == 7)
+      return std::nanf("");
+    return test::rounded(drawn >> 31 != 0 ? -value : value, dtype);
+  }
+  void noteErrors(const std::vector<std::vector<float>> &parts, const std::vector<float> &results,
+                  const std::vector<double> &allowed, uint32_t dtype) {
+    const double toType = dtype == MSCCLC_F32 ? 0 : dtype == MSCCLC_F16 ? 0x1p-12 : 0x1p-9;
+    for (size_t i = 0; i < results.size(); ++i) {
+      double exact = 0;
+      for (const std::vector<float> &part : parts)
+        exact += part[i];
+      const double result = test::rounded(results[i], dtype);
+      const double most = allowed[i] * (1 + 0x1p-10) + std::fabs(result) * toType;
+      if (!std::isnan(result) && most != 0)
+        largestError_ = std::max(largestError_, std::fabs(result - exact) / most);
+    }
+  }
+
+  bool isNaNAt(const Bytes &bytes, size_t at) const {
+    const size_t first = at - at % test::bytesOf(dtype_);
+    return std::isnan(test::widen({&bytes[first], &bytes[first] + test::bytesOf(dtype_)}, dtype_)[0]);
+  }
   unsigned isWrong(const char *what, uint32_t rank, const runtime::Buffer &buffer, const Bytes &expected) const {
     const Bytes found = buffer.read<unsigned char>(rank, expected.size());
+    const bool hasNaNs = definition_.sum != nullptr; // of which no bits are defined
     for (size_t i = 0; i < expected.size(); ++i)
-      if (found[i] != expected[i]) {
+      if (found[i] != expected[i] && !(hasNaNs && isNaNAt(found, i) && isNaNAt(expected, i))) {
         std::printf("%llux%llu: byte %zu of %s of rank %u is %u, not %u\n",
                     static_cast<unsigned long long>(shape_.rows), static_cast<unsigned long long>(shape_.elements), i,
                     what, rank, found[i], expected[i]);
@@ -124,6 +168,8 @@ private:
   std::vector<runtime::Buffer> arrays_;
   std::vector<Arrays> expected_; ///< [rank]
   std::vector<Bytes> outputs_;   ///< [rank]
+  double largestError_ = 0;
+  uint32_t dtype_ = 0;
 };
 
 template <class F> bool isRefused(int32_t code, F call) {
@@ -153,6 +199,9 @@ unsigned countAccepted(runtime::Instance &instance, const MscclcKernel &kernel, 
             [&](runtime::Call &call) { call.message_bytes -= test::bytesOf(dtype); });
     refuses(MSCCLC_ERROR_ROWS, "a launch without rows", [](runtime::Call &call) { call.rows(0); });
   } else {
+    if (kernel.block_elements > 1)
+      refuses(MSCCLC_ERROR_SIZE, "a message cut in a block",
+              [&](runtime::Call &call) { call.message_bytes -= test::bytesOf(dtype); });
     refuses(MSCCLC_ERROR_ROWS, "a length of rows that nobody takes", [](runtime::Call &call) { call.rows(64); });
   }
   if (kernel.num_arrays != 0)
@@ -205,6 +254,12 @@ unsigned run(const Options &options, const MscclcKernel &kernel) {
       bad += countAccepted(instance, kernel, *some[0], variant.dtype, variant.reduce_op);
     std::printf("%s packet %u: %zu shapes, %u wrong\n", test::nameOf(variant.dtype).c_str(), variant.packet,
                 some.size(), bad);
+    double error = 0;
+    for (const Launch *launch : some)
+      error = std::max(error, launch->largestError());
+    if (definition.sum)
+      std::printf("  the largest error is %.3f of the bound\n", error);
+    bad += definition.sum && !(error > 0.1 && error <= 1);
     wrong += bad;
     ran += static_cast<unsigned>(some.size());
   }

@@ -114,6 +114,48 @@ def test_a_kernel_with_a_hook_runs_no_plain_call(selector):
             ranks.run("allreduce", [np.zeros(64, np.float32) for _ in range(2)])
 
 
+def as_f8e4m3(blocks):
+    """Rows as the wire format keeps them: an f32 scale of each, and the nearest f8e4m3 of quotients, ties to even."""
+    codes = np.arange(127)  # of numbers from 0 to 448; the next one is NaN
+    exponents, mantissas = codes >> 3, codes & 7
+    numbers = np.where(exponents == 0, mantissas * 2.0**-9, (1 + mantissas / 8) * 2.0 ** (exponents - 7.0))
+    scales = np.abs(blocks).max(1, keepdims=True) / np.float32(448)
+    scales[scales == 0] = 1
+    quotients = blocks / scales
+    assert scales.dtype == quotients.dtype == np.float32
+    middles = (numbers[1:] + numbers[:-1]) / 2  # of them, exact
+    below, above = (np.searchsorted(middles, np.abs(quotients), side) for side in ("left", "right"))
+    nearest = numbers[np.where(below % 2 == 0, below, above)].astype(np.float32)
+    return np.copysign(nearest, quotients) * scales
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("block", [128, 32])
+def test_a_wire_format_has_the_bits_of_its_definition(dtype, block):
+    """Each contribution quantised once, then a sum of f32 in the order of ranks, quantised once; within its bound."""
+    ranks = 3
+    source = SAMPLES / "auto" / "allreduce_quantized.cpp"
+    kernel = mscclc.Kernel.compile(source, platform="host", params={"ranks": ranks, "block": block})
+    random = np.random.default_rng(5)
+    parts = [(random.standard_normal((67, block)) * 2.0 ** random.integers(-8, 8, (67, 1))).astype(dtype) for _ in range(ranks)]
+    for part in parts:
+        part[7] = 0
+    wide = [part.astype(np.float32) for part in parts]
+    kept = [as_f8e4m3(part) for part in wide]
+    total = kept[0] + kept[1] + kept[2]
+    expected = as_f8e4m3(total).astype(dtype)
+    with mscclc.Communicator(ranks, platform="host", wait_timeout=20) as communicator:
+        communicator.run(kernel, parts)
+        with pytest.raises(mscclc.CallError, match="does not consist of whole blocks"):
+            communicator.run(kernel, [np.zeros(block + 1, dtype) for _ in range(ranks)])
+    for part in parts:
+        assert (part.view(np.uint8) == expected.view(np.uint8)).all()
+    largest = sum(np.abs(each).max(1, keepdims=True).astype(np.float64) for each in [*wide, total])
+    bound = largest / 28 * (1 + 2.0**-10) + np.abs(expected.astype(np.float64)) * (0 if dtype == np.float32 else 2.0**-12)
+    error = np.abs(expected - sum(each.astype(np.float64) for each in wide))
+    assert (error <= bound).all() and error.max() > 0
+
+
 @pytest.mark.parametrize("width", [np.int32, np.int64])
 @pytest.mark.parametrize("layout", ["padded", "packed"])
 def test_rows_by_counts(layout, width):

@@ -80,10 +80,11 @@ Status checkMessage(const MscclcKernel &kernel, uint64_t bytes, uint32_t dtype) 
                    kernel.message_shares, nameOfType(dtype), size, kernel.message_shares * element);
   const uint64_t block = uint64_t{std::max(kernel.block_elements, 1u)} * element;
   if (bytes / std::max(kernel.message_shares, 1u) % block != 0)
-    return failure(MSCCLC_ERROR_SIZE,
-                   "a hook of kernel '%s' takes blocks of %u elements: a share of %llu bytes does not consist of "
-                   "whole blocks of %llu bytes",
-                   kernel.name, kernel.block_elements, size / std::max(kernel.message_shares, 1u), wide(block));
+    return failure(
+        MSCCLC_ERROR_SIZE,
+        "a hook or wire format of kernel '%s' takes blocks of %u elements: a share of %llu bytes does not consist of "
+        "whole blocks of %llu bytes",
+        kernel.name, kernel.block_elements, size / std::max(kernel.message_shares, 1u), wide(block));
   return {};
 }
 

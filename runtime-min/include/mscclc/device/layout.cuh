@@ -184,6 +184,10 @@ template <class Plan, class T>
 using HeldInScratch = std::conditional_t<HasWideScratch<Plan>::value, typename detail::Number<T>::Sum, T>;
 template <class Plan, class T> constexpr unsigned spreadOf = sizeof(HeldInScratch<Plan, T>) / sizeof(T);
 
+/// True for a Plan with a wire format: scratch holds blocks in the form Plan::Wire (mscclc/wire.cuh).
+template <class Plan, class = void> struct HasWire : std::false_type {};
+template <class Plan> struct HasWire<Plan, std::void_t<typename Plan::Wire>> : std::true_type {};
+
 /// True for a Plan that says so: its packets have no flags (packets.cuh).
 template <class Plan, class = void> struct HasLamportPackets : std::false_type {};
 template <class Plan>

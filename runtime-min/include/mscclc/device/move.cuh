@@ -268,21 +268,29 @@ MSCCLC_DEVICE void copySomePairs(const K &k, const S &sources, const D &targets,
     copyRows<T, N>(from, to, ends, s);
 }
 
+// wire.cuh
+template <class Op, class K, class Place, class S, class D>
+MSCCLC_DEVICE void reduceBlocks(const K &k, const Slice &slice, Place place, const S &sources, const D &targets);
+
 template <class Op, class K, class Place, class S, class D>
 MSCCLC_DEVICE void reduceRows(const K &k, const Slice &slice, Place place, const S &sources, const D &targets) {
   using T = typename K::Element;
-  constexpr unsigned inFlight = loadsInFlight<typename K::Plan>;
-  forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-    end = clipRow(k, targets, row, clipRow(k, sources, row, end));
-    const auto from = rowsOf(k, sources, row);
-    const auto to = rowsOf(k, targets, row);
-    const Span span{begin, end, lane, lanes, k.wide};
-    if constexpr (K::Outlined::value && S::size + D::size <= maxPassed &&
-                  std::is_same_v<typename decltype(from)::Row, typename decltype(to)::Row>) // hooks are inlined
-      reduceRowOutlined<T, Op, inFlight, S::size, D::size>(place, from, to, span);
-    else
-      reduceRow<T, Op, inFlight, S::size, D::size>(place, from, to, span);
-  });
+  if constexpr (HasWire<typename K::Plan>::value)
+    return reduceBlocks<Op>(k, slice, place, sources, targets);
+  else {
+    constexpr unsigned inFlight = loadsInFlight<typename K::Plan>;
+    forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
+      end = clipRow(k, targets, row, clipRow(k, sources, row, end));
+      const auto from = rowsOf(k, sources, row);
+      const auto to = rowsOf(k, targets, row);
+      const Span span{begin, end, lane, lanes, k.wide};
+      if constexpr (K::Outlined::value && S::size + D::size <= maxPassed &&
+                    std::is_same_v<typename decltype(from)::Row, typename decltype(to)::Row>) // hooks are inlined
+        reduceRowOutlined<T, Op, inFlight, S::size, D::size>(place, from, to, span);
+      else
+        reduceRow<T, Op, inFlight, S::size, D::size>(place, from, to, span);
+    });
+  }
 }
 
 } // namespace detail
@@ -311,7 +319,7 @@ MSCCLC_DEVICE void copyPairs(const K &k, const Slice &slice, const S &sources, c
   static_assert(S::size == D::size, "as many sources as targets");
   constexpr unsigned inFlight = detail::loadsInFlight<typename K::Plan>,
                      batch = S::size < inFlight ? S::size : inFlight;
-  if constexpr (K::spread != 1) {
+  if constexpr (K::spread != 1 || HasWire<typename K::Plan>::value) {
     for (unsigned i = 0; i < S::size; ++i)
       copy(k, slice, one(sources(i)), one(targets(i)));
   } else {

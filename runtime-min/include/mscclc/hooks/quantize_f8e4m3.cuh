@@ -30,13 +30,14 @@ struct QuantizeF8E4m3 {
   template <class T>
   static MSCCLC_DEVICE void divideBy(const device::Part<T> &part, float scale, device::Float8E4m3 *quantized) {
     using namespace device;
-    part.forEach([&](const Octet &octet) {
-      Values values = part.load(octet);
-      MSCCLC_UNROLL
-      for (unsigned i = 0; i < octetSize; ++i)
-        values.at[i] = divide(values.at[i], scale);
-      part.store(part.of(quantized), octet, values);
-    });
+    part.forEach(
+        [&](const Octet &octet) { part.store(part.of(quantized), octet, quotients(part.load(octet), scale)); });
+  }
+  static MSCCLC_DEVICE device::Values quotients(device::Values values, float scale) {
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < device::octetSize; ++i)
+      values.at[i] = device::divide(values.at[i], scale);
+    return values;
   }
 };
 
