@@ -32,6 +32,7 @@ RING, PACKETS = "samples/allreduce_ring.cpp", "samples/allreduce_packets.cpp"
 SWITCH, COPIED_SWITCH = "samples/auto/allreduce_nvls.cpp", "tests/ptx/copied_nvls.cpp"
 PORTS = "samples/allgather_hierarchical.cpp"
 HOOKS = "tests/cuda/hooks.cpp"
+WIRE = "samples/auto/allreduce_quantized.cpp"
 LAMPORT, LAMPORT_BITS = "tests/ptx/lamport.cpp", "((0+1)+2)+3 with -0.0 as +0.0"
 PACKED = "samples/auto/alltoallv_packed.cpp"
 DISPATCH, COMBINE = "samples/auto/moe_dispatch.cpp", "samples/auto/moe_combine.cpp"
@@ -127,6 +128,11 @@ MUTANTS = [
            "join<How>(i, 1);\n      detail::syncBlock();", "join<How>(i, 1);", HOOKS),
     Mutant("partial results that replace some that are read", "../hooks.cuh",
            "detail::syncBlock(); // before the next results", "", HOOKS),
+    Mutant("scales that are read before they are there", "../wire.cuh", "if (inScratch)\n    syncBlock();", "", WIRE,
+           quick=True),
+    Mutant("scales that replace some that are read", "../wire.cuh",
+           "if (inScratch && isMoved) // where it encodes, combine() comes before it writes\n    syncBlock();", "", WIRE,
+           survives="the sample moves scales to other ranks alone, whose reads are ordered by signals"),
     Mutant("counts in one table for all launches", "counts.cuh", "static_cast<uint32_t>(k.launch % 2)", "uint32_t{0}", PACKED,
            quick=True),
     Mutant("counts that are read before they have come", "counts.cuh", "return first == flag && second == flag;",

@@ -34,9 +34,10 @@ MSCCLC_DEVICE Values valuesOf(const K &k, const Rows &rows, unsigned row, uint64
 template <class Op, class K, class Place, class S>
 MSCCLC_DEVICE Values sumOf(const K &k, Place place, const S &sources, unsigned row, uint64_t at, unsigned first) {
   Values sum = valuesOf(k, sources(sourceAt(place, 0)), row, at, first);
-  if constexpr (S::size > 1) {
+  constexpr unsigned N = S::size;
+  if constexpr (N > 1) {
     MSCCLC_UNROLL_FEW
-    for (unsigned n = 1; n < S::size; ++n) {
+    for (unsigned n = 1; n < N; ++n) {
       const Values next = valuesOf(k, sources(sourceAt(place, n)), row, at, first);
       MSCCLC_UNROLL
       for (unsigned i = 0; i < octetSize; ++i)
