@@ -1,4 +1,4 @@
-// AllReduce in two shots whose values travel as f8e4m3: 132 bytes for each 128 elements, of bf16 half of the bytes.
+// AllReduce, quantised: values travel as f8e4m3, 132 bytes for each 128 elements, which are 256 bytes of bf16.
 //
 // When: one NVLink domain, large messages of activations that stand the error below. A kernel only, as plans move
 // elements as they are:
