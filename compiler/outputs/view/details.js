@@ -67,7 +67,7 @@ class DetailsView {
           shown.map(({launch}) => launch), spans, [app.index, app.besideIndex].map((i) => app.launches.nameOf(i)));
     const {launch, found} = app;
     return sumsTable(
-        launch, spans[0],
+        launch, spans[0], found ? found.spans : [...launch.timeOnPath.keys()],
         found                      ? plural(found.count, "operation") :
             launch.about.sameRanks ? "rank 0, as every rank" :
                                      `all ${plural(launch.ranks.length, "rank")}`);

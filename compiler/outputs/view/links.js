@@ -26,9 +26,9 @@ class LinksView {
   fold() {
     const {groups} = this.app.timeline;
     this.series = this.all.filter(({rank}) => groups.lists(rank));
+    const isPart = groups.areSame && this.series.length < this.all.length;
     document.getElementById("links-title").textContent = `Use of links and engines${
-        groups.areSame && this.series.length < this.all.length ? ", where ranks are the same once" :
-                                                                 ""} (a full row: all that one can carry)`;
+        isPart ? ", once for ranks that do the same" : ""} (a full row: all that one can carry)`;
   }
 
   /** Resources that are used, each with its rate from moments on and what went through before each of them. */

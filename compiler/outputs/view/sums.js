@@ -1,20 +1,22 @@
 // Sums of operations, as tables: for each kind of them, and of two launches beside each other.
 
 /**
-   Sums of `spans` for each kind of operation: how many, their times, what of it is critical,
-    bytes that they write. Longest first.
+ * Sums of `spans` for each kind of operation, longest first. `critical`: spans whose part of the critical path counts.
  */
-function sumsByKind(launch, spans) {
+function sumsByKind(launch, spans, critical = spans) {
   const kinds = new Map();
-  for (const span of spans) {
+  const of = (span) => {
     const name = launch.wordOf(span);
     if (!kinds.has(name)) kinds.set(name, {name, count: 0, time: 0, critical: 0, bytes: 0});
-    const sums = kinds.get(name);
+    return kinds.get(name);
+  };
+  for (const span of spans) {
+    const sums = of(span);
     sums.count++;
     sums.time += launch.end[span] - launch.start[span];
-    sums.critical += launch.timeOnPath.get(span) || 0;
     sums.bytes += launch.bytesWritten(span);
   }
+  for (const span of critical) of(span).critical += launch.timeOnPath.get(span) || 0;
   return [...kinds.values()].sort((a, b) => b.time - a.time || (a.name < b.name ? -1 : 1));
 }
 
@@ -38,9 +40,9 @@ function busyTime(launch, spans) {
 }
 
 /** One line of sums of all of `spans`, with `time` as busyTime() has it. */
-function sumsOf(launch, spans) {
+function sumsOf(launch, spans, critical = spans) {
   const all = {name: "all", count: 0, time: busyTime(launch, spans), critical: 0, bytes: 0};
-  for (const kind of sumsByKind(launch, spans)) {
+  for (const kind of sumsByKind(launch, spans, critical)) {
     all.count += kind.count;
     all.critical += kind.critical;
     all.bytes += kind.bytes;
@@ -63,13 +65,13 @@ function madeTable(caption, head, rows) {
   return table;
 }
 
-function sumsTable(launch, spans, caption) {
+function sumsTable(launch, spans, critical, caption) {
   const cells = ({name, count, time, critical, bytes}) =>
       [name, count.toLocaleString("en"), shownTime(time), critical ? shownTime(critical) : "",
        bytes ? shownBytes(bytes) : ""];
   return madeTable(
       caption, ["kind", "count", "time", "critical", "written"],
-      [...sumsByKind(launch, spans), sumsOf(launch, spans)].map(cells));
+      [...sumsByKind(launch, spans, critical), sumsOf(launch, spans, critical)].map(cells));
 }
 
 /** Two launches beside each other: totals, what the time goes to, and each kind of operation. */
