@@ -79,7 +79,7 @@ function sums() {
   page.ask(`var whole = sumsOf(launch, ${all}), outside = launch.path.filter((step) => step.span < 0).reduce((sum, step) => sum + step.to - step.from, 0)`);
   check(near(page.ask("whole.critical + outside"), page.ask("launch.about.total")), "critical times are all of the launch");
   page.ask("var stands = sumsOf(launch, launch.representativeSpans(), [...launch.timeOnPath.keys()])");
-  check(near(page.ask("stands.critical"), page.ask("whole.critical")), "also beside the sums of the rank that stands for all");
+  check(near(page.ask("stands.critical"), page.ask("whole.critical")), "also beside the sums of the rank that represents all");
   check(page.ask("kinds.every((kind, i) => i === 0 || kinds[i - 1].time >= kind.time)"), "the longest kind is first");
   page.ask("var two = [...own].slice(0, 2), first = launch.start[two[0]], last = launch.end[two[1]]");
   equal(page.ask("busyTime(launch, [two[0], two[0]])"), page.ask("launch.end[two[0]] - first"), "operations that overlap count once");

@@ -40,7 +40,7 @@ const classes = [
   {name: "proxy", color: okabeIto.purple, text: "#000"},
 ];
 
-/** Over the part of a bar in which no data flows yet. */
+/** Covers the part of a bar in which no data flows yet. */
 const paleness = "rgba(255, 255, 255, .4)";
 
 /** Whose data a chunk holds. */

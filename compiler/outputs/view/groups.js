@@ -11,7 +11,7 @@ class Groups {
     this.numRanks = launch.ranks.length;
     this.perNode = Math.min(launch.about.ranksPerNode, this.numRanks);
     this.hasNodes = this.perNode < this.numRanks;
-    this.areSame = launch.about.sameRanks && this.numRanks > 1;  // rank 0 stands for all
+    this.areSame = launch.about.sameRanks && this.numRanks > 1;  // rank 0 represents all
     this.open = new Set();
     const onPath = new Set(launch.pathSpans.map((span) => launch.rankOf(span)));
     for (let rank = 0; rank < this.numRanks; rank++)
