@@ -43,6 +43,8 @@ constexpr Step steps[] = {
     {"prune-sync", Stage::Prune, 2, 2},
     // Beyond this point, blocks, chunks and channels are those of the plan.
     {"replicate-instances", Stage::Fit, 0, 0},
+    // Puts of adjacent chunks are apart until here, so that instances share out each of them.
+    {"join-puts", Stage::Fit, 2, 2},
     // Only splits operations that exceed the executor's limits. Refuses what it cannot run or gets wrong.
     {"fit-executor", Stage::Fit, 0, 0},
     {"check-executor", Stage::Fit, 0, 0},

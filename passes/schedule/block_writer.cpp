@@ -3,6 +3,8 @@
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <optional>
 #include <ranges>
 #include <utility>
@@ -17,8 +19,11 @@ using ir::OpKind;
 /// True if all threads of the block have done something since they last met. A port's put of data alone is done by one
 /// thread. If a port puts packets, all threads make these packets.
 static bool endsWithThreads(const ir::ThreadBlock &block) {
-  return !block.ops.empty() && ir::info(block.ops.back().kind).step == ir::OpStep::Data &&
-         block.ops.back().kind != OpKind::PutWithSignalAndFlush;
+  if (block.ops.empty() || ir::info(block.ops.back().kind).step != ir::OpStep::Data)
+    return false;
+  const Op &last = block.ops.back();
+  return last.kind != OpKind::PutWithSignalAndFlush &&
+         !(last.kind == OpKind::Put && last.channelType == ChannelType::Port);
 }
 
 void BlockWriter::write(std::uint32_t agent, const std::vector<Group> &groups) {
@@ -120,14 +125,7 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
   for (const Sync &sync : waits)
     tell(sync, true, &sync == &waits.back() ? DataSync::After : DataSync::None);
   if (rest)
-    for (const Node &node : group.nodes)
-      if (!node.arrives) {
-        const ir::Move &statement = movement_.statements[node.statement];
-        // A rank that receives the signal of the put assumes that everything before the put in this block is done.
-        if (isPortPut(statement) && endsWithThreads(*block_))
-          block_->append({.kind = OpKind::Nop, .loc = statement.loc});
-        execute(statement);
-      }
+    writeNodes(group);
   const bool atBeginning = block_->ops.empty();
   bool first = true;
   for (const Sync &sync : choose(group.signals))
@@ -135,6 +133,47 @@ void BlockWriter::writeGroup(const Group &group, bool entries, bool rest) {
       tell(sync, false, first && !atBeginning ? DataSync::Before : DataSync::None);
       first = false;
     }
+}
+
+/// Writes the statements of a group.
+void BlockWriter::writeNodes(const Group &group) {
+  signalling_.clear();
+  for (const Sync &sync : group.signals)
+    if (sync.carrier == Carrier::Put)
+      signalling_.push_back(sync.statement);
+  std::ranges::sort(signalling_);
+  for (const Node &node : group.nodes) {
+    const ir::Move &statement = movement_.statements[node.statement];
+    if (node.arrives)
+      continue;
+    if (isPortPut(statement)) {
+      puts_.push_back(node.statement);
+      continue;
+    }
+    writePuts();
+    execute(statement);
+  }
+  writePuts();
+}
+
+/// Writes the current run of puts, and ends it. If some of them do not signal, the channels take turns, such that their
+/// last puts come together. Then one operation puts to several channels, and one flush serves many puts.
+void BlockWriter::writePuts() {
+  if (puts_.empty())
+    return;
+  // A rank that receives the signal of a put assumes that everything before the put in this block is done.
+  if (endsWithThreads(*block_))
+    block_->append({.kind = OpKind::Nop, .loc = movement_.statements[puts_[0]].loc});
+  if (!std::ranges::all_of(puts_, [this](std::uint32_t put) { return isSignalling(put); })) {
+    std::map<std::uint32_t, std::uint32_t> counts; // by the agent that receives
+    std::map<std::uint32_t, std::uint32_t> after;  // [put]: number of puts on its channel that come later
+    for (const std::uint32_t put : puts_ | std::views::reverse)
+      after[put] = counts[channels_.receiverOf(put)]++;
+    std::ranges::stable_sort(puts_, std::greater(), [&](std::uint32_t put) { return after[put]; });
+  }
+  for (const std::uint32_t put : puts_)
+    execute(movement_.statements[put]);
+  puts_.clear();
 }
 
 void BlockWriter::useChannel(ChannelType type, std::uint32_t id) {
@@ -228,7 +267,9 @@ void BlockWriter::executeRemote(const ir::Move &statement) {
   const ir::Chunk dst = to.rank == rank_ ? local(to) : remote(to, type);
   if (type == ChannelType::Port) {
     const bool packets = statement.packets.value_or(false);
-    op.kind = packets ? OpKind::ReadPutPacket : OpKind::PutWithSignalAndFlush;
+    op.kind = packets                         ? OpKind::ReadPutPacket
+              : isSignalling(statementNumber) ? OpKind::PutWithSignalAndFlush
+                                              : OpKind::Put;
     if (packets) { // the port puts packets from memory, so they are made first
       const ir::Chunk made = local(movement_.dsts(statement)[0]);
       block_->append({.kind = OpKind::CopyPacket, .loc = statement.loc}, srcs_, {&made, 1});

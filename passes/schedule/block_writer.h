@@ -6,6 +6,7 @@
 #include "passes/schedule/channels.h"
 #include "passes/schedule/sync_plan.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <vector>
@@ -31,10 +32,13 @@ private:
   static bool endsApart(std::span<const Group> groups);
   void writeLoop(std::span<const Group> groups);
   void writeGroup(const Group &group, bool entries, bool rest);
+  void writeNodes(const Group &group);
+  void writePuts();
   void tell(const Sync &sync, bool waits, ir::DataSync around);
   void execute(const ir::Move &statement);
   void executeRemote(const ir::Move &statement);
   void executeInSwitch(const ir::Move &statement);
+  bool isSignalling(std::uint32_t put) const { return std::ranges::binary_search(signalling_, put); }
 
   ir::LocId locOfGroup(const Group &group) const;
   ir::LocId locOf(const Sync &sync) const { return movement_.statements[sync.statement].loc; }
@@ -48,7 +52,9 @@ private:
   const Channels &channels_;
   std::uint32_t agent_ = 0, rank_ = 0;
   ir::ThreadBlock *block_ = nullptr;
-  std::vector<ir::Chunk> srcs_; ///< the sources of the current operation
+  std::vector<ir::Chunk> srcs_;           ///< the sources of the current operation
+  std::vector<std::uint32_t> signalling_; ///< the puts of the current group that signal, sorted
+  std::vector<std::uint32_t> puts_;       ///< the current run of a port's puts
   std::vector<ir::ResourceUse> channelsOfBlock_, remotesOfBlock_;
   std::vector<std::uint32_t> remoteIds_; ///< [rank][buffer]: number of the remote buffer on rank_
   std::array<ir::StampSet, numTypes> namedChannels_, namedRemotes_; ///< [channel type]: those in the block's tables

@@ -3,6 +3,7 @@
 #include "ir/containers.h"
 #include "ir/internal_error.h"
 #include "ir/program_index.h"
+#include "passes/schedule/nodes.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
@@ -54,7 +55,6 @@ void Channels::link(const Sync &sync, std::uint32_t from, std::uint32_t to) {
     break;
   case Carrier::Put:
     want(Kind::Put, from, to);
-    receivers_[sync.statement] = to;
     break;
   }
 }
@@ -117,7 +117,8 @@ std::uint32_t Channels::otherOnFirst(std::uint32_t own, std::uint32_t other) con
   return firstAgent_[rank] + plan_.agents[own].block;
 }
 
-/// Adds channels for blocks that only move data to or from a rank, because they need a channel there as well.
+/// Adds channels for blocks that only move data to or from a rank, because they need a channel there as well. Finds the
+/// receivers of puts.
 void Channels::wantPeers(const ir::Movement &movement) {
   const auto lead = [&](std::uint32_t own, std::uint32_t other) {
     if (const std::uint32_t rank = plan_.agents[other].rank; !agentTowards(own, rank)) {
@@ -134,10 +135,12 @@ void Channels::wantPeers(const ir::Movement &movement) {
     if (plan_.isOneRank && *statement.by != 0)
       continue;
     const std::uint32_t own = agentOf(*statement.by, *statement.block);
-    if (statement.via == ir::Via::Port && !isPortPut(statement)) {
-      const std::uint32_t other = agentOf(movement.dsts(statement).back().rank, *statement.block);
-      wantBoth(Kind::Put, own, other);
-      receivers_[static_cast<std::uint32_t>(&statement - movement.statements.data())] = other;
+    if (statement.via == ir::Via::Port) {
+      const auto number = static_cast<std::uint32_t>(&statement - movement.statements.data());
+      receivers_[number] = isPortPut(statement) ? plan_.nodes->receiverOf(number)
+                                                : agentOf(movement.dsts(statement).back().rank, *statement.block);
+      if (!isPortPut(statement))
+        wantBoth(Kind::Put, own, receivers_[number]);
     }
     if (statement.via != ir::Via::Memory)
       continue;

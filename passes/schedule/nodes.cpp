@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 
 namespace mscclc::passes::schedule {
 namespace {
@@ -133,18 +132,10 @@ Nodes::Nodes(const ir::Program &program, const StatementGraph &graph, const Stat
   std::vector<std::uint32_t> receivers = receiversOf(movement, graph);
   shareOutReceivers(movement, receivers);
   const std::vector<std::uint32_t> &levels = graph.levels();
-  const auto kindOf = [&](std::uint32_t s) {
-    return std::tuple(levels[s], distances.ofReach(s), distances.ofShare(s));
-  };
   arrived_.resize(movement.statements.size());
-  auto next = kindOf(0);
   for (std::uint32_t s = 0, first = 0; s < movement.statements.size();) {
-    for (const auto kind = next; kind == next;) {
+    for (const std::uint32_t level = levels[s]; s < movement.statements.size() && levels[s] == level; ++s)
       issue(program, graph, s);
-      if (++s == movement.statements.size())
-        break;
-      next = kindOf(s);
-    }
     for (; first < s; ++first)
       arrive(movement, first, receivers[first]);
   }

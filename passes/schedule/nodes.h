@@ -1,6 +1,7 @@
 // The nodes of a schedule (see sync_plan.h): the work of each block, in the list order of statements. The arrival of a
 // port's put comes after all nodes of the same depth in dependences. So no block waits for an arrival before a put that
-// does not need it, and all ranks of a symmetric program have the same knowledge.
+// does not need it, the puts of a block follow one another, and all ranks of a symmetric program have the same
+// knowledge.
 #pragma once
 
 #include "passes/schedule/statement_distances.h"
@@ -35,6 +36,8 @@ public:
   const Node &at(std::uint32_t node) const { return places_[node]; }
   /// Returns the node that executes the statement; for a port's put, the node that issues it.
   std::uint32_t ofStatement(std::uint32_t statement) const { return issued_[statement]; }
+  /// Returns the agent at which the data of `statement`, a port's put, arrive.
+  std::uint32_t receiverOf(std::uint32_t statement) const { return places_[arrived_[statement]].agent; }
   /// Visits, in order, the nodes of the earlier statement that must be over before the later statement of `dependence`
   /// may begin. For a port's put, that is its arrival. If the put's source is needed, it is the node that flushes the
   /// put.

@@ -207,22 +207,35 @@ private:
   }
 
   /// Drops superfluous edges. If several edges lead from one block into one group, the edge from the latest group is
-  /// sufficient. The edges from `firstEdge` on are new, and lead into the last group of `agent`.
+  /// sufficient. A put's edge is superfluous if a later put of the same run arrives in the same group, as both are on
+  /// one channel. The edges from `firstEdge` on are new, and lead into the last group of `agent`.
   void dropOvertaken(std::uint32_t agent, std::size_t firstEdge) {
     std::vector<std::size_t> &present = intoLast_[agent];
     for (std::size_t e = firstEdge; e < edges_.size(); ++e) {
-      const Edge &edge = edges_[e];
-      if (edge.carrier == Carrier::MemorySignal || edge.carrier == Carrier::PortSignal ||
-          edge.carrier == Carrier::Semaphore)
-        std::erase_if(present, [&](std::size_t o) {
-          Edge &other = edges_[o];
-          other.isOvertaken = other.fromAgent == edge.fromAgent && other.fromGroup < edge.fromGroup &&
-                              (other.carrier == edge.carrier || other.carrier == Carrier::RelaxedSignal);
-          return other.isOvertaken;
-        });
+      std::erase_if(present, [&](std::size_t o) { return edges_[o].isOvertaken = isOvertaken(edges_[o], edges_[e]); });
       present.push_back(e);
     }
   }
+
+  /// True if `later` makes `edge`, which leads into the same group, superfluous.
+  bool isOvertaken(const Edge &edge, const Edge &later) const {
+    if (edge.fromAgent != later.fromAgent)
+      return false;
+    switch (later.carrier) {
+    case Carrier::RelaxedSignal:
+      return false;
+    case Carrier::Put:
+      return edge.carrier == Carrier::Put && edge.fromGroup == later.fromGroup && runOf(edge) == runOf(later);
+    case Carrier::Semaphore:
+    case Carrier::MemorySignal:
+    case Carrier::PortSignal:
+      return edge.fromGroup < later.fromGroup &&
+             (edge.carrier == later.carrier || edge.carrier == Carrier::RelaxedSignal);
+    }
+    return false;
+  }
+  /// Returns where the run of puts begins that the put of this edge is in.
+  std::uint32_t runOf(const Edge &edge) const { return nodes_.countAtArrival(nodes_.ofStatement(edge.statement)); }
 
   Carrier carrierBetween(std::uint32_t from, std::uint32_t to) const {
     if (nodes_.rankOf(from) == nodes_.rankOf(to))

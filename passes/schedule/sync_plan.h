@@ -14,6 +14,9 @@
 // before its first node, and signals after its last node. An edge always leads to a deeper group, so groups cannot wait
 // for each other in a circle.
 //
+// If a run of a port's puts brings several pieces of data to one group, only the last one signals. For a port does what
+// it is asked on one channel in that order, so then the others have arrived, too.
+//
 // If a block needs more channels than an executor's block may have, other blocks have some of them (see relays.h).
 #pragma once
 
@@ -32,7 +35,7 @@ enum class Carrier : std::uint8_t {
   MemorySignal,  ///< within a node
   RelaxedSignal, ///< the same, if no data of this launch depends on it
   PortSignal,    ///< between nodes
-  Put,           ///< the signal that ends a port's put
+  Put,           ///< the signal that ends a port's put; a put without such an edge does not signal
 };
 
 /// One end of an edge: the block at its other end, and the means.
