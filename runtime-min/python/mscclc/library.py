@@ -215,8 +215,8 @@ def _dtypes(types: Sequence[str]) -> list[str]:
 def best_ranges(
     candidates: Sequence[Candidate], sizes: Sequence[int], machine: str, baseline: Baseline | None = None
 ) -> list[Range]:
-    """Returns what is best for each range of sizes, for one call: the fastest candidate, or NCCL where none wins against
-    `baseline` or accepts the size. The ranges are adjacent, and begin at 0. If the fastest one changes between two of
+    """Returns what is best for each range of sizes, for one call: the fastest candidate, or NCCL where none wins
+    against `baseline` or accepts the size. The ranges are adjacent, and begin at 0. If the fastest one changes between two of
     `sizes`, searches the place in between."""
     for candidate in candidates:
         candidate.time(sizes, machine)
@@ -380,8 +380,9 @@ def make_library(
     others: int = 2,
     tell: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
-    """Writes kernels, plans for MSCCL++'s executor, and manifest.json to `folder`, and returns the list. For each collective (and root) that the
-    sources have, it is the fastest at each of `sizes` (bytes) on the machine, as `mscclc --estimate` says. Sources that
+    """Writes kernels, plans for MSCCL++'s executor, and manifest.json to `folder`, and returns the list. For each
+    collective (and root) that the sources have, it is the fastest at each of `sizes` (bytes) on the machine, as
+    `mscclc --estimate` says, or NCCL where that is not sure to be slower. Sources that
     say only what moves are scheduled for each of these sizes. Without sources they are those of `default_sources`. With
     several numbers of ranks, or of nodes, there is a list for each. `ranks` are those of all nodes together, of which
     `ranks_per_node` share one; or those of one node, of which there are `nodes`.
@@ -414,7 +415,10 @@ def make_library(
         jobs = [(where, source) for where in places for source in sources or default_sources(where.nodes)]
         groups: dict[tuple[_Place, str, int], list[Candidate]] = {}
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            tried = [pool.submit(_candidates, source, where, tries, options, types, sizes, invariant, tell) for where, source in jobs]
+            tried = [
+                pool.submit(_candidates, source, where, tries, options, types, sizes, invariant, tell)
+                for where, source in jobs
+            ]
             for number, ((where, source), found) in enumerate(zip(jobs, tried), 1):
                 for candidate in found.result():
                     groups.setdefault((where, candidate.plan.collective, candidate.root), []).append(candidate)
@@ -433,7 +437,8 @@ def make_library(
                         tell(f"{collective} of {line}")
             nccl = None if baseline is None else known.get((collective, where.ranks, where.machine), Baseline.unknown)
             if nccl is Baseline.unknown:
-                tell(f"{collective}: no times of NCCL for {where.ranks} ranks on {where.machine} are known, so it has the calls")
+                on = f"{where.ranks} ranks on {where.machine}"
+                tell(f"{collective}: no times of NCCL for {on} are known, so it has the calls")
             entries = []
             for one in best_ranges(candidates, sizes, where.machine, nccl):
                 entry: dict[str, Any] = {"min": one.least, "max": one.most}
