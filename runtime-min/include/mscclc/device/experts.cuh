@@ -182,43 +182,43 @@ template <class W> MSCCLC_DEVICE void copyEntries(const W &w, char *to, const ch
       copyRow(w, to + w.placeOf(entry), from + uint64_t{entry / w.args.index.choices} * w.args.row_bytes);
 }
 
-/// Sets `words` words, N elements each, of a row of sums.
-template <class T, unsigned N, class W>
+/// Sets `words` words of a row of sums. A word is an element, or 16 bytes of them.
+template <class T, class Word, class W>
 MSCCLC_DEVICE void sumWords(const W &w, uint32_t row, char *to, const char *from, uint64_t words) {
-  struct alignas(N * sizeof(T)) Word {
-    T e[N];
+  constexpr unsigned count = sizeof(Word) / sizeof(T);
+  struct Elements {
+    T e[count];
   };
   const uint32_t choices = w.args.index.choices;
   for (uint64_t i = w.thread; i < words; i += w.threads) {
-    float sum[N] = {};
+    float sum[count] = {};
     for (uint32_t entry = row * choices; entry < (row + 1) * choices; ++entry) {
       if (!w.isLive(entry))
         continue;
       const float weight = w.args.index.weights[entry];
-      const Word word = loadWord<Word>(from + w.placeOf(entry), i);
-      float value[N];
-      Number<T>::widen(word.e, value);
+      const Elements elements = bitCast<Elements>(loadWord<Word>(from + w.placeOf(entry), i));
+      float value[count];
+      Number<T>::widen(elements.e, value);
       MSCCLC_UNROLL
-      for (unsigned n = 0; n < N; ++n)
+      for (unsigned n = 0; n < count; ++n)
         sum[n] = add(sum[n], multiply(weight, value[n]));
     }
-    Word result;
+    Elements result;
     Number<T>::narrow(sum, result.e);
-    storeWord<Word>(to, i, result);
+    storeWord<Word>(to, i, bitCast<Word>(result));
   }
 }
 
 /// Sets the rows of a combine's result. Each block takes some of them.
 template <class T, class W> MSCCLC_DEVICE void sumEntries(const W &w, char *to, const char *from) {
   static_assert(std::is_same_v<typename Number<T>::Sum, float>, "a combine adds floats of at most 32 bits");
-  constexpr unsigned wide = 16 / sizeof(T);
   const uint64_t bytes = w.args.row_bytes,
                  bits = reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from) | bytes;
   for (uint32_t row = w.block; row < w.args.index.rows; row += blockCount())
     if (bits % 16 == 0)
-      sumWords<T, wide>(w, row, to + row * bytes, from, bytes / 16);
+      sumWords<T, Vec16>(w, row, to + row * bytes, from, bytes / 16);
     else
-      sumWords<T, 1>(w, row, to + row * bytes, from, bytes / sizeof(T));
+      sumWords<T, T>(w, row, to + row * bytes, from, bytes / sizeof(T));
 }
 
 /// Packs the rows of the rank, and begins its launch, as stageInput does.
