@@ -195,7 +195,7 @@ bool Session::transform() {
     if (!interpret())
       return false;
   if (schedules && !options_.hasPasses) {
-    if (job_.target.executor && !passes::checkAppliesNoHook(job_.program, job_.target.name(), diags_))
+    if (job_.target.executor && !passes::checkCallsNoFunctions(job_.program, job_.target.name(), diags_))
       return false;
     if (takes(output_, "--machine") && !checkRunsOn(job_, *on, /*isAsked=*/true))
       return false;

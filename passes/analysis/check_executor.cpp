@@ -26,8 +26,6 @@ public:
   void run() {
     if (program_.minMessageSize >> 31 != 0)
       diags_.report(diag::executor_min_message, "program '" + program_.name + "'", {target_, program_.minMessageSize});
-    if (const ir::Hook *const wire = ir::wireOf(program_))
-      diags_.report(diag::executor_wire, {wire->loc, "program '" + program_.name + "'"}, {target_});
     checkContext();
     for (rank_ = 0; rank_ < program_.ranks.size(); ++rank_) {
       checkChunks();
@@ -221,13 +219,15 @@ private:
 };
 
 void checkExecutor(PassContext &context) {
-  if (context.target.executor && checkAppliesNoHook(context.program, context.target.name(), context.diags))
+  if (context.target.executor && checkCallsNoFunctions(context.program, context.target.name(), context.diags))
     ExecutorCheck(context).run();
 }
 
 } // namespace
 
-bool checkAppliesNoHook(const ir::Program &program, const std::string &executor, ir::DiagnosticEngine &diags) {
+bool checkCallsNoFunctions(const ir::Program &program, const std::string &executor, ir::DiagnosticEngine &diags) {
+  if (const ir::Hook *const wire = ir::wireOf(program))
+    return diags.report(diag::executor_wire, {wire->loc, "program '" + program.name + "'"}, {executor});
   const auto refuse = [&](std::uint32_t hook, ir::LocId loc) {
     return diags.report(diag::executor_hook, loc, {executor, program.hooks[hook].name});
   };

@@ -11,7 +11,7 @@ namespace mscclc::passes {
 Pass createCheckExecutorPass();
 
 /// Reports an error at the first statement or operation that applies a hook, because an executor calls no functions of
-/// users. Returns true if there is none. The driver asks before it schedules for an executor.
-bool checkAppliesNoHook(const ir::Program &program, const std::string &executor, ir::DiagnosticEngine &diags);
+/// users; or at a wire format. Returns true if there is neither. The driver asks before it schedules for an executor.
+bool checkCallsNoFunctions(const ir::Program &program, const std::string &executor, ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::passes
