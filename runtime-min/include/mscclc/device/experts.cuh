@@ -146,9 +146,10 @@ template <class W> MSCCLC_DEVICE void receiveCells(const W &w) {
   }
 }
 
-/// Waits until all blocks of the rank have come here. `operation`: see MSCCLC_WAIT_STAGING.
+/// Waits until all blocks of the rank have come here. All launches have the same blocks. `operation`: see
+/// MSCCLC_WAIT_STAGING.
 MSCCLC_DEVICE void meetAll(const MscclcRankArgs &args, uint32_t operation) {
-  meetForStaging(args, operation);
+  meetForStaging(args, operation, 1);
   syncBlock();
 }
 
@@ -238,7 +239,7 @@ template <class Plan, class T> MSCCLC_OUTLINE void packRows(const Parameters<Pla
     else
       copyEntries(w, to, from);
   }
-  meetForStaging(w.args, 0);
+  meetForStaging(w.args, 0, 1);
   if (w.thread == 0)
     launchBegins(w.args.rank, launch);
   syncBlock();
