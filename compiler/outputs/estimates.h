@@ -45,9 +45,9 @@ std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usu
 std::optional<passes::time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record = false);
 
 /// The launch that an output shows: the machine, the runner and the bytes. The bytes are those of --size; without it
-/// Output::usualSize. If the options do not give machine or size, those of `like` count. `record`: the estimate has the data for pictures. If there is no such launch,
-/// or it never ends, nothing is returned,
-/// and the job's diagnostics say why.
+/// Output::usualSize. If the options do not give machine or size, those of `like` count. `record`: the estimate has the
+/// data for pictures. If there is no such launch, or it never ends, nothing is returned, and the job's diagnostics say
+/// why.
 struct TimedLaunch {
   TimedOn on;
   std::uint64_t size = 0;
