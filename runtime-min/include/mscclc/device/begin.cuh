@@ -12,8 +12,8 @@
 // launch number 2, so 8 blocks must have finished; 7 mean an overlap.
 //
 // If launches of other sizes take more instances, a block that has finished counts as so many times as there are
-// instances for each one of its launch. So each launch counts equally much. Only the blocks of instance 0, which are in
-// every launch, know the number of all launches. The others ask for their bit alone.
+// instances for each one of its launch. So each launch counts equally much. Only the blocks of instance 0 are in every
+// launch, so their numbers count all launches. The other blocks check their bit alone.
 //
 // Every overlap is detected. Let L be the later one of two launches that overlap, and b the first block of L that
 // begins. A device begins the blocks of a launch in the order of their index and holds them all. So b is block 0, which
@@ -67,8 +67,8 @@ MSCCLC_DEVICE void abortRank(const MscclcRankArgs &args) {
 
 /// Marks the launch as running, and returns the number of launches of this block before it. No thread accesses memory
 /// of this device or of peers before: such an access would be concurrent with the earlier kernel of the stream.
-/// `counted`: what a launch adds to `finished`. `knowsAll`: the block is in every launch.
-MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args, uint64_t counted, bool knowsAll) {
+/// `counted`: what a launch adds to `finished`. `isInAll`: the block is in every launch.
+MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args, uint64_t counted, bool isInAll) {
   awaitEarlierKernel();
   uint64_t *const count = &args.launches[blockId()];
   if (threadId() != 0)
@@ -78,7 +78,7 @@ MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args, uint64_t counted,
   const uint64_t launch = before & ~launchRuns;
   if (blockId() == 0)
     storeRelaxed(&args.finished[1], args.message_bytes);
-  if (before != launch || (knowsAll && finished < launch * counted)) {
+  if (before != launch || (isInAll && finished < launch * counted)) {
     recordStall(args, MSCCLC_OVERLAP, 0, MSCCLC_UNPAIRED, launch, launch * counted, finished, 0, false);
     abortRank(args);
   }
