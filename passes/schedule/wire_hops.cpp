@@ -114,7 +114,7 @@ private:
       sent_.insert(values_.resultOf(move, memory, i));
   }
 
-  /// Cuts a statement into runs of chunks that scratch has alike, and rewrites each.
+  /// Cuts a statement into runs of chunks for which scratch holds the same operands, and rewrites each.
   void rewrite(const Move &move, const ChunkMemory &memory) {
     Run run{0, 1, foundOf(move, memory, 0)};
     for (std::uint32_t i = 1; i <= sizeOf(move); ++i, ++run.end) {

@@ -1,7 +1,7 @@
 """usage: loader.py MSCCLC CHECKOUT CUDA_INCLUDE COMPILER: the loader of MSCCL++'s executor reads plans of mscclc.
 
 Compiles the loader of a checkout of microsoft/mscclpp without the rest of it. Each plan is loaded for each of its ranks.
-What comes out is compared with the plan: blocks, operations, channels.
+The test compares what it loaded with the plan: blocks, operations, channels.
 """
 import json
 import pathlib

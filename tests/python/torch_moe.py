@@ -20,7 +20,7 @@ def random(seed):
 
 
 def drawn(seed, choices, dtype, hidden=6, index_type=torch.int64):
-    """Rows, indices and weights of all ranks, which every rank knows. Ranks have different numbers of rows; rank 1 none."""
+    """Rows, indices and weights of all ranks, which each rank computes. Ranks have different numbers of rows; rank 1 none."""
     rows, index, weights = [], [], []
     for rank in range(SIZE):
         made, count = random(100 * seed + rank), 0 if rank == 1 else 7 + rank

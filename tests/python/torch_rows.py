@@ -21,7 +21,7 @@ def random(seed):
 
 
 def inputs_of(rows, shape, dtype, seed):
-    """The inputs of all ranks, which every rank knows."""
+    """The inputs of all ranks, which each rank computes."""
     made = random(seed)
     return [torch.randint(0, 50, (rows, *shape), generator=made).to(dtype) for _ in range(SIZE)]
 

@@ -181,8 +181,7 @@ def _candidates(
     proven: bool,
     tell: Callable[[str], None],
 ) -> list[Candidate]:
-    """Returns the candidates of a source there, timed at `sizes`. Only those that are proven know the order of their
-    sums."""
+    """Returns the candidates of a source there, timed at `sizes`. Only proven ones have the order of sums."""
     known = re.findall(r"^ *-P (\w+)=", run_tool(Program.of(source, None, None, ()), "--list"), re.M)
     names = [name for name in params if name in known]
     found: list[Candidate] = []

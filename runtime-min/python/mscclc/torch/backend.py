@@ -357,7 +357,7 @@ class ProcessGroupMscclc(Group):
         The rows for a rank follow those for the rank before it, in input and output. `splits_offsets` [2, ranks]: gets
         the rows that came from each rank, and the offset of the first in `output`. All are contiguous, on one device,
         and of the same sizes on all ranks; splits are int64. No rows are moved that input or output has no room for.
-        Returns False if no kernel fits, on all ranks alike; then nothing was done."""
+        Returns False on all ranks if no kernel fits; then nothing was done."""
         missed: list[str] = []
         job = self._rows_job(output, input, splits, splits_offsets, input.shape[0])
         job.rooms = (input.shape[0], output.shape[0])
@@ -381,7 +381,7 @@ class ProcessGroupMscclc(Group):
     ) -> bool:
         """Moves rows by a kernel that takes an index of experts, and waits as Work.wait does. `input` and `output` have
         rows along dimension 0, contiguous, and are "from" and "to" of `index` (Job.index). `message`: bytes, the same
-        on all ranks. Returns False if no kernel fits, on all ranks alike; then nothing was done."""
+        on all ranks. Returns False on all ranks if no kernel fits; then nothing was done."""
         missed: list[str] = []
         job = Job(
             collective,
