@@ -16,7 +16,7 @@ TEST_CASE("puts of adjacent chunks become one, which ends as the last one does")
 
 TEST_CASE("other puts stay") {
   const std::string first = "put port [0] remote0[0:1] <- input[0:1]\n";
-  for (const std::string &kept : {
+  for (const std::string &kept : std::initializer_list<std::string>{
            first + "put port [1] remote0[1:2] <- input[1:2]\n",      // another channel
            first + "put port [0] remote1[1:2] <- input[1:2]\n",      // another buffer
            first + "put port [0] remote0[2:3] <- input[1:2]\n",      // a gap
