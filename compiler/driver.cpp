@@ -30,7 +30,9 @@ public:
   }
 
   ExitCode run() {
-    const std::string targetName = options_.target.value_or(std::string(options_.output->target));
+    // Only kernels have several numbers of blocks.
+    const std::string_view usual = options_.blocksBySize ? "none" : options_.output->target;
+    const std::string targetName = options_.target.value_or(std::string(usual));
     const auto target = passes::findTarget(targetName);
     if (!target) {
       diags_.report(diag::unknown_target, {}, {targetName, passes::targetNames()});

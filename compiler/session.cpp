@@ -184,6 +184,7 @@ bool Session::transform() {
   if (!on)
     return false;
   job_.machine = on->machine;
+  job_.mostBlocks = job_.program.movement.mostBlocks;
   const bool schedules = !job_.program.movement.statements.empty();
   Progress progress{.rest = options_.hasPasses ? options_.passes
                                                : passes::pipeline(job_.optLevel(), schedules ? passes::Stage::Place
@@ -226,7 +227,7 @@ bool Session::checkPasses(std::string_view list) {
 /// because passes may be tried on statements that are no collective.
 bool Session::interpret() {
   const bool isFixed = ir::isFixed(job_.program.movement.order);
-  if (options_.hasPasses && !isProven() && !isFixed)
+  if (options_.hasPasses && !isProven() && !isFixed && !ir::wireOf(job_.program))
     return true;
   ir::DiagnosticEngine silent;
   const std::vector<std::string_view> named = passes::splitNames(options_.passes);

@@ -16,4 +16,8 @@ std::optional<SharedArray> sharedArray(const std::vector<Hook> &hooks, std::size
   return std::nullopt;
 }
 
+std::string functionOfF8E4m3(std::uint32_t block) {
+  return "mscclc::hooks::WireF8E4m3<" + std::to_string(block) + ">";
+}
+
 } // namespace mscclc::ir

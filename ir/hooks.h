@@ -18,4 +18,7 @@ struct SharedArray {
 /// follows values and no arrays, so it could not say in which order two hooks see such an array.
 std::optional<SharedArray> sharedArray(const std::vector<Hook> &hooks, std::size_t index);
 
+/// Returns the class of kernels that encodes in Wire::F8E4m3 with blocks of `block` elements.
+std::string functionOfF8E4m3(std::uint32_t block);
+
 } // namespace mscclc::ir

@@ -1,5 +1,6 @@
 #include "ir/program.h"
 
+#include "ir/hooks.h"
 #include "ir/op_shapes.h"
 
 #include <algorithm>
@@ -90,6 +91,9 @@ std::string faultOf(const Hook &hook) {
   if (hook.wire == Wire::F8E4m3 && (hook.granularity != Granularity::Block || hook.block % 8 != 0 || hook.block > 256))
     return "is a wire format of blocks of " + std::to_string(hook.block) +
            " elements: a block has a multiple of 8, and at most 256";
+  if (const std::string wanted = functionOfF8E4m3(hook.block);
+      hook.wire == Wire::F8E4m3 && !hook.function.empty() && hook.function != wanted)
+    return "is a wire format whose function is not " + wanted;
   return {};
 }
 

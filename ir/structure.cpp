@@ -149,8 +149,11 @@ void StructureChecker::checkHooks() {
       faultAt({}, loc, diag::hook_shares, {hook->name, shared->name, shared->other->name});
   }
   const std::string &then = program_.collective.then;
-  if (!then.empty() && std::ranges::find(hooks, then, &Hook::name) == hooks.end())
+  const auto promised = std::ranges::find(hooks, then, &Hook::name);
+  if (!then.empty() && promised == hooks.end())
     fault(diag::then_no_hook, {then});
+  else if (!then.empty() && promised->wire != Wire::None)
+    fault(diag::hook_bad, {then, "is a wire format, which no collective promises"});
 }
 
 void StructureChecker::checkCollective() {

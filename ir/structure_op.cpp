@@ -37,6 +37,8 @@ void StructureChecker::checkOp(const Op &op) {
   const bool ids = checkIds(op);
   if (sources && destinations) {
     checkSizes(op);
+    if (op.kind == OpKind::Apply && block_->srcs(op)[0] != block_->dsts(op)[0])
+      fault(diag::apply_moves, {toString(op.kind)});
     if (op.kind == OpKind::Apply)
       checkHookUse(toString(op.kind), op.imm, at_.rank, block_->dsts(op)[0], inLoop);
     if (ids)

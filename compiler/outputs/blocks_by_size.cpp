@@ -54,6 +54,8 @@ struct TimedInstances {
 std::string whyOneInstance(const ir::Program &program) {
   if (cuda::mayHaveInstances(program))
     return "";
+  if (ir::wireOf(program))
+    return "a wire format";
   if (!program.hooks.empty())
     return "functions of hooks";
   if (ir::info(program.collective.kind).hasRows)
@@ -68,8 +70,8 @@ std::vector<BlocksFrom> blocksBySize(const Job &job) {
     return {};
   std::uint64_t most =
       std::min<std::uint64_t>(passes::residentBlocks(program, job.machine.gpu(), nullptr), job.machine.multiprocessors);
-  if (program.movement.mostBlocks != 0)
-    most = std::min<std::uint64_t>(most, program.movement.mostBlocks);
+  if (job.mostBlocks != 0)
+    most = std::min<std::uint64_t>(most, job.mostBlocks);
   std::vector<TimedInstances> timed{{1, program}};
   for (std::uint32_t n = 2; n <= mostInstances && std::uint64_t{n} * blocks <= most; n *= 2)
     if (std::optional<ir::Program> one = several(program, n, ir::Replication::Interleaved))

@@ -95,6 +95,7 @@ struct Job {
   std::optional<ir::Program> synthesized = {}; ///< statements that --synthesize made, for an output that needs calls
   passes::time::Machine machine = {};          ///< machine of --machine, or the usual one; set once `program` is loaded
   std::optional<Chosen> chosen = {};           ///< choices, for a program of statements
+  std::uint32_t mostBlocks = 0; ///< the most thread blocks of a rank that a program of statements asks for; 0: no limit
   const passes::VerifyResult *proof = nullptr; ///< the proof of `program`; null if it was not proven
   /// The message size (bytes) that the program is scheduled for, and whether it is the last one. Nothing unless the
   /// output schedules for each size.

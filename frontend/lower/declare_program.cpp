@@ -376,7 +376,7 @@ void Declarations::takeWire(const ProgramRecord &record, ir::LocId at) {
   wire.name = "wire";
   wire.granularity = ir::Granularity::Block;
   wire.block = static_cast<std::uint32_t>(record.wireBlock.bits);
-  wire.function = "mscclc::hooks::WireF8E4m3<" + std::to_string(wire.block) + ">";
+  wire.function = ir::functionOfF8E4m3(wire.block);
   wire.header = "mscclc/hooks/wire_f8e4m3.cuh";
   wire.wire = ir::Wire::F8E4m3;
   wire.loc = at;

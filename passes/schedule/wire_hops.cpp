@@ -211,7 +211,9 @@ private:
   void reduce(const Move &move, const Run &run, const ChunkMemory &memory) {
     const std::uint32_t home = homeOf(move);
     const auto srcs = given_.srcs(move), dsts = given_.dsts(move);
-    const bool takesOthers = std::ranges::any_of(srcs, [&](const RankChunk &src) { return src.rank != home; });
+    // What scratch holds came from other ranks, or goes to them.
+    const bool takesOthers =
+        std::ranges::any_of(srcs, [&](const RankChunk &src) { return src.rank != home || isScratch(src); });
     std::vector<RankChunk> operands;
     for (std::size_t i = 0; i < srcs.size(); ++i) {
       if (const auto here = run.at(i))

@@ -2,6 +2,7 @@
 
 #include "ir/collectives.h"
 #include "ir/diagnostics.h"
+#include "ir/rows.h"
 #include "passes/run/geometry.h"
 
 #include <algorithm>
@@ -123,7 +124,11 @@ std::vector<std::uint64_t> smallSizes(const ir::Program &program, std::uint32_t 
     if (op.kind == ir::OpKind::Pipeline)
       longest = std::max(longest, op.imm / unit);
   }
+  // A slot has room for a row of each expert.
+  const std::uint64_t rows = std::max<std::uint64_t>(1, ir::expertCellsOf(program).experts);
   std::vector<std::uint64_t> times{1, 5};
+  if (rows > 1)
+    times = {1, rows, 5 * rows};
   const std::uint64_t least = (std::max<std::uint64_t>(1, program.minMessageSize) + step - 1) / step;
   if (slices && least <= longMessage / step)
     times = {1, 2, 3, 5, 6, 7, 11};

@@ -88,6 +88,10 @@ bool MergedOp::operandsAllow(const FusionRule &rule, const Op &next) {
     return false;
   if (needs(SendsResult) && !sends(srcs, dsts_[0]))
     return false;
+  // With a wire format, an input or output rounds the result before it is sent on. Scratch holds it as it is sent.
+  if (needs(SendsResult) && ir::wireOf(program_) &&
+      ir::bufferOf(program_.ranks[rank_], dsts_[0]) != ir::BufferKind::Scratch)
+    return false;
   if (needs(SendsPackets) && !sends(srcs, dsts_[1]))
     return false;
   if (needs(StoresResult) && (srcs[0] != dsts_[0] || srcs_[0].size != dsts[0].size))

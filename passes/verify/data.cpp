@@ -64,8 +64,13 @@ void CheckedRun::computes(const DataStep &step) {
   now_.values.resize(step.sources[0].count);
   for (std::uint32_t u = 0; u < now_.values.size(); ++u) {
     partsOfUnit_.clear();
-    for (std::uint32_t n = 0; n < step.sources.size(); ++n)
-      partsOfUnit_.push_back(memory_[step.sources[ir::sourceAdded(n, step.op->firstAfter)].first + u].value);
+    for (std::uint32_t n = 0; n < step.sources.size(); ++n) {
+      const Operand &source = step.sources[ir::sourceAdded(n, step.op->firstAfter)];
+      const ValueId value = memory_[source.first + u].value;
+      // Outside scratch, a value that was encoded has been rounded to the type of elements when it was decoded.
+      const bool isRounded = !source.scratch && values_.isEncoded(value);
+      partsOfUnit_.push_back(isRounded ? values_.inScratch(value, /*isMoved=*/false) : value);
+    }
     findNarrowed(step);
     const bool isZeroed = dropZeroes(step);
     now_.values[u] = ir::isReorderable(reduceOp) ? values_.combine(reduceOp, partsOfUnit_)

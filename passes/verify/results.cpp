@@ -67,6 +67,7 @@ void Reporter::wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &
                              : verdict.kind == V::AppliedElsewhere ? diag::result_applied_elsewhere
                              : verdict.kind == V::Zeroed           ? diag::result_zeroed
                              : verdict.kind == V::Reencoded        ? diag::result_encoded_twice
+                             : verdict.kind == V::Quantised        ? diag::result_quantised
                                                                    : diag::result_foreign;
   const std::uint32_t writer = cell.write.exists() && !cell.write.isUser() ? run_->opOf(cell.write) : none;
   auto *f = writer != none ? findings_.add(info, place(cell.write, writer)) : findings_.addOnRank(info, rank);

@@ -59,9 +59,12 @@ std::string_view SumOrder::family() const {
 
 void reportSums(const ir::DiagInfo &info, const SumOrder::Pair &pair, ir::DiagnosticEngine &diags) {
   const SumOrder::Chunk &a = pair.first, &b = pair.second;
+  const bool marks = (a.tree + b.tree).find("q(") != std::string::npos;
   auto report = diags.report(info, b.writer,
                              {nameOf(a, true), a.tree, nameOf(b, true), b.tree,
-                              pair.sameOrder ? "; what stands in brackets is narrowed to the type of elements" : ""});
+                              marks            ? "; what stands in q(…) is in the wire format"
+                              : pair.sameOrder ? "; what stands in brackets is narrowed to the type of elements"
+                                               : ""});
   report.note(proof::diag::sum_written, a.writer, {nameOf(a, true), a.tree});
 }
 

@@ -45,7 +45,7 @@ public:
   enum class Form : std::uint8_t {
     Chain, ///< a chain without parentheses, and much of a long one left out
     Steps, ///< each step in parentheses
-    Exact, ///< each step in parentheses, or in brackets if it narrows
+    Exact, ///< each step in parentheses, or in brackets if it narrows; q(…) is a part in the wire format
   };
   std::string text(ValueId value, Form form) const {
     return sumText(values_.bare(value), form) + (form != Form::Exact        ? ""
@@ -75,6 +75,7 @@ private:
   void addStep(ValueId value);
   std::string sumText(ValueId value, Form form) const;
   std::vector<ValueId> inOrder(ValueId value) const;
+  bool isEncodedIn(ValueId step, ValueId part) const;
   std::vector<ValueId> spineOf(ValueId value) const;
   std::string leafText(ValueId value) const;
   bool isTree(ValueId value, std::span<const std::uint32_t> ranks) const;
@@ -131,6 +132,12 @@ std::vector<ValueId> SumTrees::inOrder(ValueId value) const {
   return parts;
 }
 
+/// True if `step` takes `part`, one of inOrder, in the wire format.
+bool SumTrees::isEncodedIn(ValueId step, ValueId part) const {
+  return std::ranges::any_of(values_.partsOf(step),
+                             [&](ValueId all) { return values_.isEncoded(all) && values_.bare(all) == part; });
+}
+
 /// The steps from `value` down along the first parts, the last one first. So no recursion is deep: other parts have at
 /// most half of the leaves.
 std::vector<ValueId> SumTrees::spineOf(ValueId value) const {
@@ -158,8 +165,11 @@ std::string SumTrees::sumText(ValueId value, Form form) const {
   ir::ReduceOp op{};
   values_.reduced(value, op);
   const char sign = op == ir::ReduceOp::Prod ? '*' : '+';
-  const auto inner = [&](ValueId part) {
-    const std::string words = sumText(part, form);
+  const auto marked = [&](ValueId step, ValueId part, std::string words) {
+    return form == Form::Exact && isEncodedIn(step, part) ? "q(" + std::move(words) + ")" : std::move(words);
+  };
+  const auto inner = [&](ValueId step, ValueId part) {
+    const std::string words = marked(step, part, sumText(part, form));
     if (part < firstNode_ || values_.stepOf(part) == Values::Step::Switch)
       return words;
     return form == Form::Exact && values_.stepOf(part) == Values::Step::Narrow ? "[" + words + "]" : "(" + words + ")";
@@ -170,12 +180,14 @@ std::string SumTrees::sumText(ValueId value, Form form) const {
     if (values_.stepOf(spine[i]) == Values::Step::Switch) { // the first of its spine
       text = "switch(";
       for (const ValueId part : parts)
-        text.append(part == parts[0] ? "" : ", ").append(inner(part));
+        text.append(part == parts[0] ? "" : ", ").append(inner(spine[i], part));
       text += ')';
       continue;
     }
+    if (i != 0)
+      text = marked(spine[i], spine[i - 1], std::move(text));
     if (i == 0)
-      text = inner(parts[0]);
+      text = inner(spine[i], parts[0]);
     else if (form != Form::Chain && values_.stepOf(spine[i - 1]) != Values::Step::Switch)
       text = form == Form::Exact && values_.stepOf(spine[i - 1]) == Values::Step::Narrow ? '[' + text + ']'
                                                                                          : '(' + text + ')';
@@ -184,7 +196,7 @@ std::string SumTrees::sumText(ValueId value, Form form) const {
         text.append(1, sign).append("…");
       continue;
     }
-    text.append(1, sign).append(inner(parts[1]));
+    text.append(1, sign).append(inner(spine[i], parts[1]));
   }
   return text;
 }

@@ -201,9 +201,12 @@ Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted,
   } else if (function && !applied) {
     return {.kind = Verdict::NotApplied};
   }
+  const bool wasEncoded = isEncoded(value);
   value = decoded(value);
   if (isEncoded(value))
     return {.kind = Verdict::Reencoded};
+  if (wasEncoded && wanted.size() == 1 && wanted[0] == value)
+    return {.kind = Verdict::Quantised, .which = contribution(value)};
   if (isZeroed(value)) {
     value = partsOf(value)[0];
     if (value < firstNode_ && wanted.size() == 1 && wanted[0] == value)

@@ -85,6 +85,7 @@ public:
       AppliedEarly,     ///< a function was applied to a part of it, or to it once more, or is not promised
       AppliedElsewhere, ///< the promised hook was applied to another place
       Zeroed,           ///< it is the input `which`, but for -0.0, which is +0.0
+      Quantised,        ///< it is the input `which` after it was encoded
       Reencoded         ///< a part of it that is no input was encoded, and is encoded again with the whole
     } kind = Right;
     ir::Contribution which = {};  ///< the input chunk that is missing, occurs twice, or does not belong there

@@ -28,13 +28,18 @@ void checkPut(const ProgramIndex &index, std::uint32_t block, std::uint32_t o, F
 }
 
 /// Returns why an operation is not for programs with a wire format, as in "goes through a port"; empty if it is.
-std::string_view wireFault(const ir::Rank &rank, const ir::ThreadBlock &code, const ir::Op &op) {
+std::string_view wireFault(const ir::Program &program, const ir::Rank &rank, const ir::ThreadBlock &code,
+                           const ir::Op &op) {
   if (op.kind == ir::OpKind::Pipeline)
     return "is a loop over parts of chunks";
   if (op.kind == ir::OpKind::Apply)
     return "applies a hook";
   if (ir::info(op.kind).step != ir::OpStep::Data)
     return "";
+  if (ir::info(program.collective.kind).hasRows)
+    return "moves rows";
+  if (ir::reduces(op.kind) && ir::isReorderable(op.reduceOp))
+    return "takes a maximum or a minimum, which is no sum";
   if (op.channelType == ir::ChannelType::Port || op.channelType == ir::ChannelType::Switch)
     return op.channelType == ir::ChannelType::Port ? "goes through a port" : "goes through a switch";
   if (ir::isPacketOp(op.kind))
@@ -55,7 +60,7 @@ bool checkWire(const ProgramIndex &index, Findings &findings) {
   for (std::uint32_t b = 0; b < index.numBlocks(); ++b)
     for (std::uint32_t o = 0; o < index.ops(b).ops.size(); ++o) {
       const ir::Op &op = index.ops(b).ops[o];
-      const std::string_view fault = wireFault(program.ranks[index.rankOf(b)], index.ops(b), op);
+      const std::string_view fault = wireFault(program, program.ranks[index.rankOf(b)], index.ops(b), op);
       if (fault.empty())
         continue;
       if (auto *f = findings.add(diag::wire_operation, index.place(b, o)))

@@ -70,6 +70,10 @@ const Row rows[] = {
     {CollectiveKind::AllToAllV, 2, 2, 1, 4, 4, "0.0 0.1 1.0 1.1 | 0.2 0.3 1.2 1.3"},
     {CollectiveKind::AllToAllV, 3, 1, 2, 3, 3, "0.0 1.0 2.0 | 0.1 1.1 2.1 | 0.2 1.2 2.2"},
     {CollectiveKind::AllToAllV, 4, 1, 1, 4, 4, "0.0 1.0 2.0 3.0 | 0.1 1.1 2.1 3.1 | 0.2 1.2 2.2 3.2 | 0.3 1.3 2.3 3.3"},
+    {CollectiveKind::Dispatch, 2, 1, 0, 2, 2, "0.0 1.0 | 0.1 1.1"},
+    {CollectiveKind::Dispatch, 3, 1, 2, 3, 3, "0.0 1.0 2.0 | 0.1 1.1 2.1 | 0.2 1.2 2.2"},
+    {CollectiveKind::Combine, 2, 1, 0, 2, 2, "0.0 1.0 | 0.1 1.1"},
+    {CollectiveKind::Combine, 3, 1, 2, 3, 3, "0.0 1.0 2.0 | 0.1 1.1 2.1 | 0.2 1.2 2.2"},
     // clang-format on
 };
 

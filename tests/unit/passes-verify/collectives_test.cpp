@@ -17,6 +17,7 @@ Program fetching(CollectiveKind kind, std::size_t leftOut = ~std::size_t{0}) {
   const auto chunks = [](Extent extent) { return extent == Extent::Whole ? ranks * factor : factor; };
   Plan p(kind, ranks, chunks(info(kind).input), chunks(info(kind).output));
   p.program.collective.root = root;
+  p.program.collective.experts = info(kind).hasExperts ? 1 : 0;
   p.connectAll();
   const WantedOutputs wanted(p.program);
   std::vector<Contribution> inputs;
