@@ -155,14 +155,15 @@ MSCCLC_DEVICE void meetAll(const MscclcRankArgs &args, uint32_t operation) {
 
 /// Copies a row. The threads of a block share it.
 template <class W> MSCCLC_DEVICE void copyRow(const W &w, char *to, const char *from) {
+  constexpr unsigned inFlight = loadsInFlight<typename W::Plan>;
   const uint64_t bytes = w.args.row_bytes,
                  bits = reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from) | bytes;
   if (bits % 16 == 0)
-    stageWords<Vec16>(to, from, w.thread, bytes / 16, w.threads, Unchanged{});
+    stageWords<inFlight, Vec16>(to, from, w.thread, bytes / 16, w.threads, Unchanged{});
   else if (bits % 4 == 0)
-    stageWords<uint32_t>(to, from, w.thread, bytes / 4, w.threads, Unchanged{});
+    stageWords<inFlight, uint32_t>(to, from, w.thread, bytes / 4, w.threads, Unchanged{});
   else
-    stageWords<uint8_t>(to, from, w.thread, bytes, w.threads, Unchanged{});
+    stageWords<inFlight, uint8_t>(to, from, w.thread, bytes, w.threads, Unchanged{});
 }
 
 /// Copies the rows of all cells from slots to the layout of experts, or back. Blocks take turns at the rows of a cell.
