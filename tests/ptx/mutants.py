@@ -149,7 +149,7 @@ MUTANTS = [
     Mutant("entries that are used before all are counted", "experts.cuh", "  countEntries(w);\n  meetAll(w.args, 0);",
            "  countEntries(w);", DISPATCH, quick=True),
     Mutant("rows that are sent before all are packed", "experts.cuh",
-           "  meetForStaging(w.args, 0);\n  if (w.thread == 0)\n    launchBegins",
+           "  meetForStaging(w.args, 0, 1);\n  if (w.thread == 0)\n    launchBegins",
            "  if (w.thread == 0)\n    launchBegins",
            DISPATCH),
     Mutant("rows that are unpacked before all have come", "experts.cuh", "  meetAll(w.args, 1);\n", "", COMBINE),
