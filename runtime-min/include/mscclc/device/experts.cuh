@@ -247,7 +247,8 @@ template <class Plan, class T> MSCCLC_OUTLINE void packRows(const Parameters<Pla
   fenceSystem();
 }
 
-/// Unpacks what has come to the rank. If a wait gave up, nothing more is written.
+/// Unpacks what has come to the rank. If a wait gave up, no rows are written; `received` and `status` may be
+/// incomplete.
 template <class Plan, class T> MSCCLC_OUTLINE void unpackRows(const Parameters<Plan> &parameters, uint64_t launch) {
   const IndexWork<Plan> w(parameters, launch);
   char *const to = static_cast<char *>(w.args.index.to);
