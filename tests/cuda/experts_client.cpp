@@ -5,7 +5,8 @@
 //
 // For each capacity of an expert, row length and width of entries it launches, in a row, one launch for each kind of
 // index: no expert at all, all experts full, more rows than fit, one sender, all to one expert, rows that name an
-// expert twice, and random ones with numbers of no expert. Then it does all of it again with other random indices.
+// expert twice, random ones with numbers of no expert, and no rows. Then it does all of it again with other random
+// indices.
 // Prints what was run. Exits with 1 where a byte is wrong, or where a call without an index is not refused.
 #include "mscclc/narrow_floats.h"
 #include "mscclc/runtime.hpp"
@@ -100,7 +101,7 @@ struct Shape {
   uint32_t width, dtype;
 };
 
-enum class Kind { None, Full, Above, OneSender, AllToOne, Twice, Random, End };
+enum class Kind { None, Full, Above, OneSender, AllToOne, Twice, Random, NoRows, End };
 
 /// One launch: its memory on each rank, and what the definition says of it.
 class Launch {
@@ -110,10 +111,11 @@ public:
         isDispatch_(std::string(kernel.collective).rfind("dispatch", 0) == 0),
         isRankMajor_(std::string(kernel.collective).find("+rank_major") != std::string::npos), shape_(shape),
         kind_(kind), element_(elementOf(shape.dtype)), choices_(1 + static_cast<uint32_t>(kind) % 4),
-        rows_((mostEntries() + choices_ - 1) / choices_), cells_(uint64_t{ranks_} * experts_ * shape.capacity),
-        input_(communicator.allocate(cells_ * shape.rowBytes)), output_(communicator.allocate(cells_ * shape.rowBytes)),
-        from_(communicator.allocate((isDispatch_ ? rows_ : cells_) * shape.rowBytes)),
-        to_(communicator.allocate(resultBytes())), index_(communicator.allocate(entries() * 12)),
+        rows_(kind == Kind::NoRows ? 0 : (mostEntries() + choices_ - 1) / choices_),
+        cells_(uint64_t{ranks_} * experts_ * shape.capacity), input_(communicator.allocate(cells_ * shape.rowBytes)),
+        output_(communicator.allocate(cells_ * shape.rowBytes)),
+        from_(communicator.allocate(some((isDispatch_ ? rows_ : cells_) * shape.rowBytes))),
+        to_(communicator.allocate(some(resultBytes()))), index_(communicator.allocate(some(entries() * 12))),
         numbers_(communicator.allocate(4 * numbers())),
         work_(communicator.allocate(MSCCLC_INDEX_WORK_BYTES(ranks_, experts_, entries()))) {}
 
@@ -152,10 +154,14 @@ public:
       char *const index = static_cast<char *>(index_.address(rank));
       auto *const numbers = static_cast<uint32_t *>(numbers_.address(rank));
       MscclcIndex one{};
-      one.entries = index;
-      one.weights = reinterpret_cast<const float *>(index + entries() * 8);
-      one.from = from_.address(rank);
-      one.to = to_.address(rank);
+      if (rows_ != 0) {
+        one.entries = index;
+        one.weights = reinterpret_cast<const float *>(index + entries() * 8);
+      }
+      if (rows_ != 0 || !isDispatch_)
+        one.from = from_.address(rank);
+      if (rows_ != 0 || isDispatch_)
+        one.to = to_.address(rank);
       one.status = numbers;
       one.received = numbers + ranks_;
       one.cells = numbers + ranks_ + experts_;
@@ -187,6 +193,7 @@ public:
   }
 
 private:
+  static uint64_t some(uint64_t bytes) { return std::max(bytes, uint64_t{1}); }
   uint64_t mostEntries() const { return uint64_t{ranks_} * experts_ * (shape_.capacity + 2); }
   uint64_t entries() const { return rows_ * choices_; }
   uint64_t numbers() const { return ranks_ + experts_ + uint64_t{ranks_} * experts_; }
@@ -211,6 +218,7 @@ private:
     case Kind::Twice:
       return static_cast<int64_t>(entry / choices_) % all;
     case Kind::Random:
+    case Kind::NoRows:
     case Kind::End:
       break;
     }

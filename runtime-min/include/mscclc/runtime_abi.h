@@ -258,6 +258,9 @@ typedef struct MscclcCounts {
  * A combine reads such rows from `from`. Row i of `to` becomes the sum of the rows of the live entries of row i, each
  * multiplied by its weight. Products are rounded to float, and then added to 0 in the order of entries.
  *
+ * An index without rows may have null for the arrays of [rows]. `work` and the rows of the rank's experts are never
+ * null.
+ *
  * All memory is on the device; only the rank itself accesses it. */
 typedef struct MscclcIndex {
   const void *entries;  /* [rows][choices], of `width` bytes */

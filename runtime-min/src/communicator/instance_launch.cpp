@@ -128,9 +128,11 @@ Status Instance::checkIndex(const MscclcCall &call) const {
       return failure(MSCCLC_ERROR_COUNTS, "kernel '%s': the index of rank %u has %s", kernel_.name,
                      communicator_.firstLocalRank() + i, what);
     };
-    if (index.entries == nullptr || index.from == nullptr || index.to == nullptr || index.work == nullptr)
+    const bool hasRows = index.rows != 0;
+    if (index.work == nullptr || (isCombine ? index.from : index.to) == nullptr ||
+        (hasRows && (index.entries == nullptr || index.from == nullptr || index.to == nullptr)))
       return wrong("no entries, no rows, no place for them, or no memory to work in");
-    if (isCombine && index.weights == nullptr)
+    if (isCombine && hasRows && index.weights == nullptr)
       return wrong("no weights");
     if (index.width != 4 && index.width != 8)
       return wrong("entries of neither 4 nor 8 bytes");

@@ -29,7 +29,7 @@ constexpr uint64_t launchRuns = uint64_t{1} << 63; ///< the bit in MscclcRankArg
 
 /// Records for the rank's blocks that a wait has given up, so that no output is copied.
 MSCCLC_DEVICE void giveUp(const MscclcRankArgs &args) {
-  if (args.staging.output != nullptr || args.index.to != nullptr)
+  if (args.staging.output != nullptr || args.index.work != nullptr)
     storeRelaxed(&args.staging_state[1], 1);
 }
 

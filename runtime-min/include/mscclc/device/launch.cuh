@@ -70,8 +70,10 @@ template <class Plan> int32_t checkCounts(const MscclcRankArgs &args) {
   if constexpr (hasExperts<Plan>) {
     const MscclcIndex &index = args.index;
     const bool isCombine = ExpertsOf<Plan>::value == Experts::Combine;
-    const bool isWhole = index.entries != nullptr && index.from != nullptr && index.to != nullptr &&
-                         index.work != nullptr && (!isCombine || index.weights != nullptr);
+    const bool hasRows = index.entries != nullptr && index.from != nullptr && index.to != nullptr &&
+                         (!isCombine || index.weights != nullptr);
+    const bool isWhole =
+        index.work != nullptr && (isCombine ? index.from : index.to) != nullptr && (hasRows || index.rows == 0);
     const bool fits = index.choices != 0 && index.rows < (uint64_t{1} << 31) / index.choices &&
                       args.message_bytes / args.row_bytes >> 31 == 0;
     return isWhole && fits && args.counts.tables != nullptr && (index.width == 4 || index.width == 8)
