@@ -31,7 +31,7 @@ constexpr unsigned char poison = 0xa5;
 struct Options {
   std::string library;
   uint32_t threads = 0;
-  std::vector<uint64_t> capacities{1, 5, 33}, rowBytes{16, 40, 6, 1};
+  std::vector<uint64_t> capacities{0, 1, 5, 33}, rowBytes{16, 40, 6, 1};
 };
 
 std::vector<uint64_t> numbersOf(const std::string &text) {
@@ -112,8 +112,9 @@ public:
         isRankMajor_(std::string(kernel.collective).find("+rank_major") != std::string::npos), shape_(shape),
         kind_(kind), element_(elementOf(shape.dtype)), choices_(1 + static_cast<uint32_t>(kind) % 4),
         rows_(kind == Kind::NoRows ? 0 : (mostEntries() + choices_ - 1) / choices_),
-        cells_(uint64_t{ranks_} * experts_ * shape.capacity), input_(communicator.allocate(cells_ * shape.rowBytes)),
-        output_(communicator.allocate(cells_ * shape.rowBytes)),
+        cells_(uint64_t{ranks_} * experts_ * shape.capacity),
+        input_(communicator.allocate(some(cells_ * shape.rowBytes))),
+        output_(communicator.allocate(some(cells_ * shape.rowBytes))),
         from_(communicator.allocate(some((isDispatch_ ? rows_ : cells_) * shape.rowBytes))),
         to_(communicator.allocate(some(resultBytes()))), index_(communicator.allocate(some(entries() * 12))),
         numbers_(communicator.allocate(4 * numbers())),
