@@ -353,6 +353,21 @@ unsigned countAccepted(runtime::Instance &instance, const MscclcVariant &variant
   index.back().rows = uint64_t{1} << 31;
   std::swap(index.front(), index.back());
   refuses("2^31 entries", index);
+  for (MscclcIndex &one : index) {
+    one.rows = 1;
+    one.width = 4;
+  }
+  const auto behind = [&](uint64_t bytes) -> void * { return reinterpret_cast<char *>(&index) + bytes; };
+  std::vector<MscclcIndex> unaligned = index;
+  unaligned.back().entries = behind(2);
+  refuses("an array of entries at no multiple of 4", unaligned);
+  unaligned = index;
+  unaligned.back().status = static_cast<uint32_t *>(behind(2));
+  refuses("an array of states at no multiple of 4", unaligned);
+  unaligned = index;
+  unaligned.back().from = behind(1);
+  if (elementOf(variant.dtype).bytes > 1)
+    refuses("an array of rows to add at an odd address", unaligned);
   return wrong;
 }
 

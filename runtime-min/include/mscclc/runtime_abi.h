@@ -261,7 +261,8 @@ typedef struct MscclcCounts {
  * An index without rows may have null for the arrays of [rows]. `work` and the rows of the rank's experts are never
  * null.
  *
- * All memory is on the device; only the rank itself accesses it. */
+ * All memory is on the device; only the rank itself accesses it. Arrays of numbers, and the rows of a combine, lie at
+ * multiples of their elements, and `work` at a multiple of 4. The rows of a dispatch may lie anywhere. */
 typedef struct MscclcIndex {
   const void *entries;  /* [rows][choices], of `width` bytes */
   const float *weights; /* [rows][choices], of a combine */

@@ -120,6 +120,7 @@ Status Instance::checkIndex(const MscclcCall &call) const {
   if (call.staging != nullptr)
     return failure(MSCCLC_ERROR_UNSUPPORTED, "kernel '%s' packs rows itself, so it copies no input or output",
                    kernel_.name);
+  const auto bitsOf = [](const void *address) { return reinterpret_cast<uintptr_t>(address); };
   const std::string_view collective = kernel_.collective;
   const bool isCombine = collective.substr(0, collective.find('+')) == "combine";
   for (uint32_t i = 0; i < local_.size(); ++i) {
@@ -136,6 +137,11 @@ Status Instance::checkIndex(const MscclcCall &call) const {
       return wrong("no weights");
     if (index.width != 4 && index.width != 8)
       return wrong("entries of neither 4 nor 8 bytes");
+    const uintptr_t numbers = bitsOf(index.weights) | bitsOf(index.received) | bitsOf(index.cells) |
+                              bitsOf(index.status) | bitsOf(index.work);
+    if (bitsOf(index.entries) % index.width != 0 || numbers % 4 != 0 ||
+        (isCombine && (bitsOf(index.from) | bitsOf(index.to)) % bytesOfType(call.dtype) != 0))
+      return wrong("an array that does not lie at multiples of its elements");
     if (index.choices == 0 || index.rows >= (uint64_t{1} << 31) / index.choices)
       return wrong("no choices, or 2^31 entries or more");
   }
