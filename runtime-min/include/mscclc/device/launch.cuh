@@ -76,7 +76,8 @@ template <class Plan> int32_t checkCounts(const MscclcRankArgs &args) {
         index.work != nullptr && (isCombine ? index.from : index.to) != nullptr && (hasRows || index.rows == 0);
     const bool fits = index.choices != 0 && index.rows < (uint64_t{1} << 31) / index.choices &&
                       args.message_bytes / args.row_bytes >> 31 == 0;
-    return isWhole && fits && args.counts.tables != nullptr && (index.width == 4 || index.width == 8)
+    const bool isStaged = args.staging.input != nullptr || args.staging.output != nullptr;
+    return isWhole && fits && !isStaged && args.counts.tables != nullptr && (index.width == 4 || index.width == 8)
                ? MSCCLC_OK
                : MSCCLC_ERROR_COUNTS;
   } else if constexpr (hasSlots<Plan>) {
@@ -430,7 +431,7 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   kernel.remote_buffer_info = &Body::remoteBufferInfo;
   kernel.semaphore_value = &AllInstances::semaphoreValue;
   kernel.digest = DigestOf<Plan>::value;
-  kernel.wait_info = WaitInfoOf<AllInstances>::value;
+  kernel.wait_info = WaitInfoOf<Body>::value == nullptr ? nullptr : WaitInfoOf<AllInstances>::value;
 #ifdef MSCCLC_GIN
   if constexpr ((Plan::flags & MSCCLC_NEEDS_PORT) != 0)
     kernel.network = networkBody<Plan>();
