@@ -491,11 +491,15 @@ Team::Prepared Team::prepare(const MscclcKernel &kernel) {
   const uint64_t most = windowBytes(kernel.ranks); // NCCL runs longer calls
   input = std::min(input, most);
   output = std::min(output, most);
+  const size_t before = windows_.size();
   made.why = findWindow(inPlace ? std::max(input, output) : output, nullptr, made.output);
   if (made.why.empty() && !inPlace)
     made.why = findWindow(input, made.output, made.input);
   if (made.why.empty())
     made.why = agree(ofRuntime(mscclc_instance_create(communicator_, &kernel, message, &made.instance)));
+  // All processes have agreed on the reason, so all release the windows that no other kernel uses.
+  for (; !made.why.empty() && windows_.size() > before; windows_.pop_back())
+    mscclc_buffer_release(windows_.back());
   return made;
 }
 
