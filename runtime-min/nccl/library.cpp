@@ -139,7 +139,7 @@ uint64_t parseBytes(const char *text, uint64_t otherwise) {
   return otherwise;
 }
 
-/// The limit in bytes for kernels that are for messages of any size, unless MSCCLC_WINDOW gives more.
+/// The bytes with which kernels that are for messages of any size count for the limit. They are used up to the limit.
 constexpr uint64_t largestWindow = uint64_t{64} << 20;
 /// A kernel that is listed for longer messages than this, in bytes, is for messages of any size.
 constexpr uint64_t largestListed = uint64_t{4} << 30;

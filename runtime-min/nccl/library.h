@@ -32,7 +32,8 @@ struct ProgramKernel {
 bool registerKernel(ProgramKernel registration);
 
 /// Returns the limit of a rank's input and output in bytes, in a communicator of `ranks` ranks. It is MSCCLC_WINDOW if
-/// that is set. Otherwise it is the need of the kernels for so many ranks at their listed sizes, at most 64M.
+/// that is set. Otherwise it is the largest need of the kernels for so many ranks at their listed sizes, where a kernel
+/// of any size counts with 64M.
 uint64_t windowBytes(uint32_t ranks);
 /// Loads the kernels that are listed for this many ranks, and adds those that the program has registered for them. This
 /// happens once, at the first call of any function here. Returns a digest, which differs between ranks with different
@@ -42,7 +43,8 @@ uint64_t loadKernels(uint32_t ranks);
 bool mayServe(Kind kind, uint32_t ranks);
 /// Chooses a kernel or NCCL for a call. The choice is made once for each shape and selector.
 Choice choose(const Shape &shape);
-/// Returns the size, in bytes, of the largest message that a kernel is used for, in whole shares.
+/// Returns the size, in bytes, of the largest message that a kernel is used for, in whole shares. For a kernel of any
+/// size this is windowBytes, which the listed sizes of other kernels may have made larger.
 uint64_t largestMessage(const MscclcKernel &kernel);
 void setSelector(MscclcSelectFunction function, void *user);
 
