@@ -117,15 +117,16 @@ int measureManifest(const Options &options, uint32_t process, const std::string 
     const std::string place = rendezvous.empty() ? rendezvous : rendezvous + "-" + std::to_string(number++);
     try {
       worst = std::max(worst, measureInto(*kernel, options, process, place));
-      if (process == 0)
-        write(options, list);
     } catch (const Json::exception &error) {
       fail(options, error.what());
     } catch (const runtime::Error &error) {
       std::fflush(stdout);
       std::fprintf(stderr, "mscclc-perf: %s\n", error.what());
+      kernel->erase("measured_us"); // of an earlier run
       worst = 1;
     }
+    if (process == 0)
+      write(options, list);
   }
   return worst;
 } catch (const runtime::Error &error) {

@@ -54,7 +54,8 @@ def main():
         code, said, made = measured(perf, folder, "-b", "4K")
         assert (code, said) == (0, "") and list(made["collectives"][0]["entries"][0]["measured_us"]) == ["4096"]
 
-        write({"kernel": "missing.so"}, {**gather, **sizes})  # what cannot run does not keep the others from running
+        # What cannot run loses its old times, and does not keep the others from running.
+        write({"kernel": "missing.so", "measured_us": {"1024": 1}}, {**gather, **sizes})
         code, said, made = measured(perf, folder)
         missing, present = made["collectives"][0]["entries"]
         assert code == 1 and "missing.so" in said and "measured_us" not in missing and present["measured_us"]
