@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import subprocess
+import threading
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Mapping, Sequence, Union
 
@@ -94,7 +95,7 @@ def run_tool(program: Program, *options: str) -> str:
         return kept.read_text()
     printed = _run(command, program)
     if kept:
-        made = kept.with_suffix(f".{os.getpid()}")
+        made = kept.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
         made.write_text(printed)
         os.replace(made, kept)
     return printed
