@@ -63,6 +63,12 @@ function folds() {
   const nodes = pageOf("auto/allgather_hierarchical.cpp", "-P", "nodes=2", "-P", "gpus=8", "--size", "1M", "--machine", "h100x8*2");
   begin(nodes);
   equal(headsOf(nodes), ["node 0", "rank 0", "ranks 1–7: as rank 0", "node 1: as rank 0"], "ranks are grouped by node");
+  nodes.ask(`var document = {getElementById: () => ({})}, canvas = {addEventListener() {}, clientHeight: 40};
+      var links = new LinksView(canvas, {launch, timeline: {groups}}); links.begin(); var few = links.series.length`);
+  nodes.ask("groups.toggle({key: 'node 1'}); links.fold(); links.scrollTo(1e6); var many = links.series.length, far = links.scroll");
+  nodes.ask("groups.toggle({key: 'node 1'}); links.fold()");
+  check(nodes.ask("many > few && few * 20 > 40 && far === many * 20 - 40"), "links of the other node follow when it opens");
+  check(nodes.ask("links.scroll === few * 20 - 40"), "and what is scrolled to is there when it closes");
   nodes.ask("groups.reveal(12)");
   equal(headsOf(nodes).slice(3, 6), ["node 1: as rank 0", "rank 8", "rank 9"], "the other node opens, too");
   equal(nodes.ask("groups.heads().filter((head) => groups.isOpen(head)).map((head) => head.key)"), ["node 0", "rank 0", "node 1", "rank 12"], "with one rank of it");
@@ -105,6 +111,20 @@ function launches() {
   const one = pageOf("auto/allreduce_allpairs.cpp", "-P", "ranks=8", "--size", "4K,64M", "--message-size", "1M");
   equal(one.ask("launches.map(({about}) => [about.bytes, about.scheduledFor])"), [[4096, 1 << 20], [64 << 20, 1 << 20]], "or all for one");
   check(one.ask("launches[0].about.total < launches[1].about.total"), "they take their times");
+
+  begin(one);
+  one.ask("var same = launch.withOwnRows(); launch.rows[0].top = 5; same.rows[0].top = 7");
+  equal(one.ask("[launch.rows[0].top, same.rankOf(launch.numSpans - 1)]"), [5, 7], "a launch is also beside itself, in rows of its own");
+  one.ask("var unlike = launch.withOwnRows(); unlike.about = {...launch.about, sameRanks: false}");
+  one.ask("var counts = (...shown) => summedOf(shown).map(({one, spans}) => [one.launch === launch, spans.length])");
+  const [whole, own] = one.ask("[launch.numSpans, launch.representativeSpans().length]");
+  check(own < whole, "rank 0 has a part of the operations");
+  equal(one.ask("counts({launch}, {launch: same})"), [[true, own], [false, own]], "launches are compared by the rank that represents all");
+  equal(one.ask("counts({launch}, {launch: unlike})"), [[true, whole], [false, whole]], "or by all ranks, where one's ranks differ");
+  one.ask("var found = new Found(launch, (span) => span < 3), other = new Found(same, (span) => span < 2)");
+  equal(one.ask("counts({launch, found}, {launch: same})"), [[true, 3]], "a selection is not compared with a launch");
+  equal(one.ask("counts({launch}, {launch: same, found: other})"), [[false, 2]], "nor is one below");
+  equal(one.ask("counts({launch, found}, {launch: same, found: other})"), [[true, 3], [false, 2]], "but with a selection");
 }
 
 function sizes() {

@@ -49,6 +49,7 @@ class App extends Shown {
     this.index = index;
     this.launch = this.launches.get(index);
     this.forget();
+    this.lower.forget();
     document.getElementById("search").value = "";
     for (const view of [this.timeline, this.links, this.source, this.chunks]) view.begin();
     this.moment = this.chunks.steps[0] || 0;  // that chunks are shown at

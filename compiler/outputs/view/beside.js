@@ -7,7 +7,7 @@ class Beside extends Shown {
     this.timeline = new TimelineView(document.getElementById("beside"), this);
   }
   open(launch) {
-    this.launch = launch;
+    this.launch = launch.withOwnRows();  // it may be the first one
     this.forget();
     this.timeline.begin();
   }

@@ -135,10 +135,13 @@ class Launch {
   }
 
   rankOf(span) { return this.rows[this.rowOf[span]].rank; }
-  /** The spans of rank 0 if all ranks do the same, else all spans. */
-  representativeSpans() {
-    return Uint32Array.from({length: this.numSpans}, (_, i) => i)
-        .filter((i) => !this.about.sameRanks || this.rankOf(i) === 0);
+  /** The same launch, with rows that a second timeline may place. */
+  withOwnRows() {
+    return Object.assign(Object.create(Launch.prototype), this, {rows: this.rows.map((row) => ({...row}))});
+  }
+  /** The spans of rank 0 if it represents all ranks (`folded`: they do the same), else all spans. */
+  representativeSpans(folded = this.about.sameRanks) {
+    return Uint32Array.from({length: this.numSpans}, (_, i) => i).filter((i) => !folded || this.rankOf(i) === 0);
   }
   /** Bytes that a span writes: those of its operand for each place that it writes to; one place, of a proxy. */
   bytesWritten(span) {

@@ -51,23 +51,25 @@ class DetailsView {
     if (selected < 0 && !found)
       parts.unshift(
           made("p", "hint", "Click an operation, a line or a block's name. Shift and drag: sums of a frame. ?: keys."));
-    document.getElementById("details-title").textContent = selected >= 0 ? "Operation" :
-        found                                                            ? "Sums of the selection" :
-                `Sums of the launch${launch.about.extrapolated ? " (the part that was walked)" : ""}`;
+    document.getElementById("details-title").textContent = selected >= 0 ?
+        "Operation" :
+        found || (beside && beside.found) ?
+        "Sums of the selection" :
+        `Sums of the launch${launch.about.extrapolated ? " (the part that was walked)" : ""}`;
     this.body.replaceChildren(...parts);
     this.body.scrollTop = 0;
   }
   say(words) { this.body.replaceChildren(made("p", "hint", words)); }
 
   sums() {
-    const {app} = this, shown = app.beside ? [app, app.beside] : [app];
-    const spans = shown.map(({launch, found}) => found ? found.spans : launch.representativeSpans());
-    if (app.beside)
+    const {app} = this, summed = summedOf(app.beside ? [app, app.beside] : [app]);
+    if (summed.length === 2)
       return comparisonTable(
-          shown.map(({launch}) => launch), spans, [app.index, app.besideIndex].map((i) => app.launches.nameOf(i)));
-    const {launch, found} = app;
+          summed.map(({one}) => one.launch), summed.map(({spans}) => spans),
+          [app.index, app.besideIndex].map((i) => app.launches.nameOf(i)));
+    const [{one: {launch, found}, spans}] = summed;
     return sumsTable(
-        launch, spans[0], found ? found.spans : [...launch.timeOnPath.keys()],
+        launch, spans, found ? found.spans : [...launch.timeOnPath.keys()],
         found                      ? plural(found.count, "operation") :
             launch.about.sameRanks ? "rank 0, as every rank" :
                                      `all ${plural(launch.ranks.length, "rank")}`);

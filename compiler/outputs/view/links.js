@@ -9,13 +9,15 @@ class LinksView {
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
       if (event.shiftKey) return app.zoom(Math.exp(event.deltaY * 0.0016), app.timeline.timeAt(event.offsetX));
-      this.scroll =
-          Math.max(0, Math.min(this.scroll + event.deltaY, this.series.length * linkRow - canvas.clientHeight));
+      this.scrollTo(this.scroll + event.deltaY);
       app.redraw();
     }, {passive: false});
     canvas.addEventListener("pointermove", (event) => this.tell(event));
     canvas.addEventListener("pointerleave", () => hideTip());
   }
+
+  /** Scrolls as far as there are rows. */
+  scrollTo(to) { this.scroll = Math.max(0, Math.min(to, this.series.length * linkRow - this.canvas.clientHeight)); }
 
   begin() {
     this.scroll = 0;
@@ -26,6 +28,7 @@ class LinksView {
   fold() {
     const {groups} = this.app.timeline;
     this.series = this.all.filter(({rank}) => groups.lists(rank));
+    this.scrollTo(this.scroll);
     const isPart = groups.areSame && this.series.length < this.all.length;
     document.getElementById("links-title").textContent = `Use of links and engines${
         isPart ? ", once for ranks that do the same" : ""} (a full row: all that one can carry)`;

@@ -74,6 +74,16 @@ function sumsTable(launch, spans, critical, caption) {
       [...sumsByKind(launch, spans, critical), sumsOf(launch, spans, critical)].map(cells));
 }
 
+/**
+ * Answers those of one or two shown launches that sums are of, each with its spans. A selection is not compared with a
+ * whole launch, nor one rank with all ranks.
+ */
+function summedOf(shown) {
+  const selected = shown.filter(({found}) => found), summed = selected.length ? selected : shown;
+  const folded = summed.every(({launch}) => launch.about.sameRanks);
+  return summed.map((one) => ({one, spans: one.found ? one.found.spans : one.launch.representativeSpans(folded)}));
+}
+
 /** Two launches beside each other: totals, what the time goes to, and each kind of operation. */
 function comparisonTable(launches, spans, captions) {
   const [a, b] = launches, rows = [];
