@@ -121,12 +121,17 @@ def calls_of_deep_ep():
 
 @scenario
 def wrong_arguments():
-    x, index = torch.zeros(2, 4), torch.zeros(2, 1, dtype=torch.int64)
+    x, index, weights = torch.zeros(2, 4), torch.zeros(2, 1, dtype=torch.int64), torch.ones(2, 1)
+    rows, handle = moe.dispatch(x, index, CAPACITY, ALL, WORLD)
     for call, text in (
         (lambda: moe.dispatch(x, index[:1], CAPACITY, ALL, WORLD), "do not belong together"),
         (lambda: moe.dispatch(x, index.float(), CAPACITY, ALL, WORLD), "int32 or int64"),
         (lambda: moe.dispatch(x, index, CAPACITY, ALL + 1, WORLD), "experts with room"),
         (lambda: moe.dispatch(x, index, 0, ALL, WORLD), "experts with room"),
+        (lambda: moe.dispatch(x, index.to("meta"), CAPACITY, ALL, WORLD), "rows are on cpu and their index on meta"),
+        (lambda: moe.combine(rows[:, 1:], index, weights, handle, WORLD), f"experts are [{ALL * CAPACITY}, hidden]"),
+        (lambda: moe.combine(rows, index, weights.to("meta"), handle, WORLD), "on cpu and the weights on meta"),
+        (lambda: moe.combine(rows, index.to("meta"), weights, handle, WORLD), "rows are on cpu and their index on meta"),
     ):
         try:
             call()

@@ -131,6 +131,8 @@ def _indexed(rows: torch.Tensor, index: torch.Tensor) -> tuple[torch.Tensor, tor
         raise ValueError(f"rows {list(rows.shape)} and an index {list(index.shape)} do not belong together")
     if index.dtype not in (torch.int32, torch.int64):
         raise ValueError(f"an index is int32 or int64, not {index.dtype}")
+    if rows.device != index.device:
+        raise ValueError(f"rows are on {rows.device} and their index on {index.device}")
     if index.shape[0] != 0:
         return rows.contiguous(), index.contiguous()
     return rows.new_zeros(1, rows.shape[1]), index.new_full((1, index.shape[1]), -1)
@@ -146,6 +148,11 @@ def _dispatch(x: torch.Tensor, index: torch.Tensor, handle: Handle, group: Any) 
 
 
 def _combine(z: torch.Tensor, index: torch.Tensor, weights: torch.Tensor, handle: Handle, group: Any) -> torch.Tensor:
+    expected = group.size() * handle.experts * handle.capacity
+    if z.dim() != 2 or z.shape[0] != expected:
+        raise ValueError(f"a combine of {list(z.shape)}: the rows of experts are [{expected}, hidden]")
+    if z.device != weights.device:
+        raise ValueError(f"the rows of experts are on {z.device} and the weights on {weights.device}")
     rows, (to, entries) = index.shape[0], _indexed(z.new_empty(index.shape[0], z.shape[1]), index)
     weights = weights.float().contiguous() if rows else weights.new_zeros(entries.shape, dtype=torch.float32)
     if weights.shape != entries.shape:
