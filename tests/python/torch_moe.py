@@ -141,6 +141,24 @@ def wrong_arguments():
             raise AssertionError(f"{text}: nothing was raised")
 
 
+@scenario
+def a_changed_index_has_no_gradients():
+    for call in (
+        lambda x, index, weights, handle: moe.dispatch(x[:2], index, CAPACITY, ALL, WORLD)[0],
+        lambda x, index, weights, handle: moe.combine(x, index, weights, handle, WORLD),
+    ):
+        x, index = torch.ones(ALL * CAPACITY, 4, requires_grad=True), torch.zeros(2, 1, dtype=torch.int64)
+        _, handle = moe.dispatch(x.detach()[:2], index, CAPACITY, ALL, WORLD)
+        made = call(x, index, torch.ones(2, 1), handle)
+        index += 1
+        try:
+            made.sum().backward()
+        except RuntimeError as error:
+            assert "inplace" in str(error), error
+        else:
+            raise AssertionError("nothing was raised")
+
+
 def by_hand(x, index, weights, experts):
     """The layer by all_to_all_single alone, of rows that fit in any case. Each row goes to rank and expert of its entry."""
     named = index.flatten()

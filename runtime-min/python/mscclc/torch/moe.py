@@ -174,13 +174,15 @@ def _handle(index: torch.Tensor, capacity: int, experts: int, group: Any, rank_m
 class _Dispatch(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, index: torch.Tensor, handle: Handle, group: Any) -> torch.Tensor:
-        ctx.index, ctx.handle, ctx.group = index, handle, group
+        ctx.save_for_backward(index)
+        ctx.handle, ctx.group = handle, group
         return _dispatch(x, index, handle, group)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> Any:
-        ones = torch.ones(ctx.index.shape, device=gradient.device)
-        return _combine(gradient, ctx.index, ones, ctx.handle, ctx.group), None, None, None
+        (index,) = ctx.saved_tensors
+        ones = torch.ones(index.shape, device=gradient.device)
+        return _combine(gradient, index, ones, ctx.handle, ctx.group), None, None, None
 
 
 class _Combine(torch.autograd.Function):
@@ -191,15 +193,15 @@ class _Combine(torch.autograd.Function):
     def forward(
         ctx: Any, z: torch.Tensor, index: torch.Tensor, weights: torch.Tensor, handle: Handle, group: Any
     ) -> torch.Tensor:
-        ctx.save_for_backward(z, weights)
-        ctx.index, ctx.handle, ctx.group = index, handle, group
+        ctx.save_for_backward(z, index, weights)
+        ctx.handle, ctx.group = handle, group
         return _combine(z, index, weights, handle, group)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> Any:
-        z, weights = ctx.saved_tensors
-        alone = ctx.index.reshape(-1, 1)
-        every = gradient.repeat_interleave(ctx.index.shape[1], 0)
+        z, index, weights = ctx.saved_tensors
+        alone = index.reshape(-1, 1)
+        every = gradient.repeat_interleave(index.shape[1], 0)
         scaled = (every * weights.reshape(-1, 1)).to(gradient.dtype)
         same = Handle(ctx.handle.capacity, ctx.handle.experts, ctx.handle.rank_major, torch.zeros_like(ctx.handle.cells))
         rows = _combine(z, alone, torch.ones(alone.shape, device=z.device), ctx.handle, ctx.group)
