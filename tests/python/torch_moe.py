@@ -98,25 +98,36 @@ def without_kernels():
 
 @scenario
 def calls_of_deep_ep():
-    buffer = moe.Buffer(WORLD)
+    most = 7 + SIZE
+    size = moe.Buffer.get_low_latency_rdma_size_hint(most, 6, SIZE, ALL)
+    buffer = moe.Buffer(WORLD, 0, size, True, EXPERTS, allow_nvlink_for_low_latency_mode=True)
+    buffer.clean_low_latency_buffer(most, 6, ALL)
     rows, index, weights = drawn(9, 2, torch.float32)
-    got, count, handle, event, hook = buffer.low_latency_dispatch(rows[RANK], index[RANK], CAPACITY, ALL)
+    x = rows[RANK].requires_grad_()
+    got, count, handle, event, hook = buffer.low_latency_dispatch(x, index[RANK], most, ALL, use_fp8=False)
     event.current_stream_wait()
-    assert got.shape == (EXPERTS, SIZE * CAPACITY, 6) and hook is None
+    assert got.shape == (EXPERTS, SIZE * most, 6) and hook is None and not got.requires_grad
     named = torch.stack([(torch.cat(index) == RANK * EXPERTS + expert).sum() for expert in range(EXPERTS)])
     assert count.dtype == torch.int32 and bool((count <= named).all())
     for expert in range(EXPERTS):
         assert bool((got[expert, int(count[expert]) :] == 0).all())
-    out = torch.empty_like(rows[RANK])
-    made, _, _ = buffer.low_latency_combine(got, index[RANK], weights[RANK], handle, out=out)
+    out = torch.empty_like(x, requires_grad=True)
+    made, _, _ = buffer.low_latency_combine(got, index[RANK], weights[RANK], handle, False, False, False, out)
     assert made is out
-    for arguments in ({"use_fp8": True}, {"return_recv_hook": True}):
+    given = x, index[RANK]
+    again = torch.ones(most + 1, 6), torch.zeros(most + 1, 1, dtype=torch.int64)
+    for call, text in (
+        (lambda: buffer.low_latency_dispatch(*given, most, ALL), "use_fp8"),
+        (lambda: buffer.low_latency_dispatch(*given, most, ALL, False, return_recv_hook=True), "return_recv_hook"),
+        (lambda: buffer.low_latency_dispatch(*again, most, ALL, False), f"{most + 1} rows are more than"),
+        (lambda: buffer.low_latency_combine(got, index[RANK], weights[RANK], handle, True), "zero_copy"),
+    ):
         try:
-            buffer.low_latency_dispatch(rows[RANK], index[RANK], CAPACITY, ALL, **arguments)
+            call()
         except ValueError as error:
-            assert "neither" in str(error)
+            assert text in str(error), error
         else:
-            raise AssertionError("nothing was raised")
+            raise AssertionError(f"{text}: nothing was raised")
 
 
 @scenario

@@ -2,7 +2,7 @@
 
     from mscclc.torch.moe import Buffer
     buffer = Buffer(group)
-    recv_x, recv_count, handle, event, hook = buffer.low_latency_dispatch(x, topk_idx, max_tokens, experts)
+    recv_x, recv_count, handle, event, hook = buffer.low_latency_dispatch(x, topk_idx, max_tokens, experts, use_fp8=False)
     combined, event, hook = buffer.low_latency_combine(made, topk_idx, topk_weights, handle)
 
 In a group "mscclc" registered kernels of samples/auto/moe_dispatch.cpp and moe_combine.cpp move the rows, and read the index
@@ -232,12 +232,28 @@ def combine(
 
 
 class Buffer:
-    """Takes the place of deep_ep.Buffer, for its low-latency calls. Rows keep their type: there is no fp8. Sends and
-    receives are not apart, so there is no hook."""
+    """Takes the place of deep_ep.Buffer, for its low-latency calls. Rows keep their type: there is no fp8, so a dispatch
+    needs use_fp8=False. Sends and receives are not apart, so there is no hook. No call has gradients."""
 
-    def __init__(self, group: Any, num_nvl_bytes: int = 0, num_rdma_bytes: int = 0, **options: Any):
-        """The memory is that of the group, so the sizes and options are not used."""
+    def __init__(
+        self,
+        group: Any,
+        num_nvl_bytes: int = 0,
+        num_rdma_bytes: int = 0,
+        low_latency_mode: bool = True,
+        *unused: Any,
+        **options: Any,
+    ):
+        """The memory is that of the group, so only the group is used."""
         self.group = group
+
+    @staticmethod
+    def get_low_latency_rdma_size_hint(*sizes: int) -> int:
+        """Returns 0: a buffer has no memory of its own."""
+        return 0
+
+    def clean_low_latency_buffer(self, *sizes: int) -> None:
+        """Does nothing: no call leaves anything in memory that a next call reads."""
 
     def low_latency_dispatch(
         self,
@@ -245,16 +261,22 @@ class Buffer:
         topk_idx: torch.Tensor,
         num_max_dispatch_tokens_per_rank: int,
         num_experts: int,
-        use_fp8: bool = False,
+        use_fp8: bool = True,
         async_finish: bool = False,
         return_recv_hook: bool = False,
     ) -> Any:
         """Returns recv_x [experts of this rank, ranks * num_max_dispatch_tokens_per_rank, hidden], recv_count (int32: live
-        rows of each expert), a handle, an event and no hook."""
+        rows of each expert), a handle, an event and no hook. Raises ValueError for more rows than
+        num_max_dispatch_tokens_per_rank, and unless `use_fp8` is False."""
         if use_fp8 or return_recv_hook:
-            raise ValueError("there is neither use_fp8 nor return_recv_hook")
+            raise ValueError("there is neither use_fp8, which is True unless given, nor return_recv_hook")
+        if x.shape[0] > num_max_dispatch_tokens_per_rank:
+            raise ValueError(
+                f"{x.shape[0]} rows are more than num_max_dispatch_tokens_per_rank, {num_max_dispatch_tokens_per_rank}"
+            )
         handle = _handle(topk_idx, num_max_dispatch_tokens_per_rank, num_experts, self.group)
-        rows = _dispatch(x, topk_idx, handle, self.group)
+        with torch.no_grad():
+            rows = _dispatch(x, topk_idx, handle, self.group)
         count = handle.cells.sum(0, dtype=torch.int32)
         return rows.view(handle.experts, -1, x.shape[1]), count, handle, Event(), None
 
@@ -264,14 +286,16 @@ class Buffer:
         topk_idx: torch.Tensor,
         topk_weights: torch.Tensor,
         handle: Handle,
+        zero_copy: bool = False,
         async_finish: bool = False,
         return_recv_hook: bool = False,
         out: "torch.Tensor | None" = None,
     ) -> Any:
         """Returns the combined rows [rows, hidden], an event and no hook. `out` gets the rows, too, if it is given."""
-        if return_recv_hook:
-            raise ValueError("there is no return_recv_hook")
-        made = _combine(x.reshape(-1, x.shape[-1]), topk_idx, topk_weights, handle, self.group)
-        if out is not None:
-            made = out.copy_(made)
+        if zero_copy or return_recv_hook:
+            raise ValueError("there is neither zero_copy nor return_recv_hook")
+        with torch.no_grad():
+            made = _combine(x.reshape(-1, x.shape[-1]), topk_idx, topk_weights, handle, self.group)
+            if out is not None:
+                made = out.copy_(made)
         return made, Event(), None
