@@ -297,6 +297,22 @@ def reduced(communicator, data, dtype):
     return kernel, results
 
 
+def test_what_is_not_proven_is_left_out(tmp_path):
+    """A program that sends rank 0 nothing takes the least time, and is wrong."""
+    wrong, right, lines = tmp_path / "wrong.cpp", SAMPLES / "allgather_allpairs.cpp", []
+    wrong.write_text(right.read_text().replace("    link.channel.put", "    if (link.dst != 0) link.channel.put"))
+    how = dict(ranks=2, sizes=[1024], baseline=None, platform="none", tell=lines.append)
+    [listed] = make_library(tmp_path, [wrong, right], **how)["collectives"]
+    [entry] = listed["entries"]
+    assert entry["source"] == str(right) and "candidates" not in entry
+    [why] = [line for line in lines if line.startswith("left out")]
+    assert why.startswith(f"left out: {wrong} ranks=2: ") and "output[1] of rank 0 is never written" in why
+    assert [path.stem for path in tmp_path.glob("*.cu")] == [pathlib.Path(entry["kernel"]).stem]
+    with pytest.raises(ValueError, match="no algorithm is left"):
+        make_library(tmp_path, [wrong], **how)
+    assert "left out: allgather: no algorithm is proven" in lines
+
+
 def test_mistakes_are_said(tmp_path, capsys):
     source = str(SAMPLES / "sendrecv.cpp")
     assert main(["library", source, "-o", str(tmp_path), "--ranks", "3", "-P", "ranks=2"]) == 1

@@ -171,6 +171,16 @@ class _Place:
         return {name: str(value) for name, value in values.items() if name in known}
 
 
+def _name_of(program: Program) -> str:
+    return " ".join([program.source, *(f"{name}={value}" for name, value in program.params)])
+
+
+def _first_of(error: CompileError) -> str:
+    """Returns the first error in a line; a warning may come before it."""
+    errors = [str(one) for one in error.diagnostics if one.severity == "error"]
+    return (errors or str(error).splitlines())[0]
+
+
 def _candidates(
     source: Path,
     place: _Place,
@@ -189,9 +199,9 @@ def _candidates(
         chosen = dict(zip(names, values))
         for name, value in place.params(known).items():
             chosen.setdefault(name, value)
-        what = f"{source} {' '.join(f'{name}={value}' for name, value in chosen.items())}"
+        given = Program.of(source, chosen, None, [_TARGET, *options])
+        what = _name_of(given)
         try:
-            given = Program.of(source, chosen, None, [_TARGET, *options])
             plan = Plan(given, run_tool(given, "--emit-json", _UNPROVEN))
             if plan.ranks != place.ranks:
                 tell(f"left out: {what}: it is for {plan.ranks} ranks")
@@ -203,7 +213,7 @@ def _candidates(
                 found.append(one)
                 tell(what if not made_for else f"{what}, scheduled for {', '.join(map(str, made_for))} bytes")
         except CompileError as error:
-            tell(f"left out: {what}: {str(error).splitlines()[0]}")
+            tell(f"left out: {what}: {_first_of(error)}")
     return found
 
 
@@ -312,11 +322,18 @@ class _Folder:
         self._types, self._ops, self._flags = types, ops, flags
         self._made: dict[int, dict[str, Any]] = {}
 
-    def fields(self, one: Candidate, least: int, most: int) -> dict[str, Any]:
-        """Returns what the list says of a candidate for messages of `least` to `most` bytes. Proves the kernel, and
-        writes it, at the first call."""
+    def writes(self, one: Candidate, tell: Callable[[str], None]) -> bool:
+        """Proves the kernel of a candidate, and writes it, at the first call. Returns False if it is wrong."""
         if id(one) not in self._made:
-            self._made[id(one)] = self._write(one)
+            try:
+                self._made[id(one)] = self._write(one)
+            except CompileError as error:
+                tell(f"left out: {_name_of(one.plan.program)}: {_first_of(error)}")
+                return False
+        return True
+
+    def fields(self, one: Candidate, least: int, most: int) -> dict[str, Any]:
+        """Returns what the list says of a candidate that is written, for messages of `least` to `most` bytes."""
         timed = {size: time for size, time in sorted(one.times.items()) if least <= size <= most}
         return {**self._made[id(one)], "predicted_us": timed}
 
@@ -356,6 +373,29 @@ class _Folder:
         if sums := named_sums(emitted):
             made["sums"] = sums
         return made
+
+
+def _written_ranges(
+    writer: _Folder,
+    candidates: Sequence[Candidate],
+    sizes: Sequence[int],
+    machine: str,
+    baseline: Baseline | None,
+    others: int,
+    tell: Callable[[str], None],
+) -> list[tuple[Range, list[Candidate]]]:
+    """Returns the best ranges of candidates that are proven, each with up to `others` further candidates. Writes the
+    kernels. Chooses anew without those that are wrong; returns nothing if none is left."""
+    left = list(candidates)
+    while left:
+        ranges = best_ranges(left, sizes, machine, baseline)
+        found = [(one, one.others(left, sizes, others)) for one in ranges]
+        chosen = {id(one): one for best, near in found for one in [best.candidate, *near] if one}
+        wrong = {number for number, one in chosen.items() if not writer.writes(one, tell)}
+        if not wrong:
+            return found
+        left = [one for one in left if id(one) not in wrong]
+    return []
 
 
 def make_library(
@@ -438,8 +478,12 @@ def make_library(
             if nccl is Baseline.unknown:
                 on = f"{where.ranks} ranks on {where.machine}"
                 tell(f"{collective}: no times of NCCL for {on} are known, so it has the calls")
+            ranges = _written_ranges(writer, candidates, sizes, where.machine, nccl, others, tell)
+            if not ranges:
+                tell(f"left out: {collective}: no algorithm is proven")
+                continue
             entries = []
-            for one in best_ranges(candidates, sizes, where.machine, nccl):
+            for one, near in ranges:
                 entry: dict[str, Any] = {"min": one.least, "max": one.most}
                 if one.candidate:
                     entry |= writer.fields(one.candidate, one.least, one.most)
@@ -447,7 +491,7 @@ def make_library(
                         entry["plan"] = plan
                 else:
                     entry |= {"nccl": True, **({"root": root} if root else {})}
-                if near := one.others(candidates, sizes, others):
+                if near:
                     entry["candidates"] = [writer.fields(other, one.least, one.most) for other in near]
                 entries.append(entry)
                 by = f"{entry['kernel']}, {entry['source']}" if one.candidate else "NCCL"
