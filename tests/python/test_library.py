@@ -297,6 +297,13 @@ def reduced(communicator, data, dtype):
     return kernel, results
 
 
+def test_each_root_has_its_plan(tmp_path):
+    how = dict(ranks=2, sizes=[1024], baseline=None, platform="none", params={"root": ["0", "1"]})
+    made = make_library(tmp_path, [SAMPLES / "broadcast_chain.cpp"], **how)
+    plans = [entry["plan"] for listed in made["collectives"] for entry in listed["entries"]]
+    assert len({(tmp_path / plan).read_text() for plan in plans}) == len(set(plans)) == 2
+
+
 def test_what_is_not_proven_is_left_out(tmp_path):
     """A program that sends rank 0 nothing takes the least time, and is wrong."""
     wrong, right, lines = tmp_path / "wrong.cpp", SAMPLES / "allgather_allpairs.cpp", []

@@ -338,8 +338,8 @@ class _Folder:
         return {**self._made[id(one)], "predicted_us": timed}
 
     def plan(self, one: Candidate, least: int, most: int, machine: str) -> str | None:
-        """Writes a plan of the candidate's algorithm for MSCCL++'s executor, for these messages. Returns its file; None
-        if the executor does not run it."""
+        """Writes a plan of the candidate's algorithm for MSCCL++'s executor, for these messages. Its kernel has been
+        written before. Returns the plan's file; None if the executor does not run it."""
         given = one.plan.program
         options = [option for option in given.options if option != _TARGET]
         program = Program.of(given.source, dict(given.params), given.algorithm, options)
@@ -350,7 +350,7 @@ class _Folder:
             return None
         plan["min_message_size"] = max(least, plan["min_message_size"])
         plan["max_message_size"] = min(most, plan["max_message_size"])
-        file = f"{one.plan.name}_{one.plan.ranks}_{least}.json"
+        file = f"{pathlib.Path(self._made[id(one)]['kernel']).stem}_{least}.json"
         (self._place / file).write_text(json.dumps(plan) + "\n")
         return file
 
