@@ -437,6 +437,7 @@ def make_library(
     Up to `others` candidates that may be faster than the one that is taken are listed with it, for
     `mscclc-perf --manifest`.
     With `invariant`, all kernels for a call sum in one order, which the list names: so the bits do not depend on the size.
+    NCCL, which has orders of its own, gets no size of such a call that an algorithm takes.
     `tell` then gets what that costs by the time model, for each size.
     `tell` gets a line for each step, in no fixed order. What the tool says is kept in `folder` until the list is
     written, so a call after one that was interrupted goes on.
@@ -474,7 +475,8 @@ def make_library(
                     tell(f"{collective}: sums in the order {candidates[0].sums}")
                     for line in costs_of_one_order(candidates, given, sizes, where.machine):
                         tell(f"{collective} of {line}")
-            nccl = None if baseline is None else known.get((collective, where.ranks, where.machine), Baseline.unknown)
+            never = baseline is None or (invariant and candidates[0].sums is not None)
+            nccl = None if never else known.get((collective, where.ranks, where.machine), Baseline.unknown)
             if nccl is Baseline.unknown:
                 on = f"{where.ranks} ranks on {where.machine}"
                 tell(f"{collective}: no times of NCCL for {on} are known, so it has the calls")
