@@ -3,6 +3,7 @@
 import json
 import pathlib
 import shutil
+import time
 
 import numpy as np
 import pytest
@@ -227,6 +228,22 @@ def test_several_nodes_and_an_interrupted_run(tmp_path, monkeypatch):
     for wrong in (dict(ranks=3, ranks_per_node=2), dict(ranks=4, ranks_per_node=2, nodes=2)):
         with pytest.raises(ValueError, match="node"):
             make_library(tmp_path, [source], **{**how, "nodes": 1, **wrong})
+
+
+def test_an_error_ends_the_tries(tmp_path, monkeypatch):
+    tried = []
+
+    def fails(source, *_):
+        tried.append(source)
+        if len(tried) > 1:
+            time.sleep(0.02)
+        raise mscclc.ToolError("it is missing")
+
+    monkeypatch.setattr("mscclc.library._candidates", fails)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    with pytest.raises(mscclc.ToolError, match="it is missing"):
+        make_library(tmp_path, [f"{number}.cpp" for number in range(100)], ranks=2, sizes=[1024])
+    assert len(tried) < 50
 
 
 #: A wide and a narrow type. Tests cuda.bits.* run the same kernels with all types.

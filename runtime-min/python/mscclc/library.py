@@ -459,10 +459,14 @@ def make_library(
                 pool.submit(_candidates, source, where, tries, options, types, sizes, invariant, tell)
                 for where, source in jobs
             ]
-            for number, ((where, source), found) in enumerate(zip(jobs, tried), 1):
-                for candidate in found.result():
-                    groups.setdefault((where, candidate.plan.collective, candidate.root), []).append(candidate)
-                tell(f"{number} of {len(jobs)} done: {source} for {where.ranks} ranks")
+            try:
+                for number, ((where, source), found) in enumerate(zip(jobs, tried), 1):
+                    for candidate in found.result():
+                        groups.setdefault((where, candidate.plan.collective, candidate.root), []).append(candidate)
+                    tell(f"{number} of {len(jobs)} done: {source} for {where.ranks} ranks")
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
         writer = _Folder(place, platform, architectures, types, ops, flags)
         lists = []
         for (where, collective, root), candidates in groups.items():
