@@ -1,14 +1,18 @@
 """Calls of the compiler, and its errors as exceptions."""
 
+import concurrent.futures
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 
 import pytest
 
 import mscclc
 from conftest import SAMPLES
+from mscclc import tool
 from mscclc.errors import parse_diagnostics
 
 WRONG = """#include <mscclc/dsl.hpp>
@@ -62,6 +66,40 @@ def test_options_are_a_list_and_write_no_file(tmp_path, monkeypatch):
         with pytest.raises(mscclc.ToolError, match="-o is refused"):
             mscclc.compile(SAMPLES / "sendrecv.cpp", options=options)
     assert not list(tmp_path.iterdir())
+
+
+def test_outputs_are_kept_until_a_file_changes(tmp_path, monkeypatch):
+    source, header, table = tmp_path / "mine.cpp", tmp_path / "parts/mine.hpp", tmp_path / "table.json"
+    header.parent.mkdir()
+    for file in (source, header, table):
+        file.write_text("1")
+    calls = []
+    monkeypatch.setattr(tool, "_run", lambda *_: calls.append(None) or str(len(calls)))
+
+    def said():
+        with tool.remembering(tmp_path / "kept"):
+            return tool.run_tool(tool.Program(str(source)), f"--machine={table}")
+
+    assert (said(), said()) == ("1", "1")
+    for number, file in enumerate((source, header, table), 2):
+        file.write_text("longer" * number)
+        assert (said(), said()) == (str(number), str(number))
+
+
+def test_threads_keep_the_same_output(tmp_path, monkeypatch):
+    """Both have written before one of them renames what it wrote."""
+    both, replace = threading.Barrier(2, timeout=20), os.replace
+
+    def late(*files):
+        both.wait()
+        replace(*files)
+
+    monkeypatch.setattr(tool, "_run", lambda *_: "it")
+    monkeypatch.setattr("os.replace", late)
+    with tool.remembering(tmp_path), concurrent.futures.ThreadPoolExecutor(2) as pool:
+        said = [pool.submit(tool.run_tool, tool.Program("mine.ir")) for _ in range(2)]
+        assert [one.result() for one in said] == ["it", "it"]
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["it"]
 
 
 def test_a_wrong_machine_is_a_wrong_call():

@@ -440,7 +440,8 @@ def make_library(
     NCCL, which has orders of its own, gets no size of such a call that an algorithm takes.
     `tell` then gets what that costs by the time model, for each size.
     `tell` gets a line for each step, in no fixed order. What the tool says is kept in `folder` until the list is
-    written, so a call after one that was interrupted goes on.
+    written, so a call after one that was interrupted goes on. It does again what depends on a file that changed; of
+    what a source includes, these are the headers below its folder.
     Raises ValueError, CompileError, ToolError, BuildError."""
     sizes = sorted(set(sizes))
     places = _places(ranks, ranks_per_node, nodes, machine)

@@ -66,8 +66,9 @@ _remembered: pathlib.Path | None = None
 
 @contextlib.contextmanager
 def remembering(folder: pathlib.Path) -> Iterator[None]:
-    """Within it, what the tool prints is kept in `folder`, and the tool does not run again on the same input. What a
-    source includes is not looked at."""
+    """Within it, what the tool prints is kept in `folder`, and the tool does not run again on the same input: its
+    arguments, the files that they name, and the headers below the folder of a .cpp source. Other files that a source
+    includes are not looked at."""
     global _remembered
     folder.mkdir(parents=True, exist_ok=True)
     before, _remembered = _remembered, folder
@@ -77,11 +78,17 @@ def remembering(folder: pathlib.Path) -> Iterator[None]:
         _remembered = before
 
 
+_HEADERS = (".h", ".hpp", ".cuh", ".inc")
+
+
 def _key(command: Sequence[str], text: str | None) -> str:
-    """Returns a digest of a command and of the files that it names."""
+    """Returns a digest of a command, of the files that it names, and of the headers below the folders of its sources."""
     state = hashlib.sha256("\0".join([*command, text or ""]).encode())
-    for path in (part for word in command for part in re.split("[@*]", word) if os.path.isfile(part)):
-        found = os.stat(path)
+    named = [pathlib.Path(part) for word in command for part in re.split("[@*=]", word) if os.path.isfile(part)]
+    folders = sorted({path.parent for path in named if path.suffix == ".cpp"})
+    below = sorted(path for folder in folders for path in folder.rglob("*") if path.suffix in _HEADERS)
+    for path in [*named, *(path for path in below if path.is_file())]:
+        found = path.stat()
         state.update(f"{path} {found.st_size} {found.st_mtime_ns}".encode())
     return state.hexdigest()
 
