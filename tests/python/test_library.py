@@ -314,6 +314,24 @@ def reduced(communicator, data, dtype):
     return kernel, results
 
 
+def test_a_folder_has_no_list_of_kernels_that_are_replaced(tmp_path, monkeypatch):
+    """A program that runs a kernel keeps the file of it."""
+    how = dict(ranks=2, sizes=[1024], baseline=None, platform="host", types=["f32"])
+    made = make_library(tmp_path, [SAMPLES / "allgather_allpairs.cpp"], **how)
+    kernel = tmp_path / made["collectives"][0]["entries"][0]["kernel"]
+    other = tmp_path / "other.so"
+    other.write_bytes(b"built anew")
+    monkeypatch.setattr("mscclc.library.build_library", lambda *_: other)
+    with kernel.open("rb") as loaded:
+        before = loaded.read()
+        monkeypatch.setattr("mscclc.library.named_sums", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            make_library(tmp_path, [SAMPLES / "allgather_allpairs.cpp"], **how)
+        loaded.seek(0)
+        assert loaded.read() == before and kernel.read_bytes() == b"built anew"
+    assert not (tmp_path / "manifest.json").exists()
+
+
 def test_each_root_has_its_plan(tmp_path):
     how = dict(ranks=2, sizes=[1024], baseline=None, platform="none", params={"root": ["0", "1"]})
     made = make_library(tmp_path, [SAMPLES / "broadcast_chain.cpp"], **how)

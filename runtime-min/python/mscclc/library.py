@@ -23,6 +23,7 @@ from .tool import Path, Plan, Program, estimate, remembering, run_tool
 
 #: The executor of MSCCL++ does not run these kernels.
 _TARGET = "--target=none"
+_LIST = "manifest.json"
 #: What is only timed is not proven. Kernels that are written are.
 _UNPROVEN = "--no-verify"
 #: The end of the list. Larger messages are treated like the largest size that was given.
@@ -306,8 +307,16 @@ def default_sources(nodes: int = 1) -> list[pathlib.Path]:
     return [source for source in sorted(samples_folder().glob("auto/*.cpp")) if is_for_it(source)]
 
 
+def _replace(file: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> None:
+    """Writes a file that programs may read meanwhile: they have all of the old or of the new one."""
+    made = file.with_name(f".{file.name}.{os.getpid()}")
+    write(made)
+    os.replace(made, file)
+
+
 class _Folder:
-    """Writes kernels to a folder, each once."""
+    """Writes kernels to a folder, each once. From the first one on, the folder has no list: an old one lists other
+    kernels."""
 
     def __init__(
         self,
@@ -358,12 +367,13 @@ class _Folder:
         name = f"{one.plan.name}_{one.plan.ranks}_{len(self._made)}"
         program = one.kernel or one.plan.program
         emitted = run_tool(program, "--emit-cuda", *_dtypes(self._types))
+        (self._place / _LIST).unlink(missing_ok=True)
         (self._place / f"{name}.cu").write_text(emitted)
         made: dict[str, Any] = {"kernel": f"{name}.so", "name": one.plan.name}
         if self._platform != "none":
             reducing = operation_flags(emitted, self._ops, self._platform) if reduces(emitted) else []
             library = build_library(emitted, self._platform, self._architectures, [*reducing, *self._flags])
-            shutil.copy(library, self._place / made["kernel"])
+            _replace(self._place / made["kernel"], lambda file: shutil.copy(library, file))
             made["sha256"] = hashlib.sha256((self._place / made["kernel"]).read_bytes()).hexdigest()
         if one.root:
             made["root"] = one.root
@@ -509,7 +519,7 @@ def make_library(
     if not lists:
         raise ValueError("no algorithm is left")
     made = {"version": 1, "machine": machine, "size": "message", "collectives": lists}
-    (place / "manifest.json").write_text(json.dumps(made, indent=1) + "\n")
+    _replace(place / _LIST, lambda file: file.write_text(json.dumps(made, indent=1) + "\n"))
     shutil.rmtree(unfinished, ignore_errors=True)
     return made
 
