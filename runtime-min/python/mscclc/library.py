@@ -208,7 +208,7 @@ def _candidates(
                 tell(f"left out: {what}: it is for {plan.ranks} ranks")
                 continue
             for program, made_for in _schedules(plan, sizes, place.machine):
-                emitted = run_tool(program, "--emit-cuda", *([] if proven else [_UNPROVEN]), *_dtypes(types))
+                emitted = _emitted(program, types, place.machine, [] if proven else [_UNPROVEN])
                 one = Candidate(plan, emitted, program, made_for[0] if made_for else None, made_for)
                 one.time(sizes, place.machine)
                 found.append(one)
@@ -218,8 +218,10 @@ def _candidates(
     return found
 
 
-def _dtypes(types: Sequence[str]) -> list[str]:
-    return [f"--dtype={','.join(types)}"] if types else []
+def _emitted(program: Program, types: Sequence[str], machine: str, more: Sequence[str] = ()) -> str:
+    """Returns the kernel that is timed on the machine."""
+    dtypes = [f"--dtype={','.join(types)}"] if types else []
+    return run_tool(program, "--emit-cuda", "--machine", machine, *dtypes, *more)
 
 
 def best_ranges(
@@ -331,11 +333,12 @@ class _Folder:
         self._types, self._ops, self._flags = types, ops, flags
         self._made: dict[int, dict[str, Any]] = {}
 
-    def writes(self, one: Candidate, tell: Callable[[str], None]) -> bool:
-        """Proves the kernel of a candidate, and writes it, at the first call. Returns False if it is wrong."""
+    def writes(self, one: Candidate, machine: str, tell: Callable[[str], None]) -> bool:
+        """Proves the kernel of a candidate for the machine, and writes it, at the first call. Returns False if it is
+        wrong."""
         if id(one) not in self._made:
             try:
-                self._made[id(one)] = self._write(one)
+                self._made[id(one)] = self._write(one, machine)
             except CompileError as error:
                 tell(f"left out: {_name_of(one.plan.program)}: {_first_of(error)}")
                 return False
@@ -363,10 +366,10 @@ class _Folder:
         (self._place / file).write_text(json.dumps(plan) + "\n")
         return file
 
-    def _write(self, one: Candidate) -> dict[str, Any]:
+    def _write(self, one: Candidate, machine: str) -> dict[str, Any]:
         name = f"{one.plan.name}_{one.plan.ranks}_{len(self._made)}"
         program = one.kernel or one.plan.program
-        emitted = run_tool(program, "--emit-cuda", *_dtypes(self._types))
+        emitted = _emitted(program, self._types, machine)
         (self._place / _LIST).unlink(missing_ok=True)
         (self._place / f"{name}.cu").write_text(emitted)
         made: dict[str, Any] = {"kernel": f"{name}.so", "name": one.plan.name}
@@ -401,7 +404,7 @@ def _written_ranges(
         ranges = best_ranges(left, sizes, machine, baseline)
         found = [(one, one.others(left, sizes, others)) for one in ranges]
         chosen = {id(one): one for best, near in found for one in [best.candidate, *near] if one}
-        wrong = {number for number, one in chosen.items() if not writer.writes(one, tell)}
+        wrong = {number for number, one in chosen.items() if not writer.writes(one, machine, tell)}
         if not wrong:
             return found
         left = [one for one in left if id(one) not in wrong]
