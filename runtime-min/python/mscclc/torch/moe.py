@@ -110,7 +110,7 @@ def _moved(group: Any, collective: str, given: torch.Tensor, to: torch.Tensor, h
     entries = index["entries"]
     work = 4 * (entries.numel() + group.size() * (5 * handle.experts + 1))
     row = math.prod(given.shape[1:]) * given.element_size()
-    return run(
+    done: bool = run(
         collective + handle.name,
         given,
         to,
@@ -123,6 +123,7 @@ def _moved(group: Any, collective: str, given: torch.Tensor, to: torch.Tensor, h
             "work": torch.empty(work, dtype=torch.uint8, device=given.device),
         },
     )
+    return done
 
 
 def _indexed(rows: torch.Tensor, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -228,7 +229,8 @@ def combine(
     """Returns what experts made of the rows of a dispatch with this index: row i is the sum of the rows of its experts, each
     multiplied by its weight (f32). Products are rounded to f32, and added in the order of the index. `z`: as `dispatch`
     returns it. Collective."""
-    return _Combine.apply(z.reshape(-1, z.shape[-1]), topk_idx, topk_weights, handle, group)
+    rows: torch.Tensor = _Combine.apply(z.reshape(-1, z.shape[-1]), topk_idx, topk_weights, handle, group)
+    return rows
 
 
 class Buffer:
