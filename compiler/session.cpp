@@ -238,7 +238,9 @@ bool Session::interpret() {
         !passes::schedule::widenSums(job_.program, job_.target.executor != nullptr, diags_) ||
         !passes::schedule::placeWire(job_.program, diags_))
       return false;
-    meaning_ = passes::schedule::meaningOf(job_.program, silent);
+    meaning_ = passes::schedule::meaningOf(job_.program, ir::wireOf(job_.program) ? diags_ : silent);
+    if (diags_.hasErrors())
+      return false;
   }
   if (meaning_)
     passes::schedule::applyEarly(job_.program);

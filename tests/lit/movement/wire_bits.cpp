@@ -2,7 +2,7 @@
 // REQUIRES: frontend
 // A value that was decoded into an output is rounded there. A sum of it rounds once more.
 // RUN: not mscclc %s --algorithm through_output --target=none --verify 2>&1 | FileCheck %s --check-prefix=TWICE
-// TWICE: [[@LINE+24]]:{{[0-9]+}}: error: output[0] of rank 1 ends as a sum of which a part was put into the wire format twice
+// TWICE: wire_bits.cpp:[[#]]:{{[0-9]+}}: error: output[0] of rank 1 ends as a sum of which a part was put into the wire format twice, so it is rounded more than once; let one statement add all contributions
 // An input that is only copied is another one for its owner.
 // RUN: not mscclc %s --algorithm by_blocks -P kind=0 --target=none --verify 2>&1 | FileCheck %s --check-prefix=COPIED
 // COPIED: error: output[1] of rank 0 ends as input[0] of rank 1 in the wire format, and its owner has it as it was; a wire format is for sums
