@@ -77,7 +77,7 @@ RowSum rowBegin(RowLayout layout, BufferKind buffer, std::uint32_t slots, std::u
 }
 
 RowSum rowBeginInGroup(std::uint32_t slots, std::uint32_t group, std::uint32_t slot) {
-  RowSum sum{slot / group * group, std::vector<RowSum::Factors>(slots)};
+  RowSum sum{std::int64_t{slot / group} * group, std::vector<RowSum::Factors>(slots)};
   for (std::uint32_t before = slot / group * group; before < slot; ++before)
     sum.slots[before].live = 1;
   return sum;

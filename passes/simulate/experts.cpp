@@ -112,7 +112,7 @@ void ExpertLaunch::sum(const Index &index, DataType type, std::uint64_t rowBytes
   const std::uint64_t elements = rowBytes / sizeOf(type);
   std::vector<float> sums(elements);
   Bytes narrow;
-  for (std::uint32_t row = 0; row * index.choices < index.experts.size(); ++row) {
+  for (std::uint32_t row = 0; std::uint64_t{row} * index.choices < index.experts.size(); ++row) {
     std::ranges::fill(sums, 0.0f);
     for (std::uint32_t entry = row * index.choices; entry < (row + 1) * index.choices; ++entry) {
       if (!isLive(index, entry))

@@ -94,9 +94,9 @@ TEST_CASE("a program that stages contributions in scratch itself") {
   ir::Program program = withWire(s);
   ir::DiagnosticEngine diags;
   CHECK(placeWire(program, diags));
-  // The sum is of one rank, so its own operand is not encoded, and the proof counts that.
+  // The sum is of one rank. What it adds came from another one, so its own operand is encoded, too.
   CHECK(linesOf(program.movement) ==
-        Lines{"0.s0 <- 1.i0", "0.s2 <- 0.i0 0.s0", "0.i0 <- 0.s2", "1.s2 <- 0.s2", "1.i0 <- 1.s2"});
+        Lines{"0.s0 <- 1.i0", "0.s2 <- 0.i0", "0.s3 <- 0.s2 0.s0", "0.i0 <- 0.s3", "1.s2 <- 0.s3", "1.i0 <- 1.s2"});
 }
 
 TEST_CASE("partial sums are refused, with the hop") {
