@@ -44,6 +44,19 @@ inline auto takeNumbers(std::vector<uint64_t> &to) {
   };
 }
 
+/// True if a launch of `call` is refused with error `code`. Otherwise prints that `what` is not refused.
+inline bool isRefused(runtime::Instance &instance, const runtime::Call &call, int32_t code, const char *what) {
+  int32_t found = MSCCLC_OK;
+  try {
+    instance.launch(call);
+  } catch (const runtime::Error &error) {
+    found = error.code();
+  }
+  if (found != code)
+    std::printf("%s is not refused\n", what);
+  return found == code;
+}
+
 /// Reads the arguments, and returns the exit code of client `name`: 0 if `run(kernel)` finds nothing wrong.
 template <class Run>
 int runClient(const char *name, int argc, char **argv, const Arguments &arguments, const Run &run) {

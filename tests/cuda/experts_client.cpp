@@ -8,6 +8,7 @@
 // expert twice, random ones with numbers of no expert, and no rows. Then it does all of it again with other random
 // indices.
 // Prints what was run. Exits with 1 where a byte is wrong, or where a call without an index is not refused.
+#include "client.h"
 #include "mscclc/narrow_floats.h"
 #include "mscclc/runtime.hpp"
 
@@ -17,7 +18,6 @@
 #include <list>
 #include <memory>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -29,35 +29,9 @@ using Bytes = std::vector<unsigned char>;
 constexpr unsigned char poison = 0xa5;
 
 struct Options {
-  std::string library;
   uint32_t threads = 0;
   std::vector<uint64_t> capacities{0, 1, 5, 33}, rowBytes{16, 40, 6, 1};
 };
-
-std::vector<uint64_t> numbersOf(const std::string &text) {
-  std::vector<uint64_t> numbers;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');)
-    numbers.push_back(std::stoull(part));
-  return numbers;
-}
-
-Options parse(int argc, char **argv) {
-  Options options;
-  const auto next = [&](int &i) -> std::string { return ++i < argc ? argv[i] : ""; };
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "--threads")
-      options.threads = static_cast<uint32_t>(std::stoul(next(i)));
-    else if (word == "--capacities")
-      options.capacities = numbersOf(next(i));
-    else if (word == "--row-bytes")
-      options.rowBytes = numbersOf(next(i));
-    else
-      options.library = word;
-  }
-  return options;
-}
 
 /// Reads and writes elements of a type of a combine.
 struct Element {
@@ -328,16 +302,7 @@ unsigned countAccepted(runtime::Instance &instance, const MscclcVariant &variant
   const auto refuses = [&](const char *what, const std::vector<MscclcIndex> &index) {
     runtime::Call call = launch.call(variant);
     call.indexedBy(index);
-    int32_t code = MSCCLC_OK;
-    try {
-      instance.launch(call);
-    } catch (const runtime::Error &error) {
-      code = error.code();
-    }
-    if (code == MSCCLC_ERROR_COUNTS)
-      return;
-    std::printf("%s is not refused\n", what);
-    ++wrong;
+    wrong += test::isRefused(instance, call, MSCCLC_ERROR_COUNTS, what) ? 0 : 1;
   };
   refuses("a call without an index", {});
   std::vector<MscclcIndex> index(ranks);
@@ -422,12 +387,11 @@ unsigned run(const Options &options, const MscclcKernel &kernel) {
 } // namespace
 
 int main(int argc, char **argv) {
-  try {
-    const Options options = parse(argc, argv);
-    const auto kernels = runtime::loadLibrary(options.library);
-    return kernels.size() == 1 && run(options, *kernels[0]) == 0 ? 0 : 1;
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "experts_client: %s\n", error.what());
-    return 1;
-  }
+  Options options;
+  const test::Arguments arguments{{{"--threads", test::takeNumber(options.threads)},
+                                   {"--capacities", test::takeNumbers(options.capacities)},
+                                   {"--row-bytes", test::takeNumbers(options.rowBytes)}},
+                                  {}};
+  return test::runClient("experts_client", argc, argv, arguments,
+                         [&](const MscclcKernel &kernel) { return run(options, kernel); });
 }
