@@ -1,6 +1,7 @@
 #include "frontend/dsl/dsl_directory.h"
 
 #include <filesystem>
+#include <sys/auxv.h>
 #include <system_error>
 #include <utility>
 
@@ -10,10 +11,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns a folder beside the program's folder; empty if that is unknown.
+/// Returns a folder beside the program's folder; empty if that is unknown. The kernel hands the program's path to it,
+/// also where /proc is not mounted.
 std::string besideProgram(const char *folder) {
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path program = fs::canonical(reinterpret_cast<const char *>(getauxval(AT_EXECFN)), error);
   return error ? std::string() : (program.parent_path().parent_path() / folder).string();
 }
 

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -76,14 +77,10 @@ void setLimit(int what, rlim_t value) {
   setrlimit(static_cast<decltype(RLIMIT_AS)>(what), &limit);
 }
 
-/// Bytes of address space in use.
+/// Bytes of address space in use; 0 where /proc is not mounted.
 std::uint64_t addressSpaceInUse() {
-  unsigned long long pages = 0;
-  if (FILE *f = std::fopen("/proc/self/statm", "re")) {
-    if (std::fscanf(f, "%llu", &pages) != 1)
-      pages = 0;
-    std::fclose(f);
-  }
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
@@ -230,8 +227,8 @@ void leave(int status) {
 }
 
 void limitAddressSpace(std::uint64_t bytes) {
-  if (addressSpaceIsOurs)
-    setLimit(RLIMIT_AS, addressSpaceInUse() + bytes);
+  if (const std::uint64_t inUse = addressSpaceInUse(); addressSpaceIsOurs && inUse != 0)
+    setLimit(RLIMIT_AS, inUse + bytes);
 }
 
 void limitProcess(double seconds, std::uint64_t bytes) {

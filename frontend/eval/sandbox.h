@@ -74,7 +74,8 @@ void handOver();
 /// start programs or open connections fail. If the system refuses a limit, the others still hold.
 void limitProcess(double seconds, std::uint64_t bytes);
 
-/// Limits address space from now on to `bytes` more than the current size.
+/// Limits address space from now on to `bytes` more than the current size. Without /proc that size is unknown, and the
+/// limit stays as it was.
 void limitAddressSpace(std::uint64_t bytes);
 
 /// Ends a child. In the sandbox there is no other way out.

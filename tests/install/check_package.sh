@@ -34,5 +34,9 @@ unshare -rm sh -euc '
   [ -z "$(ls -A "$1")" ]
   "$2/bin/mscclc" "$2/share/mscclc/samples/sendrecv.cpp" -P ranks=4 -o "$3"
   printf "#include <vector>\n#include <algorithm>\n" | cat - "$2/share/mscclc/samples/sendrecv.cpp" | "$2/bin/mscclc" - -x cpp --verify
+  mount -t tmpfs none /proc # the headers are found there too
+  cd "$2/bin"
+  ./mscclc ../share/mscclc/samples/sendrecv.cpp -P ranks=4 --verify
+  PATH="$2/bin" mscclc ../share/mscclc/samples/sendrecv.cpp -P ranks=4 --verify
 ' sh "$llvm" "$work/moved" "$work/plan.json"
 grep -q '"name": *"sendrecv"' "$work/plan.json"
