@@ -26,7 +26,7 @@ constexpr unsigned char poison = 0xa5;
 
 struct Options {
   uint32_t threads = 0;
-  std::vector<uint64_t> capacities{1, 5, 64}, rowBytes{16, 6, 40, 1};
+  std::vector<uint64_t> capacities{0, 1, 5, 64}, rowBytes{16, 6, 40, 1};
 };
 
 /// Returns the bytes of an element of a type; 1 if a variant takes any.
@@ -54,8 +54,8 @@ public:
   Launch(runtime::Communicator &communicator, const MscclcKernel &kernel, Shape shape, Kind kind)
       : ranks_(kernel.ranks), isPacked_((kernel.flags & MSCCLC_PACKED_ROWS) != 0), shape_(shape), kind_(kind),
         rows_(ranks_ * shape.capacity), inRows_(roomFor(Kind::ShortInput)), outRows_(roomFor(Kind::ShortOutput)),
-        input_(communicator.allocate(inRows_ * shape.rowBytes)),
-        output_(communicator.allocate(outRows_ * shape.rowBytes)),
+        input_(communicator.allocate(std::max(inRows_ * shape.rowBytes, uint64_t{1}))),
+        output_(communicator.allocate(std::max(outRows_ * shape.rowBytes, uint64_t{1}))),
         numbers_(communicator.allocate(arrays * arrayBytes())) {}
 
   void fill(std::mt19937 &random) {

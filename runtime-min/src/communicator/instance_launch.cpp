@@ -308,8 +308,8 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
   const LaunchRange range(kernel_.name, call.message_bytes);
   MSCCLC_TRY(communicator_.explainedHealth());
   MSCCLC_TRY(checkMessage(kernel_, call.message_bytes, call.dtype));
-  // No launch: double scratch must not switch halves if nothing moves. But with an index there are results to write.
-  if (call.message_bytes == 0 && (kernel_.flags & MSCCLC_TAKES_INDEX) == 0)
+  // No launch: double scratch must not switch halves if nothing moves. But counts of rows are results.
+  if (call.message_bytes == 0 && (kernel_.flags & (MSCCLC_TAKES_INDEX | MSCCLC_TAKES_COUNTS)) == 0)
     return {};
   if (call.message_bytes > maxMessageBytes_)
     return failure(MSCCLC_ERROR_SIZE, "kernel '%s' was loaded for messages of up to %llu bytes, not of %llu",
