@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Keeps samples/README.md, the gallery, equal to the samples and to what the time model says of them.
 
-usage: gallery.py --mscclc PROGRAM [--update]
+usage: gallery.py --mscclc PROGRAM [--update | --pictures]
 
 Each sample begins with what it does, `When:` it is of use, and a command. The gallery has these, and modelled times for the
 parameters of the command. A movement program is scheduled for each size. Published times of NCCL stand below, of
-runtime-min/python/mscclc/published.csv. --update writes the lists anew; exit 1 if they are old.
+runtime-min/python/mscclc/published.csv, and above them what `--synthesize` finds. --update writes the lists anew; exit 1 if
+they are old. --pictures draws the pictures anew, by Chromium: parts of pages of `--emit-html`.
 """
 import argparse
 import concurrent.futures
@@ -17,6 +18,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "samples/README.md"
@@ -37,6 +39,16 @@ COLLECTIVES = {
     "sendrecv": "Send and receive",
 }
 FOLDERS = {"auto": "movement", "": "thread blocks", "chunks": "chunk language"}
+# What --synthesize can make, and for which machine of 8 GPUs.
+SYNTHESISED = ("allgather", "allreduce", "reducescatter", "alltoall", "broadcast", "reduce_")
+SYNTHESISED_FOR = "h100x8"
+# By the name of a picture: the arguments of its page.
+PICTURES = {
+    "packets-8K": "samples/auto/allreduce_packets.cpp -P ranks=8 --size 8K --machine h100x8",
+    "ring-64M": "samples/auto/allreduce_ring.cpp -P ranks=8 --size 64M --machine h100x8",
+    "nvls-64M": "samples/auto/allreduce_nvls.cpp -P ranks=8 --size 64M --machine h100x8",
+    "hierarchical-64M": "samples/auto/allreduce_hierarchical.cpp -P nodes=2 -P gpus=8 --size 64M --machine h100x8*2",
+}
 LIST = re.compile(r"(<!-- list: (\w+) -->\n).*?(<!-- end -->)", re.S)
 
 
@@ -80,11 +92,25 @@ class Sample:
         return [found.get(size) for size in SIZES.values()]
 
 
+def shown_one(time):
+    """Returns a time as text: three digits at most before the point, one behind it."""
+    return "—" if time is None else f"{time:.1f}" if time < 100 else f"{time:.0f}"
+
+
 def shown(times):
-    """Returns times as text: three digits at most before the point, one behind it."""
-    if times is None:
-        return "—"
-    return " / ".join("—" if time is None else f"{time:.1f}" if time < 100 else f"{time:.0f}" for time in times)
+    """Returns times as text."""
+    return "—" if times is None else " / ".join(map(shown_one, times))
+
+
+def synthesised(mscclc, collective):
+    """Returns the names and modelled times of what --synthesize finds for each size, as text."""
+    found = []
+    for size in SIZES:
+        done = subprocess.run([mscclc, "-q", "--synthesize", collective.rstrip("_"), "--machine", SYNTHESISED_FOR, "--message-size", size, "--estimate", "--json",
+                               "--size", size], capture_output=True, text=True, check=True)
+        made = json.loads(done.stdout)
+        found.append(f"{made['program'].partition('_')[2]} {shown_one(made['estimates'][0]['us'])}")
+    return " / ".join(found)
 
 
 def published(collective, machine):
@@ -119,22 +145,44 @@ def modelled(mscclc):
     found = samples()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         times = {(sample, machine): pool.submit(sample.times, mscclc, machine) for sample in found for machine in MACHINES}
+        made = {collective: pool.submit(synthesised, mscclc, collective) for collective in SYNTHESISED}
     for collective, title in COLLECTIVES.items():
         yield from ["", f"### {title}", "", f"| sample | parameters | {' | '.join(MACHINES)} |", "|---|---|" + "---|" * len(MACHINES)]
         for sample in found:
             if sample.collective == collective:
                 row = [shown(times[sample, machine].result()) for machine in MACHINES]
                 yield f"| `{sample.path.relative_to(PAGE.parent).as_posix()}` | {', '.join(sample.parameters)} | {' | '.join(row)} |"
+        if collective in made:
+            row = [made[collective].result() if machine == SYNTHESISED_FOR else "" for machine in MACHINES]
+            yield f"| `--synthesize {collective.rstrip('_')}` | | {' | '.join(row)} |"
         theirs = [published(collective, machine) for machine in MACHINES]
         if any(theirs):
             yield f"| NCCL, published | ranks=8 | {' | '.join(shown(row) if row else '' for row in theirs)} |"
+
+
+def draw(mscclc):
+    """Draws the pictures: the timeline of a page, and the use of links below it."""
+    sys.path.insert(0, str(ROOT / "tests/view"))
+    import chromium
+    page = chromium.Page(chromium.find(), 1280, 600)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, arguments in PICTURES.items():
+            made = f"{folder}/{name}.html"
+            subprocess.run([mscclc, "-q", *arguments.split(), "--emit-html", "-o", made], check=True, cwd=ROOT)
+            page.open(made)
+            page.screenshot(PAGE.parent / "pictures" / f"{name}.png", element="section.left")
+    page.close()
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mscclc", type=pathlib.Path, required=True)
     parser.add_argument("--update", action="store_true")
+    parser.add_argument("--pictures", action="store_true")
     options = parser.parse_args()
+    if options.pictures:
+        draw(options.mscclc.resolve())
+        return 0
     made = {"USES": list(uses()), "TIMES": list(modelled(options.mscclc.resolve()))}
     page = PAGE.read_text(encoding="utf-8")
     renewed = LIST.sub(lambda match: match[1] + "\n".join(made[match[2]]) + "\n" + match[3], page)

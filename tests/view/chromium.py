@@ -129,8 +129,11 @@ class Page:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.frame()
 
-    def screenshot(self, path=None):
-        data = base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+    def screenshot(self, path=None, element=None):
+        """Returns a picture of the page, or of the element that a selector of CSS names, as PNG."""
+        box = f"(({{x, y, width, height}}) => ({{x, y, width, height, scale: 1}}))(document.querySelector('{element}').getBoundingClientRect())"
+        part = {"clip": self.value(box)} if element else {}
+        data = base64.b64decode(self.call("Page.captureScreenshot", format="png", **part)["data"])
         if path:
             with open(path, "wb") as file:
                 file.write(data)
