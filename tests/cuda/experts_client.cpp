@@ -5,9 +5,9 @@
 //
 // For each capacity of an expert, row length and width of entries it launches, in a row, one launch for each kind of
 // index: no expert at all, all experts full, more rows than fit, one sender, all to one expert, rows that name an
-// expert twice, random ones with numbers of no expert, and no rows. Then it does all of it again with other random
-// indices.
-// Prints what was run. Exits with 1 where a byte is wrong, or where a call without an index is not refused.
+// expert twice, random ones with numbers of no expert, and no rows. Rows of a dispatch have one to three payloads,
+// which leave a part of the row unused or not. Then it does all of it again with other random indices. Prints what was
+// run. Exits with 1 where a byte is wrong, or where a call without an index is not refused.
 #include "client.h"
 #include "mscclc/narrow_floats.h"
 #include "mscclc/runtime.hpp"
@@ -86,7 +86,7 @@ public:
         isRankMajor_(std::string(kernel.collective).find("+rank_major") != std::string::npos), shape_(shape),
         kind_(kind), element_(elementOf(shape.dtype)), choices_(1 + static_cast<uint32_t>(kind) % 4),
         rows_(kind == Kind::NoRows ? 0 : (mostEntries() + choices_ - 1) / choices_),
-        cells_(uint64_t{ranks_} * experts_ * shape.capacity),
+        cells_(uint64_t{ranks_} * experts_ * shape.capacity), payloads_(payloadsOf()),
         input_(communicator.allocate(some(cells_ * shape.rowBytes))),
         output_(communicator.allocate(some(cells_ * shape.rowBytes))),
         from_(communicator.allocate(some((isDispatch_ ? rows_ : cells_) * shape.rowBytes))),
@@ -133,10 +133,15 @@ public:
         one.entries = index;
         one.weights = reinterpret_cast<const float *>(index + entries() * 8);
       }
-      if (rows_ != 0 || !isDispatch_)
-        one.from = from_.address(rank);
-      if (rows_ != 0 || isDispatch_)
-        one.to = to_.address(rank);
+      uint64_t before = 0;
+      for (size_t i = 0; i < payloads_.size(); before += payloads_[i++]) {
+        MscclcPayload &payload = one.payloads[i];
+        payload.bytes = payloads_[i];
+        if (rows_ != 0 || !isDispatch_)
+          payload.from = static_cast<char *>(from_.address(rank)) + before * (isDispatch_ ? rows_ : cells_);
+        if (rows_ != 0 || isDispatch_)
+          payload.to = static_cast<char *>(to_.address(rank)) + before * (isDispatch_ ? cells_ : rows_);
+      }
       one.status = numbers;
       one.received = numbers + ranks_;
       one.cells = numbers + ranks_ + experts_;
@@ -154,6 +159,7 @@ public:
   }
 
   bool isDispatch() const { return isDispatch_; }
+  uint64_t rowBytes() const { return shape_.rowBytes; }
 
   /// Returns the number of ranks with a wrong byte.
   unsigned countWrong() const {
@@ -170,6 +176,20 @@ public:
   }
 
 private:
+  /// Returns the bytes of each payload of a row.
+  std::vector<uint64_t> payloadsOf() const {
+    const uint64_t row = shape_.rowBytes, part = row / 4;
+    switch (isDispatch_ ? static_cast<int>(kind_) % 4 : 0) {
+    case 1:
+      return part == 0 ? std::vector{row} : std::vector{row - part, part};
+    case 2:
+      return part == 0 ? std::vector{row} : std::vector{part, row - 2 * part, part};
+    case 3:
+      return part == 0 ? std::vector{row} : std::vector{2 * part, part};
+    default:
+      return {row};
+    }
+  }
   static uint64_t some(uint64_t bytes) { return std::max(bytes, uint64_t{1}); }
   uint64_t mostEntries() const { return uint64_t{ranks_} * experts_ * (shape_.capacity + 2); }
   uint64_t entries() const { return rows_ * choices_; }
@@ -248,7 +268,12 @@ private:
     const uint64_t bytes = shape_.rowBytes;
     if (isDispatch_) {
       forEachRow(rank, [&](uint32_t src, uint64_t entry, uint64_t row) {
-        std::memcpy(&result[row * bytes], &given_[src][entry / choices_ * bytes], bytes);
+        uint64_t before = 0;
+        for (const uint64_t payload : payloads_) {
+          std::memcpy(&result[before * cells_ + row * payload],
+                      &given_[src][before * rows_ + entry / choices_ * payload], payload);
+          before += payload;
+        }
       });
       return;
     }
@@ -289,8 +314,9 @@ private:
   const Kind kind_;
   const Element element_;
   const uint32_t choices_;
-  const uint64_t rows_;  ///< of a rank's index
-  const uint64_t cells_; ///< rows that the experts of a rank have room for
+  const uint64_t rows_;                  ///< of a rank's index
+  const uint64_t cells_;                 ///< rows that the experts of a rank have room for
+  const std::vector<uint64_t> payloads_; ///< bytes of a row
   runtime::Buffer input_, output_, from_, to_, index_, numbers_, work_;
   std::vector<std::vector<int64_t>> named_; ///< [rank][entry]
   std::vector<std::vector<float>> weights_;
@@ -310,7 +336,8 @@ unsigned countAccepted(runtime::Instance &instance, const MscclcVariant &variant
   std::vector<MscclcIndex> index(ranks);
   refuses("an index without entries", index);
   for (MscclcIndex &one : index) {
-    one.entries = one.from = one.to = one.work = &index;
+    one.entries = one.work = &index;
+    one.payloads[0] = {&index, &index, launch.rowBytes()};
     one.weights = reinterpret_cast<const float *>(&index);
     one.rows = one.choices = 1;
     one.width = 3;
@@ -332,9 +359,20 @@ unsigned countAccepted(runtime::Instance &instance, const MscclcVariant &variant
   unaligned.back().status = static_cast<uint32_t *>(behind(2));
   refuses("an array of states at no multiple of 4", unaligned);
   unaligned = index;
-  unaligned.back().from = behind(1);
+  unaligned.back().payloads[0].from = behind(1);
   if (!launch.isDispatch() && elementOf(variant.dtype).bytes > 1)
     refuses("an array of rows to add at an odd address", unaligned);
+  std::vector<MscclcIndex> payloads = index;
+  payloads.back().payloads[0] = {};
+  refuses("an index without payloads", payloads);
+  payloads.back().payloads[0] = {&index, &index, launch.rowBytes() + 1};
+  refuses("a payload that is longer than a row", payloads);
+  payloads.back().payloads[0].bytes = launch.rowBytes();
+  payloads.back().payloads[1] = {&index, &index, ~uint64_t{0}};
+  refuses("payloads whose bytes have no sum", payloads);
+  payloads.back().payloads[1] = {};
+  payloads.back().payloads[0] = {nullptr, nullptr, launch.rowBytes()};
+  refuses("a payload without memory", payloads);
   return wrong;
 }
 

@@ -153,6 +153,7 @@ MUTANTS = [
            "  if (w.thread == 0)\n    launchBegins",
            DISPATCH),
     Mutant("rows that are unpacked before all have come", "experts.cuh", "  meetAll(w.args, 1);\n", "", COMBINE),
+    Mutant("payloads that all begin a row", "experts.cuh", "    begin += payload.bytes;\n", "", DISPATCH, quick=True),
     Mutant("cells in one table for all launches", "experts.cuh", "static_cast<uint32_t>(launch % 2)",
            "uint32_t{0}", DISPATCH, quick=True),
 ]

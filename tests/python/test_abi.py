@@ -12,6 +12,7 @@ STRUCTURES = {
     "MscclcCallArray": abi.CallArray,
     "MscclcCounts": abi.Counts,
     "MscclcIndex": abi.Index,
+    "MscclcPayload": abi.Payload,
     "MscclcStaging": abi.Staging,
     "MscclcCommunicatorOptions": abi.CommunicatorOptions,
     "MscclcQuery": abi.QueryStruct,
@@ -40,6 +41,7 @@ PREFIXED = {
 }
 CONSTANTS = {
     "MSCCLC_ON_HOST": abi.ON_HOST,
+    "MSCCLC_MAX_PAYLOADS": abi.MAX_PAYLOADS,
     "MSCCLC_ERROR_NO_KERNEL": abi.ERROR_NO_KERNEL,
     "MSCCLC_ERROR_RENDEZVOUS": abi.ERROR_RENDEZVOUS,
     "MSCCLC_IN_PLACE": abi.IN_PLACE,

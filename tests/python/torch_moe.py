@@ -96,6 +96,66 @@ def without_kernels():
     assert launched("moe_dispatch") == before
 
 
+def check_payloads(seed, group, rank_major=False):
+    """Payloads of other types and lengths arrive where those of one payload do."""
+    rows, index, _ = drawn(seed, 3, torch.bfloat16, hidden=10)
+    scales = [torch.arange(3 * len(x), dtype=torch.float32).view(-1, 3) + 100 * rank for rank, x in enumerate(rows)]
+    ids = [torch.arange(len(x))[:, None] - 1000 * rank for rank, x in enumerate(rows)]
+    given = [[x[rank] for x in (rows, scales, ids)] for rank in range(SIZE)]
+    made, handle = moe.dispatch_all(given[RANK], index[RANK], CAPACITY, ALL, group, rank_major)
+    alone, same = moe.dispatch(rows[RANK], index[RANK], CAPACITY, ALL, group, rank_major)
+    assert torch.equal(made[0], alone) and torch.equal(handle.cells, same.cells)
+    for payload, got in enumerate(made):
+        expected = torch.zeros(ALL * CAPACITY, got.shape[2], dtype=given[0][payload].dtype)
+        for (source, row, _), (owner, at) in places_of(index, rank_major).items():
+            if owner == RANK:
+                expected[at] = given[source][payload][row]
+        assert torch.equal(got.reshape(expected.shape), expected), (payload, got, expected)
+
+
+@scenario
+def rows_of_several_payloads():
+    before = launched("moe_dispatch")
+    check_payloads(3, WORLD)
+    assert launched("moe_dispatch") == before + 2
+    check_payloads(4, WORLD, rank_major=True)  # no kernel is registered for it
+    check_payloads(5, GROUPS["gloo"])
+    x, index = torch.zeros(2, 4), torch.zeros(2, 1, dtype=torch.int64)
+    for count in (0, 5):
+        try:
+            moe.dispatch_all([x] * count, index, CAPACITY, ALL, WORLD)
+        except ValueError as error:
+            assert f"{count} payloads" in str(error), error
+        else:
+            raise AssertionError("nothing was raised")
+
+
+@scenario
+def rows_in_eight_bits():
+    hidden, most = 256, 7 + SIZE
+    rows, index, _ = drawn(8, 2, torch.bfloat16, hidden=hidden)
+    rows[RANK][:1] = 0  # a block of zeros has a scale, too
+    values, scales = moe.quantize(rows[RANK])
+    assert values.dtype == torch.float8_e4m3fn and scales.shape == (len(values), 2)
+    again = values.float().view(len(values), 2, 128) * scales[:, :, None]
+    error = (again - rows[RANK].float().view(again.shape)).abs()
+    assert bool((error <= again.abs() / 16 + scales[:, :, None] / 512).all()), error
+    for group in (WORLD, GROUPS["gloo"]):
+        before = launched("moe_dispatch")
+        (got, by), count, handle, _, _ = moe.Buffer(group).low_latency_dispatch(rows[RANK], index[RANK], most, ALL)
+        assert launched("moe_dispatch") == before + (group is WORLD)
+        assert got.dtype == torch.float8_e4m3fn and by.dtype == torch.float32
+        assert got.shape == (EXPERTS, SIZE * most, hidden) and by.shape == (EXPERTS, SIZE * most, 2)
+        assert by.stride() == (SIZE * most * 2, 1, SIZE * most)
+        plain, same, _, _, _ = moe.Buffer(group).low_latency_dispatch(rows[RANK], index[RANK], most, ALL, use_fp8=False)
+        assert torch.equal(count, same)
+        for expert in range(EXPERTS):
+            live = int(count[expert])
+            wanted = moe.quantize(plain[expert, :live])
+            assert torch.equal(got[expert, :live].view(torch.uint8), wanted[0].view(torch.uint8))
+            assert torch.equal(by[expert, :live], wanted[1])
+
+
 @scenario
 def calls_of_deep_ep():
     most = 7 + SIZE
@@ -117,8 +177,7 @@ def calls_of_deep_ep():
     given = x, index[RANK]
     again = torch.ones(most + 1, 6), torch.zeros(most + 1, 1, dtype=torch.int64)
     for call, text in (
-        (lambda: buffer.low_latency_dispatch(*given, most, ALL), "use_fp8"),
-        (lambda: buffer.low_latency_dispatch(*given, most, ALL, False, return_recv_hook=True), "return_recv_hook"),
+        (lambda: buffer.low_latency_dispatch(*given, most, ALL), "a scale for each 128"),
         (lambda: buffer.low_latency_dispatch(*again, most, ALL, False), f"{most + 1} rows are more than"),
         (lambda: buffer.low_latency_combine(got, index[RANK], weights[RANK], handle, True), "zero_copy"),
     ):
@@ -128,6 +187,32 @@ def calls_of_deep_ep():
             assert text in str(error), error
         else:
             raise AssertionError(f"{text}: nothing was raised")
+
+
+@scenario
+def calls_that_are_received_later():
+    """Rows of two calls are under way at once; what their hooks bring is what calls without hooks return."""
+    most = 7 + SIZE
+    rows, index, weights = drawn(11, 2, torch.float32, hidden=128)
+    given = rows[RANK], index[RANK], most, ALL
+    for group in (WORLD, GROUPS["gloo"]):
+        buffer, before = moe.Buffer(group), launched("moe_dispatch")
+        late = [buffer.low_latency_dispatch(*given, fp8, return_recv_hook=True) for fp8 in (False, True)]
+        for *_, hook in late:
+            hook()
+            hook()  # it receives once
+        assert launched("moe_dispatch") == before + 2 * (group is WORLD)
+        (got, count, handle, _, _), ((values, by), again, _, _, _) = late
+        for fp8, found in ((False, [got, count]), (True, [values, by, again])):
+            made, counts, _, _, none = buffer.low_latency_dispatch(*given, fp8)
+            assert none is None
+            wanted = [*made, counts] if fp8 else [made, counts]
+            assert all(torch.equal(a.float(), b.float()) for a, b in zip(found, wanted))
+        call = got * 2, index[RANK], weights[RANK], handle
+        out = torch.empty_like(rows[RANK])
+        made, _, hook = buffer.low_latency_combine(*call, return_recv_hook=True, out=out)
+        hook()
+        assert made is out and torch.equal(out, buffer.low_latency_combine(*call)[0])
 
 
 @scenario

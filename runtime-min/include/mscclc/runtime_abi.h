@@ -23,7 +23,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 11u
+#define MSCCLC_ABI_VERSION 12u
 
 enum MscclcDtype {
 #define MSCCLC_DTYPE(id, number, bytes, name, type) MSCCLC_##id = number,
@@ -245,6 +245,14 @@ typedef struct MscclcCounts {
 } MscclcCounts;
 #define MSCCLC_COUNT_TABLE_BYTES(ranks) ((uint64_t)32 * (ranks) * (ranks))
 
+/* An array of a MscclcIndex, whose rows have `bytes` bytes. 0: there is no such array, and none behind it. */
+typedef struct MscclcPayload {
+  const void *from; /* a dispatch: [rows]; a combine: the rows of the rank's experts */
+  void *to;         /* a dispatch: the rows of the rank's experts; a combine: [rows] */
+  uint64_t bytes;   /* the same on all ranks */
+} MscclcPayload;
+#define MSCCLC_MAX_PAYLOADS 4u
+
 /* Rows for experts, for kernels with MSCCLC_TAKES_INDEX. Each rank has MscclcKernel::experts of them, and expert e of
  * all ranks is on rank e / experts. An index has `choices` entries for each row, and each names an expert. Any other
  * number names none, for example -1. Of a rank's entries for one expert, the first `capacity` are live, where capacity
@@ -255,8 +263,13 @@ typedef struct MscclcCounts {
  * collective's name ends with "+rank_major". Then the rows of a rank s follow each other, in the order of experts, from
  * row s * experts * capacity on. Nothing is written behind live rows.
  *
- * A combine reads such rows from `from`. Row i of `to` becomes the sum of the rows of the live entries of row i, each
- * multiplied by its weight. Products are rounded to float, and then added to 0 in the order of entries.
+ * A row of a dispatch may have several payloads, for example numbers and their scales. They travel one behind the other
+ * in MscclcRankArgs::row_bytes, which may be longer than all of them together. Row i of an array belongs to row i of
+ * the others, before and after.
+ *
+ * A combine has one payload, which is as long as a row. It reads such rows from `from`. Row i of `to` becomes the sum
+ * of the rows of the live entries of row i, each multiplied by its weight. Products are rounded to float, and then
+ * added to 0 in the order of entries.
  *
  * An index without rows may have null for the arrays of [rows]. `work` and the rows of the rank's experts are never
  * null.
@@ -266,13 +279,12 @@ typedef struct MscclcCounts {
 typedef struct MscclcIndex {
   const void *entries;  /* [rows][choices], of `width` bytes */
   const float *weights; /* [rows][choices], of a combine */
-  const void *from;     /* a dispatch: [rows]; a combine: the rows of the rank's experts */
-  void *to;             /* a dispatch: the rows of the rank's experts; a combine: [rows] */
-  uint32_t *received;   /* [experts], written by a dispatch: live rows of each expert; null: not wanted */
-  uint32_t *cells;      /* [ranks][experts], written by a dispatch: those that each rank has sent; null: not wanted */
-  uint32_t *status; /* [ranks], written: MSCCLC_COUNTS_CUT for each rank of which not all entries are live, except for
-                       those that name no expert; null: not wanted */
-  void *work;       /* MSCCLC_INDEX_WORK_BYTES; what it holds does not matter */
+  MscclcPayload payloads[MSCCLC_MAX_PAYLOADS];
+  uint32_t *received; /* [experts], written by a dispatch: live rows of each expert; null: not wanted */
+  uint32_t *cells;    /* [ranks][experts], written by a dispatch: those that each rank has sent; null: not wanted */
+  uint32_t *status;   /* [ranks], written: MSCCLC_COUNTS_CUT for each rank of which not all entries are live, except for
+                         those that name no expert; null: not wanted */
+  void *work;         /* MSCCLC_INDEX_WORK_BYTES; what it holds does not matter */
   uint64_t rows;
   uint32_t choices; /* rows * choices is below 2^31 */
   uint32_t width;   /* 4: int32_t; 8: int64_t */

@@ -83,10 +83,19 @@ class Counts(ctypes.Structure):
                 ("tables", POINTER(c_void_p))]
 
 
+class Payload(ctypes.Structure):
+    """MscclcPayload."""
+
+    _fields_ = [("from", c_void_p), ("to", c_void_p), ("bytes", c_uint64)]
+
+
+MAX_PAYLOADS = 4
+
+
 class Index(ctypes.Structure):
     """MscclcIndex."""
 
-    _fields_ = [("entries", c_void_p), ("weights", c_void_p), ("from", c_void_p), ("to", c_void_p),
+    _fields_ = [("entries", c_void_p), ("weights", c_void_p), ("payloads", Payload * MAX_PAYLOADS),
                 ("received", c_void_p), ("cells", c_void_p), ("status", c_void_p), ("work", c_void_p),
                 ("rows", c_uint64), ("choices", c_uint32), ("width", c_uint32)]
 

@@ -272,7 +272,7 @@ class Communicator:
         count_bytes: int = 8,
         in_rows: int = 0,
         out_rows: int = 0,
-        index: Mapping[str, Sequence[int]] | None = None,
+        index: Mapping[str, Sequence[Any]] | None = None,
     ) -> None:
         """Starts the kernel on all local ranks, asynchronously; `synchronize` waits.
 
@@ -296,7 +296,8 @@ class Communicator:
         number has `count_bytes` bytes, 4 or 8, one of "status" always 4. `in_rows` and `out_rows`: as there.
 
         A kernel that takes an index of experts (MscclcIndex) takes `row_bytes`, and `index`: for each field there, its
-        value on each local rank. Addresses are of the rank's memory. Those that are not wanted may be left out."""
+        value on each local rank; for "payloads", tuples of from, to and bytes. Addresses are of the rank's memory. Those
+        that are not wanted may be left out."""
         call = abi.Call()
         abi.runtime().mscclc_call_init(ctypes.byref(call))
         call.dtype = code_of(abi.DTYPES, "element type", dtype)

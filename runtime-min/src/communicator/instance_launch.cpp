@@ -130,9 +130,25 @@ Status Instance::checkIndex(const MscclcCall &call) const {
                      communicator_.firstLocalRank() + i, what);
     };
     const bool hasRows = index.rows != 0;
-    if (index.work == nullptr || (isCombine ? index.from : index.to) == nullptr ||
-        (hasRows && (index.entries == nullptr || index.from == nullptr || index.to == nullptr)))
-      return wrong("no entries, no rows, no place for them, or no memory to work in");
+    uint64_t sum = 0;
+    uint32_t payloads = 0;
+    uintptr_t rows = 0;
+    for (; payloads < MSCCLC_MAX_PAYLOADS && index.payloads[payloads].bytes != 0; ++payloads) {
+      const MscclcPayload &payload = index.payloads[payloads];
+      if ((isCombine ? payload.from : payload.to) == nullptr ||
+          (hasRows && (isCombine ? payload.to : payload.from) == nullptr))
+        return wrong("no rows, or no place for them");
+      if (payload.bytes > call.row_bytes - sum)
+        return wrong("payloads that are longer than a row");
+      if (payload.bytes != call.index[0].payloads[payloads].bytes)
+        return wrong("payloads that are not as long as those of the first rank");
+      sum += payload.bytes;
+      rows |= bitsOf(payload.from) | bitsOf(payload.to);
+    }
+    if (payloads == 0 || (isCombine && (payloads != 1 || sum != call.row_bytes)))
+      return wrong(isCombine ? "not one payload that is as long as a row" : "no payload");
+    if (index.work == nullptr || (hasRows && index.entries == nullptr))
+      return wrong("no entries, or no memory to work in");
     if (isCombine && hasRows && index.weights == nullptr)
       return wrong("no weights");
     if (index.width != 4 && index.width != 8)
@@ -140,7 +156,7 @@ Status Instance::checkIndex(const MscclcCall &call) const {
     const uintptr_t numbers = bitsOf(index.weights) | bitsOf(index.received) | bitsOf(index.cells) |
                               bitsOf(index.status) | bitsOf(index.work);
     if (bitsOf(index.entries) % index.width != 0 || numbers % 4 != 0 ||
-        (isCombine && (bitsOf(index.from) | bitsOf(index.to)) % bytesOfType(call.dtype) != 0))
+        (isCombine && rows % bytesOfType(call.dtype) != 0))
       return wrong("an array that does not lie at multiples of its elements");
     if (index.choices == 0 || index.rows >= (uint64_t{1} << 31) / index.choices)
       return wrong("no choices, or 2^31 entries or more");

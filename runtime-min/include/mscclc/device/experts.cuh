@@ -153,11 +153,10 @@ MSCCLC_DEVICE void meetAll(const MscclcRankArgs &args, uint32_t operation) {
   syncBlock();
 }
 
-/// Copies a row. The threads of a block share it.
-template <class W> MSCCLC_DEVICE void copyRow(const W &w, char *to, const char *from) {
+/// Copies `bytes` bytes of a row. The threads of a block share them.
+template <class W> MSCCLC_DEVICE void copyRow(const W &w, char *to, const char *from, uint64_t bytes) {
   constexpr unsigned inFlight = loadsInFlight<typename W::Plan>;
-  const uint64_t bytes = w.args.row_bytes,
-                 bits = reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from) | bytes;
+  const uint64_t bits = reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from) | bytes;
   if (bits % 16 == 0)
     stageWords<inFlight, Vec16>(to, from, w.thread, bytes / 16, w.threads, Unchanged{});
   else if (bits % 4 == 0)
@@ -166,22 +165,42 @@ template <class W> MSCCLC_DEVICE void copyRow(const W &w, char *to, const char *
     stageWords<inFlight, uint8_t>(to, from, w.thread, bytes, w.threads, Unchanged{});
 }
 
+/// Calls use(payload, byte of a row in a slot at which it begins) for each payload.
+template <class W, class Use> MSCCLC_DEVICE void forPayloads(const W &w, Use use) {
+  uint64_t begin = 0;
+  for (const MscclcPayload &payload : w.args.index.payloads) {
+    if (payload.bytes == 0)
+      return;
+    use(payload, begin);
+    begin += payload.bytes;
+  }
+}
+
 /// Copies the rows of all cells from slots to the layout of experts, or back. Blocks take turns at the rows of a cell.
-template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *to, const char *from) {
+template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *slots) {
   for (uint32_t cell = 0; cell < W::cells; ++cell) {
     const uint64_t slot = cell / W::experts * w.parameters.capacity + w.inSlot[cell], place = w.inLayout[cell];
     const uint32_t first = (w.block + cell) % blockCount();
     for (uint32_t row = first; row < w.lengths[cell]; row += blockCount())
-      copyRow(w, to + ((toSlots ? slot : place) + row) * w.args.row_bytes,
-              from + ((toSlots ? place : slot) + row) * w.args.row_bytes);
+      forPayloads(w, [&](const MscclcPayload &payload, uint64_t begin) {
+        char *const inSlot = slots + (slot + row) * w.args.row_bytes + begin;
+        const uint64_t at = (place + row) * payload.bytes;
+        if (toSlots)
+          copyRow(w, inSlot, static_cast<const char *>(payload.from) + at, payload.bytes);
+        else
+          copyRow(w, static_cast<char *>(payload.to) + at, inSlot, payload.bytes);
+      });
   }
 }
 
 /// Copies the rows of all live entries to their places in slots.
-template <class W> MSCCLC_DEVICE void copyEntries(const W &w, char *to, const char *from) {
+template <class W> MSCCLC_DEVICE void copyEntries(const W &w, char *slots) {
   for (uint32_t entry = w.block; entry < w.entries; entry += blockCount())
     if (w.isLive(entry))
-      copyRow(w, to + w.placeOf(entry), from + uint64_t{entry / w.args.index.choices} * w.args.row_bytes);
+      forPayloads(w, [&](const MscclcPayload &payload, uint64_t begin) {
+        copyRow(w, slots + w.placeOf(entry) + begin,
+                static_cast<const char *>(payload.from) + entry / w.args.index.choices * payload.bytes, payload.bytes);
+      });
 }
 
 /// Sets `words` words of a row of sums. A word is an element, or 16 bytes of them.
@@ -226,8 +245,7 @@ template <class T, class W> MSCCLC_DEVICE void sumEntries(const W &w, char *to, 
 /// Packs the rows of the rank, and begins its launch, as stageInput does.
 template <class Plan, class T> MSCCLC_OUTLINE void packRows(const Parameters<Plan> &parameters, uint64_t launch) {
   const IndexWork<Plan> w(parameters, launch);
-  char *const to = static_cast<char *>(parameters.own.input);
-  const char *const from = static_cast<const char *>(w.args.index.from);
+  char *const slots = static_cast<char *>(parameters.own.input);
   countEntries(w);
   meetAll(w.args, 0);
   sendCells(w);
@@ -236,9 +254,9 @@ template <class Plan, class T> MSCCLC_OUTLINE void packRows(const Parameters<Pla
   meetAll(w.args, 0);
   if (loadRelaxed(&w.args.staging_state[1]) == 0) { // else places may be wrong
     if constexpr (ExpertsOf<Plan>::value == Experts::Combine)
-      copyCells<true>(w, to, from);
+      copyCells<true>(w, slots);
     else
-      copyEntries(w, to, from);
+      copyEntries(w, slots);
   }
   meetForStaging(w.args, 0, 1);
   if (w.thread == 0)
@@ -251,17 +269,16 @@ template <class Plan, class T> MSCCLC_OUTLINE void packRows(const Parameters<Pla
 /// incomplete.
 template <class Plan, class T> MSCCLC_OUTLINE void unpackRows(const Parameters<Plan> &parameters, uint64_t launch) {
   const IndexWork<Plan> w(parameters, launch);
-  char *const to = static_cast<char *>(w.args.index.to);
-  const char *const from = static_cast<const char *>(parameters.own.output);
+  char *const slots = static_cast<char *>(parameters.own.output);
   if constexpr (ExpertsOf<Plan>::value == Experts::Dispatch)
     receiveCells(w);
   meetAll(w.args, 1);
   if (loadRelaxed(&w.args.staging_state[1]) != 0)
     return;
   if constexpr (ExpertsOf<Plan>::value == Experts::Combine) {
-    sumEntries<T>(w, to, from);
+    sumEntries<T>(w, static_cast<char *>(w.args.index.payloads[0].to), slots);
   } else {
-    copyCells<false>(w, to, from);
+    copyCells<false>(w, slots);
     for (uint32_t cell = w.lane(); w.args.index.cells != nullptr && cell < w.cells; cell += w.lanes())
       w.args.index.cells[cell] = w.lengths[cell];
   }

@@ -65,15 +65,30 @@ template <class Plan> uint64_t longestStride(uint64_t messageBytes, unsigned spr
   return longest;
 }
 
+/// True if the payloads of an index fit a launch. No rank accesses arrays of [rows] if there are no rows.
+inline bool checkPayloads(const MscclcRankArgs &args, bool isCombine) {
+  uint64_t sum = 0;
+  uint32_t count = 0;
+  for (const MscclcPayload &payload : args.index.payloads) {
+    if (payload.bytes == 0)
+      break;
+    const bool isWhole = isCombine ? payload.from != nullptr && (payload.to != nullptr || args.index.rows == 0)
+                                   : payload.to != nullptr && (payload.from != nullptr || args.index.rows == 0);
+    if (!isWhole || payload.bytes > args.row_bytes - sum)
+      return false;
+    sum += payload.bytes;
+    ++count;
+  }
+  return count != 0 && (!isCombine || (count == 1 && sum == args.row_bytes));
+}
+
 /// Checks the counts, or the index, of a launch whose shares are whole rows.
 template <class Plan> int32_t checkCounts(const MscclcRankArgs &args) {
   if constexpr (hasExperts<Plan>) {
     const MscclcIndex &index = args.index;
     const bool isCombine = ExpertsOf<Plan>::value == Experts::Combine;
-    const bool hasRows = index.entries != nullptr && index.from != nullptr && index.to != nullptr &&
-                         (!isCombine || index.weights != nullptr);
-    const bool isWhole =
-        index.work != nullptr && (isCombine ? index.from : index.to) != nullptr && (hasRows || index.rows == 0);
+    const bool hasRows = index.entries != nullptr && (!isCombine || index.weights != nullptr);
+    const bool isWhole = index.work != nullptr && (hasRows || index.rows == 0) && checkPayloads(args, isCombine);
     const bool fits = index.choices != 0 && index.rows < (uint64_t{1} << 31) / index.choices &&
                       args.message_bytes / args.row_bytes >> 31 == 0;
     const bool isStaged = args.staging.input != nullptr || args.staging.output != nullptr;

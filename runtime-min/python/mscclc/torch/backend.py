@@ -377,34 +377,41 @@ class ProcessGroupMscclc(Group):
         return not missed
 
     def by_index(
-        self, collective: str, input: torch.Tensor, output: torch.Tensor, message: int, index: "dict[str, Any]"
-    ) -> bool:
-        """Moves rows by a kernel that takes an index of experts, and waits as Work.wait does. `input` and `output` have
-        rows along dimension 0, contiguous, and are "from" and "to" of `index` (Job.index). `message`: bytes, the same
-        on all ranks. Returns False on all ranks if no kernel fits; then nothing was done."""
+        self, collective: str, inputs: Tensors, outputs: Tensors, rows: int, row: int, index: "dict[str, Any]"
+    ) -> Callable[[], bool]:
+        """Begins to move rows by a kernel that takes an index of experts. `inputs` and `outputs` are its payloads: they
+        have rows along dimension 0, contiguous. `rows`: those of the experts of a rank. `row`: bytes of all payloads of
+        a row, or more. Both are the same on all ranks. Returns a function that waits as Work.wait does. It returns False
+        on all ranks if no kernel fits; then nothing was done."""
         missed: list[str] = []
         job = Job(
             collective,
-            [[input]],
-            [[output]],
-            [input],
-            piece_bytes=message,
-            row=_row_bytes(input),
+            [inputs],
+            [outputs],
+            inputs[:1],
+            piece_bytes=rows * row,
+            row=row,
             reduces=collective.startswith("combine"),
-            index={**index, "from": input, "to": output},
+            index=index,
+            payloads=[(given, made, _row_bytes(given)) for given, made in zip(inputs, outputs)],
         )
-        used = [input, *(value for value in index.values() if isinstance(value, torch.Tensor))]
+        used = [*inputs, *(value for value in index.values() if isinstance(value, torch.Tensor))]
+        types = ", ".join(f"{given.dtype} in rows of {_row_bytes(given)}" for given in inputs)
         work = self._call(
             job,
-            [output],
+            outputs,
             "all_to_all",
             lambda: missed.append("no kernel"),
             used=used,
-            more=f"{collective} of {message} bytes of {input.dtype} in rows of {job.row}",
+            more=f"{collective} of {job.piece_bytes} bytes of {types}",
         )
-        if work is not None:
-            work.wait()
-        return not missed
+
+        def finish() -> bool:
+            if work is not None:
+                work.wait()
+            return not missed
+
+        return finish
 
     def _rows_job(
         self,

@@ -12,7 +12,7 @@ import logging
 import math
 import pickle
 from dataclasses import dataclass, field
-from typing import Callable, Sequence
+from typing import Any, Callable, Sequence
 
 import torch
 
@@ -113,8 +113,10 @@ class Job:
     #: Counts of rows by name (MscclcCounts), int64, of this rank and on its device; those that the kernel takes.
     counts: "dict[str, torch.Tensor]" = field(default_factory=dict)
     #: Fields of MscclcIndex by name: tensors of this rank on its device, or numbers. Then the kernel itself copies the
-    #: input and the output, which are among them.
+    #: input and the output.
     index: "dict[str, torch.Tensor | int]" = field(default_factory=dict)
+    #: Its payloads: where rows come from, where they go to, and the bytes of a row.
+    payloads: "list[tuple[torch.Tensor, torch.Tensor, int]]" = field(default_factory=list)
     #: As in Choice.
     rooms: tuple[int, int] = (0, 0)
     #: The hook's arrays by name: contiguous tensors of this rank, on its device.
@@ -456,10 +458,7 @@ class Engine:
                 counts={name: [array.data_ptr()] for name, array in job.counts.items()} if job.counts else None,
                 in_rows=choice.rooms[0],
                 out_rows=choice.rooms[1],
-                index={
-                    name: [value if isinstance(value, int) else value.data_ptr()] for name, value in job.index.items()
-                }
-                or None,
+                index=self._index_of(job),
             )
             if stream is None:
                 communicator.synchronize()
@@ -469,6 +468,15 @@ class Engine:
                     tensor.copy_(view)
         self.direct += int(direct)
         self.launches[choice.kernel.name] = self.launches.get(choice.kernel.name, 0) + 1
+
+    @staticmethod
+    def _index_of(job: Job) -> "dict[str, list[Any]] | None":
+        """Returns the index of a job as Communicator.launch takes it."""
+        if not job.index:
+            return None
+        payloads = tuple((given.data_ptr(), made.data_ptr(), size) for given, made, size in job.payloads)
+        fields = {name: [value if isinstance(value, int) else value.data_ptr()] for name, value in job.index.items()}
+        return {"payloads": [payloads], **fields}
 
     def abort(self, reason: str) -> None:
         if self._communicator is not None:

@@ -2,7 +2,7 @@
 
     from mscclc.torch.moe import Buffer
     buffer = Buffer(group)
-    recv_x, recv_count, handle, event, hook = buffer.low_latency_dispatch(x, topk_idx, max_tokens, experts, use_fp8=False)
+    recv_x, recv_count, handle, event, hook = buffer.low_latency_dispatch(x, topk_idx, max_tokens, experts)
     combined, event, hook = buffer.low_latency_combine(made, topk_idx, topk_weights, handle)
 
 In a group "mscclc" registered kernels of samples/auto/moe_dispatch.cpp and moe_combine.cpp move the rows, and read the index
@@ -11,16 +11,20 @@ the same bits. `dispatch` and `combine` are the same with gradients."""
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Callable, Sequence
 
 import torch
 import torch.distributed as dist
 
+from ..abi import MAX_PAYLOADS
 from .ops import _before, _spread
 
-__all__ = ["Buffer", "Handle", "combine", "dispatch"]
+__all__ = ["Buffer", "Handle", "combine", "dispatch", "dispatch_all", "quantize"]
+
+_SCALED = 128  # elements with one scale
 
 
 @dataclass(frozen=True)
@@ -65,17 +69,24 @@ def _begins(came: torch.Tensor, handle: Handle) -> torch.Tensor:
     return group * handle.capacity + came.cumsum(0) - came
 
 
-def _plain_dispatch(x: torch.Tensor, index: torch.Tensor, to: torch.Tensor, handle: Handle, group: Any) -> None:
-    """Without a kernel. Fills `to` and the cells of the handle."""
+def _plain_dispatch(
+    x: list[torch.Tensor], index: torch.Tensor, to: list[torch.Tensor], handle: Handle, group: Any
+) -> None:
+    """Without a kernel. Fills `to` and the cells of the handle. The payloads of a row travel together, as its bytes."""
     size = group.size()
     entries, counts = _flat(index, size * handle.experts, handle.capacity)
     sent, came = counts.view(size, -1), torch.empty_like(counts).view(size, -1)
     dist.all_to_all_single(came, sent.contiguous(), group=group)
     given, lengths = sent.sum(1).tolist(), came.sum(1).tolist()
-    packed = x.new_empty(sum(lengths), x.shape[1])
-    dist.all_to_all_single(packed, x[entries // index.shape[1]], lengths, given, group=group)
-    flat = came.flatten()
-    _spread(packed, to, flat, _before(flat), _begins(came, handle).flatten())
+    rows = torch.cat([payload.view(torch.uint8) for payload in x], 1)
+    packed = rows.new_empty(sum(lengths), rows.shape[1])
+    dist.all_to_all_single(packed, rows[entries // index.shape[1]], lengths, given, group=group)
+    flat, begin = came.flatten(), 0
+    for made in to:
+        size = made.shape[1] * made.element_size()
+        payload = packed[:, begin : begin + size]
+        _spread(payload, made.view(torch.uint8), flat, _before(flat), _begins(came, handle).flatten())
+        begin += size
     handle.cells.copy_(came)
 
 
@@ -102,28 +113,39 @@ def _plain_combine(
     to.copy_(total)
 
 
-def _moved(group: Any, collective: str, given: torch.Tensor, to: torch.Tensor, handle: Handle, **index: Any) -> bool:
-    """Runs a kernel, if there is one. `index`: fields of MscclcIndex; "entries" is the index."""
+def _begin(
+    group: Any,
+    collective: str,
+    given: list[torch.Tensor],
+    to: list[torch.Tensor],
+    handle: Handle,
+    **index: torch.Tensor,
+) -> Callable[[], bool]:
+    """Starts a kernel. Returns a function that waits for it, and returns False if there was none. `index`: fields of
+    MscclcIndex; "entries" is the index."""
     run = getattr(group, "by_index", None)
     if run is None:
-        return False
+        return lambda: False
     entries = index["entries"]
     work = 4 * (entries.numel() + group.size() * (5 * handle.experts + 1))
-    row = math.prod(given.shape[1:]) * given.element_size()
-    done: bool = run(
+    row = sum(math.prod(payload.shape[1:]) * payload.element_size() for payload in given)
+    if len(given) > 1:
+        row = (row + 15) // 16 * 16  # so that slots are moved in long words
+    finish: Callable[[], bool] = run(
         collective + handle.name,
         given,
         to,
-        group.size() * handle.experts * handle.capacity * row,
+        group.size() * handle.experts * handle.capacity,
+        row,
         {
             **index,
             "rows": entries.shape[0],
             "choices": entries.shape[1],
             "width": entries.element_size(),
-            "work": torch.empty(work, dtype=torch.uint8, device=given.device),
+            "work": torch.empty(work, dtype=torch.uint8, device=entries.device),
         },
     )
-    return done
+    return finish
 
 
 def _indexed(rows: torch.Tensor, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -139,16 +161,36 @@ def _indexed(rows: torch.Tensor, index: torch.Tensor) -> tuple[torch.Tensor, tor
     return rows.new_zeros(1, rows.shape[1]), index.new_full((1, index.shape[1]), -1)
 
 
+def _begin_dispatch(
+    x: list[torch.Tensor], index: torch.Tensor, handle: Handle, group: Any
+) -> tuple[list[torch.Tensor], Callable[[], None]]:
+    """Returns what becomes the rows of this rank's experts for each payload, in one dimension, and a function that waits
+    for them. Rows behind live ones are zero."""
+    if not 0 < len(x) <= MAX_PAYLOADS:
+        raise ValueError(f"rows have {len(x)} payloads, and there may be 1 to {MAX_PAYLOADS}")
+    rows = group.size() * handle.experts * handle.capacity
+    given = [_indexed(payload, index) for payload in x]
+    x, entries = [payload for payload, _ in given], given[0][1]
+    to = [payload.new_zeros(rows, payload.shape[1]) for payload in x]
+    moved = _begin(group, "dispatch", x, to, handle, entries=entries, cells=handle.cells)
+
+    def finish() -> None:
+        if not moved():
+            _plain_dispatch(x, entries, to, handle, group)
+
+    return to, finish
+
+
 def _dispatch(x: torch.Tensor, index: torch.Tensor, handle: Handle, group: Any) -> torch.Tensor:
-    """Returns the rows of this rank's experts, in one dimension. Those behind live rows are zero."""
-    to = x.new_zeros(group.size() * handle.experts * handle.capacity, x.shape[1])
-    x, index = _indexed(x, index)
-    if not _moved(group, "dispatch", x, to, handle, entries=index, cells=handle.cells):
-        _plain_dispatch(x, index, to, handle, group)
-    return to
+    made, finish = _begin_dispatch([x], index, handle, group)
+    finish()
+    return made[0]
 
 
-def _combine(z: torch.Tensor, index: torch.Tensor, weights: torch.Tensor, handle: Handle, group: Any) -> torch.Tensor:
+def _begin_combine(
+    z: torch.Tensor, index: torch.Tensor, weights: torch.Tensor, handle: Handle, group: Any
+) -> tuple[torch.Tensor, Callable[[], None]]:
+    """Returns what becomes the sums, and a function that waits for them."""
     expected = group.size() * handle.experts * handle.capacity
     if z.dim() != 2 or z.shape[0] != expected:
         raise ValueError(f"a combine of {list(z.shape)}: the rows of experts are [{expected}, hidden]")
@@ -159,9 +201,19 @@ def _combine(z: torch.Tensor, index: torch.Tensor, weights: torch.Tensor, handle
     if weights.shape != entries.shape:
         raise ValueError(f"weights {list(weights.shape)} and an index {list(entries.shape)} differ")
     z = z.contiguous()
-    if not _moved(group, "combine", z, to, handle, entries=entries, weights=weights):
-        _plain_combine(z, entries, weights, to, handle, group)
-    return to[:rows]
+    moved = _begin(group, "combine", [z], [to], handle, entries=entries, weights=weights)
+
+    def finish() -> None:
+        if not moved():
+            _plain_combine(z, entries, weights, to, handle, group)
+
+    return to[:rows], finish
+
+
+def _combine(z: torch.Tensor, index: torch.Tensor, weights: torch.Tensor, handle: Handle, group: Any) -> torch.Tensor:
+    made, finish = _begin_combine(z, index, weights, handle, group)
+    finish()
+    return made
 
 
 def _handle(index: torch.Tensor, capacity: int, experts: int, group: Any, rank_major: bool = False) -> Handle:
@@ -223,6 +275,36 @@ def dispatch(
     return rows.view(group.size() if rank_major else handle.experts, -1, x.shape[1]), handle
 
 
+def dispatch_all(
+    payloads: Sequence[torch.Tensor],
+    topk_idx: torch.Tensor,
+    capacity: int,
+    experts: int,
+    group: Any,
+    rank_major: bool = False,
+) -> "tuple[list[torch.Tensor], Handle]":
+    """Does what `dispatch` does for rows that have several payloads, for example numbers, scales and ids. Row i of all
+    tensors [rows, any] goes to the same place of each result. They travel together. There are at most 4, without
+    gradients. Collective."""
+    handle = _handle(topk_idx, capacity, experts, group, rank_major)
+    with torch.no_grad():
+        made, finish = _begin_dispatch(list(payloads), topk_idx, handle, group)
+        finish()
+    groups = group.size() if rank_major else handle.experts
+    return [rows.view(groups, -1, rows.shape[1]) for rows in made], handle
+
+
+def quantize(x: torch.Tensor) -> "tuple[torch.Tensor, torch.Tensor]":
+    """Returns rows [rows, hidden] as float8_e4m3fn, and their scales (f32) [rows, hidden / 128]: one for each 128 elements.
+    A scale is the largest absolute value of its elements, but at least 0.0001, divided by 448, the largest number of that
+    type. So x is about the product of both, as in DeepEP (tests/utils.py, per_token_cast_to_fp8)."""
+    if x.shape[1] == 0 or x.shape[1] % _SCALED != 0:
+        raise ValueError(f"rows of {x.shape[1]} elements do not have a scale for each {_SCALED}")
+    blocks = x.float().reshape(x.shape[0], x.shape[1] // _SCALED, _SCALED)
+    most = blocks.abs().amax(2).clamp(min=1e-4)
+    return (blocks * (448.0 / most)[:, :, None]).to(torch.float8_e4m3fn).view(x.shape), most / 448.0
+
+
 def combine(
     z: torch.Tensor, topk_idx: torch.Tensor, topk_weights: torch.Tensor, handle: Handle, group: Any
 ) -> torch.Tensor:
@@ -233,9 +315,18 @@ def combine(
     return rows
 
 
+def _once(receive: Callable[[], None], is_later: bool) -> "Callable[[], None] | None":
+    """Returns a function that calls `receive` where it is called first; without `is_later`, calls it at once."""
+    if is_later:
+        return functools.cache(receive)
+    receive()
+    return None
+
+
 class Buffer:
-    """Takes the place of deep_ep.Buffer, for its low-latency calls. Rows keep their type: there is no fp8, so a dispatch
-    needs use_fp8=False. Sends and receives are not apart, so there is no hook. No call has gradients."""
+    """Takes the place of deep_ep.Buffer, for its low-latency calls. With `return_recv_hook`, a call returns while its rows
+    are under way. Its last result is then a function, which every rank has to call before anything that the call returned
+    is read; x and the index stay as they are until then. Other calls return None in its place. No call has gradients."""
 
     def __init__(
         self,
@@ -268,19 +359,29 @@ class Buffer:
         return_recv_hook: bool = False,
     ) -> Any:
         """Returns recv_x [experts of this rank, ranks * num_max_dispatch_tokens_per_rank, hidden], recv_count (int32: live
-        rows of each expert), a handle, an event and no hook. Raises ValueError for more rows than
-        num_max_dispatch_tokens_per_rank, and unless `use_fp8` is False."""
-        if use_fp8 or return_recv_hook:
-            raise ValueError("there is neither use_fp8, which is True unless given, nor return_recv_hook")
+        rows of each expert), a handle, an event and the hook. With `use_fp8`, recv_x is a pair: what `quantize` makes of the
+        rows, where the last two dimensions of scales are column-major. Raises ValueError for more rows than
+        num_max_dispatch_tokens_per_rank, and for a hidden that `quantize` refuses."""
         if x.shape[0] > num_max_dispatch_tokens_per_rank:
             raise ValueError(
                 f"{x.shape[0]} rows are more than num_max_dispatch_tokens_per_rank, {num_max_dispatch_tokens_per_rank}"
             )
         handle = _handle(topk_idx, num_max_dispatch_tokens_per_rank, num_experts, self.group)
         with torch.no_grad():
-            rows = _dispatch(x, topk_idx, handle, self.group)
-        count = handle.cells.sum(0, dtype=torch.int32)
-        return rows.view(handle.experts, -1, x.shape[1]), count, handle, Event(), None
+            made, finish = _begin_dispatch(list(quantize(x)) if use_fp8 else [x], topk_idx, handle, self.group)
+            came = [rows.view(handle.experts, -1, rows.shape[1]) for rows in made]
+            by = came[-1].new_empty(came[-1].mT.shape).mT
+            count = torch.empty(handle.experts, dtype=torch.int32, device=x.device)
+
+        def receive() -> None:
+            with torch.no_grad():
+                finish()
+                torch.sum(handle.cells, 0, dtype=torch.int32, out=count)
+                if use_fp8:
+                    by.copy_(came[1])
+
+        hook = _once(receive, return_recv_hook)
+        return (came[0], by) if use_fp8 else came[0], count, handle, Event(), hook
 
     def low_latency_combine(
         self,
@@ -293,11 +394,16 @@ class Buffer:
         return_recv_hook: bool = False,
         out: "torch.Tensor | None" = None,
     ) -> Any:
-        """Returns the combined rows [rows, hidden], an event and no hook. `out` gets the rows, too, if it is given."""
-        if zero_copy or return_recv_hook:
-            raise ValueError("there is neither zero_copy nor return_recv_hook")
+        """Returns the combined rows [rows, hidden], an event and the hook. They are `out` if that is given."""
+        if zero_copy:
+            raise ValueError("there is no zero_copy")
         with torch.no_grad():
-            made = _combine(x.reshape(-1, x.shape[-1]), topk_idx, topk_weights, handle, self.group)
-            if out is not None:
-                made = out.copy_(made)
-        return made, Event(), None
+            made, finish = _begin_combine(x.reshape(-1, x.shape[-1]), topk_idx, topk_weights, handle, self.group)
+
+        def receive() -> None:
+            with torch.no_grad():
+                finish()
+                if out is not None:
+                    out.copy_(made)
+
+        return made if out is None else out, Event(), _once(receive, return_recv_hook)
