@@ -19,7 +19,7 @@ namespace fuzz {
 mscclc::ir::Program randomMovement(std::uint64_t seed, bool ordered = false);
 
 /// Returns an AllToAllV, a Dispatch or a Combine of 1 to 9 ranks. Slots of rows go to their receiver, or together with
-/// others through scratch of some rank.
+/// others through scratch of one or two ranks.
 mscclc::ir::Program randomRows(std::uint64_t seed);
 
 } // namespace fuzz

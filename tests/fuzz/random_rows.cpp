@@ -22,7 +22,7 @@ public:
         slots == 1 && oneIn(2) ? direct(src, dst) : together(src, slots, dst);
         src += slots;
       }
-    for (std::vector<Step> *steps : {&first_, &second_}) { // each in any order
+    for (std::vector<Step> *steps : {&first_, &second_, &third_}) { // each in any order
       std::ranges::shuffle(*steps, random_);
       for (const Step &step : *steps)
         program_.movement.append({.kind = ir::MoveKind::Copy}, {&step.from, 1}, step.to);
@@ -54,7 +54,7 @@ private:
     } else
       program_.collective.rows = oneIn(2) ? ir::RowLayout::Packed : ir::RowLayout::Padded;
     ir::Movement &movement = program_.movement;
-    std::uint32_t ranks = 1 + below(6);
+    std::uint32_t ranks = 1 + below(8);
     if (oneIn(2)) {
       movement.ranksPerNode = 1 + below(3);
       ranks = movement.ranksPerNode * (1 + below(3));
@@ -81,17 +81,24 @@ private:
     first_.push_back(std::move(step));
   }
 
-  /// The slots of `slots` senders, from `src` on, are gathered on some rank, which sends them on together.
+  /// The slots of `slots` senders, from `src` on, are gathered on some rank, which sends them on together. Some pass
+  /// through another rank.
   void together(std::uint32_t src, std::uint32_t slots, std::uint32_t dst) {
     const ir::RankChunk all = scratch(anyRank(), slots);
     for (std::uint32_t i = 0; i < slots; ++i)
       first_.push_back({{src + i, ir::BufferKind::Input, dst, 1}, {{all.rank, all.buffer, all.index + i, 1}}});
-    second_.push_back({all, {{dst, ir::BufferKind::Output, src, slots}}});
+    const ir::RankChunk end{dst, ir::BufferKind::Output, src, slots};
+    if (oneIn(3)) {
+      const ir::RankChunk further = scratch(anyRank(), slots);
+      second_.push_back({all, {further}});
+      third_.push_back({further, {end}});
+    } else
+      second_.push_back({all, {end}});
   }
 
   std::mt19937_64 random_;
   ir::Program program_;
-  std::vector<Step> first_, second_;
+  std::vector<Step> first_, second_, third_;
 };
 
 } // namespace

@@ -178,7 +178,8 @@ private:
     trees_ += sums ? sums->trees.size() : 0;
     run.schedules = schedules_;
     run.seed = seed;
-    run.sizes = {std::uint64_t{48} * ir::chunksOfMessage(program, program.ranks[0])};
+    // A row has 16 bytes. Slots of one row have no room for the rows of several experts.
+    run.sizes = {(rows_ ? 16 * (1 + seed % 5) : 48) * ir::chunksOfMessage(program, program.ranks[0])};
     run.rows = rows_ ? &result.rows : nullptr;
     if (!passes::simulate(program, diags, run).ok)
       return fault(given, program, seed, "proven, but runs wrong", diags.render(false));
