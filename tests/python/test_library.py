@@ -14,6 +14,7 @@ from mscclc import abi
 from mscclc.__main__ import main
 from mscclc.baseline import Baseline, baselines
 from mscclc.library import Candidate, best_ranges, costs_of_one_order, default_sources, make_library, of_one_order
+from mscclc.tool import run_tool
 
 
 published = pathlib.Path(mscclc.__file__).with_name("published.csv")
@@ -203,6 +204,34 @@ def test_the_samples_for_several_numbers_of_ranks(tmp_path, capsys, monkeypatch)
     lists = [(one["collective"], one["ranks"], one["ranks_per_node"]) for one in made]
     assert lists == [("allgather", 2, 2), ("allreduce", 2, 2), ("allgather", 4, 4), ("allreduce", 4, 4)]
     assert all(one["entries"][0]["scheduled_for"] == 64 << 20 for one in made)
+
+
+def test_a_program_that_moves_nothing_is_left_to_nccl(tmp_path):
+    source, table = tmp_path / "nothing.cpp", tmp_path / "times.csv"
+    source.write_text(
+        "#include <mscclc/dsl.hpp>\nusing namespace mscclc;\nMSCCLC_ALGORITHM void nothing(int ranks = 1) {\n"
+        '  CollectiveProgram program("nothing", AllReduce(ranks, 1, true), {.schedule = Schedule::Auto});\n}\n'
+    )
+    table.write_text("collective,ranks,machine,message_bytes,us\nallreduce,1,h100x8,1024,1000\n")
+    how = dict(ranks=1, sizes=[1024], platform="none")
+    [listed] = make_library(tmp_path, [source], **how, baseline=table)["collectives"]
+    assert [entry["nccl"] for entry in listed["entries"]] == [True]
+    [listed] = make_library(tmp_path, [source], **how, baseline=None)["collectives"]
+    assert [entry["name"] for entry in listed["entries"]] == ["nothing"]
+
+
+def test_all_calls_of_the_tool_name_the_machine(tmp_path, monkeypatch):
+    called = []
+
+    def run(program, *options):
+        called.append(options)
+        return run_tool(program, *options)
+
+    monkeypatch.setattr("mscclc.library.run_tool", run)
+    how = dict(ranks=2, sizes=[1024], baseline=None, platform="none", machine="mi300x8")
+    make_library(tmp_path, [SAMPLES / "auto/allgather_allpairs.cpp"], **how)
+    assert ("--emit-json", "--no-verify", "--machine", "mi300x8") in called
+    assert all("--list" in options or options[options.index("--machine") + 1] == "mi300x8" for options in called)
 
 
 def test_several_nodes_and_an_interrupted_run(tmp_path, monkeypatch):

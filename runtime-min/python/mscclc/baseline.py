@@ -16,9 +16,10 @@ OFF = 1.26
 
 def copies(estimate: Estimate) -> float:
     """Returns the microseconds of copying a message to a window and back, which the library in NCCL's place may have to
-    do: twice read and written."""
-    memory: float = max(link["GBps"] for link in estimate.details["traffic"] if link["kind"] == "memory")
-    return 4 * estimate.bytes / memory / 1000
+    do: twice read and written. They are infinite for a program that moves nothing, because its estimate names no rate of
+    memory."""
+    rates = [link["GBps"] for link in estimate.details["traffic"] if link["kind"] == "memory"]
+    return 4 * estimate.bytes / max(rates) / 1000 if rates else math.inf
 
 
 def wins(kernel: float, copies: float, nccl: float) -> bool:

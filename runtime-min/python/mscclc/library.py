@@ -203,7 +203,7 @@ def _candidates(
         given = Program.of(source, chosen, None, [_TARGET, *options])
         what = _name_of(given)
         try:
-            plan = Plan(given, run_tool(given, "--emit-json", _UNPROVEN))
+            plan = Plan(given, run_tool(given, "--emit-json", _UNPROVEN, "--machine", place.machine))
             if plan.ranks != place.ranks:
                 tell(f"left out: {what}: it is for {plan.ranks} ranks")
                 continue
