@@ -76,6 +76,11 @@ std::optional<Extent> extentOf(const Shape &shape, uint32_t rank) {
                 row->gets(isRoot) ? row->output(shape.ranks, message) : 0};
 }
 
+bool buffersMeet(const Call &call, const Extent &extent) {
+  const auto send = reinterpret_cast<uintptr_t>(call.send), recv = reinterpret_cast<uintptr_t>(call.recv);
+  return send < recv + extent.output && recv < send + extent.input;
+}
+
 uint32_t bytesOfType(int type) {
   const Type *found = findType(type);
   return found == nullptr ? 0 : found->bytes;
@@ -118,6 +123,8 @@ std::string describe(const Shape &shape) {
     text += ", " + std::to_string(shape.ranksPerNode) + " a node";
   if (shape.maxBlocks != 0)
     text += ", " + std::to_string(shape.maxBlocks) + " blocks at most";
+  if (shape.inPlace)
+    text += *shape.inPlace ? ", in place" : ", not in place";
   return text;
 }
 

@@ -96,6 +96,8 @@ struct Shape {
   uint32_t ranks = 0;
   uint32_t ranksPerNode = 0; ///< 0: not known yet
   uint32_t maxBlocks = 0;    ///< limit for each rank, by the call's configuration; 0: none
+  /// Whether the call works in place. None if ranks may differ in that (direct.h, worksInPlace).
+  std::optional<bool> inPlace = std::nullopt;
 
   auto operator<=>(const Shape &) const = default;
 };
@@ -120,6 +122,9 @@ const char *nameOf(Kind kind);
 /// beyond 64 bits.
 std::optional<Extent> extentOf(const Shape &shape, uint32_t rank);
 
+/// True if a rank's input and output overlap. `extent` has the rank's sizes.
+bool buffersMeet(const Call &call, const Extent &extent);
+
 uint32_t bytesOfType(int type); ///< 0 for a type that NCCL does not have
 const char *nameOfType(int type);
 bool isTypeName(const std::string &name);
@@ -128,7 +133,8 @@ uint32_t dtypeOf(int type);
 /// Returns the MscclcReduceOp of an operation; none if kernels do not have it. Averages and sums of scaled data are
 /// sums, with a MscclcScaling.
 std::optional<uint32_t> reduceOpOf(int op);
-/// Returns "allreduce of 1024 bytes of f32, max, 8 ranks"; with several nodes "…, 8 ranks, 4 a node".
+/// Returns "allreduce of 1024 bytes of f32, max, 8 ranks"; with several nodes "…, 8 ranks, 4 a node". Says whether the
+/// call works in place, if that is known.
 std::string describe(const Shape &shape);
 
 } // namespace mscclc::nccl

@@ -37,6 +37,14 @@ std::optional<RegisteredData> locate(const std::vector<Member *> &members, const
   return data;
 }
 
+std::optional<bool> worksInPlace(const Call &call, const Member &member) {
+  const std::optional<Extent> extent = extentOf(shapeOf(call, member.ranks), member.rank);
+  if (!extent || hasRoot(call.kind) || !findRegistered(call.comm, call.send, extent->input, true) ||
+      !findRegistered(call.comm, call.recv, extent->output, true))
+    return std::nullopt;
+  return buffersMeet(call, *extent);
+}
+
 std::string OwnMemory::findBuffer(MscclcCommunicator *communicator, const std::vector<Member *> &members,
                                   const RegisteredData &data, MscclcBuffer *&buffer) {
   buffer = nullptr;

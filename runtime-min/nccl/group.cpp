@@ -165,8 +165,11 @@ int run(Plan &plan) {
   for (Planned &planned : plan) {
     const std::shared_ptr<Team> team = teamOf(*planned.member);
     planned.choice.why = "NCCL runs it, because kernels do not run in this communicator";
-    if (team)
-      planned.choice = choose(shapeOf(planned.call, planned.member->ranks, planned.member->ranksPerNode));
+    if (team) {
+      Shape shape = shapeOf(planned.call, planned.member->ranks, planned.member->ranksPerNode);
+      shape.inPlace = worksInPlace(planned.call, *planned.member);
+      planned.choice = choose(shape);
+    }
     if (planned.choice.kernel == nullptr) {
       const int refused = refuse(planned.call, planned.choice.why);
       result = worst(result, refused);

@@ -13,6 +13,8 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace mscclc::nccl {
@@ -328,6 +330,19 @@ bool takesOwnMemory(const Shape &shape, const Choice &choice) {
   return inPlace || (!isScaled && (kernel.flags & MSCCLC_WRITES_INPUT) == 0);
 }
 
+/// The order in which kernels are chosen, the least first; equal ones are in the order of `Loaded::candidates`.
+/// Registered kernels come first. A listed one comes before another one if it works in place as the call does and so
+/// needs no copies, else if it takes less time. Merely loaded ones come last.
+using Priority = std::tuple<int, bool, double>;
+
+Priority priorityOf(const Shape &shape, const Candidate &candidate, const Choice &choice) {
+  if (candidate.entry == nullptr)
+    return {candidate.registration != nullptr ? 0 : 2, false, 0};
+  const bool inPlace = (candidate.kernel->flags & MSCCLC_IN_PLACE) != 0;
+  const bool copies = !choice.takesOwnMemory || shape.inPlace != inPlace;
+  return {1, shape.inPlace.has_value() && copies, timeOf(*candidate.entry, choice.message)};
+}
+
 /// Chooses a kernel. Holds no lock, because the program's selector may call functions of this library.
 Choice make(const std::vector<Candidate> &candidates, const Selector &selector, const Shape &shape) {
   Choice choice;
@@ -346,8 +361,7 @@ Choice make(const std::vector<Candidate> &candidates, const Selector &selector, 
     }
     choice.reduceOp = *op;
   }
-  std::vector<Choice> fitting;
-  std::vector<const MscclcKernel *> kernels;
+  std::vector<std::pair<Priority, Choice>> fitting;
   std::string why = "there is no kernel for it";
   bool isFirst = true;
   for (const Candidate &candidate : candidates) {
@@ -366,21 +380,23 @@ Choice make(const std::vector<Candidate> &candidates, const Selector &selector, 
               (candidate.entry == nullptr ? "registered by the program"
                                           : "listed for " + std::to_string(candidate.entry->min) + " to " +
                                                 std::to_string(candidate.entry->max) + " bytes");
-    fitting.push_back(one);
-    kernels.push_back(one.kernel);
+    one.takesOwnMemory = takesOwnMemory(shape, one);
+    fitting.emplace_back(priorityOf(shape, candidate, one), std::move(one));
   }
+  std::stable_sort(fitting.begin(), fitting.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
   size_t pick = 0;
   if (selector.function != nullptr && !fitting.empty()) {
-    const MscclcQuery query = queryOf(shape, *kernels.front(), fitting.front());
+    std::vector<const MscclcKernel *> kernels;
+    for (const auto &[priority, one] : fitting)
+      kernels.push_back(one.kernel);
+    const MscclcQuery query = queryOf(shape, *kernels.front(), fitting.front().second);
     const int32_t answer =
         selector.function(&query, kernels.data(), static_cast<uint32_t>(kernels.size()), selector.user);
     pick = answer < 0 ? fitting.size() : static_cast<size_t>(answer);
     why = "the program's selector chose none of " + std::to_string(fitting.size()) + " that fit";
   }
-  if (pick < fitting.size()) {
-    fitting[pick].takesOwnMemory = takesOwnMemory(shape, fitting[pick]);
-    return fitting[pick];
-  }
+  if (pick < fitting.size())
+    return fitting[pick].second;
   choice.why = "NCCL runs it, because " + why;
   return choice;
 }

@@ -4,7 +4,9 @@
 #include "digest.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -68,6 +70,21 @@ std::string libraryPath(const std::string &folder, const std::string &where, con
   return folder + "/" + kernel;
 }
 
+/// Reads times by size into `times`, where it has none yet.
+void readTimes(const Json &json, const std::string &where, const char *name, std::map<uint64_t, double> &times) {
+  const Json *const given = member(json, where, name);
+  if (given == nullptr)
+    return;
+  if (!given->is_object())
+    throw Wrong(where + ", \"" + name + "\" is not an object");
+  for (const auto &[size, time] : given->items()) {
+    if (size.empty() || size.find_first_not_of("0123456789") != std::string::npos || !time.is_number() ||
+        !(time.get<double>() >= 0))
+      throw Wrong(where + ", \"" + name + "\" has something other than a time by a size in bytes");
+    times.emplace(std::strtoull(size.c_str(), nullptr, 10), time.get<double>());
+  }
+}
+
 ManifestEntry readEntry(const Json &json, const std::string &where, const std::string &folder,
                         const ManifestEntry &ofAll) {
   const uint64_t root = 0;
@@ -111,6 +128,8 @@ ManifestEntry readEntry(const Json &json, const std::string &where, const std::s
   if (entry.sums == severalOrders)
     entry.sums.clear();
   std::replace(entry.sums.begin(), entry.sums.end(), '*', '+'); // a kernel may do several operations
+  readTimes(json, where, "measured_us", entry.times);
+  readTimes(json, where, "predicted_us", entry.times);
   return entry;
 }
 
@@ -201,6 +220,13 @@ std::string readManifest(const std::string &folder, Manifest &manifest) {
     manifest = {};
     return path + ": " + error.what();
   }
+}
+
+double timeOf(const ManifestEntry &entry, uint64_t bytes) {
+  if (entry.times.empty())
+    return std::numeric_limits<double>::infinity();
+  const auto found = entry.times.lower_bound(bytes);
+  return found != entry.times.end() ? found->second : entry.times.rbegin()->second;
 }
 
 std::string orderOfCalls(const Manifest &manifest, const ManifestEntry &entry) {

@@ -12,10 +12,13 @@
 // (sm_90). "name" is a kernel of the library; it may be left out if there is only one. Without "types" an entry is for
 // all types. "sha256" is the digest of the library in 64 hexadecimal digits; a file with another digest is not loaded.
 // "sums" is the order in which the kernel adds, as the compiler writes it. An entry with "nccl": true and no "kernel"
-// leaves its sizes to NCCL. Other fields are ignored; "candidates" are further kernels for mscclc-perf --manifest.
+// leaves its sizes to NCCL. "in_place" and "types" say which calls an entry is for: calls in place, and those of each
+// type, have sizes of their own. "measured_us" and "predicted_us" are microseconds by message bytes, {"1024": 3.2}.
+// Other fields are ignored; "candidates" are further kernels for mscclc-perf --manifest.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +38,8 @@ struct ManifestEntry {
   std::string name;               ///< empty: the library's only kernel
   std::string sha256;             ///< digest of the library; empty: not given
   std::string sums;               ///< the order of its sums; empty: not given, or not the same for all elements
+  /// Microseconds by message bytes: those that were measured, else those that were predicted. Empty: not given.
+  std::map<uint64_t, double> times;
 };
 
 struct Manifest {
@@ -45,6 +50,10 @@ struct Manifest {
 /// Reads FOLDER/manifest.json. Returns an empty text, or the fault: the file is missing or not JSON, a field has
 /// another type or is out of range, or some sizes have no kernel or two.
 std::string readManifest(const std::string &folder, Manifest &manifest);
+
+/// Returns the microseconds of an entry's kernel for a message of `bytes` bytes: those of the least size given that is
+/// not smaller, else of the largest. Infinite if none is given.
+double timeOf(const ManifestEntry &entry, uint64_t bytes);
 
 /// Returns the order of the sums of the calls that `entry` is for. All entries for such calls that name an order name
 /// this one. Empty if there is no such order.

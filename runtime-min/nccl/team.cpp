@@ -32,12 +32,6 @@ bool isShared(int32_t code) {
          code == MSCCLC_ERROR_NOT_RESIDENT;
 }
 
-/// True if a rank's input and output overlap. `extent` has the rank's sizes.
-bool buffersMeet(const Call &call, const Extent &extent) {
-  const auto send = reinterpret_cast<uintptr_t>(call.send), recv = reinterpret_cast<uintptr_t>(call.recv);
-  return send < recv + extent.output && recv < send + extent.input;
-}
-
 /// True if MSCCLC_PDL lets kernels begin before the program's earlier kernel has ended.
 bool wantsPdl() {
   static const char *const wanted = std::getenv("MSCCLC_PDL");

@@ -254,3 +254,48 @@ TEST_CASE("A graph keeps the program's memory that it was captured with") {
   for (cudaGraphExec_t graph : graphs)
     cudaGraphExecDestroy(graph);
 }
+
+// The list of these tests has a kernel that works in place, of 5 us, and one that does not, of 4 us to 1024 bytes and
+// of 8 us beyond. Halves have a kernel of their own.
+TEST_CASE("The kernel in place and the other one are chosen by the call", "[both]") {
+  constexpr const char *inPlace = "kernel 'allreduce_packets',", *apart = "kernel 'allreduce_packets_oneshot',";
+  World world(2);
+  const Lent memory(world);
+  const auto sums = [&](size_t count, bool isInPlace) {
+    world.fill<float>(count);
+    return saidBy([&] {
+      CHECK(reachedBy("AllReduce", [&] {
+              CHECK(world.inGroup([&](int r) {
+                return ncclAllReduce(world.inputs[r], isInPlace ? world.inputs[r] : world.outputs[r], count, ncclFloat,
+                                     ncclSum, world.comms[r], world.streams[r]);
+              }) == ncclSuccess);
+            }) == 0);
+      CHECK((isInPlace ? world.input<float>(1) : world.output<float>(1))[7] ==
+            valueOf<float>(0, 7) + valueOf<float>(1, 7));
+    });
+  };
+  // Ranks may differ in whether such calls are in place. So the time decides.
+  CHECK_THAT(sums(256, true), containsText(apart));
+  CHECK_THAT(sums(512, false), containsText(inPlace));
+  const Windows windows(world);
+  for (const size_t count : {248, 504}) {
+    const std::string first = sums(count, true), second = sums(count + 4, false);
+    CHECK_THAT(first, containsText(std::string("2 ranks, in place: ") + inPlace));
+    CHECK_THAT(second, containsText(std::string("2 ranks, not in place: ") + apart));
+    CHECK_THAT(first, containsText(own));
+    CHECK_THAT(second, containsText(own));
+  }
+}
+
+TEST_CASE("A type has the kernel that is listed for it", "[both]") {
+  World world(2);
+  cudaMemset(world.inputs[0], 0, World::room);
+  cudaMemset(world.inputs[1], 0, World::room);
+  CHECK_THAT(saidBy([&] {
+               CHECK(world.inGroup([&](int r) {
+                 return ncclAllReduce(world.inputs[r], world.outputs[r], 64, ncclFloat16, ncclSum, world.comms[r],
+                                      world.streams[r]);
+               }) == ncclSuccess);
+             }),
+             containsText("kernel 'allreduce_allpairs',"));
+}

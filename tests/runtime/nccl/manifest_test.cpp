@@ -4,6 +4,7 @@
 
 #include "catch.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -55,6 +56,34 @@ TEST_CASE("A manifest is read") {
   CHECK(first.kernel.substr(first.kernel.size() - 5) == "/k.so");
   CHECK(first.name == "fast");
   CHECK(manifest.entries[1].max == UINT64_MAX);
+}
+
+TEST_CASE("Calls in place, and types, have sizes of their own") {
+  Manifest manifest;
+  CHECK(read(with(entry("0", "99", R"(, "in_place": true, "types": ["f32"])") + "," +
+                  entry("0", "49", R"(, "in_place": true, "types": ["f16"])") + "," + entry("10", "99")),
+             manifest) == "");
+  CHECK(manifest.entries.size() == 3);
+  CHECK(wrong(with(entry("0", "99", R"(, "in_place": true)") + "," + entry("99", "199", R"(, "in_place": true)"))) ==
+        "allreduce, 8 ranks: sizes 99 to 99 have two kernels");
+}
+
+TEST_CASE("The time of a kernel is the measured one, else that of the model") {
+  const auto timed = [](const std::string &more) { return with(entry("0", "99", more)); };
+  Manifest manifest;
+  CHECK(read(timed(R"(, "predicted_us": {"1024": 3.5, "2048": 4, "65536": 9}, "measured_us": {"2048": 5})"),
+             manifest) == "");
+  const ManifestEntry &both = manifest.entries[0];
+  CHECK(timeOf(both, 8) == 3.5);
+  CHECK(timeOf(both, 1025) == 5);
+  CHECK(timeOf(both, 2049) == 9);
+  CHECK(timeOf(both, 1 << 20) == 9);
+  CHECK(read(timed(""), manifest) == "");
+  CHECK(std::isinf(timeOf(manifest.entries[0], 8)));
+  CHECK(wrong(timed(R"(, "measured_us": [3])")) == "the list, entry 1, \"measured_us\" is not an object");
+  for (const char *times : {R"({"1K": 3})", R"({"": 3})", R"({"1024": "3"})", R"({"1024": -1})"})
+    CHECK(wrong(timed(std::string(R"(, "predicted_us": )") + times)) ==
+          "the list, entry 1, \"predicted_us\" has something other than a time by a size in bytes");
 }
 
 TEST_CASE("Sizes may be NCCL's") {
