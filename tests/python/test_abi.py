@@ -1,6 +1,7 @@
 """Tests that the structures of the package equal those of the headers."""
 
 import ctypes
+import re
 import subprocess
 
 from mscclc import abi, install
@@ -81,6 +82,9 @@ def test_layouts_and_constants(tmp_path):
         assert getattr(abi, table).keys() == names.keys()
         if table == "DTYPES":
             assert abi.SHORT_NAMES == {short.lower(): name for name, short in names.items()}
+            table_of_types = (install.include_folder() / "mscclc/dtypes.def").read_text()
+            rows = re.findall(r'^MSCCLC_DTYPE\(\w+, \d+, \d+, "(\w+)", (\w+)\)$', table_of_types, re.M)
+            assert abi.CXX_TYPES == {cxx: name for name, cxx in rows}
         numbers |= {prefix + names[key]: value for key, value in getattr(abi, table).items()}
     for name, value in numbers.items():
         lines.append(f'printf("{name} %lld\\n", (long long){name});')

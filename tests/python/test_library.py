@@ -13,8 +13,16 @@ from conftest import SAMPLES
 from mscclc import abi
 from mscclc.__main__ import main
 from mscclc.baseline import Baseline, baselines
-from mscclc.library import Candidate, best_ranges, costs_of_one_order, default_sources, make_library, of_one_order
-from mscclc.tool import run_tool
+from mscclc.library import (
+    Candidate,
+    best_ranges,
+    calls_of,
+    costs_of_one_order,
+    default_sources,
+    make_library,
+    of_one_order,
+)
+from mscclc.tool import Plan, run_tool
 
 
 published = pathlib.Path(mscclc.__file__).with_name("published.csv")
@@ -220,7 +228,7 @@ def test_a_program_that_moves_nothing_is_left_to_nccl(tmp_path):
     assert [entry["name"] for entry in listed["entries"]] == ["nothing"]
 
 
-def test_all_calls_of_the_tool_name_the_machine(tmp_path, monkeypatch):
+def test_the_tool_schedules_for_the_machine(tmp_path, monkeypatch):
     called = []
 
     def run(program, *options):
@@ -231,7 +239,10 @@ def test_all_calls_of_the_tool_name_the_machine(tmp_path, monkeypatch):
     how = dict(ranks=2, sizes=[1024], baseline=None, platform="none", machine="mi300x8")
     make_library(tmp_path, [SAMPLES / "auto/allgather_allpairs.cpp"], **how)
     assert ("--emit-json", "--no-verify", "--machine", "mi300x8") in called
-    assert all("--list" in options or options[options.index("--machine") + 1] == "mi300x8" for options in called)
+    scheduled = [options for options in called if "--list" not in options and "--passes=none" not in options]
+    assert all(options[options.index("--machine") + 1] == "mi300x8" for options in scheduled)
+    make_library(tmp_path, [SAMPLES / "allgather_allpairs.cpp"], **how)
+    assert ("--emit-json", "--no-verify") in called  # it leaves nothing to schedule
 
 
 def test_several_nodes_and_an_interrupted_run(tmp_path, monkeypatch):
@@ -381,7 +392,40 @@ def test_what_is_not_proven_is_left_out(tmp_path):
     assert [path.stem for path in tmp_path.glob("*.cu")] == [pathlib.Path(entry["kernel"]).stem]
     with pytest.raises(ValueError, match="no algorithm is left"):
         make_library(tmp_path, [wrong], **how)
-    assert "left out: allgather: no algorithm is proven" in lines
+    assert "left out: allgather, in place: no algorithm is proven" in lines
+
+
+def test_calls_in_place_and_types_are_apart():
+    def one(in_place, types):
+        emitted = f"#define MSCCLC_DTYPES {types}\n#define MSCCLC_REDUCE_OPS {'Sum' if types != 'Byte' else 'NoReduce'}\n"
+        return Candidate(Plan(None, json.dumps({"inplace": in_place})), emitted)
+
+    all_of_them, floats = one(True, "float, Half, int32_t"), one(True, "float, Half")
+    apart, moves = one(False, "float"), one(False, "Byte")
+    found = calls_of([apart, all_of_them, floats])
+    assert [(calls.keys, calls.candidates) for calls in found] == [
+        ({"in_place": True, "types": ["f32", "f16"]}, [all_of_them, floats]),
+        ({"in_place": True, "types": ["i32"]}, [all_of_them]),
+        ({"in_place": False, "types": ["f32"]}, [apart]),
+    ]
+    [calls] = calls_of([moves])
+    assert (calls.keys, calls.candidates) == ({"in_place": False}, [moves])
+    [calls] = calls_of([moves, apart])  # what moves any type runs that of the others, too
+    assert (calls.types, calls.candidates) == (["f32"], [moves, apart])
+
+
+def test_calls_in_place_and_others_have_entries_for_each_size(tmp_path):
+    sources = [SAMPLES / f"auto/{name}.cpp" for name in ("allreduce_packets_oneshot", "allreduce_allpairs")]
+    how = dict(ranks=2, sizes=[1 << step for step in range(10, 33, 2)], platform="none", others=0)
+    for baseline in (None, published):
+        [listed] = make_library(tmp_path, sources, **how, baseline=baseline)["collectives"]
+        assert all(entry["types"] == ["f32", "f16", "bf16", "i32", "u32", "u8"] for entry in listed["entries"])
+        for in_place, name in ((True, "allreduce_allpairs"), (False, "allreduce_packets_oneshot")):
+            entries = [entry for entry in listed["entries"] if entry["in_place"] is in_place]
+            assert entries[0]["min"] == 0 and entries[-1]["max"] >= 4 << 30
+            assert all(before["max"] + 1 == after["min"] for before, after in zip(entries, entries[1:]))
+            kernels = {entry.get("name", "NCCL") for entry in entries}
+            assert kernels == {"NCCL" if baseline else name}  # no times of two ranks are published
 
 
 def test_mistakes_are_said(tmp_path, capsys):

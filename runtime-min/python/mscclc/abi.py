@@ -17,6 +17,10 @@ DTYPE_BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "int32": 4, "uint32": 
 SHORT_NAMES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "i32": "int32", "u32": "uint32", "u8": "uint8",
                "f64": "float64", "i64": "int64", "u64": "uint64", "i8": "int8", "f8e4m3": "float8_e4m3fn",
                "f8e5m2": "float8_e5m2"}
+# Their names in emitted kernels.
+CXX_TYPES = {"float": "f32", "Half": "f16", "Bfloat16": "bf16", "int32_t": "i32", "uint32_t": "u32", "uint8_t": "u8",
+             "double": "f64", "int64_t": "i64", "uint64_t": "u64", "int8_t": "i8", "Float8E4m3": "f8e4m3",
+             "Float8E5m2": "f8e5m2"}
 REDUCE_OPS = {"sum": 0, "min": 1, "max": 2, "prod": 3}
 SCALINGS = {"none": 0, "input": 1, "average": 2}
 PLATFORMS = {"auto": 0, "cuda": 1, "host": 2}

@@ -56,6 +56,13 @@ def named_sums(text: str) -> str | None:
     return found[1] if found else None
 
 
+def types_of(text: str) -> list[str] | None:
+    """Returns the names of the types of elements for which an emitted kernel is compiled, as "f32"; None if it moves
+    elements of any type."""
+    found = re.search(r"^#define MSCCLC_DTYPES (.+)$", text, re.M)
+    return [abi.CXX_TYPES[name] for name in found[1].split(", ")] if found and reduces(text) else None
+
+
 def operation_flags(text: str, ops: Sequence[str], platform: str) -> list[str]:
     """Returns compiler arguments that make an emitted kernel use these operations ("sum", "min", "max", "prod")
     instead of the operation of its program. Raises ValueError if that would be wrong."""

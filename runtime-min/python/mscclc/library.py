@@ -15,10 +15,11 @@ import shutil
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
+from . import abi
 from .baseline import Baseline, baselines, copies, wins
 from .errors import CompileError
 from .install import samples_folder
-from .kernels import build_library, named_sums, operation_flags, order_of_sums, reduces
+from .kernels import build_library, named_sums, operation_flags, order_of_sums, reduces, types_of
 from .tool import Path, Plan, Program, estimate, remembering, run_tool
 
 #: The executor of MSCCL++ does not run these kernels.
@@ -58,6 +59,15 @@ class Candidate:
     @property
     def root(self) -> int:
         return self._number("root", 0)
+
+    @property
+    def in_place(self) -> bool:
+        return bool(self.plan.json["inplace"])
+
+    @property
+    def types(self) -> list[str] | None:
+        """The names of the types of elements that it reduces; None if it takes any type."""
+        return types_of(self.emitted)
 
     @property
     def sums(self) -> str | None:
@@ -129,15 +139,16 @@ class Range:
         return [candidates[number] for number in sorted(found, key=lambda number: (found[number], number))[:most]]
 
 
-def _schedules(plan: Plan, sizes: Sequence[int], machine: str) -> Iterator[tuple[Program, list[int]]]:
+def _schedules(plan: Plan, sizes: Sequence[int], on: Sequence[str]) -> Iterator[tuple[Program, list[int]]]:
     """Yields the programs that an algorithm is tried as, and the sizes that each is scheduled for. One that says only
-    what moves is scheduled for each size that it accepts; several sizes may have one schedule. Others have no sizes."""
-    given, on = plan.program, ["--machine", machine]
+    what moves is scheduled for each size that it accepts, with the arguments `on`; several sizes may have one schedule.
+    Others have no such arguments, and no sizes."""
+    given = plan.program
     accepted = [size for size in sizes if plan.json["min_message_size"] <= size <= plan.json["max_message_size"]]
     if not accepted:
         return
     is_given = any(option.startswith("--message-size") for option in given.options)
-    if is_given or not _is_scheduled(given, accepted[0], on):
+    if is_given or not on:
         yield given, []
         return
     made: dict[str, list[int]] = {}
@@ -148,10 +159,10 @@ def _schedules(plan: Plan, sizes: Sequence[int], machine: str) -> Iterator[tuple
         yield Program(f"{pathlib.Path(given.source).stem}.ir", text, None, (), given.options), its
 
 
-def _is_scheduled(program: Program, size: int, on: Sequence[str]) -> bool:
-    """True if the compiler schedules the program."""
-    estimated = run_tool(program, "--estimate", "--json", _UNPROVEN, "--size", str(size), *on)
-    return "scheduled_for" in json.loads(estimated)["estimates"][0]
+def _is_scheduled(program: Program) -> bool:
+    """True if the compiler schedules the program, because it says only what moves."""
+    recorded = run_tool(program, "--emit-ir", "--passes=none", _UNPROVEN)
+    return re.search("^  schedule auto$", recorded, re.M) is not None
 
 
 @dataclass(frozen=True)
@@ -203,11 +214,12 @@ def _candidates(
         given = Program.of(source, chosen, None, [_TARGET, *options])
         what = _name_of(given)
         try:
-            plan = Plan(given, run_tool(given, "--emit-json", _UNPROVEN, "--machine", place.machine))
+            on = ["--machine", place.machine] if _is_scheduled(given) else []  # the tool refuses what has no effect
+            plan = Plan(given, run_tool(given, "--emit-json", _UNPROVEN, *on))
             if plan.ranks != place.ranks:
                 tell(f"left out: {what}: it is for {plan.ranks} ranks")
                 continue
-            for program, made_for in _schedules(plan, sizes, place.machine):
+            for program, made_for in _schedules(plan, sizes, on):
                 emitted = _emitted(program, types, place.machine, [] if proven else [_UNPROVEN])
                 one = Candidate(plan, emitted, program, made_for[0] if made_for else None, made_for)
                 one.time(sizes, place.machine)
@@ -253,6 +265,41 @@ def best_ranges(
         found.append(Range(best, first, size, fastest))
     if found and found[-1].candidate and baseline is None:
         found[-1].most = min(found[-1].candidate.most, _LARGEST)
+    return found
+
+
+@dataclass
+class Calls:
+    """The calls that have a choice of their own: in place or not, and the types of their elements, which are empty if
+    they may be any. `candidates` are those that run them."""
+
+    in_place: bool
+    types: list[str]
+    candidates: list[Candidate]
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        """What the list says of each entry for these calls."""
+        return {"in_place": self.in_place, **({"types": self.types} if self.types else {})}
+
+    def __str__(self) -> str:
+        return ("in place" if self.in_place else "not in place") + (f", {', '.join(self.types)}" if self.types else "")
+
+
+def calls_of(candidates: Sequence[Candidate]) -> list[Calls]:
+    """Returns the calls that the candidates of a collective run, those in place first. Types that the same candidates
+    take are together."""
+    found: list[Calls] = []
+    for in_place in (True, False):
+        here = [candidate for candidate in candidates if candidate.in_place is in_place]
+        types = [name for name in abi.SHORT_NAMES if any(name in (candidate.types or []) for candidate in here)]
+        if here and not types:
+            found.append(Calls(in_place, [], here))
+        together: dict[tuple[int, ...], list[str]] = {}  # types by the numbers of the candidates that take them
+        for name in types:
+            takers = (number for number, one in enumerate(here) if one.types is None or name in one.types)
+            together.setdefault(tuple(takers), []).append(name)
+        found += (Calls(in_place, names, [here[number] for number in takers]) for takers, names in together.items())
     return found
 
 
@@ -362,7 +409,7 @@ class _Folder:
             return None
         plan["min_message_size"] = max(least, plan["min_message_size"])
         plan["max_message_size"] = min(most, plan["max_message_size"])
-        file = f"{pathlib.Path(self._made[id(one)]['kernel']).stem}_{least}.json"
+        file = f"{pathlib.Path(self._made[id(one)]['kernel']).stem}_{least}_{most}.json"
         (self._place / file).write_text(json.dumps(plan) + "\n")
         return file
 
@@ -433,9 +480,9 @@ def make_library(
     tell: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
     """Writes kernels, plans for MSCCL++'s executor, and manifest.json to `folder`, and returns the list. For each
-    collective (and root) that the sources have, it is the fastest at each of `sizes` (bytes) on the machine, as
-    `mscclc --estimate` says, or NCCL where that is not sure to be slower. Sources that
-    say only what moves are scheduled for each of these sizes. Without sources they are those of `default_sources`. With
+    collective (and root) that the sources have, in place or not, and for each type of elements, it has the fastest at each
+    of `sizes` (bytes) on the machine, as `mscclc --estimate` says, or NCCL where that is not sure to be slower. Sources
+    that say only what moves are scheduled for each of these sizes. Without sources they are those of `default_sources`. With
     several numbers of ranks, or of nodes, there is a list for each. `ranks` are those of all nodes together, of which
     `ranks_per_node` share one; or those of one node, of which there are `nodes`.
 
@@ -498,24 +545,26 @@ def make_library(
             if nccl is Baseline.unknown:
                 on = f"{where.ranks} ranks on {where.machine}"
                 tell(f"{collective}: no times of NCCL for {on} are known, so it has the calls")
-            ranges = _written_ranges(writer, candidates, sizes, where.machine, nccl, others, tell)
-            if not ranges:
-                tell(f"left out: {collective}: no algorithm is proven")
-                continue
             entries = []
-            for one, near in ranges:
-                entry: dict[str, Any] = {"min": one.least, "max": one.most}
-                if one.candidate:
-                    entry |= writer.fields(one.candidate, one.least, one.most)
-                    if plan := writer.plan(one.candidate, one.least, one.most, where.machine):
-                        entry["plan"] = plan
-                else:
-                    entry |= {"nccl": True, **({"root": root} if root else {})}
-                if near:
-                    entry["candidates"] = [writer.fields(other, one.least, one.most) for other in near]
-                entries.append(entry)
-                by = f"{entry['kernel']}, {entry['source']}" if one.candidate else "NCCL"
-                tell(f"{collective} of {one.least} to {one.most} bytes: {by}")
+            for calls in calls_of(candidates):
+                ranges = _written_ranges(writer, calls.candidates, sizes, where.machine, nccl, others, tell)
+                if not ranges:
+                    tell(f"left out: {collective}, {calls}: no algorithm is proven")
+                for one, near in ranges:
+                    entry: dict[str, Any] = {"min": one.least, "max": one.most, **calls.keys}
+                    if one.candidate:
+                        entry |= writer.fields(one.candidate, one.least, one.most)
+                        if plan := writer.plan(one.candidate, one.least, one.most, where.machine):
+                            entry["plan"] = plan
+                    else:
+                        entry |= {"nccl": True, **({"root": root} if root else {})}
+                    if near:
+                        entry["candidates"] = [writer.fields(other, one.least, one.most) for other in near]
+                    entries.append(entry)
+                    by = f"{entry['kernel']}, {entry['source']}" if one.candidate else "NCCL"
+                    tell(f"{collective} of {one.least} to {one.most} bytes, {calls}: {by}")
+            if not entries:
+                continue
             lists.append(
                 {"collective": collective, "ranks": where.ranks, "ranks_per_node": where.per_node, "entries": entries}
             )
