@@ -12,7 +12,7 @@ public:
   static Status open(NcclEngine &engine, const MscclcKernel &kernel, std::unique_ptr<Ports> &result);
   ~NcclPorts() override;
   Status add(uint32_t localIndex, const PortRank &rank) override;
-  void fill(uint32_t localIndex, const Memory *const (&)[3], MscclcRankArgs &args) override {
+  void fill(uint32_t localIndex, const Memory *const (&)[4], MscclcRankArgs &args) override {
     args.network = ranks_[localIndex].made.data();
   }
   /// Sets the signals to 0: NCCL does not say what they begin with.

@@ -94,13 +94,13 @@ void Proxy::forget(const Memory *memory) {
   numbers_.erase(found);
 }
 
-void Proxy::fill(uint32_t localIndex, const Memory *const (&memories)[3], MscclcRankArgs &args) {
+void Proxy::fill(uint32_t localIndex, const Memory *const (&memories)[4], MscclcRankArgs &args) {
   if (localIndex != localIndex_)
     return;
   args.fifo.slots = queue_->slots;
   args.fifo.tail = &queue_->tail;
   args.fifo.capacity = capacity;
-  for (size_t kind = 0; kind < 3; ++kind)
+  for (size_t kind = 0; kind < 4; ++kind)
     args.fifo.places[kind].memory = numberOf(memories[kind]);
 }
 

@@ -57,7 +57,7 @@ public:
                        const GraphHold &graphs, const PortRank &rank, std::unique_ptr<Ports> &ports);
   ~Proxy() override;
 
-  void fill(uint32_t localIndex, const Memory *const (&memories)[3], MscclcRankArgs &args) override;
+  void fill(uint32_t localIndex, const Memory *const (&memories)[4], MscclcRankArgs &args) override;
   void wake() override { thread_->wake(); }
   void launched(uint32_t localIndex) override { setLaunched(localIndex, true); }
   /// Reports the end of launches on a platform that does not report it itself.

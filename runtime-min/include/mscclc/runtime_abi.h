@@ -43,6 +43,8 @@ enum MscclcReduceOp {
 enum MscclcPacket { MSCCLC_NO_PACKET = 0, MSCCLC_LL8 = 1, MSCCLC_LL16 = 2, MSCCLC_LAMPORT = 3 };
 
 enum MscclcBufferKind { MSCCLC_INPUT = 0, MSCCLC_OUTPUT = 1, MSCCLC_SCRATCH = 2 };
+/* Memory that only the requests of port channels name, beside these kinds: MscclcCounts::tables. */
+#define MSCCLC_COUNT_TABLES 3u
 
 enum MscclcChannelType { MSCCLC_MEMORY = 1, MSCCLC_PORT = 2, MSCCLC_SWITCH = 3 };
 
@@ -140,7 +142,7 @@ typedef struct MscclcFifo {
   const uint64_t *tail; /* host: number of requests that the proxy has taken out of the queue */
   uint32_t capacity;    /* a power of two */
   uint32_t reserved;
-  MscclcPlace places[3]; /* by MscclcBufferKind */
+  MscclcPlace places[4]; /* by MscclcBufferKind, and MSCCLC_COUNT_TABLES */
 } MscclcFifo;
 
 enum MscclcWaitKind {
@@ -239,8 +241,8 @@ typedef struct MscclcCounts {
   uint64_t out_rows;
   uint32_t width; /* 4: int32_t; 8: int64_t */
   uint32_t reserved;
-  /* By rank: MSCCLC_COUNT_TABLE_BYTES of the rank's memory, in which all ranks leave packets. It is zero at first. The
-   * launching thread reads the addresses. */
+  /* By rank: mscclc_count_table_bytes() of the rank's memory, in which other ranks leave packets. It is zero at first.
+   * Null for a rank of another node (MscclcKernel::ranks_per_node). The launching thread reads the addresses. */
   void *const *tables;
 } MscclcCounts;
 #define MSCCLC_COUNT_TABLE_BYTES(ranks) ((uint64_t)32 * (ranks) * (ranks))
@@ -291,7 +293,8 @@ typedef struct MscclcIndex {
 } MscclcIndex;
 #define MSCCLC_INDEX_WORK_BYTES(ranks, experts, entries)                                                               \
   ((uint64_t)4 * ((uint64_t)(entries) + (uint64_t)5 * (ranks) * (experts) + (ranks)))
-/* The bytes behind MSCCLC_COUNT_TABLE_BYTES of each table, for the counts of experts. */
+/* The bytes behind MSCCLC_COUNT_TABLE_BYTES of each table, for the counts of experts. Over nodes there are twice as
+ * many: the other half has those that the rank passes on. */
 #define MSCCLC_EXPERT_TABLE_BYTES(ranks, experts) ((uint64_t)32 * (ranks) * (experts))
 
 /* The arguments of one rank's launch. The launch copies them, and also the entries of `buffers` and `multicast` that
@@ -530,8 +533,17 @@ typedef struct MscclcKernel {
   uint32_t block_elements; /* a share of a message consists of whole blocks of so many elements; 0 or 1: no hook
                               takes blocks */
   uint32_t experts;        /* of each rank, with MSCCLC_TAKES_INDEX; else 0 */
-  uint32_t reserved;
+  /* With MSCCLC_TAKES_COUNTS: ranks n * ranks_per_node and those behind it are of one node. Counts for other nodes go
+   * through ports: the last port channels of a rank lead to the rank in its place of each other node. 0: counts go to
+   * the memory of all ranks. */
+  uint32_t ranks_per_node;
 } MscclcKernel;
+
+/* The bytes of a rank's table of counts (MscclcCounts::tables). */
+static inline uint64_t mscclc_count_table_bytes(const MscclcKernel *kernel) {
+  return MSCCLC_COUNT_TABLE_BYTES(kernel->ranks) +
+         MSCCLC_EXPERT_TABLE_BYTES(kernel->ranks, kernel->experts) * (kernel->ranks_per_node != 0 ? 2 : 1);
+}
 
 /* In place, the shorter buffer of rank r begins r steps after the beginning of the longer one, and a step is as long
  * as the shorter one. If both begin together, the step is 0. */

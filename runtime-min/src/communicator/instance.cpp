@@ -15,7 +15,7 @@ Status Instance::create(Communicator &communicator, const MscclcKernel &kernel, 
     syncBytes = std::max(syncBytes, SyncLayout(info).bytes);
   instance->countsAt_ = syncBytes;
   if ((kernel.flags & MSCCLC_TAKES_COUNTS) != 0)
-    syncBytes += MSCCLC_COUNT_TABLE_BYTES(kernel.ranks) + MSCCLC_EXPERT_TABLE_BYTES(kernel.ranks, kernel.experts);
+    syncBytes += mscclc_count_table_bytes(&kernel);
   const std::string name = format("kernel '%s'", kernel.name);
   instance->scratchStride_ = kernel.scratch_stride(instance->maxMessageBytes_, instance->maxRowBytes_);
   const uint64_t scratchBytes = kernel.scratch_bytes(instance->scratchStride_);
@@ -58,8 +58,9 @@ Status Instance::checkReach() const {
   for (uint32_t i = 0; i < communicator_.localRanks(); ++i) {
     const uint32_t self = communicator_.firstLocalRank() + i;
     const MscclcRankInfo &info = infos_[self];
-    for (uint32_t peer = 0; peer < kernel_.ranks && (kernel_.flags & MSCCLC_TAKES_COUNTS) != 0; ++peer)
-      MSCCLC_TRY(check(i, peer)); // counts go to all ranks
+    const uint32_t together = kernel_.ranks_per_node != 0 ? kernel_.ranks_per_node : kernel_.ranks;
+    for (uint32_t k = 0; k < together && (kernel_.flags & MSCCLC_TAKES_COUNTS) != 0; ++k)
+      MSCCLC_TRY(check(i, self / together * together + k)); // counts go to all ranks of the node
     for (const MscclcChannelInfo &channel : channelsOf(kernel_, self, MSCCLC_MEMORY))
       MSCCLC_TRY(check(i, channel.peer));
     for (const MscclcChannelInfo &channel : channelsOf(kernel_, self, MSCCLC_PORT)) {
@@ -187,7 +188,7 @@ Status Instance::prepareRank(uint32_t localIndex) {
     MSCCLC_TRY(platform.copy(device, memory, channels.data(), bytes));
   }
   for (uint32_t rank = 0; rank < kernel_.ranks && (kernel_.flags & MSCCLC_TAKES_COUNTS) != 0; ++rank)
-    state.countTables.push_back(sync_->at(localIndex, rank) + countsAt_);
+    state.countTables.push_back(BufferOffsets{sync_.get(), countsAt_, 0}.at(localIndex, rank));
   MSCCLC_TRY(writeSemaphores(localIndex));
   MSCCLC_TRY(platform.createEvent(device, state.event));
   void *memory = nullptr;

@@ -271,9 +271,10 @@ MscclcRankArgs Instance::argsOf(const MscclcCall &call, uint32_t localIndex, con
   args.launches = counterAt(own, layout.launches, 0);
   args.finished = counterAt(own, layout.finished, 0);
   args.fifo.head = counterAt(own, layout.fifoHead, 0);
-  const BufferOffsets buffers[] = {place.input, place.output, {scratch_.get(), 0, 0}}; // by MscclcBufferKind
-  const Memory *const memories[] = {buffers[0].region, buffers[1].region, buffers[2].region};
-  for (size_t kind = 0; kind < 3 && !ports_.empty(); ++kind) {
+  const Memory *const tables = kernel_.ranks_per_node != 0 ? sync_.get() : nullptr;
+  const BufferOffsets buffers[] = {place.input, place.output, {scratch_.get(), 0, 0}, {tables, countsAt_, 0}};
+  const Memory *const memories[] = {buffers[0].region, buffers[1].region, buffers[2].region, tables};
+  for (size_t kind = 0; kind < 4 && !ports_.empty(); ++kind) {
     const Window window = memories[kind] != nullptr ? memories[kind]->window(localIndex) : Window{};
     args.fifo.places[kind] = {buffers[kind].offset, buffers[kind].rankStep, 0, 0, window.handle, window.begins};
   }

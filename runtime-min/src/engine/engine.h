@@ -71,8 +71,8 @@ public:
   virtual ~Ports() = default;
   /// The channels of a local rank are there. They outlive the ports, as does the event.
   virtual Status add(uint32_t, const PortRank &) { return {}; }
-  /// Fills in where a launch's kernel finds the ports. `memories` are its buffers, by MscclcBufferKind.
-  virtual void fill(uint32_t localIndex, const Memory *const (&memories)[3], MscclcRankArgs &args) = 0;
+  /// Fills in where a launch's kernel finds the ports. `memories`: by MscclcFifo::places.
+  virtual void fill(uint32_t localIndex, const Memory *const (&memories)[4], MscclcRankArgs &args) = 0;
   /// Launches are about to begin, or have begun.
   virtual void wake() {}
   /// A launch of a local rank is on its way, and its event is recorded.

@@ -9,6 +9,11 @@
 // A rank ends a launch when it has the counts of all ranks. So a rank that sends the counts of launch n + 2 knows that
 // every rank has begun launch n + 1, and ended launch n. Two tables, of even and of odd launches, are enough.
 //
+// Over nodes (MscclcKernel::ranks_per_node) a rank reaches the tables of its node. When it has the counts of its node,
+// it puts all of them into the table of the rank in its place of each other node, through a port. The network writes
+// aligned words as a whole, so packets need no signal. A rank then waits for all packets that ports bring before it
+// ends. So every put of launch n has left its source, and arrived, when packets of launch n + 2 come to either place.
+//
 // No wait for a signal depends on a count: a signal is sent for zero rows too. Programs of rows have no packets, hooks,
 // pipelines or thread-block groups.
 #pragma once
@@ -76,24 +81,9 @@ template <class K> MSCCLC_DEVICE char *countAt(const K &k, uint32_t rank, uint32
   return static_cast<char *>(k.parameters.tables[rank]) + ((half * ranks + src) * ranks + dst) * uint64_t{16};
 }
 
-/// Sends the counts of this rank to all ranks.
-template <class K> MSCCLC_DEVICE void sendCounts(const K &k) {
-  constexpr uint32_t ranks = K::Plan::ranks;
-  if (k.block != 0)
-    return;
-  bool isCut = false;
-  uint64_t begin = 0;
-  for (uint32_t dst = 0; dst < ranks; ++dst) {
-    isCut |= sentAt(k, dst, begin).isCut;
-    begin += takenBy(k, dst);
-  }
-  const auto self = static_cast<uint32_t>(k.rank);
-  for (uint32_t dst = k.thread; dst < ranks; dst += k.threads) {
-    const Sent sent = sentTo(k, dst);
-    const Vec8 packet{{sent.rows | (isCut ? countsAreCut : 0), sent.begin}};
-    for (uint32_t peer = 0; peer < ranks; ++peer)
-      storePacket16(countAt(k, peer, self, dst), packet, k.flag);
-  }
+/// Returns the first rank of the node of `rank`.
+template <class Plan> MSCCLC_DEVICE uint32_t firstOfNode(uint32_t rank) {
+  return rank / ranksPerNode<Plan> * ranksPerNode<Plan>;
 }
 
 /// The number of counts that a thread polls at once. Each batch takes a round trip to memory.
@@ -152,6 +142,47 @@ template <class K> MSCCLC_DEVICE Sent sentBy(const K &k, uint32_t src, uint32_t 
   return static_cast<int>(src) == k.rank ? sentTo(k, dst) : awaitCount(k, src, dst);
 }
 
+/// Waits for `count` packets one behind the other, the first one at `packets`, which `src` has written.
+template <class K> MSCCLC_DEVICE void awaitAll(const K &k, const char *packets, uint32_t count, uint32_t src) {
+  for (uint32_t i = 0; i < count; i += countsTogether)
+    awaitPackets<countsTogether>(
+        k, packets + uint64_t{16} * i, 16, count - i < countsTogether ? count - i : countsTogether,
+        {MSCCLC_WAIT_COUNT, 0, src, static_cast<uint32_t>(k.rank), 1}, [](uint32_t, const Sent &) {});
+}
+
+/// Puts `bytes` bytes of the rank's table to the place of `to` in the table of the rank in its place of each other node
+/// (port.cuh). `from(node)`: where they begin for that node. All threads of a block call it.
+template <class K, class From>
+MSCCLC_DEVICE void sendToNodes(const K &k, const From &from, const char *to, uint64_t bytes);
+
+/// Sends the counts of this rank to all ranks.
+template <class K> MSCCLC_DEVICE void sendCounts(const K &k) {
+  using Plan = typename K::Plan;
+  constexpr uint32_t ranks = Plan::ranks, together = ranksPerNode<Plan>;
+  if (k.block != 0)
+    return;
+  bool isCut = false;
+  uint64_t begin = 0;
+  for (uint32_t dst = 0; dst < ranks; ++dst) {
+    isCut |= sentAt(k, dst, begin).isCut;
+    begin += takenBy(k, dst);
+  }
+  const auto self = static_cast<uint32_t>(k.rank);
+  const uint32_t first = firstOfNode<Plan>(self);
+  for (uint32_t dst = k.thread; dst < ranks; dst += k.threads) {
+    const Sent sent = sentTo(k, dst);
+    const Vec8 packet{{sent.rows | (isCut ? countsAreCut : 0), sent.begin}};
+    for (uint32_t peer = first; peer < first + together; ++peer)
+      storePacket16(countAt(k, peer, self, dst), packet, k.flag);
+  }
+  if constexpr (otherNodes<Plan> != 0) {
+    for (uint32_t src = k.thread; src < together; src += k.threads)
+      awaitAll(k, countAt(k, self, first + src, 0), ranks, first + src);
+    const char *const ofNode = countAt(k, self, first, 0);
+    sendToNodes(k, [&](uint32_t) { return ofNode; }, ofNode, uint64_t{16} * together * ranks);
+  }
+}
+
 /// Returns the row of the output of `dst` at which the rows of `src` begin.
 template <class K> MSCCLC_DEVICE uint64_t receivedAt(const K &k, uint32_t src, uint32_t dst) {
   if (!isPacked<typename K::Plan>)
@@ -202,6 +233,8 @@ template <class K> MSCCLC_DEVICE void receiveCounts(const K &k) {
   const auto self = static_cast<uint32_t>(k.rank);
   const uint64_t room = roomOf(k, counts.out_rows);
   for (uint32_t other = k.thread; other < ranks; other += k.threads) {
+    if constexpr (otherNodes<typename K::Plan> != 0)
+      awaitAll(k, countAt(k, self, other, 0), ranks, other);
     const Sent sent = awaitCount(k, other, self);
     const uint64_t begin = receivedAt(k, other, self);
     storeNumber(counts, counts.received, other, rowsWithRoom(begin, sent.rows, room));

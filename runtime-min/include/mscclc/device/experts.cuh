@@ -7,8 +7,9 @@
 // the other, and an entry's row is in its cell at the entry's ordinal. So the places of rows follow from the index
 // alone, and no two rows have the same place (ExpertCells in ir/rows.h).
 //
-// Each rank tells the owners of experts how often it names them, in packets of the table of counts. Whoever needs cells
-// polls these. The two halves of a table are safe for the same reason as those of counts.
+// Each rank sends the owners of experts how often it names them, in packets of the table of counts. Whoever needs cells
+// polls these. The two halves of a table are safe for the same reason as those of counts. Over nodes, packets go to the
+// rank of the sender's node that has the owner's place, which puts those of all ranks of the node to the owner at once.
 #pragma once
 
 namespace mscclc::device::detail {
@@ -65,6 +66,12 @@ template <class PlanT> struct IndexWork {
     return static_cast<char *>(parameters.tables[of]) + MSCCLC_COUNT_TABLE_BYTES(ranks) +
            ((half * ranks + src) * experts + expert) * uint64_t{16};
   }
+  /// Returns the packet in which rank `of` finds what `src`, of its node, sends to expert `expert` of the rank in its
+  /// place of node `node`. There it passes it on.
+  MSCCLC_DEVICE char *passedOn(uint32_t of, uint32_t node, uint32_t src, uint32_t expert) const {
+    return packetAt(of, node * ranksPerNode<Plan> + src % ranksPerNode<Plan>, expert) +
+           MSCCLC_EXPERT_TABLE_BYTES(ranks, experts);
+  }
 };
 
 /// Gives each entry its ordinal. One thread does it for all entries of an expert, so the order is that of the entries.
@@ -94,12 +101,28 @@ template <class W> MSCCLC_DEVICE void sendCells(const W &w) {
   }
   if (w.block != 0)
     return;
+  using Plan = typename W::Plan;
+  constexpr uint32_t together = ranksPerNode<Plan>;
+  const auto self = static_cast<uint32_t>(w.rank);
+  const uint32_t first = firstOfNode<Plan>(self);
   bool isCut = false;
   for (uint32_t cell = 0; cell < W::cells; ++cell)
     isCut |= w.named[cell] > w.capacity;
   for (uint32_t cell = w.thread; cell < W::cells; cell += w.threads) {
     const Vec8 packet{{w.live(w.named[cell]) | (isCut ? countsAreCut : 0), 0}};
-    storePacket16(w.packetAt(cell / W::experts, static_cast<uint32_t>(w.rank), cell % W::experts), packet, w.flag);
+    const uint32_t owner = cell / W::experts, expert = cell % W::experts;
+    storePacket16(firstOfNode<Plan>(owner) == first
+                      ? w.packetAt(owner, self, expert)
+                      : w.passedOn(first + owner % together, owner / together, self, expert),
+                  packet, w.flag);
+  }
+  if constexpr (otherNodes<Plan> != 0) {
+    for (uint32_t i = w.thread; i < W::ranks; i += w.threads)
+      if (firstOfNode<Plan>(i) != first) // node i / together, and rank first + i % together as the sender
+        awaitAll(w, w.passedOn(self, i / together, i, 0), W::experts, first + i % together);
+    sendToNodes(
+        w, [&](uint32_t node) { return w.passedOn(self, node, 0, 0); }, w.packetAt(self, first, 0),
+        uint64_t{16} * together * W::experts);
   }
 }
 

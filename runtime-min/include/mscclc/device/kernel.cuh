@@ -87,6 +87,7 @@ template <class Plan, bool = hasSlots<Plan>> struct SlotParameters {};
 template <class Plan> struct SlotParameters<Plan, true> {
   uint64_t capacity;         ///< rows of a slot
   void *tables[Plan::ranks]; ///< the table of counts of each rank
+  uint32_t countChannel;     ///< the first of the port channels by which counts go to other nodes
 };
 
 /// The part of a kernel's parameters that says of how many instances a launch has the blocks.

@@ -160,6 +160,7 @@ Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &
     given.capacity = args.message_bytes / Plan::shares / args.row_bytes;
     for (uint32_t rank = 0; rank < Plan::ranks; ++rank)
       given.tables[rank] = args.counts.tables[rank];
+    given.countChannel = info.port_channels;
   }
   if constexpr (hasExperts<Plan>) { // the kernel counts by itself
     const uint64_t entries = args.index.rows * args.index.choices;
@@ -364,6 +365,27 @@ template <class Body> struct Replicated {
   }
 };
 
+/// The numbers of a Body whose counts go over nodes. Behind the port channels of the program, a rank has one to each
+/// other node, in their order, which leads to the rank in the same place there.
+template <class Body, class Program> struct WithCountChannels : Program {
+  static constexpr uint32_t together = ranksPerNode<typename Body::Plan>, others = otherNodes<typename Body::Plan>;
+
+  static void rankInfo(uint32_t rank, MscclcRankInfo *info) {
+    Program::rankInfo(rank, info);
+    info->port_channels += others;
+  }
+  static void channelInfo(uint32_t rank, uint32_t type, uint32_t index, MscclcChannelInfo *info) {
+    MscclcRankInfo own{}, peers{};
+    Program::rankInfo(rank, &own);
+    if (type != MSCCLC_PORT || index < own.port_channels)
+      return Program::channelInfo(rank, type, index, info);
+    const uint32_t node = rank / together, k = index - own.port_channels, other = k < node ? k : k + 1;
+    info->peer = other * together + rank % together;
+    Program::rankInfo(info->peer, &peers);
+    info->peer_channel = peers.port_channels + (node < other ? node : node - 1);
+  }
+};
+
 /// Returns the bytes of the longest element of a list.
 template <class... T> constexpr uint64_t longestOf(Types<T...>) {
   uint64_t longest = 0;
@@ -421,6 +443,7 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
       kernel.arrays = Plan::arrays;
   }
   kernel.experts = expertsOf<Plan>();
+  kernel.ranks_per_node = otherNodes<Plan> == 0 ? 0 : ranksPerNode<Plan>;
   kernel.num_variants = Forms::count;
   kernel.variants = Forms::table();
   kernel.input_bytes = [](uint32_t rank, uint64_t bytes) {
@@ -438,7 +461,8 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
                : longestStride<Plan>(bytes, spreadOfTypes);
   };
   kernel.scratch_bytes = [](uint64_t stride) { return scratchBytes<Plan>(stride); };
-  using AllInstances = std::conditional_t<mostInstances<Plan> == 1, Body, Replicated<Body>>;
+  using OfProgram = std::conditional_t<mostInstances<Plan> == 1, Body, Replicated<Body>>;
+  using AllInstances = std::conditional_t<otherNodes<Plan> == 0, OfProgram, WithCountChannels<Body, OfProgram>>;
   kernel.rank_info = &AllInstances::rankInfo;
   kernel.channel_info = &AllInstances::channelInfo;
   kernel.switch_info = &Body::switchInfo;

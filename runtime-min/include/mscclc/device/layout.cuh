@@ -142,6 +142,15 @@ struct SlotsOf<Plan, std::void_t<decltype(Plan::slots)>> : std::integral_constan
 template <class Plan> constexpr bool hasSlots = SlotsOf<Plan>::value != SlotLayout::None;
 template <class Plan> constexpr bool isPacked = SlotsOf<Plan>::value == SlotLayout::Packed;
 
+/// The ranks of a node in a Plan whose counts go to other nodes through ports (MscclcKernel::ranks_per_node). Else all
+/// ranks are of one node.
+template <class Plan, class = void> struct NodeOf : std::integral_constant<uint32_t, Plan::ranks> {};
+template <class Plan>
+struct NodeOf<Plan, std::void_t<decltype(Plan::ranksPerNode)>> : std::integral_constant<uint32_t, Plan::ranksPerNode> {
+};
+template <class Plan> constexpr uint32_t ranksPerNode = NodeOf<Plan>::value;
+template <class Plan> constexpr uint32_t otherNodes = Plan::ranks / ranksPerNode<Plan> - 1;
+
 /// What a kernel does by an index (MscclcIndex): before its first operation it packs rows into the slots of its input,
 /// and after its last one it unpacks those of its output.
 enum class Experts : uint8_t {

@@ -86,6 +86,23 @@ MSCCLC_DEVICE MscclcTrigger emptyTrigger(int channel) {
   return t;
 }
 
+template <class K, class From>
+MSCCLC_DEVICE void sendToNodes(const K &k, const From &from, const char *to, uint64_t bytes) {
+  using Plan = typename K::Plan;
+  const char *const table = static_cast<const char *>(k.parameters.tables[k.rank]);
+  const uint64_t begin = k.args.fifo.places[MSCCLC_COUNT_TABLES].offset;
+  syncBlock();
+  for (uint32_t i = k.thread; i < otherNodes<Plan>; i += k.threads) {
+    const uint32_t own = static_cast<uint32_t>(k.rank) / ranksPerNode<Plan>;
+    MscclcTrigger t = emptyTrigger(static_cast<int>(k.parameters.countChannel + i));
+    t.src_memory = t.dst_memory = k.args.fifo.places[MSCCLC_COUNT_TABLES].memory;
+    t.size = bytes;
+    t.src_offset = begin + static_cast<uint64_t>(from(i < own ? i : i + 1) - table);
+    t.dst_offset = begin + static_cast<uint64_t>(to - table);
+    send(k, 0, t, MSCCLC_COUNT_TABLES, MSCCLC_COUNT_TABLES);
+  }
+}
+
 } // namespace detail
 
 /// Signals on port channels.
