@@ -137,6 +137,7 @@ struct KernelModel {
   HookModel hooks;
   std::optional<ir::RowLayout> slots;         ///< of input and output, if counts say how many of their rows are live
   std::uint32_t experts = 0;                  ///< of each rank, if an index says where rows go
+  std::uint32_t ranksPerNode = 0;             ///< if counts go to other nodes through ports; else 0
   std::uint32_t elementBytes = 1;             ///< size of the longest element type
   bool outlined = false;                      ///< the program is long, so loops over rows are functions
   std::string dtypes, reduceOps, packetKinds; ///< default lists of template arguments

@@ -205,6 +205,9 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   flag(model.slots.has_value(), MSCCLC_TAKES_COUNTS);
   flag(model.experts != 0, MSCCLC_TAKES_INDEX);
   flag(model.slots == ir::RowLayout::Packed, MSCCLC_PACKED_ROWS);
+  const std::uint32_t node = program.movement.ranksPerNode;
+  if (model.slots && port && node != 0 && node < model.ranks)
+    model.ranksPerNode = node;
   // The runtime derives most from the sizes of buffers. This flag gives what sizes do not show.
   const bool oneSize =
       std::ranges::all_of(program.ranks, [](const ir::Rank &r) { return r.inputChunks == r.outputChunks; });

@@ -153,7 +153,11 @@ std::string slotsText(const KernelModel &model) {
     return "";
   return std::string("\n  static constexpr SlotLayout slots = SlotLayout::") +
          (model.slots == ir::RowLayout::Packed ? "Packed" : "Padded") + "; // of input and output; " +
-         (model.experts == 0 ? "counts" : "an index") + " at each launch";
+         (model.experts == 0 ? "counts" : "an index") + " at each launch" +
+         (model.ranksPerNode == 0
+              ? ""
+              : "\n  static constexpr uint32_t ranksPerNode = " + std::to_string(model.ranksPerNode) +
+                    "; // counts go to other nodes through ports");
 }
 
 /// Returns what says in the name of a kernel's collective how many experts a rank has, and where their rows lie.
