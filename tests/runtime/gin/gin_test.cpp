@@ -178,6 +178,130 @@ TEST_CASE("Every kernel gives its collective's result over several nodes") {
   CHECK(kernels >= 4);
 }
 
+TEST_CASE("Counts go over nodes, and as many rows as they say") {
+  const MscclcKernel &kernel = load("alltoallv_twolevel");
+  constexpr uint64_t capacity = 5, rowBytes = 16;
+  const uint32_t ranks = kernel.ranks;
+  const uint64_t bytes = ranks * capacity * rowBytes;
+  const auto countOf = [](uint32_t launch, uint32_t src, uint32_t dst) {
+    return static_cast<int32_t>((launch * 5 + src * 2 + dst * 3) % (capacity + 2)); // one above the capacity, too
+  };
+  const auto movedOf = [&](uint32_t launch, uint32_t src, uint32_t dst) {
+    return std::min(countOf(launch, src, dst), static_cast<int32_t>(capacity));
+  };
+  const auto rowOf = [](uint32_t launch, uint32_t src, uint32_t dst, int32_t row) {
+    return std::vector<unsigned char>(rowBytes, static_cast<unsigned char>(launch * 97 + src * 31 + dst * 7 + row));
+  };
+  CHECK(onNodes(kernel, [&](uint32_t, const CommunicatorOptions &options) {
+          Communicator communicator(options);
+          Instance instance = communicator.load(kernel, bytes, rowBytes);
+          Buffer input = communicator.allocate(bytes), output = communicator.allocate(bytes);
+          for (uint32_t launch = 0; launch < 9; ++launch) {
+            std::vector<std::vector<int32_t>> sent(gpus), received(gpus, std::vector<int32_t>(ranks));
+            std::vector<MscclcCounts> counts(gpus);
+            for (uint32_t i = 0; i < gpus; ++i) {
+              const uint32_t self = communicator.firstLocalRank() + i;
+              std::vector<unsigned char> rows;
+              for (uint32_t dst = 0; dst < ranks; ++dst) {
+                sent[i].push_back(countOf(launch, self, dst));
+                for (int32_t row = 0; row < sent[i][dst]; ++row) {
+                  const auto one = rowOf(launch, self, dst, row);
+                  rows.insert(rows.end(), one.begin(), one.end());
+                }
+              }
+              rows.resize(bytes);
+              input.write(self, rows);
+              counts[i].sent = sent[i].data();
+              counts[i].received = received[i].data();
+              counts[i].width = 4;
+            }
+            communicator.barrier();
+            instance.launch(Call().on(input, output).of(bytes, MSCCLC_U8).rows(rowBytes).countedBy(counts));
+            communicator.synchronize();
+            for (uint32_t i = 0; i < gpus; ++i) {
+              const uint32_t self = communicator.firstLocalRank() + i;
+              std::vector<unsigned char> wanted;
+              for (uint32_t src = 0; src < ranks; ++src)
+                for (int32_t row = 0; row < movedOf(launch, src, self); ++row) {
+                  const auto one = rowOf(launch, src, self, row);
+                  wanted.insert(wanted.end(), one.begin(), one.end());
+                }
+              for (uint32_t src = 0; src < ranks; ++src)
+                if (received[i][src] != movedOf(launch, src, self))
+                  return 1;
+              if (output.read<unsigned char>(self, wanted.size()) != wanted)
+                return 2;
+            }
+            communicator.barrier();
+          }
+          return 0;
+        }) == allWell(kernel));
+}
+
+TEST_CASE("Rows go to experts of other nodes") {
+  const MscclcKernel &kernel = load("moe_dispatch_twolevel");
+  constexpr uint64_t capacity = 6, rowBytes = 16;
+  constexpr uint32_t rows = 6; // of a rank's index, with one choice each
+  const uint32_t ranks = kernel.ranks, experts = kernel.experts;
+  const uint64_t cells = uint64_t{ranks} * experts * capacity, bytes = cells * rowBytes;
+  const auto expertOf = [&](uint32_t launch, uint32_t src, uint32_t row) {
+    return static_cast<int32_t>((launch + src * 2 + row * 3) % (ranks * experts + 1)) - 1;
+  };
+  const auto byteOf = [](uint32_t launch, uint32_t src, uint32_t row) {
+    return static_cast<unsigned char>(launch * 97 + src * 31 + row);
+  };
+  CHECK(onNodes(kernel, [&](uint32_t, const CommunicatorOptions &options) {
+          Communicator communicator(options);
+          Instance instance = communicator.load(kernel, bytes, rowBytes);
+          Buffer input = communicator.allocate(bytes), output = communicator.allocate(bytes);
+          for (uint32_t launch = 0; launch < 9; ++launch) {
+            std::vector<MscclcIndex> index(gpus);
+            std::vector<std::vector<int32_t>> entries(gpus);
+            std::vector<std::vector<uint32_t>> received(gpus, std::vector<uint32_t>(experts)), work(gpus);
+            std::vector<std::vector<unsigned char>> from(gpus), to(gpus, std::vector<unsigned char>(bytes));
+            for (uint32_t i = 0; i < gpus; ++i) {
+              const uint32_t self = communicator.firstLocalRank() + i;
+              work[i].resize(MSCCLC_INDEX_WORK_BYTES(ranks, experts, rows) / sizeof(uint32_t));
+              for (uint32_t row = 0; row < rows; ++row) {
+                entries[i].push_back(expertOf(launch, self, row));
+                from[i].insert(from[i].end(), rowBytes, byteOf(launch, self, row));
+              }
+              index[i] = {entries[i].data(),
+                          nullptr,
+                          from[i].data(),
+                          to[i].data(),
+                          received[i].data(),
+                          nullptr,
+                          nullptr,
+                          work[i].data(),
+                          rows,
+                          1,
+                          4};
+            }
+            communicator.barrier();
+            instance.launch(Call().on(input, output).of(bytes, MSCCLC_U8).rows(rowBytes).indexedBy(index));
+            communicator.synchronize();
+            for (uint32_t i = 0; i < gpus; ++i)
+              for (uint32_t expert = 0; expert < experts; ++expert) {
+                const uint32_t number = (communicator.firstLocalRank() + i) * experts + expert;
+                uint64_t at = expert * ranks * capacity * rowBytes, got = 0;
+                for (uint32_t src = 0; src < ranks; ++src)
+                  for (uint32_t row = 0; row < rows; ++row)
+                    if (expertOf(launch, src, row) == static_cast<int32_t>(number)) {
+                      if (to[i][at] != byteOf(launch, src, row) || to[i][at + rowBytes - 1] != to[i][at])
+                        return 1;
+                      at += rowBytes;
+                      ++got;
+                    }
+                if (received[i][expert] != got || to[i][at] != 0)
+                  return 2;
+              }
+            communicator.barrier();
+          }
+          return 0;
+        }) == allWell(kernel));
+}
+
 TEST_CASE("Launches that nobody waits for between them") {
   const MscclcKernel &kernel = load(anyKernel);
   CHECK(onNodes(kernel, [&](uint32_t, const CommunicatorOptions &options) {

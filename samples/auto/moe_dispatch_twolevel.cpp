@@ -1,0 +1,29 @@
+// The way to the experts of a mixture of experts over nodes, two levels: rows are gathered inside the node by the GPU
+// in the place of their expert's GPU, which sends the rows of its node to its twin in each other node.
+//
+// When: experts are spread over several nodes. Each GPU has one peer in each other node, instead of all GPUs there.
+//   mscclc moe_dispatch_twolevel.cpp -P nodes=2 -P gpus=8 -P experts=32 --emit-cuda -o moe_dispatch_twolevel.cu
+#include <mscclc/dsl.hpp>
+using namespace mscclc;
+
+MSCCLC_ALGORITHM void moe_dispatch_twolevel(int nodes = 2, int gpus = 4, int experts = 4, // of each GPU
+                                            ExpertLayout layout = ExpertLayout::ExpertMajor) {
+  CollectiveProgram program(
+      "moe_dispatch_twolevel", Dispatch(nodes * gpus, experts, layout),
+      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .ranksPerNode = gpus});
+  for (int node = 0; node < nodes; ++node)
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      const int sender = node * gpus + gpu; // sends all rows of its node that go to GPU `gpu` of any node
+      Buffer gathered(sender, nodes * gpus);
+      for (int to = 0; to < nodes; ++to) {
+        const Rank receiver(to * gpus + gpu);
+        for (int other = 0; other < gpus; ++other) {
+          const int src = node * gpus + other;
+          Chunk place = to == node ? receiver.output().from(src) : gathered[to * gpus + other];
+          copy(place, Rank(src).input().to(receiver.id()));
+        }
+        if (to != node)
+          copy(receiver.output().slice(node * gpus, (node + 1) * gpus), gathered.slice(to * gpus, (to + 1) * gpus));
+      }
+    }
+}
