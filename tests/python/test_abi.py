@@ -51,6 +51,7 @@ CONSTANTS = {
     "MSCCLC_TAKES_COUNTS": abi.TAKES_COUNTS,
     "MSCCLC_PACKED_ROWS": abi.PACKED_ROWS,
     "MSCCLC_COUNTS_CUT": abi.COUNTS_CUT,
+    "MSCCLC_INDEX_PARTS": abi.INDEX_PARTS,
     "MSCCLC_RECEIVED_CUT": abi.RECEIVED_CUT,
     **{
         name: next(flag for flag, tag in abi.TAGS.items() if tag == its)

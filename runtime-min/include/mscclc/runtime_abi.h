@@ -291,8 +291,9 @@ typedef struct MscclcIndex {
   uint32_t choices; /* rows * choices is below 2^31 */
   uint32_t width;   /* 4: int32_t; 8: int64_t */
 } MscclcIndex;
+#define MSCCLC_INDEX_PARTS 32u /* the most parts of an index that are counted at the same time */
 #define MSCCLC_INDEX_WORK_BYTES(ranks, experts, entries)                                                               \
-  ((uint64_t)4 * ((uint64_t)(entries) + (uint64_t)5 * (ranks) * (experts) + (ranks)))
+  ((uint64_t)4 * ((uint64_t)(entries) + (uint64_t)(5 + MSCCLC_INDEX_PARTS) * (ranks) * (experts) + (ranks)))
 /* The bytes behind MSCCLC_COUNT_TABLE_BYTES of each table, for the counts of experts. Over nodes there are twice as
  * many: the other half has those that the rank passes on. */
 #define MSCCLC_EXPERT_TABLE_BYTES(ranks, experts) ((uint64_t)32 * (ranks) * (experts))

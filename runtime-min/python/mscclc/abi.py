@@ -28,6 +28,7 @@ ERROR_NO_KERNEL, ERROR_RENDEZVOUS = 102, 106
 IN_PLACE, ONE_START, ROOTED, TAKES_COUNTS, PACKED_ROWS = 1, 64, 128, 2048, 4096
 #: Of the "status" of senders and of the own rank: MscclcCountStatus.
 COUNTS_CUT, RECEIVED_CUT = 1, 2
+INDEX_PARTS = 32
 # The names that the runtime's selector gives to flags of kernels: their tags.
 TAGS = {2: "packets", 4: "double-scratch", 8: "port", 16: "multicast", 32: "baked"}
 ON_HOST = 0xFFFFFFFF

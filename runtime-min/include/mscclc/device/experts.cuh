@@ -35,6 +35,7 @@ template <class PlanT> struct IndexWork {
   uint32_t *const inSlot;   ///< where it begins in its slot
   uint32_t *const inLayout; ///< where it begins in the layout of experts
   uint32_t *const sent;     ///< rows for each rank
+  uint32_t *const inPart;   ///< [part][expert of all ranks]: how often a part of the index names the expert
 
   MSCCLC_DEVICE IndexWork(const Parameters<Plan> &p, uint64_t before)
       : parameters(p), args(p.args), rank(static_cast<int>(p.args.rank)), block(blockId()), thread(threadId()),
@@ -42,7 +43,7 @@ template <class PlanT> struct IndexWork {
         entries(static_cast<uint32_t>(args.index.rows * args.index.choices)),
         capacity(static_cast<uint32_t>(p.capacity / experts)), ordinals(static_cast<uint32_t *>(args.index.work)),
         named(ordinals + entries), packed(named + cells), lengths(packed + cells), inSlot(lengths + cells),
-        inLayout(inSlot + cells), sent(inLayout + cells) {}
+        inLayout(inSlot + cells), sent(inLayout + cells), inPart(sent + ranks) {}
 
   MSCCLC_DEVICE uint32_t lane() const { return block * threads + thread; }
   MSCCLC_DEVICE uint32_t lanes() const { return blockCount() * threads; }
@@ -74,14 +75,54 @@ template <class PlanT> struct IndexWork {
   }
 };
 
-/// Gives each entry its ordinal. One thread does it for all entries of an expert, so the order is that of the entries.
+/// Waits until all blocks of the rank have come here. All launches have the same blocks. `operation`: see
+/// MSCCLC_WAIT_STAGING.
+MSCCLC_DEVICE void meetAll(const MscclcRankArgs &args, uint32_t operation) {
+  meetForStaging(args, operation, 1);
+  syncBlock();
+}
+
+/// Calls take(entry) for each entry of part `part` of `parts` that names `expert`, in their order.
+template <class W, class Take>
+MSCCLC_DEVICE void forEntries(const W &w, uint32_t expert, uint32_t part, uint32_t parts, const Take &take) {
+  constexpr uint32_t together = 8; // loads in flight
+  const auto begin = [&](uint32_t i) { return static_cast<uint32_t>(uint64_t{w.entries} * i / parts); };
+  for (uint32_t first = begin(part), end = begin(part + 1); first < end; first += together) {
+    uint32_t named[together];
+    MSCCLC_UNROLL
+    for (uint32_t i = 0; i < together; ++i)
+      named[i] = first + i < end ? w.expertOf(first + i) : W::nobody;
+    MSCCLC_UNROLL
+    for (uint32_t i = 0; i < together; ++i)
+      if (named[i] == expert)
+        take(first + i);
+  }
+}
+
+/// Gives each entry its ordinal. One thread does it for the entries of an expert in a part of the index, in their
+/// order. If there are several parts, their entries are counted before.
 template <class W> MSCCLC_DEVICE void countEntries(const W &w) {
-  for (uint32_t expert = w.lane(); expert < W::cells; expert += w.lanes()) {
+  constexpr uint32_t shortest = 512; // to count so many takes about as long as blocks take to meet
+  uint32_t parts = w.lanes() / W::cells, most = w.entries / shortest;
+  most = most < MSCCLC_INDEX_PARTS ? most : MSCCLC_INDEX_PARTS;
+  parts = parts < most ? parts : most;
+  parts = parts < 2 ? 1 : parts;
+  if (parts > 1) {
+    for (uint32_t i = w.lane(); i < parts * W::cells; i += w.lanes()) {
+      uint32_t count = 0;
+      forEntries(w, i % W::cells, i / W::cells, parts, [&](uint32_t) { ++count; });
+      w.inPart[i] = count;
+    }
+    meetAll(w.args, 0);
+  }
+  for (uint32_t i = w.lane(); i < parts * W::cells; i += w.lanes()) {
+    const uint32_t expert = i % W::cells, part = i / W::cells;
     uint32_t seen = 0;
-    for (uint32_t entry = 0; entry < w.entries; ++entry)
-      if (w.expertOf(entry) == expert)
-        w.ordinals[entry] = seen++;
-    w.named[expert] = seen;
+    for (uint32_t before = 0; before < part; ++before)
+      seen += w.inPart[before * W::cells + expert];
+    forEntries(w, expert, part, parts, [&](uint32_t entry) { w.ordinals[entry] = seen++; });
+    if (part + 1 == parts)
+      w.named[expert] = seen;
   }
   for (uint32_t entry = w.lane(); entry < w.entries; entry += w.lanes())
     if (w.expertOf(entry) == W::nobody)
@@ -167,13 +208,6 @@ template <class W> MSCCLC_DEVICE void receiveCells(const W &w) {
     if (ExpertsOf<Plan>::value == Experts::Dispatch && w.args.index.received != nullptr)
       w.args.index.received[expert] = rows;
   }
-}
-
-/// Waits until all blocks of the rank have come here. All launches have the same blocks. `operation`: see
-/// MSCCLC_WAIT_STAGING.
-MSCCLC_DEVICE void meetAll(const MscclcRankArgs &args, uint32_t operation) {
-  meetForStaging(args, operation, 1);
-  syncBlock();
 }
 
 /// Copies `bytes` bytes of a row. The threads of a block share them.

@@ -19,7 +19,7 @@ from typing import Any, Callable, Sequence
 import torch
 import torch.distributed as dist
 
-from ..abi import MAX_PAYLOADS
+from ..abi import INDEX_PARTS, MAX_PAYLOADS
 from .ops import _before, _spread
 
 __all__ = ["Buffer", "Handle", "combine", "dispatch", "dispatch_all", "quantize"]
@@ -127,7 +127,7 @@ def _begin(
     if run is None:
         return lambda: False
     entries = index["entries"]
-    work = 4 * (entries.numel() + group.size() * (5 * handle.experts + 1))
+    work = 4 * (entries.numel() + group.size() * ((5 + INDEX_PARTS) * handle.experts + 1))
     row = sum(math.prod(payload.shape[1:]) * payload.element_size() for payload in given)
     if len(given) > 1:
         row = (row + 15) // 16 * 16  # so that slots are moved in long words
