@@ -76,3 +76,13 @@ function(mscclc_room name)
   target_compile_options(mscclc_${name} PRIVATE ${MSCCLC_WARNINGS} $<$<BOOL:${ARG_CLOSED_SETS}>:-Werror=switch-enum>)
   mscclc_folders_as_one(mscclc_${name})
 endfunction()
+
+# mscclc_reads_xml(TARGET): the sources of TARGET see pugixml.
+function(mscclc_reads_xml target)
+  find_package(pugixml REQUIRED)
+  get_target_property(pugixml_include pugixml::pugixml INTERFACE_INCLUDE_DIRECTORIES)
+  target_include_directories(${target} SYSTEM PRIVATE "${pugixml_include}")
+  # The archive where it is installed, so that the program needs no library beside it.
+  find_library(MSCCLC_LIB_PUGIXML NAMES libpugixml.a pugixml)
+  target_link_libraries(${target} PRIVATE "${MSCCLC_LIB_PUGIXML}")
+endfunction()

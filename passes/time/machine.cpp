@@ -5,7 +5,7 @@
 #include "ir/diagnostics.h"
 #include "ir/program.h"
 #include "passes/time/json_words.h"
-#include "passes/time/topology_text.h"
+#include "passes/time/topology.h"
 
 #include <nlohmann/json.hpp>
 
@@ -229,7 +229,7 @@ Machine withLinksOf(const std::string &base, const std::string &path) {
   const std::optional<std::string> topology = linksOfTopology(*links, parseMachine(*text));
   const json over = parseJson(topology ? *topology : *links);
   if (!over.is_object())
-    fail("the file of links must be an object, or the text of nvidia-smi topo -m");
+    fail("the file of links must be an object, the text of nvidia-smi topo -m, or NCCL's topology in XML");
   file["name"] = file.value("name", base) + "@" + std::filesystem::path(path).stem().string();
   file["topology"] = "links";
   file.update(over);

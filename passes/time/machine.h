@@ -81,7 +81,7 @@ std::string writeMachine(const Machine &machine, std::span<const Provenance> ori
 
 /// Returns the machine for the words of --machine: a built-in name or a file's path, and optionally `*N` for N nodes.
 /// BASE@FILE is machine BASE with the GPUs, switches and links of FILE. That has these fields of a machine file, or is
-/// the text of `nvidia-smi topo -m` (topology_text.h).
+/// what nvidia-smi or NCCL writes about a node (topology.h).
 /// `nodes`: the number of nodes if the words do not give one. Throws MachineError.
 Machine findMachine(const std::string &words, std::uint32_t nodes = 1);
 

@@ -199,60 +199,6 @@ TEST_CASE("a machine file states links and switches, and topologies make the sam
   CHECK(nodes.links.size() == 4 * 16);
 }
 
-/// Writes a file of links, and returns the machine of `base` with them.
-Machine machineWith(const std::string &base, const std::string &text) {
-  const std::filesystem::path path = std::filesystem::temp_directory_path() / "mscclc-machine-test.txt";
-  std::ofstream(path) << text;
-  return findMachine(base + "@" + path.string());
-}
-
-TEST_CASE("a machine may take its links from another file") {
-  const Machine machine =
-      machineWith("h100x8", R"({"gpus_per_node": 2, "links": [{"ends": ["gpu0", "gpu1"], "rate": 7}]})");
-  CHECK(machine.name == "h100x8@mscclc-machine-test");
-  CHECK(machine.gpusPerNode == 2);
-  CHECK(machine.parameters.multimem == 0);
-  CHECK(linksOf(machine).links == std::vector<Link>{{0, 1, 7000}, {1, 0, 7000}});
-  CHECK(machineWith("h100x8", R"({"name": "mine", "gpus_per_node": 2, "switches": [{"name": "hub"}],
-                              "links": [{"ends": ["gpus", "hub"], "rate": 7}]})")
-            .parameters.multimem == 310);
-  const auto fault = [](const std::string &base, const std::string &text) {
-    try {
-      return machineWith(base, text).name;
-    } catch (const MachineError &error) {
-      return error.message;
-    }
-  };
-  CHECK(fault("h100x8", "3") == "the file of links must be an object, or the text of nvidia-smi topo -m");
-  CHECK(fault("h100x8", "{}") == R"('topology' "links" needs 'links')");
-  CHECK(fault("h1", "{}") == "'h1' is neither a machine nor a file that can be read");
-  CHECK(faultOf("h100x8@no-such-file") == "'no-such-file' is neither a machine nor a file that can be read");
-}
-
-TEST_CASE("links are read from what nvidia-smi prints") {
-  // A cube of four, in which GPU 3 has fewest links; GPUs 0 and 1 share a card, and GPU 2 has two.
-  const Machine cube = machineWith("h100x8", "\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tNIC1\tNIC2\tCPU Affinity\x1b[0m\n"
-                                             "GPU0\t X \tNV2\tNV1\tSYS\tPIX\tNODE\tSYS\t0-9\n"
-                                             "GPU1\tNV2\t X \tNV1\tNV1\tPIX\tNODE\tSYS\t0-9\n"
-                                             "GPU2\tNV1\tNV1\t X \tNV1\tSYS\tPXB\tPXB\t0-9\n"
-                                             "GPU3\tSYS\tNV1\tNV1\t X \tSYS\tSYS\tSYS\t0-9\n"
-                                             "NIC0\tPIX\tPIX\tSYS\tSYS\t X \tSYS\tSYS\n\nLegend:\n\n  X    = Self\n");
-  CHECK(cube.gpusPerNode == 4);
-  CHECK(cube.parameters.multimem == 0);
-  const LinkGraph links = linksOf(cube);
-  CHECK(links.links.size() == 10);
-  CHECK(std::ranges::count(links.links, Link{0, 1, 185500}) == 1); // half of 371, as GPU 1 has four links
-  CHECK(std::ranges::count(links.links, Link{3, 2, 92750}) == 1);
-  CHECK(std::abs(networkRate(cube, 0) - 48.35 / 3) < 1e-3); // GPU 3 is as near to that card as to the others
-  CHECK(std::abs(networkRate(cube, 2) - 48.35) < 1e-3);
-  const Machine all = machineWith("h100x8", "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0\nGPU1\tNV18\t X \t0\n");
-  CHECK(linksOf(all).switches == std::vector<std::string>{"nvswitch0"});
-  CHECK(std::ranges::count(linksOf(all).links, Link{1, 2, 371000}) == 1);
-  CHECK(networkRate(all, 1) == 48.35);
-  CHECK_THROWS_AS(machineWith("h100x8", "\tGPU0\tGPU1\nGPU0\tX\n"), MachineError);
-  CHECK_THROWS_AS(machineWith("h100x8", "\tGPU0\tGPU1\nGPU0\tX\tNV1\n"), MachineError);
-}
-
 TEST_CASE("ways lead through switches and not through other GPUs") {
   const Machine machine = parseMachine(withLinks({{{"ends", {"gpu0", "gpu1"}}, {"rate", 50}},
                                                   {{"ends", {"gpu1", "gpu2"}}, {"rate", 50}},

@@ -1,6 +1,4 @@
-#include "passes/time/topology_text.h"
-
-#include <nlohmann/json.hpp>
+#include "passes/time/topology.h"
 
 #include <algorithm>
 #include <array>
@@ -18,8 +16,6 @@ namespace {
 struct TopologyMatrix {
   std::vector<std::string> columns;                     ///< names of GPUs and cards
   std::map<std::string, std::vector<std::string>> rows; ///< by name; one word for each column
-
-  const std::string &at(const std::string &row, std::size_t column) const { return rows.at(row)[column]; }
 };
 
 bool isGpu(const std::string &name) {
@@ -39,6 +35,9 @@ std::optional<TopologyMatrix> readMatrix(std::string_view text) {
         matrix.columns.push_back(word);
       if (!matrix.columns.empty() && matrix.columns[0] != "GPU0")
         return std::nullopt;
+      for (std::size_t gpu = 0; gpu < static_cast<std::size_t>(std::ranges::count_if(matrix.columns, isGpu)); ++gpu)
+        if (matrix.columns[gpu] != "GPU" + std::to_string(gpu))
+          throw MachineError{"the columns of the topology must begin with all GPUs, from GPU0 on"};
       continue;
     }
     if (!(words >> name) || std::ranges::find(matrix.columns, name) == matrix.columns.end())
@@ -72,59 +71,30 @@ std::size_t distance(const std::string &word) {
 
 } // namespace
 
-std::optional<std::string> linksOfTopology(std::string_view text, const Machine &base) {
+std::optional<Topology> readTopologyMatrix(std::string_view text, bool mayHaveSwitch) {
   const std::optional<TopologyMatrix> matrix = readMatrix(text);
   if (!matrix)
     return std::nullopt;
-  const auto numGpus = static_cast<std::size_t>(std::ranges::count_if(matrix->columns, isGpu));
-  const auto gpu = [](std::size_t number) { return "gpu" + std::to_string(number); };
-  const auto links = [&](std::size_t a, std::size_t b) { return nvlinks(matrix->at("GPU" + std::to_string(a), b)); };
-  nlohmann::json file{{"gpus_per_node", numGpus}, {"topology", "links"}};
-  unsigned least = ~0u, most = 0, mostOfGpu = 0; // links of a pair, and of a GPU
-  for (std::size_t a = 0; a < numGpus; ++a) {
-    unsigned sum = 0;
-    for (std::size_t b = 0; b < numGpus; ++b)
-      if (a != b) {
-        least = std::min(least, links(a, b));
-        most = std::max(most, links(a, b));
-        sum += links(a, b);
-      }
-    mostOfGpu = std::max(mostOfGpu, sum);
-  }
-  file["links"] = nlohmann::json::array();
-  const auto connect = [&](const std::string &a, const std::string &b, double rate) {
-    file["links"].push_back({{"ends", {a, b}}, {"rate", rate}});
-  };
-  if (!base.mesh && least == most && most != 0) {
-    file["switches"].push_back({{"name", "nvswitch"}});
-    connect("gpus", "nvswitch", base.parameters.store);
-  } else {
-    for (std::size_t a = 0; a < numGpus; ++a)
-      for (std::size_t b = a + 1; b < numGpus; ++b)
-        if (links(a, b) != 0)
-          connect(gpu(a), gpu(b), base.parameters.store * links(a, b) / mostOfGpu);
-  }
-  file["switches"].push_back({{"name", "network"}, {"between_nodes", true}});
-  std::vector<std::vector<std::size_t>> nearest(numGpus); // columns of the cards of each GPU
-  std::map<std::size_t, double> users;                    // of each card
-  for (std::size_t a = 0; a < numGpus; ++a) {
+  const auto gpus = static_cast<std::size_t>(std::ranges::count_if(matrix->columns, isGpu));
+  Topology topology(gpus);
+  unsigned least = ~0u, most = 0; // links of a pair
+  for (std::size_t a = 0; a < gpus; ++a) {
     const std::vector<std::string> &row = matrix->rows.at("GPU" + std::to_string(a));
-    std::size_t closest = ~std::size_t{0};
-    for (std::size_t column = numGpus; column < row.size(); ++column)
-      closest = std::min(closest, distance(row[column]));
-    for (std::size_t column = numGpus; column < row.size(); ++column)
-      if (distance(row[column]) == closest) {
-        nearest[a].push_back(column);
-        ++users[column];
+    for (std::size_t b = 0; b < gpus; ++b)
+      if (a != b) {
+        topology.nvlinks[a][b] = nvlinks(row[b]);
+        least = std::min(least, topology.nvlinks[a][b]);
+        most = std::max(most, topology.nvlinks[a][b]);
       }
+    for (std::size_t column = gpus; column < row.size(); ++column)
+      topology.distances[a].push_back(distance(row[column]));
   }
-  for (std::size_t a = 0; a < numGpus; ++a) {
-    double rate = nearest[a].empty() ? base.parameters.nic : 0;
-    for (const std::size_t card : nearest[a])
-      rate += base.parameters.nic / users[card];
-    connect(gpu(a), "network", rate);
+  topology.cards.resize(matrix->columns.size() - gpus);
+  if (mayHaveSwitch && least == most && most != 0) {
+    topology.toSwitch.assign(gpus, most);
+    topology.nvlinks.assign(gpus, std::vector<unsigned>(gpus));
   }
-  return file.dump();
+  return topology;
 }
 
 } // namespace mscclc::passes::time
