@@ -86,6 +86,9 @@ RowSum rowBeginInGroup(std::uint32_t slots, std::uint32_t group, std::uint32_t s
 /// differ, and else the places of cells are disjoint. That follows from rowBeginInGroup: in a slot, the cells of one
 /// sender are one group. In a buffer of an expert's rank, groups are the cells of an expert, or of a sender
 /// (ExpertLayout).
+///
+/// The payloads of a row lie one behind the other in a slot's row, and each has an array of its own on both sides. An
+/// array has as many rows as a buffer, so payloads change no place of a row.
 struct ExpertCells {
   std::uint32_t ranks = 0, experts = 0;
   ExpertLayout layout = ExpertLayout::ExpertMajor;

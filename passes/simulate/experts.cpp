@@ -13,7 +13,9 @@ ExpertLaunch::ExpertLaunch(const ir::Program &program, std::uint64_t slotCapacit
                            std::uint64_t seed, std::uint32_t launch)
     : cells_(ir::expertCellsOf(program)),
       isDispatch_(ir::indexedBuffer(program.collective.kind) == ir::BufferKind::Input),
-      capacity_(slotCapacity / cells_.experts), launch_(launch), indices_(cells_.ranks) {
+      capacity_(slotCapacity / cells_.experts), launch_(launch),
+      payloads_(isDispatch_ ? 1 + static_cast<std::uint32_t>((seed + launch) % 3) : 1),
+      align_(static_cast<std::uint32_t>((seed + launch) % 4)), indices_(cells_.ranks) {
   constexpr std::int64_t beyond = 3; // how far above the capacity counts go
   const std::uint32_t all = cells_.count();
   for (std::uint32_t src = 0; src < cells_.ranks; ++src) {
@@ -68,10 +70,7 @@ std::vector<std::uint64_t> ExpertLaunch::begins(std::uint32_t dst) const {
   for (std::uint32_t src = 0; src < cells_.ranks; ++src)
     for (std::uint32_t expert = 0; expert < cells_.experts; ++expert)
       counts[cells_.number(src, expert)] = countsOf(src, dst)[expert];
-  std::vector<std::uint64_t> found;
-  for (std::uint32_t number = 0; number < counts.size(); ++number)
-    found.push_back(static_cast<std::uint64_t>(cells_.begin(number).valueOf(capacity_, counts)));
-  return found;
+  return places().begins(counts);
 }
 
 /// Calls use(src, row in the slot, row in the layout of experts) for each row that experts of `dst` get.
@@ -85,18 +84,31 @@ template <typename Use> void ExpertLaunch::forEachReceived(std::uint32_t dst, co
     }
 }
 
+/// Calls use(first byte of a row, bytes) for each payload. Some have none, where a row has few elements.
+template <typename Use>
+void ExpertLaunch::forPayloads(std::uint64_t rowBytes, std::uint32_t elementBytes, const Use &use) const {
+  const auto beginOf = [&](std::uint32_t payload) {
+    return rowBytes / elementBytes * payload / payloads_ * elementBytes;
+  };
+  for (std::uint32_t payload = 0; payload < payloads_; ++payload)
+    use(beginOf(payload), beginOf(payload + 1) - beginOf(payload));
+}
+
 ExpertLaunch::Bytes ExpertLaunch::pack(std::uint32_t src, std::uint32_t dst, const Inputs &inputs,
                                        std::uint64_t rowBytes) const {
   Bytes slot(sent(src, dst) * rowBytes);
+  const Index &index = indices_[src];
+  const std::uint64_t rows = isDispatch_ ? rowsOf(index) : 0; // a combine has one payload
   const auto place = [&](std::uint64_t to, std::uint64_t from) {
-    inputs.fill(src, launch_, from * rowBytes, slot.data() + to * rowBytes, rowBytes);
+    forPayloads(rowBytes, inputs.elementBytes(), [&](std::uint64_t begin, std::uint64_t bytes) {
+      inputs.fill(src, launch_, rows * begin + from * bytes, slot.data() + to * rowBytes + begin, bytes);
+    });
   };
   if (!isDispatch_)
     forEachReceived(src, [&](std::uint32_t owner, std::uint64_t inSlot, std::uint64_t row) {
       if (owner == dst)
         place(inSlot, row);
     });
-  const Index &index = indices_[src];
   for (std::uint32_t entry = 0; isDispatch_ && entry < index.experts.size(); ++entry)
     if (isLive(index, entry) && static_cast<std::uint32_t>(index.experts[entry]) / cells_.experts == dst)
       place(rowInSlot(src, entry), entry / index.choices);
@@ -137,7 +149,10 @@ void ExpertLaunch::unpack(std::uint32_t rank, const std::vector<Bytes> &slots, D
                           Bytes &result) const {
   if (isDispatch_) {
     forEachReceived(rank, [&](std::uint32_t src, std::uint64_t from, std::uint64_t to) {
-      std::memcpy(result.data() + to * rowBytes, slots[src].data() + from * rowBytes, rowBytes);
+      forPayloads(rowBytes, sizeOf(type), [&](std::uint64_t begin, std::uint64_t bytes) {
+        std::memcpy(result.data() + rowsOfResult(rank) * begin + to * bytes,
+                    slots[src].data() + from * rowBytes + begin, bytes);
+      });
     });
     return;
   }
@@ -167,32 +182,49 @@ void ExpertLaunch::define(std::uint32_t rank, const Inputs &inputs, DataType typ
       }
     return lists;
   };
-  const std::uint64_t groupRows = cells_.count() / groups * capacity_;
+  // The row at which each group begins: one behind the other, or each at a place of its own.
+  const auto beginsOf = [&](const std::vector<std::vector<Entry>> &lists) {
+    std::vector<std::uint64_t> begins{0};
+    for (const std::vector<Entry> &list : lists) {
+      std::uint64_t end = begins.back() + list.size();
+      if (list.empty() && align_ > 1)
+        ++end;
+      while (align_ != 0 && end % align_ != 0)
+        ++end;
+      begins.push_back(align_ == 0 ? begins.back() + cells_.count() / groups * capacity_ : end);
+    }
+    return begins;
+  };
   if (isDispatch_) {
     const auto lists = received(rank);
+    const std::vector<std::uint64_t> begins = beginsOf(lists);
     for (std::uint32_t group = 0; group < groups; ++group)
       for (std::size_t i = 0; i < lists[group].size(); ++i) {
         const Entry &got = lists[group][i];
-        inputs.fill(got.src, launch_, std::uint64_t{got.entry} / indices_[got.src].choices * rowBytes,
-                    result.data() + (group * groupRows + i) * rowBytes, rowBytes);
+        const Index &index = indices_[got.src];
+        forPayloads(rowBytes, sizeOf(type), [&](std::uint64_t begin, std::uint64_t bytes) {
+          inputs.fill(got.src, launch_, rowsOf(index) * begin + got.entry / index.choices * bytes,
+                      result.data() + rowsOfResult(rank) * begin + (begins[group] + i) * bytes, bytes);
+        });
       }
     return;
   }
   std::vector<Bytes> rows(indices_[rank].experts.size());
   for (std::uint32_t dst = 0; dst < cells_.ranks; ++dst) {
     const auto lists = received(dst);
+    const std::vector<std::uint64_t> begins = beginsOf(lists);
     for (std::uint32_t group = 0; group < groups; ++group)
       for (std::size_t i = 0; i < lists[group].size(); ++i)
         if (const Entry &got = lists[group][i]; got.src == rank) {
           rows[got.entry].resize(rowBytes);
-          inputs.fill(dst, launch_, (group * groupRows + i) * rowBytes, rows[got.entry].data(), rowBytes);
+          inputs.fill(dst, launch_, (begins[group] + i) * rowBytes, rows[got.entry].data(), rowBytes);
         }
   }
   sum(indices_[rank], type, rowBytes, [&](std::uint32_t entry) { return rows[entry].data(); }, result);
 }
 
 std::uint64_t ExpertLaunch::rowsOfResult(std::uint32_t rank) const {
-  return isDispatch_ ? cells_.count() * capacity_ : indices_[rank].experts.size() / indices_[rank].choices;
+  return isDispatch_ ? places().room() : rowsOf(indices_[rank]);
 }
 
 } // namespace mscclc::passes::sim

@@ -4,7 +4,7 @@
 
 #include "passes/simulate/numbers.h"
 
-#include "ir/rows.h"
+#include "ir/expert_places.h"
 #include "passes/row_counts.h"
 
 #include <optional>
@@ -13,7 +13,8 @@
 
 namespace mscclc::passes::sim {
 
-/// The indices of one launch. Experts have numbers among all ranks here.
+/// The indices of one launch. Experts have numbers among all ranks here. Rows of a dispatch have one to three payloads,
+/// each an array of its own in what a rank gives and gets. These arrays follow each other.
 class ExpertLaunch {
 public:
   using Bytes = std::vector<std::byte>;
@@ -48,19 +49,23 @@ private:
     std::uint32_t src, entry;
   };
 
+  ir::ExpertPlaces places() const { return {cells_, capacity_, align_}; }
   bool isLive(const Index &index, std::uint32_t entry) const;
   std::span<const ir::RowCount> countsOf(std::uint32_t src, std::uint32_t dst) const;
   std::uint64_t rowInSlot(std::uint32_t src, std::uint32_t entry) const;
   std::vector<std::uint64_t> begins(std::uint32_t dst) const;
+  std::uint64_t rowsOf(const Index &index) const { return index.experts.size() / index.choices; }
+  template <typename Use> void forPayloads(std::uint64_t rowBytes, std::uint32_t elementBytes, const Use &use) const;
   template <typename Use> void forEachReceived(std::uint32_t dst, const Use &use) const;
   template <typename RowOf>
   void sum(const Index &index, DataType type, std::uint64_t rowBytes, const RowOf &rowOf, Bytes &result) const;
 
   ir::ExpertCells cells_;
   bool isDispatch_;
-  std::uint64_t capacity_; ///< rows of a cell
-  std::uint32_t launch_;
-  std::vector<Index> indices_; ///< by rank
+  std::uint64_t capacity_;          ///< rows of a cell
+  std::uint32_t launch_, payloads_; ///< payloads of a row
+  std::uint32_t align_;             ///< of groups of rows
+  std::vector<Index> indices_;      ///< by rank
 };
 
 } // namespace mscclc::passes::sim

@@ -65,6 +65,7 @@ public:
   /// Makes floats of whole mantissas, of both signs and of several exponents from now on. Sums of three or more are not
   /// exact.
   void useWhole() { whole_ = true; }
+  std::uint32_t elementBytes() const { return sizeOf(type_); }
   /// Writes the elements in bytes [byte, byte + bytes) of `rank`'s input in `launch` to `data`.
   void fill(std::uint32_t rank, std::uint32_t launch, std::uint64_t byte, std::byte *data, std::uint64_t bytes) const;
 

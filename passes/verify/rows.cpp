@@ -5,6 +5,7 @@
 
 #include "ir/collectives.h"
 #include "ir/cursor.h"
+#include "ir/expert_places.h"
 #include "ir/internal_error.h"
 #include "ir/op_memory.h"
 
@@ -35,9 +36,17 @@ bool placesHold(std::uint32_t slots, const std::function<ir::RowSum(std::uint32_
 }
 
 bool expertCellsHold(const ir::ExpertCells &cells) {
+  const std::uint32_t groups = ir::ExpertPlaces{cells}.groups();
   return placesHold(
              cells.experts, [&](std::uint32_t expert) { return cells.beginInSlot(expert); }, true) &&
-         placesHold(cells.count(), [&](std::uint32_t number) { return cells.begin(number); }, true);
+         placesHold(
+             cells.count(), [&](std::uint32_t number) { return cells.begin(number); }, true) &&
+         placesHold( // with an alignment, a group is a slot: what it takes is at most what a full one takes
+             groups,
+             [&](std::uint32_t group) {
+               return ir::rowBegin(ir::RowLayout::Packed, ir::BufferKind::Output, groups, group);
+             },
+             true);
 }
 
 namespace {

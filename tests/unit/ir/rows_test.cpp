@@ -1,7 +1,7 @@
 // Tests counts of slots, the places of rows, and which rows chunks hold.
 #include "catch.h"
+#include "ir/expert_places.h"
 #include "ir/internal_error.h"
-#include "ir/rows.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -76,6 +76,47 @@ TEST_CASE("the cells of experts follow each other in groups") {
   CHECK(byRank.number(1, 0) == 3);
   const std::vector<RowCount> counts{{.live = 2}, {.live = 1}, {.live = 4}};
   CHECK(byExpert.beginInSlot(2).valueOf(4, counts) == 3);
+}
+
+TEST_CASE("cells of groups that follow each other are disjoint for all counts") {
+  // By exhaustion of small sizes; two ranks with two experts each.
+  constexpr std::uint64_t most = 3;
+  for (const ExpertLayout layout : {ExpertLayout::ExpertMajor, ExpertLayout::RankMajor})
+    for (const std::uint32_t align : {0u, 1u, 2u, 4u, 5u, 7u}) {
+      const ExpertPlaces places{{2, 2, layout}, most, align};
+      for (unsigned mixture = 0; mixture < 256; ++mixture) {
+        std::vector<RowCount> counts(4);
+        for (std::size_t i = 0; i < 4; ++i)
+          counts[i].live = mixture >> 2 * i & 3;
+        const std::vector<std::uint64_t> begins = places.begins(counts);
+        std::uint64_t end = 0, taken = 0;
+        for (std::size_t cell = 0; cell < 4; ++cell) {
+          if (cell % 2 == 0) { // a group begins
+            REQUIRE(begins[cell] == taken);
+            REQUIRE((align == 0 ? begins[cell] == cell * most : begins[cell] % align == 0));
+            const std::uint64_t rows = counts[cell].live + counts[cell + 1].live;
+            if (align > 1)
+              taken += rows == 0 ? align : (rows + align - 1) / align * align;
+            else
+              taken += align == 0 ? 2 * most : rows;
+          }
+          REQUIRE(begins[cell] >= end);
+          end = begins[cell] + counts[cell].live;
+        }
+        REQUIRE(end <= places.room());
+      }
+    }
+}
+
+TEST_CASE("the alignment of groups") {
+  ExpertPlaces places{{2, 3, ExpertLayout::ExpertMajor}, 4, 4};
+  const std::vector<RowCount> counts{{.live = 1}, {.live = 4}, {}, {}, {.live = 3}, {.live = 3}};
+  CHECK(places.begins(counts) == std::vector<std::uint64_t>{0, 1, 8, 8, 12, 15}); // an empty group takes four
+  CHECK(places.room() == 24);
+  places.align = 1;
+  CHECK(places.begins(counts) == std::vector<std::uint64_t>{0, 1, 5, 5, 5, 8});
+  places.align = 5;
+  CHECK(places.room() == 30);
 }
 
 TEST_CASE("sums of huge counts do not overflow") {
