@@ -6,8 +6,9 @@
 // For each capacity of an expert, row length and width of entries it launches, in a row, one launch for each kind of
 // index: no expert at all, all experts full, more rows than fit, one sender, all to one expert, rows that name an
 // expert twice, random ones with numbers of no expert, and no rows. Rows of a dispatch have one to three payloads,
-// which leave a part of the row unused or not. Then it does all of it again with other random indices. Prints what was
-// run. Exits with 1 where a byte is wrong, or where a call without an index is not refused.
+// which leave a part of the row unused or not. Groups of rows have places of their own, are packed, or begin at
+// multiples of 3 or 4 rows. Then it does all of it again with other random indices. Prints what was run. Exits with 1
+// where a byte is wrong, or where a call without an index is not refused.
 #include "client.h"
 #include "mscclc/narrow_floats.h"
 #include "mscclc/runtime.hpp"
@@ -86,10 +87,10 @@ public:
         isRankMajor_(std::string(kernel.collective).find("+rank_major") != std::string::npos), shape_(shape),
         kind_(kind), element_(elementOf(shape.dtype)), choices_(1 + static_cast<uint32_t>(kind) % 4),
         rows_(kind == Kind::NoRows ? 0 : (mostEntries() + choices_ - 1) / choices_),
-        cells_(uint64_t{ranks_} * experts_ * shape.capacity), payloads_(payloadsOf()),
-        input_(communicator.allocate(some(cells_ * shape.rowBytes))),
+        cells_(uint64_t{ranks_} * experts_ * shape.capacity), payloads_(payloadsOf()), align_(alignOf()),
+        room_(groups() * taken(cells_ / groups())), input_(communicator.allocate(some(cells_ * shape.rowBytes))),
         output_(communicator.allocate(some(cells_ * shape.rowBytes))),
-        from_(communicator.allocate(some((isDispatch_ ? rows_ : cells_) * shape.rowBytes))),
+        from_(communicator.allocate(some((isDispatch_ ? rows_ : room_) * shape.rowBytes))),
         to_(communicator.allocate(some(resultBytes()))), index_(communicator.allocate(some(entries() * 12))),
         numbers_(communicator.allocate(4 * numbers())),
         work_(communicator.allocate(MSCCLC_INDEX_WORK_BYTES(ranks_, experts_, entries()))) {}
@@ -111,7 +112,7 @@ public:
       index_.write(rank, index);
       numbers_.write(rank, Bytes(4 * numbers(), poison));
       work_.write(rank, Bytes(MSCCLC_INDEX_WORK_BYTES(ranks_, experts_, entries()), poison));
-      Bytes rows((isDispatch_ ? rows_ : cells_) * shape_.rowBytes);
+      Bytes rows((isDispatch_ ? rows_ : room_) * shape_.rowBytes);
       for (unsigned char &byte : rows)
         byte = static_cast<unsigned char>(random() % 251);
       if (!isDispatch_)
@@ -138,9 +139,9 @@ public:
         MscclcPayload &payload = one.payloads[i];
         payload.bytes = payloads_[i];
         if (rows_ != 0 || !isDispatch_)
-          payload.from = static_cast<char *>(from_.address(rank)) + before * (isDispatch_ ? rows_ : cells_);
+          payload.from = static_cast<char *>(from_.address(rank)) + before * (isDispatch_ ? rows_ : room_);
         if (rows_ != 0 || isDispatch_)
-          payload.to = static_cast<char *>(to_.address(rank)) + before * (isDispatch_ ? cells_ : rows_);
+          payload.to = static_cast<char *>(to_.address(rank)) + before * (isDispatch_ ? room_ : rows_);
       }
       one.status = numbers;
       one.received = numbers + ranks_;
@@ -149,6 +150,7 @@ public:
       one.rows = rows_;
       one.choices = choices_;
       one.width = shape_.width;
+      one.align = align_;
       indices.push_back(one);
     }
     runtime::Call call;
@@ -158,9 +160,8 @@ public:
     return call;
   }
 
-  bool isDispatch() const { return isDispatch_; }
   uint64_t rowBytes() const { return shape_.rowBytes; }
-
+  bool adds() const { return !isDispatch_; }
   /// Returns the number of ranks with a wrong byte.
   unsigned countWrong() const {
     unsigned wrong = 0;
@@ -190,11 +191,25 @@ private:
       return {row};
     }
   }
+  uint32_t alignOf() const {
+    constexpr uint32_t aligns[] = {0, 3, 1, 4};
+    return aligns[(static_cast<uint64_t>(kind_) + shape_.capacity + shape_.width / 4) % 4];
+  }
+  uint32_t groups() const { return isRankMajor_ ? ranks_ : experts_; }
+  /// Returns the rows that a group of `rows` rows takes in the layout of experts.
+  uint64_t taken(uint64_t rows) const {
+    if (align_ == 0)
+      return cells_ / groups();
+    uint64_t end = rows == 0 && align_ > 1 ? 1 : rows;
+    while (end % align_ != 0)
+      ++end;
+    return end;
+  }
   static uint64_t some(uint64_t bytes) { return std::max(bytes, uint64_t{1}); }
   uint64_t mostEntries() const { return uint64_t{ranks_} * experts_ * (shape_.capacity + 2); }
   uint64_t entries() const { return rows_ * choices_; }
   uint64_t numbers() const { return ranks_ + experts_ + uint64_t{ranks_} * experts_; }
-  uint64_t resultBytes() const { return (isDispatch_ ? cells_ : rows_) * shape_.rowBytes; }
+  uint64_t resultBytes() const { return (isDispatch_ ? room_ : rows_) * shape_.rowBytes; }
 
   int64_t expertOf(std::mt19937 &random, uint32_t rank, uint64_t entry) const {
     const int64_t all = int64_t{ranks_} * experts_, any = static_cast<int64_t>(random() % static_cast<uint64_t>(all));
@@ -236,12 +251,14 @@ private:
   /// Calls use(src, entry, row) for each row of the experts of `dst`.
   template <class Use> void forEachRow(uint32_t dst, Use use) const {
     bool isCut = false;
-    const uint32_t groups = isRankMajor_ ? ranks_ : experts_, within = isRankMajor_ ? experts_ : ranks_;
-    for (uint32_t group = 0; group < groups; ++group) {
-      uint64_t row = group * within * shape_.capacity;
+    const uint32_t within = isRankMajor_ ? experts_ : ranks_;
+    uint64_t begin = 0;
+    for (uint32_t group = 0; group < groups(); ++group) {
+      uint64_t row = begin;
       for (uint32_t other = 0; other < within; ++other)
         for (const uint64_t entry : live(isRankMajor_ ? group : other, dst, isRankMajor_ ? other : group, isCut))
           use(isRankMajor_ ? group : other, entry, row++);
+      begin += taken(row - begin);
     }
   }
 
@@ -270,7 +287,7 @@ private:
       forEachRow(rank, [&](uint32_t src, uint64_t entry, uint64_t row) {
         uint64_t before = 0;
         for (const uint64_t payload : payloads_) {
-          std::memcpy(&result[before * cells_ + row * payload],
+          std::memcpy(&result[before * room_ + row * payload],
                       &given_[src][before * rows_ + entry / choices_ * payload], payload);
           before += payload;
         }
@@ -317,6 +334,8 @@ private:
   const uint64_t rows_;                  ///< of a rank's index
   const uint64_t cells_;                 ///< rows that the experts of a rank have room for
   const std::vector<uint64_t> payloads_; ///< bytes of a row
+  const uint32_t align_;                 ///< of groups, in rows
+  const uint64_t room_;                  ///< rows of the layout of experts
   runtime::Buffer input_, output_, from_, to_, index_, numbers_, work_;
   std::vector<std::vector<int64_t>> named_; ///< [rank][entry]
   std::vector<std::vector<float>> weights_;
@@ -360,7 +379,7 @@ unsigned countAccepted(runtime::Instance &instance, const MscclcVariant &variant
   refuses("an array of states at no multiple of 4", unaligned);
   unaligned = index;
   unaligned.back().payloads[0].from = behind(1);
-  if (!launch.isDispatch() && elementOf(variant.dtype).bytes > 1)
+  if (launch.adds() && elementOf(variant.dtype).bytes > 1)
     refuses("an array of rows to add at an odd address", unaligned);
   std::vector<MscclcIndex> payloads = index;
   payloads.back().payloads[0] = {};

@@ -154,6 +154,8 @@ MUTANTS = [
            DISPATCH),
     Mutant("rows that are unpacked before all have come", "experts.cuh", "  meetAll(w.args, 1);\n", "", COMBINE),
     Mutant("payloads that all begin a row", "experts.cuh", "    begin += payload.bytes;\n", "", DISPATCH, quick=True),
+    Mutant("groups that are not aligned", "experts.cuh", "(rows + align - 1) / align * align", "rows", DISPATCH, quick=True),
+    Mutant("groups without rows that take none", "experts.cuh", "rows == 0 && align != 1 ? align :", "", DISPATCH),
     Mutant("cells in one table for all launches", "experts.cuh", "static_cast<uint32_t>(launch % 2)",
            "uint32_t{0}", DISPATCH, quick=True),
 ]

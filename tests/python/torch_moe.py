@@ -30,7 +30,7 @@ def drawn(seed, choices, dtype, hidden=6, index_type=torch.int64):
     return rows, index, weights
 
 
-def places_of(index, rank_major):
+def places_of(index, rank_major, align=0):
     """(source, row, choice) -> (rank, row in the layout), as the definition says."""
     found = {}
     for owner in range(SIZE):
@@ -43,20 +43,27 @@ def places_of(index, rank_major):
         groups = [[(s, e) for e in range(EXPERTS)] for s in range(SIZE)]
         if not rank_major:
             groups = [[(s, e) for s in range(SIZE)] for e in range(EXPERTS)]
-        for number, group in enumerate(groups):
-            at = number * len(group) * CAPACITY
+        begin = 0
+        for group in groups:
+            at = begin
             for cell in group:
                 for entry in cells.get(cell, [])[:CAPACITY]:
                     found[entry] = (owner, at)
                     at += 1
+            if align > 1 and at == begin:
+                at += 1
+            while align and at % align:
+                at += 1
+            begin = at if align else begin + len(group) * CAPACITY
     return found
 
 
-def check(seed, choices, dtype, group, rank_major=False, index_type=torch.int64):
+def check(seed, choices, dtype, group, rank_major=False, index_type=torch.int64, align=0):
     rows, index, weights = drawn(seed, choices, dtype, index_type=index_type)
-    places = places_of(index, rank_major)
-    got, handle = moe.dispatch(rows[RANK], index[RANK], CAPACITY, ALL, group, rank_major)
-    expected = torch.zeros(ALL * CAPACITY, rows[0].shape[1], dtype=dtype)
+    places = places_of(index, rank_major, align)
+    got, handle = moe.dispatch(rows[RANK], index[RANK], CAPACITY, ALL, group, rank_major, align)
+    room = handle.room
+    expected = torch.zeros(room, rows[0].shape[1], dtype=dtype)
     cells = torch.zeros(SIZE, EXPERTS, dtype=torch.int32)
     for (source, row, choice), (owner, at) in places.items():
         if owner == RANK:
@@ -64,7 +71,13 @@ def check(seed, choices, dtype, group, rank_major=False, index_type=torch.int64)
             cells[source, int(index[source][row, choice]) % EXPERTS] += 1
     assert torch.equal(got.reshape(expected.shape), expected), (got, expected)
     assert torch.equal(handle.cells, cells), (handle.cells, cells)
-    made = [torch.randn(ALL * CAPACITY, rows[0].shape[1], generator=random(seed + owner)).to(dtype) for owner in range(SIZE)]
+    first = {}
+    for (source, row, choice), (owner, at) in places.items():
+        if owner == RANK:
+            cell = source, int(index[source][row, choice]) % EXPERTS
+            first[cell] = min(at, first.get(cell, at))
+    assert all(int(handle.begins[cell]) == at for cell, at in first.items()), (handle.begins, first)
+    made = [torch.randn(room, rows[0].shape[1], generator=random(seed + owner)).to(dtype) for owner in range(SIZE)]
     back = moe.combine(made[RANK].view(got.shape), index[RANK], weights[RANK], handle, group)
     wanted = torch.zeros(rows[RANK].shape, dtype=torch.float32)
     for row in range(len(wanted)):
@@ -82,7 +95,8 @@ def rows_go_to_experts_and_back():
     for seed, (choices, dtype) in enumerate([(1, torch.float32), (3, torch.bfloat16), (4, torch.float16), (8, torch.float32)]):
         check(seed, choices, dtype, WORLD)
         check(seed, choices, dtype, WORLD, index_type=torch.int32)
-        calls += 2
+        check(seed, choices, dtype, WORLD, align=(1, 4, 3, 16)[seed])
+        calls += 3
     assert [launched(name) for name in ("moe_dispatch", "moe_combine")] == [count + calls for count in before]
 
 
@@ -92,6 +106,7 @@ def without_kernels():
     for seed, (choices, dtype) in enumerate([(1, torch.float32), (3, torch.bfloat16)]):
         check(seed, choices, dtype, GROUPS["gloo"])
         check(seed, choices, dtype, GROUPS["gloo"], rank_major=True)
+        check(seed, choices, dtype, GROUPS["gloo"], rank_major=True, align=1 + 3 * seed)
         check(seed, choices, dtype, WORLD, rank_major=True)  # no kernel is registered for it
     assert launched("moe_dispatch") == before
 
@@ -224,6 +239,7 @@ def wrong_arguments():
         (lambda: moe.dispatch(x, index.float(), CAPACITY, ALL, WORLD), "int32 or int64"),
         (lambda: moe.dispatch(x, index, CAPACITY, ALL + 1, WORLD), "experts with room"),
         (lambda: moe.dispatch(x, index, 0, ALL, WORLD), "experts with room"),
+        (lambda: moe.dispatch(x, index, CAPACITY, ALL, WORLD, align=-1), "aligned to -1"),
         (lambda: moe.dispatch(x, index.to("meta"), CAPACITY, ALL, WORLD), "rows are on cpu and their index on meta"),
         (lambda: moe.combine(rows[:, 1:], index, weights, handle, WORLD), f"experts are [{ALL * CAPACITY}, hidden]"),
         (lambda: moe.combine(rows, index, weights.to("meta"), handle, WORLD), "on cpu and the weights on meta"),

@@ -265,6 +265,10 @@ typedef struct MscclcPayload {
  * collective's name ends with "+rank_major". Then the rows of a rank s follow each other, in the order of experts, from
  * row s * experts * capacity on. Nothing is written behind live rows.
  *
+ * With `align`, these groups of rows follow each other. Each begins at a multiple of `align` rows, and takes as many
+ * rows as it has, rounded up to such a multiple. A group without rows takes `align` rows, but none if that is 1. Arrays
+ * have room for all groups as if they were full.
+ *
  * A row of a dispatch may have several payloads, for example numbers and their scales. They travel one behind the other
  * in MscclcRankArgs::row_bytes, which may be longer than all of them together. Row i of an array belongs to row i of
  * the others, before and after.
@@ -290,10 +294,12 @@ typedef struct MscclcIndex {
   uint64_t rows;
   uint32_t choices; /* rows * choices is below 2^31 */
   uint32_t width;   /* 4: int32_t; 8: int64_t */
+  uint32_t align;   /* rows; 0: each group of rows has a place of its own */
+  uint32_t reserved;
 } MscclcIndex;
 #define MSCCLC_INDEX_PARTS 32u /* the most parts of an index that are counted at the same time */
 #define MSCCLC_INDEX_WORK_BYTES(ranks, experts, entries)                                                               \
-  ((uint64_t)4 * ((uint64_t)(entries) + (uint64_t)(5 + MSCCLC_INDEX_PARTS) * (ranks) * (experts) + (ranks)))
+  ((uint64_t)4 * ((uint64_t)(entries) + (uint64_t)(4 + MSCCLC_INDEX_PARTS) * (ranks) * (experts) + (ranks)))
 /* The bytes behind MSCCLC_COUNT_TABLE_BYTES of each table, for the counts of experts. Over nodes there are twice as
  * many: the other half has those that the rank passes on. */
 #define MSCCLC_EXPERT_TABLE_BYTES(ranks, experts) ((uint64_t)32 * (ranks) * (experts))

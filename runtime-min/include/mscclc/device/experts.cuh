@@ -33,7 +33,6 @@ template <class PlanT> struct IndexWork {
   uint32_t *const packed;   ///< where the rows for each of these begin in their slot
   uint32_t *const lengths;  ///< rows of each cell of this rank
   uint32_t *const inSlot;   ///< where it begins in its slot
-  uint32_t *const inLayout; ///< where it begins in the layout of experts
   uint32_t *const sent;     ///< rows for each rank
   uint32_t *const inPart;   ///< [part][expert of all ranks]: how often a part of the index names the expert
 
@@ -43,7 +42,7 @@ template <class PlanT> struct IndexWork {
         entries(static_cast<uint32_t>(args.index.rows * args.index.choices)),
         capacity(static_cast<uint32_t>(p.capacity / experts)), ordinals(static_cast<uint32_t *>(args.index.work)),
         named(ordinals + entries), packed(named + cells), lengths(packed + cells), inSlot(lengths + cells),
-        inLayout(inSlot + cells), sent(inLayout + cells), inPart(sent + ranks) {}
+        sent(inSlot + cells), inPart(sent + ranks) {}
 
   MSCCLC_DEVICE uint32_t lane() const { return block * threads + thread; }
   MSCCLC_DEVICE uint32_t lanes() const { return blockCount() * threads; }
@@ -182,8 +181,6 @@ template <class W> MSCCLC_DEVICE void receiveCells(const W &w) {
                                      const uint32_t at = src * W::experts + first + i;
                                      w.lengths[at] = w.live(cell.rows);
                                      w.inSlot[at] = rows;
-                                     if (!Plan::isExpertMajor)
-                                       w.inLayout[at] = src * W::experts * w.capacity + rows;
                                      rows += w.live(cell.rows);
                                      isCut = cell.isCut;
                                    });
@@ -198,12 +195,8 @@ template <class W> MSCCLC_DEVICE void receiveCells(const W &w) {
     for (uint32_t first = 0; first < W::ranks; first += countsTogether) {
       const uint32_t left = W::ranks - first, count = left < countsTogether ? left : countsTogether;
       awaitPackets<countsTogether>(w, w.packetAt(self, first, expert), uint64_t{16} * W::experts, count,
-                                   {MSCCLC_WAIT_COUNT, 0, first, self, count}, [&](uint32_t i, const Sent &cell) {
-                                     if (Plan::isExpertMajor)
-                                       w.inLayout[(first + i) * W::experts + expert] =
-                                           expert * W::ranks * w.capacity + rows;
-                                     rows += w.live(cell.rows);
-                                   });
+                                   {MSCCLC_WAIT_COUNT, 0, first, self, count},
+                                   [&](uint32_t, const Sent &cell) { rows += w.live(cell.rows); });
     }
     if (ExpertsOf<Plan>::value == Experts::Dispatch && w.args.index.received != nullptr)
       w.args.index.received[expert] = rows;
@@ -233,20 +226,42 @@ template <class W, class Use> MSCCLC_DEVICE void forPayloads(const W &w, Use use
   }
 }
 
-/// Copies the rows of all cells from slots to the layout of experts, or back. Blocks take turns at the rows of a cell.
+/// Copies the rows of a cell from its slot to row `place` of the layout of experts, or back. Blocks take turns at rows.
+template <bool toSlots, class W> MSCCLC_DEVICE void copyCell(const W &w, char *slots, uint32_t cell, uint64_t place) {
+  const uint64_t slot = cell / W::experts * w.parameters.capacity + w.inSlot[cell];
+  const uint32_t first = (w.block + cell) % blockCount();
+  for (uint32_t row = first; row < w.lengths[cell]; row += blockCount())
+    forPayloads(w, [&](const MscclcPayload &payload, uint64_t begin) {
+      char *const inSlot = slots + (slot + row) * w.args.row_bytes + begin;
+      const uint64_t at = (place + row) * payload.bytes;
+      if (toSlots)
+        copyRow(w, inSlot, static_cast<const char *>(payload.from) + at, payload.bytes);
+      else
+        copyRow(w, static_cast<char *>(payload.to) + at, inSlot, payload.bytes);
+    });
+}
+
+/// Returns the rows of a buffer of experts that a group of `rows` rows takes (ExpertPlaces in ir/expert_places.h).
+/// `most`: those of a full group.
+MSCCLC_DEVICE uint64_t takenBy(uint64_t rows, uint64_t most, uint32_t align) {
+  if (align == 0)
+    return most;
+  return rows == 0 && align != 1 ? align : (rows + align - 1) / align * align;
+}
+
+/// Copies the rows of all cells from slots to the layout of experts, or back. It visits cells in the order of places,
+/// so a place is the sum of what lies before.
 template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *slots) {
-  for (uint32_t cell = 0; cell < W::cells; ++cell) {
-    const uint64_t slot = cell / W::experts * w.parameters.capacity + w.inSlot[cell], place = w.inLayout[cell];
-    const uint32_t first = (w.block + cell) % blockCount();
-    for (uint32_t row = first; row < w.lengths[cell]; row += blockCount())
-      forPayloads(w, [&](const MscclcPayload &payload, uint64_t begin) {
-        char *const inSlot = slots + (slot + row) * w.args.row_bytes + begin;
-        const uint64_t at = (place + row) * payload.bytes;
-        if (toSlots)
-          copyRow(w, inSlot, static_cast<const char *>(payload.from) + at, payload.bytes);
-        else
-          copyRow(w, static_cast<char *>(payload.to) + at, inSlot, payload.bytes);
-      });
+  constexpr uint32_t groups = W::Plan::isExpertMajor ? W::experts : W::ranks, members = W::cells / groups;
+  uint64_t begin = 0;
+  for (uint32_t group = 0; group < groups; ++group) {
+    uint64_t rows = 0;
+    for (uint32_t member = 0; member < members; ++member) {
+      const uint32_t cell = W::Plan::isExpertMajor ? member * W::experts + group : group * W::experts + member;
+      copyCell<toSlots>(w, slots, cell, begin + rows);
+      rows += w.lengths[cell];
+    }
+    begin += takenBy(rows, uint64_t{members} * w.capacity, w.args.index.align);
   }
 }
 

@@ -165,7 +165,7 @@ Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &
   if constexpr (hasExperts<Plan>) { // the kernel counts by itself
     const uint64_t entries = args.index.rows * args.index.choices;
     given.args.counts = {};
-    given.args.counts.sent = static_cast<const uint32_t *>(args.index.work) + entries + 5 * Plan::ranks * Plan::experts;
+    given.args.counts.sent = static_cast<const uint32_t *>(args.index.work) + entries + 4 * Plan::ranks * Plan::experts;
     given.args.counts.width = 4;
   }
   given.args.counts.tables = nullptr;

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable, Sequence
 
 import torch
@@ -35,6 +35,31 @@ class Handle:
     experts: int  # of each rank
     rank_major: bool
     cells: torch.Tensor  # int32 [ranks, experts]: rows that each rank has sent to each expert here
+    align: int = 0  # rows; see dispatch
+
+    def taken(self, rows: Any) -> Any:
+        """Returns the rows that groups of `rows` rows take. A group is what an expert gets, or what a rank sends."""
+        members = self.experts if self.rank_major else self.cells.shape[0]
+        if self.align == 0:
+            return rows * 0 + members * self.capacity
+        return (rows + (rows == 0) * int(self.align > 1) + self.align - 1) // self.align * self.align
+
+    @property
+    def room(self) -> int:
+        """The rows of a dispatch's result, and of what a combine takes."""
+        ranks = self.cells.shape[0]
+        groups = ranks if self.rank_major else self.experts
+        return groups * int(self.taken(ranks * self.experts * self.capacity // groups))
+
+    @property
+    def begins(self) -> torch.Tensor:
+        """int64 [ranks, experts]: the row at which the rows of a rank for an expert begin."""
+        return self.begins_of(self.cells.to(torch.int64))
+
+    def begins_of(self, cells: torch.Tensor) -> torch.Tensor:
+        grouped = cells if self.rank_major else cells.T
+        begin = _before(self.taken(grouped.sum(1)))[:, None] + grouped.cumsum(1) - grouped
+        return begin if self.rank_major else begin.T
 
     @property
     def name(self) -> str:
@@ -59,16 +84,6 @@ def _flat(index: torch.Tensor, experts: int, capacity: int) -> tuple[torch.Tenso
     return entries[ordinals < capacity], counts.clamp(max=capacity)
 
 
-def _begins(came: torch.Tensor, handle: Handle) -> torch.Tensor:
-    """Returns where the rows of each cell begin in the layout; `came` is as Handle.cells."""
-    size, experts = came.shape
-    if handle.rank_major:
-        group = torch.arange(size, device=came.device)[:, None] * experts
-        return group * handle.capacity + came.cumsum(1) - came
-    group = torch.arange(experts, device=came.device) * size
-    return group * handle.capacity + came.cumsum(0) - came
-
-
 def _plain_dispatch(
     x: list[torch.Tensor], index: torch.Tensor, to: list[torch.Tensor], handle: Handle, group: Any
 ) -> None:
@@ -85,7 +100,7 @@ def _plain_dispatch(
     for made in to:
         size = made.shape[1] * made.element_size()
         payload = packed[:, begin : begin + size]
-        _spread(payload, made.view(torch.uint8), flat, _before(flat), _begins(came, handle).flatten())
+        _spread(payload, made.view(torch.uint8), flat, _before(flat), handle.begins_of(came).flatten())
         begin += size
     handle.cells.copy_(came)
 
@@ -98,7 +113,7 @@ def _plain_combine(
     came = handle.cells.to(torch.int64)
     flat = came.flatten()
     packed = z.new_empty(int(flat.sum()), z.shape[1])
-    _spread(z, packed, flat, _begins(came, handle).flatten(), _before(flat))
+    _spread(z, packed, flat, handle.begins_of(came).flatten(), _before(flat))
     back = z.new_empty(entries.numel(), z.shape[1])
     lengths = counts.view(size, -1).sum(1).tolist()
     dist.all_to_all_single(back, packed, lengths, came.sum(1).tolist(), group=group)
@@ -127,7 +142,7 @@ def _begin(
     if run is None:
         return lambda: False
     entries = index["entries"]
-    work = 4 * (entries.numel() + group.size() * ((5 + INDEX_PARTS) * handle.experts + 1))
+    work = 4 * (entries.numel() + group.size() * ((4 + INDEX_PARTS) * handle.experts + 1))
     row = sum(math.prod(payload.shape[1:]) * payload.element_size() for payload in given)
     if len(given) > 1:
         row = (row + 15) // 16 * 16  # so that slots are moved in long words
@@ -142,6 +157,7 @@ def _begin(
             "rows": entries.shape[0],
             "choices": entries.shape[1],
             "width": entries.element_size(),
+            "align": handle.align,
             "work": torch.empty(work, dtype=torch.uint8, device=entries.device),
         },
     )
@@ -168,10 +184,9 @@ def _begin_dispatch(
     for them. Rows behind live ones are zero."""
     if not 0 < len(x) <= MAX_PAYLOADS:
         raise ValueError(f"rows have {len(x)} payloads, and there may be 1 to {MAX_PAYLOADS}")
-    rows = group.size() * handle.experts * handle.capacity
     given = [_indexed(payload, index) for payload in x]
     x, entries = [payload for payload, _ in given], given[0][1]
-    to = [payload.new_zeros(rows, payload.shape[1]) for payload in x]
+    to = [payload.new_zeros(handle.room, payload.shape[1]) for payload in x]
     moved = _begin(group, "dispatch", x, to, handle, entries=entries, cells=handle.cells)
 
     def finish() -> None:
@@ -191,9 +206,8 @@ def _begin_combine(
     z: torch.Tensor, index: torch.Tensor, weights: torch.Tensor, handle: Handle, group: Any
 ) -> tuple[torch.Tensor, Callable[[], None]]:
     """Returns what becomes the sums, and a function that waits for them."""
-    expected = group.size() * handle.experts * handle.capacity
-    if z.dim() != 2 or z.shape[0] != expected:
-        raise ValueError(f"a combine of {list(z.shape)}: the rows of experts are [{expected}, hidden]")
+    if z.dim() != 2 or z.shape[0] != handle.room:
+        raise ValueError(f"a combine of {list(z.shape)}: the rows of experts are [{handle.room}, hidden]")
     if z.device != weights.device:
         raise ValueError(f"the rows of experts are on {z.device} and the weights on {weights.device}")
     rows, (to, entries) = index.shape[0], _indexed(z.new_empty(index.shape[0], z.shape[1]), index)
@@ -216,12 +230,21 @@ def _combine(z: torch.Tensor, index: torch.Tensor, weights: torch.Tensor, handle
     return made
 
 
-def _handle(index: torch.Tensor, capacity: int, experts: int, group: Any, rank_major: bool = False) -> Handle:
+def _handle(
+    index: torch.Tensor, capacity: int, experts: int, group: Any, rank_major: bool = False, align: int = 0
+) -> Handle:
     size = group.size()
-    if experts <= 0 or experts % size != 0 or capacity <= 0:
-        raise ValueError(f"{experts} experts with room for {capacity} rows of each of {size} ranks")
+    if experts <= 0 or experts % size != 0 or capacity <= 0 or not 0 <= align < 1 << 31:
+        raise ValueError(f"{experts} experts with room for {capacity} rows of each of {size} ranks, aligned to {align}")
     cells = torch.zeros(size, experts // size, dtype=torch.int32, device=index.device)
-    return Handle(capacity, experts // size, rank_major, cells)
+    return Handle(capacity, experts // size, rank_major, cells, align)
+
+
+def _grouped(rows: torch.Tensor, handle: Handle) -> torch.Tensor:
+    """Returns the rows of a dispatch, with a dimension for groups if each has a place of its own."""
+    if handle.align != 0:
+        return rows
+    return rows.view(handle.cells.shape[0] if handle.rank_major else handle.experts, -1, rows.shape[1])
 
 
 class _Dispatch(torch.autograd.Function):
@@ -256,23 +279,31 @@ class _Combine(torch.autograd.Function):
         alone = index.reshape(-1, 1)
         every = gradient.repeat_interleave(index.shape[1], 0)
         scaled = (every * weights.reshape(-1, 1)).to(gradient.dtype)
-        same = Handle(ctx.handle.capacity, ctx.handle.experts, ctx.handle.rank_major, torch.zeros_like(ctx.handle.cells))
+        same = replace(ctx.handle, cells=torch.zeros_like(ctx.handle.cells))
         rows = _combine(z, alone, torch.ones(alone.shape, device=z.device), ctx.handle, ctx.group)
         by_weight = (rows.float() * every.float()).sum(1).view(weights.shape).to(weights.dtype)
         return _dispatch(scaled, alone, same, ctx.group), None, by_weight, None, None
 
 
 def dispatch(
-    x: torch.Tensor, topk_idx: torch.Tensor, capacity: int, experts: int, group: Any, rank_major: bool = False
+    x: torch.Tensor,
+    topk_idx: torch.Tensor,
+    capacity: int,
+    experts: int,
+    group: Any,
+    rank_major: bool = False,
+    align: int = 0,
 ) -> "tuple[torch.Tensor, Handle]":
     """Sends row i of `x` [rows, hidden] to each of the experts topk_idx[i] (int32 or int64; a number of no expert: to none).
     `experts`: those of all ranks; expert e is on rank e // (experts / ranks). `capacity`: how many rows an expert takes from
     each rank, the first ones. Returns [experts / ranks, ranks * capacity, hidden], in which the rows of an expert follow
     each other in the order of ranks; with `rank_major` [ranks, experts / ranks * capacity, hidden], with those of a rank in
-    the order of experts. Rows behind them are zero. The handle says how many came (Handle.cells). Collective."""
-    handle = _handle(topk_idx, capacity, experts, group, rank_major)
+    the order of experts. Rows behind them are zero. The handle says how many came (Handle.cells). With `align`, the result
+    is [Handle.room, hidden]: groups of rows follow each other, and each begins at a multiple of `align` rows
+    (Handle.begins). A group without rows takes `align` rows; with 1 it takes none, and rows are packed. Collective."""
+    handle = _handle(topk_idx, capacity, experts, group, rank_major, align)
     rows = _Dispatch.apply(x, topk_idx, handle, group)
-    return rows.view(group.size() if rank_major else handle.experts, -1, x.shape[1]), handle
+    return _grouped(rows, handle), handle
 
 
 def dispatch_all(
@@ -282,16 +313,16 @@ def dispatch_all(
     experts: int,
     group: Any,
     rank_major: bool = False,
+    align: int = 0,
 ) -> "tuple[list[torch.Tensor], Handle]":
     """Does what `dispatch` does for rows that have several payloads, for example numbers, scales and ids. Row i of all
     tensors [rows, any] goes to the same place of each result. They travel together. There are at most 4, without
     gradients. Collective."""
-    handle = _handle(topk_idx, capacity, experts, group, rank_major)
+    handle = _handle(topk_idx, capacity, experts, group, rank_major, align)
     with torch.no_grad():
         made, finish = _begin_dispatch(list(payloads), topk_idx, handle, group)
         finish()
-    groups = group.size() if rank_major else handle.experts
-    return [rows.view(groups, -1, rows.shape[1]) for rows in made], handle
+    return [_grouped(rows, handle) for rows in made], handle
 
 
 def quantize(x: torch.Tensor) -> "tuple[torch.Tensor, torch.Tensor]":
