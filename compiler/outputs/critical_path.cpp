@@ -33,7 +33,7 @@ std::vector<Step> describe(const ir::Program &program, const time::Estimate &est
   std::vector<Step> steps;
   for (const time::PathStep &step : joined(estimate.timeline)) {
     if (step.span == time::Span::none) {
-      steps.push_back({step, "launch", "", ""});
+      steps.push_back({step, std::string(time::toString(step.cause)), "", ""});
       continue;
     }
     const time::Span &span = estimate.timeline.spans[step.span];

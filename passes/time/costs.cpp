@@ -65,6 +65,17 @@ std::uint64_t MessageBytes::ofRows(std::uint32_t rank, const ir::ThreadBlock &bl
   return rows * unit_;
 }
 
+std::uint64_t MessageBytes::ofSlots(std::uint32_t rank, ir::BufferKind buffer) const {
+  const bool isInput = buffer == ir::BufferKind::Input;
+  if (!rows_)
+    return (isInput ? program_.ranks[rank].inputChunks : program_.ranks[rank].outputChunks) * chunk_;
+  const std::uint64_t capacity = chunk_ * ir::chunksOfShare(program_) / unit_;
+  std::uint64_t rows = 0;
+  for (std::uint32_t other = 0; other < program_.ranks.size(); ++other)
+    rows += rows_->counts.liveRows(program_, isInput ? rank : other, isInput ? other : rank, capacity);
+  return rows * unit_;
+}
+
 /// An operand from the machine's view: the way to it, and its bytes of payload.
 struct Costs::Operand {
   ir::MemoryPiece piece;
@@ -321,6 +332,26 @@ Time Costs::fence(const UnfencedStores &stores) const {
   const MachineParameters &p = machine_.parameters;
   const double direct = stores.peers.empty() ? 0 : p.fence + p.fencePeer * static_cast<double>(stores.peers.size() - 1);
   return us(std::max(direct, stores.multicast ? p.fenceMulticast : 0));
+}
+
+Time Costs::packing(std::uint32_t rank, bool before, const MessageBytes *bytes) const {
+  const ir::CollectiveInfo &collective = ir::info(program_.collective.kind);
+  if (!collective.hasExperts)
+    return 0;
+  const MachineParameters &p = machine_.parameters;
+  // The blocks meet when ordinals are known, when cells are, and when rows are packed; then before they unpack.
+  Time time = (before ? 3 : 1) * us(p.barrier);
+  // A combine packs by the cells that others send, also through ports.
+  if (before && ir::indexedBuffer(program_.collective.kind) == ir::BufferKind::Output)
+    time += us(nodes_.nodes() == 1 ? p.storeVisible
+                                   : 2 * p.storeVisible + p.portPush + p.proxy + p.proxyWork + p.nicLatency);
+  if (!bytes)
+    return time;
+  const double blocks = static_cast<double>(program_.ranks[rank].blocks.size());
+  const double block = std::min(p.blockCopy, threads_ * ir::wordBytes * p.copyDepth / us(p.loadLocal));
+  const double moved =
+      static_cast<double>(bytes->ofSlots(rank, before ? ir::BufferKind::Input : ir::BufferKind::Output));
+  return time + moved / std::min(p.memory / 2, std::max(blocks, 1.0) * block); // memory is read and written
 }
 
 Time Costs::portLatency(std::uint32_t rank, std::uint32_t peer) const {

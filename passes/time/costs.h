@@ -47,6 +47,8 @@ public:
   /// that is given. For packets: payload.
   std::uint64_t of(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint32_t operand,
                    const ir::Op *header, std::uint64_t iteration) const;
+  /// Returns the bytes of the live rows of all slots of a rank's input or output.
+  std::uint64_t ofSlots(std::uint32_t rank, ir::BufferKind buffer) const;
 
 private:
   std::uint64_t ofRows(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint32_t operand) const;
@@ -85,6 +87,10 @@ public:
   void addStores(UnfencedStores &stores, std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op) const;
   /// Returns the time from the last of these stores until a fence over the system lets a thread go on.
   Time fence(const UnfencedStores &stores) const;
+  /// Returns the time in which the blocks of a rank pack the rows of its input, or unpack those of its output, by an
+  /// index of experts (device/experts.cuh). `bytes`: null if nothing but latencies takes time. Counting the entries of
+  /// the index is left out, because their number is not known.
+  Time packing(std::uint32_t rank, bool before, const MessageBytes *bytes) const;
   /// Returns the time from the start of a signal through a proxy until a waiting thread has seen it.
   Time portLatency(std::uint32_t rank, std::uint32_t peer) const;
   /// Returns the time that a flush takes if all puts have arrived. In a node, the proxy waits for a stream of copies.

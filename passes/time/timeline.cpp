@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <span>
+#include <utility>
 
 namespace mscclc::passes::time {
 
@@ -46,6 +47,9 @@ std::vector<PathStep> criticalPath(const Timeline &timeline) {
       path.push_back({at.span, cause, from, to});
     to = from;
   };
+  const std::uint32_t last = std::exchange(at.span, Span::none);
+  add(Cause::Packing, timeline.end - timeline.unpacking);
+  at.span = last;
   while (at.span != Span::none) {
     const Span &span = timeline.spans[at.span];
     const Ran ran = whenRan(timeline, at);
@@ -64,6 +68,7 @@ std::vector<PathStep> criticalPath(const Timeline &timeline) {
     asked = span.proxy;
     at = ran.before;
   }
+  add(Cause::Packing, timeline.packs);
   add(Cause::Launch, 0);
   std::reverse(path.begin(), path.end());
   return path;

@@ -83,14 +83,16 @@ struct Timeline {
   std::vector<Message> messages; ///< recorded on request
   std::vector<Rate> rates;       ///< recorded on request, in order of time
   std::vector<Traffic> traffic;
-  Time end = 0;                    ///< time when all blocks have completed
+  /// Time when ranks begin to pack rows, and what the rank that ends last takes to unpack them.
+  Time packs = std::numeric_limits<Time>::infinity(), unpacking = 0;
+  Time end = 0;                    ///< time when all blocks have completed, and rows are unpacked
   std::uint32_t last = Span::none; ///< the span that ended last
   bool complete = true;            ///< false: some block waits forever
 };
 
 /// A part of the critical path: the activity of a span from `from` to `to`.
 struct PathStep {
-  std::uint32_t span = Span::none; ///< none: the launch
+  std::uint32_t span = Span::none; ///< none: the launch, or rows are packed or unpacked
   Cause cause = Cause::Launch;
   Time from = 0, to = 0;
 };

@@ -71,9 +71,13 @@ Timeline Walk::run() {
 void Walk::beginBlocks() {
   const Time launch = Costs::us(costs_.parameters().launch);
   timeline_.end = launch;
-  for (std::uint32_t rank = 0; rank < index_.numRanks(); ++rank)
+  for (std::uint32_t rank = 0; rank < index_.numRanks(); ++rank) {
+    const Time packed = launch + costs_.packing(rank, true, options_.free ? nullptr : &bytes_);
+    if (packed != launch)
+      timeline_.packs = launch;
     for (std::uint64_t held = 0; held < options_.heldAtOnce && begun_[rank] < index_.numBlocks(rank); ++held)
-      beginNext(rank, {launch, {}});
+      beginNext(rank, {packed, {}});
+  }
 }
 
 /// Starts the next block of the rank, if it has one, in a place that is free from then on.
@@ -165,8 +169,10 @@ void Walk::step(std::uint32_t number) {
       }
       block.state = Block::Ended;
       const Time end = std::max(block.phase.at, block.issue.at);
-      if (end >= timeline_.end) {
-        timeline_.end = end;
+      const Time unpacking = costs_.packing(rankOf(block), false, options_.free ? nullptr : &bytes_);
+      if (end + unpacking >= timeline_.end) {
+        timeline_.end = end + unpacking;
+        timeline_.unpacking = unpacking;
         timeline_.last = block.phase.by.span;
       }
       beginNext(rankOf(block), {end, block.phase.by});

@@ -91,6 +91,22 @@ TEST_CASE("a ring of two shares nothing but the links") {
   CHECK(std::abs(totalOf(program, 2 * 65536, machine) - (1000 + 250 + 65536 / 40.0 + 200 + 500)) < close);
 }
 
+TEST_CASE("rows are packed before the first operation, and unpacked after the last one") {
+  const std::string ranks =
+      "rank 0 {\nbuffers input 1 output 1 scratch 0\nblock 0 {\ncopy output[0:1] <- input[0:1]\n}\n}\n";
+  const auto timeOf = [&](const std::string &collective) {
+    return totalOf(programOf(ranks, "collective " + collective + " experts 1 expert_major\n"), 65536);
+  };
+  // launch + 3 meetings + all rows at a block's 50 GB/s + first load + the copy + a meeting + all rows again
+  const double moved = 65536 / 50.0, dispatch = 1000 + 300 + moved + 250 + moved + 100 + moved;
+  CHECK(std::abs(timeOf("dispatch") - dispatch) < close);
+  CHECK(std::abs(timeOf("combine") - (dispatch + 500)) < close); // and the numbers of rows, in packets
+  const Estimate result =
+      estimate(programOf(ranks, "collective dispatch experts 1 expert_major\n"), roundMachine(), Runner::Kernel, 65536);
+  CHECK(std::abs(result.spent[static_cast<std::size_t>(Cause::Packing)] - (400 + 2 * moved)) < close);
+  CHECK(std::abs(result.latencyBound - (1000 + 300 + 250 + 100)) < close);
+}
+
 TEST_CASE("a pipeline of three steps") {
   const std::string body = "pipeline unit_size 65536 num_chunks 1 {\n";
   const ir::Program program =
