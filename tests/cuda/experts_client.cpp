@@ -162,6 +162,7 @@ public:
 
   uint64_t rowBytes() const { return shape_.rowBytes; }
   bool adds() const { return !isDispatch_; }
+
   /// Returns the number of ranks with a wrong byte.
   unsigned countWrong() const {
     unsigned wrong = 0;
