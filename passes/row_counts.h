@@ -32,7 +32,6 @@ public:
   /// Returns the rows that go from rank `src` to rank `dst` in an estimate of the program.
   std::uint64_t liveRows(const ir::Program &program, std::uint32_t src, std::uint32_t dst,
                          std::uint64_t capacity) const;
-  bool isMixture() const { return kind_ == Kind::Mixture; }
 
 private:
   enum class Kind : std::uint8_t { Mixture, Zero, Full, Over, Random, Uniform, Zipf, Table };

@@ -18,14 +18,6 @@ namespace mscclc::frontend {
 /// The step that the child executes.
 enum class Phase : std::uint32_t { Starting, Parsing, Checking, Generating, Linking, Running, Done };
 
-/// The place of the algorithm: the depth of its call stack and a call site, in one word so that it is always
-/// consistent.
-struct LastPlace {
-  static constexpr std::uint64_t make(std::uint32_t depth, std::uint32_t site) {
-    return std::uint64_t{depth} << 32 | site;
-  }
-};
-
 /// The reason why the child stopped, in a form that needs no memory.
 struct Failure {
   static constexpr std::size_t maxArgs = 3;

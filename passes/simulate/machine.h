@@ -242,7 +242,6 @@ private:
 
   std::vector<Actor> actors_;
   std::vector<Lane> lanes_;
-  std::vector<std::uint32_t> laneActor_;
   std::vector<Block> blocks_;
   std::vector<RankState> ranks_;
   ir::CreditQueues<View> queues_;            ///< signals and releases that nobody has taken
