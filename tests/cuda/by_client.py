@@ -32,7 +32,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             source, library = pathlib.Path(folder, "kernel.cu"), pathlib.Path(folder, "kernel.so")
             source.write_text(text)
-            subprocess.run([options.cxx, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-pthread", "-fPIC", "-shared",
+            subprocess.run([options.cxx, "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-pthread", "-fPIC", "-shared",
                             *options.flag, "-I", options.include, "-x", "c++", str(source), "-x", "none", options.runtime,
                             "-o", str(library)], check=True)
             run = subprocess.run([options.client, *options.args, str(library)], capture_output=True, text=True)
