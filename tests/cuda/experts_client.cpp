@@ -5,10 +5,11 @@
 //
 // For each capacity of an expert, row length and width of entries it launches, in a row, one launch for each kind of
 // index: no expert at all, all experts full, more rows than fit, one sender, all to one expert, rows that name an
-// expert twice, random ones with numbers of no expert, and no rows. Rows of a dispatch have one to three payloads,
-// which leave a part of the row unused or not. Groups of rows have places of their own, are packed, or begin at
-// multiples of 3 or 4 rows. Then it does all of it again with other random indices. Prints what was run. Exits with 1
-// where a byte is wrong, or where a call without an index is not refused.
+// expert twice, random ones with numbers of no expert, and no rows. A combine with an index of 8 bytes brings the cells
+// of its dispatch or, in a kind of its own, cells that are far too large. Rows of a dispatch have one to three
+// payloads, which leave a part of the row unused or not. Groups of rows have places of their own, are packed, or begin
+// at multiples of 3 or 4 rows. Then it does all of it again with other random indices. Prints what was run. Exits with
+// 1 where a byte is wrong, or where a call without an index is not refused.
 #include "client.h"
 #include "mscclc/narrow_floats.h"
 #include "mscclc/runtime.hpp"
@@ -76,7 +77,7 @@ struct Shape {
   uint32_t width, dtype;
 };
 
-enum class Kind { None, Full, Above, OneSender, AllToOne, Twice, Random, NoRows, End };
+enum class Kind { None, Full, Above, OneSender, AllToOne, Twice, Random, NoRows, WrongCells, End };
 
 /// One launch: its memory on each rank, and what the definition says of it.
 class Launch {
@@ -99,6 +100,7 @@ public:
     named_.assign(ranks_, {});
     weights_.assign(ranks_, {});
     given_.clear();
+    before_.clear();
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
       for (uint64_t entry = 0; entry < entries(); ++entry) {
         named_[rank].push_back(expertOf(random, rank, entry));
@@ -110,7 +112,6 @@ public:
         std::memcpy(&index[entries() * 8 + entry * 4], &weights_[rank][entry], sizeof(float));
       }
       index_.write(rank, index);
-      numbers_.write(rank, Bytes(4 * numbers(), poison));
       work_.write(rank, Bytes(MSCCLC_INDEX_WORK_BYTES(ranks_, experts_, entries()), poison));
       Bytes rows((isDispatch_ ? rows_ : room_) * shape_.rowBytes);
       for (unsigned char &byte : rows)
@@ -121,6 +122,17 @@ public:
       from_.write(rank, rows);
       to_.write(rank, Bytes(resultBytes(), poison));
       given_.push_back(std::move(rows));
+    }
+    for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      Bytes numbers(4 * this->numbers(), poison);
+      if (bringsCells() && kind_ != Kind::WrongCells) {
+        Bytes result(resultBytes()), all = numbers;
+        expect(rank, result, all);
+        const auto cells = static_cast<std::ptrdiff_t>(4 * (ranks_ + experts_));
+        std::copy(all.begin() + cells, all.end(), numbers.begin() + cells);
+      }
+      numbers_.write(rank, numbers);
+      before_.push_back(std::move(numbers));
     }
   }
 
@@ -145,7 +157,8 @@ public:
       }
       one.status = numbers;
       one.received = numbers + ranks_;
-      one.cells = numbers + ranks_ + experts_;
+      if (isDispatch_ || bringsCells())
+        one.cells = numbers + ranks_ + experts_;
       one.work = work_.address(rank);
       one.rows = rows_;
       one.choices = choices_;
@@ -163,14 +176,19 @@ public:
   uint64_t rowBytes() const { return shape_.rowBytes; }
   bool adds() const { return !isDispatch_; }
 
+  bool bringsCells() const { return !isDispatch_ && shape_.width == 8; }
   /// Returns the number of ranks with a wrong byte.
   unsigned countWrong() const {
     unsigned wrong = 0;
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
       Bytes result(resultBytes(), poison), numbers(4 * this->numbers(), poison);
       expect(rank, result, numbers);
-      if (!isDispatch_) // it writes the status alone
-        std::fill(numbers.begin() + 4 * ranks_, numbers.end(), poison);
+      if (!isDispatch_) { // it writes the status alone, and not even that if it has cells
+        const auto written = static_cast<std::ptrdiff_t>(bringsCells() ? 0 : 4 * ranks_);
+        std::copy(before_[rank].begin() + written, before_[rank].end(), numbers.begin() + written);
+        if (bringsCells() && kind_ == Kind::WrongCells) // rows are any
+          result = to_.read<unsigned char>(rank, result.size());
+      }
       wrong += differs("the result", rank, to_, result) + differs("the numbers", rank, numbers_, numbers) +
                differs("the rows", rank, from_, given_[rank]);
     }
@@ -232,6 +250,7 @@ private:
       return static_cast<int64_t>(entry / choices_) % all;
     case Kind::Random:
     case Kind::NoRows:
+    case Kind::WrongCells:
     case Kind::End:
       break;
     }
@@ -340,7 +359,7 @@ private:
   runtime::Buffer input_, output_, from_, to_, index_, numbers_, work_;
   std::vector<std::vector<int64_t>> named_; ///< [rank][entry]
   std::vector<std::vector<float>> weights_;
-  std::vector<Bytes> given_; ///< [rank]
+  std::vector<Bytes> given_, before_; ///< [rank]: rows, and what is in `numbers_` before the launch
 };
 
 /// What must be refused. Returns the number of calls that were not.

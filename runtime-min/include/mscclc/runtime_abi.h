@@ -287,10 +287,13 @@ typedef struct MscclcIndex {
   const float *weights; /* [rows][choices], of a combine */
   MscclcPayload payloads[MSCCLC_MAX_PAYLOADS];
   uint32_t *received; /* [experts], written by a dispatch: live rows of each expert; null: not wanted */
-  uint32_t *cells;    /* [ranks][experts], written by a dispatch: those that each rank has sent; null: not wanted */
-  uint32_t *status;   /* [ranks], written: MSCCLC_COUNTS_CUT for each rank of which not all entries are live, except for
-                         those that name no expert; null: not wanted */
-  void *work;         /* MSCCLC_INDEX_WORK_BYTES; what it holds does not matter */
+  /* [ranks][experts]. A dispatch writes the rows that each rank has sent to each expert; null: not wanted. A combine
+   * reads them. If they are those of its dispatch, it need not wait for the ranks to send them again, and writes no
+   * status. If they are others, rows are, too. Null: it waits. */
+  uint32_t *cells;
+  uint32_t *status; /* [ranks], written: MSCCLC_COUNTS_CUT for each rank of which not all entries are live, except for
+                       those that name no expert; null: not wanted */
+  void *work;       /* MSCCLC_INDEX_WORK_BYTES; what it holds does not matter */
   uint64_t rows;
   uint32_t choices; /* rows * choices is below 2^31 */
   uint32_t width;   /* 4: int32_t; 8: int64_t */

@@ -203,6 +203,19 @@ template <class W> MSCCLC_DEVICE void receiveCells(const W &w) {
   }
 }
 
+/// Does the same for the cells that a combine brings. Those that are too large are limited.
+template <class W> MSCCLC_DEVICE void takeCells(const W &w) {
+  for (uint32_t src = w.lane(); src < W::ranks; src += w.lanes()) {
+    uint32_t rows = 0;
+    for (uint32_t cell = src * W::experts; cell < (src + 1) * W::experts; ++cell) {
+      w.lengths[cell] = w.live(w.args.index.cells[cell]);
+      w.inSlot[cell] = rows;
+      rows += w.lengths[cell];
+    }
+    w.sent[src] = rows;
+  }
+}
+
 /// Copies `bytes` bytes of a row. The threads of a block share them.
 template <class W> MSCCLC_DEVICE void copyRow(const W &w, char *to, const char *from, uint64_t bytes) {
   constexpr unsigned inFlight = loadsInFlight<typename W::Plan>;
@@ -321,8 +334,12 @@ template <class Plan, class T> MSCCLC_OUTLINE void packRows(const Parameters<Pla
   countEntries(w);
   meetAll(w.args, 0);
   sendCells(w);
-  if constexpr (ExpertsOf<Plan>::value == Experts::Combine)
-    receiveCells(w);
+  if constexpr (ExpertsOf<Plan>::value == Experts::Combine) {
+    if (w.args.index.cells != nullptr)
+      takeCells(w);
+    else
+      receiveCells(w);
+  }
   meetAll(w.args, 0);
   if (loadRelaxed(&w.args.staging_state[1]) == 0) { // else places may be wrong
     if constexpr (ExpertsOf<Plan>::value == Experts::Combine)

@@ -215,7 +215,7 @@ def _begin_combine(
     if weights.shape != entries.shape:
         raise ValueError(f"weights {list(weights.shape)} and an index {list(entries.shape)} differ")
     z = z.contiguous()
-    moved = _begin(group, "combine", [z], [to], handle, entries=entries, weights=weights)
+    moved = _begin(group, "combine", [z], [to], handle, entries=entries, weights=weights, cells=handle.cells)
 
     def finish() -> None:
         if not moved():
