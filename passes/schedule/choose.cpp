@@ -223,13 +223,19 @@ constexpr ChoiceMove choiceMoves[] = {
        };
        if (choices.step != 0) {
          divide(choices, {8});
+         if (!facts.isOneRank) // a rank sends what it passes on to several ranks at once
+           others.push_back(with(choices, &ScheduleChoices::blocks, 2 * choices.blocks));
        } else if (facts.isOneRank) { // each stage has blocks of its own, and a GPU has room for several stages
          divide(with(with(choices, &ScheduleChoices::blocks, Facts::usualBlocks / 4), &ScheduleChoices::instances,
                      facts.choosesInstances ? Facts::mostAtFirst / 2 : choices.instances),
                 {16, 4});
        } else {
-         for (const std::uint32_t blocks : std::set{choices.blocks, 1u})
-           divide(with(choices, &ScheduleChoices::blocks, blocks), {4, 16});
+         // With fewer instances, units are long enough for a pipeline where they are too short otherwise.
+         const std::uint32_t fewer = facts.choosesInstances ? std::max(choices.instances / 2, 1u) : choices.instances;
+         for (const std::uint32_t instances : {choices.instances, fewer})
+           for (const std::uint32_t blocks : std::set{choices.blocks, 1u})
+             divide(with(with(choices, &ScheduleChoices::blocks, blocks), &ScheduleChoices::instances, instances),
+                    {4, 16});
        }
        return others;
      }},
