@@ -17,6 +17,25 @@ std::string printed(const Program &program) {
   print(program, text);
   return text;
 }
+
+/// Returns the program that `text` describes.
+Program parsed(std::string_view text) {
+  DiagnosticEngine diagnostics;
+  auto program = parse(text, "x.ir", diagnostics);
+  INFO(diagnostics.render(false) << text);
+  REQUIRE(program);
+  return std::move(*program);
+}
+
+/// Checks that a valid program is the one that its text describes.
+void checkRoundTrip(const Program &program) {
+  DiagnosticEngine diagnostics;
+  REQUIRE(checkStructure(program, diagnostics));
+  const std::string text = printed(program);
+  const Program again = parsed(text);
+  REQUIRE(test::sameProgram(again, program));
+  REQUIRE(printed(again) == text);
+}
 } // namespace
 
 TEST_CASE("a printed program parses back to itself and prints the same") {
@@ -24,14 +43,7 @@ TEST_CASE("a printed program parses back to itself and prints the same") {
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     INFO("seed " << seed);
     const Program program = test::randomProgram(seed);
-    DiagnosticEngine diagnostics;
-    REQUIRE(checkStructure(program, diagnostics));
-    const std::string text = printed(program);
-    const auto again = parse(text, "random.ir", diagnostics);
-    INFO(diagnostics.render(false) << text);
-    REQUIRE(again);
-    REQUIRE(test::sameProgram(*again, program));
-    REQUIRE(printed(*again) == text);
+    checkRoundTrip(program);
     for (const Rank &rank : program.ranks)
       for (const ThreadBlock &block : rank.blocks)
         for (const Op &op : block.ops)
@@ -45,14 +57,7 @@ TEST_CASE("a printed movement parses back to itself and prints the same") {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     INFO("seed " << seed);
     const Program program = test::randomProgram(seed, {.movement = true});
-    DiagnosticEngine diagnostics;
-    REQUIRE(checkStructure(program, diagnostics));
-    const std::string text = printed(program);
-    const auto again = parse(text, "random.ir", diagnostics);
-    INFO(diagnostics.render(false) << text);
-    REQUIRE(again);
-    REQUIRE(test::sameProgram(*again, program));
-    REQUIRE(printed(*again) == text);
+    checkRoundTrip(program);
     for (const Move &move : program.movement.statements)
       ++(move.kind == MoveKind::Copy ? copies : reductions);
   }
@@ -125,11 +130,7 @@ locations {
   @3 = @1 + @2
 }
 )";
-  DiagnosticEngine diagnostics;
-  const auto program = parse(text, "x.ir", diagnostics);
-  INFO(diagnostics.render(false));
-  REQUIRE(program);
-  CHECK(printed(*program) == text);
+  CHECK(printed(parsed(text)) == text);
 }
 
 TEST_CASE("canonical text of statements stays as it is") {
@@ -164,40 +165,29 @@ locations {
   @1 = file0:3:4
 }
 )";
-  DiagnosticEngine diagnostics;
-  const auto program = parse(text, "x.ir", diagnostics);
-  INFO(diagnostics.render(false));
-  REQUIRE(program);
-  CHECK(printed(*program) == text);
-  const Move &first = program->movement.statements[0];
-  CHECK(program->movement.srcs(first)[0] == RankChunk{0, BufferKind::Input, 0, 1});
-  CHECK(program->movement.dsts(first)[1] == RankChunk{0, BufferKind::Scratch, 1, 1});
+  const Program program = parsed(text);
+  CHECK(printed(program) == text);
+  const Move &first = program.movement.statements[0];
+  CHECK(program.movement.srcs(first)[0] == RankChunk{0, BufferKind::Input, 0, 1});
+  CHECK(program.movement.dsts(first)[1] == RankChunk{0, BufferKind::Scratch, 1, 1});
 }
 
 TEST_CASE("options of a statement stand in any order") {
-  DiagnosticEngine diagnostics;
-  const auto program =
-      parse("mscclc.ir 1\nprogram \"p\" {\nschedule auto\nrank 0 {\nbuffers input 2 output 1\n}\nmove {\n"
-            "reduce 0.output[0:1]<-0.input[0:1],0.input[1:2] packets on by 0 reduce_op min // that\n}\n}",
-            "x.ir", diagnostics);
-  INFO(diagnostics.render(false));
-  REQUIRE(program);
-  CHECK(printed(*program).find(
-            "    reduce 0.output[0:1] <- 0.input[0:1], 0.input[1:2] reduce_op min by 0 packets on\n") !=
-        std::string::npos);
+  const Program program =
+      parsed("mscclc.ir 1\nprogram \"p\" {\nschedule auto\nrank 0 {\nbuffers input 2 output 1\n}\nmove {\n"
+             "reduce 0.output[0:1]<-0.input[0:1],0.input[1:2] packets on by 0 reduce_op min // that\n}\n}");
+  CHECK(
+      printed(program).find("    reduce 0.output[0:1] <- 0.input[0:1], 0.input[1:2] reduce_op min by 0 packets on\n") !=
+      std::string::npos);
 }
 
 TEST_CASE("comments, blank lines and defaults may be there or not") {
-  DiagnosticEngine diagnostics;
-  const auto program =
-      parse("// RUN: mscclc %s\n\n mscclc.ir 1 // format\r\nprogram \"p\" { // one\n"
-            "  protocol Simple\n  collective allreduce chunk_factor 1\n rank 0 {\n"
-            "buffers input 3 output 3\nblock 0 {\n copy output[0:1]<-input[1:2] reduce_op sum sync none\n"
-            "  copy output[1:2] <- output[0:1] // no versions\n}\n}\n}",
-            "x.ir", diagnostics);
-  INFO(diagnostics.render(false));
-  REQUIRE(program);
-  CHECK(printed(*program).find("%1 = copy output[1:2] <- output[0:1]%0\n") != std::string::npos);
+  const Program program =
+      parsed("// RUN: mscclc %s\n\n mscclc.ir 1 // format\r\nprogram \"p\" { // one\n"
+             "  protocol Simple\n  collective allreduce chunk_factor 1\n rank 0 {\n"
+             "buffers input 3 output 3\nblock 0 {\n copy output[0:1]<-input[1:2] reduce_op sum sync none\n"
+             "  copy output[1:2] <- output[0:1] // no versions\n}\n}\n}");
+  CHECK(printed(program).find("%1 = copy output[1:2] <- output[0:1]%0\n") != std::string::npos);
 }
 
 TEST_CASE("locations of many lines keep their numbers") {
@@ -208,11 +198,9 @@ TEST_CASE("locations of many lines keep their numbers") {
   LocId merged = noLoc;
   for (std::uint32_t line = 1; line <= 50; ++line)
     merged = program.sources.merge(merged, program.sources.addPlace(file, line, 1, line % 2 ? noLoc : 1));
-  DiagnosticEngine diagnostics;
-  const auto again = parse(printed(program), "x.ir", diagnostics);
-  REQUIRE(again);
-  CHECK(test::sameProgram(*again, program));
-  CHECK(again->sources.places(merged).size() == 50);
+  const Program again = parsed(printed(program));
+  CHECK(test::sameProgram(again, program));
+  CHECK(again.sources.places(merged).size() == 50);
 }
 
 TEST_CASE("the fuzzer's seeds parse, and the canonical ones print as they are") {
@@ -220,11 +208,7 @@ TEST_CASE("the fuzzer's seeds parse, and the canonical ones print as they are") 
     INFO(name);
     std::ifstream in(std::string(MSCCLC_SOURCE_DIR) + "/tests/fuzz/corpus/ir/" + name + ".ir", std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
-    DiagnosticEngine diagnostics;
-    const auto program = parse(text, name, diagnostics);
-    INFO(diagnostics.render(false));
-    REQUIRE(program);
-    CHECK((printed(*program) == text) == (name != "loose"));
+    CHECK((printed(parsed(text)) == text) == (name != "loose"));
   }
 }
 
@@ -235,11 +219,7 @@ TEST_CASE("the README's examples parse") {
   for (std::size_t at = 0; (at = page.find("```\nmscclc.ir", at)) != std::string::npos;) {
     const std::size_t begin = at + 4;
     at = page.find("```", begin) + 3;
-    DiagnosticEngine diagnostics;
-    auto program = parse(page.substr(begin, at - 3 - begin), "README.md", diagnostics);
-    INFO(diagnostics.render(false));
-    REQUIRE(program);
-    programs.push_back(std::move(*program));
+    programs.push_back(parsed(page.substr(begin, at - 3 - begin)));
   }
   REQUIRE(programs.size() == 2);
   CHECK(programs[0].numOps() == 7);
@@ -249,13 +229,10 @@ TEST_CASE("the README's examples parse") {
 TEST_CASE("a collective with experts says their number and layout") {
   const std::string text = "mscclc.ir 1\n\nprogram \"p\" {\n  collective combine experts 3 rank_major\n\n"
                            "  rank 0 {\n    buffers input 1 output 1 scratch 0\n  }\n}\n";
-  DiagnosticEngine diagnostics;
-  const auto program = parse(text, "p.ir", diagnostics);
-  INFO(diagnostics.render(false));
-  REQUIRE(program);
-  CHECK(program->collective.experts == 3);
-  CHECK(program->collective.expertLayout == ExpertLayout::RankMajor);
-  CHECK(printed(*program) == text);
+  const Program program = parsed(text);
+  CHECK(program.collective.experts == 3);
+  CHECK(program.collective.expertLayout == ExpertLayout::RankMajor);
+  CHECK(printed(program) == text);
 }
 
 TEST_CASE("a collective of rows says its layout") {
