@@ -54,7 +54,7 @@ public:
   }
 
 private:
-  /// Sets hook_ where all instances agree, and isDone_ for what is then done before.
+  /// Sets hook_ where all instances agree, and isDone_ for what is then not written.
   void markFusedHooks(const std::vector<RankBlock> &instances) {
     hook_.resize(block_.ops.size());
     isDone_.resize(block_.ops.size());
@@ -64,9 +64,18 @@ private:
       for (std::size_t o = 0; o < hook_.size(); ++o)
         hook_[o] = &who == instances.data() || hook_[o] == hooks[o] ? hooks[o] : 0;
     }
-    for (std::size_t o = 0; o < hook_.size(); ++o)
-      if (hook_[o] != 0)
-        isDone_[o + hook_[o]] = 1;
+    for (std::size_t o = 0; o < hook_.size(); ++o) {
+      if (hook_[o] == 0)
+        continue;
+      isDone_[o + hook_[o]] = 1;
+      // The sync after it is the one that the apply has asked for.
+      if (o != 0 && !ir::isBlockSync(block_.ops[o - 1].kind) &&
+          !takesElements(facts_.program, block_.ops[o + hook_[o]]))
+        syncBefore_[o] = 1;
+    }
+    for (std::size_t o = block_.ops.size(); o-- > 1 && isDone_[o] != 0;) // the end of the launch synchronises
+      if (block_.ops[o - 1].kind == OpKind::Nop)
+        isDone_[o - 1] = 1;
   }
 
   std::vector<Statement> writeRange(std::size_t begin, std::size_t end) {
@@ -128,10 +137,11 @@ private:
     return 0;
   }
 
-  /// True if repetitions of the `period` operations from `q` on call the functions of hooks at the same places.
+  /// True if repetitions of the `period` operations from `q` on call the functions of hooks at the same places. The
+  /// last one may leave out a sync.
   bool repeatsHooks(std::size_t q, std::size_t period, int times) const {
     for (std::size_t o = q + period; o < q + period * static_cast<std::size_t>(times); ++o)
-      if (hook_[o] != hook_[o - period] || isDone_[o] != isDone_[o - period])
+      if (hook_[o] != hook_[o - period] || (isDone_[o] != isDone_[o - period] && block_.ops[o].kind != OpKind::Nop))
         return false;
     return true;
   }
@@ -162,7 +172,7 @@ private:
   std::vector<std::uint32_t> shapes_;                     // [operation]: the class of its shape
   std::vector<char> syncBefore_, fenceBefore_, releases_; ///< by operation, of any instance
   std::vector<std::uint32_t> hook_;                       ///< by operation: fusedHooks() of all instances
-  std::vector<char> isDone_;                              ///< by operation: an operation before does it, too
+  std::vector<char> isDone_;                              ///< by operation: another one does it, or the launch's end
   bool endsUnfenced_ = false;                             ///< of any instance
   int failedRepeats_ = 0;
 };

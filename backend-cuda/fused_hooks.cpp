@@ -3,6 +3,9 @@
 #include "ir/collectives.h"
 #include "ir/op_semantics.h"
 
+#include <algorithm>
+#include <ranges>
+
 namespace mscclc::cuda {
 
 namespace {
@@ -17,7 +20,19 @@ bool storesElements(const Op &op) {
          ir::formOfDestination(op.kind, 0) == ir::DataForm::Plain;
 }
 
+/// True if the operation may make whole rows or blocks one after another. What others wait for must not wait for the
+/// function. Chunks that are divided among blocks are not divided at the same places.
+bool makesParts(const Op &op) {
+  const auto isPacket = [&](std::uint32_t source) { return ir::formOfSource(op, source) == ir::DataForm::Packet; };
+  return ir::awaitsPackets(op.kind) && std::ranges::count_if(std::views::iota(0U, op.numSrcs), isPacket) == 1 &&
+         op.numDsts == 1 && op.groupSize <= 1;
+}
+
 } // namespace
+
+bool takesElements(const ir::Program &program, const Op &apply) {
+  return program.hooks[apply.imm].granularity == ir::Granularity::Element;
+}
 
 std::vector<std::uint32_t> fusedHooks(const ir::Program &program, std::uint32_t rank, std::size_t block) {
   const ir::ThreadBlock &code = program.ranks[rank].blocks[block];
@@ -35,7 +50,7 @@ std::vector<std::uint32_t> fusedHooks(const ir::Program &program, std::uint32_t 
     if (at == code.ops.size() || code.ops[at].kind != OpKind::Apply)
       continue;
     const Op &apply = code.ops[at];
-    if (program.hooks[apply.imm].granularity == ir::Granularity::Element && code.dsts(op)[0] == code.dsts(apply)[0] &&
+    if ((takesElements(program, apply) || makesParts(op)) && code.dsts(op)[0] == code.dsts(apply)[0] &&
         op.groupSize == apply.groupSize && op.groupIndex == apply.groupIndex)
       distances[o] = static_cast<std::uint32_t>(at - o);
   }

@@ -44,6 +44,8 @@ public:
          Shape shape)
       : kernel_(kernel), definition_(definition), shape_(shape),
         data_(communicator.allocate(std::max<uint64_t>(64, shape.rows * shape.elements * 8))) {
+    if ((kernel.flags & MSCCLC_IN_PLACE) == 0)
+      separate_ = communicator.allocate(data_.bytes());
     for (uint32_t i = 0; i < kernel.num_arrays; ++i)
       arrays_.push_back(communicator.allocate(std::max<uint64_t>(64, (shape.rows + 1) * shape.elements * 8)));
   }
@@ -55,7 +57,7 @@ public:
   }
   runtime::Call call(uint32_t dtype, uint32_t operation) const {
     runtime::Call call;
-    call.inPlace(data_).of(bytes(dtype), dtype, operation);
+    call.on(data_, output()).of(bytes(dtype), dtype, operation);
     if ((kernel_.flags & MSCCLC_TAKES_ROWS) != 0)
       call.rows(shape_.elements * test::bytesOf(dtype));
     for (uint32_t i = 0; i < kernel_.num_arrays; ++i) {
@@ -110,7 +112,7 @@ public:
   unsigned countWrong() const {
     unsigned wrong = 0;
     for (uint32_t rank = 0; rank < kernel_.ranks; ++rank) {
-      wrong += isWrong("the output", rank, data_, outputs_[rank]);
+      wrong += isWrong("the output", rank, output(), outputs_[rank]);
       for (uint32_t i = 0; i < kernel_.num_arrays; ++i)
         wrong += isWrong(kernel_.arrays[i].name, rank, arrays_[i], expected_[rank].at(kernel_.arrays[i].name));
     }
@@ -118,6 +120,7 @@ public:
   }
 
 private:
+  const runtime::Buffer &output() const { return (kernel_.flags & MSCCLC_IN_PLACE) != 0 ? data_ : separate_; }
   /// Returns a number of a whole mantissa. Every seventh block is zero on all ranks, some are small, and each ninth one
   /// may have a NaN.
   static float wireInput(std::mt19937 &random, uint64_t block, uint32_t dtype) {
@@ -164,7 +167,7 @@ private:
   const MscclcKernel &kernel_;
   const test::Definition &definition_;
   const Shape shape_;
-  runtime::Buffer data_;
+  runtime::Buffer data_, separate_; ///< an output of its own, if the kernel does not work in place
   std::vector<runtime::Buffer> arrays_;
   std::vector<Arrays> expected_; ///< [rank]
   std::vector<Bytes> outputs_;   ///< [rank]

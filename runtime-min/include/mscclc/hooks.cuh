@@ -13,12 +13,12 @@
 // All threads must call combine() equally often.
 //
 //   struct AddRmsNorm {
-//     template <class T>
-//     static MSCCLC_DEVICE void apply(const Part<T> &row, T *residual, const T *gamma, const float *epsilon);
+//     template <class T, class Row>
+//     static MSCCLC_DEVICE void apply(const Row &row, T *residual, const T *gamma, const float *epsilon);
 //   };
 //
 // The other parameters are the hook's arrays: those that it reads, then the others that it writes. T is the type of the
-// message's elements.
+// message's elements, and Row a Part<T, …>.
 //
 // The bits of results depend neither on the number of threads, nor on the addresses, nor on how a compiler contracts
 // products and sums, if a function computes with add(), multiply(), divide(), squareRoot() and combine() alone.
@@ -89,6 +89,16 @@ template <class T> struct Moved {
   }
 };
 
+template <class T> MSCCLC_DEVICE Values widened(const typename Moved<T>::Elements &elements) {
+  typename Number<T>::Sum wide[octetSize];
+  Number<T>::widen(elements.e, wide);
+  Values values;
+  MSCCLC_UNROLL
+  for (unsigned i = 0; i < octetSize; ++i)
+    values.at[i] = static_cast<float>(wide[i]);
+  return values;
+}
+
 /// Returns the first `count` elements of an octet at `p`, as floats.
 template <class T> MSCCLC_DEVICE Values loadValues(const T *p, unsigned count) {
   typename Moved<T>::Elements in{};
@@ -104,13 +114,7 @@ template <class T> MSCCLC_DEVICE Values loadValues(const T *p, unsigned count) {
       if (i < count)
         in.e[i] = loadAs<T>(p + i);
   }
-  typename Number<T>::Sum wide[octetSize];
-  Number<T>::widen(in.e, wide);
-  Values values;
-  MSCCLC_UNROLL
-  for (unsigned i = 0; i < octetSize; ++i)
-    values.at[i] = static_cast<float>(wide[i]);
-  return values;
+  return widened<T>(in);
 }
 /// Rounds values to elements of T, and stores the first `count`. Returns the rounded values.
 template <class T> MSCCLC_DEVICE Values storeValues(T *p, unsigned count, const Values &values) {
@@ -131,38 +135,45 @@ template <class T> MSCCLC_DEVICE Values storeValues(T *p, unsigned count, const 
       if (i < count)
         storeAs<T>(p + i, out.e[i]);
   }
-  Number<T>::widen(out.e, wide);
-  Values stored;
-  MSCCLC_UNROLL
-  for (unsigned i = 0; i < octetSize; ++i)
-    stored.at[i] = static_cast<float>(wide[i]);
-  return stored;
+  return widened<T>(out);
 }
+
+/// The source of a part whose elements are in memory.
+struct Stored {};
 
 } // namespace detail
 
 /// A row or a block of the message that a function is applied to, of elements of T. A team without work has a part
-/// without elements.
-template <class T> class Part {
+/// without elements. In the function's first pass over it, by forEach() or combine(), `Source` may make the elements:
+/// source(octet) stores an octet of them, and returns their values. It is also called for a part without elements that
+/// has room for them.
+template <class T, class Source = detail::Stored> class Part {
 public:
-  MSCCLC_DEVICE Part(T *data, uint64_t index, uint64_t size, bool isThere, const detail::Team &team)
-      : data_(data), index_(index), size_(size), end_(isThere ? size : 0), team_(team) {}
+  MSCCLC_DEVICE Part(T *data, uint64_t index, uint64_t size, bool isThere, const detail::Team &team,
+                     bool hasRoom = false, const Source &source = {})
+      : data_(data), index_(index), size_(size), isThere_(isThere), hasRoom_(hasRoom), team_(team), source_(source) {}
 
   /// The number of this row or block in the rank's output.
   MSCCLC_DEVICE uint64_t index() const { return index_; }
   /// The number of its elements.
   MSCCLC_DEVICE uint64_t size() const { return size_; }
   /// True in exactly one thread, if the part has elements. That thread stores values that are stored once.
-  MSCCLC_DEVICE bool leads() const { return team_.lane == 0 && end_ != 0; }
+  MSCCLC_DEVICE bool leads() const { return team_.lane == 0 && isThere_; }
   /// Returns the part's elements.
   MSCCLC_DEVICE T *data() const { return data_; }
   /// Returns the elements of `array` that belong to this part.
   template <class E> MSCCLC_DEVICE E *of(E *array) const { return array + index_ * size_; }
 
-  /// Calls body(octet) for each octet of this thread.
+  /// Calls body(octet) for each octet of this thread. The body loads and stores elements of this octet alone.
   template <class Body> MSCCLC_DEVICE void forEach(Body body) const {
     for (unsigned i = team_.lane; i < team_.width; i += team_.lanes)
       forOctetsOf(i, body);
+    isMade_ = true;
+  }
+  /// Makes the elements of a part that no pass has made.
+  MSCCLC_DEVICE void makeAll() const {
+    if (!isMade_)
+      forEach([](const Octet &) {});
   }
 
   /// Combines what body(octet) returns for each octet, by Total, TotalOfSquares or Amax. All threads get the result.
@@ -181,6 +192,7 @@ public:
       });
       team_.results[i] = partial;
     }
+    isMade_ = true;
     detail::syncBlock();
     const bool twice = team_.width > joined;
     if (twice) {
@@ -194,20 +206,29 @@ public:
   }
 
   /// Returns the values of this part's elements, or those of an array at the same place of a row.
-  MSCCLC_DEVICE Values load(const Octet &octet) const { return load(data_, octet); }
+  MSCCLC_DEVICE Values load(const Octet &octet) const { return isMade_ ? load(data_, octet) : made_; }
   template <class E> MSCCLC_DEVICE Values load(const E *row, const Octet &octet) const {
     return detail::loadValues(row + octet.first, octet.count);
   }
   /// Rounds values to the elements' type, and stores them. Returns the rounded values.
-  MSCCLC_DEVICE Values store(const Octet &octet, const Values &values) const { return store(data_, octet, values); }
+  MSCCLC_DEVICE Values store(const Octet &octet, const Values &values) const {
+    return made_ = store(data_, octet, values);
+  }
   template <class E> MSCCLC_DEVICE Values store(E *row, const Octet &octet, const Values &values) const {
     return detail::storeValues(row + octet.first, octet.count, values);
   }
 
 private:
   template <class Body> MSCCLC_DEVICE void forOctetsOf(unsigned partial, Body body) const {
-    for (uint64_t first = uint64_t{partial} * octetSize; first < end_; first += detail::partials * octetSize)
-      body(Octet{first, end_ - first < octetSize ? static_cast<unsigned>(end_ - first) : octetSize});
+    const uint64_t end = isThere_ || (hasRoom_ && !isMade_) ? size_ : 0;
+    for (uint64_t first = uint64_t{partial} * octetSize; first < end; first += detail::partials * octetSize) {
+      const Octet octet{first, end - first < octetSize ? static_cast<unsigned>(end - first) : octetSize};
+      if constexpr (isMaking)
+        if (!isMade_)
+          made_ = source_(octet);
+      if (isThere_)
+        body(octet);
+    }
   }
   /// Joins up to 16 partial results.
   template <class How> MSCCLC_DEVICE float join(unsigned first, unsigned step) const {
@@ -217,9 +238,15 @@ private:
     return all;
   }
 
+  static constexpr bool isMaking = !std::is_same_v<Source, detail::Stored>;
+
   T *const data_;
-  const uint64_t index_, size_, end_;
+  const uint64_t index_, size_;
+  const bool isThere_, hasRoom_;
   const detail::Team &team_;
+  const Source source_;
+  mutable bool isMade_ = !isMaking; ///< all elements of this thread are in memory
+  mutable Values made_{};           ///< until then: those of the body's octet
 };
 
 // ------------------------------------------------------------------------------------------------------------ kernels
@@ -234,11 +261,6 @@ template <unsigned Number> struct Writes {
   static constexpr bool isWritten = true;
 };
 
-/// Hooks as emitted kernels name them: the class of the function, and its arrays.
-template <class Function, class... Arrays> struct ElementHook {};
-template <uint32_t Elements, class Function, class... Arrays> struct BlockHook {};
-template <class Function, class... Arrays> struct RowHook {};
-
 namespace detail {
 
 /// An array as an argument: a pointer to what the parameter says.
@@ -252,6 +274,27 @@ template <bool IsWritten> struct ArrayArgument {
 template <class Array, class K> MSCCLC_DEVICE ArrayArgument<Array::isWritten> argumentOf(const K &k) {
   return {k.parameters.arrays[Array::number]};
 }
+
+/// What hooks of blocks and rows have in common.
+template <class Function, class... Arrays> struct PartHook {
+  template <class K, class P> static MSCCLC_DEVICE void apply(const K &k, const P &part) {
+    Function::template apply<typename K::Element>(part, argumentOf<Arrays>(k)...);
+  }
+};
+
+} // namespace detail
+
+/// Hooks as emitted kernels name them: the class of the function, and its arrays. bytes() returns the length of a block
+/// or row.
+template <class Function, class... Arrays> struct ElementHook {};
+template <uint32_t Elements, class Function, class... Arrays> struct BlockHook : detail::PartHook<Function, Arrays...> {
+  template <class K> static MSCCLC_DEVICE uint64_t bytes(const K &) { return Elements * sizeof(typename K::Element); }
+};
+template <class Function, class... Arrays> struct RowHook : detail::PartHook<Function, Arrays...> {
+  template <class K> static MSCCLC_DEVICE uint64_t bytes(const K &k) { return k.args.row_bytes; }
+};
+
+namespace detail {
 
 /// Returns the offset of byte `at` of a slice of the chunks from `first` on. Chunks of a message follow each other.
 template <class K> MSCCLC_DEVICE uint64_t offsetIn(const K &k, const Slice &slice, uint32_t first, uint64_t at) {
@@ -272,22 +315,17 @@ template <class K> MSCCLC_DEVICE Piece pieceOf(const K &k, const Slice &slice, c
   return {chunk.base + begin, end - begin, offsetIn(k, slice, static_cast<uint32_t>(inOutput), slice.begin)};
 }
 
-template <class Function, class T, class K, class... Arguments>
-MSCCLC_DEVICE void applyToParts(const K &k, const Piece &piece, uint64_t partBytes, const Arguments &...arguments) {
-  const uint64_t size = partBytes / sizeof(T), octets = (size + octetSize - 1) / octetSize;
+/// Divides the block's threads into teams, which take `count` parts of `size` elements in turn. Calls body(number,
+/// isThere, team) equally often in all threads. A team without work is given a part that is not there.
+template <class K, class N, class Body> MSCCLC_DEVICE void forParts(const K &k, uint64_t size, N count, Body body) {
+  const uint64_t octets = (size + octetSize - 1) / octetSize;
   const unsigned width = octets < partials ? static_cast<unsigned>(octets) : partials;
-  const unsigned lanes = k.threads < width ? k.threads : width;
+  const unsigned lanes = k.threads < width ? k.threads : width; // a launch may have few threads
   const unsigned teams = divideSmall(k.threads, lanes), number = divideSmall(k.thread, lanes);
   // A thread that is in no team has no partial results, and takes part in block-wide syncs.
   const Team team{sharedResults() + number * width, number < teams ? k.thread - number * lanes : width, lanes, width};
-  const uint64_t count = piece.bytes / partBytes, first = piece.inOutput / partBytes;
-  for (uint64_t i = 0; i < count; i += teams) {
-    const uint64_t mine = i + number;
-    const bool isThere = mine < count;
-    const Part<T> part(reinterpret_cast<T *>(piece.data + (isThere ? mine : 0) * partBytes),
-                       first + (isThere ? mine : 0), size, isThere, team);
-    Function::template apply<T>(part, arguments...);
-  }
+  for (N i = 0; i < count; i += teams)
+    body(i + number < count ? i + number : i, i + number < count, team);
 }
 
 /// Returns a word of elements of T after the function. `index`: of its first element in the output. `count`: how many
@@ -378,21 +416,86 @@ MSCCLC_DEVICE void applyHook(ElementHook<F, Arrays...>, const K &k, const Piece 
   applyToWords<F, T, T>(piece.data, index, words * 16 / sizeof(T) + k.thread, piece.bytes / sizeof(T), k.threads,
                         argumentOf<Arrays>(k)...);
 }
-template <uint32_t Elements, class F, class... Arrays, class K>
-MSCCLC_DEVICE void applyHook(BlockHook<Elements, F, Arrays...>, const K &k, const Piece &piece) {
+template <class Hook, class K> MSCCLC_DEVICE void applyHook(Hook, const K &k, const Piece &piece) {
   using T = typename K::Element;
-  applyToParts<F, T>(k, piece, Elements * sizeof(T), argumentOf<Arrays>(k)...);
+  const uint64_t bytes = Hook::bytes(k), first = piece.inOutput / bytes;
+  forParts(k, bytes / sizeof(T), piece.bytes / bytes, [&](uint64_t i, bool isThere, const Team &team) {
+    T *const data = reinterpret_cast<T *>(piece.data + i * bytes);
+    Hook::apply(k, Part<T>(data, first + i, bytes / sizeof(T), isThere, team));
+  });
 }
-template <class F, class... Arrays, class K>
-MSCCLC_DEVICE void applyHook(RowHook<F, Arrays...>, const K &k, const Piece &piece) {
-  applyToParts<F, typename K::Element>(k, piece, k.args.row_bytes, argumentOf<Arrays>(k)...);
+
+/// A list of one chunk, whose rows or blocks a hook is applied to as they are made.
+template <class Hook, class L> struct HookedParts {
+  static constexpr unsigned size = L::size;
+  L chunks;
+  int inOutput;
+};
+
+template <class Hook, class L> struct HookedList {
+  using Type = HookedParts<Hook, L>;
+};
+template <class F, class... Arrays, class L> struct HookedList<ElementHook<F, Arrays...>, L> {
+  using Type = Hooked<ElementHook<F, Arrays...>, L>;
+};
+
+/// packetRows() of whole chunks, to each row or block of which a hook is applied. In the function's first pass the
+/// threads of a team make the octets that they have of a part (Part). So these are in registers then, and the pass
+/// needs no sync before. If octets do not consist of whole payloads, or parts of whole octets, all is made before that
+/// pass.
+template <class Op, class K, class PS, class KS, class Hook, class L, class Place>
+MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice, const PS &plainSource,
+                              const KS &packetSources, const HookedParts<Hook, L> &target, const None &, Place place) {
+  using T = typename K::Element;
+  using Payload = typename K::Packet::Payload;
+  using C = Counts<PS::size, KS::size, 1, 0>;
+  constexpr unsigned octetBytes = octetSize * sizeof(T), payloads = octetBytes / sizeof(Payload);
+  static_assert(KS::size == 1 && payloads <= polledTogether, "a thread polls an octet at once");
+  const uint64_t bytes = Hook::bytes(k);
+  if (slice.nominal == 0)
+    return;
+  const bool isFused = payloads != 0 && k.wide && bytes % octetBytes == 0;
+  if (!isFused) {
+    packetRows<Op>(k, operation, slice, plainSource, packetSources, target.chunks, None{}, place);
+    syncBlock();
+  }
+  const PacketLaunch launch{k.args, operation, k.flag};
+  const auto perRow = static_cast<unsigned>(slice.nominal / bytes);
+  forParts(k, bytes / sizeof(T), slice.rows * perRow, [&](unsigned number, bool isMine, const Team &team) {
+    const unsigned row = number / perRow;
+    const uint64_t at = (number - row * perRow) * bytes;
+    const PayloadRow<Payload, T> plain(clipRow(k, target.chunks, row, clipRow(k, plainSource, row, slice.nominal)),
+                                       true);
+    const auto from = rowsOf(k, plainSource, row);
+    const auto packets = rowsAs<char *>(k, packetSources, row);
+    const auto to = rowsOf(k, target.chunks, row);
+    T *const data = reinterpret_cast<T *>(to(0) + at);
+    const auto firstPayload = static_cast<unsigned>(at / sizeof(Payload));
+    const auto make = [&](const Octet &octet) {
+      if constexpr (payloads != 0) {
+        const unsigned first = firstPayload + static_cast<unsigned>(octet.first / octetSize) * payloads;
+        if (isFused)
+          return widened<T>(
+              bitCast<typename Moved<T>::Elements>(packetPayloads<payloads, T, T, Op, typename K::Packet, C>(
+                  launch, place, from, packets, to, None{}, plain, first)));
+      }
+      return loadValues<T>(data + octet.first, octet.count);
+    };
+    const uint64_t inOutput = k.layout.offset(static_cast<uint32_t>(target.inOutput) + row) + at;
+    // Packets fill the room of the longest chunk, and all are read.
+    const Part<T, decltype(make)> part(data, inOutput / bytes, bytes / sizeof(T), isMine && at < plain.bytes, team,
+                                       isMine && isFused, make);
+    Hook::apply(k, part);
+    part.makeAll();
+  });
 }
 
 } // namespace detail
 
 /// The list of an operation's targets, if each value that it stores to the first one passes through the hook before.
-/// That lies in the output from chunk `inOutput` on.
-template <class Hook, class L> MSCCLC_DEVICE detail::Hooked<Hook, L> hooked(const L &targets, int inOutput) {
+/// That lies in the output from chunk `inOutput` on. Blocks and rows are whole chunks of operations that read packets.
+template <class Hook, class L>
+MSCCLC_DEVICE typename detail::HookedList<Hook, L>::Type hooked(const L &targets, int inOutput) {
   return {targets, inOutput};
 }
 

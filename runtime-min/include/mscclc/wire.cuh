@@ -56,11 +56,6 @@ MSCCLC_DEVICE void reduceBlocks(const K &k, const Slice &slice, Place place, con
   constexpr uint64_t blockBytes = Wire::elements * sizeof(T);
   constexpr unsigned octets = Wire::elements / octetSize;
   static_assert(Wire::elements % octetSize == 0 && octets <= partials, "a thread takes an octet, or several");
-  const unsigned lanes = k.threads < octets ? k.threads : octets; // a launch may have few threads
-  const unsigned teams = divideSmall(k.threads, lanes), number = divideSmall(k.thread, lanes);
-  const bool isOfTeam = number < teams; // others only take part in block-wide syncs
-  const Team team{sharedResults() + (isOfTeam ? number * octets : 0), isOfTeam ? k.thread - number * lanes : octets,
-                  lanes, octets};
   const bool isMoved = S::size == 1 && sources(0).layout != OperandLayout::Data;
   bool inScratch = false, inMessage = false;
   for (unsigned d = 0; d < D::size; ++d)
@@ -69,19 +64,19 @@ MSCCLC_DEVICE void reduceBlocks(const K &k, const Slice &slice, Place place, con
   if (inScratch && isMoved) // where it encodes, combine() comes before it writes
     syncBlock();
   const uint64_t perRow = slice.nominal / blockBytes; // 0: there is no message
-  const uint64_t end = perRow == 0 ? 0 : slice.end / blockBytes;
-  for (uint64_t i = slice.begin / blockBytes; i < end; i += teams) {
-    const uint64_t mine = i + number < end ? i + number : i;
+  const uint64_t begin = slice.begin / blockBytes, count = perRow == 0 ? 0 : slice.end / blockBytes - begin;
+  forParts(k, Wire::elements, count, [&](uint64_t number, bool isMine, const Team &team) {
+    const uint64_t mine = begin + number;
     const auto row = static_cast<unsigned>(mine / perRow);
     const uint64_t at = mine % perRow * blockBytes;
-    const bool isThere = i + number < end && at < clipRow(k, targets, row, clipRow(k, sources, row, slice.nominal));
+    const bool isThere = isMine && at < clipRow(k, targets, row, clipRow(k, sources, row, slice.nominal));
     const Part<T> part(nullptr, mine, Wire::elements, isThere, team);
     Values sum{};
     const auto take = [&](const Octet &octet) {
       return sum = sumOf<Op>(k, place, sources, row, at, static_cast<unsigned>(octet.first));
     };
     const float scale = encodes ? Wire::scaleOf(part.template combine<Amax>(take)) : 0;
-    const bool isKept = encodes && lanes == octets; // `sum` is that of the only octet
+    const bool isKept = encodes && team.lanes == octets; // `sum` is that of the only octet
     part.forEach([&](const Octet &octet) {
       if (!isKept && (encodes || inMessage))
         take(octet);
@@ -98,13 +93,13 @@ MSCCLC_DEVICE void reduceBlocks(const K &k, const Slice &slice, Place place, con
       }
     });
     if (!encodes)
-      continue;
+      return;
     if (!isKept) // an operand may be a target, whose scale is still read
       syncBlock();
     for (unsigned d = 0; part.leads() && d < D::size; ++d)
       if (targets(d).layout != OperandLayout::Data)
         Wire::storeScale(k.rowOf(targets(d), row) + at, scale);
-  }
+  });
   if (inScratch)
     syncBlock();
 }

@@ -233,16 +233,16 @@ struct PacketLaunch {
   uint32_t operation, flag;
 };
 
-/// Adds packet number `i` of each of N rows to `acc`, or starts `acc` with the first one if `Fresh`. Missing packets
-/// are polled together. They hold elements of T.
-template <class Packet, class T, bool Fresh, unsigned N, class L, class Acc>
-MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsigned i, Acc &acc) {
-  constexpr unsigned batch = N < polledTogether ? N : polledTogether;
+/// Adds packets i, …, i + P - 1 of each of N rows to `acc`, or starts `acc` with those of the first row if `Fresh`.
+/// Missing packets are polled together. They hold elements of T.
+template <class Packet, class T, bool Fresh, unsigned N, unsigned P, class L, class Acc>
+MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsigned i, Acc (&acc)[P]) {
+  constexpr unsigned most = polledTogether / P, batch = N < most ? N : most;
   const uint32_t flag = launch.flag;
   MSCCLC_UNROLL_FEW
   for (unsigned from = 0; from < N; from += batch) {
-    typename Packet::Payload in[batch];
-    typename Packet::Flags flags[batch];
+    typename Packet::Payload in[batch][P];
+    typename Packet::Flags flags[batch][P];
     const char *at[batch];
     MSCCLC_UNROLL
     for (unsigned b = 0; b < batch; ++b)
@@ -253,8 +253,11 @@ MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsign
       MSCCLC_UNROLL
       for (unsigned b = 0; b < batch; ++b)
         if (N % batch == 0 || from + b < N) {
-          PacketForm<Packet, T>::load(at[b], in[b], flags[b]);
-          all &= flags[b].are(flag);
+          MSCCLC_UNROLL
+          for (unsigned p = 0; p < P; ++p) {
+            PacketForm<Packet, T>::load(at[b] + p * Packet::bytes, in[b][p], flags[b][p]);
+            all &= flags[b][p].are(flag);
+          }
         }
       return all;
     };
@@ -263,19 +266,27 @@ MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsign
       seen = 0;
       MSCCLC_UNROLL
       for (unsigned b = 0; b < batch; ++b)
-        if (N % batch == 0 || from + b < N)
-          seen |= uint64_t{flags[b].forReport().are(flag)} << b;
+        if (N % batch == 0 || from + b < N) {
+          bool all = true;
+          MSCCLC_UNROLL
+          for (unsigned p = 0; p < P; ++p)
+            all &= flags[b][p].forReport().are(flag);
+          seen |= uint64_t{all} << b;
+        }
     };
     const unsigned count = N - from < batch ? N - from : batch;
     spin(launch.args, {MSCCLC_WAIT_PACKET, launch.operation, from, i, count}, haveCome, look);
     MSCCLC_UNROLL
     for (unsigned b = 0; b < batch; ++b) {
       if (N % batch == 0 || from + b < N) {
-        const typename Packet::Payload data = PacketForm<Packet, T>::received(in[b]);
-        if (Fresh && from + b == 0)
-          acc.start(data);
-        else
-          acc.add(data);
+        MSCCLC_UNROLL
+        for (unsigned p = 0; p < P; ++p) {
+          const typename Packet::Payload data = PacketForm<Packet, T>::received(in[b][p]);
+          if (Fresh && from + b == 0)
+            acc[p].start(data);
+          else
+            acc[p].add(data);
+        }
       }
     }
   }
@@ -303,9 +314,45 @@ template <unsigned PlainSources, unsigned PacketSources, unsigned PlainTargets, 
                             packetTargets = PacketTargets;
 };
 
+/// Payloads of a row that follow each other.
+template <class Payload, unsigned P> struct Payloads {
+  Payload at[P];
+};
+
+/// Does payloads i, …, i + P - 1 of a row, and returns them. Packets hold elements of type Held.
+template <unsigned P, class T, class Held, class Op, class Packet, class C, class Place, class PS, class KS, class PD,
+          class KD>
+MSCCLC_DEVICE auto packetPayloads(const PacketLaunch &launch, Place place, const PS &plainSource,
+                                  const KS &packetSources, const PD &plainTarget, const KD &packetTargets,
+                                  const PayloadRow<typename Packet::Payload, T> &plain, unsigned i) {
+  using Payload = typename Packet::Payload;
+  AccumulatorFor<Held, Op, Payload, C::plainSources + C::packetSources, Place> acc[P];
+  Payloads<Payload, P> made;
+  if constexpr (C::plainSources != 0) {
+    MSCCLC_UNROLL
+    for (unsigned p = 0; p < P; ++p)
+      startSum(acc[p], place, plain.load(plainSource(0), i + p));
+  }
+  if constexpr (C::packetSources != 0)
+    readPackets<Packet, Held, C::plainSources == 0, C::packetSources>(launch, packetSources, i, acc);
+  MSCCLC_UNROLL
+  for (unsigned p = 0; p < P; ++p) {
+    Payload v = acc[p].result();
+    // A sum with an operand that is not -0.0 is not -0.0. Other results that are sent, or may come from what was, are
+    // +0.0 here too.
+    if constexpr (std::is_same_v<Packet, Lamport> && !std::is_same_v<Op, Sum> && C::packetSources != 0)
+      v = PacketForm<Packet, Held>::received(PacketForm<Packet, Held>::sent(v));
+    if constexpr (C::plainTargets != 0)
+      storePayload(plain, plainTarget(0), i + p, v);
+    if constexpr (C::packetTargets != 0)
+      writePackets<Packet, Held, C::packetTargets>(launch.flag, packetTargets, i + p, v);
+    made.at[p] = v;
+  }
+  return made;
+}
+
 /// Does one row. `s.end` is the end of the packets, and `bytes` the end of the plain rows, all in bytes of a message.
-/// Packets hold elements of type Held. A row has fewer than 2^31 packets, so its packets are counted in 32 bits
-/// (launch.cuh).
+/// A row has fewer than 2^31 packets, so its packets are counted in 32 bits (launch.cuh).
 template <class T, class Held, class Op, class Packet, class C, class Place, class PS, class KS, class PD, class KD>
 MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, Place place, const PS &plainSource, const KS &packetSources,
                              const PD &plainTarget, const KD &packetTargets, uint64_t bytes, const Span &s) {
@@ -313,22 +360,9 @@ MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, Place place, const PS &
   constexpr unsigned width = sizeof(Payload) * sizeof(T) / sizeof(Held);
   const PayloadRow<Payload, T> plain(bytes, s.wide);
   const auto all = static_cast<unsigned>((s.end + width - 1) / width);
-  for (unsigned i = static_cast<unsigned>(s.begin / width) + s.lane; i < all; i += s.lanes) {
-    AccumulatorFor<Held, Op, Payload, C::plainSources + C::packetSources, Place> acc;
-    if constexpr (C::plainSources != 0)
-      startSum(acc, place, plain.load(plainSource(0), i));
-    if constexpr (C::packetSources != 0)
-      readPackets<Packet, Held, C::plainSources == 0, C::packetSources>(launch, packetSources, i, acc);
-    Payload v = acc.result();
-    // A sum with an operand that is not -0.0 is not -0.0. Other results that are sent, or may come from what was, are
-    // +0.0 here too.
-    if constexpr (std::is_same_v<Packet, Lamport> && !std::is_same_v<Op, Sum> && C::packetSources != 0)
-      v = PacketForm<Packet, Held>::received(PacketForm<Packet, Held>::sent(v));
-    if constexpr (C::plainTargets != 0)
-      storePayload(plain, plainTarget(0), i, v);
-    if constexpr (C::packetTargets != 0)
-      writePackets<Packet, Held, C::packetTargets>(launch.flag, packetTargets, i, v);
-  }
+  for (unsigned i = static_cast<unsigned>(s.begin / width) + s.lane; i < all; i += s.lanes)
+    packetPayloads<1, T, Held, Op, Packet, C>(launch, place, plainSource, packetSources, plainTarget, packetTargets,
+                                              plain, i);
 }
 template <class T, class Held, class Op, class Packet, class C, class Place, class PS, class KS, class PD, class KD>
 MSCCLC_OUTLINE void packetRowOutlined(const PacketLaunch launch, const Place place, const PS plainSource,
@@ -336,6 +370,13 @@ MSCCLC_OUTLINE void packetRowOutlined(const PacketLaunch launch, const Place pla
                                       uint64_t bytes, const Span s) {
   packetRow<T, Held, Op, Packet, C>(launch, place, plainSource, packetSources, plainTarget, packetTargets, bytes, s);
 }
+
+// hooks.cuh
+template <class Hook, class L> struct HookedParts;
+template <class Op, class K, class PS, class KS, class Hook, class L, class Place = AddedFirst>
+MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice, const PS &plainSource,
+                              const KS &packetSources, const HookedParts<Hook, L> &target, const None &packetTargets,
+                              Place place = {});
 
 /// Reduces the plain source (if any) and the packet sources with Op, one payload at a time. Stores the result to the
 /// plain target (if any) and to the packet targets. `place`: of the plain source in the order of addition.

@@ -13,8 +13,8 @@ namespace mscclc::hooks {
 /// `residual` has the rows of the output, `gamma` is one row for all, `epsilon` one number. Every operation is in f32,
 /// and rounded to the nearest; the sum is one of TotalOfSquares.
 struct AddRmsNorm {
-  template <class T>
-  static MSCCLC_DEVICE void apply(const device::Part<T> &row, T *residual, const T *gamma, const float *epsilon) {
+  template <class T, class Row>
+  static MSCCLC_DEVICE void apply(const Row &row, T *residual, const T *gamma, const float *epsilon) {
     using namespace device;
     T *const kept = row.of(residual);
     const float squares = row.template combine<TotalOfSquares>([&](const Octet &octet) {

@@ -9,8 +9,8 @@ namespace mscclc::hooks {
 /// AddRmsNorm, and then QuantizeF8E4m3 of its rounded result, which is also in the output. Hook of rows; reads
 /// "residual", "gamma", "epsilon", writes "residual", "quantized", "scales".
 struct AddRmsNormQuantizeF8E4m3 {
-  template <class T>
-  static MSCCLC_DEVICE void apply(const device::Part<T> &row, T *residual, const T *gamma, const float *epsilon,
+  template <class T, class Row>
+  static MSCCLC_DEVICE void apply(const Row &row, T *residual, const T *gamma, const float *epsilon,
                                   device::Float8E4m3 *quantized, float *scales) {
     AddRmsNorm::apply<T>(row, residual, gamma, epsilon);
     QuantizeF8E4m3::apply<T>(row, quantized, scales);
@@ -19,9 +19,9 @@ struct AddRmsNormQuantizeF8E4m3 {
 
 /// The same by one scale for all. Reads "residual", "gamma", "epsilon", "scale", writes "residual", "quantized".
 struct AddRmsNormQuantizeF8E4m3ByScale {
-  template <class T>
-  static MSCCLC_DEVICE void apply(const device::Part<T> &row, T *residual, const T *gamma, const float *epsilon,
-                                  const float *scale, device::Float8E4m3 *quantized) {
+  template <class T, class Row>
+  static MSCCLC_DEVICE void apply(const Row &row, T *residual, const T *gamma, const float *epsilon, const float *scale,
+                                  device::Float8E4m3 *quantized) {
     AddRmsNorm::apply<T>(row, residual, gamma, epsilon);
     QuantizeF8E4m3ByScale::apply<T>(row, scale, quantized);
   }

@@ -13,8 +13,8 @@ namespace mscclc::hooks {
 ///
 /// If an x is NaN, the scale and all of the row are NaN.
 struct QuantizeF8E4m3 {
-  template <class T>
-  static MSCCLC_DEVICE void apply(const device::Part<T> &part, device::Float8E4m3 *quantized, float *scales) {
+  template <class T, class Part>
+  static MSCCLC_DEVICE void apply(const Part &part, device::Float8E4m3 *quantized, float *scales) {
     using namespace device;
     const float scale = scaleOf(part.template combine<Amax>([&](const Octet &octet) { return part.load(octet); }));
     if (part.leads())
@@ -27,8 +27,8 @@ struct QuantizeF8E4m3 {
     const float scale = device::divide(largest, largestF8E4m3);
     return scale == 0 ? 1 : scale;
   }
-  template <class T>
-  static MSCCLC_DEVICE void divideBy(const device::Part<T> &part, float scale, device::Float8E4m3 *quantized) {
+  template <class Part>
+  static MSCCLC_DEVICE void divideBy(const Part &part, float scale, device::Float8E4m3 *quantized) {
     using namespace device;
     part.forEach(
         [&](const Octet &octet) { part.store(part.of(quantized), octet, quotients(part.load(octet), scale)); });
@@ -43,8 +43,8 @@ struct QuantizeF8E4m3 {
 
 /// The same by one scale for all; reads "scale", an f32, and writes "quantized". What is beyond ±448 becomes that.
 struct QuantizeF8E4m3ByScale {
-  template <class T>
-  static MSCCLC_DEVICE void apply(const device::Part<T> &part, const float *scale, device::Float8E4m3 *quantized) {
+  template <class T, class Part>
+  static MSCCLC_DEVICE void apply(const Part &part, const float *scale, device::Float8E4m3 *quantized) {
     QuantizeF8E4m3::divideBy(part, device::detail::loadAs<float>(scale), quantized);
   }
 };
