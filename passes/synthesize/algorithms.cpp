@@ -38,13 +38,15 @@ std::vector<Part> partsOf(const Forest &forest, bool hasRoot) {
 
 /// Returns the children of each GPU that has some. GPUs are in the order in which the tree reaches them.
 std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> childrenOf(const Tree &tree) {
+  std::map<std::uint32_t, std::vector<std::uint32_t>> children;
+  for (const Hop &hop : tree.hops)
+    children[hop.from].push_back(hop.to);
   std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> all{{tree.root, {}}};
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (const Hop &hop : tree.hops)
-      if (hop.from == all[i].first) {
-        all[i].second.push_back(hop.to);
-        all.push_back({hop.to, {}});
-      }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].second = std::move(children[all[i].first]);
+    for (const std::uint32_t child : std::vector(all[i].second))
+      all.push_back({child, {}});
+  }
   std::erase_if(all, [](const auto &one) { return one.second.empty(); });
   return all;
 }
@@ -72,14 +74,11 @@ void sumUp(Statements &to, const Part &part) {
 } // namespace
 
 ir::Program treeProgram(const Task &task, const std::string &name, const Forest &down, const Forest &up) {
-  const CollectiveKind kind = task.kind;
-  const bool isRooted = down.bound.sources == 1;
-  const bool sums = kind != CollectiveKind::AllGather && kind != CollectiveKind::Broadcast;
-  const bool spreads = kind != CollectiveKind::ReduceScatter && kind != CollectiveKind::Reduce;
-  const auto factor = static_cast<std::uint32_t>(down.trees);
-  Statements to(task, name, factor);
+  const Forest &used = task.spreads() ? down : up;
+  const bool isRooted = used.bound.sources == 1;
+  Statements to(task, name, static_cast<std::uint32_t>(used.trees));
   // The trees of one root for an all-reduce divide the whole message, which has a chunk for each rank and part.
-  const std::uint32_t stretch = isRooted && kind == CollectiveKind::AllReduce ? task.ranks : 1;
+  const std::uint32_t stretch = isRooted && task.kind == CollectiveKind::AllReduce ? task.ranks : 1;
   const auto forAll = [&](const Forest &forest, void (*send)(Statements &, const Part &)) {
     for (Part part : partsOf(forest, isRooted)) {
       part.first *= stretch;
@@ -87,9 +86,9 @@ ir::Program treeProgram(const Task &task, const std::string &name, const Forest 
       send(to, part);
     }
   };
-  if (sums)
+  if (task.sums())
     forAll(up, sumUp);
-  if (spreads)
+  if (task.spreads())
     forAll(down, sendDown);
   return std::move(to).take();
 }

@@ -20,7 +20,8 @@ struct Algorithm {
 
 /// Returns the program in which data goes along trees. An all-gather and a broadcast use `down`. A reduce-scatter and a
 /// reduce use `up`, whose hops lead from the root as those of `down`, and send against them. An all-reduce first uses
-/// `up`, then `down`; the roots hold the sums between. Both forests have the same number of trees for each source.
+/// `up`, then `down`; the roots hold the sums between. For an all-reduce, both forests have the same number of trees
+/// for each source. A forest that is not used may be empty.
 ir::Program treeProgram(const Task &task, const std::string &name, const Forest &down, const Forest &up);
 
 /// Returns the algorithms for a collective that look the same from every rank, or from every rank at a place of a node.

@@ -6,6 +6,16 @@
 
 namespace mscclc::passes::synthesize {
 
+bool Task::sums() const {
+  return kind == ir::CollectiveKind::ReduceScatter || kind == ir::CollectiveKind::Reduce ||
+         kind == ir::CollectiveKind::AllReduce;
+}
+
+bool Task::spreads() const {
+  return kind == ir::CollectiveKind::AllGather || kind == ir::CollectiveKind::Broadcast ||
+         kind == ir::CollectiveKind::AllReduce;
+}
+
 Statements::Statements(const Task &task, const std::string &name, std::uint32_t factor) : task_(task) {
   program_.name = std::string(ir::toString(task.kind)) + "_" + name;
   program_.schedule = ir::Schedule::Auto;

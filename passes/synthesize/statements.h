@@ -17,6 +17,9 @@ struct Task {
   std::uint32_t ranks = 1;
   std::uint32_t ranksPerNode = 1; ///< ranks fill node after node
   std::uint32_t root = 0;         ///< of a collective that has one
+
+  bool sums() const;    ///< it adds up data of several ranks
+  bool spreads() const; ///< each part of its result ends on several ranks
 };
 
 /// A movement program that is being written. The compiler chooses protocol, instances and the order of sums. Input and

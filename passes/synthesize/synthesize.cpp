@@ -7,6 +7,7 @@
 #include "passes/time/links.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -51,15 +52,17 @@ struct Forests {
   Forest down, up;
 };
 
-/// Returns trees of all GPUs, or of the root. `isPaired`: the same parts go up and down.
-Forests forestsOf(const time::LinkGraph &graph, const Task &task, bool isRooted, bool isPaired,
-                  const TreeCount &count = {}) {
+/// Returns the trees that the task uses, of all GPUs or of the root. In an all-reduce, the same parts go up and down.
+Forests forestsOf(const time::LinkGraph &graph, const Task &task, bool isRooted, const TreeCount &count = {}) {
   std::vector<bool> isSource(graph.gpus, !isRooted);
   if (isRooted)
     isSource[task.root] = true;
-  Forest up = growForest(reversed(graph), isSource, count);
-  Forest down = growForest(graph, isSource, isPaired ? TreeCount{up.trees, up.trees} : count);
-  return {std::move(down), std::move(up)};
+  Forests forests;
+  if (task.sums())
+    forests.up = growForest(reversed(graph), isSource, count);
+  if (task.spreads())
+    forests.down = growForest(graph, isSource, task.sums() ? TreeCount{forests.up.trees, forests.up.trees} : count);
+  return forests;
 }
 
 /// Tries algorithms one after the other, and keeps the fastest.
@@ -73,11 +76,12 @@ public:
   }
 
   void tryOut(const std::string &name, ir::Program program) {
-    if (!hasWays(program)) {
+    const double least = hasWays(program) ? leastTime(program) : INFINITY;
+    if (std::isinf(least)) {
       attempts_.push_back({name, 0});
       return;
     }
-    if (const double least = leastTime(program); best_ && least > nanoseconds_) {
+    if (best_ && least > nanoseconds_) {
       attempts_.push_back({name, least, true});
       return;
     }
@@ -165,16 +169,15 @@ std::optional<Synthesis> synthesize(CollectiveKind kind, std::uint32_t root, con
     links = "at most: " + allToAllBound(graph, task.ranksPerNode);
   } else {
     const bool isAllReduce = kind == CollectiveKind::AllReduce;
-    const bool sums = kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::Reduce;
-    const auto [down, up] = forestsOf(graph, task, ir::info(kind).hasRoot, isAllReduce);
-    links = isAllReduce ? allReduceSentence(graph, up, down) : linksSentence(sums ? up : down, sums);
+    const auto [down, up] = forestsOf(graph, task, ir::info(kind).hasRoot);
+    links = isAllReduce ? allReduceSentence(graph, up, down) : linksSentence(task.sums() ? up : down, task.sums());
     comparison.tryOut("trees", treeProgram(task, "trees", down, up));
     if (std::max(down.trees, up.trees) > 1) { // fewer are slower where links matter, and lower
-      const auto [oneDown, oneUp] = forestsOf(graph, task, ir::info(kind).hasRoot, isAllReduce, {.most = 1});
+      const auto [oneDown, oneUp] = forestsOf(graph, task, ir::info(kind).hasRoot, {.most = 1});
       comparison.tryOut("tree", treeProgram(task, "tree", oneDown, oneUp));
     }
     if (isAllReduce) {
-      const auto [rootedDown, rootedUp] = forestsOf(graph, task, /*isRooted=*/true, /*isPaired=*/true);
+      const auto [rootedDown, rootedUp] = forestsOf(graph, task, /*isRooted=*/true);
       comparison.tryOut("rooted", treeProgram(task, "rooted", rootedDown, rootedUp));
     }
   }

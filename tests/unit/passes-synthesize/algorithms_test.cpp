@@ -77,9 +77,17 @@ TEST_CASE("programs of trees are right, with trees of any weight") {
       isSource[root] = true;
       const Forest down = growForest(graph, isSource);
       const Forest up = growForest(back, isSource, {down.trees, down.trees});
-      const ir::Program program = treeProgram({kind, graph.gpus, graph.gpus, root}, "trees", down, up);
+      const Task task{kind, graph.gpus, graph.gpus, root};
+      const ir::Program program = treeProgram(task, "trees", down, up);
       CHECK(faultsOf(program) == "");
       CHECK(program.collective.chunkFactor == down.trees);
+      // The other direction may need another number of trees. A collective that only sums does not use its trees.
+      if (!task.spreads()) {
+        const Forest own = growForest(back, isSource, {down.trees + 1, down.trees + 1});
+        const ir::Program alone = treeProgram(task, "trees", down, own);
+        CHECK(faultsOf(alone) == "");
+        CHECK(alone.collective.chunkFactor == down.trees + 1);
+      }
     }
   }
 }
