@@ -11,6 +11,7 @@ were refused.
 import json
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,21 @@ def machine(draw):
     return file, nodes, gpus * nodes
 
 
+def run(command):
+    """Returns the end of a run of 64K, or of the nearest size if the program's chunks do not divide that.
+
+    A program that is scheduled for a long message would by default run one, too, so that its pipelines turn over.
+    """
+    size = "64K"
+    while True:
+        done = subprocess.run(command + ["--run", "--schedules", "5", "--size", size], capture_output=True, text=True,
+                              check=False)
+        nearest = re.search(r"and (\d+) are the nearest|(\d+) is the nearest", done.stderr)
+        if size != "64K" or not nearest or "[size-refused]" not in done.stderr:
+            return done
+        size = nearest[1] or nearest[2]
+
+
 def main():
     mscclc, count = sys.argv[1], int(sys.argv[2])
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
@@ -67,10 +83,10 @@ def main():
             path.write_text(json.dumps(file))
             collective = draw.choice(COLLECTIVES)
             command = [mscclc, "--synthesize", collective, "--machine", f"{path}*{nodes}",
-                       "--message-size", draw.choice(["1K", "1M", "256M"]), "--run", "--schedules", "5"]
+                       "--message-size", draw.choice(["1K", "1M", "256M"])]
             if collective in ("broadcast", "reduce"):
                 command += ["--root", str(draw.randrange(ranks))]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            done = run(command)
             algorithm = done.stderr.split("'")[1] if "'" in done.stderr else "none"
             taken[algorithm] = taken.get(algorithm, 0) + 1
             if done.returncode == 1 and "no schedule of any algorithm fits" in done.stderr:
