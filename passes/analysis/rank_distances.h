@@ -25,6 +25,10 @@ public:
   /// nodes. If the statements are not symmetric, ranks are counted around the rings.
   RankDistances(const ir::Program &program, const ir::Movement &movement);
 
+  /// Counts `ranks` ranks around the rings, `perNode` in each node.
+  RankDistances(std::uint32_t ranks, std::uint32_t perNode)
+      : ranks_(ranks), perNode_(perNode), nodes_(ranks / perNode) {}
+
   /// True if the statements are symmetric by these distances, according to their hashes.
   bool areSymmetric() const { return symmetric_; }
   /// Returns the number of ranks.

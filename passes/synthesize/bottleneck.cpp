@@ -1,5 +1,6 @@
 #include "passes/synthesize/bottleneck.h"
 
+#include "passes/synthesize/link_symmetry.h"
 #include "passes/synthesize/max_flow.h"
 
 #include <algorithm>
@@ -11,6 +12,11 @@
 namespace mscclc::passes::synthesize {
 
 namespace {
+
+/// Returns the number of GPUs, from the first one on, that represent all if all are sources.
+std::uint32_t representatives(const time::LinkGraph &graph) {
+  return LinkSymmetry(graph).numRepresentatives();
+}
 
 /// Returns the links across the cut, and the sources before it.
 Bottleneck cutAt(const time::LinkGraph &graph, const std::vector<bool> &isSource, const std::vector<bool> &behind) {
@@ -58,12 +64,13 @@ Bottleneck findBottleneck(const time::LinkGraph &graph, const std::vector<bool> 
   // The cuts that have one GPU behind them begin. A root that is the one source has no such cut.
   std::optional<Bottleneck> best;
   const auto numSources = std::ranges::count(isSource, true);
-  for (std::uint32_t gpu = 0; gpu < graph.gpus; ++gpu)
+  const std::uint32_t gpus = numSources == graph.gpus ? representatives(graph) : graph.gpus;
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)
     if (numSources > (isSource[gpu] ? 1 : 0))
       if (Bottleneck cut = alone(gpu); !best || cut.share < best->share)
         best = std::move(cut);
   setRatio(best->share);
-  for (std::uint32_t gpu = 0, done = 0; done < graph.gpus && best->share.num != 0; gpu = (gpu + 1) % graph.gpus) {
+  for (std::uint32_t gpu = 0, done = 0; done < gpus && best->share.num != 0; gpu = (gpu + 1) % gpus) {
     const std::int64_t enough = best->share.num * numSources;
     if (network.flow(source, gpu, enough) < enough) {
       std::vector<bool> behind = network.sinkSide(gpu);
@@ -142,9 +149,10 @@ std::string allToAllBound(const time::LinkGraph &graph, std::uint32_t ranksPerNo
                  " through " + shownRate(rate) + " GB/s: " + shownRate(bound) + " GB/s";
     }
   };
-  for (std::uint32_t gpu = 0; gpu < graph.gpus; ++gpu)
+  const std::uint32_t gpus = representatives(graph);
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)
     cut(gpu, 1);
-  for (std::uint32_t first = 0; first < graph.gpus && ranksPerNode < graph.gpus; first += ranksPerNode)
+  for (std::uint32_t first = 0; first < gpus && ranksPerNode < graph.gpus; first += ranksPerNode)
     cut(first, ranksPerNode);
   if (const std::uint32_t half = graph.gpus / ranksPerNode / 2 * ranksPerNode; half != 0)
     cut(0, half);

@@ -3,7 +3,8 @@
 #include "ir/internal_error.h"
 
 #include <algorithm>
-#include <array>
+#include <optional>
+#include <span>
 #include <tuple>
 
 namespace mscclc::passes::synthesize {
@@ -89,19 +90,18 @@ private:
     std::vector<std::uint32_t> begins_, edges_;
   };
 
-  /// Returns the hops that may be next, the best first. Low trees come first, then links with much room. Among equal
-  /// ones, roots choose in the same way, so that the trees of equivalent GPUs are equal.
-  std::vector<Hop> choices(const Growing &one) const {
-    std::vector<std::tuple<std::uint32_t, Amount, std::uint32_t, std::uint32_t, Hop>> sorted;
+  /// Returns the hops that may be next from GPUs at a depth, those with much room first. Among equal ones, roots choose
+  /// in the same way, so that the trees of equivalent GPUs are equal.
+  std::vector<Hop> choices(const Growing &one, std::span<const std::uint32_t> fromAny) const {
+    std::vector<std::tuple<Amount, std::uint32_t, std::uint32_t, Hop>> sorted;
     const std::uint32_t root = one.tree.root;
-    for (std::uint32_t from = 0; from < gpus_; ++from)
-      for (std::uint32_t to = 0; to < gpus_ && one.depth[from] != outside; ++to)
+    for (const std::uint32_t from : fromAny)
+      for (std::uint32_t to = 0; to < gpus_; ++to)
         if (const Amount room = graph_.capacity(from, to); room > 0 && one.depth[to] == outside)
-          sorted.emplace_back(one.depth[from], -room, (from + gpus_ - root) % gpus_, (to + gpus_ - root) % gpus_,
-                              Hop{from, to});
+          sorted.emplace_back(-room, (from + gpus_ - root) % gpus_, (to + gpus_ - root) % gpus_, Hop{from, to});
     std::ranges::sort(sorted, [](const auto &a, const auto &b) {
-      return std::tie(std::get<0>(a), std::get<1>(a), std::get<2>(a), std::get<3>(a)) <
-             std::tie(std::get<0>(b), std::get<1>(b), std::get<2>(b), std::get<3>(b));
+      return std::tie(std::get<0>(a), std::get<1>(a), std::get<2>(a)) <
+             std::tie(std::get<0>(b), std::get<1>(b), std::get<2>(b));
     });
     std::vector<Hop> hops;
     for (const auto &choice : sorted)
@@ -109,24 +109,42 @@ private:
     return hops;
   }
 
+  /// Returns the GPUs that the tree has reached, by depth.
+  std::vector<std::vector<std::uint32_t>> levels(const Growing &one) const {
+    std::vector<std::vector<std::uint32_t>> levels;
+    for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu)
+      if (const std::uint32_t depth = one.depth[gpu]; depth != outside) {
+        levels.resize(std::max<std::size_t>(levels.size(), depth + 1));
+        levels[depth].push_back(gpu);
+      }
+    return levels;
+  }
+
   /// Adds hops until all GPUs are reached. If not all of the tree's weight can take the best hop, the rest waits.
   void grow(Growing &one) {
     Spare spare(graph_, waiting_);
     std::vector<bool> refused(std::size_t{gpus_} * gpus_, false); // room never grows again
+    std::vector<std::vector<std::uint32_t>> from = levels(one);
     while (one.tree.hops.size() + 1 < gpus_) {
       Hop best;
       Amount most = 0;
-      for (const Hop &hop : choices(one)) {
-        if (refused[hop.from * gpus_ + hop.to])
-          continue;
-        const Amount amount = spare.of(hop, std::min(one.tree.weight, graph_.capacity(hop.from, hop.to)));
-        refused[hop.from * gpus_ + hop.to] = amount == 0;
-        if (amount > most) {
-          most = amount;
-          best = hop;
+      for (std::size_t level = 0; level < from.size() && most < one.tree.weight; ++level) {
+        bool anyMore = false; // a GPU without hops now has none later
+        for (const Hop &hop : choices(one, from[level])) {
+          if (refused[hop.from * gpus_ + hop.to])
+            continue;
+          const Amount amount = spare.of(hop, std::min(one.tree.weight, graph_.capacity(hop.from, hop.to)));
+          refused[hop.from * gpus_ + hop.to] = amount == 0;
+          anyMore |= amount > 0;
+          if (amount > most) {
+            most = amount;
+            best = hop;
+          }
+          if (most == one.tree.weight)
+            break;
         }
-        if (most == one.tree.weight)
-          break;
+        if (!anyMore)
+          from[level].clear();
       }
       if (most == 0)
         throw ir::InternalError("spanning trees cannot be completed");
@@ -137,6 +155,8 @@ private:
         one.tree.weight = most;
       }
       one.depth[best.to] = one.depth[best.from] + 1;
+      from.resize(std::max<std::size_t>(from.size(), one.depth[best.to] + 1));
+      from[one.depth[best.to]].push_back(best.to);
       one.tree.hops.push_back(best);
       graph_.capacity(best.from, best.to) -= most;
       if (isCut)
@@ -151,9 +171,69 @@ private:
   std::vector<Growing> waiting_; ///< the next one is the last
 };
 
+/// Grows a tree of GPU 0 in breadth. Room [distance]: how many trees each link of a distance carries. Its images for
+/// all roots take one of each link of a distance for each hop of that distance. Returns nothing if not all GPUs are
+/// reached.
+std::optional<Tree> growForAll(const LinkSymmetry &symmetry, std::vector<Amount> &room, Amount weight) {
+  const std::uint32_t gpus = symmetry.numRanks();
+  Tree tree{.root = 0, .weight = weight, .hops = {}};
+  std::vector<bool> isReached(gpus, false);
+  isReached[0] = true;
+  std::vector<std::uint32_t> reached{0}, distances;
+  for (std::uint32_t distance = 1; distance < gpus; ++distance)
+    if (room[distance] >= weight)
+      distances.push_back(distance);
+  for (std::size_t i = 0; i < reached.size() && reached.size() < gpus; ++i) {
+    std::erase_if(distances, [&](std::uint32_t distance) { return room[distance] < weight; });
+    std::ranges::stable_sort(distances, {}, [&](std::uint32_t distance) { return -room[distance]; });
+    for (const std::uint32_t distance : distances)
+      if (const std::uint32_t to = symmetry.imageOfRank(distance, reached[i]); !isReached[to]) {
+        isReached[to] = true;
+        tree.hops.push_back({reached[i], to});
+        reached.push_back(to);
+        room[distance] -= weight;
+      }
+  }
+  return reached.size() == gpus ? std::optional(std::move(tree)) : std::nullopt;
+}
+
+/// Packs trees of GPU 0 and their images if GPUs are equivalent. Takes no flows, but may fail where packTrees() does
+/// not; then returns nothing.
+std::optional<std::vector<Tree>> packEqualTrees(const UnitGraph &graph) {
+  const std::uint32_t gpus = graph.gpus();
+  const LinkSymmetry symmetry = graph.symmetry();
+  if (!symmetry.holds() || std::ranges::any_of(graph.roots, [&](Amount trees) { return trees != graph.roots[0]; }))
+    return std::nullopt;
+  std::vector<Amount> room(gpus);
+  for (std::uint32_t to = 1; to < gpus; ++to)
+    room[to] = graph.capacity(0, to);
+  std::vector<Tree> first;
+  for (Amount left = graph.roots[0], weight = left; left > 0; weight = std::min(weight, left)) {
+    std::vector<Amount> after = room;
+    if (std::optional<Tree> tree = growForAll(symmetry, after, weight)) {
+      left -= weight;
+      room = std::move(after);
+      first.push_back(std::move(*tree));
+    } else if ((weight /= 2) == 0) {
+      return std::nullopt;
+    }
+  }
+  std::vector<Tree> all;
+  for (std::uint32_t root = 0; root < gpus; ++root)
+    for (Tree tree : first) {
+      tree.root = root;
+      for (Hop &hop : tree.hops)
+        hop = {symmetry.imageOfRank(hop.from, root), symmetry.imageOfRank(hop.to, root)};
+      all.push_back(std::move(tree));
+    }
+  return all;
+}
+
 } // namespace
 
 std::vector<Tree> packTrees(UnitGraph graph) {
+  if (std::optional<std::vector<Tree>> equal = packEqualTrees(graph))
+    return std::move(*equal);
   return Packer(std::move(graph)).run();
 }
 

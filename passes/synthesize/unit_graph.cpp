@@ -7,7 +7,8 @@ namespace mscclc::passes::synthesize {
 
 UnitGraph::UnitGraph(const time::LinkGraph &graph, const Fraction &unit, const std::vector<bool> &isSource,
                      std::int64_t trees)
-    : vertices_(graph.vertices()), capacities_(std::size_t{graph.vertices()} * graph.vertices()) {
+    : vertices_(graph.vertices()), perNode_(graph.perNode),
+      capacities_(std::size_t{graph.vertices()} * graph.vertices()) {
   __extension__ using Wide = __int128;
   for (const bool is : isSource)
     roots.push_back(is ? trees : 0);
@@ -54,10 +55,26 @@ MaxFlow UnitGraph::network(std::uint32_t more) const {
   return network;
 }
 
+time::LinkGraph UnitGraph::links() const {
+  time::LinkGraph graph{.gpus = gpus(), .switches = {}, .links = {}, .perNode = perNode_};
+  graph.switches.resize(vertices_ - gpus());
+  for (std::uint32_t from = 0; from < vertices_; ++from)
+    for (std::uint32_t to = 0; to < vertices_; ++to)
+      if (capacity(from, to) > 0)
+        graph.links.push_back({from, to, static_cast<std::uint64_t>(capacity(from, to))});
+  return graph;
+}
+
+LinkSymmetry UnitGraph::symmetry() const {
+  return LinkSymmetry(links());
+}
+
 bool UnitGraph::reachesAll() const {
   MaxFlow flows = network(1);
   const std::int64_t all = totalTrees();
-  for (std::uint32_t gpu = 0; gpu < gpus(); ++gpu)
+  const bool allAre = std::ranges::all_of(roots, [&](std::int64_t trees) { return trees == roots[0]; });
+  const std::uint32_t represent = allAre ? symmetry().numRepresentatives() : gpus();
+  for (std::uint32_t gpu = 0; gpu < represent; ++gpu)
     if (flows.flow(vertices_, gpu, all) < all)
       return false;
   return true;
@@ -81,6 +98,10 @@ public:
     graph_ = before;
     return splitExactly();
   }
+
+  /// Joins each neighbour with those at each distance, in groups and inside them, equally often. Returns false if some
+  /// capacity is left.
+  bool splitEvenly();
 
 private:
   Amount &in(std::uint32_t from) { return graph_.capacity(from, hub_); }
@@ -121,45 +142,6 @@ private:
       groups.push_back(std::move(found));
     }
     return groups;
-  }
-
-  /// Joins each neighbour with those at each distance, in groups and inside them, equally often.
-  bool splitEvenly() {
-    const std::vector<std::vector<std::uint32_t>> all = groups();
-    std::size_t widest = 0;
-    for (const std::vector<std::uint32_t> &group : all)
-      widest = std::max(widest, group.size());
-    std::vector<std::pair<std::size_t, std::size_t>> distances; // of groups, inside
-    for (std::size_t inside = 0; inside < widest; ++inside)
-      for (std::size_t apart = 1; apart < all.size(); ++apart)
-        distances.emplace_back(apart, inside);
-    for (std::size_t inside = 1; inside < widest; ++inside)
-      distances.emplace_back(0, inside);
-    if (distances.empty())
-      return false;
-    for (bool again = true; again;) {
-      again = false;
-      Amount least = MaxFlow::unlimited; // that a neighbour has left
-      for (const std::vector<std::uint32_t> &group : all)
-        for (const std::uint32_t v : group)
-          if (const Amount left = std::max(in(v), out(v)); left > 0)
-            least = std::min(least, left);
-      const Amount each = std::max<Amount>(1, least / static_cast<Amount>(distances.size()));
-      for (const auto &[apart, inside] : distances)
-        for (std::size_t g = 0; g < all.size(); ++g)
-          for (std::size_t i = 0; i < all[g].size(); ++i) {
-            const std::vector<std::uint32_t> &other = all[(g + apart) % all.size()];
-            const std::uint32_t from = all[g][i], to = other[(i + inside) % other.size()];
-            const Amount amount = std::min({each, in(from), out(to)});
-            if (amount == 0 || from == to)
-              continue;
-            split(from, to, amount);
-            again = true;
-          }
-    }
-    for (std::uint32_t v = 0; v < graph_.vertices(); ++v) // what is left leads back
-      split(v, v, std::min(in(v), out(v)));
-    return isDone();
   }
 
   /// Returns how much may be split off a pair of links. It is what each cut that loses by it can spare.
@@ -209,10 +191,55 @@ private:
   std::uint32_t hub_;
 };
 
+bool Splitter::splitEvenly() {
+  const std::vector<std::vector<std::uint32_t>> all = groups();
+  std::size_t widest = 0;
+  for (const std::vector<std::uint32_t> &group : all)
+    widest = std::max(widest, group.size());
+  std::vector<std::pair<std::size_t, std::size_t>> distances; // of groups, inside
+  for (std::size_t inside = 0; inside < widest; ++inside)
+    for (std::size_t apart = 1; apart < all.size(); ++apart)
+      distances.emplace_back(apart, inside);
+  for (std::size_t inside = 1; inside < widest; ++inside)
+    distances.emplace_back(0, inside);
+  if (distances.empty())
+    return isDone();
+  for (bool again = true; again;) {
+    again = false;
+    Amount least = MaxFlow::unlimited; // that a neighbour has left
+    for (const std::vector<std::uint32_t> &group : all)
+      for (const std::uint32_t v : group)
+        if (const Amount left = std::max(in(v), out(v)); left > 0)
+          least = std::min(least, left);
+    const Amount each = std::max<Amount>(1, least / static_cast<Amount>(distances.size()));
+    for (const auto &[apart, inside] : distances)
+      for (std::size_t g = 0; g < all.size(); ++g)
+        for (std::size_t i = 0; i < all[g].size(); ++i) {
+          const std::vector<std::uint32_t> &other = all[(g + apart) % all.size()];
+          const std::uint32_t from = all[g][i], to = other[(i + inside) % other.size()];
+          const Amount amount = std::min({each, in(from), out(to)});
+          if (amount == 0 || from == to)
+            continue;
+          split(from, to, amount);
+          again = true;
+        }
+  }
+  for (std::uint32_t v = 0; v < graph_.vertices(); ++v) // what is left leads back
+    split(v, v, std::min(in(v), out(v)));
+  return isDone();
+}
+
 } // namespace
 
 bool splitSwitchesOff(UnitGraph &graph) {
   // Switches between nodes come last in the numbering, and first here: then groups are nodes.
+  const UnitGraph before = graph;
+  bool all = true;
+  for (std::uint32_t hub = graph.vertices(); hub-- > graph.gpus() && all;)
+    all = Splitter(graph, hub).splitEvenly();
+  if (all && graph.reachesAll())
+    return true;
+  graph = before;
   for (std::uint32_t hub = graph.vertices(); hub-- > graph.gpus();)
     if (!Splitter(graph, hub).run())
       return false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/synthesize/bottleneck.h"
+#include "passes/synthesize/link_symmetry.h"
 #include "passes/synthesize/max_flow.h"
 
 #include <cstdint>
@@ -26,21 +27,25 @@ public:
   /// Returns a network of these capacities, with `more` further vertices. The first of them has an edge to each GPU.
   /// Its capacity is the number of trees that begin at the GPU.
   MaxFlow network(std::uint32_t more) const;
+  LinkSymmetry symmetry() const;
   /// True if all trees reach each GPU: no cut has fewer links than trees that must cross it.
   bool reachesAll() const;
 
   std::vector<std::int64_t> roots; ///< [gpu]: number of trees
 
 private:
+  /// Returns the capacities as rates of links.
+  time::LinkGraph links() const;
   void balanceSwitches();
-  std::uint32_t vertices_;
+  std::uint32_t vertices_, perNode_;
   std::vector<std::int64_t> capacities_;
 };
 
 /// Replaces each path through a switch by a capacity between its ends, until no switch is connected, so that all trees
 /// still reach each GPU. Requires that they do. If a symmetric division keeps that, it is taken: paths between nodes
-/// join GPUs of equal places first, and paths inside a node go to all others equally. Otherwise pairs of links are
-/// split off one after the other, each as far as flows allow. Returns false if some capacity is left at a switch.
+/// join GPUs of equal places first, and paths inside a node go to all others equally. This is tried for all switches
+/// together, then for each one. Otherwise pairs of links are split off one after the other, each as far as flows allow.
+/// Returns false if some capacity is left at a switch.
 bool splitSwitchesOff(UnitGraph &graph);
 
 } // namespace mscclc::passes::synthesize

@@ -60,7 +60,8 @@ double networkRate(const Machine &machine, std::uint32_t gpu) {
 LinkGraph linksOf(const Machine &machine) {
   const Fabric fabric = fabricOf(machine);
   const LinkGraph &node = fabric.node;
-  LinkGraph graph{.gpus = static_cast<std::uint32_t>(machine.gpus()), .switches = {}, .links = {}};
+  LinkGraph graph{
+      .gpus = static_cast<std::uint32_t>(machine.gpus()), .switches = {}, .links = {}, .perNode = machine.gpusPerNode};
   // [node · vertices of a node + vertex]: the number of that vertex in `graph`
   std::vector<std::optional<std::uint32_t>> places(std::size_t{machine.nodes} * node.vertices());
   const auto add = [&](std::string name) {

@@ -22,6 +22,7 @@ struct LinkGraph {
   std::uint32_t gpus = 0;
   std::vector<std::string> switches; ///< names, in the order of their vertices
   std::vector<Link> links;
+  std::uint32_t perNode = 0; ///< GPUs of a node, which have consecutive numbers; 0: all
 
   std::uint32_t vertices() const { return gpus + static_cast<std::uint32_t>(switches.size()); }
 };

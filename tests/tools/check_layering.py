@@ -59,7 +59,7 @@ ROOMS = {
     "passes/schedule": ["ir", "passes", "passes/analysis", "passes/run", "passes/time", "passes/verify"],
     "passes/prune": ["ir", "passes", "passes/run", "passes/verify"],
     # Writes movement programs, and compares them as they would be scheduled.
-    "passes/synthesize": ["ir", "passes", "passes/schedule", "passes/time"],
+    "passes/synthesize": ["ir", "passes", "passes/analysis", "passes/schedule", "passes/time"],
     "backend-json": ["ir"],
     "backend-cuda": ["ir", "ir/formula", *KERNEL_INTERFACE],
     COLLECTIVES: [],

@@ -1,6 +1,7 @@
 // Bottlenecks against published values and against all cuts, and the trees that reach them.
 #include "catch.h"
 #include "passes/synthesize/forest.h"
+#include "passes/synthesize/link_symmetry.h"
 #include "passes/synthesize/unit_graph.h"
 #include "topologies.h"
 
@@ -213,6 +214,32 @@ TEST_CASE("switches are split off so that all trees still reach each GPU") {
         }
     CHECK_FALSE(ratioOfAllCuts(direct, allOf(graph)) < Fraction{forest.trees, 1});
   }
+}
+
+TEST_CASE("equivalent GPUs have equal trees, also of a large machine") {
+  using mscclc::passes::time::linksOf;
+  LinkGraph graph = linksOf(mscclc::passes::time::findMachine("h100x8*32"));
+  const LinkSymmetry symmetry(graph);
+  REQUIRE(symmetry.holds());
+  const Forest forest = growForest(graph, allOf(graph));
+  CHECK(forest.isOptimal());
+  checkTrees(graph, allOf(graph), forest);
+  REQUIRE(forest.packed.size() == 256);
+  for (const Tree &tree : forest.packed)
+    for (std::size_t i = 0; i < tree.hops.size(); ++i)
+      REQUIRE(tree.hops[i] == Hop{symmetry.imageOfRank(forest.packed[0].hops[i].from, tree.root),
+                                  symmetry.imageOfRank(forest.packed[0].hops[i].to, tree.root)});
+  // One link of another rate, a switch of another switch, and GPUs that are not numbered node after node.
+  LinkGraph other = linksOf(mscclc::passes::time::findMachine("h100x8*2"));
+  CHECK(LinkSymmetry(other).holds());
+  other.links[5].rate += 1;
+  CHECK_FALSE(LinkSymmetry(other).holds());
+  other.links[5].rate -= 1;
+  other.links.push_back({16, 17, 1});
+  CHECK_FALSE(LinkSymmetry(other).holds());
+  other.links.pop_back();
+  other.perNode = 4;
+  CHECK_FALSE(LinkSymmetry(other).holds());
 }
 
 TEST_CASE("machines without trees are refused with the reason") {
