@@ -266,17 +266,13 @@ TEST_CASE("Rows go to experts of other nodes") {
                 entries[i].push_back(expertOf(launch, self, row));
                 from[i].insert(from[i].end(), rowBytes, byteOf(launch, self, row));
               }
-              index[i] = {entries[i].data(),
-                          nullptr,
-                          from[i].data(),
-                          to[i].data(),
-                          received[i].data(),
-                          nullptr,
-                          nullptr,
-                          work[i].data(),
-                          rows,
-                          1,
-                          4};
+              index[i].entries = entries[i].data();
+              index[i].payloads[0] = {from[i].data(), to[i].data(), rowBytes};
+              index[i].received = received[i].data();
+              index[i].work = work[i].data();
+              index[i].rows = rows;
+              index[i].choices = 1;
+              index[i].width = sizeof(int32_t);
             }
             communicator.barrier();
             instance.launch(Call().on(input, output).of(bytes, MSCCLC_U8).rows(rowBytes).indexedBy(index));
