@@ -288,8 +288,8 @@ typedef struct MscclcIndex {
   MscclcPayload payloads[MSCCLC_MAX_PAYLOADS];
   uint32_t *received; /* [experts], written by a dispatch: live rows of each expert; null: not wanted */
   /* [ranks][experts]. A dispatch writes the rows that each rank has sent to each expert; null: not wanted. A combine
-   * reads them. If they are those of its dispatch, it need not wait for the ranks to send them again, and writes no
-   * status. If they are others, rows are, too. Null: it waits. */
+   * that brings them packs its rows before the other ranks have sent them again, and writes no status. They are those
+   * of its dispatch; with others, its result is any. A combine with null waits for them. */
   uint32_t *cells;
   uint32_t *status; /* [ranks], written: MSCCLC_COUNTS_CUT for each rank of which not all entries are live, except for
                        those that name no expert; null: not wanted */

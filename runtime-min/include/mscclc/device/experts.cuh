@@ -10,6 +10,7 @@
 // Each rank sends the owners of experts how often it names them, in packets of the table of counts. Whoever needs cells
 // polls these. The two halves of a table are safe for the same reason as those of counts. Over nodes, packets go to the
 // rank of the sender's node that has the owner's place, which puts those of all ranks of the node to the owner at once.
+// An owner that needs no cells polls those that ports bring to it before it ends.
 #pragma once
 
 namespace mscclc::device::detail {
@@ -203,7 +204,7 @@ template <class W> MSCCLC_DEVICE void receiveCells(const W &w) {
   }
 }
 
-/// Does the same for the cells that a combine brings. Those that are too large are limited.
+/// Finds where the cells begin that a combine brings. Those that are too large are limited.
 template <class W> MSCCLC_DEVICE void takeCells(const W &w) {
   for (uint32_t src = w.lane(); src < W::ranks; src += w.lanes()) {
     uint32_t rows = 0;
@@ -214,6 +215,15 @@ template <class W> MSCCLC_DEVICE void takeCells(const W &w) {
     }
     w.sent[src] = rows;
   }
+}
+
+/// Waits for all cells that ports bring to the rank.
+template <class W> MSCCLC_DEVICE void awaitOtherNodes(const W &w) {
+  using Plan = typename W::Plan;
+  const auto self = static_cast<uint32_t>(w.rank);
+  for (uint32_t src = w.lane(); src < W::ranks; src += w.lanes())
+    if (firstOfNode<Plan>(src) != firstOfNode<Plan>(self))
+      awaitAll(w, w.packetAt(self, src, 0), W::experts, src);
 }
 
 /// Copies `bytes` bytes of a row. The threads of a block share them.
@@ -361,6 +371,8 @@ template <class Plan, class T> MSCCLC_OUTLINE void unpackRows(const Parameters<P
   char *const slots = static_cast<char *>(parameters.own.output);
   if constexpr (ExpertsOf<Plan>::value == Experts::Dispatch)
     receiveCells(w);
+  else if (otherNodes<Plan> != 0 && w.args.index.cells != nullptr)
+    awaitOtherNodes(w);
   meetAll(w.args, 1);
   if (loadRelaxed(&w.args.staging_state[1]) != 0)
     return;
