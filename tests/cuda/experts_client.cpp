@@ -412,6 +412,16 @@ unsigned countAccepted(runtime::Instance &instance, const MscclcVariant &variant
   payloads.back().payloads[1] = {};
   payloads.back().payloads[0] = {nullptr, nullptr, launch.rowBytes()};
   refuses("a payload without memory", payloads);
+  if (launch.adds() || launch.rowBytes() == 1) // these have one payload
+    return wrong;
+  payloads = index;
+  for (MscclcIndex &one : payloads)
+    one.payloads[0].bytes = launch.rowBytes() - 1;
+  payloads.front().payloads[2] = {&index, &index, 1};
+  refuses("a payload behind one of 0 bytes", payloads);
+  std::swap(payloads.front().payloads[1], payloads.front().payloads[2]);
+  if (ranks > 1)
+    refuses("fewer payloads than those of the first rank", payloads);
   return wrong;
 }
 

@@ -145,6 +145,9 @@ Status Instance::checkIndex(const MscclcCall &call) const {
       sum += payload.bytes;
       rows |= bitsOf(payload.from) | bitsOf(payload.to);
     }
+    for (uint32_t k = payloads; k < MSCCLC_MAX_PAYLOADS; ++k)
+      if ((index.payloads[k].bytes | call.index[0].payloads[k].bytes) != 0)
+        return wrong("a payload behind one of 0 bytes, or fewer payloads than that of the first rank");
     if (payloads == 0 || (isCombine && (payloads != 1 || sum != call.row_bytes)))
       return wrong(isCombine ? "not one payload that is as long as a row" : "no payload");
     if (index.work == nullptr || (hasRows && index.entries == nullptr))
