@@ -159,8 +159,8 @@ enum MscclcWaitKind {
   /* No wait: the block has begun while another launch with the same state ran. index: launches of the block before;
    * expected: blocks that had finished a launch if those were over; seen: that had */
   MSCCLC_OVERLAP = 9,
-  /* index: rank that the rows go to; peer: rank P; expected: how many ranks' counts the wait is for, those of P and of
-   * the ranks behind it; seen: bit i is set if that of P + i has come */
+  /* index: rank that the rows go to, or that passes counts on to other nodes; peer: rank P; expected: how many ranks'
+   * counts the wait is for, those of P and of the ranks behind it; seen: bit i is set if that of P + i has come */
   MSCCLC_WAIT_COUNT = 10
 };
 
@@ -543,9 +543,9 @@ typedef struct MscclcKernel {
   uint32_t block_elements; /* a share of a message consists of whole blocks of so many elements; 0 or 1: no hook
                               takes blocks */
   uint32_t experts;        /* of each rank, with MSCCLC_TAKES_INDEX; else 0 */
-  /* With MSCCLC_TAKES_COUNTS: ranks n * ranks_per_node and those behind it are of one node. Counts for other nodes go
-   * through ports: the last port channels of a rank lead to the rank in its place of each other node. 0: counts go to
-   * the memory of all ranks. */
+  /* With MSCCLC_TAKES_COUNTS: ranks n * ranks_per_node to (n + 1) * ranks_per_node - 1 are of one node. Counts for
+   * other nodes go through ports: the last port channels of a rank lead to the rank in its place of each other node. 0:
+   * counts go to the memory of all ranks. */
   uint32_t ranks_per_node;
 } MscclcKernel;
 
