@@ -341,7 +341,7 @@ Time Costs::packing(std::uint32_t rank, bool before, const MessageBytes *bytes) 
   const MachineParameters &p = machine_.parameters;
   // The blocks meet when ordinals are known, when cells are, and when rows are packed; then before they unpack.
   Time time = (before ? 3 : 1) * us(p.barrier);
-  // A combine packs by the cells that others send, also through ports.
+  // A combine without the cells of its dispatch waits for those that others send, also through ports.
   if (before && ir::indexedBuffer(program_.collective.kind) == ir::BufferKind::Output)
     time += us(nodes_.nodes() == 1 ? p.storeVisible
                                    : 2 * p.storeVisible + p.portPush + p.proxy + p.proxyWork + p.nicLatency);
