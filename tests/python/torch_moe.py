@@ -112,11 +112,11 @@ def without_kernels():
 
 
 def check_payloads(seed, group, rank_major=False):
-    """Payloads of other types and lengths arrive where those of one payload do."""
+    """Payloads of other types and lengths arrive where those of one payload do, and beside one without elements."""
     rows, index, _ = drawn(seed, 3, torch.bfloat16, hidden=10)
     scales = [torch.arange(3 * len(x), dtype=torch.float32).view(-1, 3) + 100 * rank for rank, x in enumerate(rows)]
     ids = [torch.arange(len(x))[:, None] - 1000 * rank for rank, x in enumerate(rows)]
-    given = [[x[rank] for x in (rows, scales, ids)] for rank in range(SIZE)]
+    given = [[x[rank] for x in (rows, scales, [x[:, :0] for x in rows], ids)] for rank in range(SIZE)]
     made, handle = moe.dispatch_all(given[RANK], index[RANK], CAPACITY, ALL, group, rank_major)
     alone, same = moe.dispatch(rows[RANK], index[RANK], CAPACITY, ALL, group, rank_major)
     assert torch.equal(made[0], alone) and torch.equal(handle.cells, same.cells)

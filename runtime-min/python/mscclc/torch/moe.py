@@ -57,6 +57,7 @@ class Handle:
         return self.begins_of(self.cells.to(torch.int64))
 
     def begins_of(self, cells: torch.Tensor) -> torch.Tensor:
+        """Returns what `begins` is for other cells (int64)."""
         grouped = cells if self.rank_major else cells.T
         begin = _before(self.taken(grouped.sum(1)))[:, None] + grouped.cumsum(1) - grouped
         return begin if self.rank_major else begin.T
@@ -137,10 +138,12 @@ def _begin(
     **index: torch.Tensor,
 ) -> Callable[[], bool]:
     """Starts a kernel. Returns a function that waits for it, and returns False if there was none. `index`: fields of
-    MscclcIndex; "entries" is the index."""
+    MscclcIndex; "entries" is the index. A payload without bytes is not moved."""
     run = getattr(group, "by_index", None)
-    if run is None:
+    pairs = [(payload, made) for payload, made in zip(given, to) if math.prod(made.shape[1:]) != 0]
+    if run is None or not pairs:
         return lambda: False
+    given, to = [payload for payload, _ in pairs], [made for _, made in pairs]
     entries = index["entries"]
     work = 4 * (entries.numel() + group.size() * ((4 + INDEX_PARTS) * handle.experts + 1))
     row = sum(math.prod(payload.shape[1:]) * payload.element_size() for payload in given)
@@ -244,7 +247,8 @@ def _grouped(rows: torch.Tensor, handle: Handle) -> torch.Tensor:
     """Returns the rows of a dispatch, with a dimension for groups if each has a place of its own."""
     if handle.align != 0:
         return rows
-    return rows.view(handle.cells.shape[0] if handle.rank_major else handle.experts, -1, rows.shape[1])
+    groups = handle.cells.shape[0] if handle.rank_major else handle.experts
+    return rows.view(groups, handle.room // groups, rows.shape[1])
 
 
 class _Dispatch(torch.autograd.Function):
@@ -401,14 +405,14 @@ class Buffer:
         with torch.no_grad():
             made, finish = _begin_dispatch(list(quantize(x)) if use_fp8 else [x], topk_idx, handle, self.group)
             came = [rows.view(handle.experts, -1, rows.shape[1]) for rows in made]
-            by = came[-1].new_empty(came[-1].mT.shape).mT
+            by = came[1].new_empty(came[1].mT.shape).mT if use_fp8 else None
             count = torch.empty(handle.experts, dtype=torch.int32, device=x.device)
 
         def receive() -> None:
             with torch.no_grad():
                 finish()
                 torch.sum(handle.cells, 0, dtype=torch.int32, out=count)
-                if use_fp8:
+                if by is not None:
                     by.copy_(came[1])
 
         hook = _once(receive, return_recv_hook)
