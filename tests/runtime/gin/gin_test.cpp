@@ -238,8 +238,8 @@ TEST_CASE("Counts go over nodes, and as many rows as they say") {
         }) == allWell(kernel));
 }
 
-TEST_CASE("Rows go to experts of other nodes") {
-  const MscclcKernel &kernel = load("moe_dispatch_twolevel");
+TEST_CASE("Rows go to experts of other nodes and come back") {
+  const MscclcKernel &kernel = load("moe_dispatch_twolevel"), &back = load("moe_combine_twolevel");
   constexpr uint64_t capacity = 6, rowBytes = 16;
   constexpr uint32_t rows = 6; // of a rank's index, with one choice each
   const uint32_t ranks = kernel.ranks, experts = kernel.experts;
@@ -248,14 +248,17 @@ TEST_CASE("Rows go to experts of other nodes") {
     return static_cast<int32_t>((launch + src * 2 + row * 3) % (ranks * experts + 1)) - 1;
   };
   const auto byteOf = [](uint32_t launch, uint32_t src, uint32_t row) {
-    return static_cast<unsigned char>(launch * 97 + src * 31 + row);
+    return static_cast<unsigned char>((launch * 97 + src * 31 + row) % 127); // four are a number
   };
+  const std::vector<float> weights(rows, 1);
   CHECK(onNodes(kernel, [&](uint32_t, const CommunicatorOptions &options) {
           Communicator communicator(options);
-          Instance instance = communicator.load(kernel, bytes, rowBytes);
+          Instance instance = communicator.load(kernel, bytes, rowBytes),
+                   combine = communicator.load(back, bytes, rowBytes);
           Buffer input = communicator.allocate(bytes), output = communicator.allocate(bytes);
           for (uint32_t launch = 0; launch < 9; ++launch) {
             std::vector<MscclcIndex> index(gpus);
+            std::vector<std::vector<uint32_t>> sent(gpus, std::vector<uint32_t>(ranks * experts));
             std::vector<std::vector<int32_t>> entries(gpus);
             std::vector<std::vector<uint32_t>> received(gpus, std::vector<uint32_t>(experts)), work(gpus);
             std::vector<std::vector<unsigned char>> from(gpus), to(gpus, std::vector<unsigned char>(bytes));
@@ -269,6 +272,7 @@ TEST_CASE("Rows go to experts of other nodes") {
               index[i].entries = entries[i].data();
               index[i].payloads[0] = {from[i].data(), to[i].data(), rowBytes};
               index[i].received = received[i].data();
+              index[i].cells = sent[i].data();
               index[i].work = work[i].data();
               index[i].rows = rows;
               index[i].choices = 1;
@@ -291,6 +295,23 @@ TEST_CASE("Rows go to experts of other nodes") {
                     }
                 if (received[i][expert] != got || to[i][at] != 0)
                   return 2;
+              }
+            std::vector<std::vector<unsigned char>> sums(gpus, std::vector<unsigned char>(rows * rowBytes, 1));
+            for (uint32_t i = 0; i < gpus; ++i) {
+              index[i].payloads[0] = {to[i].data(), sums[i].data(), rowBytes};
+              index[i].weights = weights.data();
+              if ((launch + communicator.firstLocalRank() + i) % 3 == 0) // ranks need not agree
+                index[i].cells = nullptr;
+            }
+            communicator.barrier();
+            combine.launch(Call().on(input, output).of(bytes, MSCCLC_F32).rows(rowBytes).indexedBy(index));
+            communicator.synchronize();
+            for (uint32_t i = 0; i < gpus; ++i)
+              for (uint32_t row = 0; row < rows; ++row) {
+                const bool isLive = entries[i][row] >= 0;
+                for (uint64_t at = row * rowBytes; at < (row + 1) * rowBytes; ++at)
+                  if (sums[i][at] != (isLive ? from[i][at] : 0))
+                    return 3;
               }
             communicator.barrier();
           }
