@@ -73,7 +73,12 @@ private:
           !takesElements(facts_.program, block_.ops[o + hook_[o]]))
         syncBefore_[o] = 1;
     }
-    for (std::size_t o = block_.ops.size(); o-- > 1 && isDone_[o] != 0;) // the end of the launch synchronises
+    std::size_t afterLoops = 0;
+    for (std::size_t o = 0; o < block_.ops.size(); ++o)
+      if (block_.ops[o].kind == OpKind::Pipeline)
+        afterLoops = o + 1 + block_.ops[o].bodySize;
+    // The end of the launch synchronises. A sync at the end of a pipeline's body orders its iterations.
+    for (std::size_t o = block_.ops.size(); o-- > afterLoops + 1 && isDone_[o] != 0;)
       if (block_.ops[o - 1].kind == OpKind::Nop)
         isDone_[o - 1] = 1;
   }

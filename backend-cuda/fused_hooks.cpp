@@ -40,14 +40,18 @@ std::vector<std::uint32_t> fusedHooks(const ir::Program &program, std::uint32_t 
   if (program.hooks.empty() || program.movement.accumulate == ir::Accumulate::Wide ||
       ir::info(program.collective.kind).hasRows)
     return distances;
+  std::size_t loopEnd = 0;
   for (std::size_t o = 0; o < code.ops.size(); ++o) {
     const Op &op = code.ops[o];
+    if (op.kind == OpKind::Pipeline)
+      loopEnd = o + 1 + op.bodySize;
     if (!storesElements(op))
       continue;
+    const std::size_t end = o < loopEnd ? loopEnd : code.ops.size();
     std::size_t at = o + 1;
-    while (at < code.ops.size() && code.ops[at].kind == OpKind::Nop)
+    while (at < end && code.ops[at].kind == OpKind::Nop)
       ++at;
-    if (at == code.ops.size() || code.ops[at].kind != OpKind::Apply)
+    if (at == end || code.ops[at].kind != OpKind::Apply)
       continue;
     const Op &apply = code.ops[at];
     if ((takesElements(program, apply) || makesParts(op)) && code.dsts(op)[0] == code.dsts(apply)[0] &&

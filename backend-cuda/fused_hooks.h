@@ -12,9 +12,10 @@ namespace mscclc::cuda {
 bool takesElements(const ir::Program &program, const ir::Op &apply);
 
 /// Returns by operation of a block: how many operations further the apply is that it does, too; 0: none. Such an
-/// operation stores the chunk of the apply first, in the same slices, and only block-wide syncs are between them. So
-/// each thread has the finished elements in registers, and what it would store, load and store again is stored once.
-/// Nobody else sees the chunk in between, as that would be a race, which the proof excludes.
+/// operation stores the chunk of the apply first, in the same slices, and only block-wide syncs are between them. So an
+/// apply after a pipeline is no part of its body. Each thread has the finished elements in registers, and what it would
+/// store, load and store again is stored once. Nobody else sees the chunk in between, as that would be a race, which
+/// the proof excludes.
 ///
 /// Where a hook takes rows or blocks, the operation reads the packets of one rank and sends nothing. Threads then have
 /// other elements than in other operations, so block-wide syncs belong before and after it. A part has 256 threads at
