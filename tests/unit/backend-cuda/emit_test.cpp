@@ -191,6 +191,37 @@ TEST_CASE("a hook on elements is called by the operation that stores its chunk")
   CHECK_FALSE(cuda::fusedHooks(m.program, 0, 0)[0] != 0);
 }
 
+TEST_CASE("a hook on rows is called by the operation that reads the packets of one rank") {
+  ProgramMaker m("hooked", ir::CollectiveKind::Test, 1, 2, 2, 2, 1);
+  ir::Hook &hook = m.program.hooks.emplace_back();
+  hook.name = "h";
+  hook.function = "H";
+  hook.granularity = ir::Granularity::Row;
+  m.add(0, 0, OpKind::CopyPacket, {m.input(0)}, {m.scratch(0)});
+  m.add(0, 0, OpKind::UnpackPacket, {m.scratch(0)}, {m.output(1)});
+  m.nop(0, 0);
+  m.add(0, 0, OpKind::Apply, {}, {m.output(1)});
+  // The threads have other elements than in the operation before. The end of the launch is a sync.
+  const std::string text = emit(m.program);
+  CHECK(text.find("  k.sync();\n  // upkt; apply\n"
+                  "  fromPackets(k, 1, k.whole(1), one(k.packets(0)), hooked<Hook0>(one(k.output(1)), 1));\n}\n") !=
+        std::string::npos);
+  ir::ThreadBlock &block = m.program.ranks[0].blocks[0];
+  block.ops[1].groupSize = block.ops[3].groupSize = 2;
+  CHECK(cuda::fusedHooks(m.program, 0, 0)[1] == 0);
+  block.ops[1].groupSize = block.ops[3].groupSize = 0;
+  CHECK(cuda::fusedHooks(m.program, 0, 0)[1] == 2);
+  // Packets of several ranks are polled by all threads.
+  ProgramMaker sums("sums", ir::CollectiveKind::Test, 1, 2, 2, 2, 1);
+  sums.program.hooks = m.program.hooks;
+  sums.add(0, 0, OpKind::ReducePacket, {sums.input(0), sums.scratch(0), sums.scratch(1)}, {sums.output(1)});
+  sums.nop(0, 0);
+  sums.add(0, 0, OpKind::Apply, {}, {sums.output(1)});
+  CHECK(cuda::fusedHooks(sums.program, 0, 0)[0] == 0);
+  sums.program.hooks[0].granularity = ir::Granularity::Element;
+  CHECK(cuda::fusedHooks(sums.program, 0, 0)[0] == 2);
+}
+
 TEST_CASE("a size that is compiled in must be one of the plan's") {
   ir::Program program = copyProgram();
   program.minMessageSize = 1024;
