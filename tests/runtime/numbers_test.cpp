@@ -1,6 +1,6 @@
 // Tests the arithmetic of kernels, which the device headers do in plain C++.
 #include "catch.h"
-#include "mscclc/device.cuh"
+#include "mscclc/hooks.cuh"
 
 #include <cmath>
 #include <limits>
@@ -259,4 +259,8 @@ TEST_CASE("a packet without a flag changes no bit but that of -0.0, and no eleme
   checkForm<double>(std::vector<std::uint64_t>{0, 1ull << 63, 1, 1ull << 63 | 1, 0x80000000, 0x3ff0000000000000,
                                                0xbff0000000000000, 0x7ff0000000000000, 0xfff0000000000000,
                                                0x8000000080000000, ~0ull, 0x7ff0000000000001});
+}
+
+TEST_CASE("functions take a row by reference: a copy would not say which elements are made") {
+  CHECK_FALSE(std::is_copy_constructible_v<Part<float>>);
 }

@@ -152,6 +152,7 @@ public:
   MSCCLC_DEVICE Part(T *data, uint64_t index, uint64_t size, bool isThere, const detail::Team &team,
                      bool hasRoom = false, const Source &source = {})
       : data_(data), index_(index), size_(size), isThere_(isThere), hasRoom_(hasRoom), team_(team), source_(source) {}
+  Part(const Part &) = delete; // a copy would not say which elements are made
 
   /// The number of this row or block in the rank's output.
   MSCCLC_DEVICE uint64_t index() const { return index_; }
@@ -159,8 +160,6 @@ public:
   MSCCLC_DEVICE uint64_t size() const { return size_; }
   /// True in exactly one thread, if the part has elements. That thread stores values that are stored once.
   MSCCLC_DEVICE bool leads() const { return team_.lane == 0 && isThere_; }
-  /// Returns the part's elements.
-  MSCCLC_DEVICE T *data() const { return data_; }
   /// Returns the elements of `array` that belong to this part.
   template <class E> MSCCLC_DEVICE E *of(E *array) const { return array + index_ * size_; }
 
@@ -452,9 +451,8 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
   constexpr unsigned octetBytes = octetSize * sizeof(T), payloads = octetBytes / sizeof(Payload);
   static_assert(KS::size == 1 && payloads <= polledTogether, "a thread polls an octet at once");
   const uint64_t bytes = Hook::bytes(k);
-  if (slice.nominal == 0)
-    return;
-  const bool isFused = payloads != 0 && k.wide && bytes % octetBytes == 0;
+  // The packets of an empty message are shorter than a row.
+  const bool isFused = payloads != 0 && k.wide && bytes % octetBytes == 0 && bytes <= slice.nominal;
   if (!isFused) {
     packetRows<Op>(k, operation, slice, plainSource, packetSources, target.chunks, None{}, place);
     syncBlock();
