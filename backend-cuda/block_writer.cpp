@@ -68,9 +68,13 @@ private:
       if (hook_[o] == 0)
         continue;
       isDone_[o + hook_[o]] = 1;
+      if (takesElements(facts_.program, block_.ops[o + hook_[o]]))
+        continue;
       // The sync after it is the one that the apply has asked for.
-      if (o != 0 && !ir::isBlockSync(block_.ops[o - 1].kind) &&
-          !takesElements(facts_.program, block_.ops[o + hook_[o]]))
+      std::size_t written = o;
+      while (written != 0 && isDone_[written - 1] != 0)
+        --written;
+      if (written != 0 && !ir::isBlockSync(block_.ops[written - 1].kind))
         syncBefore_[o] = 1;
     }
     std::size_t afterLoops = 0;
