@@ -234,9 +234,9 @@ typedef struct MscclcCall {
 
 void mscclc_call_init(MscclcCall *call);
 
-/* Starts the launches of all local ranks, asynchronously. Does nothing if the message has 0 bytes, unless the kernel takes
- * counts of rows or an index of experts: then it writes counts, and zeros as sums. On each device, launches of this
- * process on one communicator follow each other, whatever their instances and streams (but see
+/* Starts the launches of all local ranks, asynchronously. Does nothing if the message has 0 bytes, unless the kernel
+ * takes counts of rows or an index of experts: then it writes counts, and zeros as sums. On each device, launches of
+ * this process on one communicator follow each other, whatever their instances and streams (but see
  * MscclcCommunicatorOptions::unchained). Launches may be captured into CUDA graphs. Then the user orders the graph
  * against other launches. The graph keeps its instance and buffers: they can be released when the graph is destroyed
  * and its replays have ended. */
