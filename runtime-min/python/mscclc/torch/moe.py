@@ -99,10 +99,10 @@ def _plain_dispatch(
     dist.all_to_all_single(packed, rows[entries // index.shape[1]], lengths, given, group=group)
     flat, begin = came.flatten(), 0
     for made in to:
-        size = made.shape[1] * made.element_size()
-        payload = packed[:, begin : begin + size]
+        end = begin + made.shape[1] * made.element_size()
+        payload = packed[:, begin:end]
         _spread(payload, made.view(torch.uint8), flat, _before(flat), handle.begins_of(came).flatten())
-        begin += size
+        begin = end
     handle.cells.copy_(came)
 
 
@@ -404,7 +404,7 @@ class Buffer:
         handle = _handle(topk_idx, num_max_dispatch_tokens_per_rank, num_experts, self.group)
         with torch.no_grad():
             made, finish = _begin_dispatch(list(quantize(x)) if use_fp8 else [x], topk_idx, handle, self.group)
-            came = [rows.view(handle.experts, -1, rows.shape[1]) for rows in made]
+            came = [_grouped(rows, handle) for rows in made]
             by = came[1].new_empty(came[1].mT.shape).mT if use_fp8 else None
             count = torch.empty(handle.experts, dtype=torch.int32, device=x.device)
 
