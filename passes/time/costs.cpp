@@ -174,6 +174,15 @@ void Costs::addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lin
     uses.add(nowhere_, lineBytes);
 }
 
+/// Adds a rank's link to or from the switch that reduces and multicasts.
+void Costs::addSwitchLink(Uses &uses, std::uint32_t rank, bool leaves, double lineBytes) const {
+  if (!machine_.isUneven())
+    return;
+  const std::uint32_t gpu = nodes_.indexInNode(rank);
+  const std::optional<std::uint32_t> link = leaves ? paths_.toSwitch(gpu) : paths_.fromSwitch(gpu);
+  uses.add(link ? links_[nodes_.nodeOf(rank) * paths_.links().size() + *link] : nowhere_, lineBytes);
+}
+
 Time Costs::readLatency(const Operand &operand) const {
   const MachineParameters &p = machine_.parameters;
   return us(operand.inSwitch() ? p.multimemLatency : operand.isLocal() ? p.loadLocal : p.loadRemote);
@@ -273,14 +282,18 @@ DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir:
                                          : packet           ? p.link / packetRate()
                                                             : p.link / (reads ? p.load : p.store));
     // The switch reduces the data of all into one flow, and multicasts one flow to all.
-    if (operand.inSwitch())
+    if (operand.inSwitch()) {
       uses.add(reads ? in_[rank] : out_[rank], line);
+      addSwitchLink(uses, rank, !reads, line);
+    }
     ir::forEachPiece(program_, rank, op, operand.piece.operand, *operand.chunk, [&](const ir::MemoryPiece &piece) {
       uses.add(memory_[piece.rank], operand.bytes * (packet ? 2 : 1)); // flags, or what clears the packets
-      if (operand.inSwitch())
+      if (operand.inSwitch()) {
         uses.add(reads ? out_[piece.rank] : in_[piece.rank], line);
-      else
+        addSwitchLink(uses, piece.rank, reads, line);
+      } else {
         addLink(uses, reads ? piece.rank : rank, reads ? rank : piece.rank, line);
+      }
     });
   }
   const double payload = static_cast<double>(cost.bytes);
@@ -387,7 +400,7 @@ std::optional<std::string> cannotRun(const ir::Program &program, const Machine &
         return "ranks " + std::to_string(r) + " and " + std::to_string(peer) +
                " have a memory channel, and no link of " + machine.name + " joins them";
     for (const ir::SwitchChannel &channel : rank.switchChannels) {
-      if (machine.parameters.multimem == 0)
+      if (machine.parameters.multimem == 0 || (machine.isUneven() && !paths.hasCommonSwitch()))
         return "it has a switch channel, and nothing on " + machine.name + " reduces on the way";
       for (const std::uint32_t peer : channel.ranks)
         if (!nodes.areTogether(peer, r))

@@ -115,6 +115,7 @@ private:
                              std::uint32_t peer = Span::none);
   void addLinks(FluidNetwork &network, std::uint32_t ranks);
   void addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lineBytes) const;
+  void addSwitchLink(Uses &uses, std::uint32_t rank, bool leaves, double lineBytes) const;
   double spreadOf(ir::BufferKind buffer) const;
   double blockCap(const ir::Op &op, double payload, const std::vector<Operand> &operands) const;
   Time readLatency(const Operand &operand) const;

@@ -116,6 +116,25 @@ LinkPaths::LinkPaths(const Fabric &fabric) : gpus_(fabric.node.gpus) {
       for (std::uint32_t at = to; at != gpu && cameBy[at] != none; at = links_[cameBy[at]].from)
         paths_[std::size_t{gpu} * gpus_ + to].insert(paths_[std::size_t{gpu} * gpus_ + to].begin(), cameBy[at]);
   }
+  findCommonSwitch(fabric.node.vertices());
+}
+
+void LinkPaths::findCommonSwitch(std::uint32_t vertices) {
+  constexpr std::uint32_t none = 0xffffffff;
+  for (std::uint32_t hub = gpus_; hub < vertices; ++hub) {
+    std::vector<std::uint32_t> to(gpus_, none), from(gpus_, none);
+    for (std::uint32_t link = 0; link < links_.size(); ++link) {
+      if (links_[link].to == hub && links_[link].from < gpus_)
+        to[links_[link].from] = link;
+      if (links_[link].from == hub && links_[link].to < gpus_)
+        from[links_[link].to] = link;
+    }
+    if (std::ranges::find(to, none) == to.end() && std::ranges::find(from, none) == from.end()) {
+      toSwitch_ = std::move(to);
+      fromSwitch_ = std::move(from);
+      return;
+    }
+  }
 }
 
 } // namespace mscclc::passes::time

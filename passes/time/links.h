@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,8 +62,21 @@ public:
   /// the other one.
   bool joins(std::uint32_t a, std::uint32_t b) const { return !between(a, b).empty() || !between(b, a).empty(); }
 
+  /// True if a switch inside the node has links to and from all its GPUs. Only such a switch can reduce and multicast
+  /// for them. If there are several, the first one does.
+  bool hasCommonSwitch() const { return !toSwitch_.empty(); }
+  /// Returns the link from a GPU to that switch, or back, as an index into links(). Nothing: there is no such switch.
+  std::optional<std::uint32_t> toSwitch(std::uint32_t gpu) const { return linkOf(toSwitch_, gpu); }
+  std::optional<std::uint32_t> fromSwitch(std::uint32_t gpu) const { return linkOf(fromSwitch_, gpu); }
+
 private:
+  static std::optional<std::uint32_t> linkOf(const std::vector<std::uint32_t> &links, std::uint32_t gpu) {
+    return gpu < links.size() ? std::optional(links[gpu]) : std::nullopt;
+  }
+  void findCommonSwitch(std::uint32_t vertices);
+
   std::uint32_t gpus_ = 0;
+  std::vector<std::uint32_t> toSwitch_, fromSwitch_; ///< [gpu]; empty if no switch joins all GPUs
   std::vector<Link> links_;
   std::vector<std::vector<std::uint32_t>> paths_; ///< [from · gpus + to]
 };

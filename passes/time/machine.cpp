@@ -233,11 +233,10 @@ Machine withLinksOf(const std::string &base, const std::string &path) {
   file["name"] = file.value("name", base) + "@" + std::filesystem::path(path).stem().string();
   file["topology"] = "links";
   file.update(over);
-  // Without a switch inside the node, nothing reduces on the way.
-  const json switches = file.value("switches", json::array());
-  if (std::ranges::none_of(switches, [](const json &one) { return !one.value("between_nodes", false); }))
-    file["parameters"]["multimem"]["value"] = file["parameters"]["block_multimem"]["value"] = 0;
-  return parseMachine(file.dump());
+  Machine machine = parseMachine(file.dump());
+  if (!LinkPaths(machine.fabric).hasCommonSwitch())
+    machine.parameters.multimem = machine.parameters.blockMultimem = 0;
+  return machine;
 }
 
 } // namespace

@@ -214,6 +214,18 @@ TEST_CASE("ways lead through switches and not through other GPUs") {
   CHECK(paths.links()[paths.between(2, 3)[1]] == Link{4, 3, 20000});
   CHECK(paths.between(0, 3).empty());
   CHECK(paths.between(0, 99).empty());
+  CHECK_FALSE(paths.hasCommonSwitch());
+  CHECK_FALSE(paths.toSwitch(2));
+  // The first of two switches has no link back to GPU 1.
+  const LinkPaths hubs(parseMachine(withLinks({{{"ends", {"gpus", "other"}}, {"rate", 50}},
+                                               {{"from", "gpus"}, {"to", "hub"}, {"rate", 20}},
+                                               {{"from", "hub"}, {"to", "gpu0"}, {"rate", 20}}},
+                                              {{{"name", "hub"}}, {{"name", "other"}}})
+                                        .dump())
+                           .fabric);
+  REQUIRE(hubs.hasCommonSwitch());
+  CHECK(hubs.links()[hubs.toSwitch(3).value()] == Link{3, 5, 50000});
+  CHECK(hubs.links()[hubs.fromSwitch(3).value()] == Link{5, 3, 50000});
 }
 
 TEST_CASE("what is wrong with a link is told") {

@@ -132,6 +132,13 @@ TEST_CASE("links are read from the file that NCCL writes") {
   CHECK(std::ranges::count(mesh.links, Link{2, 1, 123667}) == 1);
   CHECK(networkRate(direct, 2) == 48.35); // no card is named, so each GPU has one
 
+  // A switch without links to all GPUs cannot reduce for them.
+  const Machine half = machineWith(
+      "h100x8", systemOf(gpu("1b", 0, nvlink("06", 4, "0x068000") + nvlink("2b", 1)) + gpu("2b", 1, nvlink("1b", 1))));
+  CHECK(linksOf(half).switches == std::vector<std::string>{"nvswitch0"});
+  CHECK(half.parameters.multimem == 0);
+  CHECK(half.parameters.blockMultimem == 0);
+
   // Ranks repeat on two hosts without numbers of ranks; a card is used on its own host, and its speed is not known.
   const auto host = [](const std::string &hash, const std::string &inside) {
     return "<cpu host_hash=\"" + hash + "\" numaid=\"0\">\n" + inside + "</cpu>\n";

@@ -223,6 +223,21 @@ TEST_CASE("a switch reduces at what a block can ask of it") {
       "glre switch [0] output[0:1] <- switch0[0:1]\n}\n}\nrank 1 {\nbuffers input 1 output 1 scratch 0\n"
       "switch0 = input of [0, 1]\nblock 0 {\nchannels [switch 0]\n}\n}\n");
   CHECK(std::abs(totalOf(program, 65536) - (1000 + 2000 + 65536 / 5.0)) < close);
+  // The slowest link that leads to the switch, or back, counts.
+  Machine machine = roundMachine();
+  LinkGraph &node = machine.fabric.node;
+  node.gpus = 2;
+  machine.gpusPerNode = 2;
+  node.switches = {"hub"};
+  machine.fabric.shared = {false};
+  node.links = {{0, 2, 40000}, {2, 0, 3000}, {1, 2, 2000}, {2, 1, 1000}};
+  CHECK_FALSE(cannotRun(program, machine));
+  CHECK(std::abs(totalOf(program, 65536, machine) - (1000 + 2000 + 65536 / 2.0)) < close);
+  node.links[2].rate = 40000;
+  CHECK(std::abs(totalOf(program, 65536, machine) - (1000 + 2000 + 65536 / 3.0)) < close);
+  // A switch that has no link to rank 1 cannot write to it.
+  node.links = {{0, 2, 40000}, {2, 0, 40000}, {1, 2, 40000}, {0, 1, 40000}, {1, 0, 40000}};
+  CHECK(cannotRun(program, machine) == "it has a switch channel, and nothing on round reduces on the way");
 }
 
 TEST_CASE("a block loops over a switch's group for a product") {
