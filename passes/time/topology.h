@@ -15,6 +15,7 @@ namespace mscclc::passes::time {
 /// The GPUs of a node, their NVLinks and their network cards.
 struct Topology {
   static constexpr std::size_t unreachable = std::numeric_limits<std::size_t>::max();
+  static constexpr unsigned mostLinksOfPair = 576; ///< NCCL's limit
 
   std::vector<std::vector<unsigned>> nvlinks;      ///< [from][to]: number of links from GPU to GPU
   std::vector<unsigned> toSwitch;                  ///< [gpu]: number of links to the switch, which has as many back
@@ -26,7 +27,8 @@ struct Topology {
 };
 
 /// Returns what the text of `nvidia-smi topo -m` says; nothing if it is another text. It names no switches. If
-/// `mayHaveSwitch`, equal links between all pairs are links to a switch. Throws MachineError if a row is wrong.
+/// `mayHaveSwitch`, equal links between all pairs are links to a switch. Throws MachineError if a row is wrong or
+/// repeated.
 std::optional<Topology> readTopologyMatrix(std::string_view text, bool mayHaveSwitch);
 
 /// Returns what the file says that NCCL writes for NCCL_TOPO_DUMP_FILE; nothing if the text is no XML. GPUs are in the

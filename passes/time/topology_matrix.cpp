@@ -1,10 +1,10 @@
+#include "ir/diagnostics.h"
 #include "passes/time/topology.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
-#include <regex>
 #include <sstream>
 #include <vector>
 
@@ -22,10 +22,22 @@ bool isGpu(const std::string &name) {
   return name.starts_with("GPU");
 }
 
-/// Returns the rows of the text without its marks for terminals; nothing if there is no matrix of GPUs.
+/// Returns the text without marks for terminals, such as "\x1b[4m".
+std::string withoutMarks(std::string_view text) {
+  std::string kept;
+  while (!text.empty()) {
+    const std::size_t end = text.starts_with("\x1b[") ? text.find_first_not_of("0123456789;", 2) : text.npos;
+    const bool isMark = end != text.npos && text[end] == 'm';
+    if (!isMark)
+      kept += text[0];
+    text.remove_prefix(isMark ? end + 1 : 1);
+  }
+  return kept;
+}
+
+/// Returns the rows of the text; nothing if there is no matrix of GPUs.
 std::optional<TopologyMatrix> readMatrix(std::string_view text) {
-  static const std::regex marks("\x1b\\[[0-9;]*m");
-  std::istringstream lines(std::regex_replace(std::string(text), marks, ""));
+  std::istringstream lines(withoutMarks(text));
   TopologyMatrix matrix;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
@@ -42,6 +54,8 @@ std::optional<TopologyMatrix> readMatrix(std::string_view text) {
     }
     if (!(words >> name) || std::ranges::find(matrix.columns, name) == matrix.columns.end())
       continue;
+    if (matrix.rows.contains(name))
+      throw MachineError{"the topology has two rows '" + name + "'"};
     std::vector<std::string> &row = matrix.rows[name];
     while (row.size() < matrix.columns.size() && words >> word)
       row.push_back(word);
@@ -55,11 +69,16 @@ std::optional<TopologyMatrix> readMatrix(std::string_view text) {
   return matrix.columns.empty() ? std::nullopt : std::optional(std::move(matrix));
 }
 
-/// Returns the number of links of a word as NV12; 0 for another one.
+/// Returns the number of links of a word as NV12; 0 if it does not begin with NV.
 unsigned nvlinks(const std::string &word) {
   unsigned links = 0;
-  if (word.starts_with("NV"))
-    std::from_chars(word.data() + 2, word.data() + word.size(), links);
+  if (!word.starts_with("NV"))
+    return links;
+  const char *const end = word.data() + word.size();
+  if (std::from_chars(word.data() + 2, end, links).ptr != end || links < 1 || links > Topology::mostLinksOfPair)
+    throw MachineError{"'" + ir::printable(word.substr(0, 40)) +
+                       "' of the topology must have a number of links from 1 to " +
+                       std::to_string(Topology::mostLinksOfPair)};
   return links;
 }
 

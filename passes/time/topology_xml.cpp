@@ -15,9 +15,9 @@ namespace mscclc::passes::time {
 
 namespace {
 
-constexpr std::int64_t mostGpus = 256, mostCards = 1024, mostLinksOfPair = 576; ///< the last is NCCL's limit
-constexpr std::int64_t mostSpeed = 8'000'000;                                   ///< of a card, in Mb/s
-constexpr std::size_t mostDepth = 64;                                           ///< of elements in each other
+constexpr std::int64_t mostGpus = 256, mostCards = 1024;
+constexpr std::int64_t mostSpeed = 8'000'000; ///< of a card, in Mb/s
+constexpr std::size_t mostDepth = 64;         ///< of elements in each other
 
 /// A PCI device as a host names it: a pair of its host, and its bus address.
 using Device = std::pair<std::string, std::uint64_t>;
@@ -135,7 +135,7 @@ private:
       fail(element, "another <gpu> is at the same 'busid'");
     for (const pugi::xml_node &child : element.children("nvlink")) {
       const std::optional<std::uint64_t> target = busAddress(child.attribute("target").value());
-      const std::optional<std::int64_t> count = number(child, "count", 1, mostLinksOfPair);
+      const std::optional<std::int64_t> count = number(child, "count", 1, Topology::mostLinksOfPair);
       if (!count)
         fail(child, "an <nvlink> must have a 'count'");
       const std::string_view type = child.attribute("tclass").value();
@@ -169,7 +169,8 @@ private:
       for (Gpu &gpu : gpus_)
         gpu.rank.reset();
     std::ranges::stable_sort(gpus_, {}, [](const Gpu &gpu) { return std::tie(gpu.rank, gpu.part.host, gpu.dev); });
-    devices_.clear();
+    for (auto &[device, number] : devices_)
+      number = leftOut;
     for (std::size_t at = 0; at < gpus_.size(); ++at) {
       devices_[gpus_[at].device] = at;
       if (at > 0 && gpus_[at].rank && gpus_[at].rank == gpus_[at - 1].rank)
@@ -186,11 +187,12 @@ private:
     for (std::size_t at = 0; at < gpus_.size(); ++at) {
       for (const NvLinks &links : gpus_[at].links) {
         const auto other = links.target ? devices_.find(*links.target) : devices_.end();
-        if (other == devices_.end() && !links.isGpu)
+        const bool isGpu = other != devices_.end();
+        if (!isGpu && !links.isGpu)
           topology.toSwitch[at] += links.count;
-        else if (other != devices_.end() && other->second == at)
+        else if (isGpu && other->second == at)
           fail(links.element, "an <nvlink> must lead to another device");
-        else if (other != devices_.end())
+        else if (isGpu && other->second != leftOut)
           topology.nvlinks[at][other->second] += links.count;
       }
       for (const Part &card : cards_)
@@ -202,7 +204,8 @@ private:
   std::string_view text_;
   std::size_t numElements_ = 0;
   std::vector<Gpu> gpus_;
-  std::map<Device, std::size_t> devices_; ///< of GPUs, with their numbers
+  static constexpr std::size_t leftOut = std::numeric_limits<std::size_t>::max();
+  std::map<Device, std::size_t> devices_; ///< of GPUs, with their numbers, or `leftOut` without a rank
   std::vector<Part> cards_;
   std::vector<double> speeds_; ///< of each card
 };

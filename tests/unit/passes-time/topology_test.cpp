@@ -70,6 +70,13 @@ TEST_CASE("links are read from what nvidia-smi prints") {
   CHECK_THROWS_AS(machineWith("h100x8", "\tGPU0\tGPU1\nGPU0\tX\tNV1\n"), MachineError);
   CHECK(faultOf("h100x8", "\tGPU0\tGPU2\nGPU0\tX\tNV1\nGPU2\tNV1\tX\n") ==
         "the columns of the topology must begin with all GPUs, from GPU0 on");
+  CHECK(faultOf("h100x8", "\tGPU0\tGPU1\nGPU0\tX\tNV1\nGPU1\tNV1\tX\nGPU1\tNV2\tX\n") ==
+        "the topology has two rows 'GPU1'");
+  for (const std::string word : {"NV", "NV0", "NV-3", "NV3x", "NV577", "NV4294967295", "NV99999999999"})
+    CHECK(faultOf("h100x8", "\tGPU0\tGPU1\nGPU0\tX\t" + word + "\nGPU1\tNV1\tX\n") ==
+          "'" + word + "' of the topology must have a number of links from 1 to 576");
+  // A mark for terminals that does not end is no mark.
+  CHECK(faultOf("h100x8", "\tGPU0\tGPU1\n\x1b[" + std::string(1'000'000, '1')) == "the topology has no row 'GPU0'");
 }
 
 /// Returns a <pci> with its bus number and what is in it.
@@ -131,6 +138,16 @@ TEST_CASE("links are read from the file that NCCL writes") {
   CHECK(std::ranges::count(mesh.links, Link{0, 1, 247333}) == 1); // four of the six links of a GPU
   CHECK(std::ranges::count(mesh.links, Link{2, 1, 123667}) == 1);
   CHECK(networkRate(direct, 2) == 48.35); // no card is named, so each GPU has one
+
+  // Links do not say what they lead to. GPUs without a rank are no switch.
+  const std::string all = nvlink("1b", 4, "") + nvlink("2b", 4, "") + nvlink("3b", 4, "");
+  const auto others = [&](const std::string &bus) {
+    return std::string(all).replace(all.find(nvlink(bus, 4, "")), nvlink(bus, 4, "").size(), "");
+  };
+  const Machine pair = machineWith("h100x8", systemOf(gpu("1b", 0, others("1b")) + gpu("2b", 1, others("2b")) +
+                                                      pci("3b", "<gpu>\n" + others("3b") + "</gpu>\n")));
+  CHECK(linksOf(pair).switches.empty());
+  CHECK(linksOf(pair).links == std::vector<Link>{{0, 1, 371000}, {1, 0, 371000}});
 
   // A switch without links to all GPUs cannot reduce for them.
   const Machine half = machineWith(
