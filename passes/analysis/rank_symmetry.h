@@ -11,6 +11,8 @@
 //   - the statements of data movement, after they are placed and ordered (schedule/statement_symmetry.h),
 //   - the nodes of thread blocks, which are statements and arrivals of ports' puts (schedule/node_symmetry.h).
 //
+// The links of a machine are compared in the same way (synthesize/link_symmetry.h). They need no other items.
+//
 // The operations of thread blocks are another stage. They name channels by numbers, so their symmetry is defined
 // separately (block_symmetry.h).
 //

@@ -165,8 +165,7 @@ struct ChoiceMove {
 /// The search makes these moves in this order.
 constexpr ChoiceMove choiceMoves[] = {
     // Pull: a reduction reads its operands, which saves scratch and signals. Otherwise other ranks put them into
-    // scratch,
-    // which saves a round trip. For a large program, firstOf() chooses the one that is probably faster.
+    // scratch, which saves a round trip. For a large program, firstOf() chooses the one that is probably faster.
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        if (!facts.mayPull || facts.isLarge)
@@ -204,8 +203,8 @@ constexpr ChoiceMove choiceMoves[] = {
                   : ChoiceList{fewer};
      }},
     // Pipeline: the units of a chunk keep several ranks busy at a time. Few units are not enough for that, and many
-    // need more sync than they save. Each stage has one block, or as many blocks as were best without a pipeline. There
-    // are no packets, because a slot takes packets once per launch.
+    // need more sync than they save. Each stage has one block, or as many blocks as were best without a pipeline, or
+    // twice as many if that is better. There are no packets, because a slot takes packets once per launch.
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        constexpr std::uint64_t leastStep = std::uint64_t{16} << 10;
