@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
@@ -208,6 +209,7 @@ constexpr ChoiceMove choiceMoves[] = {
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        constexpr std::uint64_t leastStep = std::uint64_t{16} << 10;
+       constexpr std::uint32_t usualStages = 4; // of a rank; each has a block
        const ScheduleChoices &choices = from.choices;
        if ((facts.isLarge && !facts.isOneRank) || from.refused || facts.pinsBlocks || facts.asksForPackets ||
            facts.takesWholeChunks || choices.protocol != ir::Protocol::Simple)
@@ -229,9 +231,16 @@ constexpr ChoiceMove choiceMoves[] = {
                      facts.choosesInstances ? Facts::mostAtFirst / 2 : choices.instances),
                 {16, 4});
        } else {
-         // With fewer instances, units are long enough for a pipeline where they are too short otherwise.
-         const std::uint32_t fewer = facts.choosesInstances ? std::max(choices.instances / 2, 1u) : choices.instances;
-         for (const std::uint32_t instances : {choices.instances, fewer})
+         // With fewer instances, units are long enough for a pipeline where they are too short otherwise, and several
+         // stages have room.
+         std::set<std::uint32_t, std::greater<>> numbers{choices.instances};
+         if (std::uint32_t fewer = std::max(choices.instances / 2, 1u); facts.choosesInstances) {
+           numbers.insert(fewer);
+           while (fewer > 1 && usualStages * fewer > facts.mostBlocks)
+             fewer /= 2;
+           numbers.insert(fewer);
+         }
+         for (const std::uint32_t instances : numbers)
            for (const std::uint32_t blocks : std::set{choices.blocks, 1u})
              divide(with(with(choices, &ScheduleChoices::blocks, blocks), &ScheduleChoices::instances, instances),
                     {4, 16});
