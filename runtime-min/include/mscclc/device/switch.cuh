@@ -220,9 +220,9 @@ MSCCLC_DEVICE void switchForwardPackets(const K &k, uint32_t operation, const Sl
                     const auto from = detail::rowsOf(k, source, row);
                     char *to = multicast + k.offsetOf(members(0), row);
                     for (uint64_t i = begin / sizeof(Payload) + lane; i * sizeof(Payload) < end; i += lanes) {
-                      detail::Passing<Payload> v;
+                      detail::Passing<Payload> v[1];
                       detail::readPackets<Packet, typename K::Held, true, 1>(launch, from, i, v);
-                      detail::multicastStorePacket(Packet{}, to + i * Packet::bytes, v.result(), k.flag);
+                      detail::multicastStorePacket(Packet{}, to + i * Packet::bytes, v[0].result(), k.flag);
                     }
                   });
 }
