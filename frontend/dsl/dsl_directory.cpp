@@ -1,5 +1,6 @@
 #include "frontend/dsl/dsl_directory.h"
 
+#include <bit>
 #include <filesystem>
 #include <sys/auxv.h>
 #include <system_error>
@@ -15,7 +16,7 @@ namespace {
 /// also where /proc is not mounted.
 std::string besideProgram(const char *folder) {
   std::error_code error;
-  const fs::path program = fs::canonical(reinterpret_cast<const char *>(getauxval(AT_EXECFN)), error);
+  const fs::path program = fs::canonical(std::bit_cast<const char *>(getauxval(AT_EXECFN)), error);
   return error ? std::string() : (program.parent_path().parent_path() / folder).string();
 }
 
