@@ -156,8 +156,6 @@ MUTANTS = [
     Mutant("payloads that all begin a row", "experts.cuh", "    begin += payload.bytes;\n", "", DISPATCH, quick=True),
     Mutant("groups that are not aligned", "experts.cuh", "(rows + align - 1) / align * align", "rows", DISPATCH, quick=True),
     Mutant("groups without rows that take none", "experts.cuh", "rows == 0 && align != 1 ? align :", "", DISPATCH),
-    Mutant("cells of a combine that are not limited", "experts.cuh", "w.live(w.args.index.cells[cell])",
-           "w.args.index.cells[cell]", COMBINE, quick=True),
     Mutant("cells in one table for all launches", "experts.cuh", "static_cast<uint32_t>(launch % 2)",
            "uint32_t{0}", DISPATCH, quick=True),
 ]
