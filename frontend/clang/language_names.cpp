@@ -4,7 +4,8 @@
 
 #include "clang/AST/ASTContext.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
+
+#include <initializer_list>
 
 using namespace clang;
 
@@ -119,18 +120,21 @@ std::vector<const EnumDecl *> enumsWithAnyCase(ASTContext &context, llvm::String
   return enumsWhere(context, [&](llvm::StringRef one) { return one.equals_insensitive(enumerator); });
 }
 
+// StringSwitch::Cases of LLVM 19 takes no list of any length.
 std::string optionNamed(llvm::StringRef other) {
-  return llvm::StringSwitch<std::string>(other)
-#define OPTION(ours, ...) .Cases({__VA_ARGS__}, ours)
+#define OPTION(ours, ...)                                                                                              \
+  if (llvm::is_contained(std::initializer_list<llvm::StringRef>{__VA_ARGS__}, other))                                  \
+    return ours;
 #include "frontend/clang/other_words.def"
-      .Default({});
+  return {};
 }
 
 std::string insteadOf(llvm::StringRef word) {
-  return llvm::StringSwitch<std::string>(word)
-#define WORD(instead, ...) .Cases({__VA_ARGS__}, instead)
+#define WORD(instead, ...)                                                                                             \
+  if (llvm::is_contained(std::initializer_list<llvm::StringRef>{__VA_ARGS__}, word))                                   \
+    return instead;
 #include "frontend/clang/other_words.def"
-      .Default({});
+  return {};
 }
 
 std::string enumeratorsOf(const EnumDecl *enumeration) {
