@@ -167,8 +167,7 @@ template <class W> MSCCLC_DEVICE void sendCells(const W &w) {
   }
 }
 
-/// Waits for all cells of the rank, and finds where they begin. One thread does it for each rank, and one for each
-/// expert.
+/// Waits for all cells of the rank, and finds where they begin. One thread does it for each sender.
 template <class W> MSCCLC_DEVICE void receiveCells(const W &w) {
   using Plan = typename W::Plan;
   const auto self = static_cast<uint32_t>(w.rank);
@@ -190,17 +189,6 @@ template <class W> MSCCLC_DEVICE void receiveCells(const W &w) {
       w.sent[src] = rows;
     if (w.args.index.status != nullptr)
       w.args.index.status[src] = isCut ? MSCCLC_COUNTS_CUT : 0;
-  }
-  for (uint32_t expert = w.lane(); expert < W::experts; expert += w.lanes()) {
-    uint32_t rows = 0;
-    for (uint32_t first = 0; first < W::ranks; first += countsTogether) {
-      const uint32_t left = W::ranks - first, count = left < countsTogether ? left : countsTogether;
-      awaitPackets<countsTogether>(w, w.packetAt(self, first, expert), uint64_t{16} * W::experts, count,
-                                   {MSCCLC_WAIT_COUNT, 0, first, self, count},
-                                   [&](uint32_t, const Sent &cell) { rows += w.live(cell.rows); });
-    }
-    if (ExpertsOf<Plan>::value == Experts::Dispatch && w.args.index.received != nullptr)
-      w.args.index.received[expert] = rows;
   }
 }
 
@@ -364,8 +352,7 @@ template <class Plan, class T> MSCCLC_OUTLINE void packRows(const Parameters<Pla
   fenceSystem();
 }
 
-/// Unpacks what has come to the rank. If a wait gave up, no rows are written; `received` and `status` may be
-/// incomplete.
+/// Unpacks what has come to the rank. If a wait gave up, nothing is written but `status`, which may be incomplete.
 template <class Plan, class T> MSCCLC_OUTLINE void unpackRows(const Parameters<Plan> &parameters, uint64_t launch) {
   const IndexWork<Plan> w(parameters, launch);
   char *const slots = static_cast<char *>(parameters.own.output);
@@ -382,6 +369,12 @@ template <class Plan, class T> MSCCLC_OUTLINE void unpackRows(const Parameters<P
     copyCells<false>(w, slots);
     for (uint32_t cell = w.lane(); w.args.index.cells != nullptr && cell < w.cells; cell += w.lanes())
       w.args.index.cells[cell] = w.lengths[cell];
+    for (uint32_t expert = w.lane(); w.args.index.received != nullptr && expert < w.experts; expert += w.lanes()) {
+      uint32_t rows = 0;
+      for (uint32_t cell = expert; cell < w.cells; cell += w.experts)
+        rows += w.lengths[cell];
+      w.args.index.received[expert] = rows;
+    }
   }
 }
 
