@@ -72,9 +72,9 @@ inline bool checkPayloads(const MscclcRankArgs &args, bool isCombine) {
   for (const MscclcPayload &payload : args.index.payloads) {
     if (payload.bytes == 0)
       break;
-    const bool isWhole = isCombine ? payload.from != nullptr && (payload.to != nullptr || args.index.rows == 0)
-                                   : payload.to != nullptr && (payload.from != nullptr || args.index.rows == 0);
-    if (!isWhole || payload.bytes > args.row_bytes - sum)
+    const void *const ofExperts = isCombine ? payload.from : payload.to;
+    const void *const ofRows = isCombine ? payload.to : payload.from;
+    if (ofExperts == nullptr || (ofRows == nullptr && args.index.rows != 0) || payload.bytes > args.row_bytes - sum)
       return false;
     sum += payload.bytes;
     ++count;
