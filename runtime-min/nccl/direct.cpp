@@ -37,8 +37,8 @@ std::optional<RegisteredData> locate(const std::vector<Member *> &members, const
   return data;
 }
 
-std::optional<bool> worksInPlace(const Call &call, const Member &member) {
-  const std::optional<Extent> extent = extentOf(shapeOf(call, member.ranks), member.rank);
+std::optional<bool> worksInPlace(const Call &call, const Shape &shape, const Member &member) {
+  const std::optional<Extent> extent = extentOf(shape, member.rank);
   if (!extent || hasRoot(call.kind) || !findRegistered(call.comm, call.send, extent->input, true) ||
       !findRegistered(call.comm, call.recv, extent->output, true))
     return std::nullopt;

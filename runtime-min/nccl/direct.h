@@ -25,10 +25,10 @@ struct RegisteredData {
 std::optional<RegisteredData> locate(const std::vector<Member *> &members, const std::vector<const void *> &pointers,
                                      uint64_t bytes);
 
-/// Returns whether a rank's call works in place, if its input and output are in symmetric windows. NCCL requires that
-/// all ranks pass data in such windows at the same offset, so all of them have the same answer. None for other data and
-/// for collectives with a root, where ranks may differ.
-std::optional<bool> worksInPlace(const Call &call, const Member &member);
+/// Returns whether a rank's call of shape `shape` works in place, if its input and output are in symmetric windows.
+/// NCCL requires that all ranks pass data in such windows at the same offset, so all of them have the same answer. None
+/// for other data and for collectives with a root, where ranks may differ.
+std::optional<bool> worksInPlace(const Call &call, const Shape &shape, const Member &member);
 
 /// The program's memory that is registered with a team's communicator.
 class OwnMemory {

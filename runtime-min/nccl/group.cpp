@@ -167,7 +167,7 @@ int run(Plan &plan) {
     planned.choice.why = "NCCL runs it, because kernels do not run in this communicator";
     if (team) {
       Shape shape = shapeOf(planned.call, planned.member->ranks, planned.member->ranksPerNode);
-      shape.inPlace = worksInPlace(planned.call, *planned.member);
+      shape.inPlace = worksInPlace(planned.call, shape, *planned.member);
       planned.choice = choose(shape);
     }
     if (planned.choice.kernel == nullptr) {
