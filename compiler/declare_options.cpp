@@ -98,7 +98,7 @@ void CommandLine::addOptionsOfOutputs() {
   repeated(
       add("--size", options_.runSizes, "BYTES,...",
           "message sizes [--run: a few small ones; --estimate and --critical-path: 1K to 1G; --trace-diff: that of the "
-          "trace; else 4M, or the nearest that the program takes]"))
+          "trace; else that of --message-size, 4M without it, or the nearest that the program takes]"))
       ->delimiter(',')
       ->transform(byteSize());
   const std::vector<std::string> types(passes::dataTypeNames().begin(), passes::dataTypeNames().end());

@@ -68,7 +68,8 @@ std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usu
   };
   std::vector<std::uint64_t> sizes = job.each ? std::vector{job.each->bytes} : job.options.runSizes;
   if (sizes.empty() && !usual && job.options.output->usualSize != 0)
-    usual = nearestSize(job.program, job.options.output->usualSize);
+    usual = nearestSize(job.program,
+                        job.options.messageSize != 0 ? job.options.messageSize : job.options.output->usualSize);
   if (sizes.empty() && usual)
     sizes.push_back(*usual);
   if (sizes.empty()) {

@@ -35,19 +35,18 @@ passes::schedule::ChooseOptions chooseOptionsOf(const Job &job, const TimedOn &o
 /// Returns `bytes`, or the nearest message size that the program takes.
 std::uint64_t nearestSize(const ir::Program &program, std::uint64_t bytes);
 
-/// Returns the sizes of --size, or `usual`, or else the usual size of the output (Output::usualSize), or a few sizes
-/// from 1 KiB to 1 GiB that the program takes. If the program takes none, returns no size and reports why in the job's
-/// diagnostics.
+/// Returns the sizes (bytes) of --size. Without it returns `usual`. Without that, an output with a usual size gets that
+/// of --message-size, else Output::usualSize; other outputs get a few sizes from 1 KiB to 1 GiB. If the program does
+/// not take a size, returns none and reports why in the job's diagnostics.
 std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usual = {});
 
 /// Returns an estimate of a program that ends. If some block waits forever, returns nothing and reports why in the
 /// job's diagnostics. `record`: adds the data for pictures.
 std::optional<passes::time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record = false);
 
-/// The launch that an output shows: the machine, the runner and the bytes. The bytes are those of --size; without it
-/// Output::usualSize. If the options do not give machine or size, those of `like` count. `record`: the estimate has the
-/// data for pictures. If there is no such launch, or it never ends, nothing is returned, and the job's diagnostics say
-/// why.
+/// The launch that an output shows: the machine, the runner and the bytes, as timedSizes says. If the options do not
+/// give machine or size, those of `like` count. `record`: the estimate has the data for pictures. If there is no such
+/// launch, or it never ends, nothing is returned, and the job's diagnostics say why.
 struct TimedLaunch {
   TimedOn on;
   std::uint64_t size = 0;

@@ -157,7 +157,9 @@ struct Output {
   /// A movement program is scheduled for each size that is shown, unless --message-size gives one for all. The writer
   /// runs for each of them (Job::each).
   bool schedulesEach = false;
-  std::uint64_t usualSize = 0; ///< message size (bytes) without --size, if the program takes it; 0: several
+  /// The message size (bytes) without --size and --message-size, or the nearest that the program takes. 0: several
+  /// sizes.
+  std::uint64_t usualSize = 0;
   bool comparesBlocks = false; ///< needs Chosen::byBlocks
 };
 
