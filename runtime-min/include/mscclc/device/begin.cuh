@@ -35,9 +35,10 @@ MSCCLC_DEVICE void giveUp(const MscclcRankArgs &args) {
 
 /// Writes down a wait that takes too long, or another reason to give up. Of a block's threads that wait for packets or
 /// counts the first one does, as they wait for the same ranks. `waited`: nanoseconds; 0: an abort was there when the
-/// wait was first asked. In a block that has given up before, such a wait only comes of that.
-MSCCLC_COLD void recordStall(const MscclcRankArgs &args, uint32_t kind, uint32_t operation, uint32_t peer,
-                             uint64_t index, uint64_t expected, uint64_t seen, uint64_t waited, bool aborted) {
+/// wait was first asked. In a block that has given up before, such a wait only comes of that. It is inlined into the
+/// functions that call it: a function that calls another one keeps registers for both.
+MSCCLC_DEVICE void recordStall(const MscclcRankArgs &args, uint32_t kind, uint32_t operation, uint32_t peer,
+                               uint64_t index, uint64_t expected, uint64_t seen, uint64_t waited, bool aborted) {
   MscclcStatus *status = args.status;
   const uint64_t blockBit = uint64_t{1} << blockId() % 64;
   const bool isFirst = (fetchOrHost(&status->reported_blocks, blockBit) & blockBit) == 0;
@@ -65,6 +66,12 @@ MSCCLC_DEVICE void abortRank(const MscclcRankArgs &args) {
   giveUp(args);
 }
 
+/// Writes down that launches overlap, and makes the rank give up. `expected`: the blocks that must have finished.
+MSCCLC_COLD void reportOverlap(const MscclcRankArgs &args, uint64_t launch, uint64_t expected, uint64_t finished) {
+  recordStall(args, MSCCLC_OVERLAP, 0, MSCCLC_UNPAIRED, launch, expected, finished, 0, false);
+  abortRank(args);
+}
+
 /// Marks the launch as running, and returns the number of launches of this block before it. No thread accesses memory
 /// of this device or of peers before: such an access would be concurrent with the earlier kernel of the stream.
 /// `counted`: what a launch adds to `finished`. `isInAll`: the block is in every launch.
@@ -78,10 +85,8 @@ MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args, uint64_t counted,
   const uint64_t launch = before & ~launchRuns;
   if (blockId() == 0)
     storeRelaxed(&args.finished[1], args.message_bytes);
-  if (before != launch || (isInAll && finished < launch * counted)) {
-    recordStall(args, MSCCLC_OVERLAP, 0, MSCCLC_UNPAIRED, launch, launch * counted, finished, 0, false);
-    abortRank(args);
-  }
+  if (before != launch || (isInAll && finished < launch * counted))
+    reportOverlap(args, launch, launch * counted, finished);
   return launch;
 }
 /// Does the same where all launches have the same blocks.

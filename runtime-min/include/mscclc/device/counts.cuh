@@ -90,7 +90,7 @@ template <class Plan> MSCCLC_DEVICE uint32_t firstOfNode(uint32_t rank) {
 constexpr uint32_t countsTogether = 8;
 
 /// Waits for `count` packets of counts, at most N, the first one at `packets` and each other `stride` bytes behind the
-/// one before. Calls take(i, sent) for each in turn. There are no rows where the wait gives up. `info.expected` is
+/// one before. Calls take(i, sent) for each in turn, and for none where the wait gives up. `info.expected` is
 /// `count` if each packet is of another rank, and 1 if all are of one.
 template <uint32_t N, class K, class Take>
 MSCCLC_DEVICE void awaitPackets(const K &k, const char *packets, uint64_t stride, uint32_t count, const WaitInfo &info,
@@ -119,10 +119,11 @@ MSCCLC_DEVICE void awaitPackets(const K &k, const char *packets, uint64_t stride
     for (uint32_t i = 0; i < N && info.expected == count; ++i) // else not all of the rank have come
       seen |= uint64_t{i < count && reads[i].hasCome(flag)} << i;
   };
-  spin(k.args, info, haveCome, look);
+  if (!spin(k.args, info, haveCome, look))
+    return;
   MSCCLC_UNROLL
   for (uint32_t i = 0; i < N; ++i)
-    if (i < count && reads[i].hasCome(flag))
+    if (i < count)
       take(i, Sent{reads[i].packet.w[1], reads[i].packet.w[0] & ~countsAreCut,
                    (reads[i].packet.w[0] & countsAreCut) != 0});
 }

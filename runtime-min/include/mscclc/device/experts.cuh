@@ -214,16 +214,17 @@ template <class W> MSCCLC_DEVICE void awaitOtherNodes(const W &w) {
       awaitAll(w, w.packetAt(self, src, 0), W::experts, src);
 }
 
-/// Copies `bytes` bytes of a row. The threads of a block share them.
+/// Copies `bytes` bytes of a row. The threads of a block share them. No device has room for rows of 16 GiB, so words
+/// are counted in 32 bits.
 template <class W> MSCCLC_DEVICE void copyRow(const W &w, char *to, const char *from, uint64_t bytes) {
   constexpr unsigned inFlight = loadsInFlight<typename W::Plan>;
   const uint64_t bits = reinterpret_cast<uint64_t>(to) | reinterpret_cast<uint64_t>(from) | bytes;
   if (bits % 16 == 0)
-    stageWords<inFlight, Vec16>(to, from, w.thread, bytes / 16, w.threads, Unchanged{});
+    stageWords<inFlight, Vec16>(to, from, w.thread, static_cast<unsigned>(bytes / 16), w.threads, Unchanged{});
   else if (bits % 4 == 0)
-    stageWords<inFlight, uint32_t>(to, from, w.thread, bytes / 4, w.threads, Unchanged{});
+    stageWords<inFlight, uint32_t>(to, from, w.thread, static_cast<unsigned>(bytes / 4), w.threads, Unchanged{});
   else
-    stageWords<inFlight, uint8_t>(to, from, w.thread, bytes, w.threads, Unchanged{});
+    stageWords<inFlight, uint8_t>(to, from, uint64_t{w.thread}, bytes, uint64_t{w.threads}, Unchanged{});
 }
 
 /// Calls use(payload, byte of a row in a slot at which it begins) for each payload.
@@ -326,7 +327,7 @@ template <class T, class W> MSCCLC_DEVICE void sumEntries(const W &w, char *to, 
 }
 
 /// Packs the rows of the rank, and begins its launch, as stageInput does.
-template <class Plan, class T> MSCCLC_OUTLINE void packRows(const Parameters<Plan> &parameters, uint64_t launch) {
+template <class Plan, class T> MSCCLC_DEVICE void packRows(const Parameters<Plan> &parameters, uint64_t launch) {
   const IndexWork<Plan> w(parameters, launch);
   char *const slots = static_cast<char *>(parameters.own.input);
   countEntries(w);
@@ -353,7 +354,7 @@ template <class Plan, class T> MSCCLC_OUTLINE void packRows(const Parameters<Pla
 }
 
 /// Unpacks what has come to the rank. If a wait gave up, nothing is written but `status`, which may be incomplete.
-template <class Plan, class T> MSCCLC_OUTLINE void unpackRows(const Parameters<Plan> &parameters, uint64_t launch) {
+template <class Plan, class T> MSCCLC_DEVICE void unpackRows(const Parameters<Plan> &parameters, uint64_t launch) {
   const IndexWork<Plan> w(parameters, launch);
   char *const slots = static_cast<char *>(parameters.own.output);
   if constexpr (ExpertsOf<Plan>::value == Experts::Dispatch)

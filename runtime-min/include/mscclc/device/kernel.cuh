@@ -136,8 +136,8 @@ template <class K> MSCCLC_DEVICE uint64_t heldBytes(const K &k, const Rows &rows
 template <class K> MSCCLC_DEVICE void sendCounts(const K &k);
 template <class K> MSCCLC_DEVICE void receiveCounts(const K &k);
 // experts.cuh
-template <class Plan, class T> MSCCLC_OUTLINE void packRows(const Parameters<Plan> &parameters, uint64_t launch);
-template <class Plan, class T> MSCCLC_OUTLINE void unpackRows(const Parameters<Plan> &parameters, uint64_t launch);
+template <class Plan, class T> MSCCLC_DEVICE void packRows(const Parameters<Plan> &parameters, uint64_t launch);
+template <class Plan, class T> MSCCLC_DEVICE void unpackRows(const Parameters<Plan> &parameters, uint64_t launch);
 } // namespace detail
 
 namespace detail {

@@ -50,10 +50,9 @@ template <class V> struct DividedBy {
 };
 
 /// Copies words first, first + lanes, … below `count`. Several loads are in flight at once.
-template <unsigned InFlight, class Word, class Change>
-MSCCLC_DEVICE void stageWords(char *to, const char *from, uint64_t first, uint64_t count, uint64_t lanes,
-                              const Change &change) {
-  uint64_t at = first;
+template <unsigned InFlight, class Word, class Index, class Change>
+MSCCLC_DEVICE void stageWords(char *to, const char *from, Index first, Index count, Index lanes, const Change &change) {
+  Index at = first;
   MSCCLC_NO_UNROLL
   for (; at + (InFlight - 1) * lanes < count; at += InFlight * lanes) {
     Word in[InFlight];

@@ -28,21 +28,18 @@ MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint
   if (isFirst)
     memo = (now | mostReports) ^ mostReports;
   const uint64_t reports = memo & mostReports, waited = now - (memo ^ reports);
-  if (loadHost(&args.status->abort) != 0) {
-    recordStall(args, kind, operation, peer, index, expected, seen, isFirst ? 0 : waited, true);
-    giveUp(args);
-    return 0;
-  }
-  if (args.timeout_ns != 0 && waited > args.timeout_ns) {
-    recordStall(args, kind, operation, peer, index, expected, seen, waited, false);
-    abortRank(args);
-    return 0;
-  }
+  const bool aborted = loadHost(&args.status->abort) != 0, isOver = args.timeout_ns != 0 && waited > args.timeout_ns;
   const uint64_t period = uint64_t{args.report_ms} * 1000000;
-  if (period == 0 || reports == mostReports || waited <= (reports + 1) * period)
+  if (!aborted && !isOver && (period == 0 || reports == mostReports || waited <= (reports + 1) * period))
     return memo;
-  recordStall(args, kind, operation, peer, index, expected, seen, waited, false);
-  return memo + 1;
+  recordStall(args, kind, operation, peer, index, expected, seen, aborted && isFirst ? 0 : waited, aborted);
+  if (!aborted && !isOver)
+    return memo + 1;
+  if (aborted)
+    giveUp(args);
+  else
+    abortRank(args);
+  return 0;
 }
 
 /// A look for polls that already see everything that a report needs.
@@ -51,8 +48,9 @@ struct SawAll {
 };
 
 /// Polls until `done(seen)`, which says in `seen` what it saw. `look(seen)` says it for a report, where polls do not.
+/// Returns false if the wait gives up.
 template <class Done, class Look = SawAll>
-MSCCLC_DEVICE void spin(const MscclcRankArgs &args, const WaitInfo &info, Done done, Look look = {}) {
+MSCCLC_DEVICE bool spin(const MscclcRankArgs &args, const WaitInfo &info, Done done, Look look = {}) {
   uint64_t memo = 0, seen = 0;
   for (unsigned polls = 0; !done(seen);) {
     pause();
@@ -61,8 +59,9 @@ MSCCLC_DEVICE void spin(const MscclcRankArgs &args, const WaitInfo &info, Done d
     look(seen);
     memo = keepWaiting(args, info.kind, info.operation, info.peer, info.index, info.expected, seen, memo);
     if (memo == 0)
-      return;
+      return false;
   }
+  return true;
 }
 
 /// Called after a wait. In a kernel that uses a multicast mapping, it orders earlier accesses by one kind of address
