@@ -1,5 +1,6 @@
 #include "passes/schedule/block_writer.h"
 
+#include "ir/op_semantics.h"
 #include "passes/schedule/statement_graph.h"
 
 #include <algorithm>
@@ -22,8 +23,7 @@ static bool endsWithThreads(const ir::ThreadBlock &block) {
   if (block.ops.empty() || ir::info(block.ops.back().kind).step != ir::OpStep::Data)
     return false;
   const Op &last = block.ops.back();
-  return last.kind != OpKind::PutWithSignalAndFlush &&
-         !(last.kind == OpKind::Put && last.channelType == ChannelType::Port);
+  return !ir::putsAndSignals(last.kind) && !(last.kind == OpKind::Put && last.channelType == ChannelType::Port);
 }
 
 void BlockWriter::write(std::uint32_t agent, const std::vector<Group> &groups) {
@@ -40,6 +40,7 @@ void BlockWriter::write(std::uint32_t agent, const std::vector<Group> &groups) {
   block_ = &blocks[plan_.agents[agent].block];
   reserve(groups);
   writeGroups(groups);
+  writeFlushes();
   // They are copied in their exact size, because they live as long as the program.
   block_->channels.assign(channelsOfBlock_.begin(), channelsOfBlock_.end());
   block_->remoteBuffers.assign(remotesOfBlock_.begin(), remotesOfBlock_.end());
@@ -171,9 +172,22 @@ void BlockWriter::writePuts() {
       after[put] = counts[channels_.receiverOf(put)]++;
     std::ranges::stable_sort(puts_, std::greater(), [&](std::uint32_t put) { return after[put]; });
   }
+  flushesPuts_ = std::ranges::any_of(puts_, [this](std::uint32_t put) { return plan_.flushed[put]; });
   for (const std::uint32_t put : puts_)
     execute(movement_.statements[put]);
   puts_.clear();
+}
+
+/// Flushes the puts that were not flushed at once. Any thread may have put them, so all threads meet before.
+void BlockWriter::writeFlushes() {
+  DataSync sync = DataSync::Before;
+  for (const auto &[channel, loc] : flushedLate_)
+    block_->append({.kind = OpKind::Flush,
+                    .channelType = ChannelType::Port,
+                    .sync = std::exchange(sync, DataSync::None),
+                    .loc = loc},
+                   {}, {}, {&channel, 1});
+  flushedLate_.clear();
 }
 
 void BlockWriter::useChannel(ChannelType type, std::uint32_t id) {
@@ -267,15 +281,19 @@ void BlockWriter::executeRemote(const ir::Move &statement) {
   const ir::Chunk dst = to.rank == rank_ ? local(to) : remote(to, type);
   if (type == ChannelType::Port) {
     const bool packets = statement.packets.value_or(false);
-    op.kind = packets                         ? OpKind::ReadPutPacket
-              : isSignalling(statementNumber) ? OpKind::PutWithSignalAndFlush
-                                              : OpKind::Put;
+    op.kind = packets                          ? OpKind::ReadPutPacket
+              : !isSignalling(statementNumber) ? OpKind::Put
+              : flushesPuts_                   ? OpKind::PutWithSignalAndFlush
+                                               : OpKind::PutWithSignal;
     if (packets) { // the port puts packets from memory, so they are made first
       const ir::Chunk made = local(movement_.dsts(statement)[0]);
       block_->append({.kind = OpKind::CopyPacket, .loc = statement.loc}, srcs_, {&made, 1});
       srcs_.assign(1, made);
     }
     id = channels_.put(agent_, channels_.receiverOf(statementNumber));
+    if (!packets && !flushesPuts_ &&
+        std::ranges::find(flushedLate_, *id, &std::pair<std::uint32_t, ir::LocId>::first) == flushedLate_.end())
+      flushedLate_.emplace_back(*id, op.loc);
   } else if (statement.kind == ir::MoveKind::Reduce) {
     op.kind = OpKind::ReadReduce;
   } else if (to.rank == rank_ && statement.packets.value_or(false)) {

@@ -34,6 +34,7 @@ private:
   void writeGroup(const Group &group, bool entries, bool rest);
   void writeNodes(const Group &group);
   void writePuts();
+  void writeFlushes();
   void tell(const Sync &sync, bool waits, ir::DataSync around);
   void execute(const ir::Move &statement);
   void executeRemote(const ir::Move &statement);
@@ -52,9 +53,11 @@ private:
   const Channels &channels_;
   std::uint32_t agent_ = 0, rank_ = 0;
   ir::ThreadBlock *block_ = nullptr;
-  std::vector<ir::Chunk> srcs_;           ///< the sources of the current operation
-  std::vector<std::uint32_t> signalling_; ///< the puts of the current group that signal, sorted
-  std::vector<std::uint32_t> puts_;       ///< the current run of a port's puts
+  std::vector<ir::Chunk> srcs_;                                  ///< the sources of the current operation
+  std::vector<std::uint32_t> signalling_;                        ///< the puts of the current group that signal, sorted
+  std::vector<std::uint32_t> puts_;                              ///< the current run of a port's puts
+  bool flushesPuts_ = true;                                      ///< that run is flushed at once
+  std::vector<std::pair<std::uint32_t, ir::LocId>> flushedLate_; ///< port channels to flush at the end of the block
   std::vector<ir::ResourceUse> channelsOfBlock_, remotesOfBlock_;
   std::vector<std::uint32_t> remoteIds_; ///< [rank][buffer]: number of the remote buffer on rank_
   std::array<ir::StampSet, numTypes> namedChannels_, namedRemotes_; ///< [channel type]: those in the block's tables

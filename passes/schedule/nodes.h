@@ -36,6 +36,8 @@ public:
   const Node &at(std::uint32_t node) const { return places_[node]; }
   /// Returns the node that executes the statement; for a port's put, the node that issues it.
   std::uint32_t ofStatement(std::uint32_t statement) const { return issued_[statement]; }
+  /// Returns the node at which the data of `statement`, a port's put, arrive.
+  std::uint32_t arrivalOf(std::uint32_t statement) const { return arrived_[statement]; }
   /// Returns the agent at which the data of `statement`, a port's put, arrive.
   std::uint32_t receiverOf(std::uint32_t statement) const { return places_[arrived_[statement]].agent; }
   /// Visits, in order, the nodes of the earlier statement that must be over before the later statement of `dependence`

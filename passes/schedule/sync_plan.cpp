@@ -17,9 +17,9 @@ namespace {
 class Planner {
 public:
   Planner(const ir::Program &program, const StatementGraph &graph, const RankDistances &distances, const Nodes &nodes,
-          const NodeSymmetry &symmetry, const Entries &forced)
+          const NodeSymmetry &symmetry, const Entries &forced, std::vector<bool> &flushed)
       : movement_(program.movement), graph_(graph), distances_(distances), nodes_(nodes), symmetry_(symmetry),
-        forced_(forced), clocks_(nodes.numAgents()), known_(symmetry.numRepresentativeAgents()),
+        forced_(forced), flushed_(flushed), clocks_(nodes.numAgents()), known_(symmetry.numRepresentativeAgents()),
         groupOf_(symmetry.representatives().size()), sources_(symmetry.numRepresentativeAgents()) {
     plan_.agents.resize(nodes.numAgents());
     for (std::uint32_t a = 0; a < nodes.numAgents(); ++a) {
@@ -44,6 +44,9 @@ public:
     for (std::uint32_t r = 0; r < symmetry_.numRepresentatives(); ++r)
       finish(r);
   }
+
+  /// True if the plan is wrong because it does not flush some puts at once. They are marked for the next plan.
+  bool lacksFlush() const { return lacksFlush_; }
 
   Relays findRelays(std::uint32_t mostPeers) const {
     return {movement_, nodes_, distances_, symmetry_, edges_, mostPeers};
@@ -134,6 +137,9 @@ private:
       depth = std::max(depth, satisfy(n, need));
     for (const std::uint32_t rank : entries_)
       depth = std::max(depth, hear(n, rank));
+    for (const std::uint32_t put : overwritten_)
+      if (!knowsArrival(place.agent, put))
+        flush(put);
     std::vector<Group> &groups = plan_.agents[place.agent].planned;
     const bool fresh = groups.size() == 1 || depth > groups.back().depth || movement_.eager;
     if (fresh)
@@ -152,12 +158,18 @@ private:
     const Nodes::Node place = nodes_.at(n);
     needs_.clear();
     entries_.clear();
+    overwritten_.clear();
     if (place.arrives) {
       needs_.push_back({nodes_.ofStatement(place.statement), false});
       return;
     }
-    for (const Dependence &d : graph_.dependences(place.statement))
+    for (Dependence d : graph_.dependences(place.statement)) {
+      if (d.ofRead && isPortPut(movement_.statements[d.on]) && !flushed_[d.on]) {
+        overwritten_.push_back(d.on);
+        d.ofRead = false;
+      }
       nodes_.eachCompleting(d, [&](std::uint32_t node) { needs_.push_back({node, d.hazard == Hazard::Packets}); });
+    }
     std::ranges::sort(needs_, [](const Need &a, const Need &b) { return a.node > b.node; });
     const std::uint32_t rank = nodes_.rankOf(place.agent);
     for (const Touch &touch : graph_.touches(place.statement))
@@ -166,6 +178,18 @@ private:
     if (const auto forced = forced_.find(place.statement); forced != forced_.end())
       entries_.insert(entries_.end(), forced->second.begin(), forced->second.end());
     ir::sortUnique(entries_);
+  }
+
+  bool knowsArrival(std::uint32_t agent, std::uint32_t put) const {
+    const Nodes::Node &arrival = nodes_.at(nodes_.arrivalOf(put));
+    return arrival.agent == agent || knows(known_[agent], arrival.agent, arrival.index + 1);
+  }
+  /// Marks a put, and what other ranks do instead of it, to be flushed at once.
+  void flush(std::uint32_t put) {
+    lacksFlush_ = true;
+    flushed_[put] = true;
+    for (std::uint32_t rank = 0; symmetry_.holds() && rank < distances_.size(); ++rank)
+      flushed_[symmetry_.imageOfStatement(put, rank)] = true;
   }
 
   /// Makes node `n` come after `need`. Returns the depth that it needs for that.
@@ -276,6 +300,8 @@ private:
   const Nodes &nodes_;
   const NodeSymmetry &symmetry_;
   const Entries &forced_;
+  std::vector<bool> &flushed_; ///< see SyncPlan
+  bool lacksFlush_ = false;
   AgentClocks clocks_;
   // The following members are for planned ranks; see NodeSymmetry.
   std::vector<Clock> known_; ///< [agent]
@@ -289,7 +315,19 @@ private:
   Sources sources_;
   std::vector<Need> needs_;
   std::vector<std::uint32_t> entries_;
+  std::vector<std::uint32_t> overwritten_; ///< puts that are not flushed at once, whose source the node overwrites
 };
+
+/// Returns the puts that are flushed at once whatever the plan is.
+std::vector<bool> putsToFlush(const ir::Movement &movement, const StatementGraph &graph) {
+  std::vector<bool> flushed(graph.size(), false);
+  for (std::uint32_t s = 0; s < graph.size(); ++s)
+    flushed[s] = isPortPut(movement.statements[s]) &&
+                 (movement.step == 0 || std::ranges::any_of(graph.touches(s), [](const Touch &touch) {
+                    return touch.inScratch() && touch.access == ir::Access::Read;
+                  }));
+  return flushed;
+}
 
 } // namespace
 
@@ -311,10 +349,11 @@ static std::optional<SyncPlan> plan(const ir::Program &program, Analyses &analys
   const std::uint32_t mostOfBlock = program.movement.relayBlocks ? mostPeers : ir::none;
   // Conflicts between launches in scratch may require more edges. Each edge that is added may make others superfluous.
   Entries forced;
+  std::vector<bool> flushed = putsToFlush(program.movement, graph);
   while (true) {
-    Planner planner(program, graph, distances.ranks(), *nodes, *symmetry, forced);
+    Planner planner(program, graph, distances.ranks(), *nodes, *symmetry, forced, flushed);
     planner.run();
-    if (addMissingEntries(program, graph, *nodes, *symmetry, planner.sources(), forced))
+    if (planner.lacksFlush() || addMissingEntries(program, graph, *nodes, *symmetry, planner.sources(), forced))
       continue;
     const Relays relays = planner.findRelays(mostOfBlock);
     if (relays.most() > nodes->numRelays()) {
@@ -325,6 +364,7 @@ static std::optional<SyncPlan> plan(const ir::Program &program, Analyses &analys
     plan.isOneRank = isOneRank;
     plan.nodes = nodes;
     plan.symmetry = symmetry;
+    plan.flushed = std::move(flushed);
     return plan;
   }
 }

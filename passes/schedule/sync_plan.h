@@ -17,6 +17,11 @@
 // If a run of a port's puts brings several pieces of data to one group, only the last one signals. For a port does what
 // it is asked on one channel in that order, so then the others have arrived, too.
 //
+// In a pipeline, a put is flushed when its block has put all units. A proxy serves one request after the other, and a
+// flush holds it until the put has left. So if each unit were flushed, the puts of all blocks of a rank would leave one
+// after the other. Whoever overwrites the source in the launch has to know that the put has arrived: then its source
+// has been read. If it does not, or if the source is in scratch, each unit is flushed.
+//
 // If a block needs more channels than an executor's block may have, other blocks have some of them (see relays.h).
 #pragma once
 
@@ -73,6 +78,7 @@ struct SyncPlan {
   };
   std::vector<Agent> agents; ///< by rank, then block
   bool isOneRank = false;    ///< it has only rank 0, which represents all ranks
+  std::vector<bool> flushed; ///< [statement]: a port's put that its block flushes at once, and not at its end
 
   /// Returns the groups of an agent. They are valid as long as the plan, and until `room` is used again.
   const std::vector<Group> &groupsOf(std::uint32_t agent, std::vector<Group> &room) const;
