@@ -1,11 +1,11 @@
 // Operations of kernels with a wire format: scratch holds values in it (Plan::Wire), inputs and outputs hold elements.
 //
 // Threads of a team take a block together, each an octet of it. What is stored in scratch is encoded, so the team finds
-// the largest absolute value of the block first. What is read in scratch is decoded. What moves from scratch to scratch
-// stays as it is. Sums are f32, in the order of their operands.
+// the largest absolute value of the block first, if the format has scales. What is read in scratch is decoded. What
+// moves from scratch to scratch stays as it is. Sums are f32, in the order of their operands.
 //
 // A program needs no block-wide sync where each thread reads what it has written itself. But the scale is written by
-// one thread and read by all of a team. So an operation that writes scales has such sync before and after that.
+// one thread and read by all of a team. So an operation that stores in scratch has such sync before and after that.
 #pragma once
 
 #include "mscclc/hooks.cuh"
@@ -52,7 +52,7 @@ template <class Op, class K, class Place, class S, class D>
 MSCCLC_DEVICE void reduceBlocks(const K &k, const Slice &slice, Place place, const S &sources, const D &targets) {
   using T = typename K::Element;
   using Wire = typename K::Plan::Wire;
-  static_assert(std::is_same_v<typename Number<T>::Sum, float>, "wire formats are for floats up to f32");
+  static_assert(Wire::template isFor<T>, "the wire format is for other types of elements");
   constexpr uint64_t blockBytes = Wire::elements * sizeof(T);
   constexpr unsigned octets = Wire::elements / octetSize;
   static_assert(Wire::elements % octetSize == 0 && octets <= partials, "a thread takes an octet, or several");
@@ -75,8 +75,11 @@ MSCCLC_DEVICE void reduceBlocks(const K &k, const Slice &slice, Place place, con
     const auto take = [&](const Octet &octet) {
       return sum = sumOf<Op>(k, place, sources, row, at, static_cast<unsigned>(octet.first));
     };
-    const float scale = encodes ? Wire::scaleOf(part.template combine<Amax>(take)) : 0;
-    const bool isKept = encodes && team.lanes == octets; // `sum` is that of the only octet
+    float scale = 0;
+    if constexpr (Wire::isScaled)
+      if (encodes)
+        scale = Wire::scaleOf(part.template combine<Amax>(take));
+    const bool isKept = Wire::isScaled && encodes && team.lanes == octets; // `sum` is that of the only octet
     part.forEach([&](const Octet &octet) {
       if (!isKept && (encodes || inMessage))
         take(octet);
@@ -92,13 +95,15 @@ MSCCLC_DEVICE void reduceBlocks(const K &k, const Slice &slice, Place place, con
           Wire::store(block, first, sum, scale);
       }
     });
-    if (!encodes)
-      return;
-    if (!isKept) // an operand may be a target, whose scale is still read
-      syncBlock();
-    for (unsigned d = 0; part.leads() && d < D::size; ++d)
-      if (targets(d).layout != OperandLayout::Data)
-        Wire::storeScale(k.rowOf(targets(d), row) + at, scale);
+    if constexpr (Wire::isScaled) {
+      if (!encodes)
+        return;
+      if (!isKept) // an operand may be a target, whose scale is still read
+        syncBlock();
+      for (unsigned d = 0; part.leads() && d < D::size; ++d)
+        if (targets(d).layout != OperandLayout::Data)
+          Wire::storeScale(k.rowOf(targets(d), row) + at, scale);
+    }
   });
   if (inScratch)
     syncBlock();

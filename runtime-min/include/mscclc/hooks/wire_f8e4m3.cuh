@@ -10,6 +10,8 @@ namespace mscclc::hooks {
 /// the block's room in the message stays empty.
 template <unsigned Elements> struct WireF8E4m3 {
   static constexpr unsigned elements = Elements;
+  static constexpr bool isScaled = true;
+  template <class T> static constexpr bool isFor = std::is_same_v<typename device::detail::Number<T>::Sum, float>;
 
   static MSCCLC_DEVICE float scaleOf(float largest) { return QuantizeF8E4m3::scaleOf(largest); }
   static MSCCLC_DEVICE void storeScale(char *block, float scale) {
