@@ -14,15 +14,6 @@ namespace mscclc::passes::time {
 
 namespace {
 
-struct Field {
-  const char *key;
-  double MachineParameters::*member;
-};
-constexpr Field fields[] = {
-#define PARAMETER(field, key, unit, summary) {key, &MachineParameters::field},
-#include "passes/time/machine_parameters.def"
-};
-
 /// Relative error that is expected of every measured time.
 constexpr double noise = 0.03;
 /// Errors beyond this many times `noise` count less.
@@ -42,7 +33,7 @@ class Fit {
 public:
   Fit(std::span<const Measurement> measurements, const Machine &like, Runner runner)
       : measurements_(measurements), runner_(runner), like_(like), machine_(like) {
-    for (const Field &field : fields)
+    for (const ParameterField &field : parameterFields)
       if (like.parameters.*field.member > 0)
         free_.push_back(&field);
   }
@@ -98,7 +89,7 @@ public:
   /// Returns the distance of free parameter `index` from the other machine's, in the logarithm.
   double distance(std::size_t index) const { return std::abs(pull(machine_, *free_[index])); }
 
-  const std::vector<const Field *> &free() const { return free_; }
+  const std::vector<const ParameterField *> &free() const { return free_; }
   const Machine &machine() const { return machine_; }
   /// Returns the logarithms of estimated over measured times.
   std::vector<double> logs() const {
@@ -126,7 +117,7 @@ private:
   }
 
   /// Returns the distance of a parameter from the other machine's, in the logarithm.
-  double pull(const Machine &machine, const Field &field) const {
+  double pull(const Machine &machine, const ParameterField &field) const {
     return std::log(machine.parameters.*field.member / like_.parameters.*field.member);
   }
 
@@ -134,14 +125,14 @@ private:
     double cost = 0;
     for (const double error : errors)
       cost += std::abs(error) <= outlier ? error * error : outlier * (2 * std::abs(error) - outlier);
-    for (const Field *field : free_)
+    for (const ParameterField *field : free_)
       cost += spring * pull(machine, *field) * pull(machine, *field);
     return cost;
   }
 
   System linearise() const {
     std::vector<std::vector<double>> slopes; // [parameter][measurement]
-    for (const Field *field : free_) {
+    for (const ParameterField *field : free_) {
       Machine nearby = machine_;
       nearby.parameters.*field->member *= std::exp(difference);
       slopes.push_back(errorsOf(nearby));
@@ -182,18 +173,18 @@ private:
   Runner runner_;
   const Machine &like_;
   Machine machine_;
-  std::vector<const Field *> free_;
+  std::vector<const ParameterField *> free_;
   std::vector<double> errors_; ///< [measurement]: in units of `noise`
 };
 
 /// Fits, and keeps open parameters one after the other, unless the measurements contradict the other machine's value.
 /// Returns the spread of each parameter when all were free.
 std::vector<double> settle(Fit &fit) {
-  std::vector<double> open(std::size(fields), 1);
+  std::vector<double> open(std::size(parameterFields), 1);
   fit.run();
   std::vector<double> spreads = fit.spreads();
   for (std::size_t i = 0; i < spreads.size(); ++i)
-    open[static_cast<std::size_t>(fit.free()[i] - fields)] = spreads[i];
+    open[static_cast<std::size_t>(fit.free()[i] - parameterFields)] = spreads[i];
   // Parameters that no time depends on are kept at once.
   for (std::size_t i = spreads.size(); i-- > 0;)
     if (spreads[i] > 0.99 * springLength) {
@@ -233,9 +224,10 @@ Calibration calibrate(std::span<const Measurement> measurements, const Machine &
   MachineParameters &p = result.machine.parameters;
   p.link = std::max({p.link, p.store, p.load, p.packet, p.multimem, p.copyEngine});
   result.measurements = measurements.size();
-  for (std::size_t i = 0; i < std::size(fields); ++i) {
-    const auto at = std::find(fit.free().begin(), fit.free().end(), &fields[i]);
-    FittedParameter parameter{fields[i].key, result.machine.parameters.*fields[i].member, Standing::Kept, open[i]};
+  for (std::size_t i = 0; i < std::size(parameterFields); ++i) {
+    const auto at = std::find(fit.free().begin(), fit.free().end(), &parameterFields[i]);
+    FittedParameter parameter{parameterFields[i].key, result.machine.parameters.*parameterFields[i].member,
+                              Standing::Kept, open[i]};
     if (at != fit.free().end()) {
       parameter.standing = open[i] <= openLimit ? Standing::Settled : Standing::Shared;
       parameter.spread = spreads[static_cast<std::size_t>(at - fit.free().begin())];

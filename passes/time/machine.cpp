@@ -71,6 +71,12 @@ double readParameter(const json &parameters, const char *key) {
   return value->get<double>();
 }
 
+/// True if no measurement is behind a parameter of a file that readParameter() accepts.
+bool isUnmeasured(const json &parameters, const char *key) {
+  const std::string certainty = readText(parameters[key], "certainty");
+  return certainty == "borrowed" || certainty == "assumed";
+}
+
 /// Checks a number that is used as a divisor: a bandwidth in GB/s, or words in flight.
 void requireDivisor(double value, const char *key) {
   if (value < 1e-3)
@@ -195,6 +201,18 @@ private:
 
 } // namespace
 
+std::string namesOf(const ParameterSet &parameters) {
+  std::string names;
+  std::size_t left = parameters.count();
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i]) {
+      names += parameterFields[i].key;
+      --left;
+      names += left == 0 ? "" : left == 1 ? " and " : ", ";
+    }
+  return names;
+}
+
 RankNodes::RankNodes(const ir::Program &program, const Machine &machine)
     : ranksPerNode_(program.movement.ranksPerNode != 0 ? program.movement.ranksPerNode : machine.gpusPerNode),
       nodes_(static_cast<std::uint32_t>((program.ranks.size() + ranksPerNode_ - 1) / ranksPerNode_)) {}
@@ -268,10 +286,12 @@ Machine parseMachine(std::string_view text) {
   if (machine.isUneven() && machine.gpusPerNode > mostUneven)
     fail("a node without one switch for all GPUs must have at most 256 of them");
   std::set<std::string> known;
-#define PARAMETER(field, key, unit, summary)                                                                           \
-  machine.parameters.field = readParameter(file["parameters"], key);                                                   \
-  known.insert(key);
-#include "passes/time/machine_parameters.def"
+  for (std::size_t i = 0; i < std::size(parameterFields); ++i) {
+    const ParameterField &field = parameterFields[i];
+    machine.parameters.*field.member = readParameter(file["parameters"], field.key);
+    machine.unmeasured[i] = isUnmeasured(file["parameters"], field.key);
+    known.insert(field.key);
+  }
   for (const auto &[key, value] : file["parameters"].items())
     if (!known.count(key))
       fail("there is no parameter '" + key + "'");
@@ -323,12 +343,12 @@ std::string writeMachine(const Machine &machine, std::span<const Provenance> ori
   file["multiprocessors"] = machine.multiprocessors;
   file[blocksKey] = machine.blocksPerMultiprocessor;
   file[sharedKey] = machine.sharedBytes;
-  auto origin = origins.begin();
-#define PARAMETER(field, key, unit, summary)                                                                           \
-  file["parameters"][key] = {                                                                                          \
-      {"value", fourDigits(machine.parameters.field)}, {"source", origin->source}, {"certainty", origin->certainty}};  \
-  ++origin;
-#include "passes/time/machine_parameters.def"
+  for (std::size_t i = 0; i < std::size(parameterFields); ++i) {
+    const ParameterField &field = parameterFields[i];
+    file["parameters"][field.key] = {{"value", fourDigits(machine.parameters.*field.member)},
+                                     {"source", origins[i].source},
+                                     {"certainty", origins[i].certainty}};
+  }
   return file.dump(2) + "\n";
 }
 

@@ -4,7 +4,9 @@
 #include "passes/gpu_limits.h"
 #include "passes/time/links.h"
 
+#include <bitset>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +24,22 @@ struct MachineParameters {
 #include "passes/time/machine_parameters.def"
 };
 
+/// A parameter of machine_parameters.def.
+struct ParameterField {
+  const char *key, *unit;
+  double MachineParameters::*member;
+};
+inline constexpr ParameterField parameterFields[] = {
+#define PARAMETER(field, key, unit, summary) {key, unit, &MachineParameters::field},
+#include "passes/time/machine_parameters.def"
+};
+
+/// Some parameters, by their places in `parameterFields`.
+using ParameterSet = std::bitset<std::size(parameterFields)>;
+
+/// Returns the keys of parameters: "packet, fence and barrier".
+std::string namesOf(const ParameterSet &parameters);
+
 /// Equal nodes of GPUs.
 struct Machine {
   std::string name; ///< "h100x8", "h100x8*4" for four nodes
@@ -37,6 +55,7 @@ struct Machine {
   std::uint32_t blocksPerMultiprocessor = GpuLimits().blocksPerMultiprocessor;
   std::uint32_t sharedBytes = GpuLimits().sharedBytes;
   MachineParameters parameters;
+  ParameterSet unmeasured; ///< parameters without a measurement: borrowed from another machine, or assumed
 
   std::uint64_t gpus() const { return std::uint64_t{gpusPerNode} * nodes; }
   /// True if pairs of a node's GPUs may have different links between them.

@@ -129,18 +129,11 @@ std::vector<Measured> measureAll(Options options, const std::vector<const Mscclc
 }
 
 void printFit(const passes::time::Calibration &calibration, const Machine &like, const std::string &likeName) {
-  struct Unit {
-    const char *unit;
-    double was;
-  };
-  const Unit units[] = {
-#define PARAMETER(field, key, unit, summary) {unit, like.parameters.field},
-#include "passes/time/machine_parameters.def"
-  };
   std::printf("# %-20s %10s %-6s %10s\n", "parameter", "fitted", "", likeName.c_str());
-  const Unit *unit = units;
+  const passes::time::ParameterField *field = passes::time::parameterFields;
   for (const passes::time::FittedParameter &parameter : calibration.parameters) {
-    std::printf("  %-20s %10.4g %-6s %10.4g  ", parameter.key.c_str(), parameter.value, unit->unit, unit->was);
+    std::printf("  %-20s %10.4g %-6s %10.4g  ", parameter.key.c_str(), parameter.value, field->unit,
+                like.parameters.*field->member);
     switch (parameter.standing) {
     case passes::time::Standing::Kept:
       std::printf("kept\n");
@@ -152,7 +145,7 @@ void printFit(const passes::time::Calibration &calibration, const Machine &like,
       std::printf("within %.1f %%\n", parameter.spread * 100);
       break;
     }
-    ++unit;
+    ++field;
   }
   std::printf("# estimates of the %zu times are off by a factor of %.2f in the median, %.2f at most\n",
               calibration.measurements, calibration.medianFactor, calibration.worstFactor);

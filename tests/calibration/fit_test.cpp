@@ -53,19 +53,10 @@ std::vector<Measurement> measured(const Machine &machine, double noise, std::uin
   return measurements;
 }
 
-struct Named {
-  const char *key;
-  double MachineParameters::*member;
-};
-constexpr Named parameters[] = {
-#define PARAMETER(field, key, unit, summary) {key, &MachineParameters::field},
-#include "passes/time/machine_parameters.def"
-};
-
 /// Returns `machine` with each parameter multiplied or divided by a random factor of at most `factor`.
 Machine disturbed(Machine machine, double factor, unsigned seed) {
   std::mt19937 random(seed);
-  for (const Named &parameter : parameters) {
+  for (const ParameterField &parameter : parameterFields) {
     const double share = static_cast<double>(random()) / static_cast<double>(std::mt19937::max());
     machine.parameters.*parameter.member *= std::pow(factor, 2 * share - 1);
   }
@@ -85,18 +76,18 @@ std::set<std::string> checkFit(const Machine &truth, const Machine &like) {
   CHECK(calibration.medianFactor < 1.03);
   CHECK(calibration.worstFactor < 1.08);
   std::set<std::string> settled;
-  for (std::size_t i = 0; i < std::size(parameters); ++i) {
+  for (std::size_t i = 0; i < std::size(parameterFields); ++i) {
     const FittedParameter &parameter = calibration.parameters[i];
     INFO(parameter.key);
-    REQUIRE(parameter.key == parameters[i].key);
-    const double value = calibration.machine.parameters.*parameters[i].member;
+    REQUIRE(parameter.key == parameterFields[i].key);
+    const double value = calibration.machine.parameters.*parameterFields[i].member;
     CHECK(parameter.value == value);
     if (parameter.standing == Standing::Kept && parameter.key == "link")
       CHECK(value >= like.parameters.link);
     else if (parameter.standing == Standing::Kept)
-      CHECK(value == like.parameters.*parameters[i].member);
+      CHECK(value == like.parameters.*parameterFields[i].member);
     if (parameter.standing == Standing::Settled) {
-      CHECK(factorBetween(value, truth.parameters.*parameters[i].member) < 1.1);
+      CHECK(factorBetween(value, truth.parameters.*parameterFields[i].member) < 1.1);
       settled.insert(parameter.key);
     }
   }

@@ -45,6 +45,17 @@ std::string faultOf(const std::string &words) {
   return "nothing";
 }
 
+TEST_CASE("a machine has the parameters that are borrowed or assumed") {
+  CHECK(namesOf(findMachine("h100x8").unmeasured) == "copy_depth, fence_peer, block_sync, port_push and proxy_work");
+  CHECK(namesOf(ParameterSet()).empty());
+  json file = json::parse(textOf("h100x8"));
+  for (auto &parameter : file["parameters"])
+    parameter["certainty"] = "fitted";
+  CHECK(parseMachine(file.dump()).unmeasured.none());
+  file["parameters"]["multimem"]["certainty"] = "borrowed";
+  CHECK(namesOf(parseMachine(file.dump()).unmeasured) == "multimem");
+}
+
 TEST_CASE("every machine of the folder is built in, and says of each number where it is from") {
   std::vector<std::string> files;
   for (const auto &entry : std::filesystem::directory_iterator(machines))

@@ -1,7 +1,10 @@
 // Times of small programs, against arithmetic by hand.
 #include "timed.h"
 
+#include "passes/time/unmeasured.h"
+
 #include <algorithm>
+#include <string_view>
 
 using namespace mscclc::passes::time;
 using namespace mscclc;
@@ -38,6 +41,27 @@ TEST_CASE("one put and its signal") {
       programOf(sender + "put memory remote0[0:1] <- input[0:1]\nnop\nrlxsignal memory [0]\n}\n}\n" + receiver +
                 "rlxwait memory [0]\n}\n}\n");
   CHECK(std::abs(totalOf(relaxed, 65536) - (1000 + 250 + 65536 / 50.0 + 500)) < close);
+}
+
+TEST_CASE("a time rests on unmeasured parameters that make it 15 % longer if they are twice as bad") {
+  const ir::Program program =
+      programOf(sender + "put memory remote0[0:1] <- input[0:1]\nnop\nsignal memory [0]\n}\n}\n" + receiver +
+                "wait memory [0]\n}\n}\n");
+  Machine machine = roundMachine();
+  const auto restsAt = [&](std::uint64_t bytes, const Machine &on) {
+    return namesOf(restsOn(on, totalOf(program, bytes, on),
+                           [&](const Machine &other) { return launchTime(program, other, Runner::Kernel, bytes); }));
+  };
+  CHECK(restsAt(16, machine) == "");
+  machine.unmeasured.set();
+  // 1000 launch, 250 load, 200 fence, 500 seen: 15 % are 293, and 1 MiB takes 20972 at a block's 50 GB/s.
+  CHECK(restsAt(16, machine) == "launch and store_visible");
+  CHECK(restsAt(1 << 20, machine) == "block_copy");
+  // The launch is 1000 of 22922 then.
+  for (std::size_t i = 0; i < machine.unmeasured.size(); ++i)
+    machine.unmeasured[i] = parameterFields[i].key == std::string_view("launch");
+  CHECK(restsAt(1 << 20, machine) == "");
+  CHECK(restsAt(16, machine) == "launch");
 }
 
 TEST_CASE("data between two GPUs takes the links on its way") {
