@@ -1,11 +1,13 @@
 #include "compiler/synthesis.h"
 
 #include "compiler/diagnostics.h"
+#include "compiler/outputs/choice_sentences.h"
 #include "compiler/outputs/estimates.h"
 #include "ir/collectives.h"
 #include "passes/synthesize/synthesize.h"
 
 #include <algorithm>
+#include <span>
 
 namespace mscclc::driver {
 
@@ -47,11 +49,17 @@ std::optional<ir::Program> synthesize(Job &job) {
                                              shownTime(made->nanoseconds), shownBytes(chooseOptions.messageBytes)});
   if (!made->links.empty())
     remark.note(diag::synthesis_links, {}, {made->links});
+  const synthesize_room::Attempt &taken = made->attempts.front();
   std::string others;
-  for (const synthesize_room::Attempt &one : made->attempts)
-    if (&one != &made->attempts.front())
-      others += (others.empty() ? "" : ", ") + one.name + " " +
-                (one.nanoseconds == 0 ? "does not fit" : (one.isBound ? "over " : "") + shownTime(one.nanoseconds));
+  for (const synthesize_room::Attempt &one : std::span(made->attempts).subspan(1)) {
+    others += (others.empty() ? "" : ", ") + one.name + " " +
+              (one.nanoseconds == 0 ? "does not fit" : (one.isBound ? "over " : "") + shownTime(one.nanoseconds));
+    if (const auto more = one.restsOn & ~taken.restsOn;
+        one.nanoseconds != 0 && one.nanoseconds < taken.nanoseconds && more.any())
+      others += " (but " + restsOnWords(more) + ")";
+  }
+  if (taken.restsOn.any())
+    remark.note(diag::synthesis_rests, {}, {restsOnWords(taken.restsOn)});
   if (!others.empty())
     remark.note(diag::synthesis_others, {}, {others});
   job.times.lap("synthesize");

@@ -153,6 +153,8 @@ std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
   switch (passes::schedule::takenFor(among, *taken, other)) {
   case TakenFor::Time:
     return words;
+  case TakenFor::Measurements:
+    return words + ", but " + restsOnWords(*other.restsOn & ~*taken->restsOn);
   case TakenFor::LinkBytes:
     return but(ir::plural(bytesOf(other.linkBytes), "byte") + " on the busiest link", bytesOf(taken->linkBytes));
   case TakenFor::Syncs:
@@ -163,6 +165,10 @@ std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
     return words + ", which counts as equal, and was tried later";
   }
   return words;
+}
+
+std::string restsOnWords(const passes::time::ParameterSet &parameters) {
+  return "its time rests on " + passes::time::namesOf(parameters) + ", without a measurement";
 }
 
 std::vector<StatementSentence> statementsOf(const ir::Program &program) {

@@ -28,6 +28,9 @@ std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen);
 /// is not slower, also says why it was not taken.
 std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen);
 
+/// Returns "its time rests on fence and barrier, without a measurement" for parameters of a machine.
+std::string restsOnWords(const passes::time::ParameterSet &parameters);
+
 /// The way in which a statement is done.
 struct StatementSentence {
   std::string where;

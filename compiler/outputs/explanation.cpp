@@ -16,6 +16,8 @@
 namespace mscclc::driver {
 namespace {
 
+using passes::time::ParameterSet;
+
 /// Returns the final time of a launch, because most choices are compared before the last passes. 0 if it was not timed.
 passes::time::Time timeInTheEnd(const Job &job, const Chosen &chosen) {
   if (chosen.choice.nanoseconds == 0 || passes::time::cannotRun(job.program, chosen.machine))
@@ -33,6 +35,13 @@ std::string timeText(const Job &job, const Chosen &chosen) {
          (choice.candidates == 1 ? " was" : " were") + " tried" +
          (compared == inTheEnd ? "" : ", and compared before the last passes, where this one takes " + compared) +
          (choice.finished.empty() ? "" : "; the best " + std::to_string(choice.finished.size()) + " also after them");
+}
+
+/// Returns the parameters without a measurement on which the time of the chosen schedule rests, as far as that is
+/// known.
+ParameterSet restsOf(const Chosen &chosen) {
+  const passes::schedule::Candidate *taken = chosen.choice.taken();
+  return taken ? taken->restsOn.value_or(ParameterSet()) : ParameterSet();
 }
 
 /// Returns the table of times by the most thread blocks that a rank may have.
@@ -58,6 +67,8 @@ std::string choiceText(const Job &job, const Chosen &chosen) {
     text = "nothing was chosen for " + goal + "no schedule that was tried could run there as it stood\n";
   } else {
     text = "chosen for " + goal + timeText(job, chosen) + "\n";
+    if (const ParameterSet rests = restsOf(chosen); rests.any())
+      text += "  " + restsOnWords(rests) + "\n";
     for (const ChoiceSentence &choice : sentencesOf(chosen))
       text += "  " + std::string(choice.key) + ": " + choice.chosen + "; " + comparedWith(choice, chosen) + "\n";
   }
@@ -146,6 +157,10 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
     whole["machine"] = chosen.machine.name;
     whole["us"] = timeInTheEnd(job, chosen) / 1e3;
     whole["compared_us"] = chosen.choice.nanoseconds / 1e3;
+    whole["rests_on"] = Json::array();
+    for (std::size_t i = 0; i < restsOf(chosen).size(); ++i)
+      if (restsOf(chosen)[i])
+        whole["rests_on"].push_back(passes::time::parameterFields[i].key);
     whole["choices"] = std::move(choices);
     Json byBlocks = Json::array();
     for (const passes::schedule::TimeByBlocks &row : chosen.byBlocks)

@@ -1,35 +1,52 @@
 #include "passes/schedule/candidate.h"
 
+#include "passes/time/unmeasured.h"
+
 #include <algorithm>
 #include <limits>
 
 namespace mscclc::passes::schedule {
 namespace {
 
-constexpr double slack = 1.02; ///< figures of the model that are this close count as equal
+time::ParameterSet restsOf(const Candidate &one) {
+  return one.restsOn.value_or(time::ParameterSet());
+}
+
+/// The candidates that may be taken: all, or those that rest on fewer parameters without a measurement.
+struct Eligible {
+  double mostTime = std::numeric_limits<double>::infinity();
+  std::optional<time::ParameterSet> fewerThan = std::nullopt; ///< they rest on some of these or none, but not on all
+
+  bool operator()(const Candidate &one) const {
+    const time::ParameterSet rests = restsOf(one);
+    return !one.refused && one.nanoseconds <= mostTime &&
+           (!fewerThan || (rests != *fewerThan && (rests & ~*fewerThan).none()));
+  }
+};
 
 /// The shortest time, and the fewest bytes among the candidates with about that time.
 struct Mark {
   double nanoseconds = std::numeric_limits<double>::infinity();
   double linkBytes = std::numeric_limits<double>::infinity();
+  double close;
 
-  explicit Mark(std::span<const Candidate> among) {
+  Mark(std::span<const Candidate> among, const Eligible &isEligible, double close) : close(close) {
     for (const Candidate &one : among)
-      if (!one.refused)
+      if (isEligible(one))
         nanoseconds = std::min(nanoseconds, one.nanoseconds);
     for (const Candidate &one : among)
-      if (!one.refused && isFast(one))
+      if (isEligible(one) && isFast(one))
         linkBytes = std::min(linkBytes, one.linkBytes);
   }
-  bool isFast(const Candidate &one) const { return one.nanoseconds <= slack * nanoseconds; }
-  bool movesLittle(const Candidate &one) const { return one.linkBytes <= slack * linkBytes; }
+  bool isFast(const Candidate &one) const { return one.nanoseconds <= close * nanoseconds; }
+  bool movesLittle(const Candidate &one) const { return one.linkBytes <= close * linkBytes; }
 };
 
 bool hasLessSync(const Candidate &a, const Candidate &b) {
   return a.syncs != b.syncs ? a.syncs < b.syncs : a.threadBlocks < b.threadBlocks;
 }
 bool isSimpler(const Candidate &a, const Candidate &b) {
-  if (std::max(a.linkBytes, b.linkBytes) > slack * std::min(a.linkBytes, b.linkBytes))
+  if (std::max(a.linkBytes, b.linkBytes) > closeFigures * std::min(a.linkBytes, b.linkBytes))
     return a.linkBytes < b.linkBytes;
   return hasLessSync(a, b);
 }
@@ -45,19 +62,53 @@ bool isNearer(const Candidate &a, const Candidate &b) {
   return a.excess.blocks != b.excess.blocks ? a.excess.blocks > b.excess.blocks : a.excess.times < b.excess.times;
 }
 
+/// The best candidate, and those among which it was found.
+struct Taken {
+  const Candidate *best = nullptr;
+  Eligible eligible = {};
+
+  Taken(std::span<const Candidate> among, double close) {
+    const double most = time::hedge * Mark(among, {}, close).nanoseconds;
+    best = bestBy(among, eligible, close);
+    while (best && restsOf(*best).any()) {
+      const Eligible fewer{most, restsOf(*best)};
+      const Candidate *other = bestBy(among, fewer, close);
+      if (!other)
+        return;
+      best = other;
+      eligible = fewer;
+    }
+  }
+
+private:
+  static const Candidate *bestBy(std::span<const Candidate> among, const Eligible &isEligible, double close) {
+    const Mark mark(among, isEligible, close);
+    const Candidate *best = nullptr;
+    for (const Candidate &one : among)
+      if (isEligible(one) && mark.isFast(one) && mark.movesLittle(one) && (!best || hasLessSync(one, *best)))
+        best = &one;
+    return best;
+  }
+};
+
 } // namespace
 
-const Candidate *bestOf(std::span<const Candidate> among) {
-  const Mark mark(among);
-  const Candidate *best = nullptr;
-  for (const Candidate &one : among)
-    if (!one.refused && mark.isFast(one) && mark.movesLittle(one) && (!best || hasLessSync(one, *best)))
-      best = &one;
-  return best;
+const Candidate *bestOf(std::span<const Candidate> among, double close) {
+  return Taken(among, close).best;
+}
+
+double mostTime(std::span<const Candidate> among, double close) {
+  const Candidate *best = bestOf(among, close);
+  if (best && restsOf(*best).none())
+    return best->nanoseconds;
+  return time::hedge * Mark(among, {}, close).nanoseconds;
 }
 
 TakenFor takenFor(std::span<const Candidate> among, const Candidate &taken, const Candidate &other) {
-  const Mark mark(among);
+  const Eligible eligible = Taken(among, closeFigures).eligible;
+  if (!eligible(other))
+    return other.nanoseconds <= eligible.mostTime ? TakenFor::Measurements : TakenFor::Time;
+  const Mark mark(among, eligible, closeFigures);
   if (!mark.isFast(other))
     return TakenFor::Time;
   if (!mark.movesLittle(other))
@@ -70,7 +121,7 @@ TakenFor takenFor(std::span<const Candidate> among, const Candidate &taken, cons
 bool isBetter(const Candidate &other, const Candidate &mine) {
   if (other.refused || mine.refused)
     return !other.refused || (mine.refused && isNearer(other, mine));
-  return slack * other.nanoseconds < mine.nanoseconds ||
+  return closeFigures * other.nanoseconds < mine.nanoseconds ||
          (other.nanoseconds <= mine.nanoseconds && isSimpler(other, mine));
 }
 

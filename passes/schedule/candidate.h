@@ -3,9 +3,11 @@
 
 #include "ir/program.h"
 #include "passes/schedule/excess.h"
+#include "passes/time/machine.h"
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace mscclc::passes::schedule {
@@ -32,16 +34,31 @@ struct Candidate {
   std::uint64_t threadBlocks = 0; ///< number in all ranks
   Excess excess = {};             ///< the excess of a refused candidate over limits
   bool lacksChannels = false;     ///< it is refused because blocks have too many channels
+  /// The parameters of the machine without a measurement on which its time rests (time/unmeasured.h). Empty if that was
+  /// not computed, because no other candidate is near.
+  std::optional<time::ParameterSet> restsOn = {};
 };
 
-/// Returns the best candidate; null if all are refused. It is within 2 % of the fastest time. Among such candidates,
-/// its bytes on the busiest link are within 2 % of the fewest. Among the rest it has the fewest syncs, then the fewest
-/// blocks.
-const Candidate *bestOf(std::span<const Candidate> among);
+/// Times and bytes that are at most that factor apart count as equal, because the time model is not more precise.
+inline constexpr double closeFigures = 1.02;
+
+/// Returns the best candidate; null if all are refused. It is within 2 % of the fastest time, or as far as `close`
+/// says. Among such candidates, its bytes on the busiest link are within 2 % of the fewest. Among the rest it has the
+/// fewest syncs, then the fewest blocks.
+///
+/// If its time rests on parameters without a measurement, another one is preferred that takes at most time::hedge times
+/// the fastest time and rests on some of these parameters or none, but on no others. If there are several, the best of
+/// them is found in the same way.
+const Candidate *bestOf(std::span<const Candidate> among, double close = closeFigures);
+
+/// Returns the time in nanoseconds above which a candidate would not be the best even if it rested on no parameter
+/// without a measurement. Infinity if all candidates are refused.
+double mostTime(std::span<const Candidate> among, double close = closeFigures);
 
 /// The reason why another candidate was chosen.
 enum class TakenFor : std::uint8_t {
   Time,         ///< it takes more than 2 % longer than the fastest
+  Measurements, ///< it rests on parameters without a measurement on which the chosen one does not rest
   LinkBytes,    ///< the chosen one moves fewer bytes over the busiest link
   Syncs,        ///< bytes are equal, but the chosen one has fewer syncs
   ThreadBlocks, ///< syncs are equal, but the chosen one has fewer thread blocks

@@ -5,7 +5,7 @@
 #include "passes/residency.h"
 #include "passes/schedule/least_blocks.h"
 #include "passes/schedule/synchronise.h"
-#include "passes/time/estimate.h"
+#include "passes/time/unmeasured.h"
 
 #include <algorithm>
 #include <iterator>
@@ -68,6 +68,20 @@ const Candidate &Candidates::tryOut(const ScheduleChoices &choices, bool isOnly,
   return candidate;
 }
 
+void Candidates::weigh(std::size_t candidate) {
+  Candidate &one = tried_[candidate];
+  const std::shared_ptr<Made> scheduled = ways_[candidate].scheduled;
+  if (one.refused || one.nanoseconds == 0 || one.restsOn || !scheduled)
+    return;
+  one.restsOn.emplace();
+  PassedProgram passed{scheduled->passed.program, scheduled->passed.holds, scheduled->passed.one};
+  passed.setInstances(one.choices.instances);
+  if (machine_.unmeasured.any() && run(Stage::Fit, Stage::Fit, passed))
+    one.restsOn = time::restsOn(machine_, one.nanoseconds, [&](const time::Machine &machine) {
+      return figuresOn(machine, passed, one.choices.instances).total;
+    });
+}
+
 bool Candidates::complete(std::size_t candidate) {
   Way &way = ways_[candidate];
   if (!way.scheduled || !way.scheduled->passed.one)
@@ -88,6 +102,7 @@ std::optional<Candidate> Candidates::finish(std::size_t candidate) const {
   if (!run(Stage::Prune, Stage::Prune, whole))
     return std::nullopt;
   Candidate finished = take(std::move(whole), choices, false).figures;
+  finished.restsOn = tried_[candidate].restsOn;
   return finished.refused ? std::nullopt : std::optional(finished);
 }
 
@@ -258,13 +273,16 @@ Made Candidates::take(PassedProgram passed, const ScheduleChoices &choices, bool
   return made;
 }
 
+time::LaunchFigures Candidates::figuresOn(const time::Machine &machine, const PassedProgram &passed,
+                                          std::uint32_t instances) const {
+  return passed.one ? time::launchFigures(*passed.one, machine, options_.runner, options_.messageBytes, instances)
+                    : time::launchFigures(passed.program, machine, options_.runner, options_.messageBytes,
+                                          {.instances = instances, .ranks = true});
+}
+
 /// Sets the figures of a candidate from its program, `passed`.
 void Candidates::takeFigures(Candidate &candidate, const PassedProgram &passed) const {
-  const std::uint32_t instances = candidate.choices.instances;
-  const time::LaunchFigures figures =
-      passed.one ? time::launchFigures(*passed.one, machine_, options_.runner, options_.messageBytes, instances)
-                 : time::launchFigures(passed.program, machine_, options_.runner, options_.messageBytes,
-                                       {.instances = instances, .ranks = true});
+  const time::LaunchFigures figures = figuresOn(machine_, passed, candidate.choices.instances);
   candidate.nanoseconds = figures.total;
   candidate.linkBytes = figures.linkBytes;
   const std::span<const ir::Rank> ranks = passed.ranks();

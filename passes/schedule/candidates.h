@@ -4,6 +4,7 @@
 
 #include "passes/schedule/candidate_stages.h"
 #include "passes/schedule/choose.h"
+#include "passes/time/estimate.h"
 
 #include "ir/program.h"
 
@@ -49,9 +50,13 @@ public:
   /// Tries these choices, which were not tried before. `isOnly`: no other candidate is expected, so this one is not
   /// timed. `unlessOneRank`: but it is if all its ranks are equivalent.
   const Candidate &tryOut(const ScheduleChoices &choices, bool isOnly, bool unlessOneRank = false);
+  /// Finds out on which unmeasured parameters of the machine a candidate's time rests. Does nothing if it is refused,
+  /// was not timed, or if that is known.
+  void weigh(std::size_t candidate);
   /// Completes a candidate that is not refused for all ranks. Returns false if it is refused then.
   bool complete(std::size_t candidate);
   /// Runs the remaining passes on a completed candidate. Returns its figures after them; nothing if it is refused.
+  /// On which unmeasured parameters its time rests is as before them.
   std::optional<Candidate> finish(std::size_t candidate) const;
   /// Runs all passes on a refused candidate. It is no longer refused if pruning makes its blocks short enough.
   void finishRefused(std::size_t candidate);
@@ -68,6 +73,8 @@ private:
   Made schedule(PassedProgram dealt, bool mayBeOne) const;
   bool schedule(Candidate &candidate, Way &way, bool isOnly, bool unlessOneRank);
   Made take(PassedProgram passed, const ScheduleChoices &choices, bool isOnly) const;
+  time::LaunchFigures figuresOn(const time::Machine &machine, const PassedProgram &passed,
+                                std::uint32_t instances) const;
   void takeFigures(Candidate &candidate, const PassedProgram &passed) const;
 
   const ir::Program &program_;

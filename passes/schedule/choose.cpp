@@ -4,6 +4,7 @@
 #include "passes/schedule/candidates.h"
 #include "passes/schedule/placement.h"
 #include "passes/schedule/through_switch.h"
+#include "passes/time/unmeasured.h"
 
 #include <algorithm>
 #include <bit>
@@ -385,9 +386,28 @@ private:
   /// The part of the passes that takes most of the time. One rank of many is timed in no time.
   Part costly() const { return facts_.isOneRank ? Part::Schedule : Part::Take; }
 
+  /// Finds out on which unmeasured parameters the best candidate rests, and if it rests on any, the same of those that
+  /// bestOf() may prefer to it. A candidate without others near it is not looked at, unless programs are compared.
+  void weigh() {
+    const Candidate *best = bestOf(tried());
+    if (!best)
+      return;
+    const double most = time::hedge * best->nanoseconds;
+    std::vector<std::size_t> near;
+    for (std::size_t i = 0; i < tried().size(); ++i)
+      if (!tried()[i].refused && timeOf(i) <= most)
+        near.push_back(i);
+    if (near.size() == 1 && !options_.timesOnly)
+      return;
+    candidates_.weigh(best - tried().data());
+    if (best->restsOn && best->restsOn->any())
+      for (const std::size_t one : near)
+        candidates_.weigh(one);
+  }
+
   /// Returns the best candidate that is not refused when it is completed for all ranks.
   std::optional<std::size_t> bestComplete() {
-    while (const Candidate *best = bestOf(tried()))
+    for (weigh(); const Candidate *best = bestOf(tried()); weigh())
       if (const std::size_t at = best - tried().data(); candidates_.complete(at))
         return at;
     return std::nullopt;
@@ -418,9 +438,12 @@ private:
     std::vector<Candidate> finished;
     std::set<double> times; // equal programs take equal times, and one of them is enough
     for (const std::size_t i : rivals)
-      if (finished.size() < mostFinished && times.insert(timeOf(i)).second && candidates_.complete(i))
-        if (const std::optional<Candidate> inTheEnd = candidates_.finish(i))
+      if (finished.size() < mostFinished && times.insert(timeOf(i)).second) {
+        candidates_.weigh(i); // before it is completed, because one rank of it is timed faster than all
+        const std::optional<Candidate> inTheEnd = candidates_.complete(i) ? candidates_.finish(i) : std::nullopt;
+        if (inTheEnd)
           finished.push_back(*inTheEnd);
+      }
     return finished.size() > 1 ? finished : std::vector<Candidate>();
   }
   double timeOf(std::size_t candidate) const { return tried()[candidate].nanoseconds; }
@@ -445,6 +468,11 @@ std::vector<TimeByBlocks> timesByBlocks(const ir::Program &program, const Choose
       times.push_back({limit, best->threadBlocks, best->nanoseconds});
   }
   return times;
+}
+
+const Candidate *Choice::taken() const {
+  const auto found = std::ranges::find(tried, choices, &Candidate::choices);
+  return found == tried.end() ? nullptr : &*found;
 }
 
 Choice choose(ir::Program &program, const ChooseOptions &options) {

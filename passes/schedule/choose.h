@@ -38,6 +38,9 @@ struct Choice {
   std::uint32_t candidates = 0; ///< number of those tried
   std::uint32_t refused = 0;    ///< number of those that the target does not take
   std::vector<PassRecord> done; ///< records of the passes up to Stage::Tidy, if they ran on the program
+
+  /// Returns the chosen one of `tried`; null if nothing was chosen.
+  const Candidate *taken() const;
 };
 
 /// Chooses the protocol and the number of instances where `program` leaves them open, and thread blocks, pipeline steps
@@ -51,9 +54,10 @@ struct Choice {
 ///
 /// Then all passes run on the best candidate (bestOf) and the fastest others, three in all, and the best of these is
 /// chosen. For a large program this step is left out. A candidate is refused if the target, the machine or the
-/// program's limit on blocks does not allow it. If all are refused, all passes run on the one nearest to the limits,
-/// because pruning makes blocks shorter. If that one is refused, too, the choices stay open, and the passes report why.
-/// The program then has relay blocks if these were tried.
+/// program's limit on blocks does not allow it. Candidates that are near to the best one are compared by the parameters
+/// of the machine on which their times rest, too (bestOf). If all are refused, all passes run on the one nearest to the
+/// limits, because pruning makes blocks shorter. If that one is refused, too, the choices stay open, and the passes
+/// report why. The program then has relay blocks if these were tried.
 Choice choose(ir::Program &program, const ChooseOptions &options);
 
 /// The fastest schedule with a limit on thread blocks.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <tuple>
 #include <utility>
 
 namespace mscclc::passes::synthesize {
@@ -65,7 +66,7 @@ Forests forestsOf(const time::LinkGraph &graph, const Task &task, bool isRooted,
   return forests;
 }
 
-/// Tries algorithms one after the other, and keeps the fastest.
+/// Tries algorithms one after the other, and takes the best.
 class Comparison {
 public:
   explicit Comparison(const schedule::ChooseOptions &options)
@@ -81,25 +82,29 @@ public:
       attempts_.push_back({name, 0});
       return;
     }
-    if (best_ && least > nanoseconds_) {
+    if (least > schedule::mostTime(figures_, close)) {
       attempts_.push_back({name, least, true});
       return;
     }
     ir::Program scheduled = program;
     const schedule::Choice choice = schedule::choose(scheduled, options_);
-    attempts_.push_back({name, choice.nanoseconds});
-    if (choice.tried.empty() || (best_ && nanoseconds_ <= choice.nanoseconds))
+    const schedule::Candidate *taken = choice.taken();
+    attempts_.push_back({name, choice.nanoseconds, false, taken ? taken->restsOn.value_or(time::ParameterSet()) : 0});
+    if (!taken)
       return;
-    best_ = std::move(program);
-    nanoseconds_ = choice.nanoseconds;
+    figures_.push_back(*taken);
+    programs_.emplace_back(name, std::move(program));
   }
 
   std::optional<Synthesis> take(std::string links) {
-    if (!best_)
+    const schedule::Candidate *best = schedule::bestOf(figures_, close);
+    if (!best)
       return std::nullopt;
-    std::ranges::stable_sort(attempts_, {},
-                             [](const Attempt &one) { return std::pair(one.nanoseconds == 0, one.nanoseconds); });
-    return Synthesis{std::move(*best_), std::move(attempts_), nanoseconds_, std::move(links)};
+    auto &[name, program] = programs_[best - figures_.data()];
+    std::ranges::stable_sort(attempts_, {}, [&](const Attempt &one) {
+      return std::tuple(one.name != name, one.nanoseconds == 0, one.nanoseconds);
+    });
+    return Synthesis{std::move(program), std::move(attempts_), best->nanoseconds, std::move(links)};
   }
 
 private:
@@ -145,11 +150,13 @@ private:
     return all;
   }
 
+  static constexpr double close = 1; ///< no algorithm is simpler than another, so the fastest is the best
+
   schedule::ChooseOptions options_;
   const time::LinkPaths paths_;
   std::vector<Attempt> attempts_;
-  std::optional<ir::Program> best_;
-  double nanoseconds_ = 0;
+  std::vector<schedule::Candidate> figures_;                  ///< of the algorithms with a schedule
+  std::vector<std::pair<std::string, ir::Program>> programs_; ///< [figure]: the algorithm's name and its program
 };
 
 } // namespace

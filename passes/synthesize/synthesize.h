@@ -17,19 +17,22 @@ struct Attempt {
   std::string name;       ///< "trees", "bruck4"
   double nanoseconds = 0; ///< of a launch, by the time model; 0: no schedule of it fits the target or the machine
   bool isBound = false;   ///< it takes at least that long, which is more than the best one, so it was not scheduled
+  /// Parameters of the machine without a measurement on which the time rests.
+  time::ParameterSet restsOn = {};
 };
 
 /// The best program, and what is known about it.
 struct Synthesis {
   ir::Program program;           ///< movement statements, whose schedule is open
-  std::vector<Attempt> attempts; ///< the fastest first; those without a schedule last
+  std::vector<Attempt> attempts; ///< the best first, then the fastest; those without a schedule last
   double nanoseconds = 0;        ///< of a launch of the best one
   std::string links;             ///< what the links allow and which part of that trees reach, in a sentence
 };
 
-/// Returns the fastest program by the time model for `kind` on all GPUs of the machine. It compares trees (forest.h)
-/// with the symmetric algorithms (algorithms.h). `root`: of a collective that has one. If there is none, returns
-/// nothing and sets `why` to the reason. `options`: as for schedule::choose(). `kinds` are those of synthesizedKinds().
+/// Returns the best program by the time model for `kind` on all GPUs of the machine. It compares
+/// trees (forest.h) with the symmetric algorithms (algorithms.h). `root`: of a collective that has one. If there is
+/// none, returns nothing and sets `why` to the reason. `options`: as for schedule::choose(). `kinds` are those of
+/// synthesizedKinds().
 std::optional<Synthesis> synthesize(ir::CollectiveKind kind, std::uint32_t root, const schedule::ChooseOptions &options,
                                     std::string &why);
 

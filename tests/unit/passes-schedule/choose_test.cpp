@@ -2,9 +2,12 @@
 #include "alone.h"
 
 #include "passes/schedule/choose.h"
+#include "passes/time/unmeasured.h"
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
+#include <vector>
 
 namespace mscclc::passes::schedule {
 namespace {
@@ -31,7 +34,78 @@ Choice chosen(ir::Program &program, std::uint64_t bytes, std::string_view target
   return choose(program, {.machine = machine, .runner = runner, .messageBytes = bytes, .target = target});
 }
 
+/// A candidate with a number of instances as its name, whose time rests on some of three parameters.
+Candidate named(std::uint32_t instances, double nanoseconds, unsigned restsOn = 0) {
+  return {.choices = {.instances = instances}, .nanoseconds = nanoseconds, .restsOn = time::ParameterSet(restsOn)};
+}
+
 } // namespace
+
+TEST_CASE("a time that rests on measurements is preferred to one that is up to 15 % shorter") {
+  using Candidates = std::vector<Candidate>;
+  const auto best = [](const Candidates &among) { return bestOf(among)->choices.instances; };
+  CHECK(best({named(1, 100, 0b1), named(2, 114), named(3, 110, 0b1)}) == 2);
+  CHECK(best({named(1, 100, 0b1), named(2, 116)}) == 1); // too slow
+  CHECK(best({named(1, 100), named(2, 99, 0b1)}) == 1);  // among equal ones, too
+  CHECK(best({named(1, 100), named(2, 103, 0b1)}) == 1); // the fastest rests on measurements
+  CHECK(best({named(1, 100, 0b1), named(2, 90)}) == 2);
+  // What both rest on is no reason, and neither is another parameter.
+  CHECK(best({named(1, 100, 0b11), named(2, 105, 0b11)}) == 1);
+  CHECK(best({named(1, 100, 0b11), named(2, 105, 0b110)}) == 1);
+  CHECK(best({named(1, 100, 0b11), named(2, 105, 0b10), named(3, 114)}) == 3);
+  CHECK(best({named(1, 100, 0b11), named(2, 105, 0b10), named(3, 116)}) == 2);
+  // Those that rest on measurements are compared as usual; and what was not asked for is no reason.
+  CHECK(best({named(1, 100, 0b1), named(2, 112), named(3, 105)}) == 3);
+  Candidate refused = named(2, 105), unknown = named(3, 105);
+  refused.refused = true;
+  unknown.restsOn.reset();
+  CHECK(best({named(1, 100, 0b1), refused}) == 1);
+  CHECK(best({unknown, named(1, 107)}) == 3);
+
+  const Candidates among{named(1, 100, 0b1), named(2, 114), named(3, 112, 0b1), named(4, 116), named(5, 114)};
+  CHECK(takenFor(among, among[1], among[0]) == TakenFor::Measurements);
+  CHECK(takenFor(among, among[1], among[2]) == TakenFor::Measurements);
+  CHECK(takenFor(among, among[1], among[3]) == TakenFor::Time);
+  CHECK(takenFor(among, among[1], among[4]) == TakenFor::Order);
+  // What is worth trying: with a measurement behind it, a new one has to be faster.
+  CHECK(mostTime(among) == 114);
+  CHECK(mostTime(Candidates{among[0]}) == time::hedge * 100);
+  CHECK(mostTime({}) == std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("another schedule is chosen only if it rests on fewer parameters without a measurement") {
+  time::Machine machine = time::findMachine("h100x8");
+  const Target target = *findTarget("none");
+  const auto chosenWithout = [&](std::string_view key, std::uint64_t bytes) {
+    for (std::size_t i = 0; i < machine.unmeasured.size(); ++i)
+      machine.unmeasured[i] = time::parameterFields[i].key == key;
+    ir::Program program = allPairs(8, true);
+    program.movement.order = ir::Order::Any;
+    return choose(program,
+                  {.machine = machine, .runner = time::Runner::Kernel, .messageBytes = bytes, .target = target});
+  };
+  int others = 0, resting = 0;
+  for (const std::uint64_t bytes : {std::uint64_t{8} << 10, std::uint64_t{1} << 20, std::uint64_t{64} << 20}) {
+    const Choice measured = chosenWithout("", bytes);
+    for (const std::string_view key : {"packet", "multimem", "block_multimem", "fence", "load_remote", "store"}) {
+      INFO(bytes << " bytes, " << key);
+      const Choice choice = chosenWithout(key, bytes);
+      const Candidate &taken = *choice.taken();
+      if (taken.restsOn && taken.restsOn->any())
+        ++resting;
+      if (choice.choices == measured.choices)
+        continue;
+      ++others;
+      const auto before = std::ranges::find(choice.tried, measured.choices, &Candidate::choices);
+      REQUIRE(before != choice.tried.end());
+      CHECK(taken.restsOn.value().none());
+      CHECK(time::namesOf(before->restsOn.value()) == key);
+      CHECK(taken.nanoseconds <= 1.2 * before->nanoseconds); // what passes after the comparison do may add to 15 %
+    }
+  }
+  CHECK(others > 0);
+  CHECK(resting > 0);
+}
 
 TEST_CASE("what is said of candidates holds for their programs, and the best is taken") {
   const time::Machine machine = time::findMachine("h100x8");
