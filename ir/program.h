@@ -487,6 +487,10 @@ struct Program {
   /// fuse: a sum of packets that arrive late stays separate from another sum. In a program of Schedule::Auto it always
   /// does.
   bool latePacketsApart = false;
+  /// A kernel of the program is two kernels: one sends and never waits for another rank, the other one receives. A
+  /// launch is one of each, in this order. What each does follows from the order of operations in their thread blocks
+  /// (backend-cuda/split.h), so proof, simulation and time model see one launch.
+  bool split = false;
   std::uint32_t threadsPerBlock = 1024;
   std::uint32_t bufferAlignment = 16; ///< bytes
   std::uint64_t minMessageSize = 0;   ///< bytes
