@@ -346,6 +346,7 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   const bool isManual = record.schedule == static_cast<std::uint8_t>(Schedule::Manual);
   program_.doubleScratch = record.doubleScratch != 0 || (isManual && program_.protocol == ir::Protocol::Lamport);
   program_.latePacketsApart = record.latePacketsApart != 0;
+  program_.split = record.split != 0;
   check(record.accumulate <= static_cast<std::uint8_t>(Accumulate::Wide), diag::no_enumerator,
         {"CollectiveProgram", "an .accumulate", "the enumerators of Accumulate"});
   program_.movement.accumulate = record.accumulate != 0 ? ir::Accumulate::Wide : ir::Accumulate::Narrow;

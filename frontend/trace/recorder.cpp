@@ -191,6 +191,7 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
   record.reassociate = options->reassociate;
   record.order = static_cast<std::uint8_t>(options->order);
   record.latePacketsApart = options->latePacketsApart;
+  record.split = options->split;
   record.accumulate = static_cast<std::uint8_t>(options->accumulate);
   record.hasWire = options->wire.isGiven;
   record.wireBlock = wide(options->wire.block);

@@ -182,6 +182,7 @@ std::string optionsText(const ir::Program &program) {
   add(program.maxMessageSize != usual.maxMessageSize, ".maxMessageSize = " + bytesText(program.maxMessageSize));
   add(program.movement.ranksPerNode != 0, ".ranksPerNode = " + std::to_string(program.movement.ranksPerNode));
   add(program.latePacketsApart != usual.latePacketsApart, ".latePacketsApart = true");
+  add(program.split, ".split = true");
   add(program.movement.accumulate != ir::Accumulate::Narrow, ".accumulate = Accumulate::Wide");
   if (const ir::Hook *const wire = ir::wireOf(program))
     add(true, ".wire = Wire::F8E4m3{.block = " + std::to_string(wire->block) + "}");

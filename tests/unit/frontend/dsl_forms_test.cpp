@@ -54,13 +54,14 @@ TEST_CASE("options of a program, all given and all left out") {
                                .bufferAlignment = 32,
                                .minMessageSize = 1_KiB,
                                .maxMessageSize = 2_GiB,
-                               .latePacketsApart = true});
+                               .latePacketsApart = true,
+                               .split = true});
     Rank(0).barrier({0});
   });
   const ir::Program &p = given.program.value();
   CHECK(p.name == "named");
   CHECK((p.instances == 3 && p.protocol == ir::Protocol::LL && !p.fuse && !p.autoSync));
-  CHECK((p.replication == ir::Replication::None && p.reuseResources && p.doubleScratch && p.latePacketsApart));
+  CHECK((p.replication == ir::Replication::None && p.reuseResources && p.doubleScratch && p.latePacketsApart && p.split));
   CHECK((p.threadsPerBlock == 512 && p.bufferAlignment == 32));
   CHECK((p.minMessageSize == 1024 && p.maxMessageSize == std::uint64_t{2} << 30));
   CHECK((p.collective.chunkFactor == 3 && p.collective.inplace && p.collective.name == "allreduce"));
@@ -72,7 +73,7 @@ TEST_CASE("options of a program, all given and all left out") {
   const ir::Program &q = plain.program.value();
   CHECK((q.instances == 1 && q.protocol == ir::Protocol::Simple && q.fuse && q.autoSync));
   CHECK((q.replication == ir::Replication::Interleaved && !q.reuseResources && !q.doubleScratch));
-  CHECK_FALSE(q.latePacketsApart);
+  CHECK((!q.latePacketsApart && !q.split));
   CHECK((q.threadsPerBlock == 1024 && q.bufferAlignment == 16));
   CHECK((q.minMessageSize == 0 && q.maxMessageSize == ~std::uint64_t{0}));
 }

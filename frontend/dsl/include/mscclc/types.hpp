@@ -165,6 +165,10 @@ struct ProgramOptions {
   /// Fusion keeps two sums of packets separate if the sender of one has to wait for something first. Then the other sum
   /// is done in the meantime. In a program of Schedule::Auto it always does.
   bool latePacketsApart = false;
+  /// Make two kernels of the program: one that sends and never waits for another rank, and one that receives. Other
+  /// work of a rank can run between them. What leaves a rank then passes through scratch, of which launches use the
+  /// halves in turn; a program of Schedule::Manual does that itself.
+  bool split = false;
   /// The type of partial results, which Accumulate::Wide keeps in scratch.
   Accumulate accumulate = Accumulate::Narrow;
   /// The form in which values travel between ranks; by default, as elements of the message.
