@@ -81,10 +81,12 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
       // Rows are moved in whole chunks, and not in packets (verify/rows.cpp). Nor do packets carry a wire format.
       choosesProtocol(given.movement.chooseProtocol && !ir::info(given.collective.kind).hasRows && !ir::wireOf(given)),
       choosesInstances(given.movement.chooseInstances),
-      // A switch sums in its own order, and needs memory that is bound to it. Order::Any allows both.
-      usesSwitch(given.movement.order == ir::Order::Any && given.movement.accumulate != ir::Accumulate::Wide &&
-                 !ir::wireOf(given) && options.machine.parameters.multimem != 0 &&
-                 !ir::info(given.collective.kind).hasRows && canUseSwitch(given)),
+      // A switch sums in its own order, and needs memory that is bound to it. Order::Any allows both. A kernel that
+      // never waits neither writes outputs of other ranks nor reads their inputs.
+      usesSwitch(given.movement.order == ir::Order::Any && !given.split &&
+                 given.movement.accumulate != ir::Accumulate::Wide && !ir::wireOf(given) &&
+                 options.machine.parameters.multimem != 0 && !ir::info(given.collective.kind).hasRows &&
+                 canUseSwitch(given)),
       isLong(options.messageBytes / given.ranks.size() / mostAtFirst > perInstance) {
   takesWholeChunks = ir::info(given.collective.kind).hasRows || ir::wireOf(given);
   for (const ir::Move &statement : given.movement.statements) {
@@ -94,11 +96,11 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
         statement.kind == ir::MoveKind::Apply && given.hooks[statement.hook].granularity != ir::Granularity::Element;
     if (statement.kind != ir::MoveKind::Reduce)
       continue;
-    readsMany |= statement.numSrcs > 2 && statement.via != ir::Via::Switch;
+    readsMany |= statement.numSrcs > 2 && statement.via != ir::Via::Switch && !given.split;
     const std::uint32_t at = given.movement.dsts(statement)[0].rank;
     const bool readsAll = !options.target.listedOrder && canReadAll(given.movement, given.movement.srcs(statement), at);
     mayPull |=
-        mayRead(given.movement, statement, readsAll) &&
+        !given.split && mayRead(given.movement, statement, readsAll) &&
         std::ranges::any_of(given.movement.srcs(statement), [&](const ir::RankChunk &src) { return src.rank != at; });
   }
   // Packets are twice as long as plain data. So they are slower if the second half takes longer than a signal. Between

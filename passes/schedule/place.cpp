@@ -78,6 +78,7 @@ public:
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
       if (!packetRanks_.keepsPlainData(r))
         program_.ranks[r].scratchChunks = 0; // the data that the program keeps there is in packets, in slots
+    program_.doubleScratch |= program_.split;
     // Mostly each place except one is the source or the destination of a copy. Data that comes in packets is also
     // unpacked.
     const std::size_t moves = given_.places.size() * (ir::usesPackets(program_.protocol) ? 2 : 1);
@@ -251,14 +252,17 @@ private:
       return append(plain, dst.rank, {&packets, 1}, dst, std::nullopt, true);
     }
     const bool port = schedule::wayOf(program_.movement, statement, src.rank, dst.rank) == Via::Port;
-    if (port && isWide() && isScratch(src) != isScratch(dst))
+    const bool changesWidth = port && isWide() && isScratch(src) != isScratch(dst);
+    // A kernel that never waits cannot find out that rank `dst.rank` has begun the launch.
+    if (changesWidth || (program_.split && !isScratch(dst)))
       return copyInScratch(statement, dst, src);
     const std::uint32_t by = port ? src.rank : statement.by.value_or(src.rank);
     append(plain, by == dst.rank ? by : src.rank, {&src, 1}, dst, port ? Via::Port : Via::Memory, false);
   }
 
   static bool isScratch(const RankChunk &place) { return place.buffer == ir::BufferKind::Scratch; }
-  /// A port moves bytes. So what is wide at one end only is widened before, or narrowed behind.
+  /// A port moves bytes. So what is wide at one end only is widened before, or narrowed behind. Else `dst` is no
+  /// scratch, and its rank takes the data from there.
   void copyInScratch(const Move &statement, const RankChunk &dst, const RankChunk &src) {
     const RankChunk aside = slot(isScratch(dst) ? src.rank : dst.rank);
     copy(without(statement), aside, src);
