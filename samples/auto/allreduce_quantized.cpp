@@ -8,8 +8,8 @@
 // quotients between 256 and 448 are rounded to multiples of 32. So x is off by at most 16 scales, which is a / 28. Each
 // contribution is quantised once, and so is the sum, whose block has the largest absolute value A:
 //   |result - sum| <= (a_0 + a_1 + … + A) / 28 · (1 + 2^-10) + |result| / 2^p
-// The factor covers the roundings of f32 for up to 512 ranks, and the last term those to the type of elements: p is 9
-// for bf16, 12 for f16, and for f32 the term is 0.
+// The factor covers the roundings of f32 for up to 512 ranks, and the last term those to the type of elements: p is 8
+// for bf16, 11 for f16, and for f32 the term is 0.
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 

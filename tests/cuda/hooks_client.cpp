@@ -135,7 +135,7 @@ private:
   }
   void noteErrors(const std::vector<std::vector<float>> &parts, const std::vector<float> &results,
                   const std::vector<double> &allowed, uint32_t dtype) {
-    const double toType = dtype == MSCCLC_F32 ? 0 : dtype == MSCCLC_F16 ? 0x1p-12 : 0x1p-9;
+    const double toType = dtype == MSCCLC_F32 ? 0 : dtype == MSCCLC_F16 ? 0x1p-11 : 0x1p-8;
     for (size_t i = 0; i < results.size(); ++i) {
       double exact = 0;
       for (const std::vector<float> &part : parts)
