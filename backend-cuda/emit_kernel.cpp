@@ -4,6 +4,7 @@
 #include "backend-cuda/specialise.h"
 #include "backend-cuda/write_source.h"
 #include "ir/collectives.h"
+#include "ir/hooks.h"
 #include "ir/internal_error.h"
 #include "ir/structure.h"
 #include "runtime-min/include/mscclc/runtime_abi.h"
@@ -96,10 +97,13 @@ bool fits(const ir::Program &program, const EmitOptions &options, const KernelMo
                        {model.isTyped ? "elements of type " + model.withoutFlags : "data that it only moves"});
   if (model.mixesSpreads)
     diagnostics.report(diag::spreads_differ, whole);
-  const auto hasNoWire = [](const std::string &type) { return type != "f32" && type != "f16" && type != "bf16"; };
-  if (const auto type = std::ranges::find_if(options.types, hasNoWire);
-      type != options.types.end() && ir::wireOf(program))
-    diagnostics.report(diag::wire_type, whole, {*type});
+  if (const ir::Hook *const wire = ir::wireOf(program)) {
+    const std::vector<std::string> &types = ir::info(wire->wire).types;
+    const auto isOther = [&](const std::string &type) { return std::ranges::find(types, type) == types.end(); };
+    if (const auto type = std::ranges::find_if(options.types, isOther); type != options.types.end())
+      diagnostics.report(diag::wire_type, whole,
+                         {ir::wireNames[static_cast<std::size_t>(wire->wire)], ir::enumerate(types), *type});
+  }
   const auto isFloat8 = [](const std::string &type) { return type.starts_with("f8"); };
   if (const auto type = std::ranges::find_if(options.types, isFloat8);
       type != options.types.end() && program.movement.accumulate != ir::Accumulate::Narrow && ir::sumsInSwitch(program))

@@ -4,6 +4,7 @@
 #include "backend-cuda/dispatch.h"
 #include "backend-cuda/printer.h"
 #include "ir/collectives.h"
+#include "ir/hooks.h"
 #include "ir/internal_error.h"
 #include "ir/kernel_threads.h"
 #include "ir/op_memory.h"
@@ -63,6 +64,8 @@ void addTypes(const ir::Program &program, std::vector<std::string> names, Kernel
   };
   if (names.empty() && model.wideScratch)
     names = {"f16", "bf16"};
+  else if (const ir::Hook *const wire = ir::wireOf(program); names.empty() && wire)
+    names = ir::info(wire->wire).types;
   else if (names.empty() && (!program.hooks.empty() || program.collective.kind == ir::CollectiveKind::Combine ||
                              program.protocol == ir::Protocol::Lamport))
     names = {"f32", "f16", "bf16"};

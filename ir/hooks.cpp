@@ -1,6 +1,7 @@
 #include "ir/hooks.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace mscclc::ir {
 
@@ -16,8 +17,15 @@ std::optional<SharedArray> sharedArray(const std::vector<Hook> &hooks, std::size
   return std::nullopt;
 }
 
-std::string functionOfF8E4m3(std::uint32_t block) {
-  return "mscclc::hooks::WireF8E4m3<" + std::to_string(block) + ">";
+const WireInfo &info(Wire wire) {
+  static const WireInfo infos[] = {{"F8E4m3", "mscclc/hooks/wire_f8e4m3.cuh", 1, 4, 2, {"f32", "f16", "bf16"}},
+                                   {"Bf16", "mscclc/hooks/wire_bf16.cuh", 2, 0, 4, {"f32"}}};
+  static_assert(std::size(infos) + 1 == std::size(wireNames));
+  return infos[static_cast<std::size_t>(wire) - 1];
+}
+
+std::string functionOf(Wire wire, std::uint32_t block) {
+  return "mscclc::hooks::Wire" + std::string(info(wire).word) + "<" + std::to_string(block) + ">";
 }
 
 } // namespace mscclc::ir

@@ -5,6 +5,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace mscclc::ir {
 
@@ -18,7 +20,18 @@ struct SharedArray {
 /// follows values and no arrays, so it could not say in which order two hooks see such an array.
 std::optional<SharedArray> sharedArray(const std::vector<Hook> &hooks, std::size_t index);
 
-/// Returns the class of kernels that encodes in Wire::F8E4m3 with blocks of `block` elements.
-std::string functionOfF8E4m3(std::uint32_t block);
+/// What is special about a wire format.
+struct WireInfo {
+  std::string_view word;                  ///< its name in the language, and in that of its class
+  std::string_view header;                ///< the header of kernels that has the class
+  std::uint32_t elementBytes, scaleBytes; ///< in the format: of an element, and of what each block has besides
+  std::uint32_t messageBytes;             ///< of an element of the message, of the usual type
+  std::vector<std::string> types;         ///< of elements of messages; other types would not become smaller
+};
+/// Returns that of a format other than None.
+const WireInfo &info(Wire wire);
+
+/// Returns the class of kernels that encodes in `wire` with blocks of `block` elements.
+std::string functionOf(Wire wire, std::uint32_t block);
 
 } // namespace mscclc::ir

@@ -87,13 +87,13 @@ std::string faultOf(const Hook &hook) {
              (has(hook.writes, name) ? "writes it" : "does not read it");
   if (hook.wire != Wire::None && (!hook.reads.empty() || !hook.writes.empty()))
     return "is a wire format, and has arrays";
-  // A team of 8 to 32 threads encodes a block, each thread 8 elements of it.
-  if (hook.wire == Wire::F8E4m3 && (hook.granularity != Granularity::Block || hook.block % 8 != 0 || hook.block > 256))
+  // A team of up to 32 threads encodes a block, each thread 8 elements of it.
+  if (hook.wire != Wire::None && (hook.granularity != Granularity::Block || hook.block % 8 != 0 || hook.block > 256))
     return "is a wire format of blocks of " + std::to_string(hook.block) +
            " elements: a block has a multiple of 8, and at most 256";
-  if (const std::string wanted = functionOfF8E4m3(hook.block);
-      hook.wire == Wire::F8E4m3 && !hook.function.empty() && hook.function != wanted)
-    return "is a wire format whose function is not " + wanted;
+  if (hook.wire != Wire::None && !hook.function.empty())
+    if (const std::string wanted = functionOf(hook.wire, hook.block); hook.function != wanted)
+      return "is a wire format whose function is not " + wanted;
   return {};
 }
 

@@ -444,8 +444,9 @@ inline constexpr std::string_view granularityNames[] = {"element", "block", "row
 enum class Wire : std::uint8_t {
   None,   ///< as elements of the message
   F8E4m3, ///< as f8e4m3, with an f32 scale for each block
+  Bf16,   ///< as bf16
 };
-inline constexpr std::string_view wireNames[] = {"none", "f8e4m3"};
+inline constexpr std::string_view wireNames[] = {"none", "f8e4m3", "bf16"};
 
 /// A function that a user gives, applied to data where it lies. It may read and write arrays of the rank, which the
 /// call brings. Row i of such an array belongs to row i of the rank's output.

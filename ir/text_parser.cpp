@@ -266,7 +266,7 @@ bool TextParser::parseHook() {
   };
   if (!arrays("reads", hook.reads) || !arrays("writes", hook.writes) || !arrays("equal", hook.equal) ||
       !text("function", hook.function) || !text("header", hook.header) ||
-      (cursor_.accept("wire") && !parseWord(wireNames, hook.wire, "'f8e4m3'")))
+      (cursor_.accept("wire") && !parseWord(wireNames, hook.wire, "'f8e4m3' or 'bf16'")))
     return false;
   if (cursor_.accept('@') && !parseLoc(hook.loc))
     return false;

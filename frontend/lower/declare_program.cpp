@@ -350,7 +350,9 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   check(record.accumulate <= static_cast<std::uint8_t>(Accumulate::Wide), diag::no_enumerator,
         {"CollectiveProgram", "an .accumulate", "the enumerators of Accumulate"});
   program_.movement.accumulate = record.accumulate != 0 ? ir::Accumulate::Wide : ir::Accumulate::Narrow;
-  if (record.hasWire != 0)
+  check(record.wire < std::size(ir::wireNames), diag::no_enumerator,
+        {"CollectiveProgram", "a .wire", "the enumerators of Wire::Form"});
+  if (record.wire != 0 && record.wire < std::size(ir::wireNames))
     takeWire(record, at);
   program_.threadsPerBlock = static_cast<std::uint32_t>(record.threadsPerBlock.bits);
   program_.bufferAlignment = static_cast<std::uint32_t>(record.bufferAlignment.bits);
@@ -377,9 +379,9 @@ void Declarations::takeWire(const ProgramRecord &record, ir::LocId at) {
   wire.name = "wire";
   wire.granularity = ir::Granularity::Block;
   wire.block = static_cast<std::uint32_t>(record.wireBlock.bits);
-  wire.function = ir::functionOfF8E4m3(wire.block);
-  wire.header = "mscclc/hooks/wire_f8e4m3.cuh";
-  wire.wire = ir::Wire::F8E4m3;
+  wire.wire = static_cast<ir::Wire>(record.wire);
+  wire.function = ir::functionOf(wire.wire, wire.block);
+  wire.header = ir::info(wire.wire).header;
   wire.loc = at;
 }
 

@@ -193,7 +193,7 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
   record.latePacketsApart = options->latePacketsApart;
   record.split = options->split;
   record.accumulate = static_cast<std::uint8_t>(options->accumulate);
-  record.hasWire = options->wire.isGiven;
+  record.wire = static_cast<std::uint8_t>(options->wire.form);
   record.wireBlock = wide(options->wire.block);
   record.automaticInstances = !options->instances.isGiven;
   record.instances = wide(options->instances.value);

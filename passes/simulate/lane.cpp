@@ -346,7 +346,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
       if (from.encoded && ir::info(op.kind).stored == ir::Stored::Sources)
         encoded_ = part_; // moves to scratch as it is
       if (from.encoded)
-        decodeBlocks(type_, wireBlock_, part_);
+        decodeBlocks(wire_, type_, wireBlock_, part_);
       else if (isWide && from.spread == 1)
         widenElements(type_, part_);
       if (any)
@@ -360,7 +360,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
     sum_.dropSignsOfZeros();
   const std::byte *sum = sum_.result();
   if (hasWire_ && encoded_.empty())
-    encodeBlocks(type_, wireBlock_, sum, bytes, encoded_);
+    encodeBlocks(wire_, type_, wireBlock_, sum, bytes, encoded_);
   if (isWide)
     narrowElements(type_, sum, bytes, part_);
   if (ir::info(op.kind).stored == ir::Stored::Applied)

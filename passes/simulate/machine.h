@@ -256,6 +256,7 @@ private:
   std::uint32_t launches_ = 0, policy_ = 0;
   Outcome outcome_;
   const bool hasWire_;            ///< scratch holds blocks in the program's wire format
+  const ir::Wire wire_;           ///< which is this
   const std::uint64_t wireBlock_; ///< bytes of such a block in the message
   std::vector<std::byte> buffer_, part_, encoded_;
   Accumulator sum_;

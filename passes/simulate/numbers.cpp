@@ -191,11 +191,16 @@ float wireScale(const std::byte *block, std::uint64_t count) {
 
 } // namespace
 
-void encodeBlocks(DataType type, std::uint64_t blockBytes, const std::byte *from, std::uint64_t bytes,
+void encodeBlocks(ir::Wire wire, DataType type, std::uint64_t blockBytes, const std::byte *from, std::uint64_t bytes,
                   std::vector<std::byte> &into) {
   into.assign(bytes, std::byte{});
   const std::uint64_t count = blockBytes / sizeOf(type);
   for (std::uint64_t at = 0; at < bytes; at += blockBytes, from += count * sizeof(float)) {
+    if (wire == ir::Wire::Bf16) {
+      for (std::uint64_t i = 0; i < count; ++i)
+        storeElement(DataType::BF16, into.data() + at, i, load<float>(from + i * sizeof(float)));
+      continue;
+    }
     const float scale = wireScale(from, count);
     for (std::uint64_t i = 0; i < count; ++i)
       into[at + i] =
@@ -204,14 +209,15 @@ void encodeBlocks(DataType type, std::uint64_t blockBytes, const std::byte *from
   }
 }
 
-void decodeBlocks(DataType type, std::uint64_t blockBytes, std::vector<std::byte> &data) {
+void decodeBlocks(ir::Wire wire, DataType type, std::uint64_t blockBytes, std::vector<std::byte> &data) {
   const std::uint64_t count = blockBytes / sizeOf(type);
   std::vector<std::byte> wide(data.size() / sizeOf(type) * sizeof(float));
   std::byte *to = wide.data();
   for (std::uint64_t at = 0; at < data.size(); at += blockBytes)
     for (std::uint64_t i = 0; i < count; ++i, to += sizeof(float))
-      store(to, narrow::decode<narrow::E4m3>(static_cast<std::uint8_t>(data[at + i])) *
-                    load<float>(data.data() + at + count));
+      store(to, wire == ir::Wire::Bf16 ? static_cast<float>(elementAt(DataType::BF16, data.data() + at, i))
+                                       : narrow::decode<narrow::E4m3>(static_cast<std::uint8_t>(data[at + i])) *
+                                             load<float>(data.data() + at + count));
   data = std::move(wide);
 }
 
@@ -401,13 +407,13 @@ const std::byte *Expected::ofTree(std::uint32_t launch, std::uint32_t tree) {
 
 /// Returns the elements of a chunk as the program's wire format keeps them.
 std::vector<double> Expected::encoded(const std::vector<double> &chunk) const {
-  const std::uint64_t block =
-      testRowBytes(program_, static_cast<std::uint32_t>(ir::wireOf(program_) - program_.hooks.data()), type_);
+  const ir::Hook *const wire = ir::wireOf(program_);
+  const std::uint64_t block = testRowBytes(program_, static_cast<std::uint32_t>(wire - program_.hooks.data()), type_);
   std::vector<std::byte> bytes(chunk.size() * sizeof(float)), blocks;
   for (std::size_t i = 0; i < chunk.size(); ++i)
     store(bytes.data() + i * sizeof(float), static_cast<float>(chunk[i]));
-  encodeBlocks(type_, block, bytes.data(), chunkBytes_, blocks);
-  decodeBlocks(type_, block, blocks);
+  encodeBlocks(wire->wire, type_, block, bytes.data(), chunkBytes_, blocks);
+  decodeBlocks(wire->wire, type_, block, blocks);
   std::vector<double> kept;
   for (std::size_t i = 0; i < chunk.size(); ++i)
     kept.push_back(load<float>(blocks.data() + i * sizeof(float)));

@@ -22,13 +22,13 @@ void widenElements(DataType type, std::vector<std::byte> &data);
 /// Sets `into` to `bytes` bytes of `type`, rounded from as many elements of f32.
 void narrowElements(DataType type, const std::byte *from, std::uint64_t bytes, std::vector<std::byte> &into);
 
-/// The form of a block of elements in a program's wire format: its elements as f8e4m3, and then the scale, an f32. So
-/// it takes less room than the elements. `blockBytes`: of a block in the message. Sets `into` to `bytes` bytes of
-/// blocks, from as many elements of f32 as a message of `type` has there.
-void encodeBlocks(DataType type, std::uint64_t blockBytes, const std::byte *from, std::uint64_t bytes,
+/// The form of a block of elements in a program's wire format: its elements as f8e4m3, and then the scale, an f32; or
+/// its elements as bf16. So it takes less room than the elements. `blockBytes`: of a block in the message. Sets `into`
+/// to `bytes` bytes of blocks, from as many elements of f32 as a message of `type` has there.
+void encodeBlocks(ir::Wire wire, DataType type, std::uint64_t blockBytes, const std::byte *from, std::uint64_t bytes,
                   std::vector<std::byte> &into);
 /// Makes f32 of such blocks.
-void decodeBlocks(DataType type, std::uint64_t blockBytes, std::vector<std::byte> &data);
+void decodeBlocks(ir::Wire wire, DataType type, std::uint64_t blockBytes, std::vector<std::byte> &data);
 
 /// The reduction of one operation: elements that are narrower than f32 stay f32 until its end.
 class Accumulator {

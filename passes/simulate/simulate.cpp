@@ -1,5 +1,6 @@
 #include "passes/simulate/simulate.h"
 
+#include "ir/hooks.h"
 #include "ir/structure.h"
 #include "passes/diagnostics.h"
 #include "passes/simulate/machine.h"
@@ -221,8 +222,11 @@ private:
 
   /// Returns why the program's wire format cannot be run; empty if it can.
   std::string wireFault() const {
-    if (!sim::isFloat(options_.type) || sizeOf(options_.type) == 1 || options_.type == DataType::F64)
-      return "a wire format is for f32, f16 and bf16, and not for " + std::string(toString(options_.type));
+    const ir::Wire wire = ir::wireOf(program_)->wire;
+    const std::vector<std::string> &types = ir::info(wire).types;
+    if (const std::string type(toString(options_.type)); std::ranges::find(types, type) == types.end())
+      return "the wire format " + std::string(ir::wireNames[static_cast<std::size_t>(wire)]) + " is for " +
+             ir::enumerate(types) + ", and not for " + type;
     if (program_.bufferAlignment < 16)
       return "blocks of a wire format are run as the 16 bytes of a buffer alignment, which is " +
              ir::plural(program_.bufferAlignment, "byte");

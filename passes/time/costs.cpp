@@ -2,6 +2,7 @@
 
 #include "ir/collectives.h"
 #include "ir/diagnostics.h"
+#include "ir/hooks.h"
 #include "ir/op_memory.h"
 
 #include <algorithm>
@@ -248,10 +249,11 @@ double Costs::blockCap(const ir::Op &op, double payload, const std::vector<Opera
 /// Returns how many times the bytes of a message its elements take in a buffer, where they are the usual ones of 16
 /// bits.
 double Costs::spreadOf(ir::BufferKind buffer) const {
-  constexpr std::uint32_t elementBytes = 2, scaleBytes = 4;
+  constexpr std::uint32_t elementBytes = 2;
   if (const ir::Hook *const wire = ir::wireOf(program_); wire && buffer == ir::BufferKind::Scratch) {
+    const ir::WireInfo &info = ir::info(wire->wire);
     const double elements = wire->block;
-    return (elements + scaleBytes) / (elements * elementBytes);
+    return (elements * info.elementBytes + info.scaleBytes) / (elements * info.messageBytes);
   }
   return buffer == ir::BufferKind::Scratch ? static_cast<double>(ir::spreadInScratch(program_, elementBytes)) : 1;
 }

@@ -1,4 +1,5 @@
-// AllReduce, quantised: values travel as f8e4m3, 132 bytes for each 128 elements, which are 256 bytes of bf16.
+// AllReduce, quantised: values travel as f8e4m3, 132 bytes for each 128 elements, which are 256 bytes of bf16. With
+// -P bf16=true they travel as bf16, half the bytes of f32.
 //
 // When: one NVLink domain, large messages of activations that stand the error below. A kernel only, as plans move
 // elements as they are:
@@ -10,15 +11,20 @@
 //   |result - sum| <= (a_0 + a_1 + … + A) / 28 · (1 + 2^-10) + |result| / 2^p
 // The factor covers the roundings of f32 for up to 512 ranks, and the last term those to the type of elements: p is 8
 // for bf16, 11 for f16, and for f32 the term is 0.
+//
+// As bf16, a contribution x (at least 2^-126) is off by at most x / 2^8, and so is the sum s of what came:
+//   |result - sum| <= (|x_0| + |x_1| + … + |s|) / 2^8 · (1 + 2^-10)
+// Here the factor covers the roundings of f32 for up to 64 ranks. A contribution or sum beyond 3.39 · 10^38 becomes
+// infinite.
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-MSCCLC_ALGORITHM void allreduce_quantized(int ranks = 8, int block = 128) {
+MSCCLC_ALGORITHM void allreduce_quantized(int ranks = 8, int block = 128, bool bf16 = false) {
   CollectiveProgram program("allreduce_quantized", AllReduce(ranks, 1, /*inplace=*/true),
                             {.instances = automatic,
                              .schedule = Schedule::Auto,
                              .order = Order::Ranks,
-                             .wire = Wire::F8E4m3{.block = block}});
+                             .wire = bf16 ? Wire(Wire::Bf16{.block = block}) : Wire::F8E4m3{.block = block}});
   for (int rank = 0; rank < ranks; ++rank) {
     List<Chunk> others; // where the other GPUs hold share `rank`
     for (int step = 1; step < ranks; ++step)

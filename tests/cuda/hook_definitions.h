@@ -99,15 +99,24 @@ inline std::vector<float> keptAsF8E4m3(std::vector<float> values, uint64_t block
   }
   return values;
 }
-inline std::vector<float> sumAsF8E4m3(const std::vector<std::vector<float>> &parts, uint64_t block,
-                                      std::vector<double> &allowed) {
-  std::vector<float> sum = keptAsF8E4m3(parts[0], block, allowed);
+/// The same of the wire format bf16, which changes a value by a 256th of it at most.
+inline std::vector<float> keptAsBf16(std::vector<float> values, uint64_t, std::vector<double> &allowed) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    allowed[i] += std::fabs(values[i]) / 256;
+    values[i] = narrow::decodeBfloat16(narrow::encodeBfloat16(values[i]));
+  }
+  return values;
+}
+/// Definition::sum of the wire format in which `kept` keeps values.
+template <auto kept>
+std::vector<float> sumAs(const std::vector<std::vector<float>> &parts, uint64_t block, std::vector<double> &allowed) {
+  std::vector<float> sum = kept(parts[0], block, allowed);
   for (size_t rank = 1; rank < parts.size(); ++rank) {
-    const std::vector<float> part = keptAsF8E4m3(parts[rank], block, allowed);
+    const std::vector<float> part = kept(parts[rank], block, allowed);
     for (size_t i = 0; i < sum.size(); ++i)
       sum[i] += part[i];
   }
-  return keptAsF8E4m3(sum, block, allowed);
+  return kept(sum, block, allowed);
 }
 
 /// The sum of squares of a row, in the order that hooks.cuh defines: element i belongs to partial sum i / 8 % 256.
@@ -178,10 +187,11 @@ inline const Definition &definitionOf(const MscclcKernel &kernel) {
   const auto quantizeArrays = [](std::mt19937 &, uint32_t, uint64_t rows, uint64_t elements) {
     return Arrays{{"quantized", Bytes(rows * elements)}, {"scales", Bytes(rows * elements * 4)}};
   };
+  const auto noArrays = [](std::mt19937 &, uint32_t, uint64_t, uint64_t) { return Arrays{}; };
+  const auto noFunction = [](std::vector<float> &, Arrays &, uint32_t, uint64_t, uint64_t) {};
   static const std::map<std::string, Definition> all{
-      {"f8e4m3",
-       {false, [](std::mt19937 &, uint32_t, uint64_t, uint64_t) { return Arrays{}; },
-        [](std::vector<float> &, Arrays &, uint32_t, uint64_t, uint64_t) {}, sumAsF8E4m3}},
+      {"f8e4m3", {false, noArrays, noFunction, sumAs<keptAsF8E4m3>}},
+      {"bf16", {false, noArrays, noFunction, sumAs<keptAsBf16>}},
       {"add_rms_norm",
        {false, normArrays,
         [](std::vector<float> &values, Arrays &arrays, uint32_t dtype, uint64_t rows, uint64_t elements) {

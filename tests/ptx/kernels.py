@@ -19,7 +19,7 @@ SAMPLES = ROOT / "samples"
 QUICK = ["allgather_hierarchical", "allreduce_packets", "allreduce_pipeline", "auto/allreduce_nvls",
          "auto/allreduce_ring", "reducescatter_allpairs"]
 OTHERS = [ROOT / "tests/ptx/copied_nvls.cpp", ROOT / "tests/ptx/packet_reads.cpp", ROOT / "tests/cuda/hooks.cpp",
-          ROOT / "tests/cuda/element_hooks.cpp", ROOT / "tests/cuda/packet_hooks.cpp",
+          ROOT / "tests/cuda/element_hooks.cpp", ROOT / "tests/cuda/packet_hooks.cpp", ROOT / "tests/cuda/bf16_wire.cpp",
           ROOT / "tests/conformance/plans/single_node/allgather_nvls_zero_copy_pkt.ranks=4.json",
           ROOT / "tests/ptx/broadcast_nvls.cpp", ROOT / "tests/ptx/lamport.cpp"]
 LARGE = ["allreduce_allpairs", "allreduce_packets", "auto/allreduce_nvls"]  # with 8 ranks

@@ -2,6 +2,7 @@
 
 #include "compiler/outputs/dsl/no_source.h"
 #include "ir/collectives.h"
+#include "ir/hooks.h"
 
 #include <algorithm>
 #include <array>
@@ -185,7 +186,8 @@ std::string optionsText(const ir::Program &program) {
   add(program.split, ".split = true");
   add(program.movement.accumulate != ir::Accumulate::Narrow, ".accumulate = Accumulate::Wide");
   if (const ir::Hook *const wire = ir::wireOf(program))
-    add(true, ".wire = Wire::F8E4m3{.block = " + std::to_string(wire->block) + "}");
+    add(true,
+        ".wire = Wire::" + std::string(ir::info(wire->wire).word) + "{.block = " + std::to_string(wire->block) + "}");
   std::string tags;
   for (const std::string &tag : program.tags) {
     const std::size_t equals = tag.find('=');

@@ -9,6 +9,22 @@
 // RUN: mscclc %s -P ranks=3 -P copies=2 -P chunks=2 --target=none --run --dtype bf16 --schedules 5
 // RUN: mscclc %s -P kind=1 --target=none --run --dtype f16 --schedules 5
 // RUN: not mscclc %s --target=none --run --dtype i32 2>&1 | FileCheck %s --check-prefix=INTEGER
+// As bf16, for f32 alone.
+// RUN: mscclc %s -P bf16=true --target=none --verify | FileCheck %s --check-prefix=PROOF
+// RUN: mscclc %s -P bf16=true -P kind=1 --target=none --verify | FileCheck %s --check-prefix=SCATTER
+// RUN: mscclc %s -P bf16=true --target=none --run --schedules 5 | FileCheck %s --check-prefix=BITS
+// RUN: mscclc %s -P bf16=true -P ranks=3 -P copies=2 -P chunks=2 --target=none --run --schedules 5
+// RUN: not mscclc %s -P bf16=true --target=none --run --dtype bf16 2>&1 | FileCheck %s --check-prefix=NARROW
+// RUN: not mscclc %s -P bf16=true --emit-cuda --dtype f32,f16 -o %t.no.cu 2>&1 | FileCheck %s --check-prefix=NARROW-TYPE
+// RUN: mscclc %s -P bf16=true --emit-cuda -o %t.bf16.cu
+// RUN: FileCheck %s --check-prefix=BF16-KERNEL --input-file %t.bf16.cu
+// RUN: mscclc %s -P bf16=true --target=none --emit-ir -o %t.bf16.ir
+// RUN: FileCheck %s --check-prefix=BF16-IR --input-file %t.bf16.ir
+// RUN: mscclc %t.bf16.ir --passes= --emit-ir | diff %t.bf16.ir -
+// RUN: mscclc %s -P bf16=true --target=none --emit-dsl -o %t.bf16.cpp
+// RUN: FileCheck %s --check-prefix=BF16-DSL --input-file %t.bf16.cpp
+// RUN: mscclc %t.bf16.cpp --target=none --verify | FileCheck %s --check-prefix=PROOF
+// RUN: mscclc %s -P bf16=true -P ranks=8 --machine h100x8 --target=none --estimate --size 256M | FileCheck %s --check-prefix=HALF
 // It takes 132 bytes for each 128 elements of 16 bits, which are 256.
 // RUN: mscclc %s -P ranks=8 --machine h100x8 --target=none --estimate --size 256M | FileCheck %s --check-prefix=TIME
 // IR text keeps it, and is proven again.
@@ -31,13 +47,13 @@
 using namespace mscclc;
 
 MSCCLC_ALGORITHM void wire(int ranks = 4, int copies = 1, int chunks = 1, int blocks = 0, Order order = Order::Ranks,
-                           int kind = 0, int block = 128) {
+                           int kind = 0, int block = 128, bool bf16 = false) {
   const ProgramOptions options{.instances = copies,
                                .protocol = Protocol::Auto,
                                .schedule = Schedule::Auto,
                                .blocks = blocks,
                                .order = order,
-                               .wire = Wire::F8E4m3{.block = block}};
+                               .wire = bf16 ? Wire(Wire::Bf16{.block = block}) : Wire::F8E4m3{.block = block}};
   const auto shares = [&](bool scatters) {
     for (int rank = 0; rank < ranks; ++rank) {
       List<Chunk> others;
@@ -61,14 +77,23 @@ MSCCLC_ALGORITHM void wire(int ranks = 4, int copies = 1, int chunks = 1, int bl
 // PROOF: sums: ((0+1)+2)+3 everywhere, each contribution quantised once, the sum once{{$}}
 // SCATTER: sums: ((0+1)+2)+3 everywhere, each contribution quantised once, the sum not{{$}}
 // BITS: {{bits +5 +0 +yes}}
-// INTEGER: error: a message of {{[0-9]+}} bytes cannot be run: a wire format is for f32, f16 and bf16, and not for i32
+// INTEGER: error: a message of {{[0-9]+}} bytes cannot be run: the wire format f8e4m3 is for f32, f16 and bf16, and not for i32
+// NARROW: error: a message of {{[0-9]+}} bytes cannot be run: the wire format bf16 is for f32, and not for bf16
+// HALF: link out {{.*}} 284{{[0-9]+}} bytes
 // TIME: link out {{.*}} 29{{[0-9]+}} bytes
 // IR: hook0 = "wire" block 128 function "mscclc::hooks::WireF8E4m3<128>" header "mscclc/hooks/wire_f8e4m3.cuh" wire f8e4m3
 // DSL: .wire = Wire::F8E4m3{.block = 128}
+// BF16-IR: hook0 = "wire" block 128 function "mscclc::hooks::WireBf16<128>" header "mscclc/hooks/wire_bf16.cuh" wire bf16
+// BF16-DSL: .wire = Wire::Bf16{.block = 128}
+// BF16-KERNEL: #include "mscclc/hooks/wire_bf16.cuh"
+// BF16-KERNEL: #define MSCCLC_DTYPES float{{$}}
+// BF16-KERNEL: collective = "allreduce+bf16";
+// BF16-KERNEL: using Wire = mscclc::hooks::WireBf16<128>; // the form of values in scratch
 // KERNEL: #include "mscclc/hooks/wire_f8e4m3.cuh"
 // KERNEL: #define MSCCLC_DTYPES float, Half, Bfloat16
 // KERNEL: using Wire = mscclc::hooks::WireF8E4m3<128>; // the form of values in scratch
 // KERNEL-NEXT: blockElements = 128;
-// TYPE: error: a wire format (.wire) is for f32, f16 and bf16: leave f64 out of --dtype
+// TYPE: error: the wire format f8e4m3 (.wire) is for f32, f16 and bf16: leave f64 out of --dtype
+// NARROW-TYPE: error: the wire format bf16 (.wire) is for f32: leave f16 out of --dtype
 // EXECUTOR: error: {{mscclpp.*}} moves elements as they are, so a plan cannot have a wire format (.wire); --emit-cuda makes a kernel of the program
 // PLAN: error: a plan has no wire formats, so it cannot quantise what leaves a rank (.wire); --emit-cuda makes a kernel of it

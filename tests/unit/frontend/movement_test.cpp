@@ -286,6 +286,14 @@ TEST_CASE("partial results of a type that is no enumerator") {
             .starts_with("'CollectiveProgram' is given an .accumulate that is none of the enumerators of Accumulate"));
 }
 
+TEST_CASE("a wire format that is no enumerator") {
+  Wire wire;
+  wire.form = static_cast<Wire::Form>(3);
+  CHECK(runWith(4, {.schedule = Schedule::Auto, .wire = wire}, [] { copy(out(0), in(1)); })
+            .text("no_enumerator", 0)
+            .starts_with("'CollectiveProgram' is given a .wire that is none of the enumerators of Wire::Form"));
+}
+
 TEST_CASE("nodes and thread blocks out of range") {
   const auto text = [](std::string_view id, ProgramOptions options, Schedule schedule = Schedule::Auto) {
     options.schedule = schedule;

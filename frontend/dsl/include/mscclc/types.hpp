@@ -48,22 +48,29 @@ enum class Order : std::uint8_t { Written, Any, Ranks, Tree };
 /// rounded once. Then scratch is f32, and takes 4 / size(element) times the room.
 enum class Accumulate : std::uint8_t { Narrow, Wide };
 
-/// The form in which values travel between ranks: `.wire = Wire::F8E4m3{.block = 128}`. It is for sums of f32, f16 and
-/// bf16, and for kernels: plans have no such form. Each contribution is quantised once before it is added, that of the
+/// The form in which values travel between ranks: `.wire = Wire::F8E4m3{.block = 128}`, or `Wire::Bf16{}`. It is for
+/// sums, and for kernels: plans have no such form. Each contribution is quantised once before it is added, that of the
 /// rank that adds, too. A sum that is sent is quantised once, and its rank keeps what it sends, so all ranks end with
 /// the same bits. Sums are f32. Scratch holds values in this form: what is stored there is encoded, what is read there
 /// is decoded, and what moves from scratch to scratch stays as it is. A message has whole blocks.
 struct Wire {
+  enum class Form : std::uint8_t { None, F8E4m3, Bf16 };
+
   /// f8e4m3, with an f32 scale for each `block` elements, a multiple of 8 up to 256: the largest absolute value / 448,
-  /// or 1 for a block of zeros.
+  /// or 1 for a block of zeros. For elements of f32, f16 and bf16.
   struct F8E4m3 {
     detail::Integer block = 128;
   };
+  /// bf16, for elements of f32. Each `block` elements, a multiple of 8 up to 256, travel together.
+  struct Bf16 {
+    detail::Integer block = 128;
+  };
   Wire() = default;
-  Wire(const F8E4m3 &format) : block(format.block), isGiven(true) {}
+  Wire(const F8E4m3 &format) : block(format.block), form(Form::F8E4m3) {}
+  Wire(const Bf16 &format) : block(format.block), form(Form::Bf16) {}
 
   detail::Integer block = 0;
-  bool isGiven = false;
+  Form form = Form::None;
 };
 
 /// The places of the rows of a collective whose sizes are known only at run time. Padded: each slot has a fixed place
