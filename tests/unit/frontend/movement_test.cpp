@@ -58,7 +58,7 @@ template <typename Body> Outcome runWith(std::int64_t ranks, const ProgramOption
 template <typename Body> Outcome runAuto(std::int64_t ranks, Body &&body) {
   return runWith(ranks, {.schedule = Schedule::Auto}, body);
 }
-template <typename Body> Lines linesOf(Body &&body) {
+template <typename Body> Lines statementsOf(Body &&body) {
   const Outcome outcome = runAuto(4, body);
   INFO(outcome.diagnostics.render(false));
   REQUIRE(outcome.program);
@@ -114,7 +114,7 @@ TEST_CASE("options of a program of statements") {
 
 TEST_CASE("statements leave open what they do not decide") {
   const int last = 3;
-  CHECK(linesOf([&] {
+  CHECK(statementsOf([&] {
           copy(out(1), in(0));
           copy(out(1), in(0), {.via = Via::Memory});
           copy(out(1), in(0), {.via = Via::Port, .by = 1, .on = tb(4095), .packets = true});
@@ -126,7 +126,7 @@ TEST_CASE("statements leave open what they do not decide") {
 }
 
 TEST_CASE("forms of statements") {
-  CHECK(linesOf([] {
+  CHECK(statementsOf([] {
           const Chunk a = in(0), b = in(1), c = in(2), d = in(3);
           const std::vector<Chunk> vector{b, c};
           const std::array<Chunk, 1> array{d};
@@ -162,7 +162,7 @@ TEST_CASE("a program without a statement is suspicious") {
 }
 
 TEST_CASE("statements that are given nothing to move") {
-  CHECK(linesOf([] {
+  CHECK(statementsOf([] {
           copy(std::vector<Chunk>(), in(0));
           reduce(out(0), {});
           reduce(out(0), out(0), std::vector<Chunk>(), {.op = ReduceOp::Max});

@@ -6,7 +6,6 @@
 using namespace mscclc;
 using namespace mscclc::frontend;
 using Lines = std::vector<std::string>;
-using ir::ChannelType;
 using Uses = std::vector<ir::ResourceUse>;
 
 namespace {
@@ -33,15 +32,16 @@ TEST_CASE("remote buffers are numbered in the order of first use by the rank") {
 }
 
 TEST_CASE("a block's tables hold what it uses, in the order of first use") {
-  CHECK(rank0().blocks[2].channels == Uses{{ChannelType::Port, 2}, {ChannelType::Memory, 2}, {ChannelType::Memory, 1}});
-  CHECK(rank0().blocks[2].remoteBuffers == Uses{{ChannelType::Port, 0},
-                                                {ChannelType::Memory, 0},
-                                                {ChannelType::Memory, 1},
-                                                {ChannelType::Memory, 2},
-                                                {ChannelType::Memory, 3}});
-  CHECK(rank0().blocks[5].channels == Uses{{ChannelType::Memory, 2}});
-  CHECK(rank0().blocks[5].remoteBuffers == Uses{{ChannelType::Memory, 1}});
-  CHECK(rank0().blocks[1].channels == Uses{{ChannelType::Memory, 2}, {ChannelType::Memory, 0}});
+  CHECK(rank0().blocks[2].channels ==
+        Uses{{ir::ChannelType::Port, 2}, {ir::ChannelType::Memory, 2}, {ir::ChannelType::Memory, 1}});
+  CHECK(rank0().blocks[2].remoteBuffers == Uses{{ir::ChannelType::Port, 0},
+                                                {ir::ChannelType::Memory, 0},
+                                                {ir::ChannelType::Memory, 1},
+                                                {ir::ChannelType::Memory, 2},
+                                                {ir::ChannelType::Memory, 3}});
+  CHECK(rank0().blocks[5].channels == Uses{{ir::ChannelType::Memory, 2}});
+  CHECK(rank0().blocks[5].remoteBuffers == Uses{{ir::ChannelType::Memory, 1}});
+  CHECK(rank0().blocks[1].channels == Uses{{ir::ChannelType::Memory, 2}, {ir::ChannelType::Memory, 0}});
 }
 
 TEST_CASE("scratch buffers lie behind one another") {

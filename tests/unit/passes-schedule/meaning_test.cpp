@@ -11,7 +11,7 @@ using ir::ReduceOp;
 namespace {
 
 /// Every rank reduces chunk `rank` of all ranks, and copies it to all.
-Statements allPairs(std::uint32_t ranks, bool inplace = false) {
+Statements allPairsStatements(std::uint32_t ranks, bool inplace = false) {
   Statements s(CollectiveKind::AllReduce, ranks, ranks, ranks, inplace);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     RankChunks srcs, others;
@@ -25,7 +25,7 @@ Statements allPairs(std::uint32_t ranks, bool inplace = false) {
   return s;
 }
 
-Statements allGather(std::uint32_t ranks, bool inplace) {
+Statements allGatherStatements(std::uint32_t ranks, bool inplace) {
   Statements s(CollectiveKind::AllGather, ranks, 1, ranks, inplace);
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
     for (std::uint32_t to = 0; to < ranks; ++to)
@@ -37,8 +37,8 @@ Statements allGather(std::uint32_t ranks, bool inplace) {
 
 TEST_CASE("statements that do what the collective promises") {
   for (const bool inplace : {false, true}) {
-    CHECK(ask(allPairs(4, inplace)).text == "");
-    CHECK(ask(allGather(4, inplace)).text == "");
+    CHECK(ask(allPairsStatements(4, inplace)).text == "");
+    CHECK(ask(allGatherStatements(4, inplace)).text == "");
   }
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("a chunk copied onto itself stays what it is") {
 }
 
 TEST_CASE("the promise of the collective") {
-  Statements s = allPairs(3);
+  Statements s = allPairsStatements(3);
   auto &movement = s.program.movement;
   SECTION("a part is missing") {
     movement.statements[3].numSrcs = 2; // of rank 1: its own part and rank 2's
@@ -187,7 +187,7 @@ TEST_CASE("the promise of the collective") {
 }
 
 TEST_CASE("an input where another belongs") {
-  Statements s = allGather(2, false);
+  Statements s = allGatherStatements(2, false);
   s.copy({out(1, 0)}, in(1, 0));
   CHECK(ask(s).text == "statement 4: error: output[0] of rank 1 ends as input[0] of rank 1; input[0] of rank 0 belongs "
                        "there [meaning-other-input]\n1 error generated.\n");
@@ -242,6 +242,6 @@ TEST_CASE("the cost grows with the chunks that statements touch") {
     CHECK(ask(statements).errors == 0);
     return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   };
-  CHECK(seconds(allPairs(64)) < 1);
-  CHECK(seconds(allGather(256, true)) < 1);
+  CHECK(seconds(allPairsStatements(64)) < 1);
+  CHECK(seconds(allGatherStatements(256, true)) < 1);
 }

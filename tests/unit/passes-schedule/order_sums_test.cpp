@@ -45,7 +45,7 @@ Statements sumOf(const std::vector<std::uint32_t> &ranks, ReduceOp op = ReduceOp
 }
 
 /// Share `share` goes around, from the rank after it on.
-Statements ring(std::uint32_t ranks) {
+Statements ringStatements(std::uint32_t ranks) {
   Statements s(CollectiveKind::ReduceScatter, ranks, ranks, 1, true);
   for (std::uint32_t share = 0; share < ranks; ++share)
     for (std::uint32_t step = 2; step <= ranks; ++step) {
@@ -89,8 +89,8 @@ TEST_CASE("partial sums may be operands where they fit") {
 }
 
 TEST_CASE("a ring begins each share at another rank, so it has no order of ranks") {
-  CHECK(order(ring(2), Order::Ranks).text == "");
-  CHECK(order(ring(3), Order::Ranks).text ==
+  CHECK(order(ringStatements(2), Order::Ranks).text == "");
+  CHECK(order(ringStatements(3), Order::Ranks).text ==
         "statement 1: error: this sum cannot be taken in the order of ranks (Order::Ranks): input[0] of rank 2 is "
         "already made of ranks 1 to 2, and input[0] of rank 0 has rank 0, which comes before or between: let one "
         "statement combine the inputs of all ranks [sum-not-in-order]\n"

@@ -165,7 +165,7 @@ ir::Program random(std::mt19937 &random, std::uint32_t ranks, std::uint32_t perN
 
 /// An all-gather: each rank gives its share to all others; `but`: this one does
 /// not.
-ir::Program allGather(std::uint32_t ranks, std::uint32_t ranksPerNode, std::optional<std::uint32_t> but = {}) {
+ir::Program allGatherBut(std::uint32_t ranks, std::uint32_t ranksPerNode, std::optional<std::uint32_t> but = {}) {
   Statements statements(ir::CollectiveKind::AllGather, ranks, ranks, ranks, true);
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
     for (std::uint32_t step = 1; step < ranks; ++step)
@@ -220,14 +220,14 @@ TEST_CASE("ranks do not do the same where they need other things") {
 TEST_CASE("images are copies where ranks put through ports, and what they put "
           "arrives") {
   for (const std::uint32_t perNode : {0u, 2u, 3u}) {
-    const Ordered at(allGather(6, perNode));
+    const Ordered at(allGatherBut(6, perNode));
     checkStatements(at);
     checkNodes(at);
   }
 }
 
 TEST_CASE("where a rank does something else each represents itself") {
-  const Ordered at(allGather(6, 0, 4));
+  const Ordered at(allGatherBut(6, 0, 4));
   REQUIRE_FALSE(at.statements.holds());
   REQUIRE_FALSE(at.symmetry.holds());
   checkRanks(at.symmetry);

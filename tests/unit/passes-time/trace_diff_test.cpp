@@ -10,7 +10,7 @@ using namespace mscclc;
 
 namespace {
 
-std::string faultOf(const std::string &text) {
+std::string traceFaultOf(const std::string &text) {
   try {
     readTrace(text);
   } catch (const TraceError &error) {
@@ -89,30 +89,30 @@ TEST_CASE("events of NPKit and of our own are read") {
 }
 
 TEST_CASE("what is wrong with a trace is told by the event") {
-  CHECK(faultOf(R"({"traceEvents": []})") == "nothing");
-  CHECK(faultOf("[]") == "nothing");
+  CHECK(traceFaultOf(R"({"traceEvents": []})") == "nothing");
+  CHECK(traceFaultOf("[]") == "nothing");
   for (const char *text :
        {"{}", "3", "null", "\"traceEvents\"", R"({"traceEvents": 1})", R"({"a": {"traceEvents": []}})"})
-    CHECK(faultOf(text) == "it has no list 'traceEvents'");
+    CHECK(traceFaultOf(text) == "it has no list 'traceEvents'");
   for (const char *text : {"", "{", "[{]", R"({"traceEvents": [}})", "[{\"ts\": 1e999}]", "[\"\xff\"]"})
-    CHECK_THAT(faultOf(text), containsText("it is not a JSON text: "));
+    CHECK_THAT(traceFaultOf(text), containsText("it is not a JSON text: "));
   for (const char *text : {"[1]", "[[]]", R"({"traceEvents": [null]})"})
-    CHECK(faultOf(text) == "event 1 is no object");
-  CHECK(faultOf("[{}]") == "event 1 has no 'ph' that is a string");
-  CHECK(faultOf(R"([{"ph": 1}])") == "event 1 has no 'ph' that is a string");
-  CHECK(faultOf(R"([{"ph": "M"}, {"ph": "X"}])") == "event 2 has no 'pid' that is a whole number");
+    CHECK(traceFaultOf(text) == "event 1 is no object");
+  CHECK(traceFaultOf("[{}]") == "event 1 has no 'ph' that is a string");
+  CHECK(traceFaultOf(R"([{"ph": 1}])") == "event 1 has no 'ph' that is a string");
+  CHECK(traceFaultOf(R"([{"ph": "M"}, {"ph": "X"}])") == "event 2 has no 'pid' that is a whole number");
   for (const char *value : {"-1", "1.5", "\"1\"", "null", "1e300", "[]"})
-    CHECK(faultOf(R"([{"ph": "X", "pid": 0, "tid": )" + std::string(value) + "}]") ==
+    CHECK(traceFaultOf(R"([{"ph": "X", "pid": 0, "tid": )" + std::string(value) + "}]") ==
           "event 1 has no 'tid' that is a whole number");
   const std::string thread = R"([{"ph": "X", "pid": 0, "tid": 1, )";
   for (const char *value : {"\"1\"", "null", "1e16", "-1e300", "{}"})
-    CHECK(faultOf(thread + R"("ts": )" + value + "}]") == "event 1 has no 'ts' that is a number of microseconds");
-  CHECK(faultOf(thread + R"("ts": 1}])") == "event 1 has no 'dur' that is a number of microseconds");
-  CHECK(faultOf(thread + R"("ts": 1, "dur": -1, "name": "put"}])") == "event 1 lasts less than nothing");
-  CHECK(faultOf(thread + R"("ts": 1, "dur": 1}])") == "event 1 has no 'name' that is a string");
-  CHECK(faultOf("[" + eventOf("B", "put", 0, 0, 5) + ", " + eventOf("E", "", 0, 0, 4) + "]") ==
+    CHECK(traceFaultOf(thread + R"("ts": )" + value + "}]") == "event 1 has no 'ts' that is a number of microseconds");
+  CHECK(traceFaultOf(thread + R"("ts": 1}])") == "event 1 has no 'dur' that is a number of microseconds");
+  CHECK(traceFaultOf(thread + R"("ts": 1, "dur": -1, "name": "put"}])") == "event 1 lasts less than nothing");
+  CHECK(traceFaultOf(thread + R"("ts": 1, "dur": 1}])") == "event 1 has no 'name' that is a string");
+  CHECK(traceFaultOf("[" + eventOf("B", "put", 0, 0, 5) + ", " + eventOf("E", "", 0, 0, 4) + "]") ==
         "event 2 ends before it began");
-  CHECK_THAT(faultOf("{\"a\": " + std::string(100'000, '[')), containsText("it is not a JSON text: "));
+  CHECK_THAT(traceFaultOf("{\"a\": " + std::string(100'000, '[')), containsText("it is not a JSON text: "));
   // Numbers beyond any rank and block are no place of a program.
   CHECK(readTrace(R"([{"ph": "X", "name": "put", "pid": 18446744073709551615, "tid": 0, "ts": 0, "dur": 1}])").others ==
         1);

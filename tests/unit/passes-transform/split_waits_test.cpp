@@ -5,7 +5,7 @@ using namespace mscclc::passes;
 
 namespace {
 
-const std::string loop = "pipeline unit_size 16 num_chunks 1 {\n";
+const std::string repeated = "pipeline unit_size 16 num_chunks 1 {\n";
 
 TEST_CASE("waits that meet are split") {
   CHECK(opsAfter("split-waits", "wait memory [0]\nsignal memory [0]\nwait memory [1, 0]\n") ==
@@ -17,12 +17,12 @@ TEST_CASE("waits that meet are split") {
 }
 
 TEST_CASE("an iteration meets the next, and what is around the loop") {
-  CHECK(opsAfter("split-waits", loop + "wait memory [0]\nnop\nsignal memory [0]\nwait memory [1, 0]\n}\nnop\n") ==
-        loop + "wait memory [0]\nnop\nsignal memory [0]\nwait memory [1]\nwait memory [0]\n}\nnop\n");
-  CHECK(opsAfter("split-waits", loop + "wait memory [0]\n}\nwait memory [1, 0]\n") ==
-        loop + "wait memory [0]\n}\nwait memory [1]\nwait memory [0]\n");
-  CHECK(opsAfter("split-waits", "wait memory [1, 0]\n" + loop + "wait memory [0]\nnop\n}\n") ==
-        "wait memory [1]\nwait memory [0]\n" + loop + "wait memory [0]\nnop\n}\n");
+  CHECK(opsAfter("split-waits", repeated + "wait memory [0]\nnop\nsignal memory [0]\nwait memory [1, 0]\n}\nnop\n") ==
+        repeated + "wait memory [0]\nnop\nsignal memory [0]\nwait memory [1]\nwait memory [0]\n}\nnop\n");
+  CHECK(opsAfter("split-waits", repeated + "wait memory [0]\n}\nwait memory [1, 0]\n") ==
+        repeated + "wait memory [0]\n}\nwait memory [1]\nwait memory [0]\n");
+  CHECK(opsAfter("split-waits", "wait memory [1, 0]\n" + repeated + "wait memory [0]\nnop\n}\n") ==
+        "wait memory [1]\nwait memory [0]\n" + repeated + "wait memory [0]\nnop\n}\n");
 }
 
 TEST_CASE("others stay") {
@@ -32,8 +32,8 @@ TEST_CASE("others stay") {
         std::string("sem_acquire [0]\nsem_acquire [1, 0]\n"),                   // nothing comes between
         std::string("wait memory [1, 0]\nsignal memory [2, 3]\nrlxwait memory [1, 0]\nwait memory [1]\n"), // one thread
         std::string("sem_acquire [1, 0]\nsem_release [2, 3]\nsem_acquire [1, 0]\n"),                       // each
-        loop + "wait memory [1, 0]\nsignal memory [2, 3]\n}\n", loop + "wait memory [1, 0]\nnop\n}\n",
-        "wait memory [1, 0]\nnop\n" + loop + "nop\nwait memory [0]\nnop\n}\n"})
+        repeated + "wait memory [1, 0]\nsignal memory [2, 3]\n}\n", repeated + "wait memory [1, 0]\nnop\n}\n",
+        "wait memory [1, 0]\nnop\n" + repeated + "nop\nwait memory [0]\nnop\n}\n"})
     CHECK(opsAfter("split-waits", kept) == kept);
 }
 

@@ -10,19 +10,19 @@ using namespace mscclc::passes;
 
 namespace {
 
-constexpr std::uint32_t ranks = 3, factor = 2, root = 1;
+constexpr std::uint32_t numRanks = 3, factor = 2, root = 1;
 
 /// Every rank reads what its outputs want; of those, number `leftOut` is left out.
 Program fetching(CollectiveKind kind, std::size_t leftOut = ~std::size_t{0}) {
-  const auto chunks = [](Extent extent) { return extent == Extent::Whole ? ranks * factor : factor; };
-  Plan p(kind, ranks, chunks(info(kind).input), chunks(info(kind).output));
+  const auto chunks = [](Extent extent) { return extent == Extent::Whole ? numRanks * factor : factor; };
+  Plan p(kind, numRanks, chunks(info(kind).input), chunks(info(kind).output));
   p.program.collective.root = root;
   p.program.collective.experts = info(kind).hasExperts ? 1 : 0;
   p.connectAll();
   const WantedOutputs wanted(p.program);
   std::vector<Contribution> inputs;
   std::size_t number = 0;
-  for (std::uint32_t r = 0; r < ranks; ++r) {
+  for (std::uint32_t r = 0; r < numRanks; ++r) {
     Block b = p.on(r);
     b.relaxedSignal(p.allChannels()).relaxedWait(p.allChannels()).nop();
     for (std::uint32_t chunk = 0; chunk < p.program.ranks[r].outputChunks; ++chunk) {
@@ -59,7 +59,7 @@ std::size_t numWanted(CollectiveKind kind) {
   const WantedOutputs wanted(program);
   std::vector<Contribution> inputs;
   std::size_t n = 0;
-  for (std::uint32_t r = 0; r < ranks; ++r)
+  for (std::uint32_t r = 0; r < numRanks; ++r)
     for (std::uint32_t chunk = 0; chunk < program.ranks[r].outputChunks; ++chunk) {
       wanted.of(r, chunk, inputs);
       n += !inputs.empty();

@@ -7,12 +7,6 @@ using namespace plan;
 
 namespace {
 
-Program ofSize(Program program, std::uint64_t least, std::uint64_t most) {
-  program.minMessageSize = least;
-  program.maxMessageSize = most;
-  return program;
-}
-
 /// Rank 0 sends a chunk to rank 1 in packets. Another block learns from slice `slice` of `of` that rank 1 is in the
 /// same launch. With `slices`, the chunk is sent as a slice, too.
 Plan acknowledged(std::uint32_t slice, std::uint32_t of, bool slices = false) {

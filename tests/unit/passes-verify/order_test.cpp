@@ -8,6 +8,7 @@
 #include <random>
 
 using namespace mscclc::passes::proof;
+using RunOrder = mscclc::passes::proof::Order;
 
 namespace {
 
@@ -125,7 +126,7 @@ private:
   mscclc::ir::Program program_;
   ProgramIndex index_;
   plan::PlainOrder plain_;
-  Order order_;
+  RunOrder order_;
   std::mt19937_64 random_;
   std::vector<std::deque<MessageClock>> sent_; ///< [receiver]
   /// What a block has taken in its present phase, and a node that grows with it.
@@ -167,7 +168,7 @@ TEST_CASE("what is kept of port puts does not grow by what tells nothing new") {
   }
   const ProgramIndex index(p.program);
   plan::PlainOrder plain;
-  Order order(index, &plain);
+  RunOrder order(index, &plain);
   View issuer = order.view(index.block(0, 0));
   issuer.thread = 0;
   std::uint32_t list = none, last = none;
@@ -203,7 +204,7 @@ TEST_CASE("plain reachability notices a wrong answer") {
   const plan::Plan p(mscclc::ir::CollectiveKind::Test, 2, 1, 1);
   const ProgramIndex index(p.program);
   plan::PlainOrder plain;
-  Order order(index, &plain);
+  RunOrder order(index, &plain);
   order.endPhase(0);
   const View view = order.view(1);
   CHECK_FALSE(order.known(0, 0, view, Relation::HappensBefore));

@@ -42,6 +42,13 @@ inline Proof prove(const Program &program, mscclc::passes::VerifyOptions options
   return proof;
 }
 
+/// Returns the program for messages of `least` to `most` bytes.
+inline Program ofSize(Program program, std::uint64_t least, std::uint64_t most) {
+  program.minMessageSize = least;
+  program.maxMessageSize = most;
+  return program;
+}
+
 /// Returns the program without operation `op` of a block.
 inline Program without(Program program, std::uint32_t rank, std::uint32_t block, std::uint32_t op) {
   auto &ops = program.ranks[rank].blocks[block].ops;

@@ -8,12 +8,6 @@ using namespace plan;
 
 namespace {
 
-Program ofSize(Program program, std::uint64_t least, std::uint64_t most) {
-  program.minMessageSize = least;
-  program.maxMessageSize = most;
-  return program;
-}
-
 /// Slices of scratch[0:2], `parts` of them; another block then reads `chunk` having heard of those in `heard`.
 Program slicesMetByChunk(std::uint32_t parts, std::uint32_t chunk, const Ids &heard) {
   Plan p(CollectiveKind::Custom, 1, 2, 1, false, 2);
