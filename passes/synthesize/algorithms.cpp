@@ -234,7 +234,8 @@ void throughSwitch(Statements &to) {
     }
 }
 
-/// Each rank reads the whole message of all others. The sums replace the inputs, so a copy of each input is kept.
+/// Each rank reads the whole message of all others. The sums replace the inputs, so a copy of each input is kept. All
+/// ranks add in the order of ranks, so that they end with the same bits.
 void oneShot(Statements &to) {
   const std::uint32_t whole = to.ranks() * to.factor();
   std::vector<RankChunk> kept;
@@ -242,12 +243,8 @@ void oneShot(Statements &to) {
     kept.push_back(to.scratch(rank, whole));
     to.copy(kept.back(), to.at(rank, 0, whole));
   }
-  for (std::uint32_t rank = 0; rank < to.ranks(); ++rank) {
-    std::vector<RankChunk> others;
-    for (std::uint32_t step = 1; step < to.ranks(); ++step)
-      others.push_back(kept[(rank + step) % to.ranks()]);
-    to.addTo(to.at(rank, 0, whole), others);
-  }
+  for (std::uint32_t rank = 0; rank < to.ranks(); ++rank)
+    to.sum(to.at(rank, 0, whole), kept);
 }
 
 /// A binomial tree: with each round, `radix` times as many ranks have the data.

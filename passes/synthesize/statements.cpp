@@ -64,13 +64,17 @@ void Statements::copy(std::span<const ir::RankChunk> to, const ir::RankChunk &fr
 void Statements::addTo(const ir::RankChunk &to, std::span<const ir::RankChunk> others, std::optional<ir::Via> via) {
   if (others.empty())
     return;
-  std::vector<ir::RankChunk> sources{to};
-  sources.insert(sources.end(), others.begin(), others.end());
+  std::vector<ir::RankChunk> parts{to};
+  parts.insert(parts.end(), others.begin(), others.end());
+  sum(to, parts, via);
+}
+
+void Statements::sum(const ir::RankChunk &to, std::span<const ir::RankChunk> parts, std::optional<ir::Via> via) {
   ir::Move move;
   move.kind = ir::MoveKind::Reduce;
   move.reduceOp = ir::ReduceOp::Sum;
   move.via = via;
-  program_.movement.append(move, sources, {&to, 1});
+  program_.movement.append(move, parts, {&to, 1});
 }
 
 } // namespace mscclc::passes::synthesize

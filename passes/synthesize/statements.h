@@ -41,6 +41,8 @@ public:
   /// Copies `from` to all of `to`. Places on other nodes get a statement each. Does nothing if `to` is empty.
   void copy(std::span<const ir::RankChunk> to, const ir::RankChunk &from, std::optional<ir::Via> via = {});
   void copy(const ir::RankChunk &to, const ir::RankChunk &from) { copy({&to, 1}, from); }
+  /// Replaces `to` by the sum of `parts`, added in this order. `to` may be one of them.
+  void sum(const ir::RankChunk &to, std::span<const ir::RankChunk> parts, std::optional<ir::Via> via = {});
   /// Adds all of `others` to `to`.
   void addTo(const ir::RankChunk &to, std::span<const ir::RankChunk> others, std::optional<ir::Via> via = {});
   void addTo(const ir::RankChunk &to, const ir::RankChunk &other) { addTo(to, {&other, 1}); }
