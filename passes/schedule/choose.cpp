@@ -227,8 +227,7 @@ constexpr ChoiceMove choiceMoves[] = {
        };
        if (choices.step != 0) {
          divide(choices, {8});
-         if (!facts.isOneRank) // a rank sends what it passes on to several ranks at once
-           others.push_back(with(choices, &ScheduleChoices::blocks, 2 * choices.blocks));
+         others.push_back(with(choices, &ScheduleChoices::blocks, 2 * choices.blocks));
        } else if (facts.isOneRank) { // each stage has blocks of its own, and a GPU has room for several stages
          divide(with(with(choices, &ScheduleChoices::blocks, Facts::usualBlocks / 4), &ScheduleChoices::instances,
                      facts.choosesInstances ? Facts::mostAtFirst / 2 : choices.instances),
