@@ -257,7 +257,10 @@ private:
       uint64_t launches = 0, bytes = 0;
       if (!read(counterAt(part, layout.launches, 0), launches) || !read(counterAt(part, layout.finished, 1), bytes))
         continue;
-      report.launches.push_back({kernel.name, rank, launches & ~launchRuns, (launches & launchRuns) != 0, bytes});
+      // A launch runs from the begin of its first kernel to the end of its last one.
+      const uint64_t kernels = (kernel.flags & MSCCLC_SPLIT) != 0 ? 2 : 1, finished = launches & ~launchRuns;
+      const bool runs = (launches & launchRuns) != 0 || finished % kernels != 0;
+      report.launches.push_back({kernel.name, rank, finished / kernels, runs, bytes});
     }
   }
 

@@ -37,6 +37,7 @@ const CodeText codeTexts[] = {
     CODE(MSCCLC_ERROR_SCRATCH, "the scratch is too small for this message"),
     CODE(MSCCLC_ERROR_ROWS, "the message does not consist of whole rows"),
     CODE(MSCCLC_ERROR_COUNTS, "the launch brings no counts of rows, or other ones than the kernel takes"),
+    CODE(MSCCLC_ERROR_PART, "the kernels that send and receive do not take turns, or there is only one"),
 #define MSCCLC_FAILURE(id, number, text) {number, "MSCCLC_ERROR_" #id, text},
 #include "mscclc/errors.def"
 };

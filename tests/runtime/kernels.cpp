@@ -24,11 +24,14 @@ template <class T> T fetchAdd(T *p, T value) {
 /// One block of a launch.
 struct State {
   const MscclcRankArgs &args;
-  const uint32_t rank, block;
+  const uint32_t rank, block, part; ///< part: the number of the kernel in its launch
   const uint64_t launch;
 
-  explicit State(const MscclcRankArgs &a)
-      : args(a), rank(a.rank), block(standin::position.block), launch(device::detail::beginLaunch(a)) {}
+  State(const MscclcRankArgs &a, bool isSplit, uint32_t number)
+      : args(a), rank(a.rank), block(standin::position.block), part(number),
+        launch(!isSplit      ? device::detail::beginLaunch(a)
+               : number == 0 ? device::detail::beginLaunch<2, 0>(a, device::detail::blockCount(), true)
+                             : device::detail::beginLaunch<2, 1>(a, device::detail::blockCount(), true)) {}
 
   uint32_t flag() const { return static_cast<uint32_t>(1 + launch % 0xffffffffu); }
 
@@ -142,6 +145,8 @@ struct Program {
   static uint64_t scratchBytes(uint64_t) { return 0; }
   static void channelInfo(uint32_t, uint32_t, uint32_t, MscclcChannelInfo *info) { *info = {0, MSCCLC_UNPAIRED}; }
   static uint32_t semaphoreValue(uint32_t) { return 0; }
+  /// The kernels of a launch, in their order.
+  static std::vector<uint32_t> partsOf(const MscclcRankArgs &) { return {0}; }
   /// Where waits stand; a kernel by hand need not say it.
   static constexpr decltype(MscclcKernel::wait_info) waitInfo = nullptr;
 };
@@ -149,13 +154,14 @@ struct Program {
 template <class P> struct Describe {
   static int32_t launch(const MscclcRankArgs *args, uint32_t, void *stream) {
     std::vector<MscclcBuffers> buffers(args->buffers, args->buffers + P::ranks); // the launch's own
-    static_cast<standin::Stream *>(stream)->launch(P::blocks, 1, [given = *args, buffers = std::move(buffers)] {
-      MscclcRankArgs copy = given;
-      copy.buffers = buffers.data();
-      const State state(copy);
-      P::run(state);
-      state.finish();
-    });
+    for (const uint32_t part : P::partsOf(*args))
+      static_cast<standin::Stream *>(stream)->launch(P::blocks, 1, [given = *args, buffers, part] {
+        MscclcRankArgs copy = given;
+        copy.buffers = buffers.data();
+        const State state(copy, (P::flags & MSCCLC_SPLIT) != 0, part);
+        P::run(state);
+        state.finish();
+      });
     return MSCCLC_OK;
   }
   static int32_t residentBlocks(uint32_t, uint32_t *blocks) {
@@ -351,6 +357,25 @@ struct Stuck : Program {
   }
 };
 
+struct Halves : Program {
+  static constexpr uint32_t ranks = 2, channels = 1, flags = MSCCLC_SPLIT;
+  static constexpr const char *name = "halves2";
+  static void channelInfo(uint32_t rank, uint32_t, uint32_t, MscclcChannelInfo *info) { *info = {1 - rank, 0}; }
+  static std::vector<uint32_t> partsOf(const MscclcRankArgs &args) {
+    if (args.message_bytes > 64)
+      return {1, 0};
+    return (args.flags & MSCCLC_ONLY_SEND) != 0      ? std::vector<uint32_t>{0}
+           : (args.flags & MSCCLC_ONLY_RECEIVE) != 0 ? std::vector<uint32_t>{1}
+                                                     : std::vector<uint32_t>{0, 1};
+  }
+  static void run(const State &s) {
+    if (s.part == 0)
+      s.signal(0);
+    else
+      s.wait(0, 3);
+  }
+};
+
 struct Starved : Program {
   static constexpr uint32_t ranks = 1, semaphores = 1;
   static constexpr const char *name = "starved1";
@@ -388,6 +413,9 @@ const MscclcKernel &turns2() {
 }
 const MscclcKernel &stuck2() {
   return Describe<Stuck>::kernel();
+}
+const MscclcKernel &halves2() {
+  return Describe<Halves>::kernel();
 }
 const MscclcKernel &starved1() {
   return Describe<Starved>::kernel();

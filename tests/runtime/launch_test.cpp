@@ -242,3 +242,55 @@ TEST_CASE("A launch that fails half way ends the ranks that run") {
   communicator.reset();
   CHECK(gathers(communicator, instance, buffer, 256, 1));
 }
+
+TEST_CASE("The kernels of a split launch take turns") {
+  Communicator communicator(onHost(2));
+  Buffer buffer = communicator.allocate(512);
+  Instance instance = communicator.load(halves2(), 128);
+  Call call;
+  call.on(buffer, buffer).of(64, MSCCLC_U8).output_offset = 256;
+  const auto refusal = [&](MscclcPart part, uint64_t bytes = 64) {
+    return failureOf([&] { instance.launch(Call(call).of(bytes, MSCCLC_U8).only(part)); });
+  };
+  CHECK(refusal(MSCCLC_RECEIVE).code == MSCCLC_ERROR_PART);
+  CHECK(contains(refusal(MSCCLC_RECEIVE).text, "kernel 'halves2' has not sent, so there is nothing to receive"));
+  for (int round = 0; round < 3; ++round) {
+    instance.launch(Call(call).only(MSCCLC_SEND));
+    communicator.synchronize(); // it waits for no other rank
+    for (const MscclcPart part : {MSCCLC_SEND, MSCCLC_WHOLE})
+      CHECK(contains(refusal(part).text, "kernel 'halves2' has sent, and the kernel that receives comes next"));
+    CHECK(contains(refusal(MSCCLC_RECEIVE, 32).text, "has sent a message of another size than it is to receive"));
+    instance.launch(Call(call).only(MSCCLC_RECEIVE));
+    instance.launch(call);
+  }
+  communicator.synchronize();
+  CHECK(refusal(static_cast<MscclcPart>(3)).code == MSCCLC_ERROR_ARGUMENT);
+
+  instance.launch(Call(call).only(MSCCLC_SEND));
+  communicator.reset();
+  CHECK(refusal(MSCCLC_RECEIVE).code == MSCCLC_ERROR_PART);
+  instance.launch(call);
+  communicator.synchronize();
+
+  Communicator others(onHost(4));
+  Buffer shared = others.allocate(64);
+  Instance whole = others.load(gather4(), 64);
+  const Failure none = failureOf([&] { whole.launch(Call().inPlace(shared).of(64, MSCCLC_U8).only(MSCCLC_SEND)); });
+  CHECK(none.code == MSCCLC_ERROR_PART);
+  CHECK(contains(none.text, "kernel 'gather4' is one kernel: compile its program with .split"));
+}
+
+TEST_CASE("The device notices kernels of a split launch that come out of turn") {
+  Communicator communicator(onHost(2));
+  Buffer buffer = communicator.allocate(512);
+  Instance instance = communicator.load(halves2(), 128);
+  Call call;
+  call.on(buffer, buffer).of(64, MSCCLC_U8).output_offset = 256;
+  instance.launch(call);
+  communicator.synchronize();
+  instance.launch(call.of(128, MSCCLC_U8));
+  const Failure failure = failureOf([&] { communicator.synchronize(); });
+  CHECK(failure.code == MSCCLC_ERROR_OVERLAP);
+  CHECK(contains(failure.text, "began to receive in launch 1, and had not sent; the kernels that send and receive take "
+                               "turns, in graphs too"));
+}

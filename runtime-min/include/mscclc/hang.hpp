@@ -110,6 +110,12 @@ inline std::string wanted(const Wait &wait) {
 /// One line: "kernel 'k': rank 2, block 0, operation 5 (wait, a.cpp:7) waits for … (for 2.1 s)".
 inline std::string describe(const Wait &wait) {
   std::string text = "kernel '" + wait.kernel + "': rank " + number(wait.rank) + ", block " + number(wait.block);
+  if (wait.kind == MSCCLC_OVERLAP && wait.operation != 0)
+    return text +
+           (wait.operation == 1 ? " began to receive in launch "
+                                : " did not receive before it began to send in launch ") +
+           number(wait.index) + (wait.operation == 1 ? ", and had not sent" : " or behind it") +
+           "; the kernels that send and receive take turns, in graphs too";
   if (wait.kind == MSCCLC_OVERLAP)
     return text + " began launch " + number(wait.index) +
            " while another launch of the same instance ran; a graph's replays are not ordered against other launches "

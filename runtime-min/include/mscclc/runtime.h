@@ -189,6 +189,11 @@ typedef struct MscclcCallArray {
   void *const *pointers; /* one for each local rank, in memory of its device; no other rank accesses it */
 } MscclcCallArray;
 
+/* With MSCCLC_SPLIT a launch is two kernels, and a call may start one of them. Work of the caller's between the two
+ * runs while data travels. The kernel that sends waits for no other rank. The one that receives is the next call of the
+ * instance, with the same arguments, and what these point to stays as it is until then. */
+enum MscclcPart { MSCCLC_WHOLE = 0, MSCCLC_SEND = 1, MSCCLC_RECEIVE = 2 };
+
 typedef struct MscclcCall {
   uint32_t call_bytes; /* sizeof(MscclcCall) */
   uint32_t dtype;      /* MscclcDtype */
@@ -223,7 +228,7 @@ typedef struct MscclcCall {
   uint64_t row_bytes;            /* of a row, with MSCCLC_TAKES_ROWS; else 0. Each share of a message has whole rows */
   const MscclcCallArray *arrays; /* [num_arrays]: all that the kernel takes, in any order */
   uint32_t num_arrays;
-  uint32_t reserved2;
+  uint32_t part; /* MscclcPart */
   /* For kernels with MSCCLC_TAKES_COUNTS: one for each local rank. The runtime adds `tables`. `in_rows` and `out_rows`
    * are the same on every rank, and say how long buffers are at least. A message is ranks * capacity rows long. */
   const MscclcCounts *counts;
@@ -239,7 +244,11 @@ void mscclc_call_init(MscclcCall *call);
  * this process on one communicator follow each other, whatever their instances and streams (but see
  * MscclcCommunicatorOptions::unchained). Launches may be captured into CUDA graphs. Then the user orders the graph
  * against other launches. The graph keeps its instance and buffers: they can be released when the graph is destroyed
- * and its replays have ended. */
+ * and its replays have ended.
+ *
+ * Fails with MSCCLC_ERROR_PART for a part of a kernel without MSCCLC_SPLIT; for MSCCLC_RECEIVE without the MSCCLC_SEND
+ * before it, or of another size; and for any other part between the two. mscclc_communicator_reset forgets a
+ * MSCCLC_SEND. */
 int32_t mscclc_launch(MscclcInstance *instance, const MscclcCall *call);
 
 /* ----------------------------------------------------------------------------------------- registry and selection */

@@ -83,6 +83,11 @@ struct Call : MscclcCall {
     pdl = 1;
     return *this;
   }
+  /// Starts only the kernel that sends, or the one that receives. See MscclcPart.
+  Call &only(MscclcPart of) {
+    part = of;
+    return *this;
+  }
   /// Sets the length of a row, in bytes, for a kernel that takes rows.
   Call &rows(uint64_t bytes) {
     row_bytes = bytes;

@@ -23,7 +23,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 12u
+#define MSCCLC_ABI_VERSION 13u
 
 enum MscclcDtype {
 #define MSCCLC_DTYPE(id, number, bytes, name, type) MSCCLC_##id = number,
@@ -59,6 +59,7 @@ enum MscclcResult {
   MSCCLC_ERROR_SCRATCH = 6,      /* scratch_stride too small for this message, or not a multiple of 16 */
   MSCCLC_ERROR_ROWS = 7,   /* no row_bytes in a kernel that takes rows, or the message's shares are no whole rows */
   MSCCLC_ERROR_COUNTS = 8, /* no counts or index in a kernel that takes them, of another width, or 2^31 rows or more */
+  MSCCLC_ERROR_PART = 9, /* one kernel of a launch is asked for (MscclcArgFlags), and the launch has one, or both are */
   MSCCLC_ERROR_DEVICE = 1000 /* plus the code of the CUDA error */
 };
 
@@ -157,7 +158,8 @@ enum MscclcWaitKind {
   MSCCLC_WAIT_PACKET = 7,
   MSCCLC_WAIT_STAGING = 8, /* all blocks of the rank; operation: 0 at the launch's beginning, 1 at its end */
   /* No wait: the block has begun while another launch with the same state ran. index: launches of the block before;
-   * expected: blocks that had finished a launch if those were over; seen: that had */
+   * expected: blocks that had finished a kernel if those were over; seen: that had. `operation` is 0. With
+   * MSCCLC_SPLIT it may be 1: no kernel that receives was due; or 2: one was due, and another one has begun */
   MSCCLC_OVERLAP = 9,
   /* index: rank that the rows go to, or that passes counts on to other nodes; peer: rank P; expected: how many ranks'
    * counts the wait is for, those of P and of the ranks behind it; seen: bit i is set if that of P + i has come */
@@ -192,7 +194,11 @@ enum MscclcArgFlags {
   MSCCLC_BUFFERS_ALIGNED = 1, /* every pointer in `buffers` and `multicast` is a multiple of 16 */
   /* Programmatic dependent launch: the launch may begin before the earlier kernel of its stream has ended. It waits for
    * that end before it accesses memory. Not for ranks that share a device. Code below sm_90 ignores it. */
-  MSCCLC_PDL = 2
+  MSCCLC_PDL = 2,
+  /* With MSCCLC_SPLIT: the launch is only the kernel that sends, or only the one that receives. The two take turns. The
+   * launcher gives both the same arguments, on one stream or in the same order. With neither flag it is both. */
+  MSCCLC_ONLY_SEND = 4,
+  MSCCLC_ONLY_RECEIVE = 8
 };
 
 /* The change of the elements that a launch copies, in a kernel that adds. */
@@ -289,11 +295,12 @@ typedef struct MscclcIndex {
   uint32_t *received; /* [experts], written by a dispatch: live rows of each expert; null: not wanted */
   /* [ranks][experts]. A dispatch writes the rows that each rank has sent to each expert; null: not wanted. A combine
    * that brings them packs its rows before the other ranks have sent them again, and writes no status. They are those
-   * of its dispatch; with others, its result is any. A combine with null waits for them. */
+   * of its dispatch; with others, its result is any. A combine with null waits for them, so with MSCCLC_SPLIT it brings
+   * them. */
   uint32_t *cells;
   uint32_t *status; /* [ranks], written: MSCCLC_COUNTS_CUT for each rank of which not all entries are live, except for
                        those that name no expert; null: not wanted */
-  void *work;       /* MSCCLC_INDEX_WORK_BYTES; what it holds does not matter */
+  void *work;       /* MSCCLC_INDEX_WORK_BYTES; what it holds before a launch does not matter */
   uint64_t rows;
   uint32_t choices; /* rows * choices is below 2^31 */
   uint32_t width;   /* 4: int32_t; 8: int64_t */
@@ -327,13 +334,15 @@ typedef struct MscclcRankArgs {
                                            launching thread reads them */
   uint64_t *barriers;                   /* device, [MscclcRankInfo::barriers] */
   uint32_t *semaphores;                 /* device, [MscclcRankInfo::semaphores] */
-  /* Device, [MscclcRankInfo::blocks]: number of launches that each block has finished. The block itself counts. The
+  /* Device, [MscclcRankInfo::blocks]: number of launches that each block has finished. The block itself counts. With
+   * MSCCLC_SPLIT it is the number of kernels, which is odd between the two of a launch. The
    * packet flag of a launch is 1 + launches % (2^32 - 1). Its half of double scratch is launches % 2, and its third of
    * scratch with Lamport packets is launches % 3. The highest bit is set while a launch runs. */
   uint64_t *launches;
-  /* Device, four words: blocks that have finished a launch, of all launches; message_bytes of the launch that began
-   * last; and the bytes of a chunk of Lamport packets in the last launch with an even number, and in the last with an
-   * odd one. Whoever asks why launches hang reads the second, and `launches`, of all ranks. */
+  /* Device, four words: blocks that have finished a launch (with MSCCLC_SPLIT, a kernel), of all launches;
+   * message_bytes of the launch that began last; and the bytes of a chunk of Lamport packets in the last launch with an
+   * even number, and in the last with an odd one. Whoever asks why launches hang reads the second, and `launches`, of
+   * all ranks. */
   uint64_t *finished;
   MscclcFifo fifo; /* used by ranks with port channels */
   /* Host: the device communicator that MscclcNetworkBody::create made; the launching thread copies it. Null where no
@@ -366,9 +375,9 @@ typedef struct MscclcVariant {
   uint32_t reduce_op; /* MscclcReduceOp */
   uint32_t packet;    /* MscclcPacket */
   uint32_t reserved;
-  /* Starts the launch of args->rank on the current device, asynchronously on `stream` (a cudaStream_t). `threads` is
-   * the number of threads of a block, from 1 to MscclcKernel::threads. Before, the launcher has called
-   * resident_blocks for this number. So the kernel is loaded, and its blocks fit. */
+  /* Starts the launch of args->rank, or one of its two kernels (MscclcArgFlags), on the current device, asynchronously
+   * on `stream` (a cudaStream_t). `threads` is the number of threads of a block, from 1 to MscclcKernel::threads.
+   * Before, the launcher has called resident_blocks for this number. So the kernel is loaded, and its blocks fit. */
   int32_t (*launch)(const MscclcRankArgs *args, uint32_t threads, void *stream);
   /* Returns the number of blocks of this variant that the current device holds at once. Ranks that share a device
    * must fit together. A kernel for the CPU stand-in returns MSCCLC_ON_HOST. */
@@ -430,7 +439,8 @@ enum MscclcKernelFlags {
   MSCCLC_TAKES_COUNTS = 2048,   /* a launch brings counts of live rows (MscclcCounts); also MSCCLC_TAKES_ROWS */
   MSCCLC_PACKED_ROWS = 4096,    /* and the rows are packed, in input and output */
   MSCCLC_TAKES_INDEX =
-      8192 /* a launch brings an index, which gives the counts (MscclcIndex); also MSCCLC_TAKES_COUNTS */
+      8192,            /* a launch brings an index, which gives the counts (MscclcIndex); also MSCCLC_TAKES_COUNTS */
+  MSCCLC_SPLIT = 16384 /* a launch is two kernels: one that sends, and one that receives (MscclcArgFlags) */
 };
 
 /* An array that functions of hooks take. The caller brings one for each rank, in the rank's memory. */

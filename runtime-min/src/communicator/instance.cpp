@@ -262,6 +262,7 @@ bool Instance::mayRun(uint32_t localIndex) const {
 }
 
 Status Instance::reset() {
+  sentBytes_.reset();
   MSCCLC_TRY(communicator_.clear(*sync_));
   MSCCLC_TRY(communicator_.clear(*scratch_));
   for (uint32_t i = 0; i < local_.size(); ++i)

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 
 namespace mscclc::rt {
 
@@ -64,6 +65,8 @@ private:
   /// Writes the addresses of a launch's buffers, for all local ranks. `lowBits`: a bitwise or of all addresses.
   void address(const LaunchBuffers &place, uintptr_t &lowBits);
   Status checkStreams(const MscclcCall &call) const;
+  /// Checks that the kernels of a split launch take turns.
+  Status checkPart(const MscclcCall &call) const;
   /// Checks the rows and arrays of a call, and takes the arrays, for all local ranks.
   Status takeHookArguments(const MscclcCall &call);
   /// Checks the counts of a call, for all local ranks.
@@ -100,8 +103,9 @@ private:
   uint64_t maxMessageBytes_ = 0;
   uint64_t maxRowBytes_ = 0; ///< 0: no rows
   uint64_t scratchStride_ = 0;
-  std::unique_ptr<Memory> sync_; ///< counters, and behind them the table of counts
-  uint64_t countsAt_ = 0;        ///< byte of `sync_` at which the table begins
+  std::optional<uint64_t> sentBytes_; ///< of the message whose kernel that receives is due; nothing if none is
+  std::unique_ptr<Memory> sync_;      ///< counters, and behind them the table of counts
+  uint64_t countsAt_ = 0;             ///< byte of `sync_` at which the table begins
   std::unique_ptr<Memory> scratch_;
   std::vector<std::unique_ptr<Ports>> ports_;
   std::vector<RankState> local_;

@@ -50,6 +50,20 @@ Status Instance::checkStreams(const MscclcCall &call) const {
   return {};
 }
 
+Status Instance::checkPart(const MscclcCall &call) const {
+  const auto wrong = [&](const char *why) { return failure(MSCCLC_ERROR_PART, "kernel '%s' %s", kernel_.name, why); };
+  if (call.part > MSCCLC_RECEIVE)
+    return failure(MSCCLC_ERROR_ARGUMENT, "kernel '%s': a launch has no part %u", kernel_.name, call.part);
+  if ((kernel_.flags & MSCCLC_SPLIT) == 0)
+    return call.part == MSCCLC_WHOLE ? Status{} : wrong("is one kernel: compile its program with .split");
+  if (call.part != MSCCLC_RECEIVE)
+    return sentBytes_ ? wrong("has sent, and the kernel that receives comes next") : Status{};
+  if (!sentBytes_)
+    return wrong("has not sent, so there is nothing to receive");
+  return *sentBytes_ == call.message_bytes ? Status{}
+                                           : wrong("has sent a message of another size than it is to receive");
+}
+
 Status Instance::takeHookArguments(const MscclcCall &call) {
   MSCCLC_TRY(checkRows(kernel_, call.message_bytes, call.row_bytes, call.dtype));
   if (maxRowBytes_ != 0 && kernel_.scratch_stride(call.message_bytes, call.row_bytes) > scratchStride_)
@@ -154,6 +168,8 @@ Status Instance::checkIndex(const MscclcCall &call) const {
       return wrong("no entries, or no memory to work in");
     if (isCombine && hasRows && index.weights == nullptr)
       return wrong("no weights");
+    if (isCombine && (kernel_.flags & MSCCLC_SPLIT) != 0 && index.cells == nullptr)
+      return wrong("no cells, and a kernel that sends does not wait for them");
     if (index.width != 4 && index.width != 8)
       return wrong("entries of neither 4 nor 8 bytes");
     const uintptr_t numbers = bitsOf(index.weights) | bitsOf(index.received) | bitsOf(index.cells) |
@@ -259,6 +275,7 @@ MscclcRankArgs Instance::argsOf(const MscclcCall &call, uint32_t localIndex, con
   MscclcRankArgs args = common;
   args.rank = self;
   args.flags |= call.pdl != 0 && !communicator_.sharesDevice(self) ? MSCCLC_PDL : 0;
+  args.flags |= call.part == MSCCLC_SEND ? MSCCLC_ONLY_SEND : call.part == MSCCLC_RECEIVE ? MSCCLC_ONLY_RECEIVE : 0;
   args.buffers = state.buffers.data();
   args.memory_channels = state.channels;
   args.port_channels = state.channels + info.memory_channels;
@@ -327,6 +344,7 @@ void Instance::wakePorts() {
 Status Instance::launch(const MscclcCall &call, const Memory *input, const Memory *output) {
   const LaunchRange range(kernel_.name, call.message_bytes);
   MSCCLC_TRY(communicator_.explainedHealth());
+  MSCCLC_TRY(checkPart(call));
   MSCCLC_TRY(checkMessage(kernel_, call.message_bytes, call.dtype));
   // No launch: double scratch must not switch halves if nothing moves. But counts of rows are results.
   if (call.message_bytes == 0 && (kernel_.flags & (MSCCLC_TAKES_INDEX | MSCCLC_TAKES_COUNTS)) == 0)
@@ -391,9 +409,11 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
       status = std::move(recorded);
   communicator_.watch().launched();
   wakePorts();
-  // Those that run, here or in other processes, wait for those that do not.
-  if (!status.ok() && (started != 0 || communicator_.processes() > 1))
+  // Those that run, here or in other processes, wait for those that do not. Of two kernels, the first may run.
+  if (!status.ok() && (started != 0 || communicator_.processes() > 1 || (kernel_.flags & MSCCLC_SPLIT) != 0))
     communicator_.fail(status);
+  else if (status.ok() && call.part != MSCCLC_WHOLE)
+    sentBytes_ = call.part == MSCCLC_SEND ? std::optional(call.message_bytes) : std::nullopt;
   return status;
 }
 

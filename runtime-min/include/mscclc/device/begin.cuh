@@ -15,6 +15,10 @@
 // instances for each one of its launch. So each launch counts equally much. Only the blocks of instance 0 are in every
 // launch, so their numbers count all launches. The other blocks check their bit alone.
 //
+// Where a launch is two kernels (Part in layout.cuh), `launches` and `finished` count kernels, so the same holds for
+// these. An odd number in `launches[b]` says that the kernel that receives is due. Any other kernel then begins out of
+// turn.
+//
 // Every overlap is detected. Let L be the later one of two launches that overlap, and b the first block of L that
 // begins. A device begins the blocks of a launch in the order of their index and holds them all. So b is block 0, which
 // is of instance 0, and all blocks of the earlier launch have begun. If block b of the earlier launch still runs, its
@@ -66,27 +70,32 @@ MSCCLC_DEVICE void abortRank(const MscclcRankArgs &args) {
   giveUp(args);
 }
 
-/// Writes down that launches overlap, and makes the rank give up. `expected`: the blocks that must have finished.
-MSCCLC_COLD void reportOverlap(const MscclcRankArgs &args, uint64_t launch, uint64_t expected, uint64_t finished) {
-  recordStall(args, MSCCLC_OVERLAP, 0, MSCCLC_UNPAIRED, launch, expected, finished, 0, false);
+/// Writes down that launches overlap, and makes the rank give up. `turn`: see MSCCLC_OVERLAP. `expected`: the blocks that
+/// must have finished.
+MSCCLC_COLD void reportOverlap(const MscclcRankArgs &args, uint32_t turn, uint64_t launch, uint64_t expected,
+                               uint64_t finished) {
+  recordStall(args, MSCCLC_OVERLAP, turn, MSCCLC_UNPAIRED, launch, expected, finished, 0, false);
   abortRank(args);
 }
 
 /// Marks the launch as running, and returns the number of launches of this block before it. No thread accesses memory
 /// of this device or of peers before: such an access would be concurrent with the earlier kernel of the stream.
-/// `counted`: what a launch adds to `finished`. `isInAll`: the block is in every launch.
+/// `counted`: what a kernel adds to `finished`. `isInAll`: the block is in every launch. `kernels`: those of a launch.
+/// `number`: which of them this is.
+template <uint32_t kernels = 1, uint32_t number = 0>
 MSCCLC_DEVICE uint64_t beginLaunch(const MscclcRankArgs &args, uint64_t counted, bool isInAll) {
   awaitEarlierKernel();
   uint64_t *const count = &args.launches[blockId()];
   if (threadId() != 0)
-    return loadRelaxed(count) & ~launchRuns;
+    return (loadRelaxed(count) & ~launchRuns) / kernels;
   const uint64_t finished = loadRelaxed(args.finished);
   const uint64_t before = fetchOrDevice(count, launchRuns);
-  const uint64_t launch = before & ~launchRuns;
+  const uint64_t begun = before & ~launchRuns, launch = begun / kernels;
   if (blockId() == 0)
     storeRelaxed(&args.finished[1], args.message_bytes);
-  if (before != launch || (isInAll && finished < launch * counted))
-    reportOverlap(args, launch, launch * counted, finished);
+  const bool overlaps = before != begun || (isInAll && finished < begun * counted);
+  if (overlaps || begun % kernels != number)
+    reportOverlap(args, overlaps ? 0 : number == 0 ? 2 : 1, launch, begun * counted, finished);
   return launch;
 }
 /// Does the same where all launches have the same blocks.

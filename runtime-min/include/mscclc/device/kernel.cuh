@@ -171,7 +171,7 @@ template <class Plan> MSCCLC_DEVICE int blockOf(const Parameters<Plan> &p, [[may
 } // namespace detail
 
 /// The state of a thread. `PlanT` holds the constants of the plan; see the head of an emitted file.
-template <class PlanT, class T, class OpT, class PacketT> class Kernel {
+template <class PlanT, class T, class OpT, class PacketT, Part part = Part::Whole> class Kernel {
 public:
   using Plan = PlanT;
   using Element = T;
@@ -179,6 +179,7 @@ public:
   using Packet = PacketT;
   using Held = HeldInScratch<Plan, T>;                  ///< elements in scratch
   static constexpr unsigned spread = spreadOf<Plan, T>; ///< how many times the bytes of T these take
+  static constexpr bool sends = part != Part::Receive, receives = part != Part::Send; ///< what the kernel does
   /// True if loops over rows are functions; false if they are inlined.
   using Outlined = std::bool_constant<Plan::outlined>;
 
@@ -199,23 +200,16 @@ public:
                    : p.layout.ofInstance(detail::instanceOf(p))),
         rank(static_cast<int>(args.rank)), block(detail::blockOf(p, layout.instance)), thread(detail::threadId()),
         threads(detail::threadCount()),
-        launch(detail::beginLaunch(args, uint64_t{detail::blockCount()} * p.weight, layout.instance == 0)),
+        launch(detail::beginLaunch<kernelsOfLaunch<Plan>, part == Part::Receive ? 1 : 0>(
+            args, uint64_t{detail::blockCount()} * p.weight, layout.instance == 0)),
         flag(detail::packetFlag(launch)) {
     scratchAt = launch % scratchParts<Plan> * scratchPartBytes<Plan>(args.scratch_stride);
     wide = (args.flags & MSCCLC_BUFFERS_ALIGNED) != 0 && Plan::unit % 16 == 0 &&
            (Plan::shares == 1 || layout.share % 16 == 0);
     if constexpr (isPacked<Plan>)
       wide = wide && args.row_bytes % 16 == 0;
-    if constexpr (hasExperts<Plan>)
-      detail::packRows<Plan, T>(p, launch);
-    else if (args.staging.input != nullptr)
-      detail::stageInput<Plan, T, Op>(args, static_cast<char *>(parameters.own.input), launch, parameters.weight);
-    else if (thread == 0)
-      detail::launchBegins(args.rank, launch);
-    if constexpr (HasLamportPackets<Plan>::value)
-      detail::clearPackets(*this);
-    if constexpr (hasSlots<Plan>)
-      detail::sendCounts(*this);
+    if constexpr (sends)
+      begin();
   }
 
   // Places. Indices count chunks of the buffer. For packets they count chunks of payload.
@@ -295,12 +289,8 @@ public:
 
   /// Ends the launch of the block. By then all its threads have read the number of the launch.
   MSCCLC_DEVICE void finish() const {
-    if constexpr (hasSlots<Plan>)
-      detail::receiveCounts(*this);
-    if constexpr (hasExperts<Plan>)
-      detail::unpackRows<Plan, T>(parameters, launch);
-    else if (args.staging.output != nullptr)
-      detail::stageOutput<Plan, T, Op>(args, static_cast<const char *>(parameters.own.output), parameters.weight);
+    if constexpr (receives)
+      end();
     detail::syncBlock();
     if (thread != 0)
       return;
@@ -308,6 +298,28 @@ public:
   }
 
 private:
+  /// Does what comes before the first operation of a block.
+  MSCCLC_DEVICE void begin() const {
+    if constexpr (hasExperts<Plan>)
+      detail::packRows<Plan, T>(parameters, launch);
+    else if (args.staging.input != nullptr)
+      detail::stageInput<Plan, T, Op>(args, static_cast<char *>(parameters.own.input), launch, parameters.weight);
+    else if (thread == 0)
+      detail::launchBegins(args.rank, launch);
+    if constexpr (HasLamportPackets<Plan>::value)
+      detail::clearPackets(*this);
+    if constexpr (hasSlots<Plan>)
+      detail::sendCounts(*this);
+  }
+  /// Does what comes after the last operation of a block.
+  MSCCLC_DEVICE void end() const {
+    if constexpr (hasSlots<Plan>)
+      detail::receiveCounts(*this);
+    if constexpr (hasExperts<Plan>)
+      detail::unpackRows<Plan, T>(parameters, launch);
+    else if (args.staging.output != nullptr)
+      detail::stageOutput<Plan, T, Op>(args, static_cast<const char *>(parameters.own.output), parameters.weight);
+  }
   template <unsigned Kind> MSCCLC_DEVICE char *ofPeer(int peer) const {
     using Given = Parameters<Plan>;
     static_assert(Given::lists(Kind), "the kernel says which buffers of peers it accesses");

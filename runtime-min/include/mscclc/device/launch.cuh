@@ -88,7 +88,9 @@ template <class Plan> int32_t checkCounts(const MscclcRankArgs &args) {
     const MscclcIndex &index = args.index;
     const bool isCombine = ExpertsOf<Plan>::value == Experts::Combine;
     const bool hasRows = index.entries != nullptr && (!isCombine || index.weights != nullptr);
-    const bool isWhole = index.work != nullptr && (hasRows || index.rows == 0) && checkPayloads(args, isCombine);
+    const bool hasCells = !isCombine || !IsSplit<Plan>::value || index.cells != nullptr;
+    const bool isWhole =
+        index.work != nullptr && (hasRows || index.rows == 0) && hasCells && checkPayloads(args, isCombine);
     const bool fits = index.choices != 0 && index.rows < (uint64_t{1} << 31) / index.choices &&
                       args.message_bytes / args.row_bytes >> 31 == 0;
     const bool isStaged = args.staging.input != nullptr || args.staging.output != nullptr;
@@ -111,6 +113,9 @@ int32_t check(const MscclcRankArgs *args, uint32_t threads, const MscclcRankInfo
               uint64_t elementBytes) {
   if (args->abi_version != MSCCLC_ABI_VERSION)
     return MSCCLC_ERROR_ABI;
+  constexpr uint32_t onlyOne = MSCCLC_ONLY_SEND | MSCCLC_ONLY_RECEIVE;
+  if ((args->flags & onlyOne) == onlyOne || (!IsSplit<Plan>::value && (args->flags & onlyOne) != 0))
+    return MSCCLC_ERROR_PART;
   if (args->rank >= Plan::ranks || info.blocks == 0)
     return MSCCLC_ERROR_RANK;
   if (threads == 0 || threads > Plan::threads)
@@ -224,20 +229,60 @@ template <class Body, class T, class Op, class Packet> struct Variant {
     // A message of 0 bytes moves no data, but its signals still count.
     Parameters<Plan> given = parametersOf<Plan>(*args, info, sizeof(T));
     const uint32_t blocks = info.blocks * InstancesOf<Plan>::at(args->message_bytes);
-#ifdef __CUDACC__
-    const cudaError_t result = start(reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>), blocks,
-                                     threads, &given, args->flags, static_cast<cudaStream_t>(stream));
-    return result == cudaSuccess ? MSCCLC_OK : MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
-#else
-    static_cast<standin::Stream *>(stream)->launch(blocks, threads,
-                                                   [given] { Body::template entry<T, Op, Packet>(given); });
-    return MSCCLC_OK;
-#endif
+    if constexpr (IsSplit<Plan>::value) {
+      int32_t error = MSCCLC_OK;
+      if ((args->flags & MSCCLC_ONLY_RECEIVE) == 0)
+        error = startKernel<Part::Send>(given, blocks, threads, stream);
+      if (error == MSCCLC_OK && (args->flags & MSCCLC_ONLY_SEND) == 0)
+        error = startKernel<Part::Receive>(given, blocks, threads, stream);
+      return error;
+    } else {
+      return startKernel<Part::Whole>(given, blocks, threads, stream);
+    }
   }
 
   static int32_t residentBlocks(uint32_t threads, uint32_t *blocks) {
 #ifdef __CUDACC__
-    const auto entry = reinterpret_cast<const void *>(Body::template entry<T, Op, Packet>);
+    if constexpr (IsSplit<Plan>::value) {
+      uint32_t ofReceive = 0;
+      int32_t error = residentBlocksOf<Part::Send>(threads, blocks);
+      if (error == MSCCLC_OK)
+        error = residentBlocksOf<Part::Receive>(threads, &ofReceive);
+      *blocks = *blocks < ofReceive ? *blocks : ofReceive;
+      return error;
+    } else {
+      return residentBlocksOf<Part::Whole>(threads, blocks);
+    }
+#else
+    static_cast<void>(threads);
+    *blocks = MSCCLC_ON_HOST;
+    return MSCCLC_OK;
+#endif
+  }
+
+  static MscclcVariant describe() { return {DtypeOf<T>::code, Op::code, Packet::code, 0, &launch, &residentBlocks}; }
+
+private:
+  template <Part part> static constexpr auto entryOf() {
+    if constexpr (IsSplit<Plan>::value)
+      return Body::template entry<T, Op, Packet, part>;
+    else
+      return Body::template entry<T, Op, Packet>;
+  }
+  template <Part part>
+  static int32_t startKernel(Parameters<Plan> &given, uint32_t blocks, uint32_t threads, void *stream) {
+#ifdef __CUDACC__
+    const cudaError_t result = start(reinterpret_cast<const void *>(entryOf<part>()), blocks, threads, &given,
+                                     given.args.flags, static_cast<cudaStream_t>(stream));
+    return result == cudaSuccess ? MSCCLC_OK : MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
+#else
+    static_cast<standin::Stream *>(stream)->launch(blocks, threads, [given] { entryOf<part>()(given); });
+    return MSCCLC_OK;
+#endif
+  }
+#ifdef __CUDACC__
+  template <Part part> static int32_t residentBlocksOf(uint32_t threads, uint32_t *blocks) {
+    const auto entry = reinterpret_cast<const void *>(entryOf<part>());
     // This loads the kernel. Loading may wait for running kernels, so it must not happen when other ranks already run
     // this one.
     cudaFuncAttributes attributes;
@@ -251,14 +296,8 @@ template <class Body, class T, class Op, class Packet> struct Variant {
       result = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, entry, static_cast<int>(threads), 0);
     *blocks = static_cast<uint32_t>(processors * each);
     return result == cudaSuccess ? MSCCLC_OK : MSCCLC_ERROR_DEVICE + static_cast<int32_t>(result);
-#else
-    static_cast<void>(threads);
-    *blocks = MSCCLC_ON_HOST;
-    return MSCCLC_OK;
-#endif
   }
-
-  static MscclcVariant describe() { return {DtypeOf<T>::code, Op::code, Packet::code, 0, &launch, &residentBlocks}; }
+#endif
 };
 
 template <class Plan, class... Packet> constexpr bool hasPacketsOf(Types<Packet...>) {

@@ -197,6 +197,17 @@ template <class Plan, class T> constexpr unsigned spreadOf = sizeof(HeldInScratc
 template <class Plan, class = void> struct HasWire : std::false_type {};
 template <class Plan> struct HasWire<Plan, std::void_t<typename Plan::Wire>> : std::true_type {};
 
+/// The part of a launch that a kernel does. In a Plan that says `split`, a launch is a kernel that sends and one that
+/// receives. The operations of a block before its first wait are in the former, the others in the latter. A later
+/// kernel of a stream begins when the earlier one has ended, and sees all that it did, which is more than the
+/// synchronisation of a block's threads gives. So what is proven of the operations of blocks, one after the other,
+/// holds for both. Between the two, all state is in memory: counters, scratch and MscclcIndex::work.
+enum class Part : uint8_t { Whole, Send, Receive };
+template <class Plan, class = void> struct IsSplit : std::false_type {};
+template <class Plan> struct IsSplit<Plan, std::void_t<decltype(Plan::split)>> : std::bool_constant<Plan::split> {};
+/// The kernels of a launch.
+template <class Plan> constexpr uint32_t kernelsOfLaunch = IsSplit<Plan>::value ? 2 : 1;
+
 /// True for a Plan that says so: its packets have no flags (packets.cuh).
 template <class Plan, class = void> struct HasLamportPackets : std::false_type {};
 template <class Plan>
