@@ -33,6 +33,16 @@
 namespace mscclc::driver {
 namespace {
 
+/// Makes kernels the target of a split program. Refuses plans of it, and returns false then.
+bool settleSplit(Job &job) {
+  if (!job.program.split)
+    return true;
+  if (job.options.output->isPlan || (job.options.target && job.target.executor))
+    return job.diags.report(diag::plan_with_split, job.program.collective.loc);
+  job.target = {};
+  return true;
+}
+
 /// The passes that --print-before or --print-after names: a list, or "all".
 passes::PassFilter filterOf(const std::string &list) {
   passes::PassFilter filter;
@@ -151,7 +161,7 @@ bool Session::load() {
   nameProgram();
   if (isSynthesized && output_.keepsCalls)
     job_.synthesized = job_.program;
-  return settleRows(job_);
+  return settleSplit(job_) && settleRows(job_);
 }
 
 void Session::nameProgram() {
