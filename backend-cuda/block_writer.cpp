@@ -5,6 +5,7 @@
 #include "backend-cuda/fused_hooks.h"
 #include "backend-cuda/operand_writer.h"
 #include "backend-cuda/operation_writer.h"
+#include "backend-cuda/split.h"
 #include "ir/shape_classes.h"
 
 namespace mscclc::cuda {
@@ -46,10 +47,16 @@ public:
     }
   }
 
-  std::vector<Statement> write() {
-    std::vector<Statement> out = writeRange(0, block_.ops.size());
+  BlockProgram write(const std::vector<RankBlock> &instances) {
+    std::size_t cut = block_.ops.size();
+    for (const RankBlock &who : instances)
+      if (facts_.program.split)
+        cut = std::min(cut, operationsThatSend(facts_.program, facts_.rows, static_cast<std::uint32_t>(who.rank),
+                                               static_cast<std::uint32_t>(who.block)));
+    BlockProgram out{instances, writeRange(0, cut), writeRange(cut, block_.ops.size())};
     if (endsUnfenced_)
-      out.push_back({{}, CallStatement{"fenceAliasesAtEnd", {}, {}}});
+      (facts_.program.split ? out.ofReceive : out.statements)
+          .push_back({{}, CallStatement{"fenceAliasesAtEnd", {}, {}}});
     return out;
   }
 
@@ -188,8 +195,8 @@ private:
 
 } // namespace
 
-std::vector<Statement> writeBlock(const KernelFacts &facts, const std::vector<RankBlock> &instances, Tables &tables) {
-  return BlockWriter(facts, instances, tables).write();
+BlockProgram writeBlock(const KernelFacts &facts, const std::vector<RankBlock> &instances, Tables &tables) {
+  return BlockWriter(facts, instances, tables).write(instances);
 }
 
 } // namespace mscclc::cuda

@@ -6,7 +6,7 @@
 
 namespace mscclc::cuda {
 
-/// Returns the statements of the program that `instances` run. All have one shape. Adds tables to `tables` if needed.
-std::vector<Statement> writeBlock(const KernelFacts &facts, const std::vector<RankBlock> &instances, Tables &tables);
+/// Returns the program that `instances` run. All have one shape. Adds tables to `tables` if needed.
+BlockProgram writeBlock(const KernelFacts &facts, const std::vector<RankBlock> &instances, Tables &tables);
 
 } // namespace mscclc::cuda

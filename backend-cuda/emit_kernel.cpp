@@ -2,6 +2,7 @@
 
 #include "backend-cuda/diagnostics.h"
 #include "backend-cuda/specialise.h"
+#include "backend-cuda/split.h"
 #include "backend-cuda/write_source.h"
 #include "ir/collectives.h"
 #include "ir/hooks.h"
@@ -147,7 +148,7 @@ bool emitKernel(const ir::Program &program, const EmitOptions &options, std::str
     throw ir::InternalError("instances of a program that may have one");
   const std::uint64_t before = diagnostics.numErrors();
   KernelCheck(program, diagnostics).run(options);
-  if (diagnostics.numErrors() != before)
+  if (diagnostics.numErrors() != before || !checkSplit(program, options.rows, diagnostics))
     return false;
   const KernelModel model = specialise(program, options);
   if (!fits(program, options, model, diagnostics))

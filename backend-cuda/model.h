@@ -93,6 +93,7 @@ struct Statement {
 struct BlockProgram {
   std::vector<RankBlock> instances;
   std::vector<Statement> statements;
+  std::vector<Statement> ofReceive; ///< in a split kernel those of the kernel that receives; else empty
 };
 
 /// Formulas of the descriptor's functions, in the variables that kernel.cu.in gives them.
@@ -136,6 +137,7 @@ struct KernelModel {
   bool isTyped = false; ///< false: the kernel takes elements of any type
   HookModel hooks;
   std::optional<ir::RowLayout> slots;         ///< of input and output, if counts say how many of their rows are live
+  bool isSplit = false;                       ///< it is a kernel that sends and one that receives
   std::uint32_t experts = 0;                  ///< of each rank, if an index says where rows go
   std::uint32_t ranksPerNode = 0;             ///< if counts go to other nodes through ports; else 0
   std::uint32_t elementBytes = 1;             ///< size of the longest element type

@@ -208,6 +208,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   flag(model.slots.has_value(), MSCCLC_TAKES_COUNTS);
   flag(model.experts != 0, MSCCLC_TAKES_INDEX);
   flag(model.slots == ir::RowLayout::Packed, MSCCLC_PACKED_ROWS);
+  flag(model.isSplit, MSCCLC_SPLIT);
   const std::uint32_t node = program.movement.ranksPerNode;
   if (model.slots && port && node != 0 && node < model.ranks)
     model.ranksPerNode = node;
@@ -240,10 +241,14 @@ std::size_t countMoves(const std::vector<Statement> &statements) {
   return n;
 }
 
+std::size_t lengthOf(const BlockProgram &program) {
+  return textLength(program.statements) + textLength(program.ofReceive);
+}
+
 /// Adds the programs of blocks of one shape.
 void addPrograms(const KernelFacts &facts, Instances instances, KernelModel &model) {
   Tables merged = model.tables;
-  BlockProgram together{instances, writeBlock(facts, instances, merged)};
+  BlockProgram together = writeBlock(facts, instances, merged);
   const std::size_t tablesOfMerged = tableLength(merged) - tableLength(model.tables);
   const bool severalBlocks =
       std::any_of(instances.begin(), instances.end(), [&](const auto &at) { return at.block != instances[0].block; });
@@ -259,12 +264,11 @@ void addPrograms(const KernelFacts &facts, Instances instances, KernelModel &mod
     Tables apart = model.tables;
     std::vector<BlockProgram> programs;
     std::size_t length = 0;
-    for (Instances &some : byBlock) {
-      std::vector<Statement> statements = writeBlock(facts, some, apart);
-      length += textLength(statements);
-      programs.push_back({std::move(some), std::move(statements)});
+    for (const Instances &some : byBlock) {
+      programs.push_back(writeBlock(facts, some, apart));
+      length += lengthOf(programs.back());
     }
-    if (length + tableLength(apart) - tableLength(model.tables) < textLength(together.statements) + tablesOfMerged) {
+    if (length + tableLength(apart) - tableLength(model.tables) < lengthOf(together) + tablesOfMerged) {
       model.tables = std::move(apart);
       for (BlockProgram &p : programs)
         model.programs.push_back(std::move(p));
@@ -287,6 +291,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   model.maxMessageBytes = options.messageSize != 0 ? options.messageSize : program.maxMessageSize;
   model.bufferAlignment = program.bufferAlignment;
   model.doubleScratch = program.doubleScratch;
+  model.isSplit = program.split;
   model.wideScratch = program.movement.accumulate == ir::Accumulate::Wide;
   if (ir::info(program.collective.kind).hasRows)
     model.slots = program.collective.rows;
@@ -318,7 +323,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   constexpr std::size_t maxInlined = 12;
   std::size_t moves = 0;
   for (const BlockProgram &p : model.programs)
-    moves += countMoves(p.statements);
+    moves += countMoves(p.statements) + countMoves(p.ofReceive);
   model.outlined = moves * (model.packets ? 2 : 1) > maxInlined;
   model.descriptor = describeRanks(program, model.descriptorTables);
   model.waits = findWaits(program, model.descriptorTables);

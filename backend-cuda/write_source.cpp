@@ -63,6 +63,17 @@ std::string whoRuns(const BlockProgram &p, std::uint32_t ranks) {
          std::to_string(all[0].rank) + ".";
 }
 
+/// Appends the statements of a block program, or in a split kernel those of one of its parts.
+void printPart(std::string &out, const KernelModel &model, const char *part, const std::vector<Statement> &statements) {
+  if (!model.isSplit)
+    return printStatements(out, statements, "  ");
+  if (statements.empty())
+    return;
+  out += std::string("  if constexpr (K::") + part + ") {\n";
+  printStatements(out, statements, "    ");
+  out += "  }\n";
+}
+
 std::string programsText(const KernelModel &model) {
   std::string out;
   for (std::size_t i = 0; i < model.programs.size(); ++i) {
@@ -71,7 +82,8 @@ std::string programsText(const KernelModel &model) {
     out += "template <class K> MSCCLC_BLOCK void program" + std::to_string(i) + "([[maybe_unused]] const K &k) {\n";
     if (model.reduceOps != "NoReduce" && model.reduceOps != "MixedReduce")
       out += "  using Op [[maybe_unused]] = typename K::Op;\n";
-    printStatements(out, p.statements, "  ");
+    printPart(out, model, "sends", p.statements);
+    printPart(out, model, "receives", p.ofReceive);
     out += "}\n\n";
   }
   return out;
@@ -316,6 +328,10 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"hookHeaders", hookHeadersText(m.hooks)},
       {"slots", slotsText(m) + expertsText(program.collective, m)},
       {"instances", instancesText(options.instances)},
+      {"split",
+       m.isSplit ? "\n  static constexpr bool split = true; // a kernel that sends, and one that receives" : ""},
+      {"partParameter", m.isSplit ? ", Part part" : ""},
+      {"partArgument", m.isSplit ? ", part" : ""},
       {"hookFields", hookFieldsText(m.hooks)},
       {"hooks", hooksText(program, m.hooks)},
       {"toolText", quote(options.toolVersion)},
