@@ -8,8 +8,9 @@
 // expert twice, random ones with numbers of no expert, and no rows. A combine with an index of 8 bytes brings the cells
 // of its dispatch or, in a kind of its own, cells that are far too large. Rows of a dispatch have one to three
 // payloads, which leave a part of the row unused or not. Groups of rows have places of their own, are packed, or begin
-// at multiples of 3 or 4 rows. Then it does all of it again with other random indices. Prints what was run. Exits with
-// 1 where a byte is wrong, or where a call without an index is not refused.
+// at multiples of 3 or 4 rows. Then it does all of it again with other random indices. Of a split kernel, every third
+// launch is one call, and the others are one that sends and one that receives. Prints what was run. Exits with 1 where
+// a byte is wrong, or where a call without an index, or a part of a launch out of turn, is not refused.
 #include "client.h"
 #include "mscclc/narrow_floats.h"
 #include "mscclc/runtime.hpp"
@@ -85,8 +86,9 @@ public:
   Launch(runtime::Communicator &communicator, const MscclcKernel &kernel, Shape shape, Kind kind)
       : ranks_(kernel.ranks), experts_(kernel.experts),
         isDispatch_(std::string(kernel.collective).rfind("dispatch", 0) == 0),
-        isRankMajor_(std::string(kernel.collective).find("+rank_major") != std::string::npos), shape_(shape),
-        kind_(kind), element_(elementOf(shape.dtype)), choices_(1 + static_cast<uint32_t>(kind) % 4),
+        isRankMajor_(std::string(kernel.collective).find("+rank_major") != std::string::npos),
+        isSplit_((kernel.flags & MSCCLC_SPLIT) != 0), shape_(shape), kind_(kind), element_(elementOf(shape.dtype)),
+        choices_(1 + static_cast<uint32_t>(kind) % 4),
         rows_(kind == Kind::NoRows ? 0 : (mostEntries() + choices_ - 1) / choices_),
         cells_(uint64_t{ranks_} * experts_ * shape.capacity), payloads_(payloadsOf()), align_(alignOf()),
         room_(groups() * taken(cells_ / groups())), input_(communicator.allocate(some(cells_ * shape.rowBytes))),
@@ -176,7 +178,7 @@ public:
   uint64_t rowBytes() const { return shape_.rowBytes; }
   bool adds() const { return !isDispatch_; }
 
-  bool bringsCells() const { return !isDispatch_ && shape_.width == 8; }
+  bool bringsCells() const { return !isDispatch_ && (shape_.width == 8 || isSplit_); }
   /// Returns the number of ranks with a wrong byte.
   unsigned countWrong() const {
     unsigned wrong = 0;
@@ -346,7 +348,7 @@ private:
   }
 
   const uint32_t ranks_, experts_; ///< of each rank
-  const bool isDispatch_, isRankMajor_;
+  const bool isDispatch_, isRankMajor_, isSplit_;
   const Shape shape_;
   const Kind kind_;
   const Element element_;
@@ -412,6 +414,8 @@ unsigned countAccepted(runtime::Instance &instance, const MscclcVariant &variant
   payloads.back().payloads[1] = {};
   payloads.back().payloads[0] = {nullptr, nullptr, launch.rowBytes()};
   refuses("a payload without memory", payloads);
+  if (launch.adds() && (instance.kernel().flags & MSCCLC_SPLIT) != 0)
+    refuses("a split combine without cells", index);
   if (launch.adds() || launch.rowBytes() == 1) // these have one payload
     return wrong;
   payloads = index;
@@ -422,6 +426,34 @@ unsigned countAccepted(runtime::Instance &instance, const MscclcVariant &variant
   std::swap(payloads.front().payloads[1], payloads.front().payloads[2]);
   if (ranks > 1)
     refuses("fewer payloads than those of the first rank", payloads);
+  return wrong;
+}
+
+/// Launches what a call says: a split kernel in one call or in two, by turns. Returns the number of calls out of turn
+/// that were not refused.
+unsigned launchInParts(runtime::Instance &instance, const runtime::Call &call, size_t number) {
+  const bool isSplit = (instance.kernel().flags & MSCCLC_SPLIT) != 0;
+  unsigned wrong = 0;
+  const auto refuses = [&](const char *what, MscclcPart part) {
+    wrong += test::isRefused(instance, runtime::Call(call).only(part), MSCCLC_ERROR_PART, what) ? 0 : 1;
+  };
+  if (number == 0)
+    refuses("to receive before anything is sent", MSCCLC_RECEIVE);
+  if (number == 0 && !isSplit)
+    refuses("a part of a kernel that has none", MSCCLC_SEND);
+  if (!isSplit || number % 3 == 0) {
+    instance.launch(call);
+    return wrong;
+  }
+  instance.launch(runtime::Call(call).only(MSCCLC_SEND));
+  if (number == 1) {
+    refuses("to send twice", MSCCLC_SEND);
+    refuses("a launch before what was sent is received", MSCCLC_WHOLE);
+    runtime::Call other = call;
+    other.message_bytes += instance.kernel().message_shares * instance.kernel().experts * call.row_bytes;
+    wrong += test::isRefused(instance, other.only(MSCCLC_RECEIVE), MSCCLC_ERROR_PART, "another size") ? 0 : 1;
+  }
+  instance.launch(runtime::Call(call).only(MSCCLC_RECEIVE));
   return wrong;
 }
 
@@ -455,10 +487,10 @@ unsigned run(const Options &options, const MscclcKernel &kernel) {
         std::shuffle(launches.begin(), launches.end(), random);
         for (const std::unique_ptr<Launch> &launch : launches)
           launch->fill(random);
-        for (const std::unique_ptr<Launch> &launch : launches) {
-          runtime::Call call = launch->call(variant);
+        for (size_t i = 0; i < launches.size(); ++i) {
+          runtime::Call call = launches[i]->call(variant);
           call.threads = options.threads;
-          instance.launch(call);
+          bad += launchInParts(instance, call, i);
         }
         communicator.synchronize();
         for (const std::unique_ptr<Launch> &launch : launches)
