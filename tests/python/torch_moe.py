@@ -13,6 +13,7 @@ from torch_common import GROUPS, RANK, SAMPLES, SIZE, launched, run_all, scenari
 
 EXPERTS, CAPACITY = 3, 5  # of each rank; rows of each rank for an expert
 ALL = EXPERTS * SIZE
+SPLIT = SIZE == 2  # kernels are two, one that sends and one that receives
 
 
 def random(seed):
@@ -231,6 +232,25 @@ def calls_that_are_received_later():
 
 
 @scenario
+def a_call_that_another_one_receives():
+    """The next call of the group moves rows that are under way out of the memory that calls share."""
+    rows, index, weights = drawn(12, 2, torch.float32, hidden=128)
+    buffer, before = moe.Buffer(WORLD), launched("moe_dispatch") + launched("moe_combine")
+    given = rows[RANK], index[RANK], 7 + SIZE, ALL, False
+    got, count, handle, _, hook = buffer.low_latency_dispatch(*given, return_recv_hook=True)
+    # Only the hook adds up the rows of experts.
+    wanted, counts, _, _, _ = buffer.low_latency_dispatch(*given)
+    hook()
+    assert torch.equal(got, wanted) and torch.equal(count, counts)
+    call = got * 2, index[RANK], weights[RANK], handle
+    made, _, hook = buffer.low_latency_combine(*call, return_recv_hook=True)
+    buffer.low_latency_dispatch(*given)
+    hook()
+    assert torch.equal(made, buffer.low_latency_combine(*call)[0])
+    assert launched("moe_dispatch") + launched("moe_combine") == before + 5
+
+
+@scenario
 def wrong_arguments():
     x, index, weights = torch.zeros(2, 4), torch.zeros(2, 1, dtype=torch.int64), torch.ones(2, 1)
     rows, handle = moe.dispatch(x, index, CAPACITY, ALL, WORLD)
@@ -351,11 +371,10 @@ def a_layer_is_trained():
 
 if __name__ == "__main__":
     logging.getLogger("mscclc.torch").setLevel(logging.INFO)
+    params = {"ranks": SIZE, "experts": EXPERTS, "split": SPLIT}
     for name in ("moe_dispatch", "moe_combine"):
-        mscclc.register(
-            mscclc.Kernel.compile(
-                SAMPLES / "auto" / f"{name}.cpp", params={"ranks": SIZE, "experts": EXPERTS}, platform="host"
-            )
-        )
+        kernel = mscclc.Kernel.compile(SAMPLES / "auto" / f"{name}.cpp", params=params, platform="host")
+        assert kernel.is_split == SPLIT
+        mscclc.register(kernel)
     _, WORLD, GLOO = start([])
     run_all()

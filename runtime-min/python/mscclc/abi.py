@@ -25,7 +25,8 @@ REDUCE_OPS = {"sum": 0, "min": 1, "max": 2, "prod": 3}
 SCALINGS = {"none": 0, "input": 1, "average": 2}
 PLATFORMS = {"auto": 0, "cuda": 1, "host": 2}
 ERROR_NO_KERNEL, ERROR_RENDEZVOUS = 102, 106
-IN_PLACE, ONE_START, ROOTED, TAKES_COUNTS, PACKED_ROWS = 1, 64, 128, 2048, 4096
+IN_PLACE, ONE_START, ROOTED, TAKES_COUNTS, PACKED_ROWS, SPLIT = 1, 64, 128, 2048, 4096, 16384
+PARTS = {"": 0, "send": 1, "receive": 2}  # of a launch
 #: Of the "status" of senders and of the own rank: MscclcCountStatus.
 COUNTS_CUT, RECEIVED_CUT = 1, 2
 INDEX_PARTS = 32
@@ -119,7 +120,7 @@ class Call(ctypes.Structure):
                 ("message_bytes", c_uint64), ("threads", c_uint32), ("pdl", c_uint32),
                 ("streams", POINTER(c_void_p)), ("staging", POINTER(Staging)),
                 ("row_bytes", c_uint64), ("arrays", POINTER(CallArray)), ("num_arrays", c_uint32),
-                ("reserved2", c_uint32), ("counts", POINTER(Counts)), ("index", POINTER(Index)), _LATER]
+                ("part", c_uint32), ("counts", POINTER(Counts)), ("index", POINTER(Index)), _LATER]
 
 
 class QueryStruct(ctypes.Structure):

@@ -273,6 +273,7 @@ class Communicator:
         in_rows: int = 0,
         out_rows: int = 0,
         index: Mapping[str, Sequence[Any]] | None = None,
+        part: str = "",
     ) -> None:
         """Starts the kernel on all local ranks, asynchronously; `synchronize` waits.
 
@@ -297,7 +298,10 @@ class Communicator:
 
         A kernel that takes an index of experts (MscclcIndex) takes `row_bytes`, and `index`: for each field there, its
         value on each local rank; for "payloads", tuples of from, to and bytes. Addresses are of the rank's memory. Those
-        that are not wanted may be left out."""
+        that are not wanted may be left out.
+
+        A launch of a split kernel (Kernel.is_split) is two kernels. `part` "send" starts the one that sends, which waits
+        for no other rank, and "receive" the one that receives: the next launch of the kernel, with the same arguments."""
         call = abi.Call()
         abi.runtime().mscclc_call_init(ctypes.byref(call))
         call.dtype = code_of(abi.DTYPES, "element type", dtype)
@@ -306,6 +310,7 @@ class Communicator:
         call.input_offset = input_offset
         call.output_offset = input_offset if output_offset is None and output is None else output_offset or 0
         call.message_bytes, call.threads, call.pdl = message_bytes, threads, pdl
+        call.part = code_of(abi.PARTS, "part of a launch", part)
         if streams is not None:
             if len(streams) != len(self.local_ranks):
                 raise ValueError(f"{len(streams)} streams for {len(self.local_ranks)} local ranks")

@@ -167,6 +167,8 @@ class Kernel:
         self.max_bytes: int = facts.max_message_bytes
         #: The order of its sums, where it is known and the same for all elements.
         self.sums: str | None = None
+        #: A launch is a kernel that sends and one that receives (Communicator.launch).
+        self.is_split = bool(facts.flags & abi.SPLIT)
         #: Its tags: the features that it uses ("packets", "port", "multicast", "double-scratch", "baked"), and those
         #: of its registration.
         self.tags: frozenset[str] = frozenset(name for flag, name in abi.TAGS.items() if facts.flags & flag)

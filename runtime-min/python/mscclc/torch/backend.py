@@ -377,12 +377,20 @@ class ProcessGroupMscclc(Group):
         return not missed
 
     def by_index(
-        self, collective: str, inputs: Tensors, outputs: Tensors, rows: int, row: int, index: "dict[str, Any]"
+        self,
+        collective: str,
+        inputs: Tensors,
+        outputs: Tensors,
+        rows: int,
+        row: int,
+        index: "dict[str, Any]",
+        in_parts: bool = False,
     ) -> Callable[[], bool]:
         """Begins to move rows by a kernel that takes an index of experts. `inputs` and `outputs` are its payloads: they
         have rows along dimension 0, contiguous. `rows`: those of the experts of a rank. `row`: bytes of all payloads of
         a row, or more. Both are the same on all ranks. Returns a function that waits as Work.wait does. It returns False
-        on all ranks if no kernel fits; then nothing was done."""
+        on all ranks if no kernel fits; then nothing was done. `in_parts`: a split kernel only sends, and receives when
+        that function is called, or before the next call of the group."""
         missed: list[str] = []
         job = Job(
             collective,
@@ -394,7 +402,9 @@ class ProcessGroupMscclc(Group):
             reduces=collective.startswith("combine"),
             index=index,
             payloads=[(given, made, _row_bytes(given)) for given, made in zip(inputs, outputs)],
+            in_parts=in_parts,
         )
+        device = outputs[0].device.type
         used = [*inputs, *(value for value in index.values() if isinstance(value, torch.Tensor))]
         types = ", ".join(f"{given.dtype} in rows of {_row_bytes(given)}" for given in inputs)
         work = self._call(
@@ -406,9 +416,14 @@ class ProcessGroupMscclc(Group):
             more=f"{collective} of {job.piece_bytes} bytes of {types}",
         )
 
+        def receive() -> None:
+            self._engine(device).receive(None if device == "cpu" else torch.cuda.current_stream().cuda_stream, job)
+
         def finish() -> bool:
             if work is not None:
                 work.wait()
+            if job.has_sent:
+                self._call(None, outputs, "all_to_all", receive, used=used).wait()
             return not missed
 
         return finish

@@ -12,6 +12,7 @@ import logging
 import math
 import pickle
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Callable, Sequence
 
 import torch
@@ -117,6 +118,9 @@ class Job:
     index: "dict[str, torch.Tensor | int]" = field(default_factory=dict)
     #: Its payloads: where rows come from, where they go to, and the bytes of a row.
     payloads: "list[tuple[torch.Tensor, torch.Tensor, int]]" = field(default_factory=list)
+    #: The caller receives later (Engine.receive). So a split kernel only sends, and sets `has_sent`.
+    in_parts: bool = False
+    has_sent: bool = False
     #: As in Choice.
     rooms: tuple[int, int] = (0, 0)
     #: The hook's arrays by name: contiguous tensors of this rank, on its device.
@@ -181,6 +185,7 @@ class Engine:
         self._kernels_of_one_order = Selector()
         self._communicator: Communicator | None = None
         self._ledger: checks.Ledger | None = None
+        self._due: "tuple[Job, Callable[[int | None, str], None]] | None" = None  # what receive() has to do
         self._regions: list[_Region] = []
         self._symmetric: dict[int, _Region] = {}  # by address
         self._said: set[object] = set()
@@ -418,9 +423,7 @@ class Engine:
 
     def run(self, choice: Choice, job: Job, stream: int | None = None) -> None:
         """Copies the input, launches, and copies the output, after `prepare`. On the host it waits for the launch. On
-        CUDA everything is queued on the stream, which is the current one."""
-        communicator = self._communicator
-        assert communicator is not None
+        CUDA everything is queued on the stream, which is the current one. With `in_parts`, a split kernel only sends."""
         given, made = self._regions[0], self._regions[0 if choice.kernel.in_place else 1]
         # The kernel and the sizes are the same on all ranks, and so is this choice.
         direct = job.region is not None and choice.kernel.in_place and job.region.buffer.bytes >= choice.message
@@ -431,6 +434,7 @@ class Engine:
             direct = True
             given, made = job.region, job.out_region
         direct = direct or bool(job.index)
+        part = "send" if job.in_parts and choice.kernel.is_split else ""
         input_step, output_step = choice.kernel.steps(choice.message)
         with torch.no_grad():
             for index, piece in enumerate([] if direct else job.inputs):
@@ -443,31 +447,50 @@ class Engine:
             for piece in job.outputs if job.counts and not direct else []:
                 for view, tensor in zip(made.views(0, piece), piece):
                     view.copy_(tensor)
-            communicator.launch(
-                choice.kernel,
-                given.buffer,
-                None if made is given else made.buffer,
-                message_bytes=choice.message,
-                dtype=choice.dtype,
-                op=choice.op,
-                streams=None if stream is None else [stream],
-                threads=1 if self.on_host and choice.message < 1 << 16 else 0,
-                pdl=self.pdl,
-                row_bytes=choice.row,
-                hook_arrays={name: [array.data_ptr()] for name, array in job.arrays.items()},
-                counts={name: [array.data_ptr()] for name, array in job.counts.items()} if job.counts else None,
-                in_rows=choice.rooms[0],
-                out_rows=choice.rooms[1],
-                index=self._index_of(job),
-            )
-            if stream is None:
-                communicator.synchronize()
+            self._launch(choice, job, given, made, stream, part)
             for index, piece in enumerate([] if direct else job.outputs):
                 start = self.rank * output_step + index * choice.piece
                 for view, tensor in zip(made.views(start, piece), piece):
                     tensor.copy_(view)
         self.direct += int(direct)
         self.launches[choice.kernel.name] = self.launches.get(choice.kernel.name, 0) + 1
+        if part:
+            job.has_sent = True
+            self._due = job, partial(self._launch, choice, job, given, made)
+
+    def receive(self, stream: int | None, of: "Job | None" = None) -> None:
+        """Receives what a job with `in_parts` has sent, if that is still due. Every later call on these ranks does so
+        first, because jobs share memory. `of`: only if that is the job."""
+        if self._due is not None and (of is None or self._due[0] is of):
+            (_, launch), self._due = self._due, None
+            launch(stream, "receive")
+
+    def _launch(
+        self, choice: Choice, job: Job, given: "_Region", made: "_Region", stream: int | None, part: str
+    ) -> None:
+        """Starts the kernel, or one of its parts. On the host it waits for that."""
+        communicator = self._communicator
+        assert communicator is not None
+        communicator.launch(
+            choice.kernel,
+            given.buffer,
+            None if made is given else made.buffer,
+            message_bytes=choice.message,
+            dtype=choice.dtype,
+            op=choice.op,
+            streams=None if stream is None else [stream],
+            threads=1 if self.on_host and choice.message < 1 << 16 else 0,
+            pdl=self.pdl,
+            row_bytes=choice.row,
+            hook_arrays={name: [array.data_ptr()] for name, array in job.arrays.items()},
+            counts={name: [array.data_ptr()] for name, array in job.counts.items()} if job.counts else None,
+            in_rows=choice.rooms[0],
+            out_rows=choice.rooms[1],
+            index=self._index_of(job),
+            part=part,
+        )
+        if stream is None:
+            communicator.synchronize()
 
     @staticmethod
     def _index_of(job: Job) -> "dict[str, list[Any]] | None":
@@ -490,7 +513,7 @@ class Engine:
         """Closes the communicator, which is collective. If the communicator failed, it is left open until the process
         ends."""
         communicator, self._communicator = self._communicator, None
-        self._regions, self._symmetric, self._ledger = [], {}, None
+        self._regions, self._symmetric, self._ledger, self._due = [], {}, None, None
         if communicator is not None:
             try:
                 communicator.close()

@@ -229,6 +229,8 @@ class Group(dist.ProcessGroup):
             if made is not None:
                 engine.note(number, call)
             try:
+                if choice is not None:
+                    engine.receive(stream)
                 if choice is not None and engine.prepare(choice, call):
                     engine.compare()
                     engine.run(choice, made, stream)  # type: ignore[arg-type]

@@ -135,10 +135,12 @@ def _begin(
     given: list[torch.Tensor],
     to: list[torch.Tensor],
     handle: Handle,
+    in_parts: bool,
     **index: torch.Tensor,
 ) -> Callable[[], bool]:
     """Starts a kernel. Returns a function that waits for it, and returns False if there was none. `index`: fields of
-    MscclcIndex; "entries" is the index. A payload without bytes is not moved."""
+    MscclcIndex; "entries" is the index. A payload without bytes is not moved. `in_parts`: a split kernel receives when
+    that function is called."""
     run = getattr(group, "by_index", None)
     pairs = [(payload, made) for payload, made in zip(given, to) if math.prod(made.shape[1:]) != 0]
     if run is None or not pairs:
@@ -163,6 +165,7 @@ def _begin(
             "align": handle.align,
             "work": torch.empty(work, dtype=torch.uint8, device=entries.device),
         },
+        in_parts,
     )
     return finish
 
@@ -181,7 +184,7 @@ def _indexed(rows: torch.Tensor, index: torch.Tensor) -> tuple[torch.Tensor, tor
 
 
 def _begin_dispatch(
-    x: list[torch.Tensor], index: torch.Tensor, handle: Handle, group: Any
+    x: list[torch.Tensor], index: torch.Tensor, handle: Handle, group: Any, in_parts: bool = False
 ) -> tuple[list[torch.Tensor], Callable[[], None]]:
     """Returns what becomes the rows of this rank's experts for each payload, in one dimension, and a function that waits
     for them. Rows behind live ones are zero."""
@@ -190,7 +193,7 @@ def _begin_dispatch(
     given = [_indexed(payload, index) for payload in x]
     x, entries = [payload for payload, _ in given], given[0][1]
     to = [payload.new_zeros(handle.room, payload.shape[1]) for payload in x]
-    moved = _begin(group, "dispatch", x, to, handle, entries=entries, cells=handle.cells)
+    moved = _begin(group, "dispatch", x, to, handle, in_parts, entries=entries, cells=handle.cells)
 
     def finish() -> None:
         if not moved():
@@ -206,7 +209,7 @@ def _dispatch(x: torch.Tensor, index: torch.Tensor, handle: Handle, group: Any) 
 
 
 def _begin_combine(
-    z: torch.Tensor, index: torch.Tensor, weights: torch.Tensor, handle: Handle, group: Any
+    z: torch.Tensor, index: torch.Tensor, weights: torch.Tensor, handle: Handle, group: Any, in_parts: bool = False
 ) -> tuple[torch.Tensor, Callable[[], None]]:
     """Returns what becomes the sums, and a function that waits for them."""
     if z.dim() != 2 or z.shape[0] != handle.room:
@@ -218,7 +221,9 @@ def _begin_combine(
     if weights.shape != entries.shape:
         raise ValueError(f"weights {list(weights.shape)} and an index {list(entries.shape)} differ")
     z = z.contiguous()
-    moved = _begin(group, "combine", [z], [to], handle, entries=entries, weights=weights, cells=handle.cells)
+    moved = _begin(
+        group, "combine", [z], [to], handle, in_parts, entries=entries, weights=weights, cells=handle.cells
+    )
 
     def finish() -> None:
         if not moved():
@@ -361,7 +366,8 @@ def _once(receive: Callable[[], None], is_later: bool) -> "Callable[[], None] | 
 class Buffer:
     """Takes the place of deep_ep.Buffer, for its low-latency calls. With `return_recv_hook`, a call returns while its rows
     are under way. Its last result is then a function, which every rank has to call before anything that the call returned
-    is read; x and the index stay as they are until then. Other calls return None in its place. No call has gradients."""
+    is read; x and the index stay as they are until then. Kernels that were compiled with `split` then occupy no
+    multiprocessor: a call only sends, and the function receives. Any other call of the group receives first. Other calls return None in its place. No call has gradients."""
 
     def __init__(
         self,
@@ -403,7 +409,8 @@ class Buffer:
             )
         handle = _handle(topk_idx, num_max_dispatch_tokens_per_rank, num_experts, self.group)
         with torch.no_grad():
-            made, finish = _begin_dispatch(list(quantize(x)) if use_fp8 else [x], topk_idx, handle, self.group)
+            payloads = list(quantize(x)) if use_fp8 else [x]
+            made, finish = _begin_dispatch(payloads, topk_idx, handle, self.group, return_recv_hook)
             came = [_grouped(rows, handle) for rows in made]
             by = came[1].new_empty(came[1].mT.shape).mT if use_fp8 else None
             count = torch.empty(handle.experts, dtype=torch.int32, device=x.device)
@@ -433,7 +440,8 @@ class Buffer:
         if zero_copy:
             raise ValueError("there is no zero_copy")
         with torch.no_grad():
-            made, finish = _begin_combine(x.reshape(-1, x.shape[-1]), topk_idx, topk_weights, handle, self.group)
+            rows = x.reshape(-1, x.shape[-1])
+            made, finish = _begin_combine(rows, topk_idx, topk_weights, handle, self.group, return_recv_hook)
 
         def receive() -> None:
             with torch.no_grad():
