@@ -34,13 +34,16 @@ function(mscclc_precompiled target)
   endif()
 endfunction()
 
-# MSCCLC_UNITY: the sources of a folder are compiled as one. On with sanitizers, as it halves the time of a build from
-# nothing; off else, where a change of one source is to compile that source alone.
+# MSCCLC_UNITY: so many sources of a folder are compiled as one; ON: all; OFF: each alone. On with sanitizers, where it
+# halves the time of a build from nothing. Else ten, which saves a quarter: a change of one source compiles its nine
+# neighbours. Off without precompiled headers, where it is seen whether each source includes what it uses.
 set(unity_default OFF)
 if(MSCCLC_SANITIZE)
   set(unity_default ON)
+elseif(MSCCLC_PRECOMPILE)
+  set(unity_default 10)
 endif()
-option(MSCCLC_UNITY "Compile the sources of a folder as one" ${unity_default})
+set(MSCCLC_UNITY ${unity_default} CACHE STRING "How many sources of a folder are compiled as one: a number, ON or OFF")
 
 # mscclc_folders_as_one(TARGET): so are those of TARGET, if the build does that.
 function(mscclc_folders_as_one target)
@@ -54,7 +57,14 @@ function(mscclc_folders_as_one target)
     cmake_path(GET folder PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
     string(MAKE_C_IDENTIFIER "${folder}" folder)
-    set_property(SOURCE "${source}" PROPERTY UNITY_GROUP ${folder})
+    set(group ${folder})
+    if(MSCCLC_UNITY MATCHES "^[0-9]+$")
+      list(APPEND ${folder}_sources "${source}")
+      list(LENGTH ${folder}_sources number)
+      math(EXPR part "(${number} - 1) / ${MSCCLC_UNITY}")
+      string(APPEND group "_${part}")
+    endif()
+    set_property(SOURCE "${source}" PROPERTY UNITY_GROUP ${group})
   endforeach()
 endfunction()
 
