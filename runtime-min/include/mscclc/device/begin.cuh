@@ -70,8 +70,8 @@ MSCCLC_DEVICE void abortRank(const MscclcRankArgs &args) {
   giveUp(args);
 }
 
-/// Writes down that launches overlap, and makes the rank give up. `turn`: see MSCCLC_OVERLAP. `expected`: the blocks that
-/// must have finished.
+/// Writes down that launches overlap, and makes the rank give up. `turn`: see MSCCLC_OVERLAP. `expected`: the blocks
+/// that must have finished.
 MSCCLC_COLD void reportOverlap(const MscclcRankArgs &args, uint32_t turn, uint64_t launch, uint64_t expected,
                                uint64_t finished) {
   recordStall(args, MSCCLC_OVERLAP, turn, MSCCLC_UNPAIRED, launch, expected, finished, 0, false);
