@@ -368,9 +368,10 @@ private:
     const std::size_t before = candidates_.numMade(costly());
     const Candidate one =
         candidates_.tryOut(choices, facts_.budget == 1 && tried().empty() && !options_.timesOnly, facts_.isLong);
-    if (facts_.isLarge && facts_.isLong && candidates_.isOneRank(tried().size() - 1)) {
-      facts_.isOneRank = true;
-      facts_.budget = Facts::triedAsOneRank;
+    // One rank is planned and timed fast, so more are tried, but not so many that they are finished for all ranks.
+    if (facts_.isLong && candidates_.isOneRank(tried().size() - 1)) {
+      facts_.isOneRank = facts_.isLarge;
+      facts_.budget = std::max(facts_.budget, facts_.isLarge ? Facts::triedAsOneRank : manyTried - 1);
     }
     spent_ += !one.refused && candidates_.numMade(costly()) > before;
     // There is no limit until a candidate fits. A candidate that fits late is probably slow, so a few more are tried.

@@ -50,7 +50,7 @@ struct Choice {
 /// The search starts from one candidate and goes through a table of moves (choose.cpp). A move changes one choice. The
 /// search continues from the changed candidate if that is better, and repeats the move. Some moves start the search
 /// again. Fewer candidates are tried for larger programs. If only one is tried, it is not timed. But if all ranks of a
-/// large program are equivalent and the message is long, more are tried, planned and timed as one rank.
+/// program are equivalent and the message is long, more are tried, planned and timed as one rank.
 ///
 /// Then all passes run on the best candidate (bestOf) and the fastest others, three in all, and the best of these is
 /// chosen. For a large program this step is left out. A candidate is refused if the target, the machine or the
