@@ -67,6 +67,7 @@ void describeBuffers(const void *stub, Launch &launch) {
                            withRoomFor(args.counts.out_rows, kernel->output_bytes(args.rank, args.message_bytes)))};
   launch.hosts = {region(args.status, sizeof *args.status),
                   region(args.fifo.slots, args.fifo.capacity * sizeof(MscclcTrigger))};
+  launch.kernels = (kernel->flags & MSCCLC_SPLIT) != 0 ? 2 : 1;
   if ((kernel->flags & MSCCLC_USES_PACKETS) != 0)
     launch.packets = {region(own.scratch, kernel->scratch_bytes(args.scratch_stride))};
   if ((kernel->flags & MSCCLC_TAKES_COUNTS) != 0) { // behind what all kernels have: SlotParameters

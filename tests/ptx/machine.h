@@ -31,6 +31,7 @@ struct Launch {
   unsigned blocks = 1, threads = 1;
   std::vector<std::byte> parameters;
   const void *stream = nullptr;
+  std::uint32_t kernels = 1;   ///< of a launch of the product; all kernels of the stream are of launches of as many
   bool isDependent = false;    ///< it may begin before the earlier launch of its stream has ended
   std::vector<Region> buffers; ///< that the user accesses before and after the launch
   std::vector<Region> packets; ///< slots of packets

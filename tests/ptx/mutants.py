@@ -36,6 +36,7 @@ WIRE = "samples/auto/allreduce_quantized.cpp"
 LAMPORT, LAMPORT_BITS = "tests/ptx/lamport.cpp", "((0+1)+2)+3 with -0.0 as +0.0"
 PACKED = "samples/auto/alltoallv_packed.cpp"
 DISPATCH, COMBINE = "samples/auto/moe_dispatch.cpp", "samples/auto/moe_combine.cpp"
+SPLIT = "tests/ptx/split_dispatch.cpp"
 BARRIERS = "tests/conformance/plans/single_node/allgather_tbg.json"
 INSTANCES = kernels_on_cpu.INSTANCES
 # Words that a kernel shares with the host have no mutants but two, of the request in port.cuh. The machine has no reads
@@ -183,8 +184,9 @@ EMITTED = {
     "tests/ptx/copied_nvls.cpp": {},
     "tests/ptx/broadcast_nvls.cpp": {},
     BARRIERS: {},
+    SPLIT: {},
 }
-QUICK_EMITTED = ["samples/reducescatter_allpairs.cpp"]
+QUICK_EMITTED = ["samples/reducescatter_allpairs.cpp", SPLIT]
 # Programs that the proof refuses, as what they lack is not needed on every machine: the PTX machine has to agree.
 UNPROVEN = ["tests/lit/findings/packet_order.cpp", "tests/lit/findings/packet_next_launch.cpp"]
 
@@ -265,7 +267,8 @@ def main():
             if options.only not in title:
                 continue
             kernel.write_text(text)
-            score.run(title, machine.compile(kernel), survivors.get(what, ""))
+            score.run(title, machine.compile(kernel), survivors.get(what, ""),
+                      own_client=kernels_on_cpu.own_client_of(kernels_on_cpu.ROOT / name))
     for name in UNPROVEN:
         if options.only in name:
             score.run(f"{name}, not proven", machine.compile(emit(name, isProven=False)), "")

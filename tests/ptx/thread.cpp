@@ -39,7 +39,7 @@ Access Machine::accessOf(const Thread &thread, const Instruction &i, std::uint64
   };
   access.isHosts = isWithin(hosts_);
   if (access.isStrong() && isWithin(packets_))
-    access.packetLaunch = thread.grid->ordinal;
+    access.packetLaunch = (thread.grid->ordinal - 1) / thread.grid->launch.kernels + 1;
   return access;
 }
 
