@@ -22,8 +22,8 @@ const MscclcKernel &turns2();
 const MscclcKernel &stuck2();
 /// Each rank sends a signal to each other one for every 1024 bytes, and waits for as many.
 const MscclcKernel &sized4();
-/// Two kernels: one sends the other rank a signal, and one waits for that of the other rank. In messages of more than 64
-/// bytes they come in the wrong order.
+/// Two kernels: one sends the other rank a signal, and one waits for that of the other rank. In messages of more than
+/// 64 bytes they come in the wrong order.
 const MscclcKernel &halves2();
 /// Waits for a release of a semaphore in messages of more than 64 bytes that never comes.
 const MscclcKernel &starved1();

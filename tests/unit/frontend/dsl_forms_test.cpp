@@ -61,7 +61,8 @@ TEST_CASE("options of a program, all given and all left out") {
   const ir::Program &p = given.program.value();
   CHECK(p.name == "named");
   CHECK((p.instances == 3 && p.protocol == ir::Protocol::LL && !p.fuse && !p.autoSync));
-  CHECK((p.replication == ir::Replication::None && p.reuseResources && p.doubleScratch && p.latePacketsApart && p.split));
+  CHECK(
+      (p.replication == ir::Replication::None && p.reuseResources && p.doubleScratch && p.latePacketsApart && p.split));
   CHECK((p.threadsPerBlock == 512 && p.bufferAlignment == 32));
   CHECK((p.minMessageSize == 1024 && p.maxMessageSize == std::uint64_t{2} << 30));
   CHECK((p.collective.chunkFactor == 3 && p.collective.inplace && p.collective.name == "allreduce"));
