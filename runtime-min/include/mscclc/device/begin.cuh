@@ -15,9 +15,9 @@
 // instances for each one of its launch. So each launch counts equally much. Only the blocks of instance 0 are in every
 // launch, so their numbers count all launches. The other blocks check their bit alone.
 //
-// Where a launch is two kernels (Part in layout.cuh), `launches` and `finished` count kernels, so the same holds for
-// these. An odd number in `launches[b]` says that the kernel that receives is due. Any other kernel then begins out of
-// turn.
+// Where a launch is two kernels (KernelPart in layout.cuh), `launches` and `finished` count kernels, so the same holds
+// for these. An odd number in `launches[b]` says that the kernel that receives is due. Any other kernel then begins out
+// of turn.
 //
 // Every overlap is detected. Let L be the later one of two launches that overlap, and b the first block of L that
 // begins. A device begins the blocks of a launch in the order of their index and holds them all. So b is block 0, which

@@ -171,7 +171,7 @@ template <class Plan> MSCCLC_DEVICE int blockOf(const Parameters<Plan> &p, [[may
 } // namespace detail
 
 /// The state of a thread. `PlanT` holds the constants of the plan; see the head of an emitted file.
-template <class PlanT, class T, class OpT, class PacketT, Part part = Part::Whole> class Kernel {
+template <class PlanT, class T, class OpT, class PacketT, KernelPart part = KernelPart::Whole> class Kernel {
 public:
   using Plan = PlanT;
   using Element = T;
@@ -179,7 +179,8 @@ public:
   using Packet = PacketT;
   using Held = HeldInScratch<Plan, T>;                  ///< elements in scratch
   static constexpr unsigned spread = spreadOf<Plan, T>; ///< how many times the bytes of T these take
-  static constexpr bool sends = part != Part::Receive, receives = part != Part::Send; ///< what the kernel does
+  static constexpr bool sends = part != KernelPart::Receive,
+                        receives = part != KernelPart::Send; ///< what the kernel does
   /// True if loops over rows are functions; false if they are inlined.
   using Outlined = std::bool_constant<Plan::outlined>;
 
@@ -200,7 +201,7 @@ public:
                    : p.layout.ofInstance(detail::instanceOf(p))),
         rank(static_cast<int>(args.rank)), block(detail::blockOf(p, layout.instance)), thread(detail::threadId()),
         threads(detail::threadCount()),
-        launch(detail::beginLaunch<kernelsOfLaunch<Plan>, part == Part::Receive ? 1 : 0>(
+        launch(detail::beginLaunch<kernelsOfLaunch<Plan>, part == KernelPart::Receive ? 1 : 0>(
             args, uint64_t{detail::blockCount()} * p.weight, layout.instance == 0)),
         flag(detail::packetFlag(launch)) {
     scratchAt = launch % scratchParts<Plan> * scratchPartBytes<Plan>(args.scratch_stride);

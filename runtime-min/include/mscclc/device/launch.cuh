@@ -232,12 +232,12 @@ template <class Body, class T, class Op, class Packet> struct Variant {
     if constexpr (IsSplit<Plan>::value) {
       int32_t error = MSCCLC_OK;
       if ((args->flags & MSCCLC_ONLY_RECEIVE) == 0)
-        error = startKernel<Part::Send>(given, blocks, threads, stream);
+        error = startKernel<KernelPart::Send>(given, blocks, threads, stream);
       if (error == MSCCLC_OK && (args->flags & MSCCLC_ONLY_SEND) == 0)
-        error = startKernel<Part::Receive>(given, blocks, threads, stream);
+        error = startKernel<KernelPart::Receive>(given, blocks, threads, stream);
       return error;
     } else {
-      return startKernel<Part::Whole>(given, blocks, threads, stream);
+      return startKernel<KernelPart::Whole>(given, blocks, threads, stream);
     }
   }
 
@@ -245,13 +245,13 @@ template <class Body, class T, class Op, class Packet> struct Variant {
 #ifdef __CUDACC__
     if constexpr (IsSplit<Plan>::value) {
       uint32_t ofReceive = 0;
-      int32_t error = residentBlocksOf<Part::Send>(threads, blocks);
+      int32_t error = residentBlocksOf<KernelPart::Send>(threads, blocks);
       if (error == MSCCLC_OK)
-        error = residentBlocksOf<Part::Receive>(threads, &ofReceive);
+        error = residentBlocksOf<KernelPart::Receive>(threads, &ofReceive);
       *blocks = *blocks < ofReceive ? *blocks : ofReceive;
       return error;
     } else {
-      return residentBlocksOf<Part::Whole>(threads, blocks);
+      return residentBlocksOf<KernelPart::Whole>(threads, blocks);
     }
 #else
     static_cast<void>(threads);
@@ -263,13 +263,13 @@ template <class Body, class T, class Op, class Packet> struct Variant {
   static MscclcVariant describe() { return {DtypeOf<T>::code, Op::code, Packet::code, 0, &launch, &residentBlocks}; }
 
 private:
-  template <Part part> static constexpr auto entryOf() {
+  template <KernelPart part> static constexpr auto entryOf() {
     if constexpr (IsSplit<Plan>::value)
       return Body::template entry<T, Op, Packet, part>;
     else
       return Body::template entry<T, Op, Packet>;
   }
-  template <Part part>
+  template <KernelPart part>
   static int32_t startKernel(Parameters<Plan> &given, uint32_t blocks, uint32_t threads, void *stream) {
 #ifdef __CUDACC__
     const cudaError_t result = start(reinterpret_cast<const void *>(entryOf<part>()), blocks, threads, &given,
@@ -281,7 +281,7 @@ private:
 #endif
   }
 #ifdef __CUDACC__
-  template <Part part> static int32_t residentBlocksOf(uint32_t threads, uint32_t *blocks) {
+  template <KernelPart part> static int32_t residentBlocksOf(uint32_t threads, uint32_t *blocks) {
     const auto entry = reinterpret_cast<const void *>(entryOf<part>());
     // This loads the kernel. Loading may wait for running kernels, so it must not happen when other ranks already run
     // this one.

@@ -202,7 +202,7 @@ template <class Plan> struct HasWire<Plan, std::void_t<typename Plan::Wire>> : s
 /// kernel of a stream begins when the earlier one has ended, and sees all that it did, which is more than the
 /// synchronisation of a block's threads gives. So what is proven of the operations of blocks, one after the other,
 /// holds for both. Between the two, all state is in memory: counters, scratch and MscclcIndex::work.
-enum class Part : uint8_t { Whole, Send, Receive };
+enum class KernelPart : uint8_t { Whole, Send, Receive };
 template <class Plan, class = void> struct IsSplit : std::false_type {};
 template <class Plan> struct IsSplit<Plan, std::void_t<decltype(Plan::split)>> : std::bool_constant<Plan::split> {};
 /// The kernels of a launch.
