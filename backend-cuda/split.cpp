@@ -5,6 +5,9 @@
 #include "ir/collectives.h"
 #include "ir/op_memory.h"
 
+#include <algorithm>
+#include <string>
+
 namespace mscclc::cuda {
 
 namespace {
