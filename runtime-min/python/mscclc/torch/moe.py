@@ -367,7 +367,8 @@ class Buffer:
     """Takes the place of deep_ep.Buffer, for its low-latency calls. With `return_recv_hook`, a call returns while its rows
     are under way. Its last result is then a function, which every rank has to call before anything that the call returned
     is read; x and the index stay as they are until then. Kernels that were compiled with `split` then occupy no
-    multiprocessor: a call only sends, and the function receives. Any other call of the group receives first. Other calls return None in its place. No call has gradients."""
+    multiprocessor: a call only sends, and the function receives. Any other call of the group receives first. Without
+    `return_recv_hook` the last result is None. No call has gradients."""
 
     def __init__(
         self,
