@@ -238,11 +238,12 @@ template <class W, class Use> MSCCLC_DEVICE void forPayloads(const W &w, Use use
   }
 }
 
-/// Copies rows [first, end) of a cell from its slot to the layout of experts, where they begin at row `place`, or back.
+/// Copies the rows of a cell from its slot to row `place` of the layout of experts, or back. Blocks take turns at rows.
+/// `first`: the first row of this block's, less than the number of blocks.
 template <bool toSlots, class W>
-MSCCLC_DEVICE void copyRowsOf(const W &w, char *slots, uint32_t cell, uint32_t first, uint32_t end, uint64_t place) {
+MSCCLC_DEVICE void copyCell(const W &w, char *slots, uint32_t cell, uint32_t first, uint64_t place) {
   const uint64_t slot = cell / W::experts * w.parameters.capacity + w.inSlot[cell];
-  for (uint32_t row = first; row < end; ++row)
+  for (uint32_t row = first; row < w.lengths[cell]; row += blockCount())
     forPayloads(w, [&](const MscclcPayload &payload, uint64_t begin) {
       char *const inSlot = slots + (slot + row) * w.args.row_bytes + begin;
       const uint64_t at = (place + row) * payload.bytes;
@@ -253,22 +254,6 @@ MSCCLC_DEVICE void copyRowsOf(const W &w, char *slots, uint32_t cell, uint32_t f
     });
 }
 
-/// Calls take(cell, its rows) for cells cellOf(0), cellOf(1) and so on, `count` of them.
-template <class W, class CellOf, class Take>
-MSCCLC_DEVICE void forLengths(const W &w, uint32_t count, const CellOf &cellOf, const Take &take) {
-  constexpr uint32_t together = 8; // loads in flight
-  for (uint32_t first = 0; first < count; first += together) {
-    uint32_t lengths[together];
-    MSCCLC_UNROLL
-    for (uint32_t i = 0; i < together; ++i)
-      lengths[i] = first + i < count ? w.lengths[cellOf(first + i)] : 0;
-    MSCCLC_UNROLL
-    for (uint32_t i = 0; i < together; ++i)
-      if (lengths[i] != 0)
-        take(cellOf(first + i), lengths[i]);
-  }
-}
-
 /// Returns the rows of a buffer of experts that a group of `rows` rows takes (ExpertPlaces in ir/expert_places.h).
 /// `most`: those of a full group.
 MSCCLC_DEVICE uint64_t takenBy(uint64_t rows, uint64_t most, uint32_t align) {
@@ -277,27 +262,20 @@ MSCCLC_DEVICE uint64_t takenBy(uint64_t rows, uint64_t most, uint32_t align) {
   return rows == 0 && align != 1 ? align : (rows + align - 1) / align * align;
 }
 
-/// Copies the rows of all cells from slots to the layout of experts, or back. Blocks divide the rows, in the order of
-/// places. A place is the sum of what lies before, so a block adds up the cells before its rows, too.
+/// Copies the rows of all cells from slots to the layout of experts, or back. It visits cells in the order of places,
+/// so a place is the sum of what lies before.
 template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *slots) {
   constexpr uint32_t groups = W::Plan::isExpertMajor ? W::experts : W::ranks, members = W::cells / groups;
-  uint64_t all = 0;
-  forLengths(w, W::cells, [](uint32_t i) { return i; }, [&](uint32_t, uint32_t length) { all += length; });
-  const uint64_t first = all * w.block / blockCount(), end = all * (w.block + 1) / blockCount();
-  uint64_t begin = 0, before = 0; // the place of a group, and the rows in front of a cell
-  for (uint32_t group = 0; group < groups && before < end; ++group) {
-    const auto cellOf = [&](uint32_t member) {
-      return W::Plan::isExpertMajor ? member * W::experts + group : group * W::experts + member;
-    };
+  uint32_t first = w.block; // another row in each cell, as most cells have fewer rows than there are blocks
+  uint64_t begin = 0;
+  for (uint32_t group = 0; group < groups; ++group) {
     uint64_t rows = 0;
-    forLengths(w, members, cellOf, [&](uint32_t cell, uint32_t length) {
-      const uint64_t from = first > before ? first - before : 0, to = end > before ? end - before : 0;
-      if (from < length)
-        copyRowsOf<toSlots>(w, slots, cell, static_cast<uint32_t>(from),
-                            to < length ? static_cast<uint32_t>(to) : length, begin + rows);
-      rows += length;
-      before += length;
-    });
+    for (uint32_t member = 0; member < members; ++member) {
+      const uint32_t cell = W::Plan::isExpertMajor ? member * W::experts + group : group * W::experts + member;
+      copyCell<toSlots>(w, slots, cell, first, begin + rows);
+      first = first == 0 ? blockCount() - 1 : first - 1;
+      rows += w.lengths[cell];
+    }
     begin += takenBy(rows, uint64_t{members} * w.capacity, w.args.index.align);
   }
 }
