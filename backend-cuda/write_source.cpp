@@ -330,7 +330,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"instances", instancesText(options.instances)},
       {"split",
        m.isSplit ? "\n  static constexpr bool split = true; // a kernel that sends, and one that receives" : ""},
-      {"partParameter", m.isSplit ? ", Part part" : ""},
+      {"partParameter", m.isSplit ? ", KernelPart part" : ""},
       {"partArgument", m.isSplit ? ", part" : ""},
       {"hookFields", hookFieldsText(m.hooks)},
       {"hooks", hooksText(program, m.hooks)},

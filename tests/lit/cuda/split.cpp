@@ -49,7 +49,7 @@ MSCCLC_ALGORITHM void gather(int ranks = 2, int mistake = 0) {
       self.copy(self.output()[peer], scratch[rank][0], tb(0));
     }
   }
-  // CHECK: template <class T, class Op, class Packet, Part part> MSCCLC_KERNEL
+  // CHECK: template <class T, class Op, class Packet, KernelPart part> MSCCLC_KERNEL
   // CHECK-NEXT: const Kernel<Plan, T, Op, Packet, part> k(given);
   // CHECK: static constexpr auto entry = mscclc_gather<T, Op, Packet, part>;
 }
