@@ -280,7 +280,7 @@ TEST_CASE("The kernels of a split launch take turns") {
   CHECK(contains(none.text, "kernel 'gather4' is one kernel: compile its program with .split"));
 }
 
-TEST_CASE("The device notices kernels of a split launch that come out of turn") {
+TEST_CASE("The device notices kernels of a split launch that come out of turn", "[texts]") {
   Communicator communicator(onHost(2));
   Buffer buffer = communicator.allocate(512);
   Instance instance = communicator.load(halves2(), 128);
