@@ -250,7 +250,7 @@ Machine::Location Machine::locate(const Lane &lane, const ir::Op &op, std::uint3
   std::byte *base = bufferOf(owner, buffer, layout);
   if (inScratch && program_.doubleScratch && (ranks_[lane.rank].launch & 1) != 0)
     base += ranks_[owner].scratchBytes;
-  return {base + first, owner, packet, spread, inScratch && hasWire_};
+  return {base + first, owner, packet, spread, inScratch && hasWire()};
 }
 
 // A packet: four bytes of data, the flag, four bytes of data, the flag.
@@ -328,7 +328,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
                                        std::uint64_t bytes) {
   const std::uint32_t flag = ranks_[lane.rank].launch + 1;
   const StoreOperands store = storeOperands(op, pair);
-  const bool isWide = hasWire_ || layoutOf(lane.rank).spread() != 1; // then it computes in f32
+  const bool isWide = hasWire() || layoutOf(lane.rank).spread() != 1; // then it computes in f32
   encoded_.clear();
   bool any = false;
   for (std::uint32_t n = store.firstSource; n < store.endSource; ++n) {
@@ -359,7 +359,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
   if (program_.protocol == ir::Protocol::Lamport && ir::isPacketOp(op.kind))
     sum_.dropSignsOfZeros();
   const std::byte *sum = sum_.result();
-  if (hasWire_ && encoded_.empty())
+  if (hasWire() && encoded_.empty())
     encodeBlocks(wire_, type_, wireBlock_, sum, bytes, encoded_);
   if (isWide)
     narrowElements(type_, sum, bytes, part_);

@@ -21,9 +21,9 @@ Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inpu
       relaxedShows_(options.relaxedShows), userAwaitsPorts_(options.userAwaitsPorts), index_(program),
       blocks_(index_.numBlocks()), ranks_(program.ranks.size()), queues_(index_), given_(index_.numQueues()),
       met_(index_.numBarriers()), ports_(index_.numChannels()), barriers_(index_.numBarriers()),
-      hasWire_(ir::wireOf(program)), wire_(hasWire_ ? ir::wireOf(program)->wire : ir::Wire::None),
-      wireBlock_(hasWire_ ? std::max<std::uint64_t>(program.bufferAlignment, sizeOf(type_)) : 16),
-      sum_(hasWire_ || sizes_[0].layout->spread() != 1 ? DataType::F32 : options.type) {
+      wire_(ir::wireOf(program) ? ir::wireOf(program)->wire : ir::Wire::None),
+      wireBlock_(hasWire() ? std::max<std::uint64_t>(program.bufferAlignment, sizeOf(type_)) : 16),
+      sum_(hasWire() || sizes_[0].layout->spread() != 1 ? DataType::F32 : options.type) {
   allocate();
   if (options.rows)
     rows_.emplace(program, *options.rows, options.counts, rowBytesOf(program, type_));

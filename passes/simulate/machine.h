@@ -219,6 +219,7 @@ private:
   template <typename Use> void forEachStore(const View &view, const Use &use) const;
   const ir::ThreadBlock &codeOf(const Lane &lane) const { return program_.ranks[lane.rank].blocks[lane.block]; }
   Block &blockOf(const Lane &lane) { return blocks_[index_.block(lane.rank, lane.block)]; }
+  bool hasWire() const { return wire_ != ir::Wire::None; }
   const Layout &layoutOf(std::uint32_t rank) const { return *sizes_[sizeOf_[ranks_[rank].call]].layout; }
   std::byte *bufferOf(std::uint32_t rank, ir::BufferKind buffer, const Layout &layout) const;
   Location locate(const Lane &lane, const ir::Op &op, std::uint32_t operand, std::uint64_t at, std::uint64_t bytes,
@@ -255,8 +256,7 @@ private:
   std::uint64_t salt_ = 0, blockedOn_ = 0, numStores_ = 0;
   std::uint32_t launches_ = 0, policy_ = 0;
   Outcome outcome_;
-  const bool hasWire_;            ///< scratch holds blocks in the program's wire format
-  const ir::Wire wire_;           ///< which is this
+  const ir::Wire wire_;           ///< the format of blocks in scratch; None: elements
   const std::uint64_t wireBlock_; ///< bytes of such a block in the message
   std::vector<std::byte> buffer_, part_, encoded_;
   Accumulator sum_;
