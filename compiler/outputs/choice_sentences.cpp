@@ -2,6 +2,7 @@
 
 #include "compiler/outputs/estimates.h"
 #include "compiler/outputs/sync_sentences.h"
+#include "ir/diagnostics.h"
 #include "ir/op_semantics.h"
 
 #include <algorithm>
@@ -168,7 +169,7 @@ std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
 }
 
 std::string restsOnWords(const passes::time::ParameterSet &parameters) {
-  return "its time rests on " + passes::time::namesOf(parameters) + ", without a measurement";
+  return "its time rests on " + ir::enumerate(passes::time::keysOf(parameters)) + ", without a measurement";
 }
 
 std::vector<StatementSentence> statementsOf(const ir::Program &program) {

@@ -157,10 +157,7 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
     whole["machine"] = chosen.machine.name;
     whole["us"] = timeInTheEnd(job, chosen) / 1e3;
     whole["compared_us"] = chosen.choice.nanoseconds / 1e3;
-    whole["rests_on"] = Json::array();
-    for (std::size_t i = 0; i < restsOf(chosen).size(); ++i)
-      if (restsOf(chosen)[i])
-        whole["rests_on"].push_back(passes::time::parameterFields[i].key);
+    whole["rests_on"] = passes::time::keysOf(restsOf(chosen));
     whole["choices"] = std::move(choices);
     Json byBlocks = Json::array();
     for (const passes::schedule::TimeByBlocks &row : chosen.byBlocks)

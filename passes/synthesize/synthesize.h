@@ -29,10 +29,9 @@ struct Synthesis {
   std::string links;             ///< what the links allow and which part of that trees reach, in a sentence
 };
 
-/// Returns the best program by the time model for `kind` on all GPUs of the machine. It compares
-/// trees (forest.h) with the symmetric algorithms (algorithms.h). `root`: of a collective that has one. If there is
-/// none, returns nothing and sets `why` to the reason. `options`: as for schedule::choose(). `kinds` are those of
-/// synthesizedKinds().
+/// Returns the best program by the time model for `kind` on all GPUs of the machine. It compares trees (forest.h) with
+/// the symmetric algorithms (algorithms.h). `root`: of a collective that has one. If there is none, returns nothing and
+/// sets `why` to the reason. `options`: as for schedule::choose(). `kinds` are those of synthesizedKinds().
 std::optional<Synthesis> synthesize(ir::CollectiveKind kind, std::uint32_t root, const schedule::ChooseOptions &options,
                                     std::string &why);
 

@@ -201,16 +201,12 @@ private:
 
 } // namespace
 
-std::string namesOf(const ParameterSet &parameters) {
-  std::string names;
-  std::size_t left = parameters.count();
+std::vector<std::string> keysOf(const ParameterSet &parameters) {
+  std::vector<std::string> keys;
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (parameters[i]) {
-      names += parameterFields[i].key;
-      --left;
-      names += left == 0 ? "" : left == 1 ? " and " : ", ";
-    }
-  return names;
+    if (parameters[i])
+      keys.emplace_back(parameterFields[i].key);
+  return keys;
 }
 
 RankNodes::RankNodes(const ir::Program &program, const Machine &machine)

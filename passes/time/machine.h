@@ -37,8 +37,8 @@ inline constexpr ParameterField parameterFields[] = {
 /// Some parameters, by their places in `parameterFields`.
 using ParameterSet = std::bitset<std::size(parameterFields)>;
 
-/// Returns the keys of parameters: "packet, fence and barrier".
-std::string namesOf(const ParameterSet &parameters);
+/// Returns the keys of parameters, in the order of `parameterFields`.
+std::vector<std::string> keysOf(const ParameterSet &parameters);
 
 /// Equal nodes of GPUs.
 struct Machine {

@@ -1,6 +1,7 @@
 // Whatever is chosen, its figures are those of its program; and choices are tried where they may help.
 #include "alone.h"
 
+#include "ir/diagnostics.h"
 #include "passes/schedule/choose.h"
 #include "passes/time/unmeasured.h"
 
@@ -99,7 +100,7 @@ TEST_CASE("another schedule is chosen only if it rests on fewer parameters witho
       const auto before = std::ranges::find(choice.tried, measured.choices, &Candidate::choices);
       REQUIRE(before != choice.tried.end());
       CHECK(taken.restsOn.value().none());
-      CHECK(time::namesOf(before->restsOn.value()) == key);
+      CHECK(ir::enumerate(time::keysOf(before->restsOn.value())) == key);
       CHECK(taken.nanoseconds <= 1.2 * before->nanoseconds); // what passes after the comparison do may add to 15 %
     }
   }

@@ -1,5 +1,6 @@
 // Machine files: those that are built in, and what is said of broken ones.
 #include "catch.h"
+#include "ir/diagnostics.h"
 #include "ir/program.h"
 #include "passes/time/machine.h"
 
@@ -46,14 +47,15 @@ std::string faultOf(const std::string &words) {
 }
 
 TEST_CASE("a machine has the parameters that are borrowed or assumed") {
-  CHECK(namesOf(findMachine("h100x8").unmeasured) == "copy_depth, fence_peer, block_sync, port_push and proxy_work");
-  CHECK(namesOf(ParameterSet()).empty());
+  CHECK(mscclc::ir::enumerate(keysOf(findMachine("h100x8").unmeasured)) ==
+        "copy_depth, fence_peer, block_sync, port_push and proxy_work");
+  CHECK(keysOf(ParameterSet()).empty());
   json file = json::parse(textOf("h100x8"));
   for (auto &parameter : file["parameters"])
     parameter["certainty"] = "fitted";
   CHECK(parseMachine(file.dump()).unmeasured.none());
   file["parameters"]["multimem"]["certainty"] = "borrowed";
-  CHECK(namesOf(parseMachine(file.dump()).unmeasured) == "multimem");
+  CHECK(mscclc::ir::enumerate(keysOf(parseMachine(file.dump()).unmeasured)) == "multimem");
 }
 
 TEST_CASE("every machine of the folder is built in, and says of each number where it is from") {

@@ -1,6 +1,7 @@
 // Times of small programs, against arithmetic by hand.
 #include "timed.h"
 
+#include "ir/diagnostics.h"
 #include "passes/time/unmeasured.h"
 
 #include <algorithm>
@@ -49,8 +50,9 @@ TEST_CASE("a time rests on unmeasured parameters that make it 15 % longer if the
                 "wait memory [0]\n}\n}\n");
   Machine machine = roundMachine();
   const auto restsAt = [&](std::uint64_t bytes, const Machine &on) {
-    return namesOf(restsOn(on, totalOf(program, bytes, on),
-                           [&](const Machine &other) { return launchTime(program, other, Runner::Kernel, bytes); }));
+    return ir::enumerate(keysOf(restsOn(on, totalOf(program, bytes, on), [&](const Machine &other) {
+      return launchTime(program, other, Runner::Kernel, bytes);
+    })));
   };
   CHECK(restsAt(16, machine) == "");
   machine.unmeasured.set();
