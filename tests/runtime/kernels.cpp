@@ -28,7 +28,7 @@ struct State {
   const uint64_t launch;
 
   State(const MscclcRankArgs &a, bool isSplit, uint32_t number)
-      : args(a), rank(a.rank), block(standin::position.block), part(number),
+      : args(a), rank(a.rank), block(standin::position->block), part(number),
         launch(!isSplit      ? device::detail::beginLaunch(a)
                : number == 0 ? device::detail::beginLaunch<2, 0>(a, device::detail::blockCount(), true)
                              : device::detail::beginLaunch<2, 1>(a, device::detail::blockCount(), true)) {}

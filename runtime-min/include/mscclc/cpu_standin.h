@@ -1,13 +1,13 @@
-// The platform of the device headers in plain C++17, so that an emitted kernel runs without a GPU. The blocks and
-// threads of a launch are std::threads. Block-wide synchronisation is a barrier, counters and packets are atomic words,
-// and data is ordinary memory. The kernel relies only on the C++ memory model, so -fsanitize=thread finds missing
-// synchronisation of the plan itself.
+// The platform of the device headers in plain C++17, so that an emitted kernel runs without a GPU. Each block of a
+// launch is a std::thread (standin_block.h). Counters and packets are atomic words, and data is ordinary memory. The
+// kernel relies only on the C++ memory model, so -fsanitize=thread finds missing synchronisation of the plan itself.
 //
 // A stream is a mscclc::standin::Stream. Launches on one stream run one after the other. Launches on different streams
 // run concurrently.
 #pragma once
 
 #include "mscclc/runtime_abi.h"
+#include "mscclc/standin_block.h"
 
 #include <algorithm>
 #include <chrono>
@@ -20,18 +20,6 @@
 #include <mutex>
 #include <thread>
 #include <vector>
-
-#if defined(__SANITIZE_THREAD__)
-#define MSCCLC_STANDIN_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define MSCCLC_STANDIN_TSAN 1
-#endif
-#endif
-#ifdef MSCCLC_STANDIN_TSAN
-extern "C" void __tsan_acquire(void *);
-extern "C" void __tsan_release(void *);
-#endif
 
 #define MSCCLC_DEVICE inline
 #define MSCCLC_COLD inline __attribute__((noinline))
@@ -47,46 +35,6 @@ extern "C" void __tsan_release(void *);
 #define MSCCLC_NO_UNROLL
 
 namespace mscclc::standin {
-
-/// A barrier for the threads of one block.
-class Barrier {
-public:
-  explicit Barrier(unsigned count) : count_(count) {}
-  void arrive() {
-    if (count_ == 1)
-      return;
-    std::unique_lock<std::mutex> lock(mutex_);
-    const unsigned round = round_;
-    if (++arrived_ == count_) {
-      arrived_ = 0;
-      ++round_;
-      lock.unlock();
-      wake_.notify_all();
-      return;
-    }
-    wake_.wait(lock, [&] { return round_ != round; });
-  }
-
-private:
-  const unsigned count_;
-  unsigned arrived_ = 0, round_ = 0;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-};
-
-/// The state that the threads of a block share.
-struct Block {
-  explicit Block(unsigned threads) : barrier(threads) {}
-  Barrier barrier;
-  float results[1024];
-};
-
-/// The position of the calling thread in its launch.
-struct Position {
-  unsigned thread = 0, threads = 1, block = 0, blocks = 1;
-  Block *shared = nullptr;
-};
-inline thread_local Position position;
 
 /// Runs launches in order. A new launch blocks the caller while `capacity` launches are pending. The destructor waits
 /// for all launches.
@@ -109,17 +57,11 @@ public:
     last_ = std::thread([this, blocks, threads, previous = std::move(previous), kernel = std::move(kernel)]() mutable {
       if (previous.joinable())
         previous.join();
+      const unsigned workers = std::min(blocks, std::max(std::thread::hardware_concurrency(), 1u));
       std::vector<std::thread> running;
-      running.reserve(std::size_t{blocks} * threads);
-      std::vector<std::unique_ptr<Block>> shared;
-      for (unsigned block = 0; block < blocks; ++block) {
-        shared.push_back(std::make_unique<Block>(threads));
-        for (unsigned thread = 0; thread < threads; ++thread)
-          running.emplace_back([=, &kernel, shared = shared.back().get()] {
-            position = {thread, threads, block, blocks, shared};
-            kernel();
-          });
-      }
+      running.reserve(workers);
+      for (unsigned worker = 0; worker < workers; ++worker)
+        running.emplace_back([=, &kernel] { Worker::run(worker, workers, blocks, threads, kernel); });
       for (std::thread &t : running)
         t.join();
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -147,35 +89,35 @@ struct alignas(8) Vec8 {
 };
 
 inline unsigned threadId() {
-  return standin::position.thread;
+  return standin::position->thread;
 }
 inline unsigned threadCount() {
-  return standin::position.threads;
+  return standin::position->threads;
 }
 inline unsigned blockId() {
-  return standin::position.block;
+  return standin::position->block;
 }
 inline unsigned blockCount() {
-  return standin::position.blocks;
+  return standin::position->blocks;
 }
 inline void syncBlock() {
-  standin::position.shared->barrier.arrive();
+  if (standin::position->threads > 1)
+    standin::position->shared->worker->barrier();
 }
 /// Memory for 1024 floats that the threads of a block have in common.
 inline float *sharedResults() {
-  return standin::position.shared->results;
+  return standin::position->shared->results;
 }
 
 inline uint64_t nanoseconds() {
   return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
-/// Called while waiting. It yields or sleeps, because there are far more threads than cores.
+/// Called while waiting.
 inline void pause() {
-  thread_local unsigned calls = 0;
-  if (++calls % 16 != 0)
-    std::this_thread::yield();
+  if (standin::position->shared != nullptr)
+    standin::position->shared->worker->pause();
   else
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    standin::pauseHost();
 }
 constexpr unsigned pollsBetweenChecks = 32;
 
