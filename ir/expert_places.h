@@ -3,6 +3,8 @@
 
 #include "ir/rows.h"
 
+#include <algorithm>
+
 namespace mscclc::ir {
 
 /// The places of the cells of a rank in a launch with an alignment. With 0, ExpertCells::begin says where cells lie.
@@ -29,6 +31,20 @@ struct ExpertPlaces {
   std::uint64_t room() const { return groups() * taken(members() * capacity); }
   /// Returns the row at which each cell begins, by its number. `counts` are in the same order.
   std::vector<std::uint64_t> begins(std::span<const RowCount> counts) const;
+};
+
+/// The blocks of rows that a launch and its user hand over one by one (Program::readyRows). Block b of a group has the
+/// live rows of the group from b * rows on, at most `rows` of them. Each block has a word, also one without live rows.
+/// So each live row is in one block, whatever the counts are.
+struct ReadyBlocks {
+  std::uint64_t rows = 1; ///< of a block
+  std::uint64_t most = 0; ///< rows of a full group
+
+  std::uint64_t perGroup() const { return (most + rows - 1) / rows; }
+  /// Returns the live rows of block `block` of a group with `live` live rows.
+  std::uint64_t rowsOf(std::uint64_t block, std::uint64_t live) const {
+    return std::min(rows, live - std::min(live, block * rows));
+  }
 };
 
 } // namespace mscclc::ir

@@ -492,6 +492,10 @@ struct Program {
   /// launch is one of each, in this order. What each does follows from the order of operations in their thread blocks
   /// (backend-cuda/split.h), so proof, simulation and time model see one launch.
   bool split = false;
+  /// Of a collective with experts: rows of a block that a launch and its user hand over by a word (ReadyBlocks in
+  /// ir/expert_places.h). A Dispatch sets the word of each block when its rows are there. A Combine waits for it before
+  /// it reads them. 0: the user has all rows at once.
+  std::uint32_t readyRows = 0;
   std::uint32_t threadsPerBlock = 1024;
   std::uint32_t bufferAlignment = 16; ///< bytes
   std::uint64_t minMessageSize = 0;   ///< bytes

@@ -168,6 +168,8 @@ void StructureChecker::checkCollective() {
     fault(diag::rows_in_place, {collective.name});
   if (info(collective.kind).hasExperts && !expertsFit(numRanks_, collective.experts))
     fault(diag::experts_out_of_range, {collective.experts, maxExperts, plural(numRanks_, "rank")});
+  if (program_.readyRows != 0 && !info(collective.kind).hasExperts)
+    fault(diag::ready_without_experts, {collective.name});
   // Reports one rank only: if one does not fit, most others do not either.
   for (std::uint32_t r = 0; r < numRanks_; ++r) {
     const Rank &rank = program_.ranks[r];

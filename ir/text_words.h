@@ -32,6 +32,7 @@ inline constexpr std::string_view replications[] = {"interleaved", "none"}; // b
   F("double_scratch", doubleScratch, switches)                                                                         \
   F("late_packets_apart", latePacketsApart, switches)                                                                  \
   F("split", split, switches)                                                                                          \
+  F("ready_rows", readyRows, numbers)                                                                                  \
   F("threads_per_block", threadsPerBlock, numbers)                                                                     \
   F("buffer_alignment", bufferAlignment, numbers)                                                                      \
   F("min_message_size", minMessageSize, numbers)                                                                       \

@@ -73,6 +73,7 @@ private:
     if (info(p_.collective.kind).hasExperts) {
       p_.collective.experts = 1 + below(9);
       p_.collective.expertLayout = static_cast<ExpertLayout>(below(2));
+      p_.readyRows = below(300);
     } else if (info(p_.collective.kind).hasRows && chance(2))
       p_.collective.rows = RowLayout::Packed;
     p_.collective.chunkFactor = below(3) + 1;

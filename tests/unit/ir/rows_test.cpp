@@ -78,6 +78,21 @@ TEST_CASE("the cells of experts follow each other in groups") {
   CHECK(byExpert.beginInSlot(2).valueOf(4, counts) == 3);
 }
 
+TEST_CASE("each live row of a group is in one block that is handed over") {
+  for (std::uint64_t rows = 1; rows < 9; ++rows)
+    for (std::uint64_t most = 0; most < 20; ++most)
+      for (std::uint64_t live = 0; live <= most; ++live) {
+        const ReadyBlocks blocks{rows, most};
+        std::uint64_t all = 0;
+        for (std::uint64_t block = 0; block < blocks.perGroup(); ++block) {
+          REQUIRE((blocks.rowsOf(block, live) == 0 || all == block * rows));
+          all += blocks.rowsOf(block, live);
+        }
+        REQUIRE(all == live);
+        REQUIRE(blocks.rowsOf(blocks.perGroup(), live) == 0);
+      }
+}
+
 TEST_CASE("cells of groups that follow each other are disjoint for all counts") {
   // By exhaustion of small sizes; two ranks with two experts each.
   constexpr std::uint64_t most = 3;

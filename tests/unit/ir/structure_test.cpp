@@ -110,6 +110,10 @@ TEST_CASE("whole program: options, in-place sizes, expectations") {
         "2 experts_out_of_range: each rank has 2049 experts: it must be at least 1, and those of all 2 ranks at most "
         "4096\n");
   CHECK(chunks("combine experts 2048 rank_major", "input 2 output 2", "input 2 output 2") == "");
+  CHECK(chunks("combine experts 2 rank_major\nready_rows 7", "input 2 output 2", "input 2 output 2") == "");
+  CHECK(chunks("alltoallv padded\nready_rows 7", "input 2 output 2", "input 2 output 2") ==
+        "2 ready_without_experts: only rows of experts are handed over by blocks (ready_rows), and alltoallv has "
+        "none\n");
   CHECK(chunks("custom \"alltoallv\"", "input 1", "input 2") == ""); // no plan has rows
   CHECK(chunks("custom \"broadcast\"", "input 1", "input 1") == "");
   CHECK(chunks("custom \"\"", "input 1", "input 1") == "2 name_empty: the collective's name is empty\n");
