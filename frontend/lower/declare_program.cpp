@@ -329,6 +329,10 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   check(inRange(record.threadsPerBlock, 1, 1024), diag::threads_out_of_range, {textOf(record.threadsPerBlock)});
   check(inRange(record.bufferAlignment, 1, std::uint64_t{1} << 31) && std::has_single_bit(record.bufferAlignment.bits),
         diag::bad_alignment, {textOf(record.bufferAlignment)});
+  constexpr std::uint64_t mostReady = (std::uint64_t{1} << 31) - 1; // rows of a message
+  check(inRange(record.readyRows, 0, mostReady), diag::ready_rows_out_of_range, {textOf(record.readyRows), mostReady});
+  const ir::CollectiveKind kind = collectives_[record.collective].collective.kind;
+  check(record.readyRows.bits == 0 || ir::info(kind).hasExperts, diag::ready_rows_of_no_experts, {toString(kind)});
   check(record.minMessageSize.negative == 0, diag::negative_message_size, {"smallest", textOf(record.minMessageSize)});
   check(record.maxMessageSize.negative == 0, diag::negative_message_size, {"largest", textOf(record.maxMessageSize)});
   check(record.maxMessageSize.negative != 0 || record.maxMessageSize.bits != 0, diag::no_message_size, {});
@@ -347,6 +351,7 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   program_.doubleScratch = record.doubleScratch != 0 || (isManual && program_.protocol == ir::Protocol::Lamport);
   program_.latePacketsApart = record.latePacketsApart != 0;
   program_.split = record.split != 0;
+  program_.readyRows = static_cast<std::uint32_t>(record.readyRows.bits);
   check(record.accumulate <= static_cast<std::uint8_t>(Accumulate::Wide), diag::no_enumerator,
         {"CollectiveProgram", "an .accumulate", "the enumerators of Accumulate"});
   program_.movement.accumulate = record.accumulate != 0 ? ir::Accumulate::Wide : ir::Accumulate::Narrow;

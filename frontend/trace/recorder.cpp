@@ -192,6 +192,7 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
   record.order = static_cast<std::uint8_t>(options->order);
   record.latePacketsApart = options->latePacketsApart;
   record.split = options->split;
+  record.readyRows = wide(options->readyRows);
   record.accumulate = static_cast<std::uint8_t>(options->accumulate);
   record.wire = static_cast<std::uint8_t>(options->wire.form);
   record.wireBlock = wide(options->wire.block);

@@ -149,7 +149,7 @@ struct ProgramRecord {
   std::uint8_t protocol, fuse, autoSync, replication, reuseResources, doubleScratch, schedule, reassociate;
   std::uint8_t automaticInstances, latePacketsApart, order, accumulate, wire, split, reserved[2];
   WideInteger instances, threadsPerBlock, bufferAlignment, minMessageSize, maxMessageSize, ranksPerNode, blocks;
-  WideInteger wireBlock;
+  WideInteger wireBlock, readyRows;
 };
 
 /// A record with two numbers: those of a rank, a channel or a semaphore, or a rank or thread block that is out of

@@ -184,6 +184,7 @@ std::string optionsText(const ir::Program &program) {
   add(program.movement.ranksPerNode != 0, ".ranksPerNode = " + std::to_string(program.movement.ranksPerNode));
   add(program.latePacketsApart != usual.latePacketsApart, ".latePacketsApart = true");
   add(program.split, ".split = true");
+  add(program.readyRows != 0, ".readyRows = " + std::to_string(program.readyRows));
   add(program.movement.accumulate != ir::Accumulate::Narrow, ".accumulate = Accumulate::Wide");
   if (const ir::Hook *const wire = ir::wireOf(program))
     add(true,

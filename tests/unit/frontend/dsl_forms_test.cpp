@@ -74,7 +74,7 @@ TEST_CASE("options of a program, all given and all left out") {
   const ir::Program &q = plain.program.value();
   CHECK((q.instances == 1 && q.protocol == ir::Protocol::Simple && q.fuse && q.autoSync));
   CHECK((q.replication == ir::Replication::Interleaved && !q.reuseResources && !q.doubleScratch));
-  CHECK((!q.latePacketsApart && !q.split));
+  CHECK((!q.latePacketsApart && !q.split && q.readyRows == 0));
   CHECK((q.threadsPerBlock == 1024 && q.bufferAlignment == 16));
   CHECK((q.minMessageSize == 0 && q.maxMessageSize == ~std::uint64_t{0}));
 }

@@ -156,6 +156,13 @@ TEST_CASE("options out of range") {
         "a program cannot have 18446744073709551615 instances: it has 1 to 4096");
   CHECK(outcome.text("bad_alignment", line).starts_with("the buffer alignment cannot be -16 bytes"));
   CHECK(outcome.diagnostics.numErrors() == 3);
+  outcome = withOptions({.readyRows = 128}, line);
+  CHECK(outcome.text("ready_rows_of_no_experts", line) ==
+        "only rows of experts are handed over by blocks (.readyRows), and test has none");
+  CHECK(outcome.diagnostics.numErrors() == 1);
+  outcome = withOptions({.readyRows = -1}, line);
+  CHECK(outcome.text("ready_rows_out_of_range", line) ==
+        "a block of rows that is handed over (.readyRows) cannot have -1 rows: it has at most 2147483647");
   outcome = withOptions({.minMessageSize = -1}, line);
   CHECK(outcome.text("negative_message_size", line) == "the smallest message size is negative: -1");
   outcome = withOptions({.minMessageSize = 1_MiB, .maxMessageSize = 1_KiB}, line);

@@ -176,6 +176,11 @@ struct ProgramOptions {
   /// work of a rank can run between them. What leaves a rank then passes through scratch, of which launches use the
   /// halves in turn; a program of Schedule::Manual does that itself.
   bool split = false;
+  /// Hand over rows of experts by blocks of so many, in a Dispatch or a Combine. A word in memory for each block says
+  /// that its rows are there. A kernel of a Dispatch sets it, so a kernel of the user may begin with the first blocks.
+  /// That of a Combine waits for it, so the user's kernel sets it. mscclc/ready.cuh has the user's side. 0: there are
+  /// no words, and the user has all rows at the end of the launch, or before it.
+  detail::Integer readyRows = 0;
   /// The type of partial results, which Accumulate::Wide keeps in scratch.
   Accumulate accumulate = Accumulate::Narrow;
   /// The form in which values travel between ranks; by default, as elements of the message.
