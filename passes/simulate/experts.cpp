@@ -5,9 +5,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <random>
+#include <utility>
 
 namespace mscclc::passes::sim {
+
+namespace {
+constexpr std::byte unmade{0x7e}; ///< of rows that are read before they are there
+} // namespace
 
 ExpertLaunch::ExpertLaunch(const ir::Program &program, std::uint64_t slotCapacity, const RowCounts &counts,
                            std::uint64_t seed, std::uint32_t launch)
@@ -15,7 +21,7 @@ ExpertLaunch::ExpertLaunch(const ir::Program &program, std::uint64_t slotCapacit
       isDispatch_(ir::indexedBuffer(program.collective.kind) == ir::BufferKind::Input),
       capacity_(slotCapacity / cells_.experts), launch_(launch),
       payloads_(isDispatch_ ? 1 + static_cast<std::uint32_t>((seed + launch) % 3) : 1),
-      align_(static_cast<std::uint32_t>((seed + launch) % 4)), indices_(cells_.ranks) {
+      align_(static_cast<std::uint32_t>((seed + launch) % 4)), readyRows_(program.readyRows), indices_(cells_.ranks) {
   constexpr std::int64_t beyond = 3; // how far above the capacity counts go
   const std::uint32_t all = cells_.count();
   for (std::uint32_t src = 0; src < cells_.ranks; ++src) {
@@ -73,15 +79,80 @@ std::vector<std::uint64_t> ExpertLaunch::begins(std::uint32_t dst) const {
   return places().begins(counts);
 }
 
-/// Calls use(src, row in the slot, row in the layout of experts) for each row that experts of `dst` get.
+/// Calls use(row, number of its cell) for each row that experts of `dst` get.
 template <typename Use> void ExpertLaunch::forEachReceived(std::uint32_t dst, const Use &use) const {
   const std::vector<std::uint64_t> begin = begins(dst);
   for (std::uint32_t src = 0; src < cells_.ranks; ++src)
     for (std::uint32_t expert = 0; expert < cells_.experts; ++expert) {
       const auto inSlot = static_cast<std::uint64_t>(cells_.beginInSlot(expert).valueOf(capacity_, countsOf(src, dst)));
       for (std::uint64_t row = 0; row < countsOf(src, dst)[expert].live; ++row)
-        use(src, inSlot + row, begin[cells_.number(src, expert)] + row);
+        use(Received{src, inSlot + row, begin[cells_.number(src, expert)] + row}, cells_.number(src, expert));
     }
+}
+
+/// Calls make(row) and take(row) for each row that experts of `dst` get. One side of what is handed over makes rows, in
+/// blocks of threads of which each makes some of the rows in their order, at any speed, and counts them in the word of
+/// their block. The other side takes the rows of a block when all are counted: the user of a dispatch, or a combine.
+template <typename Make, typename Take>
+void ExpertLaunch::handOver(std::uint32_t dst, const Make &make, const Take &take) const {
+  if (readyRows_ == 0) // all of them at once
+    return forEachReceived(dst, [&](const Received &row, std::uint32_t) {
+      make(row);
+      take(row);
+    });
+  struct Block {
+    std::vector<Received> rows;
+    std::uint64_t live = 0, counted = 0;
+  };
+  struct Step {
+    std::size_t block, row;
+    bool isLast; ///< of the thread block's rows in the block: then it counts them
+  };
+  const ir::ExpertPlaces places = this->places();
+  const std::vector<std::uint64_t> begin = begins(dst);
+  const ir::ReadyBlocks geometry{readyRows_, places.members() * capacity_};
+  std::vector<Block> blocks(places.groups() * geometry.perGroup());
+  std::vector<std::uint64_t> live(places.groups());
+  forEachReceived(dst, [&](const Received &row, std::uint32_t cell) {
+    const std::uint32_t group = cell / places.members();
+    const std::uint64_t inGroup = row.place - begin[std::size_t{group} * places.members()];
+    blocks[group * geometry.perGroup() + inGroup / geometry.rows].rows.push_back(row);
+    ++live[group];
+  });
+  std::mt19937_64 random(launch_ * cells_.ranks + dst);
+  std::vector<std::vector<Step>> makers(1 + random() % 4);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    blocks[b].live = geometry.rowsOf(b % geometry.perGroup(), live[b / geometry.perGroup()]);
+    for (std::size_t row = 0; row < blocks[b].rows.size(); ++row)
+      makers[random() % makers.size()].push_back({b, row, true});
+  }
+  for (std::vector<Step> &steps : makers)
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i)
+      steps[i].isLast = steps[i].block != steps[i + 1].block;
+  std::vector<std::size_t> at(makers.size()), uncounted(makers.size()), left(blocks.size());
+  std::iota(left.begin(), left.end(), std::size_t{0});
+  for (std::size_t idle = 0; !left.empty();) {
+    const std::size_t turn = random() % (makers.size() + 1);
+    if (turn < makers.size() && at[turn] < makers[turn].size()) {
+      const Step &step = makers[turn][at[turn]++];
+      make(blocks[step.block].rows[step.row]);
+      ++uncounted[turn];
+      if (step.isLast)
+        blocks[step.block].counted += std::exchange(uncounted[turn], 0);
+      idle = 0;
+      continue;
+    }
+    const std::size_t look = random() % left.size();
+    const Block &block = blocks[left[look]];
+    if (block.counted == block.live) {
+      for (const Received &row : block.rows)
+        take(row);
+      std::swap(left[look], left.back());
+      left.pop_back();
+      idle = 0;
+    } else if (++idle > 1000 * (left.size() + makers.size()))
+      throw ir::InternalError("a block of rows is never handed over");
+  }
 }
 
 /// Calls use(first byte of a row, bytes) for each payload. Some have none, where a row has few elements.
@@ -104,11 +175,18 @@ ExpertLaunch::Bytes ExpertLaunch::pack(std::uint32_t src, std::uint32_t dst, con
       inputs.fill(src, launch_, rows * begin + from * bytes, slot.data() + to * rowBytes + begin, bytes);
     });
   };
-  if (!isDispatch_)
-    forEachReceived(src, [&](std::uint32_t owner, std::uint64_t inSlot, std::uint64_t row) {
-      if (owner == dst)
-        place(inSlot, row);
-    });
+  if (!isDispatch_) {
+    Bytes made(places().room() * rowBytes, unmade);
+    handOver(
+        src,
+        [&](const Received &row) {
+          inputs.fill(src, launch_, row.place * rowBytes, made.data() + row.place * rowBytes, rowBytes);
+        },
+        [&](const Received &row) {
+          if (row.src == dst)
+            std::memcpy(slot.data() + row.inSlot * rowBytes, made.data() + row.place * rowBytes, rowBytes);
+        });
+  }
   for (std::uint32_t entry = 0; isDispatch_ && entry < index.experts.size(); ++entry)
     if (isLive(index, entry) && static_cast<std::uint32_t>(index.experts[entry]) / cells_.experts == dst)
       place(rowInSlot(src, entry), entry / index.choices);
@@ -148,12 +226,24 @@ void ExpertLaunch::sum(const Index &index, DataType type, std::uint64_t rowBytes
 void ExpertLaunch::unpack(std::uint32_t rank, const std::vector<Bytes> &slots, DataType type, std::uint64_t rowBytes,
                           Bytes &result) const {
   if (isDispatch_) {
-    forEachReceived(rank, [&](std::uint32_t src, std::uint64_t from, std::uint64_t to) {
+    Bytes made(result.size(), unmade); // and `result` is what the user reads when it may
+    const auto forParts = [&](const Received &row, const auto &use) {
       forPayloads(rowBytes, sizeOf(type), [&](std::uint64_t begin, std::uint64_t bytes) {
-        std::memcpy(result.data() + rowsOfResult(rank) * begin + to * bytes,
-                    slots[src].data() + from * rowBytes + begin, bytes);
+        use(rowsOfResult(rank) * begin + row.place * bytes, row.inSlot * rowBytes + begin, bytes);
       });
-    });
+    };
+    handOver(
+        rank,
+        [&](const Received &row) {
+          forParts(row, [&](std::uint64_t at, std::uint64_t from, std::uint64_t bytes) {
+            std::memcpy(made.data() + at, slots[row.src].data() + from, bytes);
+          });
+        },
+        [&](const Received &row) {
+          forParts(row, [&](std::uint64_t at, std::uint64_t, std::uint64_t bytes) {
+            std::memcpy(result.data() + at, made.data() + at, bytes);
+          });
+        });
     return;
   }
   const Index &index = indices_[rank];

@@ -49,6 +49,12 @@ private:
     std::uint32_t src, entry;
   };
 
+  /// A row that an expert gets: of rank `src`, at these rows of the slot and of the layout of experts.
+  struct Received {
+    std::uint32_t src;
+    std::uint64_t inSlot, place;
+  };
+
   ir::ExpertPlaces places() const { return {cells_, capacity_, align_}; }
   bool isLive(const Index &index, std::uint32_t entry) const;
   std::span<const ir::RowCount> countsOf(std::uint32_t src, std::uint32_t dst) const;
@@ -57,6 +63,7 @@ private:
   std::uint64_t rowsOf(const Index &index) const { return index.experts.size() / index.choices; }
   template <typename Use> void forPayloads(std::uint64_t rowBytes, std::uint32_t elementBytes, const Use &use) const;
   template <typename Use> void forEachReceived(std::uint32_t dst, const Use &use) const;
+  template <typename Make, typename Take> void handOver(std::uint32_t dst, const Make &make, const Take &take) const;
   template <typename RowOf>
   void sum(const Index &index, DataType type, std::uint64_t rowBytes, const RowOf &rowOf, Bytes &result) const;
 
@@ -65,6 +72,7 @@ private:
   std::uint64_t capacity_;          ///< rows of a cell
   std::uint32_t launch_, payloads_; ///< payloads of a row
   std::uint32_t align_;             ///< of groups of rows
+  std::uint32_t readyRows_;         ///< of a block that is handed over; 0: none is
   std::vector<Index> indices_;      ///< by rank
 };
 

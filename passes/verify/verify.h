@@ -129,6 +129,22 @@
 //   dispatch packs them. So the row of an entry comes back to that entry.
 // The lemma is at ir::ExpertCells. What depends on counts in it is checked by verify/rows.cpp, for all counts.
 //
+// With Program::readyRows, a user runs beside the launch and is one more agent of its rank: it reads what a dispatch
+// unpacks, or writes what a combine packs, block by block (ir::ReadyBlocks). Let the makers of a block be the thread
+// blocks of whichever kernel writes its rows, and the taker the one that reads them.
+//   - Rows are there when the taker reads them. A maker counts its rows in the block's word, by an atomic addition with
+//   acquire and release, after a sync with the threads that wrote them. Whoever completes the count has thereby
+//   acquired the writes of all, and stores the word with release. The taker loads it with acquire.
+//   - Each word is set, for all counts, so the taker's waits end. All live rows of a group are in one of its blocks,
+//   and their makers count them, so one of them completes the count. The words of blocks without live rows are set,
+//   too. A dispatch that gives up sets all words.
+//   - The next launch finds all words at 0: the taker sets them back when all its waits are over. It is ordered behind
+//   the taker's reads, because it writes the rows again. The user orders it there, as without words.
+//   - The user accesses nothing else that a launch does. So for the operations packing and unpacking remain work of the
+//   rank's user. The kernel of a combine waits for it as for a kernel before it.
+// tests/unit/passes-verify/rows_test.cpp proves such a launch as a program, with makers and user as thread blocks and
+// words as semaphores. `--run` lets makers and takers go on in any order, and checks what a taker reads.
+//
 // The proof assumes of the hardware and of the program that launches:
 // - Nothing else runs on the GPU for good while blocks of a rank wait to begin, and ranks launch the same programs in
 //   the same order.

@@ -148,6 +148,48 @@ TEST_CASE("a program with experts is proven for all indices") {
   }
 }
 
+namespace {
+
+/// Two thread blocks make the rows of two blocks that are handed over, each a part of both, and count them in the
+/// block's word. The user waits for the two parts of a word, and reads the rows: the user of a dispatch, or a combine.
+/// The next launch makes them anew. `early`: the first maker counts its part of the second word before it makes it.
+/// `reads`: so many reads of the user come before its waits.
+Program handedOver(bool early = false, std::uint32_t reads = 0) {
+  Plan p(CollectiveKind::Test, 1, 4, 4, false, 4);
+  for (std::uint32_t word = 0; word < 2; ++word)
+    p.semaphore(0);
+  for (std::uint32_t maker = 0; maker < 2; ++maker) {
+    Block b = p.on(0, maker);
+    b.copy(scratch(maker), in(maker)).nop().release({0});
+    if (early && maker == 0)
+      b.release({1}).copy(scratch(2), in(2)).nop();
+    else
+      b.copy(scratch(2 + maker), in(2 + maker)).nop().release({1});
+  }
+  Block user = p.on(0, 2);
+  for (std::uint32_t row = 0; row < reads; ++row)
+    user.copy(out(row), scratch(row));
+  for (std::uint32_t word = 0; word < 2; ++word) {
+    user.acquire({word}).acquire({word}).nop();
+    for (std::uint32_t row = std::max(2 * word, reads); row < 2 * word + 2; ++row)
+      user.copy(out(row), scratch(row));
+  }
+  return p.program;
+}
+
+} // namespace
+
+TEST_CASE("rows that are handed over by words are there, and may be made anew at the next launch") {
+  const Program program = handedOver();
+  const Proof proof = prove(program);
+  INFO(proof.text);
+  CHECK(proof.result.proven);
+  CHECK_FALSE(prove(handedOver(true)).result.proven);                     // a word that counts rows too early
+  CHECK_FALSE(prove(handedOver(false, 1)).result.proven);                 // rows that are read before their word
+  for (const auto &[block, op] : {std::pair{0u, 1u}, {1u, 4u}, {2u, 2u}}) // a word without release, or without acquire
+    CHECK_FALSE(prove(without(program, 0, block, op)).result.proven);
+}
+
 TEST_CASE("the cells of experts are disjoint for all counts") {
   using mscclc::passes::proof::expertCellsHold;
   for (const ExpertLayout layout : {ExpertLayout::ExpertMajor, ExpertLayout::RankMajor})
