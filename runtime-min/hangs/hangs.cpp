@@ -111,7 +111,7 @@ hang::Wait waitOf(const MscclcKernel &kernel, const MscclcStall &stall, uint32_t
   const auto infoOf = [&](uint32_t operand) {
     MscclcWaitInfo info{nullptr, nullptr, MSCCLC_UNPAIRED};
     if (kernel.wait_info != nullptr && kind != MSCCLC_WAIT_STAGING && kind != MSCCLC_WAIT_COUNT &&
-        kind != MSCCLC_OVERLAP)
+        kind != MSCCLC_WAIT_READY && kind != MSCCLC_OVERLAP)
       kernel.wait_info(stall.rank, stall.block, stall.operation, operand, &info);
     return info;
   };

@@ -177,6 +177,9 @@ template <bool Release> void raise(uint64_t *counter, uint64_t *sent) {
 inline uint64_t fetchAddDevice(uint64_t *p, uint64_t v) {
   return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL);
 }
+inline uint32_t fetchAddDevice(uint32_t *p, uint32_t v) {
+  return __atomic_fetch_add(p, v, __ATOMIC_ACQ_REL);
+}
 inline uint64_t fetchOrDevice(uint64_t *p, uint64_t bits) {
   return __atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
 }
@@ -188,6 +191,9 @@ inline uint64_t loadAcquireDevice(const uint64_t *p) {
 }
 inline uint32_t loadAcquireDevice(const uint32_t *p) {
   return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+inline void storeReleaseDevice(uint32_t *p, uint32_t v) {
+  __atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
 inline void addReleaseDevice(uint32_t *p, uint32_t v) {
   __atomic_fetch_add(p, v, __ATOMIC_RELEASE);

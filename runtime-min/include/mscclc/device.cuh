@@ -7,6 +7,7 @@
 //   Layout            device/layout.cuh     where chunk k of a message begins
 //   liveRow           device/counts.cuh     counts of live rows, for sizes that are known only at run time
 //   packRows          device/experts.cuh    rows that go to experts by an index, or come back
+//   await, announce   ready.cuh             blocks of these that a launch and its user hand over; for users, too
 //   reduce, copy      device/move.cuh       plain chunks
 //   …Packets          device/packets.cuh    packets
 //   signal, wait, …   device/sync.cuh       memory channels, semaphores, barriers
@@ -34,6 +35,7 @@
 #include <nccl_device.h>
 #endif
 #include "mscclc/device/types.cuh"
+#include "mscclc/ready.cuh"
 
 #include "mscclc/device/layout.cuh"
 

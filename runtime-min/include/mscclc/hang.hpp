@@ -101,6 +101,8 @@ inline std::string wanted(const Wait &wait) {
     return "packet " + index + " of " + from + "; " + came + " of " + expected + " came";
   case MSCCLC_WAIT_COUNT:
     return "counts of " + from + ", of rows for rank " + index;
+  case MSCCLC_WAIT_READY:
+    return "block " + index + " of the rows of experts, which the user's kernel announces";
   case MSCCLC_OVERLAP:
     break; // no wait
   }
@@ -120,7 +122,7 @@ inline std::string describe(const Wait &wait) {
     return text + " began launch " + number(wait.index) +
            " while another launch of the same instance ran; a graph's replays are not ordered against other launches "
            "by the runtime";
-  if (wait.kind != MSCCLC_WAIT_COUNT)
+  if (wait.kind != MSCCLC_WAIT_COUNT && wait.kind != MSCCLC_WAIT_READY)
     text += ", operation " + number(wait.operation);
   if (!wait.name.empty())
     text += " (" + wait.name + (wait.place.empty() ? "" : ", " + wait.place) + ")";

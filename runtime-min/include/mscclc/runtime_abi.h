@@ -23,7 +23,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 13u
+#define MSCCLC_ABI_VERSION 14u
 
 enum MscclcDtype {
 #define MSCCLC_DTYPE(id, number, bytes, name, type) MSCCLC_##id = number,
@@ -163,7 +163,8 @@ enum MscclcWaitKind {
   MSCCLC_OVERLAP = 9,
   /* index: rank that the rows go to, or that passes counts on to other nodes; peer: rank P; expected: how many ranks'
    * counts the wait is for, those of P and of the ranks behind it; seen: bit i is set if that of P + i has come */
-  MSCCLC_WAIT_COUNT = 10
+  MSCCLC_WAIT_COUNT = 10,
+  MSCCLC_WAIT_READY = 11 /* index: the number of a block of rows of all groups, which the user announces */
 };
 
 /* A wait that took too long, or that an abort has ended; or another reason to give up. */
@@ -283,6 +284,15 @@ typedef struct MscclcPayload {
  * of the rows of the live entries of row i, each multiplied by its weight. Products are rounded to float, and then
  * added to 0 in the order of entries.
  *
+ * With MscclcKernel::ready_rows, rows of experts are handed over by blocks. Block b of a group has its rows from b *
+ * ready_rows on, at most ready_rows of them, and the word ready[1 + group * mscclc_ready_blocks() + b]. The word is 0 at
+ * first, and MSCCLC_READY or more when the rows are there (mscclc/ready.cuh has functions for both sides). All blocks have a
+ * word, also those without live rows. A dispatch sets each word to MSCCLC_READY + the number of the block's live rows.
+ * Whoever sees one of them also sees `received` and `cells`. The user sets the words back to 0 before the next launch.
+ * If the launch fails, all words are set, so that no kernel of the user waits for ever. A combine waits for each word,
+ * before it reads the block's rows, and sets all back to 0 before its first kernel ends. Words are stored with release
+ * and loaded with acquire, of gpu scope. Before the first launch, and after one that failed, all are 0.
+ *
  * An index without rows may have null for the arrays of [rows]. `work` and the rows of the rank's experts are never
  * null.
  *
@@ -301,13 +311,15 @@ typedef struct MscclcIndex {
   uint32_t *status; /* [ranks], written: MSCCLC_COUNTS_CUT for each rank of which not all entries are live, except for
                        those that name no expert; null: not wanted */
   void *work;       /* MSCCLC_INDEX_WORK_BYTES; what it holds before a launch does not matter */
+  uint32_t *ready;  /* mscclc_ready_words() of them, with MscclcKernel::ready_rows; else null */
   uint64_t rows;
   uint32_t choices; /* rows * choices is below 2^31 */
   uint32_t width;   /* 4: int32_t; 8: int64_t */
   uint32_t align;   /* rows; 0: each group of rows has a place of its own */
   uint32_t reserved;
 } MscclcIndex;
-#define MSCCLC_INDEX_PARTS 32u /* the most parts of an index that are counted at the same time */
+#define MSCCLC_READY 0x80000000u /* of a word of MscclcIndex::ready: the rows are there */
+#define MSCCLC_INDEX_PARTS 32u   /* the most parts of an index that are counted at the same time */
 #define MSCCLC_INDEX_WORK_BYTES(ranks, experts, entries)                                                               \
   ((uint64_t)4 * ((uint64_t)(entries) + (uint64_t)(4 + MSCCLC_INDEX_PARTS) * (ranks) * (experts) + (ranks)))
 /* The bytes behind MSCCLC_COUNT_TABLE_BYTES of each table, for the counts of experts. Over nodes there are twice as
@@ -498,7 +510,7 @@ typedef struct MscclcKernel {
   const char *name;
   /* "allgather", "allreduce", …, or its own name; if the values have passed through a hook, "allreduce+add_rms_norm";
    * with MSCCLC_PACKED_ROWS, "alltoallv+packed"; for 4 experts of each rank, "dispatch+4experts" and
-   * "combine+4experts", or these with "+rank_major" (MscclcIndex) */
+   * "combine+4experts", or these with "+rank_major" (MscclcIndex) and "+128ready" for 128 ready_rows */
   const char *collective;
   const char *tool;   /* "mscclc 0.1.0" */
   const char *source; /* the source and the switches of the compilation, as the emitted file names them */
@@ -557,12 +569,25 @@ typedef struct MscclcKernel {
    * other nodes go through ports: the last port channels of a rank lead to the rank in its place of each other node. 0:
    * counts go to the memory of all ranks. */
   uint32_t ranks_per_node;
+  uint32_t groups;     /* of the rows of a rank's experts, with MSCCLC_TAKES_INDEX: one for each expert or sender */
+  uint32_t ready_rows; /* of a block of rows that has a word (MscclcIndex::ready); 0: there are no words */
 } MscclcKernel;
 
 /* The bytes of a rank's table of counts (MscclcCounts::tables). */
 static inline uint64_t mscclc_count_table_bytes(const MscclcKernel *kernel) {
   return MSCCLC_COUNT_TABLE_BYTES(kernel->ranks) +
          MSCCLC_EXPERT_TABLE_BYTES(kernel->ranks, kernel->experts) * (kernel->ranks_per_node != 0 ? 2 : 1);
+}
+
+/* The blocks of each group of rows, for a kernel with ready_rows. `capacity`: rows that an expert has room for from
+ * each rank (MscclcIndex). */
+static inline uint64_t mscclc_ready_blocks(const MscclcKernel *kernel, uint64_t capacity) {
+  const uint64_t most = (uint64_t)kernel->ranks * kernel->experts / kernel->groups * capacity;
+  return (most + kernel->ready_rows - 1) / kernel->ready_rows;
+}
+/* The words of MscclcIndex::ready; 0 for a kernel without ready_rows. */
+static inline uint64_t mscclc_ready_words(const MscclcKernel *kernel, uint64_t capacity) {
+  return kernel->ready_rows == 0 ? 0 : 1 + kernel->groups * mscclc_ready_blocks(kernel, capacity);
 }
 
 /* In place, the shorter buffer of rank r begins r steps after the beginning of the longer one, and a step is as long

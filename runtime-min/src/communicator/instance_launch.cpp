@@ -170,10 +170,13 @@ Status Instance::checkIndex(const MscclcCall &call) const {
       return wrong("no weights");
     if (isCombine && (kernel_.flags & MSCCLC_SPLIT) != 0 && index.cells == nullptr)
       return wrong("no cells, and a kernel that sends does not wait for them");
+    if ((index.ready != nullptr) != (kernel_.ready_rows != 0))
+      return wrong(index.ready == nullptr ? "no words for the blocks of rows that the kernel hands over"
+                                          : "words for blocks of rows, and the kernel hands over none");
     if (index.width != 4 && index.width != 8)
       return wrong("entries of neither 4 nor 8 bytes");
     const uintptr_t numbers = bitsOf(index.weights) | bitsOf(index.received) | bitsOf(index.cells) |
-                              bitsOf(index.status) | bitsOf(index.work);
+                              bitsOf(index.status) | bitsOf(index.work) | bitsOf(index.ready);
     if (bitsOf(index.entries) % index.width != 0 || numbers % 4 != 0 ||
         (isCombine && rows % bytesOfType(call.dtype) != 0))
       return wrong("an array that does not lie at multiples of its elements");

@@ -151,6 +151,11 @@ MSCCLC_DEVICE uint64_t fetchAddDevice(uint64_t *p, uint64_t v) {
   asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(globalAddress(p)), "l"(v) : "memory");
   return old;
 }
+MSCCLC_DEVICE uint32_t fetchAddDevice(uint32_t *p, uint32_t v) {
+  uint32_t old;
+  asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(globalAddress(p)), "r"(v) : "memory");
+  return old;
+}
 /// Sets bits within the device, without ordering. Returns the previous value.
 MSCCLC_DEVICE uint64_t fetchOrDevice(uint64_t *p, uint64_t bits) {
   uint64_t old;
@@ -173,6 +178,9 @@ MSCCLC_DEVICE uint32_t loadAcquireDevice(const uint32_t *p) {
   uint32_t v;
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(globalAddress(p)) : "memory");
   return v;
+}
+MSCCLC_DEVICE void storeReleaseDevice(uint32_t *p, uint32_t v) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(globalAddress(p)), "r"(v) : "memory");
 }
 MSCCLC_DEVICE void addReleaseDevice(uint32_t *p, uint32_t v) {
   asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(globalAddress(p)), "r"(v) : "memory");

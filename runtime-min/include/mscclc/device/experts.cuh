@@ -238,12 +238,95 @@ template <class W, class Use> MSCCLC_DEVICE void forPayloads(const W &w, Use use
   }
 }
 
+/// The cells of a rank are in groups (MscclcIndex), each of as many.
+template <class Plan> constexpr uint32_t groupsOf = Plan::isExpertMajor ? Plan::experts : Plan::ranks;
+template <class Plan> constexpr uint32_t membersOf = Plan::ranks * Plan::experts / groupsOf<Plan>;
+
+/// Returns member `member` of group `group` of the cells of a rank.
+template <class Plan> MSCCLC_DEVICE uint32_t memberAt(uint32_t group, uint32_t member) {
+  return Plan::isExpertMajor ? member * Plan::experts + group : group * Plan::experts + member;
+}
+
+/// The blocks of rows of a group that are handed over (MscclcIndex::ready). A block of threads visits the rows that it
+/// copies in their order. toSlots: it waits until the user has announced the block of the row. Else it counts the rows
+/// that it has copied; the last one who does announces the block. Without words there is nothing to do.
+template <bool toSlots, class W> struct HandedOver {
+  static constexpr uint32_t rows = ReadyRows<typename W::Plan>::value;
+  const W &w;
+  uint64_t first; ///< number of the group's first block, among those of all groups
+  uint32_t live;  ///< rows of the group
+  uint32_t at = W::nobody, copied = 0;
+
+  MSCCLC_DEVICE static uint64_t perGroup(const W &w) {
+    return (uint64_t{membersOf<typename W::Plan>} * w.capacity + rows - 1) / rows;
+  }
+  MSCCLC_DEVICE HandedOver(const W &work, uint32_t group) : w(work), first(0), live(0) {
+    if constexpr (rows != 0) {
+      first = group * perGroup(w);
+      for (uint32_t member = 0; member < membersOf<typename W::Plan>; ++member)
+        live += w.lengths[memberAt<typename W::Plan>(group, member)];
+    }
+  }
+  /// Before row `row` of the group is copied.
+  MSCCLC_DEVICE void take([[maybe_unused]] uint32_t row) {
+    if constexpr (rows != 0) {
+      if (row / rows != at) {
+        leave();
+        at = row / rows;
+        if (toSlots) {
+          if (w.thread == 0)
+            awaitBlock(w, first + at);
+          syncBlock();
+        }
+      }
+      ++copied;
+    }
+  }
+  /// After the last row of a block of rows.
+  MSCCLC_DEVICE void leave() {
+    if constexpr (rows != 0 && !toSlots) {
+      if (copied == 0)
+        return;
+      syncBlock();
+      const uint32_t behind = live - at * rows;
+      if (w.thread == 0)
+        ready::announce(w.args.index.ready, first + at, copied, behind < rows ? behind : rows);
+      copied = 0;
+    }
+  }
+  /// After the last row of the group: announces blocks without rows. The threads of the rank share them.
+  MSCCLC_DEVICE void end() {
+    leave();
+    if constexpr (rows != 0 && !toSlots)
+      for (uint64_t i = (live + rows - 1) / rows + w.lane(); i < perGroup(w); i += w.lanes())
+        ready::announce(w.args.index.ready, first + i, 0, 0);
+  }
+
+  MSCCLC_DEVICE static void awaitBlock(const W &w, uint64_t block) {
+    const uint32_t *const word = ready::wordOf(w.args.index.ready, block);
+    spin(w.args, {MSCCLC_WAIT_READY, 0, MSCCLC_UNPAIRED, block, 0}, [&](uint64_t &seen) {
+      uint32_t value = 0;
+      const bool isSet = ready::isSet(word, value);
+      seen = value;
+      return isSet;
+    });
+  }
+  /// Calls use(number) for the blocks of all groups. The threads of the rank share them.
+  template <class Use> MSCCLC_DEVICE static void forAll(const W &w, Use use) {
+    if constexpr (rows != 0)
+      for (uint64_t i = w.lane(); i < groupsOf<typename W::Plan> * perGroup(w); i += w.lanes())
+        use(i);
+  }
+};
+
 /// Copies the rows of a cell from its slot to row `place` of the layout of experts, or back. Blocks take turns at rows.
-/// `first`: the first row of this block's, less than the number of blocks.
+/// `first`: the first row of this block's, less than the number of blocks. `before`: rows of the group before the cell.
 template <bool toSlots, class W>
-MSCCLC_DEVICE void copyCell(const W &w, char *slots, uint32_t cell, uint32_t first, uint64_t place) {
+MSCCLC_DEVICE void copyCell(const W &w, HandedOver<toSlots, W> &blocks, char *slots, uint32_t cell, uint32_t first,
+                            uint32_t before, uint64_t place) {
   const uint64_t slot = cell / W::experts * w.parameters.capacity + w.inSlot[cell];
-  for (uint32_t row = first; row < w.lengths[cell]; row += blockCount())
+  for (uint32_t row = first; row < w.lengths[cell]; row += blockCount()) {
+    blocks.take(before + row);
     forPayloads(w, [&](const MscclcPayload &payload, uint64_t begin) {
       char *const inSlot = slots + (slot + row) * w.args.row_bytes + begin;
       const uint64_t at = (place + row) * payload.bytes;
@@ -252,6 +335,7 @@ MSCCLC_DEVICE void copyCell(const W &w, char *slots, uint32_t cell, uint32_t fir
       else
         copyRow(w, static_cast<char *>(payload.to) + at, inSlot, payload.bytes);
     });
+  }
 }
 
 /// Returns the rows of a buffer of experts that a group of `rows` rows takes (ExpertPlaces in ir/expert_places.h).
@@ -265,17 +349,20 @@ MSCCLC_DEVICE uint64_t takenBy(uint64_t rows, uint64_t most, uint32_t align) {
 /// Copies the rows of all cells from slots to the layout of experts, or back. It visits cells in the order of places,
 /// so a place is the sum of what lies before.
 template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *slots) {
-  constexpr uint32_t groups = W::Plan::isExpertMajor ? W::experts : W::ranks, members = W::cells / groups;
+  using Plan = typename W::Plan;
+  constexpr uint32_t members = membersOf<Plan>;
   uint32_t first = w.block; // another row in each cell, as most cells have fewer rows than there are blocks
   uint64_t begin = 0;
-  for (uint32_t group = 0; group < groups; ++group) {
-    uint64_t rows = 0;
+  for (uint32_t group = 0; group < groupsOf<Plan>; ++group) {
+    HandedOver<toSlots, W> blocks(w, group);
+    uint32_t rows = 0;
     for (uint32_t member = 0; member < members; ++member) {
-      const uint32_t cell = W::Plan::isExpertMajor ? member * W::experts + group : group * W::experts + member;
-      copyCell<toSlots>(w, slots, cell, first, begin + rows);
+      const uint32_t cell = memberAt<Plan>(group, member);
+      copyCell(w, blocks, slots, cell, first, rows, begin + rows);
       first = first == 0 ? blockCount() - 1 : first - 1;
       rows += w.lengths[cell];
     }
+    blocks.end();
     begin += takenBy(rows, uint64_t{members} * w.capacity, w.args.index.align);
   }
 }
@@ -349,10 +436,15 @@ template <class Plan, class T> MSCCLC_DEVICE void packRows(const Parameters<Plan
     else
       copyEntries(w, slots);
   }
+  using Blocks = HandedOver<ExpertsOf<Plan>::value == Experts::Combine, IndexWork<Plan>>;
+  if constexpr (ExpertsOf<Plan>::value == Experts::Combine)
+    Blocks::forAll(w, [&](uint64_t block) { Blocks::awaitBlock(w, block); }); // also those without live rows
   meetForStaging(w.args, 0, 1);
   if (w.thread == 0)
     launchBegins(w.args.rank, launch);
   syncBlock();
+  if constexpr (ExpertsOf<Plan>::value == Experts::Combine) // nobody waits for them any more
+    Blocks::forAll(w, [&](uint64_t block) { *ready::wordOf(w.args.index.ready, block) = 0; });
   fenceSystem();
 }
 
@@ -365,12 +457,15 @@ template <class Plan, class T> MSCCLC_DEVICE void unpackRows(const Parameters<Pl
   else if (otherNodes<Plan> != 0 && w.args.index.cells != nullptr)
     awaitOtherNodes(w);
   meetAll(w.args, 1);
-  if (loadRelaxed(&w.args.staging_state[1]) != 0)
+  if (loadRelaxed(&w.args.staging_state[1]) != 0) {
+    if constexpr (ExpertsOf<Plan>::value == Experts::Dispatch) // so that no user waits for ever
+      HandedOver<false, IndexWork<Plan>>::forAll(
+          w, [&](uint64_t block) { ready::announce(w.args.index.ready, block, 0, 0); });
     return;
+  }
   if constexpr (ExpertsOf<Plan>::value == Experts::Combine) {
     sumEntries<T>(w, static_cast<char *>(w.args.index.payloads[0].to), slots);
   } else {
-    copyCells<false>(w, slots);
     for (uint32_t cell = w.lane(); w.args.index.cells != nullptr && cell < w.cells; cell += w.lanes())
       w.args.index.cells[cell] = w.lengths[cell];
     for (uint32_t expert = w.lane(); w.args.index.received != nullptr && expert < w.experts; expert += w.lanes()) {
@@ -379,6 +474,9 @@ template <class Plan, class T> MSCCLC_DEVICE void unpackRows(const Parameters<Pl
         rows += w.lengths[cell];
       w.args.index.received[expert] = rows;
     }
+    if constexpr (ReadyRows<Plan>::value != 0)
+      meetAll(w.args, 1); // the first block of rows that is announced publishes these numbers
+    copyCells<false>(w, slots);
   }
 }
 

@@ -93,8 +93,10 @@ template <class Plan> int32_t checkCounts(const MscclcRankArgs &args) {
         index.work != nullptr && (hasRows || index.rows == 0) && hasCells && checkPayloads(args, isCombine);
     const bool fits = index.choices != 0 && index.rows < (uint64_t{1} << 31) / index.choices &&
                       args.message_bytes / args.row_bytes >> 31 == 0;
+    const bool hasWords = (index.ready != nullptr) == (ReadyRows<Plan>::value != 0);
     const bool isStaged = args.staging.input != nullptr || args.staging.output != nullptr;
-    return isWhole && fits && !isStaged && args.counts.tables != nullptr && (index.width == 4 || index.width == 8)
+    return isWhole && fits && hasWords && !isStaged && args.counts.tables != nullptr &&
+                   (index.width == 4 || index.width == 8)
                ? MSCCLC_OK
                : MSCCLC_ERROR_COUNTS;
   } else if constexpr (hasSlots<Plan>) {
@@ -482,6 +484,9 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
       kernel.arrays = Plan::arrays;
   }
   kernel.experts = expertsOf<Plan>();
+  if constexpr (hasExperts<Plan>)
+    kernel.groups = Plan::isExpertMajor ? Plan::experts : Plan::ranks;
+  kernel.ready_rows = ReadyRows<Plan>::value;
   kernel.ranks_per_node = otherNodes<Plan> == 0 ? 0 : ranksPerNode<Plan>;
   kernel.num_variants = Forms::count;
   kernel.variants = Forms::table();

@@ -170,6 +170,11 @@ template <class Plan> constexpr uint32_t expertsOf() {
     return 0;
 }
 
+/// The rows of a block that a launch and its user hand over (MscclcKernel::ready_rows), as a Plan says; 0: none.
+template <class Plan, class = void> struct ReadyRows : std::integral_constant<uint32_t, 0> {};
+template <class Plan>
+struct ReadyRows<Plan, std::void_t<decltype(Plan::readyRows)>> : std::integral_constant<uint32_t, Plan::readyRows> {};
+
 /// The bytes of a chunk that are live. The live bytes of a slot are divided among its chunks as a share is.
 struct LiveRow {
   uint64_t begin; ///< in the buffer

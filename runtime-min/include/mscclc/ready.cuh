@@ -1,0 +1,67 @@
+// Blocks of rows that a kernel of a Dispatch or a Combine and a kernel of its user hand over one by one, for programs
+// with `.readyRows`. MscclcIndex::ready says which words there are. The functions are for kernels of users:
+//
+//   // one thread of a block that multiplies the rows of block `b` of expert `e`
+//   const uint32_t rows = mscclc::ready::await(words, e * blocks + b);   // dispatched; then __syncthreads()
+//   …
+//   // when all threads of the block have stored their results, after __syncthreads(): one thread
+//   mscclc::ready::announce(combined, e * blocks + b, 1, tiles);         // the last of `tiles` announces the rows
+//   …
+//   mscclc::ready::finish(words, all, gridDim.x);                        // at the end: one thread of each block
+//
+// A word is 0 until its rows are there. Whoever waits for words sets them back to 0: a kernel of a Combine when it has
+// read all rows, and a kernel of the user by finish(). So words need no number of a launch, and no memset between
+// launches or replays of a graph. The next launch already follows whoever read the rows of this one, because it
+// overwrites them.
+#pragma once
+
+#include "mscclc/runtime_abi.h"
+
+#ifdef __CUDACC__
+#include "mscclc/device/cuda_platform.cuh"
+#else
+#include "mscclc/cpu_standin.h"
+#endif
+
+namespace mscclc::ready {
+
+/// Returns the word of block `block`, counted over all groups. The first word counts blocks of threads (finish).
+MSCCLC_DEVICE uint32_t *wordOf(uint32_t *words, uint64_t block) {
+  return words + 1 + block;
+}
+
+/// True if the rows of a block are there. Then the thread may read them, and so may others after a sync with it.
+/// `word`: of wordOf(). `seen` becomes what it holds.
+MSCCLC_DEVICE bool isSet(const uint32_t *word, uint32_t &seen) {
+  seen = device::detail::loadAcquireDevice(word);
+  return (seen & MSCCLC_READY) != 0;
+}
+
+/// Waits until the rows of block `block` are there. Returns how many of them are live.
+MSCCLC_DEVICE uint32_t await(uint32_t *words, uint64_t block) {
+  uint32_t seen = 0;
+  while (!isSet(wordOf(words, block), seen))
+    device::detail::pause();
+  return seen & ~MSCCLC_READY;
+}
+
+/// Says that `part` of the `all` parts of block `block` are done. The last one announces its rows. One thread of each
+/// block of threads calls it, after a sync with those who stored the part. Parts are tiles of a row's elements, or
+/// rows. A block without parts is announced by one call with `all` 0: else who waits for it waits for ever.
+MSCCLC_DEVICE void announce(uint32_t *words, uint64_t block, uint32_t part, uint32_t all) {
+  uint32_t *const word = wordOf(words, block);
+  if (all != 0 && device::detail::fetchAddDevice(word, part) + part != all)
+    return;
+  device::detail::storeReleaseDevice(word, MSCCLC_READY | all);
+}
+
+/// Ends the waits of a kernel of `threadBlocks` blocks of threads. One thread of each calls it, after a sync with those
+/// that wait. The last one sets the words of all `blocks` blocks of rows back to 0.
+MSCCLC_DEVICE void finish(uint32_t *words, uint64_t blocks, uint32_t threadBlocks) {
+  if (device::detail::fetchAddDevice(words, 1) + 1 != threadBlocks)
+    return;
+  for (uint64_t i = 0; i <= blocks; ++i)
+    words[i] = 0;
+}
+
+} // namespace mscclc::ready
