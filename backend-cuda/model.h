@@ -139,6 +139,7 @@ struct KernelModel {
   std::optional<ir::RowLayout> slots;         ///< of input and output, if counts say how many of their rows are live
   bool isSplit = false;                       ///< it is a kernel that sends and one that receives
   std::uint32_t experts = 0;                  ///< of each rank, if an index says where rows go
+  std::uint32_t readyRows = 0;                ///< of a block of their rows that is handed over; 0: none is
   std::uint32_t ranksPerNode = 0;             ///< if counts go to other nodes through ports; else 0
   std::uint32_t elementBytes = 1;             ///< size of the longest element type
   bool outlined = false;                      ///< the program is long, so loops over rows are functions

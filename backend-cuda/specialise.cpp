@@ -296,6 +296,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   if (ir::info(program.collective.kind).hasRows)
     model.slots = program.collective.rows;
   model.experts = ir::expertCellsOf(program).experts;
+  model.readyRows = program.readyRows;
   if (ir::info(program.collective.kind).hasRoot)
     model.root = program.collective.root;
   chooseLayout(program, model);

@@ -172,12 +172,14 @@ std::string slotsText(const KernelModel &model) {
                     "; // counts go to other nodes through ports");
 }
 
-/// Returns what says in the name of a kernel's collective how many experts a rank has, and where their rows lie.
+/// Returns what says in the name of a kernel's collective how many experts a rank has, where their rows lie, and by
+/// which blocks they are handed over.
 std::string expertsSuffix(const ir::Program &program, const KernelModel &model) {
   if (model.experts == 0)
     return "";
   return "+" + std::to_string(model.experts) + "experts" +
-         (program.collective.expertLayout == ir::ExpertLayout::RankMajor ? "+rank_major" : "");
+         (program.collective.expertLayout == ir::ExpertLayout::RankMajor ? "+rank_major" : "") +
+         (model.readyRows == 0 ? "" : "+" + std::to_string(model.readyRows) + "ready");
 }
 
 /// Returns the fields of a plan with experts.
@@ -188,7 +190,10 @@ std::string expertsText(const ir::Collective &collective, const KernelModel &mod
          "\n  static constexpr Experts expertRows = Experts::" +
          (collective.kind == ir::CollectiveKind::Dispatch ? "Dispatch" : "Combine") +
          ";\n  static constexpr bool isExpertMajor = " +
-         (collective.expertLayout == ir::ExpertLayout::ExpertMajor ? "true;" : "false;");
+         (collective.expertLayout == ir::ExpertLayout::ExpertMajor ? "true;" : "false;") +
+         (model.readyRows == 0 ? ""
+                               : "\n  static constexpr uint32_t readyRows = " + std::to_string(model.readyRows) +
+                                     "; // of a block that is handed over by a word");
 }
 
 std::string hooksText(const ir::Program &program, const HookModel &hooks) {
