@@ -9,15 +9,19 @@
 // of its dispatch or, in a kind of its own, cells that are far too large. Rows of a dispatch have one to three
 // payloads, which leave a part of the row unused or not. Groups of rows have places of their own, are packed, or begin
 // at multiples of 3 or 4 rows. Then it does all of it again with other random indices. Of a split kernel, every third
-// launch is one call, and the others are one that sends and one that receives. Prints what was run. Exits with 1 where
-// a byte is wrong, or where a call without an index, or a part of a launch out of turn, is not refused.
+// launch is one call, and the others are one that sends and one that receives. A kernel that hands rows over
+// (.readyRows) has a user that runs at the same time, and is started before it or after it (ready_user.cuh). Prints
+// what was run. Exits with 1 where a byte is wrong, or where a call without an index, or a part of a launch out of
+// turn, is not refused.
 #include "client.h"
-#include "mscclc/narrow_floats.h"
+#include "combined_elements.h"
 #include "mscclc/runtime.hpp"
+#include "ready_user.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <dlfcn.h>
 #include <list>
 #include <memory>
 #include <random>
@@ -28,6 +32,8 @@ namespace {
 
 using namespace mscclc;
 using Bytes = std::vector<unsigned char>;
+using test::Element;
+using test::elementOf;
 
 constexpr unsigned char poison = 0xa5;
 
@@ -35,43 +41,6 @@ struct Options {
   uint32_t threads = 0;
   std::vector<uint64_t> capacities{0, 1, 5, 33}, rowBytes{16, 40, 6, 1};
 };
-
-/// Reads and writes elements of a type of a combine.
-struct Element {
-  uint64_t bytes;
-  float (*read)(const unsigned char *);
-  void (*write)(unsigned char *, float);
-};
-template <float (*Decode)(uint16_t), uint16_t (*Encode)(float)> Element narrowElement() {
-  return {2,
-          [](const unsigned char *at) {
-            uint16_t bits = 0;
-            std::memcpy(&bits, at, sizeof bits);
-            return Decode(bits);
-          },
-          [](unsigned char *at, float value) {
-            const uint16_t bits = Encode(value);
-            std::memcpy(at, &bits, sizeof bits);
-          }};
-}
-Element elementOf(uint32_t dtype) {
-  switch (dtype) {
-  case MSCCLC_F16:
-    return narrowElement<narrow::decode<narrow::Binary16>, narrow::encode<narrow::Binary16>>();
-  case MSCCLC_BF16:
-    return narrowElement<narrow::decodeBfloat16, narrow::encodeBfloat16>();
-  case MSCCLC_F32:
-    return {4,
-            [](const unsigned char *at) {
-              float value = 0;
-              std::memcpy(&value, at, sizeof value);
-              return value;
-            },
-            [](unsigned char *at, float value) { std::memcpy(at, &value, sizeof value); }};
-  default:
-    return {1, nullptr, nullptr};
-  }
-}
 
 struct Shape {
   uint64_t capacity, rowBytes;
@@ -96,7 +65,41 @@ public:
         from_(communicator.allocate(some((isDispatch_ ? rows_ : room_) * shape.rowBytes))),
         to_(communicator.allocate(some(resultBytes()))), index_(communicator.allocate(some(entries() * 12))),
         numbers_(communicator.allocate(4 * numbers())),
-        work_(communicator.allocate(MSCCLC_INDEX_WORK_BYTES(ranks_, experts_, entries()))) {}
+        work_(communicator.allocate(MSCCLC_INDEX_WORK_BYTES(ranks_, experts_, entries()))),
+        readyRows_(kernel.ready_rows), blocks_(readyRows_ == 0 ? 0 : mscclc_ready_blocks(&kernel, shape.capacity)),
+        words_(communicator.allocate(some(4 * mscclc_ready_words(&kernel, shape.capacity)))),
+        mirror_(communicator.allocate(some(room_ * shape.rowBytes))),
+        seen_(communicator.allocate(16 * groups() + 4 * (groups() * blocks_ + numbers()))) {
+    for (uint32_t rank = 0; rank < ranks_; ++rank)
+      words_.write(rank, Bytes(words_.bytes()));
+  }
+
+  /// Lets the user of each rank begin to work on the launch, if the kernel hands rows over.
+  void startUsers(test::StartUser *start) const {
+    for (uint32_t rank = 0; readyRows_ != 0 && rank < ranks_; ++rank) {
+      test::ReadyUser user{};
+      user.words = static_cast<uint32_t *>(words_.address(rank));
+      uint64_t before = 0;
+      for (size_t i = 0; i < payloads_.size(); before += payloads_[i++]) {
+        char *const rows = static_cast<char *>((isDispatch_ ? to_ : from_).address(rank)) + before * room_;
+        char *const mirror = static_cast<char *>(mirror_.address(rank)) + before * room_;
+        user.payloads[i] =
+            isDispatch_ ? MscclcPayload{rows, mirror, payloads_[i]} : MscclcPayload{mirror, rows, payloads_[i]};
+      }
+      char *const seen = static_cast<char *>(seen_.address(rank));
+      user.begins = reinterpret_cast<const uint64_t *>(seen);
+      user.live = user.begins + groups();
+      user.groups = groups();
+      user.rows = readyRows_;
+      user.blocks = blocks_;
+      user.isDispatch = isDispatch_ ? 1 : 0;
+      user.numbers = static_cast<const uint32_t *>(numbers_.address(rank)) + ranks_;
+      user.count = isDispatch_ ? static_cast<uint32_t>(numbers() - ranks_) : 0;
+      user.seenLive = reinterpret_cast<uint32_t *>(seen + 16 * groups());
+      user.seenNumbers = user.seenLive + groups() * blocks_;
+      start(&user, rank);
+    }
+  }
 
   void fill(std::mt19937 &random) {
     named_.assign(ranks_, {});
@@ -121,11 +124,14 @@ public:
       if (!isDispatch_)
         for (uint64_t at = 0; at < rows.size(); at += element_.bytes)
           element_.write(&rows[at], static_cast<float>(static_cast<int32_t>(random() % 65521) - 32761) / 4099);
-      from_.write(rank, rows);
+      const bool isHandedOver = readyRows_ != 0 && !isDispatch_;
+      from_.write(rank, isHandedOver ? Bytes(rows.size(), poison) : rows);
+      mirror_.write(rank, isHandedOver ? rows : Bytes(room_ * shape_.rowBytes, poison));
       to_.write(rank, Bytes(resultBytes(), poison));
       given_.push_back(std::move(rows));
     }
     for (uint32_t rank = 0; rank < ranks_; ++rank) {
+      seen_.write(rank, placesOf(rank));
       Bytes numbers(4 * this->numbers(), poison);
       if (bringsCells() && kind_ != Kind::WrongCells) {
         Bytes result(resultBytes()), all = numbers;
@@ -162,6 +168,8 @@ public:
       if (isDispatch_ || bringsCells())
         one.cells = numbers + ranks_ + experts_;
       one.work = work_.address(rank);
+      if (readyRows_ != 0)
+        one.ready = static_cast<uint32_t *>(words_.address(rank));
       one.rows = rows_;
       one.choices = choices_;
       one.width = shape_.width;
@@ -191,13 +199,52 @@ public:
         if (bringsCells() && kind_ == Kind::WrongCells) // rows are any
           result = to_.read<unsigned char>(rank, result.size());
       }
-      wrong += differs("the result", rank, to_, result) + differs("the numbers", rank, numbers_, numbers) +
-               differs("the rows", rank, from_, given_[rank]);
+      wrong += differs("the result", rank, to_, result) + differs("the numbers", rank, numbers_, numbers);
+      if (readyRows_ == 0 || isDispatch_)
+        wrong += differs("the rows", rank, from_, given_[rank]);
+      if (readyRows_ != 0)
+        wrong += countWrongBlocks(rank, result, numbers);
     }
     return wrong;
   }
 
 private:
+  /// Returns what `seen_` holds before a launch: where the groups of a rank begin, their live rows, and poison.
+  Bytes placesOf(uint32_t rank) const {
+    std::vector<uint64_t> places(2 * groups());
+    bool isCut = false;
+    uint64_t begin = 0;
+    for (uint32_t group = 0; group < groups(); ++group) {
+      for (uint32_t other = 0; other < (isRankMajor_ ? experts_ : ranks_); ++other)
+        places[groups() + group] +=
+            live(isRankMajor_ ? group : other, rank, isRankMajor_ ? other : group, isCut).size();
+      places[group] = begin;
+      begin += taken(places[groups() + group]);
+    }
+    Bytes bytes(seen_.bytes(), poison);
+    std::memcpy(bytes.data(), places.data(), places.size() * sizeof places[0]);
+    return bytes;
+  }
+  /// Compares what the user has seen of the rows that a dispatch has handed over, and looks whether all words are back
+  /// at 0. Returns the number of wrong arrays.
+  unsigned countWrongBlocks(uint32_t rank, const Bytes &result, const Bytes &numbers) const {
+    const unsigned wrong = differs("the words", rank, words_, Bytes(words_.bytes(), 0));
+    if (!isDispatch_)
+      return wrong;
+    Bytes seen = placesOf(rank);
+    for (uint64_t block = 0; block < groups() * blocks_; ++block) {
+      uint64_t live = 0;
+      std::memcpy(&live, &seen[8 * (groups() + block / blocks_)], sizeof live);
+      const uint64_t first = std::min(live, block % blocks_ * readyRows_);
+      const auto word = static_cast<uint32_t>(std::min<uint64_t>(live - first, readyRows_));
+      std::memcpy(&seen[16 * groups() + 4 * block], &word, sizeof word);
+    }
+    if (blocks_ != 0) // else there is no word by which they are seen
+      std::copy(numbers.begin() + static_cast<std::ptrdiff_t>(4 * ranks_), numbers.end(),
+                seen.end() - static_cast<std::ptrdiff_t>(numbers.size()));
+    return wrong + differs("the rows that the user has seen", rank, mirror_, result) +
+           differs("the numbers that the user has seen", rank, seen_, seen);
+  }
   /// Returns the bytes of each payload of a row.
   std::vector<uint64_t> payloadsOf() const {
     const uint64_t row = shape_.rowBytes, part = row / 4;
@@ -359,6 +406,10 @@ private:
   const uint32_t align_;                 ///< of groups, in rows
   const uint64_t room_;                  ///< rows of the layout of experts
   runtime::Buffer input_, output_, from_, to_, index_, numbers_, work_;
+  const uint32_t readyRows_; ///< of a block that is handed over; 0: none is
+  const uint64_t blocks_;    ///< of a group
+  /// Words of blocks; the rows of experts on the user's side; what it needs and has seen.
+  runtime::Buffer words_, mirror_, seen_;
   std::vector<std::vector<int64_t>> named_; ///< [rank][entry]
   std::vector<std::vector<float>> weights_;
   std::vector<Bytes> given_, before_; ///< [rank]: rows, and what is in `numbers_` before the launch
@@ -382,6 +433,8 @@ unsigned countAccepted(runtime::Instance &instance, const MscclcVariant &variant
     one.weights = reinterpret_cast<const float *>(&index);
     one.rows = one.choices = 1;
     one.width = 3;
+    if (instance.kernel().ready_rows != 0)
+      one.ready = reinterpret_cast<uint32_t *>(&index);
   }
   refuses("a width of 3", index);
   index.back().width = 4;
@@ -414,6 +467,10 @@ unsigned countAccepted(runtime::Instance &instance, const MscclcVariant &variant
   payloads.back().payloads[1] = {};
   payloads.back().payloads[0] = {nullptr, nullptr, launch.rowBytes()};
   refuses("a payload without memory", payloads);
+  std::vector<MscclcIndex> words = index;
+  for (MscclcIndex &one : words)
+    one.ready = one.ready == nullptr ? static_cast<uint32_t *>(behind(0)) : nullptr;
+  refuses(words[0].ready == nullptr ? "no words for rows that are handed over" : "words where none are", words);
   if (launch.adds() && (instance.kernel().flags & MSCCLC_SPLIT) != 0)
     refuses("a split combine without cells", index);
   if (launch.adds() || launch.rowBytes() == 1) // these have one payload
@@ -457,6 +514,18 @@ unsigned launchInParts(runtime::Instance &instance, const runtime::Call &call, s
   return wrong;
 }
 
+/// Returns what starts a user of the kernel, in its library; null if the kernel hands no rows over.
+test::StartUser *userOf(const MscclcKernel &kernel) {
+  if (kernel.ready_rows == 0)
+    return nullptr;
+  Dl_info info{};
+  if (::dladdr(kernel.name, &info) == 0)
+    throw std::runtime_error("a kernel of no library");
+  void *const library = ::dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+  auto *const start = reinterpret_cast<test::StartUser *>(::dlsym(library, "mscclc_test_user"));
+  return start != nullptr ? start : throw std::runtime_error("the library has no user of its kernel");
+}
+
 unsigned run(const Options &options, const MscclcKernel &kernel) {
   if ((kernel.flags & MSCCLC_TAKES_INDEX) == 0)
     throw std::runtime_error(std::string("no index in ") + kernel.name);
@@ -465,6 +534,7 @@ unsigned run(const Options &options, const MscclcKernel &kernel) {
   // users and those that get it afterwards.
   std::list<runtime::Instance> instances;
   std::list<std::vector<std::unique_ptr<Launch>>> kept;
+  test::StartUser *const user = userOf(kernel);
   unsigned wrong = 0;
   for (uint32_t v = 0; v < kernel.num_variants; ++v) {
     const MscclcVariant &variant = kernel.variants[v];
@@ -490,9 +560,15 @@ unsigned run(const Options &options, const MscclcKernel &kernel) {
         for (size_t i = 0; i < launches.size(); ++i) {
           runtime::Call call = launches[i]->call(variant);
           call.threads = options.threads;
+          if (i % 2 == 0) // else it begins after the launch
+            launches[i]->startUsers(user);
           bad += launchInParts(instance, call, i);
+          if (i % 2 != 0)
+            launches[i]->startUsers(user);
         }
         communicator.synchronize();
+        for (uint32_t rank = 0; user != nullptr && rank < kernel.ranks; ++rank)
+          user(nullptr, rank);
         for (const std::unique_ptr<Launch> &launch : launches)
           bad += launch->countWrong();
         ran += static_cast<unsigned>(launches.size());

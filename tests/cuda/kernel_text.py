@@ -1,4 +1,5 @@
 """The text of a kernel: from mscclc, of an algorithm's source, or from emit_plan, of a plan or an example."""
+import pathlib
 import re
 import subprocess
 import sys
@@ -22,7 +23,13 @@ def of_algorithm(mscclc, source, parameters, message_size=None, options=()):
     words = [*options, *(word for parameter in parameters for word in ("-P", parameter))]
     if message_size:
         words += ["--message-size", message_size]
-    return text_of([mscclc, source, *words, "--emit-cuda", "-o", "-"])
+    text = text_of([mscclc, source, *words, "--emit-cuda", "-o", "-"])
+    return with_user(text) if "readyRows" in text else text
+
+
+def with_user(text):
+    """Returns the text with a kernel of a user behind it, to whom it hands rows over."""
+    return text + f'\n#include "{pathlib.Path(__file__).resolve().parent / "ready_user.cuh"}"\n'
 
 
 def of(options, what, *size):

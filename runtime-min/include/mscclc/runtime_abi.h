@@ -285,13 +285,14 @@ typedef struct MscclcPayload {
  * added to 0 in the order of entries.
  *
  * With MscclcKernel::ready_rows, rows of experts are handed over by blocks. Block b of a group has its rows from b *
- * ready_rows on, at most ready_rows of them, and the word ready[1 + group * mscclc_ready_blocks() + b]. The word is 0 at
- * first, and MSCCLC_READY or more when the rows are there (mscclc/ready.cuh has functions for both sides). All blocks have a
- * word, also those without live rows. A dispatch sets each word to MSCCLC_READY + the number of the block's live rows.
- * Whoever sees one of them also sees `received` and `cells`. The user sets the words back to 0 before the next launch.
- * If the launch fails, all words are set, so that no kernel of the user waits for ever. A combine waits for each word,
- * before it reads the block's rows, and sets all back to 0 before its first kernel ends. Words are stored with release
- * and loaded with acquire, of gpu scope. Before the first launch, and after one that failed, all are 0.
+ * ready_rows on, at most ready_rows of them, and the word ready[1 + group * mscclc_ready_blocks() + b]. The word is 0
+ * at first, and MSCCLC_READY or more when the rows are there (mscclc/ready.cuh has functions for both sides). All
+ * blocks have a word, also those without live rows. A dispatch sets each word to MSCCLC_READY + the number of the
+ * block's live rows. Whoever sees one of them also sees `received` and `cells`. The user sets the words back to 0
+ * before the next launch. If the launch fails, all words are set, so that no kernel of the user waits for ever. A
+ * combine waits for each word, before it reads the block's rows, and sets all back to 0 before its first kernel ends.
+ * Words are stored with release and loaded with acquire, of gpu scope. Before the first launch, and after one that
+ * failed, all are 0.
  *
  * An index without rows may have null for the arrays of [rows]. `work` and the rows of the rank's experts are never
  * null.
