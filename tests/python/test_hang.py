@@ -105,3 +105,48 @@ def test_ranks_whose_counts_are_waited_for_are_named():
     ]
     said = [process.communicate(timeout=120)[0] for process in processes]
     assert "waits for counts of rank 0, of rows for rank 1" in said[2], said
+
+
+HANDED_OVER = """
+import sys, time
+import numpy
+import mscclc
+step, late = sys.argv[2:4]
+kernel = mscclc.Kernel.load(sys.argv[4])[0]
+ranks = mscclc.Communicator(2, first_local_rank=int(late), local_ranks=1, platform="host", rendezvous=sys.argv[1], wait_timeout=2)
+size = 2 * 2 * 3 * 16  # 2 experts of each rank, with room for 3 rows of each rank; so blocks of 4 rows are 2 for an expert
+data = [ranks.allocate(size) for _ in range(2)]
+ranks.prepare(kernel, size, 16)
+words, rows, work = numpy.zeros(5, numpy.uint32), numpy.zeros(size, numpy.uint8), numpy.zeros(4096, numpy.uint8)
+index = {"payloads": [((rows.ctypes.data, rows.ctypes.data, 16),)], "work": [work.ctypes.data], "choices": [1], "width": [8],
+         "ready": [words.ctypes.data]}
+try:
+    if step == "combine" or late == "0":
+        ranks.launch(kernel, *data, message_bytes=size, dtype="float32", row_bytes=16, index=index)
+    for _ in range(300):
+        ranks.synchronize()
+        ranks.barrier()
+except mscclc.CallError as error:
+    print(error)
+for _ in range(100):  # the launch gives up
+    if step == "dispatch" and not words[1:].all():
+        time.sleep(0.1)
+print(words.tolist(), flush=True)
+"""
+
+
+def test_whoever_waits_for_blocks_of_rows_comes_to_an_end():
+    """A combine says which words its user has not set. A dispatch that fails sets its own, so its user ends too."""
+    for step in ("combine", "dispatch"):
+        sample = SAMPLES / "auto" / f"moe_{step}.cpp"
+        kernel = mscclc.Kernel.compile(sample, params={"ranks": 2, "experts": 2, "ready": 4}, platform="host")
+        command = [sys.executable, "-c", HANDED_OVER, f"@mscclc-hang-{step}-{os.getpid()}", step]
+        processes = [
+            subprocess.Popen([*command, str(rank), str(kernel.library)], stdout=subprocess.PIPE, text=True)
+            for rank in range(2)
+        ]
+        said = [process.communicate(timeout=120)[0] for process in processes]
+        if step == "combine":
+            assert "of the rows of experts, which the user's kernel announces" in said[0], said
+        else:
+            assert f"[0, {', '.join([str(1 << 31)] * 4)}]" in said[0], said

@@ -2,6 +2,7 @@
 see torch_common.py. Results are compared with references that loop over rows."""
 
 import logging
+import threading
 
 import torch
 import torch.distributed as dist
@@ -13,6 +14,7 @@ from torch_common import GROUPS, RANK, SAMPLES, SIZE, launched, run_all, scenari
 
 EXPERTS, CAPACITY = 3, 5  # of each rank; rows of each rank for an expert
 ALL = EXPERTS * SIZE
+READY = 4  # rows of a block that is handed over
 SPLIT = SIZE == 2  # kernels are two, one that sends and one that receives
 
 
@@ -251,6 +253,52 @@ def a_call_that_another_one_receives():
 
 
 @scenario
+def rows_that_are_handed_over():
+    """A dispatch says how many rows of each block there are, and a combine waits for all words, by kernels and without."""
+    rows, index, weights = drawn(13, 2, torch.float32)
+    for group, rank_major in ((WORLD, False), (WORLD, True), (GROUPS["gloo"], False)):
+        before = [launched(name) for name in ("moe_dispatch", "moe_combine")]
+        plain, _ = moe.dispatch(rows[RANK], index[RANK], CAPACITY, ALL, group, rank_major)
+        came, made = (moe.ready_words(READY, CAPACITY, ALL, group, rank_major) for _ in range(2))
+        for align in (0, 4):
+            got, handle = moe.dispatch(rows[RANK], index[RANK], CAPACITY, ALL, group, rank_major, align, came)
+            assert handle.ready is came and (align != 0 or torch.equal(got, plain))
+            grouped = handle.cells if rank_major else handle.cells.T
+            live = grouped.sum(1)[:, None] - READY * torch.arange(came.blocks)
+            words = came.words[1:].to(torch.int64) + (1 << 31)
+            assert torch.equal(words, live.clamp(0, READY).flatten()), (words, live)
+            came.words.zero_()
+            wanted = moe.combine(got * 2, index[RANK], weights[RANK], handle, group)
+            late = torch.zeros_like(got)
+
+            def user():
+                late.copy_(got * 2)
+                made.words[1:] = -1
+
+            timer = threading.Timer(0.05, user)
+            timer.start()
+            back = moe.combine(late, index[RANK], weights[RANK], handle, group, made)
+            timer.join()
+            assert torch.equal(back, wanted) and not bool(made.words.any())
+        calls = 2 * (group is WORLD and not rank_major)  # no kernel is registered for the other layout
+        alone = [int(group is WORLD and not rank_major), calls]
+        assert [launched(name) for name in ("moe_dispatch", "moe_combine")] == [
+            count + calls + more for count, more in zip(before, alone)
+        ]
+    for call, text in (
+        (lambda: moe.ready_words(0, CAPACITY, ALL, WORLD), "0 rows"),
+        (lambda: moe.dispatch(rows[RANK], index[RANK], CAPACITY + READY, ALL, WORLD, ready=came), "these are"),
+        (lambda: moe.combine(plain.mT.contiguous().mT, index[RANK], weights[RANK], handle, WORLD, made), "contiguous"),
+    ):
+        try:
+            call()
+        except ValueError as error:
+            assert text in str(error), error
+        else:
+            raise AssertionError(f"{text}: nothing was raised")
+
+
+@scenario
 def wrong_arguments():
     x, index, weights = torch.zeros(2, 4), torch.zeros(2, 1, dtype=torch.int64), torch.ones(2, 1)
     rows, handle = moe.dispatch(x, index, CAPACITY, ALL, WORLD)
@@ -371,10 +419,11 @@ def a_layer_is_trained():
 
 if __name__ == "__main__":
     logging.getLogger("mscclc.torch").setLevel(logging.INFO)
-    params = {"ranks": SIZE, "experts": EXPERTS, "split": SPLIT}
     for name in ("moe_dispatch", "moe_combine"):
-        kernel = mscclc.Kernel.compile(SAMPLES / "auto" / f"{name}.cpp", params=params, platform="host")
-        assert kernel.is_split == SPLIT
-        mscclc.register(kernel)
+        for ready in (0, READY):
+            params = {"ranks": SIZE, "experts": EXPERTS, "split": SPLIT, "ready": ready}
+            kernel = mscclc.Kernel.compile(SAMPLES / "auto" / f"{name}.cpp", params=params, platform="host")
+            assert kernel.is_split == SPLIT
+            mscclc.register(kernel)
     _, WORLD, GLOO = start([])
     run_all()

@@ -102,7 +102,7 @@ class Index(ctypes.Structure):
     """MscclcIndex."""
 
     _fields_ = [("entries", c_void_p), ("weights", c_void_p), ("payloads", Payload * MAX_PAYLOADS),
-                ("received", c_void_p), ("cells", c_void_p), ("status", c_void_p), ("work", c_void_p),
+                ("received", c_void_p), ("cells", c_void_p), ("status", c_void_p), ("work", c_void_p), ("ready", c_void_p),
                 ("rows", c_uint64), ("choices", c_uint32), ("width", c_uint32), ("align", c_uint32), ("reserved", c_uint32)]
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import math
+import time
 from dataclasses import dataclass, replace
 from typing import Any, Callable, Sequence
 
@@ -22,9 +23,48 @@ import torch.distributed as dist
 from ..abi import INDEX_PARTS, MAX_PAYLOADS
 from .ops import _before, _spread
 
-__all__ = ["Buffer", "Handle", "combine", "dispatch", "dispatch_all", "quantize"]
+__all__ = ["Buffer", "Handle", "Ready", "combine", "dispatch", "dispatch_all", "quantize", "ready_words"]
 
 _SCALED = 128  # elements with one scale
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Words by which a dispatch hands its rows over to a kernel of the user, or a kernel of the user its rows to a combine,
+    in blocks: `ready_words` makes them. A dispatch sets words[1 + group * blocks + b] to a negative number, that of the
+    block's live rows plus -2**31, when the rows of a group (Handle) from b * rows on are there. A combine waits until each
+    word is negative before it reads the rows. mscclc/ready.cuh has functions for both sides of a kernel. All words are 0
+    before a call. A combine sets them back to 0, and after a dispatch the user does, by ready::finish() or words.zero_().
+    """
+
+    words: torch.Tensor  # int32 [1 + groups * blocks], on the device of the rows
+    rows: int  # of a block
+    blocks: int  # of a group
+
+    def announce(self, cells: torch.Tensor) -> None:
+        """Sets all words. `cells` [groups, members]: the rows that came."""
+        first = torch.arange(self.blocks, device=cells.device) * self.rows
+        live = (cells.sum(1)[:, None] - first).clamp(0, self.rows)
+        self.words[1:] = (live - (1 << 31)).flatten().to(torch.int32)
+
+    def take(self) -> None:
+        """Waits until all words are set, and sets them back."""
+        while not bool((self.words[1:] < 0).all()):
+            time.sleep(0)
+        self.words.zero_()
+
+
+def ready_words(
+    rows: int, capacity: int, experts: int, group: Any, rank_major: bool = False, device: Any = None
+) -> Ready:
+    """Returns words for blocks of `rows` rows, of calls with these arguments (dispatch). Kernels that were compiled with
+    ready=rows use them while they run; without such a kernel a dispatch sets them at its end. A call has its own words."""
+    size = group.size()
+    if rows <= 0:
+        raise ValueError(f"a block has {rows} rows")
+    groups, members = (size, experts // size) if rank_major else (experts // size, size)
+    blocks = (members * capacity + rows - 1) // rows
+    return Ready(torch.zeros(1 + groups * blocks, dtype=torch.int32, device=device), rows, blocks)
 
 
 @dataclass(frozen=True)
@@ -36,6 +76,7 @@ class Handle:
     rank_major: bool
     cells: torch.Tensor  # int32 [ranks, experts]: rows that each rank has sent to each expert here
     align: int = 0  # rows; see dispatch
+    ready: "Ready | None" = None  # the words that the dispatch sets
 
     def taken(self, rows: Any) -> Any:
         """Returns the rows that groups of `rows` rows take. A group is what an expert gets, or what a rank sends."""
@@ -136,6 +177,7 @@ def _begin(
     to: list[torch.Tensor],
     handle: Handle,
     in_parts: bool,
+    ready: "Ready | None",
     **index: torch.Tensor,
 ) -> Callable[[], bool]:
     """Starts a kernel. Returns a function that waits for it, and returns False if there was none. `index`: fields of
@@ -151,8 +193,10 @@ def _begin(
     row = sum(math.prod(payload.shape[1:]) * payload.element_size() for payload in given)
     if len(given) > 1:
         row = (row + 15) // 16 * 16  # so that slots are moved in long words
+    if ready is not None:
+        index["ready"] = ready.words
     finish: Callable[[], bool] = run(
-        collective + handle.name,
+        collective + handle.name + ("" if ready is None else f"+{ready.rows}ready"),
         given,
         to,
         group.size() * handle.experts * handle.capacity,
@@ -193,11 +237,14 @@ def _begin_dispatch(
     given = [_indexed(payload, index) for payload in x]
     x, entries = [payload for payload, _ in given], given[0][1]
     to = [payload.new_zeros(handle.room, payload.shape[1]) for payload in x]
-    moved = _begin(group, "dispatch", x, to, handle, in_parts, entries=entries, cells=handle.cells)
+    _check_words(handle.ready, handle, x[0])
+    moved = _begin(group, "dispatch", x, to, handle, in_parts, handle.ready, entries=entries, cells=handle.cells)
 
     def finish() -> None:
         if not moved():
             _plain_dispatch(x, entries, to, handle, group)
+            if handle.ready is not None:
+                handle.ready.announce(handle.cells if handle.rank_major else handle.cells.T)
 
     return to, finish
 
@@ -208,8 +255,25 @@ def _dispatch(x: torch.Tensor, index: torch.Tensor, handle: Handle, group: Any) 
     return made[0]
 
 
+def _check_words(ready: "Ready | None", handle: Handle, rows: torch.Tensor) -> None:
+    """Raises ValueError if words are not those of such rows."""
+    if ready is None:
+        return
+    groups = handle.cells.shape[0] if handle.rank_major else handle.experts
+    blocks = (handle.cells.numel() // groups * handle.capacity + ready.rows - 1) // ready.rows
+    words, wanted = ready.words, 1 + groups * blocks
+    if (words.shape, words.dtype, words.device) != ((wanted,), torch.int32, rows.device) or ready.blocks != blocks:
+        raise ValueError(f"words {list(words.shape)} on {words.device}: these are [{wanted}] on {rows.device}")
+
+
 def _begin_combine(
-    z: torch.Tensor, index: torch.Tensor, weights: torch.Tensor, handle: Handle, group: Any, in_parts: bool = False
+    z: torch.Tensor,
+    index: torch.Tensor,
+    weights: torch.Tensor,
+    handle: Handle,
+    group: Any,
+    in_parts: bool = False,
+    ready: "Ready | None" = None,
 ) -> tuple[torch.Tensor, Callable[[], None]]:
     """Returns what becomes the sums, and a function that waits for them."""
     if z.dim() != 2 or z.shape[0] != handle.room:
@@ -220,32 +284,48 @@ def _begin_combine(
     weights = weights.float().contiguous() if rows else weights.new_zeros(entries.shape, dtype=torch.float32)
     if weights.shape != entries.shape:
         raise ValueError(f"weights {list(weights.shape)} and an index {list(entries.shape)} differ")
+    _check_words(ready, handle, z)
     z = z.contiguous()
     moved = _begin(
-        group, "combine", [z], [to], handle, in_parts, entries=entries, weights=weights, cells=handle.cells
+        group, "combine", [z], [to], handle, in_parts, ready, entries=entries, weights=weights, cells=handle.cells
     )
 
     def finish() -> None:
         if not moved():
+            if ready is not None:
+                ready.take()
             _plain_combine(z, entries, weights, to, handle, group)
 
     return to[:rows], finish
 
 
-def _combine(z: torch.Tensor, index: torch.Tensor, weights: torch.Tensor, handle: Handle, group: Any) -> torch.Tensor:
-    made, finish = _begin_combine(z, index, weights, handle, group)
+def _combine(
+    z: torch.Tensor,
+    index: torch.Tensor,
+    weights: torch.Tensor,
+    handle: Handle,
+    group: Any,
+    ready: "Ready | None" = None,
+) -> torch.Tensor:
+    made, finish = _begin_combine(z, index, weights, handle, group, ready=ready)
     finish()
     return made
 
 
 def _handle(
-    index: torch.Tensor, capacity: int, experts: int, group: Any, rank_major: bool = False, align: int = 0
+    index: torch.Tensor,
+    capacity: int,
+    experts: int,
+    group: Any,
+    rank_major: bool = False,
+    align: int = 0,
+    ready: "Ready | None" = None,
 ) -> Handle:
     size = group.size()
     if experts <= 0 or experts % size != 0 or capacity <= 0 or not 0 <= align < 1 << 31:
         raise ValueError(f"{experts} experts with room for {capacity} rows of each of {size} ranks, aligned to {align}")
     cells = torch.zeros(size, experts // size, dtype=torch.int32, device=index.device)
-    return Handle(capacity, experts // size, rank_major, cells, align)
+    return Handle(capacity, experts // size, rank_major, cells, align, ready)
 
 
 def _grouped(rows: torch.Tensor, handle: Handle) -> torch.Tensor:
@@ -276,11 +356,17 @@ class _Combine(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, z: torch.Tensor, index: torch.Tensor, weights: torch.Tensor, handle: Handle, group: Any
+        ctx: Any,
+        z: torch.Tensor,
+        index: torch.Tensor,
+        weights: torch.Tensor,
+        handle: Handle,
+        group: Any,
+        ready: "Ready | None",
     ) -> torch.Tensor:
         ctx.save_for_backward(z, index, weights)
         ctx.handle, ctx.group = handle, group
-        return _combine(z, index, weights, handle, group)
+        return _combine(z, index, weights, handle, group, ready)
 
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> Any:
@@ -288,10 +374,10 @@ class _Combine(torch.autograd.Function):
         alone = index.reshape(-1, 1)
         every = gradient.repeat_interleave(index.shape[1], 0)
         scaled = (every * weights.reshape(-1, 1)).to(gradient.dtype)
-        same = replace(ctx.handle, cells=torch.zeros_like(ctx.handle.cells))
+        same = replace(ctx.handle, cells=torch.zeros_like(ctx.handle.cells), ready=None)
         rows = _combine(z, alone, torch.ones(alone.shape, device=z.device), ctx.handle, ctx.group)
         by_weight = (rows.float() * every.float()).sum(1).view(weights.shape).to(weights.dtype)
-        return _dispatch(scaled, alone, same, ctx.group), None, by_weight, None, None
+        return _dispatch(scaled, alone, same, ctx.group), None, by_weight, None, None, None
 
 
 def dispatch(
@@ -302,6 +388,7 @@ def dispatch(
     group: Any,
     rank_major: bool = False,
     align: int = 0,
+    ready: "Ready | None" = None,
 ) -> "tuple[torch.Tensor, Handle]":
     """Sends row i of `x` [rows, hidden] to each of the experts topk_idx[i] (int32 or int64; a number of no expert: to none).
     `experts`: those of all ranks; expert e is on rank e // (experts / ranks). `capacity`: how many rows an expert takes from
@@ -309,8 +396,9 @@ def dispatch(
     each other in the order of ranks; with `rank_major` [ranks, experts / ranks * capacity, hidden], with those of a rank in
     the order of experts. Rows behind them are zero. The handle says how many came (Handle.cells). With `align`, the result
     is [Handle.room, hidden]: groups of rows follow each other, and each begins at a multiple of `align` rows
-    (Handle.begins). A group without rows takes `align` rows; with 1 it takes none, and rows are packed. Collective."""
-    handle = _handle(topk_idx, capacity, experts, group, rank_major, align)
+    (Handle.begins). A group without rows takes `align` rows; with 1 it takes none, and rows are packed. `ready`: words that
+    say which rows are there while others are under way, for a kernel on another stream (Ready). Collective."""
+    handle = _handle(topk_idx, capacity, experts, group, rank_major, align, ready)
     rows = _Dispatch.apply(x, topk_idx, handle, group)
     return _grouped(rows, handle), handle
 
@@ -323,11 +411,12 @@ def dispatch_all(
     group: Any,
     rank_major: bool = False,
     align: int = 0,
+    ready: "Ready | None" = None,
 ) -> "tuple[list[torch.Tensor], Handle]":
     """Does what `dispatch` does for rows that have several payloads, for example numbers, scales and ids. Row i of all
     tensors [rows, any] goes to the same place of each result. They travel together. There are at most 4, without
     gradients. Collective."""
-    handle = _handle(topk_idx, capacity, experts, group, rank_major, align)
+    handle = _handle(topk_idx, capacity, experts, group, rank_major, align, ready)
     with torch.no_grad():
         made, finish = _begin_dispatch(list(payloads), topk_idx, handle, group)
         finish()
@@ -346,12 +435,20 @@ def quantize(x: torch.Tensor) -> "tuple[torch.Tensor, torch.Tensor]":
 
 
 def combine(
-    z: torch.Tensor, topk_idx: torch.Tensor, topk_weights: torch.Tensor, handle: Handle, group: Any
+    z: torch.Tensor,
+    topk_idx: torch.Tensor,
+    topk_weights: torch.Tensor,
+    handle: Handle,
+    group: Any,
+    ready: "Ready | None" = None,
 ) -> torch.Tensor:
     """Returns what experts made of the rows of a dispatch with this index: row i is the sum of the rows of its experts, each
     multiplied by its weight (f32). Products are rounded to f32, and added in the order of the index. `z`: as `dispatch`
-    returns it. Collective."""
-    rows: torch.Tensor = _Combine.apply(z.reshape(-1, z.shape[-1]), topk_idx, topk_weights, handle, group)
+    returns it. `ready`: words that say which rows of `z` are there; a kernel on another stream sets them (Ready).
+    Collective."""
+    if ready is not None and not z.is_contiguous():
+        raise ValueError("rows that are handed over are contiguous")
+    rows: torch.Tensor = _Combine.apply(z.reshape(-1, z.shape[-1]), topk_idx, topk_weights, handle, group, ready)
     return rows
 
 
