@@ -5,7 +5,7 @@
 //   Kernel, Rows      device/kernel.cuh     the thread's state; the places it can name; which part is its own
 //   beginLaunch       device/begin.cuh      the beginning and the end of a block's launch; what it reports
 //   Layout            device/layout.cuh     where chunk k of a message begins
-//   liveRow           device/counts.cuh     counts of live rows, for sizes that are known only at run time
+//   liveExtent        device/counts.cuh     counts of live rows, for sizes that are known only at run time
 //   packRows          device/experts.cuh    rows that go to experts by an index, or come back
 //   await, announce   ready.cuh             blocks of these that a launch and its user hand over; for users, too
 //   reduce, copy      device/move.cuh       plain chunks

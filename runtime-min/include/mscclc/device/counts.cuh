@@ -67,8 +67,10 @@ template <class K> MSCCLC_DEVICE uint64_t takenBy(const K &k, uint32_t dst) {
   const uint64_t most = roomOf(k, k.args.counts.in_rows), rows = given < 0 ? 0 : static_cast<uint64_t>(given);
   return rows < most ? rows : most;
 }
+/// The counts lie in one or two lines of a cache, so a loop over them that is not unrolled waits for memory once.
 template <class K> MSCCLC_DEVICE Sent sentTo(const K &k, uint32_t dst) {
   uint64_t begin = 0;
+  MSCCLC_NO_UNROLL
   for (uint32_t d = 0; isPacked<typename K::Plan> && d < dst; ++d)
     begin += takenBy(k, d);
   return sentAt(k, dst, begin);
@@ -86,20 +88,33 @@ template <class Plan> MSCCLC_DEVICE uint32_t firstOfNode(uint32_t rank) {
   return rank / ranksPerNode<Plan> * ranksPerNode<Plan>;
 }
 
-/// The number of counts that a thread polls at once. Each batch takes a round trip to memory.
-constexpr uint32_t countsTogether = 8;
+/// The number of counts that a thread polls at once. Each batch takes a round trip to the device's own memory. Twice as
+/// many need more registers than a thread of a block of 1,024 has.
+constexpr uint32_t countsTogether = 4;
+
+/// A packet of a count, as it is read: all of it, or its first word, which has a flag of its own.
+struct WholeCount {
+  Vec8 packet;
+  uint32_t first, second;
+  MSCCLC_DEVICE void load(const char *at) { loadPacket16(at, packet, first, second); }
+  MSCCLC_DEVICE bool hasCome(uint32_t flag) const { return first == flag && second == flag; }
+  MSCCLC_DEVICE Sent sent() const {
+    return {packet.w[1], packet.w[0] & ~countsAreCut, (packet.w[0] & countsAreCut) != 0};
+  }
+};
+struct RowsOfCount {
+  uint32_t rows, first;
+  MSCCLC_DEVICE void load(const char *at) { loadPacket8(at, rows, first); }
+  MSCCLC_DEVICE bool hasCome(uint32_t flag) const { return first == flag; }
+  MSCCLC_DEVICE Sent sent() const { return {0, rows & ~countsAreCut, (rows & countsAreCut) != 0}; }
+};
 
 /// Waits for `count` packets of counts, at most N, the first one at `packets` and each other `stride` bytes behind the
 /// one before. Calls take(i, sent) for each in turn, and for none where the wait gives up. `info.expected` is
 /// `count` if each packet is of another rank, and 1 if all are of one.
-template <uint32_t N, class K, class Take>
+template <class Read, uint32_t N, class K, class Take>
 MSCCLC_DEVICE void awaitPackets(const K &k, const char *packets, uint64_t stride, uint32_t count, const WaitInfo &info,
                                 Take take) {
-  struct Read {
-    Vec8 packet;
-    uint32_t first, second;
-    MSCCLC_DEVICE bool hasCome(uint32_t flag) const { return first == flag && second == flag; }
-  };
   const uint32_t flag = k.flag;
   const char *const at = apart(packets);
   Read reads[N];
@@ -108,9 +123,8 @@ MSCCLC_DEVICE void awaitPackets(const K &k, const char *packets, uint64_t stride
     MSCCLC_UNROLL
     for (uint32_t i = 0; i < N; ++i)
       if (i < count) {
-        Read &read = reads[i];
-        loadPacket16(at + i * stride, read.packet, read.first, read.second);
-        all &= read.hasCome(flag);
+        reads[i].load(at + i * stride);
+        all &= reads[i].hasCome(flag);
       }
     return all;
   };
@@ -124,19 +138,18 @@ MSCCLC_DEVICE void awaitPackets(const K &k, const char *packets, uint64_t stride
   MSCCLC_UNROLL
   for (uint32_t i = 0; i < N; ++i)
     if (i < count)
-      take(i, Sent{reads[i].packet.w[1], reads[i].packet.w[0] & ~countsAreCut,
-                   (reads[i].packet.w[0] & countsAreCut) != 0});
+      take(i, reads[i].sent());
 }
-/// Waits for what `count` ranks from `first` on, at most N, send to `dst`, and calls take(sent) for each. `isCut` is
-/// that of any count of the rank.
-template <uint32_t N, class K, class Take>
+/// Waits for what `count` ranks from `first` on, at most N, send to `dst`, and calls take(i, sent) for each rank
+/// `first` + i. `isCut` is that of any count of the rank.
+template <class Read, uint32_t N, class K, class Take>
 MSCCLC_DEVICE void awaitCounts(const K &k, uint32_t first, uint32_t count, uint32_t dst, Take take) {
-  awaitPackets<N>(k, countAt(k, static_cast<uint32_t>(k.rank), first, dst), uint64_t{16} * K::Plan::ranks, count,
-                  {MSCCLC_WAIT_COUNT, 0, first, dst, count}, [&](uint32_t, const Sent &sent) { take(sent); });
+  awaitPackets<Read, N>(k, countAt(k, static_cast<uint32_t>(k.rank), first, dst), uint64_t{16} * K::Plan::ranks, count,
+                        {MSCCLC_WAIT_COUNT, 0, first, dst, count}, take);
 }
 template <class K> MSCCLC_DEVICE Sent awaitCount(const K &k, uint32_t src, uint32_t dst) {
   Sent found{0, 0, false};
-  awaitCounts<1>(k, src, 1, dst, [&](const Sent &sent) { found = sent; });
+  awaitCounts<WholeCount, 1>(k, src, 1, dst, [&](uint32_t, const Sent &sent) { found = sent; });
   return found;
 }
 /// Returns what `src` sends to `dst`.
@@ -147,7 +160,7 @@ template <class K> MSCCLC_DEVICE Sent sentBy(const K &k, uint32_t src, uint32_t 
 /// Waits for `count` packets one behind the other, the first one at `packets`, which `src` has written.
 template <class K> MSCCLC_DEVICE void awaitAll(const K &k, const char *packets, uint32_t count, uint32_t src) {
   for (uint32_t i = 0; i < count; i += countsTogether)
-    awaitPackets<countsTogether>(
+    awaitPackets<WholeCount, countsTogether>(
         k, packets + uint64_t{16} * i, 16, count - i < countsTogether ? count - i : countsTogether,
         {MSCCLC_WAIT_COUNT, 0, src, static_cast<uint32_t>(k.rank), 1}, [](uint32_t, const Sent &) {});
 }
@@ -163,19 +176,24 @@ template <class K> MSCCLC_DEVICE void sendCounts(const K &k) {
   constexpr uint32_t ranks = Plan::ranks, together = ranksPerNode<Plan>;
   if (k.block != 0)
     return;
-  bool isCut = false;
-  uint64_t begin = 0;
-  for (uint32_t dst = 0; dst < ranks; ++dst) {
-    isCut |= sentAt(k, dst, begin).isCut;
-    begin += takenBy(k, dst);
-  }
   const auto self = static_cast<uint32_t>(k.rank);
   const uint32_t first = firstOfNode<Plan>(self);
-  for (uint32_t dst = k.thread; dst < ranks; dst += k.threads) {
-    const Sent sent = sentTo(k, dst);
-    const Vec8 packet{{sent.rows | (isCut ? countsAreCut : 0), sent.begin}};
+  for (uint32_t mine = k.thread; mine < ranks; mine += k.threads) {
+    Sent toMine{};
+    bool isCut = false;
+    uint64_t begin = 0;
+    MSCCLC_NO_UNROLL
+    for (uint32_t dst = 0; dst < ranks; ++dst) {
+      const Sent sent = sentAt(k, dst, begin);
+      isCut |= sent.isCut;
+      if (dst == mine)
+        toMine = sent;
+      begin += takenBy(k, dst);
+    }
+    const Vec8 packet{{toMine.rows | (isCut ? countsAreCut : 0), toMine.begin}};
+    MSCCLC_NO_UNROLL
     for (uint32_t peer = first; peer < first + together; ++peer)
-      storePacket16(countAt(k, peer, self, dst), packet, k.flag);
+      storePacket16(countAt(k, peer, self, mine), packet, k.flag);
   }
   if constexpr (otherNodes<Plan> != 0) {
     for (uint32_t src = k.thread; src < together; src += k.threads)
@@ -185,24 +203,50 @@ template <class K> MSCCLC_DEVICE void sendCounts(const K &k) {
   }
 }
 
-/// Returns the row of the output of `dst` at which the rows of `src` begin.
-template <class K> MSCCLC_DEVICE uint64_t receivedAt(const K &k, uint32_t src, uint32_t dst) {
-  if (!isPacked<typename K::Plan>)
-    return src * k.parameters.capacity;
-  uint64_t begin = 0;
-  constexpr uint32_t together = K::Plan::ranks < countsTogether ? K::Plan::ranks : countsTogether;
-  for (uint32_t from = 0; from < src; from += together)
-    awaitCounts<together>(k, from, src - from < together ? src - from : together, dst,
-                          [&](const Sent &sent) { begin += sent.rows; });
-  return begin;
+/// What a rank receives from one other.
+struct Received {
+  uint32_t begin; ///< row of the output
+  uint32_t rows;
+  bool isCut; ///< any count of the sender
+};
+/// Returns the row of a padded output at which the rows of `src` begin.
+template <class K> MSCCLC_DEVICE uint32_t paddedPlace(const K &k, uint32_t src) {
+  return src * static_cast<uint32_t>(k.parameters.capacity);
 }
-MSCCLC_DEVICE uint64_t rowsWithRoom(uint64_t begin, uint64_t rows, uint64_t room) {
+/// Waits for what `src` sends to `dst`. The rows of a packed output follow those of earlier ranks, so it waits for the
+/// counts of these, too.
+template <class K> MSCCLC_DEVICE Received awaitReceived(const K &k, uint32_t src, uint32_t dst) {
+  using Plan = typename K::Plan;
+  if constexpr (!isPacked<Plan>) {
+    const Sent sent = awaitCount(k, src, dst);
+    return {paddedPlace(k, src), sent.rows, sent.isCut};
+  } else {
+    Received last{0, 0, false};
+    constexpr uint32_t together = Plan::ranks < countsTogether ? Plan::ranks : countsTogether;
+    const uint32_t asked = src + 1;
+    MSCCLC_NO_UNROLL
+    for (uint32_t from = 0; from < asked; from += together)
+      awaitCounts<RowsOfCount, together>(
+          k, from, asked - from < together ? asked - from : together, dst,
+          [&](uint32_t, const Sent &sent) { last = {last.begin + last.rows, sent.rows, sent.isCut}; });
+    return last;
+  }
+}
+/// Returns the rows that have come to a rank, or would have if its output had room for them.
+template <class K> MSCCLC_DEVICE uint32_t allReceived(const K &k, uint32_t dst) {
+  using Plan = typename K::Plan;
+  if constexpr (!isPacked<Plan>)
+    return paddedPlace(k, Plan::ranks);
+  const Received last = awaitReceived(k, Plan::ranks - 1, dst);
+  return last.begin + last.rows;
+}
+MSCCLC_DEVICE uint32_t rowsWithRoom(uint32_t begin, uint32_t rows, uint64_t room) {
   const uint64_t left = begin < room ? room - begin : 0;
-  return rows < left ? rows : left;
+  return rows < left ? rows : static_cast<uint32_t>(left);
 }
 
-/// Returns the live bytes of row `row` of an input or output.
-template <class K> MSCCLC_DEVICE LiveRow liveRow(const K &k, const Rows &rows, unsigned row) {
+/// Returns the extent of row `row` of an input or output: the live bytes for which the buffer has room.
+template <class K> MSCCLC_DEVICE Extent liveExtent(const K &k, const Rows &rows, unsigned row) {
   using Plan = typename K::Plan;
   const uint32_t chunk = static_cast<uint32_t>(rows.first) + row, slot = chunk / Plan::groupChunks,
                  part = chunk % Plan::groupChunks;
@@ -210,11 +254,15 @@ template <class K> MSCCLC_DEVICE LiveRow liveRow(const K &k, const Rows &rows, u
   const uint64_t bytes = k.args.row_bytes;
   if (rows.buffer == MSCCLC_INPUT) {
     const Sent sent = sentBy(k, owner, slot);
-    return liveRowOf<Plan>(sent.begin * bytes, sent.rows * bytes, sent.rows * bytes, part);
+    return liveExtentOf<Plan>(sent.begin * bytes, sent.rows * bytes, sent.rows * bytes, part);
   }
-  const uint64_t begin = receivedAt(k, slot, owner), live = sentBy(k, slot, owner).rows,
-                 room = rowsWithRoom(begin, live, roomOf(k, k.args.counts.out_rows));
-  return liveRowOf<Plan>(begin * bytes, live * bytes, room * bytes, part);
+  Received received;
+  if constexpr (isPacked<Plan>)
+    received = awaitReceived(k, slot, owner);
+  else
+    received = {paddedPlace(k, slot), sentBy(k, slot, owner).rows, false};
+  const uint32_t room = rowsWithRoom(received.begin, received.rows, roomOf(k, k.args.counts.out_rows));
+  return liveExtentOf<Plan>(received.begin * bytes, received.rows * bytes, room * bytes, part);
 }
 
 /// Returns the live bytes of row `row` of scratch that holds a slot.
@@ -223,29 +271,29 @@ template <class K> MSCCLC_DEVICE uint64_t heldBytes(const K &k, const Rows &rows
   const uint32_t held = static_cast<uint32_t>(rows.slot + static_cast<int>(row) * rows.slotStep),
                  slot = held / Plan::groupChunks;
   const uint64_t live = sentBy(k, slot / Plan::ranks, slot % Plan::ranks).rows * k.args.row_bytes;
-  return liveRowOf<Plan>(0, live, live, held % Plan::groupChunks).bytes;
+  return liveExtentOf<Plan>(0, live, live, held % Plan::groupChunks).bytes;
 }
 
 /// Waits for the counts of all ranks, and gives the caller what the rank has received.
 template <class K> MSCCLC_DEVICE void receiveCounts(const K &k) {
-  constexpr uint32_t ranks = K::Plan::ranks;
+  using Plan = typename K::Plan;
+  constexpr uint32_t ranks = Plan::ranks;
   if (k.block != 0)
     return;
   const MscclcCounts &counts = k.args.counts;
   const auto self = static_cast<uint32_t>(k.rank);
   const uint64_t room = roomOf(k, counts.out_rows);
   for (uint32_t other = k.thread; other < ranks; other += k.threads) {
-    if constexpr (otherNodes<typename K::Plan> != 0)
+    if constexpr (otherNodes<Plan> != 0)
       awaitAll(k, countAt(k, self, other, 0), ranks, other);
-    const Sent sent = awaitCount(k, other, self);
-    const uint64_t begin = receivedAt(k, other, self);
-    storeNumber(counts, counts.received, other, rowsWithRoom(begin, sent.rows, room));
-    storeNumber(counts, counts.received_offsets, other, begin < room ? begin : room);
+    const Received received = awaitReceived(k, other, self);
+    storeNumber(counts, counts.received, other, rowsWithRoom(received.begin, received.rows, room));
+    storeNumber(counts, counts.received_offsets, other, received.begin < room ? received.begin : room);
     storeNumber(counts, counts.sent_offsets, other, sentTo(k, other).begin);
     if (counts.status == nullptr)
       continue;
-    uint32_t status = sent.isCut ? MSCCLC_COUNTS_CUT : 0;
-    if (other == self && receivedAt(k, ranks, self) > room)
+    uint32_t status = received.isCut ? MSCCLC_COUNTS_CUT : 0;
+    if (other == self && allReceived(k, self) > room)
       status |= MSCCLC_RECEIVED_CUT;
     counts.status[other] = status;
   }

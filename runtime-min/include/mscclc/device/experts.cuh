@@ -176,14 +176,15 @@ template <class W> MSCCLC_DEVICE void receiveCells(const W &w) {
     bool isCut = false;
     for (uint32_t first = 0; first < W::experts; first += countsTogether) {
       const uint32_t left = W::experts - first;
-      awaitPackets<countsTogether>(w, w.packetAt(self, src, first), 16, left < countsTogether ? left : countsTogether,
-                                   {MSCCLC_WAIT_COUNT, 0, src, self, 1}, [&](uint32_t i, const Sent &cell) {
-                                     const uint32_t at = src * W::experts + first + i;
-                                     w.lengths[at] = w.live(cell.rows);
-                                     w.inSlot[at] = rows;
-                                     rows += w.live(cell.rows);
-                                     isCut = cell.isCut;
-                                   });
+      awaitPackets<WholeCount, countsTogether>(w, w.packetAt(self, src, first), 16,
+                                               left < countsTogether ? left : countsTogether,
+                                               {MSCCLC_WAIT_COUNT, 0, src, self, 1}, [&](uint32_t i, const Sent &cell) {
+                                                 const uint32_t at = src * W::experts + first + i;
+                                                 w.lengths[at] = w.live(cell.rows);
+                                                 w.inSlot[at] = rows;
+                                                 rows += w.live(cell.rows);
+                                                 isCut = cell.isCut;
+                                               });
     }
     if (ExpertsOf<Plan>::value == Experts::Combine)
       w.sent[src] = rows;

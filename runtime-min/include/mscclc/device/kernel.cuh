@@ -131,7 +131,7 @@ MSCCLC_OUTLINE void stageOutput(const MscclcRankArgs &args, const char *from, un
 // packets.cuh
 template <class K> MSCCLC_DEVICE void clearPackets(const K &k);
 // counts.cuh
-template <class K> MSCCLC_DEVICE LiveRow liveRow(const K &k, const Rows &rows, unsigned row);
+template <class K> MSCCLC_DEVICE Extent liveExtent(const K &k, const Rows &rows, unsigned row);
 template <class K> MSCCLC_DEVICE uint64_t heldBytes(const K &k, const Rows &rows, unsigned row);
 template <class K> MSCCLC_DEVICE void sendCounts(const K &k);
 template <class K> MSCCLC_DEVICE void receiveCounts(const K &k);
@@ -248,28 +248,26 @@ public:
     return {nullptr, index, OperandLayout::Packets, MSCCLC_SCRATCH, -1};
   }
 
-  /// Returns the offset, in bytes, of row `row` of the operand within its buffer.
-  MSCCLC_DEVICE uint64_t offsetOf(const Rows &c, unsigned row) const {
+  /// Returns the extent of row `row` of the operand: its offset in its buffer, and its bytes of payload. Scratch rows
+  /// have room for the longest chunk. Rows of slots wait for their counts, so callers that need both ask once.
+  MSCCLC_DEVICE Extent extentOf(const Rows &c, unsigned row) const {
     const uint32_t k = static_cast<uint32_t>(c.first) + row;
     if (c.layout == OperandLayout::Data) {
       if constexpr (hasSlots<Plan>)
-        return detail::liveRow(*this, c, row).begin;
+        return detail::liveExtent(*this, c, row);
       else
-        return layout.offset(k);
+        return {layout.offset(k), layout.bytes(k)};
     }
-    return scratchAt + number(k) * args.scratch_stride * (c.layout == OperandLayout::Packets ? packetScale<Plan> : 1);
-  }
-  MSCCLC_DEVICE char *rowOf(const Rows &c, unsigned row) const { return c.base + offsetOf(c, row); }
-  /// Returns the bytes of payload in a row. Scratch rows have room for the longest chunk.
-  MSCCLC_DEVICE uint64_t bytesOf(const Rows &c, unsigned row) const {
-    if constexpr (hasSlots<Plan>) {
-      if (c.layout == OperandLayout::Data)
-        return detail::liveRow(*this, c, row).room;
+    const unsigned scale = c.layout == OperandLayout::Packets ? packetScale<Plan> : 1;
+    uint64_t bytes = layout.nominal;
+    if constexpr (hasSlots<Plan>)
       if (c.slot >= 0)
-        return detail::heldBytes(*this, c, row);
-    }
-    return c.layout == OperandLayout::Data ? layout.bytes(static_cast<uint32_t>(c.first) + row) : layout.nominal;
+        bytes = detail::heldBytes(*this, c, row);
+    return {scratchAt + number(k) * args.scratch_stride * scale, bytes};
   }
+  MSCCLC_DEVICE uint64_t offsetOf(const Rows &c, unsigned row) const { return extentOf(c, row).begin; }
+  MSCCLC_DEVICE char *rowOf(const Rows &c, unsigned row) const { return c.base + offsetOf(c, row); }
+  MSCCLC_DEVICE uint64_t bytesOf(const Rows &c, unsigned row) const { return extentOf(c, row).bytes; }
 
   /// Returns the slice of all bytes of `rows` rows.
   MSCCLC_DEVICE Slice whole(unsigned rows) const { return {rows, 0, rows * layout.nominal, layout.nominal, true}; }

@@ -175,18 +175,17 @@ template <class Plan, class = void> struct ReadyRows : std::integral_constant<ui
 template <class Plan>
 struct ReadyRows<Plan, std::void_t<decltype(Plan::readyRows)>> : std::integral_constant<uint32_t, Plan::readyRows> {};
 
-/// The bytes of a chunk that are live. The live bytes of a slot are divided among its chunks as a share is.
-struct LiveRow {
-  uint64_t begin; ///< in the buffer
-  uint64_t bytes; ///< as the sender counts
-  uint64_t room;  ///< of these, as many as the buffer has room for
+/// The place of a chunk in its buffer, and its length, in bytes.
+struct Extent {
+  uint64_t begin, bytes;
 };
-/// Returns chunk `part` of a slot of `live` bytes that begins at byte `begin`, and of which `room` bytes have room.
-template <class Plan> MSCCLC_BOTH LiveRow liveRowOf(uint64_t begin, uint64_t live, uint64_t room, uint32_t part) {
+/// Returns the extent of chunk `part` of a slot of `live` bytes that begins at byte `begin`, and of which `room` bytes
+/// have room. The live bytes of a slot are divided among its chunks as a share is.
+template <class Plan> MSCCLC_BOTH Extent liveExtentOf(uint64_t begin, uint64_t live, uint64_t room, uint32_t part) {
   const Layout<Plan> slot(live * Plan::shares);
   const uint64_t at = slot.offset(part), bytes = slot.bytes(part);
   const uint64_t left = at < room ? room - at : 0;
-  return {begin + at, bytes, bytes < left ? bytes : left};
+  return {begin + at, bytes < left ? bytes : left};
 }
 
 /// True for a Plan that says so: its scratch holds elements in the type in which they are added up.

@@ -61,6 +61,37 @@ template <class K, class L> MSCCLC_DEVICE auto rowsOf(const K &k, const L &chunk
   return rowsAs<RowAddress<K>>(k, chunks, row);
 }
 
+/// Returns `end`, or the end of the shortest row of these operands if that is less. Chunks may differ in length by a
+/// unit, and slots in the number of their live rows.
+template <class K, class L> MSCCLC_DEVICE uint64_t clipRow(const K &k, const L &chunks, unsigned row, uint64_t end) {
+  if (k.layout.exact && !hasSlots<typename K::Plan>)
+    return end;
+  for (unsigned i = 0; i < L::size; ++i) {
+    const uint64_t bytes = k.bytesOf(chunks(i), row);
+    end = bytes < end ? bytes : end;
+  }
+  return end;
+}
+
+/// Returns rowsOf(), and shortens `end` as clipRow() does. Where rows wait for counts, each waits once. Targets come
+/// first: what a source needs is mostly the rank's own, so that nothing is held while a target waits.
+template <class K, class L> MSCCLC_DEVICE auto clippedRowsOf(const K &k, const L &chunks, unsigned row, uint64_t &end) {
+  if constexpr (hasSlots<typename K::Plan> && L::size != 0 && L::size <= maxHeld<K>) {
+    Pointers<L::size> rows;
+    MSCCLC_UNROLL
+    for (unsigned i = 0; i < L::size; ++i) {
+      const Rows chunk = chunks(i);
+      const Extent extent = k.extentOf(chunk, row);
+      rows.at[i] = chunk.base + extent.begin;
+      end = extent.bytes < end ? extent.bytes : end;
+    }
+    return rows;
+  } else {
+    end = clipRow(k, chunks, row, end);
+    return rowsOf(k, chunks, row);
+  }
+}
+
 /// A thread's part of the bytes [begin, end) of a row: every `lanes`-th word, starting from word number `lane`. `wide`:
 /// the rows begin at multiples of 16 bytes.
 struct Span {
@@ -82,18 +113,6 @@ template <class T> MSCCLC_DEVICE Tail tailOf(const Span &s, uint64_t done, uint6
     return {done / sizeof(T) + s.lane, s.lanes};
   const unsigned word = static_cast<unsigned>((done - s.begin) / 16);
   return {word % s.lanes == s.lane ? done / sizeof(T) : end / sizeof(T), 1};
-}
-
-/// Returns `end`, or the end of the shortest row of these operands if that is less. Chunks may differ in length by a
-/// unit, and slots in the number of their live rows.
-template <class K, class L> MSCCLC_DEVICE uint64_t clipRow(const K &k, const L &chunks, unsigned row, uint64_t end) {
-  if (k.layout.exact && !hasSlots<typename K::Plan>)
-    return end;
-  for (unsigned i = 0; i < L::size; ++i) {
-    const uint64_t bytes = k.bytesOf(chunks(i), row);
-    end = bytes < end ? bytes : end;
-  }
-  return end;
 }
 
 template <class Word> MSCCLC_DEVICE Word loadWord(const char *p, uint64_t i) {
@@ -257,10 +276,9 @@ MSCCLC_DEVICE void copySomePairs(const K &k, const S &sources, const D &targets,
   Ends<N> ends;
   MSCCLC_UNROLL
   for (unsigned i = 0; i < N; ++i) {
-    const auto source = one(sources(first + i)), target = one(targets(first + i));
-    from.at[i] = k.rowOf(source.value, row);
-    to.at[i] = k.rowOf(target.value, row);
-    ends.at[i] = clipRow(k, target, row, clipRow(k, source, row, s.end));
+    ends.at[i] = s.end;
+    to.at[i] = clippedRowsOf(k, one(targets(first + i)), row, ends.at[i])(0);
+    from.at[i] = clippedRowsOf(k, one(sources(first + i)), row, ends.at[i])(0);
   }
   if constexpr (K::Outlined::value)
     copyRowsOutlined<T, N>(from, to, ends, s);
@@ -280,9 +298,8 @@ MSCCLC_DEVICE void reduceRows(const K &k, const Slice &slice, Place place, const
   else {
     constexpr unsigned inFlight = loadsInFlight<typename K::Plan>;
     forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-      end = clipRow(k, targets, row, clipRow(k, sources, row, end));
-      const auto from = rowsOf(k, sources, row);
-      const auto to = rowsOf(k, targets, row);
+      const auto to = clippedRowsOf(k, targets, row, end);
+      const auto from = clippedRowsOf(k, sources, row, end);
       const Span span{begin, end, lane, lanes, k.wide};
       if constexpr (K::Outlined::value && S::size + D::size <= maxPassed &&
                     std::is_same_v<typename decltype(from)::Row, typename decltype(to)::Row>) // hooks are inlined

@@ -163,13 +163,12 @@ MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, c
         continue;
       const uint64_t begin = slice.begin > at ? slice.begin - at : 0;
       uint64_t end = slice.end - at < slice.nominal ? slice.end - at : slice.nominal;
-      const uint64_t bytes = k.bytesOf(source, row), room = k.bytesOf(target, row);
-      end = end < bytes ? end : bytes;
-      end = end < room ? end : room;
+      const Extent read = k.extentOf(source, row), written = k.extentOf(target, row);
+      end = end < read.bytes ? end : read.bytes;
+      end = end < written.bytes ? end : written.bytes;
       if (begin >= end)
         continue;
-      const uint64_t from = sourceAt + k.offsetOf(source, row) + begin * scale,
-                     to = targetAt + k.offsetOf(target, row) + begin * scale;
+      const uint64_t from = sourceAt + read.begin + begin * scale, to = targetAt + written.begin + begin * scale;
       if (t.size != 0 && (t.src_offset + t.size != from || t.dst_offset + t.size != to)) {
         detail::send(k, operation, t, source.buffer, target.buffer);
         t.size = 0;
