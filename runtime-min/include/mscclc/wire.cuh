@@ -36,7 +36,8 @@ MSCCLC_DEVICE Values sumOf(const K &k, Place place, const S &sources, unsigned r
   Values sum = valuesOf(k, sources(sourceAt(place, 0)), row, at, first);
   constexpr unsigned N = S::size;
   if constexpr (N > 1) {
-    MSCCLC_UNROLL_FEW
+    [[maybe_unused]] constexpr unsigned batch = isComputed<S> ? loadsInFlight<typename K::Plan> : N;
+    MSCCLC_UNROLL_BATCH
     for (unsigned n = 1; n < N; ++n) {
       const Values next = valuesOf(k, sources(sourceAt(place, n)), row, at, first);
       MSCCLC_UNROLL
@@ -47,7 +48,8 @@ MSCCLC_DEVICE Values sumOf(const K &k, Place place, const S &sources, unsigned r
   return sum;
 }
 
-/// reduceRows() of a kernel with a wire format. All threads of the block call it.
+/// reduceRows() of a kernel with a wire format. All threads of the block call it. No device has room for 2^32 blocks,
+/// so they are counted in 32 bits.
 template <class Op, class K, class Place, class S, class D>
 MSCCLC_DEVICE void reduceBlocks(const K &k, const Slice &slice, Place place, const S &sources, const D &targets) {
   using T = typename K::Element;
@@ -63,11 +65,11 @@ MSCCLC_DEVICE void reduceBlocks(const K &k, const Slice &slice, Place place, con
   const bool encodes = inScratch && !isMoved;
   if (inScratch && isMoved) // where it encodes, combine() comes before it writes
     syncBlock();
-  const uint64_t perRow = slice.nominal / blockBytes; // 0: there is no message
-  const uint64_t begin = slice.begin / blockBytes, count = perRow == 0 ? 0 : slice.end / blockBytes - begin;
-  forParts(k, Wire::elements, count, [&](uint64_t number, bool isMine, const Team &team) {
-    const uint64_t mine = begin + number;
-    const auto row = static_cast<unsigned>(mine / perRow);
+  const auto perRow = static_cast<unsigned>(slice.nominal / blockBytes); // 0: there is no message
+  const auto begin = static_cast<unsigned>(slice.begin / blockBytes);
+  const unsigned count = perRow == 0 ? 0 : static_cast<unsigned>(slice.end / blockBytes) - begin;
+  forParts(k, Wire::elements, count, [&](unsigned number, bool isMine, const Team &team) {
+    const unsigned mine = begin + number, row = mine / perRow;
     const uint64_t at = mine % perRow * blockBytes;
     const bool isThere = isMine && at < clipRow(k, targets, row, clipRow(k, sources, row, slice.nominal));
     const Part<T> part(nullptr, mine, Wire::elements, isThere, team);

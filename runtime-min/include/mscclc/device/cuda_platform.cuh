@@ -23,6 +23,8 @@
 #define MSCCLC_NO_UNROLL _Pragma("unroll 1")
 /// For loops over N operands. They are unrolled if the operands are few (move.cuh).
 #define MSCCLC_UNROLL_FEW _Pragma("unroll (N <= maxUnrolled ? N : 1)")
+/// For loops over operands that are loaded in batches.
+#define MSCCLC_UNROLL_BATCH _Pragma("unroll (batch)")
 
 namespace mscclc::device::detail {
 
@@ -107,6 +109,10 @@ template <class Word> MSCCLC_DEVICE void storeAs(void *p, const Word &v) {
 /// made of it where that is not needed.
 MSCCLC_DEVICE uint32_t apart(uint32_t v) {
   asm volatile("" : "+r"(v));
+  return v;
+}
+MSCCLC_DEVICE uint64_t apart(uint64_t v) {
+  asm volatile("" : "+l"(v));
   return v;
 }
 MSCCLC_DEVICE const char *apart(const char *p) {

@@ -190,8 +190,8 @@ MSCCLC_DEVICE void reduceWords(Place place, const S &source, const W &target, ui
   if constexpr (together > 1) {
     const uint64_t step = uint64_t{lanes} * together;
     MSCCLC_NO_UNROLL
-    for (; at + (step - lanes) < count; at += step)
-      reduceSome<Acc, Word, InFlight, N, D, together>(place, source, target, at, lanes);
+    for (; at + (step - lanes) < count; at += step) // not apart, it would keep a pointer for each access
+      reduceSome<Acc, Word, InFlight, N, D, together>(place, source, target, apart(at), lanes);
   }
   MSCCLC_NO_UNROLL
   for (; at < count; at += lanes)
