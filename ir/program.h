@@ -417,6 +417,13 @@ enum class ExpertLayout : std::uint8_t {
 };
 inline constexpr std::string_view expertLayoutNames[] = {"expert_major", "rank_major"};
 
+/// How often a dispatch sends a row to a rank.
+enum class OncePerRank : std::uint8_t {
+  Off,       ///< once for each of the row's experts there
+  On,        ///< at most once, with a list of its places; the rank copies it to each
+  Automatic, ///< as the time model says
+};
+
 /// The collective of a program: its buffers, and the final contents of its outputs.
 struct Collective {
   CollectiveKind kind = CollectiveKind::Test;
@@ -496,6 +503,9 @@ struct Program {
   /// ir/expert_places.h). A Dispatch sets the word of each block when its rows are there. A Combine waits for it before
   /// it reads them. 0: the user has all rows at once.
   std::uint32_t readyRows = 0;
+  /// How often a dispatch sends a row to a rank that several of the row's experts are on (ExpertCells in rows.h). No
+  /// operation depends on it. Whatever depends on it wants it to be decided.
+  OncePerRank oncePerRank = OncePerRank::Off;
   std::uint32_t threadsPerBlock = 1024;
   std::uint32_t bufferAlignment = 16; ///< bytes
   std::uint64_t minMessageSize = 0;   ///< bytes

@@ -87,6 +87,14 @@ RowSum rowBeginInGroup(std::uint32_t slots, std::uint32_t group, std::uint32_t s
 /// sender are one group. In a buffer of an expert's rank, groups are the cells of an expert, or of a sender
 /// (ExpertLayout).
 ///
+/// With Program::oncePerRank, a slot of a dispatch holds a row once, for all live entries that name an expert of the
+/// slot's rank. The row lies where the first of these entries puts it: in the cell of its expert, which here has only
+/// the rows of such first entries, at its ordinal among them. So two rows have two places, for the same reason, and
+/// the slot has room: a row has one first entry for a rank, so a cell of the slot has at most as many rows as live
+/// entries. That is the lemma with other counts, and it holds for all counts. Behind its payloads, a row has a list:
+/// for each entry of the row its cell and ordinal, if it is live and of that rank. The rank copies the row to each
+/// place of the list, so a live entry has the same place in the buffer as without oncePerRank.
+///
 /// The payloads of a row lie one behind the other in a slot's row, and each has an array of its own on both sides. An
 /// array has as many rows as a buffer, so payloads change no place of a row.
 struct ExpertCells {

@@ -170,6 +170,8 @@ void StructureChecker::checkCollective() {
     fault(diag::experts_out_of_range, {collective.experts, maxExperts, plural(numRanks_, "rank")});
   if (program_.readyRows != 0 && !info(collective.kind).hasExperts)
     fault(diag::ready_without_experts, {collective.name});
+  if (program_.oncePerRank != OncePerRank::Off && collective.kind != CollectiveKind::Dispatch)
+    fault(diag::once_per_rank_alone, {toString(collective.kind)});
   // Reports one rank only: if one does not fit, most others do not either.
   for (std::uint32_t r = 0; r < numRanks_; ++r) {
     const Rank &rank = program_.ranks[r];

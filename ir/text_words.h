@@ -33,6 +33,7 @@ inline constexpr std::string_view replications[] = {"interleaved", "none"}; // b
   F("late_packets_apart", latePacketsApart, switches)                                                                  \
   F("split", split, switches)                                                                                          \
   F("ready_rows", readyRows, numbers)                                                                                  \
+  F("once_per_rank", oncePerRank, decisions)                                                                           \
   F("threads_per_block", threadsPerBlock, numbers)                                                                     \
   F("buffer_alignment", bufferAlignment, numbers)                                                                      \
   F("min_message_size", minMessageSize, numbers)                                                                       \
@@ -54,6 +55,7 @@ inline constexpr std::string_view replications[] = {"interleaved", "none"}; // b
 
 inline constexpr std::string_view protocols[] = {"Simple", "LL", "Lamport"};      // by Protocol
 inline constexpr std::string_view switches[] = {"off", "on"};                     // by bool
+inline constexpr std::string_view decisions[] = {"off", "on", "automatic"};       // by OncePerRank
 inline constexpr std::string_view accumulations[] = {"narrow", "once", "wide"};   // by Accumulate
 inline constexpr std::string_view orders[] = {"written", "any", "ranks", "tree"}; // by Order
 inline constexpr std::string_view schedules[] = {"manual", "auto"};               // by Schedule

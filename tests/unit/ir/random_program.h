@@ -86,6 +86,8 @@ private:
     p_.doubleScratch = chance(2);
     p_.latePacketsApart = p_.doubleScratch && p_.fuse;
     p_.split = p_.doubleScratch && !p_.fuse;
+    if (p_.collective.kind == CollectiveKind::Dispatch)
+      p_.oncePerRank = static_cast<OncePerRank>(below(3));
     p_.threadsPerBlock = chance(2) ? 1024 : below(1024) + 1;
     if (chance(2))
       p_.tags = {"default", "level=" + std::to_string(below(3) + 2)};

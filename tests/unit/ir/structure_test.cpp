@@ -114,6 +114,9 @@ TEST_CASE("whole program: options, in-place sizes, expectations") {
   CHECK(chunks("alltoallv padded\nready_rows 7", "input 2 output 2", "input 2 output 2") ==
         "2 ready_without_experts: only rows of experts are handed over by blocks (ready_rows), and alltoallv has "
         "none\n");
+  CHECK(chunks("dispatch experts 1 rank_major\nonce_per_rank on", "input 2 output 2", "input 2 output 2") == "");
+  CHECK(chunks("combine experts 1 rank_major\nonce_per_rank automatic", "input 2 output 2", "input 2 output 2") ==
+        "2 once_per_rank_alone: once_per_rank is for a dispatch, and the collective is combine\n");
   CHECK(chunks("custom \"alltoallv\"", "input 1", "input 2") == ""); // no plan has rows
   CHECK(chunks("custom \"broadcast\"", "input 1", "input 1") == "");
   CHECK(chunks("custom \"\"", "input 1", "input 1") == "2 name_empty: the collective's name is empty\n");
