@@ -110,7 +110,7 @@ RowCounts RowCounts::ofTable(std::string_view text, std::uint32_t ranks, std::st
 }
 
 std::uint64_t RowCounts::liveRows(const ir::Program &program, std::uint32_t src, std::uint32_t dst,
-                                  std::uint64_t capacity) const {
+                                  std::uint64_t capacity, std::uint32_t choices) const {
   const auto live = [&](std::uint32_t receivers, std::uint32_t from, std::uint32_t to, std::uint64_t most) {
     return ir::rowCountOf(of(1, 0, receivers, from, to, most), most).live;
   };
@@ -122,7 +122,25 @@ std::uint64_t RowCounts::liveRows(const ir::Program &program, std::uint32_t src,
   for (std::uint32_t expert = 0; expert < cells.experts; ++expert)
     rows += live(cells.count(), isBack ? dst : src, (isBack ? src : dst) * cells.experts + expert,
                  capacity / cells.experts);
-  return rows;
+  if (choices == 0 || rows == 0)
+    return rows;
+  // Of n experts, `share` are on rank dst. A row goes to none of them if each of its choices, all different, is
+  // another.
+  const auto all = static_cast<double>(entries(program, src, capacity)), n = static_cast<double>(cells.count());
+  const double share = n * static_cast<double>(rows) / all, sent = all / std::min<double>(choices, n);
+  double none = 1;
+  for (double choice = 0; choice < choices && choice < n; ++choice)
+    none *= std::max(0.0, n - share - choice) / (n - choice);
+  const double once = std::max({1.0, sent * (1 - none), static_cast<double>(rows) / std::min<double>(choices, n)});
+  return std::min(rows, static_cast<std::uint64_t>(std::llround(once)));
+}
+
+std::uint64_t RowCounts::entries(const ir::Program &program, std::uint32_t rank, std::uint64_t capacity) const {
+  const bool isBack = ir::indexedBuffer(program.collective.kind) == ir::BufferKind::Output;
+  std::uint64_t sum = 0;
+  for (std::uint32_t other = 0; other < program.ranks.size(); ++other)
+    sum += liveRows(program, isBack ? other : rank, isBack ? rank : other, capacity);
+  return sum;
 }
 
 std::int64_t RowCounts::of(std::uint64_t seed, std::uint32_t launch, std::uint32_t ranks, std::uint32_t src,

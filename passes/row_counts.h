@@ -29,9 +29,14 @@ public:
   /// `seed` selects a mixture.
   std::int64_t of(std::uint64_t seed, std::uint32_t launch, std::uint32_t ranks, std::uint32_t src, std::uint32_t dst,
                   std::uint64_t capacity) const;
-  /// Returns the rows that go from rank `src` to rank `dst` in an estimate of the program.
-  std::uint64_t liveRows(const ir::Program &program, std::uint32_t src, std::uint32_t dst,
-                         std::uint64_t capacity) const;
+  /// Returns the rows that go from rank `src` to rank `dst` in an estimate of the program. `choices`: the number of
+  /// different experts that each row goes to, if it goes once to each rank (Program::oncePerRank). Then it is the
+  /// expected number for a random choice of them, in which rank `dst` has its share of all that `src` sends. 0: a row
+  /// goes to a rank once for each of its experts there.
+  std::uint64_t liveRows(const ir::Program &program, std::uint32_t src, std::uint32_t dst, std::uint64_t capacity,
+                         std::uint32_t choices = 0) const;
+  /// Returns the entries of the index of rank `rank` that are live, of a program with experts. `capacity`: of a slot.
+  std::uint64_t entries(const ir::Program &program, std::uint32_t rank, std::uint64_t capacity) const;
 
 private:
   enum class Kind : std::uint8_t { Mixture, Zero, Full, Over, Random, Uniform, Zipf, Table };

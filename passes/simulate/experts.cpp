@@ -19,8 +19,8 @@ ExpertLaunch::ExpertLaunch(const ir::Program &program, std::uint64_t slotCapacit
                            std::uint64_t seed, std::uint32_t launch)
     : cells_(ir::expertCellsOf(program)),
       isDispatch_(ir::indexedBuffer(program.collective.kind) == ir::BufferKind::Input),
-      capacity_(slotCapacity / cells_.experts), launch_(launch),
-      payloads_(isDispatch_ ? 1 + static_cast<std::uint32_t>((seed + launch) % 3) : 1),
+      oncePerRank_(program.oncePerRank == ir::OncePerRank::On), capacity_(slotCapacity / cells_.experts),
+      launch_(launch), payloads_(isDispatch_ ? 1 + static_cast<std::uint32_t>((seed + launch) % 3) : 1),
       align_(static_cast<std::uint32_t>((seed + launch) % 4)), readyRows_(program.readyRows), indices_(cells_.ranks) {
   constexpr std::int64_t beyond = 3; // how far above the capacity counts go
   const std::uint32_t all = cells_.count();
@@ -44,6 +44,22 @@ ExpertLaunch::ExpertLaunch(const ir::Program &program, std::uint64_t slotCapacit
       index.weights.push_back(static_cast<float>(static_cast<double>(random()) / 0x1p63 - 1));
       index.ordinals.push_back(expert >= 0 && expert < all ? seen[static_cast<std::size_t>(expert)]++ : capacity_);
     }
+    index.ordinalsInSlot = index.ordinals;
+    index.countsInSlot = index.counts;
+    if (oncePerRank_)
+      keepFirstEntries(index);
+  }
+}
+
+/// Lets only the first live entries of a row for each rank have places in slots.
+void ExpertLaunch::keepFirstEntries(Index &index) const {
+  index.countsInSlot.assign(cells_.count(), {});
+  for (std::uint32_t entry = 0; entry < index.experts.size(); ++entry) {
+    const auto expert = static_cast<std::uint32_t>(index.experts[entry]);
+    bool isFirst = isLive(index, entry);
+    for (std::uint32_t before = entry / index.choices * index.choices; before < entry && isFirst; ++before)
+      isFirst = !goesTo(index, before, expert / cells_.experts);
+    index.ordinalsInSlot[entry] = isFirst ? index.countsInSlot[expert].live++ : capacity_;
   }
 }
 
@@ -51,23 +67,32 @@ bool ExpertLaunch::isLive(const Index &index, std::uint32_t entry) const {
   return index.ordinals[entry] < capacity_;
 }
 
-std::span<const ir::RowCount> ExpertLaunch::countsOf(std::uint32_t src, std::uint32_t dst) const {
-  return std::span(indices_[src].counts).subspan(std::size_t{dst} * cells_.experts, cells_.experts);
+/// True if the entry is live, and its expert is on rank `dst`.
+bool ExpertLaunch::goesTo(const Index &index, std::uint32_t entry, std::uint32_t dst) const {
+  return isLive(index, entry) && static_cast<std::uint32_t>(index.experts[entry]) / cells_.experts == dst;
+}
+
+/// Returns how many rows `src` sends to each expert of `dst`; `inSlot`: how many of them lie in the slot.
+std::span<const ir::RowCount> ExpertLaunch::countsOf(std::uint32_t src, std::uint32_t dst, bool inSlot) const {
+  const Index &index = indices_[src];
+  return std::span(inSlot ? index.countsInSlot : index.counts)
+      .subspan(std::size_t{dst} * cells_.experts, cells_.experts);
 }
 
 std::uint64_t ExpertLaunch::sent(std::uint32_t src, std::uint32_t dst) const {
   std::uint64_t rows = 0;
-  for (const ir::RowCount &count : isDispatch_ ? countsOf(src, dst) : countsOf(dst, src))
+  for (const ir::RowCount &count : isDispatch_ ? countsOf(src, dst, true) : countsOf(dst, src))
     rows += count.live;
   return rows;
 }
 
-/// Returns the row of a live entry of `src` in the slot between `src` and the rank of its expert.
+/// Returns the row of an entry of `src` in the slot between `src` and the rank of its expert. The entry has a place
+/// there.
 std::uint64_t ExpertLaunch::rowInSlot(std::uint32_t src, std::uint32_t entry) const {
   const auto expert = static_cast<std::uint32_t>(indices_[src].experts[entry]);
   const std::int64_t begin =
-      cells_.beginInSlot(expert % cells_.experts).valueOf(capacity_, countsOf(src, expert / cells_.experts));
-  return static_cast<std::uint64_t>(begin) + indices_[src].ordinals[entry];
+      cells_.beginInSlot(expert % cells_.experts).valueOf(capacity_, countsOf(src, expert / cells_.experts, true));
+  return static_cast<std::uint64_t>(begin) + indices_[src].ordinalsInSlot[entry];
 }
 
 /// Returns the row at which each cell of `dst` begins.
@@ -79,9 +104,24 @@ std::vector<std::uint64_t> ExpertLaunch::begins(std::uint32_t dst) const {
   return places().begins(counts);
 }
 
-/// Calls use(row, number of its cell) for each row that experts of `dst` get.
+/// Calls use(row, number of its cell) for each row that experts of `dst` get. With oncePerRank, it follows the lists of
+/// rows, which a run keeps beside their bytes.
 template <typename Use> void ExpertLaunch::forEachReceived(std::uint32_t dst, const Use &use) const {
   const std::vector<std::uint64_t> begin = begins(dst);
+  for (std::uint32_t src = 0; src < cells_.ranks && oncePerRank_; ++src) {
+    const Index &index = indices_[src];
+    for (std::uint32_t first = 0; first < index.experts.size(); ++first)
+      for (std::uint32_t entry = first; goesTo(index, first, dst) && index.ordinalsInSlot[first] < capacity_ &&
+                                        entry < (first / index.choices + 1) * index.choices;
+           ++entry)
+        if (goesTo(index, entry, dst)) {
+          const auto expert = static_cast<std::uint32_t>(index.experts[entry]) % cells_.experts;
+          const std::uint32_t cell = cells_.number(src, expert);
+          use(Received{src, rowInSlot(src, first), begin[cell] + index.ordinals[entry]}, cell);
+        }
+  }
+  if (oncePerRank_)
+    return;
   for (std::uint32_t src = 0; src < cells_.ranks; ++src)
     for (std::uint32_t expert = 0; expert < cells_.experts; ++expert) {
       const auto inSlot = static_cast<std::uint64_t>(cells_.beginInSlot(expert).valueOf(capacity_, countsOf(src, dst)));
@@ -188,7 +228,7 @@ ExpertLaunch::Bytes ExpertLaunch::pack(std::uint32_t src, std::uint32_t dst, con
         });
   }
   for (std::uint32_t entry = 0; isDispatch_ && entry < index.experts.size(); ++entry)
-    if (isLive(index, entry) && static_cast<std::uint32_t>(index.experts[entry]) / cells_.experts == dst)
+    if (goesTo(index, entry, dst) && index.ordinalsInSlot[entry] < capacity_)
       place(rowInSlot(src, entry), entry / index.choices);
   return slot;
 }

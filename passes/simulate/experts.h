@@ -44,6 +44,9 @@ private:
     std::vector<float> weights;        ///< of each entry
     std::vector<std::uint64_t> ordinals;
     std::vector<ir::RowCount> counts; ///< [expert]
+    // Of the rows in slots: those of all entries, or with oncePerRank those of first ones (ir::ExpertCells).
+    std::vector<std::uint64_t> ordinalsInSlot;
+    std::vector<ir::RowCount> countsInSlot;
   };
   struct Entry {
     std::uint32_t src, entry;
@@ -57,7 +60,9 @@ private:
 
   ir::ExpertPlaces places() const { return {cells_, capacity_, align_}; }
   bool isLive(const Index &index, std::uint32_t entry) const;
-  std::span<const ir::RowCount> countsOf(std::uint32_t src, std::uint32_t dst) const;
+  bool goesTo(const Index &index, std::uint32_t entry, std::uint32_t dst) const;
+  void keepFirstEntries(Index &index) const;
+  std::span<const ir::RowCount> countsOf(std::uint32_t src, std::uint32_t dst, bool inSlot = false) const;
   std::uint64_t rowInSlot(std::uint32_t src, std::uint32_t entry) const;
   std::vector<std::uint64_t> begins(std::uint32_t dst) const;
   std::uint64_t rowsOf(const Index &index) const { return index.experts.size() / index.choices; }
@@ -68,7 +73,7 @@ private:
   void sum(const Index &index, DataType type, std::uint64_t rowBytes, const RowOf &rowOf, Bytes &result) const;
 
   ir::ExpertCells cells_;
-  bool isDispatch_;
+  bool isDispatch_, oncePerRank_;
   std::uint64_t capacity_;          ///< rows of a cell
   std::uint32_t launch_, payloads_; ///< payloads of a row
   std::uint32_t align_;             ///< of groups of rows

@@ -14,7 +14,8 @@ namespace mscclc::passes::proof {
 bool placesHold(std::uint32_t slots, const std::function<ir::RowSum(std::uint32_t slot)> &beginOf, bool fits);
 
 /// True if, for all counts, the cells of experts are disjoint and within their buffer: in a slot, and in the layout of
-/// experts.
+/// experts. That also holds for a slot with the rows of first entries alone, which have counts of their own
+/// (Program::oncePerRank).
 bool expertCellsHold(const ir::ExpertCells &cells);
 
 /// Returns true if the program has no rows, or its operations only move rows and its layout holds. Reports what else a

@@ -124,6 +124,10 @@
 // its user. The steps only compute places that hold for each index:
 //   - Packing. Each live entry of the index has a place of its own in its slot, and the slot has room for all of them.
 //   - Unpacking. Each row that has come has a place of its own in the layout of experts, and the buffer has room.
+//   - With oncePerRank, the first live entries of a row for a rank have a place, by the counts of first entries. These
+//   are any counts up to the capacity, as those of live entries, so the lemma holds for them. A row brings the list of
+//   its places in the buffer. A live entry is in one list, that of its row in the slot to its rank, so each place is
+//   written once.
 //   - Both ends compute places from the same numbers: the senders' counts of rows for each expert, which travel as
 //   those of slots do. A combine packs the rows from where a dispatch unpacks them, and its sum reads them where a
 //   dispatch packs them. So the row of an entry comes back to that entry.

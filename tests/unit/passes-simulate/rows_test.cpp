@@ -85,6 +85,8 @@ TEST_CASE("programs with experts run right with all indices") {
         const Proof proof = prove(program);
         INFO(proof.text);
         REQUIRE(proof.result.proven);
+        if (kind == CollectiveKind::Dispatch && layout == ExpertLayout::RankMajor)
+          program.oncePerRank = OncePerRank::On;
         CHECK(run(program, proof.result.rows, {}, type) == "");
         for (const char *text : {"zero", "full", "over", "random:7", "zipf:1.2"})
           CHECK(run(program, proof.result.rows, counts(text), type) == "");
@@ -124,6 +126,28 @@ TEST_CASE("words for counts") {
   for (const char *text : {"", "none", "full:1", "zero:", "random", "random:", "random:x", "random:-1", "uniform:1.5",
                            "uniform:18446744073709551615", "zipf:-1", "zipf:nan", "zipf:inf", "zipf:1x", "Full"})
     CHECK_FALSE(RowCounts::parse(text));
+}
+
+TEST_CASE("rows that go once to each rank") {
+  Program program = Plan(CollectiveKind::Dispatch, 8, 8, 8, false, 8).program;
+  program.collective.experts = 32;
+  constexpr std::uint64_t capacity = 32 * 64;
+  CHECK(counts("uniform:4").liveRows(program, 1, 2, capacity) == 128);
+  CHECK(counts("uniform:4").entries(program, 1, capacity) == 1024);
+  // 128 rows of 8 among 256 experts. None is among 32 of them with probability 224/256 · 223/255 · … = 0.338.
+  CHECK(counts("uniform:4").liveRows(program, 1, 2, capacity, 8) == 85);
+  CHECK(counts("uniform:4").liveRows(program, 1, 2, capacity, 1) == 128);
+  CHECK(counts("uniform:4").liveRows(program, 1, 2, capacity, 256) == 4); // to all of them
+  CHECK(counts("zero").liveRows(program, 1, 2, capacity, 8) == 0);
+  std::string fault, table; // all to rank 0, and then all but one
+  for (int rank = 0; rank < 8; ++rank, table += "\n")
+    for (int expert = 0; expert < 256; ++expert)
+      table += expert < 32 ? "4 " : rank == 1 && expert == 255 ? "1 " : "0 ";
+  const RowCounts skewed = RowCounts::ofTable(table, 8, fault, 256);
+  CHECK(fault == "");
+  CHECK(skewed.liveRows(program, 0, 0, capacity, 8) == 16);
+  CHECK(skewed.liveRows(program, 0, 1, capacity, 8) == 0);
+  CHECK(skewed.liveRows(program, 1, 7, capacity, 8) == 1);
 }
 
 TEST_CASE("mixtures have all kinds of counts") {
