@@ -138,6 +138,7 @@ struct KernelModel {
   HookModel hooks;
   std::optional<ir::RowLayout> slots;         ///< of input and output, if counts say how many of their rows are live
   bool isSplit = false;                       ///< it is a kernel that sends and one that receives
+  bool oncePerRank = false;                   ///< it sends a row once to each rank
   std::uint32_t experts = 0;                  ///< of each rank, if an index says where rows go
   std::uint32_t readyRows = 0;                ///< of a block of their rows that is handed over; 0: none is
   std::uint32_t ranksPerNode = 0;             ///< if counts go to other nodes through ports; else 0

@@ -209,6 +209,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   flag(model.experts != 0, MSCCLC_TAKES_INDEX);
   flag(model.slots == ir::RowLayout::Packed, MSCCLC_PACKED_ROWS);
   flag(model.isSplit, MSCCLC_SPLIT);
+  flag(model.oncePerRank, MSCCLC_ONCE_PER_RANK);
   const std::uint32_t node = program.movement.ranksPerNode;
   if (model.slots && port && node != 0 && node < model.ranks)
     model.ranksPerNode = node;
@@ -292,6 +293,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   model.bufferAlignment = program.bufferAlignment;
   model.doubleScratch = program.doubleScratch;
   model.isSplit = program.split;
+  model.oncePerRank = program.oncePerRank == ir::OncePerRank::On;
   model.wideScratch = program.movement.accumulate == ir::Accumulate::Wide;
   if (ir::info(program.collective.kind).hasRows)
     model.slots = program.collective.rows;

@@ -193,7 +193,10 @@ std::string expertsText(const ir::Collective &collective, const KernelModel &mod
          (collective.expertLayout == ir::ExpertLayout::ExpertMajor ? "true;" : "false;") +
          (model.readyRows == 0 ? ""
                                : "\n  static constexpr uint32_t readyRows = " + std::to_string(model.readyRows) +
-                                     "; // of a block that is handed over by a word");
+                                     "; // of a block that is handed over by a word") +
+         (model.oncePerRank
+              ? "\n  static constexpr bool oncePerRank = true; // rows come once, with lists of their places"
+              : "");
 }
 
 std::string hooksText(const ir::Program &program, const HookModel &hooks) {

@@ -302,6 +302,8 @@ bool Declarations::programBegin(const TraceReader &reader) {
     takeSchedule(record, at);
   takeNodes(record, decl.ranks, at);
   usedCollective_ = record.collective;
+  if (program_.oncePerRank != ir::OncePerRank::Off && decl.collective.kind != ir::CollectiveKind::Dispatch)
+    diagnostics_.report(diag::once_per_rank_of_dispatch, at, {toString(decl.collective.kind)});
   if (!decl.valid) { // then the valid range is unknown
     resume_ = ProgramPhase::After;
     phase_ = ProgramPhase::Skipping;
@@ -352,6 +354,7 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   program_.latePacketsApart = record.latePacketsApart != 0;
   program_.split = record.split != 0;
   program_.readyRows = static_cast<std::uint32_t>(record.readyRows.bits);
+  program_.oncePerRank = static_cast<ir::OncePerRank>(std::min<std::uint8_t>(record.oncePerRank, 2));
   check(record.accumulate <= static_cast<std::uint8_t>(Accumulate::Wide), diag::no_enumerator,
         {"CollectiveProgram", "an .accumulate", "the enumerators of Accumulate"});
   program_.movement.accumulate = record.accumulate != 0 ? ir::Accumulate::Wide : ir::Accumulate::Narrow;

@@ -193,6 +193,9 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
   record.latePacketsApart = options->latePacketsApart;
   record.split = options->split;
   record.readyRows = wide(options->readyRows);
+  record.oncePerRank = static_cast<std::uint8_t>(!options->oncePerRank.isGiven ? ir::OncePerRank::Automatic
+                                                 : options->oncePerRank.flag   ? ir::OncePerRank::On
+                                                                               : ir::OncePerRank::Off);
   record.accumulate = static_cast<std::uint8_t>(options->accumulate);
   record.wire = static_cast<std::uint8_t>(options->wire.form);
   record.wireBlock = wide(options->wire.block);

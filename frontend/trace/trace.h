@@ -147,7 +147,7 @@ struct ProgramRecord {
   std::uint32_t collective;
   std::uint32_t nameLength; ///< the name follows
   std::uint8_t protocol, fuse, autoSync, replication, reuseResources, doubleScratch, schedule, reassociate;
-  std::uint8_t automaticInstances, latePacketsApart, order, accumulate, wire, split, reserved[2];
+  std::uint8_t automaticInstances, latePacketsApart, order, accumulate, wire, split, oncePerRank, reserved;
   WideInteger instances, threadsPerBlock, bufferAlignment, minMessageSize, maxMessageSize, ranksPerNode, blocks;
   WideInteger wireBlock, readyRows;
 };

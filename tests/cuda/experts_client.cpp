@@ -8,11 +8,11 @@
 // expert twice, random ones with numbers of no expert, and no rows. A combine with an index of 8 bytes brings the cells
 // of its dispatch or, in a kind of its own, cells that are far too large. Rows of a dispatch have one to three
 // payloads, which leave a part of the row unused or not. Groups of rows have places of their own, are packed, or begin
-// at multiples of 3 or 4 rows. Then it does all of it again with other random indices. Of a split kernel, every third
-// launch is one call, and the others are one that sends and one that receives. A kernel that hands rows over
-// (.readyRows) has a user that runs at the same time, and is started before it or after it (ready_user.cuh). Prints
-// what was run. Exits with 1 where a byte is wrong, or where a call without an index, or a part of a launch out of
-// turn, is not refused.
+// at multiples of 3 or 4 rows. If rows come once, they are longer by a list. Then it does all of it again with other
+// random indices. Of a split kernel, every third launch is one call, and the others are one that sends and one that
+// receives. A kernel that hands rows over (.readyRows) has a user that runs at the same time, and is started before it
+// or after it (ready_user.cuh). Prints what was run. Exits with 1 where a byte is wrong, or where a call without an
+// index, or a part of a launch out of turn, is not refused.
 #include "client.h"
 #include "combined_elements.h"
 #include "mscclc/runtime.hpp"
@@ -56,12 +56,13 @@ public:
       : ranks_(kernel.ranks), experts_(kernel.experts),
         isDispatch_(std::string(kernel.collective).rfind("dispatch", 0) == 0),
         isRankMajor_(std::string(kernel.collective).find("+rank_major") != std::string::npos),
-        isSplit_((kernel.flags & MSCCLC_SPLIT) != 0), shape_(shape), kind_(kind), element_(elementOf(shape.dtype)),
-        choices_(1 + static_cast<uint32_t>(kind) % 4),
+        isSplit_((kernel.flags & MSCCLC_SPLIT) != 0), hasLists_((kernel.flags & MSCCLC_ONCE_PER_RANK) != 0),
+        shape_(shape), kind_(kind), element_(elementOf(shape.dtype)), choices_(1 + static_cast<uint32_t>(kind) % 4),
+        slotRow_(hasLists_ ? listedRow(shape.rowBytes, choices_) : shape.rowBytes),
         rows_(kind == Kind::NoRows ? 0 : (mostEntries() + choices_ - 1) / choices_),
         cells_(uint64_t{ranks_} * experts_ * shape.capacity), payloads_(payloadsOf()), align_(alignOf()),
-        room_(groups() * taken(cells_ / groups())), input_(communicator.allocate(some(cells_ * shape.rowBytes))),
-        output_(communicator.allocate(some(cells_ * shape.rowBytes))),
+        room_(groups() * taken(cells_ / groups())), input_(communicator.allocate(some(cells_ * slotRow_))),
+        output_(communicator.allocate(some(cells_ * slotRow_))),
         from_(communicator.allocate(some((isDispatch_ ? rows_ : room_) * shape.rowBytes))),
         to_(communicator.allocate(some(resultBytes()))), index_(communicator.allocate(some(entries() * 12))),
         numbers_(communicator.allocate(4 * numbers())),
@@ -177,13 +178,18 @@ public:
       indices.push_back(one);
     }
     runtime::Call call;
-    call.on(input_, output_).of(cells_ * shape_.rowBytes, shape_.dtype).rows(shape_.rowBytes).indexedBy(indices);
+    call.on(input_, output_).of(cells_ * slotRow_, shape_.dtype).rows(slotRow_).indexedBy(indices);
     call.packet = variant.packet;
     call.withPdl();
     return call;
   }
 
-  uint64_t rowBytes() const { return shape_.rowBytes; }
+  /// Returns the bytes of a row in a slot that has a list for that many choices.
+  static uint64_t listedRow(uint64_t rowBytes, uint64_t choices) { return (rowBytes + 3) / 4 * 4 + 4 * choices; }
+
+  /// Returns the bytes that a row with one choice has room for.
+  uint64_t rowBytes() const { return hasLists_ ? slotRow_ - 4 : shape_.rowBytes; }
+  bool hasLists() const { return hasLists_; }
   bool adds() const { return !isDispatch_; }
 
   bool bringsCells() const { return !isDispatch_ && (shape_.width == 8 || isSplit_); }
@@ -395,11 +401,12 @@ private:
   }
 
   const uint32_t ranks_, experts_; ///< of each rank
-  const bool isDispatch_, isRankMajor_, isSplit_;
+  const bool isDispatch_, isRankMajor_, isSplit_, hasLists_;
   const Shape shape_;
   const Kind kind_;
   const Element element_;
   const uint32_t choices_;
+  const uint64_t slotRow_;               ///< bytes
   const uint64_t rows_;                  ///< of a rank's index
   const uint64_t cells_;                 ///< rows that the experts of a rank have room for
   const std::vector<uint64_t> payloads_; ///< bytes of a row
@@ -473,6 +480,15 @@ unsigned countAccepted(runtime::Instance &instance, const MscclcVariant &variant
   refuses(words[0].ready == nullptr ? "no words for rows that are handed over" : "words where none are", words);
   if (launch.adds() && (instance.kernel().flags & MSCCLC_SPLIT) != 0)
     refuses("a split combine without cells", index);
+  if (launch.hasLists()) {
+    runtime::Call call = launch.call(variant);
+    call.indexedBy(index).rows(2);
+    wrong += test::isRefused(instance, call, MSCCLC_ERROR_COUNTS, "rows with lists at no multiple of 4") ? 0 : 1;
+    payloads = index;
+    payloads.back().choices = 2;
+    if (ranks > 1)
+      refuses("lists of two lengths", payloads);
+  }
   if (launch.adds() || launch.rowBytes() == 1) // these have one payload
     return wrong;
   payloads = index;
@@ -544,8 +560,11 @@ unsigned run(const Options &options, const MscclcKernel &kernel) {
       if (rowBytes % elementOf(dtype).bytes != 0)
         continue;
       const uint64_t largest = *std::max_element(options.capacities.begin(), options.capacities.end());
-      runtime::Instance &instance = instances.emplace_back(
-          communicator.load(kernel, largest * kernel.experts * kernel.ranks * rowBytes, rowBytes));
+      constexpr uint64_t mostChoices = 4;
+      const uint64_t longest =
+          (kernel.flags & MSCCLC_ONCE_PER_RANK) != 0 ? Launch::listedRow(rowBytes, mostChoices) : rowBytes;
+      runtime::Instance &instance =
+          instances.emplace_back(communicator.load(kernel, largest * kernel.experts * kernel.ranks * longest, longest));
       std::vector<std::unique_ptr<Launch>> &launches = kept.emplace_back();
       for (const uint64_t capacity : options.capacities)
         for (const uint32_t width : {4u, 8u})

@@ -185,6 +185,8 @@ std::string optionsText(const ir::Program &program) {
   add(program.latePacketsApart != usual.latePacketsApart, ".latePacketsApart = true");
   add(program.split, ".split = true");
   add(program.readyRows != 0, ".readyRows = " + std::to_string(program.readyRows));
+  add(program.oncePerRank != usual.oncePerRank,
+      program.oncePerRank == ir::OncePerRank::On ? ".oncePerRank = true" : ".oncePerRank = automatic");
   add(program.movement.accumulate != ir::Accumulate::Narrow, ".accumulate = Accumulate::Wide");
   if (const ir::Hook *const wire = ir::wireOf(program))
     add(true,

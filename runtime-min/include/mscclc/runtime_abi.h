@@ -280,6 +280,10 @@ typedef struct MscclcPayload {
  * in MscclcRankArgs::row_bytes, which may be longer than all of them together. Row i of an array belongs to row i of
  * the others, before and after.
  *
+ * With MSCCLC_ONCE_PER_RANK, a row goes at most once to each rank, with a list of its places there. The list takes the
+ * last 4 * choices bytes of a row of MscclcRankArgs::row_bytes, so there payloads leave room for it. Rows are then
+ * multiples of 4 bytes long, input and output lie at such multiples, and `choices` is the same on all ranks.
+ *
  * A combine has one payload, which is as long as a row. It reads such rows from `from`. Row i of `to` becomes the sum
  * of the rows of the live entries of row i, each multiplied by its weight. Products are rounded to float, and then
  * added to 0 in the order of entries.
@@ -322,7 +326,7 @@ typedef struct MscclcIndex {
 #define MSCCLC_READY 0x80000000u /* of a word of MscclcIndex::ready: the rows are there */
 #define MSCCLC_INDEX_PARTS 32u   /* the most parts of an index that are counted at the same time */
 #define MSCCLC_INDEX_WORK_BYTES(ranks, experts, entries)                                                               \
-  ((uint64_t)4 * ((uint64_t)(entries) + (uint64_t)(4 + MSCCLC_INDEX_PARTS) * (ranks) * (experts) + (ranks)))
+  ((uint64_t)4 * ((uint64_t)2 * (entries) + (uint64_t)(4 + MSCCLC_INDEX_PARTS) * (ranks) * (experts) + (ranks)))
 /* The bytes behind MSCCLC_COUNT_TABLE_BYTES of each table, for the counts of experts. Over nodes there are twice as
  * many: the other half has those that the rank passes on. */
 #define MSCCLC_EXPERT_TABLE_BYTES(ranks, experts) ((uint64_t)32 * (ranks) * (experts))
@@ -452,8 +456,9 @@ enum MscclcKernelFlags {
   MSCCLC_TAKES_COUNTS = 2048,   /* a launch brings counts of live rows (MscclcCounts); also MSCCLC_TAKES_ROWS */
   MSCCLC_PACKED_ROWS = 4096,    /* and the rows are packed, in input and output */
   MSCCLC_TAKES_INDEX =
-      8192,            /* a launch brings an index, which gives the counts (MscclcIndex); also MSCCLC_TAKES_COUNTS */
-  MSCCLC_SPLIT = 16384 /* a launch is two kernels: one that sends, and one that receives (MscclcArgFlags) */
+      8192,             /* a launch brings an index, which gives the counts (MscclcIndex); also MSCCLC_TAKES_COUNTS */
+  MSCCLC_SPLIT = 16384, /* a launch is two kernels: one that sends, and one that receives (MscclcArgFlags) */
+  MSCCLC_ONCE_PER_RANK = 32768 /* a dispatch sends a row once to each rank, with a list of its places (MscclcIndex) */
 };
 
 /* An array that functions of hooks take. The caller brings one for each rank, in the rank's memory. */

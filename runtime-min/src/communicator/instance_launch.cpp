@@ -143,8 +143,14 @@ Status Instance::checkIndex(const MscclcCall &call) const {
       return failure(MSCCLC_ERROR_COUNTS, "kernel '%s': the index of rank %u has %s", kernel_.name,
                      communicator_.firstLocalRank() + i, what);
     };
-    const bool hasRows = index.rows != 0;
-    uint64_t sum = 0;
+    const bool hasRows = index.rows != 0, hasLists = (kernel_.flags & MSCCLC_ONCE_PER_RANK) != 0;
+    if (index.choices == 0 || index.rows >= (uint64_t{1} << 31) / index.choices)
+      return wrong("no choices, or 2^31 entries or more");
+    if (hasLists && index.choices != call.index[0].choices)
+      return wrong("other choices than that of the first rank, and lists are as long on all");
+    uint64_t sum = hasLists ? uint64_t{4} * index.choices : 0;
+    if (hasLists && (call.row_bytes % 4 != 0 || sum > call.row_bytes))
+      return wrong("lists of places, and rows are no multiples of 4 bytes, or shorter than a list");
     uint32_t payloads = 0;
     uintptr_t rows = 0;
     for (; payloads < MSCCLC_MAX_PAYLOADS && index.payloads[payloads].bytes != 0; ++payloads) {
@@ -153,7 +159,8 @@ Status Instance::checkIndex(const MscclcCall &call) const {
           (hasRows && (isCombine ? payload.to : payload.from) == nullptr))
         return wrong("no rows, or no place for them");
       if (payload.bytes > call.row_bytes - sum)
-        return wrong("payloads that are longer than a row");
+        return wrong(hasLists ? "payloads that leave no room for lists of places in a row"
+                              : "payloads that are longer than a row");
       if (payload.bytes != call.index[0].payloads[payloads].bytes)
         return wrong("payloads that are not as long as those of the first rank");
       sum += payload.bytes;
@@ -180,8 +187,6 @@ Status Instance::checkIndex(const MscclcCall &call) const {
     if (bitsOf(index.entries) % index.width != 0 || numbers % 4 != 0 ||
         (isCombine && rows % bytesOfType(call.dtype) != 0))
       return wrong("an array that does not lie at multiples of its elements");
-    if (index.choices == 0 || index.rows >= (uint64_t{1} << 31) / index.choices)
-      return wrong("no choices, or 2^31 entries or more");
   }
   if (call.message_bytes / call.row_bytes >> 31 != 0)
     return failure(MSCCLC_ERROR_COUNTS, "kernel '%s': a message of %llu bytes has 2^31 rows or more", kernel_.name,

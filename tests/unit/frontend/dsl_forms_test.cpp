@@ -79,6 +79,20 @@ TEST_CASE("options of a program, all given and all left out") {
   CHECK((q.minMessageSize == 0 && q.maxMessageSize == ~std::uint64_t{0}));
 }
 
+TEST_CASE("a dispatch says whether it sends a row once to each rank") {
+  const auto of = [](auto given) {
+    return run([&] {
+             CollectiveProgram program("p", Dispatch(2, 1), {.oncePerRank = given});
+             Rank(0).barrier({0});
+           })
+        .program.value()
+        .oncePerRank;
+  };
+  CHECK(of(false) == ir::OncePerRank::Off);
+  CHECK(of(true) == ir::OncePerRank::On);
+  CHECK(of(automatic) == ir::OncePerRank::Automatic);
+}
+
 TEST_CASE("every collective sizes its buffers") {
   const auto sizes = [](auto makeCollective) {
     const Outcome outcome = run([&] {

@@ -172,6 +172,9 @@ TEST_CASE("options out of range") {
   CHECK(outcome.text("no_message_size", line) == "with a largest message size of 0 the program takes no message; leave "
                                                  ".maxMessageSize out if there is no limit");
   CHECK(outcome.diagnostics.numErrors() == 1);
+  outcome = withOptions({.oncePerRank = automatic}, line);
+  CHECK(outcome.text("once_per_rank_of_dispatch", line) ==
+        "'.oncePerRank' is for a Dispatch, and the program is a test: leave it out");
   CHECK(withOptions({.threadsPerBlock = 1, .bufferAlignment = 1, .minMessageSize = 8, .maxMessageSize = 8}, line)
             .program);
 }

@@ -27,15 +27,6 @@ struct AnyBlock {
   ThreadBlock block;
   bool isGiven = false;
 };
-
-/// Yes, no, or no choice.
-struct AnyFlag {
-  constexpr AnyFlag(Automatic) {}
-  constexpr AnyFlag(bool given) : flag(given), isGiven(true) {}
-
-  bool flag = false;
-  bool isGiven = false;
-};
 } // namespace detail
 
 /// The choices that a movement statement makes itself: `{.via = Via::Port, .by = 3}`. The compiler makes the others.

@@ -112,6 +112,15 @@ struct AnyInteger {
   Integer value;
   bool isGiven = false;
 };
+
+/// Yes, no, or no choice.
+struct AnyFlag {
+  constexpr AnyFlag(Automatic) {}
+  constexpr AnyFlag(bool given) : flag(given), isGiven(true) {}
+
+  bool flag = false;
+  bool isGiven = false;
+};
 } // namespace detail
 
 /// A value for options that lets the compiler choose: `.instances = automatic`.
@@ -181,6 +190,9 @@ struct ProgramOptions {
   /// That of a Combine waits for it, so the user's kernel sets it. mscclc/ready.cuh has the user's side. 0: there are
   /// no words, and the user has all rows at the end of the launch, or before it.
   detail::Integer readyRows = 0;
+  /// Let a Dispatch send a row at most once to each rank, with a list of its places there. The rank copies it to each
+  /// of its experts that the index names. Results are the same. `automatic`: if that is faster, by the time model.
+  detail::AnyFlag oncePerRank = false;
   /// The type of partial results, which Accumulate::Wide keeps in scratch.
   Accumulate accumulate = Accumulate::Narrow;
   /// The form in which values travel between ranks; by default, as elements of the message.

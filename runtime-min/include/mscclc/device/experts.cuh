@@ -7,6 +7,11 @@
 // the other, and an entry's row is in its cell at the entry's ordinal. So the places of rows follow from the index
 // alone, and no two rows have the same place (ExpertCells in ir/rows.h).
 //
+// A Plan with `oncePerRank` has each row at most once in a slot. It is the row of the first live entry for that rank:
+// the cells of a slot hold the rows of such entries alone. At the end of a row in a slot is a list with a number for
+// each entry of the row: capacity * expert + ordinal, or `nobody` if the entry is not live or its expert is elsewhere.
+// The receiver copies the row to each place of its list.
+//
 // Each rank sends the owners of experts how often it names them, in packets of the table of counts. Whoever needs cells
 // polls these. The two halves of a table are safe for the same reason as those of counts. Over nodes, packets go to the
 // rank of the sender's node that has the owner's place, which puts those of all ranks of the node to the owner at once.
@@ -32,10 +37,11 @@ template <class PlanT> struct IndexWork {
   uint32_t *const ordinals; ///< of each entry
   uint32_t *const named;    ///< how often the index names each expert of all ranks
   uint32_t *const packed;   ///< where the rows for each of these begin in their slot
-  uint32_t *const lengths;  ///< rows of each cell of this rank
+  uint32_t *const lengths;  ///< rows of each cell of this rank; while oncePerRank packs: rows placed in those of slots
   uint32_t *const inSlot;   ///< where it begins in its slot
   uint32_t *const sent;     ///< rows for each rank
   uint32_t *const inPart;   ///< [part][expert of all ranks]: how often a part of the index names the expert
+  uint32_t *const placed;   ///< of each entry: its row's ordinal in the cell of the slot; `nobody`: it has none there
 
   MSCCLC_DEVICE IndexWork(const Parameters<Plan> &p, uint64_t before)
       : parameters(p), args(p.args), rank(static_cast<int>(p.args.rank)), block(blockId()), thread(threadId()),
@@ -43,7 +49,8 @@ template <class PlanT> struct IndexWork {
         entries(static_cast<uint32_t>(args.index.rows * args.index.choices)),
         capacity(static_cast<uint32_t>(p.capacity / experts)), ordinals(static_cast<uint32_t *>(args.index.work)),
         named(ordinals + entries), packed(named + cells), lengths(packed + cells), inSlot(lengths + cells),
-        sent(inSlot + cells), inPart(sent + ranks) {}
+        sent(inSlot + cells), inPart(sent + ranks),
+        placed(OncePerRank<Plan>::value ? inPart + MSCCLC_INDEX_PARTS * cells : ordinals) {}
 
   MSCCLC_DEVICE uint32_t lane() const { return block * threads + thread; }
   MSCCLC_DEVICE uint32_t lanes() const { return blockCount() * threads; }
@@ -56,10 +63,26 @@ template <class PlanT> struct IndexWork {
     return expert >= 0 && expert < cells ? static_cast<uint32_t>(expert) : nobody;
   }
   MSCCLC_DEVICE bool isLive(uint32_t entry) const { return ordinals[entry] < capacity; }
-  /// Returns the byte of an input or output at which the row of a live entry lies.
+  /// True if the row of an entry has a place in a slot because of this entry.
+  MSCCLC_DEVICE bool isPlaced(uint32_t entry) const { return placed[entry] < capacity; }
+  /// True if an entry is live, and no live entry of its row before it is for the same rank.
+  MSCCLC_DEVICE bool isFirst(uint32_t entry) const {
+    if (!isLive(entry))
+      return false;
+    const uint32_t to = expertOf(entry) / experts;
+    for (uint32_t before = entry / args.index.choices * args.index.choices; before < entry; ++before)
+      if (isLive(before) && expertOf(before) / experts == to)
+        return false;
+    return true;
+  }
+  /// Returns the list of a row of a slot that begins at `row`.
+  template <class Byte> MSCCLC_DEVICE Byte *listOf(Byte *row) const {
+    return row + args.row_bytes - 4 * args.index.choices;
+  }
+  /// Returns the byte of an input or output at which the row of an entry lies that isPlaced.
   MSCCLC_DEVICE uint64_t placeOf(uint32_t entry) const {
     const uint32_t expert = expertOf(entry);
-    return (expert / experts * parameters.capacity + packed[expert] + ordinals[entry]) * args.row_bytes;
+    return (expert / experts * parameters.capacity + packed[expert] + placed[entry]) * args.row_bytes;
   }
   /// Returns the packet of cell (src, expert) in the table of a rank, in the half of this launch.
   MSCCLC_DEVICE char *packetAt(uint32_t of, uint32_t src, uint32_t expert) const {
@@ -99,10 +122,12 @@ MSCCLC_DEVICE void forEntries(const W &w, uint32_t expert, uint32_t part, uint32
   }
 }
 
-/// Gives each entry its ordinal. One thread does it for the entries of an expert in a part of the index, in their
-/// order. If there are several parts, their entries are counted before.
-template <class W> MSCCLC_DEVICE void countEntries(const W &w) {
-  constexpr uint32_t shortest = 512; // to count so many takes about as long as blocks take to meet
+/// Gives each entry that counts(entry) accepts its ordinal, and sets `named` to the number of those for each expert.
+/// Other entries get `nobody`. One thread does it for the entries of an expert in a part of the index, in their order.
+/// If there are several parts, their entries are counted before.
+template <class W, class Counts>
+MSCCLC_DEVICE void countEntries(const W &w, uint32_t *ordinals, uint32_t *named, const Counts &counts) {
+  constexpr uint32_t shortest = 32; // to load so many takes about as long as blocks take to meet
   uint32_t parts = w.lanes() / W::cells, most = w.entries / shortest;
   most = most < MSCCLC_INDEX_PARTS ? most : MSCCLC_INDEX_PARTS;
   parts = parts < most ? parts : most;
@@ -110,7 +135,7 @@ template <class W> MSCCLC_DEVICE void countEntries(const W &w) {
   if (parts > 1) {
     for (uint32_t i = w.lane(); i < parts * W::cells; i += w.lanes()) {
       uint32_t count = 0;
-      forEntries(w, i % W::cells, i / W::cells, parts, [&](uint32_t) { ++count; });
+      forEntries(w, i % W::cells, i / W::cells, parts, [&](uint32_t entry) { count += counts(entry) ? 1 : 0; });
       w.inPart[i] = count;
     }
     meetAll(w.args, 0);
@@ -120,22 +145,23 @@ template <class W> MSCCLC_DEVICE void countEntries(const W &w) {
     uint32_t seen = 0;
     for (uint32_t before = 0; before < part; ++before)
       seen += w.inPart[before * W::cells + expert];
-    forEntries(w, expert, part, parts, [&](uint32_t entry) { w.ordinals[entry] = seen++; });
+    forEntries(w, expert, part, parts, [&](uint32_t entry) { ordinals[entry] = counts(entry) ? seen++ : W::nobody; });
     if (part + 1 == parts)
-      w.named[expert] = seen;
+      named[expert] = seen;
   }
   for (uint32_t entry = w.lane(); entry < w.entries; entry += w.lanes())
     if (w.expertOf(entry) == W::nobody)
-      w.ordinals[entry] = W::nobody;
+      ordinals[entry] = W::nobody;
 }
 
-/// Finds where the rows for each expert begin in their slot, and sends their numbers to its rank.
-template <class W> MSCCLC_DEVICE void sendCells(const W &w) {
+/// Finds where the rows for each expert begin in their slot, and sends their numbers to its rank. `placed`: how many
+/// rows have a place in a cell of a slot.
+template <class W> MSCCLC_DEVICE void sendCells(const W &w, const uint32_t *placed) {
   for (uint32_t dst = w.lane(); dst < W::ranks; dst += w.lanes()) {
     uint32_t rows = 0;
     for (uint32_t cell = dst * W::experts; cell < (dst + 1) * W::experts; ++cell) {
       w.packed[cell] = rows;
-      rows += w.live(w.named[cell]);
+      rows += w.live(placed[cell]);
     }
     if (ExpertsOf<typename W::Plan>::value == Experts::Dispatch)
       w.sent[dst] = rows;
@@ -368,14 +394,77 @@ template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *
   }
 }
 
-/// Copies the rows of all live entries to their places in slots.
+/// Copies the rows of all entries that have places in slots there, with their lists.
 template <class W> MSCCLC_DEVICE void copyEntries(const W &w, char *slots) {
-  for (uint32_t entry = w.block; entry < w.entries; entry += blockCount())
-    if (w.isLive(entry))
-      forPayloads(w, [&](const MscclcPayload &payload, uint64_t begin) {
-        copyRow(w, slots + w.placeOf(entry) + begin,
-                static_cast<const char *>(payload.from) + entry / w.args.index.choices * payload.bytes, payload.bytes);
-      });
+  const uint32_t choices = w.args.index.choices;
+  for (uint32_t entry = w.block; entry < w.entries; entry += blockCount()) {
+    if (!w.isPlaced(entry))
+      continue;
+    char *const place = slots + w.placeOf(entry);
+    forPayloads(w, [&](const MscclcPayload &payload, uint64_t begin) {
+      copyRow(w, place + begin, static_cast<const char *>(payload.from) + entry / choices * payload.bytes,
+              payload.bytes);
+    });
+    if constexpr (OncePerRank<typename W::Plan>::value) {
+      const uint32_t to = w.expertOf(entry) / W::experts, first = entry / choices * choices;
+      for (uint32_t i = w.thread; i < choices; i += w.threads) {
+        const uint32_t expert = w.expertOf(first + i);
+        const bool isThere = w.isLive(first + i) && expert / W::experts == to;
+        storeWord<uint32_t>(w.listOf(place), i,
+                            isThere ? expert % W::experts * w.capacity + w.ordinals[first + i] : W::nobody);
+      }
+    }
+  }
+}
+
+/// Finds the row of the layout of experts at which each cell begins, in `inSlot`, and how many rows each slot has, in
+/// `sent`: all work of the rank is done, so nothing reads its own counts any more. No device has room for 2^32 rows.
+template <class W> MSCCLC_DEVICE void placeCells(const W &w) {
+  for (uint32_t src = w.lane(); src < W::ranks; src += w.lanes())
+    w.sent[src] = awaitCount(w, src, static_cast<uint32_t>(w.rank)).rows;
+  using Plan = typename W::Plan;
+  constexpr uint32_t members = membersOf<Plan>;
+  for (uint32_t own = w.lane(); own < groupsOf<Plan>; own += w.lanes()) {
+    uint64_t begin = 0;
+    for (uint32_t group = 0; group < own; ++group) {
+      uint64_t rows = 0;
+      for (uint32_t member = 0; member < members && w.args.index.align != 0; ++member)
+        rows += w.lengths[memberAt<Plan>(group, member)];
+      begin += takenBy(rows, uint64_t{members} * w.capacity, w.args.index.align);
+    }
+    for (uint32_t member = 0; member < members; ++member) {
+      const uint32_t cell = memberAt<Plan>(own, member);
+      w.inSlot[cell] = static_cast<uint32_t>(begin);
+      begin += w.lengths[cell];
+    }
+  }
+}
+
+/// Copies each row of the slots to the places of its list. Blocks take turns at rows.
+template <class W> MSCCLC_DEVICE void copyListed(const W &w, const char *slots) {
+  using Plan = typename W::Plan;
+  uint32_t first = w.block; // another row in each slot, as in copyCells
+  for (uint32_t src = 0; src < W::ranks; ++src) {
+    for (uint32_t row = first; row < w.sent[src]; row += blockCount()) {
+      const char *const inSlot = slots + (src * w.parameters.capacity + row) * w.args.row_bytes;
+      for (uint32_t i = 0; i < w.args.index.choices; ++i) {
+        const auto place = loadWord<uint32_t>(w.listOf(inSlot), i);
+        if (place == W::nobody)
+          continue;
+        const uint32_t expert = place / w.capacity, group = Plan::isExpertMajor ? expert : src;
+        const uint32_t to = w.inSlot[src * W::experts + expert] + place % w.capacity;
+        HandedOver<false, W> blocks(w, group);
+        blocks.take(to - w.inSlot[memberAt<Plan>(group, 0)]);
+        forPayloads(w, [&](const MscclcPayload &payload, uint64_t begin) {
+          copyRow(w, static_cast<char *>(payload.to) + to * payload.bytes, inSlot + begin, payload.bytes);
+        });
+        blocks.leave();
+      }
+    }
+    first = first == 0 ? blockCount() - 1 : first - 1;
+  }
+  for (uint32_t group = 0; group < groupsOf<Plan>; ++group)
+    HandedOver<false, W>(w, group).end();
 }
 
 /// Sets `words` words of a row of sums. A word is an element, or 16 bytes of them.
@@ -421,9 +510,15 @@ template <class T, class W> MSCCLC_DEVICE void sumEntries(const W &w, char *to, 
 template <class Plan, class T> MSCCLC_DEVICE void packRows(const Parameters<Plan> &parameters, uint64_t launch) {
   const IndexWork<Plan> w(parameters, launch);
   char *const slots = static_cast<char *>(parameters.own.input);
-  countEntries(w);
+  countEntries(w, w.ordinals, w.named, [](uint32_t) { return true; });
   meetAll(w.args, 0);
-  sendCells(w);
+  if constexpr (OncePerRank<Plan>::value) {
+    countEntries(w, w.placed, w.lengths, [&](uint32_t entry) { return w.isFirst(entry); });
+    meetAll(w.args, 0);
+    sendCells(w, w.lengths);
+  } else {
+    sendCells(w, w.named);
+  }
   if constexpr (ExpertsOf<Plan>::value == Experts::Combine) {
     if (w.args.index.cells != nullptr)
       takeCells(w);
@@ -458,6 +553,10 @@ template <class Plan, class T> MSCCLC_DEVICE void unpackRows(const Parameters<Pl
   else if (otherNodes<Plan> != 0 && w.args.index.cells != nullptr)
     awaitOtherNodes(w);
   meetAll(w.args, 1);
+  if constexpr (OncePerRank<Plan>::value) {
+    placeCells(w);
+    meetAll(w.args, 1);
+  }
   if (loadRelaxed(&w.args.staging_state[1]) != 0) {
     if constexpr (ExpertsOf<Plan>::value == Experts::Dispatch) // so that no user waits for ever
       HandedOver<false, IndexWork<Plan>>::forAll(
@@ -477,7 +576,10 @@ template <class Plan, class T> MSCCLC_DEVICE void unpackRows(const Parameters<Pl
     }
     if constexpr (ReadyRows<Plan>::value != 0)
       meetAll(w.args, 1); // the first block of rows that is announced publishes these numbers
-    copyCells<false>(w, slots);
+    if constexpr (OncePerRank<Plan>::value)
+      copyListed(w, slots);
+    else
+      copyCells<false>(w, slots);
   }
 }
 

@@ -65,9 +65,12 @@ template <class Plan> uint64_t longestStride(uint64_t messageBytes, unsigned spr
   return longest;
 }
 
-/// True if the payloads of an index fit a launch. No rank accesses arrays of [rows] if there are no rows.
-inline bool checkPayloads(const MscclcRankArgs &args, bool isCombine) {
-  uint64_t sum = 0;
+/// True if the payloads of an index fit a launch, and lists of `listBytes` bytes behind them. No rank accesses arrays
+/// of [rows] if there are no rows.
+inline bool checkPayloads(const MscclcRankArgs &args, bool isCombine, uint64_t listBytes) {
+  if (listBytes > args.row_bytes || (listBytes != 0 && args.row_bytes % 4 != 0))
+    return false;
+  uint64_t sum = listBytes;
   uint32_t count = 0;
   for (const MscclcPayload &payload : args.index.payloads) {
     if (payload.bytes == 0)
@@ -82,6 +85,12 @@ inline bool checkPayloads(const MscclcRankArgs &args, bool isCombine) {
   return count != 0 && (!isCombine || (count == 1 && sum == args.row_bytes));
 }
 
+/// True if 32 bits are enough for the rows of the layout of experts.
+template <class Plan> bool placesFit(const MscclcRankArgs &args) {
+  const uint64_t groups = Plan::isExpertMajor ? Plan::experts : Plan::ranks;
+  return (args.message_bytes / args.row_bytes + groups * args.index.align) >> 32 == 0;
+}
+
 /// Checks the counts, or the index, of a launch whose shares are whole rows.
 template <class Plan> int32_t checkCounts(const MscclcRankArgs &args) {
   if constexpr (hasExperts<Plan>) {
@@ -89,10 +98,11 @@ template <class Plan> int32_t checkCounts(const MscclcRankArgs &args) {
     const bool isCombine = ExpertsOf<Plan>::value == Experts::Combine;
     const bool hasRows = index.entries != nullptr && (!isCombine || index.weights != nullptr);
     const bool hasCells = !isCombine || !IsSplit<Plan>::value || index.cells != nullptr;
-    const bool isWhole =
-        index.work != nullptr && (hasRows || index.rows == 0) && hasCells && checkPayloads(args, isCombine);
+    const bool isWhole = index.work != nullptr && (hasRows || index.rows == 0) && hasCells &&
+                         checkPayloads(args, isCombine, OncePerRank<Plan>::value ? uint64_t{4} * index.choices : 0);
     const bool fits = index.choices != 0 && index.rows < (uint64_t{1} << 31) / index.choices &&
-                      args.message_bytes / args.row_bytes >> 31 == 0;
+                      args.message_bytes / args.row_bytes >> 31 == 0 &&
+                      (!OncePerRank<Plan>::value || placesFit<Plan>(args));
     const bool hasWords = (index.ready != nullptr) == (ReadyRows<Plan>::value != 0);
     const bool isStaged = args.staging.input != nullptr || args.staging.output != nullptr;
     return isWhole && fits && hasWords && !isStaged && args.counts.tables != nullptr &&

@@ -170,6 +170,11 @@ template <class Plan> constexpr uint32_t expertsOf() {
     return 0;
 }
 
+/// True for a Plan of a dispatch that says so: a row is in a slot once, for all of its experts on the slot's rank.
+template <class Plan, class = void> struct OncePerRank : std::false_type {};
+template <class Plan>
+struct OncePerRank<Plan, std::void_t<decltype(Plan::oncePerRank)>> : std::bool_constant<Plan::oncePerRank> {};
+
 /// The rows of a block that a launch and its user hand over (MscclcKernel::ready_rows), as a Plan says; 0: none.
 template <class Plan, class = void> struct ReadyRows : std::integral_constant<uint32_t, 0> {};
 template <class Plan>
