@@ -6,6 +6,7 @@
 #include "ir/op_memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -30,6 +31,13 @@ MessageBytes::MessageBytes(const ir::Program &program, std::uint64_t messageByte
     : program_(program), rows_(rows), unit_(program.bufferAlignment) {
   const std::uint64_t step = messageChunks(program) * unit_;
   chunk_ = std::max<std::uint64_t>(1, (messageBytes + step - 1) / step) * unit_;
+  row_ = inSlot_ = rows && rows->rowBytes != 0 ? rows->rowBytes : unit_;
+  if (!rows || program.oncePerRank != ir::OncePerRank::On)
+    return;
+  constexpr std::uint32_t placeBytes = 4;
+  once_ = rows->choices;
+  if (rows->rowBytes != 0)
+    inSlot_ = (row_ + once_ * placeBytes + ir::wordBytes - 1) / ir::wordBytes * ir::wordBytes;
 }
 
 std::uint64_t MessageBytes::iterations(const ir::Op &header) const {
@@ -59,22 +67,30 @@ std::uint64_t MessageBytes::ofRows(std::uint32_t rank, const ir::ThreadBlock &bl
   std::uint64_t rows = 0;
   for (std::uint32_t chunk = 0; chunk < block.operands(op)[operand].size; ++chunk) {
     const ir::RowPart part = rows_->slots.of(program_, place, operand, chunk);
-    const std::uint64_t capacity = chunk_ * part.parts / unit_;
-    const std::uint64_t live = rows_->counts.liveRows(program_, part.src, part.dst, capacity);
+    const std::uint64_t live = rows_->counts.liveRows(program_, part.src, part.dst, capacity(), once_);
     rows += live * (part.part + 1) / part.parts - live * part.part / part.parts;
   }
-  return rows * unit_;
+  return rows * inSlot_;
 }
 
-std::uint64_t MessageBytes::ofSlots(std::uint32_t rank, ir::BufferKind buffer) const {
+/// Returns the rows of a slot.
+std::uint64_t MessageBytes::capacity() const {
+  return chunk_ * ir::chunksOfShare(program_) / row_;
+}
+
+std::uint64_t MessageBytes::entries(std::uint32_t rank) const {
+  return rows_ && rows_->rowBytes != 0 ? rows_->counts.entries(program_, rank, capacity()) : 0;
+}
+
+std::uint64_t MessageBytes::ofSlots(std::uint32_t rank, ir::BufferKind buffer, bool copied) const {
   const bool isInput = buffer == ir::BufferKind::Input;
   if (!rows_)
     return (isInput ? program_.ranks[rank].inputChunks : program_.ranks[rank].outputChunks) * chunk_;
-  const std::uint64_t capacity = chunk_ * ir::chunksOfShare(program_) / unit_;
   std::uint64_t rows = 0;
   for (std::uint32_t other = 0; other < program_.ranks.size(); ++other)
-    rows += rows_->counts.liveRows(program_, isInput ? rank : other, isInput ? other : rank, capacity);
-  return rows * unit_;
+    rows += rows_->counts.liveRows(program_, isInput ? rank : other, isInput ? other : rank, capacity(),
+                                   copied ? 0 : once_);
+  return rows * (copied ? row_ : inSlot_);
 }
 
 /// An operand from the machine's view: the way to it, and its bytes of payload.
@@ -349,24 +365,46 @@ Time Costs::fence(const UnfencedStores &stores) const {
   return us(std::max(direct, stores.multicast ? p.fenceMulticast : 0));
 }
 
+/// Returns the time in which `lanes` threads count the entries of an index, once: a thread for each expert and part.
+Time Costs::counting(double entries, double lanes) const {
+  constexpr double together = 8, shortest = 32, mostParts = 32; // loads in flight, entries of a part, parts
+  const MachineParameters &p = machine_.parameters;
+  const double cells = ir::expertCellsOf(program_).count();
+  const double parts = std::max(1.0, std::floor(std::min({lanes / cells, entries / shortest, mostParts})));
+  const double turns = std::ceil(parts * cells / lanes) * std::ceil(entries / parts / together);
+  return turns * us(p.loadLocal) * (parts > 1 ? 2 : 1) + (parts > 1 ? us(p.barrier) : 0);
+}
+
 Time Costs::packing(std::uint32_t rank, bool before, const MessageBytes *bytes) const {
   const ir::CollectiveInfo &collective = ir::info(program_.collective.kind);
   if (!collective.hasExperts)
     return 0;
   const MachineParameters &p = machine_.parameters;
-  // The blocks meet when ordinals are known, when cells are, and when rows are packed; then before they unpack.
-  Time time = (before ? 3 : 1) * us(p.barrier);
-  // A combine without the cells of its dispatch waits for those that others send, also through ports.
-  if (before && ir::indexedBuffer(program_.collective.kind) == ir::BufferKind::Output)
-    time += us(nodes_.nodes() == 1 ? p.storeVisible
-                                   : 2 * p.storeVisible + p.portPush + p.proxy + p.proxyWork + p.nicLatency);
+  const bool isDispatch = ir::indexedBuffer(program_.collective.kind) == ir::BufferKind::Input;
+  const bool isOnce = program_.oncePerRank == ir::OncePerRank::On;
+  // The blocks meet when ordinals are known, when cells are, and when rows are packed; then before they unpack. With
+  // oncePerRank they also meet when first entries are known, and when cells have places.
+  Time time = ((before ? 3 : 1) + (isOnce ? 1 : 0)) * us(p.barrier);
+  // Who looks at all cells, one after the other, waits once for each line of each array of them, or for several polls.
+  const ir::ExpertCells cells = ir::expertCellsOf(program_);
+  constexpr std::uint32_t cellsOfLine = 32, pollsAtOnce = 8;
+  const std::uint32_t lines = (cells.experts + cellsOfLine - 1) / cellsOfLine, // of a rank
+      linesOfAll = 2 * ((cells.count() + cellsOfLine - 1) / cellsOfLine);
+  std::uint32_t loads = before ? lines : 0;
+  if (before && !isDispatch)
+    loads += lines + linesOfAll;
+  if (!before && isDispatch)
+    loads += (cells.experts + pollsAtOnce - 1) / pollsAtOnce + linesOfAll;
+  time += loads * us(p.loadLocal);
   if (!bytes)
     return time;
-  const double blocks = static_cast<double>(program_.ranks[rank].blocks.size());
+  const double blocks = std::max(1.0, static_cast<double>(program_.ranks[rank].blocks.size()));
+  if (before)
+    time += (isOnce ? 2 : 1) * counting(static_cast<double>(bytes->entries(rank)), blocks * threads_);
   const double block = std::min(p.blockCopy, threads_ * ir::wordBytes * p.copyDepth / us(p.loadLocal));
-  const double moved =
-      static_cast<double>(bytes->ofSlots(rank, before ? ir::BufferKind::Input : ir::BufferKind::Output));
-  return time + moved / std::min(p.memory / 2, std::max(blocks, 1.0) * block); // memory is read and written
+  const auto moved = static_cast<double>(
+      bytes->ofSlots(rank, before ? ir::BufferKind::Input : ir::BufferKind::Output, /*copied=*/!before));
+  return time + moved / std::min(p.memory / 2, blocks * block); // memory is read and written
 }
 
 Time Costs::portLatency(std::uint32_t rank, std::uint32_t peer) const {

@@ -29,10 +29,16 @@ enum class Runner : std::uint8_t {
 /// Returns the executor's limits; null for a kernel.
 const ExecutorLimits *limitsOf(Runner runner);
 
-/// The live rows of a launch of a program of rows. A row is as long as the program's unit of alignment.
+/// The live rows of a launch of a program of rows.
 struct LiveRows {
   const ir::RowSlots &slots; ///< what operands hold
   const RowCounts &counts;
+  /// Bytes of a row, without a list of its places. 0: not known. Then a row is as long as the program's unit of
+  /// alignment, and what depends on the number of rows takes no time: lists, and counting an index.
+  std::uint64_t rowBytes = 0;
+  std::uint32_t choices = usualChoices; ///< different experts that a row goes to
+
+  static constexpr std::uint32_t usualChoices = 8;
 };
 
 /// Bytes of chunks of a message: of the input, or an AllGather's output.
@@ -47,15 +53,21 @@ public:
   /// that is given. For packets: payload.
   std::uint64_t of(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint32_t operand,
                    const ir::Op *header, std::uint64_t iteration) const;
-  /// Returns the bytes of the live rows of all slots of a rank's input or output.
-  std::uint64_t ofSlots(std::uint32_t rank, ir::BufferKind buffer) const;
+  /// Returns the bytes of the live rows of all slots of a rank's input or output. `copied`: of the rows that its
+  /// experts get from them, of which there are more with oncePerRank.
+  std::uint64_t ofSlots(std::uint32_t rank, ir::BufferKind buffer, bool copied = false) const;
+  /// Returns the live entries of a rank's index; 0 if the length of rows is not known.
+  std::uint64_t entries(std::uint32_t rank) const;
 
 private:
   std::uint64_t ofRows(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint32_t operand) const;
+  std::uint64_t capacity() const;
 
   const ir::Program &program_;
   const LiveRows *rows_;
   std::uint64_t unit_ = 16, chunk_ = 0;
+  std::uint64_t row_ = 16, inSlot_ = 16; ///< bytes of a live row; of one in a slot, with a list of its places
+  std::uint32_t once_ = 0;               ///< choices of a row that goes once to each rank; else 0
 };
 
 /// The stores of a block to peers since its last fence.
@@ -88,8 +100,8 @@ public:
   /// Returns the time from the last of these stores until a fence over the system lets a thread go on.
   Time fence(const UnfencedStores &stores) const;
   /// Returns the time in which the blocks of a rank pack the rows of its input, or unpack those of its output, by an
-  /// index of experts (device/experts.cuh). `bytes`: null if nothing but latencies takes time. Counting the entries of
-  /// the index is left out, because their number is not known.
+  /// index of experts (device/experts.cuh). A combine has the cells of its dispatch, so it waits for no other rank.
+  /// `bytes`: null if nothing but latencies takes time.
   Time packing(std::uint32_t rank, bool before, const MessageBytes *bytes) const;
   /// Returns the time from the start of a signal through a proxy until a waiting thread has seen it.
   Time portLatency(std::uint32_t rank, std::uint32_t peer) const;
@@ -117,6 +129,7 @@ private:
   void addLink(Uses &uses, std::uint32_t from, std::uint32_t to, double lineBytes) const;
   void addSwitchLink(Uses &uses, std::uint32_t rank, bool leaves, double lineBytes) const;
   double spreadOf(ir::BufferKind buffer) const;
+  Time counting(double entries, double lanes) const;
   double blockCap(const ir::Op &op, double payload, const std::vector<Operand> &operands) const;
   Time readLatency(const Operand &operand) const;
   std::size_t sourcesAtOnce(const ir::Op &op) const;

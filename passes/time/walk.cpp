@@ -1,6 +1,7 @@
 #include "passes/time/walk.h"
 
 #include "ir/internal_error.h"
+#include "ir/op_memory.h"
 #include "ir/op_semantics.h"
 
 #include <algorithm>
@@ -179,6 +180,8 @@ void Walk::step(std::uint32_t number) {
       return;
     }
     const ir::Op &op = code.ops[block.cursor.op()];
+    if (index_.program.split && !block.receives && awaitsOthers(block, op))
+      return receive(block);
     switch (ir::info(op.kind).step) {
     case ir::OpStep::BlockSync:
     case ir::OpStep::Barrier:
@@ -230,6 +233,35 @@ bool Walk::join(Block &block, const ir::Op &op) {
   newPhase(block, {end, {span}});
   advance(block);
   return true;
+}
+
+/// True if the operation waits for what another rank or another block does, so that a kernel that sends has none.
+bool Walk::awaitsOthers(const Block &block, const ir::Op &op) const {
+  bool awaits = ir::takes(op.kind) || op.kind == ir::OpKind::Barrier;
+  ir::forEachMemory(index_.program, rankOf(block), code(block), op, [&](const ir::MemoryPiece &piece) {
+    awaits |= piece.isPacket() && piece.access == ir::Access::Read;
+  });
+  return awaits;
+}
+
+/// Lets a block of a split program go on in the kernel that receives, which begins when all that it has sent has ended.
+/// Blocks of a rank are about equally long, so they do not wait for each other here.
+void Walk::receive(Block &block) {
+  if (block.open != 0) {
+    block.state = Block::Joining;
+    return;
+  }
+  Moment from = block.issue;
+  from.raise(block.phase);
+  if (from.at > now_)
+    return at(from.at, EventKind::Step, block.number);
+  block.receives = true;
+  const std::uint32_t span = begin(block, from);
+  timeline_.spans[span].bound = Cause::Launch;
+  const Time end = from.at + Costs::us(costs_.parameters().launch);
+  this->end(span, end);
+  newPhase(block, {end, {span}});
+  at(end, EventKind::Step, block.number);
 }
 
 void Walk::meet(Block &block, const ir::Op &op, std::uint32_t span) {

@@ -98,6 +98,7 @@ private:
     Time stored = -1;            ///< the last remote store; negative if there is none
     UnfencedStores unfenced;     ///< the remote stores since the last fence
     bool fenced = false;         ///< a fence has followed them
+    bool receives = false;       ///< of a split program: it runs in the second kernel
     DataCost cost;               ///< cost of the current data operation
     std::vector<Thread> threads; ///< threads that did something alone in this phase
     /// [thread]: its further operations, to be done when its current wait ends. Only few threads of few programs have
@@ -146,6 +147,8 @@ private:
   void end(std::uint32_t span, Time at);
   void step(std::uint32_t number);
   bool join(Block &block, const ir::Op &op);
+  bool awaitsOthers(const Block &block, const ir::Op &op) const;
+  void receive(Block &block);
   void meet(Block &block, const ir::Op &op, std::uint32_t span);
   void newPhase(Block &block, Moment from);
   void advance(Block &block);

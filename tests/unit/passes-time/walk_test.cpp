@@ -120,17 +120,50 @@ TEST_CASE("a ring of two shares nothing but the links") {
 TEST_CASE("rows are packed before the first operation, and unpacked after the last one") {
   const std::string ranks =
       "rank 0 {\nbuffers input 1 output 1 scratch 0\nblock 0 {\ncopy output[0:1] <- input[0:1]\n}\n}\n";
-  const auto timeOf = [&](const std::string &collective) {
-    return totalOf(programOf(ranks, "collective " + collective + " experts 1 expert_major\n"), 65536);
+  const auto program = [&](const std::string &collective, const std::string &more = "") {
+    return programOf(ranks, "collective " + collective + " experts 1 expert_major\n" + more);
   };
-  // launch + 3 meetings + all rows at a block's 50 GB/s + first load + the copy + a meeting + all rows again
-  const double moved = 65536 / 50.0, dispatch = 1000 + 300 + moved + 250 + moved + 100 + moved;
-  CHECK(std::abs(timeOf("dispatch") - dispatch) < close);
-  CHECK(std::abs(timeOf("combine") - (dispatch + 500)) < close); // and the numbers of rows, in packets
-  const Estimate result =
-      estimate(programOf(ranks, "collective dispatch experts 1 expert_major\n"), roundMachine(), Runner::Kernel, 65536);
-  CHECK(std::abs(result.spent[static_cast<std::size_t>(Cause::Packing)] - (400 + 2 * moved)) < close);
-  CHECK(std::abs(result.latencyBound - (1000 + 300 + 250 + 100)) < close);
+  // launch + 3 meetings + a line of cells + all rows at a block's 50 GB/s + first load + the copy + a meeting + the
+  // polls and two lines of cells + all rows again
+  const double moved = 65536 / 50.0, dispatch = 1000 + 300 + 250 + moved + 250 + moved + 100 + 750 + moved;
+  CHECK(std::abs(totalOf(program("dispatch"), 65536) - dispatch) < close);
+  // A combine looks at four lines before it packs, and at none before it adds.
+  CHECK(std::abs(totalOf(program("combine"), 65536) - dispatch) < close);
+  // First entries, and places of cells: two more meetings.
+  CHECK(std::abs(totalOf(program("dispatch", "once_per_rank on\n"), 65536) - (dispatch + 200)) < close);
+  const Estimate result = estimate(program("dispatch"), roundMachine(), Runner::Kernel, 65536);
+  CHECK(std::abs(result.spent[static_cast<std::size_t>(Cause::Packing)] - (1400 + 2 * moved)) < close);
+  CHECK(std::abs(result.latencyBound - (1000 + 300 + 250 + 250 + 100 + 750)) < close);
+}
+
+TEST_CASE("rows of a known length, whose index is counted") {
+  const std::string ranks =
+      "rank 0 {\nbuffers input 1 output 1 scratch 0\nblock 0 {\ncopy output[0:1] <- input[0:1]\n}\n}\n";
+  ir::RowSlots slots;
+  slots.set({0, 0, 0}, 0, 0, {0, 0});
+  const passes::RowCounts full = passes::RowCounts::parse("full").value();
+  const auto timeOf = [&](std::uint64_t rowBytes, std::uint32_t choices, const std::string &once = "off") {
+    const LiveRows rows{slots, full, rowBytes, choices};
+    return estimate(programOf(ranks, "collective dispatch experts 4 expert_major\nonce_per_rank " + once + "\n"),
+                    roundMachine(), Runner::Kernel, 65536, false, &rows)
+        .total;
+  };
+  const double moved = 65536 / 50.0, unknown = timeOf(0, 8);
+  CHECK(std::abs(unknown - (1000 + 300 + 250 + moved + 250 + moved + 100 + 750 + moved)) < close);
+  CHECK(std::abs(timeOf(4096, 8) - (unknown + 2 * 250)) < close); // 16 entries, 8 at once
+  // 4096 entries are counted in 32 parts, before and with their ordinals, and blocks meet between.
+  CHECK(std::abs(timeOf(16, 8) - (unknown + 2 * 16 * 250 + 100)) < close);
+  // 16 entries are 8 rows of 2 choices, with lists of 8 bytes. All are for one rank, so half of them move.
+  CHECK(std::abs(timeOf(4096, 2, "on") - (unknown + 4 * 250 + 200 - 2 * moved + 2 * 8 * (4096 + 16) / 50.0)) < close);
+}
+
+TEST_CASE("the kernel that receives begins a launch after the one that sends") {
+  const ir::Program program =
+      programOf(sender + "put memory remote0[0:1] <- input[0:1]\nnop\nsignal memory [0]\n}\n}\n" + receiver +
+                    "wait memory [0]\n}\n}\n",
+                "collective test\nsplit on\n");
+  CHECK(std::abs(totalOf(program, 65536) - (1000 + 250 + 65536 / 50.0 + 200 + 500)) < close); // it has begun by then
+  CHECK(std::abs(totalOf(program, 64) - 2000) < close);
 }
 
 TEST_CASE("a pipeline of three steps") {
