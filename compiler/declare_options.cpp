@@ -118,6 +118,10 @@ void CommandLine::addOptionsOfOutputs() {
       "how many rows go from rank to rank: zero, full, over, random:SEED, uniform:N, zipf:S, or a file with a line of "
       "counts for each sender [mixtures of these, which differ from launch to launch; --estimate: full]")
       ->check(notEmpty());
+  add("--rows", options_.rows, "BYTES[:N]",
+      "how long a row of a collective of rows is, and to how many experts it goes, for estimates [the unit of "
+      "alignment, and 8; then counting an index takes no time]")
+      ->check(notEmpty());
   addChoice<Pad>("--pad", options_.pad, {{"slots", Pad::Slots}, {"counts", Pad::Counts}}, "[=WHAT]",
                  "write the plan of a program of rows that moves whole slots; with =counts, the one that exchanges the "
                  "counts");

@@ -91,6 +91,7 @@ struct Options {
   std::optional<std::uint32_t> runSchedules; ///< absent: depends on the sizes
   std::uint64_t seed = 1;
   std::string counts;  ///< --counts: words of RowCounts, or a file; empty: mixtures
+  std::string rows;    ///< --rows: BYTES or BYTES:CHOICES; empty: not known
   Pad pad = Pad::None; ///< --pad
 
   std::size_t maxErrors = 10; ///< shown on standard error; 0: all

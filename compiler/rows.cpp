@@ -2,6 +2,8 @@
 
 #include "compiler/diagnostics.h"
 #include "compiler/files.h"
+#include "compiler/option_values.h"
+#include "compiler/outputs/estimates.h"
 #include "ir/collectives.h"
 #include "ir/rows.h"
 
@@ -22,6 +24,20 @@ void padCounts(ir::Program &program) {
   pad(program);
   program.bufferAlignment = bytes;
   program.minMessageSize = program.maxMessageSize = bytes * program.ranks.size();
+}
+
+bool readRows(Job &job) {
+  const std::string &words = job.options.rows;
+  const std::size_t colon = words.find(':');
+  if (words.empty())
+    return true;
+  const auto bytes = parseByteSize(words.substr(0, colon));
+  const auto choices = colon == words.npos ? job.choices : parseByteSize(words.substr(colon + 1)).value_or(0);
+  if (!bytes || *bytes == 0 || choices == 0 || choices > ir::maxExperts)
+    return job.diags.report(diag::bad_rows, {}, {words, ir::maxExperts});
+  job.rowBytes = *bytes;
+  job.choices = static_cast<std::uint32_t>(choices);
+  return true;
 }
 
 bool readCounts(Job &job) {
@@ -48,6 +64,8 @@ bool settleRows(Job &job) {
     return job.diags.report(diag::no_rows, {}, {"--pad", toString(program.collective.kind)});
   if (!hasRows && !options.counts.empty())
     return job.diags.report(diag::no_rows, {}, {"--counts", toString(program.collective.kind)});
+  if (!hasRows && !options.rows.empty())
+    return job.diags.report(diag::no_rows, {}, {"--rows", toString(program.collective.kind)});
   if (ir::info(program.collective.kind).hasExperts &&
       (options.pad != Pad::None || options.output->isPlan || (options.target && job.target.executor)))
     return job.diags.report(diag::plan_with_experts, program.collective.loc, {toString(program.collective.kind)});
@@ -73,7 +91,30 @@ bool settleRows(Job &job) {
     for (const std::string &type : options.types)
       if (!isNarrowFloat(type))
         return job.diags.report(diag::combine_type, program.collective.loc, {type});
-  return readCounts(job);
+  return readRows(job) && readCounts(job);
+}
+
+bool chooseOncePerRank(Job &job) {
+  ir::OncePerRank &choice = job.program.oncePerRank;
+  if (choice != ir::OncePerRank::Automatic)
+    return true;
+  choice = ir::OncePerRank::Off;
+  const std::optional<TimedOn> on = namedMachine(job);
+  if (!on)
+    return false;
+  if (passes::time::cannotRun(job.program, on->machine))
+    return true;
+  const std::uint64_t asked = job.each ? job.each->bytes : job.options.messageSize,
+                      bytes = nearestSize(job.program, asked != 0 ? asked : usuallyScheduledFor);
+  const auto without = timeOf(job, *on, bytes);
+  choice = ir::OncePerRank::On;
+  const auto with = timeOf(job, *on, bytes);
+  if (!without || !with)
+    return false;
+  job.oncePerRank = {without->total, with->total};
+  if (without->total <= with->total)
+    choice = ir::OncePerRank::Off;
+  return true;
 }
 
 } // namespace mscclc::driver

@@ -438,7 +438,7 @@ bool Session::prove() {
   if (output_.proof == Proof::IsOutput && proof_->sums.any)
     job_.result +=
         job_.inTable ? "; order of sums: " + std::string(proof_->sums.family()) : "\n" + proof_->sums.sentence();
-  return true;
+  return chooseOncePerRank(job_);
 }
 
 /// Looks whether each sum of a program of thread blocks is rounded once even if scratch holds elements as they are. If

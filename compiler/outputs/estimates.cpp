@@ -119,9 +119,10 @@ std::optional<TimedLaunch> oneLaunch(Job &job, bool record, const time::TracedLa
 }
 
 std::optional<time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record) {
+  static const passes::RowCounts full = *passes::RowCounts::parse("full");
   std::optional<time::LiveRows> rows;
-  if (job.counts)
-    rows.emplace(job.proof->rows, *job.counts);
+  if (job.counts || job.rowBytes != 0 || job.program.oncePerRank != ir::OncePerRank::Off)
+    rows.emplace(job.proof->rows, job.counts ? *job.counts : full, job.rowBytes, job.choices);
   time::Estimate result = time::estimate(job.program, on.machine, on.runner, size, record, rows ? &*rows : nullptr);
   if (result.complete)
     return result;

@@ -78,6 +78,17 @@ std::string choiceText(const Job &job, const Chosen &chosen) {
   return text + "\n";
 }
 
+/// Returns whether rows go once to each rank, if that was compared.
+std::string oncePerRankText(const Job &job) {
+  if (!job.oncePerRank)
+    return "";
+  const auto &[without, with] = *job.oncePerRank;
+  const bool isOn = job.program.oncePerRank == ir::OncePerRank::On;
+  return "rows go once to each " + std::string(isOn ? "rank" : "expert") + ", in " + shownTime(isOn ? with : without) +
+         " by the time model; once to each " + (isOn ? "expert" : "rank") + ", in " + shownTime(isOn ? without : with) +
+         "\n\n";
+}
+
 /// Returns the beginning of the sentence about the purpose of a sync.
 std::string beginningOf(const SyncSentence &sync) {
   if (!sync.isNeeded)
@@ -178,6 +189,10 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
                       {"one_instance_us", row.one / 1e3}});
     whole["blocks_by_size"] = std::move(rows);
   }
+  if (job.oncePerRank)
+    whole["once_per_rank"] = {{"chosen", job.program.oncePerRank == ir::OncePerRank::On},
+                              {"us", job.oncePerRank->with / 1e3},
+                              {"once_per_expert_us", job.oncePerRank->without / 1e3}};
   Json rows = Json::array();
   for (const SyncSentence &sync : syncs)
     rows.push_back({{"where", sync.where},
@@ -209,8 +224,9 @@ bool writeExplanation(Job &job) {
       blocks += rank.blocks.size();
     text = ir::printable(job.program.name) + ": " + ir::plural(job.program.ranks.size(), "rank") + ", " +
            ir::plural(blocks, "thread block") + (job.options.verify ? "" : "; not proven") + "\n\n" +
-           (job.chosen ? choiceText(job, *job.chosen) : "") + (job.options.blocksBySize ? shownBlocks(bySize) : "") +
-           hooksText(job.program) + syncText(job.program, syncs);
+           (job.chosen ? choiceText(job, *job.chosen) : "") + oncePerRankText(job) +
+           (job.options.blocksBySize ? shownBlocks(bySize) : "") + hooksText(job.program) +
+           syncText(job.program, syncs);
   }
   return job.writeFile(job.options.outputPath, [&](std::ostream &out) { out << text; });
 }

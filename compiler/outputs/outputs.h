@@ -108,6 +108,13 @@ struct Job {
   std::vector<std::string> launches = {};            ///< the same as the data of a page's launches, in JSON
   std::optional<passes::OutputSums> outputSums = {}; ///< the trees of sums that the proof has found, for --run
   std::optional<passes::RowCounts> counts = {};      ///< of a program of rows, as --counts says
+  std::uint64_t rowBytes = 0;                        ///< of a program of rows, as --rows says; 0: not known
+  std::uint32_t choices = passes::time::LiveRows::usualChoices; ///< experts of a row, as --rows says
+  /// How long a launch takes if rows go once to each expert, and once to each rank; nothing if that was not compared.
+  struct OncePerRankTimes {
+    passes::time::Time without = 0, with = 0; ///< nanoseconds
+  };
+  std::optional<OncePerRankTimes> oncePerRank = {};
   std::string sums = {};   ///< SumOrder::exact if the program is invariant, else in words; see prove()
   std::string result = {}; ///< result in a few words; for a proof that is the output, the proof's result
   /// The argument of say() in a table; null if there was none.
@@ -171,7 +178,7 @@ struct Output {
 bool takes(const Output &output, std::string_view name);
 
 /// The options for which programs of statements are scheduled, whatever the output.
-inline constexpr std::array<std::string_view, 2> schedulingOptions{"--message-size", "--machine"};
+inline constexpr std::array<std::string_view, 4> schedulingOptions{"--message-size", "--machine", "--counts", "--rows"};
 bool isForScheduling(std::string_view name);
 
 /// True if the output uses the option for every kind of program. A proof uses the machine for the blocks that a GPU
