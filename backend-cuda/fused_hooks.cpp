@@ -3,9 +3,6 @@
 #include "ir/collectives.h"
 #include "ir/op_semantics.h"
 
-#include <algorithm>
-#include <ranges>
-
 namespace mscclc::cuda {
 
 namespace {
@@ -23,9 +20,7 @@ bool storesElements(const Op &op) {
 /// True if the operation may make whole rows or blocks one after another. What others wait for must not wait for the
 /// function. Chunks that are divided among blocks are not divided at the same places.
 bool makesParts(const Op &op) {
-  const auto isPacket = [&](std::uint32_t source) { return ir::formOfSource(op, source) == ir::DataForm::Packet; };
-  return ir::awaitsPackets(op.kind) && std::ranges::count_if(std::views::iota(0U, op.numSrcs), isPacket) == 1 &&
-         op.numDsts == 1 && op.groupSize <= 1;
+  return ir::awaitsPackets(op.kind) && op.numDsts == 1 && op.groupSize <= 1;
 }
 
 } // namespace

@@ -17,10 +17,11 @@ bool takesElements(const ir::Program &program, const ir::Op &apply);
 /// store, load and store again is stored once. Nobody else sees the chunk in between, as that would be a race, which
 /// the proof excludes.
 ///
-/// Where a hook takes rows or blocks, the operation reads the packets of one rank and sends nothing. Threads then have
-/// other elements than in other operations, so block-wide syncs belong before and after it. A part has 256 threads at
-/// most, and each polls 8 elements at once. With packets of several ranks these would be more polls one after another
-/// than in a pass of all threads, and more registers than there are: 8 ranks that send f32 spill 112 bytes.
+/// Where a hook takes rows or blocks, the operation reads packets and sends nothing. Threads then have other elements
+/// than in other operations, so block-wide syncs belong before and after it. A thread polls 8 elements of some ranks at
+/// once, instead of one payload of all ranks, so it polls equally often for each element.
+///
+/// With a wire format no function is called so: elements are encoded there, or decoded.
 std::vector<std::uint32_t> fusedHooks(const ir::Program &program, std::uint32_t rank, std::size_t block);
 
 } // namespace mscclc::cuda

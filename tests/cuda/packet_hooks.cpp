@@ -1,5 +1,5 @@
-// All-reduces in one hop by packets, whose sums pass through functions on rows or blocks. With two ranks, the operation
-// that adds up what the packets bring calls them; with more ranks, they have a pass after it.
+// All-reduces in one hop by packets, whose sums pass through functions on rows or blocks. The operation that adds up
+// what the packets bring calls them.
 #include <mscclc/dsl.hpp>
 #include <string_view>
 using namespace mscclc;

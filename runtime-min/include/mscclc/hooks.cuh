@@ -441,7 +441,7 @@ template <class F, class... Arrays, class L> struct HookedList<ElementHook<F, Ar
 /// packetRows() of whole chunks, to each row or block of which a hook is applied. In the function's first pass the
 /// threads of a team make the octets that they have of a part (Part). So these are in registers then, and the pass
 /// needs no sync before. If octets do not consist of whole payloads, or parts of whole octets, all is made before that
-/// pass.
+/// pass. So it is if elements of 4 bytes come from several ranks: for 8 ranks, a thread of 512 would spill 120 bytes.
 template <class Op, class K, class PS, class KS, class Hook, class L, class Place>
 MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice, const PS &plainSource,
                               const KS &packetSources, const HookedParts<Hook, L> &target, const None &, Place place) {
@@ -449,10 +449,11 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
   using Payload = typename K::Packet::Payload;
   using C = Counts<PS::size, KS::size, 1, 0>;
   constexpr unsigned octetBytes = octetSize * sizeof(T), payloads = octetBytes / sizeof(Payload);
-  static_assert(KS::size == 1 && payloads <= polledTogether, "a thread polls an octet at once");
+  static_assert(payloads <= polledTogether, "a thread polls an octet of one rank at once");
   const uint64_t bytes = Hook::bytes(k);
   // The packets of an empty message are shorter than a row.
-  const bool isFused = payloads != 0 && k.wide && bytes % octetBytes == 0 && bytes <= slice.nominal;
+  constexpr bool fits = payloads != 0 && (KS::size == 1 || sizeof(T) <= 2);
+  const bool isFused = fits && k.wide && bytes % octetBytes == 0 && bytes <= slice.nominal;
   if (!isFused) {
     packetRows<Op>(k, operation, slice, plainSource, packetSources, target.chunks, None{}, place);
     syncBlock();
@@ -470,7 +471,7 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
     T *const data = reinterpret_cast<T *>(to(0) + at);
     const auto firstPayload = static_cast<unsigned>(at / sizeof(Payload));
     const auto make = [&](const Octet &octet) {
-      if constexpr (payloads != 0) {
+      if constexpr (fits) {
         const unsigned first = firstPayload + static_cast<unsigned>(octet.first / octetSize) * payloads;
         if (isFused)
           return widened<T>(
