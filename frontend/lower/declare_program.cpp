@@ -378,7 +378,8 @@ void Declarations::takeWire(const ProgramRecord &record, ir::LocId at) {
     if (isGiven)
       others.append(others.empty() ? "" : ", ").append(option);
   };
-  refuse(ir::usesPackets(program_.protocol), ".protocol = Protocol::" + std::string(ir::toString(program_.protocol)));
+  refuse(program_.protocol == ir::Protocol::Lamport,
+         ".protocol = Protocol::" + std::string(ir::toString(program_.protocol)));
   refuse(program_.movement.accumulate != ir::Accumulate::Narrow, ".accumulate = Accumulate::Wide");
   refuse(program_.reuseResources, ".reuseResources");
   if (!others.empty())

@@ -253,16 +253,18 @@ void BlockWriter::execute(const ir::Move &statement) {
   srcs_.clear();
   for (const ir::RankChunk &src : movement_.srcs(statement))
     srcs_.push_back(local(src));
-  const ir::Chunk dst = local(movement_.dsts(statement)[0]);
+  std::vector<ir::Chunk> dsts;
+  for (const ir::RankChunk &dst : movement_.dsts(statement))
+    dsts.push_back(local(dst));
   Op op{.reduceOp = statement.reduceOp, .loc = statement.loc, .firstAfter = statement.firstAfter};
   if (statement.kind == ir::MoveKind::Apply) {
     op.kind = OpKind::Apply;
     op.imm = statement.hook;
   } else if (reduces)
-    op.kind = packets ? OpKind::ReducePacket : OpKind::Reduce;
+    op.kind = dsts.size() > 1 ? OpKind::ReduceCopyPacket : packets ? OpKind::ReducePacket : OpKind::Reduce;
   else
     op.kind = packets ? OpKind::UnpackPacket : OpKind::Copy;
-  block_->append(op, srcs_, {&dst, 1});
+  block_->append(op, srcs_, dsts);
 }
 
 void BlockWriter::executeRemote(const ir::Move &statement) {

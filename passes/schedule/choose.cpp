@@ -78,8 +78,8 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
           mostStatements / std::max(given.movement.statements.size(), given.movement.places.size() / 4), 1, mostTried)),
       isLarge(budget <= fewTried), program(given), messageBytes(options.messageBytes),
       mostBlocks(mostBlocksOf(given, options)),
-      // Rows are moved in whole chunks, and not in packets (verify/rows.cpp). Nor do packets carry a wire format.
-      choosesProtocol(given.movement.chooseProtocol && !ir::info(given.collective.kind).hasRows && !ir::wireOf(given)),
+      // Rows are moved in whole chunks, and not in packets (verify/rows.cpp).
+      choosesProtocol(given.movement.chooseProtocol && !ir::info(given.collective.kind).hasRows),
       choosesInstances(given.movement.chooseInstances),
       // A switch sums in its own order, and needs memory that is bound to it. Order::Any allows both. A kernel that
       // never waits neither writes outputs of other ranks nor reads their inputs.

@@ -2,6 +2,7 @@
 
 #include "ir/chunk_cells.h"
 #include "passes/schedule/placement.h"
+#include "passes/schedule/wire_packets.h"
 
 #include <algorithm>
 #include <span>
@@ -25,6 +26,17 @@ bool readsAtHome(const ir::Movement &given, const Move &statement, std::uint32_t
 
 PacketRanks::PacketRanks(const ir::Program &program, const ir::Movement &given, std::uint32_t piece, bool onExecutor)
     : program_(program), keepsPlainData_(program.ranks.size(), false) {
+  if (ir::wireOf(program)) {
+    wireIsPackets_ =
+        wireFitsPackets(program, given, piece, [this](const Move &move, std::uint32_t from, std::uint32_t to) {
+          return isAskedFor(move, from, to);
+        });
+    if (!wireIsPackets_) {
+      whyNone_ = "some value of the wire format is in scratch as plain data";
+      keepsPlainData_.assign(keepsPlainData_.size(), true);
+    }
+    return;
+  }
   findPlainScratch(given, piece);
   // If a rank cannot make packets, its operands arrive as plain data at other ranks.
   while (findPlainOperands(given)) {
@@ -76,6 +88,11 @@ void PacketRanks::findPlainScratch(const ir::Movement &given, std::uint32_t piec
     whyNone_ = "nothing does where something is written to scratch that nobody reads";
     keepsPlainData_.assign(keepsPlainData_.size(), true);
   }
+}
+
+bool PacketRanks::isSentSum(const ir::Movement &given, const Move &statement) const {
+  return wireIsPackets_ && statement.kind == MoveKind::Reduce &&
+         given.dsts(statement)[0].buffer == ir::BufferKind::Scratch;
 }
 
 /// True if there are operands of other ranks and all of them come to `dst` in packets. Then one of its own rank becomes

@@ -14,6 +14,9 @@ namespace mscclc::passes::schedule {
 /// before that. A rank with plain data in scratch cannot receive packets, because at another message size plain chunks
 /// have the places from which packets are read. The data of a Buffer may be packets if it comes from another rank as
 /// packets, only once, and is read only at its own rank.
+///
+/// With a wire format (wire_hops.h), either all values in scratch are packets, or none is. An operation on packets
+/// encodes the rank's own operand itself. It stores a sum that is sent as it sends it, in packets and in the message.
 class PacketRanks {
 public:
   /// `given`: the statements of `program` and their places, whose sizes and offsets are multiples of `piece` chunks.
@@ -29,6 +32,10 @@ public:
   /// True if the data that `statement` moves from rank `from` to rank `to` travels in packets; false within a rank.
   bool travelsInPackets(const ir::Move &statement, std::uint32_t from, std::uint32_t to) const;
 
+  /// True if `statement`, one of `given`, is a sum of packets in a wire format that is sent on. The next statement
+  /// copies it to the message of its rank.
+  bool isSentSum(const ir::Movement &given, const ir::Move &statement) const;
+
 private:
   bool becomesPackets(const ir::Movement &given, const ir::Move &statement, const ir::RankChunk &dst) const;
   bool isAskedFor(const ir::Move &statement, std::uint32_t from, std::uint32_t to) const;
@@ -38,6 +45,7 @@ private:
 
   const ir::Program &program_;
   std::vector<bool> keepsPlainData_; ///< [rank]
+  bool wireIsPackets_ = false;       ///< there is a wire format, and all values in it are packets
   std::string_view whyNone_;
 };
 

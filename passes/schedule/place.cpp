@@ -36,32 +36,36 @@ ir::Movement takeStatements(ir::Program &program) {
   return taken;
 }
 
+/// Returns the piece of a place that begins `at` chunks after its beginning.
+RankChunk pieceOf(const RankChunk &place, std::uint32_t at, std::uint32_t size) {
+  return {place.rank, place.buffer, place.index + at, size};
+}
 /// Sets `cut` to the piece of each place that begins `at` chunks after its beginning.
 void cutInto(std::vector<RankChunk> &cut, std::span<const RankChunk> places, std::uint32_t at, std::uint32_t size) {
   cut.clear();
   for (const RankChunk &place : places)
-    cut.push_back({place.rank, place.buffer, place.index + at, size});
+    cut.push_back(pieceOf(place, at, size));
 }
 
-/// The packets from which the data at places came. Two places that overlap are always equal.
-class ArrivedPackets {
+/// Other places with the data at places. Two places that overlap are always equal.
+class OtherPlaces {
 public:
-  explicit ArrivedPackets(const ir::Program &program) : program_(program) {}
+  explicit OtherPlaces(const ir::Program &program) : program_(program) {}
 
-  /// Returns the place of the packets with the data of `place`; null if there are none.
+  /// Returns the other place with the data of `place`; null if there is none.
   const RankChunk *of(const RankChunk &place) const {
-    const auto found = came_.find(schedule::startOf(program_, place));
-    return found == came_.end() ? nullptr : &found->second;
+    const auto found = others_.find(schedule::startOf(program_, place));
+    return found == others_.end() ? nullptr : &found->second;
   }
-  void keep(const RankChunk &place, const RankChunk &packets) {
-    came_.insert_or_assign(schedule::startOf(program_, place), packets);
+  void keep(const RankChunk &place, const RankChunk &other) {
+    others_.insert_or_assign(schedule::startOf(program_, place), other);
   }
-  /// Forgets the packets of `place`, because it is overwritten.
-  void forget(const RankChunk &place) { came_.erase(schedule::startOf(program_, place)); }
+  /// Forgets the other place of `place`, because it is overwritten.
+  void forget(const RankChunk &place) { others_.erase(schedule::startOf(program_, place)); }
 
 private:
   const ir::Program &program_;
-  std::map<schedule::MemoryStart, RankChunk> came_;
+  std::map<schedule::MemoryStart, RankChunk> others_;
 };
 
 class Placer {
@@ -72,7 +76,7 @@ public:
         mostPeers_(context.target.executor ? context.target.executor->channelsPerBlock : ir::none),
         given_(takeStatements(program_)), cuts_(program_, given_),
         packetRanks_(program_, given_, cuts_.unit(), context.target.executor != nullptr), slots_(program_.ranks.size()),
-        holdsPackets_(program_.ranks.size(), false), arrived_(program_) {}
+        holdsPackets_(program_.ranks.size(), false), arrived_(program_), encodedLater_(program_) {}
 
   void run() {
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
@@ -86,6 +90,8 @@ public:
     program_.movement.places.reserve(2 * moves);
     for (const Move &statement : given_.statements) {
       current_ = &statement;
+      if (&statement != given_.statements.data() && packetRanks_.isSentSum(given_, (&statement)[-1]))
+        continue; // the sum's statement stores this copy of it, too
       if (!checkWishes(statement))
         continue;
       if (statement.packets == true && statement.via != Via::Switch)
@@ -93,6 +99,11 @@ public:
       cuts_.eachPiece(given_, statement, [&](std::uint32_t at, std::uint32_t size) {
         cutInto(srcs_, given_.srcs(statement), at, size);
         cutInto(dsts_, given_.dsts(statement), at, size);
+        for (RankChunk &src : srcs_)
+          if (const RankChunk *const plain = isScratch(src) ? encodedLater_.of(src) : nullptr)
+            src = *plain;
+        if (packetRanks_.isSentSum(given_, statement))
+          dsts_.insert(dsts_.begin(), pieceOf(given_.dsts((&statement)[1])[0], at, size));
         place(statement);
       });
     }
@@ -180,13 +191,17 @@ private:
     return slot(rank);
   }
 
-  void append(Move statement, std::uint32_t by, std::span<const RankChunk> srcs, const RankChunk &dst,
+  void append(const Move &statement, std::uint32_t by, std::span<const RankChunk> srcs, const RankChunk &dst,
+              std::optional<Via> via, bool packets) {
+    append(statement, by, srcs, {&dst, 1}, via, packets);
+  }
+  void append(Move statement, std::uint32_t by, std::span<const RankChunk> srcs, std::span<const RankChunk> dsts,
               std::optional<Via> via, bool packets) {
     statement.by = by;
     statement.via = via;
     const bool isOpen = !packets && !(via && ir::usesPackets(program_.protocol));
     statement.packets = isOpen ? std::nullopt : std::optional(packets);
-    program_.movement.append(statement, srcs, {&dst, 1});
+    program_.movement.append(statement, srcs, dsts);
   }
 
   void place(const Move &statement) {
@@ -240,6 +255,8 @@ private:
       return;
     const Move plain = asCopy(statement);
     arrived_.forget(dst);
+    if (dst.rank == src.rank && hasWire_ && isScratch(dst) && !packetRanks_.keepsPlainData(dst.rank))
+      return encodedLater_.keep(dst, src);
     if (dst.rank == src.rank) {
       const RankChunk *packets = keptAt(src);
       return append(plain, dst.rank, {packets ? packets : &src, 1}, dst, std::nullopt, packets != nullptr);
@@ -390,7 +407,12 @@ private:
       for (; begin < end; ++begin)
         operands.push_back(chain[begin].place);
       const Operand how = chain[end - 1].how;
-      append(run, dst.rank, operands, to, how == Operand::Remote ? std::optional(Via::Memory) : std::nullopt,
+      std::vector<RankChunk> results{to};
+      if (end == chain.size() && dsts_.size() > 1) { // a sum in a wire format that is sent on
+        results.push_back(packetSlot(dst.rank));
+        arrived_.keep(dsts_[1], results[1]);
+      }
+      append(run, dst.rank, operands, results, how == Operand::Remote ? std::optional(Via::Memory) : std::nullopt,
              how == Operand::Packets);
       sum = to;
     }
@@ -407,7 +429,8 @@ private:
   schedule::PacketRanks packetRanks_;
   std::vector<std::vector<schedule::ScratchSlot>> slots_; ///< [rank]
   std::vector<bool> holdsPackets_;                        ///< [rank]: some of its scratch is for packets
-  ArrivedPackets arrived_;
+  OtherPlaces arrived_;                                   ///< the packets from which data came
+  OtherPlaces encodedLater_; ///< of scratch in a wire format: where its data lies, to be encoded where it is needed
   std::set<std::string> saidPlain_;    ///< reasons that were reported
   const Move *current_ = nullptr;      ///< the current statement
   std::vector<RankChunk> srcs_, dsts_; ///< one piece of its sources and destinations

@@ -30,14 +30,15 @@ bool isPlaced(const ir::Movement &movement, const Move &statement) {
   const auto isHere = [&](const RankChunk &place) { return place.rank == by; };
   const auto isNear = [&](const RankChunk &place) { return place.rank != by && movement.sameNode(place.rank, by); };
   const bool portPackets = statement.via == ir::Via::Port && statement.packets.value_or(false);
-  if (dsts.size() != (portPackets || relaysPackets(movement, statement) ? 2 : 1))
+  const bool keepsPackets = statement.kind == MoveKind::Reduce && statement.packets.value_or(false) && dsts.size() == 2;
+  if (dsts.size() != (portPackets || keepsPackets || relaysPackets(movement, statement) ? 2 : 1))
     return false;
   for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i)
     if (isPacketPlace(movement, statement, i) &&
         movement.places[statement.firstPlace + i].buffer != ir::BufferKind::Scratch)
       return false;
   if (!statement.via)
-    return isHere(dsts[0]) && std::ranges::all_of(srcs, isHere);
+    return std::ranges::all_of(dsts, isHere) && std::ranges::all_of(srcs, isHere);
   if (statement.via == ir::Via::Port)
     return statement.kind == MoveKind::Copy && isHere(srcs[0]) && !isHere(dsts.back()) &&
            (!portPackets || isHere(dsts[0]));

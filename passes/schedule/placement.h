@@ -53,7 +53,8 @@ bool isReadThere(const ir::Movement &movement, const ir::Move &statement, std::u
 
 /// True if each statement of the program has a rank that executes it and a transport, in a form that an operation can
 /// have:
-/// - without `via`, all its places are of the rank that executes it;
+/// - without `via`, all its places are of the rank that executes it; a sum of packets may also be kept as packets, at a
+///   second destination;
 /// - through memory, a copy has one source and one destination, one of them there and the other on another rank of the
 ///   node, and a reduction has its first source and its destination there and all other sources on other such ranks;
 /// - through a port, a copy has its source there and its one destination on another rank; packets are made at a first

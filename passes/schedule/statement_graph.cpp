@@ -101,7 +101,7 @@ bool isPacketPlace(const ir::Movement &movement, const ir::Move &statement, std:
     return false;
   if (sendsPackets(movement, statement))
     return index >= statement.numSrcs || relaysPackets(movement, statement);
-  return statement.kind == ir::MoveKind::Copy ? index == 0 : index != 0 && index < statement.numSrcs;
+  return statement.kind == ir::MoveKind::Copy ? index == 0 : index != 0 && index != statement.numSrcs;
 }
 
 StatementGraph::StatementGraph(const ir::Program &program) {

@@ -85,8 +85,6 @@ private:
                return !given_.sameNode(p.rank, homeOf(move));
              }))
       what = "goes through ports", why = "these move whole chunks; name one node";
-    else if (move.packets.value_or(false))
-      what = "asks for packets", why = "these carry elements of the message";
     else if (move.kind == MoveKind::Copy && sendsInput(move, memory))
       what = "copies an input to another rank", why = "its owner would have another value; wire formats are for sums";
     if (!what.empty() && findings_.isNew(diag::wire_way, s))
@@ -177,6 +175,8 @@ private:
     Move copy;
     copy.loc = statement.loc;
     copy.by = src.rank;
+    if (dst.rank != src.rank)
+      copy.packets = statement.packets;
     result_.made.append(copy, {&src, 1}, {&dst, 1});
   }
   /// Brings the run's chunks of `src`, which are in the wire format at `from`, if that is given, to scratch of `rank`.

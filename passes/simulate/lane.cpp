@@ -329,6 +329,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
   const std::uint32_t flag = ranks_[lane.rank].launch + 1;
   const StoreOperands store = storeOperands(op, pair);
   const bool isWide = hasWire() || layoutOf(lane.rank).spread() != 1; // then it computes in f32
+  const bool takesEncoded = hasWire() && ir::reduces(op.kind) && ir::isPacketOp(op.kind);
   encoded_.clear();
   bool any = false;
   for (std::uint32_t n = store.firstSource; n < store.endSource; ++n) {
@@ -345,10 +346,12 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
         return blockOn(packetKey(missing));
       if (from.encoded && ir::info(op.kind).stored == ir::Stored::Sources)
         encoded_ = part_; // moves to scratch as it is
-      if (from.encoded)
-        decodeBlocks(wire_, type_, wireBlock_, part_);
-      else if (isWide && from.spread == 1)
+      if (isWide && from.spread == 1 && !from.encoded)
         widenElements(type_, part_);
+      if (!from.encoded && takesEncoded)
+        encodeBlocks(wire_, type_, wireBlock_, std::vector(part_).data(), bytes, part_);
+      if (from.encoded || takesEncoded)
+        decodeBlocks(wire_, type_, wireBlock_, part_);
       if (any)
         sum_.add(op.reduceOp, part_.data());
       else
@@ -361,8 +364,13 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
   const std::byte *sum = sum_.result();
   if (hasWire() && encoded_.empty())
     encodeBlocks(wire_, type_, wireBlock_, sum, bytes, encoded_);
-  if (isWide)
+  if (takesEncoded && op.numDsts > 1) { // it keeps what it sends
+    part_ = encoded_;
+    decodeBlocks(wire_, type_, wireBlock_, part_);
+    narrowElements(type_, std::vector(part_).data(), bytes, part_);
+  } else if (isWide) {
     narrowElements(type_, sum, bytes, part_);
+  }
   if (ir::info(op.kind).stored == ir::Stored::Applied)
     sum = applyHook(lane, op, at, bytes);
   for (std::uint32_t i = store.firstDestination; i < store.endDestination; ++i) {

@@ -232,7 +232,8 @@ private:
     std::uint32_t message = none;        ///< the message of the packets that it writes
     bool staysWide = false;              ///< what is being written is scratch of a program with wide partial results
     bool fromScratch = false;            ///< `values` were read in scratch
-    bool isEncoded = false;              ///< what is being written is encoded, if the program has a wire format
+    /// What is being written is encoded, or was, if the program has a wire format.
+    bool isEncoded = false;
   };
   InProgress now_;
   const bool hasWire_ = ir::wireOf(index_.program) != nullptr;

@@ -8,6 +8,14 @@
 
 namespace mscclc::passes::proof {
 
+namespace {
+/// True if the operation also stores a sum as packets. With a wire format, its plain destination then gets what these
+/// hold, decoded.
+bool keepsPackets(const ir::Op &op) {
+  return ir::reduces(op.kind) && ir::isPacketOp(op.kind) && op.numDsts > 1;
+}
+} // namespace
+
 bool CheckedRun::data(std::uint32_t b, const ir::Op &op) {
   if (!data_.run(b, op))
     return false;
@@ -60,16 +68,17 @@ void CheckedRun::computes(const DataStep &step) {
     return applies(step);
   const ir::ReduceOp reduceOp = step.op->reduceOp;
   const bool inSwitch = step.op->channelType == ir::ChannelType::Switch;
-  const bool isWide = sumsStayWide();
+  const bool isWide = sumsStayWide(), takesEncoded = hasWire_ && ir::isPacketOp(step.op->kind);
   now_.values.resize(step.sources[0].count);
   for (std::uint32_t u = 0; u < now_.values.size(); ++u) {
     partsOfUnit_.clear();
     for (std::uint32_t n = 0; n < step.sources.size(); ++n) {
       const Operand &source = step.sources[ir::sourceAdded(n, step.op->firstAfter)];
       const ValueId value = memory_[source.first + u].value;
-      // Outside scratch, a value that was encoded has been rounded to the type of elements when it was decoded.
-      const bool isRounded = !source.scratch && values_.isEncoded(value);
-      partsOfUnit_.push_back(isRounded ? values_.inScratch(value, /*isMoved=*/false) : value);
+      // Outside scratch, a value that was encoded has been rounded to the type of elements when it was decoded. A sum
+      // of packets encodes what it takes from there.
+      const bool isEncodedHere = !source.scratch && (takesEncoded || values_.isEncoded(value));
+      partsOfUnit_.push_back(isEncodedHere ? values_.inScratch(value, /*isMoved=*/false) : value);
     }
     findNarrowed(step);
     const bool isZeroed = dropZeroes(step);
@@ -120,7 +129,8 @@ void CheckedRun::writes(const DataStep &step, const Operand &part, std::uint32_t
   counts_.accesses += part.count;
   now_.firstUnit = unit;
   now_.staysWide = staysWide(part);
-  now_.isEncoded = part.scratch && !(ir::info(step.op->kind).stored == ir::Stored::Sources && now_.fromScratch);
+  now_.isEncoded = (part.scratch || keepsPackets(*step.op)) &&
+                   !(ir::info(step.op->kind).stored == ir::Stored::Sources && now_.fromScratch);
   if (rows_)
     checkRowPlaces(part, unit);
   write(part, {{step.block, view.phase, part.ref}, view});

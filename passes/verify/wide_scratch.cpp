@@ -42,8 +42,8 @@ std::string_view wireFault(const ir::Program &program, const ir::Rank &rank, con
     return "takes a maximum or a minimum, which is no sum";
   if (op.channelType == ir::ChannelType::Port || op.channelType == ir::ChannelType::Switch)
     return op.channelType == ir::ChannelType::Port ? "goes through a port" : "goes through a switch";
-  if (ir::isPacketOp(op.kind))
-    return "moves packets";
+  if (ir::isPacketOp(op.kind) && program.protocol == ir::Protocol::Lamport)
+    return "moves packets without flags";
   const auto isPlainThere = [&](const ir::Chunk &chunk) {
     return chunk.space == ir::ChunkSpace::Remote && ir::bufferOf(rank, chunk) != ir::BufferKind::Scratch;
   };

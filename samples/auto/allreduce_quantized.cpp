@@ -19,9 +19,11 @@
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-MSCCLC_ALGORITHM void allreduce_quantized(int ranks = 8, int block = 128, bool bf16 = false) {
+MSCCLC_ALGORITHM void allreduce_quantized(int ranks = 8, int block = 128, bool bf16 = false,
+                                          Protocol protocol = Protocol::Auto) {
   CollectiveProgram program("allreduce_quantized", AllReduce(ranks, 1, /*inplace=*/true),
                             {.instances = automatic,
+                             .protocol = protocol,
                              .schedule = Schedule::Auto,
                              .order = Order::Ranks,
                              .wire = bf16 ? Wire(Wire::Bf16{.block = block}) : Wire::F8E4m3{.block = block}});

@@ -19,8 +19,8 @@ MSCCLC_ALGORITHM void moe_dispatch(int ranks = 8, int experts = 4, // of each GP
                              .protocol = Protocol::Auto,
                              .schedule = Schedule::Auto,
                              .split = split,
-                             .oncePerRank = once,
-                             .readyRows = ready});
+                             .readyRows = ready,
+                             .oncePerRank = once});
   for (int src = 0; src < ranks; ++src)
     for (int dst = 0; dst < ranks; ++dst)
       copy(Rank(dst).output().from(src), Rank(src).input().to(dst));

@@ -116,14 +116,19 @@ template <class T> MSCCLC_DEVICE Values loadValues(const T *p, unsigned count) {
   }
   return widened<T>(in);
 }
-/// Rounds values to elements of T, and stores the first `count`. Returns the rounded values.
-template <class T> MSCCLC_DEVICE Values storeValues(T *p, unsigned count, const Values &values) {
+/// Returns values rounded to elements of T.
+template <class T> MSCCLC_DEVICE typename Moved<T>::Elements narrowed(const Values &values) {
   typename Moved<T>::Elements out;
   typename Number<T>::Sum wide[octetSize];
   MSCCLC_UNROLL
   for (unsigned i = 0; i < octetSize; ++i)
     wide[i] = static_cast<typename Number<T>::Sum>(values.at[i]);
   Number<T>::narrow(wide, out.e);
+  return out;
+}
+/// Rounds values to elements of T, and stores the first `count`. Returns the rounded values.
+template <class T> MSCCLC_DEVICE Values storeValues(T *p, unsigned count, const Values &values) {
+  const auto out = narrowed<T>(values);
   if (Moved<T>::isWhole(p, count)) {
     const auto words = bitCast<typename Moved<T>::Words>(out);
     MSCCLC_UNROLL

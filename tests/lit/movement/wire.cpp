@@ -9,6 +9,17 @@
 // RUN: mscclc %s -P ranks=3 -P copies=2 -P chunks=2 --target=none --run --dtype bf16 --schedules 5
 // RUN: mscclc %s -P kind=1 --target=none --run --dtype f16 --schedules 5
 // RUN: not mscclc %s --target=none --run --dtype i32 2>&1 | FileCheck %s --check-prefix=INTEGER
+// In packets, too. A rank encodes its own contribution as it adds it, and stores what it sends.
+// RUN: mscclc %s -P protocol=LL --target=none --verify | FileCheck %s --check-prefix=PROOF
+// RUN: mscclc %s -P protocol=LL -P ranks=2..9 -P order=Any,Written,Ranks --target=none --verify
+// RUN: mscclc %s -P protocol=LL -P ranks=3 -P copies=1,2 -P chunks=1,2 -P blocks=0,4 --target=none --verify
+// RUN: mscclc %s -P protocol=LL -P kind=1 --target=none --verify | FileCheck %s --check-prefix=SCATTER
+// RUN: mscclc %s -P protocol=LL --target=none --run --dtype f32,f16,bf16 --schedules 5 | FileCheck %s --check-prefix=BITS
+// RUN: mscclc %s -P protocol=LL -P bf16=true -P ranks=3 -P copies=2 --target=none -O0 --run --schedules 5 | FileCheck %s --check-prefix=BITS
+// RUN: mscclc %s -P protocol=LL -P kind=1 --target=none --run --dtype f16 --schedules 5
+// RUN: mscclc %s -P protocol=LL --emit-cuda | FileCheck %s --check-prefix=PACKETS
+// RUN: mscclc %s -P ranks=8 -P protocol=Auto --machine h100x8 --message-size 64K --emit-cuda | FileCheck %s --check-prefix=SHORT
+// RUN: not mscclc %s -P protocol=Lamport --target=none --verify 2>&1 | FileCheck %s --check-prefix=LAMPORT
 // As bf16, for f32 alone.
 // RUN: mscclc %s -P bf16=true --target=none --verify | FileCheck %s --check-prefix=PROOF
 // RUN: mscclc %s -P bf16=true -P kind=1 --target=none --verify | FileCheck %s --check-prefix=SCATTER
@@ -47,9 +58,9 @@
 using namespace mscclc;
 
 MSCCLC_ALGORITHM void wire(int ranks = 4, int copies = 1, int chunks = 1, int blocks = 0, Order order = Order::Ranks,
-                           int kind = 0, int block = 128, bool bf16 = false) {
+                           int kind = 0, int block = 128, bool bf16 = false, Protocol protocol = Protocol::Simple) {
   const ProgramOptions options{.instances = copies,
-                               .protocol = Protocol::Auto,
+                               .protocol = protocol,
                                .schedule = Schedule::Auto,
                                .blocks = blocks,
                                .order = order,
@@ -76,6 +87,10 @@ MSCCLC_ALGORITHM void wire(int ranks = 4, int copies = 1, int chunks = 1, int bl
 
 // PROOF: sums: ((0+1)+2)+3 everywhere, each contribution quantised once, the sum once{{$}}
 // SCATTER: sums: ((0+1)+2)+3 everywhere, each contribution quantised once, the sum not{{$}}
+// PACKETS: // recspkt  wire.cpp:
+// PACKETS: reducePacketsAfter<Op>(k, {{.*}}, one(k.input(k.rank)),
+// SHORT: fromPackets(
+// LAMPORT: error: '.wire' does not go with .protocol = Protocol::Lamport: leave one of them out
 // BITS: {{bits +5 +0 +yes}}
 // INTEGER: error: a message of {{[0-9]+}} bytes cannot be run: the wire format f8e4m3 is for f32, f16 and bf16, and not for i32
 // NARROW: error: a message of {{[0-9]+}} bytes cannot be run: the wire format bf16 is for f32, and not for bf16

@@ -9,9 +9,9 @@ using namespace mscclc;
 
 MSCCLC_ALGORITHM void options(int ranks = 2) {
   // expected-error@+2:21 {{a block of a wire format has 100 elements: give a multiple of 8, at most 256}}
-  // expected-error@+1:21 {{'.wire' does not go with .protocol = Protocol::LL, .accumulate = Accumulate::Wide, .reuseResources: leave one of them out}}
+  // expected-error@+1:21 {{'.wire' does not go with .protocol = Protocol::Lamport, .accumulate = Accumulate::Wide, .reuseResources: leave one of them out}}
   CollectiveProgram program("options", AllReduce(ranks, 1, true),
-                            {.protocol = Protocol::LL,
+                            {.protocol = Protocol::Lamport,
                              .reuseResources = true,
                              .schedule = Schedule::Auto,
                              .accumulate = Accumulate::Wide,

@@ -124,12 +124,24 @@ TEST_CASE("ways without a wire format") {
         copy + "goes through ports, where no wire format goes (.wire): these move whole chunks; name one node");
   CHECK(with([](ir::Movement &m) { m.ranksPerNode = 1; }) ==
         sum + "goes through ports, where no wire format goes (.wire): these move whole chunks; name one node");
-  CHECK(with([](ir::Movement &m) { m.statements[0].packets = true; }) ==
-        sum + "asks for packets, where no wire format goes (.wire): these carry elements of the message");
   CHECK(with([](ir::Movement &m) { m.places[m.statements[1].firstPlace] = in(0, 0); }) ==
         copy +
             "copies an input to another rank, where no wire format goes (.wire): its owner would have another value; "
             "wire formats are for sums");
+}
+
+TEST_CASE("a wish for packets is one for all copies to other ranks") {
+  Statements s(CollectiveKind::AllReduce, 2, 1, 1);
+  s.reduce({out(0, 0)}, {in(0, 0), in(1, 0)}).copy({out(1, 0)}, out(0, 0));
+  for (ir::Move &move : s.program.movement.statements)
+    move.packets = true;
+  ir::Program program = withWire(s);
+  ir::DiagnosticEngine diags;
+  CHECK(placeWire(program, diags));
+  const ir::Movement &movement = program.movement;
+  for (const ir::Move &move : movement.statements)
+    if (move.kind == ir::MoveKind::Copy)
+      CHECK(move.packets.value_or(false) == (movement.srcs(move)[0].rank != movement.dsts(move)[0].rank));
 }
 
 TEST_CASE("programs without a wire format stay as they are") {

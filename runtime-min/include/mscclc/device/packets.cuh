@@ -233,10 +233,16 @@ struct PacketLaunch {
   uint32_t operation, flag;
 };
 
-/// Adds packets i, …, i + P - 1 of each of N rows to `acc`, or starts `acc` with those of the first row if `Fresh`.
-/// Missing packets are polled together. They hold elements of T.
-template <class Packet, class T, bool Fresh, unsigned N, unsigned P, class L, class Acc>
-MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsigned i, Acc (&acc)[P]) {
+/// The places of packets that follow each other.
+struct Adjacent {
+  MSCCLC_DEVICE unsigned operator()(unsigned p) const { return p; }
+};
+
+/// Adds packets i + place(0), …, i + place(P - 1) of each of N rows to `acc`, or starts `acc` with those of the first
+/// row if `Fresh`. Missing packets are polled together. They hold elements of T.
+template <class Packet, class T, bool Fresh, unsigned N, unsigned P, class L, class Acc, class Place = Adjacent>
+MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsigned i, Acc (&acc)[P],
+                               const Place &place = {}) {
   constexpr unsigned most = polledTogether / P, batch = N < most ? N : most;
   const uint32_t flag = launch.flag;
   MSCCLC_UNROLL_FEW
@@ -255,7 +261,7 @@ MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsign
         if (N % batch == 0 || from + b < N) {
           MSCCLC_UNROLL
           for (unsigned p = 0; p < P; ++p) {
-            PacketForm<Packet, T>::load(at[b] + p * Packet::bytes, in[b][p], flags[b][p]);
+            PacketForm<Packet, T>::load(at[b] + place(p) * Packet::bytes, in[b][p], flags[b][p]);
             all &= flags[b][p].are(flag);
           }
         }
@@ -371,6 +377,12 @@ MSCCLC_OUTLINE void packetRowOutlined(const PacketLaunch launch, const Place pla
   packetRow<T, Held, Op, Packet, C>(launch, place, plainSource, packetSources, plainTarget, packetTargets, bytes, s);
 }
 
+// wire.cuh
+template <class K> MSCCLC_BOTH constexpr uint64_t wireBlockBytes();
+template <class Op, class K, class Place, class PS, class KS, class PD, class KD>
+MSCCLC_DEVICE void moveBlocks(const K &k, uint32_t operation, const Slice &slice, Place place, const PS &plainSources,
+                              const KS &packetSources, const PD &plainTargets, const KD &packetTargets);
+
 // hooks.cuh
 template <class Hook, class L> struct HookedParts;
 template <class Op, class K, class PS, class KS, class Hook, class L, class Place = AddedFirst>
@@ -388,6 +400,9 @@ MSCCLC_DEVICE void packetRows(const K &k, uint32_t operation, const Slice &slice
   using Held = typename K::Held;
   using Packet = typename K::Packet;
   using C = Counts<PS::size, KS::size, PD::size, KD::size>;
+  if constexpr (HasWire<typename K::Plan>::value)
+    if (slice.nominal >= wireBlockBytes<K>()) // else the message is empty, and the packets hold nothing
+      return moveBlocks<Op>(k, operation, slice, place, plainSource, packetSources, plainTarget, packetTargets);
   const PacketLaunch launch{k.args, operation, k.flag};
   forRows(k, slice, sizeof(typename Packet::Payload) / K::spread,
           [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
