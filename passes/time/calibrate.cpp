@@ -253,7 +253,7 @@ std::string machineFile(const Calibration &calibration, const std::string &measu
     switch (parameter.standing) {
     case Standing::Kept:
       origins.push_back(parameter.value == 0 ? Provenance{"none of it was seen", "assumed"}
-                                             : Provenance{"as of " + like + ": no experiment tells it", "borrowed"});
+                                             : Provenance{"as of " + like + ": no experiment measures it", "borrowed"});
       break;
     case Standing::Shared:
       origins.push_back({fitted + ", given what is kept of " + like, "derived"});

@@ -129,7 +129,7 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
            " would order them";
   if (c.first.isPut() && a == b)
     return "the put is complete only once rank " + std::to_string(memory_.locate(c.cell).rank) +
-           " has waited for a later signal on the same channel, and told so";
+           " has waited for a later signal on the same channel, and has signalled back";
   if (c.control && !c.firstWrites)
     return "only a packet orders them, which keeps no earlier read before a write: a signal and a wait would";
   if (c.control && !c.first.isUser())
@@ -182,7 +182,7 @@ std::string Reporter::startSignal(std::uint32_t from, std::uint32_t to, bool ofS
 
 std::string Reporter::launchSync(const Conflict &c, std::uint32_t from, std::uint32_t to, bool ofSource) const {
   const bool mayDouble = memory_.locate(c.cell).buffer == ir::BufferKind::Scratch && !index_.program.doubleScratch;
-  return (c.control ? "only a packet tells rank " : "no sync of this launch tells rank ") + std::to_string(to) +
+  return (c.control ? "only a packet shows rank " : "no sync of this launch shows rank ") + std::to_string(to) +
          " that rank " + std::to_string(from) + " has ended the one before" +
          (c.control ? ", which orders no plain access: " : ": ") + startSignal(from, to, ofSource) + " would" +
          (!mayDouble ? ""

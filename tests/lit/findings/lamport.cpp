@@ -59,7 +59,7 @@ MSCCLC_ALGORITHM void one_way(bool byHand = true) {
   Rank(0).reduce(sum, {scratch[0]}, tb(0), {.packet = true});
 }
 
-// WAY: lamport.cpp:[[#@LINE-5]]:9: error: rank 1, block 0 may write packet scratch[0] of rank 0 before rank 0 has cleared it of Lamport packets of an earlier launch: nothing tells rank 1, in each launch, that rank 0 has begun it; let rank 0 send packets or a signal back
+// WAY: lamport.cpp:[[#@LINE-5]]:9: error: rank 1, block 0 may write packet scratch[0] of rank 0 before rank 0 has cleared it of Lamport packets of an earlier launch: nothing shows rank 1, in each launch, that rank 0 has begun it; let rank 0 send packets or a signal back
 
 MSCCLC_ALGORITHM void moved() {
   CollectiveProgram program("moved", AllGather(2, 1, false),

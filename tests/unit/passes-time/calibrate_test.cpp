@@ -123,7 +123,7 @@ TEST_CASE("a machine file of a fit says of each number where it is from") {
   CHECK(parameters["launch"]["certainty"] == "derived");
   CHECK(parameters["launch"]["source"].get<std::string>().find(" %, given what is kept of round") != std::string::npos);
   CHECK(parameters["nic"]["certainty"] == "borrowed");
-  CHECK(parameters["nic"]["source"] == "as of round: no experiment tells it");
+  CHECK(parameters["nic"]["source"] == "as of round: no experiment measures it");
   CHECK(parameters["decode"]["source"] == "none of it was seen");
   CHECK(std::abs(read.parameters.launch / calibration.machine.parameters.launch - 1) < 5e-4);
   Machine mesh = otherMachine();
