@@ -39,7 +39,7 @@ enum class Order : std::uint8_t {
   Written, ///< as the statements say
   Any,     ///< any
   Ranks,   ///< a chain in the order of ranks, for every element
-  Tree,    ///< over ranks [a, b): the tree of [a, a + p) and that of [a + p, b), p the largest power of two below b - a
+  Tree,    ///< tree of ranks [a, b): trees of [a, a + p) and [a + p, b), with the largest power of two p < b - a
 };
 /// True if every element of every output is reduced in this one order.
 constexpr bool isFixed(Order order) {
@@ -50,7 +50,7 @@ constexpr bool isFixed(Order order) {
 enum class Accumulate : std::uint8_t {
   Narrow, ///< f32 inside an operation, whose result is rounded to the type of elements
   Once,   ///< as Narrow, but no operation may add to a result that another one has rounded
-  Wide,   ///< as Once. Scratch holds every element in the type in which it is added up
+  Wide,   ///< as Once; scratch holds elements in the type in which they are added
 };
 
 /// The way on which a statement reaches memory of other ranks.

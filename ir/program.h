@@ -465,9 +465,9 @@ struct Hook {
   std::vector<std::string> equal;         ///< those of `reads` that are the same on all ranks
   /// The C++ type whose function a kernel calls, and the header that declares it; empty: none.
   std::string function, header;
-  /// Other than None: no function of a user's, but the wire format of the program. No operation names it. What is
-  /// stored in scratch is encoded, what is read there is decoded, and what moves from scratch to scratch stays as it
-  /// is.
+  /// Other than None: the wire format of the program, instead of a user's function. No operation names it. Data is
+  /// encoded when it is stored in scratch, and decoded when it is read there. Data that moves from scratch to scratch
+  /// stays as it is.
   Wire wire = Wire::None;
   LocId loc = noLoc;
 
@@ -492,12 +492,12 @@ struct Program {
   Replication replication = Replication::Interleaved;
   bool reuseResources = false;
   bool doubleScratch = false;
-  /// fuse: a sum of packets that arrive late stays separate from another sum. In a program of Schedule::Auto it always
-  /// does.
+  /// fuse: a sum of packets that arrive late stays separate from another sum. Programs of Schedule::Auto always do
+  /// this.
   bool latePacketsApart = false;
   /// A kernel of the program is two kernels: one sends and never waits for another rank, the other one receives. A
-  /// launch is one of each, in this order. What each does follows from the order of operations in their thread blocks
-  /// (backend-cuda/split.h), so proof, simulation and time model see one launch.
+  /// launch is one of each, in this order. The operations of each kernel follow from the order of operations in thread
+  /// blocks (backend-cuda/split.h). So proof, simulation and time model see one launch.
   bool split = false;
   /// Of a collective with experts: rows of a block that a launch and its user hand over by a word (ReadyBlocks in
   /// ir/expert_places.h). A Dispatch sets the word of each block when its rows are there. A Combine waits for it before

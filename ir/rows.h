@@ -76,8 +76,8 @@ RowSum rowBegin(RowLayout layout, BufferKind buffer, std::uint32_t slots, std::u
 /// capacities, and the live rows of a slot follow those of the slot before it in its group.
 RowSum rowBeginInGroup(std::uint32_t slots, std::uint32_t group, std::uint32_t slot);
 
-/// The rows of experts. What rank s sends to expert e of rank r are the rows of *cell* (s, e) of r: at most the
-/// capacity of an expert, which is that of a slot divided by the number of experts, rounded down. A rank's *entries*
+/// The rows of experts. *Cell* (s, e) of rank r has the rows from rank s to expert e of r. It has at most as many as
+/// the capacity of an expert: the capacity of a slot divided by the number of experts, rounded down. A rank's *entries*
 /// are the numbers of its index: entry i names an expert of row i / choices. If they name the same expert, entries have
 /// the ordinals 0, 1, 2 and so on, in their order. An entry is live if its ordinal is below the capacity.
 ///

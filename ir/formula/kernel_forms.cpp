@@ -7,11 +7,10 @@ namespace mscclc::formula {
 namespace {
 
 constexpr std::size_t rankAxis = 0, blockAxis = 1, stepAxis = 2, itemAxis = 3, noAxis = 4;
-constexpr std::size_t counters[] = {itemAxis, stepAxis, blockAxis}; // axes that count, in the order of trying
+constexpr std::size_t counters[] = {itemAxis, stepAxis, blockAxis}; // all axes but the rank, in the order of trying
 constexpr std::int32_t maxDivisor = 64;
 
-// ------------------------------------------------------------------------------------------------------- lists of
-// features
+// ----------------------------------------------------------------------------------------------- lists of features
 
 /// Calls f(divisor) for each divisor of `n` that is worth trying.
 template <class F> void forEachDivisor(std::int64_t n, F f) {
