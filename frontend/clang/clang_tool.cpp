@@ -65,7 +65,7 @@ private:
 
 using InvocationBody = std::function<bool(std::shared_ptr<CompilerInvocation>)>;
 
-/// Code that tooling runs with the invocation that it makes from a command line.
+/// Calls a function with the invocation that Clang's tooling makes from a command line.
 class ToolBody : public tooling::ToolAction {
 public:
   explicit ToolBody(const InvocationBody &body) : body_(body) {}

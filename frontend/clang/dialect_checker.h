@@ -29,7 +29,7 @@ std::string_view refusalOfFunction(llvm::StringRef name);
 /// Refuses includes while they are read.
 std::unique_ptr<clang::PPCallbacks> createIncludeChecker(SourceReporter &reporter);
 
-/// Refuses everything else after parsing.
+/// Refuses all other uses of C++ outside the language, once the source is parsed.
 void checkDialect(clang::ASTContext &context, SourceReporter &reporter);
 
 } // namespace mscclc::frontend

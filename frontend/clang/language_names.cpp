@@ -120,7 +120,7 @@ std::vector<const EnumDecl *> enumsWithAnyCase(ASTContext &context, llvm::String
   return enumsWhere(context, [&](llvm::StringRef one) { return one.equals_insensitive(enumerator); });
 }
 
-// StringSwitch::Cases of LLVM 19 takes no list of any length.
+// StringSwitch::Cases of LLVM 19 limits the length of the list, so it is not used here.
 std::string optionNamed(llvm::StringRef other) {
 #define OPTION(ours, ...)                                                                                              \
   if (llvm::is_contained(std::initializer_list<llvm::StringRef>{__VA_ARGS__}, other))                                  \

@@ -95,7 +95,7 @@ private:
   std::string shownName(llvm::StringRef file) const;
   ir::ShownPlace place(clang::SourceLocation where) const;
   std::string excerpt(clang::FileID file, unsigned offset) const;
-  /// Returns true if the search for a file of this name, included at `where`, finds one that the source may not read.
+  /// Returns true if an include of `name` at `where` finds a file that the source may not read.
   bool isOutside(const std::string &name, clang::SourceLocation where) const;
   void addIncludeNotes(ir::Diagnostic &diagnostic, clang::SourceLocation where) const;
   bool wantsNote(const clang::Diagnostic &note) const;

@@ -57,7 +57,8 @@ CallChecker::Result CallChecker::statement(const TraceReader &reader, CheckedCal
   return movesNothing(call) ? Result::Nothing : Result::Good;
 }
 
-/// Reads the choices of a statement; open ones are empty. The operands are checked with the executing rank elsewhere.
+/// Reads the choices of a statement; open choices stay empty. Its operands are checked elsewhere, together with the
+/// executing rank.
 CallChecker::Result CallChecker::moveChoices(const MoveRecord &record, CheckedCall &call) {
   CheckedMove &move = call.move;
   move.via.reset();

@@ -15,7 +15,7 @@ namespace mscclc::frontend {
 struct TraceHeader {
   static constexpr std::uint64_t expectedMagic = 0x3165636172742d6d; // "m-trace1"
   std::uint64_t magic;
-  std::uint64_t size; ///< of this header and all whole records, in bytes; kept up to date while recording
+  std::uint64_t size; ///< bytes of this header and all whole records; kept up to date while recording
   std::uint32_t full; ///< 1 if something was left out because there was no room
   std::uint32_t reserved;
 };

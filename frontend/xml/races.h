@@ -5,10 +5,10 @@
 
 namespace mscclc::xml {
 
-/// Reports pairs of steps of a gpu that touch one chunk, at least one of them writing, where neither waits for the
-/// other, directly or through others. `order` is any order of the steps. A full buffer between two gpus also makes
-/// steps wait, but its size is unknown, so that does not count. The <copy> elements of a gpu come before its steps, and
-/// are not ordered among one another.
+/// Reports the races between steps of a gpu. Two steps race if they touch one chunk, at least one of them writes it,
+/// and neither waits for the other, directly or through other steps. `order` is any order of the steps. A full buffer
+/// between two gpus also makes steps wait. This does not count, because the size of the buffer is unknown. The <copy>
+/// elements of a gpu come before its steps, and have no order among one another.
 ///
 /// Takes time in proportion to steps times the thread blocks of their gpu. If a gpu's own dependences do not order its
 /// steps, takes time in proportion to all steps times its thread blocks. Past a limit it stops and reports that.

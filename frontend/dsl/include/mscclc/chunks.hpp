@@ -72,9 +72,9 @@ public:
   std::int64_t rank() const { return data_.rank; }
   /// The buffer that they lie in.
   BufferType buffer() const { return static_cast<BufferType>(data_.type); }
-  /// The index of the first of them.
+  /// The index of the first chunk.
   std::int64_t index() const { return data_.index; }
-  /// The number of them.
+  /// The number of chunks.
   std::int64_t size() const { return data_.size; }
 
   /// Writes the chunks to another rank `dst`. MSCCLPPLang: put(dst, buffer, index, sendtb, chan_type).

@@ -22,7 +22,7 @@
 
 #include "list.hpp"
 
-// Warnings are off for code of these headers, which is right for any arguments.
+// Checks of undefined behaviour are off in these headers, as their code is right for any arguments.
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
 #pragma clang attribute push(__attribute__((no_sanitize("undefined"))), apply_to = function) // Clang 14 takes one each

@@ -178,12 +178,12 @@ struct ProgramOptions {
   Order order = Order::Written;
   /// The old name of `.order = Order::Any`.
   bool reassociate = false;
-  /// Fusion keeps two sums of packets separate if the sender of one has to wait for something first. Then the other sum
-  /// is done in the meantime. In a program of Schedule::Auto it always does.
+  /// Fusion keeps two sums of packets separate if the sender of one has to wait for something first. The other sum is
+  /// done during that wait. Programs of Schedule::Auto always do this.
   bool latePacketsApart = false;
   /// Make two kernels of the program: one that sends and never waits for another rank, and one that receives. Other
-  /// work of a rank can run between them. What leaves a rank then passes through scratch, of which launches use the
-  /// halves in turn; a program of Schedule::Manual does that itself.
+  /// work of a rank can run between them. Data that leaves a rank then passes through scratch, and launches use its
+  /// halves in turn. A program of Schedule::Manual does that itself.
   bool split = false;
   /// Hand over rows of experts by blocks of so many, in a Dispatch or a Combine. A word in memory for each block says
   /// that its rows are there. A kernel of a Dispatch sets it, so a kernel of the user may begin with the first blocks.
