@@ -165,7 +165,7 @@ std::vector<OptionRow> CommandLine::rows() const {
   return rows;
 }
 
-/// Returns the text of an error, in our own words if those of CLI11 say less.
+/// Returns the text of an error. Replaces CLI11's text if an option has too many or too few values.
 std::string CommandLine::textOf(const CLI::ParseError &error) const {
   const std::string text = error.what();
   const CLI::Option *option = app_.get_option_no_throw(text.substr(0, text.find(':')));

@@ -131,7 +131,7 @@ struct Merged {
     hang::Wait &kept = waits.emplace(order + describe(wait), wait).first->second;
     kept.milliseconds = std::max(kept.milliseconds, milliseconds);
   }
-  /// Processes look at different moments. What has happened stays.
+  /// Processes report different moments, so the latest state is kept.
   void add(const hang::Launch &launch) {
     hang::Launch &kept = launches.emplace(std::pair(launch.kernel, launch.rank), launch).first->second;
     if (kept.begun() < launch.begun() || (kept.begun() == launch.begun() && kept.finished < launch.finished))

@@ -341,7 +341,8 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
     return diags_.report(diag::message_size_not_taken, {},
                          {given, nearestSize(job_.program, 1), job_.program.maxMessageSize});
   const std::uint64_t bytes = given != 0 ? given : nearestSize(job_.program, usuallyScheduledFor);
-  // A launch takes the instances that pay for its size, so the schedule has one. Programs of several nodes have ports.
+  // With --blocks-by-size, each launch chooses its number of instances, so the schedule has one instance. Programs of
+  // several nodes are excluded because they have ports.
   if (options_.blocksBySize && on.runner == passes::time::Runner::Kernel &&
       passes::time::namedNodes(job_.program) == 1 && whyOneInstance(job_.program).empty() &&
       job_.program.movement.chooseInstances) {

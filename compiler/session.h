@@ -66,8 +66,8 @@ private:
   void reportPasses(Progress progress, const std::vector<passes::PassRecord> &last);
   passes::VerifyOptions verifyOptions();
   bool isWatched() const;
-  /// That sums are rounded once is part of what is written, so it is always proven. The proof also finds which rows
-  /// operations move.
+  /// A program with sums that are rounded once is always proven, because the output says so. A program with rows is
+  /// always proven, because the proof finds the rows of each operation.
   bool isProven() const {
     return (options_.verify || narrowsOnce() || ir::info(job_.program.collective.kind).hasRows) &&
            output_.proof != Proof::None;

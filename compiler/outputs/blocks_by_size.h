@@ -13,9 +13,9 @@ namespace mscclc::driver {
 struct BlocksFrom {
   std::uint64_t bytes = 0;         ///< of the message
   std::uint32_t instances = 1;     ///< a power of two
-  std::uint32_t blocks = 0;        ///< of the rank that has most
-  passes::time::Time one = 0;      ///< of a launch of `bytes` with one instance, in nanoseconds
-  passes::time::Time together = 0; ///< of that launch with all of them
+  std::uint32_t blocks = 0;        ///< of the rank with the most
+  passes::time::Time one = 0;      ///< nanoseconds of a launch of `bytes` with one instance
+  passes::time::Time together = 0; ///< nanoseconds of that launch with all `instances`
 };
 
 /// Returns the numbers of instances that pay, by the time model of the job's machine, by ascending sizes: the fewest

@@ -13,7 +13,7 @@ namespace mscclc::dsl {
 /// make other tables than the block's, throws NoSource.
 std::vector<std::uint32_t> channelsOf(const ir::Rank &rank, const ir::ThreadBlock &block);
 
-/// True if calls through `channels`, by operation, make the block's tables in their order.
+/// True if calls with `channels`, one entry for each operation, make the tables of the block in the same order.
 bool makesTables(const ir::Rank &rank, const ir::ThreadBlock &block, const std::vector<std::uint32_t> &channels);
 
 } // namespace mscclc::dsl

@@ -61,7 +61,7 @@ void Folder::fold(std::vector<Node> &lines) {
   foldRuns(lines);
 }
 
-/// Folds each thread block alone, so that no loop contains lines of two.
+/// Folds each thread block alone, so that no loop contains lines of two blocks.
 void Folder::foldWithinBlocks(std::vector<Node> &lines) {
   std::vector<Node> folded;
   for (std::size_t i = 0; i < lines.size();) {

@@ -58,7 +58,7 @@ class SourceView {
     const words = document.createElement("p");
     words.style.padding = "4px 10px";
     words.textContent = this.app.launch.elements.length ?
-        `${files} is a plan and has no source. An operation's place in it is told above.` :
+        `${files} is a plan and has no source. An operation's place in it is shown above.` :
         "The text of the source is not at hand.";
     this.box.replaceChildren(words);
   }

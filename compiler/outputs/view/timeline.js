@@ -191,7 +191,7 @@ class TimelineView {
     this.drawRun();
   }
 
-  /** Spans [span, next) share the pixel at x. Neighbouring pixels that look alike are drawn at once. */
+  /** Spans [span, next) share the pixel at x. Neighbouring pixels with the same look are drawn at once. */
   addNarrow(span, next, x, y, height) {
     const {app, launch, run} = this, {color} = this.look((span + next) >> 1);
     const onPath = launch.pathBefore[next] > launch.pathBefore[span], dimmed = app.isDimmed(span, next);
