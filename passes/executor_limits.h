@@ -27,10 +27,10 @@ struct ExecutorLimits {
   std::uint32_t iterationsPerLoop;   ///< handlePipeline counts in 16 bits
   std::uint32_t byteBits;            ///< width of Operation::inputOffsets and inputBufferSizes
   std::uint64_t reusedScratch;       ///< PREDFINED_SCRATCH_SIZE: bytes shared by a rank's scratch with reuse_resources
-  bool switchStores;                 ///< getOpType knows gstore and gstorepkt, execution_plan.cc
+  bool switchStores;                 ///< getOpType accepts gstore and gstorepkt, execution_plan.cc
   bool flushingPuts;                 ///< handlePut flushes after pwsf, execution_kernel.hpp
   bool smallSlices;                  ///< calcOffset cuts chunks of fewer units than slices right, execution_plan.cc
-  bool switchSignals;                ///< getOpType knows gsignal and gwait (pull 843)
+  bool switchSignals;                ///< getOpType accepts gsignal and gwait (pull 843)
   bool switchSlices;                 ///< operations of switch channels respect tbg_info (branch support_tbg_sw_ch)
   bool unitSlices; ///< in a pipeline, groups divide the data of an iteration, not whole chunks (pull 783)
 };

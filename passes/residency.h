@@ -20,8 +20,8 @@ struct Residency {
   std::uint64_t blocks = 0;  ///< blocks of a rank that are resident at once
 };
 
-/// Returns the threads of a block if `executor` runs the program, or a separate kernel if it is null. For a program
-/// that has no thread blocks yet, it is an upper limit.
+/// Returns the number of threads in a block, if `executor` runs the program. Null: the program is a separate kernel.
+/// Returns an upper limit if the program has no thread blocks yet.
 std::uint32_t threadsOfBlock(const ir::Program &program, const ExecutorLimits *executor);
 
 /// Returns the most blocks of a rank that a GPU holds at once. A separate kernel is compiled so that as many fit as its

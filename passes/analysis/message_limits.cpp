@@ -242,7 +242,7 @@ private:
   ir::DiagnosticEngine &diags_;
   const bool stated_;
   std::uint32_t rank_ = 0, block_ = 0;
-  const MessageCut *cut_ = nullptr; ///< that of the current rank
+  const MessageCut *cut_ = nullptr; ///< the cut of the current rank
   std::uint64_t chunk_ = 0;         ///< bytes of a chunk of the checked message
   std::string shownMessage_;
   std::uint64_t longest_ = 0;                ///< the most bytes that a chunk of the rank may have

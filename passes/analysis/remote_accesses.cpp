@@ -6,7 +6,7 @@ namespace mscclc::passes {
 
 namespace {
 
-/// Returns the first of `seen`, which are ordered ranges, that ends after the begin of `range`.
+/// Returns the first range of `seen` that ends after the begin of `range`. The ranges of `seen` are in order.
 template <typename Ranges> auto firstMeeting(Ranges &seen, const ir::MemoryRange &range) {
   return std::partition_point(seen.begin(), seen.end(), [&](const auto &one) { return one.end <= range.begin; });
 }

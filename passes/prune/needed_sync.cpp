@@ -245,8 +245,8 @@ bool NeededSync::drop(std::span<const std::vector<SyncPoint> *const> classes, bo
     const std::vector<std::uint32_t> &own = usedBy_[classes_.find(syncClass->front())];
     users.insert(users.end(), own.begin(), own.end());
   }
-  // A need is listed again at a class whenever other points order it than before. It must be asked only once;
-  // otherwise it would be listed twice from then on.
+  // A class may list a need several times: once for each new path that used the class. The need must be asked only
+  // once. Otherwise it would be listed twice from then on.
   ir::sortUnique(users);
   std::erase_if(users, [&](std::uint32_t need) { return !needs_[need].counts; });
   std::vector<Need> needs;

@@ -220,8 +220,8 @@ void Explainer::explainAll() {
   }
 }
 
-/// Returns groups of classes without a reason, as indices of asked_. Of twins, such as those of instances, each one may
-/// replace the other. So all classes of one statement and one kind form a group.
+/// Returns groups of classes without a reason, as indices of asked_. All classes of one statement and one kind form a
+/// group, because twins, such as those of instances, can replace each other.
 std::vector<std::vector<std::size_t>> Explainer::unexplained() const {
   std::map<std::tuple<ir::LocId, std::uint32_t, ir::OpKind>, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < asked_.size(); ++i)

@@ -6,8 +6,9 @@
 namespace mscclc::passes::proof {
 
 /// Keeps in Memory which access wrote a cell last and which have read it since, and compares later ones with these. In
-/// launches after the first an access is compared with what the first one left: with double scratch, scratch in the
-/// third launch and all else in the second. What is compared, and how accesses are named, is up to the derived class.
+/// later launches an access is compared with the accesses that the first launch left. This is done in the third launch
+/// for scratch, if it is double, and in the second launch for all other memory. The derived class decides how accesses
+/// are compared and named.
 class CellChecks : protected ControlEvents, protected DataEvents {
 public:
   CellChecks(const ProgramIndex &index, const Geometry &geometry, Memory &memory)

@@ -1,9 +1,9 @@
 // The control of a run: which block runs when.
 //
-// Launch after launch, each block runs until it has to wait; what others send, or their coming to a barrier, lets it go
-// on. The order in which blocks take turns does not matter: see verify.h. What a message carries, what is known where,
-// and what data operations do is the business of whoever runs the program: to prove it (verify/checked_run.h), to write
-// the run down (run/run_recorder.h), or to make a schedule (verify/replay.h).
+// Each block runs until it has to wait, launch after launch. It goes on when a message comes, or when the other blocks
+// come to the barrier. The order in which blocks take turns does not matter: see verify.h. The user of Control defines
+// the contents of messages, the knowledge of blocks and the effects of data operations. Users are the proof
+// (verify/checked_run.h), the recorder (run/run_recorder.h) and the replay of schedules (verify/replay.h).
 #pragma once
 
 #include "ir/cursor.h"

@@ -20,8 +20,8 @@ enum class Relation : std::uint8_t { HappensBefore, Released, Visibility };
 
 /// The kinds of messages, each carrying less. Releases of semaphores and barriers are signals.
 /// - Signal: carries every relation.
-/// - RelaxedSignal: does not make visible what its sender wrote in the same launch. Of what is earlier than that launch
-///   it carries every relation, since the end of a kernel is a fence of all its threads.
+/// - RelaxedSignal: does not make visible what its sender wrote in the same launch. It carries every relation for
+///   everything before that launch, since the end of a kernel is a fence of all its threads.
 /// - Packet: a relaxed store that a relaxed load takes. The end of the sender's last kernel releases what is earlier,
 ///   but the taker acquires nothing before its own kernel ends. So packets order only accesses to packets, and reads
 ///   that their data was computed from (verify/packets.cpp). From the taker's next launch on, its rank knows all that

@@ -104,7 +104,7 @@ public:
   explicit Geometry(const LoopRates &rates);
   /// Makes the size with `length` grains in a chunk.
   Geometry(const ProgramIndex &index, const LoopRates &rates, std::uint64_t length);
-  /// Makes the size with `units` units of the program's alignment in a chunk: see slicing.h. Pipelines run once.
+  /// Makes the size in which a chunk has `units` units of the program's alignment (slicing.h). Pipelines run once.
   static Geometry ofUnits(const LoopRates &rates, std::uint32_t units);
 
   const std::optional<GeometryFault> &fault() const { return fault_; }

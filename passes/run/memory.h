@@ -23,7 +23,7 @@ struct CellRange {
   bool has(std::uint64_t cell) const { return cell - first < end - first; }
 };
 
-/// A cell as the user knows it.
+/// The place of a cell in the user's terms.
 struct CellPlace {
   std::uint32_t rank = 0;
   ir::BufferKind buffer = ir::BufferKind::Input;

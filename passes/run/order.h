@@ -10,7 +10,7 @@
 // the log of B.
 //
 // Data that is passed on from block to block, as around a ring, needs no search. If a phase reads what an earlier phase
-// wrote, both are on a *chain*. Of two phases on one chain, the first is ordered before the second.
+// wrote, both are on a *chain*. The phases on one chain are ordered one after the other.
 #pragma once
 
 #include "passes/run/order_search.h"
@@ -33,8 +33,7 @@ public:
   /// From its next phase on, `block` knows the contents of `clock`.
   virtual void received(std::uint32_t block, const MessageClock &clock) = 0;
   virtual void endedPhase(std::uint32_t block) = 0;
-  /// From its next phase on, each of `blocks` knows everything that any of them knows. Their phases end after this
-  /// call.
+  /// From its next phase on, each of `blocks` has the knowledge of all of them. Their phases end after this call.
   virtual void met(std::span<const std::uint32_t> blocks) = 0;
   virtual void beganLaunch() = 0;
   /// Order answered whether `phase` of `block` is ordered before `view`.

@@ -65,8 +65,8 @@ void Order::completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t 
     addDone(lanes_[covers_[covers].lane].completed, {covers_[covers].upTo, waiter, blocks_[waiter].phase, thread});
 }
 
-/// Lemma. Of two events of one block, the later one adds nothing if the earlier one covers as much and is of the same
-/// thread or of an earlier phase. Whoever knows that a phase is over also knows that of earlier phases. A thread that
+/// Lemma. For two events of one block, the later one adds nothing if the earlier one covers as much and is of the same
+/// thread or of an earlier phase. A view in which a phase is over also has all earlier phases as over. A thread that
 /// continues in a phase knows what it saw in the phase, and that earlier phases are over.
 void Order::relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread) {
   constexpr std::size_t mostLooks =

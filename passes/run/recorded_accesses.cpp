@@ -105,7 +105,7 @@ bool RunRecorder::makesPackets(const Epoch &reader) const {
   return ir::mayBePackets(ir::info(index_.ops(access.at.block).ops[access.op].kind).destinations);
 }
 
-/// Records that `first` has to come before `second`. Does nothing if it comes before it in any case.
+/// Records that `first` has to come before `second`. Does nothing if this order holds without any sync.
 void RunRecorder::pair(const Epoch &first, Relation relation, std::uint32_t second, std::uint32_t ref, bool excusable) {
   const Access &x = record_.accesses[first.agent], &y = record_.accesses[second];
   const bool users = x.op == none && y.op == none;
@@ -142,7 +142,7 @@ void RunRecorder::sendPacket(CellId cell, const JudgedAccess &access) {
 }
 
 void RunRecorder::noteScratch(const Operand &operand, std::uint32_t access, bool writes) {
-  // Packets that arrived and what computed packets is told by others: see verify/scratch_history.h.
+  // Other functions record arrived packets, and the reads that computed packets: see verify/scratch_history.h.
   if (sizesChange_ && operand.scratch && scope_.asksOfScratch(operand.rank) &&
       !(operand.packet && (writes || record_.accesses[access].port != none)))
     record_.scratch[operand.rank].uses.push_back(

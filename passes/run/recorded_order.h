@@ -8,12 +8,11 @@
 
 namespace mscclc::passes::prune {
 
-/// Answers as Order does, with points dropped and restored, and names the path that it used. With nothing dropped, both
-/// give one answer to each question.
+/// Answers questions as Order does, but points can be dropped and restored. Each answer names the points on the path
+/// that it used. With nothing dropped, both classes give the same answers.
 ///
-/// Keeps what one block is known to come after, as long as nothing else is dropped. So questions about second accesses
-/// of one block are best asked one after the other, in the order of time: together they cost one walk
-/// (backward_search.h).
+/// The walk of the last block is kept until other points are dropped. So ask all questions about second accesses of one
+/// block one after the other, in the order of time. Together they cost one walk (backward_search.h).
 class RecordedOrder {
 public:
   /// `dropped`: by point; may change between questions, if `update` is called then.
@@ -32,8 +31,8 @@ private:
   /// A walk that begins with the knowledge that all threads of a block share in a phase.
   struct FromBlock {
     BackwardSearch walk;
-    Moment from{none, 0};                   ///< the last phase at which it began
-    const BackwardSearch *launch = nullptr; ///< below it
+    Moment from{none, 0};                   ///< the phase at which the walk last began
+    const BackwardSearch *launch = nullptr; ///< the walk below this one, from a launch
   };
   /// A walk from what all blocks of a rank know when they begin a launch.
   struct FromLaunch {

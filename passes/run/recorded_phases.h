@@ -26,7 +26,7 @@ public:
   /// Returns the time of the last event for which `block` waited before `phase`, with nothing dropped; 0 if there is
   /// none.
   std::uint32_t lastHeardAt(std::uint32_t block, std::uint32_t phase) const { return begins_[block][phase].lastHeard; }
-  /// Returns the number of launches that the block's rank has begun by then.
+  /// Returns the number of launches that the block's rank has begun when `phase` begins.
   std::uint32_t launchesBegun(std::uint32_t block, std::uint32_t phase) const { return begins_[block][phase].launches; }
   /// Returns a point that separates `phase` from phase `last` of the block; `none` if something that is never dropped
   /// separates them.

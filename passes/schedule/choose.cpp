@@ -354,7 +354,7 @@ private:
   static constexpr std::size_t manyTried =
       16; ///< from this budget on, a program is small enough to finish some candidates
   static constexpr double mayOvertake =
-      1.2; ///< relative time of candidates that are finished; pruning seldom gains more
+      1.2; ///< a candidate within this factor of the best is finished; pruning seldom gains more
 
   /// Tries a candidate. If the budget is spent, the candidate counts as refused.
   Candidate score(const ScheduleChoices &choices) {

@@ -35,8 +35,8 @@ struct Choice {
   /// The best candidates with their figures after all passes. Empty if no second comparison was made.
   std::vector<Candidate> finished;
   double nanoseconds = 0;       ///< of a launch, by the time model; 0 if it was not timed
-  std::uint32_t candidates = 0; ///< number of those tried
-  std::uint32_t refused = 0;    ///< number of those that the target does not take
+  std::uint32_t candidates = 0; ///< number of candidates that were tried
+  std::uint32_t refused = 0;    ///< number of candidates that the target refuses
   std::vector<PassRecord> done; ///< records of the passes up to Stage::Tidy, if they ran on the program
 
   /// Returns the chosen one of `tried`; null if nothing was chosen.
@@ -63,7 +63,7 @@ Choice choose(ir::Program &program, const ChooseOptions &options);
 /// The fastest schedule with a limit on thread blocks.
 struct TimeByBlocks {
   std::uint32_t most = 0;         ///< thread blocks that a rank may have
-  std::uint64_t threadBlocks = 0; ///< number in all ranks
+  std::uint64_t threadBlocks = 0; ///< number of blocks on all ranks
   double nanoseconds = 0;         ///< of a launch, after all passes
 };
 

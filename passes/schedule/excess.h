@@ -12,7 +12,7 @@ namespace mscclc::passes::schedule {
 /// By how much a program exceeds those limits of an executor that more thread blocks help with.
 struct Excess {
   double times = 0;         ///< use of the limit that is exceeded most, divided by the limit; 0: unknown
-  std::uint64_t blocks = 0; ///< of the rank that has the most, in one instance; 0: unknown
+  std::uint64_t blocks = 0; ///< blocks of one instance on the rank with the most; 0: unknown
 
   bool isKnown() const { return times > 1; }
   /// Returns a number of blocks for one instance that is likely within the limits: the load spreads over them.

@@ -53,7 +53,7 @@ public:
 private:
   /// A run of statements of one block without a wait in between, as in sync_plan.h. Its depth is one more than that of
   /// the deepest group of another block that it needs. A block only has knowledge of groups with less depth than its
-  /// own group. So if a need makes a group deeper than the one before, the block must be told.
+  /// own group. So if a need makes a group deeper than the one before, the block has to wait.
   struct Group {
     std::uint32_t rank = 0, block = 0;
     std::uint32_t depth = 0;

@@ -9,7 +9,7 @@
 
 namespace mscclc::passes::schedule {
 
-/// The least that a program's thread blocks have.
+/// Lower limits for the thread blocks of a program.
 struct LeastBlocks {
   std::uint64_t operations = 0; ///< operations of the block with the most
   std::uint64_t blocks = 0;     ///< blocks of the rank with the most, in one instance

@@ -142,7 +142,7 @@ private:
   std::map<proof::Application, std::uint32_t> applied_; ///< the statement that applied it first
 };
 
-/// Reports and returns false if there is too much to follow.
+/// Returns true if the program has few enough chunks to follow their values. Otherwise reports an error.
 bool fits(const ir::Program &program, StatementFindings &findings) {
   const auto refuse = [&](std::uint64_t count, std::string_view noun, std::uint64_t most) {
     findings.reportOnProgram(diag::meaning_too_large, {ir::plural(count, noun), most});

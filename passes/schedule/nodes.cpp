@@ -11,9 +11,9 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// Returns the block that receives the data of each port put: that of the first statement there that depends on its
-/// arrival. A later write over it in scratch does not count. It may belong to another slot that shares the place, and
-/// sharing must not change sync.
+/// Returns the receiving block of each port put: the block of the first statement on the receiving rank that depends on
+/// the put's arrival. A later write to the same scratch does not count. It may belong to another slot at the same
+/// place, and sharing of places must not change sync.
 std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const StatementGraph &graph) {
   std::vector<std::uint32_t> receivers(movement.statements.size(), ir::none);
   for (std::uint32_t s = 0; s < graph.size(); ++s)

@@ -61,7 +61,7 @@ private:
     friend bool operator==(const Combination &, const Combination &) = default;
   };
 
-  /// Makes a statement of each run of chunks that want the same.
+  /// Makes one statement for each run of chunks with the same combination.
   void orderStatement(std::uint32_t s, const Move &move) {
     const std::uint32_t size = given_.places[move.firstPlace].size;
     std::uint32_t begin = 0;

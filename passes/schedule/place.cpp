@@ -83,8 +83,8 @@ public:
       if (!packetRanks_.keepsPlainData(r))
         program_.ranks[r].scratchChunks = 0; // the data that the program keeps there is in packets, in slots
     program_.doubleScratch |= program_.split;
-    // Mostly each place except one is the source or the destination of a copy. Data that comes in packets is also
-    // unpacked.
+    // An estimate: mostly, each place of a statement except one becomes a copy. Packets also need an operation that
+    // unpacks them.
     const std::size_t moves = given_.places.size() * (ir::usesPackets(program_.protocol) ? 2 : 1);
     program_.movement.statements.reserve(moves);
     program_.movement.places.reserve(2 * moves);
@@ -264,7 +264,7 @@ private:
     if (packetRanks_.travelsInPackets(statement, src.rank, dst.rank)) {
       const RankChunk packets = send(statement, src, dst.rank);
       arrived_.keep(dst, packets);
-      if (dst.buffer == ir::BufferKind::Scratch) // only read there, as packets
+      if (dst.buffer == ir::BufferKind::Scratch) // statements that read it take the packets instead
         return;
       return append(plain, dst.rank, {&packets, 1}, dst, std::nullopt, true);
     }

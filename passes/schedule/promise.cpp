@@ -183,8 +183,8 @@ private:
                    {describe(firstOutput_), ir::toString(*firstOp_)});
   }
 
-  /// Notes where the only input that belongs there was overwritten, if the copy came later and read the place of the
-  /// input.
+  /// Adds a note at the statement that overwrote the only input of this output. Does nothing unless `copy` came later
+  /// and read the place of the input.
   void noteOverwritten(ir::DiagBuilder &finding, std::uint32_t copy) const {
     const ir::RankChunk input{inputs_[0].rank, ir::BufferKind::Input, inputs_[0].chunk, 1};
     const std::size_t place = memory_.firstOf(input);

@@ -5,8 +5,8 @@
 // the 20 channels. The block releases a semaphore, and the relay acquires it and signals for the block.
 //
 // A relay serves one block. So a channel from or to it carries edges between only two blocks, like any other channel,
-// and its signals and waits are in one order. What blocks know of each other stays true, because an edge becomes a
-// chain of edges.
+// and its signals and waits are in one order. The knowledge of blocks about each other stays true, because an edge
+// becomes a chain of edges.
 #pragma once
 
 #include "passes/schedule/node_symmetry.h"

@@ -165,8 +165,8 @@ private:
   /// A place on each of several ranks: the last slot there.
   using LastSlots = std::vector<Slot *>;
 
-  /// Returns those of `ranks` whose slots are used differently than those of the first rank, as they see it. A result
-  /// for the first rank says nothing about these.
+  /// Returns the first of `ranks`, and the ranks that use their slots differently from it, as seen from each rank. A
+  /// result for the first rank holds for all other ranks.
   std::vector<std::uint32_t> differing(const std::vector<std::uint32_t> &ranks) const {
     if (!symmetry_.holds())
       return ranks;

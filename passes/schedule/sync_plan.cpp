@@ -113,7 +113,7 @@ private:
   const Group &groupOf(std::uint32_t agent, std::uint32_t group) const {
     return plan_.agents[symmetry_.representativeAgent(agent)].planned[group];
   }
-  /// True if the group has not yet signalled agent `to`. Afterwards it counts as having done so.
+  /// True if the group has not yet signalled agent `to`. The call marks `to` as signalled.
   bool isNews(std::uint32_t from, std::uint32_t group, std::uint32_t to) {
     const std::uint32_t number = after_[symmetry_.representativeAgent(from)][group].number;
     return signalled_.insert(std::uint64_t{number} << 32 | symmetry_.agentSeenFrom(nodes_.rankOf(from), to)).second;

@@ -9,14 +9,16 @@ struct Program;
 
 namespace mscclc::passes::schedule {
 
-/// The statements of `program`, whose meaning is checked and of which nothing is placed, with `via switch` where they
-/// leave open how they are done and a switch can do it for three ranks or more of a node:
-/// - a copy to the same chunks of the same buffer on several ranks. Copies of one place, one after the other, count as
-///   one statement, unless what they write overlaps; what no switch does becomes a copy for each destination. The rank
-///   that has the source is added to the others if the source lies at these chunks there. What another
-///   statement writes, too, on another rank stays as it is, which mostly saves a sync;
-/// - a sum, minimum or maximum of the same chunks of the same buffer on several ranks, where any order of its operands
-///   will do: of a sum if the program allows any order.
+/// Returns the statements of `program`, with `via switch` at those that a switch can do for at least three ranks of a
+/// node. Only statements that leave open how they are done are changed. These are:
+/// - a copy to the same chunks of the same buffer on several ranks. Consecutive copies of one place count as one
+///   statement, unless their destinations overlap. If the source lies at these chunks on its own rank, this rank is
+///   added to the others. If another statement also writes one of the destinations on another rank, the copies stay
+///   puts, which mostly saves a sync. Copies that no switch does become one copy for each destination;
+/// - a sum, minimum or maximum of the same chunks of the same buffer on several ranks. A sum is changed only if the
+///   program allows any order.
+///
+/// Requires: the meaning of `program` is checked, and nothing is placed.
 ///
 /// Only `statements` and `places` of the result are set.
 ir::Movement throughSwitch(const ir::Program &program);

@@ -49,7 +49,7 @@ private:
     return place.buffer != BufferKind::Scratch && partial_.contains(value);
   }
 
-  /// Appends the statement, once for each run of chunks whose places move alike.
+  /// Appends the statement, once for each run of chunks with the same places moved to scratch.
   void rewrite(std::uint32_t s, const ChunkMemory &memory) {
     const Move &move = given_.statements[s];
     const auto srcs = given_.srcs(move), dsts = given_.dsts(move);

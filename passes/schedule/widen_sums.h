@@ -17,7 +17,7 @@ namespace mscclc::passes::schedule {
 ///   reduce 1.scratch[0:1] <- 0.input[0:1], 1.input[0:1]
 ///   reduce 2.output[0:1] <- 1.scratch[0:1], 2.input[0:1]
 ///
-/// What an output has to hold at the end is copied there. Where chunks of a statement differ, it becomes several
+/// The final values of outputs are copied there at the end. If chunks of a statement differ in this, it becomes several
 /// statements. A program without partial results stays as it is, and is one of Accumulate::Once from then on.
 ///
 /// `onExecutor`: the program is for an executor, whose scratch holds elements as they are. Then partial results are

@@ -7,7 +7,7 @@
 // operations of one kind handle an element in the same thread. Packets, and what a switch reduces, count in words of
 // their own.
 //
-// Memory. What a block stores plainly may stay with it for a while. A block that waits for a signal, acquires a
+// Memory. The plain stores of a block may stay with it for a while. A block that waits for a signal, acquires a
 // semaphore or meets others at a barrier sees the stores that the giver had made, or had seen, in earlier phases. Third
 // blocks do not see them then. All blocks see the stores after a port has taken a request that the block issued later,
 // or after the end of the launch. A relaxed signal or wait makes no store visible. Packets are visible at once.
@@ -118,7 +118,7 @@ private:
     std::size_t firstStore = 0;
     std::uint64_t seen = 0; ///< stores that all see, ever
     std::vector<std::byte> data;
-    View view; ///< what it has seen; its own stores only so far as blocks of this view had seen them
+    View view; ///< stores of other blocks that it has seen, and its own stores that these blocks had seen
     std::uint64_t phase() const { return nops.rounds(lanesPerBlock); }
   };
   struct Request { ///< a request in a port's queue

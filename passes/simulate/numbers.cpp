@@ -278,8 +278,8 @@ float Inputs::factor(std::uint32_t rank, std::uint64_t index, std::uint32_t draw
 
 namespace {
 
-/// Powers of two of large and of small inputs. What a sum of f32 drops of a small one beside a large one shows in the
-/// type, but for f8e4m3: its numbers lie so close together that f32 drops nothing.
+/// The powers of two of large and of small inputs. An f32 sum of both drops bits of the small one, and the result in
+/// the type shows it. f8e4m3 is the exception: its numbers are so close together that f32 drops nothing.
 struct Scales {
   double large, small;
 };

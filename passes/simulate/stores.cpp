@@ -25,7 +25,8 @@ void Machine::add(View &view, const View &others) const {
   }
 }
 
-/// Returns what the block sees. Of its own stores that not all blocks see, only the first `count` are included.
+/// Returns the view of the block. It includes only the first `count` of its own stores that are not yet visible to all
+/// blocks.
 Machine::View Machine::viewOf(const Block &block, std::uint64_t count) const {
   View view = block.view;
   const std::uint64_t kept = block.stores.size() - block.firstStore;
@@ -85,13 +86,14 @@ void Machine::store(Block &block, std::byte *to, const std::byte *from, std::uin
     publish(block, block.stores.size());
 }
 
-/// Lets all see what the block sees, and the first `count` of its own stores.
+/// Makes all that the block sees visible to all blocks, with the first `count` of its own stores.
 void Machine::publish(Block &block, std::uint64_t count) {
   publish(viewOf(block, count));
   block.view.clear(); // all blocks see these stores now
 }
 
-/// Lets all see what `view` sees. As it is closed, no store is seen by all before one that it overwrites.
+/// Makes the stores in `view` visible to all blocks. With each store, a view also contains the stores under it in
+/// memory. So a store never becomes visible before a store that it overwrites.
 void Machine::publish(const View &view) {
   forEachStore(view, [](const Store &s, const std::byte *data) { std::memcpy(s.at, data, s.bytes); });
   for (const auto &[number, upTo] : view) {

@@ -152,7 +152,7 @@ void bruck(Statements &to, const Group &group, const Shares &shares, std::uint32
     }
 }
 
-/// Each member sums its share of all others.
+/// Reduces the share of each member at that member, directly from all others.
 void scatterDirect(Statements &to, const Group &group, const Shares &shares) {
   for (std::uint32_t member = 0; member < group.size(); ++member) {
     const std::uint32_t first = shares.first + member * shares.apart;

@@ -47,7 +47,7 @@ struct Bottleneck {
   std::uint32_t sources = 0, across = 0; ///< number of sources, and of those whose data crosses the cut
   std::vector<CutLinks> links;           ///< those that cross the cut, by falling rate
 
-  /// Returns the data of all sources that every GPU can receive, in GB/s: the algorithmic bandwidth.
+  /// Returns the algorithmic bandwidth in GB/s: the rate at which every GPU can receive the data of all sources.
   double bandwidth() const { return share.value() * sources / 1000; }
   /// Returns "ranks 0-7 receive 3/4 of the data through 8 x 25 GB/s: 266.67 GB/s". `sends`: the links are those of the
   /// reversed graph, so the ranks send.

@@ -44,7 +44,7 @@ public:
   }
 
 private:
-  static constexpr std::int64_t mostUnits = 4096; ///< of one rate
+  static constexpr std::int64_t mostUnits = 4096; ///< the most units of one rate
   const time::LinkGraph &graph_;
   const std::vector<bool> &isSource_;
   const Bottleneck &bound_;

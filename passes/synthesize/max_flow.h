@@ -1,7 +1,7 @@
 // Maximum flows, by blocking flows (Dinic 1970). Capacities are integers, so results are exact.
 //
-// Boost.Graph has such algorithms, too. This one keeps its network from flow to flow, which a synthesis needs tens of
-// thousands of times, and spares the compiler a dependency for sixty lines.
+// Boost.Graph has such algorithms, too. But a synthesis computes tens of thousands of flows, and this class keeps its
+// network from one flow to the next. It has sixty lines and saves the compiler a dependency.
 #pragma once
 
 #include <cstdint>

@@ -224,7 +224,7 @@ bool Splitter::splitEvenly() {
           again = true;
         }
   }
-  for (std::uint32_t v = 0; v < graph_.vertices(); ++v) // what is left leads back
+  for (std::uint32_t v = 0; v < graph_.vertices(); ++v) // the remaining units return to their vertex
     split(v, v, std::min(in(v), out(v)));
   return isDone();
 }

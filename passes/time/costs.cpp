@@ -119,7 +119,7 @@ public:
     uses_.push_back({resource, bytes});
     slot = static_cast<std::uint32_t>(uses_.size());
   }
-  /// Returns the collected uses for one flow that stands for `flows` flows of `payload` bytes. A use's weight is the
+  /// Returns the collected uses for one flow that represents `flows` flows of `payload` bytes. A use's weight is the
   /// number of bytes on its resource for each byte of one flow, times `flows`.
   std::vector<FluidNetwork::Use> of(double payload, std::uint32_t flows) && {
     for (FluidNetwork::Use &use : uses_) {

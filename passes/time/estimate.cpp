@@ -136,7 +136,7 @@ LaunchFigures figuresOf(const PlannedLaunch &launch, const Machine &machine, Run
   const ir::Program &program = launch.index.program;
   const MessageBytes bytes(program, messageBytes);
   const Iterations iterations = iterationsOf(launch.planned, launch.copies, bytes);
-  // A block that begins later than its instances takes another time.
+  // Instances take the same time only if their blocks begin together.
   const std::uint64_t held = residentBlocks(program, machine.gpu(), limitsOf(runner));
   const bool beginTogether =
       std::ranges::all_of(launch.planned, [&](const ir::Rank &rank) { return rank.blocks.size() <= held; });

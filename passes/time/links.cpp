@@ -94,7 +94,7 @@ LinkGraph linksOf(const Machine &machine) {
 
 LinkPaths::LinkPaths(const Fabric &fabric) : gpus_(fabric.node.gpus) {
   const auto isShared = [&](std::uint32_t vertex) { return vertex >= gpus_ && fabric.shared[vertex - gpus_]; };
-  std::vector<std::vector<std::uint32_t>> leaving(fabric.node.vertices()); // [vertex]: into links_
+  std::vector<std::vector<std::uint32_t>> leaving(fabric.node.vertices()); // [vertex]: indices into links_
   for (const Link &link : fabric.node.links)
     if (!isShared(link.from) && !isShared(link.to)) {
       leaving[link.from].push_back(static_cast<std::uint32_t>(links_.size()));

@@ -34,8 +34,8 @@ Ran whenRan(const Timeline &timeline, SpanPart what) {
 }
 } // namespace
 
-// Each step leads to something that was settled earlier in the walk. A part of a span is settled before all that waits
-// for it. So this ends, although whole spans may wait for each other.
+// Each step leads to a part of a span that was settled earlier in the walk, so the loop ends. A part is settled before
+// all parts that wait for it. This is so although whole spans may wait for each other.
 std::vector<PathStep> criticalPath(const Timeline &timeline) {
   std::vector<PathStep> path; // steps from the end backwards
   Time to = timeline.end;
@@ -53,7 +53,8 @@ std::vector<PathStep> criticalPath(const Timeline &timeline) {
   while (at.span != Span::none) {
     const Span &span = timeline.spans[at.span];
     const Ran ran = whenRan(timeline, at);
-    // The span before a proxy's span is its request, so its waiting comes after that.
+    // The path comes to the span of a request from the proxy's span. The wait of that span comes after the request, so
+    // it is not on the path.
     if (ran.awaited.span != Span::none && !asked) {
       // The path continues at the span that ended the wait. From its end until this span goes on, its signal was on the
       // way.

@@ -8,9 +8,9 @@ namespace mscclc::passes {
 /// The change to the sync between two neighbours.
 enum class SyncEdit : std::uint8_t { None, DropLeft, DropRight, LeftAsksNotAfter, RightAsksNotBefore };
 
-/// The walk decides about a sync before it has merged later operations into the operation after it, as in the DSL.
-/// After an earlier run, an operation may be a merged one already, and then the decision could differ. So the sync
-/// before such an operation stays, and running the pass again changes nothing.
+/// Decides which syncs between neighbours are redundant. As in the DSL, the decision about a sync comes before later
+/// operations are merged into the operation after the sync. When the pass runs again, this operation may be merged
+/// already, and the decision could differ. So a sync before a merged operation stays, and a second run changes nothing.
 class SyncElision {
 public:
   /// `lowered`: no operation carries sync, because nops express it.

@@ -54,7 +54,7 @@ const FusionRule *MergedOp::ruleFor(const Op &next) {
   const auto needs = [&](Need need) { return (rule->needs & need) != 0; };
   if (!rule)
     return nullptr;
-  // One thread handles each id, and a block has no more threads.
+  // One thread handles each id, so an operation has at most as many ids as a block has threads.
   if (rule->ids != Join::Left && ids_.size() + next.numIds > program_.threadsPerBlock)
     return nullptr;
   if (needs(SameChannelType) && op_.channelType != next.channelType)

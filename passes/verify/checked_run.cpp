@@ -175,7 +175,7 @@ void CheckedRun::takeOne(std::uint32_t b, std::uint32_t thread, std::uint32_t qu
 /// Lets a wait take from a shared queue. Wait n passes after n signals. If blocks signal in turn, these are the first n
 /// signals. Otherwise the signals may be from any sender. Then for each sender only those signals are certain that all
 /// other senders together cannot replace. Blocks wait on a channel in turn. On a semaphore, any block may be the first,
-/// and each knows only the number of its own acquires.
+/// and each counts only its own acquires.
 template <typename Take>
 void CheckedRun::takeShared(std::uint32_t b, std::uint32_t queue, const SharedSync &parties, const Take &take) {
   SharedQueue &shared = shared_[queue];

@@ -143,7 +143,7 @@ void CheckedRun::puts(const DataStep &step, std::uint32_t thread, std::uint32_t 
   const std::uint32_t op = control_.at(step.block).op();
   const Epoch put{Epoch::putBit | order_.addPut(channel, issue, op), issue.phase, source.ref};
   counts_.accesses += source.count + destination.count;
-  now_.message = none; // its packets bring on what its own thread knows
+  now_.message = none; // its packets carry the knowledge of its own thread
   read(source, {put, issue});
   keepValues(source);
   if (history_ && control_.launch() == 0 && source.scratch) {

@@ -18,8 +18,8 @@ struct UnpairedLoop {
   std::string words;       ///< the reason: "semaphore 0 of rank 0 is ..."
 };
 
-/// The queues and barriers of pipelines, loop by loop. Displacements are in iterations: the largest one of each queue,
-/// summed over the queues that can be part of one chain of waits.
+/// The result of pairing the queues and barriers of pipelines. Displacements are in iterations: the largest
+/// displacement of each queue, summed over all queues that can be part of one chain of waits.
 struct LoopPairs {
   std::uint64_t forward = 0;  ///< for queues from which a pipeline may take before its partner gives
   std::uint64_t backward = 0; ///< for queues from which it takes what its partner gives in a later iteration

@@ -1,4 +1,4 @@
-// Checks whether blocks wait for each other that a GPU does not hold at once.
+// Finds waits for blocks that a GPU cannot run at the same time as the waiting block.
 #pragma once
 
 #include "passes/residency.h"

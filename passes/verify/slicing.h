@@ -40,8 +40,8 @@ struct SliceSize {
 
 /// The sizes that the proof needs because of slicing.
 struct SliceSizes {
-  /// Each pattern that the program's message sizes allow, except for that of even slices. Patterns with packets in
-  /// every slice come first. The others follow, from large sizes to small ones.
+  /// All patterns that messages of the program can have, except for the pattern of even slices. Patterns with packets
+  /// in every slice come first. The other patterns follow, from large sizes to small ones.
   std::vector<SliceSize> sizes;
   /// An operation that takes part, if there are too many patterns, or if slices within pipelines do not match.
   std::optional<ir::OpRef> tooMany, inLoop, packetsInLoop;

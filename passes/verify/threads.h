@@ -22,8 +22,8 @@ public:
   /// the send also carries what it waited for.
   bool relays(std::uint32_t block) const { return relays_[block]; }
 
-  /// True if in some phase several threads of `block` acquire semaphore `queue`. Then none of them knows which release
-  /// it got.
+  /// True if in some phase several threads of `block` acquire semaphore `queue`. Then it is unknown which thread got
+  /// which release.
   bool acquiredTogether(std::uint32_t block, std::uint32_t queue) const {
     return acquiredTogether_.contains({block, queue});
   }

@@ -17,7 +17,7 @@ void CheckedRun::userWrote(std::uint32_t rank, CellId id, std::uint32_t unit) {
   memory_[id].value = unit != none ? values_.input(rank, unit) : Values::unwritten;
 }
 
-/// A test has no user: there, inputs are there from the start.
+/// A collective without a user (ir::hasUser) has its inputs from the start.
 void CheckedRun::writeInputs() {
   for (std::uint32_t r = 0; !ir::hasUser(index_.program.collective.kind) && r < index_.numRanks(); ++r) {
     const std::uint32_t units = index_.program.ranks[r].inputChunks * geometry_.unitsPerChunk();

@@ -114,13 +114,13 @@ public:
   /// Returns the number of values. Every id of a value is less than it.
   std::uint64_t end() const { return firstNode_ + nodes_.size(); }
 
-  /// The type to which the result of a reduction is rounded; or none, if its order is unknown.
+  /// The way in which a value is computed from other values.
   enum class Step : std::uint8_t {
-    Narrow, ///< to the type of elements
-    Wide,   ///< to f32 or wider
-    Switch, ///< to the type of elements, in an order that nobody knows
-    Apply,  ///< no reduction, but the result of a function
-    Zero,   ///< no reduction, but its operand with +0.0 for -0.0
+    Narrow, ///< a reduction, rounded to the type of elements
+    Wide,   ///< a reduction, rounded to f32 or a wider type
+    Switch, ///< a reduction in an unknown order, rounded to the type of elements
+    Apply,  ///< the result of a function
+    Zero,   ///< its operand, with +0.0 instead of -0.0
   };
   /// The step of a value that is no input.
   Step stepOf(ValueId value) const { return nodes_[value - firstNode_].step; }

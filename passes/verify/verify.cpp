@@ -76,7 +76,7 @@ public:
     last_ = &last;
   }
 
-  /// `result` gets the counts of the first such proof.
+  /// Proves the launches. Sets the counts of `result`, unless an earlier proof has set them.
   bool run(VerifyResult &result) {
     const Premises premises(index_, geometry_, findings_);
     if (!premises.hold() || findings_.errors() != 0)
@@ -154,7 +154,7 @@ private:
       if (launch == 0 && !last_ && findings_.errors() == 0)
         sums = sumOrderOf(index_, memory, values, geometry_.unitsPerChunk(),
                           [&](const Cell &cell) { return reporter.writerOf(cell); });
-      if (launch == 0 && !last_ && options_.atEnd) // later launches follow no values
+      if (launch == 0 && !last_ && options_.atEnd) // only the first launch computes values
         end.emplace(index_.program, memory, values, geometry_.unitsPerChunk());
     }
     if (end && findings_.errors() == 0)

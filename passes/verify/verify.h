@@ -131,7 +131,7 @@
 //   - Both ends compute places from the same numbers: the senders' counts of rows for each expert, which travel as
 //   those of slots do. A combine packs the rows from where a dispatch unpacks them, and its sum reads them where a
 //   dispatch packs them. So the row of an entry comes back to that entry.
-// The lemma is at ir::ExpertCells. What depends on counts in it is checked by verify/rows.cpp, for all counts.
+// The lemma is at ir::ExpertCells. verify/rows.cpp checks the parts that depend on counts, for all counts.
 //
 // With Program::readyRows, a user runs beside the launch and is one more agent of its rank: it reads what a dispatch
 // unpacks, or writes what a combine packs, block by block (ir::ReadyBlocks). Let the makers of a block be the thread
@@ -179,7 +179,7 @@
 // - A port moves what is put through one channel in order, and each packet word by word whole: four bytes of data and
 //   their flag are one aligned write of eight. Nothing is taken for granted of the order of different ones.
 // Requires: a program that ir::checkStructure accepts, with thread blocks (ir::requireBlocks). DataSync that is not
-// lowered counts as the nops it stands for.
+// lowered counts as the nops that lowering would make of it.
 #pragma once
 
 #include "ir/diagnostics.h"
