@@ -7,8 +7,8 @@
 
 namespace mscclc::perf {
 
-/// Output elements [begin, begin + count) of a rank. They equal the input elements from `first` on, of rank `from`, or
-/// reduced over all ranks (collectives::everyRank).
+/// Output elements [begin, begin + count) of a rank. They equal the input elements of rank `from`, from element `first`
+/// on. If `from` is collectives::everyRank, they equal the reduction of these elements of all ranks.
 struct Segment {
   uint64_t begin;
   uint64_t count;

@@ -30,7 +30,7 @@ template <class Function> Function *find(void *library, const char *name) {
 void check(int result, const char *name) {
   if (result != success)
     throw runtime::Error(MSCCLC_ERROR_NCCL, std::string(name) + " fails with ncclResult_t " + std::to_string(result) +
-                                                "; NCCL_DEBUG=WARN tells more");
+                                                "; NCCL_DEBUG=WARN shows more");
 }
 
 /// Returns a free port; 0 if there is none.

@@ -47,9 +47,9 @@ definition, and prints time, algorithm bandwidth and bus bandwidth as nccl-tests
                          and write their times into its list
   -h, --help             this text
 
-CALIBRATION  Times small programs on this machine's GPUs, a rank on each, and fits the time model to them. The machine
-file that comes out is for mscclc --estimate --machine MACHINE.json. What no experiment tells is that of another machine,
-and the file says so: experiments for two GPUs and more are left out where there are fewer.
+CALIBRATION  Times small programs on this machine's GPUs, a rank on each, and fits the time model to them. The result is
+a machine file for mscclc --estimate --machine MACHINE.json. Parameters that no experiment measures are those of another
+machine, and the file says so: experiments for two GPUs and more are left out where there are fewer.
   -C, --calibrate        measure the experiments (-b 1K -e 256M -f 8 -n 100 -r 5 --graph), and write a machine file
   -o, --output FILE      the machine file
   -l, --like MACHINE     the machine to begin with: a name or a file, as mscclc --machine takes it (h100x8)
@@ -296,7 +296,7 @@ int parseOptions(int argc, char **argv, Options &options) {
       (libraries != 0 || options.calibrate || !options.json.empty() || !options.kernel.empty()))
     return wrong("--manifest names the kernels, and gets their times: leave out a library, -k, --json and --calibrate");
   if (libraries > 1 || (libraries == 0 && !options.calibrate && options.manifest.empty()))
-    return wrong("give one library of kernels (--help tells more)");
+    return wrong("give one library of kernels (--help shows more)");
   options.library = libraries == 0 ? "" : argv[optind];
   if (options.minBytes > options.maxBytes)
     return wrong("the smallest message is larger than the largest");

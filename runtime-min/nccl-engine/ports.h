@@ -7,8 +7,8 @@ namespace mscclc::rt {
 
 class NcclPorts : public Ports {
 public:
-  /// Fails on all ranks alike: where the kernel has no body for them, where that is for another version of NCCL than
-  /// the one that runs, and where NCCL has no network. Collective.
+  /// Fails on all ranks if the kernel has no body for ports, if this body is for another version of NCCL than the one
+  /// that runs, or if NCCL has no network. Collective.
   static Status open(NcclEngine &engine, const MscclcKernel &kernel, std::unique_ptr<Ports> &result);
   ~NcclPorts() override;
   Status add(uint32_t localIndex, const PortRank &rank) override;
@@ -23,7 +23,7 @@ public:
 
 private:
   struct LocalRank {
-    std::vector<uint64_t> made; ///< the device communicator. Of words, as its pointers want to be aligned
+    std::vector<uint64_t> made; ///< the device communicator; words, because its pointers need alignment
     PortRank ports;
     uint32_t unpaired = 0; ///< channel ends of other ranks that lead to it over the network without a paired end here
     MscclcStatus *settling = nullptr; ///< of the waits of a settling

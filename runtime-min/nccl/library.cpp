@@ -48,7 +48,7 @@ private:
 /// registered later are left out, because other ranks may not have them. A process with different kernels has a
 /// different digest.
 struct Loaded {
-  std::vector<Candidate> candidates; ///< first those of mscclc_nccl_register, then listed ones, then loaded ones
+  std::vector<Candidate> candidates; ///< in this order: of mscclc_nccl_register, listed, loaded
   uint64_t window = 0;               ///< windowBytes
   uint64_t digest = 0;
 };

@@ -8,9 +8,9 @@
 //
 // "size" says what min and max (in bytes, both included) count: "message" means the message in the sense of
 // MscclcKernel. A file with one collective may have the fields of that collective at the top instead of "collectives".
-// "kernel" is a library, relative to the folder. "architectures" tells people which GPUs the kernels are compiled for
-// (sm_90). "name" is a kernel of the library; it may be left out if there is only one. Without "types" an entry is for
-// all types. "sha256" is the digest of the library in 64 hexadecimal digits; a file with another digest is not loaded.
+// "kernel" is a library, relative to the folder. "architectures" lists the GPUs of the kernels (sm_90), for people.
+// "name" is a kernel of the library; it may be left out if there is only one. Without "types" an entry is for all
+// types. "sha256" is the digest of the library in 64 hexadecimal digits; a file with another digest is not loaded.
 // "sums" is the order in which the kernel adds, as the compiler writes it. An entry with "nccl": true and no "kernel"
 // leaves its sizes to NCCL. "in_place" and "types" say which calls an entry is for: calls in place, and those of each
 // type, have sizes of their own. "measured_us" and "predicted_us" are microseconds by message bytes, {"1024": 3.2}.

@@ -15,7 +15,7 @@ int meet(const std::vector<std::shared_ptr<Member>> &members);
 std::shared_ptr<Team> teamOf(const Member &member);
 /// Removes the entry of a communicator that ends, and returns it; null if there is none.
 std::shared_ptr<Member> take(Comm comm);
-/// Makes kernels that run, and calls that wait, for the member's communicator give up.
+/// Makes the running kernels and the waiting calls of the member's communicator give up.
 void abortTeam(Member &member);
 /// Ends the member's part in its team. Collective over processes if they are on several nodes, unless it was aborted.
 void leaveTeam(Member &member);

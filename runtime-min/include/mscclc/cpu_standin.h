@@ -142,8 +142,7 @@ template <class Word> inline void storeAs(void *p, const Word &v) {
   std::memcpy(__builtin_assume_aligned(p, alignof(Word)), &v, sizeof(Word));
 }
 
-/// Thread sanitizers ignore fences. launchBegins() tells them about the order that a fence before relaxed signals
-/// makes.
+/// Thread sanitizers ignore fences. A fence before relaxed signals makes an order, and launchBegins() shows it to them.
 inline void fenceSystem() {
 #ifndef MSCCLC_STANDIN_TSAN
   __atomic_thread_fence(__ATOMIC_ACQ_REL);

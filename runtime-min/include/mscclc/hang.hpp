@@ -13,7 +13,7 @@
 
 namespace mscclc::hang {
 
-/// A wait of a block that has not come to its end.
+/// A wait of a block that has not ended.
 struct Wait {
   std::string kernel;
   uint32_t rank = 0, block = 0, operation = 0; ///< position in the block's program
@@ -75,7 +75,7 @@ inline bool holds(const std::vector<uint32_t> &ranks, uint32_t rank) {
   return std::binary_search(ranks.begin(), ranks.end(), rank);
 }
 
-/// What a wait waits for, in words.
+/// Describes the event that a wait waits for.
 inline std::string wanted(const Wait &wait) {
   const std::string index = number(wait.index), expected = number(wait.expected), came = number(wait.came);
   const std::string from = wait.from.empty() ? "an unknown rank" : ranksText(wait.from);
@@ -280,7 +280,7 @@ private:
   std::vector<std::string> lines_;
 };
 
-/// What keeps the launches from going on, a line for each cause. Empty: it is not known.
+/// Returns the causes that keep the launches from going on, one in each line. Empty: no cause is known.
 inline std::vector<std::string> causes(const Report &report) {
   std::vector<std::string> lines, kernels;
   if (!report.lost.empty()) // the launches of others end with it

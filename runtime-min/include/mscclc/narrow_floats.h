@@ -58,7 +58,7 @@ template <class F> MSCCLC_BOTH float decode(typename F::Bits bits) {
   return floatOf(sign | ((magnitude << (23 - F::mantissa)) + (static_cast<uint32_t>(127 - F::bias) << 23)));
 }
 
-/// Returns the nearest number of the format. Of two equally near ones it is the even one.
+/// Returns the nearest number of the format. If two are equally near, returns the even one.
 template <class F> MSCCLC_BOTH typename F::Bits encode(float f) {
   using Bits = typename F::Bits;
   constexpr unsigned dropped = 23 - F::mantissa;

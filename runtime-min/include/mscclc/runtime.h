@@ -66,8 +66,8 @@ typedef struct MscclcCommunicatorOptions {
    * in, and it returns 0 when the others' are too. mscclc_communicator_create calls it, from the calling thread, the
    * same number of times with the same `each` in every process; nobody calls it later. It is not called where every
    * rank is in this process. From then on the processes are in touch by a Unix socket of their own in a temporary
-   * folder ($TMPDIR, else /tmp), which other network namespaces of the machine reach too. Processes of different
-   * machines are told so: MSCCLC_ERROR_UNSUPPORTED. */
+   * folder ($TMPDIR, else /tmp), which other network namespaces of the machine reach too. If processes are on different
+   * machines, the result is MSCCLC_ERROR_UNSUPPORTED. */
   int32_t (*allgather)(void *context, void *all, uint64_t each);
   void *allgather_context;
   /* For `allgather`: the index of this process, and the number of processes. Processes are counted from 0 on, in the
@@ -110,7 +110,7 @@ uint32_t mscclc_communicator_platform(const MscclcCommunicator *communicator); /
 /* The communicator's own stream of a local rank: a cudaStream_t, or a mscclc::standin::Stream * on the host. */
 void *mscclc_communicator_stream(const MscclcCommunicator *communicator, uint32_t rank);
 
-/* Waits until all launches so far are done, except for replays of graphs, whose streams only their user knows. If
+/* Waits until all launches so far are done, except for replays of graphs, because their streams are unknown here. If
  * the communicator failed, fails with the reason. */
 int32_t mscclc_communicator_synchronize(MscclcCommunicator *communicator);
 /* Waits until every process has called it, but not for their launches. Collective. */

@@ -98,7 +98,7 @@ typedef struct MscclcChannel {
   uint32_t peer; /* rank of the other end */
   /* Port channels. 0: the proxy serves the channel. Otherwise the channel uses the network (MscclcNetworkBody). Then
    * this is 1 + the number of the paired end among the peer's port channels, or MSCCLC_UNPAIRED if no end receives
-   * the signals. Of the words above, only `expected` and `flush_requests` are used. */
+   * the signals. Only `expected` and `flush_requests` of the words above are used. */
   uint32_t network;
 } MscclcChannel;
 
@@ -225,7 +225,7 @@ typedef struct MscclcStaging {
   uint32_t keeps_input; /* 1: if a launch fails before its end, the input is unchanged, even if it is also the output */
 } MscclcStaging;
 
-/* What a launch says of a sender's counts, and of the rank's own output. */
+/* The results of a launch's checks of a sender's counts, and of the rank's own output. */
 enum MscclcCountStatus {
   MSCCLC_COUNTS_CUT = 1,  /* a count was negative, above the capacity, or led beyond the packed input */
   MSCCLC_RECEIVED_CUT = 2 /* of the own rank: its output had no room for all rows */
@@ -264,8 +264,8 @@ typedef struct MscclcPayload {
 
 /* Rows for experts, for kernels with MSCCLC_TAKES_INDEX. Each rank has MscclcKernel::experts of them, and expert e of
  * all ranks is on rank e / experts. An index has `choices` entries for each row, and each names an expert. Any other
- * number names none, for example -1. Of a rank's entries for one expert, the first `capacity` are live, where capacity
- * is the number of whole rows in a share of the message divided by `experts`, rounded down.
+ * number names none, for example -1. A rank's first `capacity` entries for one expert are live, where capacity is the
+ * number of whole rows in a share of the message divided by `experts`, rounded down.
  *
  * A dispatch copies a row to the expert of each of its live entries. The rows of an expert follow each other, in the
  * order of ranks and, of one rank, of entries. They begin at row e * ranks * capacity of `to`, unless the
@@ -501,9 +501,9 @@ typedef struct MscclcNetworkBody {
   /* Returns the number of contexts of the network, which both ends of a channel count equally; 0: there is no
    * network. */
   uint32_t (*contexts)(const void *communicator);
-  /* Starts a step on the current device and `stream`, between launches. Of `args` it uses `network` and, except for
-   * MSCCLC_SETTLE_CLEAR, `rank`, `port_channels`, `status` and `timeout_ns`. All waits of a step share this limit. A
-   * wait that gives up is reported as in launches, with the step as the operation. A wait for ends without a
+  /* Starts a step on the current device and `stream`, between launches. It uses these of `args`: `network` and, except
+   * for MSCCLC_SETTLE_CLEAR, `rank`, `port_channels`, `status` and `timeout_ns`. All waits of a step share this limit.
+   * A wait that gives up is reported as in launches, with the step as the operation. A wait for ends without a
    * counterpart at this rank reports MSCCLC_UNPAIRED as the peer. */
   int32_t (*settle)(const MscclcRankArgs *args, const MscclcSettling *settling, void *stream);
 } MscclcNetworkBody;

@@ -48,10 +48,11 @@ Status noHandle(const char *what) {
 /// The limit of a wait for the end of a graph, because CUDA reports that end some time later.
 constexpr std::chrono::milliseconds patience{1000};
 
-/// This process's launches are over, and it has unmapped what is not its own: it may leave, whatever the others do.
-/// `together`: everybody's are, and everybody has, after which memory may be freed. A communicator that has failed is
-/// taken down without waiting for anybody. `close` is called in any case, and what it closes ends, but for
-/// MSCCLC_ERROR_IN_GRAPH: where `lasts()` says, here or `together` anywhere, that graphs hold it, it stays.
+/// Ends an object: waits until the launches of this process are over, and calls `close`. Afterwards this process may
+/// leave, whatever the others do. `together`: waits until the launches of all processes are over, and then until all
+/// have called `close`. Afterwards memory may be freed. If the communicator has failed, nothing waits. The object
+/// stays, and `close` is not called, if a graph holds it, as `lasts()` says: here or, with `together`, in any process.
+/// Then the result is MSCCLC_ERROR_IN_GRAPH.
 template <class Lasts, class Close>
 Status retire(Communicator &communicator, const std::string &what, bool together, Lasts lasts, Close close) {
   Status status = communicator.settle();

@@ -173,7 +173,7 @@ Communicator::~Communicator() {
     for (size_t i = 0; i < streams_.size(); ++i)
       platform_->destroyStream(device(static_cast<uint32_t>(i)), streams_[i]);
   }
-  // The watch tells the engine, and the engine's meeting the watch.
+  // The watch calls the engine, and the meeting of the engine calls the watch.
   if (watch_)
     watch_->stop();
   if (engine_)

@@ -404,8 +404,9 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
   common.timeout_ns = communicator_.waitTimeoutNs();
 
   wakePorts();
-  // From here on nothing may wait: ranks that run already wait for those that do not run yet. Events come after
-  // all of them: where streams share one of the device's queues, an event holds back what comes after it.
+  // From here on nothing may wait, because the first ranks already run, and wait for the ranks that do not run yet.
+  // Events are recorded after all ranks have started: if streams share one of the device's queues, an event delays
+  // everything behind it.
   Status status;
   uint32_t started = 0;
   for (uint32_t i = 0; i < local_.size() && status.ok(); ++i) {
@@ -417,7 +418,8 @@ Status Instance::launch(const MscclcCall &call, const Memory *input, const Memor
       status = std::move(recorded);
   communicator_.watch().launched();
   wakePorts();
-  // Those that run, here or in other processes, wait for those that do not. Of two kernels, the first may run.
+  // The ranks that run, here or in other processes, wait for those that do not. The first kernel of a split pair may
+  // run.
   if (!status.ok() && (started != 0 || communicator_.processes() > 1 || (kernel_.flags & MSCCLC_SPLIT) != 0))
     communicator_.fail(status);
   else if (status.ok() && call.part != MSCCLC_WHOLE)

@@ -110,7 +110,7 @@ public:
 
   /// Sets the local ranks and their devices in the options, if the base of the engine determines them.
   virtual void place(MscclcCommunicatorOptions &) const {}
-  /// `options` lacks what the engine alone knows. Platform and site outlive the engine. Collective.
+  /// `options` lacks the data that only the engine has. Platform and site outlive the engine. Collective.
   virtual Status meet(Platform &platform, const Site &site, MeetingOptions options) = 0;
   /// The processes of the communicator.
   Meeting &meeting() const { return *meeting_; }
