@@ -1,5 +1,5 @@
-// What most sources of the rooms include. Where this is precompiled it saves half of the time of their compilation;
-// each source still includes what it uses, as other builds do without it.
+// The headers that most sources of the rooms include. Precompiled, they save half of the compilation time. Each source
+// still includes all headers that it uses, because other builds do without this file.
 #pragma once
 
 #include "ir/collectives.h"
