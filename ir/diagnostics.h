@@ -95,7 +95,7 @@ struct Diagnostic {
   std::vector<Diagnostic> notes;
   std::uint64_t similar = 0;       ///< how many more of this kind were found at this place
   std::string_view allowName = {}; ///< shown after the message: how to allow it, or what allowed it
-  int exitCode = 1;                ///< that of its kind
+  int exitCode = 1;                ///< the exit code of its kind
 };
 
 class DiagnosticEngine;

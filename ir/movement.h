@@ -92,7 +92,7 @@ struct Movement {
   /// ranks are of one node.
   std::uint32_t ranksPerNode = 0;
   std::uint32_t mostBlocks = 0; ///< the most thread blocks of a rank, all instances together; 0: no limit
-  Order order = Order::Written; ///< of reductions
+  Order order = Order::Written; ///< the order of reductions
   /// A program of either schedule asks for Wide. The compiler makes Once of it if scratch needs no such room.
   Accumulate accumulate = Accumulate::Narrow;
   bool chooseProtocol = false, chooseInstances = false;
@@ -103,7 +103,7 @@ struct Movement {
   bool stages = false;        ///< cut: one block for each stage of the path of data
   std::uint64_t step = 0;     ///< synchronise: bytes that a pipeline moves of each chunk at once; 0: no pipeline
   bool throughSwitch = false; ///< place: what a switch can do goes through it, where a statement leaves that open
-  bool relayBlocks = false;   ///< synchronise: blocks without data have the channels that others have too many of
+  bool relayBlocks = false;   ///< synchronise: blocks without data take the excess channels of other blocks
   bool eager = false;         ///< synchronise: no sync serves several statements; else as many as possible do
 
   std::span<const RankChunk> srcs(const Move &m) const { return {places.data() + m.firstPlace, m.numSrcs}; }

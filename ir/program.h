@@ -37,8 +37,8 @@ enum class OpEffect : std::uint8_t {
   Wait,               ///< waits until the peers of channels have signalled
   Flush,              ///< waits until earlier port puts have left their source
   Move,               ///< stores source i at destination i; a single source goes to all destinations
-  MoveAndSignal,      ///< the same through port channels, then signals their peers
-  MoveSignalAndFlush, ///< the same, then waits until its puts have left their source
+  MoveAndSignal,      ///< a Move through port channels, followed by a signal to their peers
+  MoveSignalAndFlush, ///< a MoveAndSignal, followed by a wait until its puts have left their source
   Reduce,             ///< stores the reduction of all sources at every destination
   Apply,              ///< stores a hook's function of its source at its destination
   Loop,               ///< a pipeline header
@@ -431,7 +431,7 @@ struct Collective {
   bool inplace = false;
   std::uint32_t chunkFactor = 1;
   std::uint32_t root = 0;                                ///< the root, if the collective has one
-  RowLayout rows = RowLayout::Padded;                    ///< of input and output, if it is a collective of rows
+  RowLayout rows = RowLayout::Padded;                    ///< the layout of input and output, in a collective of rows
   ExpertLayout expertLayout = ExpertLayout::ExpertMajor; ///< if it is a collective with experts
   std::uint32_t experts = 0;                             ///< on each rank, if it is one
   std::vector<Expectation> expectations;                 ///< promises of a custom collective
@@ -462,7 +462,7 @@ struct Hook {
   Granularity granularity = Granularity::Element;
   std::uint32_t block = 0;                ///< elements of a block; 0 for another granularity
   std::vector<std::string> reads, writes; ///< names of arrays
-  std::vector<std::string> equal;         ///< those of `reads` that are the same on all ranks
+  std::vector<std::string> equal;         ///< the arrays in `reads` that are the same on all ranks
   /// The C++ type whose function a kernel calls, and the header that declares it; empty: none.
   std::string function, header;
   /// Other than None: the wire format of the program, instead of a user's function. No operation names it. Data is

@@ -101,7 +101,7 @@ struct ExpertCells {
   std::uint32_t ranks = 0, experts = 0;
   ExpertLayout layout = ExpertLayout::ExpertMajor;
 
-  std::uint32_t count() const { return ranks * experts; } ///< of a rank
+  std::uint32_t count() const { return ranks * experts; } ///< number of cells of a rank
   /// Returns the number of cell (src, expert) in the order of places.
   std::uint32_t number(std::uint32_t src, std::uint32_t expert) const {
     return layout == ExpertLayout::ExpertMajor ? expert * ranks + src : src * experts + expert;
