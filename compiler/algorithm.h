@@ -24,7 +24,8 @@ std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::option
 std::optional<frontend::AlgorithmInfo> findAlgorithm(const Options &options, std::optional<std::string> text,
                                                      ir::DiagnosticEngine &diags);
 
-/// Returns the algorithms of the input with their parameters. `text`: as above. Nothing after errors.
+/// Returns the algorithms of the input with their parameters. Returns nothing after errors. `text`: see
+/// evaluateAlgorithm.
 std::optional<std::vector<frontend::AlgorithmInfo>>
 listAlgorithms(const Options &options, std::optional<std::string> text, ir::DiagnosticEngine &diags);
 

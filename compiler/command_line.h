@@ -108,7 +108,7 @@ private:
   Options options_;
   std::vector<std::pair<const Output *, CLI::Option *>> outputs_;
   std::vector<CLI::Option *> forAlgorithm_, forXml_, ofPrograms_;
-  std::map<const CLI::Option *, std::vector<std::string>> words_; ///< those that options take
+  std::map<const CLI::Option *, std::vector<std::string>> words_; ///< the words that each option takes
   CLI::Option *path_ = nullptr, *compact_ = nullptr, *noVerify_ = nullptr, *dependencies_ = nullptr;
   std::vector<std::string> includes_, defines_, allowed_;
 };

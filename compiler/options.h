@@ -21,8 +21,8 @@ enum class FindingsForm { Text, Json, Sarif };
 /// The plan that is made of a program of rows.
 enum class Pad {
   None,   ///< none
-  Slots,  ///< that which moves whole slots
-  Counts, ///< that which exchanges the counts
+  Slots,  ///< the plan that moves whole slots
+  Counts, ///< the plan that exchanges the counts
 };
 
 /// The user's requests. Default values are the defaults of the tool.

@@ -9,11 +9,11 @@
 
 namespace mscclc::driver {
 
-/// From a message size on, how many instances of the program's blocks a launch takes.
+/// The number of instances of the program's blocks in a launch, from a message size on.
 struct BlocksFrom {
-  std::uint64_t bytes = 0;         ///< of the message
+  std::uint64_t bytes = 0;         ///< size of the message
   std::uint32_t instances = 1;     ///< a power of two
-  std::uint32_t blocks = 0;        ///< of the rank with the most
+  std::uint32_t blocks = 0;        ///< blocks of the rank with the most
   passes::time::Time one = 0;      ///< nanoseconds of a launch of `bytes` with one instance
   passes::time::Time together = 0; ///< nanoseconds of that launch with all `instances`
 };

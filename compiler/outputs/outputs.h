@@ -85,7 +85,7 @@ struct TimedSchedule {
 /// The data for a writer.
 struct Job {
   const Options &options;
-  passes::Target target; ///< that of options, except for a program of rows
+  passes::Target target; ///< the target of options, except for a program of rows
   ir::DiagnosticEngine &diags;
   StageTimes &times;
   bool inTable = false;     ///< the job is one of several combinations: say() prints nothing, because `result` is shown
@@ -107,7 +107,7 @@ struct Job {
   std::vector<TimedSchedule> timed = {};             ///< for the sizes before, and this one
   std::vector<std::string> launches = {};            ///< the same as the data of a page's launches, in JSON
   std::optional<passes::OutputSums> outputSums = {}; ///< the trees of sums that the proof has found, for --run
-  std::optional<passes::RowCounts> counts = {};      ///< of a program of rows, as --counts says
+  std::optional<passes::RowCounts> counts = {};      ///< the counts of --counts, for a program of rows
   std::uint64_t rowBytes = 0;                        ///< of a program of rows, as --rows says; 0: not known
   std::uint32_t choices = passes::time::LiveRows::usualChoices; ///< experts of a row, as --rows says
   /// How long a launch takes if rows go once to each expert, and once to each rank; nothing if that was not compared.
@@ -129,7 +129,7 @@ struct Job {
   passes::Target passTarget() const;
   /// Writes `text` to standard output, but not in a table.
   bool say(const std::string &text);
-  /// The same of a document for programs. In a table it is kept.
+  /// Does the same with a document for programs. In a table, the document is kept.
   bool say(const nlohmann::ordered_json &json);
   /// Writes what `print` prints to `path` ("-": standard output).
   bool writeFile(const std::string &path, const std::function<void(std::ostream &)> &print);

@@ -22,7 +22,7 @@ struct SyncSentence {
   bool isExample = false;  ///< the sentence is for several syncs, and `reason` is that of one of them
   bool isPart = false;     ///< `reason` is the consequence of removing similar syncs at other statements, too
   bool isTogether = false; ///< each alone could be removed, but not all
-  std::size_t count = 0;   ///< of syncs
+  std::size_t count = 0;   ///< number of syncs
 };
 
 /// Returns the sentences in the order of the statements.

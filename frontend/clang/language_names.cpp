@@ -48,7 +48,7 @@ template <class Tag> const Tag *definitionNamed(ASTContext &context, llvm::Strin
   return found;
 }
 
-/// The enums that have an enumerator for whose name `matches` is true.
+/// Returns the enums in which `matches` is true for the name of some enumerator.
 std::vector<const EnumDecl *> enumsWhere(ASTContext &context, const auto &matches) {
   std::vector<const EnumDecl *> enums;
   eachOf<EnumDecl>(context, [&](const EnumDecl *e) {

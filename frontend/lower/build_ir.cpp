@@ -44,7 +44,7 @@ public:
 
 private:
   enum class Walk { Complete, Damaged, Full, GivenUp };
-  /// Checks every record of the first `bytes`, and returns why it stops.
+  /// Checks the records in the first `bytes` of the recording. Returns the reason why it stops.
   Walk walk(std::size_t bytes);
   void check();
   void emit();

@@ -144,8 +144,8 @@ ir::DataForm CallChecker::formTaken(const RefDecl &self, bool isPort, const Chec
              : ir::DataForm::Plain;
 }
 
-/// Reports `ref` if its chunks were written since it was made. `role`: its role in the call, which takes the chunks in
-/// this form.
+/// Reports `ref` if its chunks were written after it was made. `role`: its role in the call. `form`: the form in which
+/// the call takes the chunks.
 bool CallChecker::isFresh(const RefDecl &ref, std::string_view role, ir::DataForm form, const CheckedCall &call) {
   const Operand &chunks = ref.chunks;
   const std::uint32_t write = writes_.last(chunks.rank, memoryOf(chunks, form));

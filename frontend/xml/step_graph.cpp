@@ -60,8 +60,8 @@ void StepGraph::addSteps() {
 }
 
 void StepGraph::resolveDependences() {
-  // A block publishes a step only if it has `hasdep`. A step that waits for another one waits for the next step with
-  // that.
+  // A block publishes only steps with `hasdep`. A step that depends on a step without it waits for the next step of
+  // that block with `hasdep`.
   std::vector<std::uint32_t> teller(nodes_.size(), noStep);
   for (std::uint32_t s = size(); s-- > 0;)
     teller[s] = step(s).hasWaiters || after(s) == noStep ? s : teller[s + 1];

@@ -42,7 +42,7 @@ struct LoopStyle {
     SkipNode,   ///< the same for the rank's node
   };
   Kind kind = Kind::Count;
-  std::uint32_t first = 0; ///< of Count
+  std::uint32_t first = 0; ///< the first value of Count
   std::uint32_t node = 0;  ///< number of ranks of a node
   friend bool operator==(const LoopStyle &, const LoopStyle &) = default;
 };
@@ -57,7 +57,7 @@ struct Node {
   std::vector<std::int64_t> values = {}; ///< for each number, its values at all points; inner loops vary fastest
   std::vector<Node> body = {};
   std::uint64_t shape = 0; ///< equal for nodes that differ only in numbers
-  std::uint32_t lines = 1; ///< of source
+  std::uint32_t lines = 1; ///< number of lines of source
 
   void setShape() {
     const auto mix = [this](std::uint64_t value) {

@@ -103,8 +103,8 @@ std::string TreeWriter::freeName(const std::string &wanted) {
   return name;
 }
 
-/// True if a thread block number in `node` is the loop's variable. `width`: iterations of the loop and those around it;
-/// `inner`: iterations of the loops between it and `node`.
+/// True if some thread block number in `node` equals the variable of `loop`. `width`: iterations of the loop and those
+/// around it; `inner`: iterations of the loops between it and `node`.
 bool TreeWriter::countsBlocks(const Node &node, const Node &loop, std::size_t width, std::size_t inner) const {
   if (node.kind == Node::Kind::Loop) {
     const std::size_t more = inner * node.count;
