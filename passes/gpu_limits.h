@@ -19,7 +19,7 @@ struct BlockNeeds {
 struct GpuLimits {
   std::uint32_t multiprocessors = 1;
   std::uint32_t blocksPerMultiprocessor = 32;
-  std::uint32_t sharedBytes = 228 << 10; ///< of a multiprocessor
+  std::uint32_t sharedBytes = 228 << 10; ///< shared memory of a multiprocessor
   static constexpr std::uint32_t threadsPerMultiprocessor = 2048, registersPerMultiprocessor = 65536, warp = 32;
 
   /// Returns the number of blocks that a multiprocessor holds at once. It is at least 1, because the launch fails

@@ -11,13 +11,13 @@ inline constexpr int maxOptLevel = 2;
 
 /// The parts of a pipeline, in their order.
 enum class Stage : std::uint8_t {
-  Place,       ///< of statements: who executes each, through what, and in which order
-  Deal,        ///< of statements: in which thread block
-  Schedule,    ///< of statements: what the sync of their thread blocks follows from
-  Synchronise, ///< of statements: the thread blocks
-  Tidy,        ///< of thread blocks: fewer operations, and the sync inside a block
-  Prune,       ///< of thread blocks: without sync that the proof does not need
-  Fit,         ///< of thread blocks: as they are in a plan, within the limits of the target
+  Place,       ///< sets the executor, the way and the order of statements
+  Deal,        ///< sets the thread block of each statement
+  Schedule,    ///< settles all that the sync of thread blocks follows from
+  Synchronise, ///< makes the thread blocks of the statements
+  Tidy,        ///< makes operations fewer, and the sync inside a block
+  Prune,       ///< removes sync that the proof does not need
+  Fit,         ///< fits thread blocks to the form of a plan and the limits of the target
 };
 
 /// Returns the passes of -O`optLevel` from one stage to another, as a list for PassManager::add. A program of thread

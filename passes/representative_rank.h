@@ -37,7 +37,7 @@ private:
   friend class PassManager; // passes change the launch
 
   ir::Program launch_;
-  OtherEnds otherEnds_; ///< those of the first instance, if there are several
+  OtherEnds otherEnds_; ///< the other ends of the first instance, if there are several
 };
 
 } // namespace mscclc::passes

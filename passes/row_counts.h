@@ -41,7 +41,7 @@ public:
 private:
   enum class Kind : std::uint8_t { Mixture, Zero, Full, Over, Random, Uniform, Zipf, Table };
   Kind kind_ = Kind::Mixture;
-  std::uint64_t number_ = 0; ///< of Random and Uniform
+  std::uint64_t number_ = 0; ///< the number of Random and Uniform
   double exponent_ = 0;
   std::vector<std::int64_t> table_; ///< [src * ranks + dst]
 };

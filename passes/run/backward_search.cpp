@@ -181,7 +181,7 @@ void BackwardSearch::takenWith(std::uint32_t first, std::uint32_t count, std::ui
     received(record_.taken[first + i], MessageKind::Packet, parent, none);
 }
 
-/// All that is known at a step, as far back as `leastTime`.
+/// Visits everything that is known at a step, back to time `leastTime`.
 void BackwardSearch::explore(Turn turn, std::uint32_t leastTime) {
   if (turn.message != none)
     return exploreMessage(turn);

@@ -44,7 +44,7 @@ private:
   /// `always`: if all points were dropped.
   struct Begin {
     std::uint32_t now = 0, always = 0;
-    std::uint32_t launches = 0; ///< that have begun
+    std::uint32_t launches = 0; ///< number of launches that have begun
     std::uint32_t lastHeard = 0;
   };
   std::vector<std::vector<Begin>> begins_; ///< [block][phase]

@@ -56,7 +56,7 @@ private:
   std::vector<ir::Chunk> srcs_;                                  ///< the sources of the current operation
   std::vector<std::uint32_t> signalling_;                        ///< the puts of the current group that signal, sorted
   std::vector<std::uint32_t> puts_;                              ///< the current run of a port's puts
-  bool flushesPuts_ = true;                                      ///< that run is flushed at once
+  bool flushesPuts_ = true;                                      ///< a run of puts is flushed at once
   std::vector<std::pair<std::uint32_t, ir::LocId>> flushedLate_; ///< port channels to flush at the end of the block
   std::vector<ir::ResourceUse> channelsOfBlock_, remotesOfBlock_;
   std::vector<std::uint32_t> remoteIds_; ///< [rank][buffer]: number of the remote buffer on rank_

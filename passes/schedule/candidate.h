@@ -51,8 +51,8 @@ inline constexpr double closeFigures = 1.02;
 /// them is found in the same way.
 const Candidate *bestOf(std::span<const Candidate> among, double close = closeFigures);
 
-/// Returns the time in nanoseconds above which a candidate would not be the best even if it rested on no parameter
-/// without a measurement. Infinity if all candidates are refused.
+/// Returns a limit in nanoseconds: a slower candidate is not the best, even if all its parameters have measurements.
+/// Returns infinity if all candidates are refused.
 double mostTime(std::span<const Candidate> among, double close = closeFigures);
 
 /// The reason why another candidate was chosen.

@@ -41,7 +41,7 @@ struct Facts {
   std::size_t budget;                              ///< the largest number of candidates
   bool isLarge;                                    ///< the budget is at most fewTried
   static constexpr std::uint32_t usualBlocks = 16; ///< blocks of a large program; so many keep a GPU busy
-  static constexpr std::size_t triedAsOneRank = 8; ///< the same for large programs that are tried as one rank
+  static constexpr std::size_t triedAsOneRank = 8; ///< candidates of a large program that is tried as one rank
   // The first candidate has so many instances at most, each with so many bytes of a rank at least. A block moves some
   // tens of KiB in the time that a signal takes.
   static constexpr std::uint32_t mostAtFirst = 8;

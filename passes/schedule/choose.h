@@ -34,7 +34,7 @@ struct Choice {
   std::vector<Candidate> tried; ///< all, with the chosen one; figures before Stage::Prune. Empty if nothing was chosen
   /// The best candidates with their figures after all passes. Empty if no second comparison was made.
   std::vector<Candidate> finished;
-  double nanoseconds = 0;       ///< of a launch, by the time model; 0 if it was not timed
+  double nanoseconds = 0;       ///< time of a launch, by the time model; 0 if it was not timed
   std::uint32_t candidates = 0; ///< number of candidates that were tried
   std::uint32_t refused = 0;    ///< number of candidates that the target refuses
   std::vector<PassRecord> done; ///< records of the passes up to Stage::Tidy, if they ran on the program
@@ -64,7 +64,7 @@ Choice choose(ir::Program &program, const ChooseOptions &options);
 struct TimeByBlocks {
   std::uint32_t most = 0;         ///< thread blocks that a rank may have
   std::uint64_t threadBlocks = 0; ///< number of blocks on all ranks
-  double nanoseconds = 0;         ///< of a launch, after all passes
+  double nanoseconds = 0;         ///< time of a launch, after all passes
 };
 
 /// Chooses for each of several limits on the thread blocks of a rank: 4, 8 and so on, and the most that choose() tries.

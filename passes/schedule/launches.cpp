@@ -329,7 +329,7 @@ private:
   std::unordered_map<std::uint64_t, std::size_t> useAt_; ///< (rank, agent): index into uses_
   std::vector<std::optional<Clock>> allOver_;            ///< [rank]: see allOver()
   AgentClocks clocks_;         ///< number of nodes of the first launch that are over, without the agent's own
-  AgentClocks sets_;           ///< of ranks
+  AgentClocks sets_;           ///< sets of ranks, kept as clocks
   std::vector<bool> isSource_; ///< [node]: true if others wait for it
   std::vector<Clock> begun_;   ///< [rank]: its knowledge when its launch begins
   std::vector<Clock> shown_;   ///< [rank]: the same without packets; empty if packets make no difference

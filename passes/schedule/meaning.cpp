@@ -13,7 +13,8 @@ namespace {
 using proof::ValueId;
 using proof::Values;
 
-/// The most chunks that statements may touch, counted as often as they are named. They take a few seconds.
+/// The most chunks that statements may touch. A chunk counts each time a statement names it. So many chunks take a few
+/// seconds.
 constexpr std::uint64_t mostTouched = std::uint64_t{1} << 27;
 
 class Interpreter {

@@ -47,7 +47,7 @@ enum class Carrier : std::uint8_t {
 struct Sync {
   std::uint32_t agent = 0;
   Carrier carrier = Carrier::Semaphore;
-  bool entry = false;          ///< it only says that the launch of the agent's rank has begun
+  bool entry = false;          ///< the edge only says that the agent's rank has begun its launch
   std::uint32_t statement = 0; ///< the statement that needs the edge
   friend bool operator==(const Sync &, const Sync &) = default;
 };

@@ -12,7 +12,7 @@ namespace mscclc::passes::sim {
 namespace {
 
 constexpr std::uint64_t mostBytes = std::uint64_t{4} << 30; ///< for the buffers of all ranks together
-constexpr std::uint64_t mostOperations = 50'000'000;        ///< of a launch, iterations counted
+constexpr std::uint64_t mostOperations = 50'000'000;        ///< operations of a launch, with each iteration
 
 /// Returns the multiples of `step` around `bytes`, in words.
 std::string nearest(std::uint64_t bytes, std::uint64_t step) {

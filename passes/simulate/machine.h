@@ -238,7 +238,7 @@ private:
   DataType type_;
   bool relaxedShows_, userAwaitsPorts_; ///< see SimulateOptions
   bool callsForNothing_ = false;
-  std::optional<Rows> rows_; ///< of a collective of rows
+  std::optional<Rows> rows_; ///< the rows of a collective of rows
   ir::ProgramIndex index_;
 
   std::vector<Actor> actors_;

@@ -45,7 +45,7 @@ public:
 private:
   DataType type_;
   std::vector<std::byte> bytes_;
-  std::vector<float> wide_; ///< of a narrow type; empty if there was but one operand
+  std::vector<float> wide_; ///< values of a narrow type; empty if there was only one operand
 };
 
 /// Returns the reduce operations of a program, the most frequent first; a sum if it has none.

@@ -20,7 +20,7 @@ struct RowLaunch {
   std::uint64_t capacity = 0;
   std::vector<ir::RowRange> inputs;    ///< [src * ranks + dst]: where the rows lie that `src` sends
   std::vector<ir::RowRange> outputs;   ///< [dst * ranks + src]: where they end
-  std::optional<ExpertLaunch> experts; ///< of a collective with experts
+  std::optional<ExpertLaunch> experts; ///< the launch of a collective with experts
 
   RowLaunch(const ir::Program &program, std::uint64_t capacity, const RowCounts &counts, std::uint64_t seed,
             std::uint32_t launch);

@@ -45,7 +45,7 @@ struct Bottleneck {
   Fraction share;                        ///< MB/s of one source's data that every GPU can receive
   std::vector<std::uint32_t> receivers;  ///< GPUs on the other side of the cut, ascending
   std::uint32_t sources = 0, across = 0; ///< number of sources, and of those whose data crosses the cut
-  std::vector<CutLinks> links;           ///< those that cross the cut, by falling rate
+  std::vector<CutLinks> links;           ///< the links that cross the cut, by falling rate
 
   /// Returns the algorithmic bandwidth in GB/s: the rate at which every GPU can receive the data of all sources.
   double bandwidth() const { return share.value() * sources / 1000; }

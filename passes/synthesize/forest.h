@@ -45,7 +45,7 @@ struct Forest {
 struct TreeCount {
   std::int64_t least = 1, most = 8; ///< more make programs long
   double tolerance = 0.02;          ///< the smallest number within this of the bound is taken, else the fastest one
-  bool exact = false;               ///< takes as many as the bound needs instead
+  bool exact = false; ///< takes the number that reaches the bound, whatever `least`, `most` and `tolerance` say
 };
 
 /// Returns why there is no forest for these links: a GPU or switch has more bandwidth in than out or the reverse, or

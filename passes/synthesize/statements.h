@@ -16,7 +16,7 @@ struct Task {
   ir::CollectiveKind kind{};
   std::uint32_t ranks = 1;
   std::uint32_t ranksPerNode = 1; ///< ranks fill node after node
-  std::uint32_t root = 0;         ///< of a collective that has one
+  std::uint32_t root = 0;         ///< the root, in a collective that has one
 
   bool sums() const;    ///< it adds up data of several ranks
   bool spreads() const; ///< each part of its result ends on several ranks

@@ -117,8 +117,8 @@ private:
             visit(from, to);
   }
 
-  /// Returns the nanoseconds that the busiest GPU needs at least for what it sends or receives. A switch that sums and
-  /// multicasts may save data inside a node, so only data between nodes counts then.
+  /// Returns the least time, in nanoseconds, in which the busiest GPU can send or receive its data. If a switch sums
+  /// and multicasts, it may save data inside a node. Then only data between nodes counts.
   double leastTime(const ir::Program &program) const {
     const time::Machine &machine = options_.machine;
     const std::uint32_t gpus = machine.gpusPerNode;
@@ -155,7 +155,7 @@ private:
   schedule::ChooseOptions options_;
   const time::LinkPaths paths_;
   std::vector<Attempt> attempts_;
-  std::vector<schedule::Candidate> figures_;                  ///< of the algorithms with a schedule
+  std::vector<schedule::Candidate> figures_;                  ///< figures of the algorithms with a schedule
   std::vector<std::pair<std::string, ir::Program>> programs_; ///< [figure]: the algorithm's name and its program
 };
 

@@ -15,7 +15,7 @@ namespace mscclc::passes::synthesize {
 /// An algorithm that was compared.
 struct Attempt {
   std::string name;       ///< "trees", "bruck4"
-  double nanoseconds = 0; ///< of a launch, by the time model; 0: no schedule of it fits the target or the machine
+  double nanoseconds = 0; ///< time of a launch by the time model; 0: no schedule fits the target or the machine
   bool isBound = false;   ///< it takes at least that long, which is more than the best one, so it was not scheduled
   /// Parameters of the machine without a measurement on which the time rests.
   time::ParameterSet restsOn = {};
@@ -25,7 +25,7 @@ struct Attempt {
 struct Synthesis {
   ir::Program program;           ///< movement statements, whose schedule is open
   std::vector<Attempt> attempts; ///< the best first, then the fastest; those without a schedule last
-  double nanoseconds = 0;        ///< of a launch of the best one
+  double nanoseconds = 0;        ///< time of a launch of the best one
   std::string links;             ///< what the links allow and which part of that trees reach, in a sentence
 };
 

@@ -41,11 +41,11 @@ private:
   std::vector<std::int64_t> capacities_;
 };
 
-/// Replaces each path through a switch by a capacity between its ends, until no switch is connected, so that all trees
-/// still reach each GPU. Requires that they do. If a symmetric division keeps that, it is taken: paths between nodes
-/// join GPUs of equal places first, and paths inside a node go to all others equally. This is tried for all switches
-/// together, then for each one. Otherwise pairs of links are split off one after the other, each as far as flows allow.
-/// Returns false if some capacity is left at a switch.
+/// Replaces each path through a switch by a capacity between its ends, until no switch is connected. Trees must be able
+/// to reach each GPU before, and they still can afterwards. A symmetric division is taken if it allows this: paths
+/// between nodes join GPUs of equal places first, and paths inside a node go to all others equally. This is tried for
+/// all switches together, then for each one. Otherwise pairs of links are split off one after the other, each as far as
+/// flows allow. Returns false if some capacity is left at a switch.
 bool splitSwitchesOff(UnitGraph &graph);
 
 } // namespace mscclc::passes::synthesize

@@ -146,7 +146,7 @@ private:
   std::vector<Meaning> meanings_;
   mutable std::vector<std::uint32_t> slots_;                                            ///< see Uses
   std::vector<FluidNetwork::Resource> out_, in_, memory_, copyEngine_, nicOut_, nicIn_; ///< [rank]
-  LinkPaths paths_;                                                                     ///< of an uneven machine
+  LinkPaths paths_;                    ///< the paths of an uneven machine
   FluidNetwork::Resource nowhere_ = 0; ///< of an uneven machine: between GPUs without a path; almost no bandwidth
   std::vector<FluidNetwork::Resource> links_; ///< of an uneven machine: [node of the program · links of a node + link]
 };

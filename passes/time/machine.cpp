@@ -196,7 +196,7 @@ private:
   const json &file_;
   Fabric fabric_;
   std::map<std::string, std::vector<std::uint32_t>> vertices_;             ///< by name
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> rates_; ///< of parallel links together
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> rates_; ///< rates of parallel links, added up
 };
 
 } // namespace

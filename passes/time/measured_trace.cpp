@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view npkitPrefix = "NPKIT_EVENT_EXECUTOR_", npkitSuffix = "_ENTRY", npkitLaunch = "INIT";
-constexpr std::string_view criticalSuffix = " (critical)"; ///< of --emit-trace
+constexpr std::string_view criticalSuffix = " (critical)"; ///< a suffix that --emit-trace writes
 /// The distance between threads of one block in --emit-trace. Further lanes of a block are separate threads.
 constexpr std::uint64_t laneDistance = 1'000'000;
 /// In microseconds: thirty years. No trace has later times.

@@ -16,8 +16,8 @@ namespace mscclc::passes::time {
 namespace {
 
 constexpr std::int64_t mostGpus = 256, mostCards = 1024;
-constexpr std::int64_t mostSpeed = 8'000'000; ///< of a card, in Mb/s
-constexpr std::size_t mostDepth = 64;         ///< of elements in each other
+constexpr std::int64_t mostSpeed = 8'000'000; ///< the highest speed of a card, in Mb/s
+constexpr std::size_t mostDepth = 64;         ///< the deepest nesting of elements
 
 /// A PCI device as a host names it: a pair of its host, and its bus address.
 using Device = std::pair<std::string, std::uint64_t>;
@@ -205,9 +205,9 @@ private:
   std::size_t numElements_ = 0;
   std::vector<Gpu> gpus_;
   static constexpr std::size_t leftOut = std::numeric_limits<std::size_t>::max();
-  std::map<Device, std::size_t> devices_; ///< of GPUs, with their numbers, or `leftOut` without a rank
+  std::map<Device, std::size_t> devices_; ///< the GPUs with their numbers, or `leftOut` without a rank
   std::vector<Part> cards_;
-  std::vector<double> speeds_; ///< of each card
+  std::vector<double> speeds_; ///< the speed of each card
 };
 
 } // namespace

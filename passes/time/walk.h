@@ -63,7 +63,7 @@ private:
   };
   struct Moment {
     Time at = 0;
-    SpanPart by; ///< the span that ended then
+    SpanPart by; ///< the span that ends at this time
     void raise(Moment other) {
       if (other.at >= at)
         *this = other;
@@ -198,7 +198,7 @@ private:
   ir::BarrierArrivals<Arrival> meetings_;
   std::vector<Proxy> proxies_;
   std::map<std::uint32_t, Connection>
-      connections_; ///< [channel]: those of ports only, because there are very many memory channels
+      connections_; ///< [channel]: only port channels, because there are very many memory channels
   std::vector<Request> requests_;
   Queue<FreeThread> free_; ///< see goOn()
   /// [span]: the number of parts that are not completed. For a reader of packets, its number in packets_; for a proxy,

@@ -85,19 +85,19 @@ private:
   struct Sent {
     MessageClock clock;
     std::uint32_t covers = none;  ///< port puts that are complete with it: see Order
-    std::uint32_t relayed = none; ///< those that its thread waited for in the same phase
+    std::uint32_t relayed = none; ///< the puts that its thread waited for in the same phase
   };
   /// A queue on which several blocks signal or wait: the clocks of this launch, by signaller.
   struct SharedQueue {
     std::vector<std::vector<Sent>> sent;                       ///< [signaller]
     std::vector<std::uint32_t> taken;                          ///< [waiter]
     std::uint64_t initial = 0, numTaken = 0;                   ///< at the beginning of each launch; and in this launch
-    std::uint32_t lastBlock = none, lastPhase = 0, lastOp = 0; ///< of the last wait in this launch
+    std::uint32_t lastBlock = none, lastPhase = 0, lastOp = 0; ///< place of the last wait in this launch
     std::uint32_t lastSender = none, lastSendPhase = 0;
     struct Signal {
       std::uint32_t signaller, number;
     };
-    std::vector<Signal> inTurn;          ///< of all of `sent`, in the order of the run
+    std::vector<Signal> inTurn;          ///< the signals of all of `sent`, in the order of the run
     std::vector<std::uint64_t> received; ///< [waiter]: how many of these it has received
   };
   // checked_run.cpp: sync
@@ -240,7 +240,7 @@ private:
   std::vector<ValueId> partsOfUnit_;
   /// The first operation that narrowed a sum. Empty where sums may be narrowed by any operation.
   std::unordered_map<ValueId, ir::OpRef> narrowedBy_;
-  std::map<Application, ir::OpRef> written_; ///< of hooks that write arrays, in the first launch
+  std::map<Application, ir::OpRef> written_; ///< applications of hooks that write arrays, in the first launch
   std::vector<MessageClock> packetClocks_;   ///< clocks of packets of this launch
   std::vector<Reading> trail_;               ///< used by computedFrom
   std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< key: block << 32 | op

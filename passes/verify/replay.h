@@ -73,7 +73,7 @@ private:
   bool data(std::uint32_t block, const ir::Op &op) override { return data_.run(block, op); }
   void done(std::uint32_t block) override;
   void launchBegins() override;
-  // Data: only packets.
+  // Data operations: only packets matter.
   bool begins(const DataStep &step) override;
   void reads(const DataStep & /*step*/, const Operand & /*source*/) override {}
   void writes(const DataStep &step, const Operand &part, std::uint32_t unit,

@@ -10,7 +10,7 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-constexpr std::uint32_t mostLoops = 8; ///< of a block, because counts are kept for each section
+constexpr std::uint32_t mostLoops = 8; ///< loops of a block; counts are kept for each section
 
 class SectionScan {
 public:

@@ -33,7 +33,7 @@ struct SliceSize {
   static constexpr std::uint64_t again = ~std::uint64_t{0};
   std::uint32_t units = 1;   ///< units a chunk: the least size with this pattern
   std::uint64_t last = 0;    ///< units a chunk: the largest size with this pattern among the program's messages;
-                             ///< `again`: there is none
+                             ///< `again`: there is no largest size
   std::uint32_t number = 0;  ///< number of such sizes that messages may have; 2: two or more
   bool emptyPackets = false; ///< some slice of packets is empty
 };

@@ -17,7 +17,7 @@ namespace {
 /// chunks can be compared.
 class SumTrees {
 public:
-  /// `byChunk`: some output sums several inputs of one rank, so that a leaf is the chunk, too.
+  /// `byChunk`: some output sums several inputs of one rank. Then a leaf also names the chunk.
   SumTrees(const Values &values, bool byChunk)
       : values_(values), firstNode_(values.end() - values.numReductions()), byChunk_(byChunk) {
     for (std::uint64_t v = firstNode_; v < values_.end(); ++v) // parts were made before what is made of them

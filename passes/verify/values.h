@@ -82,7 +82,7 @@ public:
       Foreign,
       MixedOps,
       NotApplied,       ///< the promised function is missing
-      AppliedEarly,     ///< a function was applied to a part of it, or to it once more, or is not promised
+      AppliedEarly,     ///< a function was applied to a part of it, was applied twice, or is not promised
       AppliedElsewhere, ///< the promised hook was applied to another place
       Zeroed,           ///< it is the input `which`, but for -0.0, which is +0.0
       Quantised,        ///< it is the input `which` after it was encoded
