@@ -26,7 +26,7 @@ private:
     std::vector<uint64_t> made; ///< the device communicator; words, because its pointers need alignment
     PortRank ports;
     uint32_t unpaired = 0; ///< channel ends of other ranks that lead to it over the network without a paired end here
-    MscclcStatus *settling = nullptr; ///< of the waits of a settling
+    MscclcStatus *settling = nullptr; ///< the status of a settling's waits
   };
 
   NcclPorts(NcclEngine &engine, const MscclcKernel &kernel);

@@ -61,7 +61,7 @@ struct Selector {
 struct Library {
   std::mutex mutex;
   Manifest manifest;
-  std::list<ProgramKernel> registrations; ///< of mscclc_nccl_register; their addresses do not change
+  std::list<ProgramKernel> registrations; ///< made by mscclc_nccl_register; their addresses do not change
   std::map<uint32_t, Loaded> loaded;      ///< by ranks
   std::map<Shape, Choice> choices;
   uint64_t selectors = 0; ///< number of selectors that were set so far

@@ -43,7 +43,7 @@ struct ManifestEntry {
 };
 
 struct Manifest {
-  std::vector<ManifestEntry> entries; ///< those with kernels
+  std::vector<ManifestEntry> entries; ///< the entries with kernels
   uint64_t digest = 0;                ///< digest of the text; the same on all ranks that read the same text
 };
 

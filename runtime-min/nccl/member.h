@@ -21,7 +21,7 @@ struct Member {
   uint32_t rank = 0;
   int device = 0;
   bool known = false;         ///< set up: its ranks have exchanged their cards
-  uint32_t ranksPerNode = 0;  ///< of the communicator, after its ranks have met; 0 before
+  uint32_t ranksPerNode = 0;  ///< known after the communicator's ranks have met; 0 before
   std::shared_ptr<Team> team; ///< use teamOf() to read it; null: NCCL runs every call
 
   // For exchanges between ranks through the real communicator.

@@ -13,19 +13,19 @@ class Proxy;
 
 /// The possible origins of requests.
 enum class RequestSource {
-  Nowhere, ///< none can come before somebody launches, or captures
-  Unknown, ///< from a launch that was on its way when last seen, where platforms do not tell of its end
-  Graphs,  ///< from graphs that somebody may replay
-  Launch   ///< from a launch that was on its way when this was asked
+  Nowhere, ///< no request can come before the next launch or capture
+  Unknown, ///< from a launch that was in flight when last seen, on a platform that does not report its end
+  Graphs,  ///< from graphs that the program may replay
+  Launch   ///< from a launch that was in flight at the time of the question
 };
 
-/// Runs the proxies of all communicators of a process (ofProcess). While a launch runs it asks for requests without a
-/// pause; then it begins to sleep, and where no requests can come it does so until somebody launches.
+/// Runs the proxies of all communicators of a process (ofProcess). While a launch runs, it asks for requests without a
+/// pause. Afterwards it begins to sleep. If no requests can come, it sleeps until the next launch.
 class ProxyThread {
 public:
   ProxyThread();
   ~ProxyThread();
-  /// The proxy is served while its communicator is well.
+  /// The proxy is served until its communicator fails.
   void add(Proxy *proxy);
   /// The proxy is not used any more when this returns.
   void remove(Proxy *proxy);

@@ -20,7 +20,7 @@ struct ProcessDescription {
   char machine[64] = {}; ///< the same for all processes that can meet at a path
   char host[64] = {};
   char text[256] = {};   ///< the reason why the process cannot begin
-  Address path, network; ///< those of the hub
+  Address path, network; ///< the addresses of the hub
   Token token{};
 };
 

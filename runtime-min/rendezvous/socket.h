@@ -43,7 +43,7 @@ struct FrameHeader {
   FrameKind kind = FrameKind::Hello;
   uint32_t process = 0; ///< the process that sends it, or that it is about
   uint32_t round = 0;
-  uint32_t bytes = 0; ///< of the payload
+  uint32_t bytes = 0; ///< size of the payload
 };
 
 struct Frame {

@@ -23,7 +23,7 @@ constexpr uint64_t longestMs = uint64_t{10} * 365 * 24 * 3600 * 1000;
 struct RankCard {
   DeviceFacts device;
   uint32_t platform;
-  uint64_t number; ///< of the communicator in this process; that of rank 0 names it
+  uint64_t number; ///< the communicator's number in this process; rank 0's names it
 };
 
 std::chrono::milliseconds graceOf(uint64_t waitMs) {

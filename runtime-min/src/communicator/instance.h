@@ -21,7 +21,7 @@ public:
 
   Communicator &communicator() { return communicator_; }
   const MscclcKernel &kernel() const { return kernel_; }
-  uint64_t scratchBytes() const { return scratch_->bytes(); } ///< of each rank
+  uint64_t scratchBytes() const { return scratch_->bytes(); } ///< scratch of each rank
 
   /// Starts the local ranks. `input` and `output` are the buffers of the call.
   Status launch(const MscclcCall &call, const Memory *input, const Memory *output);
@@ -40,10 +40,10 @@ private:
   struct RankState {
     MscclcChannel *channels = nullptr; ///< on the device: memory channels, then port channels
     MscclcStatus *status = nullptr;
-    std::vector<MscclcBuffers> buffers; ///< of the launch under way, by rank
+    std::vector<MscclcBuffers> buffers; ///< the buffers of the launch in flight, by rank
     std::vector<void *> multicast;      ///< and by switch channel
     std::vector<void *> arrays;         ///< and of hooks
-    std::vector<void *> countTables;    ///< of each rank; none in a kernel without counts
+    std::vector<void *> countTables;    ///< one for each rank; none in a kernel without counts
     Event event = nullptr;
     Stream lastStream = nullptr;
     bool captured = false; ///< whether the current launch is captured

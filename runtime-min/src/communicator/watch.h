@@ -17,7 +17,7 @@ namespace mscclc::rt {
 
 /// A local rank of an instance.
 struct WatchedRank {
-  MscclcStatus *status;       ///< of its launches
+  MscclcStatus *status;       ///< the status of its launches
   const MscclcKernel *kernel; ///< outlives the status
   /// Whether there are launches that nobody has waited for, or graphs of them. It is asked from another thread, and
   /// calls nothing of the device's: that might wait for who waits for a launch.

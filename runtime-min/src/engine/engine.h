@@ -97,9 +97,9 @@ public:
 
 /// The part of a communicator that is in this process.
 struct Site {
-  uint32_t ranks = 0;               ///< of all processes
-  RankRange mine;                   ///< of this one
-  std::vector<int32_t> rankDevices; ///< of each of these
+  uint32_t ranks = 0;               ///< number of ranks of all processes
+  RankRange mine;                   ///< the ranks of this process
+  std::vector<int32_t> rankDevices; ///< the device of each rank of this process
   std::vector<int32_t> devices;     ///< each once, ascending
 };
 
