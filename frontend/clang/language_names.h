@@ -32,7 +32,7 @@ std::vector<const clang::CXXRecordDecl *> optionStructs(clang::ASTContext &conte
 /// Returns the enums of the language that have an enumerator of this name.
 std::vector<const clang::EnumDecl *> enumsWith(clang::ASTContext &context, llvm::StringRef enumerator);
 
-/// The same, whatever the case of its letters.
+/// Does the same, but ignores upper and lower case.
 std::vector<const clang::EnumDecl *> enumsWithAnyCase(clang::ASTContext &context, llvm::StringRef enumerator);
 
 /// The name that an option of Python's, say, has here; empty if it has none.

@@ -51,8 +51,8 @@ enum class Accumulate : std::uint8_t { Narrow, Wide };
 /// The form in which values travel between ranks: `.wire = Wire::F8E4m3{.block = 128}`, or `Wire::Bf16{}`. It is for
 /// sums, and for kernels: plans have no such form. Each contribution is quantised once before it is added, that of the
 /// rank that adds, too. A sum that is sent is quantised once, and its rank keeps what it sends, so all ranks end with
-/// the same bits. Sums are f32. Scratch holds values in this form: what is stored there is encoded, what is read there
-/// is decoded, and what moves from scratch to scratch stays as it is. A message has whole blocks.
+/// the same bits. Sums are f32. Scratch holds values in this form: they are encoded when stored there, and decoded when
+/// read there. Values that move from scratch to scratch stay as they are. A message has whole blocks.
 struct Wire {
   enum class Form : std::uint8_t { None, F8E4m3, Bf16 };
 
