@@ -15,8 +15,8 @@ std::string helpFooter();
 /// Returns the formatter of --help.
 std::shared_ptr<CLI::Formatter> helpFormatter();
 
-/// Returns options that compilers write with one dash (-MD), and their names in CLI11 (--MD), which only takes one
-/// letter behind a dash.
+/// Returns the options that compilers write with one dash (-MD), and their names in CLI11 (--MD). CLI11 accepts only
+/// one letter behind one dash.
 const std::map<std::string, std::string, std::less<>> &oneDashOptions();
 
 /// Returns `text` with such options as users write them.

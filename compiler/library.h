@@ -7,9 +7,9 @@
 namespace mscclc::driver {
 
 /// Does `mscclc library ARGUMENT...` or `mscclc tune ARGUMENT...`: becomes that command of the Python package
-/// (runtime-min/python), which uses this tool. `arguments` begin with the name of the command. The package is the one
-/// that is installed with the tool, or that of the checkout in which it was built, or else the one that Python finds.
-/// Returns the exit code only if Python cannot be started.
+/// (runtime-min/python), which uses this tool. `arguments` begin with the name of the command. The package is installed
+/// with the tool, or is part of the checkout where the tool was built. If there is neither, it is the package found by
+/// Python. Returns the exit code only if Python cannot be started.
 int makeLibrary(const std::vector<std::string> &arguments);
 
 } // namespace mscclc::driver

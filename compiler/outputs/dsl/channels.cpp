@@ -78,7 +78,8 @@ void byNeighbours(const ir::Rank &rank, const ir::ThreadBlock &block, const std:
   }
 }
 
-/// Each put takes the next channel of the table that no call has added yet, if it leads to the put's peer.
+/// Chooses a channel for each put. This is the first channel of the table without a call so far, if it leads to the
+/// put's peer.
 void byTable(const ir::Rank &rank, const ir::ThreadBlock &block, const std::vector<std::uint32_t> &table,
              std::vector<std::uint32_t> &channels) {
   std::vector<bool> seen(rank.memoryPeers.size(), false);
