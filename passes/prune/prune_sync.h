@@ -14,13 +14,13 @@ using Prover = std::function<bool(const ir::Program &)>;
 /// equivalent. A signal that is part of a put stays. So does sync at a counter that several blocks use or that does not
 /// start at zero.
 ///
-/// A run of the program is written down once: what waits for what, and which accesses have to be in order. From that
-/// follows what can go (run_record.h, needed_sync.h). The result is proven; where that fails, what the proof does need
-/// is found by halves, and kept. So nothing is left that could go, unless more than 24 proofs are needed to find it. A
-/// program that is not proven stays as it is, and so does one whose run is too long to write down.
+/// One run of the program is recorded: its waits, and the accesses that have to be in order. The record shows the sync
+/// that can go (run_record.h, needed_sync.h). The result is proven. If this fails, the sync that the proof needs is
+/// found by halves, and kept. So no unneeded sync is left, unless more than 24 proofs are needed to find it. A program
+/// without a proof stays as it is. So does a program with a run that is too long to record.
 ///
-/// `prover`, unless it is empty, is asked first, once: most often all that the run shows can go, and whoever proves the
-/// program after the passes proves it once then, as half of the cost is that proof.
+/// `prover`, unless it is empty, is asked first, and only once. Mostly it accepts the program without all sync that the
+/// record shows. Half of the cost is this proof, so the caller need not repeat it after the passes.
 ///
 /// Requires: lowered data sync; otherwise sync that is added later would be missed. It runs last of the passes that
 /// change sync. It runs before replicate-instances, because all instances need the same sync. If instances conflict in

@@ -33,8 +33,7 @@ public:
 
   /// Declares that `at` is known to have begun.
   void reach(const Moment &at) { reach(at, none, none, none); }
-  /// Declares that the waits of a thread in the phases that are merged with that of `at` are known. `heard`: as in
-  /// Access.
+  /// Declares the waits of a thread as known, in all phases merged with the phase of `at`. `heard`: as in Access.
   void heardAt(const Moment &at, std::uint32_t heard) { heardAt(at, heard, none); }
   /// It is known that these of RunRecord::taken were taken.
   void takenWith(std::uint32_t first, std::uint32_t count) { takenWith(first, count, none); }

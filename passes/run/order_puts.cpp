@@ -67,7 +67,7 @@ void Order::completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t 
 
 /// Lemma. For two events of one block, the later one adds nothing if the earlier one covers as much and is of the same
 /// thread or of an earlier phase. A view in which a phase is over also has all earlier phases as over. A thread that
-/// continues in a phase knows what it saw in the phase, and that earlier phases are over.
+/// continues in a phase has everything that it saw in the phase, and has earlier phases as over.
 void Order::relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread) {
   constexpr std::size_t mostLooks =
       8; // few blocks relay a lane in turn, so a longer scan would cost more than it saves

@@ -153,7 +153,7 @@ private:
   void number() {
     const std::vector<std::uint32_t> byBlock = ir::sortedBy(
         std::vector(planned_.begin(), planned_.end()), [&](std::uint32_t s) { return *movement_.statements[s].block; });
-    std::uint32_t given = ir::none, number = ir::none; // of the previous statement
+    std::uint32_t given = ir::none, number = ir::none; // given and new block of the previous statement
     for (const std::uint32_t s : byBlock) {
       std::optional<std::uint32_t> &block = movement_.statements[s].block;
       if (number == ir::none || *block != given)

@@ -31,10 +31,10 @@ struct Meaning {
 /// packets in scratch as plain chunks. Takes linear time in the chunks that statements touch.
 ///
 /// Reports an error at the statement that reads output or scratch that no statement wrote. Reports an error if operands
-/// of a statement overlap without being equal, or if its destinations overlap. If an output lacks something that the
-/// collective promises, reports that at the last statement that wrote the chunk. Writing inputs out of place is a
-/// warning, at no more than 100 statements. Returns nothing if there was an error. The search ends after many errors.
-/// Requires: a program of statements that ir::checkStructure accepts.
+/// of a statement overlap without being equal, or if its destinations overlap. If an output breaks the promise of the
+/// collective, reports this at the last statement that wrote the chunk. Writing inputs out of place is a warning, at no
+/// more than 100 statements. Returns nothing if there was an error. The search ends after many errors. Requires: a
+/// program of statements that ir::checkStructure accepts.
 std::optional<Meaning> meaningOf(const ir::Program &program, ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::passes::schedule

@@ -105,8 +105,9 @@ bool PacketRanks::becomesPackets(const ir::Movement &given, const Move &statemen
          });
 }
 
-/// Finds ranks that get plain data for a Buffer, or for a reduction that is done there, and those that need a slot for
-/// a sum, since a later operand lies at its place. True if there are more of them.
+/// Finds ranks that need plain data in scratch. One kind gets plain data for a Buffer, or for a reduction done on the
+/// rank. The other kind needs a slot for a sum, because a later operand lies at its place. Returns true if new ranks
+/// were found.
 bool PacketRanks::findPlainOperands(const ir::Movement &given) {
   bool found = false;
   for (const Move &statement : given.statements) {

@@ -16,9 +16,9 @@ struct ScratchSlot {
 };
 
 /// Numbers the `slots` of each rank anew. They must be adjacent, and sorted by index. The new order is that of their
-/// first writes. Slots that are written at the same time are ordered by the distance of the rank that writes them, and
-/// by the further ranks that it writes. So a slot has the same place on all ranks of a symmetric program. The
-/// statements must be placed. Analyses that it computes stay in `analyses`, for later passes.
+/// first writes. Slots written at the same time are ordered by the distance of the writing rank, and then by the other
+/// ranks that it writes. So a slot has the same place on all ranks of a symmetric program. The statements must be
+/// placed. Analyses that it computes stay in `analyses`, for later passes.
 void orderSlots(ir::Program &program, std::span<const std::vector<ScratchSlot>> slots, Analyses &analyses);
 
 } // namespace mscclc::passes::schedule

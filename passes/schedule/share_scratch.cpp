@@ -73,7 +73,7 @@ private:
   const std::vector<ir::Move> &statements_;
   const Nodes nodes_;
   const schedule::NodeSymmetry symmetry_;
-  schedule::AgentClocks clocks_; ///< count the nodes of a block that are over
+  schedule::AgentClocks clocks_; ///< numbers of nodes that are over in each block
   std::vector<Clock> before_;    ///< [node of a planned rank]
 };
 

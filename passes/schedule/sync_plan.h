@@ -1,4 +1,4 @@
-// Plans which statements wait for which, across blocks and launches, without waits that follow from others.
+// Plans the waits between statements, across blocks and launches. Leaves out waits that follow from other waits.
 //
 // The list order of statements makes each thread block a sequence of *nodes*. A node is a statement, or the arrival of
 // a port's put on the rank that receives it. In addition, each rank has a user, who writes its inputs and reads and

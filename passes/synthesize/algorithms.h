@@ -25,7 +25,8 @@ struct Algorithm {
 ir::Program treeProgram(const Task &task, const std::string &name, const Forest &down, const Forest &up);
 
 /// Returns the algorithms for a collective that look the same from every rank, or from every rank at a place of a node.
-/// Bruck's has every radix up to the number of ranks. `hasSwitch`: the switch of a node sums and multicasts.
+/// Bruck's algorithm is included with every radix up to the number of ranks. `hasSwitch`: the switch of a node sums and
+/// multicasts.
 std::vector<Algorithm> symmetricAlgorithms(const Task &task, bool hasSwitch);
 
 } // namespace mscclc::passes::synthesize

@@ -6,8 +6,8 @@
 // least such ratio is reached: by Edmonds' theorem on disjoint branchings, and because switches can be split off (Zhao
 // et al., ForestColl, arXiv 2402.06787).
 //
-// The ratio is found by Newton's method, not by binary search. A flow that is too small for a ratio gives a cut whose
-// ratio is smaller, and that one is tried next. All ratios are exact, and the last cut is the proof.
+// The ratio is found by Newton's method, not by binary search. If a flow is too small for a ratio, it gives a cut with
+// a smaller ratio. This ratio is tried next. All ratios are exact, and the last cut is the proof.
 #pragma once
 
 #include "passes/time/links.h"

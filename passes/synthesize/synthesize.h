@@ -1,4 +1,4 @@
-// Algorithms from nothing: for a collective, a machine and a message size.
+// Makes algorithms for a collective, a machine and a message size.
 #pragma once
 
 #include "passes/schedule/choose.h"
@@ -26,7 +26,7 @@ struct Synthesis {
   ir::Program program;           ///< movement statements, whose schedule is open
   std::vector<Attempt> attempts; ///< the best first, then the fastest; those without a schedule last
   double nanoseconds = 0;        ///< time of a launch of the best one
-  std::string links;             ///< what the links allow and which part of that trees reach, in a sentence
+  std::string links;             ///< a sentence: the limit by the links, and the share of it that trees reach
 };
 
 /// Returns the best program by the time model for `kind` on all GPUs of the machine. It compares trees (forest.h) with

@@ -144,12 +144,13 @@ private:
     return groups;
   }
 
-  /// Returns how much may be split off a pair of links. It is what each cut that loses by it can spare.
+  /// Returns the amount that may be split off a pair of links. Every cut that loses capacity by this must be able to
+  /// spare it.
   Amount most(std::uint32_t from, std::uint32_t to) {
     const Amount pair = std::min(in(from), out(to)), trees = graph_.totalTrees();
     const std::uint32_t roots = graph_.vertices(), source = roots + 1, sink = roots + 2;
     Amount spare = pair;
-    // A cut loses if it has `from` and `to` before it and the switch behind it, or the reverse.
+    // A cut loses capacity if `from` and `to` are on one side and the switch is on the other side.
     for (const bool hubIsBehind : {true, false}) {
       MaxFlow flows = graph_.network(3);
       flows.add(source, roots, MaxFlow::unlimited);

@@ -51,7 +51,7 @@ private:
   void end(Thread thread, Time at);
 
   MeasuredTrace trace_;
-  std::map<std::string, std::uint32_t, std::less<>> numbers_; ///< `notOne` for a name that is not one of an operation
+  std::map<std::string, std::uint32_t, std::less<>> numbers_; ///< by name; `notOne` if it names no operation
   std::map<Thread, std::vector<std::size_t>>
       open_; ///< operations that began and did not end yet, as returned by begin()
   std::uint64_t number_ = 0;

@@ -48,9 +48,10 @@ public:
   virtual void sizeChanged(std::uint32_t rank, const Epoch &first, bool firstWrites, const Epoch &second) = 0;
   /// Two blocks of a rank wait on channel end `channel` without a fixed order.
   virtual void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) = 0;
-  /// An operation moves rows of `cell`, which holds those of no slot.
+  /// An operation moves rows of `cell`, but this cell has no rows of any slot.
   virtual void rowsUnknown(ir::OpRef op, CellId cell) = 0;
-  /// An operation writes rows of input chunk `content` to output `cell`, where those of another slot end.
+  /// An operation writes rows of input chunk `content` to output `cell`. But at the end this cell has the rows of
+  /// another slot.
   virtual void rowsMisplaced(ir::OpRef op, CellId cell, const ir::Contribution &content) = 0;
   /// `narrows` rounds a sum to the type of elements although `adds` adds to it.
   virtual void narrowedEarly(ir::OpRef narrows, ir::OpRef adds) = 0;

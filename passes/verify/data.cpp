@@ -1,4 +1,4 @@
-// The data operations of a checked run: which cells they touch, in which order to what came before, and what they leave
+// The data operations of a checked run: the cells that they touch, the order to earlier accesses, and the values left
 // there.
 #include "passes/verify/checked_run.h"
 

@@ -47,7 +47,7 @@
 //
 // Pipelines. If one iteration is sufficient (verify/sizes.h), one is run. Otherwise let a queue be a direction of a
 // channel, or a semaphore. These conditions must hold (verify/loops.h):
-//   1. Each queue that a pipeline uses has one block that signals and one block that waits.
+//   1. Each queue in a pipeline has one signalling block and one waiting block.
 //   2. The pipelines of these two blocks that use the queue pair up in order. Two pipelines that pair have the same
 //   unit and number of chunks. In each iteration, the one signals as often, s times, as the other waits. Outside of
 //   pipelines there are as many signals as waits.
@@ -116,8 +116,8 @@
 // needs a count polls the packet. So polls end: no packet waits for anything but the start of its sender's launch. No
 // launch of a rank ends before it has the packets of all ranks. So the halves are reused safely: let rank s write for
 // launch n + 2 into the table of rank r. Its launch n + 1 has ended, and so had the packets of r, which r sent in
-// launch n + 1. So launch n of r has ended, with all reads of that half. This needs a thread block on each rank, which
-// is checked, and that ranks launch the same programs in the same order, which is taken for granted below.
+// launch n + 1. So launch n of r has ended, with all reads of that half. This needs a thread block on each rank, and
+// the same order of launches on all ranks. The first is checked, and the second is assumed below.
 //
 // Experts. A collective with experts (ir::ExpertCells) adds two steps on each rank, before its first operation and
 // after its last one. Its blocks meet between these steps and the operations, so for all others the steps are work of
@@ -158,8 +158,7 @@
 //   order by its rule against values out of thin air. The taker's poll is a branch, and no store is made before the
 //   branches that it depends on (verify/packets.cpp).
 // - Between launches, a packet that was taken orders accesses to packets. PTX promises that only if each rank on the
-// way
-//   has a kernel boundary between what it took and what it sends. Plain accesses before the launch of its sender it
+//   way has a kernel boundary between receiving and sending. Plain accesses before the launch of its sender it
 //   orders only before the taker's next launch. For, the end of the sender's kernel released them, and that of the
 //   taker's own kernel acquires; what the taker does before that end follows a relaxed load alone.
 // - A write to a peer's memory that comes after a relaxed wait in its block is made after it, and a read that comes
