@@ -116,7 +116,7 @@ struct Opened {
   Real functions{};
   void *handle = nullptr;
   std::string path;
-  std::string why; ///< the reason, if there is none
+  std::string why; ///< the reason why there is no library; else empty
 };
 
 int missing(const char *name, const std::string &why) {

@@ -14,8 +14,8 @@ struct Real {
 #include "functions.def"
 };
 
-/// Returns the functions. The library is opened at the first call of any function. A function that it lacks is replaced
-/// by one that fails with InvalidUsage and prints that.
+/// Returns the functions. The library is opened at the first call of any function. If it lacks a function, a
+/// replacement fails with InvalidUsage and prints the reason.
 const Real &real();
 /// True if the real library makes a call. `caller` is the return address in a function of this library. If the real
 /// library calls its own functions by name, it reaches this library's functions, which must pass that on.

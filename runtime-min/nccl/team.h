@@ -51,7 +51,7 @@ public:
   /// communicators, the first member ends it, which is collective over processes. After an abort it must be called
   /// after the real communicator has ended.
   void leave(Member &member);
-  /// Makes kernels that run, and calls that wait, give up, so that the real communicator can end. Waits for at most a
+  /// Makes running kernels and waiting calls give up, so that the real communicator can end. Waits for at most a
   /// second. From any thread.
   void abort();
   Failure failure();

@@ -309,7 +309,7 @@ inline std::vector<std::string> causes(const Report &report) {
   return lines;
 }
 
-/// Causes, then waits, one a line; of the waits at most `mostWaits`.
+/// Returns the causes, and then at most `mostWaits` waits, one in each line.
 inline std::string explain(const Report &report, size_t mostWaits) {
   std::string text;
   const auto add = [&](const std::string &line) { text += (text.empty() ? "" : "\n") + line; };

@@ -1,5 +1,5 @@
-// Notices that a wait of a kernel timed out, makes the waits of all ranks give up, and reports which ranks waited for
-// what. It looks while launches are in flight, on the process's watching thread (../process/watcher.h).
+// Notices the timeout of a wait in a kernel. Then it makes the waits of all ranks give up, and reports the waits of
+// each rank. It looks while launches are in flight, on the process's watching thread (../process/watcher.h).
 #pragma once
 
 #include "engine/engine.h"
