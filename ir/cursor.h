@@ -162,7 +162,7 @@ public:
       barriers_[b].size = static_cast<std::uint32_t>(index.barrier(b).blocks.size());
   }
 
-  /// Adds the arrival of a block. Returns a ticket, with which met() is asked about the others.
+  /// Adds the arrival of a block. Returns a ticket for questions to met() about the other arrivals.
   std::uint64_t arrive(std::uint32_t barrier, const Arrival &arrival) {
     Barrier &b = barriers_[barrier];
     b.arrivals.resize(2 * std::size_t{b.size});

@@ -59,7 +59,7 @@ void TextParser::skipBody() {
   }
 }
 
-/// Called after the header of a body. True if the body follows; it may follow a wrong header, too.
+/// Returns true if a body follows. It is called after the header, and a body may also follow a wrong header.
 bool TextParser::opensBody(bool headerIsGood) {
   return headerIsGood || cursor_.lineOpensBody();
 }

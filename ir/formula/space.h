@@ -16,7 +16,8 @@ namespace mscclc::formula {
 
 /// The values of a number, by point.
 using Values = std::span<const std::int64_t>;
-/// The value of a number that nothing reads, so that every expression is right there. Only the fits of sum.h take it.
+/// The value of a number at a point where it is not read. Any expression is right there. Only the fits of sum.h accept
+/// it.
 inline constexpr std::int64_t anyValue = std::numeric_limits<std::int64_t>::min();
 
 /// A variable, and its value at each point.
