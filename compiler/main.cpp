@@ -14,7 +14,7 @@
 
 int main(int argc, char **argv) {
 #ifdef MSCCLC_WITH_FRONTEND
-  // Used by the build only.
+  // Only the build uses this option.
   if (argc == 3 && argv[1] == std::string_view("--precompile-dsl"))
     return mscclc::driver::precompileDsl(argv[2]);
 #endif

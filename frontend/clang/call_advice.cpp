@@ -159,7 +159,7 @@ private:
     failed_.push_back(std::move(failed));
   }
 
-  /// `a = b`, of operands of which one is a chunk or a buffer.
+  /// Advises on `a = b` if `a` is a chunk or a buffer.
   std::optional<Advice> ofAssignment(llvm::ArrayRef<Expr *> operands) const {
     if (operands.size() != 2 || hasErrors(operands))
       return std::nullopt;

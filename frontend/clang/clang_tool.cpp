@@ -218,7 +218,7 @@ void ClangTool::State::confine() {
   if (!project.folder.empty())
     may.addFolder(project.folder);
   const HeaderSearch &search = compiler->getPreprocessor().getHeaderSearchInfo();
-  // A name that only the project uses, once, does not come from the user.
+  // If only the project adds a folder, the name occurs once. The user has not given it then.
   const auto isOfProject = [&](const std::string &name, auto times) {
     return times == 1 && project.paths.contains(name);
   };

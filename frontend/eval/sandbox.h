@@ -66,7 +66,7 @@ private:
 /// In a child: announces to the parent that untrusted code follows. Called before enterSandbox().
 void announceForeignCode();
 
-/// In a child: lets the parent continue, because only the end of the process follows, which takes the system a while.
+/// In a child: lets the parent continue. Only the end of the process follows, and this takes the system a while.
 void handOver();
 
 /// Limits the calling process from now on. It prints nothing, writes no files, dumps no core and gains no privileges.

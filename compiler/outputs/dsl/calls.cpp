@@ -11,7 +11,7 @@ using ir::DataSync;
 using ir::Op;
 using ir::OpKind;
 
-/// Writes the operations of one block again, each as one call would make it.
+/// Rewrites the operations of one block so that one call can make each of them.
 class Cutter {
 public:
   Cutter(const ir::Rank &rank, const ir::ThreadBlock &in) : rank_(rank), in_(in) {}

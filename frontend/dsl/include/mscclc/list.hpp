@@ -58,7 +58,7 @@ private:
   static constexpr bool needsDestruction = !__has_trivial_destructor(T);
 #endif
 
-  /// An element during its construction. Its placement new replaces that of <new>, which takes longer to read than all
+  /// An element during its construction. It has its own placement new, because <new> takes longer to read than all
   /// headers of the DSL together.
   struct Slot {
     T value;
