@@ -20,7 +20,7 @@ struct AccessedRange {
 
 /// A memory whose chunks may be shared: a canonical buffer of a rank, either plain or as packets.
 struct Memory {
-  std::uint64_t grain = 0; // the size of all pieces so far, which all begin at multiples of it
+  std::uint64_t grain = 0; // the common size of all pieces so far; each begins at a multiple of it
   bool mixed = false;
   bool written = false;
   std::vector<AccessedRange> pieces; // only for mixed memories

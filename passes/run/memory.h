@@ -47,8 +47,8 @@ public:
   static bool chunksFit(const ir::Program &program);
   std::uint64_t numCells() const { return cells_.size(); }
 
-  /// Cell of unit 0 of a buffer; in place, buffers share cells. Scratch packets have cells of their own. One copy of
-  /// double scratch is enough: launches that use the other half are not judged by it (see CellChecks).
+  /// Returns the cell of unit 0 of a buffer. In place, buffers share cells. Packets in scratch have cells of their own.
+  /// Double scratch has cells for one half only, because launches on the other half are not checked (see CellChecks).
   CellId base(std::uint32_t rank, ir::BufferKind buffer, bool packet) const {
     const Bases &b = bases_[rank];
     return packet ? b.slots : b.plain[static_cast<std::size_t>(buffer)];

@@ -66,8 +66,8 @@ void Order::completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t 
 }
 
 /// Lemma. For two events of one block, the later one adds nothing if the earlier one covers as much and is of the same
-/// thread or of an earlier phase. A view in which a phase is over also has all earlier phases as over. A thread that
-/// continues in a phase has everything that it saw in the phase, and has earlier phases as over.
+/// thread or of an earlier phase. If a phase is over in a view, all earlier phases are over in it, too. If a thread
+/// continues in a phase, it still has everything that it saw in this phase, and earlier phases are over.
 void Order::relayed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread) {
   constexpr std::size_t mostLooks =
       8; // few blocks relay a lane in turn, so a longer scan would cost more than it saves

@@ -90,7 +90,8 @@ struct Access {
 struct Pair {
   std::uint32_t first = 0, second = 0; ///< into RunRecord::accesses
   Relation relation = Relation::HappensBefore;
-  /// Without sync, packets may order them if they were computed from the data that the first access reads.
+  /// True if packets may order the two accesses without sync. These packets must be computed from the data of the first
+  /// access.
   bool excusable = false;
   friend auto operator<=>(const Pair &, const Pair &) = default;
 };

@@ -336,8 +336,9 @@ private:
     return statement;
   }
 
-  /// Operands of an operation are all packets but the first. So an operand of the rank itself among packets becomes
-  /// packets: else the sum would be narrowed before it and behind it, and elsewhere on each rank.
+  /// All operands of an operation except the first are packets. So if any operand is packets, the rank's own operands
+  /// become packets, too. Otherwise a sum would be narrowed before and after such an operand, and at another step on
+  /// each rank.
   void makePackets(const Move &statement, std::span<Source> operands) {
     const auto isPackets = [](const Source &source) { return source.how == Operand::Packets; };
     if (std::ranges::none_of(operands, isPackets))

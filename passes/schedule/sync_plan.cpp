@@ -184,7 +184,7 @@ private:
     const Nodes::Node &arrival = nodes_.at(nodes_.arrivalOf(put));
     return arrival.agent == agent || knows(known_[agent], arrival.agent, arrival.index + 1);
   }
-  /// Marks a put, and what other ranks do instead of it, to be flushed at once.
+  /// Marks a put, and the equivalent puts of other ranks, to be flushed at once.
   void flush(std::uint32_t put) {
     lacksFlush_ = true;
     flushed_[put] = true;

@@ -41,7 +41,7 @@ struct FittedParameter {
   double value = 0;
   Standing standing = Standing::Kept;
   double spread =
-      0; ///< relative standard deviation of `value`; for a kept one, the deviation that measurements would allow
+      0; ///< relative standard deviation of `value`; for a kept value, the deviation that the times would allow
 };
 
 struct Calibration {

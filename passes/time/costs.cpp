@@ -382,10 +382,11 @@ Time Costs::packing(std::uint32_t rank, bool before, const MessageBytes *bytes) 
   const MachineParameters &p = machine_.parameters;
   const bool isDispatch = ir::indexedBuffer(program_.collective.kind) == ir::BufferKind::Input;
   const bool isOnce = program_.oncePerRank == ir::OncePerRank::On;
-  // The blocks meet when ordinals are known, when cells are, and when rows are packed; then before they unpack. With
-  // oncePerRank they also meet when first entries are known, and when cells have places.
+  // The blocks meet three times before the operations: when ordinals are known, when cells are known, and when rows are
+  // packed. They meet once before unpacking. With oncePerRank they also meet when first entries are known, and when
+  // cells have places.
   Time time = ((before ? 3 : 1) + (isOnce ? 1 : 0)) * us(p.barrier);
-  // Who looks at all cells, one after the other, waits once for each line of each array of them, or for several polls.
+  // A thread that reads all cells in turn waits once for each line of each array of them, or for several polls.
   const ir::ExpertCells cells = ir::expertCellsOf(program_);
   constexpr std::uint32_t cellsOfLine = 32, pollsAtOnce = 8;
   const std::uint32_t lines = (cells.experts + cellsOfLine - 1) / cellsOfLine, // of a rank

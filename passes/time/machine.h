@@ -69,7 +69,7 @@ class RankNodes {
 public:
   RankNodes(const ir::Program &program, const Machine &machine);
   std::uint32_t ranksPerNode() const { return ranksPerNode_; }
-  std::uint32_t nodes() const { return nodes_; } ///< number that the ranks need
+  std::uint32_t nodes() const { return nodes_; } ///< number of nodes that the ranks need
   std::uint32_t nodeOf(std::uint32_t rank) const { return rank / ranksPerNode_; }
   std::uint32_t indexInNode(std::uint32_t rank) const { return rank % ranksPerNode_; }
   bool areTogether(std::uint32_t a, std::uint32_t b) const { return nodeOf(a) == nodeOf(b); }

@@ -100,7 +100,7 @@ private:
     bool fenced = false;         ///< a fence has followed them
     bool receives = false;       ///< of a split program: it runs in the second kernel
     DataCost cost;               ///< cost of the current data operation
-    std::vector<Thread> threads; ///< threads that did something alone in this phase
+    std::vector<Thread> threads; ///< threads that did operations of single threads in this phase
     /// [thread]: its further operations, to be done when its current wait ends. Only few threads of few programs have
     /// any.
     std::map<std::uint32_t, Queue<Act>> later;

@@ -174,8 +174,8 @@ bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Prem
   if (open.empty())
     return true;
   bool good = true;
-  // If all are held back at once, fewer releases come than if one is. So releases that come in spite of that need no
-  // further check.
+  // If all these semaphores are held back at once, fewer releases come than if only one is held back. So a semaphore
+  // with enough releases in the first case needs no check of the second case.
   for (const auto &[queue, all] : lacking(open))
     for (const auto &[_, lacks] : lacking(std::span(&queue, 1))) {
       good = false;

@@ -32,10 +32,10 @@ struct OutputSums {
   std::vector<std::vector<std::uint32_t>> of; ///< [rank][chunk]: into `trees`, or ir::none
 };
 
-/// Returns the trees of what a launch leaves. Chunks that a switch has summed have none, nor have minima and maxima.
+/// Returns the trees of the final values of a launch. Sums by a switch, minima and maxima have no trees.
 OutputSums outputSums(const proof::FinalBuffers &end);
 
-/// Keeps what two sizes of one program have in common.
+/// Keeps only the trees that two sizes of one program have in common.
 void keepCommon(OutputSums &sums, const OutputSums &other);
 
 } // namespace mscclc::passes
