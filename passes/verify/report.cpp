@@ -182,7 +182,7 @@ std::string Reporter::startSignal(std::uint32_t from, std::uint32_t to, bool ofS
 
 std::string Reporter::launchSync(const Conflict &c, std::uint32_t from, std::uint32_t to, bool ofSource) const {
   const bool mayDouble = memory_.locate(c.cell).buffer == ir::BufferKind::Scratch && !index_.program.doubleScratch;
-  return (c.control ? "only a packet shows rank " : "no sync of this launch shows rank ") + std::to_string(to) +
+  return (c.control ? "only a packet tells rank " : "no sync of this launch tells rank ") + std::to_string(to) +
          " that rank " + std::to_string(from) + " has ended the one before" +
          (c.control ? ", which orders no plain access: " : ": ") + startSignal(from, to, ofSource) + " would" +
          (!mayDouble ? ""

@@ -13,7 +13,7 @@ MSCCLC_ALGORITHM void packet_next_launch() {
   Rank(1).unpackPackets(Rank(1).output()[0], scratch[0], tb(0));
   Rank(1).barrier({0}); // expected-note@:11 {{schedule 2: rank 1, block 0 runs up to its operation 1 ('sync')}}
   // expected-error@+3:8 {{rank 1, block 0 may write output[1] of rank 0 before rank 0 begins its launch: that rank may still run the launch before, or its user may still use the buffer}}
-  // expected-note@+2:8 {{only a packet shows rank 1 that rank 0 has ended the one before, which orders no plain access: a relaxed signal from rank 0 at its start and a wait for it (Sync::After) would}}
+  // expected-note@+2:8 {{only a packet tells rank 1 that rank 0 has ended the one before, which orders no plain access: a relaxed signal from rank 0 at its start and a wait for it (Sync::After) would}}
   // expected-note@+1:8 {{schedule 3: rank 1, block 0 writes output[1] of rank 0 ('put')}}
   back.put(Rank(0).output()[1], Rank(1).output()[1], tb(0));
   back.signal(tb(0), {.sync = Sync::Before});

@@ -27,11 +27,11 @@ MSCCLC_ALGORITHM void packets(int ranks = 2) {
 
 // CHECK: packets_without_double_scratch.cpp:[[#@LINE-6]]:15: error: launched again, it races on packet scratch[0] of rank 1: the read ('unpackPackets') by rank 1, block 1 of one launch and the write ('putPackets') by rank 0, block 0 of a later one are not ordered
 // CHECK: packets_without_double_scratch.cpp:[[#@LINE-6]]:15: note: the other access: read ('unpackPackets') by rank 1, block 1
-// CHECK: packets_without_double_scratch.cpp:[[#@LINE-8]]:15: note: no sync of this launch shows rank 0 that rank 1 has ended the one before: a relaxed signal from rank 1 at its start and a wait for it (Sync::After) would, or scratch in two halves (ProgramOptions::doubleScratch)
+// CHECK: packets_without_double_scratch.cpp:[[#@LINE-8]]:15: note: no sync of this launch tells rank 0 that rank 1 has ended the one before: a relaxed signal from rank 1 at its start and a wait for it (Sync::After) would, or scratch in two halves (ProgramOptions::doubleScratch)
 // CHECK: packets_without_double_scratch.cpp:[[#@LINE-9]]:15: note: schedule 4: rank 0, block 0 writes packet scratch[0] of rank 1 ('putPackets')
 // CHECK: packets_without_double_scratch.cpp:[[#@LINE-9]]:15: note: schedule 5: rank 1, block 1 reads packet scratch[0] of rank 1 ('unpackPackets') only now
 // CHECK: mscclc: note: and 1 more like it on other ranks
 // PLAN: error: launched again, it races on packet scratch[0] of rank 1: the read ('upkt') by rank 1, block 1 of one launch and the write ('ppkt') by rank 0, block 0 of a later one are not ordered
 // PLAN: note: the other access: read ('upkt') by rank 1, block 1
-// PLAN: note: no sync of this launch shows rank 0 that rank 1 has ended the one before: a relaxed signal from rank 1 at its start and a wait for it (with a nop after it) would, or scratch in two halves (double_scratch)
+// PLAN: note: no sync of this launch tells rank 0 that rank 1 has ended the one before: a relaxed signal from rank 1 at its start and a wait for it (with a nop after it) would, or scratch in two halves (double_scratch)
 // PLAN: note: schedule 4: rank 0, block 0 writes packet scratch[0] of rank 1 ('ppkt')

@@ -13,7 +13,7 @@ TEST_CASE("a put before the peer has begun its launch") {
       "rank 0, block 0, operation 0: error: rank 0, block 0 may write output[0] of rank 1 before rank 1 begins "
       "its launch: that rank may still run the launch before, or its user may still use the buffer"));
   CHECK(proof.says(
-      "no sync of this launch shows rank 0 that rank 1 has ended the one before: a relaxed signal from rank 1"));
+      "no sync of this launch tells rank 0 that rank 1 has ended the one before: a relaxed signal from rank 1"));
   CHECK(proof.says("begins; its user has written output[0] of rank 1 only now"));
 }
 
