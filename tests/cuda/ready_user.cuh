@@ -61,11 +61,14 @@ extern "C" __attribute__((visibility("default"))) void mscclc_test_user(const ms
   using namespace mscclc;
 #ifdef __CUDACC__
   static std::map<uint32_t, cudaStream_t> streams;
+  int devices = 1;
+  cudaGetDeviceCount(&devices);
+  cudaSetDevice(static_cast<int>(rank) % devices); // as a communicator does
   if (streams.count(rank) == 0)
     cudaStreamCreateWithFlags(&streams[rank], cudaStreamNonBlocking);
   void *arguments[] = {const_cast<test::ReadyUser *>(work)};
   if (work == nullptr)
-    cudaStreamSynchronize(streams[rank]);
+    cudaDeviceSynchronize(); // so that the next launch follows the user, and his next kernel the launch
   else
     cudaLaunchKernel(reinterpret_cast<const void *>(&test::useRowsOnDevice), dim3(test::userBlocks),
                      dim3(test::userThreads), arguments, 0, streams[rank]);

@@ -17,6 +17,8 @@
 #include <driver_types.h>
 #include <unistd.h>
 
+extern "C" int cudaGetDevice(int *device);
+
 namespace {
 
 using namespace mscclc::ptx;
@@ -117,6 +119,8 @@ public:
     return modules_.back().get();
   }
 
+  void synchronized(int device) { machine_.synchronized(device); }
+
   void add(const void *stub, const Module *module, const char *name) { entries_[stub] = {module, name}; }
 
   /// The architecture that a kernel's PTX is for: 90.
@@ -134,6 +138,8 @@ public:
     launch.threads = block.x;
     launch.stream = stream;
     launch.isDependent = isDependent;
+    if (::cudaGetDevice(&launch.device) != cudaSuccess)
+      fail("a launch without a device");
     const Function &function = launch.module->functions[launch.entry];
     launch.parameters.resize(function.parameterBytes);
     for (std::size_t i = 0; i < function.parameters.size(); ++i)
@@ -221,6 +227,14 @@ int cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *stub, void
   return runtime().launch(stub, {config->gridDim.x, config->gridDim.y, config->gridDim.z},
                           {config->blockDim.x, config->blockDim.y, config->blockDim.z}, arguments, config->stream,
                           std::any_of(config->attrs, config->attrs + config->numAttrs, isDependent));
+}
+int cudaDeviceSynchronize() {
+  static auto *const next = reinterpret_cast<int (*)()>(::dlsym(RTLD_NEXT, "cudaDeviceSynchronize"));
+  const int result = next();
+  int device = 0;
+  if (result == cudaSuccess && ::cudaGetDevice(&device) == cudaSuccess)
+    runtime().synchronized(device);
+  return result;
 }
 int cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *stub) {
   *attributes = {};

@@ -27,8 +27,11 @@ void Machine::begin(Grid &grid) {
   const Function &entry = launch.module->functions[launch.entry];
   const auto [at, isNew] = streams_.try_emplace(launch.stream);
   Stream &stream = at->second;
-  if (isNew)
-    stream.device = static_cast<std::uint32_t>(streams_.size()) - 1;
+  if (isNew) {
+    stream.number = static_cast<std::uint32_t>(streams_.size()) - 1;
+    constexpr std::uint32_t unnamed = 1u << 16; // behind those that launches name
+    stream.device = launch.device < 0 ? unnamed + stream.number : static_cast<std::uint32_t>(launch.device);
+  }
   grid.ordinal = ++stream.launches;
   for (const Region &region : launch.packets)
     packets_[region.address] = std::max(packets_[region.address], region.bytes);
@@ -50,7 +53,7 @@ void Machine::begin(Grid &grid) {
     thread.isEarly = launch.isDependent;
     const auto [number, isFirst] = stream.numbers.try_emplace({thread.block, thread.index});
     if (isFirst)
-      number->second = memory_.addThread(stream.device, thread.block);
+      number->second = memory_.addThread(stream.device, stream.number << 16 | thread.block);
     thread.number = number->second;
     grid.numbers.push_back(thread.number);
     thread.calls.push_back(activationOf(entry));
@@ -59,6 +62,9 @@ void Machine::begin(Grid &grid) {
   }
   grid.running = static_cast<unsigned>(grid.threads.size());
   memory_.follow(stream.last, grid.numbers);
+  for (const auto &[other, its] : streams_)
+    if (its.device == stream.device && other != launch.stream)
+      memory_.follow(its.waited, grid.numbers);
   useBuffers(grid);
   fenceAll(grid);
   ++counts_.launches;
@@ -80,6 +86,13 @@ void Machine::end(Grid &grid) {
   fenceAll(grid);
   useBuffers(grid);
   streams_[grid.launch.stream].last = grid.numbers;
+}
+
+void Machine::synchronized(int device) {
+  const std::unique_lock lock(mutex_);
+  for (auto &[handle, stream] : streams_)
+    if (stream.device == static_cast<std::uint32_t>(device))
+      stream.waited = memory_.pastOf(stream.last);
 }
 
 void Machine::run(std::vector<Launch> launches) {

@@ -9,7 +9,9 @@
 // before all after it; but it is no fence of aliases. So does griddepcontrol.wait in a launch that may begin before the
 // earlier one of its stream has ended (Launch::isDependent). There each access before it is a finding: it may run at
 // the same time as anything of that launch. As nothing comes before it, its order is that of the boundary. Each stream
-// is a device of its own. A multicast address is an alias of its members' addresses.
+// is a device of its own, unless launches name their devices. What the host has waited for on such a
+// device is ordered before later launches in other streams of it. A multicast address is an alias of its members'
+// addresses.
 #pragma once
 
 #include "memory.h"
@@ -31,6 +33,7 @@ struct Launch {
   unsigned blocks = 1, threads = 1;
   std::vector<std::byte> parameters;
   const void *stream = nullptr;
+  int device = -1;             ///< of the stream; below 0: the stream has one of its own
   std::uint32_t kernels = 1;   ///< of a launch of the product; all kernels of the stream are of launches of as many
   bool isDependent = false;    ///< it may begin before the earlier launch of its stream has ended
   std::vector<Region> buffers; ///< that the user accesses before and after the launch
@@ -59,6 +62,8 @@ public:
   /// Runs launches to their end, together with those that other threads of the host start meanwhile. Throws Unknown,
   /// and Hang where no thread of any launch can go on.
   void run(std::vector<Launch> launches);
+  /// The host has waited for all launches of a device.
+  void synchronized(int device);
 
   class Hang : public std::runtime_error {
   public:
@@ -108,7 +113,8 @@ private:
     std::uint32_t ordinal = 0; ///< of the launch in its stream, from 1
   };
   struct Stream {
-    std::uint32_t device = 0, launches = 0;
+    std::uint32_t device = 0, launches = 0, number = 0;
+    Past waited;                                                    ///< what the host has waited for
     std::map<std::pair<unsigned, unsigned>, std::uint32_t> numbers; ///< [block, thread]
     std::vector<std::uint32_t> last;                                ///< threads of the last launch
     /// [block, bytes]: shared memory. It stays, so that no other launch gets these addresses.

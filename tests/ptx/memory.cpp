@@ -419,14 +419,22 @@ void Memory::meet(std::span<const std::uint32_t> threads) {
   follow(threads, threads);
 }
 
-void Memory::follow(std::span<const std::uint32_t> before, std::span<const std::uint32_t> after) {
+Past Memory::pastOf(std::span<const std::uint32_t> threads) {
   Past all;
-  for (const std::uint32_t thread : before)
+  for (const std::uint32_t thread : threads)
     ptx::join(all, threads_[thread].now);
-  for (const std::uint32_t thread : before)
+  for (const std::uint32_t thread : threads)
     tick(thread);
+  return all;
+}
+
+void Memory::follow(const Past &before, std::span<const std::uint32_t> after) {
   for (const std::uint32_t thread : after)
-    ptx::join(threads_[thread].now, all);
+    ptx::join(threads_[thread].now, before);
+}
+
+void Memory::follow(std::span<const std::uint32_t> before, std::span<const std::uint32_t> after) {
+  follow(pastOf(before), after);
 }
 
 void Memory::use(std::span<const std::uint32_t> threads, std::uint64_t address, std::uint64_t bytes) {

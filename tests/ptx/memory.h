@@ -115,6 +115,9 @@ public:
   void fenceAliases(std::uint32_t thread);
   /// All that these threads did before happens before all that they do next.
   void meet(std::span<const std::uint32_t> threads);
+  /// Returns all that `threads` did until now, and what was ordered before it.
+  Past pastOf(std::span<const std::uint32_t> threads);
+  void follow(const Past &before, std::span<const std::uint32_t> after);
   /// Orders everything that `before` did before everything that `after` do, as between kernels of a stream.
   void follow(std::span<const std::uint32_t> before, std::span<const std::uint32_t> after);
 

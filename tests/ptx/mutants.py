@@ -37,6 +37,7 @@ LAMPORT, LAMPORT_BITS = "tests/ptx/lamport.cpp", "((0+1)+2)+3 with -0.0 as +0.0"
 PACKED = "samples/auto/alltoallv_packed.cpp"
 DISPATCH, COMBINE = "samples/auto/moe_dispatch.cpp", "samples/auto/moe_combine.cpp"
 SPLIT = "tests/ptx/split_dispatch.cpp"
+HANDED_OVER, TAKEN = "tests/ptx/ready_dispatch.cpp", "tests/ptx/ready_combine.cpp"
 BARRIERS = "tests/conformance/plans/single_node/allgather_tbg.json"
 INSTANCES = kernels_on_cpu.INSTANCES
 # Words that a kernel shares with the host have no mutants but two, of the request in port.cuh. The machine has no reads
@@ -157,6 +158,27 @@ MUTANTS = [
     Mutant("payloads that all begin a row", "experts.cuh", "    begin += payload.bytes;\n", "", DISPATCH, quick=True),
     Mutant("groups that are not aligned", "experts.cuh", "(rows + align - 1) / align * align", "rows", DISPATCH, quick=True),
     Mutant("groups without rows that take none", "experts.cuh", "rows == 0 && align != 1 ? align :", "", DISPATCH),
+    Mutant("blocks of rows that are announced without release", PLATFORM, "st.release.gpu.global.u32",
+           "st.relaxed.gpu.global.u32", HANDED_OVER, quick=True),
+    Mutant("rows that are counted without release and acquire", PLATFORM, "atom.acq_rel.gpu.global.add.u32",
+           "atom.relaxed.gpu.global.add.u32", HANDED_OVER),
+    Mutant("rows that are counted before all threads have stored them", "experts.cuh",
+           "      syncBlock();\n      const uint32_t behind", "      const uint32_t behind", HANDED_OVER),
+    Mutant("blocks that are announced by whoever comes first", "experts.cuh", "behind < rows ? behind : rows", "copied",
+           HANDED_OVER, quick=True),
+    Mutant("numbers of rows that are written while blocks are announced", "experts.cuh",
+           "    if constexpr (ReadyRows<Plan>::value != 0)\n      meetAll(w.args, 1);", "    if constexpr (false)\n      meetAll(w.args, 1);",
+           HANDED_OVER),
+    Mutant("blocks without rows that are not announced", "experts.cuh", "        ready::announce(w.args.index.ready, first + i, 0, 0);",
+           "        static_cast<void>(i);", HANDED_OVER),
+    Mutant("words that the user's kernel reads without acquire", PLATFORM, "ld.acquire.gpu.global.u32",
+           "ld.relaxed.gpu.global.u32", HANDED_OVER),
+    Mutant("words of the user that a combine reads without acquire", PLATFORM, "ld.acquire.gpu.global.u32",
+           "ld.relaxed.gpu.global.u32", TAKEN, quick=True),
+    Mutant("rows that a combine reads without a wait", "experts.cuh", "          if (w.thread == 0)\n            awaitBlock(w, first + at);",
+           "", TAKEN),
+    Mutant("words that a combine does not set back", "experts.cuh", "*ready::wordOf(w.args.index.ready, block) = 0;",
+           "static_cast<void>(block);", TAKEN),
     Mutant("cells in one table for all launches", "experts.cuh", "static_cast<uint32_t>(launch % 2)",
            "uint32_t{0}", DISPATCH, quick=True),
 ]
