@@ -16,6 +16,7 @@ EXPERTS, CAPACITY = 3, 5  # of each rank; rows of each rank for an expert
 ALL = EXPERTS * SIZE
 READY = 4  # rows of a block that is handed over
 SPLIT = SIZE == 2  # kernels are two, one that sends and one that receives
+ONCE = SIZE > 2  # a dispatch sends a row once to each rank
 
 
 def random(seed):
@@ -420,10 +421,11 @@ def a_layer_is_trained():
 if __name__ == "__main__":
     logging.getLogger("mscclc.torch").setLevel(logging.INFO)
     for name in ("moe_dispatch", "moe_combine"):
+        more = {"once": ONCE} if name == "moe_dispatch" else {}
         for ready in (0, READY):
-            params = {"ranks": SIZE, "experts": EXPERTS, "split": SPLIT, "ready": ready}
+            params = {"ranks": SIZE, "experts": EXPERTS, "split": SPLIT, "ready": ready, **more}
             kernel = mscclc.Kernel.compile(SAMPLES / "auto" / f"{name}.cpp", params=params, platform="host")
-            assert kernel.is_split == SPLIT
+            assert kernel.is_split == SPLIT and kernel.is_once_per_rank == bool(more and ONCE)
             mscclc.register(kernel)
     _, WORLD, GLOO = start([])
     run_all()

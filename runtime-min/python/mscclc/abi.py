@@ -25,7 +25,7 @@ REDUCE_OPS = {"sum": 0, "min": 1, "max": 2, "prod": 3}
 SCALINGS = {"none": 0, "input": 1, "average": 2}
 PLATFORMS = {"auto": 0, "cuda": 1, "host": 2}
 ERROR_NO_KERNEL, ERROR_RENDEZVOUS = 102, 106
-IN_PLACE, ONE_START, ROOTED, TAKES_COUNTS, PACKED_ROWS, SPLIT = 1, 64, 128, 2048, 4096, 16384
+IN_PLACE, ONE_START, ROOTED, TAKES_COUNTS, PACKED_ROWS, SPLIT, ONCE_PER_RANK = 1, 64, 128, 2048, 4096, 16384, 32768
 PARTS = {"": 0, "send": 1, "receive": 2}  # of a launch
 #: Of the "status" of senders and of the own rank: MscclcCountStatus.
 COUNTS_CUT, RECEIVED_CUT = 1, 2

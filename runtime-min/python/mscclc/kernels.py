@@ -169,6 +169,8 @@ class Kernel:
         self.sums: str | None = None
         #: A launch is a kernel that sends and one that receives (Communicator.launch).
         self.is_split = bool(facts.flags & abi.SPLIT)
+        #: A dispatch that sends a row once to each rank, with a list of its places (MscclcIndex in runtime_abi.h).
+        self.is_once_per_rank = bool(facts.flags & abi.ONCE_PER_RANK)
         #: Its tags: the features that it uses ("packets", "port", "multicast", "double-scratch", "baked"), and those
         #: of its registration.
         self.tags: frozenset[str] = frozenset(name for flag, name in abi.TAGS.items() if facts.flags & flag)

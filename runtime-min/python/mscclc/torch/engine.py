@@ -245,10 +245,17 @@ class Engine:
                 text = "no kernel: %s has shares that cut rows of %d bytes"
                 self._say((query, in_place, job.row), text, kernel.name, job.row)
                 continue
+            row = job.row
+            if kernel.is_once_per_rank:  # a row brings the list of its places
+                row = _rounded(row + 4 * int(job.index["choices"]), _ALIGNMENT)
+                message = message // job.row * row
+                if message > kernel.max_bytes:
+                    self._say((query, kernel.name, row), "no kernel: rows with lists are too long for %s", kernel.name)
+                    return None
             self._say(
                 (query, kernel.name), "%s of %d bytes of %s: kernel %s", job.collective, message, dtype, kernel.name
             )
-            return Choice(kernel, dtype, job.op, message, message // pieces, job.row, job.rooms)
+            return Choice(kernel, dtype, job.op, message, message // pieces, row, job.rooms)
         return None
 
     def _reason_against(self, job: Job) -> bool:

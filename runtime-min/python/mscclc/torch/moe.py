@@ -189,7 +189,7 @@ def _begin(
         return lambda: False
     given, to = [payload for payload, _ in pairs], [made for _, made in pairs]
     entries = index["entries"]
-    work = 4 * (entries.numel() + group.size() * ((4 + INDEX_PARTS) * handle.experts + 1))
+    work = 4 * (2 * entries.numel() + group.size() * ((4 + INDEX_PARTS) * handle.experts + 1))
     row = sum(math.prod(payload.shape[1:]) * payload.element_size() for payload in given)
     if len(given) > 1:
         row = (row + 15) // 16 * 16  # so that slots are moved in long words
