@@ -39,6 +39,7 @@ OWN_CLIENTS = {"allreduce_norm": (["ranks=4", "quantize=true"], "2560", ["hooks_
                "split_dispatch": (["ranks=2"], None, EXPERTS),
                "ready_dispatch": (["ranks=2"], None, EXPERTS),
                "ready_combine": (["ranks=2"], None, EXPERTS),
+               "once_dispatch": (["ranks=2"], None, EXPERTS),
                "moe_dispatch_twolevel": (["nodes=2", "gpus=2", "experts=2"], None, EXPERTS),
                "moe_combine_twolevel": (["nodes=2", "gpus=2", "experts=2"], None, EXPERTS)}
 

@@ -38,6 +38,7 @@ PACKED = "samples/auto/alltoallv_packed.cpp"
 DISPATCH, COMBINE = "samples/auto/moe_dispatch.cpp", "samples/auto/moe_combine.cpp"
 SPLIT = "tests/ptx/split_dispatch.cpp"
 HANDED_OVER, TAKEN = "tests/ptx/ready_dispatch.cpp", "tests/ptx/ready_combine.cpp"
+ONCE = "tests/ptx/once_dispatch.cpp"
 BARRIERS = "tests/conformance/plans/single_node/allgather_tbg.json"
 INSTANCES = kernels_on_cpu.INSTANCES
 # Words that a kernel shares with the host have no mutants but two, of the request in port.cuh. The machine has no reads
@@ -148,13 +149,13 @@ MUTANTS = [
     Mutant("staging whose blocks count as one", "staging.cuh", "blockCount() * weight, weight);",
            "blockCount(), 1);", RING, staging=True, instances=INSTANCES),
     Mutant("counts as plain stores", PLATFORM, "st.relaxed.sys.global.v2.b64", "st.global.v2.b64", PACKED),
-    Mutant("entries that are used before all are counted", "experts.cuh", "  countEntries(w);\n  meetAll(w.args, 0);",
-           "  countEntries(w);", DISPATCH, quick=True),
+    Mutant("entries that are used before all are counted", "experts.cuh", "[](uint32_t) { return true; });\n  meetAll(w.args, 0);",
+           "[](uint32_t) { return true; });", DISPATCH, quick=True),
     Mutant("rows that are sent before all are packed", "experts.cuh",
            "  meetForStaging(w.args, 0, 1);\n  if (w.thread == 0)\n    launchBegins",
            "  if (w.thread == 0)\n    launchBegins",
            DISPATCH),
-    Mutant("rows that are unpacked before all have come", "experts.cuh", "  meetAll(w.args, 1);\n", "", COMBINE),
+    Mutant("rows that are unpacked before all have come", "experts.cuh", "  meetAll(w.args, 1);\n  if", "  if", COMBINE),
     Mutant("payloads that all begin a row", "experts.cuh", "    begin += payload.bytes;\n", "", DISPATCH, quick=True),
     Mutant("groups that are not aligned", "experts.cuh", "(rows + align - 1) / align * align", "rows", DISPATCH, quick=True),
     Mutant("groups without rows that take none", "experts.cuh", "rows == 0 && align != 1 ? align :", "", DISPATCH),
@@ -181,6 +182,12 @@ MUTANTS = [
            "static_cast<void>(block);", TAKEN),
     Mutant("cells in one table for all launches", "experts.cuh", "static_cast<uint32_t>(launch % 2)",
            "uint32_t{0}", DISPATCH, quick=True),
+    Mutant("first entries that are used before all are counted", "experts.cuh",
+           "return w.isFirst(entry); });\n    meetAll(w.args, 0);", "return w.isFirst(entry); });", ONCE, quick=True),
+    Mutant("lists that name experts of other ranks", "experts.cuh", "w.isLive(first + i) && expert / W::experts == to",
+           "w.isLive(first + i)", ONCE, quick=True),
+    Mutant("lists that are followed before cells have places", "experts.cuh", "placeCells(w);\n    meetAll(w.args, 1);",
+           "placeCells(w);", ONCE, quick=True),
 ]
 
 
