@@ -73,22 +73,36 @@ template <class K, class L> MSCCLC_DEVICE uint64_t clipRow(const K &k, const L &
   return end;
 }
 
-/// Returns rowsOf(), and shortens `end` as clipRow() does. Where rows wait for counts, each waits once. Targets come
-/// first: what a source needs is mostly the rank's own, so that nothing is held while a target waits.
-template <class K, class L> MSCCLC_DEVICE auto clippedRowsOf(const K &k, const L &chunks, unsigned row, uint64_t &end) {
-  if constexpr (hasSlots<typename K::Plan> && L::size != 0 && L::size <= maxHeld<K>) {
-    Pointers<L::size> rows;
-    MSCCLC_UNROLL
-    for (unsigned i = 0; i < L::size; ++i) {
-      const Rows chunk = chunks(i);
-      const Extent extent = k.extentOf(chunk, row);
-      rows.at[i] = chunk.base + extent.begin;
-      end = extent.bytes < end ? extent.bytes : end;
-    }
-    return rows;
+/// The rows of an operation.
+template <class S, class D> struct RowsOfBoth {
+  S from;
+  D to;
+};
+/// Returns the addresses of rows that wait for counts, and shortens `end` as clipRow() does. Each row waits once.
+template <class K, class L> MSCCLC_DEVICE auto liveRowsOf(const K &k, const L &chunks, unsigned row, uint64_t &end) {
+  Pointers<L::size> rows;
+  MSCCLC_UNROLL
+  for (unsigned i = 0; i < L::size; ++i) {
+    const Rows chunk = chunks(i);
+    const Extent extent = k.extentOf(chunk, row);
+    rows.at[i] = chunk.base + extent.begin;
+    end = extent.bytes < end ? extent.bytes : end;
+  }
+  return rows;
+}
+/// Returns rowsOf() of sources and targets, and shortens `end` as clipRow() does. Where rows wait for counts, targets
+/// come first: what a source needs is mostly the rank's own, so that nothing is held while a target waits.
+template <class K, class S, class D>
+MSCCLC_DEVICE auto clippedRowsOf(const K &k, const S &sources, const D &targets, unsigned row, uint64_t &end) {
+  if constexpr (hasSlots<typename K::Plan> && S::size <= maxHeld<K> && D::size <= maxHeld<K>) {
+    const auto to = liveRowsOf(k, targets, row, end);
+    const auto from = liveRowsOf(k, sources, row, end);
+    return RowsOfBoth<Pointers<S::size>, Pointers<D::size>>{from, to};
   } else {
-    end = clipRow(k, chunks, row, end);
-    return rowsOf(k, chunks, row);
+    end = clipRow(k, targets, row, clipRow(k, sources, row, end));
+    const auto from = rowsOf(k, sources, row);
+    const auto to = rowsOf(k, targets, row);
+    return RowsOfBoth<std::remove_const_t<decltype(from)>, std::remove_const_t<decltype(to)>>{from, to};
   }
 }
 
@@ -277,8 +291,9 @@ MSCCLC_DEVICE void copySomePairs(const K &k, const S &sources, const D &targets,
   MSCCLC_UNROLL
   for (unsigned i = 0; i < N; ++i) {
     ends.at[i] = s.end;
-    to.at[i] = clippedRowsOf(k, one(targets(first + i)), row, ends.at[i])(0);
-    from.at[i] = clippedRowsOf(k, one(sources(first + i)), row, ends.at[i])(0);
+    const auto rows = clippedRowsOf(k, one(sources(first + i)), one(targets(first + i)), row, ends.at[i]);
+    from.at[i] = rows.from(0);
+    to.at[i] = rows.to(0);
   }
   if constexpr (K::Outlined::value)
     copyRowsOutlined<T, N>(from, to, ends, s);
@@ -298,11 +313,13 @@ MSCCLC_DEVICE void reduceRows(const K &k, const Slice &slice, Place place, const
   else {
     constexpr unsigned inFlight = loadsInFlight<typename K::Plan>;
     forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-      const auto to = clippedRowsOf(k, targets, row, end);
-      const auto from = clippedRowsOf(k, sources, row, end);
+      const auto rows = clippedRowsOf(k, sources, targets, row, end);
+      const auto &from = rows.from;
+      const auto &to = rows.to;
       const Span span{begin, end, lane, lanes, k.wide};
       if constexpr (K::Outlined::value && S::size + D::size <= maxPassed &&
-                    std::is_same_v<typename decltype(from)::Row, typename decltype(to)::Row>) // hooks are inlined
+                    std::is_same_v<typename decltype(rows.from)::Row,
+                                   typename decltype(rows.to)::Row>) // hooks are inlined
         reduceRowOutlined<T, Op, inFlight, S::size, D::size>(place, from, to, span);
       else
         reduceRow<T, Op, inFlight, S::size, D::size>(place, from, to, span);
