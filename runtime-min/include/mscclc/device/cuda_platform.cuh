@@ -115,7 +115,7 @@ MSCCLC_DEVICE uint64_t apart(uint64_t v) {
   asm volatile("" : "+l"(v));
   return v;
 }
-MSCCLC_DEVICE const char *apart(const char *p) {
+template <class V> MSCCLC_DEVICE V *apart(V *p) {
   asm volatile("" : "+l"(p));
   return p;
 }

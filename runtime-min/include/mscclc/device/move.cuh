@@ -34,6 +34,20 @@ template <class R> struct Pointers<0, R> {
   using Row = R;
 };
 
+/// Returns the same rows. Addresses that are held are computed here, not from their parts at each use.
+template <unsigned N> MSCCLC_DEVICE Pointers<N> apartRows(Pointers<N> rows) {
+  MSCCLC_UNROLL
+  for (unsigned i = 0; i < N; ++i)
+    rows.at[i] = apart(rows.at[i]);
+  return rows;
+}
+MSCCLC_DEVICE Pointers<0> apartRows(const Pointers<0> &rows) {
+  return rows;
+}
+template <class W> MSCCLC_DEVICE const W &apartRows(const W &rows) {
+  return rows;
+}
+
 /// The addresses of a list's rows, computed at each use.
 template <class K, class L, class R> struct Computed {
   using Row = R;

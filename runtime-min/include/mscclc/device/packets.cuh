@@ -366,9 +366,18 @@ MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, Place place, const PS &
   constexpr unsigned width = sizeof(Payload) * sizeof(T) / sizeof(Held);
   const PayloadRow<Payload, T> plain(bytes, s.wide);
   const auto all = static_cast<unsigned>((s.end + width - 1) / width);
-  for (unsigned i = static_cast<unsigned>(s.begin / width) + s.lane; i < all; i += s.lanes)
-    packetPayloads<1, T, Held, Op, Packet, C>(launch, place, plainSource, packetSources, plainTarget, packetTargets,
-                                              plain, i);
+  const auto &source = apartRows(plainSource);
+  const auto &target = apartRows(plainTarget);
+  const auto &targets = apartRows(packetTargets);
+  const auto does = [&](unsigned i) {
+    packetPayloads<1, T, Held, Op, Packet, C>(launch, place, source, packetSources, target, targets, plain, i);
+  };
+  unsigned i = static_cast<unsigned>(s.begin / width) + s.lane;
+  if constexpr (C::packetSources == 0) // what only sends tests for the end of the message once
+    for (; i < plain.whole; i += s.lanes)
+      does(i);
+  for (; i < all; i += s.lanes)
+    does(i);
 }
 template <class T, class Held, class Op, class Packet, class C, class Place, class PS, class KS, class PD, class KD>
 MSCCLC_OUTLINE void packetRowOutlined(const PacketLaunch launch, const Place place, const PS plainSource,
