@@ -32,7 +32,7 @@ bool takesElements(const ir::Program &program, const Op &apply) {
 std::vector<std::uint32_t> fusedHooks(const ir::Program &program, std::uint32_t rank, std::size_t block) {
   const ir::ThreadBlock &code = program.ranks[rank].blocks[block];
   std::vector<std::uint32_t> distances(code.ops.size());
-  if (program.hooks.empty() || program.movement.accumulate == ir::Accumulate::Wide ||
+  if (program.hooks.empty() || ir::wireOf(program) || program.movement.accumulate == ir::Accumulate::Wide ||
       ir::info(program.collective.kind).hasRows)
     return distances;
   std::size_t loopEnd = 0;

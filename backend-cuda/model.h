@@ -112,10 +112,11 @@ struct HookModel {
     std::string name;
     bool isWritten = false;
   };
-  std::vector<Array> arrays;          ///< of all of them, in the order in which a launch gives them
-  std::vector<std::string> headers;   ///< that declare them, each once
-  std::vector<std::string> spellings; ///< by hook: RowHook<mscclc::hooks::AddRmsNorm, Writes<0>, Reads<1>>
-  std::string wire;                   ///< the class of the program's wire format, instead of hooks; empty: none
+  std::vector<Array> arrays;        ///< of all of them, in the order in which a launch gives them
+  std::vector<std::string> headers; ///< that declare them, each once
+  std::vector<std::string>
+      spellings;    ///< by hook: RowHook<mscclc::hooks::AddRmsNorm, Writes<0>, Reads<1>>; empty: a wire format
+  std::string wire; ///< the class of the program's wire format; empty: none
   /// Each chunk has whole blocks of so many elements; 1: no hook takes blocks. 0: none takes rows, either.
   std::uint64_t blockElements = 0;
 };

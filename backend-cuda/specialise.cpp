@@ -144,10 +144,10 @@ std::string spellHook(const ir::Hook &hook, HookModel &model) {
 
 void addHooks(const ir::Program &program, HookModel &model) {
   for (const ir::Hook &hook : program.hooks) {
-    if (hook.wire != ir::Wire::None)
+    const bool isWire = hook.wire != ir::Wire::None;
+    model.spellings.push_back(isWire ? "" : spellHook(hook, model));
+    if (isWire)
       model.wire = hook.function;
-    else
-      model.spellings.push_back(spellHook(hook, model));
     if (!hook.header.empty() && std::ranges::find(model.headers, hook.header) == model.headers.end())
       model.headers.push_back(hook.header);
     if (hook.granularity != ir::Granularity::Element)

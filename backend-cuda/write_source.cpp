@@ -137,7 +137,7 @@ std::string instancesText(const std::vector<InstancesFrom> &instances) {
 
 /// Returns lines that include what declares the functions of hooks.
 std::string hookHeadersText(const HookModel &hooks) {
-  std::string out = hooks.spellings.empty() && hooks.wire.empty() ? "" : "#include \"mscclc/hooks.cuh\"\n";
+  std::string out = hooks.spellings.empty() ? "" : "#include \"mscclc/hooks.cuh\"\n";
   for (const std::string &header : hooks.headers)
     out += "#include \"" + header + "\"\n";
   return out;
@@ -145,11 +145,11 @@ std::string hookHeadersText(const HookModel &hooks) {
 
 /// Returns the fields of a plan with hooks.
 std::string hookFieldsText(const HookModel &hooks) {
-  if (hooks.spellings.empty() && hooks.wire.empty())
+  if (hooks.spellings.empty())
     return "";
-  std::string out = hooks.wire.empty()
-                        ? "\n  static constexpr uint32_t hookArrays = " + std::to_string(hooks.arrays.size()) + ";"
-                        : "\n  using Wire = " + hooks.wire + "; // the form of values in scratch";
+  std::string out = hooks.wire.empty() ? "" : "\n  using Wire = " + hooks.wire + "; // the form of values in scratch";
+  if (hooks.wire.empty() || hooks.spellings.size() > 1)
+    out += "\n  static constexpr uint32_t hookArrays = " + std::to_string(hooks.arrays.size()) + ";";
   if (hooks.blockElements != 0)
     out += "\n  static constexpr uint64_t blockElements = " + std::to_string(hooks.blockElements) +
            "; // chunks are whole blocks of these, and rows";
@@ -202,8 +202,9 @@ std::string expertsText(const ir::Collective &collective, const KernelModel &mod
 std::string hooksText(const ir::Program &program, const HookModel &hooks) {
   std::string out;
   for (std::size_t i = 0; i < hooks.spellings.size(); ++i)
-    out +=
-        "using Hook" + std::to_string(i) + " = " + hooks.spellings[i] + "; // " + oneLine(program.hooks[i].name) + "\n";
+    out += hooks.spellings[i].empty() ? ""
+                                      : "using Hook" + std::to_string(i) + " = " + hooks.spellings[i] + "; // " +
+                                            oneLine(program.hooks[i].name) + "\n";
   return out.empty() ? out : out + "\n";
 }
 

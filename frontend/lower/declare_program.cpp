@@ -244,9 +244,6 @@ void Declarations::checkHooks() {
     if (const auto first = std::ranges::find(all, hook->name, &ir::Hook::name); first != hook)
       diagnostics_.report(diag::hook_twice, hook->loc, {hook->name}).note(diag::hook_here, first->loc);
   }
-  const auto other = std::ranges::find(all, ir::Wire::None, &ir::Hook::wire);
-  if (ir::wireOf(program_) && other != all.end())
-    diagnostics_.report(diag::wire_with_others, other->loc, {"a Hook"});
   const std::string &then = program_.collective.then;
   if (const ir::LocId at = collectives_[usedCollective_].then;
       at != ir::noLoc && std::ranges::find(all, then, &ir::Hook::name) == all.end())

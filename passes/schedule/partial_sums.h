@@ -38,6 +38,9 @@ public:
   /// True if `value`, encoded or not, is no input.
   bool isSum(proof::ValueId value) const { return !values_.partsOf(values_.decoded(value)).empty(); }
 
+  /// True if `value` is what a hook has made.
+  bool isApplied(proof::ValueId value) const { return values_.operandOf(value) != value; }
+
 private:
   const ir::Program &program_;
   proof::Values values_;

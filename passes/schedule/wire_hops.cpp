@@ -75,9 +75,7 @@ private:
   void checkWay(std::uint32_t s, const ChunkMemory &memory) {
     const Move &move = given_.statements[s];
     std::string_view what, why;
-    if (move.kind == MoveKind::Apply)
-      what = "applies a hook", why = "leave out the hook, or the format";
-    else if (std::ranges::all_of(given_.placesOf(move), [&](const RankChunk &p) { return p.rank == homeOf(move); }))
+    if (std::ranges::all_of(given_.placesOf(move), [&](const RankChunk &p) { return p.rank == homeOf(move); }))
       return;
     else if (move.via == ir::Via::Switch)
       what = "goes through the switch", why = "a switch adds elements of the message";
@@ -85,10 +83,21 @@ private:
                return !given_.sameNode(p.rank, homeOf(move));
              }))
       what = "goes through ports", why = "these move whole chunks; name one node";
+    else if (takesApplied(move, memory))
+      what = "takes what a hook has made to another rank", why = "apply the hook on each rank, after the copy";
     else if (move.kind == MoveKind::Copy && sendsInput(move, memory))
       what = "copies an input to another rank", why = "its owner would have another value; wire formats are for sums";
     if (!what.empty() && findings_.isNew(diag::wire_way, s))
       findings_.report(diag::wire_way, s, {what, why});
+  }
+
+  bool takesApplied(const Move &move, const ChunkMemory &memory) const {
+    return std::ranges::any_of(given_.srcs(move), [&](const RankChunk &src) {
+      for (std::uint32_t i = 0; i < src.size; ++i)
+        if (values_.isApplied(memory[memory.firstOf(src) + i].value))
+          return true;
+      return false;
+    });
   }
 
   /// True if an input, rather than a sum, becomes the output of another rank.
@@ -112,8 +121,11 @@ private:
       sent_.insert(values_.resultOf(move, memory, i));
   }
 
-  /// Cuts a statement into runs of chunks for which scratch holds the same operands, and rewrites each.
+  /// Cuts a statement into runs of chunks for which scratch holds the same operands, and rewrites each. A hook is
+  /// applied to values that are decoded.
   void rewrite(const Move &move, const ChunkMemory &memory) {
+    if (move.kind == MoveKind::Apply)
+      return result_.made.append(move, given_.srcs(move), given_.dsts(move));
     Run run{0, 1, foundOf(move, memory, 0)};
     for (std::uint32_t i = 1; i <= sizeOf(move); ++i, ++run.end) {
       std::vector<std::optional<RankChunk>> next;

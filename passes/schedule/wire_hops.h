@@ -24,7 +24,7 @@ namespace mscclc::passes::schedule {
 /// so all ranks end with the same bits. A value that came in the wire format is sent on as it came.
 ///
 /// Reports an error at a partial sum, which would be rounded once more on its way, and at statements whose way has no
-/// wire format: through ports or the switch, to another node, with hooks, or without a sum. Programs
+/// wire format: through ports or the switch, to another node, without a sum, or with what a hook has made. Programs
 /// without a wire format stay as they are.
 ///
 /// Requires: a program whose meaning is checked (meaningOf). Returns false if there was an error.

@@ -20,7 +20,7 @@ public:
 
   /// Returns the tree of an output chunk, or none. A promised hook is applied to its sum.
   std::uint32_t of(std::uint32_t rank, std::uint32_t chunk) {
-    const bool isApplied = !end_.program.collective.then.empty() && !ir::wireOf(end_.program);
+    const bool isApplied = !end_.program.collective.then.empty();
     std::uint32_t tree = ir::none;
     for (std::uint32_t unit = 0; unit < end_.unitsPerChunk; ++unit) {
       const ValueId value = end_.of(rank, ir::BufferKind::Output, std::uint64_t{chunk} * end_.unitsPerChunk + unit);

@@ -291,10 +291,7 @@ SumOrder sumOrderOf(const ProgramIndex &index, const Memory &memory, const Value
   std::optional<Output> first;
   std::set<std::string> encodings;
   const bool hasWire = ir::wireOf(index.program) != nullptr;
-  const auto valueOf = [&](const Output &output) {
-    const ValueId value = memory[output.cell].value;
-    return hasWire ? value : values.operandOf(value); // with a wire format there are no other hooks
-  };
+  const auto valueOf = [&](const Output &output) { return values.operandOf(memory[output.cell].value); };
   const auto pairOf = [&](const Output &a, const Output &b) {
     using Form = SumTrees::Form;
     const bool sameOrder = trees.text(valueOf(a), Form::Chain) == trees.text(valueOf(b), Form::Chain);

@@ -149,7 +149,7 @@ bool Values::isOf(ValueId value, const std::optional<Application> &function) con
 }
 
 ValueId Values::operandOf(ValueId value) const {
-  while (applicationOf(value))
+  while (applicationOf(value) && !isEncoded(value))
     value = partsOf(value)[0];
   return value;
 }
@@ -198,7 +198,7 @@ Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted,
     if (*applied != *function)
       return {.kind = Verdict::AppliedElsewhere, .application = *applied};
     value = partsOf(value)[0];
-  } else if (function && !applied) {
+  } else if (function && (!applied || isEncoded(value))) {
     return {.kind = Verdict::NotApplied};
   }
   const bool wasEncoded = isEncoded(value);

@@ -98,7 +98,8 @@ public:
   const Application *applicationOf(ValueId value) const;
   /// True if `value` is the result of `function`, or if there is none.
   bool isOf(ValueId value, const std::optional<Application> &function) const;
-  /// Returns the operand of all functions that were applied to it one after the other; else `value` itself.
+  /// Returns the operand of all functions that were applied to it one after the other; else `value` itself. A value in
+  /// the wire format is such an operand.
   ValueId operandOf(ValueId value) const;
   /// Returns true and sets `op` to the reduce operation of a reduction, zeroed or not; returns false for another value.
   bool reduced(ValueId value, ir::ReduceOp &op) const;

@@ -32,8 +32,6 @@ std::string_view wireFault(const ir::Program &program, const ir::Rank &rank, con
                            const ir::Op &op) {
   if (op.kind == ir::OpKind::Pipeline)
     return "is a loop over parts of chunks";
-  if (op.kind == ir::OpKind::Apply)
-    return "applies a hook";
   if (ir::info(op.kind).step != ir::OpStep::Data)
     return "";
   if (ir::info(program.collective.kind).hasRows)

@@ -4,10 +4,19 @@
 // plans call no functions:
 //   mscclc allreduce_norm.cpp -P ranks=8 --emit-cuda -o allreduce_norm.cu
 // A launch brings the arrays of each rank and the length of a row. -P quantize=true also gives rows of f8e4m3.
+//
+// With -P wire=true values travel as f8e4m3 (allreduce_quantized.cpp), and the hook takes the decoded sum. Let u be the
+// exact sum plus the residual, R = √(Σu²/n + epsilon) for a row of n elements, and h and R' the same as they are
+// computed. E is the bound of that sample on the sum's error, with that of rounding h to the type of elements: |h - u|
+// ≤ E. R is a norm of the vector (u/√n, √epsilon), so |R' - R| ≤ √(ΣE²/n). From
+//   h/R' - u/R = (h - u)/R' + u/R · (R - R')/R'
+// the error of a normalised element follows, before it is rounded to the type of elements:
+//   |result - gamma · u/R| ≤ |gamma|/R' · (E + |u|/R · √(ΣE²/n)) · (1 + 2^-10)
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-MSCCLC_ALGORITHM void allreduce_norm(int ranks = 8, bool quantize = false, Order order = Order::Ranks) {
+MSCCLC_ALGORITHM void allreduce_norm(int ranks = 8, bool quantize = false, Order order = Order::Ranks,
+                                     bool wire = false) {
   const char *name = quantize ? "add_rms_norm_quantize" : "add_rms_norm";
   HookOptions options{.granularity = Granularity::Row,
                       .reads = {"residual", "gamma", "epsilon"},
@@ -20,9 +29,12 @@ MSCCLC_ALGORITHM void allreduce_norm(int ranks = 8, bool quantize = false, Order
     options.function = "mscclc::hooks::AddRmsNormQuantizeF8E4m3";
     options.header = "mscclc/hooks/add_rms_norm_quantize_f8e4m3.cuh";
   }
-  CollectiveProgram program(
-      "allreduce_norm", AllReduce(ranks, 1, /*inplace=*/true).then(name),
-      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .order = order});
+  CollectiveProgram program("allreduce_norm", AllReduce(ranks, 1, /*inplace=*/true).then(name),
+                            {.instances = automatic,
+                             .protocol = Protocol::Auto,
+                             .schedule = Schedule::Auto,
+                             .order = order,
+                             .wire = wire ? Wire(Wire::F8E4m3{}) : Wire()});
   Hook norm(name, options);
   for (int rank = 0; rank < ranks; ++rank) {
     List<Chunk> others; // where the other GPUs hold share `rank`

@@ -147,6 +147,40 @@ inline void addRmsNorm(std::vector<float> &values, Arrays &arrays, uint32_t dtyp
   arrays["residual"] = narrow(kept, dtype);
 }
 
+/// Returns the largest error that `normalised` has, as a part of the one that samples/auto/allreduce_norm.cpp allows.
+/// `sums`: the exact sums; `allowed`: what the sums may be off by before they are rounded to the type of elements. The
+/// arrays are those before and after the hook.
+inline double errorOfNorm(const std::vector<double> &sums, std::vector<double> allowed, const Arrays &before,
+                          const Arrays &after, const std::vector<float> &normalised, uint32_t dtype,
+                          uint64_t elements) {
+  const double toType = dtype == MSCCLC_F32 ? 0x1p-24 : dtype == MSCCLC_F16 ? 0x1p-11 : 0x1p-8;
+  const std::vector<float> residual = widen(before.at("residual"), dtype), kept = widen(after.at("residual"), dtype),
+                           gamma = widen(before.at("gamma"), dtype);
+  double most = 0;
+  for (uint64_t first = 0; first < sums.size(); first += elements) {
+    double squares = 0, keptSquares = 0, errors = 0;
+    for (uint64_t i = first; i < first + elements; ++i) {
+      const double row = sums[i] + residual[i];
+      allowed[i] += (std::fabs(double{kept[i]}) + std::fabs(double{kept[i]} - residual[i])) * 2 * toType;
+      squares += row * row, keptSquares += double{kept[i]} * kept[i], errors += allowed[i] * allowed[i];
+    }
+    const auto rootOf = [&](double sum, double epsilon) {
+      return std::sqrt(sum / static_cast<double>(elements) + epsilon);
+    };
+    const double epsilon = firstOf(before.at("epsilon")), root = rootOf(squares, epsilon);
+    const double ofErrors = rootOf(errors, 0), keptRoot = rootOf(keptSquares, epsilon);
+    for (uint64_t i = first; i < first + elements; ++i) {
+      const double row = sums[i] + residual[i], weight = gamma[i - first];
+      const double bound =
+          std::fabs(weight) / keptRoot * (allowed[i] + std::fabs(row) / root * ofErrors) * (1 + 0x1p-10) +
+          std::fabs(double{normalised[i]}) * (toType + 0x1p-16);
+      if (!std::isnan(normalised[i]) && bound != 0)
+        most = std::max(most, std::fabs(normalised[i] - row / root * weight) / bound);
+    }
+  }
+  return most;
+}
+
 /// Quantises parts of `elements` elements. Without scales in the arrays, "scale" is the only one.
 inline void quantize(const std::vector<float> &values, Arrays &arrays, uint64_t elements) {
   for (uint64_t p = 0; p * elements < values.size(); ++p) {
@@ -237,10 +271,16 @@ inline const Definition &definitionOf(const MscclcKernel &kernel) {
         }}},
   };
   const std::string name = kernel.collective;
-  const auto found = all.find(name.substr(name.find('+') + 1));
-  if (found == all.end())
+  const std::string hook = name.substr(name.find('+') + 1), first = hook.substr(0, hook.find('+'));
+  const auto found = all.find(first), wire = all.find(hook.substr(hook.rfind('+') + 1));
+  if (found == all.end() || wire == all.end())
     throw std::runtime_error("no definition of the hook of " + name);
-  return found->second;
+  if (found == wire)
+    return found->second;
+  static Definition both; // a hook after a sum in a wire format
+  both = found->second;
+  both.sum = wire->second.sum;
+  return both;
 }
 
 } // namespace mscclc::test

@@ -21,7 +21,7 @@ QUICK = ["allgather_hierarchical", "allreduce_packets", "allreduce_pipeline", "a
 OTHERS = [ROOT / "tests/ptx/copied_nvls.cpp", ROOT / "tests/ptx/packet_reads.cpp", ROOT / "tests/cuda/hooks.cpp",
           ROOT / "tests/cuda/element_hooks.cpp", ROOT / "tests/cuda/packet_hooks.cpp", ROOT / "tests/cuda/bf16_wire.cpp",
           ROOT / "tests/conformance/plans/single_node/allgather_nvls_zero_copy_pkt.ranks=4.json",
-          ROOT / "tests/ptx/broadcast_nvls.cpp", ROOT / "tests/ptx/lamport.cpp"]
+          ROOT / "tests/ptx/broadcast_nvls.cpp", ROOT / "tests/ptx/lamport.cpp", ROOT / "tests/ptx/wire_packets.cpp"]
 LARGE = ["allreduce_allpairs", "allreduce_packets", "auto/allreduce_nvls"]  # with 8 ranks
 WIDE = ["allreduce_ring", "allreduce_packets"]  # with 64 threads a block
 # With 2, 1, 4, 1 and 2 instances in launches of the usual sizes.

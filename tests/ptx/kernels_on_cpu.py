@@ -30,6 +30,7 @@ OWN_CLIENTS = {"allreduce_norm": (["ranks=4", "quantize=true"], "2560", ["hooks_
                "element_hooks": (["ranks=4", "function=cast"], "2560", ["hooks_client", "--shapes", "5x128,10x128,3x41"]),
                "packet_hooks": (["ranks=3"], "2560", ["hooks_client", "--shapes", "5x128,10x128"]),
                "bf16_wire": (["ranks=4"], "5120", ["hooks_client", "--shapes", "5x128,10x128"]),
+               "wire_packets": (["ranks=3"], "2560", ["hooks_client", "--shapes", "5x128,10x128"]),
                "allreduce_quantized": (["ranks=4", "protocol=Simple"], "2560", ["hooks_client", "--shapes", "5x128,10x128"]),
                "alltoallv_padded": (["ranks=3"], None, COUNTS),
                "alltoallv_packed": (["ranks=3"], None, COUNTS),

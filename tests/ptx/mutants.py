@@ -32,7 +32,7 @@ RING, PACKETS = "samples/allreduce_ring.cpp", "samples/allreduce_packets.cpp"
 SWITCH, COPIED_SWITCH = "samples/auto/allreduce_nvls.cpp", "tests/ptx/copied_nvls.cpp"
 PORTS = "samples/allgather_hierarchical.cpp"
 HOOKS = "tests/cuda/hooks.cpp"
-WIRE = "samples/auto/allreduce_quantized.cpp"
+WIRE, WIRE_PACKETS = "samples/auto/allreduce_quantized.cpp", "tests/ptx/wire_packets.cpp"
 LAMPORT, LAMPORT_BITS = "tests/ptx/lamport.cpp", "((0+1)+2)+3 with -0.0 as +0.0"
 PACKED = "samples/auto/alltoallv_packed.cpp"
 DISPATCH, COMBINE = "samples/auto/moe_dispatch.cpp", "samples/auto/moe_combine.cpp"
@@ -136,6 +136,12 @@ MUTANTS = [
     Mutant("scales that replace some that are read", "../wire.cuh",
            "if (inScratch && isMoved) // where it encodes, combine() comes before it writes\n    syncBlock();", "", WIRE,
            survives="the sample moves scales to other ranks alone, whose reads are ordered by signals"),
+    Mutant("packets of values without that of their scale", "../wire.cuh", "return p < words ? p : toScale;", "return 0;",
+           WIRE_PACKETS, quick=True),
+    Mutant("own contributions that are not quantised", "../wire.cuh",
+           "startSum(acc, place, Octet::of(own, ownScale).values())", "startSum(acc, place, own)", WIRE_PACKETS),
+    Mutant("sums that their rank does not keep as it sends them", "../wire.cuh", "if (hasPackets && encodes)",
+           "if (false)", WIRE_PACKETS),
     Mutant("counts in one table for all launches", "counts.cuh", "static_cast<uint32_t>(k.launch % 2)", "uint32_t{0}", PACKED,
            quick=True),
     Mutant("counts that are read before they have come", "counts.cuh", "return first == flag && second == flag;",

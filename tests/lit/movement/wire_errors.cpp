@@ -16,7 +16,6 @@ MSCCLC_ALGORITHM void options(int ranks = 2) {
                              .schedule = Schedule::Auto,
                              .accumulate = Accumulate::Wide,
                              .wire = Wire::F8E4m3{.block = 100}});
-  Hook hook("scale"); // expected-error@:8 {{'.wire' does not go with a Hook: leave one of them out}}
 }
 
 MSCCLC_ALGORITHM void staged(int ranks = 3) {
