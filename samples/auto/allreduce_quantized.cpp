@@ -1,8 +1,8 @@
 // AllReduce, quantised: values travel as f8e4m3, 132 bytes for each 128 elements, which are 256 bytes of bf16. With
 // -P bf16=true they travel as bf16, half the bytes of f32.
 //
-// When: one NVLink domain, large messages of activations that stand the error below. A kernel only, as plans move
-// elements as they are:
+// When: one NVLink domain, messages of activations that stand the error below; short ones travel in packets. A kernel
+// only, as plans move elements as they are:
 //   mscclc allreduce_quantized.cpp -P ranks=8 --emit-cuda -o allreduce_quantized.cu
 //
 // The error, for an element x of a block whose largest absolute value is a (at least 2^-117): the scale is a / 448, and
