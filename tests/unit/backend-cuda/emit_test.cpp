@@ -211,15 +211,17 @@ TEST_CASE("a hook on rows is called by the operation that reads the packets of o
   CHECK(cuda::fusedHooks(m.program, 0, 0)[1] == 0);
   block.ops[1].groupSize = block.ops[3].groupSize = 0;
   CHECK(cuda::fusedHooks(m.program, 0, 0)[1] == 2);
-  // Packets of several ranks are polled by all threads.
+  // A sum of packets of several ranks is made so, too. With a wire format nothing is.
   ProgramMaker sums("sums", ir::CollectiveKind::Test, 1, 2, 2, 2, 1);
   sums.program.hooks = m.program.hooks;
   sums.add(0, 0, OpKind::ReducePacket, {sums.input(0), sums.scratch(0), sums.scratch(1)}, {sums.output(1)});
   sums.nop(0, 0);
   sums.add(0, 0, OpKind::Apply, {}, {sums.output(1)});
-  CHECK(cuda::fusedHooks(sums.program, 0, 0)[0] == 0);
+  CHECK(cuda::fusedHooks(sums.program, 0, 0)[0] == 2);
   sums.program.hooks[0].granularity = ir::Granularity::Element;
   CHECK(cuda::fusedHooks(sums.program, 0, 0)[0] == 2);
+  sums.program.hooks.emplace_back().wire = ir::Wire::F8E4m3;
+  CHECK(cuda::fusedHooks(sums.program, 0, 0)[0] == 0);
 }
 
 TEST_CASE("a size that is compiled in must be one of the plan's") {
