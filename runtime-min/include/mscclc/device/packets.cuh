@@ -373,9 +373,11 @@ MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, Place place, const PS &
     packetPayloads<1, T, Held, Op, Packet, C>(launch, place, source, packetSources, target, targets, plain, i);
   };
   unsigned i = static_cast<unsigned>(s.begin / width) + s.lane;
-  if constexpr (C::packetSources == 0) // what only sends tests for the end of the message once
-    for (; i < plain.whole; i += s.lanes)
+  if constexpr (C::packetSources == 0) { // what only sends tests for the end of the message once
+    const unsigned whole = plain.whole < all ? plain.whole : all;
+    for (; i < whole; i += s.lanes)
       does(i);
+  }
   for (; i < all; i += s.lanes)
     does(i);
 }
