@@ -32,7 +32,7 @@
 #define MSCCLC_LARGE_TABLE static const
 #define MSCCLC_UNROLL
 #define MSCCLC_UNROLL_FEW
-#define MSCCLC_UNROLL_BATCH
+#define MSCCLC_UNROLL_SOME
 #define MSCCLC_NO_UNROLL
 
 namespace mscclc::standin {

@@ -95,7 +95,9 @@ template <class K> struct WirePackets {
     MSCCLC_UNROLL
     for (unsigned p = 0; p < parts; ++p)
       part[p] = {octet, p, &take};
-    readPackets<Packet, typename K::Element, true, N>(launch, rows, block + first, part, Places{scale - first});
+    // An octet needs many registers, so few are read at once.
+    readPackets<Packet, typename K::Element, true, N, polledTogether / 2>(launch, rows, block + first, part,
+                                                                          Places{scale - first});
   }
   template <unsigned N, class L> MSCCLC_DEVICE void store(uint32_t flag, const L &rows, const Octet &octet) const {
     const auto all = bitCast<Words>(octet.word);
@@ -133,8 +135,8 @@ MSCCLC_DEVICE Values sumOf(const K &k, Place place, const S &sources, unsigned r
   Values sum = valuesOf(k, sources(sourceAt(place, 0)), row, at, first);
   constexpr unsigned N = S::size;
   if constexpr (N > 1) {
-    [[maybe_unused]] constexpr unsigned batch = isComputed<S> ? loadsInFlight<typename K::Plan> : N;
-    MSCCLC_UNROLL_BATCH
+    [[maybe_unused]] constexpr unsigned unrolled = isComputed<S> ? loadsInFlight<typename K::Plan> : N;
+    MSCCLC_UNROLL_SOME
     for (unsigned n = 1; n < N; ++n) {
       const Values next = valuesOf(k, sources(sourceAt(place, n)), row, at, first);
       MSCCLC_UNROLL

@@ -23,8 +23,8 @@
 #define MSCCLC_NO_UNROLL _Pragma("unroll 1")
 /// For loops over N operands. They are unrolled if the operands are few (move.cuh).
 #define MSCCLC_UNROLL_FEW _Pragma("unroll (N <= maxUnrolled ? N : 1)")
-/// For loops over operands that are loaded in batches.
-#define MSCCLC_UNROLL_BATCH _Pragma("unroll (batch)")
+/// For loops of which `unrolled` rounds are one.
+#define MSCCLC_UNROLL_SOME _Pragma("unroll (unrolled)")
 
 namespace mscclc::device::detail {
 

@@ -56,6 +56,8 @@ template <class K, class L, class R> struct Computed {
   unsigned row;
   MSCCLC_DEVICE R operator()(unsigned i) const { return addressOf<R>(k, chunks(i), row); }
 };
+template <class Rows> constexpr bool areComputed = false;
+template <class K, class L, class R> constexpr bool areComputed<Computed<K, L, R>> = true;
 
 /// Returns the addresses of row `row` of each operand in a list, as R.
 template <class R, class K, class L> MSCCLC_DEVICE auto rowsAs(const K &k, const L &chunks, unsigned row) {

@@ -239,13 +239,16 @@ struct Adjacent {
 };
 
 /// Adds packets i + place(0), …, i + place(P - 1) of each of N rows to `acc`, or starts `acc` with those of the first
-/// row if `Fresh`. Missing packets are polled together. They hold elements of T.
-template <class Packet, class T, bool Fresh, unsigned N, unsigned P, class L, class Acc, class Place = Adjacent>
+/// row if `Fresh`. Missing packets are polled together, at most `Polled`. They hold elements of T.
+template <class Packet, class T, bool Fresh, unsigned N, unsigned Polled = polledTogether, unsigned P, class L,
+          class Acc, class Place = Adjacent>
 MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsigned i, Acc (&acc)[P],
                                const Place &place = {}) {
-  constexpr unsigned most = polledTogether / P, batch = N < most ? N : most;
+  constexpr unsigned most = Polled / P, batch = N < most ? N : most;
+  constexpr bool isCompact = Polled < polledTogether && areComputed<L>; // rows in registers have constant numbers
+  [[maybe_unused]] constexpr unsigned unrolled = N <= maxUnrolled && !isCompact ? N : 1;
   const uint32_t flag = launch.flag;
-  MSCCLC_UNROLL_FEW
+  MSCCLC_UNROLL_SOME
   for (unsigned from = 0; from < N; from += batch) {
     typename Packet::Payload in[batch][P];
     typename Packet::Flags flags[batch][P];
