@@ -129,7 +129,7 @@ std::uint64_t RowCounts::liveRows(const ir::Program &program, std::uint32_t src,
   const auto all = static_cast<double>(entries(program, src, capacity)), n = static_cast<double>(cells.count());
   const double share = n * static_cast<double>(rows) / all, sent = all / std::min<double>(choices, n);
   double none = 1;
-  for (double choice = 0; choice < choices && choice < n; ++choice)
+  for (std::uint32_t choice = 0; choice < choices && choice < cells.count(); ++choice)
     none *= std::max(0.0, n - share - choice) / (n - choice);
   const double once = std::max({1.0, sent * (1 - none), static_cast<double>(rows) / std::min<double>(choices, n)});
   return std::min(rows, static_cast<std::uint64_t>(std::llround(once)));

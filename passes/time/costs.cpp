@@ -34,7 +34,7 @@ MessageBytes::MessageBytes(const ir::Program &program, std::uint64_t messageByte
   row_ = inSlot_ = rows && rows->rowBytes != 0 ? rows->rowBytes : unit_;
   if (!rows || program.oncePerRank != ir::OncePerRank::On)
     return;
-  constexpr std::uint32_t placeBytes = 4;
+  constexpr std::uint64_t placeBytes = 4;
   once_ = rows->choices;
   if (rows->rowBytes != 0)
     inSlot_ = (row_ + once_ * placeBytes + ir::wordBytes - 1) / ir::wordBytes * ir::wordBytes;

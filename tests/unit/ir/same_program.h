@@ -60,12 +60,11 @@ inline bool sameProgram(const ir::Program &a, const ir::Program &b) {
          a.protocol == b.protocol && a.fuse == b.fuse && a.autoSync == b.autoSync && a.instances == b.instances &&
          a.replication == b.replication && a.reuseResources == b.reuseResources && a.doubleScratch == b.doubleScratch &&
          a.latePacketsApart == b.latePacketsApart && a.split == b.split && a.readyRows == b.readyRows &&
-         a.oncePerRank == b.oncePerRank &&
-         a.threadsPerBlock == b.threadsPerBlock && a.bufferAlignment == b.bufferAlignment &&
-         a.minMessageSize == b.minMessageSize && a.maxMessageSize == b.maxMessageSize && a.tags == b.tags &&
-         a.hooks == b.hooks && a.collective.then == b.collective.then && a.schedule == b.schedule &&
-         sameMovement(a.movement, b.movement) && std::ranges::equal(a.ranks, b.ranks, sameRank) &&
-         sameSources(a.sources, b.sources);
+         a.oncePerRank == b.oncePerRank && a.threadsPerBlock == b.threadsPerBlock &&
+         a.bufferAlignment == b.bufferAlignment && a.minMessageSize == b.minMessageSize &&
+         a.maxMessageSize == b.maxMessageSize && a.tags == b.tags && a.hooks == b.hooks &&
+         a.collective.then == b.collective.then && a.schedule == b.schedule && sameMovement(a.movement, b.movement) &&
+         std::ranges::equal(a.ranks, b.ranks, sameRank) && sameSources(a.sources, b.sources);
 }
 
 } // namespace mscclc::test
