@@ -34,7 +34,7 @@ PORTS = "samples/allgather_hierarchical.cpp"
 HOOKS = "tests/cuda/hooks.cpp"
 WIRE, WIRE_PACKETS = "samples/auto/allreduce_quantized.cpp", "tests/ptx/wire_packets.cpp"
 LAMPORT, LAMPORT_BITS = "tests/ptx/lamport.cpp", "((0+1)+2)+3 with -0.0 as +0.0"
-PACKED = "samples/auto/alltoallv_packed.cpp"
+PADDED, PACKED = "samples/auto/alltoallv_padded.cpp", "samples/auto/alltoallv_packed.cpp"
 DISPATCH, COMBINE = "samples/auto/moe_dispatch.cpp", "samples/auto/moe_combine.cpp"
 SPLIT = "tests/ptx/split_dispatch.cpp"
 HANDED_OVER, TAKEN = "tests/ptx/ready_dispatch.cpp", "tests/ptx/ready_combine.cpp"
@@ -144,8 +144,10 @@ MUTANTS = [
            "if (false)", WIRE_PACKETS),
     Mutant("counts in one table for all launches", "counts.cuh", "static_cast<uint32_t>(k.launch % 2)", "uint32_t{0}", PACKED,
            quick=True),
+    Mutant("rows of counts that are read before they have come", "counts.cuh", "return first == flag; }", "return true; }",
+           PACKED, quick=True),
     Mutant("counts that are read before they have come", "counts.cuh", "return first == flag && second == flag;",
-           "return true;", PACKED, quick=True),
+           "return true;", PADDED),
     Mutant("launches that end before all counts have come", "counts.cuh",
            "const Received received = awaitReceived(k, other, self);",
            "const Sent sent = sentTo(k, other);\n    const Received received{sent.begin, sent.rows, sent.isCut};", PACKED, quick=True),
