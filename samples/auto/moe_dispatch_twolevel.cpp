@@ -2,15 +2,22 @@
 // in the place of their expert's GPU, which sends the rows of its node to its twin in each other node.
 //
 // When: experts are spread over several nodes. Each GPU has one peer in each other node, instead of all GPUs there.
+// `ready` and `once` are those of moe_dispatch.cpp.
 //   mscclc moe_dispatch_twolevel.cpp -P nodes=2 -P gpus=8 -P experts=32 --emit-cuda -o moe_dispatch_twolevel.cu
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
 MSCCLC_ALGORITHM void moe_dispatch_twolevel(int nodes = 2, int gpus = 4, int experts = 4, // of each GPU
-                                            ExpertLayout layout = ExpertLayout::ExpertMajor) {
-  CollectiveProgram program(
-      "moe_dispatch_twolevel", Dispatch(nodes * gpus, experts, layout),
-      {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .ranksPerNode = gpus});
+                                            ExpertLayout layout = ExpertLayout::ExpertMajor,
+                                            int ready = 0, // rows of a block that has a word; 0: none has
+                                            bool once = false) {
+  CollectiveProgram program("moe_dispatch_twolevel", Dispatch(nodes * gpus, experts, layout),
+                            {.instances = automatic,
+                             .protocol = Protocol::Auto,
+                             .schedule = Schedule::Auto,
+                             .ranksPerNode = gpus,
+                             .readyRows = ready,
+                             .oncePerRank = once});
   for (int node = 0; node < nodes; ++node)
     for (int gpu = 0; gpu < gpus; ++gpu) {
       const int sender = node * gpus + gpu; // sends all rows of its node that go to GPU `gpu` of any node
