@@ -2,8 +2,8 @@
 // the GPU in the place of their row's GPU, which sends those of its node to its twin in each other node. Each row
 // becomes the sum of what its experts made of it, each multiplied by a weight, in the order of the index.
 //
-// When: experts are spread over several nodes, behind a Dispatch with the same index. `ready` is that of
-// moe_combine.cpp.
+// When: experts are spread over several nodes, behind a Dispatch with the same index. The parameter `ready`
+// is that of moe_combine.cpp.
 //   mscclc moe_combine_twolevel.cpp -P nodes=2 -P gpus=8 -P experts=32 --emit-cuda -o moe_combine_twolevel.cu
 #include <mscclc/dsl.hpp>
 using namespace mscclc;

@@ -2,7 +2,7 @@
 // in the place of their expert's GPU, which sends the rows of its node to its twin in each other node.
 //
 // When: experts are spread over several nodes. Each GPU has one peer in each other node, instead of all GPUs there.
-// `ready` and `once` are those of moe_dispatch.cpp.
+// The parameters `ready` and `once` are those of moe_dispatch.cpp.
 //   mscclc moe_dispatch_twolevel.cpp -P nodes=2 -P gpus=8 -P experts=32 --emit-cuda -o moe_dispatch_twolevel.cu
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
