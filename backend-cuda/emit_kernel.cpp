@@ -137,8 +137,7 @@ std::string kernelIdentifier(const std::string &name) {
 
 bool mayHaveInstances(const ir::Program &program) {
   return program.hooks.empty() && !ir::info(program.collective.kind).hasRows &&
-         program.protocol != ir::Protocol::Lamport &&
-         std::ranges::all_of(program.ranks, [](const ir::Rank &rank) { return rank.portPeers.empty(); });
+         program.protocol != ir::Protocol::Lamport && !program.hasPorts();
 }
 
 bool emitKernel(const ir::Program &program, const EmitOptions &options, std::string &out,

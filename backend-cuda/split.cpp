@@ -1,11 +1,9 @@
 #include "backend-cuda/split.h"
 
 #include "backend-cuda/diagnostics.h"
-#include "backend-cuda/wait_places.h"
 #include "ir/collectives.h"
 #include "ir/op_memory.h"
 
-#include <algorithm>
 #include <string>
 
 namespace mscclc::cuda {
@@ -43,8 +41,9 @@ std::size_t operationsThatSend(const ir::Program &program, const ir::RowSlots *r
   const std::vector<Op> &ops = program.ranks[rank].blocks[block].ops;
   const bool isCounted = rows != nullptr && ir::info(program.collective.kind).hasRows;
   const auto waits = [&](std::size_t o) {
-    return awaitsOthers(ops[o]) || (isCounted && ops[o].numChunks() != 0 &&
-                                    awaitsCounts(program, *rows, {rank, block, static_cast<std::uint32_t>(o)}, ops[o]));
+    return ir::awaitsOthers(ops[o].kind) ||
+           (isCounted && ops[o].numChunks() != 0 &&
+            awaitsCounts(program, *rows, {rank, block, static_cast<std::uint32_t>(o)}, ops[o]));
   };
   for (std::size_t o = 0; o < ops.size();) {
     const std::size_t end = o + 1 + (ops[o].kind == OpKind::Pipeline ? ops[o].bodySize : 0);
@@ -60,9 +59,7 @@ bool checkSplit(const ir::Program &program, const ir::RowSlots *rows, ir::Diagno
   if (!program.split)
     return true;
   const ir::Where whole(program.collective.loc, "plan '" + program.name + "'");
-  const bool hasPorts =
-      std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return !rank.portPeers.empty(); });
-  if (ir::info(program.collective.kind).hasRows && hasPorts)
+  if (ir::info(program.collective.kind).hasRows && program.hasPorts())
     return diagnostics.report(diag::split_counts_of_nodes, whole);
   bool sends = false;
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)

@@ -31,7 +31,7 @@ std::vector<std::uint32_t> packetOperands(const Op &op) {
 bool mayWait(const Op &op) {
   if (op.kind == ir::OpKind::Nop || op.kind == ir::OpKind::Pipeline)
     return false;
-  return awaitsOthers(op) || op.kind == ir::OpKind::Flush || op.channelType == ir::ChannelType::Port;
+  return ir::awaitsOthers(op.kind) || op.kind == ir::OpKind::Flush || op.channelType == ir::ChannelType::Port;
 }
 
 /// The rank that writes each chunk of packets.
@@ -180,10 +180,6 @@ private:
 };
 
 } // namespace
-
-bool awaitsOthers(const ir::Op &op) {
-  return ir::takes(op.kind) || op.kind == ir::OpKind::Barrier || !packetOperands(op).empty();
-}
 
 WaitPlaces findWaits(const ir::Program &program, Tables &tables) {
   return Finder(program, tables).find();

@@ -29,9 +29,6 @@ struct WaitPlaces {
   Expr listOf; ///< index of a block's list, in `r` and `b`
 };
 
-/// True if the operation waits for what another rank or another block does.
-bool awaitsOthers(const ir::Op &op);
-
 /// Returns the waits of all blocks. Formulas are in the variables r, b, j (repetition) and i (operand of packets), as
 /// kernel.cu.in names them.
 WaitPlaces findWaits(const ir::Program &program, Tables &tables);

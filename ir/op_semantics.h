@@ -167,6 +167,11 @@ constexpr bool sends(OpKind kind) {
 constexpr bool takes(OpKind kind) {
   return kinds::takes.has(kind);
 }
+/// True if the operation waits for what another rank or another block does: it takes from counters, meets at a barrier,
+/// or reads packets.
+constexpr bool awaitsOthers(OpKind kind) {
+  return takes(kind) || kind == OpKind::Barrier || awaitsPackets(kind);
+}
 /// True if the operation waits until port puts have left their sources.
 constexpr bool flushes(OpKind kind) {
   return kinds::flushes.has(kind);

@@ -35,6 +35,10 @@ std::size_t Program::numOps() const {
   return n;
 }
 
+bool Program::hasPorts() const {
+  return std::ranges::any_of(ranks, [](const Rank &rank) { return !rank.portPeers.empty(); });
+}
+
 bool Hook::isOfRank() const {
   return !writes.empty() || std::ranges::any_of(reads, [&](const std::string &array) {
     return std::ranges::find(equal, array) == equal.end();

@@ -521,6 +521,8 @@ struct Program {
 
   /// Returns the number of operations of all blocks, with pipeline headers and bodies.
   std::size_t numOps() const;
+  /// True if some rank has port channels.
+  bool hasPorts() const;
 };
 
 /// Returns the hook that is the wire format of `program`; null if it has none.

@@ -37,9 +37,7 @@ std::uint32_t secondLaunchBound(const ir::Program &program, const GpuLimits &gpu
 
 bool waitsForOthers(const ir::Rank &rank) {
   return std::ranges::any_of(rank.blocks, [](const ir::ThreadBlock &block) {
-    return std::ranges::any_of(block.ops, [](const ir::Op &op) {
-      return ir::takes(op.kind) || op.kind == ir::OpKind::Barrier || ir::awaitsPackets(op.kind);
-    });
+    return std::ranges::any_of(block.ops, [](const ir::Op &op) { return ir::awaitsOthers(op.kind); });
   });
 }
 

@@ -40,7 +40,7 @@ ir::AllowedNames allowedBy(const ir::DiagnosticEngine &diags) {
 bool instancesMeet(const ir::Program &program) {
   return program.instances > 1 &&
          std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; }) &&
-         std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return !rank.portPeers.empty(); });
+         program.hasPorts();
 }
 
 /// Returns the program with two instances, because further ones affect each other in the same way; with one, if

@@ -1,7 +1,6 @@
 #include "passes/time/walk.h"
 
 #include "ir/internal_error.h"
-#include "ir/op_memory.h"
 #include "ir/op_semantics.h"
 
 #include <algorithm>
@@ -180,7 +179,7 @@ void Walk::step(std::uint32_t number) {
       return;
     }
     const ir::Op &op = code.ops[block.cursor.op()];
-    if (index_.program.split && !block.receives && awaitsOthers(block, op))
+    if (index_.program.split && !block.receives && ir::awaitsOthers(op.kind))
       return receive(block);
     switch (ir::info(op.kind).step) {
     case ir::OpStep::BlockSync:
@@ -233,15 +232,6 @@ bool Walk::join(Block &block, const ir::Op &op) {
   newPhase(block, {end, {span}});
   advance(block);
   return true;
-}
-
-/// True if the operation waits for what another rank or another block does, so that a kernel that sends has none.
-bool Walk::awaitsOthers(const Block &block, const ir::Op &op) const {
-  bool awaits = ir::takes(op.kind) || op.kind == ir::OpKind::Barrier;
-  ir::forEachMemory(index_.program, rankOf(block), code(block), op, [&](const ir::MemoryPiece &piece) {
-    awaits |= piece.isPacket() && piece.access == ir::Access::Read;
-  });
-  return awaits;
 }
 
 /// Lets a block of a split program go on in the kernel that receives, which begins when all that it has sent has ended.

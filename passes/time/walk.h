@@ -147,7 +147,6 @@ private:
   void end(std::uint32_t span, Time at);
   void step(std::uint32_t number);
   bool join(Block &block, const ir::Op &op);
-  bool awaitsOthers(const Block &block, const ir::Op &op) const;
   void receive(Block &block);
   void meet(Block &block, const ir::Op &op, std::uint32_t span);
   void newPhase(Block &block, Moment from);
