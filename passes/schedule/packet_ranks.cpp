@@ -68,13 +68,13 @@ void PacketRanks::findPlainScratch(const ir::Movement &given, std::uint32_t piec
   auto pieces = ir::forScratch(program_, Piece::New);
   for (const Move &statement : given.statements) {
     for (const RankChunk &src : given.srcs(statement))
-      for (std::uint32_t at = 0; src.buffer == ir::BufferKind::Scratch && at < src.size; at += piece) {
+      for (std::uint32_t at = 0; isScratch(src) && at < src.size; at += piece) {
         const Piece before = std::exchange(pieces[src.rank][src.index + at], Piece::Read);
         if (before == Piece::New || !readsAtHome(given, statement, src.rank))
           keepsPlainData_[src.rank] = true;
       }
     for (const RankChunk &dst : given.dsts(statement))
-      for (std::uint32_t at = 0; dst.buffer == ir::BufferKind::Scratch && at < dst.size; at += piece) {
+      for (std::uint32_t at = 0; isScratch(dst) && at < dst.size; at += piece) {
         const Piece before = std::exchange(pieces[dst.rank][dst.index + at], Piece::Written);
         if (before != Piece::New || statement.kind != MoveKind::Copy ||
             !isAskedFor(statement, given.srcs(statement)[0].rank, dst.rank))
@@ -91,8 +91,7 @@ void PacketRanks::findPlainScratch(const ir::Movement &given, std::uint32_t piec
 }
 
 bool PacketRanks::isSentSum(const ir::Movement &given, const Move &statement) const {
-  return wireIsPackets_ && statement.kind == MoveKind::Reduce &&
-         given.dsts(statement)[0].buffer == ir::BufferKind::Scratch;
+  return wireIsPackets_ && statement.kind == MoveKind::Reduce && isScratch(given.dsts(statement)[0]);
 }
 
 /// True if there are operands of other ranks and all of them come to `dst` in packets. Then one of its own rank becomes
@@ -116,7 +115,7 @@ bool PacketRanks::findPlainOperands(const ir::Movement &given) {
     for (const RankChunk &dst : given.dsts(statement))
       for (const RankChunk &src : given.srcs(statement)) {
         const bool comesPlain = src.rank != dst.rank && !travelsInPackets(statement, src.rank, dst.rank);
-        const bool isKept = statement.kind == MoveKind::Reduce || dst.buffer == ir::BufferKind::Scratch;
+        const bool isKept = statement.kind == MoveKind::Reduce || isScratch(dst);
         const bool needsSlot = isSameMemory(program_, src, dst) && &src != given.srcs(statement).data() &&
                                !becomesPackets(given, statement, dst);
         if (!keepsPlainData(dst.rank) && ((isKept && comesPlain) || needsSlot))
@@ -129,12 +128,11 @@ bool PacketRanks::findPlainOperands(const ir::Movement &given) {
 /// True if there are packets, which double scratch, and also plain data in scratch that is touched by others than its
 /// rank's threads. An executor looks for such data in the first half at every launch.
 bool PacketRanks::mixesScratch(const ir::Movement &given) const {
-  constexpr auto inScratch = [](const RankChunk &place) { return place.buffer == ir::BufferKind::Scratch; };
   bool packets = false, plain = false;
   for (const Move &statement : given.statements) {
     const std::span<const RankChunk> srcs = given.srcs(statement), dsts = given.dsts(statement);
     if (statement.via == ir::Via::Switch) {
-      plain = plain || std::ranges::any_of(srcs, inScratch) || std::ranges::any_of(dsts, inScratch);
+      plain = plain || std::ranges::any_of(srcs, isScratch) || std::ranges::any_of(dsts, isScratch);
       continue;
     }
     for (const RankChunk &dst : dsts)
@@ -144,10 +142,10 @@ bool PacketRanks::mixesScratch(const ir::Movement &given) const {
         if (travelsInPackets(statement, src.rank, dst.rank))
           packets = true;
         else if (isReadThere(program_.movement, statement, src.rank, dst.rank))
-          plain = plain || inScratch(src);
+          plain = plain || isScratch(src);
         else // operands of a reduction are put into a slot
-          plain = plain || statement.kind == MoveKind::Reduce || inScratch(dst) ||
-                  (wayOf(program_.movement, statement, src.rank, dst.rank) == ir::Via::Port && inScratch(src));
+          plain = plain || statement.kind == MoveKind::Reduce || isScratch(dst) ||
+                  (wayOf(program_.movement, statement, src.rank, dst.rank) == ir::Via::Port && isScratch(src));
       }
   }
   return packets && plain;

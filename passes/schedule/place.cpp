@@ -36,15 +36,11 @@ ir::Movement takeStatements(ir::Program &program) {
   return taken;
 }
 
-/// Returns the piece of a place that begins `at` chunks after its beginning.
-RankChunk pieceOf(const RankChunk &place, std::uint32_t at, std::uint32_t size) {
-  return {place.rank, place.buffer, place.index + at, size};
-}
 /// Sets `cut` to the piece of each place that begins `at` chunks after its beginning.
 void cutInto(std::vector<RankChunk> &cut, std::span<const RankChunk> places, std::uint32_t at, std::uint32_t size) {
   cut.clear();
   for (const RankChunk &place : places)
-    cut.push_back(pieceOf(place, at, size));
+    cut.push_back(schedule::pieceOf(place, at, size));
 }
 
 /// Other places with the data at places. Two places that overlap are always equal.
@@ -100,10 +96,10 @@ public:
         cutInto(srcs_, given_.srcs(statement), at, size);
         cutInto(dsts_, given_.dsts(statement), at, size);
         for (RankChunk &src : srcs_)
-          if (const RankChunk *const plain = isScratch(src) ? encodedLater_.of(src) : nullptr)
+          if (const RankChunk *const plain = schedule::isScratch(src) ? encodedLater_.of(src) : nullptr)
             src = *plain;
         if (packetRanks_.isSentSum(given_, statement))
-          dsts_.insert(dsts_.begin(), pieceOf(given_.dsts((&statement)[1])[0], at, size));
+          dsts_.insert(dsts_.begin(), schedule::pieceOf(given_.dsts((&statement)[1])[0], at, size));
         place(statement);
       });
     }
@@ -255,7 +251,7 @@ private:
       return;
     const Move plain = asCopy(statement);
     arrived_.forget(dst);
-    if (dst.rank == src.rank && hasWire_ && isScratch(dst) && !packetRanks_.keepsPlainData(dst.rank))
+    if (dst.rank == src.rank && hasWire_ && schedule::isScratch(dst) && !packetRanks_.keepsPlainData(dst.rank))
       return encodedLater_.keep(dst, src);
     if (dst.rank == src.rank) {
       const RankChunk *packets = keptAt(src);
@@ -264,31 +260,30 @@ private:
     if (packetRanks_.travelsInPackets(statement, src.rank, dst.rank)) {
       const RankChunk packets = send(statement, src, dst.rank);
       arrived_.keep(dst, packets);
-      if (dst.buffer == ir::BufferKind::Scratch) // statements that read it take the packets instead
+      if (schedule::isScratch(dst)) // statements that read it take the packets instead
         return;
       return append(plain, dst.rank, {&packets, 1}, dst, std::nullopt, true);
     }
     const bool port = schedule::wayOf(program_.movement, statement, src.rank, dst.rank) == Via::Port;
-    const bool changesWidth = port && isWide() && isScratch(src) != isScratch(dst);
+    const bool changesWidth = port && isWide() && schedule::isScratch(src) != schedule::isScratch(dst);
     // A kernel that never waits cannot find out that rank `dst.rank` has begun the launch.
-    if (changesWidth || (program_.split && !isScratch(dst)))
+    if (changesWidth || (program_.split && !schedule::isScratch(dst)))
       return copyInScratch(statement, dst, src);
     const std::uint32_t by = port ? src.rank : statement.by.value_or(src.rank);
     append(plain, by == dst.rank ? by : src.rank, {&src, 1}, dst, port ? Via::Port : Via::Memory, false);
   }
 
-  static bool isScratch(const RankChunk &place) { return place.buffer == ir::BufferKind::Scratch; }
   /// A port moves bytes. So what is wide at one end only is widened before, or narrowed behind. Else `dst` is no
   /// scratch, and its rank takes the data from there.
   void copyInScratch(const Move &statement, const RankChunk &dst, const RankChunk &src) {
-    const RankChunk aside = slot(isScratch(dst) ? src.rank : dst.rank);
+    const RankChunk aside = slot(schedule::isScratch(dst) ? src.rank : dst.rank);
     copy(without(statement), aside, src);
     copy(without(statement), dst, aside);
   }
 
   /// Returns the packets of a place in scratch, where there is no plain data.
   const RankChunk *keptAt(const RankChunk &place) const {
-    return place.buffer == ir::BufferKind::Scratch ? arrived_.of(place) : nullptr;
+    return schedule::isScratch(place) ? arrived_.of(place) : nullptr;
   }
 
   /// Sends `src` to rank `to` in packets, and returns the place where they arrive. Inside a node, data that came in

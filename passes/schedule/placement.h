@@ -9,6 +9,14 @@
 
 namespace mscclc::passes::schedule {
 
+inline bool isScratch(const ir::RankChunk &place) {
+  return place.buffer == ir::BufferKind::Scratch;
+}
+/// Returns the piece of `size` chunks that begins `at` chunks after the beginning of a place.
+inline ir::RankChunk pieceOf(const ir::RankChunk &place, std::uint32_t at, std::uint32_t size) {
+  return {place.rank, place.buffer, place.index + at, size};
+}
+
 /// Returns the memory of plain data at that place.
 ir::MemoryRange plainMemoryOf(const ir::Program &program, const ir::RankChunk &place);
 

@@ -1,6 +1,7 @@
 #include "passes/schedule/wire_hops.h"
 
 #include "passes/schedule/partial_sums.h"
+#include "passes/schedule/placement.h"
 #include "passes/schedule/statement_findings.h"
 #include "passes/schedule/statement_rewrite.h"
 
@@ -16,10 +17,6 @@ using ir::Move;
 using ir::MoveKind;
 using ir::RankChunk;
 using proof::ValueId;
-
-bool isScratch(const RankChunk &place) {
-  return place.buffer == BufferKind::Scratch;
-}
 
 class WireHops {
 public:

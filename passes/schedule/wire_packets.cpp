@@ -15,10 +15,6 @@ using ir::Move;
 using ir::MoveKind;
 using ir::RankChunk;
 
-bool inScratch(const RankChunk &place) {
-  return place.buffer == ir::BufferKind::Scratch;
-}
-
 /// The values in scratch, while statements are visited in their order.
 class WireValues {
 public:
@@ -48,25 +44,22 @@ private:
     MemoryStart source;      ///< where an own value lies in the message
   };
 
-  RankChunk pieceOf(const RankChunk &place, std::uint32_t at) const {
-    return {place.rank, place.buffer, place.index + at, piece_};
-  }
-  bool keepsSum(const Move &move) const { return move.kind == MoveKind::Reduce && inScratch(given_.dsts(move)[0]); }
+  bool keepsSum(const Move &move) const { return move.kind == MoveKind::Reduce && isScratch(given_.dsts(move)[0]); }
   /// True if the first of the statements `behind` a sum copies all of it to its rank's message.
   bool isCopiedBy(const Move &sum, std::span<const Move> behind) const {
     if (behind.empty() || behind[0].kind != MoveKind::Copy || behind[0].numDsts != 1)
       return false;
     const RankChunk &kept = given_.dsts(sum)[0], &dst = given_.dsts(behind[0])[0];
-    return given_.srcs(behind[0])[0] == kept && dst.rank == kept.rank && !inScratch(dst);
+    return given_.srcs(behind[0])[0] == kept && dst.rank == kept.rank && !isScratch(dst);
   }
 
   /// Notes what a statement reads of its sources, from chunk `at` of them on. False if that does not fit.
   bool takes(const Move &move, std::uint32_t at) {
     takesPlain_ = takesOwn_ = takesCome_ = false;
     for (const RankChunk &src : given_.srcs(move)) {
-      if (!inScratch(src)) {
+      if (!isScratch(src)) {
         takesPlain_ = true;
-        source_ = startOf(program_, pieceOf(src, at));
+        source_ = startOf(program_, pieceOf(src, at, piece_));
         continue;
       }
       Piece &from = pieces_[src.rank][src.index + at];
@@ -88,10 +81,10 @@ private:
     const bool copies = move.kind == MoveKind::Copy;
     for (const RankChunk &dst : given_.dsts(move)) {
       const bool isHere = copies && dst.rank == home;
-      if (!inScratch(dst)) {
+      if (!isScratch(dst)) {
         if (isHere && takesOwn_)
           return false;
-        written_[startOf(program_, pieceOf(dst, at))] = s;
+        written_[startOf(program_, pieceOf(dst, at, piece_))] = s;
         continue;
       }
       Piece &to = pieces_[dst.rank][dst.index + at];
