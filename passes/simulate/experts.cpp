@@ -104,24 +104,33 @@ std::vector<std::uint64_t> ExpertLaunch::begins(std::uint32_t dst) const {
   return places().begins(counts);
 }
 
-/// Calls use(row, number of its cell) for each row that experts of `dst` get. With oncePerRank, it follows the lists of
-/// rows, which a run keeps beside their bytes.
+/// Does what forEachReceived() does with oncePerRank, for the rows of `src`: it follows the list of each row in the
+/// slot, which a run keeps beside the row's bytes. `begin`: of the cells of `dst`.
+template <typename Use>
+void ExpertLaunch::forEachListed(std::uint32_t src, std::uint32_t dst, const std::vector<std::uint64_t> &begin,
+                                 const Use &use) const {
+  const Index &index = indices_[src];
+  for (std::uint32_t first = 0; first < index.experts.size(); ++first) {
+    if (!goesTo(index, first, dst) || index.ordinalsInSlot[first] >= capacity_)
+      continue;
+    for (std::uint32_t entry = first; entry < (first / index.choices + 1) * index.choices; ++entry) {
+      if (!goesTo(index, entry, dst))
+        continue;
+      const auto expert = static_cast<std::uint32_t>(index.experts[entry]) % cells_.experts;
+      const std::uint32_t cell = cells_.number(src, expert);
+      use(Received{src, rowInSlot(src, first), begin[cell] + index.ordinals[entry]}, cell);
+    }
+  }
+}
+
+/// Calls use(row, number of its cell) for each row that experts of `dst` get.
 template <typename Use> void ExpertLaunch::forEachReceived(std::uint32_t dst, const Use &use) const {
   const std::vector<std::uint64_t> begin = begins(dst);
-  for (std::uint32_t src = 0; src < cells_.ranks && oncePerRank_; ++src) {
-    const Index &index = indices_[src];
-    for (std::uint32_t first = 0; first < index.experts.size(); ++first)
-      for (std::uint32_t entry = first; goesTo(index, first, dst) && index.ordinalsInSlot[first] < capacity_ &&
-                                        entry < (first / index.choices + 1) * index.choices;
-           ++entry)
-        if (goesTo(index, entry, dst)) {
-          const auto expert = static_cast<std::uint32_t>(index.experts[entry]) % cells_.experts;
-          const std::uint32_t cell = cells_.number(src, expert);
-          use(Received{src, rowInSlot(src, first), begin[cell] + index.ordinals[entry]}, cell);
-        }
-  }
-  if (oncePerRank_)
+  if (oncePerRank_) {
+    for (std::uint32_t src = 0; src < cells_.ranks; ++src)
+      forEachListed(src, dst, begin, use);
     return;
+  }
   for (std::uint32_t src = 0; src < cells_.ranks; ++src)
     for (std::uint32_t expert = 0; expert < cells_.experts; ++expert) {
       const auto inSlot = static_cast<std::uint64_t>(cells_.beginInSlot(expert).valueOf(capacity_, countsOf(src, dst)));

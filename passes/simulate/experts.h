@@ -67,6 +67,9 @@ private:
   std::vector<std::uint64_t> begins(std::uint32_t dst) const;
   std::uint64_t rowsOf(const Index &index) const { return index.experts.size() / index.choices; }
   template <typename Use> void forPayloads(std::uint64_t rowBytes, std::uint32_t elementBytes, const Use &use) const;
+  template <typename Use>
+  void forEachListed(std::uint32_t src, std::uint32_t dst, const std::vector<std::uint64_t> &begin,
+                     const Use &use) const;
   template <typename Use> void forEachReceived(std::uint32_t dst, const Use &use) const;
   template <typename Make, typename Take> void handOver(std::uint32_t dst, const Make &make, const Take &take) const;
   template <typename RowOf>
