@@ -54,6 +54,11 @@ class Ready:
         self.words.zero_()
 
 
+def _blocks_of(members: int, capacity: int, rows: int) -> int:
+    """Returns the blocks of `rows` rows of a group of `members` cells (mscclc_ready_blocks in runtime_abi.h)."""
+    return (members * capacity + rows - 1) // rows
+
+
 def ready_words(
     rows: int, capacity: int, experts: int, group: Any, rank_major: bool = False, device: Any = None
 ) -> Ready:
@@ -63,7 +68,7 @@ def ready_words(
     if rows <= 0:
         raise ValueError(f"a block has {rows} rows")
     groups, members = (size, experts // size) if rank_major else (experts // size, size)
-    blocks = (members * capacity + rows - 1) // rows
+    blocks = _blocks_of(members, capacity, rows)
     return Ready(torch.zeros(1 + groups * blocks, dtype=torch.int32, device=device), rows, blocks)
 
 
@@ -260,7 +265,7 @@ def _check_words(ready: "Ready | None", handle: Handle, rows: torch.Tensor) -> N
     if ready is None:
         return
     groups = handle.cells.shape[0] if handle.rank_major else handle.experts
-    blocks = (handle.cells.numel() // groups * handle.capacity + ready.rows - 1) // ready.rows
+    blocks = _blocks_of(handle.cells.numel() // groups, handle.capacity, ready.rows)
     words, wanted = ready.words, 1 + groups * blocks
     if (words.shape, words.dtype, words.device) != ((wanted,), torch.int32, rows.device) or ready.blocks != blocks:
         raise ValueError(f"words {list(words.shape)} on {words.device}: these are [{wanted}] on {rows.device}")
