@@ -274,6 +274,14 @@ template <class Plan> MSCCLC_DEVICE uint32_t memberAt(uint32_t group, uint32_t m
   return Plan::isExpertMajor ? member * Plan::experts + group : group * Plan::experts + member;
 }
 
+/// Returns the live rows of a group, if rows are handed over by blocks; else 0, which nobody reads.
+template <class Plan, class W> MSCCLC_DEVICE uint32_t liveOf(const W &w, uint32_t group) {
+  uint32_t rows = 0;
+  for (uint32_t member = 0; ReadyRows<Plan>::value != 0 && member < membersOf<Plan>; ++member)
+    rows += w.lengths[memberAt<Plan>(group, member)];
+  return rows;
+}
+
 /// The blocks of rows of a group that are handed over (MscclcIndex::ready). A block of threads visits the rows that it
 /// copies in their order. toSlots: it waits until the user has announced the block of the row. Else it counts the rows
 /// that it has copied; the last one who does announces the block. Without words there is nothing to do.
@@ -287,12 +295,9 @@ template <bool toSlots, class W> struct HandedOver {
   MSCCLC_DEVICE static uint64_t perGroup(const W &w) {
     return (uint64_t{membersOf<typename W::Plan>} * w.capacity + rows - 1) / rows;
   }
-  MSCCLC_DEVICE HandedOver(const W &work, uint32_t group) : w(work), first(0), live(0) {
-    if constexpr (rows != 0) {
+  MSCCLC_DEVICE HandedOver(const W &work, uint32_t group, uint32_t rowsOfGroup) : w(work), first(0), live(rowsOfGroup) {
+    if constexpr (rows != 0)
       first = group * perGroup(w);
-      for (uint32_t member = 0; member < membersOf<typename W::Plan>; ++member)
-        live += w.lengths[memberAt<typename W::Plan>(group, member)];
-    }
   }
   /// Before row `row` of the group is copied.
   MSCCLC_DEVICE void take([[maybe_unused]] uint32_t row) {
@@ -381,7 +386,7 @@ template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *
   uint32_t first = w.block; // another row in each cell, as most cells have fewer rows than there are blocks
   uint64_t begin = 0;
   for (uint32_t group = 0; group < groupsOf<Plan>; ++group) {
-    HandedOver<toSlots, W> blocks(w, group);
+    HandedOver<toSlots, W> blocks(w, group, liveOf<Plan>(w, group));
     uint32_t rows = 0;
     for (uint32_t member = 0; member < members; ++member) {
       const uint32_t cell = memberAt<Plan>(group, member);
@@ -453,8 +458,9 @@ template <class W> MSCCLC_DEVICE void copyListed(const W &w, const char *slots) 
           continue;
         const uint32_t expert = place / w.capacity, group = Plan::isExpertMajor ? expert : src;
         const uint32_t to = w.inSlot[src * W::experts + expert] + place % w.capacity;
-        HandedOver<false, W> blocks(w, group);
-        blocks.take(to - w.inSlot[memberAt<Plan>(group, 0)]);
+        const uint32_t firstCell = memberAt<Plan>(group, 0), lastCell = memberAt<Plan>(group, membersOf<Plan> - 1);
+        HandedOver<false, W> blocks(w, group, w.inSlot[lastCell] + w.lengths[lastCell] - w.inSlot[firstCell]);
+        blocks.take(to - w.inSlot[firstCell]);
         forPayloads(w, [&](const MscclcPayload &payload, uint64_t begin) {
           copyRow(w, static_cast<char *>(payload.to) + to * payload.bytes, inSlot + begin, payload.bytes);
         });
@@ -464,7 +470,7 @@ template <class W> MSCCLC_DEVICE void copyListed(const W &w, const char *slots) 
     first = first == 0 ? blockCount() - 1 : first - 1;
   }
   for (uint32_t group = 0; group < groupsOf<Plan>; ++group)
-    HandedOver<false, W>(w, group).end();
+    HandedOver<false, W>(w, group, liveOf<Plan>(w, group)).end();
 }
 
 /// Sets `words` words of a row of sums. A word is an element, or 16 bytes of them.

@@ -374,8 +374,8 @@ template <unsigned N, class F> MSCCLC_DEVICE Operands<N, F> list(F f) {
   return {f};
 }
 
-/// True for a list whose operands are computed from their number. Others stay in registers only if numbers are
-/// constant.
+/// True for a list whose operands, or their rows' addresses, are computed from their number. Others stay in registers
+/// only if numbers are constant.
 template <class L> constexpr bool isComputed = false;
 template <unsigned N, class F> constexpr bool isComputed<Operands<N, F>> = true;
 

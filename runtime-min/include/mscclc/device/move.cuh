@@ -56,8 +56,6 @@ template <class K, class L, class R> struct Computed {
   unsigned row;
   MSCCLC_DEVICE R operator()(unsigned i) const { return addressOf<R>(k, chunks(i), row); }
 };
-template <class Rows> constexpr bool areComputed = false;
-template <class K, class L, class R> constexpr bool areComputed<Computed<K, L, R>> = true;
 
 /// Returns the addresses of row `row` of each operand in a list, as R.
 template <class R, class K, class L> MSCCLC_DEVICE auto rowsAs(const K &k, const L &chunks, unsigned row) {
@@ -344,6 +342,8 @@ MSCCLC_DEVICE void reduceRows(const K &k, const Slice &slice, Place place, const
 }
 
 } // namespace detail
+
+template <class K, class L, class R> constexpr bool isComputed<detail::Computed<K, L, R>> = true;
 
 /// Stores Op of all sources to every target. With one source this is a copy to every target.
 template <class Op, class K, class S, class D>

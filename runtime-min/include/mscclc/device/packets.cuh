@@ -245,7 +245,7 @@ template <class Packet, class T, bool Fresh, unsigned N, unsigned Polled = polle
 MSCCLC_DEVICE void readPackets(const PacketLaunch &launch, const L &rows, unsigned i, Acc (&acc)[P],
                                const Place &place = {}) {
   constexpr unsigned most = Polled / P, batch = N < most ? N : most;
-  constexpr bool isCompact = Polled < polledTogether && areComputed<L>; // rows in registers have constant numbers
+  constexpr bool isCompact = Polled < polledTogether && isComputed<L>; // rows in registers have constant numbers
   [[maybe_unused]] constexpr unsigned unrolled = N <= maxUnrolled && !isCompact ? N : 1;
   const uint32_t flag = launch.flag;
   MSCCLC_UNROLL_SOME
