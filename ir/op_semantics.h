@@ -116,7 +116,8 @@ constexpr ElementUnit elementUnitOf(const Op &op) {
   return isPacketOp(op.kind) ? ElementUnit::Payload : ElementUnit::Word;
 }
 
-/// True if Op::firstAfter of the operation may be above 0: other sources are packets, or chunks of peers.
+/// True if Op::firstAfter of the operation may be above 0. Then all sources but the first are packets or chunks of
+/// peers.
 constexpr bool addsFirstAnywhere(OpKind kind) {
   return kinds::reduces.has(kind) && (info(kind).sources == OperandForms::PlainThenPackets ||
                                       (shapeOf(kind).srcs.maxRemote != 0 && shapeOf(kind).srcs.maxLocal == 1));

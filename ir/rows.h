@@ -63,7 +63,7 @@ struct RowSum {
   std::vector<Factors> slots;
 
   std::int64_t valueOf(std::uint64_t capacity, std::span<const RowCount> counts) const;
-  /// Returns the least value over all counts, in capacities; nothing if there is none.
+  /// Returns the least value that the sum has for any counts, in capacities. Returns nothing if there is no least one.
   std::optional<std::int64_t> least() const;
 };
 

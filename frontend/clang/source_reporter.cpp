@@ -64,7 +64,8 @@ std::string printable(llvm::StringRef line) {
   return out;
 }
 
-/// Returns a location in a file: the use of a macro, or the argument of the macro if the place is in it.
+/// Returns the place in a file of a location that a macro may have produced. If the location is in an argument of the
+/// macro, that is the place of the argument, else the place at which the macro is used.
 SourceLocation fileLocation(const SourceManager &sources, SourceLocation where) {
   return where.isMacroID() ? sources.getFileLoc(where) : where;
 }

@@ -21,12 +21,12 @@ TraceReader::TraceReader(std::span<const std::byte> trace) : bytes_(trace) {
 }
 
 namespace {
-/// Sizes of a record's parts: the fixed part, and an element of the part that follows. Also the place of the count.
+/// How a record is laid out: a fixed part, and elements after it, whose number is in the fixed part. All are in bytes.
 struct Shape {
-  std::uint8_t fixed = 0;
-  std::uint8_t element = 1;
+  std::uint8_t fixed = 0;      ///< size of the fixed part
+  std::uint8_t element = 1;    ///< size of an element
   std::uint8_t countAt = 0;    ///< offset of the count in the fixed part
-  std::uint8_t countWidth = 0; ///< its bytes: 2, 4 or 8; 0: nothing follows
+  std::uint8_t countWidth = 0; ///< width of the count: 2, 4 or 8; 0 if no elements follow
 };
 
 constexpr Shape shapeOf(std::uint32_t kind) {

@@ -25,8 +25,8 @@ public:
   bool sameThread(std::uint32_t b, const Operand &before, const Operand &now, std::uint32_t header,
                   const LoopSlice *slice) const;
 
-  /// The same outside of pipelines for two elements that have the same place in their operands, of different
-  /// operations.
+  /// Does the same for two elements of different operations outside of pipelines. Both elements have the same position
+  /// in their operands.
   bool sameShares(std::uint32_t b, const Operand &before, const Operand &now) const;
 
 private:

@@ -181,8 +181,8 @@ int weakness(const Pair &pair) {
 }
 } // namespace
 
-/// Keeps, for each two blocks, only pairs from which the others follow. If one access is ordered before another, then
-/// so are all accesses before the one, and all after the other.
+/// Keeps, for each two blocks, only pairs from which the others follow. If access A is ordered before access B, then
+/// all accesses of A's block up to A are ordered before all accesses of B's block from B on.
 void RunRecorder::keepDecisive() {
   const auto &accesses = record_.accesses;
   const auto plain =

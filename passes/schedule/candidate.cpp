@@ -15,7 +15,7 @@ time::ParameterSet restsOf(const Candidate &one) {
 /// The candidates that may be taken: all, or those that rest on fewer parameters without a measurement.
 struct Eligible {
   double mostTime = std::numeric_limits<double>::infinity();
-  std::optional<time::ParameterSet> fewerThan = std::nullopt; ///< they rest on some of these or none, but not on all
+  std::optional<time::ParameterSet> fewerThan = std::nullopt; ///< of these parameters, at least one is not used
 
   bool operator()(const Candidate &one) const {
     const time::ParameterSet rests = restsOf(one);

@@ -318,7 +318,7 @@ public:
     if (!best && options_.level == maxOptLevel)
       best = nearestFinished();
     if (!best) {
-      // With relay blocks, the passes do not report channels that relay blocks save.
+      // A program with relay blocks needs fewer channels, so the passes report none that are too many.
       program.movement.relayBlocks =
           std::ranges::any_of(tried(), [](const Candidate &one) { return one.choices.relayBlocks; });
       return {};

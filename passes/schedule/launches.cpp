@@ -173,11 +173,11 @@ private:
     for (std::uint32_t a = 0; a < known.size(); ++a)
       raise(begun_[nodes_.rankOf(a)], a, nodes_.lengthOf(a));
   }
-  /// Begins a launch. A rank's launch begins after its last launch has ended, so each block knows what any block of the
-  /// rank knew. The rank also knows everything that its packets said. But packets make no plain write visible. So if
-  /// there are plain writes to scratch of other ranks, the beginning of a rank's launch says only that its own blocks
-  /// have ended the launch before. The writes of these blocks are visible to the ranks to which it sends packets.
-  /// Writes that ports of others made there are not.
+  /// Begins a launch. A rank's launch begins after its last launch has ended. So whatever happened before a block of
+  /// the rank ended also happens before each block begins. The same holds for what happened before the packets that the
+  /// rank received were sent. But packets make no plain write visible. So if there are plain writes to scratch of other
+  /// ranks, a packet of the new launch orders only the last launch of its sender's own blocks. Their writes are visible
+  /// to the ranks to which the sender sends packets. Writes that ports of other ranks made there are not.
   void begin() {
     std::vector<Clock> begun, shown;
     for (std::uint32_t r = 0; r < begun_.size(); ++r) {
@@ -270,8 +270,8 @@ private:
     });
     return *over;
   }
-  /// Checks that everything in the first launch that conflicts with the touch is over. Packets do not make writes of
-  /// other ranks visible. But the owner of scratch has taken all data that arrived there when its launch ends.
+  /// Checks that all accesses of the first launch that conflict with the touch have completed. Packets do not make
+  /// writes of other ranks visible. But when a launch ends, the owner of scratch has taken all data that arrived there.
   void check(std::uint32_t n, const Touch &touch) {
     const std::uint32_t own = nodes_.at(n).agent, rank = nodes_.rankOf(own);
     // If something was over for one node of a block, it is over for later nodes, too.

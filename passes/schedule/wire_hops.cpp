@@ -146,9 +146,10 @@ private:
     return true;
   }
 
-  /// Returns where chunk `i` of the operands is in the wire format. Of a copy: its source, and then this at each
-  /// destination. Of a reduction: each operand on the rank of the result, then each on its own rank; and last
-  /// something if the result is sent.
+  /// Returns the places at which chunk `i` of each operand is in the wire format; nothing for an operand without one.
+  /// For a copy, these are the place on the rank of the source and those on the ranks of the destinations. For a
+  /// reduction, these are the places on the rank of the result, and those on the operands' own ranks. The last element
+  /// has a value if the result is sent.
   std::vector<std::optional<RankChunk>> foundOf(const Move &move, const ChunkMemory &memory, std::uint32_t i) {
     std::vector<std::optional<RankChunk>> found;
     const auto srcs = given_.srcs(move), dsts = given_.dsts(move);
@@ -188,7 +189,8 @@ private:
       copy.packets = statement.packets;
     result_.made.append(copy, {&src, 1}, {&dst, 1});
   }
-  /// Brings the run's chunks of `src`, which are in the wire format at `from`, if that is given, to scratch of `rank`.
+  /// Copies the run's chunks of `src` to scratch of `rank`. If they are in the wire format already, at `from`, they are
+  /// copied from there.
   RankChunk bring(const Move &move, const Run &run, const ChunkMemory &memory, const RankChunk &src,
                   const std::optional<RankChunk> &from, std::uint32_t rank) {
     const RankChunk to = slot(rank, run.end - run.begin);

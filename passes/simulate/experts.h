@@ -44,7 +44,7 @@ private:
     std::vector<float> weights;        ///< of each entry
     std::vector<std::uint64_t> ordinals;
     std::vector<ir::RowCount> counts; ///< [expert]
-    // Of the rows in slots: those of all entries, or with oncePerRank those of first ones (ir::ExpertCells).
+    // These count the rows in slots. With oncePerRank, only first entries have one (ir::ExpertCells), else all have.
     std::vector<std::uint64_t> ordinalsInSlot;
     std::vector<ir::RowCount> countsInSlot;
   };

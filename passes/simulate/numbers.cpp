@@ -147,7 +147,8 @@ void storeElement(DataType type, std::byte *data, std::uint64_t index, double va
   });
 }
 
-/// Returns `value` rounded to the type, if `narrows`; else to what kernels add up elements of the type in.
+/// Returns `value` rounded to `type` if `narrows` is set, else rounded to the type in which kernels add up such
+/// elements.
 double rounded(DataType type, double value, bool narrows) {
   if (type == DataType::F64)
     return value;

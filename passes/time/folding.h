@@ -1,4 +1,4 @@
-// Parts of a program that need not be walked, because other parts do the same at the same time.
+// Finds equivalent parts of a program, which do the same at the same time. The walk visits one part of each class.
 #pragma once
 
 #include <cstddef>

@@ -86,7 +86,7 @@ std::uint32_t PacketTimes::enter(std::uint32_t rank, const ir::ThreadBlock &bloc
 }
 
 void PacketTimes::begin(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration,
-                        Time at, std::vector<std::uint32_t> &told) {
+                        Time at, std::vector<std::uint32_t> &ready) {
   forCells(rank, block, op, false, [&](Cell &cell) {
     Iteration &state = cell.at(iteration);
     state.first = std::max(state.first, at);
@@ -96,13 +96,13 @@ void PacketTimes::begin(std::uint32_t rank, const ir::ThreadBlock &block, const 
       Reader &reader = readers_[number];
       reader.first = std::max(reader.first, state.first);
       if (--reader.notBegun == 0)
-        told.push_back(number);
+        ready.push_back(number);
     }
   });
 }
 
 void PacketTimes::write(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration,
-                        Time at, std::uint32_t span, std::vector<std::uint32_t> &told) {
+                        Time at, std::uint32_t span, std::vector<std::uint32_t> &ready) {
   forCells(rank, block, op, false, [&](Cell &cell) {
     Iteration &state = cell.at(iteration);
     if (at >= state.last) {
@@ -118,7 +118,7 @@ void PacketTimes::write(std::uint32_t rank, const ir::ThreadBlock &block, const 
         reader.writer = state.writer;
       }
       if (--reader.notWritten == 0)
-        told.push_back(number);
+        ready.push_back(number);
     }
     state.readers.clear();
   });

@@ -34,13 +34,13 @@ public:
                       std::uint32_t span);
   const Reader &reader(std::uint32_t number) const { return readers_[number]; }
 
-  /// Records that the operation begins to write its packets, and that readers see this at `at`. Adds to `told` the
-  /// readers for which all writers have now begun.
+  /// Records that the operation begins to write its packets, and that readers see this at `at`. Adds to `ready` the
+  /// readers for which all writers have begun.
   void begin(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration, Time at,
-             std::vector<std::uint32_t> &told);
+             std::vector<std::uint32_t> &ready);
   /// Does the same for the end of writing.
   void write(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration, Time at,
-             std::uint32_t span, std::vector<std::uint32_t> &told);
+             std::uint32_t span, std::vector<std::uint32_t> &ready);
 
   /// True if the operation waits for packets.
   static bool reads(const ir::Op &op);

@@ -99,9 +99,10 @@ void Walk::finishRead(std::uint32_t number, const PacketTimes::Reader &reader) {
 }
 
 void Walk::packetsBegin(const Span &writer, const ir::Op &op, Time seen) {
-  std::vector<std::uint32_t> told;
-  packets_.begin(writer.rank, index_.program.ranks[writer.rank].blocks[writer.block], op, writer.iteration, seen, told);
-  for (const std::uint32_t number : told) {
+  std::vector<std::uint32_t> ready;
+  packets_.begin(writer.rank, index_.program.ranks[writer.rank].blocks[writer.block], op, writer.iteration, seen,
+                 ready);
+  for (const std::uint32_t number : ready) {
     const PacketTimes::Reader &reader = packets_.reader(number);
     Span &span = timeline_.spans[reader.span];
     // A thread polls one packet after the other, so its loads cannot begin earlier.
@@ -111,10 +112,10 @@ void Walk::packetsBegin(const Span &writer, const ir::Op &op, Time seen) {
 }
 
 void Walk::packetsWritten(const Span &writer, const ir::Op &op, Time seen, std::uint32_t span) {
-  std::vector<std::uint32_t> told;
+  std::vector<std::uint32_t> ready;
   packets_.write(writer.rank, index_.program.ranks[writer.rank].blocks[writer.block], op, writer.iteration, seen, span,
-                 told);
-  for (const std::uint32_t number : told)
+                 ready);
+  for (const std::uint32_t number : ready)
     if (const PacketTimes::Reader reader = packets_.reader(number); flowed_[reader.span])
       finishRead(reader.span, reader);
 }

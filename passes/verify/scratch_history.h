@@ -53,7 +53,8 @@ private:
   };
   bool over(const Noted &noted, const View &view);
   bool overAtBegin(std::uint32_t rank, const View &view);
-  /// The common knowledge of a rank's blocks, since a launch began, about the scratch of another rank.
+  /// What holds for all blocks of a rank since a launch began: whether accesses to another rank's scratch have
+  /// completed.
   struct AtBegin {
     std::uint32_t launch = none; ///< the launch of the last query
     bool over = false;
@@ -63,8 +64,9 @@ private:
   const ProgramIndex &index_;
   Order &order_;
   std::vector<RankState> ranks_;
-  std::unordered_map<std::uint64_t, std::uint32_t> free_; ///< [block << 32 | rank]: from this phase on all is over
-  std::unordered_map<std::uint64_t, AtBegin> atBegin_;    ///< [rank << 32 | rank that owns the scratch]
+  std::unordered_map<std::uint64_t, std::uint32_t>
+      free_; ///< [block << 32 | rank]: the first phase in which all accesses have completed
+  std::unordered_map<std::uint64_t, AtBegin> atBegin_; ///< [rank << 32 | rank that owns the scratch]
 };
 
 } // namespace mscclc::passes::proof

@@ -56,7 +56,7 @@ public:
   /// A line for a user of one tree.
   std::string shown(ValueId value) const { return text(value, leaves(value) <= 8 ? Form::Steps : Form::Chain); }
 
-  /// Whether a value that is a sum, zeroed or not, has the tree of an order.
+  /// True if a sum has the tree of the order by ranks, or that of the order by trees. The sum may be zeroed.
   bool isRanks(ValueId value) const;
   bool isTree(ValueId value) const;
 

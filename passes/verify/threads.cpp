@@ -195,7 +195,7 @@ private:
   }
 
   const ProgramIndex &index_;
-  const std::uint32_t threads_; ///< number of threads of a block that execute one part of an operation each
+  const std::uint32_t threads_; ///< threads of a block, each of which executes a part of every operation
   Findings &findings_;
   ThreadRoles &roles_;
   std::vector<std::vector<Last>> waited_; ///< [channel end, then semaphore]: the waits in the phase of the last wait
