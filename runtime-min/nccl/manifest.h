@@ -32,7 +32,7 @@ struct ManifestEntry {
   bool inPlace = false;
   uint64_t min = 0;
   uint64_t max = 0;
-  bool isOfNccl = false;          ///< NCCL has these sizes; it has no library then
+  bool isOfNccl = false;          ///< calls of these sizes go to NCCL, and `library` is empty
   std::vector<std::string> types; ///< empty: all
   std::string kernel;             ///< path of the library
   std::string name;               ///< empty: the library's only kernel

@@ -52,7 +52,7 @@ struct Frame {
   std::vector<File> files;
 };
 
-/// Largest payload of a frame; nothing that processes tell each other comes near it.
+/// Largest payload of a frame, in bytes. Messages are much smaller, so a longer frame is an error.
 inline constexpr size_t maxPayload = size_t{64} << 20;
 /// Most descriptors in a frame: as many as Linux takes.
 inline constexpr size_t maxFiles = 253;

@@ -1,5 +1,5 @@
-// Why launches hang: what is known of the waits and launches of some ranks, and what follows from it. The runtime makes
-// the error of a time-out of it, and `mscclc explain-hang` the answer from the dumps of several processes.
+// Finds out why launches hang, from the recorded waits and launches of some ranks. The runtime writes the result into
+// the error of a time-out. `mscclc explain-hang` does the same with the dumps of several processes.
 #pragma once
 
 #include "runtime_abi.h"

@@ -68,7 +68,7 @@ namespace detail {
 /// The number of partial results of a part, and of those that are joined by one thread.
 constexpr unsigned partials = 256, partialsJoined = 16;
 
-/// Threads that have a part in common. All teams of a block have equally many.
+/// The threads that work on one part of a row together. All teams of a block have equally many.
 struct Team {
   float *results;              ///< `width` partial results, in shared memory
   unsigned lane, lanes, width; ///< `lane`: of this thread

@@ -156,8 +156,8 @@ template <class L> MSCCLC_DEVICE bool lies(const L &operands, bool inMessage) {
   return some;
 }
 
-// Stores an octet, or a scale, of the block at byte `at` of row `row` of all targets. These are functions, as nvcc 13
-// drops what comes behind an empty `if constexpr` in a lambda within another one.
+// Stores an octet, or a scale, of the block at byte `at` of row `row` of all targets. These are functions, because
+// nvcc 13 drops the code after an empty `if constexpr` in a nested lambda.
 
 template <class K, class D>
 MSCCLC_DEVICE void storeOctet(const K &k, const D &targets, unsigned row, uint64_t at, unsigned first,

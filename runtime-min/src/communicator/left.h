@@ -7,9 +7,8 @@
 
 namespace mscclc::rt {
 
-/// Keeps `owner`, which owns `communicator`, until all processes have left, and lets go of it on a thread that waits
-/// for this. A process that exits before waits for them, for no longer than a set-up may take; what is left then ends
-/// with it.
+/// Keeps `owner`, which owns `communicator`, until all processes have left. A thread waits for this and then releases
+/// it. If the process exits earlier, its exit waits for the others, but at most as long as a set-up may take.
 void keepUntilAllLeft(const Communicator &communicator, std::shared_ptr<const void> owner);
 
 } // namespace mscclc::rt

@@ -19,8 +19,8 @@ namespace mscclc::rt {
 struct WatchedRank {
   MscclcStatus *status;       ///< the status of its launches
   const MscclcKernel *kernel; ///< outlives the status
-  /// Whether there are launches that nobody has waited for, or graphs of them. It is asked from another thread, and
-  /// calls nothing of the device's: that might wait for who waits for a launch.
+  /// Returns whether a launch may still run: nobody has waited for it, or a graph holds it. Another thread calls this.
+  /// It must not call the device, because such a call may wait for a thread that waits for a launch.
   std::function<bool()> mayRun;
   /// The counters of the instance, in which the launches of all ranks are counted. Null but for one local rank.
   const Memory *counters;

@@ -36,7 +36,7 @@ using FindAddress = Status (*)(Address &result);
 
 struct MeetingOptions {
   std::string path;    ///< where several processes meet without an allgather
-  Allgather allgather; ///< brings the path to the other processes
+  Allgather allgather; ///< exchanges the path between processes
   /// Set if the processes may be on different machines. They have an allgather then, and exchange no files.
   FindAddress onNetwork = nullptr;
   uint32_t ranks = 0;

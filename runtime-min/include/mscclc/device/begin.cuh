@@ -37,10 +37,10 @@ MSCCLC_DEVICE void giveUp(const MscclcRankArgs &args) {
     storeRelaxed(&args.staging_state[1], 1);
 }
 
-/// Writes down a wait that takes too long, or another reason to give up. Of a block's threads that wait for packets or
-/// counts the first one does, as they wait for the same ranks. `waited`: nanoseconds; 0: an abort was there when the
-/// wait was first asked. In a block that has given up before, such a wait only comes of that. It is inlined into the
-/// functions that call it: a function that calls another one keeps registers for both.
+/// Records a wait that takes too long, or another reason to give up. Threads of a block wait for packets or counts of
+/// the same ranks, so only the first one records. `waited`: nanoseconds, or 0 if the abort came before the wait began.
+/// If the block has given up before, such a wait is only a consequence and is not recorded. The function is inlined
+/// into its callers, because a function that calls another one keeps registers for both.
 MSCCLC_DEVICE void recordStall(const MscclcRankArgs &args, uint32_t kind, uint32_t operation, uint32_t peer,
                                uint64_t index, uint64_t expected, uint64_t seen, uint64_t waited, bool aborted) {
   MscclcStatus *status = args.status;

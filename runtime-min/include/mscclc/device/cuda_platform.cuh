@@ -105,8 +105,8 @@ template <class Word> MSCCLC_DEVICE void storeAs(void *p, const Word &v) {
     *static_cast<Word *>(p) = v;
 }
 
-/// Returns the same value, but hides it from the optimiser: it neither computes it anew where it is used, nor what is
-/// made of it where that is not needed.
+/// Returns `v`, but hides from the optimiser how it was computed. So the optimiser keeps the value in a register
+/// instead of computing it again at each use. It also computes nothing from the value before that is needed.
 MSCCLC_DEVICE uint32_t apart(uint32_t v) {
   asm volatile("" : "+r"(v));
   return v;

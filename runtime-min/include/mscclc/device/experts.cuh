@@ -265,7 +265,7 @@ template <class W, class Use> MSCCLC_DEVICE void forPayloads(const W &w, Use use
   }
 }
 
-/// The cells of a rank are in groups (MscclcIndex), each of as many.
+/// The cells of a rank are divided into groups of equal size (MscclcIndex).
 template <class Plan> constexpr uint32_t groupsOf = Plan::isExpertMajor ? Plan::experts : Plan::ranks;
 template <class Plan> constexpr uint32_t membersOf = Plan::ranks * Plan::experts / groupsOf<Plan>;
 
@@ -422,8 +422,8 @@ template <class W> MSCCLC_DEVICE void copyEntries(const W &w, char *slots) {
   }
 }
 
-/// Finds the row of the layout of experts at which each cell begins, in `inSlot`, and how many rows each slot has, in
-/// `sent`: all work of the rank is done, so nothing reads its own counts any more. No device has room for 2^32 rows.
+/// Writes to `inSlot` the row of the layout of experts at which each cell begins, and to `sent` the number of rows of
+/// each slot. The rank has finished sending, so nothing reads its own counts any more. 32 bits are enough for a row.
 template <class W> MSCCLC_DEVICE void placeCells(const W &w) {
   for (uint32_t src = w.lane(); src < W::ranks; src += w.lanes())
     w.sent[src] = awaitCount(w, src, static_cast<uint32_t>(w.rank)).rows;

@@ -190,7 +190,7 @@ public:
   const int rank, block;     ///< the block's number in its instance
   const unsigned thread, threads;
   uint64_t launch;    ///< number of launches before this one
-  uint32_t flag;      ///< of this launch's packets
+  uint32_t flag;      ///< the flag that this launch's packets carry
   uint64_t scratchAt; ///< offset of this launch's scratch
   bool wide;          ///< every chunk of every buffer begins at a multiple of 16 bytes
 

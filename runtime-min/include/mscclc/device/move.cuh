@@ -350,7 +350,7 @@ template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void reduce(const K &k, const Slice &slice, const S &sources, const D &targets) {
   detail::reduceRows<Op>(k, slice, detail::AddedFirst{}, sources, targets);
 }
-/// Does the same, but adds the first source after `others` of the others.
+/// Does the same in another order of addition: `others` of the other sources come before the first one.
 template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void reduceAfter(const K &k, const Slice &slice, unsigned others, const S &sources, const D &targets) {
   detail::reduceRows<Op>(k, slice, detail::AddedAfter{others}, sources, targets);

@@ -154,7 +154,8 @@ template <class Word, class T> MSCCLC_COLD void storeElements(char *at, int64_t 
     storeAs<T>(at + i * sizeof(T), elements.e[i]);
 }
 
-/// The word of a message whose elements of T a payload holds as they are added up: one element, two or four.
+/// The type that covers the elements of a message for one payload. The payload holds each of them as a Sum, so it has
+/// room for one, two or four.
 template <class Payload, class T>
 using MessageOf = std::conditional_t<
     sizeof(Payload) == sizeof(typename Number<T>::Sum), T,
@@ -190,7 +191,7 @@ template <class Word, class T> struct PayloadRow {
                                                                    : static_cast<unsigned>(here) / sizeof(T);
   }
 
-  /// The same in a kernel with wide scratch. The payload has elements as they are added up.
+  /// Returns payload `i` of a row in a kernel with wide scratch, whose payloads hold elements as sums.
   MSCCLC_DEVICE Word load(const SpreadRow &row, unsigned i) const {
     using Sum = typename Number<T>::Sum;
     using In = SpreadWord<T, MessageOf<Word, T>>;
