@@ -120,7 +120,7 @@ inline void pause() {
   else
     standin::pauseHost();
 }
-constexpr unsigned pollsBetweenChecks = 32;
+constexpr unsigned pollsBetweenChecks = 1; // a poll costs a switch of threads, so a look costs little
 
 template <class V> V apart(V v) {
   return v;
