@@ -33,7 +33,7 @@ std::string flipped(const nlohmann::ordered_json &value) {
 }
 } // namespace
 
-TEST_CASE("every golden plan is read, and written again means the same") {
+TEST_CASE("every golden plan is read, and written again means the same", "[slow]") {
   std::size_t count = 0;
   for (const auto &entry :
        std::filesystem::recursive_directory_iterator(MSCCLC_SOURCE_DIR "/tests/conformance/plans")) {

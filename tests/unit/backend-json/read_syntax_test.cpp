@@ -118,7 +118,7 @@ TEST_CASE("a value is found by its path") {
   CHECK(json::findValue(text, root / "x" / "x" / std::size_t{0}, 1, known) == text.find("0],"));
 }
 
-TEST_CASE("texts that are no plan at all end in one error") {
+TEST_CASE("texts that are no plan at all end in one error", "[slow]") {
   const struct {
     std::string text;
     const char *message;

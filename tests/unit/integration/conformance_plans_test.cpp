@@ -139,7 +139,7 @@ TEST_CASE("switches that end with relaxed signals are proven if that is allowed"
         std::string::npos);
 }
 
-TEST_CASE("proven plans run right") {
+TEST_CASE("proven plans run right", "[slow]") {
   std::size_t proven = 0;
   for (const std::string &name : allPlans()) {
     const ir::Program program = read(name);

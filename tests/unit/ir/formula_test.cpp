@@ -132,18 +132,18 @@ TEST_CASE("what is left of a sum has one form") {
   CHECK(found(nodes, [](const At &v) { return v[0] * v[0] * 7919 % 61 + v[1]; }).empty());
 }
 
-TEST_CASE("a number without a formula is found to have none in a few looks at each point") {
+TEST_CASE("a number without a formula is found to have none in a few looks at each point", "[slow]") {
   std::vector<int> ranks(192);
   std::iota(ranks.begin(), ranks.end(), 0);
   std::vector<std::uint32_t> divisors;
   for (std::uint32_t d = 2; d < 192; ++d)
     if (192 % d == 0)
       divisors.push_back(d);
-  const Points sources(ranks, {31, 31}, divisors), kernels(ranks, {31, 31, 1});
+  const Points sources(ranks, {15, 15}, divisors), kernels(ranks, {15, 15, 1});
   // The number has a formula but for the last point, or it has none anywhere.
   const auto formula = [](const At &v) { return (v[0] + 3 * v[1] + 5 * v[2]) % 192; };
   const auto outlier = [](const At &v) {
-    return (v[0] + 3 * v[1] + 5 * v[2] + (v[0] == 191 && v[1] == 30 && v[2] == 30 ? 1 : 0)) % 192;
+    return (v[0] + 3 * v[1] + 5 * v[2] + (v[0] == 191 && v[1] == 14 && v[2] == 14 ? 1 : 0)) % 192;
   };
   const auto any = [](const At &v) { return (v[0] * 7919 + v[1] * v[1] * 1'049 + v[2]) % 181; };
   int found = 0;
@@ -153,7 +153,7 @@ TEST_CASE("a number without a formula is found to have none in a few looks at ea
     found += findFormula(forms, {space, values}).has_value() ? 1 : 0;
     return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   };
-  // There are 184,512 points, 13 bases and 14 moduli, and each loop may count powers of two. A number that has a
+  // There are 43,200 points, 13 bases and 14 moduli, and each loop may count powers of two. A number that has a
   // formula is compared at each point once. One without takes 4 to 14 times as long, and 180 times if a modulus that
   // does not fit is tried at every point.
   for (const Points *points : {&sources, &kernels}) {

@@ -262,7 +262,7 @@ bool checkAll(const plan::Plan &plan, const std::function<void(std::vector<std::
   return std::ranges::min(inOrder) < inOrder.back();
 }
 
-TEST_CASE("what was asked before changes no answer, and each is as accesses can be reached") {
+TEST_CASE("what was asked before changes no answer, and each is as accesses can be reached", "[slow]") {
   SECTION("in memory and through ports") {
     CHECK(checkAll(ring(3)));
   }

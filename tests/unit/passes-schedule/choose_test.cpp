@@ -74,7 +74,7 @@ TEST_CASE("a time that rests on measurements is preferred to one that is up to 1
   CHECK(mostTime({}) == std::numeric_limits<double>::infinity());
 }
 
-TEST_CASE("another schedule is chosen only if it rests on fewer parameters without a measurement") {
+TEST_CASE("another schedule is chosen only if it rests on fewer parameters without a measurement", "[slow]") {
   time::Machine machine = time::findMachine("h100x8");
   const Target target = *findTarget("none");
   const auto chosenWithout = [&](std::string_view key, std::uint64_t bytes) {
@@ -108,7 +108,7 @@ TEST_CASE("another schedule is chosen only if it rests on fewer parameters witho
   CHECK(resting > 0);
 }
 
-TEST_CASE("what is said of candidates holds for their programs, and the best is taken") {
+TEST_CASE("what is said of candidates holds for their programs, and the best is taken", "[slow]") {
   const time::Machine machine = time::findMachine("h100x8");
   const Target target = *findTarget("none");
   for (const bool sums : {false, true})

@@ -25,7 +25,7 @@ std::string faultsOf(const ir::Program &program) {
 constexpr CollectiveKind kinds[] = {CollectiveKind::AllGather, CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
                                     CollectiveKind::AllToAll,  CollectiveKind::Broadcast, CollectiveKind::Reduce};
 
-TEST_CASE("symmetric algorithms are right for every number of ranks") {
+TEST_CASE("symmetric algorithms are right for every number of ranks", "[slow]") {
   for (std::uint32_t ranks = 2; ranks <= 17; ++ranks)
     for (std::uint32_t gpus = 1; gpus <= ranks; ++gpus)
       for (const CollectiveKind kind : kinds) {

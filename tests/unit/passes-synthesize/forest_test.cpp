@@ -139,7 +139,7 @@ struct Published {
   std::int64_t trees;
 };
 
-TEST_CASE("bottlenecks and numbers of trees are those that are published") {
+TEST_CASE("bottlenecks and numbers of trees are those that are published", "[slow]") {
   for (const Published &row :
        {Published{"dgx-a100", 1, 342.86, 1}, Published{"dgx-a100", 2, 346.67, 13}, Published{"dgx-a100", 4, 266.67, 1},
         Published{"dgx1-v100", 1, 171.43, 6}, Published{"dgx-h100", 1, 514.29, 1}, Published{"dgx-h100", 2, 533.33, 2},
@@ -216,7 +216,7 @@ TEST_CASE("switches are split off so that all trees still reach each GPU") {
   }
 }
 
-TEST_CASE("equivalent GPUs have equal trees, also of a large machine") {
+TEST_CASE("equivalent GPUs have equal trees, also of a large machine", "[slow]") {
   using mscclc::passes::time::linksOf;
   LinkGraph graph = linksOf(mscclc::passes::time::findMachine("h100x8*32"));
   const LinkSymmetry symmetry(graph);

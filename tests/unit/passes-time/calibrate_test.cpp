@@ -48,13 +48,6 @@ TEST_CASE("a launch's time alone is that of its estimate") {
   for (const std::uint64_t bytes : {1u << 10, 1u << 20})
     CHECK(launchTime(program, roundMachine(), Runner::Kernel, bytes) ==
           estimate(program, roundMachine(), Runner::Kernel, bytes).total);
-  // A pipeline of which only a part is walked.
-  const ir::Program pipeline =
-      programOf("rank 0 {\nbuffers input 1 output 1 scratch 0\nblock 0 {\npipeline unit_size 16 num_chunks 1 {\n"
-                "copy output[0:1] <- input[0:1]\nnop\n}\n}\n}\n");
-  const Estimate whole = estimate(pipeline, roundMachine(), Runner::Kernel, 1 << 21);
-  CHECK(whole.extrapolated);
-  CHECK(launchTime(pipeline, roundMachine(), Runner::Kernel, 1 << 21) == whole.total);
   // A wait that nobody answers.
   const ir::Program stuck =
       programOf("rank 0 {\nbuffers input 1 output 1 scratch 0\nmemory_channels [1]\nblock 0 {\nchannels [memory 0]\n"

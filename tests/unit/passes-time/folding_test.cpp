@@ -131,7 +131,7 @@ void checkImages(const ir::Program &program, const passes::BlockSymmetry &symmet
   }
 }
 
-TEST_CASE("one instance is walked for all") {
+TEST_CASE("one instance is walked for all", "[slow]") {
   RandomPrograms random(20);
   for (int round = 0; round < 60; ++round) {
     const std::uint32_t instances = 2u << random.below(3);
@@ -145,7 +145,7 @@ TEST_CASE("one instance is walked for all") {
   }
 }
 
-TEST_CASE("one rank is walked for all") {
+TEST_CASE("one rank is walked for all", "[slow]") {
   RandomPrograms random(21);
   int found = 0; // programs that came out so
   for (int round = 0; round < 120; ++round) {

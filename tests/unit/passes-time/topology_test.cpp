@@ -168,7 +168,7 @@ TEST_CASE("links are read from the file that NCCL writes") {
   CHECK(networkRate(two, 1) == 0);
 }
 
-TEST_CASE("a broken topology of NCCL is refused with its line") {
+TEST_CASE("a broken topology of NCCL is refused with its line", "[slow]") {
   const auto fault = [](const std::string &text) { return faultOf("h100x8", text); };
   const std::string good = systemOf(gpu("1b", 0, nvlink("2b", 4)) + gpu("2b", 1, nvlink("1b", 4)));
   CHECK(fault(good) == "nothing");

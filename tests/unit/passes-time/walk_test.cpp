@@ -178,7 +178,7 @@ TEST_CASE("a pipeline of three steps") {
   CHECK(std::abs(totalOf(program, 3 * 65536) - (1000 + 3 * move + 200 + 500 + move)) < close);
 }
 
-TEST_CASE("a pipeline of many steps is as long as it would be walked out") {
+TEST_CASE("a pipeline of many steps is as long as it would be walked out", "[slow]") {
   const std::string body = "pipeline unit_size 4096 num_chunks 1 {\n";
   const ir::Program program =
       programOf(sender + body + "put memory remote0[0:1] <- input[0:1]\nnop\nsignal memory [0]\n}\n}\n}\n" + receiver +
@@ -188,6 +188,7 @@ TEST_CASE("a pipeline of many steps is as long as it would be walked out") {
   const Estimate result = estimate(program, roundMachine(), Runner::Kernel, steps * 4096);
   CHECK(result.extrapolated);
   CHECK(std::abs(result.total / (1000 + static_cast<double>(steps) * step + 200 + 500) - 1) < 1e-6);
+  CHECK(launchTime(program, roundMachine(), Runner::Kernel, steps * 4096) == result.total);
 }
 
 TEST_CASE("packets are read as they come") {

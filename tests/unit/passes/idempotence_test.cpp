@@ -31,7 +31,7 @@ bool keptApart(const Outcome &outcome) {
   return it->value != 0;
 }
 
-TEST_CASE("-O1 on its own output changes nothing") {
+TEST_CASE("-O1 on its own output changes nothing", "[slow]") {
   int apart = 0, same = 0;
   for (const unsigned seed : {12u, 14u, 15u}) {
     std::mt19937 random(seed);
@@ -68,7 +68,7 @@ TEST_CASE("a nop that one sweep leaves beside another stays in the next") {
         "signal memory [0]\nnop\nsem_release [0]\n");
 }
 
-TEST_CASE("-O2 on its own output changes nothing") {
+TEST_CASE("-O2 on its own output changes nothing", "[slow]") {
   std::mt19937 random(13);
   for (int i = 0; i < 300; ++i) {
     const std::string text = programText(randomOps(random, 20));
