@@ -110,10 +110,11 @@ class Machine:
             raise DoesNotCompile(run.stderr)
         return library
 
-    def run(self, library, seed, threads=None, staging=None, graph=None, bits=None, own_client=None, sizes=None):
+    def run(self, library, seed, threads=None, staging=None, graph=None, bits=None, own_client=None, sizes=None,
+            first=False):
         """Launches in a row, twice, of each type and packet, on all ranks, with results checked. `bits`: the order
         of sums whose bits they must have. `own_client`: that of the kernel's program, with its arguments. `sizes`:
-        instead of those of --sizes."""
+        instead of those of --sizes. `first`: the run ends at the first race."""
         options = self.options
         if own_client:
             command = [str(self.own_clients[own_client[0]]), "--threads", str(threads or options.threads), *own_client[1:]]
@@ -124,7 +125,7 @@ class Machine:
             command += ["--bits", bits] if bits else []
         command.append(str(library))
         environment = {**os.environ, "LD_PRELOAD": ":".join(map(str, self.preloaded)), "MSCCLC_PTX_SEED": str(seed),
-                       "CUDA_FAKE_DEVICES": "16", "CUDA_FAKE_MULTICAST": "1"}
+                       "CUDA_FAKE_DEVICES": "16", "CUDA_FAKE_MULTICAST": "1", **({"MSCCLC_PTX_FIRST": "1"} if first else {})}
         try:
             run = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=self.options.timeout)
         except subprocess.TimeoutExpired:

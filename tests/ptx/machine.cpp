@@ -136,6 +136,8 @@ void Machine::drive(std::unique_lock<std::mutex> &lock) {
       const std::size_t at = pick();
       Thread &thread = *ready_[at];
       step(thread);
+      if (endsAtRace_ && !memory_.races().empty())
+        throw std::runtime_error("race: " + memory_.races().front().text);
       if (thread.state != Thread::Ready) {
         thread.isQueued = false;
         ready_[at] = ready_.back();

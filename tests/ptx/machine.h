@@ -62,6 +62,8 @@ public:
   /// Runs launches to their end, together with those that other threads of the host start meanwhile. Throws Unknown,
   /// and Hang where no thread of any launch can go on.
   void run(std::vector<Launch> launches);
+  /// From now on, run() throws std::runtime_error with the text of a race as soon as there is one.
+  void endAtRace() { endsAtRace_ = true; }
   /// The host has waited for all launches of a device.
   void synchronized(int device);
 
@@ -167,6 +169,7 @@ private:
   std::mutex mutex_;
   std::condition_variable changed_;
   bool driven_ = false; ///< whether a thread of the host is in drive()
+  bool endsAtRace_ = false;
   std::exception_ptr failure_;
 };
 

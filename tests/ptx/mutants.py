@@ -258,8 +258,8 @@ class Score:
         """Schedules until something is found. `survives`: why it need not be."""
         found = []
         for seed in range(1, self.schedules + 1):
-            found = found or self.machine.run(library, seed, staging=staging, own_client=own_client,
-                                              bits=bits).findings
+            found = found or self.machine.run(library, seed, staging=staging, own_client=own_client, bits=bits,
+                                              first=True).findings
         isWrong = bool(found) == bool(survives)
         self.killed += bool(found)
         self.survived += not found
