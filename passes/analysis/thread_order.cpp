@@ -203,9 +203,9 @@ void ThreadOrder::visitAct(const Op &op, const Act &act) {
         blame(first.op, act.op);
   }
   const bool port = op.channelType == ir::ChannelType::Port;
-  const bool tells = ir::sends(op.kind) || op.kind == OpKind::Flush; // says that earlier puts have arrived or left
+  const bool ordersPuts = ir::sends(op.kind) || op.kind == OpKind::Flush; // it completes after earlier puts
   if (port)
-    check(puts_, act, [&](const Act &earlier) { return tells || earlier.to.overlaps(act.to); });
+    check(puts_, act, [&](const Act &earlier) { return ordersPuts || earlier.to.overlaps(act.to); });
   if (putsThroughPort(op))
     puts_[act.counter].push_back(act);
   if (!ir::sends(op.kind))

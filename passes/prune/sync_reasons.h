@@ -49,7 +49,7 @@ struct SyncReason {
   // For most reasons: two accesses that need it.
   Accessor first, second;
   ir::MemoryPiece memory; ///< memory that both access; size 0: none
-  bool together = false;  ///< each one alone could be dropped; the reason applies to all of one statement together
+  bool together = false;  ///< each point alone could be dropped, but not all points of the statement together
   std::string finding;    ///< for Reason::Proof: the finding of the proof without it
 };
 

@@ -118,8 +118,8 @@ public:
   // order_puts.cpp
   /// Port puts: a thread issues them, and later signals and flushes of the channel cover them.
   std::uint32_t addPut(std::uint32_t channel, const View &issuer, std::uint32_t op);
-  /// Finds the puts of `channel` that come before a signal or flush at `from`: the puts of its own thread, and those
-  /// that it knows to have been issued. Returns the first cover of a list that continues with `more`, or `none`.
+  /// Finds the puts of `channel` that were issued before a signal or flush at `from`: the puts of its own thread, and
+  /// those that happen before it. Returns the first cover of a list that continues with `more`, or `none`.
   std::uint32_t putsCovered(std::uint32_t channel, const View &from, std::uint32_t more = none);
   void completed(std::uint32_t covers, std::uint32_t waiter, std::uint32_t thread);
   /// Does the same for a thread that passes on the covers of another thread, which waited for them and signalled in the

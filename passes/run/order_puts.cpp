@@ -130,7 +130,7 @@ void Order::flushed(std::uint32_t covers, std::uint32_t block) {
   }
 }
 
-/// True if some event that shows that `put` is done is known, according to `knows`.
+/// True if `knows` holds for some event that shows that `put` is done.
 template <typename Knows> bool Order::isDone(const Put &put, bool write, const Knows &knows) const {
   const Lane &lane = lanes_[put.lane];
   const auto done = [&](const std::vector<Done> &events) {

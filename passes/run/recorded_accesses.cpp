@@ -97,7 +97,7 @@ void RunRecorder::compare(CellId cell, const Epoch &first, bool firstWrites, con
          firstWrites ? readsPacket : makesPackets(first));
 }
 
-/// True if packets may tell that `reader` has read: see verify/packets.cpp.
+/// True if the arrival of packets may show that `reader` has read (verify/packets.cpp).
 bool RunRecorder::makesPackets(const Epoch &reader) const {
   if (!memory_.usesPackets() || reader.isUser() || geometry_.mostIterations() != 0)
     return false;

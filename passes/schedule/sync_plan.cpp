@@ -272,7 +272,7 @@ private:
     const std::vector<std::uint32_t> &touching = nodes_.touchingBuffersOf(rank);
     if (touching.empty())
       return;
-    Clock known; // the joined knowledge of the rank's agents
+    Clock known; // everything that happens before the end of any agent of the rank
     for (auto [agent, last] = nodes_.agentsOf(rank); agent < last; ++agent)
       clocks_.join(known, known_[agent]);
     // The latest nodes come first, because their signals mostly cover earlier nodes, too.

@@ -28,7 +28,8 @@ public:
   std::uint64_t sent(std::uint32_t src, std::uint32_t dst) const;
   /// Returns the rows that rank `src` sends to rank `dst`, as packing leaves them. Rows are `rowBytes` bytes long.
   Bytes pack(std::uint32_t src, std::uint32_t dst, const Inputs &inputs, std::uint64_t rowBytes) const;
-  /// Unpacks what each rank has sent to `rank` to `result`, which has the bytes of before. `type`: of elements.
+  /// Unpacks to `result` the slots that all ranks have sent to `rank`. Bytes of `result` without a row stay as they
+  /// are. `type`: of elements.
   void unpack(std::uint32_t rank, const std::vector<Bytes> &slots, DataType type, std::uint64_t rowBytes,
               Bytes &result) const;
   /// Sets `result` to what the collective says of `rank`. It is found without the places of cells: by lists of what

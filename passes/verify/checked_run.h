@@ -85,7 +85,7 @@ private:
   /// The contents of a signal or release.
   struct Sent {
     MessageClock clock;
-    std::uint32_t covers = none;  ///< port puts that are complete with it: see Order
+    std::uint32_t covers = none;  ///< the cover of port puts that complete before it (Order)
     std::uint32_t relayed = none; ///< the puts that its thread waited for in the same phase
   };
   /// A queue on which several blocks signal or wait: the clocks of this launch, by signaller.
