@@ -195,7 +195,8 @@ public:
     check(mscclc_buffer_register(get(), pointers.data(), bytes, &made));
     return Buffer(made);
   }
-  /// `maxRowBytes`: of the longest row, for a kernel that takes rows.
+  /// Loads a kernel for messages of at most `maxMessageBytes` bytes. `maxRowBytes`: the length of the longest row in
+  /// bytes, for a kernel that takes rows.
   Instance load(const MscclcKernel &kernel, uint64_t maxMessageBytes, uint64_t maxRowBytes = 0) {
     MscclcInstance *made = nullptr;
     check(mscclc_instance_create_for_rows(get(), &kernel, maxMessageBytes, maxRowBytes, &made));

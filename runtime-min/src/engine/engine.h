@@ -126,9 +126,11 @@ public:
   /// Returns memory of `bytes` bytes on every rank, which is not allocated yet.
   virtual std::unique_ptr<Memory> memory(uint64_t bytes) = 0;
 
-  /// Opens ports for channels of a kernel to ranks outside the load/store team, where any process wants them (the
-  /// second argument: this one); else the last one stays null. Collective.
-  virtual Status openPorts(const MscclcKernel &, bool, std::unique_ptr<Ports> &) { return {}; }
+  /// Opens ports for the channels of a kernel that lead out of the load/store team. `wanted`: whether this process
+  /// needs them. If no process does, `ports` stays null. Collective.
+  virtual Status openPorts(const MscclcKernel & /*kernel*/, bool /*wanted*/, std::unique_ptr<Ports> & /*ports*/) {
+    return {};
+  }
   /// Makes the waits of ports give up, until their next settling. From any thread.
   virtual void giveUp() {}
 

@@ -545,7 +545,7 @@ template <class Plan, class T> MSCCLC_DEVICE void packRows(const Parameters<Plan
   if (w.thread == 0)
     launchBegins(w.args.rank, launch);
   syncBlock();
-  if constexpr (ExpertsOf<Plan>::value == Experts::Combine) // nobody waits for them any more
+  if constexpr (ExpertsOf<Plan>::value == Experts::Combine) // no block waits for these words any more
     Blocks::forAll(w, [&](uint64_t block) { *ready::wordOf(w.args.index.ready, block) = 0; });
   fenceSystem();
 }

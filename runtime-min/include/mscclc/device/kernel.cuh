@@ -21,8 +21,9 @@ struct Rows {
   int owner;      ///< rank whose buffer it is
   int slot = -1, slotStep = 0;
 
-  /// Returns rows of scratch that hold chunks of slots: the first one (src * ranks + dst) * chunks of a slot + number
-  /// of the chunk in it = `slot`, and each other one `slotStep` more than the one before.
+  /// Returns rows of scratch that hold chunks of slots. Chunk c of the slot from rank src to rank dst has the number
+  /// (src * ranks + dst) * (chunks of a slot) + c. The first row holds chunk number `slot`, and each further row holds
+  /// a chunk whose number is greater by `slotStep`.
   MSCCLC_DEVICE Rows holding(int slot, int slotStep) const {
     Rows rows = *this;
     rows.slot = slot;
