@@ -118,12 +118,13 @@ std::optional<TimedLaunch> oneLaunch(Job &job, bool record, const time::TracedLa
   return TimedLaunch{std::move(*on), sizes[0], std::move(*estimate)};
 }
 
-std::optional<time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record) {
+std::optional<time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record, bool folds) {
   static const passes::RowCounts full = *passes::RowCounts::parse("full");
   std::optional<time::LiveRows> rows;
   if (job.counts || job.rowBytes != 0 || job.program.oncePerRank != ir::OncePerRank::Off)
     rows.emplace(job.proof->rows, job.counts ? *job.counts : full, job.rowBytes, job.choices);
-  time::Estimate result = time::estimate(job.program, on.machine, on.runner, size, record, rows ? &*rows : nullptr);
+  time::Estimate result =
+      time::estimate(job.program, on.machine, on.runner, size, record, rows ? &*rows : nullptr, folds);
   if (result.complete)
     return result;
   return job.diags.report(diag::never_ends, {}, {std::to_string(size)});

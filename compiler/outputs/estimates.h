@@ -41,8 +41,9 @@ std::uint64_t nearestSize(const ir::Program &program, std::uint64_t bytes);
 std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usual = {});
 
 /// Returns an estimate of a program that ends. If some block waits forever, returns nothing and reports why in the
-/// job's diagnostics. `record`: adds the data for pictures.
-std::optional<passes::time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record = false);
+/// job's diagnostics. `record`: adds the data for pictures. `folds`: walks only rank 0 where all ranks do the same.
+std::optional<passes::time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record = false,
+                                             bool folds = false);
 
 /// The launch that an output shows: the machine, the runner and the bytes, as timedSizes says. If the options do not
 /// give machine or size, those of `like` count. `record`: the estimate has the data for pictures. If there is no such

@@ -22,7 +22,7 @@ using passes::time::ParameterSet;
 passes::time::Time timeInTheEnd(const Job &job, const Chosen &chosen) {
   if (chosen.choice.nanoseconds == 0 || passes::time::cannotRun(job.program, chosen.machine))
     return chosen.choice.nanoseconds;
-  return passes::time::launchTime(job.program, chosen.machine, chosen.runner, chosen.bytes);
+  return passes::time::launchFigures(job.program, chosen.machine, chosen.runner, chosen.bytes, {.ranks = true}).total;
 }
 
 /// Returns the time of the chosen program, and the number of candidates.

@@ -72,6 +72,16 @@ bool isLink(Cause kind) {
   return kind == Cause::LinkOut || kind == Cause::LinkIn || kind == Cause::NicOut || kind == Cause::NicIn;
 }
 
+/// Gives each of `ranks` ranks the traffic of rank 0.
+void spreadTraffic(Timeline &timeline, std::size_t ranks) {
+  const std::vector<Traffic> first = timeline.traffic;
+  for (std::uint32_t rank = 1; rank < ranks; ++rank)
+    for (Traffic traffic : first) {
+      traffic.rank = rank;
+      timeline.traffic.push_back(traffic);
+    }
+}
+
 double bytesOnBusiestLink(const Timeline &timeline) {
   double most = 0;
   for (const Traffic &traffic : timeline.traffic)
@@ -83,7 +93,7 @@ double bytesOnBusiestLink(const Timeline &timeline) {
 } // namespace
 
 Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
-                  bool record, const LiveRows *rows) {
+                  bool record, const LiveRows *rows, bool folds) {
   ir::requireBlocks(program);
   const MessageBytes bytes(program, messageBytes, rows);
   Estimate result;
@@ -92,7 +102,12 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
   result.extrapolated = iterations.extrapolated();
   const Time launch = Costs::us(machine.parameters.launch);
   const ir::ProgramIndex index(program);
-  const auto run = [&](WalkOptions options) { return walk(index, machine, runner, bytes, options); };
+  const std::optional<OtherEnds> otherEnds = folds && !record && !rows ? foldRanks(index, machine) : std::nullopt;
+  const auto run = [&](WalkOptions options) {
+    options.folding.ranks = otherEnds.has_value();
+    options.otherEnds = otherEnds ? &*otherEnds : nullptr;
+    return walk(index, machine, runner, bytes, options);
+  };
   result.latencyBound = run({.mostIterations = iterations.some, .free = true}).end;
   Time halfTotal = 0, halfLinks = 0, halfLatency = 0;
   if (result.extrapolated) {
@@ -110,6 +125,8 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
     result.linkBound += (result.linkBound - launch - halfLinks) * further;
     result.latencyBound += (result.latencyBound - halfLatency) * further;
   }
+  if (otherEnds)
+    spreadTraffic(result.timeline, program.ranks.size());
   result.complete = result.timeline.complete;
   if (!result.complete)
     return result;

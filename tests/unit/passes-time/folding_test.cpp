@@ -4,11 +4,14 @@
 #include "ir/movement.h"
 #include "passes/analysis/block_symmetry.h"
 #include "passes/pass_manager.h"
+#include "passes/time/fold_ranks.h"
 
 #include <array>
 #include <cmath>
+#include <map>
 #include <random>
 #include <string>
+#include <utility>
 
 using namespace mscclc::passes::time;
 using namespace mscclc;
@@ -86,6 +89,31 @@ private:
   std::mt19937 random_;
 };
 
+/// The bytes of each resource.
+std::map<std::pair<Cause, std::uint32_t>, double> bytesOf(const Timeline &timeline) {
+  std::map<std::pair<Cause, std::uint32_t>, double> bytes;
+  for (const Traffic &traffic : timeline.traffic)
+    bytes[{traffic.kind, traffic.rank}] = traffic.bytes;
+  return bytes;
+}
+
+/// Checks that an estimate by rank 0 alone has the times and the traffic of one by all ranks.
+void checkSameEstimate(const ir::Program &program, const Machine &machine, std::uint64_t bytes) {
+  const Estimate all = estimate(program, machine, Runner::Kernel, bytes),
+                 one = estimate(program, machine, Runner::Kernel, bytes, /*record=*/false, nullptr, /*folds=*/true);
+  CHECK(std::abs(all.total - one.total) <= 1e-9 * all.total);
+  CHECK(std::abs(all.linkBound - one.linkBound) <= 1e-9 * all.linkBound);
+  CHECK(std::abs(all.latencyBound - one.latencyBound) <= 1e-9 * all.latencyBound);
+  const std::size_t copies = foldRanks(ir::ProgramIndex(program), machine) ? program.ranks.size() : 1;
+  CHECK(all.timeline.spans.size() == copies * one.timeline.spans.size());
+  const auto there = bytesOf(all.timeline), here = bytesOf(one.timeline);
+  REQUIRE(there.size() == here.size());
+  for (const auto &[resource, moved] : there) {
+    REQUIRE(here.contains(resource));
+    CHECK(std::abs(here.at(resource) - moved) <= 1e-9 * moved);
+  }
+}
+
 void checkSame(const ir::Program &program, const Machine &machine, Folding folding) {
   for (const std::uint64_t bytes : {4096, 1 << 20, 1 << 26}) {
     const LaunchFigures all = launchFigures(program, machine, Runner::Kernel, bytes),
@@ -93,6 +121,8 @@ void checkSame(const ir::Program &program, const Machine &machine, Folding foldi
     INFO(folding.instances << " instances, " << bytes << " bytes");
     CHECK(std::abs(all.total - one.total) <= 1e-9 * all.total);
     CHECK(std::abs(all.linkBytes - one.linkBytes) <= 1e-9 * all.linkBytes);
+    if (folding.ranks)
+      checkSameEstimate(program, machine, bytes);
   }
 }
 
