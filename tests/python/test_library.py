@@ -229,15 +229,19 @@ def test_a_program_that_moves_nothing_is_left_to_nccl(tmp_path):
 
 
 def test_the_tool_schedules_for_the_machine(tmp_path, monkeypatch):
-    called = []
+    called, of_source = [], []
 
     def run(program, *options):
         called.append(options)
+        if program.text is None:
+            of_source.append(options)
         return run_tool(program, *options)
 
     monkeypatch.setattr("mscclc.library.run_tool", run)
-    how = dict(ranks=2, sizes=[1024], baseline=None, platform="none", machine="mi300x8")
+    how = dict(ranks=2, sizes=[1024, 1 << 20], baseline=None, platform="none", machine="mi300x8", others=0)
     make_library(tmp_path, [SAMPLES / "auto/allgather_allpairs.cpp"], **how)
+    read = [options for options in of_source if "--no-verify" in options or "--list" in options]
+    assert read == [("--list", "--json"), ("--emit-ir", "--passes=none", "--no-verify")]  # not once more for each size
     assert ("--emit-json", "--no-verify", "--machine", "mi300x8") in called
     scheduled = [options for options in called if "--list" not in options and "--passes=none" not in options]
     assert all(options[options.index("--machine") + 1] == "mi300x8" for options in scheduled)
@@ -398,7 +402,7 @@ def test_what_is_not_proven_is_left_out(tmp_path):
 def test_calls_in_place_and_types_are_apart():
     def one(in_place, types):
         emitted = f"#define MSCCLC_DTYPES {types}\n#define MSCCLC_REDUCE_OPS {'Sum' if types != 'Byte' else 'NoReduce'}\n"
-        return Candidate(Plan(None, json.dumps({"inplace": in_place})), emitted)
+        return Candidate(Plan(None, json.dumps({"inplace": in_place, "gpus": []})), emitted)
 
     all_of_them, floats = one(True, "float, Half, int32_t"), one(True, "float, Half")
     apart, moves = one(False, "float"), one(False, "Byte")

@@ -5,6 +5,7 @@ folders, and `mscclc-perf --manifest` measures what they list."""
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import hashlib
 import itertools
 import json
@@ -33,6 +34,8 @@ _LARGEST = 1 << 40
 _HALVES = 3
 #: Estimates are off, so candidates that take at most that many times the time of the best one may be the best.
 NEAR = 1.15
+#: What the tool has optimised and scheduled is timed and written as it is.
+_AS_IT_IS = "-O0"
 #: A schedule is timed at sizes up to that factor from those that it was made for.
 _REACH = 4
 
@@ -56,30 +59,30 @@ class Candidate:
         found = re.search(rf"\b{name} = (\d+)u?[,;]", self.emitted)
         return int(found[1]) if found else otherwise
 
-    @property
+    @functools.cached_property
     def root(self) -> int:
         return self._number("root", 0)
 
     @property
     def in_place(self) -> bool:
-        return bool(self.plan.json["inplace"])
+        return bool(self.plan.facts["inplace"])
 
-    @property
+    @functools.cached_property
     def types(self) -> list[str] | None:
         """The names of the types of elements that it reduces; None if it takes any type."""
         return types_of(self.emitted)
 
-    @property
+    @functools.cached_property
     def sums(self) -> str | None:
         """The order of its sums, as the tool says; nothing if it has none."""
         return named_sums(self.emitted)
 
-    @property
+    @functools.cached_property
     def least(self) -> int:
         """Returns the smallest message that it accepts, in bytes."""
         return self._number("minMessageBytes", 0)
 
-    @property
+    @functools.cached_property
     def most(self) -> int:
         """Returns the largest message that it accepts, in bytes."""
         return self._number("maxMessageBytes", _LARGEST)
@@ -139,30 +142,42 @@ class Range:
         return [candidates[number] for number in sorted(found, key=lambda number: (found[number], number))[:most]]
 
 
-def _schedules(plan: Plan, sizes: Sequence[int], on: Sequence[str]) -> Iterator[tuple[Program, list[int]]]:
+def _parameters(source: Path) -> list[str]:
+    """Returns the names of the parameters of a source's algorithms."""
+    listed = json.loads(run_tool(Program.of(source, None, None, ()), "--list", "--json"))
+    return [parameter["name"] for algorithm in listed for parameter in algorithm["parameters"]]
+
+
+def _recorded(program: Program) -> Program | None:
+    """Returns a program that says only what moves, as text, which the tool reads faster than a source. Returns None if
+    it says more, because the compiler does not schedule such a program."""
+    text = run_tool(program, "--emit-ir", "--passes=none", _UNPROVEN)
+    if not re.search("^  schedule auto$", text, re.M):
+        return None
+    return Program(f"{pathlib.Path(program.source).stem}.ir", text, None, (), program.options)
+
+
+def _schedules(
+    plan: Plan, moves: Program | None, sizes: Sequence[int], on: Sequence[str]
+) -> Iterator[tuple[Program, list[int]]]:
     """Yields the programs that an algorithm is tried as, and the sizes that each is scheduled for. One that says only
-    what moves is scheduled for each size that it accepts, with the arguments `on`; several sizes may have one schedule.
+    what `moves` is scheduled for each size that it accepts, with the arguments `on`; several sizes may have one schedule.
     Others have no such arguments, and no sizes."""
-    given = plan.program
-    accepted = [size for size in sizes if plan.json["min_message_size"] <= size <= plan.json["max_message_size"]]
+    least, most = plan.facts["min_message_size"], plan.facts["max_message_size"]
+    accepted = [size for size in sizes if least <= size <= most]
     if not accepted:
         return
-    is_given = any(option.startswith("--message-size") for option in given.options)
-    if is_given or not on:
-        yield given, []
+    is_given = any(option.startswith("--message-size") for option in plan.program.options)
+    if is_given or moves is None:
+        yield moves or plan.program, []
         return
     made: dict[str, list[int]] = {}
     for size in accepted:
-        text = run_tool(given, "--emit-ir", _UNPROVEN, *on, "--message-size", str(size))
+        text = run_tool(moves, "--emit-ir", _UNPROVEN, *on, "--message-size", str(size))
         made.setdefault(text, []).append(size)
+    options = [option for option in moves.options if not option.startswith("-O")]
     for text, its in made.items():
-        yield Program(f"{pathlib.Path(given.source).stem}.ir", text, None, (), given.options), its
-
-
-def _is_scheduled(program: Program) -> bool:
-    """True if the compiler schedules the program, because it says only what moves."""
-    recorded = run_tool(program, "--emit-ir", "--passes=none", _UNPROVEN)
-    return re.search("^  schedule auto$", recorded, re.M) is not None
+        yield Program(moves.source, text, None, (), (*options, _AS_IT_IS)), its
 
 
 @dataclass(frozen=True)
@@ -204,7 +219,7 @@ def _candidates(
     tell: Callable[[str], None],
 ) -> list[Candidate]:
     """Returns the candidates of a source there, timed at `sizes`. Only proven ones have the order of sums."""
-    known = re.findall(r"^ *-P (\w+)=", run_tool(Program.of(source, None, None, ()), "--list"), re.M)
+    known = _parameters(source)
     names = [name for name in params if name in known]
     found: list[Candidate] = []
     for values in itertools.product(*(params[name] for name in names)):
@@ -214,12 +229,13 @@ def _candidates(
         given = Program.of(source, chosen, None, [_TARGET, *options])
         what = _name_of(given)
         try:
-            on = ["--machine", place.machine] if _is_scheduled(given) else []  # the tool refuses what has no effect
-            plan = Plan(given, run_tool(given, "--emit-json", _UNPROVEN, *on))
+            moves = _recorded(given)
+            on = ["--machine", place.machine] if moves else []  # the tool refuses what has no effect
+            plan = Plan(given, run_tool(moves or given, "--emit-json", _UNPROVEN, *on))
             if plan.ranks != place.ranks:
                 tell(f"left out: {what}: it is for {plan.ranks} ranks")
                 continue
-            for program, made_for in _schedules(plan, sizes, on):
+            for program, made_for in _schedules(plan, moves, sizes, on):
                 emitted = _emitted(program, types, place.machine, [] if proven else [_UNPROVEN])
                 one = Candidate(plan, emitted, program, made_for[0] if made_for else None, made_for)
                 one.time(sizes, place.machine)
@@ -348,12 +364,7 @@ def default_sources(nodes: int = 1) -> list[pathlib.Path]:
     """Returns the samples that say only what moves, for any number of ranks of one node, or for any number of nodes.
     Raises LibraryError."""
     wanted = {"ranks"} if nodes == 1 else {"nodes", "gpus"}
-
-    def is_for_it(source: pathlib.Path) -> bool:
-        [listed] = json.loads(run_tool(Program.of(source, None, None, ()), "--list", "--json"))
-        return wanted <= {parameter["name"] for parameter in listed["parameters"]}
-
-    return [source for source in sorted(samples_folder().glob("auto/*.cpp")) if is_for_it(source)]
+    return [source for source in sorted(samples_folder().glob("auto/*.cpp")) if wanted <= set(_parameters(source))]
 
 
 def _replace(file: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import os
@@ -144,18 +145,25 @@ class Plan:
         plan: dict[str, Any] = json.loads(self.text)
         return plan
 
+    @functools.cached_property
+    def facts(self) -> Mapping[str, Any]:
+        """The plan as in `json`, but with the number of "gpus" instead of what each of them does, which is long. It is
+        read once."""
+        plan = self.json
+        return {**plan, "gpus": len(plan["gpus"])}
+
     @property
     def name(self) -> str:
-        return str(self.json["name"])
+        return str(self.facts["name"])
 
     @property
     def collective(self) -> str:
         """ "allreduce", "allgather", …"""
-        return str(self.json["collective"])
+        return str(self.facts["collective"])
 
     @property
     def ranks(self) -> int:
-        return len(self.json["gpus"])
+        return int(self.facts["gpus"])
 
     def save(self, path: Path) -> None:
         pathlib.Path(path).write_text(self.text)
