@@ -214,6 +214,25 @@ def test_the_samples_for_several_numbers_of_ranks(tmp_path, capsys, monkeypatch)
     assert all(one["entries"][0]["scheduled_for"] == 64 << 20 for one in made)
 
 
+def test_the_default_lists(tmp_path, capsys, monkeypatch):
+    """There is one for each number of GPUs of a node that the machine has, and for each number of nodes."""
+    folder, machine = tmp_path / "samples", tmp_path / "pairs.json"
+    (folder / "auto").mkdir(parents=True)
+    for name in ("allgather_allpairs", "allgather_hierarchical"):
+        shutil.copy(SAMPLES / f"auto/{name}.cpp", folder / "auto")
+    monkeypatch.setenv("MSCCLC_SAMPLES", str(folder))
+    text = (SAMPLES.parent / "passes/time/machines/h100x8.json").read_text()
+    machine.write_text(text.replace('"gpus_per_node": 8', '"gpus_per_node": 2'))
+    arguments = ["library", "-o", str(tmp_path / "made"), "--platform", "none", "--sizes", "1M", "--machine", str(machine)]
+    assert main(arguments) == 0
+    made = json.loads((tmp_path / "made/manifest.json").read_text())["collectives"]
+    lists = [(one["collective"], one["ranks"], one["ranks_per_node"]) for one in made]
+    assert lists == [("allgather", 2 * nodes, 2) for nodes in (1, 2, 4, 8)]
+    said = capsys.readouterr().out
+    assert said.count("left out: ") == 12, said
+    assert f"left out: 16 GPUs of a node on {machine}*8: " in said
+
+
 def test_a_program_that_moves_nothing_is_left_to_nccl(tmp_path):
     source, table = tmp_path / "nothing.cpp", tmp_path / "times.csv"
     source.write_text(
@@ -437,7 +456,18 @@ def test_mistakes_are_said(tmp_path, capsys):
     assert main(["library", source, "-o", str(tmp_path), "--ranks", "3", "-P", "ranks=2"]) == 1
     said = capsys.readouterr()
     assert "it is for 2 ranks" in said.out and said.err == "mscclc: no algorithm is left\n"
-    for wrong in (["--sizes", "0"], ["--sizes", "1K..x"], ["-P", "steps"]):
+    for wrong in (["--sizes", "0"], ["--sizes", "1K..x"], ["-P", "steps"], ["--ranks", "0"], ["--nodes", "2,x"]):
         with pytest.raises(SystemExit):
             main(["library", source, "-o", str(tmp_path), "--ranks", "2", *wrong])
+    assert "argument --nodes: '2,x' is no list of numbers from 1 on; it is one such as 2,4,8" in capsys.readouterr().err
     assert not (tmp_path / "manifest.json").exists()
+
+
+def test_an_interruption_is_said(tmp_path, capsys, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mscclc.library.best_ranges", interrupted)
+    source = str(SAMPLES / "allgather_allpairs.cpp")
+    assert main(["library", source, "-o", str(tmp_path), "--ranks", "2", "--sizes", "1K", "--platform", "none"]) == 130
+    assert capsys.readouterr().err == "mscclc: interrupted; the same command goes on\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import Sequence
 
@@ -30,6 +31,13 @@ def _sizes(text: str) -> list[int]:
     while sizes[-1] * 2 <= _size(last):
         sizes.append(sizes[-1] * 2)
     return sizes
+
+
+def _numbers(text: str) -> list[int]:
+    """Parses "2,4,8"."""
+    if not re.fullmatch(r"[1-9]\d{0,8}(,[1-9]\d{0,8})*", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers from 1 on; it is one such as 2,4,8")
+    return [int(part) for part in text.split(",")]
 
 
 def _param(text: str) -> tuple[str, list[str]]:
@@ -62,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         make_library(
             options.output,
             options.sources,
-            ranks=options.ranks or [int(number) for number in params.get("ranks", [2, 4, 8])],
+            ranks=options.ranks or ([int(number) for number in params["ranks"]] if "ranks" in params else None),
             ranks_per_node=options.ranks_per_node,
             nodes=options.nodes,
             machine=options.machine,
@@ -82,6 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (Error, OSError, ValueError) as error:
         print(f"mscclc: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("mscclc: interrupted; the same command goes on", file=sys.stderr)
+        return 130
     return 0
 
 
@@ -96,15 +107,15 @@ def _add_options(library: argparse.ArgumentParser, sources: str) -> None:
     library.add_argument("-o", "--output", required=True, metavar="FOLDER")
     library.add_argument(
         "--ranks",
-        type=lambda text: [int(part) for part in text.split(",")],
-        help="numbers of GPUs, each with a list of its own (those of -P ranks=N, else 2,4,8)",
+        type=_numbers,
+        help="numbers of GPUs, each with a list of its own (those of -P ranks=N, else 2,4,8; for the samples without "
+        "--nodes 2,4,8,16, if a node has so many)",
     )
     library.add_argument("--ranks-per-node", type=int, help="those of --ranks that share a node (default: all)")
     library.add_argument(
         "--nodes",
-        type=lambda text: [int(part) for part in text.split(",")],
-        default=[1],
-        help="numbers of nodes, each with so many GPUs as --ranks says (1)",
+        type=_numbers,
+        help="numbers of nodes, each with so many GPUs as --ranks says (1; for the samples without --ranks 1,2,4,8)",
     )
     library.add_argument("--machine", default="h100x8", help="as in mscclc --estimate (h100x8)")
     library.add_argument(

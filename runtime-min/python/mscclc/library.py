@@ -36,6 +36,8 @@ _HALVES = 3
 NEAR = 1.15
 #: What the tool has optimised and scheduled is timed and written as it is.
 _AS_IT_IS = "-O0"
+#: The default library has a list for each of these numbers of GPUs of a node, and of nodes, that the machine has.
+_RANKS, _NODES = (2, 4, 8, 16), (1, 2, 4, 8)
 #: A schedule is timed at sizes up to that factor from those that it was made for.
 _REACH = 4
 
@@ -367,6 +369,20 @@ def default_sources(nodes: int = 1) -> list[pathlib.Path]:
     return [source for source in sorted(samples_folder().glob("auto/*.cpp")) if wanted <= set(_parameters(source))]
 
 
+def _fits(where: _Place, tell: Callable[[str], None]) -> bool:
+    """True if the machine has so many GPUs. Raises ToolError."""
+    source = default_sources(where.nodes)[0]
+    program = Program.of(source, where.params(_parameters(source)), None, [_TARGET])
+    try:
+        run_tool(program, "--emit-ir", _UNPROVEN, "--machine", where.machine)
+    except CompileError as error:
+        if not any(one.name == "not-on-machine" for one in error.diagnostics):
+            raise
+        tell(f"left out: {where.per_node} GPUs of a node on {where.machine}: {_first_of(error)}")
+        return False
+    return True
+
+
 def _replace(file: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> None:
     """Writes a file that programs may read meanwhile: they have all of the old or of the new one."""
     made = file.with_name(f".{file.name}.{os.getpid()}")
@@ -473,11 +489,11 @@ def make_library(
     folder: Path,
     sources: Sequence[Path] = (),
     *,
-    ranks: int | Sequence[int],
+    ranks: int | Sequence[int] | None = None,
     sizes: Sequence[int],
     machine: str = "h100x8",
     ranks_per_node: int | None = None,
-    nodes: int | Sequence[int] = 1,
+    nodes: int | Sequence[int] | None = None,
     params: Mapping[str, Sequence[str]] | None = None,
     options: Sequence[str] = (),
     types: Sequence[str] = (),
@@ -495,7 +511,9 @@ def make_library(
     of `sizes` (bytes) on the machine, as `mscclc --estimate` says, or NCCL where that is not sure to be slower. Sources
     that say only what moves are scheduled for each of these sizes. Without sources they are those of `default_sources`. With
     several numbers of ranks, or of nodes, there is a list for each. `ranks` are those of all nodes together, of which
-    `ranks_per_node` share one; or those of one node, of which there are `nodes`.
+    `ranks_per_node` share one; or those of one node, of which there are `nodes`. Without sources, `ranks` and `nodes`
+    there are 2, 4, 8 and 16 ranks of a node, and 1, 2, 4 and 8 nodes, where the machine has so many. Otherwise they are
+    2, 4 and 8, and one node, unless they are given.
 
     `params` has the values to try of each parameter; an algorithm gets those that it has. `options` are arguments of
     the tool, as "--message-size"; `types` are the elements of kernels that reduce, as its `--dtype` takes them,
@@ -515,6 +533,11 @@ def make_library(
     what a source includes, these are the headers below its folder.
     Raises ValueError, CompileError, ToolError, BuildError."""
     sizes = sorted(set(sizes))
+    is_default = not sources and ranks is None and nodes is None and ranks_per_node is None
+    if ranks is None:
+        ranks = _RANKS if is_default else (2, 4, 8)
+    if nodes is None:
+        nodes = _NODES if is_default else 1
     places = _places(ranks, ranks_per_node, nodes, machine)
     if not sizes or not places:
         raise ValueError("no sizes or no ranks")
@@ -523,6 +546,8 @@ def make_library(
     place.mkdir(parents=True, exist_ok=True)
     unfinished = place / ".unfinished"
     with remembering(unfinished):
+        if is_default:
+            places = [where for where in places if _fits(where, tell)]
         tries = {"order": ["Written", "Any"], **(params or {})} if not sources else params or {}
         jobs = [(where, source) for where in places for source in sources or default_sources(where.nodes)]
         groups: dict[tuple[_Place, str, int], list[Candidate]] = {}
