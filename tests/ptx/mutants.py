@@ -48,10 +48,10 @@ INSTANCES = kernels_on_cpu.INSTANCES
 # - fifo.head[1], the tail that was seen last: releases and acquires what the acquire of fifo.tail has ordered, so it can
 #   be seen to be weak only where that can.
 # - signals of a proxy, flushes_done: read by the acquire of "wait that does not acquire".
-# - status.abort: one word that announces nothing; whoever reads it late only waits longer. It is volatile, as a loop reads
-#   it; on the machine no wait of a test takes so long that it looks.
+# - status.abort: one word that announces nothing; whoever reads it late only waits longer. The read is relaxed; on the
+#   machine no wait of a test takes so long that it looks.
 # - status.stalls: written where a wait takes too long or launches overlap, which no test of the machine does. storeHost
-#   fences; a stall without that would be a finding.
+#   releases; a stall without that would be a finding.
 MUTANTS = [
     Mutant("signal without its fence", PLATFORM,
            'if constexpr (Release)\n    asm volatile("fence.acq_rel.sys;" ::: "memory");', "", RING, quick=True),

@@ -199,19 +199,28 @@ MSCCLC_DEVICE bool replaceAcquireDevice(uint32_t *p, uint32_t expected, uint32_t
                : "memory");
   return old == expected;
 }
-/// Words that are shared with the host.
+// Words that are shared with the host. An atomic access to an address of any space would have a second way, for shared
+// memory, which takes instructions and registers.
 MSCCLC_DEVICE uint32_t loadHost(const uint32_t *p) {
-  return *const_cast<const volatile uint32_t *>(p);
+  uint32_t v;
+  asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(globalAddress(p)) : "memory");
+  return v;
 }
 MSCCLC_DEVICE void storeHost(uint32_t *p, uint32_t v) {
-  __threadfence_system();
-  *const_cast<volatile uint32_t *>(p) = v;
+  asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(globalAddress(p)), "r"(v) : "memory");
 }
 MSCCLC_DEVICE uint32_t fetchAddHost(uint32_t *p, uint32_t v) {
-  return atomicAdd_system(p, v);
+  uint32_t old;
+  asm volatile("atom.relaxed.sys.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(globalAddress(p)), "r"(v) : "memory");
+  return old;
 }
 MSCCLC_DEVICE uint64_t fetchOrHost(uint64_t *p, uint64_t bits) {
-  return atomicOr_system(reinterpret_cast<unsigned long long *>(p), static_cast<unsigned long long>(bits));
+  uint64_t old;
+  asm volatile("atom.relaxed.sys.global.or.b64 %0, [%1], %2;"
+               : "=l"(old)
+               : "l"(globalAddress(p)), "l"(bits)
+               : "memory");
+  return old;
 }
 
 // Packets. Data and flag share one 8-byte word, which is written and read as a whole. Each of the two words of a
