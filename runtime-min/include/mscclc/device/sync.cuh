@@ -35,10 +35,9 @@ MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint
   recordStall(args, kind, operation, peer, index, expected, seen, aborted && isFirst ? 0 : waited, aborted);
   if (!aborted && !isOver)
     return memo + 1;
-  if (aborted)
-    giveUp(args);
-  else
-    abortRank(args);
+  if (!aborted)
+    storeHost(&args.status->abort, 1);
+  giveUp(args);
   return 0;
 }
 
@@ -48,20 +47,22 @@ struct SawAll {
 };
 
 /// Polls until `done(seen)`, which says in `seen` what it saw. `look(seen)` says it for a report, where polls do not.
-/// Returns false if the wait gives up.
+/// Returns false if the wait gives up. keepWaiting() is called between loops of polls, not inside one. So while it runs,
+/// no register holds the number of polls, or the threads that a branch in the loop would bring together again.
 template <class Done, class Look = SawAll>
 MSCCLC_DEVICE bool spin(const MscclcRankArgs &args, const WaitInfo &info, Done done, Look look = {}) {
   uint64_t memo = 0, seen = 0;
-  for (unsigned polls = 0; !done(seen);) {
-    pause();
-    if (++polls % pollsBetweenChecks != 0)
-      continue;
+  do {
+    MSCCLC_NO_UNROLL
+    for (unsigned polls = 0; polls < pollsBetweenChecks; ++polls) {
+      if (done(seen))
+        return true;
+      pause();
+    }
     look(seen);
     memo = keepWaiting(args, info.kind, info.operation, info.peer, info.index, info.expected, seen, memo);
-    if (memo == 0)
-      return false;
-  }
-  return true;
+  } while (memo != 0);
+  return false;
 }
 
 /// Called after a wait. In a kernel that uses a multicast mapping, it orders earlier accesses by one kind of address
