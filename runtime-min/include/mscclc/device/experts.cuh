@@ -109,7 +109,8 @@ MSCCLC_DEVICE void meetAll(const MscclcRankArgs &args, uint32_t operation) {
 template <class W, class Take>
 MSCCLC_DEVICE void forEntries(const W &w, uint32_t expert, uint32_t part, uint32_t parts, const Take &take) {
   constexpr uint32_t together = 8; // loads in flight
-  const auto begin = [&](uint32_t i) { return static_cast<uint32_t>(uint64_t{w.entries} * i / parts); };
+  const uint32_t each = w.entries / parts, longer = w.entries % parts;
+  const auto begin = [&](uint32_t i) { return i * each + (i < longer ? i : longer); };
   for (uint32_t first = begin(part), end = begin(part + 1); first < end; first += together) {
     uint32_t named[together];
     MSCCLC_UNROLL
@@ -288,12 +289,12 @@ template <class Plan, class W> MSCCLC_DEVICE uint32_t liveOf(const W &w, uint32_
 template <bool toSlots, class W> struct HandedOver {
   static constexpr uint32_t rows = ReadyRows<typename W::Plan>::value;
   const W &w;
-  uint64_t first; ///< number of the group's first block, among those of all groups
+  uint32_t first; ///< number of the group's first block, among those of all groups
   uint32_t live;  ///< rows of the group
   uint32_t at = W::nobody, copied = 0;
 
-  MSCCLC_DEVICE static uint64_t perGroup(const W &w) {
-    return (uint64_t{membersOf<typename W::Plan>} * w.capacity + rows - 1) / rows;
+  MSCCLC_DEVICE static uint32_t perGroup(const W &w) {
+    return (membersOf<typename W::Plan> * w.capacity + rows - 1) / rows;
   }
   MSCCLC_DEVICE HandedOver(const W &work, uint32_t group, uint32_t rowsOfGroup) : w(work), first(0), live(rowsOfGroup) {
     if constexpr (rows != 0)
@@ -330,11 +331,11 @@ template <bool toSlots, class W> struct HandedOver {
   MSCCLC_DEVICE void end() {
     leave();
     if constexpr (rows != 0 && !toSlots)
-      for (uint64_t i = (live + rows - 1) / rows + w.lane(); i < perGroup(w); i += w.lanes())
+      for (uint32_t i = (live + rows - 1) / rows + w.lane(); i < perGroup(w); i += w.lanes())
         ready::announce(w.args.index.ready, first + i, 0, 0);
   }
 
-  MSCCLC_DEVICE static void awaitBlock(const W &w, uint64_t block) {
+  MSCCLC_DEVICE static void awaitBlock(const W &w, uint32_t block) {
     const uint32_t *const word = ready::wordOf(w.args.index.ready, block);
     spin(w.args, {MSCCLC_WAIT_READY, 0, MSCCLC_UNPAIRED, block, 0}, [&](uint64_t &seen) {
       uint32_t value = 0;
@@ -346,7 +347,7 @@ template <bool toSlots, class W> struct HandedOver {
   /// Calls use(number) for the blocks of all groups. The threads of the rank share them.
   template <class Use> MSCCLC_DEVICE static void forAll(const W &w, Use use) {
     if constexpr (rows != 0)
-      for (uint64_t i = w.lane(); i < groupsOf<typename W::Plan> * perGroup(w); i += w.lanes())
+      for (uint32_t i = w.lane(); i < groupsOf<typename W::Plan> * perGroup(w); i += w.lanes())
         use(i);
   }
 };
@@ -355,8 +356,8 @@ template <bool toSlots, class W> struct HandedOver {
 /// `first`: the first row of this block's, less than the number of blocks. `before`: rows of the group before the cell.
 template <bool toSlots, class W>
 MSCCLC_DEVICE void copyCell(const W &w, HandedOver<toSlots, W> &blocks, char *slots, uint32_t cell, uint32_t first,
-                            uint32_t before, uint64_t place) {
-  const uint64_t slot = cell / W::experts * w.parameters.capacity + w.inSlot[cell];
+                            uint32_t before, uint32_t place) {
+  const uint32_t slot = paddedPlace(w, cell / W::experts) + w.inSlot[cell];
   for (uint32_t row = first; row < w.lengths[cell]; row += blockCount()) {
     blocks.take(before + row);
     forPayloads(w, [&](const MscclcPayload &payload, uint64_t begin) {
@@ -372,7 +373,7 @@ MSCCLC_DEVICE void copyCell(const W &w, HandedOver<toSlots, W> &blocks, char *sl
 
 /// Returns the rows of a buffer of experts that a group of `rows` rows takes (ExpertPlaces in ir/expert_places.h).
 /// `most`: those of a full group.
-MSCCLC_DEVICE uint64_t takenBy(uint64_t rows, uint64_t most, uint32_t align) {
+MSCCLC_DEVICE uint32_t takenBy(uint32_t rows, uint32_t most, uint32_t align) {
   if (align == 0)
     return most;
   return rows == 0 && align != 1 ? align : (rows + align - 1) / align * align;
@@ -384,7 +385,7 @@ template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *
   using Plan = typename W::Plan;
   constexpr uint32_t members = membersOf<Plan>;
   uint32_t first = w.block; // another row in each cell, as most cells have fewer rows than there are blocks
-  uint64_t begin = 0;
+  uint32_t begin = 0;
   for (uint32_t group = 0; group < groupsOf<Plan>; ++group) {
     HandedOver<toSlots, W> blocks(w, group, liveOf<Plan>(w, group));
     uint32_t rows = 0;
@@ -395,7 +396,7 @@ template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *
       rows += w.lengths[cell];
     }
     blocks.end();
-    begin += takenBy(rows, uint64_t{members} * w.capacity, w.args.index.align);
+    begin += takenBy(rows, members * w.capacity, w.args.index.align);
   }
 }
 
@@ -430,16 +431,16 @@ template <class W> MSCCLC_DEVICE void placeCells(const W &w) {
   using Plan = typename W::Plan;
   constexpr uint32_t members = membersOf<Plan>;
   for (uint32_t own = w.lane(); own < groupsOf<Plan>; own += w.lanes()) {
-    uint64_t begin = 0;
+    uint32_t begin = 0;
     for (uint32_t group = 0; group < own; ++group) {
-      uint64_t rows = 0;
+      uint32_t rows = 0;
       for (uint32_t member = 0; member < members && w.args.index.align != 0; ++member)
         rows += w.lengths[memberAt<Plan>(group, member)];
-      begin += takenBy(rows, uint64_t{members} * w.capacity, w.args.index.align);
+      begin += takenBy(rows, members * w.capacity, w.args.index.align);
     }
     for (uint32_t member = 0; member < members; ++member) {
       const uint32_t cell = memberAt<Plan>(own, member);
-      w.inSlot[cell] = static_cast<uint32_t>(begin);
+      w.inSlot[cell] = begin;
       begin += w.lengths[cell];
     }
   }
@@ -540,13 +541,13 @@ template <class Plan, class T> MSCCLC_DEVICE void packRows(const Parameters<Plan
   }
   using Blocks = HandedOver<ExpertsOf<Plan>::value == Experts::Combine, IndexWork<Plan>>;
   if constexpr (ExpertsOf<Plan>::value == Experts::Combine)
-    Blocks::forAll(w, [&](uint64_t block) { Blocks::awaitBlock(w, block); }); // also those without live rows
+    Blocks::forAll(w, [&](uint32_t block) { Blocks::awaitBlock(w, block); }); // also those without live rows
   meetForStaging(w.args, 0, 1);
   if (w.thread == 0)
     launchBegins(w.args.rank, launch);
   syncBlock();
   if constexpr (ExpertsOf<Plan>::value == Experts::Combine) // no block waits for these words any more
-    Blocks::forAll(w, [&](uint64_t block) { *ready::wordOf(w.args.index.ready, block) = 0; });
+    Blocks::forAll(w, [&](uint32_t block) { *ready::wordOf(w.args.index.ready, block) = 0; });
   fenceSystem();
 }
 
@@ -566,7 +567,7 @@ template <class Plan, class T> MSCCLC_DEVICE void unpackRows(const Parameters<Pl
   if (loadRelaxed(&w.args.staging_state[1]) != 0) {
     if constexpr (ExpertsOf<Plan>::value == Experts::Dispatch) // so that no user waits for ever
       HandedOver<false, IndexWork<Plan>>::forAll(
-          w, [&](uint64_t block) { ready::announce(w.args.index.ready, block, 0, 0); });
+          w, [&](uint32_t block) { ready::announce(w.args.index.ready, block, 0, 0); });
     return;
   }
   if constexpr (ExpertsOf<Plan>::value == Experts::Combine) {
