@@ -51,10 +51,11 @@ std::optional<std::size_t> Candidates::find(const ScheduleChoices &choices) cons
   return found == tried_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - tried_.begin()));
 }
 
-const Candidate &Candidates::tryOut(const ScheduleChoices &choices, bool isOnly, bool unlessOneRank) {
+const Candidate &Candidates::tryOut(const ScheduleChoices &choices, bool isOnly, bool unlessOneRank,
+                                    bool mustBeOneRank) {
   Way &way = ways_.emplace_back();
   Candidate &candidate = tried_.emplace_back(Candidate{.choices = choices, .refused = true});
-  if (schedule(candidate, way, isOnly, unlessOneRank)) {
+  if (schedule(candidate, way, isOnly, unlessOneRank, mustBeOneRank)) {
     const PassedProgram &scheduled = way.scheduled->passed;
     candidate = made_
                     .of(Part::Take, way.scheduled, choices,
@@ -197,12 +198,17 @@ bool Candidates::synchroniseOne(PassedProgram &passed) const {
 }
 
 /// Runs Part::Schedule on statements that have their blocks. A refused program may be large,
-/// so only its excess is kept. `mayBeOne`: plans one rank if all ranks are equivalent.
-Made Candidates::schedule(PassedProgram dealt, bool mayBeOne) const {
+/// so only its excess is kept. `mayBeOne`: plans one rank if all ranks are equivalent. `mustBeOne`: refuses the program
+/// if they are not.
+Made Candidates::schedule(PassedProgram dealt, bool mayBeOne, bool mustBeOne) const {
   Made made{.passed = std::move(dealt)};
   PassedProgram &passed = made.passed;
-  if (run(Stage::Schedule, Stage::Schedule, passed) && (!mayBeOne || !synchroniseOne(passed)))
-    run(Stage::Synchronise, Stage::Synchronise, passed);
+  if (run(Stage::Schedule, Stage::Schedule, passed) && (!mayBeOne || !synchroniseOne(passed))) {
+    if (mustBeOne)
+      passed.isRefused = true;
+    else
+      run(Stage::Synchronise, Stage::Synchronise, passed);
+  }
   if (!passed.isRefused) {
     made.figures.lacksChannels = passed.isRefused = hasTooManyChannels(passed.ranks());
     if (passed.isRefused || run(Stage::Tidy, Stage::Tidy, passed))
@@ -218,7 +224,7 @@ Made Candidates::schedule(PassedProgram dealt, bool mayBeOne) const {
 }
 
 /// Runs the parts up to Part::Schedule on a candidate. Returns false if it is refused.
-bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly, bool unlessOneRank) {
+bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly, bool unlessOneRank, bool mustBeOneRank) {
   const ScheduleChoices &choices = candidate.choices;
   const bool isLast = isOnly && !unlessOneRank && !options_.target.executor; // only an executor could refuse it
   way.placed = made_.of(Part::Place, nullptr, choices, [&](const ScheduleChoices &read) { return place(read); });
@@ -235,7 +241,8 @@ bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly, bool unle
       apply(read, passed.program);
       // On a mesh, ranks at equal distances in number may be at different distances in links.
       return schedule(std::move(passed),
-                      !machine_.isUneven() && (!isOnly || unlessOneRank || isLikelyRefused(dealt->least)));
+                      !machine_.isUneven() && (!isOnly || unlessOneRank || isLikelyRefused(dealt->least)),
+                      mustBeOneRank);
     });
   };
   ScheduleChoices plain = choices;

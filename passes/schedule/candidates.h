@@ -48,8 +48,9 @@ public:
     return ways_[candidate].scheduled && ways_[candidate].scheduled->passed.one;
   }
   /// Tries these choices, which were not tried before. `isOnly`: no other candidate is expected, so this one is not
-  /// timed. `unlessOneRank`: but it is if all its ranks are equivalent.
-  const Candidate &tryOut(const ScheduleChoices &choices, bool isOnly, bool unlessOneRank = false);
+  /// timed. `unlessOneRank`: but it is if all its ranks are equivalent. `mustBeOneRank`: it is refused if they are not.
+  const Candidate &tryOut(const ScheduleChoices &choices, bool isOnly, bool unlessOneRank = false,
+                          bool mustBeOneRank = false);
   /// Finds out on which unmeasured parameters of the machine a candidate's time rests. Does nothing if it is refused,
   /// was not timed, or if that is known.
   void weigh(std::size_t candidate);
@@ -70,8 +71,8 @@ private:
   void measure(const PassedProgram &passed, std::uint32_t instances, Made &made) const;
   bool hasTooManyChannels(std::span<const ir::Rank> ranks) const;
   bool synchroniseOne(PassedProgram &passed) const;
-  Made schedule(PassedProgram dealt, bool mayBeOne) const;
-  bool schedule(Candidate &candidate, Way &way, bool isOnly, bool unlessOneRank);
+  Made schedule(PassedProgram dealt, bool mayBeOne, bool mustBeOne = false) const;
+  bool schedule(Candidate &candidate, Way &way, bool isOnly, bool unlessOneRank, bool mustBeOneRank);
   Made take(PassedProgram passed, const ScheduleChoices &choices, bool isOnly) const;
   time::LaunchFigures figuresOn(const time::Machine &machine, const PassedProgram &passed,
                                 std::uint32_t instances) const;

@@ -49,6 +49,10 @@ struct Facts {
   /// The most statements that are divided among blocks at once. A ring of 1,024 ranks has 2^20, and is proven in
   /// seconds with one block of each rank, and in minutes with 16.
   static constexpr std::size_t mostInBlocks = 65536;
+  /// The most statements of a program for which all ranks are timed where one rank represents all in other candidates.
+  /// The trees of an all-gather of 256 ranks have 16,128. One such candidate then takes up to 6 s, and four times as
+  /// long with twice the ranks.
+  static constexpr std::size_t mostOfAllRanks = 32768;
 
   const ir::Program &program;
   std::uint64_t messageBytes;
@@ -367,7 +371,8 @@ private:
       return {.choices = choices, .refused = true};
     const std::size_t before = candidates_.numMade(costly());
     const Candidate one =
-        candidates_.tryOut(choices, facts_.budget == 1 && tried().empty() && !options_.timesOnly, facts_.isLong);
+        candidates_.tryOut(choices, facts_.budget == 1 && tried().empty() && !options_.timesOnly, facts_.isLong,
+                           facts_.isOneRank && facts_.program.movement.statements.size() > Facts::mostOfAllRanks);
     // One rank is planned and timed fast, so more are tried, but not so many that they are finished for all ranks.
     if (facts_.isLong && candidates_.isOneRank(tried().size() - 1)) {
       facts_.isOneRank = facts_.isLarge;
