@@ -10,8 +10,11 @@ namespace mscclc::passes::synthesize {
 
 namespace {
 
-/// The most ranks of an algorithm in which each rank reads all messages. With more, it moves too much.
+/// The most ranks, or nodes, of an algorithm in which each one gets the data of all. With more, it moves too much.
 constexpr std::uint32_t mostOneShot = 16;
+/// The most ranks on several nodes of an algorithm that ignores nodes. With more, levels have as few rounds, and send
+/// less between nodes. Ranks at one distance may be on the same node or not, so no rank represents all.
+constexpr std::uint32_t mostFlat = 64;
 
 using ir::CollectiveKind;
 using ir::RankChunk;
@@ -247,6 +250,37 @@ void oneShot(Statements &to) {
     to.sum(to.at(rank, 0, whole), kept);
 }
 
+/// Each member sends `size` chunks from `first` on to all others, and adds up what it has and what comes into scratch.
+/// All add in the order of the group, so that they end with the same bits. Two members add their own first, which gives
+/// the same bits and lets the other's come in packets.
+void exchangeSums(Statements &to, const Group &group, std::uint32_t first, std::uint32_t size) {
+  std::vector<std::vector<RankChunk>> parts(group.size()); // [member]: what it adds up
+  for (std::uint32_t from = 0; from < group.size(); ++from) {
+    std::vector<RankChunk> places;
+    for (std::uint32_t member = 0; member < group.size(); ++member)
+      if (member == from)
+        parts[member].push_back(to.at(group[member], first, size));
+      else
+        places.push_back(parts[member].emplace_back(to.scratch(group[member], size)));
+    to.copy(places, to.at(group[from], first, size));
+  }
+  if (group.size() == 2)
+    std::ranges::reverse(parts[1]);
+  for (std::uint32_t member = 0; member < group.size(); ++member)
+    to.sum(to.at(group[member], first, size), parts[member]);
+}
+
+/// The GPUs of a node divide the message and sum their shares. GPUs of one place exchange these sums in one round.
+void oneShotBetween(Statements &to) {
+  const std::uint32_t gpus = to.ranksPerNode(), nodes = to.nodes(), size = nodes * to.factor();
+  for (std::uint32_t node = 0; node < nodes; ++node)
+    scatterDirect(to, {node * gpus, 1, gpus}, {0, size, size});
+  for (std::uint32_t gpu = 0; gpu < gpus; ++gpu)
+    exchangeSums(to, {gpu, gpus, nodes}, gpu * size, size);
+  for (std::uint32_t node = 0; node < nodes; ++node)
+    gather(to, {node * gpus, 1, gpus}, {0, size, size}, gpus);
+}
+
 /// A binomial tree: with each round, `radix` times as many ranks have the data.
 void spread(Statements &to, std::uint32_t root, std::uint32_t radix, bool reversed) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> hops;
@@ -310,6 +344,7 @@ std::vector<Algorithm> symmetricAlgorithms(const Task &task, bool hasSwitch) {
   const auto nameOf = [](std::uint32_t radix, std::uint32_t members) {
     return radix >= members ? std::string("allpairs") : "bruck" + std::to_string(radix);
   };
+  const bool isFlat = nodes == 1 || gpus == 1 || ranks <= mostFlat;
   const Group everyone(0, 1, ranks);
   for (const std::uint32_t inNode : std::set{2u, gpus})
     for (const std::uint32_t between : std::set{2u, nodes})
@@ -320,14 +355,14 @@ std::vector<Algorithm> symmetricAlgorithms(const Task &task, bool hasSwitch) {
           if (gathers)
             gatherLevels(to, inNode, between);
         });
-  for (const std::uint32_t radix : radicesOf(scatters || gathers ? ranks : 1))
+  for (const std::uint32_t radix : radicesOf((scatters || gathers) && isFlat ? ranks : 1))
     all.add(nameOf(radix, ranks), [=](Statements &to) {
       if (scatters)
         scatter(to, everyone, {0, 1, 1}, radix);
       if (gathers)
         gather(to, everyone, {0, 1, 1}, radix);
     });
-  if ((scatters || gathers) && std::has_single_bit(ranks) && ranks > 2)
+  if ((scatters || gathers) && isFlat && std::has_single_bit(ranks) && ranks > 2)
     all.add("doubling", [=](Statements &to) {
       if (scatters)
         halve(to, 1);
@@ -336,6 +371,8 @@ std::vector<Algorithm> symmetricAlgorithms(const Task &task, bool hasSwitch) {
     });
   if (task.kind == CollectiveKind::AllReduce && ranks <= mostOneShot)
     all.add("oneshot", oneShot);
+  if (task.kind == CollectiveKind::AllReduce && nodes > 1 && gpus > 1 && nodes <= mostOneShot)
+    all.add("levels_allpairs_oneshot", oneShotBetween);
   if (task.kind == CollectiveKind::AllReduce && hasSwitch && gpus > 1)
     all.add("switch", throughSwitch);
   const bool reduces = task.kind == CollectiveKind::Reduce;

@@ -4,6 +4,7 @@
 #include "ir/diagnostics.h"
 #include "passes/synthesize/algorithms.h"
 #include "passes/synthesize/forest.h"
+#include "passes/synthesize/link_symmetry.h"
 #include "passes/time/links.h"
 
 #include <algorithm>
@@ -17,6 +18,9 @@ namespace mscclc::passes::synthesize {
 using ir::CollectiveKind;
 
 namespace {
+
+/// The most equal GPUs for which an all-reduce along the trees of one root is tried.
+constexpr std::uint32_t mostRooted = 64;
 
 time::LinkGraph reversed(time::LinkGraph graph) {
   for (time::Link &link : graph.links)
@@ -183,7 +187,8 @@ std::optional<Synthesis> synthesize(CollectiveKind kind, std::uint32_t root, con
       const auto [oneDown, oneUp] = forestsOf(graph, task, ir::info(kind).hasRoot, {.most = 1});
       comparison.tryOut("tree", treeProgram(task, "tree", oneDown, oneUp));
     }
-    if (isAllReduce) {
+    // Where GPUs are equal, the trees of all of them use the links as well, and one rank represents all.
+    if (isAllReduce && (task.ranks <= mostRooted || !LinkSymmetry(graph).holds())) {
       const auto [rootedDown, rootedUp] = forestsOf(graph, task, /*isRooted=*/true);
       comparison.tryOut("rooted", treeProgram(task, "rooted", rootedDown, rootedUp));
     }

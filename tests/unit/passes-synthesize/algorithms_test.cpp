@@ -55,6 +55,14 @@ TEST_CASE("each radix, doubling, levels, one shot and the switch are among them"
   CHECK(namesOf({CollectiveKind::AllGather, 4, 2}, true) ==
         std::set<std::string>{"allpairs", "bruck2", "bruck3", "doubling", "levels_allpairs_allpairs"});
   CHECK(namesOf({CollectiveKind::ReduceScatter, 6, 3}, false).contains("levels_bruck2_allpairs"));
+  CHECK(namesOf({CollectiveKind::AllReduce, 6, 3}, false).contains("levels_allpairs_oneshot"));
+  // With many ranks on several nodes, only those remain in which one rank represents all.
+  CHECK(namesOf({CollectiveKind::AllGather, 64, 8}, false).contains("bruck2"));
+  CHECK(namesOf({CollectiveKind::AllGather, 128, 128}, false).contains("bruck2"));
+  CHECK(namesOf({CollectiveKind::AllGather, 128, 1}, false).contains("bruck2"));
+  CHECK(namesOf({CollectiveKind::AllGather, 128, 8}, false) ==
+        std::set<std::string>{"levels_allpairs_allpairs", "levels_allpairs_bruck2", "levels_bruck2_allpairs",
+                              "levels_bruck2_bruck2"});
   CHECK(namesOf({CollectiveKind::Broadcast, 5, 5}, false) ==
         std::set<std::string>{"direct", "tree2", "tree3", "tree4"});
   CHECK(namesOf({CollectiveKind::AllToAll, 5, 5}, false) == std::set<std::string>{"direct"});
