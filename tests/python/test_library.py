@@ -82,7 +82,7 @@ def test_candidates_that_may_be_faster_are_listed_with_the_best():
 
 def test_sizes_that_nccl_does_faster_are_left_to_it():
     nccl = Baseline([1024, 4096, 16384], [2, 8, 8])
-    assert [nccl.at(size) for size in (1, 1024, 2048, 4096, 10000, 16384, 32768)] == pytest.approx([2, 2, 4, 8, 8, 8, 16])
+    assert [nccl.at(size) for size in (1, 1024, 2048, 4096, 10000, 16384, 32768)] == pytest.approx([2, 2, 4, 8, 8, 8, 0])
     quick = Timed(1, 0.5)  # its estimate may be off by a quarter
     sizes = [1024 << step for step in range(6)]
 
@@ -91,13 +91,13 @@ def test_sizes_that_nccl_does_faster_are_left_to_it():
         return [(one.candidate is not None, one.least, one.most) for one in found]
 
     assert listed([quick]) == [(True, 0, 8192), (False, 8193, 32768)]
-    assert listed([Timed(3, 0.1)]) == [(False, 0, 2048), (True, 2049, 32768)]
+    assert listed([Timed(3, 0.1)]) == [(False, 0, 2048), (True, 2049, 16384), (False, 16385, 32768)]
     assert listed([Timed(9, 1)]) == [(False, 0, 32768)]
     # It may lose between two sizes at which it wins.
     hump = Baseline([1024, 4096, 16384], [8, 2, 18])
     found = best_ranges([quick], sizes, "h100x8", hump)
     assert [(one.candidate is quick, one.least, one.most) for one in found] == [
-        (True, 0, 2048), (False, 2049, 8192), (True, 8193, 32768)
+        (True, 0, 2048), (False, 2049, 8192), (True, 8193, 16384), (False, 16385, 32768)
     ]
 
 

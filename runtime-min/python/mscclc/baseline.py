@@ -30,8 +30,8 @@ def wins(kernel: float, copies: float, nccl: float) -> bool:
 
 @dataclass(frozen=True)
 class Baseline:
-    """NCCL's times (microseconds) for one call at some sizes (bytes), which ascend. Without any, no time is known, and
-    each counts as 0."""
+    """NCCL's times (microseconds) for one call at some sizes (bytes), which ascend. Beyond the largest no time is known,
+    and each counts as 0."""
 
     sizes: Sequence[int]
     times: Sequence[float]
@@ -42,13 +42,11 @@ class Baseline:
         return self.sizes[-1]
 
     def at(self, size: int) -> float:
-        """Returns the time at any size: between two sizes on the line through their logarithms, below the least that of
-        the least, and beyond the largest at its bandwidth."""
-        if not self.sizes:
-            return 0
+        """Returns the time at any size: between two sizes on the line through their logarithms, and below the least that
+        of the least."""
         after = bisect.bisect_left(self.sizes, size)
         if after == len(self.sizes):
-            return self.times[-1] * size / self.sizes[-1]
+            return 0
         if after == 0 or self.sizes[after] == size:
             return self.times[after]
         low, high = self.sizes[after - 1], self.sizes[after]
