@@ -327,7 +327,8 @@ MSCCLC_DEVICE void reduceRows(const K &k, const Slice &slice, Place place, const
   else {
     constexpr unsigned inFlight = loadsInFlight<typename K::Plan>;
     forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
-      const auto rows = clippedRowsOf(k, sources, targets, row, end);
+      // The units of a pipeline find their addresses anew: those of many operations would take all registers.
+      const auto rows = clippedRowsOf(k, sources, targets, slice.whole ? row : apart(row), end);
       const auto &from = rows.from;
       const auto &to = rows.to;
       const Span span{begin, end, lane, lanes, k.wide};
