@@ -51,17 +51,16 @@ std::optional<std::size_t> Candidates::find(const ScheduleChoices &choices) cons
   return found == tried_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - tried_.begin()));
 }
 
-const Candidate &Candidates::tryOut(const ScheduleChoices &choices, bool isOnly, bool unlessOneRank,
-                                    bool mustBeOneRank) {
+const Candidate &Candidates::tryOut(const ScheduleChoices &choices, const Expected &expected) {
   Way &way = ways_.emplace_back();
   Candidate &candidate = tried_.emplace_back(Candidate{.choices = choices, .refused = true});
-  if (schedule(candidate, way, isOnly, unlessOneRank, mustBeOneRank)) {
+  if (schedule(candidate, way, expected)) {
     const PassedProgram &scheduled = way.scheduled->passed;
     candidate = made_
                     .of(Part::Take, way.scheduled, choices,
                         [&](const ScheduleChoices &read) {
                           return take({scheduled.program, scheduled.holds, scheduled.one}, read,
-                                      isOnly && !(unlessOneRank && scheduled.one));
+                                      expected.isOnly && !(expected.unlessOneRank && scheduled.one));
                         })
                     ->figures;
     candidate.choices = choices;
@@ -224,9 +223,10 @@ Made Candidates::schedule(PassedProgram dealt, bool mayBeOne, bool mustBeOne) co
 }
 
 /// Runs the parts up to Part::Schedule on a candidate. Returns false if it is refused.
-bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly, bool unlessOneRank, bool mustBeOneRank) {
+bool Candidates::schedule(Candidate &candidate, Way &way, const Expected &expected) {
   const ScheduleChoices &choices = candidate.choices;
-  const bool isLast = isOnly && !unlessOneRank && !options_.target.executor; // only an executor could refuse it
+  const bool isTimed = !expected.isOnly || expected.unlessOneRank;
+  const bool isLast = !isTimed && !options_.target.executor; // only an executor could refuse it
   way.placed = made_.of(Part::Place, nullptr, choices, [&](const ScheduleChoices &read) { return place(read); });
   const std::shared_ptr<Made> dealt = made_.of(Part::Deal, way.placed, choices, [&](const ScheduleChoices &read) {
     return deal(read, isLast ? std::move(way.placed->passed) : way.placed->passed);
@@ -240,9 +240,8 @@ bool Candidates::schedule(Candidate &candidate, Way &way, bool isOnly, bool unle
       PassedProgram passed = read.relayBlocks ? deal(choices, way.placed->passed).passed : std::move(dealt->passed);
       apply(read, passed.program);
       // On a mesh, ranks at equal distances in number may be at different distances in links.
-      return schedule(std::move(passed),
-                      !machine_.isUneven() && (!isOnly || unlessOneRank || isLikelyRefused(dealt->least)),
-                      mustBeOneRank);
+      return schedule(std::move(passed), !machine_.isUneven() && (isTimed || isLikelyRefused(dealt->least)),
+                      expected.mustBeOneRank);
     });
   };
   ScheduleChoices plain = choices;

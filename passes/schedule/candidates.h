@@ -47,10 +47,14 @@ public:
   bool isOneRank(std::size_t candidate) const {
     return ways_[candidate].scheduled && ways_[candidate].scheduled->passed.one;
   }
-  /// Tries these choices, which were not tried before. `isOnly`: no other candidate is expected, so this one is not
-  /// timed. `unlessOneRank`: but it is if all its ranks are equivalent. `mustBeOneRank`: it is refused if they are not.
-  const Candidate &tryOut(const ScheduleChoices &choices, bool isOnly, bool unlessOneRank = false,
-                          bool mustBeOneRank = false);
+  /// What is expected of a candidate before it is tried.
+  struct Expected {
+    bool isOnly = false;        ///< no other candidate follows, so this one is not timed
+    bool unlessOneRank = false; ///< but it is timed if all its ranks are equivalent
+    bool mustBeOneRank = false; ///< it is refused if its ranks are not equivalent
+  };
+  /// Tries these choices, which were not tried before.
+  const Candidate &tryOut(const ScheduleChoices &choices, const Expected &expected);
   /// Finds out on which unmeasured parameters of the machine a candidate's time rests. Does nothing if it is refused,
   /// was not timed, or if that is known.
   void weigh(std::size_t candidate);
@@ -72,7 +76,7 @@ private:
   bool hasTooManyChannels(std::span<const ir::Rank> ranks) const;
   bool synchroniseOne(PassedProgram &passed) const;
   Made schedule(PassedProgram dealt, bool mayBeOne, bool mustBeOne = false) const;
-  bool schedule(Candidate &candidate, Way &way, bool isOnly, bool unlessOneRank, bool mustBeOneRank);
+  bool schedule(Candidate &candidate, Way &way, const Expected &expected);
   Made take(PassedProgram passed, const ScheduleChoices &choices, bool isOnly) const;
   time::LaunchFigures figuresOn(const time::Machine &machine, const PassedProgram &passed,
                                 std::uint32_t instances) const;

@@ -371,8 +371,10 @@ private:
       return {.choices = choices, .refused = true};
     const std::size_t before = candidates_.numMade(costly());
     const Candidate one =
-        candidates_.tryOut(choices, facts_.budget == 1 && tried().empty() && !options_.timesOnly, facts_.isLong,
-                           facts_.isOneRank && facts_.program.movement.statements.size() > Facts::mostOfAllRanks);
+        candidates_.tryOut(choices, {.isOnly = facts_.budget == 1 && tried().empty() && !options_.timesOnly,
+                                     .unlessOneRank = facts_.isLong,
+                                     .mustBeOneRank = facts_.isOneRank && facts_.program.movement.statements.size() >
+                                                                              Facts::mostOfAllRanks});
     // One rank is planned and timed fast, so more are tried, but not so many that they are finished for all ranks.
     if (facts_.isLong && candidates_.isOneRank(tried().size() - 1)) {
       facts_.isOneRank = facts_.isLarge;

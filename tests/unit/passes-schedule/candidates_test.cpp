@@ -87,7 +87,7 @@ TEST_CASE("what is said of candidates holds for their programs") {
                    << instances << " instances, " << blocks << " blocks");
               const ScheduleChoices choices{
                   .protocol = protocol, .instances = instances, .pull = pull, .blocks = blocks};
-              checkIsAlone(trial.candidates.tryOut(choices, false), trial.program, trial.options);
+              checkIsAlone(trial.candidates.tryOut(choices, {}), trial.program, trial.options);
             }
     }
 }
@@ -98,7 +98,7 @@ TEST_CASE("a completed candidate is the program that its passes make") {
       INFO(textOf(program) << toString(protocol));
       const ScheduleChoices choices{.protocol = protocol, .blocks = 2};
       Trial trial(program);
-      REQUIRE_FALSE(trial.candidates.tryOut(choices, false).refused);
+      REQUIRE_FALSE(trial.candidates.tryOut(choices, {}).refused);
       REQUIRE(trial.candidates.complete(0));
 
       ir::Program alone = program;
@@ -113,7 +113,7 @@ TEST_CASE("a candidate is refused when it is completed if another rank passes a 
   program.maxMessageSize = std::uint64_t{12}
                            << 30; // the last rank's share is farther than the executor's offsets reach
   Trial trial(program, "mscclpp");
-  REQUIRE_FALSE(trial.candidates.tryOut({}, false).refused);
+  REQUIRE_FALSE(trial.candidates.tryOut({}, {}).refused);
   CHECK_FALSE(trial.candidates.complete(0));
   CHECK(trial.candidates.tried()[0].refused);
 }
