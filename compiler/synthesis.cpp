@@ -35,9 +35,9 @@ std::optional<ir::Program> synthesize(Job &job) {
     return job.diags.report(diag::root_out_of_range, {}, {options.root, machine, on->machine.gpus() - 1});
   if (on->machine.gpus() < 2)
     return job.diags.report(diag::not_synthesized, {}, {collective, machine, "it has one GPU"});
-  constexpr std::uint64_t most = 256;
+  constexpr std::uint64_t most = 1024;
   if (on->machine.gpus() > most)
-    return job.diags.report(diag::not_synthesized, {}, {collective, machine, "it has more than 256 GPUs"});
+    return job.diags.report(diag::not_synthesized, {}, {collective, machine, "it has more than 1024 GPUs"});
   const passes::schedule::ChooseOptions chooseOptions =
       chooseOptionsOf(job, *on, options.messageSize != 0 ? options.messageSize : usuallyScheduledFor, /*keeps=*/false);
   std::string why;
