@@ -91,7 +91,7 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
                  given.movement.accumulate != ir::Accumulate::Wide && !ir::wireOf(given) &&
                  options.machine.parameters.multimem != 0 && !ir::info(given.collective.kind).hasRows &&
                  canUseSwitch(given)),
-      isLong(options.messageBytes / given.ranks.size() / mostAtFirst > perInstance) {
+      isLong(options.messageBytes / given.ranks.size() >= perInstance) {
   takesWholeChunks = ir::info(given.collective.kind).hasRows || ir::wireOf(given);
   for (const ir::Move &statement : given.movement.statements) {
     (statement.block ? pinsBlocks : choosesBlocks) = true;
