@@ -195,6 +195,20 @@ def test_a_program_of_moves_is_not_scheduled_for_sizes_that_it_refuses(tmp_path,
     assert (entry["min"], entry["max"], nccl["min"], nccl["nccl"]) == (0, 1024, 1025, True)
 
 
+def test_a_program_of_moves_may_need_options_for_its_source(tmp_path):
+    text = (SAMPLES / "auto/allgather_allpairs.cpp").read_text()
+    source = tmp_path / "shared_name.cpp"
+    source.write_text('#include "name.h"\n' + text.replace('"allgather_allpairs"', "NAME PART"))
+    folder = tmp_path / "headers"
+    folder.mkdir()
+    (folder / "name.h").write_text('#define NAME "named"\n')
+    arguments = ["library", str(source), "-o", str(tmp_path / "made"), "--ranks", "2", "--sizes", "1K", "--platform", "none"]
+    arguments += [f"--option=-I{folder}", "--option=-D", "--option=PART=", "--option=-O1", "--baseline", "none"]
+    assert main(arguments) == 0
+    entry = json.loads((tmp_path / "made/manifest.json").read_text())["collectives"][0]["entries"][0]
+    assert entry["scheduled_for"] == 1024
+
+
 def test_the_samples_for_several_numbers_of_ranks(tmp_path, capsys, monkeypatch):
     names = {source.stem for source in default_sources()}
     assert {"allreduce_ring", "alltoall", "reducescatter_allpairs", "broadcast_tree"} <= names

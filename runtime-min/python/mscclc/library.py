@@ -4,6 +4,7 @@ folders, and `mscclc-perf --manifest` measures what they list."""
 
 from __future__ import annotations
 
+import argparse
 import concurrent.futures
 import functools
 import hashlib
@@ -36,6 +37,8 @@ _HALVES = 3
 NEAR = 1.15
 #: What the tool has optimised and scheduled is timed and written as it is.
 _AS_IT_IS = "-O0"
+#: Options of the tool for reading a source, which it refuses for what it has read.
+_READING = ("-I", "-D", "--allow-include", "--trace-timeout", "--trace-memory")
 #: The default library has a list for each of these numbers of GPUs of a node, and of nodes, that the machine has.
 _RANKS, _NODES = (2, 4, 8, 16), (1, 2, 4, 8)
 #: A schedule is timed at sizes up to that factor from those that it was made for.
@@ -144,9 +147,19 @@ class Range:
         return [candidates[number] for number in sorted(found, key=lambda number: (found[number], number))[:most]]
 
 
-def _parameters(source: Path) -> list[str]:
+def _divided(options: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Divides options of the tool into those for reading a source, and the others."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for name in _READING:
+        parser.add_argument(name, action="append")
+    found, others = parser.parse_known_args(options)
+    reading = [[name, value] for name, values in zip(_READING, vars(found).values()) for value in values or ()]
+    return list(itertools.chain(*reading)), others
+
+
+def _parameters(source: Path, options: Sequence[str] = ()) -> list[str]:
     """Returns the names of the parameters of a source's algorithms."""
-    listed = json.loads(run_tool(Program.of(source, None, None, ()), "--list", "--json"))
+    listed = json.loads(run_tool(Program.of(source, None, None, _divided(options)[0]), "--list", "--json"))
     return [parameter["name"] for algorithm in listed for parameter in algorithm["parameters"]]
 
 
@@ -156,7 +169,7 @@ def _recorded(program: Program) -> Program | None:
     text = run_tool(program, "--emit-ir", "--passes=none", _UNPROVEN)
     if not re.search("^  schedule auto$", text, re.M):
         return None
-    return Program(f"{pathlib.Path(program.source).stem}.ir", text, None, (), program.options)
+    return Program(f"{pathlib.Path(program.source).stem}.ir", text, None, (), tuple(_divided(program.options)[1]))
 
 
 def _schedules(
@@ -221,7 +234,7 @@ def _candidates(
     tell: Callable[[str], None],
 ) -> list[Candidate]:
     """Returns the candidates of a source there, timed at `sizes`. Only proven ones have the order of sums."""
-    known = _parameters(source)
+    known = _parameters(source, options)
     names = [name for name in params if name in known]
     found: list[Candidate] = []
     for values in itertools.product(*(params[name] for name in names)):
