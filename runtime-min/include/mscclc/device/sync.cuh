@@ -47,8 +47,8 @@ struct SawAll {
 };
 
 /// Polls until `done(seen)`, which says in `seen` what it saw. `look(seen)` says it for a report, where polls do not.
-/// Returns false if the wait gives up. keepWaiting() is called between loops of polls, not inside one. So while it runs,
-/// no register holds the number of polls, or the threads that a branch in the loop would bring together again.
+/// Returns false if the wait gives up. keepWaiting() is called between loops of polls, not inside one. So while it
+/// runs, no register holds the number of polls, or the threads that a branch in the loop would bring together again.
 template <class Done, class Look = SawAll>
 MSCCLC_DEVICE bool spin(const MscclcRankArgs &args, const WaitInfo &info, Done done, Look look = {}) {
   uint64_t memo = 0, seen = 0;
