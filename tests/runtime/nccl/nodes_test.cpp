@@ -1,5 +1,6 @@
 // Tests communicators over several nodes, which are processes here. Behind the runtime is a fake NCCL with windows and
 // a network. It has no collectives except the one by which the ranks meet, so every result comes from a kernel.
+#include "../pipes.h"
 #include "../processes.h"
 #include "world.h"
 
@@ -248,9 +249,11 @@ TEST_CASE("A communicator ends where the other node's process ends without that"
 
 TEST_CASE("An abort does not wait for a call that is behind one of NCCL's") {
   const ncclUniqueId id = newId();
+  Pipes pipes(2);
   CHECK(inProcesses(2, [&](uint32_t process) {
           Node node = Node::ofTwo(id, process);
-          if (!node.sums(1000))
+          std::array<char, 2> summed{};
+          if (!node.sums(1000) || !pipes.exchange(process, summed.data(), 1)) // the abort comes after both sums
             return 1;
           if (process == 0) {
             const auto stuck = inDouble<void(void *)>("ncclFakeStuck");
