@@ -13,15 +13,8 @@ from conftest import SAMPLES
 from mscclc import abi
 from mscclc.__main__ import main
 from mscclc.baseline import Baseline, baselines
-from mscclc.library import (
-    Candidate,
-    best_ranges,
-    calls_of,
-    costs_of_one_order,
-    default_sources,
-    make_library,
-    of_one_order,
-)
+from mscclc.candidates import Candidate, default_sources
+from mscclc.library import best_ranges, calls_of, costs_of_one_order, make_library, of_one_order
 from mscclc.tool import Plan, run_tool
 
 
@@ -270,7 +263,7 @@ def test_the_tool_schedules_for_the_machine(tmp_path, monkeypatch):
             of_source.append(options)
         return run_tool(program, *options)
 
-    monkeypatch.setattr("mscclc.library.run_tool", run)
+    monkeypatch.setattr("mscclc.candidates.run_tool", run)
     how = dict(ranks=2, sizes=[1024, 1 << 20], baseline=None, platform="none", machine="mi300x8", others=0)
     make_library(tmp_path, [SAMPLES / "auto/allgather_allpairs.cpp"], **how)
     read = [options for options in of_source if "--no-verify" in options or "--list" in options]
@@ -307,6 +300,13 @@ def test_several_nodes_and_an_interrupted_run(tmp_path, monkeypatch):
             make_library(tmp_path, [source], **{**how, "nodes": 1, **wrong})
 
 
+def test_a_wrong_machine_is_a_wrong_argument(tmp_path, capsys):
+    source = str(SAMPLES / "auto/allgather_ring.cpp")
+    for sources in ([], [source]):
+        assert main(["library", *sources, "--machine", "nowhere", "-o", str(tmp_path), "--platform", "none"]) == 2
+        assert capsys.readouterr().err.startswith("mscclc: error: --machine nowhere: 'nowhere' is neither a machine (")
+
+
 def test_an_error_ends_the_tries(tmp_path, monkeypatch):
     tried = []
 
@@ -316,7 +316,7 @@ def test_an_error_ends_the_tries(tmp_path, monkeypatch):
             time.sleep(0.02)
         raise mscclc.ToolError("it is missing")
 
-    monkeypatch.setattr("mscclc.library._candidates", fails)
+    monkeypatch.setattr("mscclc.library.candidates_of", fails)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     with pytest.raises(mscclc.ToolError, match="it is missing"):
         make_library(tmp_path, [f"{number}.cpp" for number in range(100)], ranks=2, sizes=[1024])

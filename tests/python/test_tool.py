@@ -145,7 +145,7 @@ def test_wrong_parameters_and_files():
     with pytest.raises(mscclc.CompileError, match="cannot read") as caught:
         mscclc.compile("nowhere.cpp")
     assert caught.value.diagnostics[0].line == 0
-    with pytest.raises(mscclc.ToolError, match="exit code 2"):
+    with pytest.raises(mscclc.UsageError, match="--no-such-option"):
         mscclc.compile(SAMPLES / "sendrecv.cpp", options=["--no-such-option"])
 
 

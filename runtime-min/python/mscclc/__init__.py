@@ -11,7 +11,17 @@ PyTorch, `import mscclc.torch` makes a backend of torch.distributed, "mscclc", a
 from .abi import DTYPES, REDUCE_OPS, runtime
 from .buffer import Buffer
 from .communicator import Communicator
-from .errors import BuildError, CallError, CompileError, Diagnostic, Error, LibraryError, NoKernelError, ToolError
+from .errors import (
+    BuildError,
+    CallError,
+    CompileError,
+    Diagnostic,
+    Error,
+    LibraryError,
+    NoKernelError,
+    ToolError,
+    UsageError,
+)
 from .kernels import Kernel, cache_folder
 from .manifest import register_folder
 from .query import Query
@@ -39,6 +49,7 @@ __all__ = [
     "Query",
     "Selector",
     "ToolError",
+    "UsageError",
     "cache_folder",
     "compile",
     "estimate",

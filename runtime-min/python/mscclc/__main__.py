@@ -7,7 +7,7 @@ import re
 import sys
 from typing import Sequence
 
-from .errors import Error
+from .errors import Error, UsageError
 from .library import make_library
 from .sizes import bytes_of
 
@@ -87,6 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             **baseline,
             tell=lambda line: print(line, flush=True),
         )
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return 2
     except (Error, OSError, ValueError) as error:
         print(f"mscclc: {error}", file=sys.stderr)
         return 1

@@ -14,6 +14,10 @@ class ToolError(Error):
     """The tool mscclc is missing, was called with wrong arguments, or failed by its own fault."""
 
 
+class UsageError(ToolError):
+    """The tool refuses its arguments, or a file or machine that they name. The text is what the tool printed."""
+
+
 class BuildError(Error):
     """The C++ compiler or nvcc, which makes a library of a kernel, is missing or failed."""
 

@@ -4,124 +4,42 @@ folders, and `mscclc-perf --manifest` measures what they list."""
 
 from __future__ import annotations
 
-import argparse
 import concurrent.futures
-import functools
 import hashlib
 import itertools
 import json
 import os
 import pathlib
-import re
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
 from . import abi
-from .baseline import Baseline, baselines, copies, wins
+from .baseline import Baseline, baselines
+from .candidates import (
+    LARGEST,
+    TARGET,
+    Candidate,
+    Place,
+    candidates_of,
+    default_sources,
+    emitted_of,
+    first_of,
+    fits,
+    name_of,
+    places_of,
+)
 from .errors import CompileError
-from .install import samples_folder
-from .kernels import build_library, named_sums, operation_flags, order_of_sums, reduces, types_of
-from .tool import Path, Plan, Program, estimate, remembering, run_tool
+from .kernels import build_library, named_sums, operation_flags, order_of_sums, reduces
+from .tool import Path, Program, remembering, run_tool
 
-#: The executor of MSCCL++ does not run these kernels.
-_TARGET = "--target=none"
 _LIST = "manifest.json"
-#: What is only timed is not proven. Kernels that are written are.
-_UNPROVEN = "--no-verify"
-#: The end of the list. Larger messages are treated like the largest size that was given.
-_LARGEST = 1 << 40
 #: The number of halvings in the search for the size at which the fastest kernel changes.
 _HALVES = 3
 #: Estimates are off, so candidates that take at most that many times the time of the best one may be the best.
 NEAR = 1.15
-#: What the tool has optimised and scheduled is timed and written as it is.
-_AS_IT_IS = "-O0"
-#: Options of the tool for reading a source, which it refuses for what it has read.
-_READING = ("-I", "-D", "--allow-include", "--trace-timeout", "--trace-memory")
 #: The default library has a list for each of these numbers of GPUs of a node, and of nodes, that the machine has.
 _RANKS, _NODES = (2, 4, 8, 16), (1, 2, 4, 8)
-#: A schedule is timed at sizes up to that factor from those that it was made for.
-_REACH = 4
-
-
-@dataclass
-class Candidate:
-    """An algorithm with its parameters and options, and the times (in microseconds) of its kernel by size (in bytes).
-    `kernel`: the program of the kernel, if that is a schedule for the size `scheduled_for`."""
-
-    plan: Plan
-    emitted: str = field(repr=False)
-    kernel: Program | None = None
-    scheduled_for: int | None = None
-    made_for: list[int] = field(default_factory=list)
-    """The sizes that have this schedule; empty if it is for all sizes."""
-    times: dict[int, float] = field(default_factory=dict)
-    copies: dict[int, float] = field(default_factory=dict)
-    """The times of copying a message to a window and back, by its size."""
-
-    def _number(self, name: str, otherwise: int) -> int:
-        found = re.search(rf"\b{name} = (\d+)u?[,;]", self.emitted)
-        return int(found[1]) if found else otherwise
-
-    @functools.cached_property
-    def root(self) -> int:
-        return self._number("root", 0)
-
-    @property
-    def in_place(self) -> bool:
-        return bool(self.plan.facts["inplace"])
-
-    @functools.cached_property
-    def types(self) -> list[str] | None:
-        """The names of the types of elements that it reduces; None if it takes any type."""
-        return types_of(self.emitted)
-
-    @functools.cached_property
-    def sums(self) -> str | None:
-        """The order of its sums, as the tool says; nothing if it has none."""
-        return named_sums(self.emitted)
-
-    @functools.cached_property
-    def least(self) -> int:
-        """Returns the smallest message that it accepts, in bytes."""
-        return self._number("minMessageBytes", 0)
-
-    @functools.cached_property
-    def most(self) -> int:
-        """Returns the largest message that it accepts, in bytes."""
-        return self._number("maxMessageBytes", _LARGEST)
-
-    def time(self, sizes: Sequence[int], machine: str, far: bool = False) -> None:
-        """Estimates the times that are not known yet. Sizes that it does not accept have no time, nor have those that
-        are not near to the ones that it was made for, unless `far`."""
-        wanted = [
-            size
-            for size in sizes
-            if size not in self.times and self.least <= size <= self.most and (far or self._reaches(size))
-        ]
-        if wanted:
-            program = self.kernel or self.plan.program
-            found = estimate(
-                program.source,
-                wanted,
-                machine=machine,
-                params=dict(program.params),
-                options=[*program.options, _UNPROVEN],
-                text=program.text,
-            )
-            self.times.update((one.bytes, one.microseconds) for one in found)
-            self.copies.update((one.bytes, copies(one)) for one in found)
-
-    def _reaches(self, size: int) -> bool:
-        return not self.made_for or any(made <= size * _REACH and size <= made * _REACH for made in self.made_for)
-
-    def at(self, size: int) -> float:
-        return self.times.get(size, float("inf"))
-
-    def wins(self, size: int, baseline: Baseline | None) -> bool:
-        """True if it takes less than NCCL. Without a baseline, nothing is known of NCCL."""
-        return baseline is None or wins(self.at(size), self.copies.get(size, 0), baseline.at(size))
 
 
 @dataclass
@@ -145,126 +63,6 @@ class Range:
                 if candidate is not self.candidate and candidate.at(size) <= NEAR * least < float("inf"):
                     found[number] = min(found.get(number, NEAR), candidate.at(size) / least)
         return [candidates[number] for number in sorted(found, key=lambda number: (found[number], number))[:most]]
-
-
-def _divided(options: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Divides options of the tool into those for reading a source, and the others."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for name in _READING:
-        parser.add_argument(name, action="append")
-    found, others = parser.parse_known_args(options)
-    reading = [[name, value] for name, values in zip(_READING, vars(found).values()) for value in values or ()]
-    return list(itertools.chain(*reading)), others
-
-
-def _parameters(source: Path, options: Sequence[str] = ()) -> list[str]:
-    """Returns the names of the parameters of a source's algorithms."""
-    listed = json.loads(run_tool(Program.of(source, None, None, _divided(options)[0]), "--list", "--json"))
-    return [parameter["name"] for algorithm in listed for parameter in algorithm["parameters"]]
-
-
-def _recorded(program: Program) -> Program | None:
-    """Returns a program that says only what moves, as text, which the tool reads faster than a source. Returns None if
-    it says more, because the compiler does not schedule such a program."""
-    text = run_tool(program, "--emit-ir", "--passes=none", _UNPROVEN)
-    if not re.search("^  schedule auto$", text, re.M):
-        return None
-    return Program(f"{pathlib.Path(program.source).stem}.ir", text, None, (), tuple(_divided(program.options)[1]))
-
-
-def _schedules(
-    plan: Plan, moves: Program | None, sizes: Sequence[int], on: Sequence[str]
-) -> Iterator[tuple[Program, list[int]]]:
-    """Yields the programs that an algorithm is tried as, and the sizes that each is scheduled for. One that says only
-    what `moves` is scheduled for each size that it accepts, with the arguments `on`; several sizes may have one schedule.
-    Others have no such arguments, and no sizes."""
-    least, most = plan.facts["min_message_size"], plan.facts["max_message_size"]
-    accepted = [size for size in sizes if least <= size <= most]
-    if not accepted:
-        return
-    is_given = any(option.startswith("--message-size") for option in plan.program.options)
-    if is_given or moves is None:
-        yield moves or plan.program, []
-        return
-    made: dict[str, list[int]] = {}
-    for size in accepted:
-        text = run_tool(moves, "--emit-ir", _UNPROVEN, *on, "--message-size", str(size))
-        made.setdefault(text, []).append(size)
-    options = [option for option in moves.options if not option.startswith("-O")]
-    for text, its in made.items():
-        yield Program(moves.source, text, None, (), (*options, _AS_IT_IS)), its
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where kernels run: so many ranks, on one node or on several with so many GPUs each."""
-
-    ranks: int
-    per_node: int
-    machine: str
-
-    @property
-    def nodes(self) -> int:
-        return self.ranks // self.per_node
-
-    def params(self, known: Sequence[str]) -> dict[str, str]:
-        """Returns those of an algorithm's parameters that put it there."""
-        values = {"ranks": self.ranks, "nodes": self.nodes, "gpus": self.per_node}
-        return {name: str(value) for name, value in values.items() if name in known}
-
-
-def _name_of(program: Program) -> str:
-    return " ".join([program.source, *(f"{name}={value}" for name, value in program.params)])
-
-
-def _first_of(error: CompileError) -> str:
-    """Returns the first error in a line; a warning may come before it."""
-    errors = [str(one) for one in error.diagnostics if one.severity == "error"]
-    return (errors or str(error).splitlines())[0]
-
-
-def _candidates(
-    source: Path,
-    place: _Place,
-    params: Mapping[str, Sequence[str]],
-    options: Sequence[str],
-    types: Sequence[str],
-    sizes: Sequence[int],
-    proven: bool,
-    tell: Callable[[str], None],
-) -> list[Candidate]:
-    """Returns the candidates of a source there, timed at `sizes`. Only proven ones have the order of sums."""
-    known = _parameters(source, options)
-    names = [name for name in params if name in known]
-    found: list[Candidate] = []
-    for values in itertools.product(*(params[name] for name in names)):
-        chosen = dict(zip(names, values))
-        for name, value in place.params(known).items():
-            chosen.setdefault(name, value)
-        given = Program.of(source, chosen, None, [_TARGET, *options])
-        what = _name_of(given)
-        try:
-            moves = _recorded(given)
-            on = ["--machine", place.machine] if moves else []  # the tool refuses what has no effect
-            plan = Plan(given, run_tool(moves or given, "--emit-json", _UNPROVEN, *on))
-            if plan.ranks != place.ranks:
-                tell(f"left out: {what}: it is for {plan.ranks} ranks")
-                continue
-            for program, made_for in _schedules(plan, moves, sizes, on):
-                emitted = _emitted(program, types, place.machine, [] if proven else [_UNPROVEN])
-                one = Candidate(plan, emitted, program, made_for[0] if made_for else None, made_for)
-                one.time(sizes, place.machine)
-                found.append(one)
-                tell(what if not made_for else f"{what}, scheduled for {', '.join(map(str, made_for))} bytes")
-        except CompileError as error:
-            tell(f"left out: {what}: {_first_of(error)}")
-    return found
-
-
-def _emitted(program: Program, types: Sequence[str], machine: str, more: Sequence[str] = ()) -> str:
-    """Returns the kernel that is timed on the machine."""
-    dtypes = [f"--dtype={','.join(types)}"] if types else []
-    return run_tool(program, "--emit-cuda", "--machine", machine, *dtypes, *more)
 
 
 def best_ranges(
@@ -295,7 +93,7 @@ def best_ranges(
                 last.most = first - 1
         found.append(Range(best, first, size, fastest))
     if found and found[-1].candidate and baseline is None:
-        found[-1].most = min(found[-1].candidate.most, _LARGEST)
+        found[-1].most = min(found[-1].candidate.most, LARGEST)
     return found
 
 
@@ -375,27 +173,6 @@ def _meeting(first: Candidate, second: Candidate, low: int, high: int, machine: 
     return min(max(low, second.least - 1), first.most)
 
 
-def default_sources(nodes: int = 1) -> list[pathlib.Path]:
-    """Returns the samples that say only what moves, for any number of ranks of one node, or for any number of nodes.
-    Raises LibraryError."""
-    wanted = {"ranks"} if nodes == 1 else {"nodes", "gpus"}
-    return [source for source in sorted(samples_folder().glob("auto/*.cpp")) if wanted <= set(_parameters(source))]
-
-
-def _fits(where: _Place, tell: Callable[[str], None]) -> bool:
-    """True if the machine has so many GPUs. Raises ToolError."""
-    source = default_sources(where.nodes)[0]
-    program = Program.of(source, where.params(_parameters(source)), None, [_TARGET])
-    try:
-        run_tool(program, "--emit-ir", _UNPROVEN, "--machine", where.machine)
-    except CompileError as error:
-        if not any(one.name == "not-on-machine" for one in error.diagnostics):
-            raise
-        tell(f"left out: {where.per_node} GPUs of a node on {where.machine}: {_first_of(error)}")
-        return False
-    return True
-
-
 def _replace(file: pathlib.Path, write: Callable[[pathlib.Path], Any]) -> None:
     """Writes a file that programs may read meanwhile: they have all of the old or of the new one."""
     made = file.with_name(f".{file.name}.{os.getpid()}")
@@ -427,7 +204,7 @@ class _Folder:
             try:
                 self._made[id(one)] = self._write(one, machine)
             except CompileError as error:
-                tell(f"left out: {_name_of(one.plan.program)}: {_first_of(error)}")
+                tell(f"left out: {name_of(one.plan.program)}: {first_of(error)}")
                 return False
         return True
 
@@ -440,7 +217,7 @@ class _Folder:
         """Writes a plan of the candidate's algorithm for MSCCL++'s executor, for these messages. Its kernel has been
         written before. Returns the plan's file; None if the executor does not run it."""
         given = one.plan.program
-        options = [option for option in given.options if option != _TARGET]
+        options = [option for option in given.options if option != TARGET]
         program = Program.of(given.source, dict(given.params), given.algorithm, options)
         size = ["--message-size", str(one.scheduled_for)] if one.scheduled_for else []
         try:
@@ -456,7 +233,7 @@ class _Folder:
     def _write(self, one: Candidate, machine: str) -> dict[str, Any]:
         name = f"{one.plan.name}_{one.plan.ranks}_{len(self._made)}"
         program = one.kernel or one.plan.program
-        emitted = _emitted(program, self._types, machine)
+        emitted = emitted_of(program, self._types, machine)
         (self._place / _LIST).unlink(missing_ok=True)
         (self._place / f"{name}.cu").write_text(emitted)
         made: dict[str, Any] = {"kernel": f"{name}.so", "name": one.plan.name}
@@ -551,7 +328,7 @@ def make_library(
         ranks = _RANKS if is_default else (2, 4, 8)
     if nodes is None:
         nodes = _NODES if is_default else 1
-    places = _places(ranks, ranks_per_node, nodes, machine)
+    places = places_of(ranks, ranks_per_node, nodes, machine)
     if not sizes or not places:
         raise ValueError("no sizes or no ranks")
     known = baselines(baseline) if baseline is not None else {}
@@ -560,13 +337,13 @@ def make_library(
     unfinished = place / ".unfinished"
     with remembering(unfinished):
         if is_default:
-            places = [where for where in places if _fits(where, tell)]
+            places = [where for where in places if fits(where, tell)]
         tries = {"order": ["Written", "Any"], **(params or {})} if not sources else params or {}
         jobs = [(where, source) for where in places for source in sources or default_sources(where.nodes)]
-        groups: dict[tuple[_Place, str, int], list[Candidate]] = {}
+        groups: dict[tuple[Place, str, int], list[Candidate]] = {}
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             tried = [
-                pool.submit(_candidates, source, where, tries, options, types, sizes, invariant, tell)
+                pool.submit(candidates_of, source, where, tries, options, types, sizes, invariant, tell)
                 for where, source in jobs
             ]
             try:
@@ -623,23 +400,3 @@ def make_library(
     _replace(place / _LIST, lambda file: file.write_text(json.dumps(made, indent=1) + "\n"))
     shutil.rmtree(unfinished, ignore_errors=True)
     return made
-
-
-def _places(
-    ranks: int | Sequence[int], per_node: int | None, nodes: int | Sequence[int], machine: str
-) -> list[_Place]:
-    """Returns where there is a list, without doubles. Raises ValueError."""
-
-    def ascending(numbers: int | Sequence[int]) -> list[int]:
-        return [numbers] if isinstance(numbers, int) else sorted(set(numbers))
-
-    found: dict[_Place, None] = {}
-    for number, count in itertools.product(ascending(nodes), ascending(ranks)):
-        if number > 1 and per_node is not None:
-            raise ValueError("ranks of a node are given with several nodes: ranks are then those of a node already")
-        gpus = count if per_node is None else per_node
-        if gpus < 1 or number < 1 or count % gpus:
-            raise ValueError(f"{count} ranks on {number} nodes, {gpus} of a node")
-        total = count * number
-        found[_Place(total, gpus, machine if total == gpus or "*" in machine else f"{machine}*{total // gpus}")] = None
-    return list(found)

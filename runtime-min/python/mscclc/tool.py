@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Iterator, Mapping, Sequence, Union
 
 from . import install
-from .errors import CompileError, ToolError, parse_diagnostics
+from .errors import CompileError, ToolError, UsageError, parse_diagnostics
 
 Path = Union[str, "os.PathLike[str]"]
 Params = Mapping[str, Union[int, float, bool, str]]
@@ -96,7 +96,7 @@ def _key(command: Sequence[str], text: str | None) -> str:
 
 def run_tool(program: Program, *options: str) -> str:
     """Returns the output of the tool for a program. Raises CompileError if the program is wrong or not proven. Raises
-    ToolError if the tool is missing or refuses the arguments."""
+    ToolError if the tool is missing, and UsageError if it refuses the arguments."""
     command = [str(install.tool()), *program.arguments(), "--color=never", *options]
     kept = _remembered / _key(command, program.text) if _remembered else None
     if kept and kept.exists():
@@ -122,6 +122,8 @@ def _run(command: list[str], program: Program) -> str:
     found = parse_diagnostics(output)
     if done.returncode in (1, 2) and found and (done.returncode == 1 or any(one.line for one in found)):
         raise CompileError(found, output)
+    if done.returncode == 2:
+        raise UsageError(output.strip())
     if done.returncode < 0:
         raise ToolError(f"{' '.join(command)} was ended by signal {-done.returncode}\n{output.strip()}")
     raise ToolError(f"{' '.join(command)} ended with exit code {done.returncode}\n{output.strip()}")
