@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace mscclc::passes::time {
 
@@ -18,30 +19,23 @@ FluidNetwork::Resource FluidNetwork::addResource(double capacity) {
   return static_cast<Resource>(resources_.size() - 1);
 }
 
-FluidNetwork::Flow FluidNetwork::start(Time now, double bytes, double cap, std::span<const Use> uses,
-                                       std::uint64_t tag) {
+void FluidNetwork::start(Time now, double bytes, double cap, std::span<const Use> uses, std::uint64_t tag) {
   progress(now);
-  Flow slot = static_cast<Flow>(flows_.size());
-  if (free_.empty()) {
-    flows_.emplace_back();
-  } else {
-    slot = free_.back();
-    free_.pop_back();
+  const auto [at, isNew] = classOf_.try_emplace({cap, {uses.begin(), uses.end()}}, static_cast<Class>(classes_.size()));
+  if (isNew)
+    classes_.push_back({.cap = cap, .uses = at->first.second});
+  const Class c = at->second;
+  ClassState &its = classes_[c];
+  if (its.flows.empty()) {
+    its.moved = 0;
+    its.bounds.clear();
+    byCap_.insert(std::ranges::upper_bound(byCap_, cap, {}, [&](Class other) { return classes_[other].cap; }), c);
   }
-  State &flow = flows_[slot];
-  flow.left = bytes;
-  flow.cap = cap;
-  flow.rate = 0;
-  flow.tag = tag;
-  flow.ended = false;
-  flow.uses.assign(uses.begin(), uses.end());
-  flow.bounds.clear();
+  its.flows.push_back({its.moved + bytes, begun_++, tag, its.bounds});
+  std::ranges::push_heap(its.flows, std::greater{}, &Flow::end);
   for (const Use &use : uses)
     resources_[use.resource].traffic += use.weight * bytes;
-  active_.push_back(slot);
-  byCap_.insert(std::ranges::upper_bound(byCap_, cap, {}, [&](Flow other) { return flows_[other].cap; }), slot);
   changed_ = true;
-  return slot;
 }
 
 void FluidNetwork::progress(Time now) {
@@ -51,35 +45,34 @@ void FluidNetwork::progress(Time now) {
   if (changed_)
     share();
   since_ = now;
-  for (const Flow slot : active_) {
-    State &flow = flows_[slot];
-    flow.left -= flow.rate * passed;
-    const auto known = std::find_if(flow.bounds.begin(), flow.bounds.end(),
-                                    [&](const Bound &bound) { return bound.resource == flow.bound; });
-    if (known != flow.bounds.end())
+  for (const Class c : byCap_) {
+    ClassState &its = classes_[c];
+    its.moved += its.rate * passed;
+    const auto known = std::ranges::find(its.bounds, its.bound, &Bound::resource);
+    if (known != its.bounds.end())
       known->time += passed;
     else
-      flow.bounds.push_back({flow.bound, passed});
+      its.bounds.push_back({its.bound, passed});
   }
 }
 
-void FluidNetwork::settle(State &flow, double rate, Resource bound) {
-  flow.settled = true;
-  flow.rate = rate;
-  flow.bound = bound;
-  for (const Use &use : flow.uses) {
+void FluidNetwork::settle(ClassState &flows, double rate, Resource bound) {
+  flows.settled = true;
+  flows.rate = rate;
+  flows.bound = bound;
+  for (const Use &use : flows.uses) {
     ResourceState &resource = resources_[use.resource];
-    resource.load += use.weight * rate;
-    resource.weight -= use.weight;
+    resource.load += use.weight * rate * flows.size();
+    resource.weight -= use.weight * flows.size();
   }
 }
 
-/// Lists the resources that active flows use, with the flows of each and their total weight.
+/// Lists the resources in use, with the classes of flows that use each, and the total weight of these flows.
 void FluidNetwork::listUsers() {
   touched_.clear();
-  for (const Flow slot : active_) {
-    flows_[slot].settled = false;
-    for (const Use &use : flows_[slot].uses) {
+  for (const Class c : byCap_) {
+    classes_[c].settled = false;
+    for (const Use &use : classes_[c].uses) {
       ResourceState &resource = resources_[use.resource];
       if (!resource.listed) {
         resource.listed = true;
@@ -87,27 +80,27 @@ void FluidNetwork::listUsers() {
         resource.users.clear();
         touched_.push_back(use.resource);
       }
-      resource.weight += use.weight;
-      resource.users.push_back(slot);
+      resource.weight += use.weight * classes_[c].size();
+      resource.users.push_back(c);
     }
   }
 }
 
-/// Fixes the flows of `full` resources at `rate`. Returns their number.
+/// Fixes the flows of `full` resources at `rate`. Returns the number of their classes.
 std::size_t FluidNetwork::fill(std::span<const Resource> full, double rate) {
   std::size_t settled = 0;
   for (const Resource r : full)
     resources_[r].full = true;
   for (const Resource r : full)
-    for (const Flow slot : resources_[r].users) {
-      State &flow = flows_[slot];
-      if (flow.settled)
+    for (const Class c : resources_[r].users) {
+      ClassState &its = classes_[c];
+      if (its.settled)
         continue;
       const auto at = std::ranges::find_if(
-          flow.uses, [&](const Use &use) { return use.weight > 0 && resources_[use.resource].full; });
-      if (at == flow.uses.end())
+          its.uses, [&](const Use &use) { return use.weight > 0 && resources_[use.resource].full; });
+      if (at == its.uses.end())
         continue;
-      settle(flow, rate, at->resource);
+      settle(its, rate, at->resource);
       ++settled;
     }
   for (const Resource r : full)
@@ -115,7 +108,7 @@ std::size_t FluidNetwork::fill(std::span<const Resource> full, double rate) {
   return settled;
 }
 
-/// Each round fixes some flows. It visits the resources and those flows, but not all flows.
+/// Each round fixes some classes. It visits the resources and those classes, but not all classes.
 void FluidNetwork::share() {
   listUsers();
   const auto level = [&](Resource r) {
@@ -125,13 +118,13 @@ void FluidNetwork::share() {
   };
   std::vector<Resource> full;
   auto slow = byCap_.begin();
-  for (std::size_t open = active_.size(); open != 0;) {
+  for (std::size_t open = byCap_.size(); open != 0;) {
     double least = infinity;
     for (const Resource r : touched_)
       least = std::min(least, level(r));
-    while (flows_[*slow].settled)
+    while (classes_[*slow].settled)
       ++slow;
-    const double slowest = flows_[*slow].cap;
+    const double slowest = classes_[*slow].cap;
     if (least < slowest) {
       full.clear();
       for (const Resource r : touched_)
@@ -140,9 +133,9 @@ void FluidNetwork::share() {
       open -= fill(full, least);
       continue;
     }
-    for (auto flow = slow; flow != byCap_.end() && flows_[*flow].cap <= slowest * nearly; ++flow)
-      if (!flows_[*flow].settled) {
-        settle(flows_[*flow], flows_[*flow].cap, noResource);
+    for (auto c = slow; c != byCap_.end() && classes_[*c].cap <= slowest * nearly; ++c)
+      if (!classes_[*c].settled) {
+        settle(classes_[*c], classes_[*c].cap, noResource);
         --open;
       }
   }
@@ -174,12 +167,12 @@ Time FluidNetwork::nextEnd(Time now) {
   if (changed_)
     share();
   double least = infinity;
-  for (const Flow slot : active_) {
-    const State &flow = flows_[slot];
-    if (flow.left <= nothing)
+  for (const Class c : byCap_) {
+    const ClassState &its = classes_[c];
+    if (its.left() <= nothing)
       return now;
-    if (flow.rate > 0)
-      least = std::min(least, flow.left / flow.rate);
+    if (its.rate > 0)
+      least = std::min(least, its.left() / its.rate);
   }
   return now + least;
 }
@@ -188,24 +181,32 @@ void FluidNetwork::takeEnded(Time now, std::vector<Ended> &ended) {
   progress(now);
   // A thousandth of a picosecond counts as 0, and so does a time that the clock's precision cannot represent.
   const Time none = std::max(1e-6, now * std::numeric_limits<Time>::epsilon());
-  std::erase_if(active_, [&](Flow slot) {
-    State &flow = flows_[slot];
-    if (flow.left > nothing && flow.left > flow.rate * none)
-      return false;
-    Ended end{flow.tag, noResource};
-    double longest = 0;
-    for (const Bound &bound : flow.bounds)
-      if (bound.time > longest) {
-        longest = bound.time;
-        end.bound = bound.resource;
-      }
-    ended.push_back(end);
-    free_.push_back(slot);
-    flow.ended = true;
-    changed_ = true;
-    return true;
+  std::vector<std::pair<std::uint64_t, Ended>> found; // with the flow's number
+  std::erase_if(byCap_, [&](Class c) {
+    ClassState &its = classes_[c];
+    while (!its.flows.empty() && (its.left() <= nothing || its.left() <= its.rate * none)) {
+      std::ranges::pop_heap(its.flows, std::greater{}, &Flow::end);
+      const Flow &flow = its.flows.back();
+      found.push_back({flow.number, {flow.tag, its.longest(flow.before)}});
+      its.flows.pop_back();
+      changed_ = true;
+    }
+    return its.flows.empty();
   });
-  std::erase_if(byCap_, [&](Flow slot) { return flows_[slot].ended; });
+  std::ranges::sort(found, {}, [](const auto &one) { return one.first; });
+  for (const auto &[number, end] : found)
+    ended.push_back(end);
+}
+
+/// Returns the resource that limited the flows for the longest time since the bounds of the class were `before`.
+FluidNetwork::Resource FluidNetwork::ClassState::longest(std::span<const Bound> before) const {
+  Bound found;
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    const double time = bounds[i].time - (i < before.size() ? before[i].time : 0);
+    if (time > found.time)
+      found = {bounds[i].resource, time};
+  }
+  return found.resource;
 }
 
 } // namespace mscclc::passes::time

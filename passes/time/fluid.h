@@ -3,11 +3,17 @@
 // All flows grow at one rate until a resource is full, or a flow is as fast as its source can issue. These flows keep
 // their rate, and the others continue to grow (progressive filling: Bertsekas and Gallager, Data Networks, section
 // 6.5.2). Rates change only when a flow begins or ends, so between two such times everything is linear.
+//
+// Flows that use the same resources by the same weights, and have the same cap, always have the same rate. They are a
+// class, and rates are computed for classes. The thread blocks and instances that move data between the same two ranks
+// are often in one class. So an all-gather of 256M by trees on 2 x 8 GPUs is scheduled in a third of the time.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace mscclc::passes::time {
@@ -18,19 +24,19 @@ using Time = double;
 class FluidNetwork {
 public:
   using Resource = std::uint32_t;
-  using Flow = std::uint32_t;
   static constexpr Resource noResource = std::numeric_limits<Resource>::max();
   /// For each byte of the flow, `weight` bytes pass through the resource.
   struct Use {
     Resource resource = noResource;
     double weight = 1;
+    auto operator<=>(const Use &) const = default;
   };
 
   /// Adds a resource of this many bytes a nanosecond; infinity means that it is never a limit.
   Resource addResource(double capacity);
 
   /// Begins a flow of `bytes` that is never faster than `cap` bytes a nanosecond. `tag` is returned when it ends.
-  Flow start(Time now, double bytes, double cap, std::span<const Use> uses, std::uint64_t tag);
+  void start(Time now, double bytes, double cap, std::span<const Use> uses, std::uint64_t tag);
 
   /// Returns when the next flow ends if no other begins before; infinity if there is none. Computes rates again.
   Time nextEnd(Time now);
@@ -40,6 +46,7 @@ public:
     std::uint64_t tag = 0;
     Resource bound = noResource;
   };
+  /// Adds the flows that have ended to `ended`, in the order in which they began.
   void takeEnded(Time now, std::vector<Ended> &ended);
 
   /// The load of a resource from some time on.
@@ -58,25 +65,37 @@ public:
   std::size_t numResources() const { return resources_.size(); }
 
 private:
+  using Class = std::uint32_t; ///< index into classes_
   struct ResourceState {
     double capacity = 0, traffic = 0;
     double load = 0, weight = 0; ///< while sharing: of fixed flows; of flows that are not fixed yet
     bool listed = false, full = false;
-    std::vector<Flow> users = {}; ///< while sharing
-    double shown = 0;             ///< the load that was recorded last
+    std::vector<Class> users = {}; ///< while sharing
+    double shown = 0;              ///< the load that was recorded last
   };
-  /// The limit of a flow from some time on.
+  /// The time for which a resource limited the flows of a class.
   struct Bound {
     Resource resource = noResource;
     double time = 0;
   };
-  struct State {
-    double left = 0, rate = 0, cap = 0;
+  struct Flow {
+    double end = 0;           ///< it ends when the class has moved so many bytes
+    std::uint64_t number = 0; ///< flows are numbered as they begin
     std::uint64_t tag = 0;
+    std::vector<Bound> before; ///< bounds of the class when it began
+  };
+  struct ClassState {
+    double cap = 0;
     std::vector<Use> uses;
-    std::vector<Bound> bounds;
+    std::vector<Flow> flows;   ///< heap: the first one ends first
+    double moved = 0;          ///< bytes of each flow, since the class has flows
+    double rate = 0;           ///< of each flow
+    std::vector<Bound> bounds; ///< since the class has flows
     Resource bound = noResource;
-    bool settled = false, ended = false;
+    bool settled = false;
+    double left() const { return flows.front().end - moved; }
+    double size() const { return static_cast<double>(flows.size()); }
+    Resource longest(std::span<const Bound> before) const;
   };
 
   void progress(Time now);
@@ -84,14 +103,15 @@ private:
   void listUsers();
   std::size_t fill(std::span<const Resource> full, double rate);
   void recordLoads();
-  void settle(State &flow, double rate, Resource bound);
+  void settle(ClassState &flows, double rate, Resource bound);
 
   std::vector<ResourceState> resources_;
-  std::vector<State> flows_;        ///< entries, some of them free
-  std::vector<Flow> active_, free_; ///< indices into flows_
-  std::vector<Flow> byCap_;         ///< active flows, slowest first
-  std::vector<Resource> touched_;   ///< while sharing
-  Time since_ = 0;                  ///< time of the last progress
+  std::vector<ClassState> classes_;
+  std::map<std::pair<double, std::vector<Use>>, Class> classOf_; ///< by cap and uses
+  std::vector<Class> byCap_;                                     ///< those with flows, slowest first
+  std::uint64_t begun_ = 0;                                      ///< number of flows
+  std::vector<Resource> touched_;                                ///< while sharing
+  Time since_ = 0;                                               ///< time of the last progress
   bool changed_ = false;
   bool recording_ = false;
   std::vector<Load> recorded_;

@@ -2,6 +2,7 @@
 #include "catch.h"
 #include "passes/time/fluid.h"
 
+#include <cmath>
 #include <random>
 
 using namespace mscclc::passes::time;
@@ -39,6 +40,28 @@ TEST_CASE("rates change when flows come and go") {
   network.takeEnded(15, ended);
   CHECK(ended.size() == 1);
   CHECK(network.nextEnd(15) == 20); // 500 left at 100
+}
+
+TEST_CASE("flows of one class may end for different limits") {
+  FluidNetwork network;
+  const auto narrow = network.addResource(10), wide = network.addResource(100);
+  const FluidNetwork::Use both[] = {{narrow, 1}, {wide, 1}}, one[] = {{wide, 1}};
+  network.start(0, 1300, infinity, both, 1); // 10: alone, until 100
+  network.nextEnd(0);
+  for (std::uint64_t other = 3; other < 103; ++other)
+    network.start(100, 1e6, infinity, one, other);
+  network.start(100, 49, infinity, both, 2); // 100 / 102: `wide` is full
+  const Time end = network.nextEnd(100);
+  CHECK(std::abs(end - (100 + 49 * 1.02)) < 1e-6);
+  std::vector<FluidNetwork::Ended> ended;
+  network.takeEnded(end, ended);
+  REQUIRE(ended.size() == 1);
+  CHECK((ended[0].tag == 2 && ended[0].bound == wide));
+  const Time last = network.nextEnd(end);
+  CHECK(std::abs(last - (end + 251 * 1.01)) < 1e-6);
+  network.takeEnded(last, ended);
+  REQUIRE(ended.size() == 2);
+  CHECK((ended[1].tag == 1 && ended[1].bound == wide)); // for 300 ns, after 100 by `narrow`
 }
 
 TEST_CASE("what the clock cannot tell from now has ended") {
