@@ -75,6 +75,10 @@ constexpr unsigned pollsBetweenChecks = 1024;
 MSCCLC_DEVICE uint64_t globalAddress(const void *p) {
   return __cvta_generic_to_global(p);
 }
+/// Promises the compiler that a condition holds.
+MSCCLC_DEVICE void assume(bool condition) {
+  __builtin_assume(condition);
+}
 /// Promises the compiler that an address lies in device memory. All buffers do.
 MSCCLC_DEVICE void assumeGlobal(const void *p) {
   __builtin_assume(__isGlobal(p));

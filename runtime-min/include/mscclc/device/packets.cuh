@@ -379,8 +379,10 @@ MSCCLC_DEVICE void packetRow(const PacketLaunch &launch, Place place, const PS &
   unsigned i = static_cast<unsigned>(s.begin / width) + s.lane;
   if constexpr (C::packetSources == 0) { // what only sends tests for the end of the message once
     const unsigned whole = plain.whole < all ? plain.whole : all;
-    for (; i < whole; i += s.lanes)
+    for (; i < whole; i += s.lanes) {
+      assume(i < plain.whole); // compilers do not find it through the minimum
       does(i);
+    }
   }
   for (; i < all; i += s.lanes)
     does(i);
