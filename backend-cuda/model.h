@@ -128,6 +128,7 @@ struct KernelModel {
   std::uint32_t peerBuffers = 0;    ///< bit set of the kinds of buffers whose remote instances are accessed by address
   std::uint32_t mostRows = 0;       ///< the most rows of an operation that one block handles
   std::uint32_t switchChannels = 0; ///< the most that a rank has
+  std::uint32_t memoryChannels = 0; ///< likewise, of one instance
   std::uint64_t unit = 16, messageBytes = 0, minMessageBytes = 0, maxMessageBytes = 0, bufferAlignment = 16;
   bool packets = false, doubleScratch = false;
   bool lamportPackets = false; ///< packets have no flags (ir::Protocol::Lamport)

@@ -24,7 +24,7 @@ namespace {
 
 using Instances = std::vector<RankBlock>;
 
-/// Finds the kinds of peers' buffers that the kernel accesses by address.
+/// Finds the kinds of peers' buffers that the kernel accesses by address, and how many channels a rank has.
 void choosePeers(const ir::Program &program, KernelModel &model) {
   const auto add = [&](ir::BufferKind buffer) { model.peerBuffers |= 1u << static_cast<unsigned>(buffer); };
   for (const ir::Rank &rank : program.ranks) {
@@ -34,6 +34,7 @@ void choosePeers(const ir::Program &program, KernelModel &model) {
     for (const ir::SwitchChannel &channel : rank.switchChannels)
       add(channel.buffer);
     model.switchChannels = std::max(model.switchChannels, static_cast<std::uint32_t>(rank.switchChannels.size()));
+    model.memoryChannels = std::max(model.memoryChannels, static_cast<std::uint32_t>(rank.memoryPeers.size()));
   }
 }
 

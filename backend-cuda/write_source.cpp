@@ -369,6 +369,7 @@ void writeSource(const ir::Program &program, const EmitOptions &options, const K
       {"peerBuffers", std::to_string(m.peerBuffers)},
       {"mostRows", std::to_string(m.mostRows)},
       {"maxSwitchChannels", std::to_string(m.switchChannels)},
+      {"maxMemoryChannels", std::to_string(m.memoryChannels)},
       {"outlined", yes(m.outlined)},
       {"packets", yes(m.packets)},
       {"doubleScratch", yes(m.doubleScratch)},

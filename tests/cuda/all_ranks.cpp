@@ -48,7 +48,8 @@ struct AllRanks::Rank {
       flushesDone;
   std::vector<std::uint64_t> signalsSent; ///< by the proxy, for each port channel
   std::uint64_t nobody = 0;
-  std::vector<MscclcChannel> memoryChannels, portChannels;
+  std::vector<MscclcMemoryChannel> memoryChannels;
+  std::vector<MscclcPortChannel> portChannels;
   std::vector<void *> multicast;
   std::vector<std::uint64_t> barriers;
   std::vector<std::uint32_t> semaphores;
@@ -97,24 +98,13 @@ AllRanks::AllRanks(const MscclcKernel &kernel, std::uint64_t largest, std::uint6
           end.peer_channel == MSCCLC_UNPAIRED ? &rank->nobody : &ranks_[end.peer]->memoryInbound[end.peer_channel];
       // Half of the links do not add.
       const bool stores = (kernel.flags & MSCCLC_SHARED_SIGNALS) == 0 && (rank->number + end.peer) % 2 != 0;
-      rank->memoryChannels.push_back({&rank->memoryInbound[c],
-                                      &rank->memoryExpected[c],
-                                      outbound,
-                                      {stores ? &rank->memorySent[c] : nullptr},
-                                      nullptr,
-                                      end.peer,
-                                      0});
+      rank->memoryChannels.push_back({outbound, end.peer, stores ? 1u : 0u});
     }
     for (std::uint32_t c = 0; c < rank->info.port_channels; ++c) {
       MscclcChannelInfo end{};
       kernel.channel_info(rank->number, MSCCLC_PORT, c, &end);
-      rank->portChannels.push_back({&rank->portInbound[c],
-                                    &rank->portExpected[c],
-                                    nullptr,
-                                    {&rank->flushRequests[c]},
-                                    &rank->flushesDone[c],
-                                    end.peer,
-                                    0});
+      rank->portChannels.push_back(
+          {&rank->portInbound[c], &rank->portExpected[c], &rank->flushRequests[c], &rank->flushesDone[c], end.peer, 0});
     }
     if (rank->info.port_channels != 0)
       rank->proxy = std::thread([this, r = rank.get()] { proxy(*r); });
@@ -184,6 +174,9 @@ void AllRanks::launch(const MscclcVariant &variant, const Message &message, unsi
       if ((reinterpret_cast<std::uintptr_t>(b.input) | reinterpret_cast<std::uintptr_t>(b.output)) % 16 != 0)
         args.flags = 0;
     args.memory_channels = rank->memoryChannels.data();
+    args.memory_inbound = rank->memoryInbound.data();
+    args.memory_expected = rank->memoryExpected.data();
+    args.memory_sent = rank->memorySent.data();
     args.port_channels = rank->portChannels.data();
     args.multicast = rank->multicast.data();
     args.barriers = rank->barriers.data();

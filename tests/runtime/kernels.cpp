@@ -41,28 +41,36 @@ struct State {
   }
 
   void signal(uint32_t channel) const {
-    const MscclcChannel &end = args.memory_channels[channel];
-    if (end.sent == nullptr)
+    const MscclcMemoryChannel &end = args.memory_channels[channel];
+    if (end.stores == 0)
       fetchAdd(end.outbound, uint64_t{1});
     else
-      store(end.outbound, ++*end.sent);
+      store(end.outbound, ++args.memory_sent[channel]);
   }
-  void wait(uint32_t channel, uint32_t operation, uint32_t kind = MSCCLC_WAIT_MEMORY) const {
-    const MscclcChannel &end = (kind == MSCCLC_WAIT_MEMORY ? args.memory_channels : args.port_channels)[channel];
+  void waitFor(uint32_t kind, uint32_t operation, uint32_t channel, uint32_t peer, const uint64_t *inbound,
+               uint64_t *count) const {
     MscclcStall about{};
     about.kind = kind;
     about.operation = operation;
-    about.peer = end.peer;
+    about.peer = peer;
     about.index = channel;
-    about.expected = *end.expected + 1;
-    await(about, [&](uint64_t &seen) { return (seen = load(end.inbound)) >= about.expected; });
-    *end.expected = about.expected;
+    about.expected = *count + 1;
+    await(about, [&](uint64_t &seen) { return (seen = load(inbound)) >= about.expected; });
+    *count = about.expected;
+  }
+  void wait(uint32_t channel, uint32_t operation) const {
+    waitFor(MSCCLC_WAIT_MEMORY, operation, channel, args.memory_channels[channel].peer, &args.memory_inbound[channel],
+            &args.memory_expected[channel]);
+  }
+  void portWait(uint32_t channel, uint32_t operation) const {
+    const MscclcPortChannel &end = args.port_channels[channel];
+    waitFor(MSCCLC_WAIT_PORT, operation, channel, end.peer, end.inbound, end.expected);
   }
 
   /// Sends a request to the proxy. Waits for its flush if it has one.
   void request(const MscclcTrigger &wanted, uint32_t operation) const {
     const MscclcFifo &fifo = args.fifo;
-    const MscclcChannel &end = args.port_channels[wanted.channel];
+    const MscclcPortChannel &end = args.port_channels[wanted.channel];
     const uint64_t number = fetchAdd(fifo.head, uint64_t{1});
     MscclcStall about{};
     about.kind = MSCCLC_WAIT_FIFO;
@@ -154,10 +162,12 @@ struct Program {
 template <class P> struct Describe {
   static int32_t launch(const MscclcRankArgs *args, uint32_t, void *stream) {
     std::vector<MscclcBuffers> buffers(args->buffers, args->buffers + P::ranks); // the launch's own
+    std::vector<MscclcMemoryChannel> channels(args->memory_channels, args->memory_channels + P::channels);
     for (const uint32_t part : P::partsOf(*args))
-      static_cast<standin::Stream *>(stream)->launch(P::blocks, 1, [given = *args, buffers, part] {
+      static_cast<standin::Stream *>(stream)->launch(P::blocks, 1, [given = *args, buffers, channels, part] {
         MscclcRankArgs copy = given;
         copy.buffers = buffers.data();
+        copy.memory_channels = channels.data();
         const State state(copy, (P::flags & MSCCLC_SPLIT) != 0, part);
         P::run(state);
         state.finish();
@@ -306,7 +316,7 @@ struct Ports : Program {
   }
   static void run(const State &s) {
     s.request(trigger(1, MSCCLC_TRIGGER_SIGNAL), 0);
-    s.wait(0, 1, MSCCLC_WAIT_PORT);
+    s.portWait(0, 1);
     const uint64_t bytes = s.args.message_bytes;
     for (uint64_t at = 0; at < bytes; at += 16) {
       MscclcTrigger put = trigger(0, at % 1024 == 0 ? MSCCLC_TRIGGER_FLUSH : 0);
@@ -319,7 +329,7 @@ struct Ports : Program {
       s.request(put, 2);
     }
     s.request(trigger(0, MSCCLC_TRIGGER_SIGNAL), 3);
-    s.wait(1, 4, MSCCLC_WAIT_PORT);
+    s.portWait(1, 4);
   }
 };
 

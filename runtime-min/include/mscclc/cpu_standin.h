@@ -165,9 +165,9 @@ inline void storeRelaxed(uint64_t *p, uint64_t v) {
 inline void storeRelease(uint64_t *p, uint64_t v) {
   __atomic_store_n(p, v, __ATOMIC_RELEASE);
 }
-template <bool Release> void raise(uint64_t *counter, uint64_t *sent) {
+template <bool Release> void raise(uint64_t *counter, bool stores, uint64_t *sent) {
   constexpr int order = Release ? __ATOMIC_RELEASE : __ATOMIC_RELAXED;
-  if (sent == nullptr) {
+  if (!stores) {
     __atomic_fetch_add(counter, uint64_t{1}, order);
     return;
   }

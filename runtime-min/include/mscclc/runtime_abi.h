@@ -23,7 +23,7 @@ extern "C" {
 
 #define MSCCLC_ABI_MAGIC 0x4c43534du /* "MSCL" in memory, little endian */
 /* Raised with any change of layout or meaning in this file. A launcher refuses a kernel of another version. */
-#define MSCCLC_ABI_VERSION 14u
+#define MSCCLC_ABI_VERSION 15u
 
 enum MscclcDtype {
 #define MSCCLC_DTYPE(id, number, bytes, name, type) MSCCLC_##id = number,
@@ -74,33 +74,34 @@ typedef struct MscclcBuffers {
   void *scratch;
 } MscclcBuffers;
 
-/* One end of a point-to-point channel. */
-typedef struct MscclcChannel {
-  /* Device: number of signals that the peer has sent to this end. A peer with a memory channel adds 1, or stores the
-   * running count. The proxy of a port stores the running count. */
+/* One end of a memory channel: where its signals go. Its counters are in MscclcRankArgs. */
+typedef struct MscclcMemoryChannel {
+  /* The word of the paired end in `memory_inbound`, as an address on this device. An end without a pair gets a word of
+   * its own, which is never read. */
+  uint64_t *outbound;
+  uint32_t peer; /* rank of the other end */
+  /* 0: a signal adds 1. 1: the link to the peer does not support atomic adds, and the count of signals is stored. */
+  uint32_t stores;
+} MscclcMemoryChannel;
+
+/* One end of a port channel. */
+typedef struct MscclcPortChannel {
+  /* Device: number of signals that the peer has sent to this end. Its proxy stores the running count. */
   uint64_t *inbound;
   /* Device: number of waits that this end has finished. */
   uint64_t *expected;
-  /* Memory channels: `inbound` of the paired end, as an address on this device. An end without a pair gets its own
-   * word, which is never read. Null for port channels. */
-  uint64_t *outbound;
-  union {
-    /* Memory channels: number of signals that this end has sent (device). It is used where the link to the peer does
-     * not support atomic adds; then the count is stored at the peer. Null: signals are added. */
-    uint64_t *sent;
-    /* Port channels: number of flushes that this end has requested (device). Over the network, what the network body
-     * counts for flushes. */
-    uint64_t *flush_requests;
-  };
-  /* Port channels: number of flushes that the proxy has finished (host or device). A flush is finished when every
-   * earlier put of the channel has left its source. Null for memory channels. */
+  /* Device: number of flushes that this end has requested. Over the network, what the network body counts for
+   * flushes. */
+  uint64_t *flush_requests;
+  /* Host or device: number of flushes that the proxy has finished. A flush is finished when every earlier put of the
+   * channel has left its source. */
   const uint64_t *flushes_done;
   uint32_t peer; /* rank of the other end */
-  /* Port channels. 0: the proxy serves the channel. Otherwise the channel uses the network (MscclcNetworkBody). Then
-   * this is 1 + the number of the paired end among the peer's port channels, or MSCCLC_UNPAIRED if no end receives
-   * the signals. Only `expected` and `flush_requests` of the words above are used. */
+  /* 0: the proxy serves the channel. Otherwise the channel uses the network (MscclcNetworkBody). Then this is 1 + the
+   * number of the paired end among the peer's port channels, or MSCCLC_UNPAIRED if no end receives the signals. Only
+   * `expected` and `flush_requests` of the words above are used. */
   uint32_t network;
-} MscclcChannel;
+} MscclcPortChannel;
 
 enum MscclcTriggerFlags {
   MSCCLC_TRIGGER_SIGNAL =
@@ -342,15 +343,20 @@ typedef struct MscclcRankArgs {
   /* The distance of two scratch chunks: MscclcKernel::scratch_stride of the largest message of the communicator. It
    * is the same on every rank and at every launch, so that launches of different sizes use the same slots. */
   uint64_t scratch_stride;
-  uint64_t timeout_ns;                  /* a longer wait is reported and aborts the rank; 0: no limit */
-  const MscclcBuffers *buffers;         /* [ranks], the own rank's included; the launching thread reads them */
-  const MscclcChannel *memory_channels; /* [MscclcRankInfo::memory_channels] */
-  const MscclcChannel *port_channels;   /* [MscclcRankInfo::port_channels] */
-  void *const *multicast;               /* [MscclcRankInfo::switch_channels]: the multicast mapping of the channel's
-                                           buffer, or null: the kernel then loops over the group's `buffers`; the
-                                           launching thread reads them */
-  uint64_t *barriers;                   /* device, [MscclcRankInfo::barriers] */
-  uint32_t *semaphores;                 /* device, [MscclcRankInfo::semaphores] */
+  uint64_t timeout_ns;          /* a longer wait is reported and aborts the rank; 0: no limit */
+  const MscclcBuffers *buffers; /* [ranks], the own rank's included; the launching thread reads them */
+  /* [MscclcRankInfo::memory_channels]. The launching thread reads them; with MSCCLC_CHANNEL_TABLE, the device does. */
+  const MscclcMemoryChannel *memory_channels;
+  /* Device, a word for each memory channel: */
+  uint64_t *memory_inbound;  /* number of signals that the peer has sent: it adds 1, or stores the running count */
+  uint64_t *memory_expected; /* number of waits that this end has finished */
+  uint64_t *memory_sent;     /* number of signals that this end has sent, if it stores it at the peer */
+  const MscclcPortChannel *port_channels; /* device, [MscclcRankInfo::port_channels] */
+  void *const *multicast;                 /* [MscclcRankInfo::switch_channels]: the multicast mapping of the channel's
+                                             buffer, or null: the kernel then loops over the group's `buffers`; the
+                                             launching thread reads them */
+  uint64_t *barriers;                     /* device, [MscclcRankInfo::barriers] */
+  uint32_t *semaphores;                   /* device, [MscclcRankInfo::semaphores] */
   /* Device, [MscclcRankInfo::blocks]: number of launches that each block has finished. The block itself counts. With
    * MSCCLC_SPLIT it is the number of kernels, which is odd between the two of a launch. The
    * packet flag of a launch is 1 + launches % (2^32 - 1). Its half of double scratch is launches % 2, and its third of
@@ -384,7 +390,10 @@ typedef struct MscclcRankArgs {
 /* The bytes that CUDA has for a kernel's parameters, and the most of them that are not addresses of peers' buffers
  * or multicast mappings. */
 #define MSCCLC_PARAMETER_BYTES 32764u
-#define MSCCLC_OTHER_PARAMETER_BYTES 1024u
+#define MSCCLC_OTHER_PARAMETER_BYTES 3072u
+/* The most memory channels of a rank that are parameters of a kernel. They take 2 KB. So with up to 1 KB of addresses
+ * all parameters fit into the 4 KB that CUDA had before 12.1. */
+#define MSCCLC_PARAMETER_CHANNELS 128u
 
 /* The compiled form of a kernel for one element type, reduce operation and kind of packet. */
 typedef struct MscclcVariant {
@@ -458,7 +467,8 @@ enum MscclcKernelFlags {
   MSCCLC_TAKES_INDEX =
       8192,             /* a launch brings an index, which gives the counts (MscclcIndex); also MSCCLC_TAKES_COUNTS */
   MSCCLC_SPLIT = 16384, /* a launch is two kernels: one that sends, and one that receives (MscclcArgFlags) */
-  MSCCLC_ONCE_PER_RANK = 32768 /* a dispatch sends a row once to each rank, with a list of its places (MscclcIndex) */
+  MSCCLC_ONCE_PER_RANK = 32768, /* a dispatch sends a row once to each rank, with a list of its places (MscclcIndex) */
+  MSCCLC_CHANNEL_TABLE = 65536  /* memory_channels is on the device: a rank has more than MSCCLC_PARAMETER_CHANNELS */
 };
 
 /* An array that functions of hooks take. The caller brings one for each rank, in the rank's memory. */

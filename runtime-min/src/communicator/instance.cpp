@@ -106,7 +106,7 @@ Status Instance::storesSignals(uint32_t localIndex, uint32_t peer, bool &stores)
   return {};
 }
 
-Status Instance::addMemoryChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels) const {
+Status Instance::addMemoryChannels(uint32_t localIndex, std::vector<MscclcMemoryChannel> &channels) const {
   const uint32_t self = communicator_.firstLocalRank() + localIndex;
   const SyncLayout layout(infos_[self]);
   char *const own = sync_->at(localIndex, self);
@@ -115,15 +115,13 @@ Status Instance::addMemoryChannels(uint32_t localIndex, std::vector<MscclcChanne
   for (const MscclcChannelInfo &paired : channelsOf(kernel_, self, MSCCLC_MEMORY)) {
     if (storing.count(paired.peer) == 0)
       MSCCLC_TRY(storesSignals(localIndex, paired.peer, storing[paired.peer]));
-    MscclcChannel channel{};
-    channel.inbound = counterAt(own, layout.memoryInbound, k);
-    channel.expected = counterAt(own, layout.memoryExpected, k);
+    MscclcMemoryChannel channel{};
     channel.outbound = counterAt(own, layout.unheard, k);
     if (paired.peer_channel < infos_[paired.peer].memory_channels)
       channel.outbound = counterAt(sync_->at(localIndex, paired.peer), SyncLayout(infos_[paired.peer]).memoryInbound,
                                    paired.peer_channel);
-    channel.sent = storing[paired.peer] ? counterAt(own, layout.memorySent, k) : nullptr;
     channel.peer = paired.peer;
+    channel.stores = storing[paired.peer] ? 1 : 0;
     channels.push_back(channel);
     ++k;
   }
@@ -143,14 +141,14 @@ Status Instance::openPorts() {
   return {};
 }
 
-void Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels,
+void Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcPortChannel> &channels,
                                std::vector<PortEnd> &ends) const {
   const uint32_t self = communicator_.firstLocalRank() + localIndex;
   const SyncLayout layout(infos_[self]);
   char *const own = sync_->at(localIndex, self);
   uint32_t k = 0;
   for (const MscclcChannelInfo &paired : channelsOf(kernel_, self, MSCCLC_PORT)) {
-    MscclcChannel channel{};
+    MscclcPortChannel channel{};
     channel.inbound = counterAt(own, layout.portInbound, k);
     channel.expected = counterAt(own, layout.portExpected, k);
     channel.flush_requests = counterAt(own, layout.flushRequests, k);
@@ -170,23 +168,29 @@ void Instance::addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &
   }
 }
 
+template <class Row> Status Instance::upload(uint32_t localIndex, const std::vector<Row> &table, Row *&onDevice) const {
+  const uint64_t bytes = table.size() * sizeof(Row);
+  if (bytes == 0)
+    return {};
+  const int32_t device = communicator_.device(localIndex);
+  void *memory = nullptr;
+  MSCCLC_TRY(communicator_.platform().allocate(device, bytes, MemoryKind::Private, {}, memory));
+  onDevice = static_cast<Row *>(memory);
+  return communicator_.platform().copy(device, memory, table.data(), bytes);
+}
+
 Status Instance::prepareRank(uint32_t localIndex) {
-  const uint32_t self = communicator_.firstLocalRank() + localIndex;
   const int32_t device = communicator_.device(localIndex);
   Platform &platform = communicator_.platform();
   RankState &state = local_[localIndex];
 
-  std::vector<MscclcChannel> channels;
-  MSCCLC_TRY(addMemoryChannels(localIndex, channels));
+  MSCCLC_TRY(addMemoryChannels(localIndex, state.memoryChannels));
+  if ((kernel_.flags & MSCCLC_CHANNEL_TABLE) != 0)
+    MSCCLC_TRY(upload(localIndex, state.memoryChannels, state.channelTable));
   PortRank ports;
+  std::vector<MscclcPortChannel> channels;
   addPortChannels(localIndex, channels, ports.ends);
-  const uint64_t bytes = channels.size() * sizeof(MscclcChannel);
-  if (bytes != 0) {
-    void *memory = nullptr;
-    MSCCLC_TRY(platform.allocate(device, bytes, MemoryKind::Private, {}, memory));
-    state.channels = static_cast<MscclcChannel *>(memory);
-    MSCCLC_TRY(platform.copy(device, memory, channels.data(), bytes));
-  }
+  MSCCLC_TRY(upload(localIndex, channels, state.portChannels));
   for (uint32_t rank = 0; rank < kernel_.ranks && (kernel_.flags & MSCCLC_TAKES_COUNTS) != 0; ++rank)
     state.countTables.push_back(BufferOffsets{sync_.get(), countsAt_, 0}.at(localIndex, rank));
   MSCCLC_TRY(writeSemaphores(localIndex));
@@ -198,7 +202,7 @@ Status Instance::prepareRank(uint32_t localIndex) {
                              localIndex == 0 ? sync_.get() : nullptr});
   ports.stream = communicator_.stream(localIndex);
   ports.done = state.event;
-  ports.channels = state.channels == nullptr ? nullptr : state.channels + infos_[self].memory_channels;
+  ports.channels = state.portChannels;
   for (const std::unique_ptr<Ports> &way : ports_)
     MSCCLC_TRY(way->add(localIndex, ports));
   if (std::none_of(ports.ends.begin(), ports.ends.end(), [](const PortEnd &end) { return end.isNear; }))
@@ -230,8 +234,10 @@ Instance::~Instance() {
     }
     if (state.event != nullptr)
       communicator_.platform().destroyEvent(communicator_.device(i), state.event);
-    if (state.channels != nullptr)
-      communicator_.platform().release(communicator_.device(i), state.channels);
+    if (state.channelTable != nullptr)
+      communicator_.platform().release(communicator_.device(i), state.channelTable);
+    if (state.portChannels != nullptr)
+      communicator_.platform().release(communicator_.device(i), state.portChannels);
   }
 }
 

@@ -38,7 +38,9 @@ private:
 
   /// A local rank.
   struct RankState {
-    MscclcChannel *channels = nullptr; ///< on the device: memory channels, then port channels
+    std::vector<MscclcMemoryChannel> memoryChannels;
+    MscclcMemoryChannel *channelTable = nullptr; ///< the same on the device, with MSCCLC_CHANNEL_TABLE
+    MscclcPortChannel *portChannels = nullptr;   ///< on the device
     MscclcStatus *status = nullptr;
     std::vector<MscclcBuffers> buffers; ///< the buffers of the launch in flight, by rank
     std::vector<void *> multicast;      ///< and by switch channel
@@ -56,11 +58,13 @@ private:
   /// Opens ports for channels that lead out of the load/store team, if any rank has one. Collective.
   Status openPorts();
   Status prepareRank(uint32_t localIndex);
-  Status addMemoryChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels) const;
+  Status addMemoryChannels(uint32_t localIndex, std::vector<MscclcMemoryChannel> &channels) const;
   /// Finds out whether signals of a local rank to `peer` are stored as counts, because the link may lose additions.
   Status storesSignals(uint32_t localIndex, uint32_t peer, bool &stores) const;
   /// Adds the port channels, and their ends.
-  void addPortChannels(uint32_t localIndex, std::vector<MscclcChannel> &channels, std::vector<PortEnd> &ends) const;
+  void addPortChannels(uint32_t localIndex, std::vector<MscclcPortChannel> &channels, std::vector<PortEnd> &ends) const;
+  /// Copies a table to memory of a local rank's device. Null if it is empty.
+  template <class Row> Status upload(uint32_t localIndex, const std::vector<Row> &table, Row *&onDevice) const;
   Status writeSemaphores(uint32_t localIndex);
   /// Writes the addresses of a launch's buffers, for all local ranks. `lowBits`: a bitwise or of all addresses.
   void address(const LaunchBuffers &place, uintptr_t &lowBits);

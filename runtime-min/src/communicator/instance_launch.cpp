@@ -285,8 +285,11 @@ MscclcRankArgs Instance::argsOf(const MscclcCall &call, uint32_t localIndex, con
   args.flags |= call.pdl != 0 && !communicator_.sharesDevice(self) ? MSCCLC_PDL : 0;
   args.flags |= call.part == MSCCLC_SEND ? MSCCLC_ONLY_SEND : call.part == MSCCLC_RECEIVE ? MSCCLC_ONLY_RECEIVE : 0;
   args.buffers = state.buffers.data();
-  args.memory_channels = state.channels;
-  args.port_channels = state.channels + info.memory_channels;
+  args.memory_channels = state.channelTable != nullptr ? state.channelTable : state.memoryChannels.data();
+  args.memory_inbound = counterAt(own, layout.memoryInbound, 0);
+  args.memory_expected = counterAt(own, layout.memoryExpected, 0);
+  args.memory_sent = counterAt(own, layout.memorySent, 0);
+  args.port_channels = state.portChannels;
   args.multicast = state.multicast.data();
   args.arrays = state.arrays.data();
   if (call.counts != nullptr)

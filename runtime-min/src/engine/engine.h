@@ -58,10 +58,10 @@ struct PortEnd {
 
 /// The port channels of a local rank.
 struct PortRank {
-  Stream stream = nullptr;                 ///< the communicator's
-  Event done = nullptr;                    ///< is recorded after each launch outside of graphs
-  const MscclcChannel *channels = nullptr; ///< on the device
-  std::vector<PortEnd> ends;               ///< one for each channel
+  Stream stream = nullptr;                     ///< the communicator's
+  Event done = nullptr;                        ///< is recorded after each launch outside of graphs
+  const MscclcPortChannel *channels = nullptr; ///< on the device
+  std::vector<PortEnd> ends;                   ///< one for each channel
 };
 
 /// Port channels of an instance: those of a local rank that lead to ranks of the load/store team, or those of all local

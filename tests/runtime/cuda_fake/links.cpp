@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include <cstdlib>
+#include <cuda_runtime.h>
 
 using namespace testing;
 
@@ -14,20 +15,24 @@ const MscclcKernel &gather() {
   throw std::runtime_error("no such kernel");
 }
 
-/// The same kernel, which also records how many of its channels store counts.
+/// The same kernel, which also records how many of its channels store counts, and how many ranks have the list of their
+/// channels on their device.
 class Watched {
 public:
   explicit Watched(uint32_t flags = 0) : kernel(gather()), variant_(kernel.variants[0]) {
     kernel.flags |= flags;
     variant_.launch = [](const MscclcRankArgs *args, uint32_t threads, void *stream) {
       for (uint32_t k = 0; k < 3; ++k)
-        storing += args->memory_channels[k].sent != nullptr ? 1 : 0;
+        storing += args->memory_channels[k].stores;
+      cudaPointerAttributes attributes{};
+      cudaPointerGetAttributes(&attributes, args->memory_channels);
+      onDevice += attributes.type == cudaMemoryTypeDevice && attributes.device == static_cast<int>(args->rank) ? 1 : 0;
       return gather().variants[0].launch(args, threads, stream);
     };
     kernel.variants = &variant_;
   }
   MscclcKernel kernel;
-  static inline uint32_t storing = 0;
+  static inline uint32_t storing = 0, onDevice = 0;
 
 private:
   MscclcVariant variant_;
@@ -53,7 +58,7 @@ CommunicatorOptions onDevices(const int32_t *devices = nullptr) {
 /// Launches a few times. Returns how many channels of how many ranks stored counts in the last launch.
 uint32_t launched(Communicator &communicator, Instance &instance, Buffer &buffer) {
   for (uint64_t round = 0; round < 5; ++round) {
-    Watched::storing = 0;
+    Watched::storing = Watched::onDevice = 0;
     for (uint32_t rank = 0; rank < 4; ++rank)
       buffer.write(rank, dataOf(rank, 64, 0, round), rank * 64);
     instance.launch(Call().inPlace(buffer).of(256, MSCCLC_U8));
@@ -89,6 +94,17 @@ TEST_CASE("Ranks of one device add to each other's counters") {
   Buffer buffer = communicator.allocate(256);
   Instance instance = communicator.load(watched.kernel, 256);
   CHECK(launched(communicator, instance, buffer) == 8);
+}
+
+TEST_CASE("The list of channels is on the device where a kernel says so, and else in the launching thread's memory") {
+  for (const uint32_t flags : {0u, uint32_t{MSCCLC_CHANNEL_TABLE}}) {
+    Watched watched(flags);
+    Communicator communicator(onDevices());
+    Buffer buffer = communicator.allocate(256);
+    Instance instance = communicator.load(watched.kernel, 256);
+    launched(communicator, instance, buffer);
+    CHECK(Watched::onDevice == (flags == 0 ? 0 : 4));
+  }
 }
 
 TEST_CASE("A kernel of which several blocks signal on one channel needs atomics") {

@@ -141,13 +141,12 @@ MSCCLC_DEVICE void storeRelaxed(uint64_t *p, uint64_t v) {
 MSCCLC_DEVICE void storeRelease(uint64_t *p, uint64_t v) {
   asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(globalAddress(p)), "l"(v) : "memory");
 }
-/// Raises a counter of a peer by 1. If `sent` is null, the counter is incremented atomically. Otherwise the link to the
-/// peer may not support atomics, and this end is the only writer. Then `sent` counts the signals, and the new count is
-/// stored in the counter.
-template <bool Release> MSCCLC_DEVICE void raise(uint64_t *counter, uint64_t *sent) {
+/// Raises a counter of a peer by 1, atomically unless `stores`. Then the link to the peer may not support atomics, and
+/// this end is the only writer: `sent` counts the signals, and the new count is stored in the counter.
+template <bool Release> MSCCLC_DEVICE void raise(uint64_t *counter, bool stores, uint64_t *sent) {
   if constexpr (Release)
     asm volatile("fence.acq_rel.sys;" ::: "memory");
-  if (sent == nullptr) {
+  if (!stores) {
     asm volatile("red.relaxed.sys.global.add.u64 [%0], 1;" ::"l"(globalAddress(counter)) : "memory");
     return;
   }

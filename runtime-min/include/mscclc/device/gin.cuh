@@ -46,7 +46,7 @@ MSCCLC_DEVICE ncclGin contextOf(const ncclDevComm &comm, uint32_t channel) {
 /// The sending end of the rank's port channel number `index`.
 class NetworkPort {
 public:
-  MSCCLC_DEVICE NetworkPort(const ncclDevComm &comm, const MscclcChannel &channel, uint32_t index)
+  MSCCLC_DEVICE NetworkPort(const ncclDevComm &comm, const MscclcPortChannel &channel, uint32_t index)
       : heard_(channel.network != MSCCLC_UNPAIRED), signal_(heard_ ? channel.network - 1 : 0), index_(index),
         asked_(channel.flush_requests), gin_(contextOf(comm, signal_)), world_(ncclTeamWorld(comm)),
         peer_(static_cast<int>(channel.peer)) {}
@@ -142,7 +142,7 @@ MSCCLC_DEVICE void awaitSignal(const ncclDevComm &comm, const MscclcRankArgs &ar
 
 /// Waits for the next signal of this rank's port channel `index`.
 template <class K>
-MSCCLC_DEVICE void waitNetwork(const K &k, uint32_t operation, uint32_t index, const MscclcChannel &channel) {
+MSCCLC_DEVICE void waitNetwork(const K &k, uint32_t operation, uint32_t index, const MscclcPortChannel &channel) {
   const uint64_t expected = loadRelaxed(channel.expected) + 1;
   awaitSignal(k.parameters.network, k.args, operation, index, channel.peer, index, expected);
   storeRelaxed(channel.expected, expected);
@@ -179,7 +179,7 @@ settleNetwork(MSCCLC_PARAMETERS(ncclDevComm) comm, MSCCLC_PARAMETERS(MscclcRankA
     args.timeout_ns = now < deadline ? deadline - now : 1;
   };
   for (uint32_t c = 0; c < settling.channels; ++c) {
-    const MscclcChannel &channel = args.port_channels[c];
+    const MscclcPortChannel &channel = args.port_channels[c];
     if (channel.network == 0)
       continue;
     const NetworkPort port(comm, channel, c);

@@ -100,10 +100,24 @@ template <class Plan> struct InstanceParameters<Plan, true> {
   uint32_t weight; ///< what each of the launch's blocks counts as: the most instances / those of the launch
 };
 
+/// The most memory channels of a rank.
+template <class Plan> constexpr uint32_t memoryChannels = Plan::memoryChannels * mostInstances<Plan>;
+/// True if they are not among the parameters, but in memory of the device.
+template <class Plan> constexpr bool hasChannelTable = memoryChannels<Plan> > MSCCLC_PARAMETER_CHANNELS;
+/// The part of a kernel's parameters that says where memory channels lead.
+template <class Plan, bool = (memoryChannels<Plan> != 0 && !hasChannelTable<Plan>)> struct ChannelParameters {};
+template <class Plan> struct ChannelParameters<Plan, true> {
+  MscclcMemoryChannel channels[memoryChannels<Plan>];
+};
+
 /// The parameters of a kernel, which lie in constant memory. `Plan::peerBuffers` has a bit for each kind of buffer
 /// whose instances at other ranks the kernel accesses by address. Only these are listed.
 template <class Plan>
-struct Parameters : LaunchParameters, HookParameters<Plan>, SlotParameters<Plan>, InstanceParameters<Plan> {
+struct Parameters : LaunchParameters,
+                    HookParameters<Plan>,
+                    SlotParameters<Plan>,
+                    InstanceParameters<Plan>,
+                    ChannelParameters<Plan> {
   static constexpr unsigned kinds = 3;
   MSCCLC_BOTH static constexpr bool lists(unsigned kind) { return (Plan::peerBuffers >> kind & 1u) != 0; }
   /// Returns the index of the list of `kind`: the number of lists before it. For `kinds` that is the number of lists.
@@ -282,7 +296,13 @@ public:
   template <class I> MSCCLC_DEVICE I number(I index) const {
     return index * static_cast<I>(mostInstances<Plan>) + static_cast<I>(layout.instance);
   }
-  MSCCLC_DEVICE const MscclcChannel &memoryChannel(int index) const { return args.memory_channels[number(index)]; }
+  /// Returns memory channel `index` of the rank.
+  MSCCLC_DEVICE const MscclcMemoryChannel &memoryChannel(int index) const {
+    if constexpr (hasChannelTable<Plan>)
+      return args.memory_channels[index];
+    else
+      return parameters.channels[index];
+  }
 
   /// Synchronises the threads of the block.
   MSCCLC_DEVICE void sync() const { detail::syncBlock(); }

@@ -1,6 +1,7 @@
 // The host side of an emitted kernel: its variants, and the start of a launch. It checks the arguments of the launcher.
 #pragma once
 
+#include <algorithm>
 #include <numeric>
 
 #pragma weak mscclc_register_kernel
@@ -162,9 +163,8 @@ Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &
                     MSCCLC_OTHER_PARAMETER_BYTES,
                 "what mscclc leaves room for beside addresses");
   const uint32_t instances = InstancesOf<Plan>::at(args.message_bytes);
-  Given given{
-      {args, {}}, {}, {}, {}, Layout<Plan>(args.message_bytes, unitOf<Plan>(args.row_bytes, elementBytes), instances),
-      {},         {}};
+  const Layout<Plan> layout(args.message_bytes, unitOf<Plan>(args.row_bytes, elementBytes), instances);
+  Given given{{args, {}}, {}, {}, {}, {}, layout, {}, {}};
   if constexpr (mostInstances<Plan> > 1) {
     given.blocks = info.blocks;
     given.weight = mostInstances<Plan> / instances;
@@ -193,6 +193,11 @@ Parameters<Plan> parametersOf(const MscclcRankArgs &args, const MscclcRankInfo &
   if (args.network != nullptr)
     given.network = *static_cast<const ncclDevComm *>(args.network);
 #endif
+  if constexpr (!hasChannelTable<Plan>) {
+    if constexpr (memoryChannels<Plan> != 0)
+      std::copy_n(args.memory_channels, info.memory_channels * mostInstances<Plan>, given.channels);
+    given.args.memory_channels = nullptr;
+  }
   given.own = args.buffers[args.rank];
   for (uint32_t peer = 0; peer < Plan::ranks; ++peer) {
     const MscclcBuffers &buffers = args.buffers[peer];
@@ -479,7 +484,7 @@ template <class Body, class Dtypes, class Ops, class Packets> MscclcKernel descr
   kernel.switches = Plan::switches;
   kernel.tags = TagsOf<Plan>::value;
   kernel.ranks = Plan::ranks;
-  kernel.flags = Plan::flags;
+  kernel.flags = Plan::flags | (hasChannelTable<Plan> ? MSCCLC_CHANNEL_TABLE : 0);
   kernel.root = RootOf<Plan>::value;
   kernel.threads = Plan::threads;
   kernel.max_blocks = Plan::maxBlocks * mostInstances<Plan>;

@@ -40,13 +40,13 @@ template <class K> MSCCLC_DEVICE void request(const K &k, uint32_t operation, co
 }
 
 /// Counts a flush, and returns its number. The caller requests it.
-MSCCLC_DEVICE uint64_t countFlush(const MscclcChannel &channel) {
+MSCCLC_DEVICE uint64_t countFlush(const MscclcPortChannel &channel) {
   const uint64_t wanted = loadRelaxed(channel.flush_requests) + 1;
   storeRelaxed(channel.flush_requests, wanted);
   return wanted;
 }
 template <class K>
-MSCCLC_DEVICE void awaitFlush(const K &k, uint32_t operation, int index, const MscclcChannel &channel,
+MSCCLC_DEVICE void awaitFlush(const K &k, uint32_t operation, int index, const MscclcPortChannel &channel,
                               uint64_t wanted) {
   const uint64_t *const done = channel.flushes_done;
   spin(k.args, {MSCCLC_WAIT_FLUSH, operation, channel.peer, static_cast<uint64_t>(index), wanted}, [&](uint64_t &seen) {
@@ -59,7 +59,7 @@ MSCCLC_DEVICE void awaitFlush(const K &k, uint32_t operation, int index, const M
 /// (MscclcBufferKind).
 template <class K>
 MSCCLC_DEVICE void send(const K &k, uint32_t operation, const MscclcTrigger &wanted, unsigned from, unsigned to) {
-  const MscclcChannel &channel = k.args.port_channels[wanted.channel];
+  const MscclcPortChannel &channel = k.args.port_channels[wanted.channel];
 #ifdef MSCCLC_GIN
   if (channel.network != 0) {
     const MscclcPlace *const places = k.args.fifo.places;
@@ -118,14 +118,15 @@ template <class K, class L> MSCCLC_DEVICE void portSignal(const K &k, uint32_t o
 template <class K, class L> MSCCLC_DEVICE void portWait(const K &k, uint32_t operation, const L &channels) {
   detail::forOnes(k, L::size, [&](unsigned i) {
     const int c = channels(i);
-    const MscclcChannel &channel = k.args.port_channels[c];
+    const MscclcPortChannel &channel = k.args.port_channels[c];
 #ifdef MSCCLC_GIN
     if (channel.network != 0) {
       detail::waitNetwork(k, operation, static_cast<uint32_t>(c), channel);
       return;
     }
 #endif
-    detail::waitChannel(k, MSCCLC_WAIT_PORT, operation, c, channel);
+    detail::waitSignal(k, {MSCCLC_WAIT_PORT, operation, channel.peer, static_cast<uint64_t>(c), 0}, channel.inbound,
+                       channel.expected);
   });
 }
 
@@ -144,7 +145,7 @@ MSCCLC_DEVICE void portPut(const K &k, uint32_t operation, const Slice &slice, c
                            const D &targets) {
   detail::forOnes(k, C::size, [&](unsigned i) {
     const int c = channels(i);
-    const MscclcChannel &channel = k.args.port_channels[c];
+    const MscclcPortChannel &channel = k.args.port_channels[c];
     const Rows source = sources(S::size == 1 ? 0 : i);
     Rows target = targets(i);
     target.owner = static_cast<int>(channel.peer);

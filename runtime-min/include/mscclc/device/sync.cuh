@@ -72,15 +72,10 @@ template <class K> MSCCLC_DEVICE void orderAliases() {
     fenceAliases();
 }
 
-/// Waits for the next signal on a channel.
-template <class K>
-MSCCLC_DEVICE void waitChannel(const K &k, uint32_t kind, uint32_t operation, int index, const MscclcChannel &channel) {
-  // These pointers are loaded before the loop. A poll may change memory, so the table would be read again at each poll,
-  // which would double the time.
-  uint64_t *const count = channel.expected;
-  const uint64_t *const inbound = channel.inbound;
-  const uint64_t expected = loadRelaxed(count) + 1;
-  spin(k.args, {kind, operation, channel.peer, static_cast<uint64_t>(index), expected}, [&](uint64_t &seen) {
+/// Waits for the next signal of a channel. `inbound`: counts its signals. `count`: counts its waits.
+template <class K> MSCCLC_DEVICE void waitSignal(const K &k, WaitInfo info, const uint64_t *inbound, uint64_t *count) {
+  const uint64_t expected = info.expected = loadRelaxed(count) + 1;
+  spin(k.args, info, [&](uint64_t &seen) {
     seen = loadAcquire(inbound);
     return seen >= expected;
   });
@@ -105,41 +100,46 @@ template <class K, class F> MSCCLC_DEVICE void forOnes(const K &k, unsigned n, F
     f(i);
 }
 
+template <bool Release, class K, class L> MSCCLC_DEVICE void signalAll(const K &k, const L &channels) {
+  forOnes(k, L::size, [&](unsigned i) {
+    const int number = k.number(channels(i));
+    const MscclcMemoryChannel &channel = k.memoryChannel(number);
+    raise<Release>(channel.outbound, channel.stores != 0, &k.args.memory_sent[number]);
+  });
+}
+/// Waits on memory channels, and then calls seen(peer) for each.
+template <class K, class L, class Seen>
+MSCCLC_DEVICE void waitAll(const K &k, uint32_t operation, const L &channels, Seen seen) {
+  forOnes(k, L::size, [&](unsigned i) {
+    const int number = k.number(channels(i));
+    const uint32_t peer = k.memoryChannel(number).peer;
+    waitSignal(k, {MSCCLC_WAIT_MEMORY, operation, peer, static_cast<uint64_t>(number), 0},
+               &k.args.memory_inbound[number], &k.args.memory_expected[number]);
+    seen(peer);
+  });
+}
+
 } // namespace detail
 
 /// Signals on memory channels. A peer that waits for the signal sees everything that the block did before its last
 /// sync.
 template <class K, class L> MSCCLC_DEVICE void signal(const K &k, const L &channels) {
-  detail::forOnes(k, L::size, [&](unsigned i) {
-    const MscclcChannel &channel = k.memoryChannel(channels(i));
-    detail::raise<true>(channel.outbound, channel.sent);
-  });
+  detail::signalAll<true>(k, channels);
 }
 /// The same where the block has read and written nothing in this launch: it orders launches, and no data of this one.
 template <class K, class L> MSCCLC_DEVICE void relaxedSignal(const K &k, const L &channels) {
-  detail::forOnes(k, L::size, [&](unsigned i) {
-    const MscclcChannel &channel = k.memoryChannel(channels(i));
-    detail::raise<false>(channel.outbound, channel.sent);
-  });
+  detail::signalAll<false>(k, channels);
 }
 
 /// Waits on memory channels. `operation` is the position of the operation, for reports.
 template <class K, class L> MSCCLC_DEVICE void wait(const K &k, uint32_t operation, const L &channels) {
-  detail::forOnes(k, L::size, [&](unsigned i) {
-    const int c = channels(i);
-    detail::waitChannel(k, MSCCLC_WAIT_MEMORY, operation, k.number(c), k.memoryChannel(c));
-  });
+  detail::waitAll(k, operation, channels, [](uint32_t) {});
 }
 /// Waits for relaxed signals: peers have begun their launch, or have read what may now be overwritten. What follows
 /// reads or writes peers' memory. These waits acquire too: what peers, and their users, did before is ordered before
 /// it. By control dependency alone PTX orders nothing, and the end of a kernel publishes to its own device only.
 template <class K, class L> MSCCLC_DEVICE void relaxedWait(const K &k, uint32_t operation, const L &channels) {
-  detail::forOnes(k, L::size, [&](unsigned i) {
-    const int c = channels(i);
-    const MscclcChannel &channel = k.memoryChannel(c);
-    detail::waitChannel(k, MSCCLC_WAIT_MEMORY, operation, k.number(c), channel);
-    detail::peerLaunchSeen(channel.peer, k.launch);
-  });
+  detail::waitAll(k, operation, channels, [&](uint32_t peer) { detail::peerLaunchSeen(peer, k.launch); });
 }
 
 /// Raises semaphores by 1, with release.
