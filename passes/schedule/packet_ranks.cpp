@@ -22,6 +22,13 @@ bool readsAtHome(const ir::Movement &given, const Move &statement, std::uint32_t
          std::ranges::all_of(given.dsts(statement), [&](const RankChunk &dst) { return dst.rank == rank; });
 }
 
+/// True if a sum at `dst` has operands in packets, as long as its rank has no plain data in scratch. Then an operand at
+/// `dst` itself is read first, or becomes packets, too, and the sum needs no other place.
+bool takesPackets(const ir::Movement &given, const Move &statement, const RankChunk &dst) {
+  return std::ranges::any_of(given.srcs(statement),
+                             [&](const RankChunk &src) { return src.rank != dst.rank || isScratch(src); });
+}
+
 } // namespace
 
 PacketRanks::PacketRanks(const ir::Program &program, const ir::Movement &given, std::uint32_t piece, bool onExecutor)
@@ -94,19 +101,9 @@ bool PacketRanks::isSentSum(const ir::Movement &given, const Move &statement) co
   return wireIsPackets_ && statement.kind == MoveKind::Reduce && isScratch(given.dsts(statement)[0]);
 }
 
-/// True if there are operands of other ranks and all of them come to `dst` in packets. Then one of its own rank becomes
-/// packets, too. In a fixed order that is worth a slot, as operands of the own rank are seldom first.
-bool PacketRanks::becomesPackets(const ir::Movement &given, const Move &statement, const RankChunk &dst) const {
-  const auto isOwn = [&](const RankChunk &src) { return src.rank == dst.rank; };
-  return takesAllAtOnce(program_.movement) && !std::ranges::all_of(given.srcs(statement), isOwn) &&
-         std::ranges::all_of(given.srcs(statement), [&](const RankChunk &src) {
-           return isOwn(src) || travelsInPackets(statement, src.rank, dst.rank);
-         });
-}
-
 /// Finds ranks that need plain data in scratch. One kind gets plain data for a Buffer, or for a reduction done on the
-/// rank. The other kind needs a slot for a sum, because a later operand lies at its place. Returns true if new ranks
-/// were found.
+/// rank. The other kind needs a slot for a sum without packets, because a later operand lies at its place. Returns true
+/// if new ranks were found.
 bool PacketRanks::findPlainOperands(const ir::Movement &given) {
   bool found = false;
   for (const Move &statement : given.statements) {
@@ -117,7 +114,7 @@ bool PacketRanks::findPlainOperands(const ir::Movement &given) {
         const bool comesPlain = src.rank != dst.rank && !travelsInPackets(statement, src.rank, dst.rank);
         const bool isKept = statement.kind == MoveKind::Reduce || isScratch(dst);
         const bool needsSlot = isSameMemory(program_, src, dst) && &src != given.srcs(statement).data() &&
-                               !becomesPackets(given, statement, dst);
+                               !takesPackets(given, statement, dst);
         if (!keepsPlainData(dst.rank) && ((isKept && comesPlain) || needsSlot))
           keepsPlainData_[dst.rank] = found = true;
       }

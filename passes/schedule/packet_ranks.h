@@ -37,7 +37,6 @@ public:
   bool isSentSum(const ir::Movement &given, const ir::Move &statement) const;
 
 private:
-  bool becomesPackets(const ir::Movement &given, const ir::Move &statement, const ir::RankChunk &dst) const;
   bool isAskedFor(const ir::Move &statement, std::uint32_t from, std::uint32_t to) const;
   void findPlainScratch(const ir::Movement &given, std::uint32_t piece);
   bool findPlainOperands(const ir::Movement &given);
