@@ -10,8 +10,10 @@ namespace mscclc::passes::synthesize {
 
 namespace {
 
-/// The most ranks, or nodes, of an algorithm in which each one gets the data of all. With more, it moves too much.
+/// The most ranks of several nodes, or nodes, of an algorithm in which each one gets the data of all. With more, it
+/// moves too much. Inside a node, links are fast enough for many more.
 constexpr std::uint32_t mostOneShot = 16;
+constexpr std::uint32_t mostOneShotInNode = 128;
 /// The most ranks on several nodes of an algorithm that ignores nodes. With more, levels have as few rounds, and send
 /// less between nodes. Ranks at one distance may be on the same node or not, so no rank represents all.
 constexpr std::uint32_t mostFlat = 64;
@@ -238,8 +240,9 @@ void throughSwitch(Statements &to) {
 }
 
 /// Each rank reads the whole message of all others. The sums replace the inputs, so a copy of each input is kept. All
-/// ranks add in the order of ranks, so that they end with the same bits.
-void oneShot(Statements &to) {
+/// ranks add in the order of ranks, so that they end with the same bits. With many ranks this takes fewer instructions
+/// than to send packets to all.
+void oneShotByReads(Statements &to) {
   const std::uint32_t whole = to.ranks() * to.factor();
   std::vector<RankChunk> kept;
   for (std::uint32_t rank = 0; rank < to.ranks(); ++rank) {
@@ -251,8 +254,7 @@ void oneShot(Statements &to) {
 }
 
 /// Each member sends `size` chunks from `first` on to all others, and adds up what it has and what comes into scratch.
-/// All add in the order of the group, so that they end with the same bits. Two members add their own first, which gives
-/// the same bits and lets the other's come in packets.
+/// All add in the order of the group, so that they end with the same bits.
 void exchangeSums(Statements &to, const Group &group, std::uint32_t first, std::uint32_t size) {
   std::vector<std::vector<RankChunk>> parts(group.size()); // [member]: what it adds up
   for (std::uint32_t from = 0; from < group.size(); ++from) {
@@ -264,8 +266,6 @@ void exchangeSums(Statements &to, const Group &group, std::uint32_t first, std::
         places.push_back(parts[member].emplace_back(to.scratch(group[member], size)));
     to.copy(places, to.at(group[from], first, size));
   }
-  if (group.size() == 2)
-    std::ranges::reverse(parts[1]);
   for (std::uint32_t member = 0; member < group.size(); ++member)
     to.sum(to.at(group[member], first, size), parts[member]);
 }
@@ -369,8 +369,10 @@ std::vector<Algorithm> symmetricAlgorithms(const Task &task, bool hasSwitch) {
       if (gathers)
         twice(to, 1);
     });
-  if (task.kind == CollectiveKind::AllReduce && ranks <= mostOneShot)
-    all.add("oneshot", oneShot);
+  if (task.kind == CollectiveKind::AllReduce && ranks <= (nodes == 1 ? mostOneShotInNode : mostOneShot)) {
+    all.add("oneshot", [=](Statements &to) { exchangeSums(to, everyone, 0, ranks); });
+    all.add("oneshot_reads", oneShotByReads);
+  }
   if (task.kind == CollectiveKind::AllReduce && nodes > 1 && gpus > 1 && nodes <= mostOneShot)
     all.add("levels_allpairs_oneshot", oneShotBetween);
   if (task.kind == CollectiveKind::AllReduce && hasSwitch && gpus > 1)

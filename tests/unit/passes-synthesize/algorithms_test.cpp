@@ -51,7 +51,9 @@ TEST_CASE("each radix, doubling, levels, one shot and the switch are among them"
     return names;
   };
   CHECK(namesOf({CollectiveKind::AllReduce, 4, 4}, true) ==
-        std::set<std::string>{"allpairs", "bruck2", "bruck3", "doubling", "oneshot", "switch"});
+        std::set<std::string>{"allpairs", "bruck2", "bruck3", "doubling", "oneshot", "oneshot_reads", "switch"});
+  CHECK(namesOf({CollectiveKind::AllReduce, 72, 72}, true).contains("oneshot"));
+  CHECK(!namesOf({CollectiveKind::AllReduce, 32, 8}, true).contains("oneshot"));
   CHECK(namesOf({CollectiveKind::AllGather, 4, 2}, true) ==
         std::set<std::string>{"allpairs", "bruck2", "bruck3", "doubling", "levels_allpairs_allpairs"});
   CHECK(namesOf({CollectiveKind::ReduceScatter, 6, 3}, false).contains("levels_bruck2_allpairs"));
