@@ -68,7 +68,9 @@ struct Facts {
   bool packetsMayWin = false;  ///< the message is short
   bool packetsLikelyWin = false; ///< packets are tried first
   bool usesSwitch;               ///< some statements may go through a switch
-  bool isLong;                   ///< so much data for each rank that more instances, or a pipeline, may pay
+  /// So much data for each rank that more instances, or a pipeline, may pay. Half as much is enough for a large
+  /// program, whose first candidate is seldom good.
+  bool isLong;
   // These facts follow from the candidates that were tried so far.
   bool isOneRank = false;     ///< large and long, and candidates are planned and timed as one rank
   bool anyFits = false;       ///< some candidate is not refused
@@ -91,7 +93,7 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
                  given.movement.accumulate != ir::Accumulate::Wide && !ir::wireOf(given) &&
                  options.machine.parameters.multimem != 0 && !ir::info(given.collective.kind).hasRows &&
                  canUseSwitch(given)),
-      isLong(options.messageBytes / given.ranks.size() >= perInstance) {
+      isLong(options.messageBytes / given.ranks.size() >= perInstance / (isLarge ? 2 : 1)) {
   takesWholeChunks = ir::info(given.collective.kind).hasRows || ir::wireOf(given);
   for (const ir::Move &statement : given.movement.statements) {
     (statement.block ? pinsBlocks : choosesBlocks) = true;
@@ -233,9 +235,12 @@ constexpr ChoiceMove choiceMoves[] = {
          divide(choices, {8});
          others.push_back(with(choices, &ScheduleChoices::blocks, 2 * choices.blocks));
        } else if (facts.isOneRank) { // each stage has blocks of its own, and a GPU has room for several stages
-         divide(with(with(choices, &ScheduleChoices::blocks, Facts::usualBlocks / 4), &ScheduleChoices::instances,
-                     facts.choosesInstances ? Facts::mostAtFirst / 2 : choices.instances),
-                {16, 4});
+         const ScheduleChoices few =
+             with(with(choices, &ScheduleChoices::blocks, Facts::usualBlocks / 4), &ScheduleChoices::instances,
+                  facts.choosesInstances ? Facts::mostAtFirst / 2 : choices.instances);
+         divide(few, {16, 4});
+         if (others.empty()) // chunks are too short for units, but the stages still work at the same time
+           others.push_back(with(few, &ScheduleChoices::step, leastStep));
        } else {
          // With fewer instances, units are long enough for a pipeline where they are too short otherwise, and several
          // stages have room.
