@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Emits a kernel, compiles it for the CPU stand-in, and lets a client of the runtime launch it, which compares what it
 makes with its definition: by_client.py --mscclc MSCCLC --client CLIENT --runtime LIBRARY --include DIR [--cxx CXX]
-[--flag FLAG]... [--param NAME=VALUE]... SOURCE [-- ARGS]. The arguments ARGS are those of the client. A parameter with
-commas in its value has several values: one kernel for each."""
+[--flag FLAG]... [--param NAME=VALUE]... [--few-blocks] SOURCE [-- ARGS]. The arguments ARGS are those of the client. A
+parameter with commas in its value has several values: one kernel for each."""
 import argparse
 import itertools
 import pathlib
@@ -21,6 +21,7 @@ def main():
     parser.add_argument("--include", required=True)
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--flag", action="append", default=[])
+    parser.add_argument("--few-blocks", action="store_true", help="as for a GPU whose thread blocks are fast")
     parser.add_argument("source")
     parser.add_argument("args", nargs="*")
     options = parser.parse_args()
@@ -28,7 +29,8 @@ def main():
     values = [parameter.split("=")[1].split(",") for parameter in options.param]
     for chosen in itertools.product(*values):
         parameters = [f"{name}={value}" for name, value in zip(names, chosen)]
-        text = kernel_text.of_algorithm(options.mscclc, options.source, parameters, options.message_size)
+        text = kernel_text.of_algorithm(options.mscclc, options.source, parameters, options.message_size,
+                                        few_blocks=options.few_blocks)
         with tempfile.TemporaryDirectory() as folder:
             source, library = pathlib.Path(folder, "kernel.cu"), pathlib.Path(folder, "kernel.so")
             source.write_text(text)

@@ -1,8 +1,12 @@
 """The text of a kernel: from mscclc, of an algorithm's source, or from emit_plan, of a plan or an example."""
+import json
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
+
+MACHINES = pathlib.Path(__file__).resolve().parents[2] / "passes" / "time" / "machines"
 
 
 def add_arguments(parser):
@@ -19,12 +23,27 @@ def text_of(command):
     return emitted.stdout
 
 
-def of_algorithm(mscclc, source, parameters, message_size=None, options=()):
+def of_algorithm(mscclc, source, parameters, message_size=None, options=(), few_blocks=False):
+    """Returns the text of an algorithm's kernel. `few_blocks`: as for a GPU whose thread blocks are fast."""
     words = [*options, *(word for parameter in parameters for word in ("-P", parameter))]
     if message_size:
         words += ["--message-size", message_size]
-    text = text_of([mscclc, source, *words, "--emit-cuda", "-o", "-"])
+    with tempfile.TemporaryDirectory() as folder:
+        if few_blocks:
+            words += ["--machine", str(machine_of_few_blocks(folder))]
+        text = text_of([mscclc, source, *words, "--emit-cuda", "-o", "-"])
     return with_user(text) if "readyRows" in text else text
+
+
+def machine_of_few_blocks(folder):
+    """Writes a machine to `folder` whose thread blocks copy four times as much as those of an H100, and returns its path.
+    A kernel that is for any size has as many blocks as pay for a large one, and each is many threads on a CPU. On this
+    machine the blocks of each kind are a quarter as many."""
+    machine = json.loads((MACHINES / "h100x8.json").read_text())
+    machine["parameters"]["block_copy"]["value"] *= 4
+    path = pathlib.Path(folder, "machine.json")
+    path.write_text(json.dumps(machine))
+    return path
 
 
 def with_user(text):
