@@ -144,10 +144,11 @@ class Machine:
 
 
 def emit(options, program, output, ranks=4, order=None, isProven=True):
-    """Writes the kernel of a sample, or of a plan. Samples have `ranks` ranks, and message sizes at which the compiler
-    takes few blocks. `order`: value of the parameter of that name. Programs that are not proven have no parameters, and
-    are compiled as they stand."""
+    """Writes the kernel of a sample, or of a plan. Samples have `ranks` ranks, and message sizes, or a machine, for which
+    the compiler takes few blocks. `order`: value of the parameter of that name. Programs that are not proven have no
+    parameters, and are compiled as they stand."""
     parameters, size, _ = OWN_CLIENTS.get(program.stem, ([], None, None))
+    few_blocks = bool(parameters) and not size and "twolevel" not in program.stem  # which has few on any machine
     if not parameters and program.suffix == ".cpp" and isProven:
         isAuto, isHierarchical = program.parent.name == "auto", "hierarchical" in program.name
         parameters = ([["gpusPerNode=2"], ["nodes=2", f"gpus={ranks // 2}"]][isAuto] if isHierarchical
@@ -156,4 +157,4 @@ def emit(options, program, output, ranks=4, order=None, isProven=True):
         size = "4K" if isAuto else None
     mscclc = str(options.build / "compiler" / "mscclc")
     output.write_text(kernel_text.of_algorithm(mscclc, str(program), parameters, size,
-                                               [] if isProven else ["--no-verify", "-O0"]))
+                                               [] if isProven else ["--no-verify", "-O0"], few_blocks))
