@@ -13,7 +13,7 @@ import sys
 import time
 
 import kernels_on_cpu
-from kernels_on_cpu import INSTANCES, ROOT, kernel_text
+from kernels_on_cpu import INSTANCES, ROOT
 
 SAMPLES = ROOT / "samples"
 QUICK = ["allgather_hierarchical", "allreduce_packets", "allreduce_pipeline", "auto/allreduce_nvls",
@@ -66,7 +66,7 @@ def run_case(machine, case, schedules):
     kernel = pathlib.Path(machine.folder.name, f"{case.program.stem}-{hash(str(case)) & 0xffffff:x}.cu")
     kernels_on_cpu.emit(machine.options, case.program, kernel, case.ranks)
     if case.instances:
-        kernel.write_text(kernel_text.with_instances(kernel.read_text(), case.instances))
+        kernels_on_cpu.give_instances(kernel, case.instances, machine.options.sizes)
     library = machine.compile(kernel)
     lines, results = [], []
     for staging, graph in case.modes:

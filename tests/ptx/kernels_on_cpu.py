@@ -51,7 +51,7 @@ def own_client_of(program):
 
 
 # Of launches, by the size of a message: BYTES:NUMBER,…
-INSTANCES = "0:1,600:2,4000:4"
+INSTANCES = "0:1,600:2,2000:4"
 
 
 class DoesNotCompile(Exception):
@@ -141,6 +141,16 @@ class Machine:
         launches, races, instructions = (int(re.search(rf"(\d+) {what}", summary).group(1))
                                          for what in ("launches", "races", "instructions"))
         return Result(summary, findings, launches, races, instructions, run.stdout.count(" wrong\n"))
+
+
+def give_instances(kernel, rows, sizes):
+    """Lets launches of an emitted kernel take instances by size. Each row has to be that of one of `sizes` (bytes, with
+    commas between them), as some faults show only where all numbers of instances have been launched."""
+    begins = sorted(int(row.split(":")[0]) for row in rows.split(","))
+    taken = {max((begin for begin in begins if begin <= int(size)), default=None) for size in sizes.split(",")}
+    if taken != set(begins):
+        raise SystemExit(f"instances {rows}: no launch of {sizes} bytes takes those of some row")
+    kernel.write_text(kernel_text.with_instances(kernel.read_text(), rows))
 
 
 def emit(options, program, output, ranks=4, order=None, isProven=True):

@@ -157,7 +157,7 @@ MUTANTS = [
            "parameters.channels[(index - layout.instance) / mostInstances<Plan> * layout.instances + layout.instance]", RING,
            instances=INSTANCES),
     Mutant("staging whose blocks count as one", "staging.cuh", "blockCount() * weight, weight);",
-           "blockCount(), 1);", RING, staging=True, instances=INSTANCES),
+           "blockCount(), 1);", RING, quick=True, staging=True, instances=INSTANCES),
     Mutant("counts as plain stores", PLATFORM, "st.relaxed.sys.global.v2.b64", "st.global.v2.b64", PACKED),
     Mutant("entries that are used before all are counted", "experts.cuh", "[](uint32_t) { return true; });\n  meetAll(w.args, 0);",
            "[](uint32_t) { return true; });", DISPATCH, quick=True),
@@ -288,7 +288,7 @@ def main():
         kernel = folder / f"{program.stem}.cu"
         kernels_on_cpu.emit(options, program, kernel, isProven=isProven)
         if instances:
-            kernel.write_text(kernels_on_cpu.kernel_text.with_instances(kernel.read_text(), instances))
+            kernels_on_cpu.give_instances(kernel, instances, options.sizes)
         return kernel
 
     for mutant in MUTANTS:
