@@ -160,6 +160,15 @@ TEST_CASE("a fence of aliases stands between a multicast address and the address
   CHECK(run({"ld.global.u64 %rd2, [a]; multimem.st.relaxed.sys.global.u64 [A], %rd2;"}).races.empty());
 }
 
+TEST_CASE("a store does not reach the reduction in the switch that its value was computed from") {
+  const std::string reduction = "multimem.ld_reduce.relaxed.sys.global.add.u64 %rd2, [A]; ";
+  CHECK(run({reduction + "add.u64 %rd2, %rd2, 1; st.global.u64 [a], %rd2;"}).races.empty());
+  CHECK(run({reduction + "st.global.u64 [a], 1;"}).races.size() == 1);
+  CHECK(run({reduction + "fence.proxy.alias; st.global.u64 [a], 1;"}).races.empty());
+  // That of another thread.
+  CHECK(run({reduction + "add.u64 %rd2, %rd2, 1; st.global.u64 [a], %rd2;", reduction}).races.size() >= 1);
+}
+
 TEST_CASE("different launches access a packet slot in an order") {
   const Module module = moduleOf({"ld.relaxed.sys.global.b64 %rd1, [a];", "st.relaxed.sys.global.b64 [a], 1;",
                                   "st.relaxed.sys.global.u64 [b], 1;",

@@ -37,7 +37,10 @@ void Machine::begin(Grid &grid) {
     packets_[region.address] = std::max(packets_[region.address], region.bytes);
   for (const Region &region : launch.hosts)
     hosts_[region.address] = std::max(hosts_[region.address], region.bytes);
-  if (!packets_.empty())
+  const auto reducesInSwitch = [](const Function &function) {
+    return std::ranges::any_of(function.code, [](const Instruction &i) { return i.has(Modifier::LdReduce); });
+  };
+  if (!packets_.empty() || std::ranges::any_of(launch.module->functions, reducesInSwitch))
     memory_.keepOrigins();
   if (launch.parameters.size() < entry.parameterBytes)
     throw Unknown("a launch of " + entry.name + " with too few bytes of parameters");

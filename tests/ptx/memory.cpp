@@ -123,8 +123,9 @@ bool Memory::isTaken(const Reader &reader, const Access &now) const {
 }
 
 /// Looks for accesses on record that conflict with `now`, which is about to come. `changes`: it writes something else
-/// than is there. Else earlier reads find the same either way.
-void Memory::check(const Segment &segment, const Access &now, bool changes) {
+/// than is there. Else earlier reads find the same either way. `origins`: of the value that it writes. It does not
+/// reach these reads.
+void Memory::check(const Segment &segment, const Access &now, bool changes, const Origins &origins) {
   const auto isAllowed = [&](const Access &earlier) {
     return isMorallyStrong(earlier, now) && (earlier.packetLaunch == now.packetLaunch || earlier.packetLaunch == 0);
   };
@@ -136,7 +137,8 @@ void Memory::check(const Segment &segment, const Access &now, bool changes) {
       continue;
     for (const Reader &reader : write.readers)
       if (!isAllowed(reader.access) && !isBefore(reader.access, reader.last, now) &&
-          !isTold(reader.access, reader.last, now) && !isTaken(reader, now))
+          !isTold(reader.access, reader.last, now) && !isTaken(reader, now) &&
+          !(reader.plain && origins && std::ranges::find(*origins, reader.plain) != origins->end()))
         report(reader.access, now);
   }
 }
@@ -242,15 +244,15 @@ Origins Memory::read(Write &write, const Access &access) {
            other.isMulticast == access.isMulticast;
   });
   const Clock clock = clockOf(access.thread);
-  const auto plain = keepsOrigins_ && !access.isStrong() ? std::make_shared<PlainRead>() : nullptr;
+  const auto plain =
+      keepsOrigins_ && (!access.isStrong() || access.isMulticast) ? std::make_shared<PlainRead>() : nullptr;
   if (known == write.readers.end())
     write.readers.push_back({access, clock, clock, plain});
   else
     *known = {access, known->first, clock, plain};
-  if (plain)
-    return std::make_shared<const std::vector<std::shared_ptr<PlainRead>>>(1, plain);
+  const Origins own = plain ? std::make_shared<const std::vector<std::shared_ptr<PlainRead>>>(1, plain) : nullptr;
   if (!access.isStrong() || write.access.thread == host || !isMorallyStrong(write.access, access))
-    return {};
+    return own;
   join(access.thread, write, access);
   if (write.told)
     ptx::join(threads_[access.thread].told, *write.told);
@@ -258,7 +260,7 @@ Origins Memory::read(Write &write, const Access &access) {
     for (const std::shared_ptr<PlainRead> &origin : *write.origins)
       if (std::ranges::find(origin->takers, access.thread, &PlainRead::Taker::thread) == origin->takers.end())
         origin->takers.push_back({access.thread, clock});
-  return write.origins;
+  return joined(own, write.origins);
 }
 
 /// The thread acquires what `write` released, or will at its next fence.
@@ -356,7 +358,7 @@ void Memory::store(const Access &access, std::uint64_t value, const Origins &ori
     const unsigned bytes = segment->end - segment->first;
     const std::uint64_t mask = bytes == 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
     const std::uint64_t part = value >> (8 * (segment->first - access.address % 8)) & mask;
-    check(*segment, access, newest(*segment, base).value != part);
+    check(*segment, access, newest(*segment, base).value != part, origins);
     write(*segment, access, part, nullptr);
     if (access.packetLaunch != 0)
       segment->writes.back().origins = origins;

@@ -19,7 +19,8 @@
 // Packets within a launch. A packet is a relaxed store: it orders only the reads that its data was computed from. A
 // write that causality orders after the taking of such a packet does not reach the read. For, PTX forbids values out of
 // thin air, and no GPU makes a store before the branches that it depends on. So a value carries its origins: the plain
-// reads that it was computed from, also by way of packets.
+// reads that it was computed from, also by way of packets. For the same reason a store does not reach the reads that
+// its value was computed from. A rank that reduces in the switch stores the sum in place of what the switch has read.
 //
 // Stale reads. A location keeps its last four strong writes in coherence order. A strong read may return any of them,
 // except those older than a write that is ordered before the read, or than one that was read in its past. A weak read
@@ -65,7 +66,8 @@ struct PlainRead {
   };
   std::vector<Taker> takers;
 };
-/// The plain reads that a value was computed from, sorted by address; null: none, or nothing is known of them.
+/// The plain reads, and those of the switch, that a value was computed from, sorted by address; null: none, or nothing
+/// is known of them.
 using Origins = std::shared_ptr<const std::vector<std::shared_ptr<PlainRead>>>;
 Origins joined(const Origins &a, const Origins &b);
 
@@ -189,7 +191,7 @@ private:
   bool isTaken(const Reader &reader, const Access &now) const;
   bool isMorallyStrong(const Access &a, const Access &b) const;
   bool includes(const Access &a, std::uint32_t other) const;
-  void check(const Segment &segment, const Access &now, bool changes = true);
+  void check(const Segment &segment, const Access &now, bool changes = true, const Origins &origins = {});
   void report(const Access &earlier, const Access &now);
   void checkAnnounced(const Access &write);
   std::size_t floorOf(const Segment &segment, const Access &access) const;

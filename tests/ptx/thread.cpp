@@ -396,15 +396,16 @@ bool Machine::multicast(Thread &thread, Activation &activation, const Instructio
   ++counts_.multicasts;
   for (unsigned element = 0; element < i.vector; ++element) {
     std::vector<std::uint64_t> values;
+    Origins origins;
     for (const std::uint64_t member : members) {
       const Access access = sharedAccess(thread, i, member + std::uint64_t{element} * bytes);
       if (isLoad)
-        values.push_back(memory_.load(access));
+        values.push_back(memory_.load(access, nullptr, &origins));
       else
         memory_.store(access, value(thread, activation, data[element]));
     }
     if (isLoad)
-      assign(activation, data[element], switchResult(i, values));
+      assign(activation, data[element], switchResult(i, values), origins);
   }
   return true;
 }
