@@ -132,24 +132,33 @@ template <class K, class L> MSCCLC_DEVICE bool wholeWords(const K &k, const L &m
 /// devices.
 constexpr unsigned switchLoadsInFlight = 8;
 
-/// Calls store(i, value) for words i = first, first + lanes, … below `count` at `from`. `value` is the network's Op of
-/// word i.
+/// Calls store(i, value) for all words i of `begin` to `end` at `from`, which the lanes share. `value` is the network's
+/// Op of word i. The words that a lane has in flight are a warp's width apart, so that their addresses are constants
+/// behind one address. Which lane takes a word depends on the length, so no other operation relies on it
+/// (ir::elementUnitOf).
 template <class T, class Op, class Store>
-MSCCLC_DEVICE void forReduced(const char *from, uint64_t first, uint64_t count, unsigned lanes, Store store) {
-  uint64_t at = first;
-  const uint64_t ahead = uint64_t{lanes} * (switchLoadsInFlight - 1);
-  MSCCLC_NO_UNROLL
-  for (; at + ahead < count; at += ahead + lanes) {
-    Vec16 in[switchLoadsInFlight];
-    MSCCLC_UNROLL
-    for (unsigned u = 0; u < switchLoadsInFlight; ++u)
-      in[u] = multicastLoadReduce<T, Op>(from + (at + u * uint64_t{lanes}) * 16);
-    MSCCLC_UNROLL
-    for (unsigned u = 0; u < switchLoadsInFlight; ++u)
-      store(at + u * uint64_t{lanes}, in[u]);
+MSCCLC_DEVICE void forReduced(const char *from, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes,
+                              Store store) {
+  constexpr unsigned warp = 32;
+  uint64_t at = begin + lane;
+  if (lanes % warp == 0) {
+    const unsigned ahead = lane / warp * warp * (switchLoadsInFlight - 1), step = lanes * switchLoadsInFlight;
+    const unsigned rest = step - ahead - lane; // to the end of what all lanes take
+    at += ahead;
+    MSCCLC_NO_UNROLL
+    for (; at + rest <= end; at += step) {
+      Vec16 in[switchLoadsInFlight];
+      MSCCLC_UNROLL
+      for (unsigned u = 0; u < switchLoadsInFlight; ++u)
+        in[u] = multicastLoadReduce<T, Op>(from + (at + u * warp) * 16);
+      MSCCLC_UNROLL
+      for (unsigned u = 0; u < switchLoadsInFlight; ++u)
+        store(at + u * warp, in[u]);
+    }
+    at -= ahead;
   }
   MSCCLC_NO_UNROLL
-  for (; at < count; at += lanes)
+  for (; at < end; at += lanes)
     store(at, multicastLoadReduce<T, Op>(from + at * 16));
 }
 
@@ -178,7 +187,7 @@ MSCCLC_DEVICE void switchReduce(const K &k, const Slice &slice, int channel, con
       detail::forRows(k, slice, 16, [&](unsigned row, uint64_t begin, uint64_t end, unsigned lane, unsigned lanes) {
         end = detail::clipRow(k, targets, row, detail::clipRow(k, members, row, end));
         const auto to = detail::rowsAs<char *>(k, targets, row); // wide scratch takes no part
-        detail::forReduced<T, Op>(multicast + k.offsetOf(members(0), row), begin / 16 + lane, end / 16, lanes,
+        detail::forReduced<T, Op>(multicast + k.offsetOf(members(0), row), begin / 16, end / 16, lane, lanes,
                                   [&](uint64_t i, const detail::Vec16 &v) { detail::storeToAll<D::size>(to, i, v); });
       });
       return;
@@ -240,7 +249,7 @@ MSCCLC_DEVICE void switchReduceBroadcast(const K &k, const Slice &slice, int sou
         end = detail::clipRow(k, members, row, detail::clipRow(k, sources, row, end));
         char *target = to + k.offsetOf(members(0), row);
         detail::forReduced<T, Op>(
-            from + k.offsetOf(sources(0), row), begin / 16 + lane, end / 16, lanes,
+            from + k.offsetOf(sources(0), row), begin / 16, end / 16, lane, lanes,
             [&](uint64_t i, const detail::Vec16 &v) { detail::multicastStore(target + i * 16, v); });
       });
       return;
