@@ -39,7 +39,7 @@ private:
     if (std::vector<Last> *last = op.numIds != 0 && !ir::isSemaphoreOp(op.kind) ? lastOf(op) : nullptr) {
       const auto ids = block_.idsOf(op);
       const auto reach = [&](auto f) {
-        // Pairs of different sizes become separate statements (operation_writer.cpp), and each begins at thread 0.
+        // Pairs of different sizes become separate statements (operation_writer.cpp), and each begins anew.
         const bool pairs = op.numSrcs == op.numIds && op.numChunks() != 0;
         std::uint32_t begin = 0;
         for (std::uint32_t i = 0; i < op.numIds; ++i) {

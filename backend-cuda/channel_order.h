@@ -1,5 +1,5 @@
-// Keeps the operations on a channel in the program's order. An operation on several channels gives the i-th one to
-// thread i of the block, so different threads may do two operations on one channel.
+// Keeps the operations on a channel in the program's order. An operation on several channels gives the i-th one to the
+// i-th thread of the block, from the last one on. So different threads may do two operations on one channel.
 #pragma once
 
 #include "ir/program.h"

@@ -94,9 +94,10 @@ MSCCLC_DEVICE void arriveAndWait(const MscclcRankArgs &args, WaitInfo info, uint
   });
 }
 
-/// Calls f(i) for each i < n. The threads share the calls.
+/// Calls f(i) for each i < n. The threads share the calls, from the last thread on. Thread 0, and so its warp, waits
+/// for the counts of launches first (begin.cuh). Signals of other warps leave before.
 template <class K, class F> MSCCLC_DEVICE void forOnes(const K &k, unsigned n, F f) {
-  for (unsigned i = k.thread; i < n; i += k.threads)
+  for (unsigned i = k.threads - 1 - k.thread; i < n; i += k.threads)
     f(i);
 }
 
