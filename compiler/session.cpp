@@ -354,7 +354,8 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
   std::vector<passes::schedule::TimeByBlocks> byBlocks;
   if (output_.comparesBlocks)
     byBlocks = passes::schedule::timesByBlocks(job_.program, chooseOptions);
-  passes::schedule::Choice choice = passes::schedule::choose(job_.program, chooseOptions);
+  passes::schedule::Choice choice =
+      hasScheduled(chooseOptions) ? takeScheduled() : passes::schedule::choose(job_.program, chooseOptions);
   const bool keeps = choice.tried.empty() && keepBlocks(chooseOptions, choice);
   if (!choice.done.empty())
     progress = {passes::pipeline(passes::maxOptLevel, passes::Stage::Prune), std::exchange(choice.done, {})};
@@ -372,6 +373,23 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
   job_.chosen = {std::move(choice), anyProtocol,        anyInstances && !keeps, on.machine, on.runner, bytes, keeps,
                  job_.input.kind,   std::move(byBlocks)};
   return true;
+}
+
+/// True if synthesis has scheduled the program with the same options.
+bool Session::hasScheduled(const passes::schedule::ChooseOptions &chooseOptions) const {
+  return job_.scheduled && chooseOptions.keeps && job_.scheduled->messageBytes == chooseOptions.messageBytes &&
+         job_.program.movement.chooseInstances; // not with --blocks-by-size
+}
+
+/// Replaces the program by the one that synthesis has scheduled, and returns its choices. The time of its passes is
+/// part of the time of synthesis.
+passes::schedule::Choice Session::takeScheduled() {
+  passes::schedule::ScheduledProgram taken = std::move(*std::exchange(job_.scheduled, std::nullopt));
+  for (passes::PassRecord &record : taken.choice.done)
+    record.seconds = 0;
+  taken.program.name = job_.program.name;
+  job_.program = std::move(taken.program);
+  return std::move(taken.choice);
 }
 
 /// True if an option uses the program between passes. Then all passes run, one by one.

@@ -60,6 +60,8 @@ private:
   bool checkPasses(std::string_view list);
   bool interpret();
   bool choose(const TimedOn &on, Progress &progress);
+  bool hasScheduled(const passes::schedule::ChooseOptions &chooseOptions) const;
+  passes::schedule::Choice takeScheduled();
   bool keepBlocks(const passes::schedule::ChooseOptions &chooseOptions, passes::schedule::Choice &choice);
   bool runPasses(Progress progress);
   void proveWithPruning(passes::PassManager &manager, std::string_view list, double &seconds);

@@ -39,7 +39,7 @@ std::optional<ir::Program> synthesize(Job &job) {
   if (on->machine.gpus() > most)
     return job.diags.report(diag::not_synthesized, {}, {collective, machine, "it has more than 1024 GPUs"});
   const passes::schedule::ChooseOptions chooseOptions =
-      chooseOptionsOf(job, *on, options.messageSize != 0 ? options.messageSize : usuallyScheduledFor, /*keeps=*/false);
+      chooseOptionsOf(job, *on, options.messageSize != 0 ? options.messageSize : usuallyScheduledFor, /*keeps=*/true);
   std::string why;
   std::optional<synthesize_room::Synthesis> made = synthesize_room::synthesize(kind, options.root, chooseOptions, why);
   if (!made)
@@ -62,6 +62,7 @@ std::optional<ir::Program> synthesize(Job &job) {
     remark.note(diag::synthesis_rests, {}, {restsOnWords(taken.restsOn)});
   if (!others.empty())
     remark.note(diag::synthesis_others, {}, {others});
+  job.scheduled = std::move(made->scheduled);
   job.times.lap("synthesize");
   return std::move(made->program);
 }

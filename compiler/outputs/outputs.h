@@ -93,8 +93,10 @@ struct Job {
   ir::Program program = {}; ///< empty for an output that needs only the source
   ir::Program calls = {};   ///< the program in thread blocks before any pass changed it, for an output that needs it
   std::optional<ir::Program> synthesized = {}; ///< statements that --synthesize made, for an output that needs calls
-  passes::time::Machine machine = {};          ///< machine of --machine, or the usual one; set once `program` is loaded
-  std::optional<Chosen> chosen = {};           ///< choices, for a program of statements
+  /// The program that --synthesize made with the schedule of its comparison, until the session takes it.
+  std::optional<passes::schedule::ScheduledProgram> scheduled = {};
+  passes::time::Machine machine = {}; ///< machine of --machine, or the usual one; set once `program` is loaded
+  std::optional<Chosen> chosen = {};  ///< choices, for a program of statements
   std::uint32_t mostBlocks = 0; ///< the most thread blocks of a rank that a program of statements asks for; 0: no limit
   const passes::VerifyResult *proof = nullptr; ///< the proof of `program`; null if it was not proven
   /// The message size (bytes) that the program is scheduled for, and whether it is the last one. Nothing unless the

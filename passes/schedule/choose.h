@@ -60,6 +60,13 @@ struct Choice {
 /// report why. The program then has relay blocks if these were tried.
 Choice choose(ir::Program &program, const ChooseOptions &options);
 
+/// A program that choose() has scheduled, and what it was scheduled for.
+struct ScheduledProgram {
+  ir::Program program;
+  Choice choice;
+  std::uint64_t messageBytes = 0; ///< as in ChooseOptions
+};
+
 /// The fastest schedule with a limit on thread blocks.
 struct TimeByBlocks {
   std::uint32_t most = 0;         ///< thread blocks that a rank may have

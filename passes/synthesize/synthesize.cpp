@@ -76,7 +76,6 @@ public:
   explicit Comparison(const schedule::ChooseOptions &options)
       : options_(options),
         paths_(options.machine.isUneven() ? time::LinkPaths(time::fabricOf(options.machine)) : time::LinkPaths()) {
-    options_.keeps = false;
     options_.timesOnly = true;
   }
 
@@ -90,25 +89,31 @@ public:
       attempts_.push_back({name, least, true});
       return;
     }
-    ir::Program scheduled = program;
-    const schedule::Choice choice = schedule::choose(scheduled, options_);
+    schedule::ScheduledProgram scheduled{program, {}, options_.messageBytes};
+    const schedule::Choice &choice = scheduled.choice = schedule::choose(scheduled.program, options_);
     const schedule::Candidate *taken = choice.taken();
     attempts_.push_back({name, choice.nanoseconds, false, taken ? taken->restsOn.value_or(time::ParameterSet()) : 0});
     if (!taken)
       return;
     figures_.push_back(*taken);
     programs_.emplace_back(name, std::move(program));
+    if (schedule::bestOf(figures_, close) == &figures_.back())
+      best_.emplace(figures_.size() - 1, std::move(scheduled));
   }
 
   std::optional<Synthesis> take(std::string links) {
     const schedule::Candidate *best = schedule::bestOf(figures_, close);
     if (!best)
       return std::nullopt;
-    auto &[name, program] = programs_[best - figures_.data()];
+    const std::size_t at = best - figures_.data();
+    auto &[name, program] = programs_[at];
     std::ranges::stable_sort(attempts_, {}, [&](const Attempt &one) {
       return std::tuple(one.name != name, one.nanoseconds == 0, one.nanoseconds);
     });
-    return Synthesis{std::move(program), std::move(attempts_), best->nanoseconds, std::move(links)};
+    Synthesis made{std::move(program), std::move(attempts_), best->nanoseconds, std::move(links)};
+    if (best_->first == at) // a later algorithm may make an earlier one the best, which is then scheduled again
+      made.scheduled = std::move(best_->second);
+    return made;
   }
 
 private:
@@ -161,6 +166,8 @@ private:
   std::vector<Attempt> attempts_;
   std::vector<schedule::Candidate> figures_;                  ///< figures of the algorithms with a schedule
   std::vector<std::pair<std::string, ir::Program>> programs_; ///< [figure]: the algorithm's name and its program
+  /// The last figure that was the best when it was made, and its program.
+  std::optional<std::pair<std::size_t, schedule::ScheduledProgram>> best_;
 };
 
 } // namespace

@@ -27,6 +27,8 @@ struct Synthesis {
   std::vector<Attempt> attempts; ///< the best first, then the fastest; those without a schedule last
   double nanoseconds = 0;        ///< time of a launch of the best one
   std::string links;             ///< a sentence: the limit by the links, and the share of it that trees reach
+  /// `program` as it was scheduled for the comparison. Nothing if that was not kept.
+  std::optional<schedule::ScheduledProgram> scheduled = {};
 };
 
 /// Returns the best program by the time model for `kind` on all GPUs of the machine. It compares trees (forest.h) with
