@@ -152,7 +152,7 @@ bool writeEstimate(Job &job) {
   for (const ir::Rank &rank : job.program.ranks)
     blocks = std::max(blocks, rank.busyBlocks());
   for (const std::uint64_t size : timedSizes(job)) {
-    auto estimate = timeOf(job, *on, size, /*record=*/false, /*folds=*/true);
+    auto estimate = timeOf(job, *on, size, time::Detail::Folded);
     if (!estimate)
       return false;
     job.result += (job.result.empty() ? "" : ", ") + shownBytes(size) + " " + shownTime(estimate->total);

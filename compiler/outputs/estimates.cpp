@@ -103,7 +103,7 @@ std::uint64_t nearestSize(const ir::Program &program, std::uint64_t bytes) {
   return std::min(std::max<std::uint64_t>({1, bytes, program.minMessageSize}), program.maxMessageSize);
 }
 
-std::optional<TimedLaunch> oneLaunch(Job &job, bool record, const time::TracedLaunch &like) {
+std::optional<TimedLaunch> oneLaunch(Job &job, time::Detail detail, const time::TracedLaunch &like) {
   auto on = timedOn(job, like.machine);
   if (!on)
     return std::nullopt;
@@ -112,19 +112,18 @@ std::optional<TimedLaunch> oneLaunch(Job &job, bool record, const time::TracedLa
   const std::vector<std::uint64_t> sizes = timedSizes(job, like.bytes);
   if (sizes.empty())
     return std::nullopt;
-  std::optional<time::Estimate> estimate = timeOf(job, *on, sizes[0], record);
+  std::optional<time::Estimate> estimate = timeOf(job, *on, sizes[0], detail);
   if (!estimate)
     return std::nullopt;
   return TimedLaunch{std::move(*on), sizes[0], std::move(*estimate)};
 }
 
-std::optional<time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record, bool folds) {
+std::optional<time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, time::Detail detail) {
   static const passes::RowCounts full = *passes::RowCounts::parse("full");
   std::optional<time::LiveRows> rows;
   if (job.counts || job.rowBytes != 0 || job.program.oncePerRank != ir::OncePerRank::Off)
     rows.emplace(job.proof->rows, job.counts ? *job.counts : full, job.rowBytes, job.choices);
-  time::Estimate result =
-      time::estimate(job.program, on.machine, on.runner, size, record, rows ? &*rows : nullptr, folds);
+  time::Estimate result = time::estimate(job.program, on.machine, on.runner, size, detail, rows ? &*rows : nullptr);
   if (result.complete)
     return result;
   return job.diags.report(diag::never_ends, {}, {std::to_string(size)});

@@ -41,19 +41,20 @@ std::uint64_t nearestSize(const ir::Program &program, std::uint64_t bytes);
 std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usual = {});
 
 /// Returns an estimate of a program that ends. If some block waits forever, returns nothing and reports why in the
-/// job's diagnostics. `record`: adds the data for pictures. `folds`: walks only rank 0 where all ranks do the same.
-std::optional<passes::time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size, bool record = false,
-                                             bool folds = false);
+/// job's diagnostics.
+std::optional<passes::time::Estimate> timeOf(Job &job, const TimedOn &on, std::uint64_t size,
+                                             passes::time::Detail detail = passes::time::Detail::Ranks);
 
 /// The launch that an output shows: the machine, the runner and the bytes, as timedSizes says. If the options do not
-/// give machine or size, those of `like` count. `record`: the estimate has the data for pictures. If there is no such
-/// launch, or it never ends, nothing is returned, and the job's diagnostics say why.
+/// give machine or size, those of `like` count. If there is no such launch, or it never ends, nothing is returned, and
+/// the job's diagnostics say why.
 struct TimedLaunch {
   TimedOn on;
   std::uint64_t size = 0;
   passes::time::Estimate estimate;
 };
-std::optional<TimedLaunch> oneLaunch(Job &job, bool record, const passes::time::TracedLaunch &like = {});
+std::optional<TimedLaunch> oneLaunch(Job &job, passes::time::Detail detail,
+                                     const passes::time::TracedLaunch &like = {});
 
 /// Returns "ring on h100x8, run by MSCCL++'s executor". If blocks were chosen, adds the size that they were scheduled
 /// for.

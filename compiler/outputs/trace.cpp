@@ -157,7 +157,7 @@ private:
 } // namespace
 
 bool writeTrace(Job &job) {
-  const auto launch = oneLaunch(job, /*record=*/true);
+  const auto launch = oneLaunch(job, time::Detail::Pictures);
   if (!launch)
     return false;
   job.times.lap("estimate");

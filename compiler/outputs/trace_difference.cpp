@@ -143,7 +143,7 @@ bool writeTraceDifference(Job &job) {
     return false;
   if (const std::string other = otherLaunch(job, trace->launch); !other.empty())
     return job.diags.report(diag::bad_trace, {}, {job.options.outputValue, other});
-  const auto launch = oneLaunch(job, /*record=*/false, trace->launch);
+  const auto launch = oneLaunch(job, time::Detail::Ranks, trace->launch);
   if (!launch)
     return false;
   const time::TraceDifference difference = time::compareTraces(job.program, launch->estimate.timeline, *trace);

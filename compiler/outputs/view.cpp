@@ -336,7 +336,7 @@ bool writeView(Job &job) {
   if (!on)
     return false;
   for (const std::uint64_t size : timedSizes(job)) {
-    const auto estimate = timeOf(job, *on, size, /*record=*/true);
+    const auto estimate = timeOf(job, *on, size, time::Detail::Pictures);
     if (!estimate)
       return false;
     std::ostringstream launch;

@@ -93,7 +93,7 @@ double bytesOnBusiestLink(const Timeline &timeline) {
 } // namespace
 
 Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
-                  bool record, const LiveRows *rows, bool folds) {
+                  Detail detail, const LiveRows *rows) {
   ir::requireBlocks(program);
   const MessageBytes bytes(program, messageBytes, rows);
   Estimate result;
@@ -102,7 +102,8 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
   result.extrapolated = iterations.extrapolated();
   const Time launch = Costs::us(machine.parameters.launch);
   const ir::ProgramIndex index(program);
-  const std::optional<OtherEnds> otherEnds = folds && !record && !rows ? foldRanks(index, machine) : std::nullopt;
+  const std::optional<OtherEnds> otherEnds =
+      detail == Detail::Folded && !rows ? foldRanks(index, machine) : std::nullopt;
   const auto run = [&](WalkOptions options) {
     options.folding.ranks = otherEnds.has_value();
     options.otherEnds = otherEnds ? &*otherEnds : nullptr;
@@ -116,7 +117,7 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
     halfTotal = half.end;
     halfLinks = busiest(half);
   }
-  result.timeline = run({.mostIterations = iterations.some, .record = record});
+  result.timeline = run({.mostIterations = iterations.some, .record = detail == Detail::Pictures});
   result.total = result.timeline.end;
   result.linkBound = launch + busiest(result.timeline);
   if (result.extrapolated) {

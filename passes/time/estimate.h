@@ -28,13 +28,19 @@ struct Estimate {
   bool extrapolated = false;
 };
 
+/// What the timeline of an estimate has.
+enum class Detail : std::uint8_t {
+  Folded,   ///< the spans of rank 0, which alone is walked, and the traffic of all, if all do the same (fold_ranks.h)
+  Ranks,    ///< the spans and the traffic of all ranks
+  Pictures, ///< also messages and rates
+};
+
 /// Estimates one launch with a message of this many bytes (of the input, or an AllGather's output).
-/// `record`: the timeline also has messages and rates, for pictures. `rows`: the live rows of a program of rows; null:
-/// all are live. The exchange of counts takes no time here. `folds`: if all ranks do the same (fold_ranks.h), only rank
-/// 0 is walked, and the timeline has only its spans, but the traffic of all ranks. Requires: a program that
-/// ir::checkStructure accepts, with thread blocks (ir::requireBlocks), and for which cannotRun() returns nothing.
+/// `rows`: the live rows of a program of rows; null: all are live. With rows, nothing is folded. The exchange of counts
+/// takes no time here. Requires: a program that ir::checkStructure accepts, with thread blocks (ir::requireBlocks), and
+/// for which cannotRun() returns nothing.
 Estimate estimate(const ir::Program &program, const Machine &machine, Runner runner, std::uint64_t messageBytes,
-                  bool record = false, const LiveRows *rows = nullptr, bool folds = false);
+                  Detail detail = Detail::Ranks, const LiveRows *rows = nullptr);
 
 /// The figures by which choices are made. They take less than half the time of an estimate.
 struct LaunchFigures {

@@ -100,7 +100,7 @@ std::map<std::pair<Cause, std::uint32_t>, double> bytesOf(const Timeline &timeli
 /// Checks that an estimate by rank 0 alone has the times and the traffic of one by all ranks.
 void checkSameEstimate(const ir::Program &program, const Machine &machine, std::uint64_t bytes) {
   const Estimate all = estimate(program, machine, Runner::Kernel, bytes),
-                 one = estimate(program, machine, Runner::Kernel, bytes, /*record=*/false, nullptr, /*folds=*/true);
+                 one = estimate(program, machine, Runner::Kernel, bytes, Detail::Folded);
   CHECK(std::abs(all.total - one.total) <= 1e-9 * all.total);
   CHECK(std::abs(all.linkBound - one.linkBound) <= 1e-9 * all.linkBound);
   CHECK(std::abs(all.latencyBound - one.latencyBound) <= 1e-9 * all.latencyBound);

@@ -145,7 +145,7 @@ TEST_CASE("rows of a known length, whose index is counted") {
   const auto timeOf = [&](std::uint64_t rowBytes, std::uint32_t choices, const std::string &once = "off") {
     const LiveRows rows{slots, full, rowBytes, choices};
     return estimate(programOf(ranks, "collective dispatch experts 4 expert_major\nonce_per_rank " + once + "\n"),
-                    roundMachine(), Runner::Kernel, 65536, false, &rows)
+                    roundMachine(), Runner::Kernel, 65536, Detail::Ranks, &rows)
         .total;
   };
   const double moved = 65536 / 50.0, unknown = timeOf(0, 8);
