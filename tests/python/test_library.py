@@ -235,6 +235,7 @@ def test_the_default_lists(tmp_path, capsys, monkeypatch):
     made = json.loads((tmp_path / "made/manifest.json").read_text())["collectives"]
     lists = [(one["collective"], one["ranks"], one["ranks_per_node"]) for one in made]
     assert lists == [("allgather", 2 * nodes, 2) for nodes in (1, 2, 4, 8)]
+    assert [sorted({entry["in_place"] for entry in one["entries"]}) for one in made] == [[False, True], *[[True]] * 3]
     said = capsys.readouterr().out
     assert said.count("left out: ") == 12, said
     assert f"left out: 16 GPUs of a node on {machine}*8: " in said

@@ -338,7 +338,9 @@ def make_library(
     with remembering(unfinished):
         if is_default:
             places = [where for where in places if fits(where, tell)]
-        tries = {"order": ["Written", "Any"], **(params or {})} if not sources else params or {}
+        tries = params or {}
+        if not sources:
+            tries = {"order": ["Written", "Any"], "inplace": ["true", "false"], **tries}
         jobs = [(where, source) for where in places for source in sources or default_sources(where.nodes)]
         groups: dict[tuple[Place, str, int], list[Candidate]] = {}
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
