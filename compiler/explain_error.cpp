@@ -49,21 +49,28 @@ std::string sectionOf(const DiagnosticKind &kind) {
 } // namespace
 
 const std::vector<DiagnosticKind> &allDiagnostics() {
-  static const std::vector<DiagnosticKind> all = [] {
-    std::vector<DiagnosticKind> found;
-    std::string_view room;
-    const auto add = [&](std::string_view id, ir::level::Level level, std::string_view text,
-                         std::string_view allowName = {}) {
-      if (level.severity >= ir::Severity::Warning)
-        found.push_back({room, id, level.severity, text, allowName});
-    };
-#define ROOM(folder) room = folder;
-#define DIAG(id, column, text) add(#id, ir::level::column, text);
-#define ALLOWABLE(id, name, summary, text) add(#id, ir::level::Error, text, name);
+  struct Row { // a room, or a diagnostic
+    std::string_view room, id;
+    ir::level::Level level;
+    std::string_view text, allowName;
+  };
+  static constexpr Row rows[] = {
+#define ROOM(folder) {folder, {}, {}, {}, {}},
+#define DIAG(id, column, text) {{}, #id, ir::level::column, text, {}},
+#define ALLOWABLE(id, name, summary, text) {{}, #id, ir::level::Error, text, name},
 #include "compiler/all_diagnostics.def"
 #undef ALLOWABLE
 #undef DIAG
 #undef ROOM
+  };
+  static const std::vector<DiagnosticKind> all = [] {
+    std::vector<DiagnosticKind> found;
+    std::string_view room;
+    for (const Row &row : rows)
+      if (row.id.empty())
+        room = row.room;
+      else if (row.level.severity >= ir::Severity::Warning)
+        found.push_back({room, row.id, row.level.severity, row.text, row.allowName});
     return found;
   }();
   return all;
