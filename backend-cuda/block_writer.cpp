@@ -188,8 +188,8 @@ private:
   std::vector<std::uint32_t> shapes_;                     // [operation]: the class of its shape
   std::vector<char> syncBefore_, fenceBefore_, releases_; ///< by operation, of any instance
   std::vector<std::uint32_t> hook_;                       ///< by operation: fusedHooks() of all instances
-  std::vector<char> isDone_;                              ///< by operation: another one does it, or the launch's end
-  bool endsUnfenced_ = false;                             ///< of any instance
+  std::vector<char> isDone_;  ///< by operation: done with another one, or as the launch ends
+  bool endsUnfenced_ = false; ///< of any instance
   int failedRepeats_ = 0;
 };
 

@@ -152,7 +152,7 @@ PlanComparison Comparer::run() {
   field("tags", sortedTags(left_), sortedTags(right_));
   field<std::uint64_t>("number of gpus", left_.ranks.size(), right_.ranks.size());
   if (left_.ranks.size() != right_.ranks.size())
-    return std::move(found_); // this makes everything else different
+    return std::move(found_); // all ranks would differ
   for (std::size_t i = 0; i < std::min(left_.ranks.size(), right_.ranks.size()); ++i) {
     at_ = {static_cast<std::uint32_t>(i)};
     compareRanks(left_.ranks[i], right_.ranks[i]);

@@ -28,8 +28,8 @@ public:
 
   /// Drops `classes` if no pair needs any of them. With `excuse`, pairs that packets may order are not asked.
   bool drop(std::span<const std::vector<SyncPoint> *const> classes, bool excuse);
-  /// False if `syncClass` is already dropped, or if `excuse` makes no difference because every pair that uses the class
-  /// is asked.
+  /// Returns true if a drop of `syncClass` with `excuse` may ask fewer pairs. Returns false if the class is already
+  /// dropped, or if no pair that uses it may be ordered by packets.
   bool mayExcuse(const std::vector<SyncPoint> &syncClass) const;
 
   /// Two accesses without an order.

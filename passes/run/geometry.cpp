@@ -270,7 +270,7 @@ std::uint64_t Geometry::unitsTouched(const ProgramIndex &index) const {
         const ir::Chunk &chunk = block.operands(op)[i];
         std::uint64_t owners = 0;
         ir::forEachPiece(index.program, index.rankOf(b), op, i, chunk, [&](const ir::MemoryPiece &) { ++owners; });
-        total += span(chunk, op, nullptr, false).count * owners; // the iterations of a pipeline divide it
+        total += span(chunk, op, nullptr, false).count * owners; // in all iterations of a pipeline
       }
   }
   return total;

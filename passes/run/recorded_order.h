@@ -28,7 +28,7 @@ public:
   const RecordedPhases &phases() const { return phases_; }
 
 private:
-  /// A walk that begins with the knowledge that all threads of a block share in a phase.
+  /// A walk that begins with what every thread of a block has acquired before a phase.
   struct FromBlock {
     BackwardSearch walk;
     Moment from{none, 0};                   ///< the phase at which the walk last began

@@ -453,7 +453,7 @@ private:
     std::set<double> times; // equal programs take equal times, and one of them is enough
     for (const std::size_t i : rivals)
       if (finished.size() < mostFinished && times.insert(timeOf(i)).second) {
-        candidates_.weigh(i); // before it is completed, because one rank of it is timed faster than all
+        candidates_.weigh(i); // while it has one rank, because all ranks of the complete program take longer
         const std::optional<Candidate> inTheEnd = candidates_.complete(i) ? candidates_.finish(i) : std::nullopt;
         if (inTheEnd)
           finished.push_back(*inTheEnd);

@@ -386,7 +386,8 @@ Time Costs::packing(std::uint32_t rank, bool before, const MessageBytes *bytes) 
   // packed. They meet once before unpacking. With oncePerRank they also meet when first entries are known, and when
   // cells have places.
   Time time = ((before ? 3 : 1) + (isOnce ? 1 : 0)) * us(p.barrier);
-  // A thread that reads all cells in turn waits once for each line of each array of them, or for several polls.
+  // A thread reads all cells in turn. It waits once for each cache line of an array of cells, or once for several
+  // polls.
   const ir::ExpertCells cells = ir::expertCellsOf(program_);
   constexpr std::uint32_t cellsOfLine = 32, pollsAtOnce = 8;
   const std::uint32_t lines = (cells.experts + cellsOfLine - 1) / cellsOfLine, // of a rank

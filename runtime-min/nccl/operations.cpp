@@ -14,7 +14,7 @@ struct Operations {
   std::mutex mutex;
   std::map<std::pair<Comm, int>, Factor> factors;
 };
-/// It is never destroyed, like the side table.
+/// Returns the only instance. It is never destroyed, because calls may come while the process ends.
 Operations &operations() {
   static Operations *const instance = new Operations;
   return *instance;

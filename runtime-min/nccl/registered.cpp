@@ -22,7 +22,7 @@ struct Table {
   std::map<Comm, OfComm> comms; ///< the null communicator has the allocations
   uint64_t ids = 0;             ///< number of ids so far
 };
-/// It is never destroyed, like the side table.
+/// Returns the only instance. It is never destroyed, because calls may come while the process ends.
 Table &table() {
   static Table *const instance = new Table;
   return *instance;
