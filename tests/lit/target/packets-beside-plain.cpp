@@ -22,8 +22,8 @@ MSCCLC_ALGORITHM void beside(int what = 0) {
       {.protocol = Protocol::LL, .schedule = Schedule::Auto, .ranksPerNode = what == 0 || what == 3 ? 2 : 4});
   reduce(Rank(1).output()[0], Rank(0).input()[0], {Rank(2).input()[0]});
   switch (what) {
-  case 0: // an operand arrives as plain data, since the sum is kept off its place
-    reduce(Rank(0).input()[0], Rank(3).input()[0], {Rank(3).input()[0], Rank(0).input()[0]});
+  case 0: // an operand arrives as plain data, which a statement may ask for
+    reduce(Rank(0).input()[0], {Rank(3).input()[0]}, {.packets = false});
     break;
   case 1: { // another rank writes plain data
     Buffer kept(3, 1);
