@@ -37,11 +37,11 @@ struct Facts {
   // make equal programs count once.
   static constexpr std::size_t mostStatements = 8192; ///< in all candidates together
   static constexpr std::size_t mostTried = 40;        ///< the moves usually ask for fewer
-  static constexpr std::size_t fewTried = 5;       ///< with a budget up to this, only the likeliest choices are tried
-  std::size_t budget;                              ///< the largest number of candidates
-  bool isLarge;                                    ///< the budget is at most fewTried
-  static constexpr std::uint32_t usualBlocks = 16; ///< blocks of a large program; so many keep a GPU busy
-  static constexpr std::size_t triedAsOneRank = 8; ///< candidates of a large program that is tried as one rank
+  static constexpr std::size_t fewTried = 5;        ///< with a budget up to this, only the likeliest choices are tried
+  std::size_t budget;                               ///< the largest number of candidates
+  bool isLarge;                                     ///< the budget is at most fewTried
+  static constexpr std::uint32_t usualBlocks = 16;  ///< blocks of a large program; so many keep a GPU busy
+  static constexpr std::size_t triedAsOneRank = 12; ///< candidates of a large program that is tried as one rank
   // The first candidate has so many instances at most, each with so many bytes of a rank at least. A block moves some
   // tens of KiB in the time that a signal takes.
   static constexpr std::uint32_t mostAtFirst = 8;
@@ -72,11 +72,14 @@ struct Facts {
   /// program, whose first candidate is seldom good.
   bool isLong;
   // These facts follow from the candidates that were tried so far.
-  bool isOneRank = false;     ///< large and long, and candidates are planned and timed as one rank
+  bool isOneRank = false;     ///< large, and candidates are planned and timed as one rank
   bool anyFits = false;       ///< some candidate is not refused
   bool fitsLate = false;      ///< the first such candidate came after the budget was spent
   bool exceedsLimits = false; ///< some candidate exceeds limits that it would meet with more blocks
   bool lacksChannels = false; ///< some candidate is refused because its blocks have too many channels
+
+  /// True if a candidate is planned and timed as one rank where that represents all. So more of them can be tried.
+  bool triesOneRank() const { return isLong || (isLarge && program.movement.statements.size() <= mostOfAllRanks); }
 };
 
 Facts::Facts(const ir::Program &given, const ChooseOptions &options)
@@ -155,10 +158,11 @@ ChoiceList enoughBlocks(const Facts &facts, const Candidate &from) {
 
 /// Returns the numbers of blocks to try for choices that fit.
 std::set<std::uint32_t> numbersOfBlocks(const Facts &facts, const ScheduleChoices &choices) {
+  const std::uint32_t room = std::bit_floor(facts.mostBlocks / choices.instances);
   if (facts.fitsLate) // with fewer blocks, each block is long and slow
-    return {std::bit_floor(facts.mostBlocks / choices.instances)};
+    return {room};
   if (facts.isLarge)
-    return {facts.usualBlocks};
+    return facts.isOneRank ? std::set{facts.usualBlocks, room} : std::set{facts.usualBlocks};
   const auto peers = static_cast<std::uint32_t>(facts.program.ranks.size()) - 1;
   return facts.exceedsLimits ? std::set{2 * choices.blocks, peers} : std::set{2u, 4u, peers};
 }
@@ -377,11 +381,11 @@ private:
     const std::size_t before = candidates_.numMade(costly());
     const Candidate one =
         candidates_.tryOut(choices, {.isOnly = facts_.budget == 1 && tried().empty() && !options_.timesOnly,
-                                     .unlessOneRank = facts_.isLong,
+                                     .unlessOneRank = facts_.triesOneRank(),
                                      .mustBeOneRank = facts_.isOneRank && facts_.program.movement.statements.size() >
                                                                               Facts::mostOfAllRanks});
     // One rank is planned and timed fast, so more are tried, but not so many that they are finished for all ranks.
-    if (facts_.isLong && candidates_.isOneRank(tried().size() - 1)) {
+    if (facts_.triesOneRank() && candidates_.isOneRank(tried().size() - 1)) {
       facts_.isOneRank = facts_.isLarge;
       facts_.budget = std::max(facts_.budget, facts_.isLarge ? Facts::triedAsOneRank : manyTried - 1);
     }
