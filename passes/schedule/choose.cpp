@@ -79,7 +79,7 @@ struct Facts {
   bool lacksChannels = false; ///< some candidate is refused because its blocks have too many channels
 
   /// True if a candidate is planned and timed as one rank where that represents all. So more of them can be tried.
-  bool triesOneRank() const { return isLong || (isLarge && program.movement.statements.size() <= mostOfAllRanks); }
+  bool triesOneRank() const { return isLong || (isLarge && program.movement.statements.size() <= mostInBlocks); }
 };
 
 Facts::Facts(const ir::Program &given, const ChooseOptions &options)
