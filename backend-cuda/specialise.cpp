@@ -25,7 +25,7 @@ namespace {
 using Instances = std::vector<RankBlock>;
 
 /// Finds the kinds of peers' buffers that the kernel accesses by address, and how many channels a rank has.
-void choosePeers(const ir::Program &program, KernelModel &model) {
+void findPeers(const ir::Program &program, KernelModel &model) {
   const auto add = [&](ir::BufferKind buffer) { model.peerBuffers |= 1u << static_cast<unsigned>(buffer); };
   for (const ir::Rank &rank : program.ranks) {
     for (const ir::RemoteBuffer &remote : rank.remoteBuffers)
@@ -303,7 +303,7 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
   if (ir::info(program.collective.kind).hasRoot)
     model.root = program.collective.root;
   chooseLayout(program, model);
-  choosePeers(program, model);
+  findPeers(program, model);
   addHooks(program, model.hooks);
   const KernelFacts facts = scanOps(program, options, model);
 

@@ -46,8 +46,9 @@ struct Facts {
   // tens of KiB in the time that a signal takes.
   static constexpr std::uint32_t mostAtFirst = 8;
   static constexpr std::uint64_t perInstance = std::uint64_t{64} << 10;
-  /// The most statements that are divided among blocks at once. A ring of 1,024 ranks has 2^20, and is proven in
-  /// seconds with one block of each rank, and in minutes with 16.
+  /// The most statements that are divided among blocks at once, and of a short message that has several candidates
+  /// where one rank represents all. A ring of 1,024 ranks has 2^20, and is proven in seconds with one block of each
+  /// rank, and in minutes with 16.
   static constexpr std::size_t mostInBlocks = 65536;
   /// The most statements of a program for which all ranks are timed where one rank represents all in other candidates.
   /// The trees of an all-gather of 256 ranks have 16,128. One such candidate then takes up to 6 s, and four times as
