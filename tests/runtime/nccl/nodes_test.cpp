@@ -97,6 +97,11 @@ public:
     }
     return result == ncclSuccess;
   }
+  /// Computes a sum, and waits until the other of two processes has its sum, too. `pipes`: connect the two.
+  bool sumsWithOther(Pipes &pipes, uint32_t process) {
+    std::array<char, 2> summed{};
+    return sums(1000) && pipes.exchange(process, summed.data(), 1);
+  }
 
   std::vector<ncclComm_t> comms;
   std::vector<cudaStream_t> streams;
@@ -202,9 +207,10 @@ TEST_CASE("Where NCCL has no network between the nodes, it has the call, and the
 
 TEST_CASE("An abort ends a call that waits for another node") {
   const ncclUniqueId id = newId();
+  Pipes pipes(2);
   CHECK(inProcesses(2, [&](uint32_t process) {
           Node node = Node::ofTwo(id, process);
-          if (!node.sums(1000))
+          if (!node.sumsWithOther(pipes, process))
             return 1;
           if (process == 0) { // the other one does not call
             if (node.allReduce(node.inputs, node.outputs, 1000) != ncclSuccess ||
@@ -232,9 +238,10 @@ TEST_CASE("An abort ends a call that waits for another node") {
 
 TEST_CASE("A communicator ends where the other node's process ends without that") {
   const ncclUniqueId id = newId();
+  Pipes pipes(2);
   CHECK(inProcesses(2, [&](uint32_t process) {
           Node node = Node::ofTwo(id, process);
-          if (!node.sums(1000))
+          if (!node.sumsWithOther(pipes, process))
             return 1;
           if (process == 1) {
             std::this_thread::sleep_for(std::chrono::milliseconds(200)); // the other one waits for this one meanwhile
@@ -252,8 +259,7 @@ TEST_CASE("An abort does not wait for a call that is behind one of NCCL's") {
   Pipes pipes(2);
   CHECK(inProcesses(2, [&](uint32_t process) {
           Node node = Node::ofTwo(id, process);
-          std::array<char, 2> summed{};
-          if (!node.sums(1000) || !pipes.exchange(process, summed.data(), 1)) // the abort comes after both sums
+          if (!node.sumsWithOther(pipes, process))
             return 1;
           if (process == 0) {
             const auto stuck = inDouble<void(void *)>("ncclFakeStuck");
