@@ -156,16 +156,37 @@ template <unsigned N, class W, class Word> MSCCLC_DEVICE void storeToAll(const W
     storeWord<Word>(target(d), i, v);
 }
 
+template <class T, class Op, class Word, unsigned N, class Place>
+using AccumulatorFor =
+    std::conditional_t<N == 1, Passing<Word>,
+                       std::conditional_t<std::is_same_v<Place, AddedFirst>, Accumulator<T, Op, Word>,
+                                          DelayedFirst<Accumulator<T, Op, Word>, Word>>>;
+
+/// What is added up at a time of a word of elements of T: the word of a single source, else 4 bytes, or an element
+/// of 8.
+template <class T, class Word, unsigned N>
+using PartOf =
+    std::conditional_t<N == 1 || sizeof(Word) <= 4, Word, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
+
 /// Does `Together` words, at positions at, at + lanes, …: reduces the sources and stores the result to every target.
 /// All loads of a batch of sources are in flight at once. `place`: of the first source in the order of addition. If it
 /// is added after others, sources are in the order of ranks, the same on all ranks. Then loads begin behind the rank's
 /// own place, so that ranks do not read one peer at the same time, and wait in registers.
-template <class Acc, class Word, unsigned InFlight, unsigned N, unsigned D, unsigned Together, class Place, class S,
-          class W>
+///
+/// The parts of a word are added up one after another. So a thread holds the sum of one part next to the words of a
+/// batch. Sums of narrow floats take twice the registers of their elements: with those of whole words, a thread that
+/// has 80 registers would spill some of 8 words of bf16.
+template <class T, class Op, class Word, unsigned InFlight, unsigned N, unsigned D, unsigned Together, class Place,
+          class S, class W>
 MSCCLC_DEVICE void reduceSome(Place place, const S &source, const W &target, uint64_t at, unsigned lanes) {
   constexpr bool staggers = std::is_same_v<Place, AddedAfter> && N <= maxUnrolled;
   constexpr unsigned wanted = N > maxUnrolled ? 2 * InFlight : InFlight, batch = staggers || N < wanted ? N : wanted;
-  Acc acc[Together];
+  using Part = PartOf<T, Word, N>;
+  constexpr unsigned parts = sizeof(Word) / sizeof(Part);
+  struct Parts {
+    Part at[parts];
+  };
+  AccumulatorFor<T, Op, Part, N, Place> acc[Together][parts];
   MSCCLC_UNROLL_FEW
   for (unsigned from = 0; from < N; from += batch) {
     Word in[batch][Together];
@@ -190,27 +211,34 @@ MSCCLC_DEVICE void reduceSome(Place place, const S &source, const W &target, uin
           load(i);
     }
     MSCCLC_UNROLL
-    for (unsigned i = 0; i < batch; ++i) {
-      if (N % batch == 0 || from + i < N) {
+    for (unsigned u = 0; u < Together; ++u) {
+      MSCCLC_UNROLL
+      for (unsigned p = 0; p < parts; ++p) {
         MSCCLC_UNROLL
-        for (unsigned u = 0; u < Together; ++u) {
-          if (from + i == 0)
-            startSum(acc[u], place, in[i][u]);
-          else
-            acc[u].add(in[i][u]);
+        for (unsigned i = 0; i < batch; ++i) {
+          if (N % batch == 0 || from + i < N) {
+            const Part part = bitCast<Parts>(in[i][u]).at[p];
+            if (from + i == 0)
+              startSum(acc[u][p], place, part);
+            else
+              acc[u][p].add(part);
+          }
         }
       }
     }
   }
   MSCCLC_UNROLL
   for (unsigned u = 0; u < Together; ++u) {
-    const Word out = acc[u].result();
-    storeToAll<D>(target, at + u * uint64_t{lanes}, out);
+    Parts out;
+    MSCCLC_UNROLL
+    for (unsigned p = 0; p < parts; ++p)
+      out.at[p] = acc[u][p].result();
+    storeToAll<D>(target, at + u * uint64_t{lanes}, bitCast<Word>(out));
   }
 }
 
 /// Does words first, first + lanes, … below `count`.
-template <class Acc, class Word, unsigned InFlight, unsigned N, unsigned D, class Place, class S, class W>
+template <class T, class Op, class Word, unsigned InFlight, unsigned N, unsigned D, class Place, class S, class W>
 MSCCLC_DEVICE void reduceWords(Place place, const S &source, const W &target, uint64_t first, uint64_t count,
                                unsigned lanes) {
   constexpr unsigned together = N >= InFlight ? 1 : InFlight / N; // words of this thread at a time
@@ -219,18 +247,12 @@ MSCCLC_DEVICE void reduceWords(Place place, const S &source, const W &target, ui
     const uint64_t step = uint64_t{lanes} * together;
     MSCCLC_NO_UNROLL
     for (; at + (step - lanes) < count; at += step) // not apart, it would keep a pointer for each access
-      reduceSome<Acc, Word, InFlight, N, D, together>(place, source, target, apart(at), lanes);
+      reduceSome<T, Op, Word, InFlight, N, D, together>(place, source, target, apart(at), lanes);
   }
   MSCCLC_NO_UNROLL
   for (; at < count; at += lanes)
-    reduceSome<Acc, Word, InFlight, N, D, 1>(place, source, target, at, lanes);
+    reduceSome<T, Op, Word, InFlight, N, D, 1>(place, source, target, at, lanes);
 }
-
-template <class T, class Op, class Word, unsigned N, class Place>
-using AccumulatorFor =
-    std::conditional_t<N == 1, Passing<Word>,
-                       std::conditional_t<std::is_same_v<Place, AddedFirst>, Accumulator<T, Op, Word>,
-                                          DelayedFirst<Accumulator<T, Op, Word>, Word>>>;
 
 /// Reduces one row of N sources into one row of D targets.
 template <class T, class Op, unsigned InFlight, unsigned N, unsigned D, class Place, class S, class W>
@@ -239,14 +261,14 @@ MSCCLC_DEVICE void reduceRow(Place place, const S &from, const W &to, const Span
   using Short = InRegisters<typename S::Row, T, T>;
   uint64_t done = s.begin;
   if (s.inWords()) {
-    reduceWords<AccumulatorFor<typename Long::Element, Op, typename Long::Type, N, Place>, typename Long::Type,
-                InFlight, N, D>(place, from, to, s.begin / 16 + s.lane, s.end / 16, s.lanes);
+    reduceWords<typename Long::Element, Op, typename Long::Type, InFlight, N, D>(place, from, to, s.begin / 16 + s.lane,
+                                                                                 s.end / 16, s.lanes);
     done = s.end / 16 * 16 > s.begin ? s.end / 16 * 16 : s.begin;
   }
   if (done < s.end) {
     const Tail tail = tailOf<T>(s, done, s.end);
-    reduceWords<AccumulatorFor<typename Short::Element, Op, typename Short::Type, N, Place>, typename Short::Type,
-                InFlight, N, D>(place, from, to, tail.first, s.end / sizeof(T), tail.step);
+    reduceWords<typename Short::Element, Op, typename Short::Type, InFlight, N, D>(place, from, to, tail.first,
+                                                                                   s.end / sizeof(T), tail.step);
   }
 }
 template <class T, class Op, unsigned InFlight, unsigned N, unsigned D, class Place, class R>
