@@ -31,7 +31,7 @@ def main():
         if options.quick and name not in QUICK:
             continue
         kernel = pathlib.Path(machine.folder.name, "kernel.cu")
-        kernels_on_cpu.emit(options, ROOT / f"{name}.cpp", kernel, order=order)
+        kernels_on_cpu.emit(options, ROOT / f"{name}.cpp", kernel, given=[f"order={order}"] if order else [])
         text = kernel.read_text()
         tree = TREE + (" with -0.0 as +0.0" if name == LAMPORT else "")
         kernel_text.check_order(text, tree)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Runs the kernels of samples on the PTX machine, and prints what was found:
 kernels.py [--quick | --full] [--schedules N] [--types LIST] [--instances BYTES:NUMBER,...] [SAMPLE...].
+A sample may have parameters behind its name: SAMPLE:NAME=VALUE,...
 
 With --quick, a few samples, for the test suite. With --full, all that there is: every sample with all element types, with
 and without staging and graphs; some with 8 ranks, and with 64 threads a block. On two cores that takes about two hours.
@@ -15,17 +16,24 @@ import time
 import kernels_on_cpu
 from kernels_on_cpu import INSTANCES, ROOT
 
-SAMPLES = ROOT / "samples"
-QUICK = ["allgather_hierarchical", "allreduce_packets", "allreduce_pipeline", "auto/allreduce_nvls",
-         "auto/allreduce_ring", "reducescatter_allpairs"]
-OTHERS = [ROOT / "tests/ptx/copied_nvls.cpp", ROOT / "tests/ptx/packet_reads.cpp", ROOT / "tests/cuda/hooks.cpp",
-          ROOT / "tests/cuda/element_hooks.cpp", ROOT / "tests/cuda/packet_hooks.cpp", ROOT / "tests/cuda/bf16_wire.cpp",
-          ROOT / "tests/conformance/plans/single_node/allgather_nvls_zero_copy_pkt.ranks=4.json",
-          ROOT / "tests/ptx/broadcast_nvls.cpp", ROOT / "tests/ptx/lamport.cpp", ROOT / "tests/ptx/wire_packets.cpp"]
-LARGE = ["allreduce_allpairs", "allreduce_packets", "auto/allreduce_nvls"]  # with 8 ranks
-WIDE = ["allreduce_ring", "allreduce_packets"]  # with 64 threads a block
+QUICK = ["samples/allgather_hierarchical.cpp", "samples/allreduce_packets.cpp", "samples/allreduce_pipeline.cpp",
+         "samples/auto/allreduce_nvls.cpp", "samples/auto/allreduce_ring.cpp", "samples/reducescatter_allpairs.cpp",
+         "tests/ptx/packet_reads.cpp", "tests/ptx/many_channels.cpp"]
+# Beside the samples.
+OTHERS = ["tests/ptx/copied_nvls.cpp", "tests/ptx/packet_reads.cpp", "tests/ptx/many_channels.cpp",
+          "tests/ptx/broadcast_nvls.cpp", "tests/ptx/lamport.cpp", "tests/ptx/wire_packets.cpp",
+          "tests/cuda/hooks.cpp", "tests/cuda/hooks.cpp:function=quantize_by_scale",
+          "tests/cuda/hooks.cpp:function=quantize_blocks", "tests/cuda/element_hooks.cpp",
+          "tests/cuda/element_hooks.cpp:function=scale", "tests/cuda/packet_hooks.cpp",
+          "tests/cuda/packet_hooks.cpp:protocol=Lamport,function=quantize_blocks", "tests/cuda/bf16_wire.cpp",
+          "samples/auto/allreduce_norm.cpp:quantize=false", "samples/auto/allreduce_packets_oneshot.cpp:protocol=Lamport",
+          "samples/auto/allreduce_quantized.cpp:protocol=LL,bf16=true",
+          "tests/conformance/plans/single_node/allgather_nvls_zero_copy_pkt.ranks=4.json"]
+LARGE = ["samples/allreduce_allpairs.cpp", "samples/allreduce_packets.cpp", "samples/auto/allreduce_nvls.cpp"]  # 8 ranks
+WIDE = ["samples/allreduce_ring.cpp", "samples/allreduce_packets.cpp"]  # with 64 threads a block
 # With 2, 1, 4, 1 and 2 instances in launches of the usual sizes.
-BY_SIZE = ["allgather_allpairs", "allreduce_nvls", "allreduce_packets", "allreduce_ring"]
+BY_SIZE = ["samples/allgather_allpairs.cpp", "samples/allreduce_nvls.cpp", "samples/allreduce_packets.cpp",
+           "samples/allreduce_ring.cpp"]
 
 
 @dataclasses.dataclass
@@ -34,37 +42,45 @@ class Case:
     ranks: int = 4
     threads: int = 32
     modes: tuple = ((False, False),)  # staging, graph
+    parameters: tuple = ()  # NAME=VALUE, instead of the usual ones
     instances: str = ""  # of launches, by size
 
     def __str__(self):
         name = self.program.relative_to(ROOT).as_posix().removeprefix("samples/")
-        return (name + (f", {self.ranks} ranks" if self.ranks != 4 else "") +
+        return (name + "".join(f", {parameter}" for parameter in self.parameters) +
+                (f", {self.ranks} ranks" if self.ranks != 4 else "") +
                 (f", {self.threads} threads" if self.threads != 32 else "") +
                 (", blocks by size" if self.instances else ""))
 
 
+def case_of(sample, **more):
+    program, _, parameters = str(sample).partition(":")
+    return Case(pathlib.Path(program).resolve(), parameters=tuple(filter(None, parameters.split(","))), **more)
+
+
 def cases_of(options):
     def named(names):
-        return [SAMPLES / f"{name}.cpp" for name in names]
+        return [ROOT / name for name in names]
 
-    programs = sorted([*SAMPLES.glob("*.cpp"), *SAMPLES.glob("auto/*.cpp")]) + OTHERS
+    programs = sorted([*ROOT.glob("samples/*.cpp"), *ROOT.glob("samples/auto/*.cpp")]) + named(OTHERS)
     if not options.full:
-        programs = options.samples or ([*named(QUICK), OTHERS[1], OTHERS[-1]] if options.quick else programs)
+        programs = options.samples or (named(QUICK) if options.quick else programs)
         bySize = named(BY_SIZE[-2:]) if options.quick else []
-        return [Case(program.resolve(), threads=options.threads, modes=((options.staging, options.graph),),
-                     instances=instances)
+        return [case_of(program, threads=options.threads, modes=((options.staging, options.graph),),
+                        instances=instances)
                 for some, instances in ((programs, options.instances), (bySize, INSTANCES)) for program in some]
     modes = ((False, False), (True, False), (False, True), (True, True))
-    return [*(Case(program, modes=modes) for program in programs), *(Case(program, ranks=8) for program in named(LARGE)),
-            *(Case(program, threads=64) for program in named(WIDE)),
-            *(Case(program, modes=modes, instances=INSTANCES) for program in named(BY_SIZE))]
+    return [*(case_of(program, modes=modes) for program in programs),
+            *(case_of(program, ranks=8) for program in named(LARGE)),
+            *(case_of(program, threads=64) for program in named(WIDE)),
+            *(case_of(program, modes=modes, instances=INSTANCES) for program in named(BY_SIZE))]
 
 
 def run_case(machine, case, schedules):
     """What was printed, and the results."""
     began = time.monotonic()
     kernel = pathlib.Path(machine.folder.name, f"{case.program.stem}-{hash(str(case)) & 0xffffff:x}.cu")
-    kernels_on_cpu.emit(machine.options, case.program, kernel, case.ranks)
+    kernels_on_cpu.emit(machine.options, case.program, kernel, case.ranks, given=case.parameters)
     if case.instances:
         kernels_on_cpu.give_instances(kernel, case.instances, machine.options.sizes)
     library = machine.compile(kernel)
@@ -83,7 +99,7 @@ def run_case(machine, case, schedules):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("samples", nargs="*", type=pathlib.Path)
+    parser.add_argument("samples", nargs="*")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--jobs", type=int, default=2, help="cases at once [2]")

@@ -153,18 +153,19 @@ def give_instances(kernel, rows, sizes):
     kernel.write_text(kernel_text.with_instances(kernel.read_text(), rows))
 
 
-def emit(options, program, output, ranks=4, order=None, isProven=True):
+def emit(options, program, output, ranks=4, given=(), isProven=True):
     """Writes the kernel of a sample, or of a plan. Samples have `ranks` ranks, and message sizes, or a machine, for which
-    the compiler takes few blocks. `order`: value of the parameter of that name. Programs that are not proven have no
-    parameters, and are compiled as they stand."""
+    the compiler takes few blocks. `given`: parameters, NAME=VALUE, that replace those of the same names. Programs that are
+    not proven have no parameters, and are compiled as they stand."""
     parameters, size, _ = OWN_CLIENTS.get(program.stem, ([], None, None))
     few_blocks = bool(parameters) and not size and "twolevel" not in program.stem  # which has few on any machine
     if not parameters and program.suffix == ".cpp" and isProven:
         isAuto, isHierarchical = program.parent.name == "auto", "hierarchical" in program.name
         parameters = ([["gpusPerNode=2"], ["nodes=2", f"gpus={ranks // 2}"]][isAuto] if isHierarchical
                       else [f"ranks={ranks}"])
-        parameters += [f"order={order}"] if order else []
         size = "4K" if isAuto else None
+    names = {word.partition("=")[0] for word in given}
+    parameters = [word for word in parameters if word.partition("=")[0] not in names] + [*given]
     mscclc = str(options.build / "compiler" / "mscclc")
     output.write_text(kernel_text.of_algorithm(mscclc, str(program), parameters, size,
                                                [] if isProven else ["--no-verify", "-O0"], few_blocks))

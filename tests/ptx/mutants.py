@@ -39,6 +39,7 @@ DISPATCH, COMBINE = "samples/auto/moe_dispatch.cpp", "samples/auto/moe_combine.c
 SPLIT = "tests/ptx/split_dispatch.cpp"
 HANDED_OVER, TAKEN = "tests/ptx/ready_dispatch.cpp", "tests/ptx/ready_combine.cpp"
 ONCE = "tests/ptx/once_dispatch.cpp"
+MANY_CHANNELS = "tests/ptx/many_channels.cpp"
 BARRIERS = "tests/conformance/plans/single_node/allgather_tbg.json"
 INSTANCES = kernels_on_cpu.INSTANCES
 # Words that a kernel shares with the host have no mutants but two, of the request in port.cuh. The machine has no reads
@@ -156,6 +157,8 @@ MUTANTS = [
     Mutant("channels by the instances of a launch", "kernel.cuh", "parameters.channels[index]",
            "parameters.channels[(index - layout.instance) / mostInstances<Plan> * layout.instances + layout.instance]", RING,
            instances=INSTANCES),
+    Mutant("channels of the table as far as those among parameters", "kernel.cuh", "return args.memory_channels[index];",
+           "return args.memory_channels[index % MSCCLC_PARAMETER_CHANNELS];", MANY_CHANNELS, quick=True),
     Mutant("staging whose blocks count as one", "staging.cuh", "blockCount() * weight, weight);",
            "blockCount(), 1);", RING, quick=True, staging=True, instances=INSTANCES),
     Mutant("counts as plain stores", PLATFORM, "st.relaxed.sys.global.v2.b64", "st.global.v2.b64", PACKED),
