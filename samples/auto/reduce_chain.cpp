@@ -6,8 +6,8 @@
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
-MSCCLC_ALGORITHM void reduce_chain(int ranks = 8, int root = 0) {
-  CollectiveProgram program("reduce_chain", Reduce(ranks, 1, root, /*inplace=*/false),
+MSCCLC_ALGORITHM void reduce_chain(int ranks = 8, int root = 0, bool inplace = false) {
+  CollectiveProgram program("reduce_chain", Reduce(ranks, 1, root, inplace),
                             {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto});
   if (ranks == 1)
     copy(Rank(root).output()[0], Rank(root).input()[0]);
