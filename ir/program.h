@@ -499,9 +499,9 @@ struct Program {
   /// launch is one of each, in this order. The operations of each kernel follow from the order of operations in thread
   /// blocks (backend-cuda/split.h). So proof, simulation and time model see one launch.
   bool split = false;
-  /// Of a collective with experts: rows of a block that a launch and its user hand over by a word (ReadyBlocks in
-  /// ir/expert_places.h). A Dispatch sets the word of each block when its rows are there. A Combine waits for it before
-  /// it reads them. 0: the user has all rows at once.
+  /// The number of rows of a block, if a launch and its user hand over the rows of experts block by block (ReadyBlocks
+  /// in ir/expert_places.h). Each block has a word. A Dispatch sets it when the block's rows are there. A Combine waits
+  /// for it before it reads them. 0: all rows are handed over at once, at the end or the beginning of the launch.
   std::uint32_t readyRows = 0;
   /// How often a dispatch sends a row to a rank that several of the row's experts are on (ExpertCells in rows.h). No
   /// operation depends on it. Whatever depends on it wants it to be decided.

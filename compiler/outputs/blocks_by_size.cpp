@@ -43,7 +43,7 @@ std::optional<ir::Program> several(const ir::Program &one, std::uint32_t instanc
   return replication == ir::Replication::None ? std::nullopt : several(one, instances, ir::Replication::None);
 }
 
-/// A number of instances, and the program as so many.
+/// The program with a number of instances.
 struct TimedInstances {
   std::uint32_t instances;
   ir::Program program;

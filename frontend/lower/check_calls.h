@@ -151,6 +151,7 @@ private:
   bool checkVia(const CheckedCall &call);
   bool checkSwitchedMove(const CheckedCall &call);
   // check_refs.cpp
+
   /// The thread blocks of a call on a ref.
   struct RefBlocks {
     std::uint32_t own, other;

@@ -165,7 +165,7 @@ struct PairRecord {
 };
 
 struct SliceRecord {
-  RecordHead head; ///< flags: the call that asks for a slot, where there is none
+  RecordHead head; ///< flags: the call that named a slot of a buffer without slots; 0: `first` and `last` are at fault
   std::uint32_t buffer;
   std::uint32_t reserved;
   std::int64_t first, last;

@@ -67,7 +67,7 @@ static std::vector<std::uint32_t> numberValues(const Part &part, std::size_t &st
   return offsets;
 }
 
-/// Sets the steps along a direction whose values add `offsets` to the numbers of cells.
+/// Sets the steps along a direction. A point with value v of the direction is `offsets`[v] cells after its line.
 static void findSteps(const Basis &basis, const std::vector<std::uint32_t> &offsets, Direction &direction) {
   const std::vector<std::int32_t> &at = direction.feature.part.axis->at;
   std::vector<std::uint32_t> last(basis.cells, Direction::none); // last point of each line along the direction

@@ -26,7 +26,7 @@ std::string_view keyOf(Reason reason);  ///< Returns "read-too-early", ….
 std::string_view textOf(Reason reason); ///< Returns the text with {0} to {4}; see sync_reasons.def.
 /// True for reasons that say that no two accesses need the sync.
 bool isNone(Reason reason);
-/// True for those of them for which the proof was not asked, so that it may need the sync.
+/// True for a reason of isNone() that is only a guess: the proof was not asked, and may need the sync.
 bool isUnknown(Reason reason);
 
 /// A sync: the operation that sends and the one that waits for it. For a barrier, the first and the last of its blocks.

@@ -287,9 +287,9 @@ private:
   }
 
   /// Sends `src` to rank `to` in packets, and returns the place where they arrive. Inside a node, data that came in
-  /// packets is passed on as these packets, because unpacking first would take the time of a load and a store. Through
-  /// a port that is not done: no block waits when the port has read the packets. So the rank that takes them could not
-  /// tell others that all have read them.
+  /// packets is passed on as these packets, because unpacking first would take the time of a load and a store. A port
+  /// passes on no packets that have arrived. No block learns when the port has read them, so no signal could say that
+  /// their slot is free.
   RankChunk send(const Move &statement, const RankChunk &src, std::uint32_t to) {
     const bool isNear = near(src.rank, to);
     const RankChunk packets = packetSlot(to);

@@ -16,7 +16,7 @@ namespace mscclc::passes::synthesize {
 struct Attempt {
   std::string name;       ///< "trees", "bruck4"
   double nanoseconds = 0; ///< time of a launch by the time model; 0: no schedule fits the target or the machine
-  bool isBound = false;   ///< it takes at least that long, which is more than the best one, so it was not scheduled
+  bool isBound = false;   ///< `nanoseconds` is a lower bound above the best time, so it was not scheduled
   /// Parameters of the machine without a measurement on which the time rests.
   time::ParameterSet restsOn = {};
 };

@@ -81,8 +81,8 @@ bool checkRows(const ProgramIndex &index, Findings &findings) {
   const ir::RowLayout layout = program.collective.rows;
   for (const ir::BufferKind buffer : {ir::BufferKind::Input, ir::BufferKind::Output}) {
     const auto beginOf = [&](std::uint32_t slot) { return ir::rowBegin(layout, buffer, index.numRanks(), slot); };
-    // The rows of a packed input may be more than it has room for, because they lie as they were counted. The place of
-    // each slot ends where its buffer does (ir::rowPlace), which leaves places disjoint.
+    // Counts may give a packed input more rows than it has room for. Then a slot's place is cut at the end of the
+    // buffer (ir::rowPlace). Places stay disjoint.
     if (!placesHold(index.numRanks(), beginOf, layout == ir::RowLayout::Padded || buffer == ir::BufferKind::Output))
       throw ir::InternalError("slots of a row layout may overlap");
   }

@@ -51,7 +51,7 @@ struct SliceSizes {
 
 SliceSizes sliceSizes(const ProgramIndex &index);
 
-/// True if slices of thread-block groups end within chunks, of scratch or of any buffer.
+/// True if some slice of a thread-block group ends within a chunk. `scratchOnly`: looks at chunks of scratch only.
 bool cutsChunks(const ir::Program &program, bool scratchOnly);
 
 } // namespace mscclc::passes::proof

@@ -22,7 +22,7 @@ bool hasOrder(const Shape &shape);
 /// same.
 bool isRefused(const Shape &shape, const std::string &why);
 
-/// The text of the last call of this thread that was refused; empty if a later call was not.
+/// Describes this thread's last call if it was refused. Empty if it was not.
 std::string &refusedCall();
 
 } // namespace mscclc::nccl

@@ -10,7 +10,7 @@ namespace {
 /// The most lines of a loop's body. It limits the time for long programs without loops.
 constexpr std::size_t longestPeriod = 512;
 constexpr std::uint64_t mostComparisons = 20'000'000;
-/// The least lines of a body for which a loop of two iterations is made.
+/// A loop of two iterations is made only if its body has at least this many lines.
 constexpr std::uint32_t linesForTwo = 4;
 
 /// Stores the values of `parts`, one point each, in `into`.

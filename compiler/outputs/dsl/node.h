@@ -37,7 +37,7 @@ private:
 struct LoopStyle {
   enum class Kind : std::uint8_t {
     Count,      ///< `first` to first + count - 1
-    SkipRank,   ///< 0 to count, except the rank itself
+    SkipRank,   ///< 0 to `count`, without the number of the rank itself
     SkipInNode, ///< the same for the rank's place in a node of `node` ranks
     SkipNode,   ///< the same for the rank's node
   };

@@ -13,8 +13,8 @@ struct Event {
   Kind kind = Kind::Call;
   std::uint32_t block = 0; ///< block of the operation; for several blocks, the first one
   std::uint32_t op = 0;    ///< index of a call's operation in the block; for LoopBegin, of the header
-  std::vector<std::uint32_t> blocks =
-      {}; ///< blocks of a call in several blocks: those of a barrier or, in order, of a group
+  /// The blocks of a barrier, or those of a thread-block group in its order. Empty for a call in one block.
+  std::vector<std::uint32_t> blocks = {};
 };
 
 /// Returns the calls of `rank` in an order that gives its blocks their operations, and its remote buffers and barriers

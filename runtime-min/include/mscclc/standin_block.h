@@ -101,7 +101,7 @@ struct Block {
   unsigned first = 0;   ///< its first thread among those of the worker
   unsigned arrived = 0; ///< threads that wait at the barrier
   unsigned round = 0;   ///< barriers that are complete
-  char orders[2] = {};  ///< addresses of the order that a barrier makes, in turn
+  char orders[2] = {};  ///< the addresses at which barriers order threads, used in turn
   float results[1024];
 };
 

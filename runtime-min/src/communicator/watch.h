@@ -59,7 +59,7 @@ public:
   void explainBy(std::unique_ptr<Hangs> hangs);
 
   void add(WatchedRank rank);
-  /// Waits until no report is made of it.
+  /// Stops watching a rank. Returns when no report about it is being written.
   void remove(MscclcStatus *status);
   /// Stops reading the launches of `status`, because the memory of other ranks is released. Null: those of all.
   void forgetLaunches(const MscclcStatus *status);
@@ -71,7 +71,8 @@ public:
   bool failed() const { return state_.load(std::memory_order_acquire) != State::Well; }
   /// Makes all waits give up. Keeps the first failure. Returns true if this is the first one.
   bool fail(const Status &reason);
-  /// A stall that was not noticed yet is, now. After a failure, says which waits it has ended, and why they waited.
+  /// Looks for waits that have given up, and fails if there are any. After a failure, adds to its text the waits that
+  /// it has ended, and their causes.
   void check();
   /// After a failure, waits a short time for the result of check().
   void awaitDescription() const;

@@ -61,7 +61,7 @@ Status loadLibrary(const char *path, std::vector<const MscclcKernel *> &found) {
     return failure(MSCCLC_ERROR_LOAD, "%s", why == nullptr ? path : why);
   }
   registerListed(handle);
-  // Its kernels are those whose description is in the library.
+  // A kernel is of this library if its description lies in it.
   link_map *map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
     for (const MscclcKernel *kernel : registeredKernels()) {

@@ -123,9 +123,10 @@ MSCCLC_DEVICE void forEntries(const W &w, uint32_t expert, uint32_t part, uint32
   }
 }
 
-/// Gives each entry that counts(entry) accepts its ordinal, and sets `named` to the number of those for each expert.
-/// Other entries get `nobody`. One thread does it for the entries of an expert in a part of the index, in their order.
-/// If there are several parts, their entries are counted before.
+/// Numbers the entries of each expert for which counts(entry) is true: the k-th one gets ordinals[entry] = k. All other
+/// entries get `nobody`. Sets `named` [expert] to the number of entries that count. A thread numbers the entries of one
+/// expert in one part of the index, in their order. If there are several parts, the entries of each part are counted
+/// first.
 template <class W, class Counts>
 MSCCLC_DEVICE void countEntries(const W &w, uint32_t *ordinals, uint32_t *named, const Counts &counts) {
   constexpr uint32_t shortest = 32; // to load so many takes about as long as blocks take to meet
