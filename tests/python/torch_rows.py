@@ -142,13 +142,22 @@ def wrong_arguments():
         ((x, x.clone(), splits.int(), made), "splits and offsets are int64"),
         ((x, x.clone(), splits, made[:1]), "the latter has two rows"),
         ((x.T, x.clone(), splits, made), "must be contiguous"),
+        ((x, x.clone(), splits[0], made), "the latter has two rows"),
+        ((x, x.clone(), splits[None], made), "the latter has two rows"),
     ):
-        try:
-            ops.all_to_all_vdev(*arguments, name)
-        except (ValueError, RuntimeError) as error:
-            assert text in str(error), error
-        else:
-            raise AssertionError(f"{text}: nothing was raised")
+        refused(ops.all_to_all_vdev, arguments, name, text)
+    for rows in (splits, made[:1], torch.cat([made, made])):
+        refused(ops.all_to_all_vdev_2d_offset, (x, x.clone(), rows, made), name, "the latter has two rows")
+    refused(torch.ops.mscclc.all_gather, (torch.tensor(1.0),), name, "without dimensions")
+
+
+def refused(call, arguments, name, text):
+    try:
+        call(*arguments, name)
+    except (ValueError, RuntimeError) as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(f"{text}: nothing was raised")
 
 
 @scenario

@@ -23,6 +23,8 @@ _REDUCE = {
 
 
 def _shape_times(input: torch.Tensor, factor: int) -> list[int]:
+    if input.dim() == 0:
+        raise ValueError("a tensor without dimensions cannot be concatenated along the first one")
     return [input.shape[0] * factor, *input.shape[1:]]
 
 

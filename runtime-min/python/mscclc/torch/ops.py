@@ -19,15 +19,19 @@ from .operators import _resolve_process_group
 __all__ = ["all_to_all_vdev", "all_to_all_vdev_2d", "all_to_all_vdev_2d_offset"]
 
 
-def _check(input: torch.Tensor, out: torch.Tensor, splits: torch.Tensor, made: torch.Tensor, size: int) -> None:
-    """`splits` and `made` have the same last dimension: a number for each rank, or for each expert of each rank."""
+def _check(
+    input: torch.Tensor, out: torch.Tensor, splits: torch.Tensor, made: torch.Tensor, size: int, dims: int = 1
+) -> None:
+    """`splits` has `dims` dimensions: numbers, or two rows of them. Its last dimension is that of `made`: a number for
+    each rank, or for each expert of each rank."""
     if any(not tensor.is_contiguous() for tensor in (input, out, splits, made)):
         raise ValueError("input, out, splits and offsets must be contiguous")
     if input.dim() == 0 or input.dtype != out.dtype or input.shape[1:] != out.shape[1:]:
         raise ValueError(f"rows of {list(input.shape)} of {input.dtype} and of {list(out.shape)} of {out.dtype} differ")
     if splits.dtype != torch.int64 or made.dtype != torch.int64:
         raise ValueError(f"splits and offsets are int64, not {splits.dtype} and {made.dtype}")
-    if list(made.shape) != [2, splits.shape[-1]] or splits.shape[-1] == 0 or splits.shape[-1] % size != 0:
+    numbers = made.shape[1] if made.dim() == 2 and made.shape[0] == 2 else 0
+    if numbers == 0 or numbers % size != 0 or list(splits.shape) != [2, numbers][-dims:]:
         raise ValueError(
             f"splits and offsets have the shapes {list(splits.shape)} and {list(made.shape)}; the latter has two rows, "
             f"each with as many numbers as there are splits, a multiple of {size} ranks"
@@ -120,7 +124,7 @@ def all_to_all_vdev_2d_offset(
     `out_splits_offsets` [2, experts]: gets the number of rows from each expert of each rank, and where the first is."""
     group = _resolve_process_group(group_name)
     size = group.size()
-    _check(input, out, in_splits_offsets, out_splits_offsets, size)
+    _check(input, out, in_splits_offsets, out_splits_offsets, size, dims=2)
     lengths, begin = (numbers.view(-1, size).T.contiguous() for numbers in in_splits_offsets)  # [rank, expert]
     came = torch.empty_like(lengths)
     dist.all_to_all_single(came, lengths, group=group)
