@@ -471,7 +471,13 @@ def test_mistakes_are_said(tmp_path, capsys):
     assert main(["library", source, "-o", str(tmp_path), "--ranks", "3", "-P", "ranks=2"]) == 1
     said = capsys.readouterr()
     assert "it is for 2 ranks" in said.out and said.err == "mscclc: no algorithm is left\n"
-    for wrong in (["--sizes", "0"], ["--sizes", "1K..x"], ["-P", "steps"], ["--ranks", "0"], ["--nodes", "2,x"]):
+    assert main(["library", source, "-o", str(tmp_path), "-P", "ranks=2", "-P", "lanes=1,2"]) == 2
+    assert capsys.readouterr().err == "mscclc: no source has a parameter 'lanes'\n"
+    for wrong in (
+        *(["--sizes", sizes] for sizes in ("0", "1K..x", "4K..1K")),
+        *(["-P", values] for values in ("steps", "threadBlocks=3..1", "threadBlocks=1..999999999", "ranks=x")),
+        *(["--ranks", "0"], ["--nodes", "2,x"]),
+    ):
         with pytest.raises(SystemExit):
             main(["library", source, "-o", str(tmp_path), "--ranks", "2", *wrong])
     assert "argument --nodes: '2,x' is no list of numbers from 1 on; it is one such as 2,4,8" in capsys.readouterr().err

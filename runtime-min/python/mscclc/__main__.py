@@ -11,6 +11,9 @@ from .errors import Error, UsageError
 from .library import make_library
 from .sizes import bytes_of
 
+#: Values of a range of a parameter.
+_MOST_VALUES = 4096
+
 
 def _size(text: str) -> int:
     try:
@@ -28,6 +31,8 @@ def _sizes(text: str) -> list[int]:
     if not dots:
         return [_size(part) for part in text.split(",")]
     sizes = [_size(first)]
+    if sizes[0] > _size(last):
+        raise argparse.ArgumentTypeError(f"'{text}' has no sizes; the smaller one comes first")
     while sizes[-1] * 2 <= _size(last):
         sizes.append(sizes[-1] * 2)
     return sizes
@@ -44,7 +49,10 @@ def _param(text: str) -> tuple[str, list[str]]:
     name, equals, values = text.partition("=")
     if not (name and equals and all(values.split(","))):
         raise argparse.ArgumentTypeError(f"'{text}' is no parameter; it is one such as threadBlocks=4,8")
-    return name, [value for part in values.split(",") for value in _values(part)]
+    found = [value for part in values.split(",") for value in _values(part)]
+    if name == "ranks":
+        _numbers(",".join(found))
+    return name, found
 
 
 def _values(text: str) -> list[str]:
@@ -52,6 +60,8 @@ def _values(text: str) -> list[str]:
     first, dots, last = text.partition("..")
     if not dots or not (first.isdigit() and last.isdigit()):
         return [text]
+    if not 0 <= int(last) - int(first) < _MOST_VALUES:
+        raise argparse.ArgumentTypeError(f"'{text}' has no values, or more than {_MOST_VALUES}")
     return [str(number) for number in range(int(first), int(last) + 1)]
 
 

@@ -159,7 +159,7 @@ def _divided(options: Sequence[str]) -> tuple[list[str], list[str]]:
     return list(itertools.chain(*reading)), others
 
 
-def _parameters(source: Path, options: Sequence[str] = ()) -> list[str]:
+def parameters_of(source: Path, options: Sequence[str] = ()) -> list[str]:
     """Returns the names of the parameters of a source's algorithms."""
     listed = json.loads(run_tool(Program.of(source, None, None, _divided(options)[0]), "--list", "--json"))
     return [parameter["name"] for algorithm in listed for parameter in algorithm["parameters"]]
@@ -201,13 +201,13 @@ def default_sources(nodes: int = 1) -> list[pathlib.Path]:
     """Returns the samples that say only what moves, for any number of ranks of one node, or for any number of nodes.
     Raises LibraryError."""
     wanted = {"ranks"} if nodes == 1 else {"nodes", "gpus"}
-    return [source for source in sorted(samples_folder().glob("auto/*.cpp")) if wanted <= set(_parameters(source))]
+    return [source for source in sorted(samples_folder().glob("auto/*.cpp")) if wanted <= set(parameters_of(source))]
 
 
 def fits(where: Place, tell: Callable[[str], None]) -> bool:
     """True if the machine has so many GPUs. Raises ToolError."""
     source = default_sources(where.nodes)[0]
-    program = Program.of(source, where.params(_parameters(source)), None, [TARGET])
+    program = Program.of(source, where.params(parameters_of(source)), None, [TARGET])
     try:
         run_tool(program, "--emit-ir", UNPROVEN, "--machine", where.machine)
     except CompileError as error:
@@ -240,7 +240,7 @@ def candidates_of(
     tell: Callable[[str], None],
 ) -> list[Candidate]:
     """Returns the candidates of a source there, timed at `sizes`. Only proven ones have the order of sums."""
-    known = _parameters(source, options)
+    known = parameters_of(source, options)
     names = [name for name in params if name in known]
     found: list[Candidate] = []
     for values in itertools.product(*(params[name] for name in names)):

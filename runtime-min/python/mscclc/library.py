@@ -27,9 +27,10 @@ from .candidates import (
     first_of,
     fits,
     name_of,
+    parameters_of,
     places_of,
 )
-from .errors import CompileError
+from .errors import CompileError, UsageError
 from .kernels import build_library, named_sums, operation_flags, order_of_sums, reduces
 from .tool import Path, Program, remembering, run_tool
 
@@ -321,7 +322,7 @@ def make_library(
     `tell` gets a line for each step, in no fixed order. What the tool says is kept in `folder` until the list is
     written, so a call after one that was interrupted goes on. It does again what depends on a file that changed; of
     what a source includes, these are the headers below its folder.
-    Raises ValueError, CompileError, ToolError, BuildError."""
+    Raises ValueError, CompileError, ToolError (UsageError for a parameter that no source has), BuildError."""
     sizes = sorted(set(sizes))
     is_default = not sources and ranks is None and nodes is None and ranks_per_node is None
     if ranks is None:
@@ -342,6 +343,9 @@ def make_library(
         if not sources:
             tries = {"order": ["Written", "Any"], "inplace": ["true", "false"], **tries}
         jobs = [(where, source) for where in places for source in sources or default_sources(where.nodes)]
+        for name in params or {}:
+            if not any(name in parameters_of(source, options) for source in {source: None for _, source in jobs}):
+                raise UsageError(f"mscclc: no source has a parameter '{name}'")
         groups: dict[tuple[Place, str, int], list[Candidate]] = {}
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             tried = [
