@@ -29,7 +29,7 @@ using RankSet = Clock;
 class Relaunch {
 public:
   Relaunch(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const NodeSymmetry &symmetry,
-           const Sources &sources, Entries &entries)
+           const Sources &sources, const std::vector<bool> &flushed, Entries &entries)
       : program_(program), graph_(graph), nodes_(nodes), symmetry_(symmetry), sources_(sources), entries_(entries),
         ranks_(static_cast<std::uint32_t>(program.ranks.size())), uses_(symmetry.numRepresentatives()),
         allOver_(program.ranks.size()), clocks_(nodes.numAgents()), sets_(ranks_),
@@ -44,7 +44,10 @@ public:
         // Data that a port puts is complete when it arrives.
         if (touch.inScratch() && (!port || (touch.access == ir::Access::Write) == place.arrives)) {
           Use &use = useOf(touch.rank, place.agent);
-          (touch.access == ir::Access::Read ? use.reads : place.arrives ? use.arrivals : use.writes) = place.index + 1;
+          if (touch.access == ir::Access::Read)
+            use.reads = std::max(use.reads, port && !flushed[place.statement] ? wholeOf(place.agent) : place.index + 1);
+          else
+            (place.arrives ? use.arrivals : use.writes) = place.index + 1;
         }
       }
       if (!place.arrives)
@@ -144,6 +147,8 @@ private:
       visit(use);
     }
   }
+  /// Returns the count at which an agent has ended: its nodes, and what it flushes after them.
+  std::uint32_t wholeOf(std::uint32_t agent) const { return nodes_.lengthOf(agent) + 1; }
   void raise(Clock &clock, std::uint32_t agent, std::uint32_t nodes) {
     clocks_.raise(clock, nodes_.inClocks(agent), nodes);
   }
@@ -171,7 +176,7 @@ private:
         learn(begun, source.node, nodes_.at(source.node).index + 1);
     }
     for (std::uint32_t a = 0; a < known.size(); ++a)
-      raise(begun_[nodes_.rankOf(a)], a, nodes_.lengthOf(a));
+      raise(begun_[nodes_.rankOf(a)], a, wholeOf(a));
   }
   /// Begins a launch. A rank's launch begins after its last launch has ended. So whatever happened before a block of
   /// the rank ended also happens before each block begins. The same holds for what happened before the packets that the
@@ -194,7 +199,7 @@ private:
         shown.push_back(all);
         for (const std::uint32_t rank : allRanks())
           for (auto [a, last] = nodes_.agentsOf(rank); hears(r, rank) && a < last; ++a)
-            raise(all, a, nodes_.lengthOf(a));
+            raise(all, a, wholeOf(a));
       }
       begun.push_back(std::move(all));
     }
@@ -349,8 +354,9 @@ private:
 } // namespace
 
 bool addMissingEntries(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
-                       const NodeSymmetry &symmetry, const Sources &sources, Entries &entries) {
-  Relaunch relaunch(program, graph, nodes, symmetry, sources, entries);
+                       const NodeSymmetry &symmetry, const Sources &sources, const std::vector<bool> &flushed,
+                       Entries &entries) {
+  Relaunch relaunch(program, graph, nodes, symmetry, sources, flushed, entries);
   return !relaunch.isTrivial() && relaunch.run();
 }
 

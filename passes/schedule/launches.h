@@ -48,8 +48,10 @@ using Entries = std::map<std::uint32_t, std::set<std::uint32_t>>;
 ///
 /// Scratch counts as a whole, because launches of another message size place their chunks differently. With double
 /// scratch, the launch before the last one counts. `sources` and `entries` belong to the ranks that `symmetry` plans.
-/// Returns false if nothing is missing.
+/// `flushed` is that of SyncPlan: a port may read the source of other puts until their block ends. Returns false if
+/// nothing is missing.
 bool addMissingEntries(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
-                       const NodeSymmetry &symmetry, const Sources &sources, Entries &entries);
+                       const NodeSymmetry &symmetry, const Sources &sources, const std::vector<bool> &flushed,
+                       Entries &entries);
 
 } // namespace mscclc::passes::schedule

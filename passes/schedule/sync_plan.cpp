@@ -319,13 +319,10 @@ private:
 };
 
 /// Returns the puts that are flushed at once whatever the plan is.
-std::vector<bool> putsToFlush(const ir::Movement &movement, const StatementGraph &graph) {
-  std::vector<bool> flushed(graph.size(), false);
-  for (std::uint32_t s = 0; s < graph.size(); ++s)
-    flushed[s] = isPortPut(movement.statements[s]) &&
-                 (movement.step == 0 || std::ranges::any_of(graph.touches(s), [](const Touch &touch) {
-                    return touch.inScratch() && touch.access == ir::Access::Read;
-                  }));
+std::vector<bool> putsToFlush(const ir::Movement &movement) {
+  std::vector<bool> flushed(movement.statements.size(), false);
+  for (std::size_t s = 0; movement.step == 0 && s < flushed.size(); ++s)
+    flushed[s] = isPortPut(movement.statements[s]);
   return flushed;
 }
 
@@ -349,11 +346,12 @@ static std::optional<SyncPlan> plan(const ir::Program &program, Analyses &analys
   const std::uint32_t mostOfBlock = program.movement.relayBlocks ? mostPeers : ir::none;
   // Conflicts between launches in scratch may require more edges. Each edge that is added may make others superfluous.
   Entries forced;
-  std::vector<bool> flushed = putsToFlush(program.movement, graph);
+  std::vector<bool> flushed = putsToFlush(program.movement);
   while (true) {
     Planner planner(program, graph, distances.ranks(), *nodes, *symmetry, forced, flushed);
     planner.run();
-    if (planner.lacksFlush() || addMissingEntries(program, graph, *nodes, *symmetry, planner.sources(), forced))
+    if (planner.lacksFlush() ||
+        addMissingEntries(program, graph, *nodes, *symmetry, planner.sources(), flushed, forced))
       continue;
     const Relays relays = planner.findRelays(mostOfBlock);
     if (relays.most() > nodes->numRelays()) {

@@ -20,7 +20,8 @@
 // In a pipeline, a put is flushed when its block has put all units. A proxy serves one request after the other, and a
 // flush holds it until the put has left. So if each unit were flushed, the puts of all blocks of a rank would leave one
 // after the other. Whoever overwrites the source in the launch has to know that the put has arrived: then its source
-// has been read. If it does not, or if the source is in scratch, each unit is flushed.
+// has been read. If it does not, each unit is flushed. For the next launch, a source in scratch is in use until the
+// block ends (launches.h).
 //
 // If a block needs more channels than an executor's block may have, other blocks have some of them (see relays.h).
 #pragma once
