@@ -276,7 +276,7 @@ void Comparer::compareGap(const Rank &leftRank, const ThreadBlock &left, std::si
 void Comparer::addOneSided(Kind kind, std::size_t op) {
   const Program &program = kind == Kind::OnlyLeft ? left_ : right_;
   const OpRef ref{at_.rank, at_.block, static_cast<std::uint32_t>(op)};
-  const Op &there = program.ranks[ref.rank].blocks[ref.block].ops[ref.op];
+  const Op &there = opAt(program, ref);
   PlanDifference difference;
   difference.kind = kind;
   difference.place = {ref.rank, ref.block, ref.op};

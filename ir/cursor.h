@@ -3,7 +3,7 @@
 // Each part can be used alone. BlockCursor is the place of one block. CreditQueues counts the signals, the releases and
 // the initial values of semaphores that nobody has taken yet. BarrierArrivals lists the blocks at a barrier, and
 // ArrivalCounter counts them. The walker chooses the next block, the contents of a credit, and the meaning of waiting.
-// forEachOp visits the operations of a block in the order in which they are written.
+// forEachOp visits the operations of a block, or of all blocks, in the order in which they are written.
 #pragma once
 
 #include "ir/program_index.h"
@@ -84,6 +84,13 @@ template <typename Visit> bool forEachOp(const ThreadBlock &block, Visit &&visit
     }
   }
   return true;
+}
+
+/// Calls `visit(block, index)` for each operation of all blocks, block after block.
+template <typename Visit> void forEachOp(const ProgramIndex &program, Visit &&visit) {
+  for (std::uint32_t b = 0; b < program.numBlocks(); ++b)
+    for (std::uint32_t o = 0; o < program.ops(b).ops.size(); ++o)
+      visit(b, o);
 }
 
 /// Rewrites the operations of `block` into `ops`. Calls `write(index)` for each in order, which appends what replaces

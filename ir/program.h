@@ -548,6 +548,9 @@ struct OpRef {
   std::uint32_t op = 0;
   friend auto operator<=>(const OpRef &, const OpRef &) = default;
 };
+inline const Op &opAt(const Program &program, const OpRef &place) {
+  return program.ranks[place.rank].blocks[place.block].ops[place.op];
+}
 
 /// True if a switch adds or multiplies elements in some operation.
 bool sumsInSwitch(const Program &program);

@@ -18,7 +18,7 @@ void RowSlots::set(const OpRef &place, std::uint32_t source, std::uint32_t chunk
 }
 
 RowPart RowSlots::of(const Program &program, const OpRef &place, std::uint32_t operand, std::uint32_t chunk) const {
-  const Op &op = program.ranks[place.rank].blocks[place.block].ops[place.op];
+  const Op &op = opAt(program, place);
   const std::uint32_t source = operand < op.numSrcs ? operand : op.numSrcs == 1 ? 0 : operand - op.numSrcs;
   const auto at = contents_.find({place, source, chunk});
   if (at == contents_.end())

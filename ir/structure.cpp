@@ -62,7 +62,7 @@ LocId StructureChecker::locOf(const ProgramPlace &place) const {
   if (place.statement != ProgramPlace::none)
     loc = program_.movement.statements[place.statement].loc;
   else if (place.op != ProgramPlace::none)
-    loc = program_.ranks[place.rank].blocks[place.block].ops[place.op].loc;
+    loc = opAt(program_, {place.rank, place.block, place.op}).loc;
   return loc < program_.sources.size() ? loc : noLoc;
 }
 

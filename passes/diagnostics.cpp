@@ -3,7 +3,7 @@
 namespace mscclc::passes {
 
 ir::Where whereIs(const ir::Program &program, ir::OpRef op) {
-  const ir::Op &operation = program.ranks[op.rank].blocks[op.block].ops[op.op];
+  const ir::Op &operation = ir::opAt(program, op);
   const std::string number = std::to_string(op.op);
   ir::Where where(operation.loc,
                   "rank " + std::to_string(op.rank) + ", block " + std::to_string(op.block) + ", operation " + number);

@@ -41,7 +41,7 @@ std::vector<Step> describe(const ir::Program &program, const time::Estimate &est
       steps.push_back({step, "proxy", "rank " + std::to_string(span.rank) + " port " + std::to_string(span.block), ""});
       continue;
     }
-    const ir::Op &op = program.ranks[span.rank].blocks[span.block].ops[span.op];
+    const ir::Op &op = ir::opAt(program, {span.rank, span.block, span.op});
     steps.push_back({step, std::string(ir::wordOf(program, op)),
                      "rank " + std::to_string(span.rank) + " block " + std::to_string(span.block),
                      sourceOf(program, op)});

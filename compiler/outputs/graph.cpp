@@ -58,7 +58,6 @@ private:
   static std::string nameOf(const ir::OpRef &at) {
     return "r" + std::to_string(at.rank) + "b" + std::to_string(at.block) + "o" + std::to_string(at.op);
   }
-  const ir::Op &opOf(const ir::OpRef &at) const { return program_.ranks[at.rank].blocks[at.block].ops[at.op]; }
   bool isShown(const ir::OpRef &at) const { return !rank_ || at.rank == *rank_; }
   std::string linesOf(const ir::OpRef &at) const;
   void head();
@@ -81,7 +80,7 @@ private:
 
 /// Returns "put", and below it the file and line of the operation.
 std::string GraphWriter::linesOf(const ir::OpRef &at) const {
-  const ir::Op &op = opOf(at);
+  const ir::Op &op = ir::opAt(program_, at);
   std::string lines = dotString(ir::wordOf(program_, op));
   const ir::LocId place = program_.sources.firstPlace(op.loc);
   if (place == ir::noLoc || program_.sources.isElement(place))
@@ -109,7 +108,7 @@ void GraphWriter::head() {
 }
 
 void GraphWriter::node(const ir::OpRef &at) {
-  const ir::Op &op = opOf(at);
+  const ir::Op &op = ir::opAt(program_, at);
   const std::string source = sourceOf(program_, op);
   out_ << "      " << nameOf(at) << " [label=" << linesOf(at) << ", fillcolor=\"" << fillOf(op) << "\", tooltip="
        << dotString("rank " + std::to_string(at.rank) + ", block " + std::to_string(at.block) + ", operation " +

@@ -45,13 +45,9 @@ struct SourcePlace {
   }
 };
 
-const ir::Op &opOf(const ir::Program &program, const OpRef &at) {
-  return program.ranks[at.rank].blocks[at.block].ops[at.op];
-}
-
 SourcePlace placeOf(const ir::Program &program, const OpRef &at) {
   const ir::SourceMap &sources = program.sources;
-  const ir::LocId id = sources.firstPlace(opOf(program, at).loc);
+  const ir::LocId id = sources.firstPlace(ir::opAt(program, at).loc);
   const std::string onBlock = "operation " + std::to_string(at.op);
   if (id == ir::noLoc)
     return {"", 0, 0, onBlock,
@@ -168,7 +164,7 @@ public:
     std::set<Group *> groups;
     for (const SyncEdge &edge : reason.edges) {
       Key key{placeOf(program_, edge.from), edge.from == edge.to ? SourcePlace{} : placeOf(program_, edge.to),
-              nounOf(opOf(program_, edge.from)), reason.reason, accessPlace(reason)};
+              nounOf(ir::opAt(program_, edge.from)), reason.reason, accessPlace(reason)};
       Group &group = groups_.try_emplace(std::move(key), Group{&reason, {}, groups_.size()}).first->second;
       group.edges.push_back(edge);
       groups.insert(&group);
@@ -225,7 +221,7 @@ private:
     text.what = std::string(key.noun) + " " + who(group);
     if (group.edges.size() > 1)
       text.what += " (" + std::to_string(group.edges.size()) + " in all)";
-    if (key.to != SourcePlace{} && ir::info(opOf(program_, group.edges[0].from).kind).step != ir::OpStep::Barrier)
+    if (key.to != SourcePlace{} && ir::info(ir::opAt(program_, group.edges[0].from).kind).step != ir::OpStep::Barrier)
       text.what += ", waited for at " + key.to.from(key.from);
     text.at = text.isNeeded ? key.at.text() : text.where;
     text.reason = words(key, reason) + tail(group.edges[0].from, reason);
@@ -259,7 +255,7 @@ private:
 
   /// Explains why a sync of one block orders accesses of others: one of its threads waits and signals for all.
   std::string tail(const OpRef &sync, const SyncReason &reason) const {
-    if (opOf(program_, sync).kind != OpKind::Nop || reason.reason == Reason::Proof ||
+    if (ir::opAt(program_, sync).kind != OpKind::Nop || reason.reason == Reason::Proof ||
         passes::prune::isNone(reason.reason))
       return "";
     const bool isOne = isOperation(reason.first) && isOperation(reason.second) &&

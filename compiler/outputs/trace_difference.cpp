@@ -46,14 +46,9 @@ std::string otherLaunch(const Job &job, const time::TracedLaunch &launch) {
   return "";
 }
 
-const ir::Op &operationOf(const Job &job, const time::OperationDifference &difference) {
-  const ir::OpRef &at = difference.first;
-  return job.program.ranks[at.rank].blocks[at.block].ops[at.op];
-}
-
 /// Returns the origin of the operations: their line, or the place of one of them.
 std::string placeOf(const Job &job, const time::OperationDifference &difference) {
-  const std::string source = sourceOf(job.program, operationOf(job, difference));
+  const std::string source = sourceOf(job.program, ir::opAt(job.program, difference.first));
   const ir::OpRef &at = difference.first;
   return !source.empty() ? source
                          : "rank " + std::to_string(at.rank) + " block " + std::to_string(at.block) + " operation " +
@@ -93,8 +88,8 @@ std::string table(const Job &job, const TimedOn &on, const time::Estimate &estim
     std::snprintf(share, sizeof share, "%9s  ",
                   (std::to_string(place.departing) + "/" + std::to_string(place.times)).c_str());
     text += row(shownTime(place.measured), shownTime(place.predicted), ratio(place.measured, place.predicted)) + share +
-            std::string(ir::wordOf(job.program, operationOf(job, place))) + ", " + ir::printable(placeOf(job, place)) +
-            "\n";
+            std::string(ir::wordOf(job.program, ir::opAt(job.program, place.first))) + ", " +
+            ir::printable(placeOf(job, place)) + "\n";
   }
   char tolerance[128];
   std::snprintf(tolerance, sizeof tolerance, "%zu of %zu places do not depart by more than %.0f %% and %s\n", alike,
@@ -111,7 +106,7 @@ nlohmann::ordered_json document(const Job &job, const TimedOn &on, const time::E
   using Json = nlohmann::ordered_json;
   Json operations = Json::array(), ranks = Json::array();
   for (const time::OperationDifference &place : difference.operations)
-    operations.push_back({{"operation", ir::wordOf(job.program, operationOf(job, place))},
+    operations.push_back({{"operation", ir::wordOf(job.program, ir::opAt(job.program, place.first))},
                           {"source", placeOf(job, place)},
                           {"times", place.times},
                           {"departing", place.departing},

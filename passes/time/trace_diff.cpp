@@ -59,7 +59,7 @@ public:
 private:
   bool agree(std::uint32_t span, const MeasuredOp &op) const {
     const Span &own = timeline_.spans[span];
-    const ir::OpKind kind = program_.ranks[own.rank].blocks[own.block].ops[own.op].kind;
+    const ir::OpKind kind = ir::opAt(program_, {own.rank, own.block, own.op}).kind;
     return isName_[op.name * ir::opKindCount + static_cast<std::size_t>(kind)];
   }
   void align(std::span<const std::uint32_t> spans, Launch ops, std::uint32_t launch);
@@ -112,7 +112,7 @@ void Comparison::compareOperations() {
       ++end;
     const Span &span = timeline_.spans[pairs_[begin].span];
     const ir::OpRef ref{span.rank, span.block, span.op};
-    const ir::Op &op = program_.ranks[span.rank].blocks[span.block].ops[span.op];
+    const ir::Op &op = ir::opAt(program_, ref);
     const ir::LocId place = program_.sources.firstPlace(op.loc);
     const Time measured = duration(pairs_[begin + (end - begin) / 2]), predicted = span.end - span.start;
     OperationDifference &difference = places[{place, op.kind, place == ir::noLoc ? ref : ir::OpRef()}];

@@ -40,7 +40,12 @@ public:
   /// Adds a finding at `place`. If there is one of the same kind at the same places, counts that one instead, once for
   /// each set of exact places. Returns a new finding to fill in, else null. `other`: the second place, if there is one.
   Finding *add(const ir::DiagInfo &info, ir::OpRef place, ir::OpRef other = nowhere);
-  /// Does the same for a finding without an operation. It is grouped only by kind and `group`.
+  /// Does the same, and fills in its arguments.
+  void report(const ir::DiagInfo &info, ir::OpRef place, std::vector<ir::DiagArg> args) {
+    if (Finding *found = add(info, place))
+      found->args = std::move(args);
+  }
+  /// Does the same as add() for a finding without an operation. It is grouped only by kind and `group`.
   Finding *addOnRank(const ir::DiagInfo &info, std::uint32_t rank, std::uint32_t group = 0);
 
   /// Does the same for a finding about all ranks.

@@ -27,19 +27,15 @@ bool checkLamport(const ProgramIndex &index, Findings &findings) {
   const std::uint64_t before = findings.errors();
   if (!index.program.doubleScratch)
     findings.addOnProgram(diag::lamport_one_buffer);
-  for (std::uint32_t b = 0; b < index.numBlocks(); ++b)
-    ir::forEachOp(index.ops(b), [&](std::uint32_t o, std::uint32_t) {
-      const ir::Op &op = index.ops(b).ops[o];
-      const std::string word(ir::wordOf(index.program, op));
-      const bool isPort = op.channelType == ir::ChannelType::Port;
-      if (ir::isPacketOp(op.kind) && (isPort || op.channelType == ir::ChannelType::Switch)) {
-        if (auto *f = findings.add(diag::lamport_way, index.place(b, o)))
-          f->args = {word, isPort ? "port" : "switch"};
-      } else if (hasPlainScratch(index, b, op)) {
-        if (auto *f = findings.add(diag::lamport_plain, index.place(b, o)))
-          f->args = {word};
-      }
-    });
+  ir::forEachOp(index, [&](std::uint32_t b, std::uint32_t o) {
+    const ir::Op &op = index.ops(b).ops[o];
+    const std::string word(ir::wordOf(index.program, op));
+    const bool isPort = op.channelType == ir::ChannelType::Port;
+    if (ir::isPacketOp(op.kind) && (isPort || op.channelType == ir::ChannelType::Switch))
+      findings.report(diag::lamport_way, index.place(b, o), {word, isPort ? "port" : "switch"});
+    else if (hasPlainScratch(index, b, op))
+      findings.report(diag::lamport_plain, index.place(b, o), {word});
+  });
   return findings.errors() == before;
 }
 

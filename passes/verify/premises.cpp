@@ -47,8 +47,8 @@ private:
       const ir::Op &op = code.ops[o];
       const bool inLoop = header != none;
       if (op.kind == ir::OpKind::Nop && o != 0 && !inLoop && ir::isBlockSync(code.ops[o - 1].kind))
-        if (auto *f = findings_.add(diag::sync_orders_nothing, index_.place(b, o)))
-          f->args = {ir::wordOf(index_.program, op), ir::wordOf(index_.program, code.ops[o - 1])};
+        findings_.report(diag::sync_orders_nothing, index_.place(b, o),
+                         {ir::wordOf(index_.program, op), ir::wordOf(index_.program, code.ops[o - 1])});
       const bool takes = ir::takes(op.kind);
       if (!takes && !ir::sends(op.kind))
         return;

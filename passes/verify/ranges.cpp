@@ -77,14 +77,13 @@ private:
   }
 
   template <typename Visit> void forScratch(Visit &&visit) {
-    for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
+    ir::forEachOp(index_, [&](std::uint32_t b, std::uint32_t o) {
       const ir::ThreadBlock &code = index_.ops(b);
-      for (std::uint32_t o = 0; o < code.ops.size(); ++o)
-        ir::forEachMemory(index_.program, index_.rankOf(b), code, code.ops[o], [&](const ir::MemoryPiece &piece) {
-          if (piece.inScratch())
-            visit(piece, index_.place(b, o));
-        });
-    }
+      ir::forEachMemory(index_.program, index_.rankOf(b), code, code.ops[o], [&](const ir::MemoryPiece &piece) {
+        if (piece.inScratch())
+          visit(piece, index_.place(b, o));
+      });
+    });
   }
 
   void checkPackets() {
@@ -97,8 +96,8 @@ private:
         forms[piece.rank][c] |= piece.isPacket() ? packet : plain;
       const std::uint32_t room = index_.program.ranks[piece.rank].scratchChunks;
       if (piece.isPacket() && index_.program.protocol == ir::Protocol::Simple && 2 * (piece.index + piece.size) > room)
-        if (auto *f = findings_.add(diag::packet_out_of_scratch, at))
-          f->args = {piece.index + piece.size - 1, piece.rank, ir::plural(room, "chunk")};
+        findings_.report(diag::packet_out_of_scratch, at,
+                         {piece.index + piece.size - 1, piece.rank, ir::plural(room, "chunk")});
     });
     if (!anyPlain)
       return;
@@ -112,12 +111,11 @@ private:
       for (std::uint32_t c = piece.index; c < piece.index + piece.size; ++c)
         if ((forms[piece.rank][c / 2] & packet) != 0) {
           overlaps = true;
-          if (auto *f = findings_.add(diag::packet_plain_overlap, at))
-            f->args = {c / 2, piece.rank, c, piece.access == ir::Access::Read ? "read" : "written"};
+          findings_.report(diag::packet_plain_overlap, at,
+                           {c / 2, piece.rank, c, piece.access == ir::Access::Read ? "read" : "written"});
         }
       if (sizesChange_ && hasPackets[piece.rank] && !overlaps && piece.access == ir::Access::Write)
-        if (auto *f = findings_.add(diag::size_change_packets, at))
-          f->args = {piece.rank, piece.index};
+        findings_.report(diag::size_change_packets, at, {piece.rank, piece.index});
     });
   }
 
@@ -183,9 +181,9 @@ bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Prem
       std::uint64_t wanted = 0;
       for (const SharedSync::Party &p : parties.waiters)
         wanted += p.count;
-      if (auto *f = findings.add(diag::order_not_fixed, firstUse(index, parties.waiters[0].block, queue, true)))
-        f->args = {index.describeSemaphore(queue - index.numChannels()), index.idOf(parties.waiters[0].block),
-                   index.idOf(parties.waiters[1].block), lacks, wanted};
+      findings.report(diag::order_not_fixed, firstUse(index, parties.waiters[0].block, queue, true),
+                      {index.describeSemaphore(queue - index.numChannels()), index.idOf(parties.waiters[0].block),
+                       index.idOf(parties.waiters[1].block), lacks, wanted});
     }
   return good;
 }

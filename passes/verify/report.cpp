@@ -70,8 +70,7 @@ void Reporter::conflict(const Conflict &seen) {
   if (c.second.isUser()) {
     const std::uint32_t owner = index_.rankOf(b);
     if (c.control && c.firstWrites && c.second.ref == Epoch::userRead) {
-      if (auto *w = findings_.add(diag::relaxed_carries_data, first))
-        w->args = {owner, cell};
+      findings_.report(diag::relaxed_carries_data, first, {owner, cell});
       return;
     }
     if (c.firstWrites) {
@@ -87,8 +86,8 @@ void Reporter::conflict(const Conflict &seen) {
     if ((f = findings_.add(diag::touched_too_early, second)))
       f->args = {index_.rankOf(b), index_.idOf(b), c.secondWrites ? "write" : "read", cell, index_.rankOf(a)};
   } else if (a == b && first == second && !nextLaunch && c.first.phase == c.second.phase && !c.first.isPut()) {
-    if ((f = findings_.add(diag::race_in_operation, first)))
-      f->args = {cell, c.firstWrites ? "write" : "read", c.secondWrites ? "write" : "read"};
+    findings_.report(diag::race_in_operation, first,
+                     {cell, c.firstWrites ? "write" : "read", c.secondWrites ? "write" : "read"});
     return;
   } else if ((f = findings_.add(nextLaunch ? diag::relaunch_race : diag::race, second, first))) {
     f->args = {cell,           accessWords(c.first, c.firstOp, c.firstWrites),    index_.rankOf(a),
@@ -237,16 +236,17 @@ std::string Reporter::wrapWords(const Conflict &c) const {
 }
 
 void Reporter::packetNotThere(CellId cell, ir::OpRef op) {
-  if (auto *f = findings_.add(diag::packet_not_there, op))
-    f->args = {memory_.describe(cell)};
+  findings_.report(diag::packet_not_there, op, {memory_.describe(cell)});
 }
 
 void Reporter::appliedTwice(std::uint32_t rank, std::uint64_t unit, ir::OpRef first, ir::OpRef second) {
   auto *f = findings_.add(diag::applied_twice, second, first);
   if (!f)
     return;
-  const ir::Op &op = index_.program.ranks[second.rank].blocks[second.block].ops[second.op];
-  f->args = {index_.program.hooks[op.imm].name, outputWords(rank, unit / geometry_.unitsPerChunk())};
+  const ir::Op &op = ir::opAt(index_.program, second);
+  f->args = {index_.program.hooks[op.imm].name,
+             ir::describe(ir::RankChunk{rank, ir::BufferKind::Output,
+                                        static_cast<std::uint32_t>(unit / geometry_.unitsPerChunk()), 1})};
   f->notes.push_back({&diag::applied_here, findings_.where(first), {}});
 }
 
@@ -263,8 +263,8 @@ void Reporter::slotWrittenTwice(CellId cell, const Epoch &first, const Epoch &se
 }
 
 void Reporter::inputStillSent(CellId cell, const Epoch &put) {
-  if (auto *f = findings_.add(diag::input_still_sent, place(put, run_->opOf(put))))
-    f->args = {index_.rankOf(order_.blockOf(put)), memory_.describe(cell)};
+  findings_.report(diag::input_still_sent, place(put, run_->opOf(put)),
+                   {index_.rankOf(order_.blockOf(put)), memory_.describe(cell)});
 }
 
 void Reporter::narrowedEarly(ir::OpRef narrows, ir::OpRef adds) {

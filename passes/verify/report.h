@@ -7,9 +7,6 @@
 
 namespace mscclc::passes::proof {
 
-/// Returns "output[2] of rank 1".
-std::string outputWords(std::uint32_t rank, std::uint64_t chunk);
-
 /// Turns conflicts into findings: both places, what is missing, and later the schedule.
 class Reporter : public RunListener {
 public:

@@ -42,15 +42,10 @@ std::vector<Reporter::Held> Reporter::heldRanks() const {
 
 void Reporter::notResident(const std::vector<Held> &held, const Residency &residency) {
   for (const Held &one : held)
-    if (auto *f = findings_.add(diag::blocks_not_resident, index_.place(one.block, one.op)))
-      f->args = {index_.rankOf(one.block),
-                 ir::plural(one.blocks, "thread block"),
-                 ir::plural(residency.threads, "thread"),
-                 machineOf(residency),
-                 residency.blocks,
-                 index_.idOf(one.block),
-                 one.waitsFor,
-                 one.blocks - one.begun};
+    findings_.report(diag::blocks_not_resident, index_.place(one.block, one.op),
+                     {index_.rankOf(one.block), ir::plural(one.blocks, "thread block"),
+                      ir::plural(residency.threads, "thread"), machineOf(residency), residency.blocks,
+                      index_.idOf(one.block), one.waitsFor, one.blocks - one.begun});
 }
 
 void warnOfTurns(const Residency *residency, const ProgramIndex &index, Findings &findings) {

@@ -1,6 +1,7 @@
 // Compares the final outputs with the collective.
 #include "passes/verify/report.h"
 
+#include "ir/chunk_cells.h"
 #include "ir/collectives.h"
 
 #include <algorithm>
@@ -48,10 +49,6 @@ std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
   return outputs - stated;
 }
 
-std::string outputWords(std::uint32_t rank, std::uint64_t chunk) {
-  return "output[" + std::to_string(chunk) + "] of rank " + std::to_string(rank);
-}
-
 /// Reports the wrong final value of an output chunk. `ops`: its reduce operation and that of other chunks, if they
 /// differ.
 void Reporter::wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &cell, const Values::Verdict &verdict,
@@ -75,7 +72,7 @@ void Reporter::wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &
     return;
   if (writer == none)
     f->where.loc = index_.program.collective.loc; // no operation is at fault
-  const std::string where = outputWords(rank, chunk);
+  const std::string where = ir::describe(ir::RankChunk{rank, ir::BufferKind::Output, chunk, 1});
   f->args = {where, verdict.which.chunk, verdict.which.rank};
   if (verdict.kind == V::Unwritten)
     f->args = {where, writer != none ? ", or from what was never written" : ""};

@@ -93,13 +93,11 @@ bool checkRows(const ProgramIndex &index, Findings &findings) {
     if (program.ranks[rank].blocks.empty())
       if (auto *f = findings.addOnRank(diag::rows_rank_idle, rank))
         f->args = {rank};
-  for (std::uint32_t b = 0; b < index.numBlocks(); ++b)
-    for (std::uint32_t o = 0; o < index.ops(b).ops.size(); ++o) {
-      const ir::Op &op = index.ops(b).ops[o];
-      if (const std::string_view fault = faultOf(index, b, op); !fault.empty())
-        if (auto *f = findings.add(diag::rows_operation, index.place(b, o)))
-          f->args = {ir::wordOf(program, op), fault};
-    }
+  ir::forEachOp(index, [&](std::uint32_t b, std::uint32_t o) {
+    const ir::Op &op = index.ops(b).ops[o];
+    if (const std::string_view fault = faultOf(index, b, op); !fault.empty())
+      findings.report(diag::rows_operation, index.place(b, o), {ir::wordOf(program, op), fault});
+  });
   return findings.errors() == before;
 }
 
@@ -136,17 +134,15 @@ void CheckedRun::checkRowPlaces(const Operand &destination, std::uint32_t unit) 
 }
 
 void Reporter::rowsUnknown(ir::OpRef op, CellId cell) {
-  if (auto *f = findings_.add(diag::rows_unknown, op))
-    f->args = {ir::wordOf(index_.program, index_.program.ranks[op.rank].blocks[op.block].ops[op.op]),
-               memory_.describe(cell)};
+  findings_.report(diag::rows_unknown, op,
+                   {ir::wordOf(index_.program, ir::opAt(index_.program, op)), memory_.describe(cell)});
 }
 
 void Reporter::rowsMisplaced(ir::OpRef op, CellId cell, const ir::Contribution &content) {
   const CellPlace place = memory_.locate(cell);
   const ir::RowPart wanted = rowPartOf(index_.program, place.rank, ir::BufferKind::Output, place.chunk);
   const ir::RowPart held = rowPartOf(index_.program, content.rank, ir::BufferKind::Input, content.chunk);
-  if (auto *f = findings_.add(diag::rows_misplaced, op))
-    f->args = {memory_.describe(cell), wanted.src, wanted.dst, held.src, held.dst};
+  findings_.report(diag::rows_misplaced, op, {memory_.describe(cell), wanted.src, wanted.dst, held.src, held.dst});
 }
 
 } // namespace mscclc::passes::proof

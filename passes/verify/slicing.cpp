@@ -2,6 +2,7 @@
 
 #include "ir/collectives.h"
 #include "ir/containers.h"
+#include "ir/cursor.h"
 #include "ir/memory_map.h"
 #include "ir/op_memory.h"
 #include "passes/op_list.h"
@@ -124,17 +125,16 @@ public:
 
 private:
   void collect() {
-    for (std::uint32_t b = 0; b < index_.numBlocks(); ++b) {
-      const ir::ThreadBlock &code = index_.ops(b);
-      for (std::uint32_t o = 0; o < code.ops.size(); ++o)
-        ir::forEachMemory(index_.program, index_.rankOf(b), code, code.ops[o], [&](const ir::MemoryPiece &piece) {
-          const auto at = ir::canonicalPlace(index_.program, piece);
-          const Range range{at.index, at.index + piece.size, std::max(1u, code.ops[o].groupSize)};
-          buffers_[{piece.rank, at.buffer, piece.isPacket()}].try_emplace(range, index_.place(b, o));
-          if (piece.isPacket() && range.inexact())
-            notePackets(range, code.ops[o].groupIndex, index_.place(b, o));
-        });
-    }
+    ir::forEachOp(index_, [&](std::uint32_t b, std::uint32_t o) {
+      const ir::Op &op = index_.ops(b).ops[o];
+      ir::forEachMemory(index_.program, index_.rankOf(b), index_.ops(b), op, [&](const ir::MemoryPiece &piece) {
+        const auto at = ir::canonicalPlace(index_.program, piece);
+        const Range range{at.index, at.index + piece.size, std::max(1u, op.groupSize)};
+        buffers_[{piece.rank, at.buffer, piece.isPacket()}].try_emplace(range, index_.place(b, o));
+        if (piece.isPacket() && range.inexact())
+          notePackets(range, op.groupIndex, index_.place(b, o));
+      });
+    });
   }
 
   /// Notes a slice of packets: slice `index` of `range`.

@@ -76,7 +76,7 @@ private:
 
   void report(Turn &turn, std::uint32_t channel, const ir::OpRef &place, std::string_view due) {
     fail(turn);
-    const ir::Op &op = program_.ranks[place.rank].blocks[place.block].ops[place.op];
+    const ir::Op &op = ir::opAt(program_, place);
     diags_.report(diag::switch_signals_in_turn, whereIs(program_, place),
                   {ir::wordOf(program_, op), channel, rank_, due});
   }

@@ -89,8 +89,8 @@ private:
     const auto ids = code.idsOf(op);
     const auto threads = std::max(op.numIds, issues ? op.numDsts : 0);
     if (threads > threads_)
-      if (auto *f = findings_.add(diag::threads_too_few, index_.place(block_, o)))
-        f->args = {ir::wordOf(index_.program, op), threads, ir::plural(threads_, "thread")};
+      findings_.report(diag::threads_too_few, index_.place(block_, o),
+                       {ir::wordOf(index_.program, op), threads, ir::plural(threads_, "thread")});
     if (waitsOf_.size() < threads)
       waitsOf_.resize(threads, 0);
     for (std::uint32_t i = 0; i < threads; ++i) {

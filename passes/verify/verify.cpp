@@ -42,7 +42,7 @@ bool reportFault(const GeometryFault &fault, const ProgramIndex &index, Findings
   if (fault.kind == GeometryFault::UnevenWrap) {
     const ir::Rank &rank = index.program.ranks[fault.place.rank];
     const std::uint64_t chunks = ir::chunksOfScale(rank);
-    f->args = {rank.blocks[fault.place.block].ops[fault.place.op].imm, fault.number, fault.number * chunks};
+    f->args = {ir::opAt(index.program, fault.place).imm, fault.number, fault.number * chunks};
   }
   return false;
 }
@@ -221,12 +221,11 @@ private:
   /// Returns false if messages may be longer than what has been proven.
   bool reportUnpaired(const UnpairedLoop &loop) {
     const ir::Program &program = index_.program;
-    const ir::Op &header = program.ranks[loop.header.rank].blocks[loop.header.block].ops[loop.header.op];
+    const ir::Op &header = ir::opAt(program, loop.header);
     const std::uint64_t longest = rates_.longestMessage(program, header, unpairedIterations);
     if (program.maxMessageSize <= longest)
       return true;
-    if (auto *f = findings_.add(diag::more_iterations, loop.place))
-      f->args = {unpairedIterations, longest, loop.words};
+    findings_.report(diag::more_iterations, loop.place, {unpairedIterations, longest, loop.words});
     return false;
   }
 

@@ -21,9 +21,7 @@ void checkPut(const ProgramIndex &index, std::uint32_t block, std::uint32_t o, F
                          to = bufferOf(rank, code.dsts(op)[i]);
     if ((from == ir::BufferKind::Scratch) == (to == ir::BufferKind::Scratch))
       continue;
-    if (auto *f = findings.add(diag::port_cannot_convert, index.place(block, o)))
-      f->args = {ir::toString(from), ir::toString(to)};
-    return;
+    return findings.report(diag::port_cannot_convert, index.place(block, o), {ir::toString(from), ir::toString(to)});
   }
 }
 
@@ -55,15 +53,13 @@ bool checkWire(const ProgramIndex &index, Findings &findings) {
   if (!wire)
     return true;
   const std::uint64_t before = findings.errors();
-  for (std::uint32_t b = 0; b < index.numBlocks(); ++b)
-    for (std::uint32_t o = 0; o < index.ops(b).ops.size(); ++o) {
-      const ir::Op &op = index.ops(b).ops[o];
-      const std::string_view fault = wireFault(program, program.ranks[index.rankOf(b)], index.ops(b), op);
-      if (fault.empty())
-        continue;
-      if (auto *f = findings.add(diag::wire_operation, index.place(b, o)))
-        f->args = {ir::wordOf(program, op), fault, ir::wireNames[static_cast<std::size_t>(wire->wire)]};
-    }
+  ir::forEachOp(index, [&](std::uint32_t b, std::uint32_t o) {
+    const ir::Op &op = index.ops(b).ops[o];
+    const std::string_view fault = wireFault(program, program.ranks[index.rankOf(b)], index.ops(b), op);
+    if (!fault.empty())
+      findings.report(diag::wire_operation, index.place(b, o),
+                      {ir::wordOf(program, op), fault, ir::wireNames[static_cast<std::size_t>(wire->wire)]});
+  });
   return findings.errors() == before;
 }
 
@@ -76,18 +72,17 @@ bool checkWideScratch(const ProgramIndex &index, Findings &findings) {
   if (index.program.movement.accumulate != ir::Accumulate::Wide)
     return true;
   const std::uint64_t before = findings.errors();
-  for (std::uint32_t b = 0; b < index.numBlocks(); ++b)
-    ir::forEachOp(index.ops(b), [&](std::uint32_t o, std::uint32_t) {
-      const ir::Op &op = index.ops(b).ops[o];
-      if (op.channelType == ir::ChannelType::Port)
-        return checkPut(index, b, o, findings);
-      bool inScratch = false;
-      if (op.channelType == ir::ChannelType::Switch)
-        ir::forEachMemory(index.program, index.rankOf(b), index.ops(b), op,
-                          [&](const ir::MemoryPiece &piece) { inScratch |= piece.inScratch(); });
-      if (inScratch)
-        findings.add(diag::switch_cannot_convert, index.place(b, o));
-    });
+  ir::forEachOp(index, [&](std::uint32_t b, std::uint32_t o) {
+    const ir::Op &op = index.ops(b).ops[o];
+    if (op.channelType == ir::ChannelType::Port)
+      return checkPut(index, b, o, findings);
+    bool inScratch = false;
+    if (op.channelType == ir::ChannelType::Switch)
+      ir::forEachMemory(index.program, index.rankOf(b), index.ops(b), op,
+                        [&](const ir::MemoryPiece &piece) { inScratch |= piece.inScratch(); });
+    if (inScratch)
+      findings.add(diag::switch_cannot_convert, index.place(b, o));
+  });
   return findings.errors() == before;
 }
 
