@@ -2,7 +2,6 @@
 
 #include "passes/verify/final_buffers.h"
 
-#include <algorithm>
 #include <map>
 #include <unordered_map>
 
@@ -41,12 +40,7 @@ private:
     if (values_.reduced(values_.decoded(value), tree.op) && !ir::isReorderable(tree.op) &&
         write(values_.unzeroed(value), tree)) {
       tree.isZeroed = values_.isZeroed(value);
-      std::vector<std::uint64_t> key{static_cast<std::uint64_t>(tree.op) << 1 | tree.isZeroed};
-      for (const ir::Contribution &input : tree.inputs)
-        key.push_back(std::uint64_t{input.rank} << 32 | input.chunk);
-      for (const SumSteps::Step &step : tree.steps)
-        key.push_back(std::uint64_t{step.a} << 34 | std::uint64_t{step.b} << 2 | step.narrows << 1 | step.encodes);
-      const auto [it, isNew] = numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(sums_.trees.size()));
+      const auto [it, isNew] = numbers_.try_emplace(tree, static_cast<std::uint32_t>(sums_.trees.size()));
       number = it->second;
       if (isNew)
         sums_.trees.push_back(std::move(tree));
@@ -89,15 +83,8 @@ private:
   const Values &values_;
   OutputSums &sums_;
   std::unordered_map<ValueId, std::uint32_t> known_;
-  std::map<std::vector<std::uint64_t>, std::uint32_t> numbers_;
+  std::map<SumSteps, std::uint32_t> numbers_;
 };
-
-bool isSame(const SumSteps &a, const SumSteps &b) {
-  return a.op == b.op && a.isZeroed == b.isZeroed && a.inputs == b.inputs &&
-         std::ranges::equal(a.steps, b.steps, [](const SumSteps::Step &x, const SumSteps::Step &y) {
-           return x.a == y.a && x.b == y.b && x.narrows == y.narrows && x.encodes == y.encodes;
-         });
-}
 
 } // namespace
 
@@ -116,8 +103,7 @@ void keepCommon(OutputSums &sums, const OutputSums &other) {
   for (std::uint32_t r = 0; r < sums.of.size(); ++r)
     for (std::uint32_t chunk = 0; chunk < sums.of[r].size(); ++chunk)
       if (std::uint32_t &tree = sums.of[r][chunk]; tree != ir::none)
-        if (const std::uint32_t its = other.of[r][chunk];
-            its == ir::none || !isSame(sums.trees[tree], other.trees[its]))
+        if (const std::uint32_t its = other.of[r][chunk]; its == ir::none || sums.trees[tree] != other.trees[its])
           tree = ir::none;
 }
 

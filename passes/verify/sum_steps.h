@@ -19,11 +19,13 @@ struct SumSteps {
     std::uint32_t a = 0, b = 0;
     bool narrows = false; ///< the result is rounded to the type of elements, else to f32 or wider
     bool encodes = false; ///< no sum: `a` as the wire format keeps it. `b` is the same operand
+    friend auto operator<=>(const Step &, const Step &) = default;
   };
   ir::ReduceOp op = ir::ReduceOp::Sum;
   std::vector<ir::Contribution> inputs;
   std::vector<Step> steps; ///< one at least; the last one is the result
   bool isZeroed = false;   ///< the result is +0.0 where that is -0.0
+  friend auto operator<=>(const SumSteps &, const SumSteps &) = default;
 };
 
 /// The trees of all output chunks that have one, and the same in all of their elements.
