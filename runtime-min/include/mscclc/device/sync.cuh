@@ -35,9 +35,7 @@ MSCCLC_COLD uint64_t keepWaiting(const MscclcRankArgs &args, uint32_t kind, uint
   recordStall(args, kind, operation, peer, index, expected, seen, aborted && isFirst ? 0 : waited, aborted);
   if (!aborted && !isOver)
     return memo + 1;
-  if (!aborted)
-    storeHost(&args.status->abort, 1);
-  giveUp(args);
+  aborted ? giveUp(args) : abortRank(args);
   return 0;
 }
 
