@@ -62,6 +62,14 @@ std::string text(const Json &object, const std::string &where, const char *name,
   return value->get<std::string>();
 }
 
+/// Returns a member that is true or false; false if it is not there.
+bool flag(const Json &object, const std::string &where, const char *name) {
+  const Json *value = member(object, where, name);
+  if (value != nullptr && !value->is_boolean())
+    throw Wrong(where + ", \"" + name + "\" is not true or false");
+  return value != nullptr && value->get<bool>();
+}
+
 /// Returns the path of a library, which must be within the folder. So a list cannot name files elsewhere.
 std::string libraryPath(const std::string &folder, const std::string &where, const std::string &kernel) {
   if (kernel.front() == '/' || ("/" + kernel + "/").find("/../") != std::string::npos ||
@@ -95,11 +103,7 @@ ManifestEntry readEntry(const Json &json, const std::string &where, const std::s
     throw Wrong(where + ": \"min\" is " + std::to_string(entry.min) + ", more than \"max\", which is " +
                 std::to_string(entry.max));
   entry.root = static_cast<uint32_t>(number(json, where, "root", 0, entry.ranks - 1, &root));
-  if (const Json *inPlace = member(json, where, "in_place"); inPlace != nullptr) {
-    if (!inPlace->is_boolean())
-      throw Wrong(where + ", \"in_place\" is not true or false");
-    entry.inPlace = inPlace->get<bool>();
-  }
+  entry.inPlace = flag(json, where, "in_place");
   if (const Json *types = member(json, where, "types"); types != nullptr) {
     if (!types->is_array() || types->empty() || types->size() > mostTypes)
       throw Wrong(where + ", \"types\" is not a list of types");
@@ -110,10 +114,7 @@ ManifestEntry readEntry(const Json &json, const std::string &where, const std::s
       entry.types.push_back(type.get<std::string>());
     }
   }
-  const Json *nccl = member(json, where, "nccl");
-  if (nccl != nullptr && !nccl->is_boolean())
-    throw Wrong(where + ", \"nccl\" is not true or false");
-  entry.isOfNccl = nccl != nullptr && nccl->get<bool>();
+  entry.isOfNccl = flag(json, where, "nccl");
   if (entry.isOfNccl && member(json, where, "kernel") != nullptr)
     throw Wrong(where + " has a kernel and is NCCL's");
   if (entry.isOfNccl)

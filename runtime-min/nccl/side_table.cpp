@@ -71,6 +71,16 @@ RankInfo infoOf(const Member &member) {
   return info;
 }
 
+/// True if ranks with equal values of `key` follow each other.
+bool areTogether(const std::vector<RankInfo> &infos, uint64_t RankInfo::*key) {
+  std::vector<uint64_t> runs;
+  for (const RankInfo &info : infos)
+    if (runs.empty() || runs.back() != info.*key)
+      runs.push_back(info.*key);
+  std::sort(runs.begin(), runs.end());
+  return std::adjacent_find(runs.begin(), runs.end()) == runs.end();
+}
+
 /// Returns the reason why NCCL serves ranks with these descriptions. If kernels can serve them, returns an empty text
 /// and sets `result` to the place of the member's team. All ranks have the same descriptions.
 std::string layOut(const std::vector<RankInfo> &infos, uint32_t rank, Team::Layout &result) {
@@ -79,27 +89,15 @@ std::string layOut(const std::vector<RankInfo> &infos, uint32_t rank, Team::Layo
       return "the ranks have different kernels, windows or versions";
   const auto isOther = [&](const RankInfo &info) { return info.host != infos[0].host; };
   const auto perNode = std::find_if(infos.begin(), infos.end(), isOther) - infos.begin();
-  const char *const uneven = "the nodes do not have equally many ranks that follow each other";
-  std::vector<uint64_t> hosts; // one for each node
-  for (size_t other = 0; other < infos.size(); ++other) {
-    const size_t first = other - other % static_cast<size_t>(perNode);
-    if (other == first)
-      hosts.push_back(infos[first].host);
-    if (infos[other].host != infos[first].host || infos.size() % static_cast<size_t>(perNode) != 0)
-      return uneven;
-  }
-  std::sort(hosts.begin(), hosts.end());
-  if (std::adjacent_find(hosts.begin(), hosts.end()) != hosts.end())
-    return uneven;
+  bool isEven = areTogether(infos, &RankInfo::host) && infos.size() % static_cast<size_t>(perNode) == 0;
+  for (size_t other = 0; other < infos.size(); ++other)
+    isEven &= infos[other].host == infos[other - other % static_cast<size_t>(perNode)].host;
+  if (!isEven)
+    return "the nodes do not have equally many ranks that follow each other";
   result.ranksPerNode = static_cast<uint32_t>(perNode);
   const auto isHere = [&](const RankInfo &info) { return info.process == infos[rank].process; };
   // Every rank checks the ranks of all processes, so that all ranks get the same answer.
-  std::vector<uint64_t> processes;
-  for (const RankInfo &info : infos)
-    if (processes.empty() || processes.back() != info.process)
-      processes.push_back(info.process);
-  std::sort(processes.begin(), processes.end());
-  if (std::adjacent_find(processes.begin(), processes.end()) != processes.end())
+  if (!areTogether(infos, &RankInfo::process))
     return "the ranks of a process do not follow each other";
   result.meeting = infos[0].meeting;
   result.ranks = static_cast<uint32_t>(infos.size());
