@@ -118,6 +118,15 @@ std::uint64_t readRate(const json &link) {
   return static_cast<std::uint64_t>(std::llround(rate->get<double>() * 1000));
 }
 
+/// Refuses an object with other fields than `known`. They would be misspelt, and what they say would be ignored.
+void requireKnown(const json &object, const std::string &what, const std::vector<std::string> &known) {
+  for (const auto &[key, value] : object.items())
+    if (std::ranges::find(known, key) == known.end()) {
+      const auto near = ir::nearestName(key, known);
+      fail(what + " has no field '" + ir::printable(key) + "'" + (near ? "; did you mean '" + *near + "'?" : ""));
+    }
+}
+
 /// Reads the switches and links of a file.
 class FabricReader {
 public:
@@ -156,6 +165,7 @@ private:
     const std::string name = one.is_object() ? readText(one, "name") : std::string();
     if (name.empty() || ir::printable(name) != name || vertices_.contains(name))
       fail("a switch must be an object with a 'name' of its own");
+    requireKnown(one, "switch '" + name + "'", {"name", "between_nodes"});
     const auto shared = one.find("between_nodes");
     if (shared != one.end() && !shared->is_boolean())
       fail("'between_nodes' of switch '" + name + "' must be true or false");
@@ -170,8 +180,11 @@ private:
       fail("a link must be an object");
     const std::uint64_t rate = readRate(one);
     const auto ends = one.find("ends");
-    if (ends == one.end())
+    if (ends == one.end()) {
+      requireKnown(one, "a link with 'from'", {"from", "to", "rate"});
       return connect(verticesOf(one.value("from", json())), verticesOf(one.value("to", json())), rate);
+    }
+    requireKnown(one, "a link with 'ends'", {"ends", "rate"});
     if (!ends->is_array() || ends->size() != 2)
       fail("'ends' of a link must be a list of two names");
     connect(verticesOf((*ends)[0]), verticesOf((*ends)[1]), rate);
@@ -179,6 +192,8 @@ private:
   }
 
   void connect(const std::vector<std::uint32_t> &from, const std::vector<std::uint32_t> &to, std::uint64_t rate) {
+    if (from == to && from.size() == 1)
+      fail("a link must have two ends");
     for (const std::uint32_t a : from)
       for (const std::uint32_t b : to)
         if (a != b)
@@ -259,6 +274,9 @@ Machine parseMachine(std::string_view text) {
   const json file = parseJson(text);
   if (!file.is_object() || !file.contains("parameters") || !file["parameters"].is_object())
     fail("it must be an object with 'parameters'");
+  requireKnown(file, "a machine",
+               {"name", "description", "gpus_per_node", "topology", "switches", "links", "multiprocessors", blocksKey,
+                sharedKey, "parameters"});
   Machine machine;
   machine.name = readText(file, "name");
   if (ir::printable(machine.name) != machine.name)
@@ -281,16 +299,14 @@ Machine parseMachine(std::string_view text) {
   constexpr std::uint32_t mostUneven = 256;
   if (machine.isUneven() && machine.gpusPerNode > mostUneven)
     fail("a node without one switch for all GPUs must have at most 256 of them");
-  std::set<std::string> known;
+  std::vector<std::string> known;
   for (std::size_t i = 0; i < std::size(parameterFields); ++i) {
     const ParameterField &field = parameterFields[i];
     machine.parameters.*field.member = readParameter(file["parameters"], field.key);
     machine.unmeasured[i] = isUnmeasured(file["parameters"], field.key);
-    known.insert(field.key);
+    known.emplace_back(field.key);
   }
-  for (const auto &[key, value] : file["parameters"].items())
-    if (!known.count(key))
-      fail("there is no parameter '" + key + "'");
+  requireKnown(file["parameters"], "'parameters'", known);
   const MachineParameters &p = machine.parameters;
   for (const auto &[value, key] : {std::pair{p.link, "link"},
                                    {p.store, "store"},

@@ -153,6 +153,9 @@ TEST_CASE("what is wrong with a machine file is told by its key") {
             "'" + std::string(key) + "' must be a whole number from 1 to " + most);
     CHECK(faultAfter([&](json &file) { file.erase(key); }) == "nothing"); // as on an H100
   }
+  CHECK(faultAfter([](json &file) { file["blocks_per_multiprocesor"] = 1; }) ==
+        "a machine has no field 'blocks_per_multiprocesor'; did you mean 'blocks_per_multiprocessor'?");
+  CHECK(faultAfter([](json &file) { file["color"] = "green"; }) == "a machine has no field 'color'");
 }
 
 /// The file of h100x8 with links of its own.
@@ -254,6 +257,11 @@ TEST_CASE("what is wrong with a link is told") {
     CHECK(fault({{{"ends", {"gpu0", "gpu1"}}, {"rate", rate}}}) ==
           "a link must have a 'rate' from 0.001 to 100000, in GB/s");
   CHECK(fault({{{"ends", {"gpu0"}}, {"rate", 1}}}) == "'ends' of a link must be a list of two names");
+  CHECK(fault({{{"ends", {"gpu0", "gpu0"}}, {"rate", 1}}}) == "a link must have two ends");
+  CHECK(fault({{{"ends", {"gpu0", "gpu1"}}, {"from", "gpu2"}, {"rate", 1}}}) ==
+        "a link with 'ends' has no field 'from'");
+  CHECK(fault({{{"from", "gpu0"}, {"to", "gpu1"}, {"rate", 1}, {"both", true}}}) ==
+        "a link with 'from' has no field 'both'");
   CHECK(fault({{{"from", "gpu0"}, {"to", "gpu4"}, {"rate", 1}}}) ==
         "a link must name two of gpu0 to gpu3, \"gpus\" for all of them, and the switches; \"gpu4\" is none");
   for (const json &one : {json(1), json({{"name", ""}}), json({{"name", "gpu1"}}), json({{"name", "a\x1b"}})})
@@ -261,6 +269,8 @@ TEST_CASE("what is wrong with a link is told") {
   CHECK(fault(good, {json::object()}) == "'name' must be a string");
   CHECK(fault(good, {{{"name", "rail"}, {"between_nodes", 1}}}) ==
         "'between_nodes' of switch 'rail' must be true or false");
+  CHECK(fault(good, {{{"name", "rail"}, {"between_node", true}}}) ==
+        "switch 'rail' has no field 'between_node'; did you mean 'between_nodes'?");
   CHECK(faultAfter([&](json &file) { file["links"] = good; }) ==
         R"('links' and 'switches' need the 'topology' "links")");
   CHECK(faultAfter([&](json &file) {
@@ -282,7 +292,7 @@ TEST_CASE("what is wrong with a parameter is told by its key") {
   CHECK(change([](json &p) { p["fence"]["certainty"] = 1; }) == "'certainty' must be a string");
   CHECK(change([](json &p) { p["fence"]["certainty"] = "sure"; }) ==
         "parameter 'fence' must have a 'certainty': specified, measured, derived, fitted, borrowed or assumed");
-  CHECK(change([](json &p) { p["fense"] = p["fence"]; }) == "there is no parameter 'fense'");
+  CHECK(change([](json &p) { p["fense"] = p["fence"]; }) == "'parameters' has no field 'fense'; did you mean 'fence'?");
   for (const std::string key : {"link", "store", "load", "packet", "copy_engine", "nic", "memory", "block_copy",
                                 "block_reduce", "copy_depth", "block_multimem"})
     CHECK(change([&](json &p) { p[key]["value"] = 0; }) == "parameter '" + key + "' must be at least 0.001");
