@@ -89,13 +89,17 @@ std::string_view throughWords(ir::ChannelType type) {
   return "";
 }
 
+bool sendsPackets(const ir::Program &program) {
+  return std::ranges::any_of(ir::opsOf(program.ranks), [](const ir::Op &op) { return ir::isPacketOp(op.kind); });
+}
+
 std::uint64_t bytesOf(double figure) {
   return static_cast<std::uint64_t>(std::llround(figure));
 }
 
 } // namespace
 
-std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
+std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen, const ir::Program &program) {
   std::vector<ChoiceSentence> sentences;
   const ScheduleChoices &taken = chosen.choice.choices;
   for (const Dimension &dimension : dimensions) {
@@ -109,7 +113,9 @@ std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen) {
       continue;
     ChoiceSentence &sentence = sentences.emplace_back();
     sentence.key = dimension.key;
-    sentence.chosen = dimension.words(taken);
+    sentence.chosen = isProtocol && ir::usesPackets(taken.protocol) && !sendsPackets(program)
+                          ? "plain data, because no rank can receive packets"
+                          : dimension.words(taken);
     sentence.isPinned = (isProtocol && !chosen.anyProtocol) || (isInstances && !chosen.anyInstances);
     sentence.toOpen = isProtocol ? ".protocol = Protocol::Auto" : isInstances ? ".instances = automatic" : "";
     if (best) {

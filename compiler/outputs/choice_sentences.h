@@ -20,8 +20,9 @@ struct ChoiceSentence {
   passes::schedule::Candidate other; ///< the runner-up
 };
 
-/// Returns the protocol and the instances in any case, and other choices if there was an alternative.
-std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen);
+/// Returns the protocol and the instances in any case, and other choices if there was an alternative. `program` is what
+/// was made of them.
+std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen, const ir::Program &program);
 
 /// Returns "next best: plain data, …, in 25.1 us (+17.3 %)", "the program leaves no choice; .instances = automatic
 /// does", "blocks that mscclc would choose exceed the target's limits", or "nothing else was tried". If the runner-up

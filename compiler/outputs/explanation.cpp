@@ -69,7 +69,7 @@ std::string choiceText(const Job &job, const Chosen &chosen) {
     text = "chosen for " + goal + timeText(job, chosen) + "\n";
     if (const ParameterSet rests = restsOf(chosen); rests.any())
       text += "  " + restsOnWords(rests) + "\n";
-    for (const ChoiceSentence &choice : sentencesOf(chosen))
+    for (const ChoiceSentence &choice : sentencesOf(chosen, job.program))
       text += "  " + std::string(choice.key) + ": " + choice.chosen + "; " + comparedWith(choice, chosen) + "\n";
   }
   text += blocksText(chosen) + "\nwhat became of each statement\n";
@@ -158,7 +158,7 @@ nlohmann::ordered_json document(const Job &job, const std::vector<SyncSentence> 
   if (job.chosen) {
     const Chosen &chosen = *job.chosen;
     Json choices = Json::array();
-    for (const ChoiceSentence &choice : sentencesOf(chosen)) {
+    for (const ChoiceSentence &choice : sentencesOf(chosen, job.program)) {
       Json row = {{"choice", choice.key}, {"chosen", choice.chosen}, {"pinned", choice.isPinned}};
       if (!choice.runnerUp.empty())
         row.update({{"runner_up", choice.runnerUp}, {"runner_up_us", choice.other.nanoseconds / 1e3}});
