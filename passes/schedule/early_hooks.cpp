@@ -156,8 +156,8 @@ private:
 } // namespace
 
 std::uint64_t applyEarly(ir::Program &program) {
-  const bool any =
-      !ir::wireOf(program) && std::ranges::any_of(program.hooks, [](const ir::Hook &hook) { return !hook.isOfRank(); });
+  const bool any = !ir::wireOf(program) && program.protocol != ir::Protocol::Lamport &&
+                   std::ranges::any_of(program.hooks, [](const ir::Hook &hook) { return !hook.isOfRank(); });
   std::uint64_t all = 0;
   for (std::uint64_t fewer = any ? 1 : 0; fewer != 0; all += fewer)
     fewer = EarlyHooks(program).step();

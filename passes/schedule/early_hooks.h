@@ -17,7 +17,7 @@ namespace mscclc::passes::schedule {
 ///   apply hook0 0.output[0:1] <- 0.output[0:1]
 ///   copy 1.output[0:1] <- 0.output[0:1]
 ///
-/// With a wire format the program stays as it is: the result would be quantised on its way.
+/// With a wire format or Lamport packets the program stays as it is: they would change the result on its way.
 ///
 /// Requires: a program whose meaning is checked (meaningOf), which stays the same. Nothing else reads the value before
 /// the hook is applied to it, or the program stays as it is there. Returns the number of chunks to which a hook is no

@@ -90,6 +90,8 @@ public:
         continue; // the sum's statement stores this copy of it, too
       if (!checkWishes(statement))
         continue;
+      if (program_.protocol == ir::Protocol::Lamport && !checkLamport(statement))
+        continue;
       if (statement.packets == true && statement.via != Via::Switch)
         warnOfPlainData(statement);
       cuts_.eachPiece(given_, statement, [&](std::uint32_t at, std::uint32_t size) {
@@ -129,6 +131,18 @@ private:
       diags_.report(schedule::diag::written_not_read, where(), {dst.rank, port ? "through a port" : "in packets", src});
       return false;
     }
+    return true;
+  }
+
+  /// Reports and returns false if packets without flags cannot be received, because of plain data in scratch.
+  bool checkLamport(const Move &statement) {
+    for (const RankChunk &dst : given_.dsts(statement))
+      for (const RankChunk &src : given_.srcs(statement))
+        if (src.rank != dst.rank && packetRanks_.keepsPlainData(dst.rank)) {
+          diags_.report(schedule::diag::lamport_not_taken, where(),
+                        {src.rank, dst.rank, whyPlain(statement, src.rank, dst.rank)});
+          return false;
+        }
     return true;
   }
 

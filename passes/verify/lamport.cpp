@@ -4,6 +4,8 @@
 #include "ir/cursor.h"
 #include "ir/op_memory.h"
 
+#include <algorithm>
+
 namespace mscclc::passes::proof {
 
 namespace {
@@ -25,7 +27,8 @@ bool checkLamport(const ProgramIndex &index, Findings &findings) {
   if (index.program.protocol != ir::Protocol::Lamport)
     return true;
   const std::uint64_t before = findings.errors();
-  if (!index.program.doubleScratch)
+  if (!index.program.doubleScratch &&
+      std::ranges::any_of(ir::opsOf(index.program.ranks), [](const ir::Op &op) { return ir::isPacketOp(op.kind); }))
     findings.addOnProgram(diag::lamport_one_buffer);
   ir::forEachOp(index, [&](std::uint32_t b, std::uint32_t o) {
     const ir::Op &op = index.ops(b).ops[o];

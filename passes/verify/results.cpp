@@ -63,6 +63,7 @@ void Reporter::wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &
                              : verdict.kind == V::AppliedEarly     ? diag::result_applied_early
                              : verdict.kind == V::AppliedElsewhere ? diag::result_applied_elsewhere
                              : verdict.kind == V::Zeroed           ? diag::result_zeroed
+                             : verdict.kind == V::ZeroedResult     ? diag::result_hook_zeroed
                              : verdict.kind == V::Reencoded        ? diag::result_encoded_twice
                              : verdict.kind == V::Quantised        ? diag::result_quantised
                                                                    : diag::result_foreign;
@@ -77,7 +78,7 @@ void Reporter::wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &
   if (verdict.kind == V::Unwritten)
     f->args = {where, writer != none ? ", or from what was never written" : ""};
   const ir::Program &program = index_.program;
-  if (verdict.kind == V::NotApplied)
+  if (verdict.kind == V::NotApplied || verdict.kind == V::ZeroedResult)
     f->args = {where, program.collective.then};
   if (verdict.kind == V::AppliedEarly || verdict.kind == V::AppliedElsewhere)
     f->args = {where, program.hooks[verdict.application.hook].name,

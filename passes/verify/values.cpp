@@ -199,7 +199,7 @@ Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted,
       return {.kind = Verdict::AppliedElsewhere, .application = *applied};
     value = partsOf(value)[0];
   } else if (function && (!applied || isEncoded(value))) {
-    return {.kind = Verdict::NotApplied};
+    return {.kind = isOf(unzeroed(value), function) ? Verdict::ZeroedResult : Verdict::NotApplied};
   }
   const bool wasEncoded = isEncoded(value);
   value = decoded(value);

@@ -85,11 +85,12 @@ public:
       AppliedEarly,     ///< a function was applied to a part of it, was applied twice, or is not promised
       AppliedElsewhere, ///< the promised hook was applied to another place
       Zeroed,           ///< it is the input `which`, but for -0.0, which is +0.0
+      ZeroedResult,     ///< it is what the promised function makes, but for -0.0, which is +0.0
       Quantised,        ///< it is the input `which` after it was encoded
       Reencoded         ///< a part of it that is no input was encoded, and is encoded again with the whole
     } kind = Right;
     ir::Contribution which = {};  ///< the input chunk that is missing, occurs twice, or does not belong there
-    Application application = {}; ///< the function of the last two
+    Application application = {}; ///< the function, of AppliedEarly and AppliedElsewhere
   };
   /// Checks whether `value` consists of exactly the inputs `wanted`, each once, and is then `function` of that, if
   /// there is one.

@@ -15,6 +15,12 @@
 // RUN: not mscclc %s --algorithm by_hand -P plain=true --verify 2>&1 | FileCheck %s --check-prefix=PLAIN
 // RUN: not mscclc %s --algorithm by_hand -P port=true --verify 2>&1 | FileCheck %s --check-prefix=PORT
 // RUN: mscclc %s --algorithm by_hand --verify
+// RUN: mscclc %s --algorithm scaled --verify
+// RUN: not mscclc %s --algorithm scaled -P early=true --verify 2>&1 | FileCheck %s --check-prefix=EARLY
+// RUN: mscclc %s --algorithm scaled -P early=true -P protocol=LL --verify
+// RUN: not mscclc %s --algorithm tree --verify 2>&1 | FileCheck %s --check-prefix=TREE --implicit-check-not=double_scratch
+// RUN: mscclc %s --algorithm tree -P ranks=1,3 --verify
+// RUN: mscclc %s --algorithm tree -P protocol=LL --explain | FileCheck %s --check-prefix=NONE
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
@@ -94,3 +100,39 @@ MSCCLC_ALGORITHM void by_hand(bool plain = false, bool port = false) {
 
 // PLAIN: lamport.cpp:[[#@LINE-5]]:{{[0-9]+}}: error: copy accesses plain data in scratch, where Lamport packets are cleared in turn: keep it in the output, or use Protocol::LL
 // PORT: lamport.cpp:[[#@LINE-11]]:{{[0-9]+}}: error: Lamport packets go through memory channels alone, and putPackets sends them through a port; Protocol::LL has packets for that
+
+/// A function of the sum, after it was sent or before.
+MSCCLC_ALGORITHM void scaled(bool early = false, Protocol protocol = Protocol::Lamport) {
+  CollectiveProgram program("scaled", AllReduce(2, 1, true).then("scale"),
+                            {.protocol = protocol, .schedule = Schedule::Auto});
+  Hook scale("scale", {.reads = {"factor"}, .equal = {"factor"}});
+  for (int rank = 0; rank < 2; ++rank) {
+    Chunk mine = Rank(rank).input()[rank], other = Rank(1 - rank).input()[rank];
+    reduce(mine, {other});
+    if (early)
+      apply(scale, mine);
+    copy(other, mine);
+    if (!early)
+      for (Chunk place : {mine, other})
+        apply(scale, place);
+  }
+}
+
+// EARLY: lamport.cpp:[[#@LINE-7]]:5: error: output[1] of rank 0 ends with +0.0 where hook 'scale' makes -0.0, as Lamport packets carry sums alone: let each rank apply the hook to the sum that it receives, or use Protocol::LL [result-hook-zeroed]
+
+/// Its partial sums have no place but scratch.
+MSCCLC_ALGORITHM void tree(int ranks = 4, Protocol protocol = Protocol::Lamport) {
+  CollectiveProgram program("tree", AllReduce(ranks, 1, true),
+                            {.protocol = protocol, .schedule = Schedule::Auto, .order = Order::Tree});
+  for (int rank = 0; rank < ranks; ++rank) {
+    List<Chunk> others;
+    for (int step = 1; step < ranks; ++step)
+      others.push_back(Rank((rank + step) % ranks).input()[rank]);
+    reduce(Rank(rank).input()[rank], others);
+    copy(others, Rank(rank).input()[rank]);
+  }
+}
+
+// TREE: lamport.cpp:[[#@LINE-5]]:5: error: the data from rank {{[0-9]}} to rank {{[0-9]}} cannot travel in Lamport packets: rank {{[0-9]}} keeps plain data in scratch, and no rank has both there; Protocol::LL sends it as plain data then [lamport-not-taken]
+
+// NONE: protocol: plain data, because no rank can receive packets; the program leaves no choice
