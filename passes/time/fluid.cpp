@@ -23,13 +23,13 @@ void FluidNetwork::start(Time now, double bytes, double cap, std::span<const Use
   progress(now);
   const auto [at, isNew] = classOf_.try_emplace({cap, {uses.begin(), uses.end()}}, static_cast<Class>(classes_.size()));
   if (isNew)
-    classes_.push_back({.cap = cap, .uses = at->first.second});
+    classes_.push_back({.kind = at->first});
   const Class c = at->second;
   ClassState &its = classes_[c];
   if (its.flows.empty()) {
     its.moved = 0;
     its.bounds.clear();
-    byCap_.insert(std::ranges::upper_bound(byCap_, cap, {}, [&](Class other) { return classes_[other].cap; }), c);
+    byCap_.insert(std::ranges::upper_bound(byCap_, cap, {}, [&](Class other) { return classes_[other].kind.cap; }), c);
   }
   its.flows.push_back({its.moved + bytes, begun_++, tag, its.bounds});
   std::ranges::push_heap(its.flows, std::greater{}, &Flow::end);
@@ -60,7 +60,7 @@ void FluidNetwork::settle(ClassState &flows, double rate, Resource bound) {
   flows.settled = true;
   flows.rate = rate;
   flows.bound = bound;
-  for (const Use &use : flows.uses) {
+  for (const Use &use : flows.kind.uses) {
     ResourceState &resource = resources_[use.resource];
     resource.load += use.weight * rate * flows.size();
     resource.weight -= use.weight * flows.size();
@@ -72,7 +72,7 @@ void FluidNetwork::listUsers() {
   touched_.clear();
   for (const Class c : byCap_) {
     classes_[c].settled = false;
-    for (const Use &use : classes_[c].uses) {
+    for (const Use &use : classes_[c].kind.uses) {
       ResourceState &resource = resources_[use.resource];
       if (!resource.listed) {
         resource.listed = true;
@@ -97,8 +97,8 @@ std::size_t FluidNetwork::fill(std::span<const Resource> full, double rate) {
       if (its.settled)
         continue;
       const auto at = std::ranges::find_if(
-          its.uses, [&](const Use &use) { return use.weight > 0 && resources_[use.resource].full; });
-      if (at == its.uses.end())
+          its.kind.uses, [&](const Use &use) { return use.weight > 0 && resources_[use.resource].full; });
+      if (at == its.kind.uses.end())
         continue;
       settle(its, rate, at->resource);
       ++settled;
@@ -124,7 +124,7 @@ void FluidNetwork::share() {
       least = std::min(least, level(r));
     while (classes_[*slow].settled)
       ++slow;
-    const double slowest = classes_[*slow].cap;
+    const double slowest = classes_[*slow].kind.cap;
     if (least < slowest) {
       full.clear();
       for (const Resource r : touched_)
@@ -133,9 +133,9 @@ void FluidNetwork::share() {
       open -= fill(full, least);
       continue;
     }
-    for (auto c = slow; c != byCap_.end() && classes_[*c].cap <= slowest * nearly; ++c)
+    for (auto c = slow; c != byCap_.end() && classes_[*c].kind.cap <= slowest * nearly; ++c)
       if (!classes_[*c].settled) {
-        settle(classes_[*c], classes_[*c].cap, noResource);
+        settle(classes_[*c], classes_[*c].kind.cap, noResource);
         --open;
       }
   }

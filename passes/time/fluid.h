@@ -32,6 +32,9 @@ public:
     auto operator<=>(const Use &) const = default;
   };
 
+  FluidNetwork() = default;
+  FluidNetwork(const FluidNetwork &) = delete; // classes refer to its map
+
   /// Adds a resource of this many bytes a nanosecond; infinity means that it is never a limit.
   Resource addResource(double capacity);
 
@@ -84,13 +87,18 @@ private:
     std::uint64_t tag = 0;
     std::vector<Bound> before; ///< bounds of the class when it began
   };
-  struct ClassState {
+  /// What the flows of a class have in common.
+  struct Kind {
     double cap = 0;
     std::vector<Use> uses;
-    std::vector<Flow> flows;   ///< heap: the first one ends first
-    double moved = 0;          ///< bytes of each flow, since the class has flows
-    double rate = 0;           ///< of each flow
-    std::vector<Bound> bounds; ///< since the class has flows
+    auto operator<=>(const Kind &) const = default;
+  };
+  struct ClassState {
+    const Kind &kind;               ///< in classOf_
+    std::vector<Flow> flows = {};   ///< heap: the first one ends first
+    double moved = 0;               ///< bytes of each flow, since the class has flows
+    double rate = 0;                ///< of each flow
+    std::vector<Bound> bounds = {}; ///< since the class has flows
     Resource bound = noResource;
     bool settled = false;
     double left() const { return flows.front().end - moved; }
@@ -107,11 +115,11 @@ private:
 
   std::vector<ResourceState> resources_;
   std::vector<ClassState> classes_;
-  std::map<std::pair<double, std::vector<Use>>, Class> classOf_; ///< by cap and uses
-  std::vector<Class> byCap_;                                     ///< those with flows, slowest first
-  std::uint64_t begun_ = 0;                                      ///< number of flows
-  std::vector<Resource> touched_;                                ///< while sharing
-  Time since_ = 0;                                               ///< time of the last progress
+  std::map<Kind, Class> classOf_;
+  std::vector<Class> byCap_;      ///< those with flows, slowest first
+  std::uint64_t begun_ = 0;       ///< number of flows
+  std::vector<Resource> touched_; ///< while sharing
+  Time since_ = 0;                ///< time of the last progress
   bool changed_ = false;
   bool recording_ = false;
   std::vector<Load> recorded_;
