@@ -348,6 +348,7 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
       job_.program.movement.chooseInstances) {
     job_.program.movement.chooseInstances = false;
     job_.program.instances = 1;
+    job_.scheduled.reset(); // it may have more
   }
   const bool anyProtocol = job_.program.movement.chooseProtocol, anyInstances = job_.program.movement.chooseInstances;
   const passes::schedule::ChooseOptions chooseOptions = chooseOptionsOf(job_, on, bytes, /*keeps=*/!isWatched());
@@ -377,8 +378,7 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
 
 /// True if synthesis has scheduled the program with the same options.
 bool Session::hasScheduled(const passes::schedule::ChooseOptions &chooseOptions) const {
-  return job_.scheduled && chooseOptions.keeps && job_.scheduled->messageBytes == chooseOptions.messageBytes &&
-         job_.program.movement.chooseInstances; // not with --blocks-by-size
+  return job_.scheduled && chooseOptions.keeps && job_.scheduled->messageBytes == chooseOptions.messageBytes;
 }
 
 /// Replaces the program by the one that synthesis has scheduled, and returns its choices. The time of its passes is
