@@ -23,7 +23,8 @@ MSCCLC_ALGORITHM void allreduce_hierarchical(int nodes = 2, int gpus = 4, bool i
   for (int gpu = 0; gpu < gpus; ++gpu)
     for (int index = 0; index < nodes; ++index) {
       for (int node = 0; node < nodes; ++node) {
-        copy(sum(node, gpu, gpu, index), part(node, gpu, gpu, index));
+        if (!inplace)
+          copy(sum(node, gpu, gpu, index), part(node, gpu, gpu, index));
         for (int step = 1; step < gpus; ++step)
           reduce(sum(node, gpu, gpu, index), {part(node, (gpu + step) % gpus, gpu, index)});
       }

@@ -13,8 +13,9 @@ MSCCLC_ALGORITHM void allreduce_ring(int ranks = 8, Accumulate accumulate = Accu
       "allreduce_ring", AllReduce(ranks, 1, inplace),
       {.instances = automatic, .protocol = Protocol::Auto, .schedule = Schedule::Auto, .accumulate = accumulate});
   const auto sum = [&](int rank, int share) { return (inplace ? Rank(rank).input() : Rank(rank).output())[share]; };
-  for (int share = 0; share < ranks; ++share)
-    copy(sum(share, share), Rank(share).input()[share]);
+  if (!inplace)
+    for (int share = 0; share < ranks; ++share)
+      copy(sum(share, share), Rank(share).input()[share]);
   for (int step = 1; step < 2 * ranks - 1; ++step)
     for (int share = 0; share < ranks; ++share) {
       const int here = (share + step) % ranks, previous = (share + step - 1) % ranks;
