@@ -90,8 +90,8 @@ std::string layOut(const std::vector<RankInfo> &infos, uint32_t rank, Team::Layo
   const auto isOther = [&](const RankInfo &info) { return info.host != infos[0].host; };
   const auto perNode = std::find_if(infos.begin(), infos.end(), isOther) - infos.begin();
   bool isEven = areTogether(infos, &RankInfo::host) && infos.size() % static_cast<size_t>(perNode) == 0;
-  for (size_t other = 0; other < infos.size(); ++other)
-    isEven &= infos[other].host == infos[other - other % static_cast<size_t>(perNode)].host;
+  for (size_t other = 1; other < infos.size(); ++other)
+    isEven &= (infos[other].host != infos[other - 1].host) == (other % static_cast<size_t>(perNode) == 0);
   if (!isEven)
     return "the nodes do not have equally many ranks that follow each other";
   result.ranksPerNode = static_cast<uint32_t>(perNode);

@@ -317,20 +317,28 @@ TEST_CASE("A host whose ranks do not follow each other is not taken for several 
         }) == Codes(4, 0));
 }
 
+TEST_CASE("Nodes of different sizes are not taken") {
+  for (int first : {1, 3}) { // the ranks of the first node
+    const ncclUniqueId id = newId();
+    CHECK(inProcesses(2, [&](uint32_t process) {
+            Node node(id, process == 0 ? 0 : first, process == 0 ? first : 4 - first, process == 0 ? "left" : "right");
+            std::string said;
+            return !node.sums(1000, &said) &&
+                           has(said, "NCCL runs its calls, because the nodes do not have equally many ranks that")
+                       ? 0
+                       : 1;
+          }) == Codes(2, 0));
+  }
+}
+
 TEST_CASE("Kernels for other nodes than the communicator's are not taken") {
-  const ncclUniqueId one = newId(), uneven = newId();
+  const ncclUniqueId id = newId();
   CHECK(inProcesses(2, [&](uint32_t process) {
+          Node node(id, process == 0 ? 0 : 2, 2, "same");
           std::string said;
-          {
-            Node node(one, process == 0 ? 0 : 2, 2, "same");
-            if (node.sums(1000, &said) ||
-                !has(said, "4 ranks: NCCL runs it, because kernel 'allreduce_hierarchical': made for 2 ranks a node"))
-              return 1;
-          }
-          Node node(uneven, process == 0 ? 0 : 3, process == 0 ? 3 : 1, process == 0 ? "left" : "right");
           return !node.sums(1000, &said) &&
-                         has(said, "NCCL runs its calls, because the nodes do not have equally many ranks that follow")
+                         has(said, "4 ranks: NCCL runs it, because kernel 'allreduce_hierarchical': made for 2 ranks a")
                      ? 0
-                     : 2;
+                     : 1;
         }) == Codes(2, 0));
 }
