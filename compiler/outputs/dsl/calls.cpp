@@ -1,6 +1,12 @@
 #include "compiler/outputs/dsl/calls.h"
 
 #include "ir/op_semantics.h"
+#include "ir/op_shapes.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string_view>
 
 namespace mscclc::dsl {
 namespace {
@@ -10,6 +16,25 @@ using ir::Chunk;
 using ir::DataSync;
 using ir::Op;
 using ir::OpKind;
+
+/// A reduction that fusion makes, and the operations of which it consists.
+struct FusedReduction {
+  OpKind kind, reduces;
+  bool copies = false; ///< it keeps the result as packets, too
+  std::optional<OpKind> sends = std::nullopt;
+};
+constexpr FusedReduction fusedReductions[] = {
+    {.kind = OpKind::ReduceSend, .reduces = OpKind::Reduce, .sends = OpKind::Put},
+    {.kind = OpKind::ReadReduceSend, .reduces = OpKind::ReadReduce, .sends = OpKind::Put},
+    {.kind = OpKind::ReduceSendPacket, .reduces = OpKind::ReducePacket, .sends = OpKind::PutPacket},
+    {.kind = OpKind::ReduceCopyPacket, .reduces = OpKind::ReducePacket, .copies = true},
+    {.kind = OpKind::ReduceCopySendPacket, .reduces = OpKind::ReducePacket, .copies = true, .sends = OpKind::PutPacket},
+};
+static_assert(std::ranges::count_if(ir::opInfos,
+                                    [](const ir::OpInfo &info) {
+                                      return info.call.find(" and ") != std::string_view::npos;
+                                    }) == std::size(fusedReductions) + 1,
+              "all operations that fusion makes are here, but for SwitchReduceBroadcast");
 
 /// Rewrites the operations of one block so that one call can make each of them.
 class Cutter {
@@ -80,11 +105,17 @@ private:
       append(op, kind, ChannelType::Memory, dsts.subspan(0, 1), dsts.subspan(i, 1));
   }
 
-  void reduce(const Op &op, OpKind kind) {
-    append(op, kind, ChannelType::None, in_.srcs(op), in_.dsts(op).subspan(0, 1));
-  }
-  void copyPackets(const Op &op) {
-    append(op, OpKind::CopyPacket, ChannelType::None, in_.dsts(op).subspan(0, 1), in_.dsts(op).subspan(1, 1));
+  /// Cuts a fused reduction. Its first destination is the result. Packets of it are at the second one if it copies.
+  void cutReduction(const Op &op, const FusedReduction &parts) {
+    const std::span<const Chunk> dsts = in_.dsts(op);
+    if (parts.reduces == OpKind::ReadReduce)
+      cutReads(op);
+    else
+      append(op, parts.reduces, ChannelType::None, in_.srcs(op), dsts.subspan(0, 1));
+    if (parts.copies)
+      append(op, OpKind::CopyPacket, ChannelType::None, dsts.subspan(0, 1), dsts.subspan(1, 1));
+    if (parts.sends)
+      send(op, *parts.sends, parts.copies ? 2 : 1);
   }
 
   /// Cuts a switch operation. The sum is at the place that the broadcast writes on this rank.
@@ -96,58 +127,22 @@ private:
   }
 
   void cut(const Op &op) {
-    switch (op.kind) {
-    case OpKind::SemAcquire:
-    case OpKind::SemRelease:
-    case OpKind::Signal:
-    case OpKind::Wait:
-    case OpKind::RelaxedSignal:
-    case OpKind::RelaxedWait:
-    case OpKind::Flush:
-      return cutIds(op);
-    case OpKind::Get:
-    case OpKind::Put:
-    case OpKind::PutWithSignal:
-    case OpKind::PutWithSignalAndFlush:
-    case OpKind::PutPacket:
-    case OpKind::ReadPutPacket:
-      return cutPairs(op);
-    case OpKind::ReadReduce:
-      return cutReads(op);
-    case OpKind::ReduceSend:
-      reduce(op, OpKind::Reduce);
-      return send(op, OpKind::Put, 1);
-    case OpKind::ReadReduceSend:
-      cutReads(op);
-      return send(op, OpKind::Put, 1);
-    case OpKind::ReduceSendPacket:
-      reduce(op, OpKind::ReducePacket);
-      return send(op, OpKind::PutPacket, 1);
-    case OpKind::ReduceCopyPacket:
-      reduce(op, OpKind::ReducePacket);
-      return copyPackets(op);
-    case OpKind::ReduceCopySendPacket:
-      reduce(op, OpKind::ReducePacket);
-      copyPackets(op);
-      return send(op, OpKind::PutPacket, 2);
-    case OpKind::SwitchReduceBroadcast:
+    if (const auto *parts = std::ranges::find(fusedReductions, op.kind, &FusedReduction::kind);
+        parts != std::end(fusedReductions))
+      return cutReduction(op, *parts);
+    if (op.kind == OpKind::SwitchReduceBroadcast)
       return cutSwitch(op);
-    case OpKind::Nop:
-    case OpKind::Barrier:
-    case OpKind::Apply:
-    case OpKind::Copy:
-    case OpKind::CopyPacket:
-    case OpKind::UnpackPacket:
-    case OpKind::Reduce:
-    case OpKind::ReducePacket:
-    case OpKind::SwitchReduce:
-    case OpKind::SwitchBroadcast:
-    case OpKind::SwitchBroadcastPacket:
-    case OpKind::SwitchSignal:
-    case OpKind::SwitchWait:
-    case OpKind::SwitchRelaxedSignal:
-    case OpKind::SwitchRelaxedWait:
-    case OpKind::Pipeline:
+    if (op.kind == OpKind::ReadReduce)
+      return cutReads(op);
+    switch (ir::shapeOf(op.kind).ids) {
+    case ir::IdRule::Channels:
+    case ir::IdRule::Semaphores:
+      return cutIds(op);
+    case ir::IdRule::PerRemote:
+    case ir::IdRule::PerRemoteIfPort:
+      return cutPairs(op);
+    case ir::IdRule::None:
+    case ir::IdRule::OneSwitch:
       break;
     }
     out_.append(op, in_.srcs(op), in_.dsts(op), in_.idsOf(op));
