@@ -1,5 +1,7 @@
 #include "ir/movement.h"
 
+#include <utility>
+
 namespace mscclc::ir {
 
 void Movement::append(Move move, std::span<const RankChunk> srcs, std::span<const RankChunk> dsts) {
@@ -9,6 +11,15 @@ void Movement::append(Move move, std::span<const RankChunk> srcs, std::span<cons
   places.insert(places.end(), srcs.begin(), srcs.end());
   places.insert(places.end(), dsts.begin(), dsts.end());
   statements.push_back(move);
+}
+
+Movement Movement::takeStatements() {
+  return {.statements = std::exchange(statements, {}), .places = std::exchange(places, {})};
+}
+
+void Movement::putStatements(Movement other) {
+  statements = std::move(other.statements);
+  places = std::move(other.places);
 }
 
 std::string_view toString(MoveKind kind) {

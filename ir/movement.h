@@ -120,6 +120,10 @@ struct Movement {
   Via wayOf(std::uint32_t a, std::uint32_t b) const { return sameNode(a, b) ? Via::Memory : Via::Port; }
   /// Appends `move` with these places. Sets its range fields.
   void append(Move move, std::span<const RankChunk> srcs, std::span<const RankChunk> dsts);
+  /// Takes all statements with their places out, as a movement without other properties.
+  Movement takeStatements();
+  /// Replaces the statements and their places by those of `other`.
+  void putStatements(Movement other);
 };
 
 std::string_view toString(MoveKind kind); ///< "copy", "reduce", "apply"

@@ -1,6 +1,8 @@
 #include "passes/schedule/early_hooks.h"
 
 #include "ir/chunk_cells.h"
+#include "passes/schedule/placement.h"
+#include "passes/schedule/statement_rewrite.h"
 
 #include <algorithm>
 #include <map>
@@ -118,9 +120,7 @@ private:
   void rewrite() {
     ir::Movement made;
     const auto appendPart = [&](const Move &move, std::uint32_t begin, std::uint32_t size) {
-      RankChunk place = movement_.dsts(move)[0];
-      place.index += begin;
-      place.size = size;
+      const RankChunk place = pieceOf(movement_.dsts(move)[0], begin, size);
       made.append(move, {&place, 1}, {&place, 1});
     };
     for (std::uint32_t s = 0; s < movement_.statements.size(); ++s) {
@@ -132,16 +132,14 @@ private:
         made.append(move, movement_.srcs(move), movement_.dsts(move));
         continue;
       }
-      const std::uint32_t size = movement_.dsts(move)[0].size;
-      for (std::uint32_t begin = 0, end; begin < size; begin = end + 1) {
-        for (end = begin; end < size && !dropped_.contains({s, end});)
-          ++end;
-        if (end != begin)
-          appendPart(move, begin, end - begin);
-      }
+      eachRun(
+          movement_.dsts(move)[0].size, [&](std::uint32_t chunk) { return dropped_.contains({s, chunk}); },
+          [&](std::uint32_t begin, std::uint32_t end, bool isDropped) {
+            if (!isDropped)
+              appendPart(move, begin, end - begin);
+          });
     }
-    movement_.statements = std::move(made.statements);
-    movement_.places = std::move(made.places);
+    movement_.putStatements(std::move(made));
   }
 
   ir::Program &program_;

@@ -2,6 +2,7 @@
 
 #include "ir/program_index.h"
 #include "passes/schedule/chunk_memory.h"
+#include "passes/schedule/placement.h"
 #include "passes/schedule/statement_findings.h"
 #include "passes/schedule/statement_rewrite.h"
 
@@ -63,17 +64,11 @@ private:
 
   /// Makes one statement for each run of chunks with the same combination.
   void orderStatement(std::uint32_t s, const Move &move) {
-    const std::uint32_t size = given_.places[move.firstPlace].size;
-    std::uint32_t begin = 0;
-    Combination wanted = combinationOf(s, move, 0);
-    for (std::uint32_t i = 1; i <= size; ++i) {
-      Combination next = i < size ? combinationOf(s, move, i) : Combination{};
-      if (i < size && next == wanted)
-        continue;
-      emit(move, wanted, begin, i - begin);
-      wanted = std::move(next);
-      begin = i;
-    }
+    eachRun(
+        given_.places[move.firstPlace].size, [&](std::uint32_t chunk) { return combinationOf(s, move, chunk); },
+        [&](std::uint32_t begin, std::uint32_t end, const Combination &wanted) {
+          emit(move, wanted, begin, end - begin);
+        });
   }
 
   Inputs inputsOf(const Move &move, std::uint32_t operand, std::uint32_t chunk) const {
@@ -146,10 +141,7 @@ private:
   }
 
   std::string nameOf(const Move &move, std::uint32_t operand, std::uint32_t chunk) const {
-    RankChunk place = given_.srcs(move)[operand];
-    place.index += chunk;
-    place.size = 1;
-    return ir::describe(place);
+    return ir::describe(pieceOf(given_.srcs(move)[operand], chunk, 1));
   }
 
   void report(std::uint32_t s, const Move &move, const ir::DiagInfo &info, std::uint32_t chunk, std::uint32_t a,
@@ -164,16 +156,11 @@ private:
   void emit(const Move &move, const Combination &wanted, std::uint32_t begin, std::uint32_t size) {
     if (findings_.errors() != 0)
       return;
-    const auto cut = [&](RankChunk place) {
-      place.index += begin;
-      place.size = size;
-      return place;
-    };
     std::vector<RankChunk> operands, dsts;
     for (const std::uint32_t i : wanted.operands)
-      operands.push_back(cut(given_.srcs(move)[i]));
+      operands.push_back(pieceOf(given_.srcs(move)[i], begin, size));
     for (const RankChunk &dst : given_.dsts(move))
-      dsts.push_back(cut(dst));
+      dsts.push_back(pieceOf(dst, begin, size));
     if (given_.order == ir::Order::Tree)
       operands = chainOf(move, wanted, operands, 0, operands.size(), dsts[0].rank);
     result_.made.append(move, operands, dsts);

@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,13 +28,9 @@ using ir::Via;
 
 /// Takes the statements and their places out of the program. If the program asks for it, some of them use the switch.
 ir::Movement takeStatements(ir::Program &program) {
-  ir::Movement &movement = program.movement;
-  ir::Movement taken = movement.throughSwitch ? schedule::throughSwitch(program)
-                                              : ir::Movement{.statements = std::move(movement.statements),
-                                                             .places = std::move(movement.places)};
-  movement.statements.clear();
-  movement.places.clear();
-  return taken;
+  if (program.movement.throughSwitch)
+    program.movement.putStatements(schedule::throughSwitch(program));
+  return program.movement.takeStatements();
 }
 
 /// Sets `cut` to the piece of each place that begins `at` chunks after its beginning.
@@ -50,18 +47,22 @@ public:
 
   /// Returns the other place with the data of `place`; null if there is none.
   const RankChunk *of(const RankChunk &place) const {
-    const auto found = others_.find(schedule::startOf(program_, place));
+    const auto found = others_.find(startOf(place));
     return found == others_.end() ? nullptr : &found->second;
   }
-  void keep(const RankChunk &place, const RankChunk &other) {
-    others_.insert_or_assign(schedule::startOf(program_, place), other);
-  }
+  void keep(const RankChunk &place, const RankChunk &other) { others_.insert_or_assign(startOf(place), other); }
   /// Forgets the other place of `place`, because it is overwritten.
-  void forget(const RankChunk &place) { others_.erase(schedule::startOf(program_, place)); }
+  void forget(const RankChunk &place) { others_.erase(startOf(place)); }
 
 private:
+  using Start = std::tuple<std::uint32_t, ir::BufferKind, std::uint32_t>; ///< rank, buffer and chunk
+  Start startOf(const RankChunk &place) const {
+    const ir::CanonicalPlace at = ir::canonicalPlace(program_, place.rank, place.buffer, place.index);
+    return {place.rank, at.buffer, at.index};
+  }
+
   const ir::Program &program_;
-  std::map<schedule::MemoryStart, RankChunk> others_;
+  std::map<Start, RankChunk> others_;
 };
 
 class Placer {
@@ -448,10 +449,7 @@ private:
 
 /// Cuts the ranges of placed statements, and leaves everything else unchanged.
 void cutPlaced(ir::Program &program) {
-  const ir::Movement given{.statements = std::move(program.movement.statements),
-                           .places = std::move(program.movement.places)};
-  program.movement.statements.clear();
-  program.movement.places.clear();
+  const ir::Movement given = program.movement.takeStatements();
   const schedule::RangeCuts cuts(program, given);
   std::vector<RankChunk> srcs, dsts;
   for (const Move &statement : given.statements)

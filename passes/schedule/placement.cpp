@@ -51,17 +51,11 @@ bool isPlaced(const ir::Movement &movement, const Move &statement) {
 
 } // namespace
 
-ir::MemoryRange plainMemoryOf(const ir::Program &program, const RankChunk &place) {
-  return ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, ir::DataForm::Plain);
-}
-
-MemoryStart startOf(const ir::Program &program, const RankChunk &place) {
-  const ir::MemoryRange range = plainMemoryOf(program, place);
-  return {place.rank, range.buffer, range.begin};
-}
-
 bool isSameMemory(const ir::Program &program, const RankChunk &a, const RankChunk &b) {
-  return a.rank == b.rank && plainMemoryOf(program, a) == plainMemoryOf(program, b);
+  const auto memoryOf = [&](const RankChunk &place) {
+    return ir::memoryOf(program, place.rank, place.buffer, place.index, place.size, ir::DataForm::Plain);
+  };
+  return a.rank == b.rank && memoryOf(a) == memoryOf(b);
 }
 
 bool canReadAll(const ir::Movement &movement, std::span<const RankChunk> srcs, std::uint32_t by) {

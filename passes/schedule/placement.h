@@ -4,7 +4,6 @@
 #include "ir/memory_map.h"
 #include "ir/program.h"
 
-#include <compare>
 #include <span>
 
 namespace mscclc::passes::schedule {
@@ -17,22 +16,7 @@ inline ir::RankChunk pieceOf(const ir::RankChunk &place, std::uint32_t at, std::
   return {place.rank, place.buffer, place.index + at, size};
 }
 
-/// Returns the memory of plain data at that place.
-ir::MemoryRange plainMemoryOf(const ir::Program &program, const ir::RankChunk &place);
-
-/// The beginning of such memory. In the order of starts, those on one rank in one buffer are adjacent.
-struct MemoryStart {
-  std::uint32_t rank = 0;
-  ir::BufferKind buffer{};
-  std::uint64_t begin = 0; ///< in plain chunks
-
-  friend auto operator<=>(const MemoryStart &, const MemoryStart &) = default;
-};
-
-/// Returns the beginning of plain data at that place.
-MemoryStart startOf(const ir::Program &program, const ir::RankChunk &place);
-
-/// True if both are the same memory.
+/// True if plain data at both places is in the same memory.
 bool isSameMemory(const ir::Program &program, const ir::RankChunk &a, const ir::RankChunk &b);
 
 /// Returns the transport of data of `statement` from rank `from` to rank `to`: its own if it has one, else the usual

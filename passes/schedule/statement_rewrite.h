@@ -1,8 +1,9 @@
-// The result of a step that rewrites statements.
+// Helpers of steps that rewrite statements.
 #pragma once
 
 #include "ir/program.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,11 +21,28 @@ struct StatementRewrite {
 
   /// Moves the statements into `program`, the one that was rewritten. Its other properties stay.
   void moveInto(ir::Program &program) {
-    program.movement.statements = std::move(made.statements);
-    program.movement.places = std::move(made.places);
+    program.movement.putStatements(std::move(made));
     for (std::uint32_t r = 0; r < scratch.size(); ++r)
       program.ranks[r].scratchChunks = scratch[r];
   }
 };
+
+/// Divides chunks 0 to size - 1 into the longest runs in which keyOf(chunk) is equal. Calls visit(begin, end, key) for
+/// each run [begin, end), in order. A statement that has to be cut is cut into these runs. The key that ends a run is
+/// computed before the run is visited.
+template <typename KeyOf, typename Visit> void eachRun(std::uint32_t size, const KeyOf &keyOf, const Visit &visit) {
+  if (size == 0)
+    return;
+  auto key = keyOf(std::uint32_t{0});
+  for (std::uint32_t begin = 0, end = 1; end <= size; ++end) {
+    auto next = end < size ? std::optional(keyOf(end)) : std::nullopt;
+    if (next && *next == key)
+      continue;
+    visit(begin, end, key);
+    if (next)
+      key = std::move(*next);
+    begin = end;
+  }
+}
 
 } // namespace mscclc::passes::schedule

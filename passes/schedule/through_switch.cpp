@@ -1,9 +1,10 @@
 #include "passes/schedule/through_switch.h"
 
-#include "ir/program.h"
+#include "ir/chunk_cells.h"
 #include "passes/schedule/placement.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -19,10 +20,10 @@ using ir::RankChunk;
 
 class SwitchFinder {
 public:
-  explicit SwitchFinder(const ir::Program &program) : program_(program), given_(program.movement) {
+  explicit SwitchFinder(const ir::Program &program) : cells_(program), given_(program.movement) {
     for (const Move &statement : given_.statements)
       for (const RankChunk &dst : given_.dsts(statement))
-        ++writes_[startOf(program, dst)];
+        ++writes_[cells_.firstOf(dst)];
   }
 
   ir::Movement run() {
@@ -65,7 +66,7 @@ private:
   /// The destinations of copies of one place. All are disjoint, so their order does not matter.
   class Targets {
   public:
-    explicit Targets(const ir::Program &program) : program_(program) {}
+    explicit Targets(const ir::ChunkCells &cells) : cells_(cells) {}
 
     /// Adds the destinations of `statement`. Returns false if one of them overlaps others without being equal.
     bool take(const ir::Movement &movement, const Move &statement) {
@@ -73,7 +74,7 @@ private:
       if (std::ranges::any_of(dsts, [&](const RankChunk &dst) { return overlaps(dst); }))
         return false;
       for (const RankChunk &dst : dsts)
-        if (seen_.insert(startOf(program_, dst)).second)
+        if (seen_.insert(cells_.firstOf(dst)).second)
           targets_.push_back({&statement, dst});
       return true;
     }
@@ -83,17 +84,14 @@ private:
     /// True if `c` overlaps another destination without being equal. All have the same length, because they are copies
     /// of one place.
     bool overlaps(const RankChunk &c) const {
-      const ir::MemoryRange range = plainMemoryOf(program_, c);
-      const std::uint64_t first = range.begin - std::min(range.begin, c.size - std::uint64_t{1});
-      for (auto at = seen_.lower_bound({c.rank, range.buffer, first});
-           at != seen_.end() && *at < MemoryStart{c.rank, range.buffer, range.end}; ++at)
-        if (*at != startOf(program_, c))
-          return true;
-      return false;
+      const std::size_t cell = cells_.firstOf(c);
+      const auto at = seen_.upper_bound(cell), before = seen_.lower_bound(cell);
+      return (at != seen_.end() && *at < cell + c.size) ||
+             (before != seen_.begin() && *std::prev(before) + c.size > cell);
     }
 
-    const ir::Program &program_;
-    std::set<MemoryStart> seen_;
+    const ir::ChunkCells &cells_;
+    std::set<std::size_t> seen_; ///< the cells at which they begin
     std::vector<Target> targets_;
   };
 
@@ -105,7 +103,7 @@ private:
       return s.kind == MoveKind::Copy && isOpen(s) && s.block == first.block && s.packets == first.packets &&
              given_.srcs(s)[0] == src;
     };
-    Targets targets(program_);
+    Targets targets(cells_);
     while (at < given_.statements.size() && isMore(given_.statements[at]) &&
            targets.take(given_, given_.statements[at]))
       ++at;
@@ -131,7 +129,7 @@ private:
   /// result is right in any case.
   bool isWrittenTwice(const std::vector<Target> &group, const RankChunk &src) const {
     return std::ranges::any_of(group, [&](const Target &target) {
-      return target.place.rank != src.rank && writes_.at(startOf(program_, target.place)) > 1;
+      return target.place.rank != src.rank && writes_.at(cells_.firstOf(target.place)) > 1;
     });
   }
 
@@ -141,7 +139,8 @@ private:
       places.push_back(target.place);
     RankChunk own = places.front();
     own.rank = src.rank;
-    if (near(src, places.front()) && isSameMemory(program_, own, src) && std::ranges::find(places, own) == places.end())
+    if (near(src, places.front()) && cells_.firstOf(own) == cells_.firstOf(src) &&
+        std::ranges::find(places, own) == places.end())
       places.push_back(own);
     if (places.size() < fewestRanks || isWrittenTwice(group, src) || !near(src, places.front()) ||
         !isOnePlaceOfAll(places, src)) {
@@ -154,10 +153,10 @@ private:
     found_.append(made, {&src, 1}, places);
   }
 
-  const ir::Program &program_;
+  const ir::ChunkCells cells_;
   const ir::Movement &given_;
   ir::Movement found_;
-  std::map<MemoryStart, std::uint32_t> writes_; ///< number of destinations that begin there
+  std::map<std::size_t, std::uint32_t> writes_; ///< [cell]: number of destinations that begin there
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "ir/collectives.h"
 #include "passes/schedule/partial_sums.h"
+#include "passes/schedule/placement.h"
 #include "passes/schedule/statement_findings.h"
 #include "passes/schedule/statement_rewrite.h"
 
@@ -62,25 +63,17 @@ private:
         moved.push_back(isMoved(dst, result));
       return moved;
     };
-    const std::uint32_t size = given_.places[move.firstPlace].size;
-    std::uint32_t begin = 0;
-    std::vector<bool> moved = movedAt(0);
-    for (std::uint32_t i = 1; i <= size; ++i) {
-      std::vector<bool> next = i < size ? movedAt(i) : std::vector<bool>();
-      if (next == moved)
-        continue;
+    const auto append = [&](std::uint32_t begin, std::uint32_t end, const std::vector<bool> &moved) {
       std::vector<RankChunk> places;
       for (std::uint32_t p = 0; p < move.numSrcs + move.numDsts; ++p) {
-        const RankChunk &place = given_.places[move.firstPlace + p];
-        const RankChunk part{place.rank, place.buffer, place.index + begin, i - begin};
+        const RankChunk part = pieceOf(given_.places[move.firstPlace + p], begin, end - begin);
         places.push_back(moved[p] && move.kind != ir::MoveKind::Apply ? aside(part) : part);
       }
       if (move.kind == ir::MoveKind::Apply && moved[0])
         leave(places[0], move.loc);
       result_.made.append(move, std::span(places).first(move.numSrcs), std::span(places).subspan(move.numSrcs));
-      moved = std::move(next);
-      begin = i;
-    }
+    };
+    eachRun(given_.places[move.firstPlace].size, movedAt, append);
   }
 
   /// Returns the place in scratch for partial results of `place`. Scratch gets room for the whole buffer at once.

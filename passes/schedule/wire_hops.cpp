@@ -38,19 +38,17 @@ public:
   }
 
 private:
-  /// A statement's chunks [begin, end), and where scratch has what they need: for each of `found` from `begin` on.
-  struct Run {
-    std::uint32_t begin = 0, end = 0;
-    std::vector<std::optional<RankChunk>> found;
+  /// Places in scratch with what a chunk needs. Their indices are minus the chunk's number, so that those of
+  /// consecutive places are equal.
+  using Found = std::vector<std::optional<RankChunk>>;
 
-    RankChunk of(const RankChunk &place) const { return {place.rank, place.buffer, place.index + begin, end - begin}; }
-    std::optional<RankChunk> at(std::size_t i) const {
-      if (!found[i])
-        return std::nullopt;
-      RankChunk place = *found[i];
-      place.size = end - begin;
-      return place;
-    }
+  /// A statement's chunks [begin, end), and where scratch has what they need.
+  struct Run {
+    std::uint32_t begin, end;
+    const Found &found;
+
+    RankChunk of(const RankChunk &place) const { return pieceOf(place, begin, end - begin); }
+    std::optional<RankChunk> at(std::size_t i) const { return found[i] ? std::optional(of(*found[i])) : std::nullopt; }
   };
 
   std::uint32_t sizeOf(const Move &move) const { return given_.places[move.firstPlace].size; }
@@ -123,42 +121,31 @@ private:
   void rewrite(const Move &move, const ChunkMemory &memory) {
     if (move.kind == MoveKind::Apply)
       return result_.made.append(move, given_.srcs(move), given_.dsts(move));
-    Run run{0, 1, foundOf(move, memory, 0)};
-    for (std::uint32_t i = 1; i <= sizeOf(move); ++i, ++run.end) {
-      std::vector<std::optional<RankChunk>> next;
-      if (i < sizeOf(move) && follows(run, next = foundOf(move, memory, i)))
-        continue;
-      if (move.kind == MoveKind::Reduce)
-        reduce(move, run, memory);
-      else
-        copy(move, run, memory);
-      run = {i, i, std::move(next)};
-    }
-  }
-  static bool follows(const Run &run, const std::vector<std::optional<RankChunk>> &next) {
-    for (std::size_t i = 0; i < next.size(); ++i) {
-      std::optional<RankChunk> expected = run.found[i];
-      if (expected)
-        expected->index += run.end - run.begin;
-      if (expected != next[i])
-        return false;
-    }
-    return true;
+    eachRun(
+        sizeOf(move), [&](std::uint32_t i) { return foundOf(move, memory, i); },
+        [&](std::uint32_t begin, std::uint32_t end, const Found &found) {
+          if (move.kind == MoveKind::Reduce)
+            reduce(move, {begin, end, found}, memory);
+          else
+            copy(move, {begin, end, found}, memory);
+        });
   }
 
   /// Returns the places at which chunk `i` of each operand is in the wire format; nothing for an operand without one.
   /// For a copy, these are the place on the rank of the source and those on the ranks of the destinations. For a
   /// reduction, these are the places on the rank of the result, and those on the operands' own ranks. The last element
   /// has a value if the result is sent.
-  std::vector<std::optional<RankChunk>> foundOf(const Move &move, const ChunkMemory &memory, std::uint32_t i) {
-    std::vector<std::optional<RankChunk>> found;
+  Found foundOf(const Move &move, const ChunkMemory &memory, std::uint32_t i) {
+    Found found;
     const auto srcs = given_.srcs(move), dsts = given_.dsts(move);
     const auto add = [&](const RankChunk &src, std::uint32_t rank) {
       const auto known = encoded_.find({rank, memory[memory.firstOf(src) + i].value});
       if (src.rank == rank && isScratch(src))
-        found.push_back(RankChunk{rank, src.buffer, src.index + i, 1});
+        found.push_back(RankChunk{rank, src.buffer, src.index, 1});
+      else if (known == encoded_.end())
+        found.push_back(std::nullopt);
       else
-        found.push_back(known == encoded_.end() ? std::nullopt : std::optional(known->second));
+        found.push_back(RankChunk{rank, BufferKind::Scratch, known->second - i, 1});
     };
     if (move.kind == MoveKind::Copy) {
       add(srcs[0], srcs[0].rank);
@@ -171,7 +158,7 @@ private:
     for (const RankChunk &src : srcs)
       add(src, src.rank);
     const bool isSent = sent_.contains(values_.resultOf(move, memory, i));
-    found.push_back(isSent ? std::optional(RankChunk{0, BufferKind::Input, i, 1}) : std::nullopt);
+    found.push_back(isSent ? std::optional(RankChunk{}) : std::nullopt);
     return found;
   }
 
@@ -196,8 +183,7 @@ private:
     const RankChunk to = slot(rank, run.end - run.begin);
     copyTo(move, to, from ? *from : run.of(src));
     for (std::uint32_t i = run.begin; i < run.end; ++i)
-      encoded_.try_emplace({rank, memory[memory.firstOf(src) + i].value},
-                           RankChunk{rank, BufferKind::Scratch, to.index + i - run.begin, 1});
+      encoded_.try_emplace({rank, memory[memory.firstOf(src) + i].value}, to.index + i - run.begin);
     return to;
   }
 
@@ -245,8 +231,7 @@ private:
     const RankChunk kept = slot(home, run.end - run.begin);
     result_.made.append(sum, operands, {&kept, 1});
     for (std::uint32_t i = run.begin; i < run.end; ++i)
-      encoded_.try_emplace({home, values_.resultOf(move, memory, i)},
-                           RankChunk{home, BufferKind::Scratch, kept.index + i - run.begin, 1});
+      encoded_.try_emplace({home, values_.resultOf(move, memory, i)}, kept.index + i - run.begin);
     for (const RankChunk &whole : dsts) {
       const RankChunk dst = run.of(whole);
       if (dst.rank == home || isScratch(dst)) {
@@ -265,7 +250,7 @@ private:
   StatementFindings findings_;
   StatementRewrite result_;
   std::unordered_set<ValueId> sent_;
-  std::map<std::pair<std::uint32_t, ValueId>, RankChunk> encoded_; ///< by rank and value: a chunk of its scratch
+  std::map<std::pair<std::uint32_t, ValueId>, std::uint32_t> encoded_; ///< by rank and value: a chunk of its scratch
 };
 
 } // namespace

@@ -19,7 +19,7 @@ using ir::RankChunk;
 class WireValues {
 public:
   WireValues(const ir::Program &program, const ir::Movement &given, std::uint32_t piece)
-      : program_(program), given_(given), piece_(piece), pieces_(ir::forScratch(program, Piece{})) {}
+      : cells_(program), given_(given), piece_(piece), pieces_(ir::forScratch(program, Piece{})) {}
 
   template <class IsAskedFor> bool fit(const IsAskedFor &isAskedFor) {
     const std::span<const Move> all = given_.statements;
@@ -41,7 +41,7 @@ private:
     Holds holds = Holds::Nothing;
     bool isRead = false;
     std::uint32_t since = 0; ///< the statement that wrote it
-    MemoryStart source;      ///< where an own value lies in the message
+    std::size_t source = 0;  ///< the cell of the message that has an own value
   };
 
   bool keepsSum(const Move &move) const { return move.kind == MoveKind::Reduce && isScratch(given_.dsts(move)[0]); }
@@ -59,7 +59,7 @@ private:
     for (const RankChunk &src : given_.srcs(move)) {
       if (!isScratch(src)) {
         takesPlain_ = true;
-        source_ = startOf(program_, pieceOf(src, at, piece_));
+        source_ = cells_.firstOf(src) + at;
         continue;
       }
       Piece &from = pieces_[src.rank][src.index + at];
@@ -84,7 +84,7 @@ private:
       if (!isScratch(dst)) {
         if (isHere && takesOwn_)
           return false;
-        written_[startOf(program_, pieceOf(dst, at, piece_))] = s;
+        written_[cells_.firstOf(dst) + at] = s;
         continue;
       }
       Piece &to = pieces_[dst.rank][dst.index + at];
@@ -96,14 +96,14 @@ private:
     return true;
   }
 
-  const ir::Program &program_;
+  const ir::ChunkCells cells_;
   const ir::Movement &given_;
   const std::uint32_t piece_;
   std::vector<std::vector<Piece>> pieces_;       ///< [rank][chunk of scratch]
-  std::map<MemoryStart, std::uint32_t> written_; ///< pieces of messages: the last statement that wrote them
+  std::map<std::size_t, std::uint32_t> written_; ///< [cell] of a piece of a message: the last statement that wrote it
   // What the current statement takes.
   bool takesPlain_ = false, takesOwn_ = false, takesCome_ = false;
-  MemoryStart source_;
+  std::size_t source_ = 0;
 };
 
 } // namespace
