@@ -70,6 +70,8 @@ QualType elementOf(QualType type) {
 }
 
 std::string inWords(QualType type) {
+  if (type.isNull())
+    return {};
   type = plain(type);
   if (const QualType element = elementOf(type); !element.isNull()) {
     const llvm::StringRef name = nameInLanguage(element);

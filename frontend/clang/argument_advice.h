@@ -57,7 +57,7 @@ Advice adviceOnOption(clang::SourceLocation where, const clang::CXXRecordDecl *o
 /// Returns the element type of a list of the language or the library; null for other types.
 clang::QualType elementOf(clang::QualType type);
 
-/// Returns a type in the words of the language: "a chunk", "a list of chunks", "an integer".
+/// Returns a type in the words of the language: "a chunk", "a list of chunks", "an integer". Empty for a null type.
 std::string inWords(clang::QualType type);
 
 } // namespace mscclc::frontend

@@ -58,6 +58,14 @@ private:
   const SourceLocation where_;
 };
 
+/// Returns the type as a T; null if it is none, or null itself.
+template <typename T> const T *typeAs(QualType type) {
+  return type.isNull() ? nullptr : type->getAs<T>();
+}
+const CXXRecordDecl *recordOf(QualType type) {
+  return type.isNull() ? nullptr : type->getAsCXXRecordDecl();
+}
+
 /// Returns a value of one token that is given to a named argument, or `…`.
 std::string valueOf(const std::string &token) {
   return !token.empty() && (isalnum(static_cast<unsigned char>(token[0])) || token[0] == '"') ? token : "…";
@@ -173,13 +181,12 @@ std::optional<Advice> adviceOnUndeclared(const Held &error, CompilerInstance &co
 /// Returns advice for a name that a class, an enum or a namespace does not have.
 std::optional<Advice> adviceOnMember(const Held &error, ASTContext &context) {
   const std::string &name = error.names[0];
-  const CXXRecordDecl *record = error.type.isNull() ? nullptr : error.type->getAsCXXRecordDecl();
+  const CXXRecordDecl *record = recordOf(error.type);
   if (!record && error.owner)
     record = dyn_cast<CXXRecordDecl>(error.owner);
   const auto *enumeration = dyn_cast_or_null<EnumDecl>(error.owner);
-  if (!enumeration && !error.type.isNull())
-    if (const auto *type = error.type->getAs<EnumType>())
-      enumeration = type->getDecl();
+  if (const auto *type = typeAs<EnumType>(error.type); type && !enumeration)
+    enumeration = type->getDecl();
   if (const auto *space = dyn_cast_or_null<NamespaceDecl>(error.owner); space && space->isStdNamespace())
     return adviceOnLibrary(error, name, false);
   if (const auto *space = dyn_cast_or_null<NamespaceDecl>(error.owner);
@@ -210,7 +217,7 @@ std::optional<Advice> adviceOnMember(const Held &error, ASTContext &context) {
 
 /// Advises on `tb=0`: an assignment to a function of the language.
 std::optional<Advice> adviceOnAssignedFunction(const Held &error, const Around &around) {
-  const auto *function = error.type.isNull() ? nullptr : error.type->getAs<FunctionProtoType>();
+  const auto *function = typeAs<FunctionProtoType>(error.type);
   if (!function || inWords(function->getReturnType()) != "a thread block")
     return std::nullopt;
   return Advice{&diag::argument_named, error.where, {"tb(" + valueOf(around.next()) + ")"}};
@@ -353,7 +360,7 @@ std::optional<Advice> adviceOnName(const Held &error, CompilerInstance &compiler
   case clang::diag::err_typecheck_non_object_not_modifiable_lvalue:
     return adviceOnAssignedFunction(error, around);
   case clang::diag::err_typecheck_decl_incomplete_type:
-    if (const CXXRecordDecl *record = error.type.isNull() ? nullptr : error.type->getAsCXXRecordDecl();
+    if (const CXXRecordDecl *record = recordOf(error.type);
         record && record->getIdentifier() && isOfChunkLanguage(record->getName()) && isOfLanguage(record))
       return Advice{&diag::needs_header, error.where, {record->getName().str(), "<mscclc/chunks.hpp>"}};
     return std::nullopt;
@@ -378,25 +385,22 @@ std::optional<Advice> adviceOnName(const Held &error, CompilerInstance &compiler
     return Advice{&diag::not_called, error.where, {around.here()}};
   case clang::diag::err_field_designator_unknown:
   case clang::diag::err_field_designator_unknown_suggest:
-    if (const CXXRecordDecl *record = error.type.isNull() ? nullptr : error.type->getAsCXXRecordDecl();
-        record && isOptions(record))
+    if (const CXXRecordDecl *record = recordOf(error.type); record && isOptions(record))
       return adviceOnOption(error.where, record, error.names[0]);
     return std::nullopt;
   case clang::diag::err_ovl_no_viable_subscript:
   case clang::diag::err_typecheck_ambiguous_condition:
-    if (llvm::StringRef(error.shown.message).contains("PlacedIndex") ||
-        (!error.type.isNull() && inWords(error.type) == "a buffer"))
+    if (llvm::StringRef(error.shown.message).contains("PlacedIndex") || inWords(error.type) == "a buffer")
       return Advice{&diag::index_of_buffer, error.where, {}};
     return std::nullopt;
   case clang::diag::err_init_conversion_failed:
-    if (const auto *type = error.type.isNull() ? nullptr : error.type->getAs<EnumType>();
-        type && isOfLanguage(type->getDecl()))
+    if (const auto *type = typeAs<EnumType>(error.type); type && isOfLanguage(type->getDecl()))
       return Advice{&diag::write_instead, error.where, {enumeratorsOf(type->getDecl())}};
     return std::nullopt;
   case clang::diag::err_typecheck_invalid_operands:
-    if (!error.type.isNull() && inWords(error.type) == "a rank")
+    if (inWords(error.type) == "a rank")
       return Advice{&diag::write_instead, error.where, {".id() of a rank where its number is needed"}};
-    if (!error.type.isNull() && (inWords(error.type) == "a chunk" || inWords(error.type) == "a buffer"))
+    if (inWords(error.type) == "a chunk" || inWords(error.type) == "a buffer")
       return Advice{&diag::chunk_arithmetic, error.where, {}};
     return std::nullopt;
   case clang::diag::err_subscript_function_type:

@@ -64,12 +64,6 @@ std::string printable(llvm::StringRef line) {
   return out;
 }
 
-/// Returns the place in a file of a location that a macro may have produced. If the location is in an argument of the
-/// macro, that is the place of the argument, else the place at which the macro is used.
-SourceLocation fileLocation(const SourceManager &sources, SourceLocation where) {
-  return where.isMacroID() ? sources.getFileLoc(where) : where;
-}
-
 /// Returns an argument that is text or a name.
 std::string nameOf(const Diagnostic &info, unsigned i) {
   switch (info.getArgKind(i)) {
@@ -106,7 +100,7 @@ ir::ShownPlace SourceReporter::place(SourceLocation where) const {
   ir::ShownPlace shown;
   if (!sources_ || where.isInvalid())
     return shown;
-  const SourceLocation loc = fileLocation(*sources_, where);
+  const SourceLocation loc = sources_->getFileLoc(where);
   const PresumedLoc presumed = sources_->getPresumedLoc(loc);
   if (presumed.isInvalid())
     return shown;
@@ -121,7 +115,7 @@ ir::ShownPlace SourceReporter::place(SourceLocation where) const {
 bool SourceReporter::isOutside(const std::string &name, SourceLocation where) const {
   if (!readable_ || !sources_)
     return false;
-  const OptionalFileEntryRef from = sources_->getFileEntryRefForID(sources_->getFileID(fileLocation(*sources_, where)));
+  const OptionalFileEntryRef from = sources_->getFileEntryRefForID(sources_->getFileID(sources_->getFileLoc(where)));
   return !readable_->holdsEverywhere(from ? shownName(from->getDir().getName()) : ".", name) ||
          std::ranges::any_of(projectFolders_,
                              [&](const std::string &folder) { return !readable_->holdsEverywhere(folder, name); });
@@ -130,7 +124,7 @@ bool SourceReporter::isOutside(const std::string &name, SourceLocation where) co
 void SourceReporter::addIncludeNotes(ir::Diagnostic &diagnostic, SourceLocation where) const {
   if (!sources_ || where.isInvalid())
     return;
-  SourceLocation loc = fileLocation(*sources_, where);
+  SourceLocation loc = sources_->getFileLoc(where);
   for (int depth = 0; depth < 5; ++depth) {
     loc = sources_->getIncludeLoc(sources_->getFileID(loc));
     if (loc.isInvalid())
@@ -145,7 +139,7 @@ void SourceReporter::addIncludeNotes(ir::Diagnostic &diagnostic, SourceLocation 
 FailurePlace SourceReporter::placeReached() const {
   if (!sources_ || reached_.isInvalid())
     return {};
-  const PresumedLoc at = sources_->getPresumedLoc(fileLocation(*sources_, reached_));
+  const PresumedLoc at = sources_->getPresumedLoc(sources_->getFileLoc(reached_));
   if (at.isInvalid())
     return {};
   const char *file = at.getFilename();
@@ -184,16 +178,15 @@ void SourceReporter::begin(Held diagnostic) {
 
 ir::Diagnostic SourceReporter::shown(const ir::DiagInfo &info, SourceLocation where,
                                      const std::vector<ir::DiagArg> &args) const {
-  const SourceLocation loc = sources_ && where.isValid() ? fileLocation(*sources_, where) : where;
   ir::Diagnostic d = unplaced(info, args);
-  d.place = place(loc);
-  addIncludeNotes(d, loc);
+  d.place = place(where);
+  addIncludeNotes(d, where);
   return d;
 }
 
 void SourceReporter::report(const ir::DiagInfo &info, SourceLocation where, const std::vector<ir::DiagArg> &args,
                             const std::vector<Note> &notes) {
-  const SourceLocation loc = sources_ && where.isValid() ? fileLocation(*sources_, where) : where;
+  const SourceLocation loc = sources_ ? sources_->getFileLoc(where) : where;
   if (!reported_.emplace(info.id, loc.getRawEncoding()).second)
     return;
   ir::Diagnostic d = shown(info, loc, args);
