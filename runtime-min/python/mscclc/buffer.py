@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
 from . import abi
 from .arrays import Memory, memory_of
 from .errors import CallError
 
-if TYPE_CHECKING:
-    from .communicator import Communicator
+
+class Owner(Protocol):
+    """The part of a communicator that its buffers use."""
+
+    lock: AbstractContextManager[object]
+    adopted: dict[int | None, list[Memory]]
+
+    @property
+    def closed(self) -> bool: ...
 
 
 class Buffer:
     """Memory of the same size on every rank. It ends with its communicator, or by `release`."""
 
-    def __init__(self, communicator: "Communicator", handle: ctypes.c_void_p, bytes: int, dtype: "str | None" = None):
+    def __init__(self, communicator: Owner, handle: ctypes.c_void_p, bytes: int, dtype: "str | None" = None):
         self.communicator = communicator
         self.bytes = bytes
         #: The element type of the arrays from which it was adopted; None if it was allocated.

@@ -17,8 +17,8 @@ from .kernels import Kernel
 from .query import Query, code_of
 
 
-def _milliseconds(seconds: float | None, default: int) -> int:
-    return default if seconds is None else max(1, int(seconds * 1000))
+def _milliseconds(seconds: float | None) -> int:
+    return 0 if seconds is None else max(1, int(seconds * 1000))
 
 
 #: Exchanges bytes between processes: takes those of this process, and returns those of all, in the order of the
@@ -109,9 +109,9 @@ class Communicator:
             options.devices = (ctypes.c_int32 * count)(*devices)
         options.platform = code_of(abi.PLATFORMS, "platform", platform)
         options.rendezvous = rendezvous.encode() if rendezvous else None
-        options.setup_timeout_ms = _milliseconds(setup_timeout, 0)
-        options.wait_timeout_ms = _milliseconds(wait_timeout, 0)
-        options.report_after_ms = _milliseconds(report_after, 0)
+        options.setup_timeout_ms = _milliseconds(setup_timeout)
+        options.wait_timeout_ms = _milliseconds(wait_timeout)
+        options.report_after_ms = _milliseconds(report_after)
         options.unchained = unchained
         meeting = None
         if allgather is not None:
@@ -312,23 +312,17 @@ class Communicator:
         call.message_bytes, call.threads, call.pdl = message_bytes, threads, pdl
         call.part = code_of(abi.PARTS, "part of a launch", part)
         if streams is not None:
-            if len(streams) != len(self.local_ranks):
-                raise ValueError(f"{len(streams)} streams for {len(self.local_ranks)} local ranks")
-            call.streams = (ctypes.c_void_p * len(streams))(*streams)
+            call.streams = self._for_each_rank("streams", streams)
         if op == "avg" or source is not None:
             call.staging = self._staging(kernel, call, input, output or input, source, op == "avg")
         call.row_bytes = row_bytes
         if hook_arrays:
-            call.arrays = (abi.CallArray * len(hook_arrays))(
-                *(
-                    abi.CallArray(name.encode(), (ctypes.c_void_p * len(addresses))(*addresses))
-                    for name, addresses in hook_arrays.items()
-                )
+            arrays = (
+                abi.CallArray(name.encode(), self._for_each_rank(f"arrays {name!r}", addresses))
+                for name, addresses in hook_arrays.items()
             )
+            call.arrays = (abi.CallArray * len(hook_arrays))(*arrays)
             call.num_arrays = len(hook_arrays)
-            for name, addresses in hook_arrays.items():
-                if len(addresses) != len(self.local_ranks):
-                    raise ValueError(f"{len(addresses)} arrays {name!r} for {len(self.local_ranks)} local ranks")
         if counts is not None:
             call.counts = self._counts(counts, count_bytes, in_rows, out_rows)
         if index is not None:
@@ -340,6 +334,12 @@ class Communicator:
             instance = self.prepare(kernel, message_bytes, math.lcm(row_bytes, 16) if row_bytes else 0)
             abi.runtime().mscclc_launch(instance, ctypes.byref(call))
 
+    def _for_each_rank(self, what: str, values: Sequence[int]) -> "ctypes.Array[ctypes.c_void_p]":
+        """Returns streams or addresses, one for each local rank, as the runtime takes them. Raises ValueError."""
+        if len(values) != len(self.local_ranks):
+            raise ValueError(f"{len(values)} {what} for {len(self.local_ranks)} local ranks")
+        return (ctypes.c_void_p * len(values))(*values)
+
     def _counts(
         self, counts: Mapping[str, Sequence[int]], count_bytes: int, in_rows: int, out_rows: int
     ) -> "ctypes.Array[abi.Counts]":
@@ -349,9 +349,7 @@ class Communicator:
         for name, addresses in counts.items():
             if name not in ("sent", "received", "sent_offsets", "received_offsets", "status"):
                 raise ValueError(f"there are no counts {name!r}")
-            if len(addresses) != len(self.local_ranks):
-                raise ValueError(f"{len(addresses)} arrays {name!r} for {len(self.local_ranks)} local ranks")
-            for one, address in zip(given, addresses):
+            for one, address in zip(given, self._for_each_rank(f"arrays {name!r}", addresses)):
                 setattr(one, name, address)
         return given
 

@@ -14,7 +14,7 @@ import torch
 import torch.distributed as dist
 from torch._C import _distributed_c10d as c10d
 
-from .engine import FLOATS_OF_8_BITS, Job, has_order, scale
+from .engine import FLOATS_OF_8_BITS, Job, has_order, rounded, scale
 from .group import Group, Tensors
 from .work import untraced
 
@@ -479,13 +479,12 @@ class ProcessGroupMscclc(Group):
         agree = bool((table[:, :, 0] == table[:, :, 1].T).all()) and int(table.min()) >= 0
         if not agree or outputs is None or inputs is None or largest * self.size() ** 2 > 4 * total + (1 << 16):
             return None
-        rounded = (largest + 15) // 16 * 16
         return Job(
             "alltoall",
             [[tensor] for tensor in inputs],
             [[tensor] for tensor in outputs],
             inputs[:1],
-            piece_bytes=rounded,
+            piece_bytes=rounded(largest),
         )
 
     # ------------------------------------------------------------------------------------------------ straight through

@@ -17,6 +17,7 @@ from typing import Any, Callable, Sequence
 
 import torch
 
+from .. import abi
 from .. import selector as selectors
 from ..buffer import Buffer
 from ..communicator import Communicator
@@ -28,22 +29,10 @@ from . import checks
 
 log = logging.getLogger("mscclc.torch")
 
-DTYPES = {
-    torch.float32: "float32",
-    torch.float16: "float16",
-    torch.bfloat16: "bfloat16",
-    torch.int32: "int32",
-    torch.uint32: "uint32",
-    torch.uint8: "uint8",
-    torch.float64: "float64",
-    torch.int64: "int64",
-    torch.uint64: "uint64",
-    torch.int8: "int8",
-    torch.float8_e4m3fn: "float8_e4m3fn",
-    torch.float8_e5m2: "float8_e5m2",
-}
+#: The names of types of elements.
+DTYPES = {getattr(torch, name): name for name in abi.DTYPES}
 FLOATS_OF_8_BITS = (torch.float8_e4m3fn, torch.float8_e5m2)
-_ALIGNMENT = 16  # bytes; tensors and pieces begin at multiples of it, so that they are moved 16 bytes at a time
+ALIGNMENT = 16  # bytes; tensors and pieces begin at multiples of it, so that they are moved 16 bytes at a time
 
 #: Exchanges bytes between ranks: takes those of this rank, and returns those of every rank.
 Exchange = Callable[[bytes], Sequence[bytes]]
@@ -64,7 +53,8 @@ def has_order(op: str | None, tensors: Sequence[torch.Tensor]) -> bool:
     return op in ("sum", "prod") and any(tensor.is_floating_point() or tensor.is_complex() for tensor in tensors)
 
 
-def _rounded(size: int, unit: int) -> int:
+def rounded(size: int, unit: int = ALIGNMENT) -> int:
+    """Returns the next multiple of `unit`."""
     return (size + unit - 1) // unit * unit
 
 
@@ -85,7 +75,7 @@ class Choice:
     @property
     def row_to_load(self) -> int:
         """The bytes of the longest row that the kernel has to be loaded for. Chunks are multiples of 16 bytes."""
-        return math.lcm(self.row, _ALIGNMENT) if self.row else 0
+        return math.lcm(self.row, ALIGNMENT) if self.row else 0
 
 
 @dataclass
@@ -135,7 +125,7 @@ class Job:
         return (
             self.piece_bytes
             if self.piece_bytes is not None
-            else sum(_rounded(tensor.nbytes, _ALIGNMENT) for tensor in self.piece_tensors)
+            else sum(rounded(tensor.nbytes) for tensor in self.piece_tensors)
         )
 
 
@@ -161,7 +151,7 @@ class _Region:
         found = []
         for tensor in tensors:
             found.append(self.bytes[start : start + tensor.nbytes].view(tensor.dtype).view(tensor.shape))
-            start += _rounded(tensor.nbytes, _ALIGNMENT)
+            start += rounded(tensor.nbytes)
         return found
 
 
@@ -232,8 +222,8 @@ class Engine:
         pieces = shares[0]
         # The size is rounded up to a multiple of every kernel's shares. The added bytes belong to no result. A hook
         # would take them for rows.
-        unit = math.lcm(*shares, pieces * _ALIGNMENT) * element
-        message = job.size() if job.row else _rounded(pieces * job.size(), unit)
+        unit = math.lcm(*shares, pieces * ALIGNMENT) * element
+        message = job.size() if job.row else rounded(pieces * job.size(), unit)
         for in_place in (True, False):
             query = Query(job.collective, self.size, dtype, job.op, in_place, message, job.root, elements=elements)
             try:
@@ -247,7 +237,7 @@ class Engine:
                 continue
             row = job.row
             if kernel.is_once_per_rank:  # a row brings the list of its places
-                row = _rounded(row + 4 * int(job.index["choices"]), _ALIGNMENT)
+                row = rounded(row + 4 * int(job.index["choices"]))
                 message = message // job.row * row
                 if message > kernel.max_bytes:
                     self._say((query, kernel.name, row), "no kernel: rows with lists are too long for %s", kernel.name)
@@ -376,9 +366,7 @@ class Engine:
             for index, size in enumerate(sizes):
                 have = self._regions[index].buffer.bytes if index < len(self._regions) else 0
                 if have < size:
-                    region = _Region(
-                        communicator.allocate(1 << (max(size, 4096) - 1).bit_length()), self.rank, self.on_host
-                    )
+                    region = self._new_region(communicator, size)
                     old = self._regions[index : index + 1]
                     self._regions[index : index + 1] = [region]
                     for one in old:
@@ -393,6 +381,10 @@ class Engine:
             reason = f"rank {self.rank}: {error}"
         return self._agree(reason, what=what)
 
+    def _new_region(self, communicator: Communicator, size: int) -> _Region:
+        """Allocates memory of at least `size` bytes on all ranks. Collective."""
+        return _Region(communicator.allocate(1 << (max(size, 4096) - 1).bit_length()), self.rank, self.on_host)
+
     def symmetric(self, size: int) -> torch.Tensor:
         """Returns memory of `size` bytes that all ranks reach, the same size on each, until `close`. Raises
         RuntimeError."""
@@ -400,8 +392,7 @@ class Engine:
         if self._communicator is None or self.disabled is not None:
             why = self.disabled or "no kernel is registered"
             raise RuntimeError(f"mscclc: there is no memory that all ranks reach: {why}")
-        buffer = self._communicator.allocate(1 << (max(size, 4096) - 1).bit_length())
-        region = _Region(buffer, self.rank, self.on_host)
+        region = self._new_region(self._communicator, size)
         self._symmetric[region.bytes.data_ptr()] = region
         return region.bytes[:size]
 

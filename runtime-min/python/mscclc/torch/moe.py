@@ -21,6 +21,7 @@ import torch
 import torch.distributed as dist
 
 from ..abi import INDEX_PARTS, MAX_PAYLOADS
+from .engine import rounded
 from .ops import _before, _spread
 
 __all__ = ["Buffer", "Handle", "Ready", "combine", "dispatch", "dispatch_all", "quantize", "ready_words"]
@@ -83,19 +84,21 @@ class Handle:
     align: int = 0  # rows; see dispatch
     ready: "Ready | None" = None  # the words that the dispatch sets
 
+    @property
+    def groups(self) -> int:
+        """The number of groups of rows. A group is what an expert gets, or what a rank sends."""
+        return self.cells.shape[0] if self.rank_major else self.experts
+
     def taken(self, rows: Any) -> Any:
-        """Returns the rows that groups of `rows` rows take. A group is what an expert gets, or what a rank sends."""
-        members = self.experts if self.rank_major else self.cells.shape[0]
+        """Returns the rows that groups of `rows` rows take."""
         if self.align == 0:
-            return rows * 0 + members * self.capacity
+            return rows * 0 + self.cells.numel() // self.groups * self.capacity
         return (rows + (rows == 0) * int(self.align > 1) + self.align - 1) // self.align * self.align
 
     @property
     def room(self) -> int:
         """The rows of a dispatch's result, and of what a combine takes."""
-        ranks = self.cells.shape[0]
-        groups = ranks if self.rank_major else self.experts
-        return groups * int(self.taken(ranks * self.experts * self.capacity // groups))
+        return self.groups * int(self.taken(self.cells.numel() * self.capacity // self.groups))
 
     @property
     def begins(self) -> torch.Tensor:
@@ -197,7 +200,7 @@ def _begin(
     work = 4 * (2 * entries.numel() + group.size() * ((4 + INDEX_PARTS) * handle.experts + 1))
     row = sum(math.prod(payload.shape[1:]) * payload.element_size() for payload in given)
     if len(given) > 1:
-        row = (row + 15) // 16 * 16  # so that slots are moved in long words
+        row = rounded(row)  # so that slots are moved in long words
     if ready is not None:
         index["ready"] = ready.words
     finish: Callable[[], bool] = run(
@@ -264,9 +267,8 @@ def _check_words(ready: "Ready | None", handle: Handle, rows: torch.Tensor) -> N
     """Raises ValueError if words are not those of such rows."""
     if ready is None:
         return
-    groups = handle.cells.shape[0] if handle.rank_major else handle.experts
-    blocks = _blocks_of(handle.cells.numel() // groups, handle.capacity, ready.rows)
-    words, wanted = ready.words, 1 + groups * blocks
+    blocks = _blocks_of(handle.cells.numel() // handle.groups, handle.capacity, ready.rows)
+    words, wanted = ready.words, 1 + handle.groups * blocks
     if (words.shape, words.dtype, words.device) != ((wanted,), torch.int32, rows.device) or ready.blocks != blocks:
         raise ValueError(f"words {list(words.shape)} on {words.device}: these are [{wanted}] on {rows.device}")
 
@@ -337,8 +339,7 @@ def _grouped(rows: torch.Tensor, handle: Handle) -> torch.Tensor:
     """Returns the rows of a dispatch, with a dimension for groups if each has a place of its own."""
     if handle.align != 0:
         return rows
-    groups = handle.cells.shape[0] if handle.rank_major else handle.experts
-    return rows.view(groups, handle.room // groups, rows.shape[1])
+    return rows.view(handle.groups, handle.room // handle.groups, rows.shape[1])
 
 
 class _Dispatch(torch.autograd.Function):
