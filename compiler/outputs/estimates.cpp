@@ -81,7 +81,8 @@ std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usu
   }
   for (const std::uint64_t size : sizes)
     if (!takes(size)) {
-      job.diags.report(diag::size_not_taken, {},
+      const bool isGiven = !job.each || !job.options.runSizes.empty(); // else it is one of --message-size
+      job.diags.report(isGiven ? diag::size_not_taken : diag::message_size_not_taken, {},
                        {std::to_string(size), std::to_string(std::max<std::uint64_t>(1, job.program.minMessageSize)),
                         std::to_string(job.program.maxMessageSize)});
       return {};
