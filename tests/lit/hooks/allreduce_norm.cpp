@@ -27,7 +27,7 @@
 // RUN: not mscclc %s --algorithm by_blocks -o %t.json 2>&1 | FileCheck %s --check-prefix=PLAN
 // Before anything is scheduled: 64 ranks have operations that no plan can hold either.
 // RUN: not mscclc %s --algorithm by_statements -P ranks=64 -o %t.json 2>&1 | FileCheck %s --check-prefix=PLAN --implicit-check-not=limit
-// PLAN: allreduce_norm.cpp:[[#]]:{{[0-9]+}}: error: {{mscclpp.*}} calls no functions of users, so a plan cannot apply hook 'add_rms_norm'
+// PLAN: allreduce_norm.cpp:[[#]]:{{[0-9]+}}: error: {{mscclpp.*}} calls no functions of users, so a plan cannot apply hook 'add_rms_norm'; a baked kernel (--emit-cuda --target=none) does
 // RUN: not mscclc %s --algorithm by_blocks --target=none -o %t.json 2>&1 | FileCheck %s --check-prefix=FIELD
 // FIELD: allreduce_norm.cpp:[[#]]:{{[0-9]+}}: error: a plan has no field for functions of users, so it cannot apply hook 'add_rms_norm'; --emit-ir writes it as text
 // RUN: not mscclc %s --algorithm by_blocks --emit-cuda 2>&1 | FileCheck %s --check-prefix=KERNEL
