@@ -37,11 +37,15 @@ struct Facts {
   // make equal programs count once.
   static constexpr std::size_t mostStatements = 8192; ///< in all candidates together
   static constexpr std::size_t mostTried = 40;        ///< the moves usually ask for fewer
-  static constexpr std::size_t fewTried = 5;        ///< with a budget up to this, only the likeliest choices are tried
-  std::size_t budget;                               ///< the largest number of candidates
-  bool isLarge;                                     ///< the budget is at most fewTried
-  static constexpr std::uint32_t usualBlocks = 16;  ///< blocks of a large program; so many keep a GPU busy
-  static constexpr std::size_t triedAsOneRank = 12; ///< candidates of a large program that is tried as one rank
+  static constexpr std::size_t fewTried = 5;       ///< with a budget up to this, only the likeliest choices are tried
+  std::size_t budget;                              ///< the largest number of candidates
+  bool isLarge;                                    ///< the budget is at most fewTried
+  bool isSmall;                                    ///< the budget is at least manyTried
+  static constexpr std::uint32_t usualBlocks = 16; ///< blocks of a large program; so many keep a GPU busy
+  static constexpr std::size_t manyTried =
+      16; ///< from this budget on, a program is small enough to finish some candidates
+  /// Candidates of a program that is tried as one rank: of a large one, and of others.
+  static constexpr std::size_t largeAsOneRank = 12, othersAsOneRank = 24;
   // The first candidate has so many instances at most, each with so many bytes of a rank at least. A block moves some
   // tens of KiB in the time that a signal takes.
   static constexpr std::uint32_t mostAtFirst = 8;
@@ -58,6 +62,7 @@ struct Facts {
   const ir::Program &program;
   std::uint64_t messageBytes;
   std::uint32_t mostBlocks; ///< the most blocks of a rank, in all instances together
+  bool hasNodes;            ///< the program has several nodes
   bool choosesProtocol, choosesInstances;
   bool choosesBlocks = false; ///< some statements do not name their block
   bool pinsBlocks = false;    ///< some statements name their block
@@ -86,8 +91,8 @@ struct Facts {
 Facts::Facts(const ir::Program &given, const ChooseOptions &options)
     : budget(std::clamp<std::size_t>(
           mostStatements / std::max(given.movement.statements.size(), given.movement.places.size() / 4), 1, mostTried)),
-      isLarge(budget <= fewTried), program(given), messageBytes(options.messageBytes),
-      mostBlocks(mostBlocksOf(given, options)),
+      isLarge(budget <= fewTried), isSmall(budget >= manyTried), program(given), messageBytes(options.messageBytes),
+      mostBlocks(mostBlocksOf(given, options)), hasNodes(time::namedNodes(given) > 1),
       // Rows are moved in whole chunks, and not in packets (verify/rows.cpp).
       choosesProtocol(given.movement.chooseProtocol && !ir::info(given.collective.kind).hasRows),
       choosesInstances(given.movement.chooseInstances),
@@ -116,7 +121,7 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
   // Packets are twice as long as plain data. So they are slower if the second half takes longer than a signal. Between
   // nodes a signal takes longer, because it waits for proxies. A rank that reads all operands at once needs few
   // signals.
-  const std::uint64_t mostPacketBytes = (time::namedNodes(given) > 1 ? 32ull : 8ull) << 20;
+  const std::uint64_t mostPacketBytes = (hasNodes ? 32ull : 8ull) << 20;
   packetsMayWin = messageBytes <= mostPacketBytes;
   packetsLikelyWin = messageBytes <= std::uint64_t{256} << 10 && !(isLarge && readsMany);
 }
@@ -219,7 +224,9 @@ constexpr ChoiceMove choiceMoves[] = {
      }},
     // Pipeline: the units of a chunk keep several ranks busy at a time. Few units are not enough for that, and many
     // need more sync than they save. Each stage has one block, or as many blocks as were best without a pipeline, or
-    // twice as many if that is better. There are no packets, because a slot takes packets once per launch.
+    // twice as many if that is better. Between nodes, fewer instances need fewer flushes, and have longer units. There,
+    // operands may be put after all: the other units hide how long that takes, and stores are faster than loads. There
+    // are no packets, because a slot takes packets once per launch.
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        constexpr std::uint64_t leastStep = std::uint64_t{16} << 10;
@@ -238,7 +245,12 @@ constexpr ChoiceMove choiceMoves[] = {
        };
        if (choices.step != 0) {
          divide(choices, {8});
-         others.push_back(with(choices, &ScheduleChoices::blocks, 2 * choices.blocks));
+         const ScheduleChoices twice = with(choices, &ScheduleChoices::blocks, 2 * choices.blocks);
+         others.push_back(twice);
+         if (facts.hasNodes && facts.mayPull)
+           others.push_back(with(choices, &ScheduleChoices::pull, !choices.pull));
+         if (facts.hasNodes && facts.choosesInstances && choices.instances > 1)
+           others.push_back(with(twice, &ScheduleChoices::instances, choices.instances / 2));
        } else if (facts.isOneRank) { // each stage has blocks of its own, and a GPU has room for several stages
          const ScheduleChoices few =
              with(with(choices, &ScheduleChoices::blocks, Facts::usualBlocks / 4), &ScheduleChoices::instances,
@@ -365,8 +377,6 @@ private:
     return start;
   }
   static constexpr std::size_t mostFinished = 3;
-  static constexpr std::size_t manyTried =
-      16; ///< from this budget on, a program is small enough to finish some candidates
   static constexpr double mayOvertake =
       1.2; ///< a candidate within this factor of the best is finished; pruning seldom gains more
 
@@ -385,10 +395,10 @@ private:
                                      .unlessOneRank = facts_.triesOneRank(),
                                      .mustBeOneRank = facts_.isOneRank && facts_.program.movement.statements.size() >
                                                                               Facts::mostOfAllRanks});
-    // One rank is planned and timed fast, so more are tried, but not so many that they are finished for all ranks.
+    // One rank is planned and timed fast, so more are tried.
     if (facts_.triesOneRank() && candidates_.isOneRank(tried().size() - 1)) {
       facts_.isOneRank = facts_.isLarge;
-      facts_.budget = std::max(facts_.budget, facts_.isLarge ? Facts::triedAsOneRank : manyTried - 1);
+      facts_.budget = std::max(facts_.budget, facts_.isLarge ? Facts::largeAsOneRank : Facts::othersAsOneRank);
     }
     spent_ += !one.refused && candidates_.numMade(costly()) > before;
     // There is no limit until a candidate fits. A candidate that fits late is probably slow, so a few more are tried.
@@ -445,7 +455,7 @@ private:
 
   /// Runs all passes on `best` and the fastest others. Returns nothing if that takes long or there are no others.
   std::vector<Candidate> finish(std::size_t best) {
-    if (facts_.budget < manyTried)
+    if (!facts_.isSmall)
       return {};
     std::vector<std::size_t> rivals;
     for (std::size_t i = 0; i < tried().size(); ++i)
