@@ -42,8 +42,7 @@ struct Facts {
   bool isLarge;                                    ///< the budget is at most fewTried
   bool isSmall;                                    ///< the budget is at least manyTried
   static constexpr std::uint32_t usualBlocks = 16; ///< blocks of a large program; so many keep a GPU busy
-  static constexpr std::size_t manyTried =
-      16; ///< from this budget on, a program is small enough to finish some candidates
+  static constexpr std::size_t manyTried = 16;     ///< from this budget on, some candidates are finished
   /// Candidates of a program that is tried as one rank: of a large one, and of others.
   static constexpr std::size_t largeAsOneRank = 12, othersAsOneRank = 24;
   // The first candidate has so many instances at most, each with so many bytes of a rank at least. A block moves some
