@@ -15,8 +15,8 @@ struct Step {
 };
 
 constexpr Step steps[] = {
-    // The order of statements follows from their ranks alone, so programs that differ in their blocks share it. Both
-    // together determine which statements are complete when another begins.
+    // The order of statements follows from their ranks alone, so programs that differ only in blocks share it. Order
+    // and blocks together determine which statements are complete when another one begins.
     {"place", Stage::Place, 0, 0},
     {"order", Stage::Place, 0, 0},
     {"cut", Stage::Deal, 0, 0},

@@ -124,8 +124,8 @@ std::uint64_t RowCounts::liveRows(const ir::Program &program, std::uint32_t src,
                  capacity / cells.experts);
   if (choices == 0 || rows == 0)
     return rows;
-  // Of n experts, `share` are on rank dst. A row goes to none of them if each of its choices, all different, is
-  // another.
+  // `share` of the n experts are on rank dst. The choices of a row are all different. `none` is the probability that
+  // none of them is on dst.
   const auto all = static_cast<double>(entries(program, src, capacity)), n = static_cast<double>(cells.count());
   const double share = n * static_cast<double>(rows) / all, sent = all / std::min<double>(choices, n);
   double none = 1;

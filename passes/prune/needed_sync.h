@@ -20,9 +20,10 @@ namespace mscclc::passes::prune {
 /// however many pairs there are. For pairs are asked block after block, and those of a block in the order of time.
 class NeededSync {
 public:
-  /// `records`: one for each size of the program. Pairs that are not in order with the given `dropped` are ignored.
-  /// `everyRank`: asks about accesses of all ranks. Else, if all ranks have the same shape, it asks about those of the
-  /// first rank, and records need no others. That is not enough if such ranks name different chunks or channels.
+  /// `records`: one for each size of the program. `dropped`: the points that are dropped from the beginning. Pairs that
+  /// are unordered without them are ignored. `everyRank`: asks about accesses of all ranks. If it is false and all
+  /// ranks have the same shape, only accesses of the first rank are asked, and records need no others. It must be true
+  /// if ranks of one shape name different chunks or channels.
   NeededSync(const std::vector<RunRecord> &records, const SyncClasses &classes, std::vector<bool> dropped,
              bool everyRank);
 

@@ -27,8 +27,8 @@ class BackwardSearch {
 public:
   BackwardSearch(const RunRecord &record, const RecordedPhases &phases);
 
-  /// Forgets what was found: needed where what is dropped has changed, too. `relation`: follows the messages that carry
-  /// it. `below`: what was found there counts as found here, as long as it is asked first, of the same.
+  /// Forgets all results. Must be called when other sync has been dropped. `relation`: follows only messages that carry
+  /// it. `below`: another search, whose results count here too. Each question must go to `below` first.
   void restart(Relation relation, const BackwardSearch *below = nullptr);
 
   /// Declares that `at` is known to have begun.

@@ -15,7 +15,7 @@ namespace mscclc::passes::prune {
 /// block one after the other, in the order of time. Together they cost one walk (backward_search.h).
 class RecordedOrder {
 public:
-  /// `dropped`: by point; may change between questions, if `update` is called then.
+  /// `dropped` [point]: the point is dropped. It may change between questions; each change requires a call of `update`.
   RecordedOrder(const RunRecord &record, const std::vector<bool> &dropped);
   RecordedOrder(const RecordedOrder &) = delete;
   RecordedOrder &operator=(const RecordedOrder &) = delete;

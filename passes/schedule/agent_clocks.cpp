@@ -6,7 +6,7 @@
 
 namespace mscclc::passes::schedule {
 
-/// Returns a page of `clock` that may be exchanged, because no other clock shares the list.
+/// Returns a pointer to a page of `clock`. It may be replaced, because no other clock shares the list of pages.
 std::shared_ptr<AgentClocks::Page> &AgentClocks::own(Clock &clock, std::uint32_t index) {
   if (!clock.pages_)
     clock.pages_ = std::make_shared<std::vector<std::shared_ptr<Page>>>(numPages_);
@@ -73,7 +73,7 @@ void AgentClocks::join(Clock &clock, const Clock &other) {
 void AgentClocks::join(Clock &clock, const Clock &other, std::span<const std::uint32_t> seen) {
   if (!other.pages_)
     return;
-  // Adjacent numbers that are also adjacent there are compared together.
+  // The agents of a run are adjacent in both clocks. Their counts are raised together.
   struct Run {
     std::uint32_t to, from, length;
   };

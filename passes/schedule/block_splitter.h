@@ -31,7 +31,7 @@ private:
     std::vector<std::uint32_t> statements;
   };
 
-  /// Returns the statements of one block, each in its part. `fixed`: the needs of the statements that stay in its first
+  /// Divides the statements of a block into parts. `fixed`: the needs of further statements, which stay in the first
   /// part.
   std::vector<Part> split(std::span<const std::uint32_t> statements, const BlockNeeds &fixed,
                           std::span<const std::uint32_t> clusterOf) const;

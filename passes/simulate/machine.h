@@ -102,7 +102,7 @@ private:
     std::byte *at = nullptr;
     std::uint64_t bytes = 0, data = 0; ///< data: index into Block::data
     std::uint64_t phase = 0;
-    std::uint64_t number = 0; ///< counts stores of all blocks; larger than that of each store that its block saw
+    std::uint64_t number = 0; ///< position among the stores of all blocks, in their order in time
   };
   struct Mark { ///< the first `upTo` stores of `block` ever
     std::uint32_t block = none;

@@ -45,13 +45,13 @@ public:
 
   /// Rank `src` sends its counts of launch `launch` to rank `to`.
   void send(std::uint32_t src, std::uint32_t to, std::uint32_t launch) { table(to, launch, src) = launch + 1; }
-  /// True if `rank` has the counts of `src` for its launch `launch`; its own it always has.
+  /// True if `rank` has the counts of `src` for launch `launch`. A rank always has its own counts.
   bool has(std::uint32_t rank, std::uint32_t launch, std::uint32_t src) const {
     return rank == src || sent_[(rank * 2 + launch % 2) * ranks() + src] == launch + 1;
   }
   bool hasAll(std::uint32_t rank, std::uint32_t launch) const;
-  /// Returns the first rank whose counts chunk `chunk` of an operand of an operation needs and that have not come;
-  /// nothing if it needs no more.
+  /// Returns the first rank whose counts are still missing for chunk `chunk` of an operand; nothing if none are
+  /// missing.
   std::optional<std::uint32_t> missing(const ir::OpRef &place, std::uint32_t operand, std::uint32_t chunk,
                                        std::uint32_t launch) const;
   /// Returns the bytes of the live rows of chunk `chunk` of an operand, in its buffer.

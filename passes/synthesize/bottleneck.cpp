@@ -61,7 +61,7 @@ Bottleneck findBottleneck(const time::LinkGraph &graph, const std::vector<bool> 
     behind[gpu] = true;
     return cutAt(graph, isSource, behind);
   };
-  // The cuts that have one GPU behind them begin. A root that is the one source has no such cut.
+  // Starts with the cuts that have one GPU behind them. A GPU that is the only source has no such cut.
   std::optional<Bottleneck> best;
   const auto numSources = std::ranges::count(isSource, true);
   const std::uint32_t gpus = numSources == graph.gpus ? representatives(graph) : graph.gpus;

@@ -220,7 +220,8 @@ Calibration calibrate(std::span<const Measurement> measurements, const Machine &
   const std::vector<double> spreads = fit.spreads();
   Calibration result;
   result.machine = fit.machine();
-  // Nothing is faster than the line. No time depends on the line rate where all data goes by one of these ways.
+  // The link is at least as fast as each way to use it. If all data takes one way, the link's rate cancels out of all
+  // times, so the fit cannot determine it.
   MachineParameters &p = result.machine.parameters;
   p.link = std::max({p.link, p.store, p.load, p.packet, p.multimem, p.copyEngine});
   result.measurements = measurements.size();

@@ -53,8 +53,8 @@ public:
   /// that is given. For packets: payload.
   std::uint64_t of(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint32_t operand,
                    const ir::Op *header, std::uint64_t iteration) const;
-  /// Returns the bytes of the live rows of all slots of a rank's input or output. `copied`: of the rows that its
-  /// experts get from them, of which there are more with oncePerRank.
+  /// Returns the bytes of the live rows in all slots of a rank's input or output. `copied`: counts instead the rows
+  /// that experts get from the slots. With oncePerRank, several experts may get the same row.
   std::uint64_t ofSlots(std::uint32_t rank, ir::BufferKind buffer, bool copied = false) const;
   /// Returns the live entries of a rank's index; 0 if the length of rows is not known.
   std::uint64_t entries(std::uint32_t rank) const;
@@ -97,7 +97,7 @@ public:
                const ir::Op *header, std::uint64_t iteration, const MessageBytes &bytes) const;
   /// Adds the stores of a data operation to peers.
   void addStores(UnfencedStores &stores, std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op) const;
-  /// Returns the time from the last of these stores until a fence over the system lets a thread go on.
+  /// Returns the time from the last of these stores until a system-wide fence completes.
   Time fence(const UnfencedStores &stores) const;
   /// Returns the time in which the blocks of a rank pack the rows of its input, or unpack those of its output, by an
   /// index of experts (device/experts.cuh). A combine has the cells of its dispatch, so it waits for no other rank.

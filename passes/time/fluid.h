@@ -71,7 +71,7 @@ private:
   using Class = std::uint32_t; ///< index into classes_
   struct ResourceState {
     double capacity = 0, traffic = 0;
-    double load = 0, weight = 0; ///< while sharing: of fixed flows; of flows that are not fixed yet
+    double load = 0, weight = 0; ///< while sharing: load by fixed flows; weight of the other flows
     bool listed = false, full = false;
     std::vector<Class> users = {}; ///< while sharing
     double shown = 0;              ///< the load that was recorded last
@@ -87,7 +87,7 @@ private:
     std::uint64_t tag = 0;
     std::vector<Bound> before; ///< bounds of the class when it began
   };
-  /// What the flows of a class have in common.
+  /// The common properties of the flows of a class.
   struct Kind {
     double cap = 0;
     std::vector<Use> uses;
@@ -96,9 +96,9 @@ private:
   struct ClassState {
     const Kind &kind;               ///< in classOf_
     std::vector<Flow> flows = {};   ///< heap: the first one ends first
-    double moved = 0;               ///< bytes of each flow, since the class has flows
-    double rate = 0;                ///< of each flow
-    std::vector<Bound> bounds = {}; ///< since the class has flows
+    double moved = 0;               ///< bytes a flow, since the class was last empty
+    double rate = 0;                ///< bytes a nanosecond of each flow
+    std::vector<Bound> bounds = {}; ///< since the class was last empty
     Resource bound = noResource;
     bool settled = false;
     double left() const { return flows.front().end - moved; }

@@ -23,8 +23,8 @@ enum Need : std::uint16_t {
   /// The sources of a memory-channel put are in one kind of buffer, because the kernel uses the base address of the
   /// first for all.
   OneSourceBuffer = 1 << 7,
-  /// Both reduce into their first source, and no other source is in it. Only then is one sum the same as the left one's
-  /// sources followed by the right one's.
+  /// Both reduce into their first source, and no other source overlaps it. Otherwise one sum of all sources could
+  /// differ from the two sums in turn.
   Accumulates = 1 << 8,
   SendsResult = 1 << 9,   ///< every source of the right one is the left one's destination 0
   SendsPackets = 1 << 10, ///< every source of the right one is the left one's destination 1, the packet copy

@@ -244,7 +244,7 @@ void CheckedRun::compare(CellId id, const Epoch &first, bool firstWrites, const 
     memory_[id].write = by; // said once
 }
 
-/// True if one thread makes both accesses, 'a' before 'b', which is the operation's in progress, and in that order.
+/// True if one thread makes both accesses, first `a`, then `b`. `b` belongs to the operation in progress.
 bool CheckedRun::sameElement(const Epoch &a, const Epoch &b) const {
   if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser())
     return false;

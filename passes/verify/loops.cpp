@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t mostLead = 256; ///< the most iterations that are run, in addition to the first three
 
-/// The uses of a queue by one pipeline of a block: how often in each iteration, and how often outside of pipelines
-/// before it.
+/// The uses of a queue by one pipeline of a block. `times`: uses in each iteration. `before`: uses of the block outside
+/// of pipelines, before this one.
 struct LoopUse {
   ir::OpRef first;
   std::uint32_t header = none;

@@ -78,8 +78,8 @@ std::uint32_t CheckedRun::elementWritten(CellId id, const Epoch &by) const {
   return it == destinations.rend() ? none : id - it->first;
 }
 
-/// Calls `visit(slot)` for each packet that the operation of `reading` computed from the element that it read. Begins
-/// with packets on the rank of block `near`. Ends when a call returns true.
+/// Calls `visit(slot)` for each packet that the operation of `reading` computes from the element read. Begins with
+/// packets on the rank of block `near`. Ends when a call returns true.
 template <typename Visit> void CheckedRun::anyPacketMadeOf(const Reading &reading, std::uint32_t near, Visit visit) {
   const std::uint32_t b = order_.blockOf(reading.by), o = opOf(reading.by);
   const ir::ThreadBlock &code = index_.ops(b);

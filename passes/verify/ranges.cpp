@@ -140,8 +140,8 @@ ir::OpRef firstUse(const ProgramIndex &index, std::uint32_t block, std::uint32_t
 
 } // namespace
 
-/// Checks for ranges that pipelines divide differently, for packets over plain data (with `sizesChange`, at other
-/// sizes, too), and for packets outside of the buffer.
+/// Reports ranges that pipelines divide differently, packets outside of the buffer, and packets that overlap plain
+/// data. With `sizesChange`, packets of one message size must not overlap plain data of another one either.
 void checkRanges(const ProgramIndex &index, bool sizesChange, Findings &findings) {
   RangeCheck(index, sizesChange, findings).run();
 }

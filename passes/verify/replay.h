@@ -42,7 +42,7 @@ public:
   Wanted nothingWanted() const {
     return {std::vector<std::uint32_t>(traces_.size()), std::vector<bool>(members_.size())};
   }
-  /// Adds the fewest instances of each block that must run before `count` instances of `block` can.
+  /// Raises the counts of `wanted` to the fewest with which `block` can run `count` instances.
   void need(std::uint32_t block, std::uint32_t count, Wanted &wanted) const;
   /// Returns an order in which blocks get from `done` to `wanted`, in few turns, and updates `done`. Requires that
   /// `run` returned true.

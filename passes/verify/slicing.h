@@ -43,7 +43,8 @@ struct SliceSizes {
   /// All patterns that messages of the program can have, except for the pattern of even slices. Patterns with packets
   /// in every slice come first. The other patterns follow, from large sizes to small ones.
   std::vector<SliceSize> sizes;
-  /// An operation that takes part, if there are too many patterns, or if slices within pipelines do not match.
+  /// The reasons for which no sizes are given, each with an operation. There are too many patterns. In a pipeline,
+  /// slices that do not divide their chunks meet other slices, or hold packets.
   std::optional<ir::OpRef> tooMany, inLoop, packetsInLoop;
   std::optional<ir::OpRef> packets; ///< an operation with a slice of packets that may be empty
   bool nested = true;               ///< if packets order two accesses in one size, they do so in all larger sizes

@@ -1,4 +1,4 @@
-// In which order the sums of a program's outputs are taken, and where partial results are narrowed.
+// Finds the order of the sums of a program's outputs, and the places where partial results are narrowed.
 //
 // Floating-point addition is not associative. Two outputs that sum the same inputs are equal bit by bit if they have
 // the same reduction tree. Its leaves are inputs. Its steps have two operands, which commute. A step at the end of an

@@ -39,11 +39,11 @@ public:
   ValueId input(std::uint32_t rank, std::uint64_t unit) const { return static_cast<ValueId>(firstInput_[rank] + unit); }
   /// The reduction of `parts` (one or more; the order does not matter). Sorts its argument.
   ValueId combine(ir::ReduceOp op, std::vector<ValueId> &parts);
-  /// The reduction of `parts` (one or more) by one operation, step by step from the first to the last: of two parts
-  /// each. Where `combine` gives one value for all orders, this gives one for each tree of commutative steps. The last
-  /// step narrows its result to the type of elements, and those before it do not. `wide`: nor does the last one.
+  /// The reduction of `parts` (one or more) by one operation, in their order. Each step reduces the earlier result and
+  /// the next part. `combine` gives one value for all orders; this gives one for each tree of commutative steps. The
+  /// last step narrows its result to the type of elements, unless `wide` is set. The other steps do not.
   ValueId chain(ir::ReduceOp op, std::span<const ValueId> parts, bool wide = false);
-  /// Returns the value that a chain has when its last step narrows, too; another value as it is.
+  /// Returns the same chain with a last step that narrows, if `value` is a wide chain; else `value`.
   ValueId narrowed(ValueId value);
   /// The reduction of `parts` (one or more) by a switch, in an order of the switch's choice. A value of three parts or
   /// more is equal to no other one. Two parts commute, so they are a chain. Sorts its argument.
@@ -51,7 +51,7 @@ public:
 
   /// Returns `value` with +0.0 in place of -0.0, as Lamport packets carry it.
   ValueId zeroed(ValueId value);
-  /// Returns the value that was zeroed, or another one as it is.
+  /// Returns the value before zeroed(), if `value` is a result of it; else `value`.
   ValueId unzeroed(ValueId value) const { return isZeroed(value) ? partsOf(value)[0] : value; }
   bool isZeroed(ValueId value) const { return value >= firstNode_ && stepOf(value) == Step::Zero; }
   /// True if `value` is a reduction that is not yet rounded to the type of elements.

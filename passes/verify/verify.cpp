@@ -279,8 +279,9 @@ private:
     return true;
   }
 
-  /// A launch between two others orders the least if the most packets are missing. If the sets of packets are `nested`,
-  /// so that larger sizes have all packets of smaller ones, the least size is sufficient there.
+  /// Proves launches of all pairs of `sizes`, with a launch between them if scratch is double. That launch orders the
+  /// others least if the most packets are missing in it. With `nested`, larger sizes have all packets of smaller ones,
+  /// so only the least size is tried there.
   bool proveChangesOf(std::span<const Sliced> sizes, bool nested) {
     const bool between = index_.program.doubleScratch;
     const auto middles = nested || !between ? sizes.last(1) : sizes;

@@ -232,9 +232,9 @@ struct VerifyResult {
   std::uint64_t unstated = 0; ///< output chunks about which a custom collective says nothing
   std::uint64_t errors = 0, warnings = 0;
   SumOrder sums;     ///< set for a proven program; no finding reports it
-  ir::RowSlots rows; ///< what operands hold, for a proven program of rows
+  ir::RowSlots rows; ///< the contents of operands, for a proven program of rows
   bool ofRows = false;
-  bool ofExperts = false; ///< and an index says where they go
+  bool ofExperts = false; ///< an index gives the experts of rows
   /// "proven: 8 ranks, 2 launches, …": one line for a user.
   std::string summary() const;
 };
