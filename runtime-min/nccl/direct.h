@@ -44,7 +44,8 @@ private:
     std::vector<uint64_t> ids;
     MscclcBuffer *buffer = nullptr; ///< null: the buffer cannot be made
   };
-  /// Releases memory that no rank has any more. Returns false if the ranks could not be asked.
+  /// Releases the buffers whose memory is no longer registered in any process. Returns false if processes could not be
+  /// asked.
   bool sweep(const std::vector<Member *> &members);
 
   std::vector<Known> known_; ///< in the same order in all processes

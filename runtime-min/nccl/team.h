@@ -117,7 +117,7 @@ private:
   std::string refused_;
   std::mutex handle_; ///< protects communicator_ for readers without mutex_; writers hold both
   MscclcCommunicator *communicator_ = nullptr;
-  std::vector<MscclcBuffer *> windows_; ///< kernels share them, as calls follow each other
+  std::vector<MscclcBuffer *> windows_; ///< shared by all kernels, because calls follow each other
   OwnMemory own_;
   std::map<const MscclcKernel *, Prepared> instances_;
   bool earlierRuns_ = false; ///< an earlier call was still running when the round began

@@ -24,7 +24,7 @@ Bytes bytesOf(const Status &status, const Bytes &message) {
   return bytes;
 }
 
-/// Removes what bytesOf has written from `bytes`, except for the message.
+/// Returns the status that bytesOf has written to `bytes`, and removes its code. The message stays.
 Status takeStatus(Bytes &bytes) {
   Status status;
   if (bytes.size() < sizeof(status.code))

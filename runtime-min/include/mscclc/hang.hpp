@@ -20,8 +20,8 @@ struct Wait {
   std::string name, place;                     ///< of the operation, "wait" and "a.cpp:7"; empty: not known
   uint32_t kind = 0;                           ///< MscclcWaitKind
   std::vector<uint32_t> from;                  ///< ranks that it waits for; empty: blocks of its own, or not known
-  uint64_t index = 0, expected = 0, came = 0;  ///< as in MscclcStall; of packets how many
-  uint64_t milliseconds = 0;                   ///< that it has taken; 0: not known
+  uint64_t index = 0, expected = 0, came = 0;  ///< as in MscclcStall; for packets, `came` counts them
+  uint64_t milliseconds = 0;                   ///< duration so far; 0: not known
 };
 
 /// The launches of a kernel by a rank.

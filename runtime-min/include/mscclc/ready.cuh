@@ -30,8 +30,8 @@ MSCCLC_DEVICE uint32_t *wordOf(uint32_t *words, uint64_t block) {
   return words + 1 + block;
 }
 
-/// True if the rows of a block are there. Then the thread may read them, and so may others after a sync with it.
-/// `word`: of wordOf(). `seen` becomes what it holds.
+/// True if the rows of a block are there. Then this thread may read them, and others may after a sync with it.
+/// `word`: a result of wordOf(). Sets `seen` to its value.
 MSCCLC_DEVICE bool isSet(const uint32_t *word, uint32_t &seen) {
   seen = device::detail::loadAcquireDevice(word);
   return (seen & MSCCLC_READY) != 0;
@@ -45,9 +45,9 @@ MSCCLC_DEVICE uint32_t await(uint32_t *words, uint64_t block) {
   return seen & ~MSCCLC_READY;
 }
 
-/// Says that `part` of the `all` parts of block `block` are done. The last one announces its rows. One thread of each
-/// block of threads calls it, after a sync with those who stored the part. Parts are tiles of a row's elements, or
-/// rows. A block without parts is announced by one call with `all` 0: else who waits for it waits for ever.
+/// Says that `part` of the `all` parts of block `block` are done. The last call announces its rows. One thread of each
+/// block of threads calls it, after a sync with the threads that stored the part. Parts are tiles of a row's elements,
+/// or rows. A block without parts needs one call with `all` 0; otherwise waits for the block never end.
 MSCCLC_DEVICE void announce(uint32_t *words, uint64_t block, uint32_t part, uint32_t all) {
   uint32_t *const word = wordOf(words, block);
   if (all != 0 && device::detail::fetchAddDevice(word, part) + part != all)

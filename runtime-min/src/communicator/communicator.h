@@ -42,7 +42,7 @@ public:
   uint64_t setupTimeoutNs() const { return setupTimeoutNs_; }
 
   Status health() const { return watch_->health(); }
-  /// The first failure with its cause, for which it waits a short time.
+  /// Returns the first failure. Waits a short time for the description of its cause.
   Status explainedHealth() const {
     watch_->awaitDescription();
     return health();

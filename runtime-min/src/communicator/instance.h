@@ -107,7 +107,7 @@ private:
   uint64_t maxMessageBytes_ = 0;
   uint64_t maxRowBytes_ = 0; ///< 0: no rows
   uint64_t scratchStride_ = 0;
-  std::optional<uint64_t> sentBytes_; ///< of the message whose kernel that receives is due; nothing if none is
+  std::optional<uint64_t> sentBytes_; ///< message size of the last MSCCLC_SEND, until its MSCCLC_RECEIVE; else nothing
   std::unique_ptr<Memory> sync_;      ///< counters, and behind them the table of counts
   uint64_t countsAt_ = 0;             ///< byte of `sync_` at which the table begins
   std::unique_ptr<Memory> scratch_;

@@ -381,7 +381,7 @@ MSCCLC_DEVICE uint32_t takenBy(uint32_t rows, uint32_t most, uint32_t align) {
 }
 
 /// Copies the rows of all cells from slots to the layout of experts, or back. It visits cells in the order of places,
-/// so a place is the sum of what lies before.
+/// so the place of a cell is the sum of the rows before it.
 template <bool toSlots, class W> MSCCLC_DEVICE void copyCells(const W &w, char *slots) {
   using Plan = typename W::Plan;
   constexpr uint32_t members = membersOf<Plan>;

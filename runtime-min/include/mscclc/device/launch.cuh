@@ -449,8 +449,8 @@ template <class... T> constexpr uint64_t longestOf(Types<T...>) {
   return longest;
 }
 
-/// Returns the spread of the types of a list. If they had several, parts of a chunk would have other places in scratch
-/// at the next launch.
+/// Returns the spread, the same for all types of a list. With different spreads, the places of a chunk's parts in
+/// scratch would differ between launches.
 template <class Plan, class First, class... T> constexpr unsigned spreadOfAll(Types<First, T...>) {
   static_assert(((spreadOf<Plan, T> == spreadOf<Plan, First>) && ...),
                 "a kernel with wide scratch takes floats of one size");

@@ -162,8 +162,8 @@ using AccumulatorFor =
                        std::conditional_t<std::is_same_v<Place, AddedFirst>, Accumulator<T, Op, Word>,
                                           DelayedFirst<Accumulator<T, Op, Word>, Word>>>;
 
-/// What is added up at a time of a word of elements of T: the word of a single source, else 4 bytes, or an element
-/// of 8.
+/// The part of a word of elements of T that is added up at a time: the whole word if there is one source, else 4 bytes,
+/// or 8 if elements have 8.
 template <class T, class Word, unsigned N>
 using PartOf =
     std::conditional_t<N == 1 || sizeof(Word) <= 4, Word, std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>;
@@ -373,7 +373,7 @@ template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void reduce(const K &k, const Slice &slice, const S &sources, const D &targets) {
   detail::reduceRows<Op>(k, slice, detail::AddedFirst{}, sources, targets);
 }
-/// Does the same in another order of addition: `others` of the other sources come before the first one.
+/// Does the same, but adds the first source after `others` of the other sources.
 template <class Op, class K, class S, class D>
 MSCCLC_DEVICE void reduceAfter(const K &k, const Slice &slice, unsigned others, const S &sources, const D &targets) {
   detail::reduceRows<Op>(k, slice, detail::AddedAfter{others}, sources, targets);

@@ -97,7 +97,8 @@ template <class T> struct PacketForm<Lamport, T> {
   static constexpr Word signs = sizeof(T) == sizeof(Word) ? Word{1} << (8 * sizeof(Word) - 1)
                                 : sizeof(T) == 2          ? Word{0x80008000}
                                                           : Word{0x80808080};
-  /// Adding all other bits to those of an element carries into the highest one, unless the element is zero.
+  /// Flips the highest bit of each element, and sets it if all other bits are 0. So no element that is sent is 0.
+  /// Adding `~signs` carries into the highest bit unless all other bits are 0.
   static MSCCLC_DEVICE Payload sent(const Payload &v) {
     Words words = bitCast<Words>(v);
     MSCCLC_UNROLL
