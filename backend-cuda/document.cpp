@@ -30,7 +30,7 @@ void fillLines(std::string &out, const std::string &indent, const std::string &h
     }
     const bool fits = hanging.size() + width <= maxColumn;
     out += "\n" + hanging + (fits ? pieces[i].onOneLine() : pieces[i].joined("\n" + hanging + "    "));
-    // A broken piece ends its line.
+    // After a piece of several lines, `column` exceeds the limit, so the next piece begins a new line.
     column = hanging.size() + width;
   }
   out += "\n";

@@ -67,7 +67,7 @@ private:
 
   /// Returns the formula of a number over all instances, repetitions and `count` items from `first` on.
   template <class F> Expr number(const At &at, int first, int count, F value);
-  /// Returns the same for a number without items.
+  /// Returns the formula of a number without items, over all instances and repetitions.
   template <class F> Expr number(const At &at, F value) { return number(at, 0, 1, value); }
 
   /// Returns an expression for `count` consecutive operands of one kind. The operand `first` is item `shift`.

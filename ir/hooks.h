@@ -20,15 +20,15 @@ struct SharedArray {
 /// follows values and no arrays, so it could not say in which order two hooks see such an array.
 std::optional<SharedArray> sharedArray(const std::vector<Hook> &hooks, std::size_t index);
 
-/// What is special about a wire format.
+/// The properties of a wire format.
 struct WireInfo {
-  std::string_view word;                  ///< its name in the language, and in that of its class
+  std::string_view word;                  ///< its name in the language, and in the name of its class
   std::string_view header;                ///< the header of kernels that has the class
-  std::uint32_t elementBytes, scaleBytes; ///< in the format: of an element, and of what each block has besides
-  std::uint32_t messageBytes;             ///< of an element of the message, of the usual type
-  std::vector<std::string> types;         ///< of elements of messages; other types would not become smaller
+  std::uint32_t elementBytes, scaleBytes; ///< size of an encoded element; size of a block's scale, or 0
+  std::uint32_t messageBytes;             ///< size of an element before encoding, in the usual type
+  std::vector<std::string> types;         ///< the types of elements that become smaller
 };
-/// Returns that of a format other than None.
+/// Returns the properties of a format other than None.
 const WireInfo &info(Wire wire);
 
 /// Returns the class of kernels that encodes in `wire` with blocks of `block` elements.

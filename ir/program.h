@@ -85,7 +85,7 @@ struct EffectInfo {
   }
   /// True if it adds to counters that others wait on.
   constexpr bool sends() const { return step == OpStep::Give || thenSignals; }
-  /// True if it takes from such counters.
+  /// True if it waits for counters and takes from them.
   constexpr bool takes() const { return step == OpStep::Take; }
   /// True if it waits until port puts have left their source.
   constexpr bool flushes() const { return step == OpStep::Drain || thenFlushes; }

@@ -86,7 +86,7 @@ LocId SourceMap::firstPlace(LocId id) const {
 std::vector<LocId> SourceMap::places(LocId id) const {
   std::vector<LocId> found;
   std::vector<LocId> open{id};
-  std::unordered_set<LocId> seen; // has merges too, because a merge may be part of many others
+  std::unordered_set<LocId> seen; // has merges too, so that a merge in many others is visited once
   while (!open.empty()) {
     const LocId next = open.back();
     open.pop_back();

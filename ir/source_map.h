@@ -35,7 +35,8 @@ public:
 
   /// Returns the id of a place. `caller` is the call site through which it was reached.
   LocId addPlace(std::uint32_t file, std::uint32_t line, std::uint32_t column, LocId caller = noLoc);
-  /// Returns the location of an operation that was made of two. Either may be noLoc. Two equal ones give that one.
+  /// Returns the location of an operation made of two. Equal locations stay as they are. If one is noLoc, returns the
+  /// other.
   LocId merge(LocId first, LocId second);
 
   /// Returns the index of the name of a list; adds it if it is new.

@@ -78,7 +78,7 @@ struct Chosen {
 struct TimedSchedule {
   passes::time::Estimate estimate;
   std::uint32_t blocks = 0;                                      ///< the most thread blocks of a rank
-  std::optional<passes::schedule::ScheduleChoices> choices = {}; ///< nothing if the program left none open
+  std::optional<passes::schedule::ScheduleChoices> choices = {}; ///< nothing if the program leaves no choice open
   std::optional<passes::time::Time> published = {};              ///< NCCL's time, in nanoseconds
 };
 

@@ -35,7 +35,7 @@ std::vector<const clang::EnumDecl *> enumsWith(clang::ASTContext &context, llvm:
 /// Does the same, but ignores upper and lower case.
 std::vector<const clang::EnumDecl *> enumsWithAnyCase(clang::ASTContext &context, llvm::StringRef enumerator);
 
-/// The name that an option of Python's, say, has here; empty if it has none.
+/// Returns this language's name for an option of another language, such as Python; empty if there is none.
 std::string optionNamed(llvm::StringRef other);
 /// Returns the advice for a name of another language; empty if it is not such a name.
 std::string insteadOf(llvm::StringRef word);

@@ -165,7 +165,7 @@ struct PairRecord {
 };
 
 struct SliceRecord {
-  RecordHead head; ///< flags: the call that named a slot of a buffer without slots; 0: `first` and `last` are at fault
+  RecordHead head; ///< flags: `to` or `from`, the call that named a slot of a buffer without slots; 0: other faults
   std::uint32_t buffer;
   std::uint32_t reserved;
   std::int64_t first, last;
@@ -236,9 +236,9 @@ struct MoveRecord {
   CallRecord call;
   std::uint32_t numDsts;
   std::uint8_t via;         ///< mscclc::Via
-  std::uint8_t packets, by; ///< 1 if given: whether data travels in packets, and the rank that executes the statement
-  std::uint8_t inPackets;
-  WideInteger rank; ///< the rank that executes it
+  std::uint8_t packets, by; ///< 1 if the statement chooses `inPackets`; 1 if it chooses `rank`
+  std::uint8_t inPackets;   ///< 1 if data travels in packets
+  WideInteger rank;         ///< the rank that executes it
 };
 
 /// A ref that is made. Refs are numbered in the order of these records and RefCallRecords.
