@@ -23,9 +23,9 @@ struct Input {
   std::optional<int> level = {}; ///< optimization level for which --emit-dsl has written the source, from its comment
 };
 
-/// Finds the kind of the input: from -x, else from the ending of its name, in any case, else from its beginning. `{`
-/// begins a plan, `<` XML, and the header of IR text begins that; everything else is an algorithm. If the input cannot
-/// be read, reports an error and returns nothing.
+/// Finds the kind of the input: from -x, else from the ending of its name, in any case, else from its beginning. A
+/// plan begins with `{`, XML with `<`, and IR text with its header. Everything else is an algorithm. If the input
+/// cannot be read, reports an error and returns nothing.
 std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &diags);
 
 /// Returns the files whose lines may be shown, as far as the options name them: files below the folders of the input,

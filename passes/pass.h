@@ -57,8 +57,8 @@ struct Pass {
   std::string_view summary = {}; ///< set from passes.def
   Properties needs = 0;
   Properties provides = 0;
-  /// True if a program has what the pass provides, regardless of who made it so. Says nothing about thread blocks that
-  /// are yet to be made of statements. Takes linear time. Null if the pass provides nothing.
+  /// True if a program has the properties that the pass provides, whether or not the pass made them. Says nothing about
+  /// thread blocks that are yet to be made of statements. Takes linear time. Null if the pass provides nothing.
   bool (*isProvided)(const ir::Program &program) = nullptr;
   bool isOptional = false; ///< the program is right without it, so a limit on passes may leave it out
   std::function<void(PassContext &)> run;

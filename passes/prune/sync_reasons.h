@@ -29,7 +29,7 @@ bool isNone(Reason reason);
 /// True for a reason of isNone() that is only a guess: the proof was not asked, and may need the sync.
 bool isUnknown(Reason reason);
 
-/// A sync: the operation that sends and the one that waits for it. For a barrier, the first and the last of its blocks.
+/// A sync: the sending and the waiting operation. For a barrier, the first and the last of its blocks.
 /// For sync within one block, the same operation twice.
 struct SyncEdge {
   ir::OpRef from, to;

@@ -21,8 +21,8 @@ namespace mscclc::passes::prune {
 /// that time only carry earlier knowledge. A port's put is the exception: a wait can show that the put is over while
 /// its phase is still in progress.
 ///
-/// A message carries what was over when the sending phase began, and what the sending thread itself has waited for. The
-/// receiving block has this knowledge from its next phase on.
+/// A message carries the knowledge with which the sending phase began, and the knowledge from the sending thread's own
+/// waits. The receiving block has it from its next phase on.
 class BackwardSearch {
 public:
   BackwardSearch(const RunRecord &record, const RecordedPhases &phases);

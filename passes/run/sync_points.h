@@ -1,4 +1,4 @@
-// The sync points of a program: what can be dropped alone, and what must be dropped together.
+// The sync points of a program, and the classes of points that must be dropped together.
 #pragma once
 
 #include "ir/containers.h"

@@ -162,7 +162,7 @@ void BlockWriter::writeNodes(const Group &group) {
 void BlockWriter::writePuts() {
   if (puts_.empty())
     return;
-  // A rank that receives the signal of a put assumes that everything before the put in this block is done.
+  // The receiver of a put's signal assumes that everything before the put in this block is done.
   if (endsWithThreads(*block_))
     block_->append({.kind = OpKind::Nop, .loc = movement_.statements[puts_[0]].loc});
   if (!std::ranges::all_of(puts_, [this](std::uint32_t put) { return isSignalling(put); })) {

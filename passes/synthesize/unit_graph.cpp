@@ -17,7 +17,7 @@ UnitGraph::UnitGraph(const time::LinkGraph &graph, const Fraction &unit, const s
   balanceSwitches();
 }
 
-/// Takes capacity from the widest link on the side that has more. Each step makes capacities fewer, so it ends.
+/// Takes capacity from the widest link on the side that has more. Each step lowers a capacity, so it ends.
 void UnitGraph::balanceSwitches() {
   for (bool again = true; again;) {
     again = false;

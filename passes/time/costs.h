@@ -1,5 +1,5 @@
-// The cost of an operation on a machine: the resources that its data uses, the speed at which a block can issue it, and
-// its latencies.
+// The cost of an operation on a machine: the resources that its data uses, the rate at which a block issues it, and its
+// latencies.
 #pragma once
 
 #include "passes/time/fluid.h"

@@ -57,7 +57,7 @@ CheckedRun::ThreadWaits *CheckedRun::waitsOf(std::uint32_t b, std::uint32_t thre
   return it == all.end() ? nullptr : &*it;
 }
 
-/// Returns the knowledge of `thread` in the current phase: that of its block, and that of its own `waits`.
+/// Returns the knowledge of `thread` in the current phase: its block's, and the knowledge from its own `waits`.
 View CheckedRun::threadView(std::uint32_t b, std::uint32_t thread, const ThreadWaits *waits) const {
   View view = order_.view(b);
   view.thread = thread;

@@ -28,7 +28,7 @@ template <size_t Size> void putText(char (&to)[Size], const std::string &text) {
   std::memcpy(to, text.data(), std::min(text.size(), Size - 1));
 }
 
-/// Returns a name that is the same for processes that can meet at a path. With `mayBeApart`, containers of one machine
+/// Returns the same name in all processes that can meet at a path. With `mayBeApart`, containers of one machine
 /// may not see each other's folders, so they have different names.
 std::string nameOfMachine(const char *host, bool mayBeApart) {
   std::string boot;

@@ -183,7 +183,7 @@ private:
   static std::string have(const std::vector<uint32_t> &ranks) { return ranks.size() == 1 ? " has" : " have"; }
   static std::string wait(const std::vector<uint32_t> &ranks) { return ranks.size() == 1 ? " waits" : " wait"; }
 
-  /// Ranks that have not launched, by what they do instead.
+  /// Adds the ranks that have not launched, grouped by the kernel that they launched instead.
   void addLate() {
     std::map<std::string, uint64_t> least; // by kernel: launches of the ranks that are not late
     for (const Launch &launch : given_.get().launches)

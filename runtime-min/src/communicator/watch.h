@@ -86,7 +86,7 @@ private:
   enum class State {
     Well,
     Failed,     ///< failure_ has the reason
-    Explaining, ///< check() reads which ranks wait for what
+    Explaining, ///< check() finds the reasons of waits, by rank
     Described   ///< failure_ says it
   };
   /// Looks, and returns the time until the next look.

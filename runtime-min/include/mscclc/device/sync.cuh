@@ -120,8 +120,7 @@ MSCCLC_DEVICE void waitAll(const K &k, uint32_t operation, const L &channels, Se
 
 } // namespace detail
 
-/// Signals on memory channels. A peer that waits for the signal sees everything that the block did before its last
-/// sync.
+/// Signals on memory channels. A peer that waits for the signal sees everything from before the block's last sync.
 template <class K, class L> MSCCLC_DEVICE void signal(const K &k, const L &channels) {
   detail::signalAll<true>(k, channels);
 }
