@@ -14,8 +14,10 @@ from .errors import CallError
 class Owner(Protocol):
     """The part of a communicator that its buffers use."""
 
-    lock: AbstractContextManager[object]
     adopted: dict[int | None, list[Memory]]
+
+    @property
+    def lock(self) -> AbstractContextManager[object]: ...
 
     @property
     def closed(self) -> bool: ...
