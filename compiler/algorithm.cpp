@@ -22,7 +22,7 @@ frontend::FrontendOptions frontendOptions(const Options &options, std::optional<
   return f;
 }
 
-/// Returns name, doc comment and a line for each parameter: setting, type, enumerators.
+/// Returns the algorithm's name, its doc comment, and a line for each parameter: its setting, type and enumerators.
 std::string describeOne(const frontend::AlgorithmInfo &algorithm) {
   std::string out = algorithm.name + "\n";
   std::string_view doc = algorithm.doc;

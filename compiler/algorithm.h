@@ -19,8 +19,8 @@ std::optional<ir::Program> evaluateAlgorithm(const Options &options, std::option
                                              ir::DiagnosticEngine &diags, StageTimes &times,
                                              std::vector<std::string> &files);
 
-/// Returns the algorithm that `options` name, or the only one. Returns nothing after errors, and if there is no such
-/// algorithm, which evaluateAlgorithm() reports.
+/// Returns the algorithm that `options` name, or the only algorithm of the input. Returns nothing after errors. Also
+/// returns nothing if there is no such algorithm; evaluateAlgorithm() then reports this error.
 std::optional<frontend::AlgorithmInfo> findAlgorithm(const Options &options, std::optional<std::string> text,
                                                      ir::DiagnosticEngine &diags);
 
@@ -33,8 +33,8 @@ listAlgorithms(const Options &options, std::optional<std::string> text, ir::Diag
 /// enumerators.
 std::string describe(const std::vector<frontend::AlgorithmInfo> &algorithms);
 
-/// Precompiles the DSL's headers into a file in `directory` (frontend::precompileDsl). The exit code; errors are
-/// printed.
+/// Precompiles the DSL's headers into a file in `directory` (frontend::precompileDsl). Prints errors. Returns the exit
+/// code.
 int precompileDsl(const std::string &directory);
 
 } // namespace mscclc::driver

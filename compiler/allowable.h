@@ -7,18 +7,18 @@
 
 namespace mscclc::driver {
 
-/// A name for --allow with its description. Several findings may share it.
+/// A name that --allow takes, with its description. Several findings may share a name.
 struct Allowable {
   std::string_view name, summary;
 };
 
-/// Returns all of them, by name.
+/// Returns all names that --allow takes, sorted.
 const std::vector<Allowable> &allAllowable();
 
 /// True if --allow takes `name`.
 bool isAllowable(std::string_view name);
 
-/// Returns all names for an error: "a, b, c".
+/// Returns all names that --allow takes as a list for an error message: "a, b, c".
 std::string allowableNames();
 
 } // namespace mscclc::driver

@@ -53,11 +53,12 @@ std::vector<std::string> CommandLine::normalise(std::vector<std::string> args) c
     else if (arg.starts_with("--") && arg.ends_with('='))
       throw CLI::ValidationError(name, "an empty value");
   }
-  std::ranges::reverse(args); // CLI11 takes the last one first
+  std::ranges::reverse(args); // CLI11 reads the arguments from the back
   return args;
 }
 
-/// An input behind an option may be intended as its value. It is one only if it is no file.
+/// Reports an input that the user may have intended as the value of the option before it. An input that exists as a
+/// file is not reported.
 void CommandLine::checkInputs(const std::vector<std::string> &args) const {
   const auto isOutput = [](const std::string &arg) {
     return std::ranges::any_of(allOutputs(), [&](const Output &output) { return arg == output.flag; });
@@ -177,9 +178,9 @@ std::string CommandLine::textOf(const CLI::ParseError &error) const {
 }
 
 void CommandLine::report(const CLI::ParseError &error, ir::DiagnosticEngine &diags) const {
-  if (dynamic_cast<const CLI::RequiredError *>(&error)) { // only the input is required
+  if (dynamic_cast<const CLI::RequiredError *>(&error)) { // the input is the only required argument
     diags.report(diag::no_input, {});
-  } else if (dynamic_cast<const CLI::ExtrasError *>(&error)) { // an input is no extra
+  } else if (dynamic_cast<const CLI::ExtrasError *>(&error)) { // an unknown option; other words are inputs
     const std::string unknown = app_.remaining().front();
     diags.report(diag::unknown_option, {}, {unknown, otherOption(unknown)});
   } else {
@@ -196,7 +197,7 @@ ParsedCommandLine parseCommandLine(int argc, const char *const *argv) {
     const bool isDone = writeOut(e.text(), diags);
     std::cerr << diags.render(/*color=*/false);
     return {std::nullopt, isDone ? 0 : 1};
-  } catch (const CLI::Success &e) { // help or the version
+  } catch (const CLI::Success &e) { // the user asked for help or the version
     commandLine.exit(e);
     if (std::cout.flush())
       return {std::nullopt, 0};

@@ -1,4 +1,4 @@
-// The command line: its options, and how it becomes Options.
+// The command line: declares its options and parses it into Options.
 #pragma once
 
 #include "compiler/help.h"
@@ -28,7 +28,7 @@ public:
   std::string otherOption(const std::string &unknown) const;
   void report(const CLI::ParseError &error, ir::DiagnosticEngine &diags) const;
   std::string textOf(const CLI::ParseError &error) const;
-  std::vector<std::string> optionNames() const; ///< the long ones
+  std::vector<std::string> optionNames() const; ///< Returns the long names of all options.
   /// Returns the table of options, in the order of --help.
   std::vector<OptionRow> rows() const;
 
@@ -45,8 +45,8 @@ private:
   void relate();
   void describeOptionsOfOutputs();
   void checkOptionsOfOutput() const;
-  /// Returns the arguments in a form that CLI11 parses as intended. Otherwise it would use the next argument as the
-  /// value of an option without one, and could take a value for a flag.
+  /// Returns the arguments in a form that CLI11 parses as intended. Without this step, CLI11 would use the next
+  /// argument as the value of an option that has none. It could also accept a value for a flag.
   std::vector<std::string> normalise(std::vector<std::string> args) const;
   void checkInputs(const std::vector<std::string> &args) const;
   bool isWordOf(const std::string &option, const std::string &word) const;
@@ -75,7 +75,7 @@ private:
         value, std::move(help));
     return completed(option, words)->check(oneOf(words));
   }
-  /// Adds an option that prints `text` of its value, and ends the run.
+  /// Adds an option that prints the result of `text` for its value, and ends the run.
   CLI::Option *addPrinted(const char *names, std::function<std::string(const std::string &)> text, const char *value,
                           std::string help) {
     return addFunction<std::string>(
@@ -98,9 +98,9 @@ private:
   }
   /// Marks an option that may be given several times. It takes one argument each time.
   static CLI::Option *repeated(CLI::Option *option) { return option->allow_extra_args(false); }
-  /// Marks an option that only has a meaning for C++ algorithms.
+  /// Marks an option that only has an effect on C++ algorithms.
   CLI::Option *forAlgorithm(CLI::Option *option) { return forAlgorithm_.emplace_back(option); }
-  /// Marks an option that only has a meaning for programs, not for their sources.
+  /// Marks an option that needs a loaded program. An output of the unchanged source excludes it.
   CLI::Option *ofProgram(CLI::Option *option) { return ofPrograms_.emplace_back(option); }
 
   CLI::App app_{"mscclc compiles GPU collectives: a C++ algorithm in, an MSCCL++ plan or a CUDA kernel out.", "mscclc"};

@@ -1,4 +1,4 @@
-// The options, group by group, and what follows for them from the table of outputs.
+// Declares the options, group by group, with the exclusions and descriptions that follow from the table of outputs.
 #include "backend-cuda/emit_kernel.h"
 #include "compiler/allowable.h"
 #include "compiler/command_line.h"
@@ -278,7 +278,7 @@ void CommandLine::relate() {
   }
 }
 
-/// Adds to each option of outputs the outputs that take it, in front of its description.
+/// Adds to the description of each option of outputs, at its beginning, the flags of the outputs that use it.
 void CommandLine::describeOptionsOfOutputs() {
   std::set<std::string_view> names;
   for (const Output &output : allOutputs())
@@ -290,7 +290,8 @@ void CommandLine::describeOptionsOfOutputs() {
   }
 }
 
-/// CLI11's needs() would require all outputs that an option names, but one of them is enough.
+/// Checks that the output takes each given option. CLI11's needs() would require all outputs that take an option, but
+/// one of them is enough.
 void CommandLine::checkOptionsOfOutput() const {
   for (const Output &output : allOutputs())
     for (const std::string_view name : output.options)

@@ -21,7 +21,7 @@ std::string escaped(const std::string &path) {
   return out;
 }
 
-/// Returns true if `path` is a file. --machine may be a name.
+/// Returns true if `path` is a file. The value of --machine may be a name instead.
 bool isFile(const std::string &path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(path, ignored);
@@ -40,7 +40,7 @@ std::string dependencyRule(const Options &options, const std::vector<std::string
   all.insert(all.end(), files.begin(), files.end());
   const std::string machine = options.machine.substr(0, options.machine.rfind('*'));
   all.insert(all.end(), {machine, machine.substr(machine.find('@') + 1)});
-  if (!options.output->value.empty()) // a golden, or a trace
+  if (!options.output->value.empty()) // the flag's value is a file: a golden, or a trace
     all.push_back(options.outputValue);
   std::string rule = escaped(options.outputPath) + ":";
   for (auto file = all.begin(); file != all.end(); ++file)

@@ -8,11 +8,11 @@
 
 namespace mscclc::driver {
 
-/// Returns the path of the rule's file: that of -MF, else the output's with .d in place of its ending.
+/// Returns the path of the rule's file: the value of -MF if it is given, else the output's path with the ending .d.
 std::string dependencyFile(const Options &options);
 
-/// Returns the rule "OUTPUT: INPUT FILE…", each file once and on a line of its own. `files`: the files that the input
-/// includes. A machine file is one of the inputs.
+/// Returns the rule "OUTPUT: INPUT FILE…". Each file is named once, on a line of its own. `files`: the files that the
+/// input includes. If --machine names a file, the rule names it, too.
 std::string dependencyRule(const Options &options, const std::vector<std::string> &files);
 
 } // namespace mscclc::driver

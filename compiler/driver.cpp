@@ -79,12 +79,13 @@ private:
   }
 
 #ifdef MSCCLC_WITH_FRONTEND
-  /// The types of parameters are known here, so values that mean several can be recognised.
+  /// Compiles an algorithm. The types of its parameters are known here, so the driver can recognise a value of -P that
+  /// means several values.
   ExitCode resolve(const Input &input, const passes::Target &target) {
     const auto algorithm = findAlgorithm(options_, input.text, diags_);
     if (diags_.hasErrors())
       return failed();
-    if (!algorithm) // loading will say what is wrong
+    if (!algorithm) // there is no such algorithm, which loading reports
       return compile(options_, input, target, {});
     const auto sweep = Sweep::plan(options_, *algorithm, diags_);
     if (!sweep)
@@ -101,7 +102,7 @@ private:
   ir::DiagnosticEngine diags_;
 };
 
-/// Returns true if the outputs of several inputs can be distinguished. Otherwise reports why not.
+/// Returns true if the options allow several inputs. Otherwise reports why not.
 bool mayTakeSeveral(const Options &options, ir::DiagnosticEngine &diags) {
   const auto takesSeveral = [](const Output &output) { return output.destination != Destination::File; };
   const std::string several = ir::plural(options.inputs.size(), "input");
@@ -112,7 +113,8 @@ bool mayTakeSeveral(const Options &options, ir::DiagnosticEngine &diags) {
   return one.empty() || diags.report(diag::several_inputs, {}, {several, one, flagsOf(takesSeveral)});
 }
 
-/// Runs each input in turn. Each has a line with its name on standard output. Returns the worst exit code.
+/// Runs the inputs one after the other. Prints a line with the name of each on standard output. Returns the worst exit
+/// code.
 ExitCode runAll(const Options &options, Findings &findings) {
   ir::DiagnosticEngine diags;
   if (!mayTakeSeveral(options, diags)) {
@@ -135,7 +137,7 @@ ExitCode runAll(const Options &options, Findings &findings) {
 } // namespace
 
 int run(const Options &options) {
-  // A closed pipe, and a file past its limit, become errors when the output is written.
+  // If the pipe is closed or the file reaches its size limit, writing fails with an error instead of a signal.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   Findings findings(options.findingsForm);

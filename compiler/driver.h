@@ -9,8 +9,8 @@ namespace mscclc::driver {
 /// Exit codes, as --help lists them.
 enum ExitCode { exitDone = 0, exitInputWrong = 1, exitUsage = 2, exitInternal = 3 };
 
-/// The exit code of a run with these errors; `isDone`: it went well but for them. The `.def` files of diagnostics say
-/// what each error ends with.
+/// Returns the exit code of a run with these diagnostics. `isDone`: the run completed. The `.def` files of diagnostics
+/// say which exit code belongs to each error.
 inline ExitCode exitCodeOf(bool isDone, const ir::DiagnosticEngine &diags) {
   return isDone && !diags.hasErrors() ? exitDone : static_cast<ExitCode>(diags.exitCode());
 }

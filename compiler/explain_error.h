@@ -1,5 +1,6 @@
-// --explain-error: the pages of diagnostics. A diagnostic has a row in a `.def` file, and a section in a page beside
-// it, *diagnostics*.md, headed by its name: meaning, an example, and how to mend it.
+// --explain-error: the pages of diagnostics. Each diagnostic has a row in a `.def` file and a section in the page
+// *diagnostics.md* of the same folder. The section has the diagnostic's name as heading, its meaning, an example and
+// the remedy.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -15,21 +16,21 @@ struct DiagnosticKind {
   std::string_view room; ///< the folder of its `.def` file
   std::string_view id;
   ir::Severity severity = ir::Severity::Error;
-  std::string_view format;    ///< its text, with {0}, {1}, … for what differs
-  std::string_view allowName; ///< the name in --allow; empty: it cannot be allowed
+  std::string_view format;    ///< text of the message; {0}, {1}, … are filled in when it is reported
+  std::string_view allowName; ///< name that --allow takes; empty: the diagnostic cannot be allowed
 };
 
-/// Returns all kinds in the order of the rooms. Two rooms may have one of the same name.
+/// Returns all kinds of warnings and errors, in the order of the rooms. Two rooms may use the same name.
 const std::vector<DiagnosticKind> &allDiagnostics();
 
-/// Returns the section of the page beside the `.def` file, without its heading; empty if there is none.
+/// Returns the section about `kind` in *diagnostics.md*, without its heading; empty if there is none.
 std::string_view explanationOf(const DiagnosticKind &kind);
 
-/// Returns the page of the kinds named `name`, or of all kinds if `name` is `all`; empty if there is none. The page is
-/// Markdown: name, severity, text, explanation. A name may have underscores, too.
+/// Returns the page about the kinds named `name`, or about all kinds if `name` is `all`; empty if there is none. The
+/// page is Markdown: name, severity, text, explanation. `name` may contain `_` in place of `-`.
 std::string pageOf(std::string_view name);
 
-/// Returns the names of all kinds, sorted, each once.
+/// Returns the names of all kinds, sorted, without repetitions.
 std::vector<std::string> diagnosticNames();
 
 } // namespace mscclc::driver

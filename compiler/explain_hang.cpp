@@ -22,7 +22,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t readVersion = 1;
-/// Limits of a dump. No communicator comes near them, and below them an answer takes seconds at most.
+/// Limits of the numbers in a dump. Real communicators are far smaller. Within these limits, an answer takes seconds at
+/// most.
 constexpr std::uint64_t mostRanks = 1 << 16;
 constexpr std::size_t mostEntries = 1 << 20, mostKernels = 1 << 10;
 constexpr std::size_t mostWaitsShown = 40;
@@ -39,7 +40,7 @@ struct BadDump : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A value of a dump, with the words for its place in it.
+/// A value in a dump, with its place in words for error messages.
 class Value {
 public:
   Value(const Json &value, std::string place) : value_(value), place_(std::move(place)) {}
@@ -118,12 +119,12 @@ hang::Launch readLaunch(const Value &value, std::uint32_t ranks) {
           value["bytes"].number()};
 }
 
-/// The dumps of all processes of a communicator, put together.
+/// The dumps of all processes of a communicator, merged.
 struct Merged {
   std::uint32_t ranks = 0;
   std::vector<std::uint32_t> reporting, lost;
-  std::map<std::string, hang::Wait> waits; ///< by their text without the time, in the order of ranks
-  std::map<std::pair<std::string, std::uint32_t>, hang::Launch> launches; ///< by kernel and rank
+  std::map<std::string, hang::Wait> waits; ///< key: the rank, then the text of the wait without its time
+  std::map<std::pair<std::string, std::uint32_t>, hang::Launch> launches; ///< key: the kernel and the rank
 
   void add(hang::Wait wait) {
     const auto milliseconds = std::exchange(wait.milliseconds, 0);
@@ -131,7 +132,7 @@ struct Merged {
     hang::Wait &kept = waits.emplace(order + describe(wait), wait).first->second;
     kept.milliseconds = std::max(kept.milliseconds, milliseconds);
   }
-  /// Processes report different moments, so the latest state is kept.
+  /// Adds a launch. Several processes may report the same launch at different times; the latest state is kept.
   void add(const hang::Launch &launch) {
     hang::Launch &kept = launches.emplace(std::pair(launch.kernel, launch.rank), launch).first->second;
     if (kept.begun() < launch.begun() || (kept.begun() == launch.begun() && kept.finished < launch.finished))

@@ -1,4 +1,4 @@
-// mscclc explain-hang: why launches hang, from what the runtime of each process has dumped.
+// mscclc explain-hang: explains why launches hang, from the dumps that the runtime of each process has written.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace mscclc::driver {
 
-/// Reads the dumps that `arguments` name (`-`: standard input), and prints for each communicator what keeps its
-/// launches from going on, and who waits for whom. Returns the exit code of the program. Diagnostics go to standard
-/// error.
+/// Reads the dumps that `arguments` name (`-`: standard input). For each communicator, prints the reason why its
+/// launches do not complete, and which ranks wait for which. Prints diagnostics on standard error. Returns the exit
+/// code of the program.
 int explainHang(const std::vector<std::string> &arguments);
 
 } // namespace mscclc::driver

@@ -49,7 +49,8 @@ private:
   sigset_t before_;
 };
 
-/// Makes a file beside its final place. Signals remove it. Returns -1 and sets errno after a failure.
+/// Makes a temporary file in the folder of the final file. Signals remove it. Returns -1 and sets errno after a
+/// failure.
 int makeTemporary(std::string &name) {
   const SignalsHeld held;
   const int fd = ::mkstemp(name.data());
@@ -164,7 +165,7 @@ OutputFile::OutputFile(const std::string &path) : path_(path) {
         return;
       }
       if (const std::string folder = std::filesystem::path(target_).parent_path(); !exists && !folder.empty()) {
-        std::error_code failed; // if it is not a folder, the file's error is better
+        std::error_code failed; // ignored, because opening the file reports a better error
         std::filesystem::create_directories(folder, failed);
       }
       temporary_ = target_ + ".XXXXXX";
@@ -237,7 +238,7 @@ bool isSameFile(const std::string &a, const std::string &b) {
   std::error_code error;
   if (fs::equivalent(a, b, error))
     return true;
-  // Either file may not exist yet.
+  // Compares the paths, because one of the files may not exist yet.
   const auto whole = [&](const std::string &path) {
     const fs::path absolute = fs::absolute(followLinks(path), error);
     return error ? fs::path() : fs::weakly_canonical(absolute, error);
@@ -281,7 +282,7 @@ bool readWhole(const std::string &path, std::string &text, std::string &error,
   while (!goOn || goOn(text)) {
     if (text.size() > most)
       return failed(EFBIG);
-    if (regular && !text.empty()) // after the first block, which may be enough
+    if (regular && !text.empty()) // reserves memory only after the first block, because `goOn` may stop there
       text.reserve(static_cast<std::size_t>(status.st_size));
     const ssize_t n = ::read(fd, chunk.data(), chunk.size());
     if (n == 0)

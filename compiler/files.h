@@ -39,20 +39,20 @@ private:
 /// Writes `text` to standard output. If that fails, reports an error and returns false.
 bool writeOut(const std::string &text, ir::DiagnosticEngine &diags);
 
-/// Returns true if both paths lead to one file, which may not exist yet. "-" is no file.
+/// Returns true if both paths lead to the same file, which may not exist yet. "-" is not a file.
 bool isSameFile(const std::string &a, const std::string &b);
 
-/// The largest input: a plan of five million operations is about a quarter of it.
+/// The largest input, in bytes. A plan of five million operations has about a quarter of it.
 inline constexpr std::uint64_t maxInputBytes = std::uint64_t{4} << 30;
 inline constexpr std::uint64_t maxStreamBytes = std::uint64_t{1} << 30;
 
-/// Returns true if the part of `read` that was read last has no NUL. Neither plans nor IR text contain NULs, so then
-/// the reader of the text reports an error. Reading on, perhaps through gigabytes of zeros, would not help.
+/// Returns true if the last block of `read` contains no NUL. Plans and IR text contain no NULs. If there is one, the
+/// parser reports an error, so reading on (perhaps through gigabytes of zeros) would not help.
 bool looksLikeText(std::string_view read);
 
-/// Reads all of `path` ("-": standard input). Stops when `goOn`, which is called with the text read so far, returns
-/// false. After a failure returns false and sets `error`. More than maxInputBytes is a failure, and so is more than
-/// maxStreamBytes from a pipe.
+/// Reads all of `path` ("-": standard input) into `text`. Before each block, calls `goOn` with the text read so far,
+/// and stops when it returns false. After a failure returns false and sets `error`. It is a failure if a file has more
+/// than maxInputBytes, or a pipe more than maxStreamBytes.
 bool readWhole(const std::string &path, std::string &text, std::string &error,
                const std::function<bool(std::string_view)> &goOn = {});
 

@@ -29,7 +29,7 @@ std::string_view severityName(ir::Severity severity) {
   return {};
 }
 
-/// Returns text, place and notes of a diagnostic. Omits fields without a value.
+/// Returns the text, place and notes of a diagnostic. Omits fields without a value.
 OrderedJson describe(const ir::Diagnostic &diagnostic) {
   OrderedJson out = {{"severity", severityName(diagnostic.severity)}};
   const auto add = [&out](const char *field, const auto &value) {

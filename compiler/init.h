@@ -6,9 +6,9 @@
 
 namespace mscclc::driver {
 
-/// Does `mscclc init [DIR]`: writes an algorithm, a Makefile, its golden plan, a workflow of GitHub and a hook of
-/// pre-commit into DIR, by default the current folder. Replaces no file: if one is there, it is an error. The files are
-/// those of compiler/project. Returns the exit code.
+/// Does `mscclc init [DIR]`: writes an algorithm, a Makefile, a golden plan, a GitHub workflow and a pre-commit hook
+/// into DIR, by default the current folder. The files are those of compiler/project. If one of them exists already,
+/// reports an error and replaces nothing. Returns the exit code.
 int initProject(const std::vector<std::string> &arguments);
 
 } // namespace mscclc::driver

@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view algorithmEndings[] = {".cpp", ".cc",  ".cxx", ".c++", ".c",
                                                  ".cu",  ".hpp", ".hh",  ".hxx", ".h"};
 
-/// Returns the kind for the ending of a file's name; Auto if it is unknown.
+/// Returns the kind that the ending of the file's name stands for; Auto if the ending is unknown.
 InputKind kindOfName(const std::string &path) {
   std::string ending = std::filesystem::path(path).extension().string();
   for (char &c : ending)
@@ -41,8 +41,9 @@ InputKind kindOfName(const std::string &path) {
                                                                                    : InputKind::Auto;
 }
 
-/// Returns the kind for the beginning of the text, after a byte order mark, blanks and `//` comments. A list is no
-/// plan. It is C++ only if it is an attribute.
+/// Returns the kind of input whose text begins with `text`. Skips a byte order mark, blanks and `//` comments. Text
+/// that begins with `[` is treated as a plan (whose reader reports the error), except `[[`, which begins a C++
+/// attribute.
 InputKind kindOfText(std::string_view text) {
   constexpr std::size_t most = std::size_t{1} << 16; // enough to find the kind
   text = ir::withoutByteOrderMark(text).substr(0, most);
@@ -98,14 +99,14 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
   const auto kindSoFar = [&, known = input.kind](std::string_view read) {
     return known != InputKind::Auto ? known : kindOfText(read);
   };
-  // Reads only as much of an endless stream as is needed to refuse it.
+  // Returns true while more must be read. Of an endless stream, only as much is read as is needed to refuse it.
   const auto goOn = [&](std::string_view read) {
     return kindSoFar(read) == InputKind::Algorithm ? read.size() <= frontend::maxSourceBytes : looksLikeText(read);
   };
   std::string text, error;
   if (!readWhole(options.input, text, error, goOn))
     return diags.report(diag::cannot_read, {}, {error});
-  // The program that should have written it may have failed, as in `python algo.py | mscclc -`.
+  // Empty input may mean that the program before the pipe has failed, as in `python algo.py | mscclc -`.
   if (input.kind == InputKind::Auto && text.find_first_not_of(" \t\r\n") == std::string::npos)
     return diags.report(diag::empty_input, {}, {standardInput ? "standard input" : "'" + options.input + "'"});
   const bool isGuess = input.kind == InputKind::Auto;
@@ -113,7 +114,8 @@ std::optional<Input> readInput(const Options &options, ir::DiagnosticEngine &dia
   if (isGuess && input.kind == InputKind::Algorithm && text.size() <= frontend::maxSourceBytes &&
       text.find("MSCCLC_ALGORITHM") == std::string::npos && text.find("#include") == std::string::npos)
     return diags.report(diag::unknown_input, {}, {standardInput ? "standard input" : "'" + options.input + "'"});
-  // A file is read again, under its own name: includes are looked for beside it. A pipe can be read but once.
+  // Clang reads a file again under its own name, because it searches includes in the file's folder. A pipe can be read
+  // only once, so its text is kept.
   std::error_code ignored;
   if (input.kind != InputKind::Algorithm || standardInput || !std::filesystem::is_regular_file(options.input, ignored))
     input.text = std::move(text);

@@ -51,7 +51,7 @@ std::map<Call, std::vector<Entry>> readEntries(std::istream &file) {
   return entries;
 }
 
-/// Returns true if all `entries` have one order.
+/// Returns true if all `entries` sum in the same order, for every chunk. Otherwise reports the first difference.
 bool isInvariant(const Call &call, const std::vector<Entry> &entries, ir::DiagnosticEngine &diags) {
   const ir::Where where(wordsOf(call));
   for (const Entry &entry : entries) {

@@ -1,4 +1,5 @@
-// Folders of kernels, as `python -m mscclc library` makes them: whether all kernels for a call sum in one order.
+// Folders of kernels, as `python -m mscclc library` makes them: checks that all kernels for a call sum in the same
+// order.
 #pragma once
 
 #include "compiler/options.h"
@@ -7,15 +8,16 @@
 
 namespace mscclc::driver {
 
-/// The words in a kernel whose sums are not taken in one order everywhere.
+/// The words in a list of kernels for a kernel that sums different chunks in different orders.
 inline constexpr std::string_view sumsDiffer = "in an order that depends on the chunk";
 
 /// Returns true if `path` is a folder with a list of kernels, manifest.json.
 bool isKernelFolder(const std::string &path);
 
-/// Compares the order of sums of all entries of a collective, number of ranks and nodes, and root. Prints a line for
-/// each of these. Reports an error and returns false if entries differ, or if an entry sums elements in different
-/// orders. A kernel for sums says its order in the entry's "sums"; others do not sum.
+/// Compares the order of sums of all kernels for the same call: the same collective, number of ranks and nodes, and
+/// root. Prints a line for each call. Reports an error and returns false if kernels differ, or if a kernel sums
+/// elements in different orders. The field "sums" of an entry describes the order; it is absent if the kernel does not
+/// sum.
 bool compareKernels(const Options &options, ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::driver

@@ -1,4 +1,4 @@
-// mscclc library, mscclc tune: a folder of kernels for the library in NCCL's place.
+// mscclc library, mscclc tune: make a folder of kernels for the library that replaces NCCL.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace mscclc::driver {
 
-/// Does `mscclc library ARGUMENT...` or `mscclc tune ARGUMENT...`: becomes that command of the Python package
-/// (runtime-min/python), which uses this tool. `arguments` begin with the name of the command. The package is installed
-/// with the tool, or is part of the checkout where the tool was built. If there is neither, it is the package found by
-/// Python. Returns the exit code only if Python cannot be started.
+/// Does `mscclc library ARGUMENT...` or `mscclc tune ARGUMENT...`: replaces this process by that command of the Python
+/// package (runtime-min/python). The command uses this tool. The package is the one that is installed with the tool, or
+/// the one of the checkout where the tool was built. If neither exists, Python searches for the package. `arguments`
+/// begin with the name of the command. Returns only if Python cannot be started: an exit code.
 int makeLibrary(const std::vector<std::string> &arguments);
 
 } // namespace mscclc::driver

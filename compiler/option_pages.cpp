@@ -22,7 +22,7 @@ std::string inQuotes(std::string_view text) {
   return out + "'";
 }
 
-/// Returns `text` with a backslash before each of `special`.
+/// Returns `text` with a backslash before each character of `special`.
 std::string escaped(std::string_view text, std::string_view special) {
   std::string out;
   for (const char c : text) {
@@ -33,7 +33,7 @@ std::string escaped(std::string_view text, std::string_view special) {
   return out;
 }
 
-/// bash divides --verify=proof at `=`, so the option is the word before that.
+/// bash divides --verify=proof at `=`, so the option is the word before the `=`.
 constexpr std::string_view bashFrame = R"(_mscclc() {
   local cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]} joined=
   if [ "$cur" = = ]; then
@@ -108,7 +108,7 @@ std::string forFish(const std::vector<OptionRow> &options) {
   return script;
 }
 
-/// Returns text that groff prints as it is.
+/// Returns `text`, escaped so that groff prints it unchanged.
 std::string roff(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

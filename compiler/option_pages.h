@@ -1,4 +1,4 @@
-// Texts that are made of the table of options: the man page, and completion for shells.
+// Texts that are generated from the table of options: the man page, and shell completions.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace mscclc::driver {
 
-/// An option as its users see it.
+/// An option, as --help shows it to users.
 struct OptionRow {
   std::vector<std::string> names; ///< "-P", "--param", "-MD"
   std::string group;              ///< the heading in --help
-  std::string value;              ///< what it takes, "NAME=VALUE"; "[=WHAT]" may be left out; empty: nothing
-  std::vector<std::string> words; ///< the words that it takes; empty: any, a file among others
+  std::string value; ///< form of the value: "NAME=VALUE", or "[=WHAT]" if it may be omitted; empty: no value
+  std::vector<std::string> words; ///< words that the option takes; empty: it takes any word or file
   std::string help;
 
   bool takesValue() const { return !value.empty(); }
-  /// Returns true if its value may be left out. A value then follows `=`.
+  /// Returns true if the value may be omitted. Such a value is written behind `=`.
   bool mayStandAlone() const { return value.starts_with("[="); }
 };
 
@@ -26,7 +26,7 @@ const std::vector<std::string> &completionShells();
 /// Returns a script that completes command lines of mscclc in `shell`, one of completionShells().
 std::string completionFor(std::string_view shell, const std::vector<OptionRow> &options);
 
-/// Returns the man page. `footer`: text behind the options, as --help has it.
+/// Returns the man page. `footer`: the text behind the options in --help.
 std::string manPage(const std::vector<OptionRow> &options, std::string_view footer);
 
 } // namespace mscclc::driver

@@ -16,7 +16,8 @@
 namespace mscclc::driver {
 namespace {
 
-/// `error` returns what is wrong with a value, or nothing. It may change the value's spelling.
+/// Returns a validator. `error` returns what is wrong with a value, or an empty text. It may change the spelling of the
+/// value.
 CLI::Validator validator(std::function<std::string(std::string &)> error) {
   return CLI::Validator(std::move(error), "");
 }
@@ -66,7 +67,7 @@ CLI::Validator wholeNumber(std::uint64_t most) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value > most)
       return "'" + text + "' is no number from 0 to " + std::to_string(most);
-    text = std::to_string(value); // CLI11 would read leading zeros as octal
+    text = std::to_string(value); // CLI11 would read a number with leading zeros as octal
     return {};
   });
 }

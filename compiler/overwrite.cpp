@@ -13,14 +13,16 @@
 namespace mscclc::driver {
 namespace {
 
-/// The identity of a regular file, whatever its names. Devices and pipes cannot be overwritten.
+/// The identity of a regular file. It is the same for all names of the file. Devices and pipes have none, because they
+/// cannot be overwritten.
 struct FileIdentity {
   dev_t device;
   ino_t inode;
   friend bool operator==(const FileIdentity &, const FileIdentity &) = default;
 };
 
-/// `stream`: the descriptor for "-".
+/// Returns the identity of the file at `path`; nothing if it is not a regular file. `stream`: the descriptor that "-"
+/// stands for.
 std::optional<FileIdentity> identityOf(const std::string &path, int stream) {
   struct stat status{};
   const int result = path == "-" ? ::fstat(stream, &status) : ::stat(path.c_str(), &status);

@@ -7,12 +7,13 @@
 
 namespace mscclc::driver {
 
-/// Checks that `options` write no file that they also read: the input, files of -include, the golden. Called before
-/// anything is read or written. Files are compared by identity, not by name, so links are followed. If one is
-/// overwritten, reports an error and returns false.
+/// Checks that `options` do not overwrite a file that they also read: the input, a file of -include, or the golden.
+/// Called before anything is read or written. Compares files by identity, not by name, so links are followed. If a file
+/// would be overwritten, reports an error and returns false.
 bool checkOutputs(const Options &options, ir::DiagnosticEngine &diags);
 
-/// Does the same for the files that the program was made from, when they are known.
+/// Checks in the same way that no output overwrites one of `files`, from which the program was made. Called when these
+/// files are known.
 bool checkIncluded(const Options &options, const std::vector<std::string> &files, ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::driver

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view rangeMark = "..";
 
-/// Returns a decimal or hexadecimal integer of 64 bits with sign.
+/// Parses a decimal or hexadecimal signed 64-bit integer.
 std::optional<std::int64_t> integer(std::string_view text) {
   const bool isNegative = text.starts_with('-');
   if (isNegative || text.starts_with('+'))
@@ -29,7 +29,7 @@ std::string quoted(std::string_view text) {
   return "'" + std::string(text) + "'";
 }
 
-/// Adds the values of one range, or returns an error.
+/// Adds the values of one range. Returns an error message, empty if there is none.
 std::string addRange(std::string_view item, std::vector<std::string> &values) {
   const std::size_t mark = item.find(rangeMark), colon = item.find(':');
   const std::string_view last = item.substr(mark + rangeMark.size(), colon - mark - rangeMark.size());

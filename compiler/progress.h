@@ -6,16 +6,16 @@
 
 namespace mscclc::driver {
 
-/// Draws on one line of standard error, and clears that line again.
+/// Draws a progress bar on one line of standard error, and clears the line at the end.
 class ProgressBar {
 public:
-  /// `enabled`: standard error is a terminal and the user wants to see it.
+  /// `enabled`: false if standard error is not a terminal, or if the user wants no progress bar.
   ProgressBar(std::string title, bool enabled);
   ~ProgressBar() { clear(); }
   ProgressBar(const ProgressBar &) = delete;
   ProgressBar &operator=(const ProgressBar &) = delete;
 
-  /// Shows that `share` of the work is done, 0 to 1. Draws nothing in the first second.
+  /// Shows that `share` of the work is done, a number from 0 to 1. Draws nothing in the first second.
   void show(double share);
   void clear();
 

@@ -10,7 +10,7 @@
 namespace mscclc::driver {
 namespace {
 
-/// Makes the program an all-to-all of whole slots.
+/// Makes the program an all-to-all in which each rank sends whole slots, whatever the number of rows.
 void pad(ir::Program &program) {
   ir::Collective &collective = program.collective;
   collective.kind = ir::CollectiveKind::AllToAll;
@@ -18,9 +18,9 @@ void pad(ir::Program &program) {
   collective.rows = {};
 }
 
-/// Makes the program an all-to-all of the counts: each rank has one for each rank.
+/// Makes the program an all-to-all of the counts: each rank sends one count to each rank.
 void padCounts(ir::Program &program) {
-  constexpr std::uint32_t bytes = 16; // of an element: an executor moves words that are as long
+  constexpr std::uint32_t bytes = 16; // bytes of a count, because executors move words of 16 bytes
   pad(program);
   program.bufferAlignment = bytes;
   program.minMessageSize = program.maxMessageSize = bytes * program.ranks.size();

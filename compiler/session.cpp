@@ -33,7 +33,8 @@
 namespace mscclc::driver {
 namespace {
 
-/// Makes kernels the target of a split program. Refuses plans of it, and returns false then.
+/// Makes kernels the target of a program whose launch is split into two kernels (Program::split). If a plan is
+/// requested, reports an error and returns false.
 bool settleSplit(Job &job) {
   if (!job.program.split)
     return true;
@@ -121,7 +122,7 @@ bool Session::steps() {
   return writeDependencies();
 }
 
-/// Returns the sizes of an output that schedules for each size; nothing if there is one schedule.
+/// Returns the message sizes for which the program is scheduled separately; empty if one schedule is used for all.
 std::vector<std::uint64_t> Session::sizesOfSchedules() {
   if (!output_.schedulesEach || options_.messageSize != 0 || options_.hasPasses ||
       job_.program.movement.statements.empty())
@@ -129,7 +130,7 @@ std::vector<std::uint64_t> Session::sizesOfSchedules() {
   return options_.messageSizes.empty() ? timedSizes(job_) : options_.messageSizes;
 }
 
-/// Takes the program through the passes and the proof to the writer.
+/// Runs the passes and the proof, and writes the output.
 bool Session::schedule() {
   for (const auto step : {&Session::transform, &Session::checkMachine, &Session::prove})
     if (!(this->*step)())
@@ -148,7 +149,7 @@ bool Session::writeDependencies() {
 
 bool Session::load() {
   const bool isSynthesized = job_.input.kind == InputKind::Synthesis;
-  // The text may be gigabytes long, and is released once it is loaded.
+  // The text may have gigabytes. It is moved out of the job, so that its memory is released after loading.
   Input input{job_.input.shownName, job_.input.kind, std::exchange(job_.input.text, std::nullopt)};
   std::optional<ir::Program> program =
       isSynthesized ? synthesize(job_) : loadProgram(options_, std::move(input), diags_, times_, files_);
@@ -216,8 +217,8 @@ bool Session::transform() {
   return runPasses(std::move(progress));
 }
 
-/// True if the passes of `list` can be run, provide what the output needs, and include all passes that options name.
-/// Otherwise reports why not.
+/// Checks that the passes of `list` can run, provide what the output needs, and include all passes that options name.
+/// Otherwise reports an error and returns false.
 bool Session::checkPasses(std::string_view list) {
   passes::PassManager manager(passOptions(), passes::propertiesOf(job_.program));
   std::string wrong = manager.add(list);
@@ -233,8 +234,8 @@ bool Session::checkPasses(std::string_view list) {
   return missing == 0;
 }
 
-/// Computes the meaning of the statements, and reports errors in it. Does nothing with --passes and without a proof,
-/// because passes may be tried on statements that are no collective.
+/// Computes the meaning of the statements, and reports its errors. Does nothing if --passes is given and the program is
+/// not proven, because then passes may be tried on statements that form no collective.
 bool Session::interpret() {
   const bool isFixed = ir::isFixed(job_.program.movement.order);
   if (options_.hasPasses && !isProven() && !isFixed && !ir::wireOf(job_.program))
@@ -258,7 +259,7 @@ bool Session::interpret() {
   return meaning_ || isSaid;
 }
 
-/// Runs the remaining passes.
+/// Runs the passes that remain after the choice.
 bool Session::runPasses(Progress progress) {
   passes::PassManagerOptions options = passOptions();
   if (options_.verifyEach == Options::VerifyEach::Proof)
@@ -293,10 +294,10 @@ void Session::reportPasses(Progress progress, const std::vector<passes::PassReco
     report_ += renderStats(records);
 }
 
-/// Makes prune-sync use the session's proof to decide which syncs it may drop. That is the proof of the final program,
-/// after the passes behind prune-sync, so the program is not proven again. Does nothing if passes are watched, because
-/// they run one by one then, and for kernels, whose proof shows less than passes assume. `seconds`: receives the time
-/// of the proof.
+/// Makes prune-sync use the session's proof to decide which syncs it may drop. The proof runs on the final program,
+/// after all passes that follow prune-sync, so the program is not proven a second time. Does nothing if an option needs
+/// the program between passes, because then passes run one by one. Does nothing for kernels either, because their proof
+/// shows less than passes rely on. `seconds` receives the time of the proof.
 void Session::proveWithPruning(passes::PassManager &manager, std::string_view list, double &seconds) {
   static constexpr std::string_view pruning = "prune-sync";
   const std::size_t at = list.find(pruning);
@@ -322,7 +323,8 @@ void Session::proveWithPruning(passes::PassManager &manager, std::string_view li
   manager.use(pruning, passes::createPruneSyncPass(std::move(prover)));
 }
 
-/// Keeps a copy of the program as soon as no statement is left, before the passes for thread blocks run.
+/// Keeps a copy of the program in Job::calls at the moment when no statement is left, before passes change its thread
+/// blocks.
 void Session::keepCalls(passes::PassManagerOptions &options) {
   job_.calls = job_.program;
   options.check = [this, next = std::move(options.check)](std::string_view pass, const ir::Program &program,
@@ -333,22 +335,22 @@ void Session::keepCalls(passes::PassManagerOptions &options) {
   };
 }
 
-/// Makes the open choices of a program of statements. Afterwards, the program may already have been through some of the
-/// passes. Their time is not part of the time of the choice.
+/// Makes the choices that a program of statements leaves open. Afterwards, some passes may already have run on the
+/// program. Their time is not counted as time of the choice.
 bool Session::choose(const TimedOn &on, Progress &progress) {
   const std::uint64_t given = job_.each ? job_.each->bytes : options_.messageSize;
   if (given != 0 && (given < job_.program.minMessageSize || given > job_.program.maxMessageSize))
     return diags_.report(diag::message_size_not_taken, {},
                          {given, nearestSize(job_.program, 1), job_.program.maxMessageSize});
   const std::uint64_t bytes = given != 0 ? given : nearestSize(job_.program, usuallyScheduledFor);
-  // With --blocks-by-size, each launch chooses its number of instances, so the schedule has one instance. Programs of
-  // several nodes are excluded because they have ports.
+  // With --blocks-by-size, each launch chooses its number of instances, so the schedule has one instance. This excludes
+  // programs of several nodes, because they have ports.
   if (options_.blocksBySize && on.runner == passes::time::Runner::Kernel &&
       passes::time::namedNodes(job_.program) == 1 && whyOneInstance(job_.program).empty() &&
       job_.program.movement.chooseInstances) {
     job_.program.movement.chooseInstances = false;
     job_.program.instances = 1;
-    job_.scheduled.reset(); // it may have more
+    job_.scheduled.reset(); // the schedule of the synthesis may have more instances
   }
   const bool anyProtocol = job_.program.movement.chooseProtocol, anyInstances = job_.program.movement.chooseInstances;
   const passes::schedule::ChooseOptions chooseOptions = chooseOptionsOf(job_, on, bytes, /*keeps=*/!isWatched());
@@ -376,13 +378,14 @@ bool Session::choose(const TimedOn &on, Progress &progress) {
   return true;
 }
 
-/// True if synthesis has scheduled the program with the same options.
+/// True if the schedule of the synthesis can be used: it is for the same message size, and no option needs the program
+/// between passes.
 bool Session::hasScheduled(const passes::schedule::ChooseOptions &chooseOptions) const {
   return job_.scheduled && chooseOptions.keeps && job_.scheduled->messageBytes == chooseOptions.messageBytes;
 }
 
-/// Replaces the program by the one that synthesis has scheduled, and returns its choices. The time of its passes is
-/// part of the time of synthesis.
+/// Replaces the program by the one that synthesis has scheduled, and returns its choices. The time of its passes is not
+/// counted again, because it is part of the time of synthesis.
 passes::schedule::Choice Session::takeScheduled() {
   passes::schedule::ScheduledProgram taken = std::move(*std::exchange(job_.scheduled, std::nullopt));
   for (passes::PassRecord &record : taken.choice.done)
@@ -392,18 +395,18 @@ passes::schedule::Choice Session::takeScheduled() {
   return std::move(taken.choice);
 }
 
-/// True if an option uses the program between passes. Then all passes run, one by one.
+/// True if an option needs the program between passes. Then all passes run one by one.
 bool Session::isWatched() const {
   return !options_.printBefore.empty() || !options_.printAfter.empty() || !options_.stopAfter.empty() ||
          options_.passLimit || options_.verifyEach != Options::VerifyEach::Off || output_.keepsCalls;
 }
 
-/// Tries the thread blocks of a schedule in XML if no choice fits an executor. If they fit, the program gets these
-/// blocks, and `choice` is the choice for it.
+/// If no choice fits the executor, tries the thread blocks that the XML schedule itself names. If these fit, the
+/// program gets them, `choice` is replaced by the choice for them, and the function returns true.
 bool Session::keepBlocks(const passes::schedule::ChooseOptions &chooseOptions, passes::schedule::Choice &choice) {
   if (job_.input.kind != InputKind::Xml || options_.keepBlocks || !job_.target.executor)
     return false;
-  ir::DiagnosticEngine silent; // the same findings are reported elsewhere
+  ir::DiagnosticEngine silent; // drops findings that are reported elsewhere
   std::optional<ir::Program> kept = readXmlAgain(options_, job_.input.shownName, job_.program, silent);
   std::optional<passes::schedule::Meaning> meaning;
   if (!kept || !(meaning = passes::schedule::meaningOf(*kept, silent)))
@@ -417,8 +420,9 @@ bool Session::keepBlocks(const passes::schedule::ChooseOptions &chooseOptions, p
   return true;
 }
 
-/// Reports if the program cannot run on the machine for which the choices were made. An output that takes --machine
-/// reports that itself. If nothing is written and --machine is not given, it does not matter.
+/// Reports if the program cannot run on the machine for which the choices were made. Does nothing for an output that
+/// takes --machine, because it reports this itself. Does nothing either if the output goes to the terminal only and
+/// --machine is not given.
 bool Session::checkMachine() {
   const bool matters = options_.hasMachine || output_.destination != Destination::Terminal;
   if (!job_.chosen || takes(output_, "--machine") || !matters)
@@ -426,10 +430,10 @@ bool Session::checkMachine() {
   return checkRunsOn(job_, {job_.chosen->machine, job_.chosen->runner}, options_.hasMachine);
 }
 
-/// Reports an error if writing the given plan for the target would change it, because then the target does not run the
-/// given plan right.
+/// Reports an error if the passes for the target have changed the given plan, because then the target would not run the
+/// plan correctly as it is.
 void Session::reportRewritten(ir::Program given) {
-  given.maxMessageSize = job_.program.maxMessageSize; // a changed limit on messages is not reported
+  given.maxMessageSize = job_.program.maxMessageSize; // a changed message limit is not reported
   const json::PlanComparison comparison = json::comparePlans(job_.program, given);
   if (comparison.equal())
     return;
@@ -460,8 +464,8 @@ bool Session::prove() {
   return chooseOncePerRank(job_);
 }
 
-/// Looks whether each sum of a program of thread blocks is rounded once even if scratch holds elements as they are. If
-/// not, scratch is wide, which no executor has.
+/// Checks, for a program of thread blocks, whether each sum is rounded only once although scratch holds elements in
+/// their own type. If not, scratch must hold wider elements, which no executor supports.
 void Session::settleAccumulate() {
   ir::Accumulate &accumulate = job_.program.movement.accumulate;
   if (accumulate != ir::Accumulate::Wide || meaning_)
@@ -477,8 +481,8 @@ void Session::settleAccumulate() {
   proof_.reset();
 }
 
-/// Reports sums whose bits differ where they should not. A plan or a schedule from elsewhere may be as its user wants
-/// it, and sums of integers have no order.
+/// Reports sums whose bits differ between ranks or chunks although they should not. For a plan or a schedule from
+/// another tool, a difference may be intended. Sums of integers have no order.
 bool Session::checkSums(const passes::SumOrder &sums) {
   const bool isVerify = output_.proof == Proof::IsOutput;
   const bool invariant = isVerify && options_.outputValue == "invariant";
@@ -493,7 +497,7 @@ bool Session::checkSums(const passes::SumOrder &sums) {
                                       : passes::proof::diag::ranks_may_differ,
                        *sums.ranksDiffer, diags_);
   const ir::Program &program = job_.program;
-  // A custom collective may sum other inputs in each chunk.
+  // A custom collective may sum different inputs in each chunk.
   if (const bool mayDiffer = program.collective.kind == ir::CollectiveKind::Custom;
       ir::isFixed(program.movement.order) && (mayDiffer ? sums.ranksDiffer : sums.chunksDiffer))
     passes::reportSums(passes::proof::diag::order_not_kept, mayDiffer ? *sums.ranksDiffer : *sums.chunksDiffer, diags_);
@@ -508,7 +512,7 @@ passes::VerifyOptions Session::verifyOptions() {
   const bool ofKernel = output_.proof == Proof::OfKernel;
   passes::VerifyOptions options;
   options.warnings = !options_.quiet || options_.warningsAreErrors;
-  options.fixedScratch = ofKernel; // a kernel's chunks keep their place at every size
+  options.fixedScratch = ofKernel; // in a kernel, a chunk of scratch has the same place at every message size
   options.oneSize = ofKernel && options_.messageSize != 0;
   options.threadsInTurns = ofKernel;
   const passes::ExecutorLimits *executor = job_.target.executor;

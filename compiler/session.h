@@ -16,18 +16,18 @@ namespace mscclc::driver {
 /// The result of a session.
 struct Outcome {
   ExitCode code = exitDone;
-  std::string result;                                     ///< the result in a few words
-  std::shared_ptr<const nlohmann::ordered_json> document; ///< the result for programs to read; null if there is none
+  std::string result;                                     ///< the result in a few words, for people
+  std::shared_ptr<const nlohmann::ordered_json> document; ///< the result as JSON; null if there is none
 };
 
 class Session {
 public:
-  /// `inTable`: the caller shows Outcome::result in a table, so that nothing else goes to standard output.
+  /// `inTable`: the caller shows Outcome::result in a table, so the session prints nothing on standard output.
   Session(const Options &options, const passes::Target &target, bool inTable = false);
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
-  /// Does what the options ask for, with `input`. `times`: the stages that were done before.
+  /// Does what the options ask for with `input`. `times`: the stages that were executed before.
   Outcome run(Input input, StageTimes times = {});
   const ir::DiagnosticEngine &diagnostics() const { return diags_; }
   /// Returns the text of --stats and --time-passes.
@@ -35,11 +35,11 @@ public:
 
   /// Returns the diagnostics in the form that `options` ask for.
   static std::string render(const ir::DiagnosticEngine &diags, const Options &options);
-  /// Prepares `diags` for these options.
+  /// Sets the limits and colours of `diags` as the options say.
   static void configure(ir::DiagnosticEngine &diags, const Options &options);
 
 private:
-  /// Each step returns false if it failed. That ends the run.
+  /// The steps of a run. A step returns false if it failed, and the run ends.
   bool steps();
   bool load();
   void nameProgram();
@@ -51,10 +51,10 @@ private:
   bool writeDependencies();
   bool checkSums(const passes::SumOrder &sums);
 
-  /// The progress of transform().
+  /// The progress of transform(): which passes have run, and which remain.
   struct Progress {
-    std::string rest;                       ///< passes to run: a list for PassManager::add
-    std::vector<passes::PassRecord> done{}; ///< records of the passes that have been run
+    std::string rest;                       ///< passes that remain: a list for PassManager::add
+    std::vector<passes::PassRecord> done{}; ///< records of the passes that have run
   };
   passes::PassManagerOptions passOptions() const;
   bool checkPasses(std::string_view list);
@@ -68,8 +68,8 @@ private:
   void reportPasses(Progress progress, const std::vector<passes::PassRecord> &last);
   passes::VerifyOptions verifyOptions();
   bool isWatched() const;
-  /// A program with sums that are rounded once is always proven, because the output says so. A program with rows is
-  /// always proven, because the proof finds the rows of each operation.
+  /// True if the program is proven. A program whose sums are rounded once is always proven, because the output states
+  /// this property. A program with rows is always proven, because the proof finds the rows of each operation.
   bool isProven() const {
     return (options_.verify || narrowsOnce() || ir::info(job_.program.collective.kind).hasRows) &&
            output_.proof != Proof::None;
@@ -87,7 +87,7 @@ private:
   Job job_;
   std::vector<std::string> files_; ///< files that the input includes
   std::uint64_t recorded_ = 0;
-  std::optional<passes::schedule::Meaning> meaning_; ///< for a program of statements
+  std::optional<passes::schedule::Meaning> meaning_; ///< the meaning of a program of statements
   std::optional<passes::VerifyResult> proof_;        ///< the proof of the program that is written, once it exists
   std::string report_;
 };

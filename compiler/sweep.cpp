@@ -24,12 +24,13 @@ bool isFolder(const std::string &path) {
   return path.ends_with('/') || std::filesystem::is_directory(path, error);
 }
 
-/// Returns true if the output has a file for each combination, in the folder of its flag.
+/// Returns true if the output writes or compares a file for each combination. The flag of the output names their
+/// folder.
 bool isInFolder(const Options &options) {
   return options.output->combinations == Combinations::RowsOfFolder && isFolder(options.outputValue);
 }
 
-/// The values of one parameter, and its position among the options' parameters.
+/// The values of one parameter, and its index in Options::parameters.
 struct Axis {
   std::size_t at = 0;
   ParameterValues values;
@@ -58,7 +59,7 @@ std::string goldenIn(const Options &options, const std::string &algorithm) {
   return (std::filesystem::path(options.outputValue) / goldenName(algorithm, options.parameters)).string();
 }
 
-/// Makes the folder of goldens if it does not exist. If that fails, reports an error and returns false.
+/// Makes the folder for goldens if it does not exist. If that fails, reports an error and returns false.
 bool makeFolder(const std::string &folder, ir::DiagnosticEngine &diags) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -118,7 +119,7 @@ std::optional<Sweep> Sweep::plan(const Options &options, const frontend::Algorit
       width = std::max(width, value.size());
     sweep.varying_.push_back(name);
     sweep.widths_.push_back(width);
-    count *= axis.values.values.size(); // is at most mostCombinations squared before the check
+    count *= axis.values.values.size(); // cannot overflow: at most mostCombinations squared here
     if (count > mostCombinations)
       return diags.report(diag::too_many_combinations, {}, {mostCombinations});
     axes.push_back(std::move(axis));
@@ -151,7 +152,7 @@ std::string Sweep::row(const std::vector<std::string> &values, const std::string
   return line.append(code).append(6 - code.size(), ' ').append(result) + "\n";
 }
 
-/// Returns the row for programs.
+/// Returns the combination's row as JSON.
 std::string Sweep::document(const Combination &combination, const Outcome &outcome) const {
   nlohmann::ordered_json row = {{"parameters", nlohmann::ordered_json::object()},
                                 {"exit", static_cast<int>(outcome.code)}};

@@ -22,7 +22,7 @@ std::vector<std::string> synthesizedNames() {
 
 std::optional<ir::Program> synthesize(Job &job) {
   const Options &options = job.options;
-  job.program.schedule = ir::Schedule::Auto; // so that the target is that of a program to schedule
+  job.program.schedule = ir::Schedule::Auto; // so that passTarget() returns the target that programs are scheduled for
   const std::optional<TimedOn> on = namedMachine(job);
   if (!on)
     return std::nullopt;

@@ -1,4 +1,4 @@
-// --synthesize: a program without a source.
+// --synthesize: makes a program without a source.
 #pragma once
 
 #include "compiler/outputs/outputs.h"
@@ -12,8 +12,9 @@ namespace mscclc::driver {
 /// Returns the names of the collectives that --synthesize takes, in the order of --help.
 std::vector<std::string> synthesizedNames();
 
-/// Returns the fastest program for the options of `job`, with its statements not yet scheduled. Says as a remark what
-/// the links of the machine allow, and what else was compared. Returns nothing, and reports why, if there is none.
+/// Returns the fastest program for the options of `job`. Its statements are not scheduled yet. Reports, as a remark,
+/// the limit that the links of the machine set, and the alternatives that were compared. If there is no program,
+/// reports why and returns nothing.
 std::optional<ir::Program> synthesize(Job &job);
 
 } // namespace mscclc::driver

@@ -14,11 +14,11 @@ class StageTimes {
 public:
   StageTimes();
   void add(std::string stage, double milliseconds);
-  /// Adds the time since the last call of mark(), add() or lap() as a stage, without `elsewhere`. That is the time in
-  /// milliseconds that was added as separate stages.
+  /// Adds a stage: the time since the last call of mark(), add() or lap(), minus `elsewhere`. `elsewhere`: milliseconds
+  /// within this time that are added as separate stages.
   void lap(std::string stage, double elsewhere = 0);
   void mark();
-  /// Returns a table of stages, their total and peak memory. `recorded`: the number of operations in the input.
+  /// Returns a table of the stages, their total and the peak memory. `recorded`: the number of operations in the input.
   std::string render(std::uint64_t recorded) const;
 
 private:

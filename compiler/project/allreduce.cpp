@@ -1,4 +1,4 @@
-// An all-reduce that says only what moves: each GPU sums one share, and hands the sum to all others.
+// An all-reduce that states only what data moves: each GPU sums one share, and sends the sum to all other GPUs.
 #include <mscclc/dsl.hpp>
 using namespace mscclc;
 
