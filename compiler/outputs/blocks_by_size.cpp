@@ -18,7 +18,7 @@ namespace {
 namespace time = passes::time;
 
 constexpr std::uint32_t mostInstances = 64;
-constexpr double worthIt = 1.02; ///< relative time for which fewer blocks are preferred
+constexpr double worthIt = 1.02; ///< fewer blocks are preferred if their time is at most this multiple of the best time
 
 std::uint32_t mostBlocksOf(const ir::Program &program) {
   std::size_t most = 0;
@@ -27,9 +27,10 @@ std::uint32_t mostBlocksOf(const ir::Program &program) {
   return static_cast<std::uint32_t>(most);
 }
 
-/// Returns the program as that many instances of it, for the time model; nothing if they cannot be timed so. Chunks of
-/// replicated programs are whole where a kernel's instances move a part of each. That is refused if operations divide a
-/// buffer in different ways. Then all instances name the same places, which are as many bytes.
+/// Returns the program with `instances` instances, for the time model; nothing if this is not possible. In a kernel,
+/// each instance moves a part of every chunk. The returned program represents these parts by whole chunks. This is
+/// refused if operations divide a buffer in different ways. Then all instances name the same chunks instead: the chunks
+/// are wrong, but their number of bytes is right for the time model.
 std::optional<ir::Program> several(const ir::Program &one, std::uint32_t instances, ir::Replication replication) {
   ir::Program program = one;
   program.instances = instances;
@@ -43,7 +44,7 @@ std::optional<ir::Program> several(const ir::Program &one, std::uint32_t instanc
   return replication == ir::Replication::None ? std::nullopt : several(one, instances, ir::Replication::None);
 }
 
-/// The program with a number of instances.
+/// The program replicated into a number of instances.
 struct TimedInstances {
   std::uint32_t instances;
   ir::Program program;

@@ -1,4 +1,4 @@
-// How many thread blocks a launch of a kernel takes, by the size of its message (--blocks-by-size).
+// The number of thread blocks that a launch of a kernel takes, depending on the message size (--blocks-by-size).
 #pragma once
 
 #include "compiler/outputs/outputs.h"
@@ -9,25 +9,27 @@
 
 namespace mscclc::driver {
 
-/// The number of instances of the program's blocks in a launch, from a message size on.
+/// The number of instances that a launch takes if its message has at least `bytes` bytes.
 struct BlocksFrom {
-  std::uint64_t bytes = 0;         ///< size of the message
+  std::uint64_t bytes = 0;         ///< message size from which on this number is taken
   std::uint32_t instances = 1;     ///< a power of two
-  std::uint32_t blocks = 0;        ///< blocks of the rank with the most
-  passes::time::Time one = 0;      ///< nanoseconds of a launch of `bytes` with one instance
-  passes::time::Time together = 0; ///< nanoseconds of that launch with all `instances`
+  std::uint32_t blocks = 0;        ///< the most thread blocks of a rank
+  passes::time::Time one = 0;      ///< time of a launch of `bytes` with one instance, in nanoseconds
+  passes::time::Time together = 0; ///< time of a launch of `bytes` with all `instances`, in nanoseconds
 };
 
-/// Returns the numbers of instances that pay, by the time model of the job's machine, by ascending sizes: the fewest
-/// that are within 2 % of the fastest. Each size from 1 KiB to 1 GiB that is a power of two is looked at. A part of a
-/// message is never shorter than the messages that the program takes, since the proof is of these. No row: a launch
-/// always takes one instance, because no other number pays, or because the program allows none.
+/// Returns a row for each message size at which a launch should change its number of instances, in ascending order. At
+/// each size, the number is the smallest one whose time is within 2 % of the best, by the time model of the job's
+/// machine. The powers of two from 1 KiB to 1 GiB are compared. The part of a message that an instance moves is never
+/// smaller than the program's smallest message, because the proof covers no smaller one. Returns no row if one instance
+/// is always enough, or if the program allows only one.
 std::vector<BlocksFrom> blocksBySize(const Job &job);
 
-/// Returns what makes one number of blocks do for all sizes, as "ports"; empty if a launch may take several instances.
+/// Returns the property that limits launches of the program to one instance: "port channels"; empty if there is no such
+/// limit.
 std::string whyOneInstance(const ir::Program &program);
 
-/// Returns the rows as a paragraph of --explain.
+/// Returns the paragraph of --explain about the rows.
 std::string shownBlocks(const std::vector<BlocksFrom> &rows);
 
 } // namespace mscclc::driver

@@ -52,7 +52,7 @@ std::string relayWords(const ScheduleChoices &choices) {
   return choices.relayBlocks ? "blocks without data have those that others have too many of" : "each block has its own";
 }
 
-/// Something that is chosen: its name, the words for its values, and whether two values are equal.
+/// One kind of choice: its name, a function that puts its value into words, and one that compares two values.
 struct Dimension {
   std::string_view key;
   std::string (*words)(const ScheduleChoices &);
@@ -107,7 +107,7 @@ std::vector<ChoiceSentence> sentencesOf(const Chosen &chosen, const ir::Program 
     for (const Candidate &one : chosen.choice.tried)
       if (!one.refused && !dimension.same(one.choices, taken) && (!best || one.nanoseconds < best->nanoseconds))
         best = &one;
-    // Options of the program are always mentioned, other choices only if there was one.
+    // Protocol and instances always get a sentence. Other choices get one only if an alternative was tried.
     const bool isProtocol = dimension.key == "protocol", isInstances = dimension.key == "instances";
     if (!best && !isProtocol && !isInstances)
       continue;
@@ -140,7 +140,7 @@ std::string comparedWith(const ChoiceSentence &choice, const Chosen &chosen) {
     return "blocks that mscclc would choose exceed the target's limits";
   if (choice.runnerUp.empty())
     return "nothing else was tried";
-  // The best ones are compared in their final form.
+  // If the alternative is among the best candidates, the times after all passes are compared.
   const auto &finished = chosen.choice.finished;
   const bool isFinished = std::ranges::find(finished, choice.other.choices, &Candidate::choices) != finished.end();
   const auto &among = isFinished ? finished : chosen.choice.tried;
@@ -180,8 +180,8 @@ std::string restsOnWords(const passes::time::ParameterSet &parameters) {
 
 std::vector<StatementSentence> statementsOf(const ir::Program &program) {
   struct Ways {
-    std::pair<StatementOrder, std::size_t> order; ///< its position among the statements of the program
-    std::map<std::string, std::size_t> times;     ///< number of operations, by the way in which they do it
+    std::pair<StatementOrder, std::size_t> order; ///< position of the statement in the program
+    std::map<std::string, std::size_t> times;     ///< number of operations for each way: "put through memory channels"
   };
   std::map<std::string, Ways> statements;
   for (std::uint32_t r = 0; r < program.ranks.size(); ++r)

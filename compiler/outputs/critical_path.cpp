@@ -13,7 +13,7 @@ namespace {
 
 namespace time = passes::time;
 
-/// Joins consecutive steps of one operation with the same cause.
+/// Returns the critical path. Consecutive steps with the same span and cause become one step.
 std::vector<time::PathStep> joined(const time::Timeline &timeline) {
   std::vector<time::PathStep> steps;
   for (const time::PathStep &step : time::criticalPath(timeline))

@@ -17,7 +17,7 @@ namespace {
 
 namespace time = passes::time;
 
-/// Returns bytes of the message in a nanosecond: GB/s.
+/// Returns the message bytes per nanosecond, which are GB/s.
 double algorithmBandwidth(const time::Estimate &estimate) {
   return static_cast<double>(estimate.messageBytes) / estimate.total;
 }
@@ -28,7 +28,7 @@ std::string percent(double share) {
   return text;
 }
 
-/// Returns the busiest resource of each kind.
+/// Returns, for each kind of resource, the busiest one.
 std::map<time::Cause, time::Traffic> busiest(const time::Estimate &estimate) {
   std::map<time::Cause, time::Traffic> most;
   for (const time::Traffic &traffic : estimate.timeline.traffic) {
@@ -39,7 +39,7 @@ std::map<time::Cause, time::Traffic> busiest(const time::Estimate &estimate) {
   return most;
 }
 
-/// Returns the schedule for one size, in columns.
+/// Returns the columns about the schedule for one message size.
 std::string scheduleColumns(const TimedSchedule &row) {
   if (!row.choices)
     return std::string();

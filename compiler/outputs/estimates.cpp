@@ -14,7 +14,7 @@ namespace time = passes::time;
 
 namespace {
 
-/// Returns advice if the nodes of a program do not fit the machine; empty if there is none.
+/// Returns advice for a program whose nodes do not fit the machine; empty if there is no advice.
 std::string instead(const Job &job, const TimedOn &on) {
   const ir::Program &program = job.program;
   const bool isOneNode = program.schedule == ir::Schedule::Auto && program.movement.ranksPerNode == 0;
@@ -81,7 +81,7 @@ std::vector<std::uint64_t> timedSizes(Job &job, std::optional<std::uint64_t> usu
   }
   for (const std::uint64_t size : sizes)
     if (!takes(size)) {
-      const bool isGiven = !job.each || !job.options.runSizes.empty(); // else it is one of --message-size
+      const bool isGiven = !job.each || !job.options.runSizes.empty(); // otherwise `size` comes from --message-size
       job.diags.report(isGiven ? diag::size_not_taken : diag::message_size_not_taken, {},
                        {std::to_string(size), std::to_string(std::max<std::uint64_t>(1, job.program.minMessageSize)),
                         std::to_string(job.program.maxMessageSize)});

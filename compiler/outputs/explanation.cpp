@@ -18,14 +18,15 @@ namespace {
 
 using passes::time::ParameterSet;
 
-/// Returns the final time of a launch, because most choices are compared before the last passes. 0 if it was not timed.
+/// Returns the time of a launch of the final program. Most choices are compared before the last passes, so the compared
+/// time may differ. Returns 0 if the choice was not timed.
 passes::time::Time timeInTheEnd(const Job &job, const Chosen &chosen) {
   if (chosen.choice.nanoseconds == 0 || passes::time::cannotRun(job.program, chosen.machine))
     return chosen.choice.nanoseconds;
   return passes::time::launchFigures(job.program, chosen.machine, chosen.runner, chosen.bytes, {.ranks = true}).total;
 }
 
-/// Returns the time of the chosen program, and the number of candidates.
+/// Returns the sentence about the time of the chosen program and the number of candidates.
 std::string timeText(const Job &job, const Chosen &chosen) {
   const passes::schedule::Choice &choice = chosen.choice;
   if (choice.nanoseconds == 0)
@@ -37,14 +38,14 @@ std::string timeText(const Job &job, const Chosen &chosen) {
          (choice.finished.empty() ? "" : "; the best " + std::to_string(choice.finished.size()) + " also after them");
 }
 
-/// Returns the parameters without a measurement on which the time of the chosen schedule rests, as far as that is
-/// known.
+/// Returns the unmeasured parameters of the machine on which the time of the chosen schedule rests. Empty if they are
+/// not known.
 ParameterSet restsOf(const Chosen &chosen) {
   const passes::schedule::Candidate *taken = chosen.choice.taken();
   return taken ? taken->restsOn.value_or(ParameterSet()) : ParameterSet();
 }
 
-/// Returns the table of times by the most thread blocks that a rank may have.
+/// Returns the table of launch times for each limit on the thread blocks of a rank.
 std::string blocksText(const Chosen &chosen) {
   if (chosen.byBlocks.empty())
     return "";
@@ -58,7 +59,7 @@ std::string blocksText(const Chosen &chosen) {
   return text;
 }
 
-/// Returns the choices, and the results of the statements.
+/// Returns the paragraphs about the choices, and about the operations of each statement.
 std::string choiceText(const Job &job, const Chosen &chosen) {
   const std::string goal = shownBytes(chosen.bytes) + (chosen.bytes % 1024 == 0 ? " on " : "B on ") +
                            chosen.machine.name + ", run by " + std::string(toString(chosen.runner)) + ": ";
@@ -78,7 +79,7 @@ std::string choiceText(const Job &job, const Chosen &chosen) {
   return text + "\n";
 }
 
-/// Returns whether rows go once to each rank, if that was compared.
+/// Returns the sentence that says whether rows go once to each rank; empty if this was not compared.
 std::string oncePerRankText(const Job &job) {
   if (!job.oncePerRank)
     return "";
@@ -89,7 +90,7 @@ std::string oncePerRankText(const Job &job) {
          "\n\n";
 }
 
-/// Returns the beginning of the sentence about the purpose of a sync.
+/// Returns the beginning of the sentence that explains why a sync is needed.
 std::string beginningOf(const SyncSentence &sync) {
   if (!sync.isNeeded)
     return "";
@@ -100,7 +101,8 @@ std::string beginningOf(const SyncSentence &sync) {
   return sync.isExample ? "without it, for example, " : "without it, ";
 }
 
-/// Returns how a kernel calls the functions of hooks: a line for each place, in the order of the source.
+/// Returns the paragraph about the hooks of a kernel: a line for each place that calls a hook's function, in the order
+/// of the source.
 std::string hooksText(const ir::Program &program) {
   struct Uses {
     std::uint64_t all = 0, fused = 0;

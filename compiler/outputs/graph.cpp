@@ -13,7 +13,7 @@
 namespace mscclc::driver {
 namespace {
 
-/// The style of a kind of dependence. The colours are distinct for colour-blind readers (Okabe and Ito).
+/// The style of an edge for one kind of dependence. Colour-blind readers can distinguish the colours (Okabe and Ito).
 struct EdgeStyle {
   std::string_view words, color, more;
 };
@@ -37,7 +37,8 @@ std::string_view fillOf(const ir::Op &op) {
   return ir::info(op.kind).step == ir::OpStep::Data ? "#CFE5F2" : "#EEEEEE";
 }
 
-/// Returns a string of DOT. `\n` in it is kept, as DOT's line break.
+/// Returns `text` as a quoted string of DOT. A `
+/// ` in it is kept, because DOT reads it as a line break.
 std::string dotString(std::string_view text) {
   std::string result = "\"";
   for (const char c : ir::printable(text)) {
@@ -72,13 +73,13 @@ private:
   const ir::Program &program_;
   const std::optional<std::uint32_t> rank_; ///< shown alone
   const std::vector<passes::Dependence> dependences_;
-  /// Dependences on ranks that are not shown. Key: the operation, whether it sends, the kind, and the words for the
-  /// other end.
+  /// Dependences on operations of ranks that are not shown. Key: the shown operation, whether it sends, the kind of
+  /// dependence, and the words for the other operation. Value: the ranks of the other operations.
   std::map<std::tuple<ir::OpRef, bool, passes::DependenceKind, std::string>, std::set<std::uint32_t>> elsewhere_;
   std::vector<std::string> heads_; ///< nodes above the blocks, in one row
 };
 
-/// Returns "put", and below it the file and line of the operation.
+/// Returns the label of an operation: its word, such as "put", and below it the file and line.
 std::string GraphWriter::linesOf(const ir::OpRef &at) const {
   const ir::Op &op = ir::opAt(program_, at);
   std::string lines = dotString(ir::wordOf(program_, op));
@@ -166,7 +167,7 @@ void GraphWriter::edge(const std::string &from, const std::string &to, passes::D
        << style.words << "\"]\n";
 }
 
-/// Makes one node for the dependences of an operation on equal operations of other ranks.
+/// Draws the dependences on ranks that are not shown. Equal operations of several such ranks share one node.
 void GraphWriter::elsewhere() {
   std::size_t number = 0;
   for (const auto &[others, ranks] : elsewhere_) {

@@ -11,7 +11,7 @@
 namespace mscclc::driver {
 namespace {
 
-/// Returns the switches that shaped the program, for the emitted source.
+/// Returns the options of the command line that shaped the program. The emitted source shows them.
 std::string shownSwitches(const Options &options, int optLevel) {
   std::string shown = options.hasPasses ? "--passes=" + options.passes : "-O" + std::to_string(optLevel);
   if (!options.stopAfter.empty())
@@ -40,7 +40,8 @@ std::string shownSwitches(const Options &options, int optLevel) {
   return shown;
 }
 
-/// Returns the table of a kernel; empty if it has one instance at all sizes. `messageSize`: the only size; 0: any.
+/// Returns the table of instances by message size, for a kernel. `messageSize`: the only size of the kernel in bytes;
+/// 0: it takes any size. Returns an empty table if every launch has one instance.
 std::vector<cuda::InstancesFrom> instancesOf(const std::vector<BlocksFrom> &rows, std::uint64_t messageSize) {
   std::vector<cuda::InstancesFrom> instances{{}};
   for (const BlocksFrom &row : rows)

@@ -11,7 +11,7 @@
 namespace mscclc::driver {
 
 #ifdef MSCCLC_WITH_FRONTEND
-/// Returns the algorithms as a document for programs.
+/// Returns the algorithms as a JSON document.
 static nlohmann::ordered_json documentOf(const std::vector<frontend::AlgorithmInfo> &algorithms) {
   auto document = nlohmann::ordered_json::array();
   for (const frontend::AlgorithmInfo &algorithm : algorithms) {

@@ -6,7 +6,7 @@
 
 namespace mscclc::driver {
 
-/// Returns the proof as a document for programs.
+/// Returns the result of the proof as a JSON document.
 static nlohmann::ordered_json documentOf(const ir::Program &program, const passes::VerifyResult &proof) {
   nlohmann::ordered_json document = {
       {"program", program.name},    {"proven", proof.proven},         {"ranks", proof.ranks},

@@ -16,14 +16,15 @@
 namespace mscclc::driver {
 namespace {
 
-/// A program from which the source may be written.
+/// A candidate for the source: a program, and the passes that compile it to the plan.
 struct Rewriting {
   ir::Program program;
-  std::string passes = passes::pipeline(1, passes::Stage::Tidy); ///< the passes that make the plan of it
-  std::string option = {};                                       ///< the option that asks for these passes
+  std::string passes = passes::pipeline(1, passes::Stage::Tidy); ///< the passes that compile `program` to the plan
+  std::string option = {};                                       ///< the command-line option that selects these passes
 };
 
-/// Returns `program` as a source. -O1 may neither cut nor join its calls, except those that were joined before.
+/// Returns a candidate with the operations of `program`, cut into calls, which -O1 compiles to `program` again. Fusion
+/// is on only if it must join calls again.
 Rewriting asItStands(const ir::Program &program) {
   Rewriting made{dsl::cutIntoCalls(program)};
   made.program.fuse = !dsl::isMadeOfCalls(program);
@@ -31,7 +32,8 @@ Rewriting asItStands(const ir::Program &program) {
   return made;
 }
 
-/// Returns the programs to try, the most readable first: as it was written, then as it is in the plan.
+/// Returns the candidates to try. The most readable one comes first: it has the program as the user wrote it. The
+/// others have the program as it is in the plan.
 std::vector<Rewriting> candidatesOf(const Job &job) {
   std::vector<Rewriting> candidates;
   const bool isScheduled = job.calls.movement.statements.empty();
@@ -55,7 +57,7 @@ std::vector<Rewriting> candidatesOf(const Job &job) {
   return candidates;
 }
 
-/// Returns why a candidate cannot be the source; empty if it can.
+/// Returns why the candidate does not compile to the plan; empty if it does.
 std::string difference(const Job &job, const Rewriting &candidate) {
   ir::Program compiled = candidate.program;
   ir::DiagnosticEngine diags;
@@ -63,7 +65,7 @@ std::string difference(const Job &job, const Rewriting &candidate) {
   options.target = job.passTarget();
   passes::PassManager manager(std::move(options), passes::propertiesOf(compiled));
   if (const std::string wrong = manager.add(candidate.passes); !wrong.empty())
-    return wrong; // passes from the command line may be those of a schedule
+    return wrong; // the passes of the command line may only be valid for statements
   diags.allow(job.options.allowed);
   if (!manager.run(compiled, diags).ok)
     return "its operations cannot be cut into calls";
@@ -71,7 +73,7 @@ std::string difference(const Job &job, const Rewriting &candidate) {
   return comparison.equal() ? "" : json::describe(comparison.differences.front(), "what its calls make");
 }
 
-/// Returns a file's name as a word of a shell command.
+/// Returns a file name, quoted for a shell if necessary.
 std::string shellWord(const std::string &name) {
   const std::string word = name.starts_with('-') ? "./" + name : name;
   const auto isPlain = [](unsigned char c) {
@@ -98,7 +100,8 @@ std::string commandOf(const Job &job, const std::string &option) {
   return command + (hasPlan ? " -o plan.json" : " --emit-ir -o plan.ir");
 }
 
-/// Returns the options for which a program was synthesised. Its source is scheduled for the same.
+/// Returns the options for which a program was synthesised. The command for the source repeats them, so that its
+/// schedule is the same.
 std::string schedulingOf(const Job &job) {
   std::string options = job.options.hasMachine ? " --machine " + shellWord(job.options.machine) : std::string();
   if (job.options.messageSize != 0)
@@ -106,8 +109,8 @@ std::string schedulingOf(const Job &job) {
   return options;
 }
 
-/// Writes `program` with this option in the command of the first comment. Returns nothing if the language cannot
-/// express it, and sets `why`.
+/// Writes the source of `program`. The command in its first comment has `option`. If the language cannot express the
+/// program, sets `why` and returns nothing.
 std::optional<bool> writeAs(Job &job, const ir::Program &program, const std::string &option, std::string &why) {
   const std::string madeFrom = std::filesystem::path(job.input.shownName).filename().string();
   try {

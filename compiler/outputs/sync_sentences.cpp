@@ -20,11 +20,12 @@ using passes::prune::SyncReason;
 
 namespace {
 
-/// A place. In a document without lines, places compare without rank and block, so that equal ones are one sentence.
+/// The place of an operation in a document. For a document without lines, a comparison ignores rank and block, so that
+/// the same operation of several blocks gives one sentence.
 struct SourcePlace {
   std::string document; ///< the file
   std::uint32_t line = 0, column = 0;
-  std::string onBlock; ///< operation of its block, for a document without lines and IR without places
+  std::string onBlock; ///< "operation 2", if the place has no line; compared instead of the line
   std::string element;
 
   StatementOrder order() const { return {line == 0, document, line, column}; }
@@ -37,7 +38,7 @@ struct SourcePlace {
       return document + ":" + std::to_string(line) + ":" + std::to_string(column);
     return document.empty() ? element : document + ": " + element;
   }
-  /// Returns the place in words, shortened for a reader of `other`: "line 12".
+  /// Returns the place in words: "line 12". Omits the document if `other` is in the same one.
   std::string from(const SourcePlace &other) const {
     if (document != other.document)
       return text();
@@ -59,7 +60,7 @@ SourcePlace placeOf(const ir::Program &program, const OpRef &at) {
   return {file, loc.line, loc.column, "", ""};
 }
 
-/// Returns the noun for a sync.
+/// Returns the noun for the kind of sync that `op` makes: "barrier of thread blocks".
 std::string_view nounOf(const ir::Op &op) {
   if (ir::putsAndSignals(op.kind))
     return "signal that ends a put";
@@ -135,7 +136,8 @@ std::string betweenRanks(const std::vector<SyncEdge> &edges, std::size_t numRank
   return "of " + plural(senders.size(), "rank") + " to " + plural(takers.size(), "rank");
 }
 
-/// Returns the words for the maker of an access, shortened for a reader of the other one.
+/// Returns the words for the maker of an access: "block 1 of rank 0". Omits what is clear from the `other` access of
+/// the sentence.
 std::string nameOf(const Accessor &who, const Accessor &other, bool isFirst) {
   const std::string rank = "rank " + std::to_string(who.at.rank);
   if (who.isPort)
@@ -189,17 +191,18 @@ private:
     SourcePlace from, to;
     std::string_view noun;
     Reason reason;
-    SourcePlace at; ///< place of the access that would be wrong
+    SourcePlace at; ///< place of the access that would be wrong without the sync
     friend auto operator<=>(const Key &, const Key &) = default;
   };
   struct Group {
     const SyncReason *reason;
     std::vector<SyncEdge> edges;
     std::size_t number;  ///< position in the order of the program
-    bool isPart = false; ///< syncs of other groups have the same reason, too
+    bool isPart = false; ///< true if syncs of other groups share the reason
   };
 
-  /// Returns the place of the access that would be wrong: the second one, unless a user makes it.
+  /// Returns the place of the access that would be wrong without the sync. It is the second access, or the first one if
+  /// a user of the rank makes the second.
   SourcePlace accessPlace(const SyncReason &reason) const {
     const Accessor &who = reason.second.isUser ? reason.first : reason.second;
     const bool isOfAccess = reason.reason != Reason::Proof && !passes::prune::isNone(reason.reason);
@@ -253,7 +256,8 @@ private:
         {first, nameOf(reason.second, reason.first, false), nameOf(reason.memory), reason.memory.rank, reason.finding});
   }
 
-  /// Explains why a sync of one block orders accesses of others: one of its threads waits and signals for all.
+  /// Returns the end of the sentence about a nop that orders accesses of other blocks. One thread of its block waits or
+  /// signals for all threads.
   std::string tail(const OpRef &sync, const SyncReason &reason) const {
     if (ir::opAt(program_, sync).kind != OpKind::Nop || reason.reason == Reason::Proof ||
         passes::prune::isNone(reason.reason))

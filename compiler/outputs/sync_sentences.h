@@ -1,5 +1,4 @@
-// The syncs of a program in the words of --explain. Those of one kind at one statement, with one reason, are one
-// sentence.
+// The syncs of a program in the words of --explain. Syncs of the same kind, statement and reason share one sentence.
 #pragma once
 
 #include "passes/prune/sync_reasons.h"
@@ -14,18 +13,18 @@ namespace mscclc::driver {
 struct SyncSentence {
   std::string where;  ///< the statement: "ring.cpp:21:7"
   std::string what;   ///< "signal of each rank to the next one (8 in all), waited for at line 24"
-  std::string at;     ///< the place of the access that would be wrong; else equal to `where`
+  std::string at;     ///< place of the access that would be wrong without the sync; if there is none, `where`
   std::string reason; ///< "rank 1 could read output[0] of rank 0 before rank 0 (line 20) has written it"
   std::string_view key;
   bool isNeeded = true;
-  bool isExamined = true;  ///< if false, it is unknown whether it is needed
-  bool isExample = false;  ///< the sentence is for several syncs, and `reason` is that of one of them
-  bool isPart = false;     ///< `reason` is the consequence of removing similar syncs at other statements, too
-  bool isTogether = false; ///< each alone could be removed, but not all
-  std::size_t count = 0;   ///< number of syncs
+  bool isExamined = true;  ///< false if it is not known whether the sync is needed
+  bool isExample = false;  ///< the sentence is about several syncs, and `reason` is the reason of one of them
+  bool isPart = false;     ///< `reason` holds if similar syncs at other statements are removed, too
+  bool isTogether = false; ///< each of the syncs could be removed alone, but not all of them together
+  std::size_t count = 0;   ///< number of syncs in the sentence
 };
 
-/// Returns the sentences in the order of the statements.
+/// Returns the sentences about the syncs, in the order of the statements.
 std::vector<SyncSentence> sentencesOf(const ir::Program &program,
                                       const std::vector<passes::prune::SyncReason> &reasons);
 
@@ -33,7 +32,7 @@ std::vector<SyncSentence> sentencesOf(const ir::Program &program,
 /// "rank 0, block 1, operation 2" for IR without places.
 std::string statementOf(const ir::Program &program, const ir::OpRef &op);
 
-/// The order of statements in outputs: by document, line and column. Those without a line come last.
+/// The order of statements in outputs: by document, line and column. Statements without a line come last.
 using StatementOrder = std::tuple<bool, std::string, std::uint32_t, std::uint32_t>;
 /// Returns the position of the statement of `op` in this order.
 StatementOrder orderOf(const ir::Program &program, const ir::OpRef &op);

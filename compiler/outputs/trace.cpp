@@ -1,8 +1,9 @@
 // --emit-trace: the estimate as Chrome trace events, for Perfetto.
 //
-// A rank is a process and a block is a thread, numbered as in traces of MSCCL++'s NPKit. There a block's thread is
-// block + 1 and a proxy's (channel + 1) · 1000 (tools/npkit). Operations of a phase overlap, while slices of a thread
-// must nest. So further lanes of a block are separate threads, 1,000,000 apart.
+// A rank is a process of the trace, and a thread block is a thread. They are numbered as in traces of MSCCL++'s NPKit
+// (tools/npkit): thread block + 1 for a block, and (channel + 1) · 1000 for a proxy. The slices of a thread must be
+// nested, but operations of one phase overlap. So each block has several lanes, which are threads with numbers
+// 1,000,000 apart.
 #include "compiler/diagnostics.h"
 #include "compiler/outputs/estimates.h"
 #include "passes/time/drawn_spans.h"
@@ -20,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t laneDistance = 1'000'000;
 
-/// Trace events count in microseconds; three decimals make nanoseconds exact.
+/// Returns the time in microseconds, the unit of trace events. Three decimals represent nanoseconds exactly.
 Json microseconds(std::int64_t nanoseconds) {
   return static_cast<double>(nanoseconds) / 1e3;
 }
@@ -32,7 +33,7 @@ std::string counterOf(const time::Traffic &traffic) {
   return name;
 }
 
-/// Returns the maximum of each counter. All GPUs of a machine have the same.
+/// Returns the maximum of each counter. It is the same on all GPUs of a machine.
 Json capacitiesOf(const time::Timeline &timeline) {
   std::map<std::string, double> capacities;
   for (const time::Traffic &traffic : timeline.traffic)
@@ -118,7 +119,7 @@ private:
            {"args", std::move(args)}});
   }
 
-  /// Adds a flow from the last nanosecond of the sender to the last one of the waiter.
+  /// Adds an arrow from the last nanosecond of the sender's span to the last nanosecond of the waiter's span.
   void flow(std::size_t message) {
     const auto end = [&](std::uint32_t span, const char *phase) {
       Json json = {{"ph", phase},

@@ -28,8 +28,9 @@ std::optional<time::MeasuredTrace> readMeasured(Job &job) {
   }
 }
 
-/// If the trace belongs to another launch than one of this program, returns words for that launch and the options for
-/// it. Empty if it may belong to this program. The user's options count more than the trace.
+/// Returns a text if the trace does not belong to a launch of this program: which launch it belongs to, and the option
+/// to write. Returns an empty text if it may belong to this program. Ignores values of the trace for which the user
+/// gave an option.
 std::string otherLaunch(const Job &job, const time::TracedLaunch &launch) {
   if (launch.program && *launch.program != job.program.name)
     return "it is of the program '" + ir::printable(*launch.program) + "', and this one is '" +
@@ -38,7 +39,7 @@ std::string otherLaunch(const Job &job, const time::TracedLaunch &launch) {
     return "it is of a kernel; write --target=none";
   if (!job.chosen)
     return "";
-  // The choices depend on these.
+  // The schedule depends on the machine and on the size, so these must be equal.
   if (launch.machine && *launch.machine != job.chosen->machine.name && !job.options.hasMachine)
     return "its schedule is chosen for the machine " + ir::printable(*launch.machine) + "; write --machine";
   if (launch.scheduledFor && *launch.scheduledFor != job.chosen->bytes && job.options.messageSize == 0)
@@ -46,7 +47,7 @@ std::string otherLaunch(const Job &job, const time::TracedLaunch &launch) {
   return "";
 }
 
-/// Returns the origin of the operations: their line, or the place of one of them.
+/// Returns the source line of the operations; if they have none, the rank, block and number of the first operation.
 std::string placeOf(const Job &job, const time::OperationDifference &difference) {
   const std::string source = sourceOf(job.program, ir::opAt(job.program, difference.first));
   const ir::OpRef &at = difference.first;

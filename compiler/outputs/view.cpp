@@ -1,7 +1,8 @@
 // --emit-html: the estimate as a page for a browser, in one file.
 //
-// The page is compiler/outputs/view/, which the build embeds. It has an element with JSON for each launch, with tables
-// as columns of numbers, so that a launch of very many operations stays small. view/data.js reads them.
+// The page is made from the files of compiler/outputs/view/, which the build embeds. It has one element with JSON for
+// each launch. Tables are stored as columns of numbers, so that the page stays small even if a launch has very many
+// operations. view/data.js reads the tables.
 #include "compiler/outputs/estimates.h"
 #include "compiler/outputs/view/accesses.h"
 #include "compiler/outputs/view/rows.h"
@@ -31,7 +32,7 @@ constexpr std::string_view page =
     ;
 constexpr std::string_view launchesMark = "<!-- LAUNCHES -->";
 
-/// Writes the members of one JSON object in a page's script element, one after another.
+/// Writes a JSON object into a script element of the page, one member after another.
 class Members {
 public:
   explicit Members(std::ostream &stream) : stream_(stream) { stream_ << "{"; }
@@ -42,13 +43,14 @@ public:
   void add(std::string_view name, const Json &value) {
     begin(name);
     const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    // Names come from the input, and "</script>" would end the element. JSON has "<" in strings only.
+    // Replaces "<", because names come from the input, and "</script>" would end the element. In JSON, "<" occurs in
+    // strings only.
     std::size_t from = 0;
     for (std::size_t at; (at = text.find('<', from)) != text.npos; from = at + 1)
       stream_ << std::string_view(text).substr(from, at - from) << "\\u003c";
     stream_ << std::string_view(text).substr(from);
   }
-  /// Adds an object of columns. Each is written separately, because they are long.
+  /// Adds an object whose members are columns. Columns are long, so each is written as soon as it is converted.
   void add(std::string_view name, std::initializer_list<std::pair<std::string_view, const Column &>> columns) {
     begin(name);
     const char *before = "{\"";
@@ -69,7 +71,7 @@ private:
   bool first_ = true;
 };
 
-/// Numbers for texts that repeat.
+/// Gives each distinct text a number, so that a text that repeats is stored once.
 class Texts {
 public:
   std::int64_t operator()(const std::string &text) {
@@ -85,7 +87,7 @@ private:
   Json all_ = Json::array();
 };
 
-/// The purpose of an operation, by which the page colours it. Spans of proxies have a colour of their own.
+/// The purpose of an operation. The page gives each purpose a colour. Spans of proxies have a colour of their own.
 enum class OpClass : std::uint8_t { LocalCopy, Peer, Reduce, Send, Take, BlockSync };
 
 OpClass classOf(const ir::ThreadBlock &block, const ir::Op &op) {
@@ -129,8 +131,8 @@ public:
   }
 
 private:
-  /// Adds the chunks of each buffer, the input's first chunk and buffer, and the number of operations before each
-  /// block's.
+  /// Adds, for each rank, the number of chunks of each buffer, the chunks that hold the input, and the number of
+  /// operations before each block.
   void ranks() {
     Json ranks = Json::array();
     for (std::uint32_t rank = 0; rank < program_.ranks.size(); ++rank) {
@@ -188,8 +190,8 @@ private:
     texts(files);
   }
 
-  /// Returns file, line and column of each place, followed by those of its call sites. For a plan: file, 0, and the
-  /// number of the element's path.
+  /// Returns three numbers for each place of `loc`: file, line and column. The places of its callers follow. For a
+  /// plan, the numbers are the file, 0, and the number of the element's path.
   Column placesOf(ir::LocId loc, std::set<std::uint32_t> &files, Texts &elements) const {
     Column places;
     for (const ir::LocId place : program_.sources.places(loc)) {
@@ -223,12 +225,12 @@ private:
     members_.add("rows", column);
   }
 
-  /// Returns the operation of a span. For a proxy's span, it is the operation that asked for it.
+  /// Returns the number of the operation of a span. A proxy's span belongs to the operation that made the request.
   std::int64_t opOf(const time::Span &span) const {
     const std::uint32_t block = span.proxy ? timeline_.spans[span.before.span].block : span.block;
     return firstOp_[span.rank][block] + span.op;
   }
-  /// Returns the number of a proxy's transfer within its operation, from 1; 0: all, or none.
+  /// Returns which transfer of its operation a proxy's span is, counted from 1. Returns 0 for a span of a block.
   std::int64_t pairOf(const time::Span &span) const {
     if (!span.proxy)
       return 0;
@@ -283,7 +285,7 @@ private:
     members_.add("path", column);
   }
 
-  /// Adds rates in MB/s.
+  /// Adds the traffic of each resource, with rates in MB/s.
   void rates() {
     Json traffic = Json::array();
     for (const time::Traffic &one : timeline_.traffic)
@@ -304,7 +306,7 @@ private:
   const ir::Program &program_;
   const time::Timeline &timeline_;
   const Rows rows_;
-  std::vector<std::uint32_t> numbers_;             ///< [span]: in the order of rows
+  std::vector<std::uint32_t> numbers_;             ///< [span]: its number in the order of rows
   std::vector<std::vector<std::int64_t>> firstOp_; ///< [rank][block]
   std::int64_t numOps_ = 0;
 };

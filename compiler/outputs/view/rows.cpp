@@ -12,8 +12,9 @@ namespace time = passes::time;
 
 Rows rowsOf(const time::Timeline &timeline) {
   const std::vector<time::DrawnSpan> drawn = time::drawnSpans(timeline);
-  /// A row for each depth of nesting of a lane's spans.
-  using Key = std::tuple<std::uint32_t, bool, std::uint32_t, std::uint32_t, std::size_t>; // …, lane, depth
+  /// Identifies a row: the rank, whether it is of a proxy, the block, the lane, and the depth at which spans are
+  /// nested.
+  using Key = std::tuple<std::uint32_t, bool, std::uint32_t, std::uint32_t, std::size_t>;
   std::map<Key, Row> rows;
   for (std::uint32_t number = 0; number < drawn.size(); ++number) {
     const time::Span &span = timeline.spans[number];

@@ -8,22 +8,22 @@
 
 namespace mscclc::driver {
 
-/// Spans of one block, or of one port's proxy, that do not overlap.
+/// A row: spans of one block, or of one port's proxy. The spans do not overlap.
 struct Row {
   std::uint32_t rank = 0;
   bool proxy = false;
-  std::uint32_t block = 0;          ///< number of the block, or of the port channel
-  std::vector<std::uint32_t> spans; ///< spans in order of time
+  std::uint32_t block = 0;          ///< number of the block, or of the proxy's port channel
+  std::vector<std::uint32_t> spans; ///< the spans, ordered by start time
 };
 
-/// The rows of a timeline. The first row of a block is below its rank's earlier blocks. Further rows of it hold spans
-/// that run at the same time. Proxies come after the rank's blocks.
+/// The rows of a timeline. For each rank, the rows of its blocks come first, block after block, and then the rows of
+/// its proxies. If spans of a block overlap in time, the block has several rows.
 struct Rows {
   std::vector<Row> rows;
-  std::vector<std::int64_t> start, end; ///< [span], whole nanoseconds
+  std::vector<std::int64_t> start, end; ///< [span]: time in whole nanoseconds
 };
 
-/// Distributes the spans of a timeline to rows, in which they do not overlap.
+/// Distributes the spans of a timeline to rows so that the spans of a row do not overlap.
 Rows rowsOf(const passes::time::Timeline &timeline);
 
 } // namespace mscclc::driver
