@@ -1,7 +1,8 @@
-// One run of the tool for many combinations of parameters. `-P ranks=2..16 -P lanes=1,2,4` runs every pair; the first
-// parameter varies slowest. Standard output gets a table: a line of headings, then a row for each combination. A row
-// has the values that vary, the exit code and the result of the combination. Columns are separated by at least two
-// blanks. Standard error gets the findings of each combination.
+// One run of the tool for many combinations of parameters.
+//
+// `-P ranks=2..16 -P lanes=1,2,4` runs every pair; the first parameter varies slowest. Standard output gets a table: a
+// line of headings, then a row for each combination. A row has the values that vary, the exit code and the result of
+// the combination. Columns are separated by at least two blanks. Standard error gets the findings of each combination.
 #pragma once
 
 #include "compiler/driver.h"

@@ -17,10 +17,10 @@ using ir::DataSync;
 using ir::Op;
 using ir::OpKind;
 
-/// A reduction that fusion makes, and the operations of which it consists.
+/// A kind of reduction that fusion makes, and the kinds of operations from which fusion makes it.
 struct FusedReduction {
   OpKind kind, reduces;
-  bool copies = false; ///< it keeps the result as packets, too
+  bool copies = false; ///< true if the reduction also writes its result as packets
   std::optional<OpKind> sends = std::nullopt;
 };
 constexpr FusedReduction fusedReductions[] = {
@@ -36,7 +36,7 @@ static_assert(std::ranges::count_if(ir::opInfos,
                                     }) == std::size(fusedReductions) + 1,
               "all operations that fusion makes are here, but for SwitchReduceBroadcast");
 
-/// Rewrites the operations of one block so that one call can make each of them.
+/// Cuts the operations of one block into parts, so that one call makes each part.
 class Cutter {
 public:
   Cutter(const ir::Rank &rank, const ir::ThreadBlock &in) : rank_(rank), in_(in) {}
@@ -67,7 +67,7 @@ private:
     out_.append(part, srcs, dsts, ids);
   }
 
-  /// Cuts signals, waits, semaphores and flushes, so that each names one channel or semaphore.
+  /// Cuts a signal, a wait, a semaphore operation or a flush into parts that name one channel or semaphore each.
   void cutIds(const Op &op) {
     const std::span<const std::uint32_t> ids = in_.idsOf(op);
     for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -79,7 +79,7 @@ private:
     }
   }
 
-  /// Cuts an operation into moves of source i, or the one source, to destination i.
+  /// Cuts an operation into moves with one destination each. Destination i gets source i, or the only source.
   void cutPairs(const Op &op) {
     const std::span<const Chunk> srcs = in_.srcs(op), dsts = in_.dsts(op);
     for (std::size_t i = 0; i < dsts.size(); ++i)
@@ -87,7 +87,7 @@ private:
              op.numIds == 0 ? std::span<const std::uint32_t>() : in_.idsOf(op).subspan(i, 1));
   }
 
-  /// Cuts a reduction of remote chunks, so that each part names one rank.
+  /// Cuts a reduction of remote chunks into parts, so that each part reads chunks of one rank only.
   void cutReads(const Op &op) {
     const std::span<const Chunk> srcs = in_.srcs(op);
     for (std::size_t i = 1; i < srcs.size();) {
@@ -105,7 +105,8 @@ private:
       append(op, kind, ChannelType::Memory, dsts.subspan(0, 1), dsts.subspan(i, 1));
   }
 
-  /// Cuts a fused reduction. Its first destination is the result. Packets of it are at the second one if it copies.
+  /// Cuts a fused reduction. Its first destination receives the result. If the reduction also writes its result as
+  /// packets, these go to the second destination.
   void cutReduction(const Op &op, const FusedReduction &parts) {
     const std::span<const Chunk> dsts = in_.dsts(op);
     if (parts.reduces == OpKind::ReadReduce)
@@ -118,7 +119,8 @@ private:
       send(op, *parts.sends, parts.copies ? 2 : 1);
   }
 
-  /// Cuts a switch operation. The sum is at the place that the broadcast writes on this rank.
+  /// Cuts an operation that reduces and broadcasts through a switch. The sum is stored in the chunk that the broadcast
+  /// writes on this rank.
   void cutSwitch(const Op &op) {
     const Chunk &far = in_.dsts(op)[0];
     const Chunk near{ir::spaceOf(rank_.switchChannels[far.id].buffer), far.index, far.size, 0};

@@ -10,7 +10,7 @@ namespace {
 using ir::ChannelType;
 using ir::Op;
 
-/// Returns the peer of an operation through memory that names no channel.
+/// Returns the remote buffer of an operation through memory that names no channel; null for other operations.
 const ir::RemoteBuffer *unnamedPeer(const ir::Rank &rank, const ir::ThreadBlock &block, const Op &op) {
   if (op.channelType != ChannelType::Memory || op.numIds != 0)
     return nullptr;
@@ -20,7 +20,7 @@ const ir::RemoteBuffer *unnamedPeer(const ir::Rank &rank, const ir::ThreadBlock 
   return nullptr;
 }
 
-/// Separates entries by type, with types in the order of first use, as in a plan.
+/// Returns the entries of a table as one list for each type. Types are in the order of first use, as in a plan.
 std::vector<std::vector<ir::ResourceUse>> byType(const std::vector<ir::ResourceUse> &table) {
   std::vector<std::vector<ir::ResourceUse>> lists;
   for (const ir::ResourceUse &use : table) {
@@ -33,7 +33,7 @@ std::vector<std::vector<ir::ResourceUse>> byType(const std::vector<ir::ResourceU
   return lists;
 }
 
-/// Returns memory channels in the order in which the block's calls would add them to its table.
+/// Returns the memory channels in the order in which the calls would add them to the block's table.
 std::vector<std::uint32_t> entered(const ir::Rank &rank, const ir::ThreadBlock &block,
                                    const std::vector<std::uint32_t> &channels) {
   std::vector<std::uint32_t> order;
@@ -46,7 +46,8 @@ std::vector<std::uint32_t> entered(const ir::Rank &rank, const ir::ThreadBlock &
   return order;
 }
 
-/// Each put takes the channel of the next operation that names a channel to its peer, else that of the last one.
+/// Gives each put the channel of the next operation that names a channel to the same peer. If there is none, gives it
+/// the channel of the previous such operation.
 void byNeighbours(const ir::Rank &rank, const ir::ThreadBlock &block, const std::vector<std::uint32_t> &table,
                   std::vector<std::uint32_t> &channels) {
   constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -78,8 +79,8 @@ void byNeighbours(const ir::Rank &rank, const ir::ThreadBlock &block, const std:
   }
 }
 
-/// Chooses a channel for each put. This is the first channel of the table without a call so far, if it leads to the
-/// put's peer.
+/// Chooses the channel of each put by the block's table. A put gets the first channel of the table that no call has
+/// used so far, if it leads to the put's peer.
 void byTable(const ir::Rank &rank, const ir::ThreadBlock &block, const std::vector<std::uint32_t> &table,
              std::vector<std::uint32_t> &channels) {
   std::vector<bool> seen(rank.memoryPeers.size(), false);

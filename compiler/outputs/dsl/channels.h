@@ -1,4 +1,4 @@
-// Chooses a channel for calls whose operation does not name one.
+// Chooses a channel for each call whose operation names no channel.
 #pragma once
 
 #include "ir/program.h"
@@ -7,13 +7,13 @@
 
 namespace mscclc::dsl {
 
-/// Returns, for each operation of `block`, the channel of its type for its call. Puts and reductions through memory
-/// name only the remote buffer. They get a channel to its rank, so that the block's tables keep their order. Other
-/// operations get the first channel that they name, or 0. The program must consist of calls (calls.h). If calls would
-/// make other tables than the block's, throws NoSource.
+/// Returns, for each operation of `block`, the channel that its call names. A put or a reduction through memory names
+/// only the remote buffer. It gets a channel to the rank of that buffer, chosen so that the block's tables keep their
+/// order. Other operations get the first channel that they name, or 0. The program must consist of calls (calls.h).
+/// Throws NoSource if the calls would make other tables than those of the block.
 std::vector<std::uint32_t> channelsOf(const ir::Rank &rank, const ir::ThreadBlock &block);
 
-/// True if calls with `channels`, one entry for each operation, make the tables of the block in the same order.
+/// True if calls that name `channels` (one entry for each operation) make the same tables as those of the block.
 bool makesTables(const ir::Rank &rank, const ir::ThreadBlock &block, const std::vector<std::uint32_t> &channels);
 
 } // namespace mscclc::dsl

@@ -7,13 +7,13 @@
 namespace mscclc::dsl {
 namespace {
 
-/// The most lines of a loop's body. It limits the time for long programs without loops.
+/// The maximum number of lines in a loop's body. It limits the time for long programs without loops.
 constexpr std::size_t longestPeriod = 512;
 constexpr std::uint64_t mostComparisons = 20'000'000;
-/// A loop of two iterations is made only if its body has at least this many lines.
+/// The minimum number of lines in the body of a loop with two iterations.
 constexpr std::uint32_t linesForTwo = 4;
 
-/// Stores the values of `parts`, one point each, in `into`.
+/// Stores the values of all `parts` in `into`. Each part has the values of one point.
 void joinLine(Node &into, const std::vector<const Node *> &parts) {
   const std::size_t numbers = into.values.size(), ranks = parts.size();
   std::vector<std::int64_t> values;
@@ -61,7 +61,7 @@ void Folder::fold(std::vector<Node> &lines) {
   foldRuns(lines);
 }
 
-/// Folds each thread block alone, so that no loop contains lines of two blocks.
+/// Folds the lines of each thread block separately, so that no loop contains lines of two blocks.
 void Folder::foldWithinBlocks(std::vector<Node> &lines) {
   std::vector<Node> folded;
   for (std::size_t i = 0; i < lines.size();) {
@@ -75,10 +75,10 @@ void Folder::foldWithinBlocks(std::vector<Node> &lines) {
   lines = std::move(folded);
 }
 
-/// Makes loops over thread blocks with equal lines, and loops in their bodies, if the result is shorter. These loops
-/// come first, because loops within the blocks would make them differ.
+/// Makes loops over thread blocks whose lines are equal, and loops in the bodies of these. Keeps a loop only if this
+/// makes the source shorter. Runs before foldWithinBlocks(), because loops within blocks would make the blocks differ.
 void Folder::foldAlikeBlocks(std::vector<Node> &lines) {
-  std::vector<std::size_t> begins; // first lines of blocks, and the end
+  std::vector<std::size_t> begins; // index of the first line of each block, and of the end
   for (std::size_t i = 0; i < lines.size(); ++i)
     if (i == 0 || lines[i].block != lines[i - 1].block)
       begins.push_back(i);
@@ -89,7 +89,7 @@ void Folder::foldAlikeBlocks(std::vector<Node> &lines) {
                       [](const Node &x, const Node &y) { return x.shape == y.shape; });
   };
   std::vector<Node> out;
-  std::size_t count = 1; // number of equal blocks from `b` on
+  std::size_t count = 1; // number of consecutive equal blocks, beginning with `b`
   for (std::size_t b = 0; b + 1 < begins.size();) {
     while (b + count + 1 < begins.size() && areAlike(b, b + count))
       ++count;
@@ -119,7 +119,7 @@ void Folder::foldAlikeBlocks(std::vector<Node> &lines) {
   lines = std::move(out);
 }
 
-/// Returns roughly the number of characters of the lines.
+/// Returns an estimate of the number of characters of the lines.
 std::size_t Folder::sizeOf(const std::vector<Node> &lines) {
   constexpr std::size_t ofLine = 60, ofTable = 40;
   std::size_t size = 0;
@@ -149,7 +149,8 @@ void Folder::foldRuns(std::vector<Node> &lines) {
   }
 }
 
-/// True if a run of lines of several thread blocks begins inside a block, while it could begin with the next one.
+/// True if a run of lines begins inside a thread block although it spans several blocks and could begin with the next
+/// block.
 static bool beginsInside(const std::vector<Node> &lines, std::size_t first, std::size_t period,
                          const std::vector<std::uint32_t> &alike) {
   if (first == 0 || lines[first - 1].block != lines[first].block)
@@ -160,10 +161,10 @@ static bool beginsInside(const std::vector<Node> &lines, std::size_t first, std:
   return false;
 }
 
-/// Folds runs that repeat after `period` lines. True if there was one.
+/// Folds runs of lines that repeat every `period` lines. Returns true if there was such a run.
 bool Folder::foldPeriod(std::vector<Node> &lines, std::size_t period) {
   const std::size_t size = lines.size();
-  std::vector<std::uint32_t> alike(size + 1, 0); // number of lines from here that equal those `period` later
+  std::vector<std::uint32_t> alike(size + 1, 0); // number of lines from here on that equal the lines `period` later
   for (std::size_t i = size - period; i-- > 0;)
     alike[i] = lines[i].shape == lines[i + period].shape ? alike[i + 1] + 1 : 0;
   std::vector<Node> out;
@@ -185,8 +186,8 @@ bool Folder::foldPeriod(std::vector<Node> &lines, std::size_t period) {
   return changed;
 }
 
-/// Makes a loop of as many iterations as have expressions, and stores it at `first`. Returns the number of iterations;
-/// 0 if there is no loop.
+/// Makes a loop from up to `count` repetitions of the `period` lines at `first`, and stores it at `first`. The loop has
+/// as many iterations as expressions can describe. Returns the number of iterations; 0 if there is no loop.
 std::size_t Folder::foldAt(std::vector<Node> &lines, std::size_t first, std::size_t period, std::size_t count) {
   std::uint32_t inBody = 0;
   for (std::size_t i = 0; i < period; ++i)
@@ -253,8 +254,8 @@ bool Folder::tryLoop(const std::vector<Node> &lines, std::size_t first, std::siz
   return best.has_value();
 }
 
-/// Joins lines of iterations into one line of a loop. `width`: iterations of the loops inside the new one and around
-/// the lines.
+/// Joins the same line of several iterations into one line of a loop. `width`: the product of the iterations of the
+/// loops between the new loop and the lines.
 Node Folder::mergeLines(const std::vector<const Node *> &lines, std::size_t width) {
   Node merged = *lines[0];
   merged.values.clear();

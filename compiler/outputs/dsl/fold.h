@@ -8,17 +8,18 @@
 
 namespace mscclc::dsl {
 
-/// Folds the lines of a class of ranks.
+/// Folds the lines of one class of ranks into loops.
 class Folder {
 public:
-  /// `nodes`: the numbers of ranks that a node may have.
+  /// `nodes`: the possible numbers of ranks on a node.
   Folder(std::vector<std::uint32_t> ranks, std::uint32_t numRanks, std::vector<std::uint32_t> nodes)
       : ranks_(std::move(ranks)), numRanks_(numRanks), nodes_(std::move(nodes)) {}
 
-  /// Replaces runs of lines by loops whose numbers all have expressions. The order of operations does not change.
+  /// Replaces runs of lines by loops. Each number in a loop must have an expression. The order of operations does not
+  /// change.
   void fold(std::vector<Node> &lines);
 
-  /// Returns the points of lines inside `loops`.
+  /// Returns the points at which a line inside `loops` has numbers.
   const LoopSpace &spaceOf(const std::vector<Loop> &loops);
 
 private:
@@ -31,17 +32,17 @@ private:
   std::size_t foldAt(std::vector<Node> &lines, std::size_t first, std::size_t period, std::size_t count);
   bool tryLoop(const std::vector<Node> &lines, std::size_t first, std::size_t period, std::size_t count, Node &loop);
   static Node mergeLines(const std::vector<const Node *> &lines, std::size_t width);
-  /// Returns the length of all expressions in `node`; nothing if a number has none.
+  /// Returns the total length of the expressions in `node`; nothing if one of its numbers has no expression.
   std::optional<std::size_t> cost(const Node &node, std::vector<Loop> &loops);
 
   std::vector<std::uint32_t> ranks_;
   std::uint32_t numRanks_;
   std::vector<std::uint32_t> nodes_;
-  std::vector<Loop> around_; ///< the loops around the lines that are folded
+  std::vector<Loop> around_; ///< the loops around the lines that are being folded
   std::map<std::string, std::unique_ptr<LoopSpace>> spaces_;
 };
 
-/// Joins the lines of several ranks, which differ in numbers only, into one tree.
+/// Joins the lines of several ranks into one tree. The lines of the ranks must differ only in numbers.
 std::vector<Node> joinRanks(const std::vector<std::vector<Node>> &ranks);
 
 } // namespace mscclc::dsl

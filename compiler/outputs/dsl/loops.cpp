@@ -5,7 +5,7 @@ namespace {
 
 constexpr formula::Variable rankVariable{"rank"};
 
-/// Returns the number that a loop skips for `rank`; -1: none.
+/// Returns the number that the loop skips on `rank`; -1 if it skips none.
 std::int64_t skippedBy(const LoopStyle &style, std::uint32_t rank) {
   switch (style.kind) {
   case LoopStyle::Kind::Count:
@@ -25,7 +25,7 @@ std::int64_t skippedBy(const LoopStyle &style, std::uint32_t rank) {
 LoopSpace::LoopSpace(const std::vector<std::uint32_t> &ranks, std::uint32_t numRanks,
                      const std::vector<std::uint32_t> &nodes, std::vector<Loop> loops)
     : loops_(std::move(loops)) {
-  std::size_t inner = 1; // points of one rank
+  std::size_t inner = 1; // number of points for one rank
   for (const Loop &loop : loops_) {
     inner *= loop.count;
     variables_.push_back({loop.name});

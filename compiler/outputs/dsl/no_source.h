@@ -6,7 +6,7 @@ namespace mscclc::dsl {
 
 /// Thrown for a program that the language cannot express.
 struct NoSource {
-  std::string why; ///< what it has: "two barriers of the same thread blocks"
+  std::string why; ///< the obstacle: "two barriers of the same thread blocks"
 };
 
 } // namespace mscclc::dsl

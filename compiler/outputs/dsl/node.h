@@ -1,7 +1,7 @@
-// A source as a tree: calls, scopes and loops, on several ranks at once.
+// A source as a tree of calls, scopes and loops, for several ranks at once.
 //
-// A class of ranks has one tree. Each number in it has a value for each rank and, inside loops, for each iteration.
-// These are a node's points.
+// All ranks of a class share one tree. Each number in the tree has a value for each point. A point is a rank and,
+// inside loops, an iteration of each loop.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mscclc::dsl {
 
-/// The texts of calls. Their numbers are written as
+/// The texts of calls. A text has these marks for numbers:
 ///   %v  a number
 ///   %p  a rank
 ///   %b  a thread block
@@ -33,30 +33,30 @@ private:
   std::vector<std::string> texts_;
 };
 
-/// The values of a loop's variable.
+/// The values that a loop's variable takes.
 struct LoopStyle {
   enum class Kind : std::uint8_t {
-    Count,      ///< `first` to first + count - 1
-    SkipRank,   ///< 0 to `count`, without the number of the rank itself
-    SkipInNode, ///< the same for the rank's place in a node of `node` ranks
-    SkipNode,   ///< the same for the rank's node
+    Count,      ///< from `first` to first + count - 1
+    SkipRank,   ///< from 0 to `count`, without the number of the rank
+    SkipInNode, ///< from 0 to `count`, without the rank's place in its node of `node` ranks
+    SkipNode,   ///< from 0 to `count`, without the number of the rank's node
   };
   Kind kind = Kind::Count;
-  std::uint32_t first = 0; ///< the first value of Count
-  std::uint32_t node = 0;  ///< number of ranks of a node
+  std::uint32_t first = 0; ///< the first value, for Count
+  std::uint32_t node = 0;  ///< number of ranks on a node
   friend bool operator==(const LoopStyle &, const LoopStyle &) = default;
 };
 
 struct Node {
   enum class Kind : std::uint8_t { Call, Scope, Loop };
   Kind kind = Kind::Call;
-  std::uint32_t text = 0;                ///< template of a call or scope
-  std::uint32_t block = 0;               ///< thread block of a call, on the first rank
-  std::uint32_t count = 0;               ///< iterations of a loop
-  LoopStyle style = {};                  ///< style of a loop
-  std::vector<std::int64_t> values = {}; ///< for each number, its values at all points; inner loops vary fastest
+  std::uint32_t text = 0;                ///< number of the text of a call or scope, in Templates
+  std::uint32_t block = 0;               ///< thread block of a call, on the first rank of the class
+  std::uint32_t count = 0;               ///< number of iterations of a loop
+  LoopStyle style = {};                  ///< values of a loop's variable
+  std::vector<std::int64_t> values = {}; ///< the values of each number at all points; inner loops vary fastest
   std::vector<Node> body = {};
-  std::uint64_t shape = 0; ///< equal for nodes that differ only in numbers
+  std::uint64_t shape = 0; ///< hash that is equal for nodes that differ only in numbers
   std::uint32_t lines = 1; ///< number of lines of source
 
   void setShape() {

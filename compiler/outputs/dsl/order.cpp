@@ -49,7 +49,7 @@ private:
   const Op &headOf(std::uint32_t block) const { return rank_.blocks[block].ops[heads_[block]]; }
   bool atEnd(std::uint32_t block) const { return heads_[block] == ends_[block]; }
 
-  /// True if all of `blocks` reach their ends.
+  /// Makes operations of `blocks` until none is possible. Returns true if all of `blocks` reached their ends.
   bool sweep(const std::vector<std::uint32_t> &blocks) {
     for (bool moved = true; moved;) {
       moved = false;
@@ -58,13 +58,14 @@ private:
         while (!together && !atEnd(block) && emit(block, blocks, together))
           moved = true;
         if (together)
-          break; // the first of them continues
+          break; // continues with the first of the blocks
       }
     }
     return std::ranges::all_of(blocks, [&](std::uint32_t block) { return atEnd(block); });
   }
 
-  /// Makes the next operation of `block`, if that is possible now. Sets `together` if other blocks made it, too.
+  /// Makes the next operation of `block`. Returns false if that is not possible yet. Sets `together` if the operation
+  /// is also one of other blocks.
   bool emit(std::uint32_t block, const std::vector<std::uint32_t> &among, bool &together) {
     const Op &op = headOf(block);
     if (op.kind == OpKind::Pipeline)
@@ -95,7 +96,8 @@ private:
     return true;
   }
 
-  /// Numbers remote buffers in the order of first use.
+  /// Gives the remote buffers of `op` their numbers. Returns false if a buffer with a smaller number must be used
+  /// first.
   bool takeRemotes(std::uint32_t block, const Op &op) {
     std::uint32_t known = numRemotes_;
     for (const ir::Chunk &chunk : rank_.blocks[block].operands(op))
@@ -108,7 +110,7 @@ private:
     return true;
   }
 
-  /// Returns the blocks of a barrier; empty while some of them have not reached it.
+  /// Returns the blocks of a barrier; empty if some of them have not reached it yet.
   std::vector<std::uint32_t> blocksOfBarrier(const Op &op, const std::vector<std::uint32_t> &among) const {
     const std::set<std::uint32_t> &all = barriers_[op.imm];
     for (const std::uint32_t block : all)
@@ -129,7 +131,8 @@ private:
            std::ranges::equal(ids(block, op), ids(other, slice));
   }
 
-  /// Returns the blocks of a group in the order of the slices; empty while some have not reached the operation.
+  /// Returns the blocks of a thread-block group, ordered by their slices; empty if some have not reached the operation
+  /// yet.
   std::vector<std::uint32_t> blocksOfGroup(std::uint32_t block, const Op &op,
                                            const std::vector<std::uint32_t> &among) const {
     if (op.groupSize > among.size())
@@ -145,7 +148,8 @@ private:
     return found;
   }
 
-  /// Makes a pipeline in one block, or else in all blocks that have reached an equal one.
+  /// Makes a pipeline in `block` alone. If that is not possible, makes it in all blocks that have reached an equal
+  /// pipeline.
   bool emitLoop(std::uint32_t block, const std::vector<std::uint32_t> &among, bool &together) {
     if (emitLoopIn({block}, block))
       return true;
@@ -180,9 +184,9 @@ private:
   }
 
   const ir::Rank &rank_;
-  std::vector<std::uint32_t> heads_, ends_; ///< each block's next operation, and its end
+  std::vector<std::uint32_t> heads_, ends_; ///< for each block, its next operation and the end of its operations
   std::vector<std::set<std::uint32_t>> barriers_;
-  std::uint32_t numRemotes_ = 0, numBarriers_ = 0; ///< the numbers that were given so far
+  std::uint32_t numRemotes_ = 0, numBarriers_ = 0; ///< how many remote buffers and barriers have numbers so far
   std::vector<Event> events_;
 };
 

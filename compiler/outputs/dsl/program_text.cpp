@@ -92,7 +92,7 @@ std::string functionName(const ir::Program &program) {
   std::string name;
   for (const char c : program.name)
     name += std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 0x80 ? c : '_';
-  // Names with two underscores are reserved.
+  // C++ reserves names with two underscores in a row.
   name.erase(std::unique(name.begin(), name.end(), [](char a, char b) { return a == '_' && b == '_'; }), name.end());
   while (!name.empty() && name[0] == '_')
     name.erase(0, 1);

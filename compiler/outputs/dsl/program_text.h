@@ -1,4 +1,4 @@
-// The text of constructors of a program and its collective.
+// The texts in a source that construct the program and its collective.
 #pragma once
 
 #include "ir/program.h"
@@ -7,16 +7,16 @@
 
 namespace mscclc::dsl {
 
-/// Returns a name for the algorithm: the program's name, changed where C++ does not allow it.
+/// Returns a name for the algorithm's function: the program's name, changed where C++ does not allow it.
 std::string functionName(const ir::Program &program);
-/// Returns `AllGather(ranks, 1, true)`. If it would have other buffers than the program's ranks, throws
-/// NoSource.
+/// Returns the constructor of the collective: `AllGather(ranks, 1, true)`. Throws NoSource if this collective has other
+/// buffers than the ranks of the program.
 std::string collectiveText(const ir::Program &program);
-/// Returns `, {.instances = 2}`; empty if all options have their defaults.
+/// Returns the options that differ from their defaults: `, {.instances = 2}`; empty if there are none.
 std::string optionsText(const ir::Program &program);
 /// Returns `4_KiB`, or a plain number of bytes.
 std::string bytesText(std::uint64_t size);
-/// Returns a string literal.
+/// Returns `text` as a string literal of C++.
 std::string quoted(const std::string &text);
 
 } // namespace mscclc::dsl

@@ -52,7 +52,7 @@ std::string_view listOf(ChannelType type) {
 /// Writes the lines of one rank.
 class Writer {
 public:
-  /// `channels`: by block and operation, the channel of the call.
+  /// `channels`: [block][operation], the channel that the call names.
   Writer(const ir::Program &program, const Names &names, std::uint32_t rank, Templates &templates,
          std::vector<std::vector<std::uint32_t>> channels)
       : names_(names), rank_(program.ranks[rank]), id_(rank), templates_(templates), channels_(std::move(channels)) {
@@ -117,7 +117,7 @@ private:
     call(event, block, block.ops[event.op]);
   }
 
-  /// Returns the thread blocks of the call.
+  /// Returns the text for the thread blocks of a call.
   std::string on(const Event &event) {
     if (event.blocks.empty()) {
       values_.push_back(event.block);
@@ -158,7 +158,8 @@ private:
     return "scratches[%p]%s";
   }
 
-  /// Returns a channel by its peer, and by its number among those to that peer.
+  /// Returns the text for a channel. It names the peer and, if needed, the channel's number among the channels to this
+  /// peer.
   std::string channel(ChannelType type, std::uint32_t id) {
     const std::vector<std::uint32_t> &peers = rank_.peers(type);
     values_.push_back(peers[id]);
@@ -168,7 +169,7 @@ private:
     return std::string(listOf(type)) + "[%p][%v]";
   }
 
-  /// Returns the chunks of a reduction, except the first, in the form of its call.
+  /// Returns the text for a list of chunks. A long list gets the name `others`, and lines before the call fill it.
   std::string others(std::span<const Chunk> chunks) {
     std::string list;
     if (chunks.size() <= othersInCall) {
@@ -311,20 +312,21 @@ private:
   const ir::Rank &rank_;
   const std::uint32_t id_; ///< the rank
   Templates &templates_;
-  std::vector<std::vector<std::uint32_t>> channels_; ///< [block][operation] → its channel
+  std::vector<std::vector<std::uint32_t>> channels_; ///< [block][operation]: the channel that the call names
   std::array<std::vector<std::uint32_t>, 2>
-      numbers_; ///< number of each memory and port channel among those to the same peer
+      numbers_; ///< number of each memory channel and port channel among those to the same peer
   std::vector<Node> lines_;
   Node loop_;
   bool inLoop_ = false;
-  std::uint32_t block_ = ir::none;   ///< the call that is being written; before the first: none
+  std::uint32_t block_ = ir::none;   ///< block of the call that is being written; ir::none before the first call
   std::vector<std::int64_t> values_; ///< numbers of the call that is being written
 };
 
-/// Lets the blocks of a group use one channel in calls that they share. False if their tables do not allow it.
+/// Gives the blocks of a group the same channel in each call that they share. Returns false if the blocks' tables do
+/// not allow this.
 bool shareChannels(const ir::Rank &rank, const std::vector<Event> &events,
                    std::vector<std::vector<std::uint32_t>> &channels) {
-  std::vector<std::uint32_t> next(rank.blocks.size(), 0); // next operation of each block
+  std::vector<std::uint32_t> next(rank.blocks.size(), 0); // index of the next operation of each block
   std::set<std::uint32_t> changed;
   for (const Event &event : events) {
     if (event.kind == Event::Kind::LoopEnd)
@@ -332,7 +334,7 @@ bool shareChannels(const ir::Rank &rank, const std::vector<Event> &events,
     std::vector<std::uint32_t> blocks = event.blocks;
     if (blocks.empty())
       blocks.push_back(event.block);
-    next[event.block] = event.op; // after the header of a pipeline
+    next[event.block] = event.op; // skips the header of a pipeline
     const Op &op = rank.blocks[event.block].ops[event.op];
     std::uint32_t &first = channels[blocks[0]][event.op];
     for (const std::uint32_t block : blocks) {
@@ -357,8 +359,8 @@ bool shareChannels(const ir::Rank &rank, const std::vector<Event> &events,
       changed, [&](std::uint32_t block) { return makesTables(rank, rank.blocks[block], channels[block]); });
 }
 
-/// Orders the switch channels of all ranks as they were constructed. Each construction appends to the lists of its
-/// ranks.
+/// Finds an order in which all switch channels can be constructed. Each construction appends a channel to the list of
+/// every rank of its group.
 void orderSwitches(const ir::Program &program, Names &names) {
   names.switchOf.resize(program.ranks.size());
   const auto next = [&](std::uint32_t rank) -> const ir::SwitchChannel * {
@@ -372,7 +374,8 @@ void orderSwitches(const ir::Program &program, Names &names) {
       continue;
     }
     std::uint32_t at = rank;
-    // A group that must be constructed earlier comes first. There is an order that all ranks follow.
+    // If a member's next channel is another one, that channel must be constructed first. The search ends if some order
+    // suits all ranks.
     for (std::size_t steps = 0;; ++steps) {
       const auto other = std::ranges::find_if(
           channel->ranks, [&](std::uint32_t member) { return !next(member) || *next(member) != *channel; });

@@ -1,4 +1,4 @@
-// The lines of a source for each rank, before they are folded into loops.
+// The lines of a source for each rank, before loops replace repeated lines.
 #pragma once
 
 #include "compiler/outputs/dsl/node.h"
@@ -11,30 +11,32 @@
 
 namespace mscclc::dsl {
 
-/// The lists from which calls take channels.
+/// Describes the lists in the source from which calls take channels.
 struct Names {
-  /// By type: true if no rank has more than one channel to a peer, so that lists are by peer.
+  /// [type]: true if no rank has two channels of this type to the same peer. Then a peer is enough to name a channel.
   std::array<bool, 4> byPeer = {};
-  bool scratch = false;                    ///< some rank has scratch
+  bool scratch = false;                    ///< true if some rank has scratch
   std::vector<ir::SwitchChannel> switches; ///< switch channels in the order of construction
-  /// [rank][switch channel of the rank] → index into `switches`.
+  /// [rank][switch channel of the rank]: index into `switches`.
   std::vector<std::vector<std::uint32_t>> switchOf;
 };
 
-/// Throws NoSource if switch channels cannot be constructed in any order.
+/// Returns the lists for `program`. Throws NoSource if there is no order in which its switch channels can be
+/// constructed.
 Names namesOf(const ir::Program &program);
 
 /// Returns the lines of `rank`: first its channels and semaphores, then its calls. The program must consist of calls
-/// (calls.h). If the language cannot express them, throws NoSource.
+/// (calls.h). Throws NoSource if the language cannot express them.
 std::vector<Node> scriptOf(const ir::Program &program, const Names &names, std::uint32_t rank, Templates &templates);
 
-/// The most chunks of a list that are written in its call. More become a list with a name.
+/// The maximum number of chunks that a call lists. A longer list of chunks is stored in a variable.
 inline constexpr std::size_t othersInCall = 3;
 
 /// Returns `ReduceOp::Max`.
 std::string_view reduceOpText(ir::ReduceOp op);
 
-/// Returns a list of integers as a template with numbers: `{%v, %v}`, or a call of numbers() if they are consecutive.
+/// Returns a template for a list of integers: `{%v, %v}`, or a call of numbers() if they are consecutive. Appends the
+/// numbers to `values`.
 std::string listTemplate(const std::vector<std::uint32_t> &list, std::vector<std::int64_t> &values, char letter);
 
 } // namespace mscclc::dsl

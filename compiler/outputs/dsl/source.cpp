@@ -11,13 +11,13 @@
 namespace mscclc::dsl {
 namespace {
 
-/// Ranks whose lines differ only in numbers.
+/// A class of ranks. Their lines differ only in numbers.
 struct Class {
   std::vector<std::uint32_t> ranks;
-  std::vector<std::vector<Node>> scripts; ///< by rank
+  std::vector<std::vector<Node>> scripts; ///< the lines of each rank
 };
 
-/// Returns the proper divisors in ascending order. They are the possible numbers of ranks of a node.
+/// Returns the divisors of `ranks` between 1 and `ranks`, ascending. They are the possible numbers of ranks on a node.
 std::vector<std::uint32_t> nodeSizes(std::uint32_t ranks) {
   std::vector<std::uint32_t> sizes;
   for (std::uint32_t size = 2; size < ranks; ++size)
@@ -62,7 +62,7 @@ private:
       "  return list;\n"
       "}\n\n";
 
-  /// Returns the lines of all ranks. Those of thread blocks are one section.
+  /// Returns the lines of all ranks, divided into sections. A program of thread blocks has one section.
   std::vector<RankLines> sections() {
     if (!program_.movement.statements.empty())
       return statementSections(program_, templates_);
@@ -119,7 +119,7 @@ private:
     node.setShape();
   }
 
-  /// Returns folded lines that belong to no rank.
+  /// Folds lines that do not depend on a rank, and returns their text.
   std::string foldedAlone(std::vector<Node> &lines, unsigned indent) {
     const std::vector<std::uint32_t> one{0};
     Folder folder(one, numRanks_, {});
@@ -127,7 +127,7 @@ private:
     return TreeWriter(folder, one, numRanks_, templates_, tables_).write(lines, indent);
   }
 
-  /// Returns the declarations for all ranks: scratch and switch channels.
+  /// Returns the declarations that all ranks share: scratch and switch channels.
   std::string sharedText() {
     std::string text;
     std::vector<Node> lines;
@@ -159,7 +159,7 @@ private:
     return text + "  List<SwitchChannel> switches;\n" + foldedAlone(lines, 2);
   }
 
-  /// Returns the text of a class of ranks.
+  /// Returns the text for one class of ranks.
   std::string classText(Class &one) {
     if (one.scripts[0].empty())
       return "";
@@ -174,7 +174,7 @@ private:
     return headOf(ranks) + listsOf(ranks[0], inner) + inner + "  }\n";
   }
 
-  /// Returns `for (…) {`, or `{` and the number of the only rank.
+  /// Returns the beginning of the scope of a class: `for (…) {`, or `{` and a constant for its only rank.
   std::string headOf(const std::vector<std::uint32_t> &ranks) const {
     const std::string first = std::to_string(ranks[0]), past = std::to_string(ranks.back() + 1);
     if (ranks.size() == 1)
@@ -192,7 +192,7 @@ private:
            (step == 1 ? "++rank" : "rank += " + std::to_string(step)) + ") {\n";
   }
 
-  /// Returns the buffers and lists that `inner` uses.
+  /// Returns the declarations of the buffers and lists that the text `inner` uses.
   std::string listsOf(std::uint32_t rank, const std::string &inner) const {
     std::string text;
     const auto uses = [&](std::string_view word) {

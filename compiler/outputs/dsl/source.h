@@ -9,17 +9,18 @@
 
 namespace mscclc::dsl {
 
-/// The beginning of a source. The second line is the command that compiles it.
+/// The beginning of a source. Its second line shows the command that compiles it.
 inline constexpr std::string_view writtenBy = "// Written by mscclc --emit-dsl from ";
 
 struct SourceOptions {
-  std::string command;  ///< the command that compiles the source to the program's plan; the first comment shows it
-  std::string madeFrom; ///< the name of the input
+  std::string command;  ///< the command that compiles the source to the program's plan, shown in the first comment
+  std::string madeFrom; ///< the name of the input from which the source is made
 };
 
-/// Returns a source whose recording is `program`: a Manual one of a program that consists of calls (calls.h), or one of
-/// Schedule::Auto of a program of statements. In the latter, statements that do not depend on each other may change
-/// places. Equal ranks, blocks and peers become loops. If the language cannot express it, throws NoSource.
+/// Returns a source that records `program` again. If `program` consists of calls (calls.h), the source has
+/// Schedule::Manual. If it consists of statements, the source has Schedule::Auto, and statements that do not depend on
+/// each other may change their order. Equal ranks, blocks and peers become loops. Throws NoSource if the language
+/// cannot express the program.
 std::string sourceOf(const ir::Program &program, const SourceOptions &options);
 
 } // namespace mscclc::dsl

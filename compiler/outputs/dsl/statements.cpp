@@ -15,7 +15,7 @@ namespace {
 using ir::Move;
 using ir::RankChunk;
 
-/// Writes one statement in terms of a rank.
+/// Writes one statement as a call of one rank.
 class CallWriter {
 public:
   CallWriter(const ir::Movement &movement, std::uint32_t rank, Templates &templates, std::vector<Node> &lines)
@@ -66,7 +66,7 @@ private:
     return isOwn ? "scratch%s" : "scratches[%p]%s";
   }
 
-  /// Returns a list in braces, or the name of one that lines before fill.
+  /// Returns the text for a list of chunks. A long list gets the name `others`, and lines before the call fill it.
   std::string list(std::span<const RankChunk> places) {
     std::string text;
     if (places.size() <= othersInCall) {
@@ -109,10 +109,10 @@ private:
   std::vector<std::int64_t> values_;
 };
 
-/// The rank of each statement, by one of the ways to choose it.
+/// A way to choose the rank of a statement.
 using RankOf = std::function<std::uint32_t(const Move &)>;
 
-/// The ranks whose statements of a section read and write a chunk.
+/// The ranks that read and write a chunk by the statements of the current section.
 struct Cell {
   static constexpr std::uint32_t nobody = 0xffffffff, several = nobody - 1;
   std::size_t section = 0;

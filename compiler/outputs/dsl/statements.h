@@ -1,4 +1,4 @@
-// The lines of a movement program, before they are folded into loops.
+// The lines of a movement program, before loops replace repeated lines.
 #pragma once
 
 #include "compiler/outputs/dsl/node.h"
@@ -8,13 +8,13 @@
 
 namespace mscclc::dsl {
 
-/// Lines for each rank: [rank].
+/// [rank]: the lines of the rank.
 using RankLines = std::vector<std::vector<Node>>;
 
-/// Returns the statements of `program` as calls, in sections that are executed one after the other. In a section, lines
-/// of different ranks do not depend on each other, so it may be written as loops over ranks. The rank of a statement is
-/// the rank of the moved share, or of the first destination. The choice with fewer sections is taken. If the language
-/// cannot express a statement, throws NoSource.
+/// Returns the statements of `program` as calls, divided into sections. The source executes one section after the
+/// other. In a section, lines of different ranks do not depend on each other, so loops over ranks are possible. The
+/// rank of a statement is either the rank whose share is moved, or the rank of the first destination. The choice that
+/// makes fewer sections is used for all statements. Throws NoSource if the language cannot express a statement.
 std::vector<RankLines> statementSections(const ir::Program &program, Templates &templates);
 
 } // namespace mscclc::dsl

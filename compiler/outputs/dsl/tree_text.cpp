@@ -8,14 +8,14 @@
 namespace mscclc::dsl {
 namespace {
 
-/// Enclose the number of a shared expression in unfinished text.
+/// These characters enclose the number of a shared expression in text that is not final.
 constexpr char markBegin = '\x01', markEnd = '\x02';
 
 std::string mark(std::size_t index) {
   return markBegin + std::to_string(index) + markEnd;
 }
 
-/// Removes the parentheses of `(rank ^ 1)`, which an argument of its own does not need.
+/// Removes parentheses around a whole expression, as in `(rank ^ 1)`. An argument of a call does not need them.
 std::string withoutParentheses(std::string text) {
   int open = 0;
   for (std::size_t i = 0; i + 1 < text.size(); ++i)
@@ -28,7 +28,7 @@ formula::Expr spelled(std::string text) {
   return formula::makeExpr(formula::Spelled{std::move(text)});
 }
 
-/// True if an expression is more than a variable or an entry of a table.
+/// True if an expression is longer than a variable or an entry of a table.
 bool isLong(const formula::Expr &expr) {
   return std::holds_alternative<formula::Binary>(expr->what) || std::holds_alternative<formula::Grouped>(expr->what);
 }
@@ -91,7 +91,7 @@ std::string TreeWriter::body(const std::vector<Node> &lines, unsigned indent) {
   return text;
 }
 
-/// Returns `wanted`, or the same with a number if that name is used inside or around.
+/// Returns `wanted` as a name. Appends a number if the scopes around the text, or the loops in it, use this name.
 std::string TreeWriter::freeName(const std::string &wanted) {
   std::string name = wanted;
   const auto isTaken = [&] {
@@ -103,8 +103,9 @@ std::string TreeWriter::freeName(const std::string &wanted) {
   return name;
 }
 
-/// True if some thread block number in `node` equals the variable of `loop`. `width`: iterations of the loop and those
-/// around it; `inner`: iterations of the loops between it and `node`.
+/// True if the number of some thread block in `node` equals the variable of `loop` at all points. `width`: the product
+/// of the iterations of `loop` and of the loops around it. `inner`: the same product for the loops between `loop` and
+/// `node`.
 bool TreeWriter::countsBlocks(const Node &node, const Node &loop, std::size_t width, std::size_t inner) const {
   if (node.kind == Node::Kind::Loop) {
     const std::size_t more = inner * node.count;
@@ -206,8 +207,8 @@ std::string TreeWriter::share(const std::string &text, int depth, char letter) {
   return mark(static_cast<std::size_t>(known - shared_.begin()));
 }
 
-/// Returns `sum` with marks for the expressions that may get a name. These are its long terms, or all of it if it is a
-/// rank.
+/// Returns the text of `sum`, with marks for expressions that may get a name. These are the long terms of `sum`, or all
+/// of it if it is a rank.
 std::string TreeWriter::marked(formula::Sum sum, char letter) {
   const bool isOne = sum.terms.size() == 1 && sum.terms[0].factor == 1 && sum.constant == 0;
   int depth = 0;
