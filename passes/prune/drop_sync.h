@@ -1,4 +1,4 @@
-// Removes some sync from a program.
+// Removes selected sync points from a program.
 #pragma once
 
 #include "passes/run/sync_points.h"

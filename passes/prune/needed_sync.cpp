@@ -42,13 +42,13 @@ std::vector<NeededSync::Need> NeededSync::allNeeds() const {
   return needs;
 }
 
-/// Sorts needs so that pairs with little time between their accesses come first. If such a pair has no order, that is
-/// found quickly.
+/// Sorts needs by the time between their accesses, shortest first. It takes little time to find that such a pair has no
+/// order.
 void NeededSync::sortByTimeBetween(std::vector<Need> &needs) const {
   std::ranges::stable_sort(needs, {}, [&](const Need &need) { return secondOf(need).time - firstOf(need).time; });
 }
 
-/// Adds a need, which `points` satisfy.
+/// Adds a need whose accesses are ordered by `points`.
 void NeededSync::keep(const Need &need, const std::vector<SyncPoint> &points) {
   needs_.push_back(need);
   use(static_cast<std::uint32_t>(needs_.size() - 1), points);
@@ -60,14 +60,14 @@ void NeededSync::use(std::uint32_t need, const std::vector<SyncPoint> &points) {
       users.push_back(need);
 }
 
-/// Adds the needs whose accesses are in order. If a need about scratch does not hold, adds the needs that must hold
-/// instead.
+/// Adds those of `needs` whose accesses are ordered. If a need about scratch does not hold, adds the needs that replace
+/// it.
 void NeededSync::add(std::vector<Need> needs) {
   std::vector<std::optional<std::vector<SyncPoint>>> answers(needs.size());
   for (const std::uint32_t i : orderToAsk(needs)) {
     answers[i] = ask(needs[i]);
     if (!answers[i] && needs[i].pair.relation != Relation::HappensBefore &&
-        needs[i].scratch == none) { // perhaps only relaxed signals or packets order them
+        needs[i].scratch == none) { // perhaps relaxed signals or packets order the accesses
       needs[i].pair.relation = Relation::HappensBefore;
       answers[i] = ask(needs[i]);
     }
@@ -84,8 +84,8 @@ void NeededSync::add(std::vector<Need> needs) {
   add(std::move(instead));
 }
 
-/// Adds the needs about waits, for channels on which a block waits more than once. If the ids of a wait before some id
-/// are dropped, another thread does the wait for that id.
+/// Adds the needs about waits on channels on which a block waits more than once. If ids of a wait are dropped, each
+/// later id of this wait moves to another thread. Then two threads might wait on a channel at the same time.
 void NeededSync::addWaits() {
   for (std::uint32_t r = 0; r < records_.size(); ++r)
     for (std::uint32_t w = 0; w < records_[r].waits.size(); ++w) {
@@ -104,7 +104,7 @@ void NeededSync::dropDoubles(std::vector<Need> &needs) {
   ir::sortUnique(needs, [](const Need &need) { return std::pair(need.record, need.pair); });
 }
 
-/// Returns the points by which `need` is in order; nothing if it is not.
+/// Returns the points that put the accesses of `need` in order; nothing if they have no order.
 std::optional<std::vector<SyncPoint>> NeededSync::ask(const Need &need) {
   if (need.wait != none)
     return askTurn(need);
@@ -114,7 +114,7 @@ std::optional<std::vector<SyncPoint>> NeededSync::ask(const Need &need) {
   return points;
 }
 
-/// Returns the points because of which two threads do not wait on one channel at the same time; nothing if they may.
+/// Returns the points that keep two threads from waiting on one channel at the same time; nothing if they may do so.
 std::optional<std::vector<SyncPoint>> NeededSync::askTurn(const Need &need) const {
   const std::vector<Wait> &waits = records_[need.record].waits;
   const Wait &wait = waits[need.wait];
@@ -141,8 +141,8 @@ std::optional<std::vector<SyncPoint>> NeededSync::askTurn(const Need &need) cons
   return points;
 }
 
-/// Returns the numbers of `needs` in the order in which to ask them. Needs whose second accesses are in the same block
-/// follow each other, in the order of time. Blocks come in the order of their first need.
+/// Returns the indices of `needs` in the order in which they are asked. Needs whose second access is in the same block
+/// follow each other, ordered by the time of this access. Blocks have the order of their first needs.
 std::vector<std::uint32_t> NeededSync::orderToAsk(std::span<const Need> needs) const {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> firstOfBlock; // key: record and block
   std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>>
@@ -163,9 +163,9 @@ std::vector<std::uint32_t> NeededSync::orderToAsk(std::span<const Need> needs) c
   return numbers;
 }
 
-/// Appends the needs that must hold instead of a need about scratch. If a use of scratch may not be over when its
-/// launch ends, it must come before each write of the next launch. If a write may come before the end of that launch is
-/// known, it must come after each use.
+/// Appends the needs that replace a need about scratch which does not hold. If that need requires that a use of scratch
+/// completes before its launch ends, the use must instead happen before each write of the next launch. If it requires
+/// that a write of the next launch comes after the end of the launch, the write must instead come after each use.
 void NeededSync::appendInstead(const Need &need, std::vector<Need> &needs) {
   if (need.ends && ofFirstRank_)
     return appendMeetings(need, needs);
@@ -176,9 +176,9 @@ void NeededSync::appendInstead(const Need &need, std::vector<Need> &needs) {
   }
 }
 
-/// Does the same for a use, if only the first rank is asked. The uses that may not be over are known only for the
-/// scratch of the first rank. Each of them represents the uses at the same place in the scratch of every rank to which
-/// the first rank writes.
+/// Appends the needs that replace a need about a use, if only pairs of the first rank are asked. Then uses are known
+/// only for the scratch of the first rank. Such a use represents the uses at the same place of all equivalent ranks, in
+/// the scratch of every rank to which the first rank writes.
 void NeededSync::appendMeetings(const Need &need, std::vector<Need> &needs) {
   const RunRecord &record = records_[need.record];
   const auto positionOf = [&](const Pair &use) {
@@ -209,7 +209,7 @@ void NeededSync::set(std::span<const std::vector<SyncPoint> *const> classes, boo
       search.update(*syncClass);
 }
 
-/// Checks need `number` in a trial. Returns false if it makes the trial fail.
+/// Checks the need with index `number` in a trial. Returns false if the trial fails because of it.
 bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
   const Need &need = needs_[number];
   if (std::optional<std::vector<SyncPoint>> answer = ask(need)) {
@@ -221,8 +221,8 @@ bool NeededSync::check(std::uint32_t number, bool excuse, Trial &trial) {
     return excuse && need.pair.excusable;
   const bool isFirst = trial.instead.empty();
   appendInstead(need, trial.instead);
-  // If the needs that must hold instead do not all hold, the first one usually shows it. So it is asked before all of
-  // them are collected.
+  // If some need of `trial.instead` does not hold, usually the first one does not. So the first need is asked before
+  // all others are collected.
   return !isFirst || trial.instead.empty() || ask(trial.instead.front()).has_value();
 }
 
@@ -245,8 +245,8 @@ bool NeededSync::drop(std::span<const std::vector<SyncPoint> *const> classes, bo
     const std::vector<std::uint32_t> &own = usedBy_[classes_.find(syncClass->front())];
     users.insert(users.end(), own.begin(), own.end());
   }
-  // A class may list a need several times: once for each new path that used the class. The need must be asked only
-  // once. Otherwise it would be listed twice from then on.
+  // A class may list the same need several times, once for each path that used the class. The need must be asked only
+  // once. Otherwise, it would be listed twice from now on.
   ir::sortUnique(users);
   std::erase_if(users, [&](std::uint32_t need) { return !needs_[need].counts; });
   std::vector<Need> needs;
@@ -275,7 +275,7 @@ bool NeededSync::mayExcuse(const std::vector<SyncPoint> &syncClass) const {
                              [&](std::uint32_t need) { return needs_[need].pair.excusable; });
 }
 
-/// Returns the needs about accesses that are ordered by one of `points`, which are whole classes.
+/// Returns the needs about pairs of accesses that `points` order. `points` must contain whole classes.
 std::vector<std::uint32_t> NeededSync::usersOf(const std::vector<SyncPoint> &points) const {
   std::vector<SyncPoint> classes;
   for (const SyncPoint point : points)
@@ -289,7 +289,7 @@ std::vector<std::uint32_t> NeededSync::usersOf(const std::vector<SyncPoint> &poi
   return users;
 }
 
-/// Returns those of the needs `numbers` whose accesses have no order, in the order of the numbers.
+/// Returns the elements of `numbers` whose needs have accesses without an order. Sorts them.
 std::vector<std::uint32_t> NeededSync::unorderedOf(const std::vector<std::uint32_t> &numbers) {
   std::vector<Need> needs;
   for (const std::uint32_t number : numbers)
@@ -317,7 +317,7 @@ void NeededSync::visitUnordered(const std::vector<SyncPoint> &points,
     const Need &need = needs_[number];
     if (need.scratch == none)
       return visit({need.pair, need.record, none});
-    // For scratch whose place may change with the size, visits the two accesses that would conflict.
+    // If a chunk of scratch may have another place at another size, visits the two accesses that would conflict.
     std::vector<Need> others;
     appendInstead(need, others);
     const auto other = std::ranges::find_if(others, [&](const Need &o) { return !ask(o); });
@@ -326,8 +326,8 @@ void NeededSync::visitUnordered(const std::vector<SyncPoint> &points,
   std::vector<std::uint32_t> users = usersOf(points);
   const std::vector<SyncPoint> *const all = &points;
   set({&all, 1}, true);
-  // Usually a need at the front has no order. If none has, groups of 4, 16, … needs follow, each sorted as the search
-  // is fastest.
+  // Usually one of the first needs has no order, so the first groups are small: 1, 4, 16, … needs. The needs of a group
+  // are asked in the order that makes the search fastest.
   std::ranges::make_heap(users, isLater);
   bool isDone = false;
   for (std::size_t size = 1; !users.empty() && !isDone; size *= 4) {

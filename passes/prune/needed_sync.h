@@ -1,4 +1,4 @@
-// Finds the sync of a recorded program that its pairs of accesses need.
+// Finds which sync of a recorded program is needed to order its pairs of accesses.
 #pragma once
 
 #include "passes/run/recorded_order.h"
@@ -10,37 +10,39 @@
 
 namespace mscclc::passes::prune {
 
-/// Drops one class after another, as long as all pairs of accesses stay ordered. Each pair remembers the sync points
-/// by which it is ordered. So after a class is dropped, only pairs that used one of its points are asked again.
-/// Example: A signals B by two channels. A pair is ordered by the first one. Dropping the second channel asks nothing
-/// again. Dropping the first one asks the pair again, which is then ordered by the second channel, unless that was
-/// dropped.
+/// Drops classes of sync points, one after another, as long as all pairs of accesses stay ordered. For each pair, it
+/// stores the points that order the pair. After a class is dropped, only pairs that use one of its points are checked
+/// again. Example: A signals B through two channels, and the signal of the first channel orders a pair. If the second
+/// channel is dropped, no pair is checked. If the first channel is dropped, the pair is checked again, and the second
+/// channel orders it, unless it was dropped before.
 ///
-/// Lemma. One trial costs at most one walk over the run for each block whose accesses come second (recorded_order.h),
-/// however many pairs there are. For pairs are asked block after block, and those of a block in the order of time.
+/// Lemma. One trial needs at most one walk over the run for each block that makes second accesses of pairs
+/// (recorded_order.h), however many pairs there are. The reason is that pairs are checked block after block, and the
+/// pairs of a block in the order of time.
 class NeededSync {
 public:
-  /// `records`: one for each size of the program. `dropped`: the points that are dropped from the beginning. Pairs that
-  /// are unordered without them are ignored. `everyRank`: asks about accesses of all ranks. If it is false and all
-  /// ranks have the same shape, only accesses of the first rank are asked, and records need no others. It must be true
-  /// if ranks of one shape name different chunks or channels.
+  /// `records`: a record for each size of the program. `dropped`: the points that are dropped from the beginning; pairs
+  /// that have no order without these points are ignored. `everyRank`: checks the accesses of all ranks. If it is false
+  /// and all ranks have the same shape, only accesses of the first rank are checked, and records need no others. It
+  /// must be true if ranks of the same shape name different chunks or channels.
   NeededSync(const std::vector<RunRecord> &records, const SyncClasses &classes, std::vector<bool> dropped,
              bool everyRank);
 
-  /// Drops `classes` if no pair needs any of them. With `excuse`, pairs that packets may order are not asked.
+  /// Drops `classes` if all pairs stay ordered without them. Returns false, and drops nothing, if some pair does not.
+  /// With `excuse`, pairs that packets may order (Pair::excusable) need no other order.
   bool drop(std::span<const std::vector<SyncPoint> *const> classes, bool excuse);
-  /// Returns true if a drop of `syncClass` with `excuse` may ask fewer pairs. Returns false if the class is already
-  /// dropped, or if no pair that uses it may be ordered by packets.
+  /// Returns true if `excuse` may help to drop `syncClass`: the class is not dropped yet, and packets may order a pair
+  /// that uses it.
   bool mayExcuse(const std::vector<SyncPoint> &syncClass) const;
 
-  /// Two accesses without an order.
+  /// A pair of accesses that has no order.
   struct Unordered {
     Pair pair;
     std::uint32_t record = 0;
-    std::uint32_t scratch = none; ///< the rank in whose scratch they conflict if the second launch has another size
+    std::uint32_t scratch = none; ///< the rank in whose scratch the pair conflicts at another message size
   };
-  /// Calls `visit` with pairs that have no order without `points`, which are one or several whole classes, until it
-  /// returns true. `before` gives the order of the pairs. Drops nothing.
+  /// Calls `visit` for the pairs that have no order without `points`, until it returns true. `points` must contain
+  /// whole classes. `before` compares two pairs; pairs are visited in about this order. Drops nothing.
   void visitUnordered(const std::vector<SyncPoint> &points,
                       const std::function<bool(const Unordered &, const Unordered &)> &before,
                       const std::function<bool(const Unordered &)> &visit);
@@ -49,22 +51,22 @@ private:
   struct Need {
     Pair pair;
     std::uint32_t record = 0;
-    std::uint32_t scratch = none; ///< the rank that owns the scratch, if the need is about scratch: see ScratchUse
-    bool ends = false;            ///< for scratch: the access of `uses` must come before the end of the launch
+    std::uint32_t scratch = none; ///< for a need about scratch: the rank that owns it (ScratchUse)
+    bool ends = false;            ///< for scratch: the use must complete before its launch ends
     bool counts = true;
-    std::uint32_t wait = none; ///< not a pair: this wait must not be concurrent with the wait before it
+    std::uint32_t wait = none; ///< not a pair: this wait must not be concurrent with the previous wait on its channel
   };
-  /// The results of a trial, which are applied if it succeeds.
+  /// The changes that follow from a trial. They are applied if the trial succeeds.
   struct Trial {
-    std::vector<std::pair<std::uint32_t, std::vector<SyncPoint>>> moved; ///< a need, and the points that order it now
+    std::vector<std::pair<std::uint32_t, std::vector<SyncPoint>>> moved; ///< needs with the points that order them now
     std::vector<std::uint32_t> excused;
-    std::vector<Need> instead; ///< for scratch: the needs that must hold if another need does not
+    std::vector<Need> instead; ///< needs that replace needs about scratch which do not hold
     std::vector<std::pair<Need, std::vector<SyncPoint>>> added;
   };
 
-  /// The position of a use of scratch in its rank: block, phase, operation, and 1 if it writes.
+  /// The position of a use of scratch in its rank: block, phase, operation, and the relation of the pair.
   using Position = std::array<std::uint32_t, 4>;
-  /// A use of scratch and a later write of the first rank, accesses which meet there.
+  /// A use of scratch, and a later write of the first rank to the same scratch.
   struct ScratchMeeting {
     Position position{};
     std::uint32_t use = 0, write = 0;
@@ -100,8 +102,8 @@ private:
   std::vector<bool> dropped_;          ///< [point]
   std::deque<RecordedOrder> searches_; ///< [record]
   std::vector<Need> needs_;
-  std::vector<std::vector<std::uint32_t>> usedBy_;    ///< the needs that use it; some entries are outdated
-  std::vector<std::vector<ScratchMeeting>> meetings_; ///< [record], sorted by place; filled at the first query
+  std::vector<std::vector<std::uint32_t>> usedBy_;    ///< [class]: needs that use it; some are outdated
+  std::vector<std::vector<ScratchMeeting>> meetings_; ///< [record], sorted by position; filled when first needed
 };
 
 } // namespace mscclc::passes::prune

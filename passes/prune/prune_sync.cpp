@@ -17,9 +17,9 @@ namespace {
 
 using namespace prune;
 
-constexpr std::uint32_t mostProofs = 24; ///< the most proofs of one program
+constexpr std::uint32_t mostProofs = 24; ///< the maximum number of proofs for one program
 
-/// Returns the names of those findings of the proof that are warnings for `diags`.
+/// Returns the names of the proof's findings that `diags` does not treat as errors.
 ir::AllowedNames allowedBy(const ir::DiagnosticEngine &diags) {
   ir::AllowedNames names;
   const auto add = [&](const ir::DiagInfo &info) {
@@ -34,17 +34,17 @@ ir::AllowedNames allowedBy(const ir::DiagnosticEngine &diags) {
   return names;
 }
 
-/// True if instances of `program` may depend on each other. There are two reasons. At another message size, a chunk of
-/// scratch may have the place of a chunk of another instance. And a completed put of a port shows that the earlier puts
-/// are complete only on the same channel, but instances have separate channels.
+/// True if instances of `program` may depend on each other, for two reasons together. At another message size, a chunk
+/// of scratch may have the place of another instance's chunk. And the completion of a port's put shows that earlier
+/// puts are complete only on the same channel, while each instance has its own channels.
 bool instancesMeet(const ir::Program &program) {
   return program.instances > 1 &&
          std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; }) &&
          program.hasPorts();
 }
 
-/// Returns the program with two instances, because further ones affect each other in the same way; with one, if
-/// instances share chunks, which is refused later.
+/// Returns the program with two instances. More instances would affect each other in the same way. If instances share
+/// chunks, returns the program with one instance; replicate-instances refuses such a program later.
 ir::Program twoInstances(const ir::Program &program) {
   ir::Program two = program;
   two.instances = 2;
@@ -62,14 +62,14 @@ public:
         dropped_(points_.count()), needed_(points_.count()) {}
 
   void run() {
-    // A test collective does not say who uses its buffers.
+    // A test collective does not define which buffers its user accesses.
     if (points_.count() == 0 || !ir::hasUser(program_.collective.kind))
       return;
     everyRank_ = !classes_.allAlike();
     if (!record())
       return;
     candidates_ = classes_.candidates();
-    // If the proof needs a sync after all, other sync that seemed needed beside it may be redundant. So it repeats.
+    // If the proof keeps a sync, other sync that seemed needed may be redundant beside it. So another round follows.
     while (mayProve() && round()) {
     }
     apply();
@@ -78,14 +78,14 @@ public:
 private:
   using Classes = std::vector<const std::vector<SyncPoint> *>;
 
-  /// Records the run. Returns false if the program must stay unchanged.
+  /// Records the run. Returns false if it cannot be recorded; then the program must stay unchanged.
   bool record() {
     constexpr std::uint64_t mostTouched = 400'000'000;
     records_ = recordSizes(index_, points_, classes_, mostTouched, !everyRank_);
     return !records_.empty();
   }
 
-  /// Returns the classes that can be dropped together according to the record.
+  /// Returns the classes that can all be dropped together, as the record shows.
   Classes found() const {
     NeededSync needed(records_, classes_, dropped_, everyRank_);
     Classes found;
@@ -100,14 +100,14 @@ private:
     return found;
   }
 
-  /// Searches classes to drop, and proves the result. Returns false if no other round is needed.
+  /// Finds classes that can be dropped, and proves the program without them. Returns true if another round is needed.
   bool round() {
     const Classes found = this->found();
     if (found.empty())
       return false;
     if (prover_) {
       set(found, true);
-      records_.clear(); // a proof also needs much memory
+      records_.clear(); // frees memory, because a proof needs much of it
       if (std::exchange(prover_, {})(pruned()))
         return false;
       set(found, false);
@@ -126,8 +126,9 @@ private:
     return mayProve() && asItWas().proven && record();
   }
 
-  /// Drops from `needed` those of `classes` that no need uses, one after the other. If several can be dropped together,
-  /// they can also be dropped one by one. So as long as this succeeds, more and more are tried at once.
+  /// Drops from `needed` each of `classes` that no pair of accesses needs, and returns these classes. A set of classes
+  /// that can be dropped together can also be dropped one by one. So the number of classes in one trial is doubled
+  /// after each success.
   static Classes droppable(std::span<const std::vector<SyncPoint> *const> classes, bool excuse, NeededSync &needed) {
     Classes found;
     for (std::size_t size = 1; !classes.empty();) {
@@ -145,7 +146,8 @@ private:
     return found;
   }
 
-  /// Drops those of `classes` that the proof does not need, by bisection. Sets `refused` if there are others.
+  /// Drops the classes among `classes` that the proof does not need. Finds them by bisection. Sets `refused` if the
+  /// proof needs some of the classes.
   void tryDrop(std::span<const std::vector<SyncPoint> *const> classes, bool &refused) {
     set(classes, true);
     if (mayProve() && isProven())
@@ -167,7 +169,7 @@ private:
         dropped_[point] = dropped;
   }
 
-  /// True if the program without the dropped points is proven, and has no more warnings than before.
+  /// True if the program without the dropped points is proven, with no more warnings than the given program has.
   bool isProven() {
     const VerifyResult result = prove(pruned());
     return result.proven && (result.warnings == 0 || result.warnings <= asItWas().warnings);
@@ -182,8 +184,8 @@ private:
                                   : verify(program, findings, options);
   }
 
-  /// False if there were too many proofs, or if the program with all its sync is not proven: then no program with less
-  /// sync is.
+  /// False if the maximum number of proofs is reached, or if the given program with all its sync is not proven. In the
+  /// second case, no program with less sync is proven.
   bool mayProve() const { return proofs_ < mostProofs && (!asItWas_ || asItWas_->proven); }
 
   const VerifyResult &asItWas() {
@@ -195,7 +197,7 @@ private:
   ir::Program pruned() const { return dropSync(index_, points_, dropped_); }
 
   void apply() {
-    std::uint64_t counts[4] = {}; // nops, barriers, flushes, signals and releases
+    std::uint64_t counts[4] = {}; // counts of nops, barriers, flushes, and signals with releases
     for (SyncPoint p = 0; p < points_.count(); ++p)
       if (dropped_[p]) {
         const ir::OpKind kind = points_.kind(p);
@@ -220,23 +222,23 @@ private:
   ir::Program &program_;
   const ir::AllowedNames allowed_;
   PassStats &stats_;
-  Prover prover_; ///< empty once it was asked
+  Prover prover_; ///< empty after it was asked
   const ProgramIndex index_;
   const SyncPoints points_;
   SyncClasses classes_;
   std::vector<RunRecord> records_;
   std::vector<std::vector<SyncPoint>> candidates_;
-  std::vector<bool> dropped_, needed_; ///< [point]; needed_: by the first of a class
-  bool everyRank_ = false;             ///< ranks of the same shape are examined one by one
+  std::vector<bool> dropped_, needed_; ///< [point]; in needed_, only the first point of each class is used
+  bool everyRank_ = false;             ///< checks the accesses of every rank, even if all ranks have the same shape
   std::uint32_t proofs_ = 0;
-  std::optional<VerifyResult> asItWas_; ///< the proof of the program with all its sync
+  std::optional<VerifyResult> asItWas_; ///< the proof of the given program, with all its sync
 };
 
 } // namespace
 
 Pass createPruneSyncPass(Prover prover) {
   return {.needs = DataSyncLowered, .isOptional = true, .run = [prover = std::move(prover)](PassContext &context) {
-            // The pass drops parts of operations, and a signal through the switch has no parts.
+            // The pass drops single ids of operations, but a signal through the switch has no such parts.
             if (!ir::hasSwitchSignals(context.program))
               Pruning(context, prover).run();
           }};

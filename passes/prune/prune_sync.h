@@ -6,28 +6,31 @@
 
 namespace mscclc::passes {
 
-/// Proves a program that a pass would make. Returns true if nothing is found, not even a warning.
+/// A function that proves the program that a pass would make. It returns true if the proof has no findings, not even
+/// warnings.
 using Prover = std::function<bool(const ir::Program &)>;
 
 /// Drops sync that the proof (passes/verify) does not need: nops, flushes, whole barriers, signals with their waits,
-/// and releases with their acquires. Corresponding sync of equivalent ranks is dropped or kept together, so ranks stay
-/// equivalent. A signal that is part of a put stays. So does sync at a counter that several blocks use or that does not
-/// start at zero.
+/// and releases with their acquires. Sync at the same place of equivalent ranks is dropped or kept together, so that
+/// these ranks stay equivalent. A signal that is part of a put is kept. Sync on a counter is kept if several blocks use
+/// the counter, or if the counter does not start at zero.
 ///
-/// One run of the program is recorded: its waits, and the accesses that have to be in order. The record shows the sync
-/// that can go (run_record.h, needed_sync.h). The result is proven. If this fails, the sync that the proof needs is
-/// found by halves, and kept. So no unneeded sync is left, unless more than 24 proofs are needed to find it. A program
-/// without a proof stays as it is. So does a program with a run that is too long to record.
+/// The pass records one run of the program: its waits, and the accesses that must be ordered. The record shows which
+/// sync can be dropped (run_record.h, needed_sync.h). Then the program without this sync is proven. If the proof fails,
+/// the pass finds the sync that the proof needs by bisection, and keeps it. So no unneeded sync is left, unless the
+/// search would take more than 24 proofs. The program is not changed if it cannot be proven, or if its run is too long
+/// to record.
 ///
-/// `prover`, unless it is empty, is asked first, and only once. Mostly it accepts the program without all sync that the
-/// record shows. Half of the cost is this proof, so the caller need not repeat it after the passes.
+/// If `prover` is not empty, it is asked first, but only once: about the program without all sync that the record does
+/// not need. It usually accepts this program. Its proof is half of the pass's cost, and the caller can use the result
+/// instead of another proof after the passes.
 ///
-/// Requires: lowered data sync; otherwise sync that is added later would be missed. It runs last of the passes that
-/// change sync. It runs before replicate-instances, because all instances need the same sync. If instances conflict in
-/// scratch, two instances are proven.
+/// Requires: lowered data sync; otherwise sync that is added later would be missed. Runs after all other passes that
+/// change sync. Runs before replicate-instances, because all instances need the same sync. If instances may conflict in
+/// scratch, a program of two instances is proven.
 /// Provides: nothing. Running it again changes nothing.
 Pass createPruneSyncPass(Prover prover);
-/// The same without a prover.
+/// Creates the pass without a prover.
 Pass createPruneSyncPass();
 
 } // namespace mscclc::passes

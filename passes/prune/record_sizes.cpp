@@ -8,7 +8,7 @@ namespace mscclc::passes::prune {
 
 namespace {
 
-/// Returns the sizes in which a program is proven; nothing if it cannot be proven.
+/// Returns the sizes for which a program is proven; nothing if it cannot be proven.
 std::vector<proof::Geometry> sizesOf(const ProgramIndex &index) {
   const proof::LoopRates rates(index);
   if (rates.fault())

@@ -42,7 +42,7 @@ namespace {
 
 /// A piece of memory that both accesses touch.
 struct Meet {
-  ir::MemoryPiece memory; ///< as the second access names it, or the first one if the second is a user's
+  ir::MemoryPiece memory; ///< as the second access names it; if a user makes that one, as the first names it
   bool firstWrites = false, secondWrites = false;
 };
 
@@ -81,7 +81,8 @@ private:
     const SyncPoints::Location &place = points_.place(point);
     return index_.place(place.block, place.op);
   }
-  /// True for the only operation of a block. The executor needs such blocks, because it requires the block's number.
+  /// True if `point` belongs to a nop that is the only operation of its block. The executor needs such a block, because
+  /// each block number must exist.
   bool isFiller(SyncPoint point) const {
     const ir::ThreadBlock &block = index_.ops(points_.place(point).block);
     return block.ops.size() == 1 && ir::isBlockSync(block.ops[0].kind);
@@ -112,10 +113,11 @@ private:
   static Reason reasonOf(const Access &x, const Access &y, const Meet &meet);
 
   static constexpr std::size_t mostRepresented = 256;
-  /// The most proofs for one program. Each takes about as long as the proof of the compilation.
+  /// The maximum number of proofs for one program. One proof takes about as long as the proof when the program is
+  /// compiled.
   static constexpr std::uint32_t mostProofs = 8;
-  /// If there are more pairs, pairs that correspond over equivalent ranks are asked about only once. But ranks of the
-  /// same shape may name different things. So if no pair needs the sync then, the proof is asked.
+  /// If there are more pairs than this, pairs that correspond on equivalent ranks are asked about only once. But ranks
+  /// of the same shape may name different chunks. So if no pair needs a sync then, the proof is asked about the sync.
   static constexpr std::size_t mostPairs = 10'000;
 
   const ir::Program &program_;
@@ -124,20 +126,21 @@ private:
   const SyncPoints points_;
   SyncClasses classes_;
   std::vector<RunRecord> records_;
-  /// [record][access]: the accesses that it represents. If there are very many, only the first ones.
+  /// [record][access]: the accesses that this access represents. If there are very many, only the first ones are
+  /// listed.
   std::vector<std::vector<std::vector<std::uint32_t>>> represented_;
-  std::vector<std::vector<SyncPoint>> asked_; ///< the classes whose reasons are searched
+  std::vector<std::vector<SyncPoint>> asked_; ///< the classes for which a reason is searched
   std::vector<SyncReason> reasons_;           ///< [class]
   std::uint32_t proofs_ = 0;
-  std::optional<bool> asItWas_; ///< whether the program with all its sync is proven
+  std::optional<bool> asItWas_; ///< true if the program with all its sync is proven
 };
 
-/// Returns the edges of a class. Each sender is connected to the first operation of the class that takes from the same
-/// queue.
+/// Returns the edges of a class. An edge leads from each sender to the first operation of the class that waits on the
+/// same queue.
 std::vector<SyncEdge> Explainer::edgesOf(const std::vector<SyncPoint> &syncClass) const {
   std::vector<SyncEdge> edges;
   std::map<std::uint32_t, ir::OpRef> takers;                               // by queue
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> barriers; // by rank and id: into edges
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> barriers; // [rank, id]: index into `edges`
   const auto opOf = [&](SyncPoint p) -> const ir::Op & {
     return index_.ops(points_.place(p).block).ops[points_.place(p).op];
   };
@@ -164,15 +167,15 @@ std::vector<SyncEdge> Explainer::edgesOf(const std::vector<SyncPoint> &syncClass
       edges.push_back({at, at});
     }
   }
-  if (edges.empty()) // only waits for things that are there from the start
+  if (edges.empty()) // the class only has waits for signals that are there from the start
     for (const auto &[queue, at] : takers)
       edges.push_back({at, at});
   return edges;
 }
 
-/// Finds the most informative pair. Values that the algorithm computes with come before values that the next launch
-/// would overwrite. Among the pairs of one rank, the nearest in the run comes first, because less must be searched
-/// between them. Returns false if there is none.
+/// Finds the most informative pair that needs `points`. A pair about a value that the algorithm computes with comes
+/// before a pair about a value that the next launch would overwrite. Of the pairs of one rank, the pair with the least
+/// distance in the run comes first, because its search is the shortest. Returns false if there is no pair.
 bool Explainer::explain(NeededSync &needed, const std::vector<SyncPoint> &points, SyncReason &reason) const {
   const auto order = [&](const Unordered &u) {
     const auto &accesses = records_[u.record].accesses;
@@ -182,8 +185,8 @@ bool Explainer::explain(NeededSync &needed, const std::vector<SyncPoint> &points
                       u.pair.relation != Relation::Visibility, index_.rankOf(x.at.block), u.record,
                       u.pair.second - u.pair.first, u.pair.first);
   };
-  // A value that is read too early is more informative than two writes in the wrong order, so a few more pairs are
-  // tried.
+  // A value that is read too early is more informative than two writes in the wrong order. So after such writes, a few
+  // more pairs are tried.
   constexpr int mostTried = 8;
   int tried = 0;
   bool isFound = false;
@@ -200,13 +203,14 @@ bool Explainer::explain(NeededSync &needed, const std::vector<SyncPoint> &points
   return isFound;
 }
 
-/// Returns the reason that is reported for `points` that no pair needs.
+/// Returns the reason to report for `points` if no pair needs them.
 Reason Explainer::noneOf(const std::vector<SyncPoint> &points) const {
   const bool ofPut = std::ranges::any_of(points, [&](SyncPoint p) { return ir::putsAndSignals(points_.kind(p)); });
   return ofPut ? Reason::OfPut : classes_.isKept(points.front()) ? Reason::Shared : Reason::OnlyInTheWay;
 }
 
-/// Explains each class, and then all unexplained classes of one statement together.
+/// Finds a reason for each class. Then, for each statement, finds one reason for all of its classes that have none so
+/// far.
 void Explainer::explainAll() {
   const bool everyRank = numPairs() <= mostPairs;
   NeededSync needed(records_, classes_, std::vector<bool>(points_.count()), everyRank);
@@ -220,8 +224,8 @@ void Explainer::explainAll() {
   }
 }
 
-/// Returns groups of classes without a reason, as indices of asked_. All classes of one statement and one kind form a
-/// group, because twins, such as those of instances, can replace each other.
+/// Returns groups of classes that have no reason, as indices into asked_. All classes of the same statement and kind
+/// form a group. Such classes, for example those of several instances, can replace each other.
 std::vector<std::vector<std::size_t>> Explainer::unexplained() const {
   std::map<std::tuple<ir::LocId, std::uint32_t, ir::OpKind>, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < asked_.size(); ++i)
@@ -229,7 +233,7 @@ std::vector<std::vector<std::size_t>> Explainer::unexplained() const {
       const SyncPoints::Location &place = points_.place(asked_[i].front());
       const ir::Op &op = index_.ops(place.block).ops[place.op];
       const bool hasLine =
-          ir::isOfSource(program_, op); // without a source, the same operation of all blocks forms a group
+          ir::isOfSource(program_, op); // operations without a source form a group by their number in the block
       alike[{hasLine ? op.loc : ir::noLoc, hasLine ? 0 : place.op, op.kind}].push_back(i);
     }
   std::vector<std::vector<std::size_t>> groups;
@@ -253,7 +257,7 @@ void Explainer::setReason(const std::vector<std::size_t> &numbers, const SyncRea
   }
 }
 
-/// Asks proofs about the classes that are still without a reason.
+/// Asks the proof about each group of classes that has no reason.
 void Explainer::askProofs() {
   for (const std::vector<std::size_t> &numbers : unexplained()) {
     const std::vector<SyncPoint> points = pointsOf(numbers);
@@ -272,7 +276,8 @@ void Explainer::askProofs() {
   }
 }
 
-/// Asks the proof. It is more precise than the recorded run, so it may need sync that the run does not need.
+/// Asks the proof whether it needs `points`. The proof is more precise than the recorded run, so it may need sync that
+/// no pair of the run needs.
 void Explainer::askProof(const std::vector<SyncPoint> &points, SyncReason &reason) {
   if (!asItWas_) {
     ir::DiagnosticEngine silent;
@@ -297,13 +302,14 @@ void Explainer::askProof(const std::vector<SyncPoint> &points, SyncReason &reaso
   reason.finding = findings.all().front().message;
 }
 
-/// `findings` gets only errors: the proof is made without warnings, so allowed findings are left out, too.
+/// Proves `program`. `findings` receives only errors, because the proof is made without warnings. So findings that are
+/// allowed are left out, too.
 bool Explainer::isProven(const ir::Program &program, ir::DiagnosticEngine &findings) const {
   findings.allow(allowed_);
   return verify(program, findings, {.warnings = false, .schedules = false}).proven;
 }
 
-/// Finds two accesses that `pair` represents and that touch the same memory.
+/// Finds two accesses that `pair` represents and that touch the same memory. Sets the reason by them.
 bool Explainer::resolve(const Unordered &pair, SyncReason &reason) const {
   const auto &accesses = records_[pair.record].accesses;
   for (const std::uint32_t first : represented_[pair.record][pair.pair.first])
@@ -323,7 +329,7 @@ bool Explainer::resolve(const Unordered &pair, SyncReason &reason) const {
   return false;
 }
 
-/// Finds the memory that an access touches; for a user's access, both buffers of the rank. Returns false for an
+/// Finds the memory that an access touches. The user of a rank touches both buffers of the rank. Returns false for an
 /// operation that moves no data.
 bool Explainer::touches(const Access &access, std::vector<ir::MemoryPiece> &pieces) const {
   pieces.clear();
@@ -346,7 +352,8 @@ std::optional<Meet> Explainer::meet(const Access &x, const Access &y, const Unor
   const bool data = touches(x, xs) && touches(y, ys);
   if (!data)
     return x.op != none && y.op != none ? std::optional<Meet>(Meet{}) : std::nullopt;
-  // A write that is ordered only by control is treated like a read.
+  // For a pair about visibility, memory that the first access writes is tried first. For other pairs, memory that it
+  // reads is tried first, because a write that is ordered only by control is treated like a read.
   const bool isVisible = pair.pair.relation == Relation::Visibility;
   for (const bool firstWrites : {isVisible, !isVisible})
     for (const ir::MemoryPiece &a : xs)

@@ -1,9 +1,9 @@
-// Finds the reason for each sync of a program: the accesses that would have no order without it.
+// Finds the reason for each sync of a program: two accesses that would have no order without the sync.
 //
 // The program may come from statements, from calls of thread blocks, or from a plan. Its run is recorded
-// (run_record.h). Then one class of syncs after the other is left out, and the record tells which accesses have no
-// order without it (needed_sync.h). A class has the syncs at the same place of equivalent ranks, so they have the same
-// reason.
+// (run_record.h). Then each class of syncs is left out in turn, and the record shows which accesses have no order
+// without the class (needed_sync.h). A class contains the syncs at the same place of equivalent ranks, so all of its
+// syncs have the same reason.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -22,46 +22,46 @@ enum class Reason : std::uint8_t {
 #define REASON(kind, key, text) kind,
 #include "passes/prune/sync_reasons.def"
 };
-std::string_view keyOf(Reason reason);  ///< Returns "read-too-early", ….
-std::string_view textOf(Reason reason); ///< Returns the text with {0} to {4}; see sync_reasons.def.
-/// True for reasons that say that no two accesses need the sync.
+std::string_view keyOf(Reason reason);  ///< Returns the key: "read-too-early".
+std::string_view textOf(Reason reason); ///< Returns the text with the placeholders {0} to {4} of sync_reasons.def.
+/// True if the reason says that no two accesses need the sync.
 bool isNone(Reason reason);
-/// True for a reason of isNone() that is only a guess: the proof was not asked, and may need the sync.
+/// True if the reason is one of isNone() but uncertain, because the proof was not asked. The proof may need the sync.
 bool isUnknown(Reason reason);
 
-/// A sync: the sending and the waiting operation. For a barrier, the first and the last of its blocks.
-/// For sync within one block, the same operation twice.
+/// A sync, from the sending to the waiting operation. For a barrier: from the operation of its first block to that of
+/// its last block. For sync within one block, both are the same operation.
 struct SyncEdge {
   ir::OpRef from, to;
 };
 
-/// The origin of an access to memory.
+/// The operation, or the user, that accesses memory.
 struct Accessor {
-  ir::OpRef at;        ///< its place; names no operation if it is the user of the rank
-  bool isUser = false; ///< true for the user of the rank, between launches
-  bool isPort = false; ///< true for the proxy of a port, which reads and writes after the block has requested it
+  ir::OpRef at;        ///< place of the operation; for the user of a rank, it names no operation
+  bool isUser = false; ///< true if the user of the rank makes the access, between launches
+  bool isPort = false; ///< true if a port's proxy makes the access, after the block has requested it
 };
 
 /// A sync with its reason.
 struct SyncReason {
-  std::vector<SyncEdge> edges; ///< one or more, in the order of the program
+  std::vector<SyncEdge> edges; ///< the syncs, at least one, in the order of the program
   Reason reason = Reason::OnlyInTheWay;
-  // For most reasons: two accesses that need it.
+  // For most reasons: two accesses that need the sync.
   Accessor first, second;
-  ir::MemoryPiece memory; ///< memory that both access; size 0: none
-  bool together = false;  ///< each point alone could be dropped, but not all points of the statement together
-  std::string finding;    ///< for Reason::Proof: the finding of the proof without it
+  ir::MemoryPiece memory; ///< memory that both accesses touch; size 0: none
+  bool together = false;  ///< true if each point could be dropped alone, but not all points of the statement together
+  std::string finding;    ///< for Reason::Proof: the finding of the proof of the program without the sync
 };
 
-/// Returns the reason for each sync of `program`, in the order of the program. Returns nothing if some block waits for
-/// ever, or if the program is too large to examine. `allowed`: findings of the proof that are only warnings.
+/// Returns the reason for each sync of `program`, in the order of the program. Returns nothing if some block waits
+/// forever, or if the program is too large to examine. `allowed`: findings of the proof that are only warnings.
 ///
-/// If no two accesses of the run need a sync, the proof is made without it. This is done for at most eight groups of
-/// similar syncs, and only if the program is proven as it is.
+/// If no two accesses of the run need a sync, the program is proven without it. This is done for at most eight groups
+/// of similar syncs, and only if the given program is proven.
 ///
-/// Requires: thread blocks, lowered data sync. Each class takes a walk through the operations between the accesses that
-/// need it. If ranks are equivalent and there are many pairs of accesses, one rank represents all, so the time is about
-/// that of prune-sync. If no ranks are equivalent, it takes up to syncs × operations.
+/// Requires: thread blocks, lowered data sync. Each class takes one walk through the operations between the accesses
+/// that need it. If there are many pairs of accesses and ranks are equivalent, one rank represents all of them, so the
+/// time is about that of prune-sync. If no ranks are equivalent, it takes up to syncs × operations.
 std::optional<std::vector<SyncReason>> reasonsOfSync(const ir::Program &program, const ir::AllowedNames &allowed);
 
 } // namespace mscclc::passes::prune

@@ -12,8 +12,8 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 
-/// Returns the number of the block's last operation, if it is a port's put with a flush and only waits, acquires and
-/// nops follow; nothing if there is none, or if nothing at all follows.
+/// Returns the index of the block's last port put with a flush, if only waits, acquires and nops follow it. Returns
+/// nothing if there is no such put, or if it is the last operation.
 std::optional<std::size_t> lastPut(const ir::ThreadBlock &block) {
   std::size_t last = block.ops.size();
   while (last != 0 && (ir::takes(block.ops[last - 1].kind) || block.ops[last - 1].kind == OpKind::Nop))

@@ -16,7 +16,8 @@ bool acquires(OpKind kind) {
   return ir::takes(kind) || ir::flushes(kind);
 }
 
-/// The operations between two syncs of a block, with the facts about them that order other operations.
+/// The operations between two syncs of a block. Records the facts about them that decide whether a later operation must
+/// wait for them.
 class Phase {
 public:
   Phase(const ir::Program &program) : program_(program) {}
@@ -59,7 +60,7 @@ public:
     const bool released = ir::sends(op.kind);
     if ((moves_ && released) || (acquires_ && (released || op.numChunks() != 0)))
       return true;
-    // Two threads on one channel end or semaphore at the same time would disturb each other's counts.
+    // Two threads that use the same end of a channel, or the same semaphore, at the same time would disturb its count.
     if (ir::oneThreadPerPosition(op) &&
         std::ranges::any_of(block_->idsOf(op), [&](std::uint32_t id) { return users(op).contains(id); }))
       return true;
@@ -73,7 +74,8 @@ public:
   }
 
 private:
-  /// Visits the accesses to this rank's memory and to that of other ranks, which are not distinguished from each other.
+  /// Visits the accesses of an operation to this rank's memory, and those to memory of other ranks. Other ranks are not
+  /// distinguished from each other.
   template <typename Visit> void forEachAccess(const Op &op, Visit visit) const {
     ir::forEachMemory(program_, rank_, *block_, op, [&](const ir::MemoryPiece &piece) {
       const ir::MemoryRange range = ir::memoryOf(program_, piece);
@@ -91,15 +93,15 @@ private:
   const ir::ThreadBlock *block_ = nullptr;
   bool empty_ = true, moves_ = false, acquires_ = false, opaque_ = false;
   AccessRecord local_, remote_;
-  std::array<ir::StampSet, 4> users_[2]; ///< [takes][channel type; None: semaphores]: the ids that it uses
+  std::array<ir::StampSet, 4> users_[2]; ///< [takes][channel type; None: semaphores]: the ids in use
 };
 
-/// Lists the nops of `block` that order nothing.
+/// Appends to `redundant` the nops of `block` that order nothing.
 void collect(const ir::ThreadBlock &block, Phase &phase, std::vector<std::uint32_t> &redundant) {
   const auto end = static_cast<std::uint32_t>(block.ops.size());
   std::uint32_t lastNop = end;
   while (lastNop != 0 && block.ops[lastNop - 1].kind != OpKind::Nop)
-    --lastNop; // nothing after the last nop needs it
+    --lastNop; // operations after the last nop need no check
   for (std::uint32_t i = 0; i < lastNop;) {
     const Op &op = block.ops[i];
     std::uint32_t next = nextOp(block, i);
@@ -107,7 +109,7 @@ void collect(const ir::ThreadBlock &block, Phase &phase, std::vector<std::uint32
       phase.clear();
     } else if (op.kind != OpKind::Nop) {
       phase.add(op);
-      for (std::uint32_t k = i + 1; k + 1 < next; ++k) // a nop of a body beside another sync of that body
+      for (std::uint32_t k = i + 1; k + 1 < next; ++k) // finds a nop of a body that another sync of the body follows
         if (block.ops[k].kind == OpKind::Nop && ir::isBlockSync(block.ops[k + 1].kind))
           redundant.push_back(k);
     } else {

@@ -4,9 +4,9 @@
 
 namespace mscclc::passes {
 
-/// Removes nops that order nothing. Such a nop has no operation since the sync before it that must be complete before
-/// an operation between it and the next sync. A nop inside a pipeline's body stays unless another sync is beside it,
-/// because it also orders one iteration before the next.
+/// Removes nops that order nothing. A nop is needed if some operation between the previous sync and the nop must
+/// complete before some operation between the nop and the next sync. A nop in the body of a pipeline also orders each
+/// iteration before the next one. So it is removed only if another sync follows it directly.
 ///
 /// Example: `copy a→b; nop; copy c→d; nop; copy b→e` becomes `copy a→b; copy c→d; nop; copy b→e`.
 ///

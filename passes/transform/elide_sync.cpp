@@ -17,8 +17,8 @@ enum class SyncRole : std::uint8_t {
   Other,
   Nop,
   Barrier,
-  Asks, ///< carries a DataSync
-  Loop, ///< a pipeline: it synchronises before or after, if its body begins or ends with that
+  Asks, ///< an operation that may carry a DataSync
+  Loop, ///< a pipeline; it has sync before or after if its body begins or ends with sync
 };
 inline constexpr std::size_t syncRoleCount = 5;
 
@@ -50,7 +50,7 @@ inline constexpr auto syncRules = [] {
   });
 }();
 
-/// syncRules by left and right role. The edit is None if there is no rule.
+/// The rule for each left and right role. If there is no rule, its edit is None.
 inline constexpr auto syncTable = [] {
   std::array<std::array<SyncRule, syncRoleCount>, syncRoleCount> table{};
   for (const SyncRule &rule : syncRules)
@@ -103,19 +103,20 @@ DataSync SyncElision::syncOf(const Op &op) {
   return ir::isBlockSync(op.kind) ? DataSync::Both : op.sync;
 }
 
-/// True if an earlier run may have merged `op` from several operations. Merged flushes of one channel look like one.
+/// True if an earlier run may have merged `op` from several operations. If sync is lowered, this includes every flush,
+/// because merged flushes of one channel look like one flush.
 bool SyncElision::mergedBefore(const ir::ThreadBlock &block, const Op &op) const {
   return ir::hasDataSync(op.kind) && (block.idsOf(op).size() > 1 || (op.kind == OpKind::Flush && lowered_));
 }
 
-/// True for a nop in front of such an operation.
+/// True if operation `index` is a nop in front of an operation for which mergedBefore() is true.
 bool SyncElision::parts(const ir::ThreadBlock &block, std::uint32_t index, std::uint32_t end) const {
   return block.ops[index].kind == OpKind::Nop && index + 1 < end && mergedBefore(block, block.ops[index + 1]);
 }
 
 DataSync SyncElision::ofBody(const ir::ThreadBlock &block, std::uint32_t first, std::uint32_t end,
                              const Op &last) const {
-  // As in the DSL, a neighbour sees the body's first operation before others are merged into it.
+  // As in the DSL, a neighbour of the pipeline sees the body's first operation in the form before merging.
   const bool stays = parts(block, first, end) || mergedBefore(block, block.ops[first]);
   const DataSync before = stays ? DataSync::None : syncOf(block.ops[first]);
   return (before & DataSync::Before) | (syncOf(last) & DataSync::After);

@@ -21,7 +21,7 @@ using ir::ChannelType;
 using ir::Op;
 using ir::OpKind;
 
-/// Reports each limit that the program exceeds, at the first place in each block.
+/// Reports the limits that the program exceeds. In each block, reports a limit only once, at the first place.
 class LimitCheck {
 public:
   LimitCheck(const ir::Program &program, const Target &target, ir::DiagnosticEngine &diags)
@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  /// Reports the first rank that has too many requests for a proxy, because mostly all ranks have.
+  /// Reports only the first rank that has too many requests for its proxy, because usually all ranks have too many.
   void checkProxies() {
     const std::vector<std::uint64_t> semaphores = portSemaphores();
     bool isSaidOfIds = false, isSaidOfSemaphores = false;
@@ -53,11 +53,11 @@ private:
     }
   }
 
-  /// Input, output and scratch (executor.cc, setupRegisteredMemories).
+  /// A rank's own memories: input, output and scratch (executor.cc, setupRegisteredMemories).
   static constexpr std::uint64_t ownMemories = 3;
 
-  /// Returns the number of port semaphores by rank. Between two ranks, the executor makes as many on both sides as the
-  /// side with more channels has (getUnpairedChannelInfos).
+  /// Returns the number of port semaphores of each rank. For two ranks, the executor makes the same number on both
+  /// sides: the number of channels of the side that has more (getUnpairedChannelInfos).
   std::vector<std::uint64_t> portSemaphores() const {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> channels; // [from, to]
     std::vector<std::uint64_t> taken;
@@ -74,8 +74,8 @@ private:
     return taken;
   }
 
-  /// Returns what to do about a block that exceeds a limit. In a program of statements, the compiler has made the
-  /// blocks, and has already tried more of them.
+  /// Returns advice for a block that exceeds a limit. In a program of statements, the compiler chose the blocks, and
+  /// has already tried to use more blocks.
   std::string_view inOtherBlocks() const {
     return program_.schedule == ir::Schedule::Auto
                ? "statements without '.on' are shared out to more blocks, and a baked kernel (--emit-cuda "
@@ -97,7 +97,7 @@ private:
         diags_.report(diag::limit_barriers, at(i), {op.imm, rank_, block_, target_, limits_.barriersPerRank});
   }
 
-  /// Returns the first operation that uses `use` of a table, or the block's first.
+  /// Returns the index of the first operation that uses the table entry `use`; 0 if there is none.
   std::size_t firstUser(const ir::ThreadBlock &block, const ir::ResourceUse &use, bool remote) const {
     for (std::size_t i = 0; i < block.ops.size(); ++i) {
       const Op &op = block.ops[i];
@@ -142,7 +142,7 @@ private:
   std::uint32_t rank_ = 0, block_ = 0;
 };
 
-/// Adds a block that does nothing to each rank without blocks, because CUDA refuses a launch of no blocks.
+/// Adds a block that does nothing to each rank that has no blocks, because CUDA refuses a launch without blocks.
 std::uint64_t addIdleBlocks(ir::Program &program) {
   std::uint64_t added = 0;
   for (ir::Rank &rank : program.ranks)
@@ -153,11 +153,11 @@ std::uint64_t addIdleBlocks(ir::Program &program) {
   return added;
 }
 
-/// Aligns the halves of double scratch. The executor divides scratch into halves by bytes, and a scratch chunk has the
-/// bytes of the user's allocation divided by the rank's chunks (executor.cc, setupScratchBuffer). So the second half
-/// could begin at any byte, while threads move words of 16 bytes. Allocations are multiples of 512 bytes, so powers of
-/// two up to 32 divide them well. For another number of chunks, scratch grows until its halves are multiples of 16
-/// bytes, the same on all ranks.
+/// Aligns the halves of double scratch to 16 bytes, because threads move words of 16 bytes. The executor divides
+/// scratch into two halves by bytes. The size of a scratch chunk is the size of the user's allocation divided by the
+/// rank's number of chunks (executor.cc, setupScratchBuffer). So the second half could begin at any byte. Allocations
+/// are multiples of 512 bytes, so the halves are aligned if the number of chunks is a power of two up to 32. For
+/// another number, chunks are added until the halves are multiples of 16 bytes, on all ranks.
 std::uint64_t alignScratchHalves(ir::Program &program) {
   const auto cutsWell = [](const ir::Rank &rank) {
     const std::uint32_t chunks = ir::chunksOfScale(rank);
@@ -170,7 +170,7 @@ std::uint64_t alignScratchHalves(ir::Program &program) {
   for (ir::Rank &rank : program.ranks) {
     const std::uint32_t missing = (step - rank.scratchChunks % step) % step;
     if (rank.scratchChunks + missing < rank.scratchChunks)
-      continue; // there are so many that limitMessages refuses them
+      continue; // too many chunks, which limitMessages() refuses
     rank.scratchChunks += missing;
     added += missing;
   }

@@ -18,8 +18,8 @@ using ir::DataSync;
 using ir::Op;
 using ir::OpKind;
 
-/// Walks through the blocks, merges operations and removes sync. Buffers are reused. If merging lost an order, the
-/// block is walked again with those operations kept apart.
+/// Walks through blocks, merges operations and removes sync. Reuses its buffers for all blocks. If merging has lost an
+/// order between operations, walks the block again without merging these operations.
 class Fuser {
 public:
   explicit Fuser(const PassContext &context)
@@ -36,7 +36,7 @@ public:
     current_.enter(rank, block);
     apart_.assign(block.ops.size(), false);
     given_.resize(block.ops.size());
-    for (std::size_t i = 0; i < given_.size(); ++i) // the sweep removes part of it
+    for (std::size_t i = 0; i < given_.size(); ++i) // a walk removes part of the sync
       given_[i] = block.ops[i].sync;
     const Counts before = counts;
     sweep();
@@ -57,7 +57,7 @@ public:
       sweep();
     }
     counts.apart += static_cast<std::uint64_t>(std::ranges::count(apart_, true));
-    if (changed_) { // exact sizes, because a block's lists live as long as the program
+    if (changed_) { // copies to the exact size, because a block's lists live as long as the program
       block.ops = std::vector<Op>(out_.ops);
       block.chunks = std::vector<ir::Chunk>(out_.chunks);
       block.ids = std::vector<std::uint32_t>(out_.ids);
@@ -70,7 +70,7 @@ public:
   Counts counts;
 
 private:
-  /// Finds late packets in the original program, before anything is merged.
+  /// Finds late packets before anything is merged.
   void findLatePackets() {
     isStarted_ = true;
     const bool isApart = program_.latePacketsApart || program_.schedule == ir::Schedule::Auto;
@@ -79,7 +79,7 @@ private:
       latePackets_.emplace(program_, isOneRank_);
   }
 
-  /// Exchanges the current sync of the operations of in_ with their original sync.
+  /// Swaps the current sync of the operations of in_ with their original sync.
   void swapSyncs() {
     for (std::uint32_t i = 0; i < given_.size(); ++i)
       std::swap(given_[i], in_->ops[i].sync);
@@ -104,10 +104,11 @@ private:
 
   struct Body {
     std::vector<Op> ops;
-    DataSync sync = DataSync::None; // sync at its start and its end
+    DataSync sync = DataSync::None; // sync at the start and the end of the body
   };
 
-  /// False if no two neighbours can merge or make each other's sync redundant. Then the walk would change nothing.
+  /// False if no two neighbours can merge, and none makes sync of the other redundant. Then the walk would change
+  /// nothing.
   static bool mayChange(const ir::ThreadBlock &block) {
     for (std::size_t i = 0; i + 1 < block.ops.size(); ++i) {
       const Op &left = block.ops[i], &right = block.ops[i + 1];
@@ -166,9 +167,9 @@ private:
     emit();
   }
 
-  /// True if `next` reads packets that come later than those of the current operation. The sum of a word takes its
-  /// operands in turn, so it is better to sum the first ones while the last ones are still missing. Such sums stay
-  /// apart in programs that ask for it, and in programs whose order the compiler chooses.
+  /// True if `next` sums late packets, and the current operation does not. A sum takes its operands one after another.
+  /// Two separate sums are faster, because the first one can run while the late packets are still missing. Such sums
+  /// stay separate if the program asks for it, or if the compiler chooses the order of the program.
   bool comesLater(const Op &next) {
     if (!readsLate(next))
       return false;
@@ -218,16 +219,16 @@ private:
   ir::ThreadBlock *in_ = nullptr;
   ir::ThreadBlock out_;
   std::vector<DataSync> given_;  // original sync of each operation of in_
-  std::vector<MergedInto> into_; // merged operation of each operation of in_
-  std::vector<bool> apart_;      // operations of in_ that may not merge with the one before them
-  bool movesThreads_ = false;    // an operation with ids was merged
+  std::vector<MergedInto> into_; // for each operation of in_: the operation into which it was merged
+  std::vector<bool> apart_;      // operations of in_ that may not merge with the operation before them
+  bool movesThreads_ = false;    // some operation with ids was merged
   MergedOp current_;
   ThreadOrder order_;
-  std::uint32_t leader_ = 0;   // the operation of in_ with which the current one began
-  std::optional<bool> isLate_; // the current one reads late packets; empty: not yet known
-  bool isStarted_ = false;     // some block was walked
+  std::uint32_t leader_ = 0;   // index in in_ of the first operation merged into the current one
+  std::optional<bool> isLate_; // the current operation reads late packets; empty: not yet known
+  bool isStarted_ = false;     // late packets have been searched
   std::optional<LatePackets> latePackets_;
-  std::vector<Body> bodies_; // the block's pipelines, in order
+  std::vector<Body> bodies_; // bodies of the block's pipelines, in order
   std::size_t nextBody_ = 0, body_ = 0;
   bool changed_ = false;
 };

@@ -1,7 +1,7 @@
 // The table of operations that may merge: the rules of the MSCCL++ DSL.
 //
-// Source of the rules: python/mscclpp/language/internal/operations.py. Some are unsound there; here their `Need`s are
-// stricter: see Accumulates, OneSourceBuffer and LandsInPlace.
+// Source of the rules: python/mscclpp/language/internal/operations.py. Some rules are unsound there. Here, these have
+// stricter conditions: Accumulates, OneSourceBuffer and LandsInPlace.
 #pragma once
 
 #include "ir/program.h"
@@ -11,37 +11,37 @@
 
 namespace mscclc::passes {
 
-/// Conditions on two neighbours, besides their kinds. A set of them is a bitwise or.
+/// Conditions on two neighbours, in addition to their kinds. Conditions are combined by a bitwise or.
 enum Need : std::uint16_t {
   SameChannelType = 1 << 0,
-  SameGroup = 1 << 1,     ///< the same slice of the same thread-block group, or neither has one
-  SameFirstSize = 1 << 2, ///< the first sources have one size
+  SameGroup = 1 << 1,     ///< both have the same slice of the same thread-block group, or neither has one
+  SameFirstSize = 1 << 2, ///< the first sources have the same size
   SameSources = 1 << 3,
   SameReduceOp = 1 << 4,
   SameIds = 1 << 5,
   DisjointIds = 1 << 6,
-  /// The sources of a memory-channel put are in one kind of buffer, because the kernel uses the base address of the
-  /// first for all.
+  /// All sources of a memory-channel put are in the same buffer, because the kernel uses the base address of the first
+  /// source for all of them.
   OneSourceBuffer = 1 << 7,
-  /// Both reduce into their first source, and no other source overlaps it. Otherwise one sum of all sources could
-  /// differ from the two sums in turn.
+  /// Both operations reduce into their first source, and no other source overlaps it. Otherwise, one sum of all sources
+  /// could differ from two consecutive sums.
   Accumulates = 1 << 8,
-  SendsResult = 1 << 9,   ///< every source of the right one is the left one's destination 0
-  SendsPackets = 1 << 10, ///< every source of the right one is the left one's destination 1, the packet copy
-  ViaMemory = 1 << 11,    ///< the right one uses memory channels, and so does the merged one
-  StoresResult = 1 << 12, ///< a switch broadcast of the result of the left one, of the same size
-  /// The reduced chunk is the broadcast's own place. So it is written, although the merged operation writes no local
-  /// chunk.
+  SendsResult = 1 << 9,   ///< every source of the right operation is destination 0 of the left one
+  SendsPackets = 1 << 10, ///< every source of the right operation is destination 1 of the left one (its packets)
+  ViaMemory = 1 << 11,    ///< the right operation uses memory channels, and so does the merged one
+  StoresResult = 1 << 12, ///< the right operation broadcasts the left one's result, with the same size
+  /// The left operation stores its result where the broadcast writes on this rank. So this chunk is written even though
+  /// the merged operation has no local destination.
   LandsInPlace = 1 << 13,
 };
 
-/// The way in which an operand list of the merged operation is made.
+/// Where an operand list of the merged operation comes from.
 enum class Join : std::uint8_t {
-  Left,       ///< the left one's
-  Right,      ///< the right one's
-  Append,     ///< the left one's, then the right one's
-  AppendRest, ///< the same without the right one's first
-  Union,      ///< the left one's, then the new ones of the right one's
+  Left,       ///< the list of the left operation
+  Right,      ///< the list of the right operation
+  Append,     ///< the list of the left operation, followed by the list of the right one
+  AppendRest, ///< as Append, without the first element of the right list
+  Union,      ///< as Append, without elements of the right list that the left list has, too
 };
 
 struct FusionRule {
@@ -59,7 +59,7 @@ inline constexpr auto fusionRules = [] {
   constexpr std::uint16_t send = SendsResult | ViaMemory | SameGroup;
   constexpr std::uint16_t resend = SendsPackets | ViaMemory | SameGroup;
   return std::to_array<FusionRule>({
-      // left, right, merged; needs; sources, destinations, ids
+      // left, right and merged kind; needs; joins of sources, destinations and ids
       {SemAcquire, SemAcquire, SemAcquire, 0, Left, Left, Append},
       {SemRelease, SemRelease, SemRelease, 0, Left, Left, Append},
       {Signal, Signal, Signal, sync, Left, Left, Append},
@@ -95,7 +95,7 @@ inline constexpr auto fusionRules = [] {
   });
 }();
 
-/// Index + 1 into fusionRules, by left and right kind; 0: no rule.
+/// For each left and right kind: the index into fusionRules plus 1; 0: no rule.
 inline constexpr auto fusionTable = [] {
   std::array<std::array<std::uint8_t, ir::opKindCount>, ir::opKindCount> table{};
   for (std::size_t i = 0; i < fusionRules.size(); ++i)
@@ -103,7 +103,7 @@ inline constexpr auto fusionTable = [] {
   return table;
 }();
 
-/// Returns the rule for two kinds, or null.
+/// Returns the rule for two kinds of operations; null if there is none.
 inline const FusionRule *fusionRule(ir::OpKind left, ir::OpKind right) {
   const std::uint8_t entry = fusionTable[std::size_t(left)][std::size_t(right)];
   return entry ? &fusionRules[entry - 1] : nullptr;

@@ -27,25 +27,25 @@ public:
   std::uint64_t inserted = 0;
 
 private:
-  /// An access of an operation, with its body, to memory of its own rank.
+  /// An access of the current operation, or of its body, to memory of its own rank.
   struct Touch {
     ir::MemoryRange range;
     ir::Access access;
     bool isPacket;
-    bool isUnawaited; ///< it reads packets without waiting for them
+    bool isUnawaited; ///< the operation reads packets without waiting for them
   };
-  /// An access to memory of another rank.
+  /// An access of the current operation to memory of another rank.
   struct AwayTouch {
     std::uint32_t rank;
     ir::Access access;
     ir::MemoryRange range;
     ThreadShares shares;
   };
-  /// The accesses since the last sync. Packet operations wait for each other's packets. So their writes only matter to
-  /// an operation that does not wait: a ppkt through a port.
+  /// The accesses since the last sync. Writes of packets are recorded separately. Most operations wait for the packets
+  /// that they read, so such a write only conflicts with a read that does not wait: that of a ppkt through a port.
   struct Accesses {
     AccessRecord plain, packets;
-    RemoteAccesses remote; ///< accesses to other ranks, in programs of statements only
+    RemoteAccesses remote; ///< accesses to memory of other ranks; only in programs of statements
     // Accesses of the current operation.
     std::vector<Touch> own;
     std::vector<AwayTouch> away;
@@ -56,7 +56,7 @@ private:
     }
   };
 
-  /// Walks [begin, end): the body of `header`, or the block.
+  /// Walks through the operations [begin, end). They are the body of `header`, or the whole block.
   void walk(std::uint32_t begin, std::uint32_t end, std::uint32_t header, Accesses &seen) {
     seen.clear();
     for (std::uint32_t i = begin; i < end;) {
@@ -72,7 +72,7 @@ private:
         }
         if (op.kind == ir::OpKind::Pipeline)
           walk(i + 1, next, i, accesses_[1]);
-        // From here on all of the operation's own accesses count, even if only one of them conflicted.
+        // From here on, all accesses of the operation count, even if only one of them conflicted.
         for (const Touch &touch : seen.own)
           if (!touch.isPacket)
             seen.plain.addLatest(touch.access, touch.range);
@@ -96,8 +96,8 @@ private:
            });
   }
 
-  /// Lists the accesses of [begin, end), an operation with its body. Lists accesses to other ranks' memory only in
-  /// programs of statements. A program of thread blocks synchronises these itself.
+  /// Collects the accesses of [begin, end), which is an operation with its body. Includes accesses to memory of other
+  /// ranks only in programs of statements. A program of thread blocks has its own sync for these.
   void collect(std::uint32_t begin, std::uint32_t end, std::uint32_t header, Accesses &seen) const {
     seen.own.clear();
     seen.away.clear();
@@ -133,7 +133,7 @@ private:
   ir::Program &program_;
   std::uint32_t rank_ = 0;
   ir::ThreadBlock *block_ = nullptr;
-  std::array<Accesses, 2> accesses_; // accesses of the block, and of the body of a pipeline
+  std::array<Accesses, 2> accesses_; // the accesses of the block, and those of the current pipeline's body
   std::vector<NopInsertion> nops_;
 };
 

@@ -12,13 +12,13 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 
-/// True if `op` is a port's put of as many sources as destinations, for the whole block.
+/// True if `op` is a put through a port that the whole block does, with as many sources as destinations.
 bool isPut(const Op &op) {
   return op.channelType == ir::ChannelType::Port && op.groupSize == 0 && op.numSrcs == op.numDsts &&
          (op.kind == OpKind::Put || op.kind == OpKind::PutWithSignal || op.kind == OpKind::PutWithSignalAndFlush);
 }
 
-/// True if `next` puts what lies directly behind the chunks of `put` to the places behind its places.
+/// True if the sources and destinations of `next` directly follow those of `put` in memory.
 bool continues(const ir::ThreadBlock &block, const Op &put, const Op &next) {
   return put.kind == OpKind::Put && isPut(put) && isPut(next) &&
          std::ranges::equal(block.idsOf(put), block.idsOf(next)) &&
@@ -36,7 +36,7 @@ void joinPuts(PassContext &context) {
       for (std::uint32_t i = 0; i < block.ops.size(); i = nextOp(block, i)) {
         if (i + 1 == block.ops.size() || !continues(block, block.ops[i], block.ops[i + 1]))
           continue;
-        // The later one takes the chunks of the earlier one, too.
+        // The later put also takes the chunks of the earlier one.
         const std::span<const ir::Chunk> before = std::as_const(block).operands(block.ops[i]);
         const std::span<ir::Chunk> all = block.operands(block.ops[i + 1]);
         for (std::size_t c = 0; c < all.size(); ++c) {

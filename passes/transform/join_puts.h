@@ -4,19 +4,19 @@
 
 namespace mscclc::passes {
 
-/// Joins puts of a port that follow one another on the same channels, if each brings chunks behind those of the one
-/// before to the place behind it. A proxy then serves one request instead of several.
+/// Joins consecutive puts of a port on the same channels, if the sources and destinations of each put directly follow
+/// those of the previous put. A proxy then serves one request instead of several.
 ///
-/// Example: `put port [0] remote0[0:1] <- input[0:1]; pws port [0] remote0[1:1] <- input[1:1]` becomes
-/// `pws port [0] remote0[0:2] <- input[0:2]`.
+/// Example: `put port [0] remote0[0:1] <- input[0:1]; pws port [0] remote0[1:1] <- input[1:1]` becomes `pws port [0]
+/// remote0[0:2] <- input[0:2]`.
 ///
-/// Puts in pipelines stay as they are, because the largest chunk of a pipeline decides how often it runs. So do those
-/// of thread-block groups, which divide each put among blocks.
+/// Puts in pipelines are not joined, because the largest chunk of a pipeline decides how often the pipeline runs. Puts
+/// of thread-block groups are not joined, because the blocks of the group divide each put.
 ///
-/// Runs after replicate-instances, because instances share out each put. Instances of a joined put would take other
-/// chunks than those of the operations that write them.
+/// Runs after replicate-instances, because instances divide each put. Instances of a joined put would move other chunks
+/// than the operations that write these chunks.
 ///
-/// Requires: sync is lowered, and instances are made. Provides: nothing. Running it again changes nothing.
+/// Requires: lowered data sync, and a single instance. Provides: nothing. Running it again changes nothing.
 Pass createJoinPutsPass();
 
 } // namespace mscclc::passes

@@ -9,7 +9,8 @@
 namespace mscclc::passes {
 namespace {
 
-/// True if it waits for another block in this launch. Relaxed signals only mean that a launch has begun.
+/// True if `op` waits for another block in this launch. Relaxed signals do not count, because they only show that a
+/// launch has begun.
 bool waitsForOthers(const ir::Op &op) {
   return op.kind == ir::OpKind::Barrier || ir::awaitsPackets(op.kind) ||
          (ir::takes(op.kind) && !ir::isRelaxed(op.kind));

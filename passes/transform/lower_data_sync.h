@@ -4,7 +4,7 @@
 
 namespace mscclc::passes {
 
-/// Turns the sync of signals, waits, semaphore operations and flushes into nops before and after them.
+/// Replaces the sync that signals, waits, semaphore operations and flushes carry by nops before and after them.
 ///
 /// Example: `signal [0] sync before` becomes `nop; signal [0]`.
 ///
@@ -12,7 +12,7 @@ namespace mscclc::passes {
 /// Provides: lowered data sync: no operation carries sync. Running it again changes nothing.
 Pass createLowerDataSyncPass();
 
-/// True if no statement is left, and no operation carries a DataSync.
+/// True if the program has no statements, and no operation carries a DataSync.
 bool isDataSyncLowered(const ir::Program &program);
 
 } // namespace mscclc::passes

@@ -54,7 +54,7 @@ const FusionRule *MergedOp::ruleFor(const Op &next) {
   const auto needs = [&](Need need) { return (rule->needs & need) != 0; };
   if (!rule)
     return nullptr;
-  // One thread handles each id, so an operation has at most as many ids as a block has threads.
+  // A separate thread handles each id, so an operation cannot have more ids than a block has threads.
   if (rule->ids != Join::Left && ids_.size() + next.numIds > program_.threadsPerBlock)
     return nullptr;
   if (needs(SameChannelType) && op_.channelType != next.channelType)
@@ -63,7 +63,8 @@ const FusionRule *MergedOp::ruleFor(const Op &next) {
     return nullptr;
   if (needs(SameReduceOp) && op_.reduceOp != next.reduceOp)
     return nullptr;
-  // One sum would not be narrowed where others are; and the sum so far has to come first.
+  // Merged sums would round fewer intermediate results, which a fixed order does not allow. And each sum must add its
+  // first source first.
   if (needs(Accumulates) && (ir::isFixed(program_.movement.order) || op_.firstAfter != 0 || next.firstAfter != 0))
     return nullptr;
   if (needs(ViaMemory) && next.channelType != ir::ChannelType::Memory)
@@ -75,7 +76,7 @@ const FusionRule *MergedOp::ruleFor(const Op &next) {
   return rule;
 }
 
-/// True if the operands satisfy the rule.
+/// True if the operands of both operations satisfy the rule's conditions.
 bool MergedOp::operandsAllow(const FusionRule &rule, const Op &next) {
   const std::span<const Chunk> srcs = block_->srcs(next), dsts = block_->dsts(next);
   const auto needs = [&](Need need) { return (rule.needs & need) != 0; };
@@ -88,7 +89,8 @@ bool MergedOp::operandsAllow(const FusionRule &rule, const Op &next) {
     return false;
   if (needs(SendsResult) && !sends(srcs, dsts_[0]))
     return false;
-  // With a wire format, an input or output rounds the result before it is sent on. Scratch holds it as it is sent.
+  // With a wire format, an input or output buffer rounds the result before it is sent. Scratch holds the result in the
+  // form in which it is sent.
   if (needs(SendsResult) && ir::wireOf(program_) &&
       ir::bufferOf(program_.ranks[rank_], dsts_[0]) != ir::BufferKind::Scratch)
     return false;
@@ -101,7 +103,7 @@ bool MergedOp::operandsAllow(const FusionRule &rule, const Op &next) {
   return !needs(Accumulates) || accumulates(next);
 }
 
-/// True if `chunk` is this rank's share of the memory that a switch broadcast writes at `target`.
+/// True if `chunk` is the memory on this rank that a switch broadcast to `target` writes.
 bool MergedOp::landsInPlace(const Chunk &chunk, const Chunk &target) const {
   const ir::BufferKind buffer = ir::bufferOf(program_.ranks[rank_], target);
   return ir::memoryOf(program_, rank_, chunk) ==

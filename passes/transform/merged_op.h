@@ -1,5 +1,5 @@
-// An operation of a block together with the neighbours that are merged into it. It is the other half of fusion
-// (fuse.h).
+// An operation of a block, with the neighbours that are merged into it. This is one half of fusion (fuse.h); the other
+// half removes sync.
 #pragma once
 
 #include "ir/containers.h"
@@ -14,11 +14,11 @@ class MergedOp {
 public:
   explicit MergedOp(ir::Program &program) : program_(program) {}
 
-  /// Begins `block`, one of `rank`.
+  /// Prepares for the operations of `block`, which belongs to `rank`.
   void enter(std::uint32_t rank, const ir::ThreadBlock &block);
-  /// Begins with `op` alone.
+  /// Begins a new merged operation with `op` alone.
   void start(const ir::Op &op);
-  /// Returns the rule by which `next` may be merged into it, or null.
+  /// Returns the rule that merges `next` into the operation; null if there is none.
   const FusionRule *ruleFor(const ir::Op &next);
   void merge(const FusionRule &rule, const ir::Op &next);
 
@@ -38,12 +38,12 @@ private:
   std::uint32_t rank_ = 0;
   const ir::ThreadBlock *block_ = nullptr;
   ir::Op op_;
-  // The block's own lists, until another operation is merged into them.
+  // The operand lists and ids. They refer to the block's lists until another operation is merged.
   std::span<const ir::Chunk> srcs_, dsts_;
   std::span<const std::uint32_t> ids_;
   std::vector<ir::Chunk> srcStore_, dstStore_;
   std::vector<std::uint32_t> idStore_;
-  ir::StampSet seen_; ///< its ids, if idsSeen_
+  ir::StampSet seen_; ///< the ids of the operation; only valid if idsSeen_
   bool idsSeen_ = false, othersChecked_ = false;
 };
 

@@ -12,10 +12,10 @@ namespace {
 
 using ir::BufferKind;
 
-/// The new name of a remote buffer of a rank.
+/// The new name of one of a rank's remote buffers.
 struct Renamed {
-  std::uint32_t id = 0;               ///< its new number
-  std::optional<std::uint32_t> share; ///< beginning of a share in the other buffer
+  std::uint32_t id = 0;               ///< new number of the remote buffer
+  std::optional<std::uint32_t> share; ///< index in the larger buffer where a share begins; else nothing
 };
 
 class Renaming {
@@ -40,7 +40,7 @@ private:
     return ir::canonicalPlace(program_, rank, share_, index);
   }
 
-  /// Returns the new names by old number. Empty: nothing changes.
+  /// Returns the new name for each old number; empty if no name changes.
   std::vector<Renamed> renameRemotes(ir::Rank &rank) const {
     std::vector<Renamed> result;
     if (std::ranges::none_of(rank.remoteBuffers, [&](const ir::RemoteBuffer &b) { return b.buffer == share_; }))
@@ -84,7 +84,7 @@ private:
     }
   }
 
-  /// Lists two entries once that became the same.
+  /// Renames the entries of a table. Entries that become equal are listed once.
   static void renameTable(std::vector<ir::ResourceUse> &table, std::span<const Renamed> remotes) {
     if (remotes.empty())
       return;
@@ -98,7 +98,7 @@ private:
   }
 
   ir::Program &program_;
-  const BufferKind share_; ///< the buffer that is a share of the other
+  const BufferKind share_; ///< the buffer that is a share of the other buffer
   std::uint64_t renamed_ = 0;
 };
 

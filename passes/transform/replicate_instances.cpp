@@ -74,8 +74,8 @@ private:
     rank.blocks = std::move(blocks);
   }
 
-  /// Turns a copy of a block into its instance `instance`. Each operand belongs to one operation, so it is shifted
-  /// once.
+  /// Turns a copy of a block into the instance number `instance`. Each operand belongs to only one operation, so it is
+  /// shifted once.
   void shift(ir::ThreadBlock &block, std::uint32_t instance) const {
     for (ir::Chunk &chunk : block.chunks) {
       if (shifts_)
@@ -92,7 +92,7 @@ private:
         op.imm = op.imm * n_ + instance;
   }
 
-  /// Replaces each chunk by n chunks. Each of them is the same sum, of the same parts of its contributions.
+  /// Replaces each expected chunk by n chunks. Chunk i expects the same sum as before, of part i of each contribution.
   void replicateExpectations() {
     std::vector<ir::Expectation> all;
     all.reserve(program_.collective.expectations.size() * n_);

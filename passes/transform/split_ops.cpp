@@ -19,18 +19,19 @@ using ir::OpKind;
 enum class SplitForm : std::uint8_t {
   Never,
   Ids,          ///< a list of channels or semaphores
-  Pairs,        ///< pairs of a source and a destination, each with its channel
-  SharedSource, ///< one source, several destinations
-  Sum,          ///< sources summed step by step into destination 0; the remaining ones are sent after it
+  Pairs,        ///< pairs of a source and a destination; each pair may have a channel
+  SharedSource, ///< one source, and several destinations
+  Sum,          ///< sources, added step by step into destination 0; the sum is then sent to the other ones
 };
 
 struct SplitRule {
   SplitForm form = SplitForm::Never;
-  OpKind step = OpKind::Nop; ///< Sum: takes some of the sources and keeps the sum
-  OpKind send = OpKind::Nop; ///< Sum: sends destination 0
+  OpKind step = OpKind::Nop; ///< for Sum: the operation that adds some of the sources
+  OpKind send = OpKind::Nop; ///< for Sum: the operation that sends destination 0
 };
 
-/// Returns the rule that follows from the operation's stores and its shape. A list of any length can be split.
+/// Returns the rule for a kind of operation. The rule follows from what the operation stores, and from its shape. Only
+/// a list that may have any length can be split.
 constexpr SplitRule splitRule(OpKind kind) {
   const ir::OpShape &shape = ir::opShapes[static_cast<std::size_t>(kind)];
   const ir::Stored stored = ir::info(kind).stored;
@@ -47,14 +48,15 @@ constexpr SplitRule splitRule(OpKind kind) {
   return {SplitForm::Sum, shape.srcs.maxRemote != 0 ? OpKind::ReadReduce : OpKind::Reduce, OpKind::Put};
 }
 
-/// Rewrites one block after another. Buffers are reused.
+/// Rewrites blocks, one after another. Reuses its buffers.
 ///
-/// The order of each thread's work stays. Thread i has position i of an operation. After splitting into pieces of n,
-/// position i belongs to thread i mod n, in piece i / n. All operations of a block are split by the same n, and those
-/// that stay whole have at most n positions. So two positions of one thread still belong to one thread. The first work
-/// at a position, such as a put before its signal, is still the first, and no nop is needed between pieces. A block
-/// runs its operations one by one, each for all positions. After the pieces it has done the same as after the whole
-/// operation. So every block that reached its end before still does.
+/// The order of each thread's work does not change. Before splitting, thread i handles position i of an operation.
+/// After splitting into pieces of n positions, thread i mod n handles position i, in piece i / n. All operations of a
+/// block are split by the same n, and operations that are not split have at most n positions. So two positions of one
+/// thread still belong to one thread. At each position, the first work, such as a put before its signal, is still the
+/// first. So no nop is needed between pieces. A block runs its operations one by one, each for all positions. When all
+/// pieces are complete, the block has done the same as the whole operation. So every block that reached its end before
+/// still reaches it.
 class Splitter {
 public:
   Splitter(ir::Program &program, const Target &target, ir::DiagnosticEngine &diags)
@@ -86,8 +88,9 @@ public:
   SplitCounts counts;
 
 private:
-  /// Chooses the sizes of the pieces of operations that one thread does at each position. Semaphores have more room
-  /// than channels, and use it if no operation on channels is split shorter.
+  /// Chooses the width of pieces for operations in which one thread handles each position. An operation may have more
+  /// semaphores than channels. The larger width is used for semaphores, unless an operation on channels must be split,
+  /// because then all widths must be equal.
   void chooseWidths() {
     channelWidth_ = std::min(limits_.channelsPerOp, program_.threadsPerBlock);
     semaphoreWidth_ = std::min(limits_.semaphoresPerOp, program_.threadsPerBlock);
@@ -105,35 +108,37 @@ private:
     return op.numIds > maxIds(op) || op.numSrcs > limits_.chunksPerSide || op.numDsts > limits_.chunksPerSide;
   }
   bool mustSplit(const Op &op) const {
-    if (op.firstAfter != 0) // refused by the executor's checks
+    if (op.firstAfter != 0) // the executor's checks refuse it
       return false;
     return tooWide(op) || mixesSources(op) || lacksFlush(op) || sendsPackets(op);
   }
 
-  /// handlePut and handlePutPackets read all sources from the buffer of the first.
+  /// True if `op` has sources in different buffers. handlePut and handlePutPackets read all sources from the buffer of
+  /// the first one.
   bool mixesSources(const Op &op) const {
     const std::span<const Chunk> srcs = in_->srcs(op);
     return (op.kind == OpKind::Put || op.kind == OpKind::PutPacket) && op.channelType == ir::ChannelType::Memory &&
            std::ranges::any_of(srcs, [&](const Chunk &src) { return src.space != srcs[0].space; });
   }
-  /// A pwsf that ends with its signal needs a flush by the same threads after it.
+  /// True if `op` must flush but the target's put ends with its signal. Then a flush by the same threads must follow
+  /// the put.
   bool lacksFlush(const Op &op) const { return op.kind == OpKind::PutWithSignalAndFlush && !limits_.flushingPuts; }
-  /// Through a port, handlePutPackets takes the source from the memory of the first plan that the executor has loaded,
-  /// whichever plan runs (it omits localMemoryIdBegin_). handleReadPutPackets sends the same packets from the right
-  /// memory.
+  /// True if `op` sends packets of scratch through a port. handlePutPackets takes the source from the memory of the
+  /// first plan that the executor has loaded, whichever plan runs (it omits localMemoryIdBegin_). handleReadPutPackets
+  /// sends the same packets from the right memory.
   bool sendsPackets(const Op &op) const {
     return op.kind == OpKind::PutPacket && op.channelType == ir::ChannelType::Port &&
            std::ranges::all_of(in_->srcs(op), [](const Chunk &src) { return src.space == ir::ChunkSpace::Scratch; });
   }
 
-  /// Returns why splitting `op` would change its result, or null.
+  /// Returns the reason why splitting `op` would change its result; null if it would not.
   const char *obstacle(std::uint32_t rank, const Op &op) const {
     const SplitRule rule = splitRule(op.kind);
     if (rule.form == SplitForm::Never)
       return "it is one operation on all of them";
     if (rule.form != SplitForm::Sum || op.numSrcs <= limits_.chunksPerSide)
       return nullptr;
-    // A later step must not read what an earlier one has written, except the sum so far.
+    // A later step must not read memory that an earlier step has written, except the sum so far.
     const std::span<const Chunk> srcs = in_->srcs(op);
     const ir::MemoryRange sum = ir::memoryOf(program_, rank, in_->dsts(op)[0]);
     for (std::uint32_t i = limits_.chunksPerSide; i < srcs.size(); ++i)
@@ -198,7 +203,8 @@ private:
       piece(op, {}, {}, ids.subspan(at, std::min<std::size_t>(maxIds(op), ids.size() - at)));
   }
 
-  /// Makes a piece for each source. Positions start again in each, so a nop replaces the order of threads.
+  /// Makes a piece for each source. Each piece begins again at position 0, so the order of threads is lost. A nop
+  /// replaces it.
   void splitPackets(const Op &op) {
     const std::span<const Chunk> srcs = in_->srcs(op), dsts = in_->dsts(op);
     const std::span<const std::uint32_t> ids = in_->idsOf(op);
@@ -234,7 +240,7 @@ private:
     step.kind = rule.step;
     if (rule.step != OpKind::ReadReduce)
       step.channelType = ir::ChannelType::None;
-    // Takes sources in their order. Destination 0 holds the sum so far, and is the first source of the next step.
+    // Adds the sources in their order. Destination 0 holds the sum so far, which is the first source of the next step.
     std::vector<Chunk> rest(srcs.begin(), srcs.end());
     std::size_t done = 0;
     while (rest.size() - done > limits_.chunksPerSide) {

@@ -14,7 +14,7 @@ bool waitsOnSeveral(const ir::Op &op) {
   return op.numIds > 1 && ir::takes(op.kind);
 }
 
-/// Splits waits in `block`. Returns the number of operations that were split.
+/// Splits the waits in `block` that need it. Returns the number of operations that were split.
 std::uint64_t splitIn(ir::ThreadBlock &block, ExclusiveWaits &waits) {
   if (std::ranges::none_of(block.ops, waitsOnSeveral))
     return 0;
