@@ -16,7 +16,7 @@ const std::vector<Allowable> &allAllowable() {
 #undef ROOM
     };
     std::ranges::stable_sort(found, {}, &Allowable::name);
-    const auto repeated = std::ranges::unique(found, {}, &Allowable::name); // several findings may have one name
+    const auto repeated = std::ranges::unique(found, {}, &Allowable::name); // several findings may share a name
     found.erase(repeated.begin(), repeated.end());
     return found;
   }();

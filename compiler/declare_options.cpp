@@ -16,7 +16,7 @@
 namespace mscclc::driver {
 namespace {
 
-/// Returns the names of rows of a table.
+/// Returns the names in the rows of a table.
 template <typename Rows> std::vector<std::string> namesOf(const Rows &rows) {
   std::vector<std::string> names;
   for (const auto &row : rows)
@@ -278,7 +278,7 @@ void CommandLine::relate() {
   }
 }
 
-/// Adds to the description of each option of outputs, at its beginning, the flags of the outputs that use it.
+/// Adds the flags of the outputs that use an option to the option's description, at its beginning.
 void CommandLine::describeOptionsOfOutputs() {
   std::set<std::string_view> names;
   for (const Output &output : allOutputs())

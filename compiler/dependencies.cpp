@@ -8,7 +8,7 @@
 namespace mscclc::driver {
 namespace {
 
-/// Returns the path as make and ninja read it.
+/// Returns `path`, escaped for make and ninja.
 std::string escaped(const std::string &path) {
   std::string out;
   for (const char c : path) {

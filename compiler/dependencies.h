@@ -1,4 +1,4 @@
-// -MD: the files that an output was made from, as a rule for make and ninja.
+// -MD: writes a rule for make and ninja, with the files from which an output was made.
 #pragma once
 
 #include "compiler/options.h"

@@ -21,7 +21,7 @@
 namespace mscclc::driver {
 namespace {
 
-/// Finds out what to do, and starts it.
+/// Runs the tool for one input: finds out what the options ask for, and starts it.
 class Run {
 public:
   Run(const Options &options, Findings &findings) : options_(options), findings_(findings) {
@@ -30,7 +30,7 @@ public:
   }
 
   ExitCode run() {
-    // Only kernels have several numbers of blocks.
+    // Only a kernel can choose the number of blocks of a launch. So "none" is the default target of --blocks-by-size.
     const std::string_view usual = options_.blocksBySize ? "none" : options_.output->target;
     const std::string targetName = options_.target.value_or(std::string(usual));
     const auto target = passes::findTarget(targetName);

@@ -86,7 +86,8 @@ std::string followLinks(const std::string &path) {
 
 } // namespace
 
-/// A buffer for a file descriptor that keeps the first error. Pieces as large as the buffer bypass it.
+/// A buffer for a file descriptor. It keeps the first error. Pieces at least as large as the buffer are written
+/// directly.
 class OutputFile::Buffer : public std::streambuf {
 public:
   explicit Buffer(int fd) : fd_(fd), storage_(std::make_unique_for_overwrite<char[]>(capacity)) {

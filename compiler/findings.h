@@ -26,7 +26,7 @@ class Findings {
 public:
   explicit Findings(FindingsForm form) : form_(form) {}
 
-  /// Takes the findings of a compilation with `options`. `report`: text that is written after them, only in the form of
+  /// Takes the findings of a compilation with `options`. `report`: text that is written after them, only if the form is
   /// text. `subject`: the combination of parameters in words, if the run compiles several combinations.
   void add(const Options &options, const ir::DiagnosticEngine &diags, std::string_view report = {},
            std::string_view subject = {});

@@ -13,7 +13,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Returns the path as a URI: relative if the path is. Bytes that a URI cannot contain become %XX.
+/// Returns the path as a URI. A relative path gives a relative URI. Bytes that a URI cannot contain become %XX.
 std::string uriOf(std::string_view path) {
   constexpr std::string_view digits = "0123456789ABCDEF", plain = "-._~/";
   std::string uri = path.starts_with('/') ? "file://" : "";
@@ -49,7 +49,7 @@ OrderedJson locationOf(const ir::ShownPlace &place, const std::string &input) {
   return location;
 }
 
-/// Returns a message. The place comes first if it is in words.
+/// Returns the text of a diagnostic. If its place is in words, the text begins with the place.
 std::string messageOf(const ir::Diagnostic &diagnostic) {
   const bool inWords = diagnostic.place.line == 0 && !diagnostic.place.file.empty();
   return (inWords ? diagnostic.place.file + ": " : "") + diagnostic.message;

@@ -20,7 +20,7 @@ std::string manifestOf(const std::string &folder) {
   return (std::filesystem::path(folder) / "manifest.json").string();
 }
 
-/// The calls that a kernel serves: collective, ranks, ranks of a node, and root.
+/// A kind of call that kernels serve: the collective, the number of ranks, the number of ranks on a node, and the root.
 using Call = std::tuple<std::string, std::uint64_t, std::uint64_t, std::uint64_t>;
 
 std::string wordsOf(const Call &call) {

@@ -8,7 +8,7 @@
 
 namespace mscclc::driver {
 
-/// The words in a list of kernels for a kernel that sums different chunks in different orders.
+/// The text in a list of kernels about a kernel that sums different chunks in different orders.
 inline constexpr std::string_view sumsDiffer = "in an order that depends on the chunk";
 
 /// Returns true if `path` is a folder with a list of kernels, manifest.json.

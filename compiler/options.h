@@ -45,8 +45,8 @@ struct Options {
   std::string name; ///< replaces the name of the plan
   std::vector<std::string> clangArgs;
   std::vector<std::string> allowedFolders; ///< --allow-include
-  /// Options that were given but for this output only affect programs of statements. Each is paired with the flags of
-  /// the outputs that always use it.
+  /// Given options that have an effect on this output only for programs of statements. Each is paired with the flags of
+  /// the outputs that use the option for every program.
   std::vector<std::pair<std::string, std::string>> forScheduling;
   std::vector<std::string> forAlgorithm; ///< options that were given and only affect C++ algorithms
   std::vector<std::string> forXml;       ///< options that were given and only affect schedules in XML

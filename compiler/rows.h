@@ -10,9 +10,10 @@ namespace mscclc::driver {
 /// error and returns false.
 bool settleRows(Job &job);
 
-/// Decides Program::oncePerRank if the program leaves it open. Compares the times of a launch with and without it, for
-/// the rows of --counts and --rows and the scheduled message size. It is off if the program cannot run on --machine.
-/// Requires a proof. If there is no such machine, or if a launch never ends, reports an error and returns false.
+/// Decides whether Program::oncePerRank is on, if the program leaves this open. Compares the time of a launch for both
+/// choices, with the rows of --counts and --rows and the scheduled message size. The choice is off if the program
+/// cannot run on --machine. Requires a proof. If there is no such machine, or if a launch never ends, reports an error
+/// and returns false.
 bool chooseOncePerRank(Job &job);
 
 } // namespace mscclc::driver

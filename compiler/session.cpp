@@ -270,7 +270,7 @@ bool Session::runPasses(Progress progress) {
   double proving = 0;
   proveWithPruning(manager, progress.rest, proving);
   manager.add(progress.rest);
-  std::optional<ir::Program> given; // a plan that is proven for a target must not change
+  std::optional<ir::Program> given; // set if passes must not change the given plan, because it is proven for a target
   if (job_.input.kind == InputKind::Plan && output_.proof == Proof::IsOutput && job_.target.executor &&
       job_.optLevel() == 0)
     given = job_.program;

@@ -35,7 +35,7 @@ public:
 
   /// Returns the diagnostics in the form that `options` ask for.
   static std::string render(const ir::DiagnosticEngine &diags, const Options &options);
-  /// Sets the limits and colours of `diags` as the options say.
+  /// Sets which findings of `diags` are errors, and the limit on errors, as the options say.
   static void configure(ir::DiagnosticEngine &diags, const Options &options);
 
 private:

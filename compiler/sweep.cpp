@@ -105,7 +105,7 @@ std::optional<Sweep> Sweep::plan(const Options &options, const frontend::Algorit
   for (std::size_t i = 0; i < options.parameters.size(); ++i) {
     const auto &[name, text] = options.parameters[i];
     const auto parameter = std::ranges::find(algorithm.parameters, name, &frontend::ParameterInfo::name);
-    if (parameter == algorithm.parameters.end()) // loading will report it
+    if (parameter == algorithm.parameters.end()) // there is no such parameter, which loading reports
       continue;
     Axis axis{i, parameterValues(text, parameter->kind)};
     if (!axis.values.isSeveral)

@@ -52,7 +52,7 @@ bool writeComparison(Job &job) {
   if (job.target.executor)
     for (ir::Program *program : {&job.program, &*golden})
       if (program->maxMessageSize == passes::largestMessage(*program, job.target))
-        program->maxMessageSize = ir::Program().maxMessageSize; // the target's limit is no difference
+        program->maxMessageSize = ir::Program().maxMessageSize; // the target's limit does not count as a difference
   const json::PlanComparison comparison = json::comparePlans(job.program, *golden);
   job.times.lap("compare");
   if (comparison.equal()) {

@@ -108,7 +108,7 @@ struct Job {
   };
   std::optional<Each> each = {};
   std::vector<TimedSchedule> timed = {};                        ///< the estimates for all sizes up to the current one
-  std::vector<std::string> launches = {};                       ///< data of these launches for a page, in JSON
+  std::vector<std::string> launches = {};                       ///< data of the launches in `timed` for a page, in JSON
   std::optional<passes::OutputSums> outputSums = {};            ///< the trees of sums that the proof found, for --run
   std::optional<passes::RowCounts> counts = {};                 ///< counts of rows that --counts gives
   std::uint64_t rowBytes = 0;                                   ///< bytes of a row, from --rows; 0: not known

@@ -25,7 +25,7 @@ namespace {
 struct SourcePlace {
   std::string document; ///< the file
   std::uint32_t line = 0, column = 0;
-  std::string onBlock; ///< "operation 2", if the place has no line; compared instead of the line
+  std::string onBlock; ///< "operation 2" if the place has no line, else empty
   std::string element;
 
   StatementOrder order() const { return {line == 0, document, line, column}; }

@@ -42,8 +42,8 @@ std::vector<NeededSync::Need> NeededSync::allNeeds() const {
   return needs;
 }
 
-/// Sorts needs by the time between their accesses, shortest first. It takes little time to find that such a pair has no
-/// order.
+/// Sorts needs by the time between their accesses, shortest first. If the time is short, a missing order is found
+/// quickly.
 void NeededSync::sortByTimeBetween(std::vector<Need> &needs) const {
   std::ranges::stable_sort(needs, {}, [&](const Need &need) { return secondOf(need).time - firstOf(need).time; });
 }

@@ -51,7 +51,7 @@ private:
   struct Need {
     Pair pair;
     std::uint32_t record = 0;
-    std::uint32_t scratch = none; ///< for a need about scratch: the rank that owns it (ScratchUse)
+    std::uint32_t scratch = none; ///< for a need about scratch (ScratchUse): the rank that owns the scratch
     bool ends = false;            ///< for scratch: the use must complete before its launch ends
     bool counts = true;
     std::uint32_t wait = none; ///< not a pair: this wait must not be concurrent with the previous wait on its channel
@@ -102,7 +102,7 @@ private:
   std::vector<bool> dropped_;          ///< [point]
   std::deque<RecordedOrder> searches_; ///< [record]
   std::vector<Need> needs_;
-  std::vector<std::vector<std::uint32_t>> usedBy_;    ///< [class]: needs that use it; some are outdated
+  std::vector<std::vector<std::uint32_t>> usedBy_;    ///< [class]: needs that use the class now, or did before
   std::vector<std::vector<ScratchMeeting>> meetings_; ///< [record], sorted by position; filled when first needed
 };
 

@@ -35,8 +35,8 @@ ir::AllowedNames allowedBy(const ir::DiagnosticEngine &diags) {
 }
 
 /// True if instances of `program` may depend on each other, for two reasons together. At another message size, a chunk
-/// of scratch may have the place of another instance's chunk. And the completion of a port's put shows that earlier
-/// puts are complete only on the same channel, while each instance has its own channels.
+/// of scratch may have the place of another instance's chunk. And the completion of a port's put proves that earlier
+/// puts are complete only for the same channel, while each instance has its own channels.
 bool instancesMeet(const ir::Program &program) {
   return program.instances > 1 &&
          std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; }) &&

@@ -42,7 +42,7 @@ namespace {
 
 /// A piece of memory that both accesses touch.
 struct Meet {
-  ir::MemoryPiece memory; ///< as the second access names it; if a user makes that one, as the first names it
+  ir::MemoryPiece memory; ///< in terms of the second access, or of the first one if a user makes the second
   bool firstWrites = false, secondWrites = false;
 };
 

@@ -11,8 +11,8 @@ namespace mscclc::passes {
 ///
 /// Some operations stay separate. A sum of late packets (late_packets.h) does not merge with an earlier sum, because
 /// the earlier sum can run before the late packets arrive. This is so only if the program asks for it, or has
-/// Schedule::Auto. Operations that run in order because one thread does both do not merge if this order would be lost
-/// (thread_order.h). Does nothing if the program switches fusion off.
+/// Schedule::Auto. If two operations are in order only because one thread does both, they merge only if this order is
+/// kept (thread_order.h). Does nothing if the program switches fusion off.
 ///
 /// Example: `signal [0]; signal [1]` becomes `signal [0, 1]`, in which thread i does the i-th signal.
 ///

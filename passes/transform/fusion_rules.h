@@ -1,7 +1,7 @@
 // The table of operations that may merge: the rules of the MSCCL++ DSL.
 //
-// Source of the rules: python/mscclpp/language/internal/operations.py. Some rules are unsound there. Here, these have
-// stricter conditions: Accumulates, OneSourceBuffer and LandsInPlace.
+// Source of the rules: python/mscclpp/language/internal/operations.py. Some rules are unsound there. Here, these rules
+// have stricter conditions: Accumulates, OneSourceBuffer and LandsInPlace.
 #pragma once
 
 #include "ir/program.h"

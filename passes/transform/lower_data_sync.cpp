@@ -8,7 +8,7 @@
 namespace mscclc::passes {
 namespace {
 
-/// Appends the nops that replace the sync of the operations of `block` to `nops`. Clears this sync.
+/// Appends to `nops` the nops that replace the sync of the operations of `block`. Clears this sync.
 void collect(ir::ThreadBlock &block, std::vector<NopInsertion> &nops) {
   ir::forEachOp(block, [&](std::uint32_t i, std::uint32_t header) {
     ir::Op &op = block.ops[i];

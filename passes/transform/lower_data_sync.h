@@ -4,7 +4,7 @@
 
 namespace mscclc::passes {
 
-/// Replaces the sync that signals, waits, semaphore operations and flushes carry by nops before and after them.
+/// Replaces the sync of signals, waits, semaphore operations and flushes by nops before and after these operations.
 ///
 /// Example: `signal [0] sync before` becomes `nop; signal [0]`.
 ///

@@ -21,7 +21,7 @@ enum class SplitForm : std::uint8_t {
   Ids,          ///< a list of channels or semaphores
   Pairs,        ///< pairs of a source and a destination; each pair may have a channel
   SharedSource, ///< one source, and several destinations
-  Sum,          ///< sources, added step by step into destination 0; the sum is then sent to the other ones
+  Sum,          ///< sums sources step by step into destination 0, then sends the sum to the other destinations
 };
 
 struct SplitRule {

@@ -75,7 +75,7 @@ void Folder::foldWithinBlocks(std::vector<Node> &lines) {
   lines = std::move(folded);
 }
 
-/// Makes loops over thread blocks whose lines are equal, and loops in the bodies of these. Keeps a loop only if this
+/// Makes loops over thread blocks whose lines are equal, and further loops inside their bodies. Keeps a loop only if it
 /// makes the source shorter. Runs before foldWithinBlocks(), because loops within blocks would make the blocks differ.
 void Folder::foldAlikeBlocks(std::vector<Node> &lines) {
   std::vector<std::size_t> begins; // index of the first line of each block, and of the end

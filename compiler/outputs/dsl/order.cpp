@@ -49,7 +49,7 @@ private:
   const Op &headOf(std::uint32_t block) const { return rank_.blocks[block].ops[heads_[block]]; }
   bool atEnd(std::uint32_t block) const { return heads_[block] == ends_[block]; }
 
-  /// Makes operations of `blocks` until none is possible. Returns true if all of `blocks` reached their ends.
+  /// Emits operations of `blocks` until no further one is possible. Returns true if all of `blocks` reached their ends.
   bool sweep(const std::vector<std::uint32_t> &blocks) {
     for (bool moved = true; moved;) {
       moved = false;
@@ -64,7 +64,7 @@ private:
     return std::ranges::all_of(blocks, [&](std::uint32_t block) { return atEnd(block); });
   }
 
-  /// Makes the next operation of `block`. Returns false if that is not possible yet. Sets `together` if the operation
+  /// Emits the next operation of `block`. Returns false if that is not possible yet. Sets `together` if the operation
   /// is also one of other blocks.
   bool emit(std::uint32_t block, const std::vector<std::uint32_t> &among, bool &together) {
     const Op &op = headOf(block);
@@ -148,7 +148,7 @@ private:
     return found;
   }
 
-  /// Makes a pipeline in `block` alone. If that is not possible, makes it in all blocks that have reached an equal
+  /// Emits a pipeline for `block` alone. If that is not possible, emits it for all blocks that have reached an equal
   /// pipeline.
   bool emitLoop(std::uint32_t block, const std::vector<std::uint32_t> &among, bool &together) {
     if (emitLoopIn({block}, block))
