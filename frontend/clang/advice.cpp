@@ -76,7 +76,7 @@ public:
   }
 
 private:
-  /// Returns true if the headers are not included. Then all other errors follow from that.
+  /// Returns true if the source does not include the DSL's headers. Then one error says so, and all others are removed.
   bool isWithoutLanguage() {
     if (compiler_.getPreprocessor().isMacroDefined("MSCCLC_ALGORITHM") || reporter_.hadFatalError())
       return false;
@@ -110,7 +110,7 @@ private:
   }
 
   void adviseOnCalls() {
-    reporter_.setMuted(true); // questions to Clang about arguments must not print anything
+    reporter_.setMuted(true); // checking arguments with Clang must not print anything
     const std::vector<FailedCall> calls =
         failedCalls(compiler_.getSema(), [&](SourceLocation where) { return reporter_.isUser(where); });
     reporter_.setMuted(false);
@@ -147,8 +147,8 @@ private:
     return a.isAdvice && b.isAdvice && a.shown.id == b.shown.id &&
            (a.shown.message == b.shown.message || a.shown.id == diag::needs_namespace.id);
   }
-  /// True if an error is only the consequence of an earlier one: an extra closing brace after any error, because Clang
-  /// may have closed a brace too early there; or any error after a comment without an end.
+  /// True if an error is only a consequence of an earlier one. This holds for an extra closing brace after any error,
+  /// because Clang may have closed a brace too early. It holds for every error after a comment without an end.
   static bool isLeftOver(const Held &error, const Held &earlier) {
     return (error.kind == clang::diag::err_extraneous_closing_brace && earlier.isError()) ||
            earlier.kind == clang::diag::err_unterminated_block_comment;
@@ -159,8 +159,8 @@ private:
            names(faulty.shown.place.excerpt, error.names[0]);
   }
 
-  /// Drops errors that follow from others. After an error Clang guesses how to continue. A second error at the same
-  /// line mostly concerns its guess. An unknown name may be one that a faulty line declares.
+  /// Drops errors that are consequences of earlier ones. After an error, Clang guesses how to continue. A second error
+  /// in the same line is mostly about this guess. A name may be unknown because the line that declares it is faulty.
   void dropConsequences() {
     std::vector<Held> kept;
     for (Held &held : held_) {

@@ -9,13 +9,12 @@ namespace mscclc::frontend {
 
 class SourceReporter;
 
-/// Processes the errors that `reporter` holds for a source that `compiler` has read. Errors about names, and about
-/// arguments of the language's calls, become errors with the text to write instead. Errors that only follow from others
-/// are removed.
+/// Improves the errors that `reporter` holds for the source that `compiler` has read. Errors about names, and about
+/// arguments of the language's calls, get a text with advice. Consequences of other errors are removed.
 void advise(clang::CompilerInstance &compiler, SourceReporter &reporter);
 
-/// Called after the check of the dialect. Reports the errors that are held, without warnings at lines with errors, and
-/// without calls that are refused only because their header is refused.
+/// Reports the held errors, after the check of the dialect. Leaves out warnings at lines with errors. Leaves out errors
+/// about functions of a header that is itself refused.
 void settle(SourceReporter &reporter);
 
 } // namespace mscclc::frontend

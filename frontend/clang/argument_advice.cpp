@@ -112,7 +112,7 @@ bool ArgumentAdvice::fits(Expr *argument, ParmVarDecl *parameter) const {
     return true;
   const InitializedEntity entity = InitializedEntity::InitializeParameter(sema_.Context, parameter);
   const InitializationKind kind = InitializationKind::CreateCopy(argument->getBeginLoc(), SourceLocation());
-  // An option that is given twice is an error only where Clang compares functions.
+  // Clang reports an option that is given twice only when it compares overloads. So this is checked here.
   const auto *list = dyn_cast<InitListExpr>(argument->IgnoreParenImpCasts());
   const CXXRecordDecl *record = plain(parameter->getType())->getAsCXXRecordDecl();
   if (list && record && isOptions(record))
@@ -128,7 +128,7 @@ std::string ArgumentAdvice::text(const Expr *e) const {
   return text.empty() || text.size() > longest || text.contains('\n') ? "…" : text.str();
 }
 
-/// If only one option could take the value, returns that option.
+/// Returns `{.name = value}` for the one option whose type fits `argument`; empty if there are none or several.
 std::string ArgumentAdvice::option(const Expr *argument, const CXXRecordDecl *options) const {
   const FieldDecl *one = nullptr;
   for (const FieldDecl *field : options->fields()) {
@@ -143,7 +143,7 @@ std::string ArgumentAdvice::option(const Expr *argument, const CXXRecordDecl *op
   return one ? "{." + one->getNameAsString() + " = " + text(argument) + "}" : std::string();
 }
 
-/// Returns the text that turns `argument` into the wanted type; empty if there are several possibilities.
+/// Returns what to write instead of `argument` to get a value of type `wanted`; empty if no advice is known.
 std::string ArgumentAdvice::toWrite(const Expr *argument, QualType wanted) const {
   const llvm::StringRef want = nameInLanguage(wanted), given = nameInLanguage(argument->getType());
   const QualType element = elementOf(wanted);
@@ -218,7 +218,7 @@ Advice ArgumentAdvice::why(const Expr *argument, const ParmVarDecl *parameter) c
     if (const CXXRecordDecl *record = wanted->getAsCXXRecordDecl(); record && isOptions(record))
       if (auto advice = ofOptions(list, record))
         return *advice;
-    // A single element may be the fault.
+    // If one element has a wrong type, the error is about this element.
     if (const QualType element = elementOf(wanted); !element.isNull())
       for (const Expr *given : list->inits())
         if (!sema_.Context.hasSameUnqualifiedType(plain(given->getType()), plain(element)) &&

@@ -15,7 +15,7 @@ class Sema;
 
 namespace mscclc::frontend {
 
-/// An error that replaces one of Clang's.
+/// An error that is reported instead of an error of Clang.
 struct Advice {
   const ir::DiagInfo *info;
   clang::SourceLocation where;
@@ -29,16 +29,16 @@ public:
 
   /// Returns true if `argument` can initialise `parameter`.
   bool fits(clang::Expr *argument, clang::ParmVarDecl *parameter) const;
-  /// Explains why it cannot.
+  /// Explains why `argument` cannot initialise `parameter`.
   Advice why(const clang::Expr *argument, const clang::ParmVarDecl *parameter) const;
-  /// Does the same for a value that is no argument. Returns nothing unless both types are of the language, or the
-  /// wanted one is and the advice can say what to write. `of` names the thing that takes the value.
+  /// Explains why `value` cannot initialise a variable of type `wanted`. Returns nothing unless `wanted` is a type of
+  /// the language and the advice can say what to write. `of`: the first arguments of the message `info`.
   std::optional<Advice> whyValue(const clang::Expr *value, clang::QualType wanted, const ir::DiagInfo &info,
                                  std::vector<ir::DiagArg> of) const;
   /// Returns what is wrong with a braced list of options; nothing if it is right.
   std::optional<Advice> ofOptions(const clang::InitListExpr *list, const clang::CXXRecordDecl *options) const;
 
-  /// Returns an expression as it is written, or `…` if that is long.
+  /// Returns an expression as it is written; `…` if it is long or has several lines.
   std::string text(const clang::Expr *e) const;
 
 private:

@@ -15,8 +15,8 @@ using namespace clang;
 namespace mscclc::frontend {
 namespace {
 
-/// Returns the folder of Clang's own headers: that of the package, the one at build time, or one beside Clang's
-/// library.
+/// Returns the folder of Clang's own headers: the one in the package, the one known at build time, or one beside
+/// Clang's library.
 std::string resourceDirectory() {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -29,7 +29,7 @@ std::string resourceDirectory() {
   return MSCCLC_CLANG_RESOURCE_DIR;
 }
 
-/// Arguments that evaluation relies on. The user's arguments cannot change them.
+/// The evaluation relies on these arguments. The user's arguments cannot change them.
 constexpr const char *fixedArguments[] = {
     // Generate code that does exactly what is written, with checks.
     "-O0",
@@ -40,7 +40,7 @@ constexpr const char *fixedArguments[] = {
     "-fsigned-char",
     "-ftrivial-auto-var-init=zero",
     "-Wdate-time",
-    // Check everything that is undefined without pointer arithmetic or casts of pointers.
+    // Check for all undefined behaviour, except in pointer arithmetic and in casts of pointers.
     "-fno-sanitize=all",
     ("-fsanitize=array-bounds,bool,builtin,enum,float-cast-overflow,integer-divide-by-zero,null,return,shift,"
      "signed-integer-overflow,unreachable,vla-bound"),
@@ -49,7 +49,7 @@ constexpr const char *fixedArguments[] = {
     "-D_GLIBCXX_ASSERTIONS",
     "-U_GLIBCXX_DEBUG",
     "-U_FORTIFY_SOURCE",
-    // Generate code for the linker in memory, and no more than it needs. DWARF 5 would need a checksum of each file.
+    // Generate only what the linker in memory needs. DWARF 5 would also need a checksum of each file.
     "-fPIC",
     "-fno-asynchronous-unwind-tables",
     "-gdwarf-4",
@@ -68,8 +68,8 @@ constexpr const char *fixedArguments[] = {
     "-Qunused-arguments",
 };
 
-/// Warnings for code that Clang can see to be undefined while it reads. Options may be in any order. The user's own
-/// arguments come later and may change this.
+/// Makes Clang report undefined behaviour that it finds while it reads, mostly as an error. Options in braces may be in
+/// any order. The user's arguments come later and may change this.
 constexpr const char *undefinedWhenRead[] = {
     "-Wno-reorder-init-list",       "-Werror=uninitialized",     "-Wno-error=sometimes-uninitialized",
     "-Werror=return-stack-address", "-Werror=dangling",          "-Werror=unsequenced",
@@ -90,7 +90,7 @@ std::vector<std::string> commandLine(const mscclc::frontend::FrontendOptions &op
   args.insert(args.end(), {"-isystem", dslMount, "-resource-dir", resourceDirectory(), "-include",
                            std::string(dslMount) + "/mscclc/detail/library_settings.hpp"});
   add(fixedArguments);
-  // After this, a name that begins with a dash is still a name.
+  // The `--` ends the options, so `input` may begin with a dash.
   args.insert(args.end(), {"--", input});
   return args;
 }
@@ -113,10 +113,11 @@ void harden(CompilerInvocation &invocation) {
   CodeGenOptions &codegen = invocation.getCodeGenOpts();
   codegen.DisableO0ImplyOptNone = true;
   codegen.OffloadObjects.clear();
-  // With modules, Clang would create all its built-in functions before it reads. Precompiled headers only have the used
-  // ones.
+  // With modules on, Clang would create all its built-in functions before it reads the source. Precompiled headers
+  // contain only the used ones.
   invocation.getLangOpts().Modules = false;
-  // Check all files of a precompiled header for changes. A file that was only copied counts as the same.
+  // Check all files of a precompiled header for changes. Their contents count and not their dates, so a copied file
+  // still fits.
   HeaderSearchOptions &search = invocation.getHeaderSearchOpts();
   search.ModulesValidateSystemHeaders = true;
   search.ValidateASTInputFilesContent = true;

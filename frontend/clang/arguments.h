@@ -13,8 +13,8 @@ class CompilerInvocation;
 
 namespace mscclc::frontend {
 
-/// Returns the command line with which Clang's driver reads `input`. It has the arguments of the project, then the
-/// user's own, then those that evaluation relies on. Later ones override earlier ones.
+/// Returns the command line with which Clang's driver reads `input`: the arguments of the project, then the user's,
+/// then fixed ones for the evaluation. A later argument overrides an earlier one.
 std::vector<std::string> commandLine(const FrontendOptions &options, const ProjectFlags &project,
                                      const std::string &input);
 

@@ -21,7 +21,7 @@ namespace {
 /// A function that a call may mean, and the reasons why it does not fit.
 struct Candidate {
   const FunctionDecl *function = nullptr;
-  std::vector<unsigned> misfits; ///< arguments that do not fit their parameters
+  std::vector<unsigned> misfits; ///< indices of the arguments that do not fit
 };
 
 /// Returns the number of parameters that the user writes in a call. A last parameter of type Place is not one of them.
@@ -144,7 +144,8 @@ private:
     failed_.push_back(std::move(failed));
   }
 
-  /// A list of the standard library whose elements are of the language.
+  /// Records the failed initialiser of a list of the library. Advises on an element that should have a type of the
+  /// language.
   void fill(const VarDecl *list, llvm::ArrayRef<Expr *> values) {
     const QualType element = elementOf(list->getType());
     FailedCall failed{list->getSourceRange(), hasErrors(values), std::nullopt};
@@ -175,7 +176,8 @@ private:
                            {"'" + advice.text(operands[0]) + "'"});
   }
 
-  /// A call of a function that is not of the language and takes values that are.
+  /// Advises on a call of a function outside the language. A parameter with a type of the language has a wrong
+  /// argument.
   std::optional<Advice> ofOtherCall(llvm::ArrayRef<NamedDecl *> functions, const std::string &name,
                                     llvm::ArrayRef<Expr *> arguments) const {
     const ArgumentAdvice advice(sema_, name);

@@ -17,8 +17,8 @@ namespace mscclc::frontend {
 /// A call or an initialiser that failed, as the syntax tree keeps it.
 struct FailedCall {
   clang::SourceRange range;
-  bool hasOtherErrors = false;  ///< its arguments have other errors, which are the cause
-  std::optional<Advice> advice; ///< nothing if the call is not one of the language, or if no advice is found
+  bool hasOtherErrors = false;  ///< an argument has an error of its own, which is the cause
+  std::optional<Advice> advice; ///< nothing if no advice is known
 };
 
 /// Returns the failed calls of the user's code; inner calls come before outer ones.

@@ -5,8 +5,8 @@
 
 namespace mscclc::frontend {
 
-/// Gives the default arguments of `a.b()` in the source the place of `b`, as Clang does since version 22. Before, Clang
-/// gave them the place of `a`, so all calls in a chain had the place of its beginning.
+/// Gives the default arguments of a call `a.b()` in the source the place of `b`, as Clang 22 and later do. Older
+/// versions give them the place of `a`. Then all calls in a chain would have the place of its beginning.
 void placeCallsAtTheirNames(clang::ASTContext &context);
 
 } // namespace mscclc::frontend

@@ -36,7 +36,7 @@ using namespace clang;
 namespace mscclc::frontend {
 namespace {
 
-/// Parses, and keeps the result for the next steps.
+/// Parses the source and keeps the result for the next steps.
 class ParseAction : public ASTFrontendAction {
 public:
   ParseAction(SourceReporter &reporter, DeferredCodegen &codegen) : reporter_(reporter), codegen_(codegen) {}
@@ -49,8 +49,9 @@ protected:
     SourceManager &sources = compiler.getSourceManager();
     reporter_.setSources(&sources);
     if (!sources.getBufferOrNone(sources.getMainFileID()))
-      return false; // the text has another encoding; this is reported, and Clang would continue without it
-    // A declaration is still parsed to its end.
+      return false; // the encoding is unsupported: Clang reports this, but would continue
+    // After a constant that takes too many steps, Clang parses the declaration to its end, but evaluates no more
+    // constants.
     reporter_.onLongConstant([&compiler] { compiler.getLangOpts().ConstexprStepLimit = 1; });
     Preprocessor &preprocessor = compiler.getPreprocessor();
     preprocessor.addPPCallbacks(createIncludeChecker(reporter_));
@@ -109,22 +110,22 @@ struct ClangTool::State {
         files(llvm::makeIntrusiveRefCnt<FileManager>(FileSystemOptions(), sourceFiles(o, directory, readable))),
         reporter(report, directory, readable) {}
 
-  /// Lets tooling make an invocation that reads `name`, makes it safe, and calls `body` with it. False if there is
-  /// none, which is reported, or after an error of `body`.
+  /// Makes an invocation for `name` from the arguments, makes it safe, and calls `body` with it. Reports wrong
+  /// arguments. Returns false after an error, or if `body` returns false.
   bool invoke(const std::string &name, const InvocationBody &body);
   /// Opens the source for Clang. False if that is not possible.
   bool open(std::shared_ptr<CompilerInvocation> invocation);
   /// Opens the source after the precompiled DSL. False if there is no precompiled DSL that fits.
   bool openWithDsl(const CompilerInvocation &invocation);
-  /// Hides all files except those that the source may read. Until then, the user's arguments decide which files are
-  /// read.
+  /// Hides all files except those that the source may read. Before this call, Clang may read any file that the user's
+  /// arguments name.
   void confine();
-  /// Returns true if there are no arguments of the user or the project that might change the DSL's headers.
+  /// Returns true if no argument of the user or the project could change the DSL's headers.
   bool isPlain() const { return options.clangArgs.empty() && project.empty(); }
 
   const mscclc::frontend::FrontendOptions &options;
   const std::string dslDirectory;
-  const std::string input; ///< its name for Clang
+  const std::string input; ///< the source's name for Clang
   std::optional<ir::ReadableFiles> readable;
   IntrusiveRefCntPtr<FileManager> files;
   ProjectFlags project;
@@ -138,7 +139,7 @@ ClangTool::ClangTool(const FrontendOptions &options, ChildReport &report, const 
     : state_(std::make_unique<State>(options, report, dslDirectory)) {}
 
 ClangTool::~ClangTool() {
-  // The process ends soon. Destroying all of this would only take time.
+  // The process ends soon, so destroying the parts of Clang would only take time.
   state_->action.release();
   state_->compiler.release();
   state_.release();
@@ -158,7 +159,7 @@ bool ClangTool::State::invoke(const std::string &name, const InvocationBody &bod
   }
   const InvocationBody safeBody = [&](std::shared_ptr<CompilerInvocation> invocation) {
     if (reporter.hasErrors())
-      return false; // the arguments were understood, and some of them are useless
+      return false; // an argument is wrong, which is already reported
     const llvm::Triple target(invocation->getTargetOpts().Triple), host(llvm::sys::getProcessTriple());
     if (target.getArch() != host.getArch() || target.getOS() != host.getOS()) {
       reporter.report(diag::bad_clang_arguments, "", {"algorithms run on this machine, not on " + target.str()});
@@ -197,7 +198,7 @@ bool ClangTool::State::openWithDsl(const CompilerInvocation &invocation) {
     return false;
   auto with = std::make_shared<CompilerInvocation>(invocation);
   with->getPreprocessorOpts().ImplicitPCHInclude = precompiled; // has the effect of -include-pch
-  reporter.setMuted(true);                                      // if it does not fit, the headers are read instead
+  reporter.setMuted(true);                                      // a precompiled DSL that does not fit is no error
   const bool fits = open(std::move(with));
   reporter.setMuted(false);
   return fits;
@@ -218,7 +219,7 @@ void ClangTool::State::confine() {
   if (!project.folder.empty())
     may.addFolder(project.folder);
   const HeaderSearch &search = compiler->getPreprocessor().getHeaderSearchInfo();
-  // If only the project adds a folder, the name occurs once. The user has not given it then.
+  // If a folder of the project occurs only once, the user's arguments do not name it.
   const auto isOfProject = [&](const std::string &name, auto times) {
     return times == 1 && project.paths.contains(name);
   };
@@ -235,7 +236,7 @@ void ClangTool::State::confine() {
       if (!isOfProject(file, std::ranges::count(*includes, file)))
         may.addFolder(ir::folderOf(named(file)));
   if (!preprocessor.ImplicitPCHInclude.empty() && !isPlain()) {
-    // Source files of the user's precompiled header may be shown.
+    // Diagnostics may show the files that the user's precompiled header is made of.
     llvm::SmallVector<OptionalFileEntryRef, 0> known;
     files->GetUniqueIDMapping(known);
     for (const OptionalFileEntryRef &file : known)

@@ -30,8 +30,8 @@ public:
   /// Returns LLVM IR of an algorithm and of everything that it calls; nothing after an error.
   std::optional<CompiledAlgorithm> generate(const Algorithm &algorithm);
 
-  /// Writes the DSL's headers, precompiled, to a file in `directory`; for this the other functions are not called.
-  /// False after an error.
+  /// Precompiles the DSL's headers into a file in `directory`. The other functions are not called in this case. False
+  /// after an error.
   bool precompileDsl(const std::string &directory);
 
   SourceReporter &reporter();

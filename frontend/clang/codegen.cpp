@@ -18,8 +18,8 @@ using namespace clang;
 
 namespace mscclc::frontend {
 
-/// Records every call to a consumer, in order. Once the calls are replayed, later ones are passed on at once, because
-/// much of a precompiled header is read only when code is generated from it.
+/// Records every call to a consumer, in order. After the replay, further calls are passed on at once, because Clang
+/// reads much of a precompiled header only while it generates code.
 class DeferredCodegen::Recorder : public ASTConsumer {
 public:
   using Event = std::function<void(ASTConsumer &)>;
@@ -58,7 +58,7 @@ public:
 
   void replay(ASTConsumer &to, SourceReporter &reporter) {
     reporter_ = &reporter;
-    for (std::size_t i = 0; i < events_.size(); ++i) { // the list may grow
+    for (std::size_t i = 0; i < events_.size(); ++i) { // a replayed call may add to the list
       const Event event = std::move(events_[i]);
       event(to);
     }

@@ -23,12 +23,12 @@ class SourceReporter;
 /// dialect.
 class DeferredCodegen {
 public:
-  /// Returns the consumer for the parser; called once. The consumer passes nothing on before generate(), and must live
-  /// until then. After a constant has taken too many steps, nothing more is parsed.
+  /// Returns the consumer for the parser; may be called once. The consumer must live until generate(), and passes
+  /// nothing on before. After a constant that takes too many steps, it stops the parser.
   std::unique_ptr<clang::ASTConsumer> createConsumer(const SourceReporter &reporter);
 
-  /// Generates code for everything that was consumed. `name` receives the module's name of `function`. Null if Clang
-  /// reported an error on the way.
+  /// Generates code for everything that the consumer received. Stores in `name` the name of `function` in the module.
+  /// Null if Clang reported an error meanwhile.
   std::unique_ptr<llvm::Module> generate(clang::CompilerInstance &compiler, llvm::LLVMContext &context,
                                          const clang::FunctionDecl *function, std::string &name,
                                          SourceReporter &reporter);

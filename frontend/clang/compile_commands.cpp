@@ -39,12 +39,13 @@ std::string inFolder(llvm::StringRef name, llvm::StringRef folder) {
   return std::string(full);
 }
 
-/// Returns true if the file's name needs no escapes in a JSON text. Only then can a search for it prove its absence.
+/// Returns true if JSON contains the file's name without escapes. Only then does a failed search show that it is
+/// absent.
 bool isPlain(llvm::StringRef name) {
   return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || llvm::StringRef("._-+").contains(c); });
 }
 
-/// Returns true if algorithms cannot be written in this standard. A project may compile its other sources with it.
+/// Returns true if algorithms cannot be written in this standard. A project may still use it for its other sources.
 bool isUnfit(llvm::StringRef standard) {
   const clang::LangStandard *known = clang::LangStandard::getLangStandardForName(standard);
   return known != nullptr && (known->getLanguage() != clang::Language::CXX || !known->isCPlusPlus20());
@@ -82,7 +83,7 @@ ProjectFlags takeFlags(const CompileCommand &command, const std::string &folder,
     case options::OPT_include:
     case options::OPT_imacros: {
       const std::string name = inFolder(arg->getValue(), directory);
-      addPath(*arg, files.exists(name) ? name : arg->getValue()); // otherwise it is searched in the folders of headers
+      addPath(*arg, files.exists(name) ? name : arg->getValue()); // otherwise Clang searches the folders of headers
       break;
     }
     default: // of Clang's thousand options
@@ -117,7 +118,7 @@ ProjectFlags findProjectFlags(const std::string &source, llvm::vfs::FileSystem &
   const llvm::StringRef name = path::filename(full);
   const bool isWhole = (*text)->getBuffer().rtrim().ends_with("]");
   if (isWhole && isPlain(name) && !(*text)->getBuffer().contains(name))
-    return {}; // large projects have large files
+    return {}; // without parsing the file, which may be large
   std::string error;
   const auto commands =
       JSONCompilationDatabase::loadFromBuffer((*text)->getBuffer(), error, JSONCommandLineSyntax::Gnu);

@@ -2,7 +2,7 @@
 //
 // The flags that determine the meaning of the source are taken: macros, the version of the language, and the folders of
 // headers. All others (output, plug-ins, checks, optimisation) only concern the build and are ignored. The file may
-// have come with the source, so it does not extend the set of files that a source may read. Only the command line can.
+// have come with the source. So it does not allow the source to read more files; only the command line does.
 #pragma once
 
 #include <set>
@@ -19,10 +19,10 @@ class SourceReporter;
 
 /// The flags from the command for one source. Paths are absolute.
 struct ProjectFlags {
-  std::string folder;                ///< the folder of the file; empty: there is none, or it does not name the source
+  std::string folder;                ///< the folder of compile_commands.json; empty if no such file names the source
   std::vector<std::string> language; ///< -D, -U, -std
   std::vector<std::string> includes; ///< -I, -include and the like
-  std::set<std::string> paths;       ///< the folders and files of `includes` that occur there once
+  std::set<std::string> paths;       ///< the folders and files in `includes`, each once
 
   bool empty() const { return language.empty() && includes.empty(); }
 };

@@ -63,7 +63,7 @@ private:
   SourceReporter &reporter_;
 };
 
-/// Returns true if an expression is an array, or a part of one, rather than a pointer that was passed on.
+/// Returns true if `base` is itself an array or a vector, rather than a pointer to one.
 bool isArray(const Expr *base) {
   base = base->IgnoreParens();
   if (const auto *cast = dyn_cast<ImplicitCastExpr>(base))
@@ -76,7 +76,7 @@ class DialectChecker : public AstVisitor<DialectChecker> {
 public:
   DialectChecker(ASTContext &context, SourceReporter &reporter)
       : context_(context), reporter_(reporter), names_(context) {
-    // Instances show how a template uses its types. The same place is reported once.
+    // Visit the instances of templates, which show how a template uses its types. A place is reported only once.
     ShouldVisitTemplateInstantiations = true;
   }
 
@@ -86,7 +86,7 @@ public:
         TraverseDecl(d);
   }
 
-  /// The thrown expression is not a second error.
+  /// Does not visit the thrown expression, so that it causes no second error.
   bool TraverseCXXThrowExpr(CXXThrowExpr *e) { return refuse(diag::refused_exception, e->getBeginLoc()); }
   bool VisitCXXTryStmt(CXXTryStmt *s) { return refuse(diag::refused_exception, s->getBeginLoc()); }
   bool VisitCXXNewExpr(CXXNewExpr *e) { return refuse(diag::refused_new, e->getBeginLoc(), {"new"}); }
@@ -160,8 +160,8 @@ public:
       return v->isStaticDataMember() || !v->isUsed() ? true : refuse(diag::no_definition, v->getLocation(), {name});
     if (definition != v || (definition->getInit() && definition->getInit()->isValueDependent()))
       return true;
-    // A constant of the file may be computed before the algorithm. A constant of a function would keep the value of the
-    // first call.
+    // A constant outside functions may be computed before the algorithm runs. A static constant of a function would
+    // keep its value of the first call.
     if (v->isStaticLocal() && definition->getInit() && !definition->hasConstantInitialization())
       return refuse(diag::static_not_constant, v->getLocation(), {name});
     return true;
@@ -268,7 +268,8 @@ private:
       checkAttribute(attr);
   }
 
-  /// C++ converts `true` to 1. In a call of the language, this means that arguments are in the wrong order.
+  /// Reports `true` or `false` in a call of the language that takes an integer there. C++ converts it, but the
+  /// arguments are in a wrong order.
   void checkArguments(const FunctionDecl *callee, llvm::ArrayRef<const Expr *> arguments) {
     if (reporter_.kindOf(callee->getLocation()) != FileKind::Dsl)
       return;
@@ -286,7 +287,7 @@ private:
     return constructor ? constructor->getParent()->getNameAsString() : callee->getNameAsString();
   }
 
-  /// Returns true if the declaration there comes from a refused header, which is reported already.
+  /// Returns true if the declaration at `where` comes from a refused header, which is already reported.
   bool comesByRefusedHeader(SourceLocation where) const {
     const SourceManager &sources = context_.getSourceManager();
     FileID file = sources.getFileID(sources.getExpansionLoc(where));
@@ -298,7 +299,7 @@ private:
     return false;
   }
 
-  /// Checks a function or variable that the user's code names. It must be defined here, or be an allowed one.
+  /// Checks a function or variable that the user's code names. It must be defined in the source or be allowed.
   bool checkReference(const ValueDecl *named, SourceLocation where) {
     if (!reporter_.isUser(where) || named->isInvalidDecl())
       return true;

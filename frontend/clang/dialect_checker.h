@@ -1,7 +1,7 @@
 // Checks that a source is in the dialect: C++ that computes, and does nothing else.
 //
-// Only the user's own code is checked (SourceReporter::kindOf). Other code, for example in a library's header, may pass
-// unseen. It has no symbols to link with and cannot make system calls.
+// Only the user's own code is checked (SourceReporter::kindOf). Other code, for example in a library's header, is not.
+// It can do no harm: it has no symbols to link with, and cannot make system calls.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -21,12 +21,12 @@ namespace mscclc::frontend {
 
 class SourceReporter;
 
-/// Returns why a header, or a function of the library, is not part of the language, and what to write instead. Empty if
-/// it is part of the language.
+/// Each returns why a header or a library function is not part of the language, and what to write instead. Empty if it
+/// is part of the language.
 std::string_view refusalOfHeader(llvm::StringRef name);
 std::string_view refusalOfFunction(llvm::StringRef name);
 
-/// Refuses includes while they are read.
+/// Returns callbacks that refuse includes while Clang reads them.
 std::unique_ptr<clang::PPCallbacks> createIncludeChecker(SourceReporter &reporter);
 
 /// Refuses all other uses of C++ outside the language, once the source is parsed.

@@ -12,7 +12,7 @@ using namespace clang;
 namespace mscclc::frontend {
 namespace {
 
-/// Calls `visit` for declarations of namespace mscclc, including those in precompiled headers.
+/// Calls `visit` for each T that namespace mscclc declares, including those in precompiled headers.
 template <typename T, typename Visit> void eachOf(ASTContext &context, Visit &&visit) {
   if (const NamespaceDecl *language = languageOf(context))
     for (const NamespaceDecl *part : language->redecls())
@@ -38,7 +38,7 @@ void addMembers(const CXXRecordDecl *record, std::vector<std::string> &names) {
       addMembers(of, names);
 }
 
-/// The definition of this name; null if there is none.
+/// Returns the definition of the class or enum `name`; null if there is none.
 template <class Tag> const Tag *definitionNamed(ASTContext &context, llvm::StringRef name) {
   const Tag *found = nullptr;
   eachOf<Tag>(context, [&](const Tag *tag) {

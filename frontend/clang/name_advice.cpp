@@ -26,7 +26,8 @@ public:
   Around(SourceLocation where, CompilerInstance &compiler)
       : sources_(compiler.getSourceManager()), options_(compiler.getLangOpts()), where_(sources_.getFileLoc(where)) {}
 
-  /// Returns the last character before the error that is not a space. It is a line break if the error begins its line.
+  /// Returns the last character before the error, skipping spaces and tabs. It is a line break if the error begins its
+  /// line.
   char before() const {
     const auto [file, offset] = sources_.getDecomposedLoc(where_);
     bool invalid = false;
@@ -42,7 +43,7 @@ public:
   }
   /// Returns the token after the one at the error.
   std::string next() const { return spelling(Lexer::findNextToken(where_, sources_, options_)); }
-  /// Returns the token after that.
+  /// Returns the second token after the one at the error.
   std::string afterNext() const {
     const auto token = Lexer::findNextToken(where_, sources_, options_);
     return token ? spelling(Lexer::findNextToken(token->getLocation(), sources_, options_)) : std::string();
@@ -58,7 +59,7 @@ private:
   const SourceLocation where_;
 };
 
-/// Returns the type as a T; null if it is none, or null itself.
+/// Returns `type` as a T; null if it is null or another type.
 template <typename T> const T *typeAs(QualType type) {
   return type.isNull() ? nullptr : type->getAs<T>();
 }
@@ -66,7 +67,7 @@ const CXXRecordDecl *recordOf(QualType type) {
   return type.isNull() ? nullptr : type->getAsCXXRecordDecl();
 }
 
-/// Returns a value of one token that is given to a named argument, or `…`.
+/// Returns `token`, which is the value of a named argument. Returns `…` unless it is a word, a number or a text.
 std::string valueOf(const std::string &token) {
   return !token.empty() && (isalnum(static_cast<unsigned char>(token[0])) || token[0] == '"') ? token : "…";
 }
@@ -82,7 +83,7 @@ bool isOfChunkLanguage(llvm::StringRef name) {
   return name == "chunk" || name == "ChunkRef" || name == "ChunkOptions" || name == "ChannelType";
 }
 
-/// Advises on a name that is followed by `=`, in the place of an argument or an option.
+/// Advises on a name before `=`, where an argument or an option belongs.
 std::optional<Advice> adviceOnNamedArgument(const Held &error, const Around &around, ASTContext &context) {
   const std::string &name = error.names[0];
   if (around.next() != "=")
@@ -108,7 +109,7 @@ std::optional<Advice> adviceOnNamedArgument(const Held &error, const Around &aro
   return std::nullopt;
 }
 
-/// Advises on a name of the standard library whose header is not included.
+/// Advises on a name of the standard library: what to write instead, or which header to include.
 std::optional<Advice> adviceOnLibrary(const Held &error, const std::string &name, bool isPlain) {
   if (const std::string instead = insteadOf(name); !instead.empty())
     return Advice{&diag::word_instead, error.where, {name, instead}};
@@ -126,7 +127,7 @@ std::optional<Advice> adviceOnLibrary(const Held &error, const std::string &name
   return Advice{&diag::needs_header, error.where, {isPlain ? name : "std::" + name, header}};
 }
 
-/// `ReduceOp::Max` for `max`.
+/// Returns `ReduceOp::Max` for `max`; empty if no enumerator has this name.
 std::string withEnum(const EnumDecl *e, llvm::StringRef name) {
   for (const std::string &one : enumeratorNames(e))
     if (name.equals_insensitive(one))
@@ -134,7 +135,7 @@ std::string withEnum(const EnumDecl *e, llvm::StringRef name) {
   return {};
 }
 
-/// True if a function with that name is declared later in the source.
+/// True if the source declares a function with the undeclared name, so it does so after the error.
 bool isDeclaredBelow(const Held &error, ASTContext &context) {
   const DeclarationName name(&context.Idents.get(error.names[0]));
   return llvm::any_of(context.getTranslationUnitDecl()->lookup(name), [&](const NamedDecl *d) {
@@ -142,7 +143,7 @@ bool isDeclaredBelow(const Held &error, ASTContext &context) {
   });
 }
 
-/// A name that is declared nowhere.
+/// Advises on a name that is declared nowhere.
 std::optional<Advice> adviceOnUndeclared(const Held &error, CompilerInstance &compiler) {
   const std::string &name = error.names[0];
   ASTContext &context = compiler.getASTContext();
@@ -173,7 +174,7 @@ std::optional<Advice> adviceOnUndeclared(const Held &error, CompilerInstance &co
   if (error.names[1].empty())
     return adviceOnLibrary(error, name, true);
   static constexpr std::array<llvm::StringRef, 5> types{"'char'", "'int'", "'long'", "'bool'", "'auto'"};
-  if (llvm::is_contained(types, error.names[1])) // Clang took it for a variable
+  if (llvm::is_contained(types, error.names[1])) // Clang took the name for a variable
     return Advice{&diag::not_declared, error.where, {name}};
   return std::nullopt;
 }
@@ -223,7 +224,7 @@ std::optional<Advice> adviceOnAssignedFunction(const Held &error, const Around &
   return Advice{&diag::argument_named, error.where, {"tb(" + valueOf(around.next()) + ")"}};
 }
 
-/// `.name = auto`: the option says what the compiler chooses by, if it may.
+/// Advises on `.name = auto`. If the compiler may choose this option, the advice is `automatic`, or `Auto` of an enum.
 std::optional<Advice> adviceOnAuto(const Held &error, ASTContext &context) {
   llvm::StringRef text = error.shown.place.excerpt;
   text = text.take_front(error.shown.place.column == 0 ? 0 : error.shown.place.column - 1).rtrim();
@@ -252,7 +253,7 @@ bool isAt(const Held &error, char c) {
   return place.column != 0 && place.excerpt.size() >= place.column && place.excerpt[place.column - 1] == c;
 }
 
-/// The source from the error to the end of its line, without blanks before it.
+/// Returns the source from the error to the end of its line, without blanks before it.
 llvm::StringRef restOf(const Held &error) {
   const ir::ShownPlace &place = error.shown.place;
   return llvm::StringRef(place.excerpt)
@@ -260,7 +261,7 @@ llvm::StringRef restOf(const Held &error) {
       .ltrim();
 }
 
-/// `n // 2`, a division in Python.
+/// Returns true if `rest` is like `// n;`, the end of a division in Python.
 bool isDivision(llvm::StringRef rest) {
   if (!rest.consume_front("//"))
     return false;

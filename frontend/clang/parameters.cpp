@@ -47,7 +47,7 @@ private:
   std::vector<const Decl *> &found_;
 };
 
-/// Returns why a marked function cannot be an algorithm; empty if it can.
+/// Returns what a marked function would have to be; empty if it can be an algorithm.
 std::string_view unfit(const FunctionDecl *f) {
   if (isa<CXXMethodDecl>(f))
     return "a function outside a class";
@@ -198,7 +198,8 @@ std::string range(const ParameterType &type) {
   return std::to_string(-half - 1) + " to " + std::to_string(half);
 }
 
-/// Reads an integer of the given type, decimal or 0x…. If it is none or does not fit, returns nothing and a reason.
+/// Reads an integer of the given type, decimal or 0x…. If `text` is not such an integer, returns nothing and sets
+/// `reason`.
 std::optional<std::uint64_t> readInteger(const std::string &text, const ParameterType &type, std::string &reason) {
   const bool negative = text.starts_with('-');
   const std::string digits = text.substr(negative || text.starts_with('+') ? 1 : 0);
@@ -281,13 +282,13 @@ std::string docComment(const FunctionDecl *f, const ASTContext &context) {
   return {};
 }
 
-/// Fills in the parameters. If one is not possible, reports errors and returns false.
+/// Fills in the parameters of `algorithm`. If a parameter is not possible, reports errors and returns false.
 bool addParameters(Algorithm &algorithm, const ASTContext &context, SourceReporter &reporter) {
   bool good = true;
   PrintingPolicy policy(context.getLangOpts());
   policy.SuppressTagKeyword = true;
   for (const ParmVarDecl *p : algorithm.function->parameters()) {
-    if (p->isInvalidDecl()) { // Clang has said why
+    if (p->isInvalidDecl()) { // already reported by Clang
       good = false;
       continue;
     }
@@ -382,19 +383,19 @@ std::vector<Algorithm> findAlgorithms(ASTContext &context, SourceReporter &repor
     const auto *f = dyn_cast<FunctionDecl>(d);
     if (!f) {
       const auto *named = dyn_cast<NamedDecl>(d);
-      // Clang says what is missing after a using directive.
+      // A using directive has the mark if its `;` is missing, which Clang reports.
       if (!named || !isa<FunctionTemplateDecl, UsingDirectiveDecl>(d))
         reporter.report(diag::algorithm_not_function, d->getLocation(),
                         {named ? named->getNameAsString() : "this", "a function"});
       continue;
     }
-    if (f->isInvalidDecl()) // Clang has said why
+    if (f->isInvalidDecl()) // already reported by Clang
       continue;
     if (const std::string_view reason = unfit(f); !reason.empty()) {
       reporter.report(diag::algorithm_not_function, f->getLocation(), {f->getNameAsString(), reason});
       continue;
     }
-    // The mark may be on a declaration or on the definition, and so may default values.
+    // The latest declaration also has the mark and the default values of earlier declarations.
     const FunctionDecl *latest = f->getMostRecentDecl();
     if (llvm::any_of(algorithms, [&](const Algorithm &a) { return a.function == latest; }))
       continue;
@@ -432,7 +433,7 @@ const Algorithm *chooseAlgorithm(std::vector<Algorithm> &algorithms, const Front
   } else {
     const auto it = llvm::find_if(algorithms, [&](const Algorithm &a) { return a.info.name == options.algorithm; });
     if (it == algorithms.end()) {
-      if (!reporter.hasErrors()) // a wrong algorithm is not in the list
+      if (!reporter.hasErrors()) // the list has no algorithms with errors
         reporter.report(diag::unknown_algorithm, options.sourceName(),
                         {options.algorithm, namesOf(algorithms) + nearName(options.algorithm, algorithms)});
       return nullptr;

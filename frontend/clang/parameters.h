@@ -29,10 +29,11 @@ struct Algorithm {
   const clang::FunctionDecl *function = nullptr;
   AlgorithmInfo info;
   std::vector<ParameterType> types;
-  std::vector<Argument> arguments; ///< the defaults, until parameters are set
+  std::vector<Argument> arguments; ///< the default values, until parameters are set
 };
 
-/// Returns all functions of the user's code that are marked as algorithms, in order. Reports those that cannot be one.
+/// Returns all functions of the user's code that are marked as algorithms, in order. Reports marked functions that
+/// cannot be algorithms.
 std::vector<Algorithm> findAlgorithms(clang::ASTContext &context, SourceReporter &reporter);
 
 /// Returns the algorithm that `options` ask for, with its parameters set. After errors, reports them and returns null.

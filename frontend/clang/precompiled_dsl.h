@@ -1,8 +1,8 @@
 // The DSL's headers, precompiled when mscclc is built. Reading the headers would take a third of a small compilation.
 //
-// Clang checks that such a file fits: its own version, the language, and each header in the file. It does not compare
-// the folders that are searched for headers, so these are part of the file's name. If no file fits, the headers are
-// read. Only the time differs then.
+// Clang checks a precompiled file: its own version, the language options, and each header in the file must be the same.
+// Clang does not compare the folders that it searches for headers, so the file's name depends on these. If no file
+// fits, Clang reads the headers, which only takes longer.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
@@ -15,11 +15,11 @@ class CompilerInvocation;
 
 namespace mscclc::frontend {
 
-/// Returns the path of the file for this invocation, in a folder of such files (precompiledDslDirectory).
+/// Returns the path of the precompiled file for this invocation, in `directory` (see precompiledDslDirectory).
 std::string precompiledDslPath(const clang::CompilerInvocation &invocation, llvm::StringRef directory);
 
-/// Returns true if a source begins by including the DSL, so that including the headers earlier changes nothing. A NUL
-/// must follow its end.
+/// Returns true if a source includes the DSL first. Then including the headers earlier changes nothing. A NUL must
+/// follow the end of `source`.
 bool beginsWithDsl(llvm::StringRef source);
 
 } // namespace mscclc::frontend

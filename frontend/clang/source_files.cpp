@@ -12,8 +12,8 @@ using llvm::vfs::Status;
 namespace mscclc::frontend {
 namespace {
 
-/// The files on disk, restricted to plain ones, because a device or a pipe might block or never end. Files that may not
-/// be read seem to be absent. Folders are visible, but that does not reveal their contents.
+/// The files on disk. Only plain files can be opened, because a device or a pipe might block or never end. A file that
+/// may not be read seems to be absent. Folders are visible, but this does not reveal their contents.
 class PlainFiles : public llvm::vfs::ProxyFileSystem {
 public:
   PlainFiles(llvm::IntrusiveRefCntPtr<FileSystem> below, const std::optional<ir::ReadableFiles> &readable)

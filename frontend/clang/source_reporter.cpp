@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t maxErrors = 1000, maxWarnings = 50;
 constexpr std::size_t maxExcerpt = 400, maxMessage = 2000;
 
-/// Shortens a message, because one that quotes the source may be as long as the source.
+/// Shortens a long message. A message that quotes the source may be as long as the source.
 std::string shortened(std::string text) {
   if (text.size() > maxMessage) {
     std::size_t end = maxMessage;
@@ -64,7 +64,7 @@ std::string printable(llvm::StringRef line) {
   return out;
 }
 
-/// Returns an argument that is text or a name.
+/// Returns argument `i` if it is text or a name.
 std::string nameOf(const Diagnostic &info, unsigned i) {
   switch (info.getArgKind(i)) {
   case DiagnosticsEngine::ak_std_string:
@@ -143,7 +143,7 @@ FailurePlace SourceReporter::placeReached() const {
   if (at.isInvalid())
     return {};
   const char *file = at.getFilename();
-  if (isBelow(file, dslMount)) { // must not allocate here, because Clang may have crashed
+  if (isBelow(file, dslMount)) { // other names are not copied, because Clang may have crashed
     reachedFile_ = shownName(file);
     file = reachedFile_.c_str();
   }
@@ -230,7 +230,7 @@ void SourceReporter::report(const ir::DiagInfo &info, std::string_view file, con
 std::optional<FileKind> SourceReporter::kindOfLibrary(llvm::StringRef file) const {
   if (!isBelow(file, dslMount) && !isBelow(file, dslDirectory_))
     return std::nullopt;
-  // mscclc::List is like library code: an error inside it belongs to the line that calls it.
+  // An error inside mscclc::List belongs to the line that calls it, as in library code.
   return file.ends_with("/list.hpp") ? FileKind::System : FileKind::Dsl;
 }
 
@@ -245,7 +245,7 @@ FileKind SourceReporter::kindOf(FileID file) const {
     const OptionalFileEntryRef ref = sources_->getFileEntryRefForID(file);
     if (const auto library = ref ? kindOfLibrary(ref->getName()) : std::nullopt)
       kind = *library;
-    // Uses the way in which the file was found. Line markers and pragmas of the file do not change it.
+    // The way in which the file was found decides. Line markers and pragmas in the file do not change it.
     else if (SrcMgr::isSystem(entry.getFile().getFileCharacteristic()) || !ref)
       kind = FileKind::System;
   }
@@ -298,8 +298,7 @@ std::vector<MacroUse> SourceReporter::macroUses() const {
   return uses;
 }
 
-/// Returns true if the pending diagnostic can take another note. A call may have many candidates, and two of them are
-/// enough.
+/// Returns true if the pending diagnostic can take another note. Two notes about candidates of a call are enough.
 bool SourceReporter::wantsNote(const Diagnostic &note) const {
   const bool isCandidate = !sources_ || !note.hasSourceManager() || !isUser(note.getLocation());
   return pending_->shown.notes.size() < (isCandidate ? 2 : 12);
@@ -340,7 +339,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   if (level == DiagnosticsEngine::Fatal)
     fatal_ = true;
   if (info.getID() == clang::diag::fatal_too_many_errors)
-    return; // the engine prints how many were not shown
+    return; // the engine prints how many errors are not shown
 
   if (hadLongConstant_ && level != DiagnosticsEngine::Note) {
     flush();
@@ -367,7 +366,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
     report(diag::bad_clang_arguments, "", {"they name other inputs, or ask for something else than compiling"});
     return;
   case clang::diag::err_unsupported_bom: {
-    // A file that is not text has no line to show, and asking for one would report this error again.
+    // A file that is not text has no line to show. Asking for the line would report this error again.
     llvm::SmallString<128> text;
     info.FormatDiagnostic(text);
     begin({{.severity = ir::Severity::Error, .id = ir::clangId, .message = printable(text)}});
@@ -382,13 +381,14 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
       report(diag::not_readable, info.getLocation(), {printable(info.getArgStdStr(0))});
       return;
     }
-    if (kindOfLibrary(sources_->getFilename(info.getLocation()))) { // a header of the language includes it
+    if (kindOfLibrary(
+            sources_->getFilename(info.getLocation()))) { // a header of the language includes the missing file
       report(diag::no_cpp_library, "", {printable(info.getArgStdStr(0))});
       return;
     }
     break;
   case clang::diag::err_cannot_open_file:
-    // PlainFiles refused to open it.
+    // PlainFiles refused to open the file.
     if (info.getArgStdStr(1) == std::make_error_code(std::errc::operation_not_supported).message()) {
       report(diag::not_a_regular_file, info.getLocation(), {printable(info.getArgStdStr(0))});
       return;
@@ -409,7 +409,7 @@ void SourceReporter::HandleDiagnostic(DiagnosticsEngine::Level level, const Diag
   if (level == DiagnosticsEngine::Note) {
     d.severity = ir::Severity::Note;
     if (llvm::StringRef(d.message).ends_with("to silence this warning"))
-      return; // the source is to be mended, and the other note says how
+      return; // another note says how to correct the source
     if (pending_ && !dropNotes_ && wantsNote(info))
       pending_->shown.notes.push_back(std::move(d));
     return;

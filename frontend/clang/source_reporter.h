@@ -24,17 +24,17 @@
 
 namespace mscclc::frontend {
 
-/// Receives Clang's diagnostics, converts them and those of mscclc to ir::Diagnostics, and sends them to the parent
+/// Receives the diagnostics of Clang and of mscclc, converts them to ir::Diagnostics, and sends them to the parent
 /// process.
 class SourceReporter : public clang::DiagnosticConsumer {
 public:
-  /// `readable`: the files that the source may read, once it is set.
+  /// `readable`: the files that the source may read. It may be set later.
   SourceReporter(ChildReport &report, std::string dslDirectory, const std::optional<ir::ReadableFiles> &readable)
       : report_(report), dslDirectory_(std::move(dslDirectory)), readable_(readable) {}
 
   void setSources(const clang::SourceManager *sources) { sources_ = sources; }
 
-  /// Sets the folders that the project searches for headers. The source may not be allowed to read all of them.
+  /// Sets the folders in which the project searches for headers. The source may not be allowed to read all of them.
   void setProjectFolders(std::set<std::string> folders) { projectFolders_ = std::move(folders); }
 
   /// While muted, Clang's diagnostics are dropped.
@@ -45,7 +45,7 @@ public:
     clang::SourceLocation where;
     std::vector<ir::DiagArg> args = {};
   };
-  /// Reports at `where`. The same kind is reported once at each place.
+  /// Reports `info` at `where`, but only once at each place.
   void report(const ir::DiagInfo &info, clang::SourceLocation where, const std::vector<ir::DiagArg> &args = {},
               const std::vector<Note> &notes = {});
   /// Reports at a place from debug information.
@@ -54,19 +54,19 @@ public:
   /// Reports about `file` as a whole.
   void report(const ir::DiagInfo &info, std::string_view file, const std::vector<ir::DiagArg> &args);
 
-  /// Stores how far reading has come. If Clang crashes, this is the place of the diagnostic.
+  /// Stores the place that Clang has reached. If Clang crashes, the diagnostic gets this place.
   void reached(clang::SourceLocation where) { reached_ = where; }
   /// Returns the last stored place. The file name lives as long as the reporter and the source manager.
   FailurePlace placeReached() const;
 
-  /// Sends a diagnostic that still waits for notes.
+  /// Sends the pending diagnostic, which may have waited for notes.
   void flush();
   /// Holds all diagnostics back until release().
   void hold() { isHolding_ = true; }
-  /// Returns the diagnostics that are held back, in order. They may be changed.
+  /// Returns the diagnostics that are held back, in order. The caller may change them.
   std::vector<Held> &held() { return held_; }
   void release();
-  /// Returns a diagnostic of mscclc in the form in which it would be reported.
+  /// Returns a diagnostic of mscclc as report() would report it.
   ir::Diagnostic shown(const ir::DiagInfo &info, clang::SourceLocation where,
                        const std::vector<ir::DiagArg> &args) const;
   bool hasErrors() const { return errors_ != 0; }
@@ -74,13 +74,13 @@ public:
   /// True after an error for a constant that takes too many steps. Other constants might take as long, so they are not
   /// evaluated, and Clang's diagnostics about them are dropped.
   bool hadLongConstant() const { return hadLongConstant_; }
-  /// Sets a function that is called when that happens.
+  /// Sets a function to call at the first constant that takes too many steps.
   void onLongConstant(std::function<void()> act) { onLongConstant_ = std::move(act); }
 
-  /// Returns the owner of the code at `where`. For a macro, that is the owner of the place of use.
+  /// Returns the owner of the code at `where`. Code from a macro belongs to the place where the macro is used.
   FileKind kindOf(clang::SourceLocation where) const;
   bool isUser(clang::SourceLocation where) const { return where.isValid() && kindOf(where) == FileKind::User; }
-  /// Returns the kinds of all files that were read, by their names in debug information.
+  /// Returns the kinds of all files that were read. The keys are the files' names in debug information.
   llvm::StringMap<FileKind> fileKinds() const;
   /// Returns the uses of macros with arguments in the user's files, sorted by their end.
   std::vector<MacroUse> macroUses() const;
@@ -89,7 +89,7 @@ public:
 
 private:
   FileKind kindOf(clang::FileID file) const;
-  /// The kind of one of the DSL's headers; nothing for any other file.
+  /// Returns the kind of a header of the DSL; nothing for any other file.
   std::optional<FileKind> kindOfLibrary(llvm::StringRef file) const;
   /// Returns a file's name for the user. The DSL's headers get their real path.
   std::string shownName(llvm::StringRef file) const;
@@ -101,7 +101,7 @@ private:
   bool wantsNote(const clang::Diagnostic &note) const;
   /// Returns a diagnostic of Clang together with its arguments.
   Held heldOf(ir::Diagnostic shown, const clang::Diagnostic &info) const;
-  /// Starts a diagnostic. Following notes belong to it.
+  /// Makes `diagnostic` the pending one. The notes that follow belong to it.
   void begin(Held diagnostic);
 
   ChildReport &report_;

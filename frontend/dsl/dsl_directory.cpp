@@ -12,8 +12,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Returns a folder beside the program's folder; empty if that is unknown. The kernel hands the program's path to it,
-/// also where /proc is not mounted.
+/// Returns a folder beside the program's folder; empty if the program's path is unknown. The path comes from the
+/// kernel, so /proc need not be mounted.
 std::string besideProgram(const char *folder) {
   std::error_code error;
   const fs::path program = fs::canonical(std::bit_cast<const char *>(getauxval(AT_EXECFN)), error);

@@ -6,19 +6,19 @@
 
 namespace mscclc::frontend {
 
-/// Returns folders that may hold mscclc/dsl.hpp: `include` beside the running program's folder, and the one in the
-/// source tree from which the program was built.
+/// Returns folders that may hold mscclc/dsl.hpp: `include` beside the running program's folder, and the folder in the
+/// source tree of the build.
 std::vector<std::string> dslDirectories();
 
 /// Returns the first of `directories` that has the header, or nothing.
 std::string findDslDirectory(const std::vector<std::string> &directories);
 
 /// Returns the folder of precompiled headers (precompiled_dsl.h), which may not exist: `lib/mscclc` beside the running
-/// program's folder. Empty if that is unknown.
+/// program's folder. Empty if the program's folder is unknown.
 std::string precompiledDslDirectory();
 
-/// Returns the folder of Clang's own headers that a package brings, which may not exist: `lib/mscclc/clang` beside the
-/// running program's folder. Empty if that is unknown.
+/// Returns the folder of Clang's own headers in a package, which may not exist: `lib/mscclc/clang` beside the running
+/// program's folder. Empty if the program's folder is unknown.
 std::string packagedClangDirectory();
 
 } // namespace mscclc::frontend

@@ -1,7 +1,7 @@
-// The functions that the DSL's headers declare. They are made of the calls that record.
+// The functions that the DSL's headers declare. Each calls functions that record (detail/record.hpp).
 //
-// They are compiled with the front end and not with each algorithm, which saves time in each compilation. An
-// algorithm's code finds them by name (dsl.exports lists them for the linker). They run inside the sandbox.
+// They are compiled with the front end and not with each algorithm, which saves time in each compilation. Algorithms
+// find them by name (dsl.exports lists the names for the linker). They run inside the sandbox.
 #include "frontend/dsl/dsl_library.h"
 
 #include "frontend/trace/calls.h"
@@ -29,7 +29,7 @@ constexpr std::uint32_t flagsOf(ReduceOp op, bool packet = false) {
          (packet ? CallFlags::packet : 0);
 }
 
-/// Returns the handle of the rank that executes an operation on these chunks. One of them may be unset or faulty.
+/// Returns the handle of the rank that executes an operation on these chunks. One of the chunks may be unset or faulty.
 std::uint32_t rankOf(const Chunk &first, const Chunk &second) {
   for (const Chunk *chunk : {&first, &second})
     if (const ChunkData &data = Access::data(*chunk); data.buffer != unset && data.buffer != faulty)
@@ -55,7 +55,7 @@ std::span<const Chunk> spanOf(const ChunkList &list) {
   return {list.data(), list.size()};
 }
 
-/// Makes a call on `ref`. `other` describes the other end. Returns the ref of the chunks `made`.
+/// Records a call on `ref`, whose other end is `other`. Returns a ref of the chunks `made`.
 ChunkRef callRef(Call call, std::uint32_t flags, const ChunkOptions &options, const RefData &ref, const RefData &other,
                  const RefData &made, const Place &at) {
   ChunkRef result;
@@ -72,11 +72,11 @@ RefData placeOf(std::int64_t rank, BufferType buffer, std::int64_t index) {
   place.index = index;
   return place;
 }
-/// Makes a call on `ref` that moves its chunks to `dst`.
+/// Records a call that moves the chunks of `ref` to `dst`.
 ChunkRef send(Call call, const ChunkOptions &options, const ChunkRef &ref, const RefData &dst, const Place &at) {
   return callRef(call, 0, options, Access::data(ref), dst, dst, at);
 }
-/// Makes a call on `ref` that leaves its chunks where they are, or writes them.
+/// Records a call that does not move the chunks of `ref`. It may overwrite them.
 ChunkRef stay(Call call, const ChunkOptions &options, const ChunkRef &ref, const RefData &other, const Place &at) {
   return callRef(call, 0, options, Access::data(ref), other, Access::data(ref), at);
 }
@@ -130,7 +130,7 @@ INTEGERS(unsigned long long)
 #undef INTEGERS
 IntegerList::IntegerList(std::initializer_list<ListedInteger> list) : array_(integers(list.begin(), list.size())) {}
 
-// GCC warns about a member that is set to an initializer list's begin(). These lists live as long as the call.
+// GCC warns about a member that points into an initializer list. These lists live as long as the call.
 template <typename Element>
 ElementList<Element>::ElementList(std::initializer_list<Element> list) : data_(std::data(list)), size_(list.size()) {}
 template class ElementList<Chunk>;
@@ -183,7 +183,7 @@ Chunk Buffer::slice(std::int64_t first, Place at) const {
   return slice(first, size_, at);
 }
 Chunk Buffer::operator[](detail::PlacedIndex index) const {
-  // Past the largest integer it wraps around, and is then out of any range.
+  // After the largest integer, `next` wraps around to a negative one, which is out of range.
   const auto next = static_cast<std::int64_t>(static_cast<std::uint64_t>(index.value) + 1);
   return slice(index.value, next, index.place);
 }
@@ -503,7 +503,7 @@ bool isListFunction(std::string_view symbol) {
 }
 
 void *findDslFunction(std::string_view symbol) {
-  // The program exports only these symbols of the namespace.
+  // The program exports no other symbols of namespace mscclc.
   if (!symbol.starts_with("_ZN6mscclc") && !symbol.starts_with("_ZNK6mscclc"))
     return nullptr;
   static void *const program = dlopen(nullptr, RTLD_LAZY);

@@ -8,8 +8,7 @@ namespace mscclc::frontend {
 /// Returns the address of the DSL function with this mangled name; null if there is none.
 void *findDslFunction(std::string_view symbol);
 
-/// Returns true if this is a function of mscclc::List. In contrast to the others, it has no parameter for the place of
-/// the call.
+/// Returns true if `symbol` is a function of mscclc::List. Such a function has no parameter for the place of the call.
 bool isListFunction(std::string_view symbol);
 
 } // namespace mscclc::frontend
