@@ -1,7 +1,8 @@
 // Channels between ranks: through mapped memory, through ports, and through the switch.
 //
-// Each construction makes a new channel. A copy is another handle to the same one. The k-th channel a→b of a type is
-// paired with the k-th channel b→a. pair() makes both at once. Destinations come first, as in the Python DSL.
+// Each construction makes a new channel. A copy is another handle to the same channel. The k-th channel of a type from
+// rank a to rank b is paired with the k-th one from b to a. pair() makes both at once. Calls take the destination
+// first, as in the Python DSL.
 #ifndef MSCCLC_CHANNELS_HPP
 #define MSCCLC_CHANNELS_HPP
 
@@ -15,7 +16,7 @@ class PointToPoint {
 public:
   /// The rank at the other end. Python: channel.dst_rank.
   std::int64_t dstRank() const { return dst_; }
-  /// The rank that the channel belongs to: it executes the operations. Python: channel.src_rank.
+  /// The rank that owns the channel and executes its operations. Python: channel.src_rank.
   std::int64_t srcRank() const { return src_; }
 
 protected:
@@ -37,7 +38,7 @@ template <typename Channel> struct ChannelPair {
 
 /// Options of MemoryChannel::reduce.
 struct ReadReduceOptions {
-  /// The destination of the result; by default the local source. Python: local_dst_chunk.
+  /// The destination of the result; by default `local`. Python: local_dst_chunk.
   Chunk dst = {};
   /// Python: reduce_op.
   ReduceOp op = ReduceOp::Sum;
@@ -46,41 +47,41 @@ struct ReadReduceOptions {
 /// A channel through which `src` reads and writes memory of `dst` directly. Python: MemoryChannel.
 class MemoryChannel : public detail::PointToPoint {
 public:
-  /// No channel yet.
+  /// An empty handle, without a channel.
   MemoryChannel() = default;
   /// A new channel of rank `src` to rank `dst`. Python: MemoryChannel(dst_rank, src_rank).
   MemoryChannel(std::int64_t dst, std::int64_t src, Place at = Place::here());
-  /// Both ends of a new connection of ranks `a` and `b`. Signals of one end arrive at the other. There may be several
-  /// connections of two ranks, if all of them are made in pairs. Python has no counterpart.
+  /// Makes both ends of a new connection of ranks `a` and `b`. A signal of one end arrives at the other. Two ranks may
+  /// have several connections, if all of them are made in pairs. Python has no counterpart.
   static ChannelPair<MemoryChannel> pair(std::int64_t a, std::int64_t b, Place at = Place::here());
 
   /// Signals the other end that all earlier operations are complete. Python: signal(tb, data_sync, relaxed).
   void signal(On on, SignalOptions options = {}, Place at = Place::here()) const;
   /// Waits for a signal of the other end. Python: wait(tb, data_sync, relaxed).
   void wait(On on, SignalOptions options = {}, Place at = Place::here()) const;
-  /// Reads `src` of the other rank into `dst` of this one. Python: get(dst_chunk, src_chunk, tb | tb_group).
+  /// Reads `src` of the other rank into `dst` of this rank. Python: get(dst_chunk, src_chunk, tb | tb_group).
   void get(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
-  /// Writes `src` of this rank into `dst` of the other one. Python: put(dst_chunk, src_chunk, tb | tb_group).
+  /// Writes `src` of this rank into `dst` of the other rank. Python: put(dst_chunk, src_chunk, tb | tb_group).
   void put(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// Writes `src` as packets into scratch `dst` of the other rank. Python: put_packets.
   void putPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
   /// Forwards packets from scratch `src` to scratch `dst` of the other rank. Python: read_put_packets.
   void readPutPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
-  /// Reduces `local` and the chunks `remotes` of the other rank. The result goes to `options.dst`, or else to `local`.
-  /// Python: reduce(local_src_chunk, remote_src_chunks, tb | tb_group, local_dst_chunk, reduce_op).
+  /// Reduces `local` and the chunks `remotes` of the other rank. Stores the result at `options.dst`; by default at
+  /// `local`. Python: reduce(local_src_chunk, remote_src_chunks, tb | tb_group, local_dst_chunk, reduce_op).
   void reduce(const Chunk &local, ChunkList remotes, On on, const ReadReduceOptions &options = {},
               Place at = Place::here()) const;
 };
 
-/// A channel through which `src` sends data to `dst`, by a NIC or a copy engine. Python: PortChannel. One thread issues
-/// an operation, so it runs in one thread block: tb(i). Only readPutPackets takes a group.
+/// A channel through which `src` sends data to `dst`, by a NIC or a copy engine. Python: PortChannel. A single thread
+/// issues an operation, so `on` is one thread block: tb(i). Only readPutPackets takes a group.
 class PortChannel : public detail::PointToPoint {
 public:
-  /// No channel yet.
+  /// An empty handle, without a channel.
   PortChannel() = default;
   /// A new channel of rank `src` to rank `dst`. Python: PortChannel(dst_rank, src_rank).
   PortChannel(std::int64_t dst, std::int64_t src, Place at = Place::here());
-  /// Both ends of a new connection of ranks `a` and `b`; see MemoryChannel::pair.
+  /// Makes both ends of a new connection of ranks `a` and `b`; see MemoryChannel::pair.
   static ChannelPair<PortChannel> pair(std::int64_t a, std::int64_t b, Place at = Place::here());
 
   /// Signals the other end that all earlier puts have arrived. Python: signal(tb, data_sync).
@@ -89,21 +90,21 @@ public:
   void wait(On on, PortSignalOptions options = {}, Place at = Place::here()) const;
   /// Waits until earlier puts have left their source. Python: flush(tb, data_sync).
   void flush(On on, PortSignalOptions options = {}, Place at = Place::here()) const;
-  /// Sends `src` of this rank to `dst` of the other one. Python: put(dst_chunk, src_chunk, tb).
+  /// Sends `src` of this rank to `dst` of the other rank. Python: put(dst_chunk, src_chunk, tb).
   void put(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
-  /// put and signal in one. Python: put_with_signal.
+  /// Does a put and a signal in one operation. Python: put_with_signal.
   void putWithSignal(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
-  /// put, signal and flush in one. Python: put_with_signal_and_flush.
+  /// Does a put, a signal and a flush in one operation. Python: put_with_signal_and_flush.
   void putWithSignalAndFlush(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
-  /// Sends packets unchanged from scratch `src` to scratch `dst` of the other rank. Does not wait for them: they must
-  /// have been written before, for example by copyPackets and a sync after it. `src` may be written again after a
-  /// flush, or after the receiver has signalled that it took the packets. Python: put_packets.
+  /// Sends packets unchanged from scratch `src` to scratch `dst` of the other rank. Does not wait for the packets: they
+  /// must already be written, for example by copyPackets and a sync after it. `src` may be written again after a flush,
+  /// or after the receiver has signalled that it took the packets. Python: put_packets.
   void putPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
-  /// The same, but first waits until the packets have arrived. Python: read_put_packets.
+  /// Sends packets as putPackets() does, but first waits until they have arrived in `src`. Python: read_put_packets.
   void readPutPackets(const Chunk &dst, const Chunk &src, On on, Place at = Place::here()) const;
 };
 
-/// The view that one rank of a group has of a switch channel. See SwitchChannel::atRank.
+/// A switch channel as one rank of its group uses it. See SwitchChannel::atRank.
 class SwitchChannelView {
 public:
   /// Reduces chunks [offset, offset + size) of the channel's buffer over all ranks of the group into `dst` of this
@@ -113,7 +114,7 @@ public:
   /// Writes `src` of this rank to chunks [offset, offset + size) of the channel's buffer on all ranks of the group.
   /// Python: broadcast(src_chunk, buffer_offset, size, tb).
   void broadcast(const Chunk &src, std::int64_t offset, std::int64_t size, On on, Place at = Place::here()) const;
-  /// The same with packets; both ends lie in scratch. Python: broadcast_packets.
+  /// Does the same as broadcast() with packets. Both ends are in scratch. Python: broadcast_packets.
   void broadcastPackets(const Chunk &src, std::int64_t offset, std::int64_t size, On on,
                         Place at = Place::here()) const;
   /// Signals all ranks of the group that all earlier operations are complete. Each rank of the group must signal and
@@ -131,12 +132,13 @@ private:
 /// A channel of a group of ranks through the switch, which reduces and multicasts. Python: SwitchChannel.
 class SwitchChannel {
 public:
-  /// No channel yet.
+  /// An empty handle, without a channel.
   SwitchChannel() = default;
-  /// A new channel of `ranks` to their buffers of the given type. Python: SwitchChannel(rank_list, buffer_type).
+  /// A new channel of the group `ranks` to their buffers of type `buffer`. Python: SwitchChannel(rank_list,
+  /// buffer_type).
   SwitchChannel(detail::IntegerList ranks, BufferType buffer, Place at = Place::here());
 
-  /// The channel for use by rank `rank` of the group. Python: at_rank(rank).
+  /// Returns the channel for use by rank `rank` of the group. Python: at_rank(rank).
   SwitchChannelView atRank(std::int64_t rank, Place at = Place::here()) const;
 
 private:

@@ -16,13 +16,13 @@
 //     }
 //   }
 //
-// The headers have guards where `#pragma once` would not hold: between a precompiled header and its copy.
+// The headers have include guards. `#pragma once` would not recognise a precompiled header and its copy as one header.
 #ifndef MSCCLC_DSL_HPP
 #define MSCCLC_DSL_HPP
 
 #include "list.hpp"
 
-// Checks of undefined behaviour are off in these headers, as their code is right for any arguments.
+// Checks of undefined behaviour are off in these headers, because their code is correct for any arguments.
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((always_inline)), apply_to = function)
 #pragma clang attribute push(__attribute__((no_sanitize("undefined"))), apply_to = function) // Clang 14 takes one each
@@ -42,7 +42,8 @@
 namespace mscclc {
 
 namespace detail {
-/// Checks whether a value can be passed on. The check is here to be a part of the precompiled headers.
+/// True if values of these types can be copied and moved. Checked here, so that the precompiled headers contain the
+/// result.
 template <typename... T>
 inline constexpr bool areValues = ((__is_constructible(T, const T &) && __is_constructible(T, T &&)) && ...);
 static_assert(areValues<AllGather, AllReduce, Buffer, Chunk, ChunkList, Hook, HookOptions, Integer, MemoryChannel,
@@ -50,8 +51,8 @@ static_assert(areValues<AllGather, AllReduce, Buffer, Chunk, ChunkList, Hook, Ho
                         ReduceOptions, Semaphore, SignalOptions, Text, ThreadBlock>);
 } // namespace detail
 
-// The functions of these lists are in mscclc, like those of the classes. Those of other lists are compiled with the
-// algorithm.
+// The functions of these lists are compiled into mscclc, like the functions of the classes. Those of other lists are
+// compiled with the algorithm.
 extern template class List<int>;
 extern template class List<Buffer>;
 extern template class List<Chunk>;
@@ -66,7 +67,7 @@ extern template class List<ThreadBlockGroup>;
 } // namespace mscclc
 
 /// Marks a function as an algorithm that mscclc compiles. Its parameters (integers, bool, enums, double,
-/// std::string_view) each have a default; `-P name=value` sets them.
+/// std::string_view) must have default values; `-P name=value` sets them.
 #ifdef __clang__
 #define MSCCLC_ALGORITHM __attribute__((annotate("mscclc::algorithm"), used))
 #else

@@ -1,7 +1,7 @@
 // A growable array, in which algorithms can keep channels, chunks or buffers.
 //
-// std::vector works as well. But this one costs Clang almost nothing to read, while <vector> takes several times as
-// long as the rest of a compilation. None of its functions is inline, so that mscclc can contain those for common lists
+// std::vector works as well. But Clang reads this header in almost no time, while <vector> takes several times as long
+// as the rest of a compilation. No function is inline, so that mscclc can contain the functions of common lists
 // (dsl.hpp).
 #ifndef MSCCLC_LIST_HPP
 #define MSCCLC_LIST_HPP
@@ -9,24 +9,24 @@
 #include <initializer_list>
 
 extern "C" {
-/// Returns memory of zeros, aligned like that of operator new. If there is not enough, ends the algorithm with an error
-/// at the call that led here.
+/// Returns memory of zeros, aligned like that of operator new. If there is not enough memory, ends the algorithm with
+/// an error at the user's call.
 void *__mscclc_allocate(std::size_t bytes);
-/// Releases it; null is allowed.
+/// Releases memory of __mscclc_allocate; null is allowed.
 void __mscclc_release(void *memory);
-/// Ends the algorithm with an error at the call that led here.
+/// Ends the algorithm with an error at the user's call.
 [[noreturn]] void __mscclc_index_out_of_range(unsigned long long index, unsigned long long size);
 }
 
 namespace mscclc {
 
-/// A growable array of `T`, with the part of std::vector's interface that algorithms need. Indices are checked. One
-/// that is out of range is an error of the algorithm, reported at its place.
+/// A growable array of `T`, with the part of std::vector's interface that algorithms need. Indices are checked. An
+/// index out of range is an error of the algorithm, reported at the user's call.
 template <typename T> class List {
 public:
   List();
   List(std::initializer_list<T> items);
-  /// `count` copies of `value`.
+  /// Makes `count` copies of `value`.
   List(std::size_t count, const T &value);
   List(const List &other);
   List(List &&other) noexcept;
@@ -51,7 +51,7 @@ public:
   void clear();
 
 private:
-  // <type_traits> also takes long to read.
+  // A builtin of the compiler is used, because <type_traits> takes long to read.
 #ifdef __clang__
   static constexpr bool needsDestruction = !__is_trivially_destructible(T);
 #else
@@ -158,7 +158,7 @@ template <typename T> void List<T>::push_back(const T &item) {
 template <typename T> void List<T>::reserve(std::size_t capacity) {
   if (capacity <= capacity_)
     return;
-  // A size that does not fit in memory is passed on, without wrapping around.
+  // If the size in bytes is too large for an integer, the largest integer is passed. No memory is that large.
   const std::size_t bytes = capacity <= ~std::size_t{0} / sizeof(T) ? capacity * sizeof(T) : ~std::size_t{0};
   T *grown = static_cast<T *>(__mscclc_allocate(bytes));
   for (std::size_t i = 0; i < size_; ++i) {

@@ -21,7 +21,7 @@ struct NoteFormat {
   Place place;
 };
 
-/// A value that a note prints. It refers to its argument only for the length of the call.
+/// A value that a note prints. It refers to its argument, so it is valid only during the call.
 struct NoteArgument {
   enum class Kind : std::uint8_t {
     Truth,    ///< `integer`, 0 or 1
@@ -30,11 +30,11 @@ struct NoteArgument {
     Number,   ///< `number`
     Text,     ///< `size` characters at `data`
     Integers, ///< `integers`
-    Chunk,    ///< one Chunk at `data`, and so on
+    Chunk,    ///< one Chunk at `data`; likewise for Buffer, Rank and Ref
     Buffer,
     Rank,
     Ref,
-    Chunks, ///< `size` Chunks at `data`, and so on
+    Chunks, ///< `size` Chunks at `data`; likewise for Buffers and Ranks
     Buffers,
     Ranks,
   };

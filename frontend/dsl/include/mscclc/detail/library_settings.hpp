@@ -1,7 +1,7 @@
-// Included before an algorithm when mscclc evaluates it, and at no other time.
+// mscclc includes this header before an algorithm that it evaluates, and at no other time.
 //
 // libstdc++ keeps code of std::string and its allocator in its shared library, which an algorithm cannot call. With
-// assertions on, it does so for the allocator whatever -D_GLIBCXX_EXTERN_TEMPLATE says.
+// assertions on, it keeps the allocator's code there whatever -D_GLIBCXX_EXTERN_TEMPLATE says.
 #pragma once
 #pragma GCC system_header
 

@@ -1,6 +1,6 @@
 // Parameter types for text and lists in any form: literals, initializer lists, arrays, standard containers.
 //
-// They refer to their argument only for the length of the call.
+// Objects of these types refer to their argument, so they are valid only during the call.
 #ifndef MSCCLC_DETAIL_LISTS_HPP
 #define MSCCLC_DETAIL_LISTS_HPP
 
@@ -65,7 +65,7 @@ private:
   IntegerArray array_;
 };
 
-/// Elements of a class: `{a, b}`, an array, or any contiguous range.
+/// A list of objects of a class: `{a, b}`, an array, or any contiguous range.
 template <typename Element> class ElementList {
 public:
   ElementList(std::initializer_list<Element> list);

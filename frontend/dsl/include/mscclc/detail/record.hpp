@@ -1,7 +1,7 @@
 // The interface between an algorithm and the compiler: places, and the calls that record.
 //
 // Algorithms use nothing of this directly. Every DSL call ends in one of the `__mscclc_*` functions below. They record
-// the request and its place, and only check what later calls need to be meaningful. The compiler defines them
+// the call and its place, and check only the values that later calls depend on. The compiler defines them
 // (frontend/trace/recorder.cpp), like the DSL's own functions (frontend/dsl/dsl_library.cpp). So an algorithm compiles
 // with any compiler, but runs only inside mscclc. These headers only define functions that may be part of a constant
 // expression.
@@ -19,8 +19,9 @@
 #ifndef MSCCLC_COLUMN
 #define MSCCLC_COLUMN 0
 #endif
-// Places are constants, so that Clang generates no code for them. With this, GCC 12 takes the place of the declaration,
-// and older Clangs take a place that cannot be corrected later (frontend/clang/call_places.h).
+// With `consteval`, places are constants, so Clang generates no code for them. GCC 12 would then take the place of the
+// declaration. Clang before version 22 would take a place that cannot be corrected later
+// (frontend/clang/call_places.h).
 #if defined(__clang__) && __clang_major__ >= 22
 #define MSCCLC_CONSTANT consteval
 #else
@@ -37,9 +38,9 @@ struct HookOptions;
 struct MoveOptions;
 struct ProgramOptions;
 
-/// The place of a call in the source: the place of the called name (column 0 if the compiler cannot say). It is the
-/// last parameter of each call of the DSL, with a default, so that an error names the line of the caller. A library can
-/// take it in the same way and pass it on. Then its errors are at the lines of its own callers:
+/// The place of a call in the source: that of the called name. The column is 0 if the compiler does not know it. A
+/// Place is the last parameter of each call of the DSL, with a default, so that an error names the line of the caller.
+/// A library can have such a parameter and pass it on. Then its errors are at the lines of its own callers:
 ///
 ///   inline void send(const Chunk &dst, const Chunk &src, Place at = Place::here()) { copy(dst, src, {}, at); }
 struct Place {
@@ -56,12 +57,13 @@ struct Place {
 
 namespace detail {
 
-/// The handle in a default-constructed channel, buffer or chunk, for which nothing was made.
+/// The handle of a default-constructed channel, buffer or chunk, which names no object.
 inline constexpr std::uint32_t unset = 0xffffffff;
-/// The handle of something whose construction was an error, which is reported once.
+/// The handle of an object whose construction was an error. The error is reported once.
 inline constexpr std::uint32_t faulty = 0xfffffffe;
 
-/// An integer of any type, kept whole. The compiler reports a negative or huge value, rather than C++ converting it.
+/// An integer of any type, with its full value. So the compiler can report a negative or huge value, before C++
+/// converts it.
 struct Integer {
   constexpr Integer() = default;
   constexpr Integer(int value) : bits(static_cast<std::uint64_t>(value)), negative(value < 0) {}
@@ -75,7 +77,7 @@ struct Integer {
   bool negative = false;
 };
 
-/// An index together with its place, for operators, which cannot take default arguments.
+/// An index and its place. Operators take it because they cannot have default arguments.
 struct PlacedIndex {
   PlacedIndex(int v, Place at = Place::here());
   PlacedIndex(long v, Place at = Place::here());
@@ -92,33 +94,33 @@ struct PlacedIndex {
 struct CallFlags {
   static constexpr std::uint32_t syncMask = 3;     ///< bits 0 and 1: Sync
   static constexpr std::uint32_t relaxed = 1 << 2; ///< relaxed signal or wait
-  static constexpr std::uint32_t packet = 1 << 2;  ///< a reduce of packets; no call can be relaxed and a reduce
+  static constexpr std::uint32_t packet = 1 << 2;  ///< a reduce of packets; a relaxed call is never a reduce
   static constexpr std::uint32_t opShift = 3;      ///< bits 3 to 5: ReduceOp
   static constexpr std::uint32_t opMask = 7;
 };
 
-/// The blocks that do an operation: one, or those of a group.
+/// The thread blocks that execute an operation: a single one, or those of a group.
 struct BlockSet {
   std::int64_t block;  ///< number of a single block
   std::uint32_t group; ///< handle of the group
   bool isGroup;
 };
 
-/// A list of integers of any type, which it refers to.
+/// A list of integers of any type. It refers to the integers and does not own them.
 struct IntegerArray {
   const void *data;
   std::size_t size;
   std::uint32_t width; ///< bytes of an element
   bool isSigned;
 
-  /// Returns element `index`. Defined on the compiler's side.
+  /// Returns element `index`. The compiler defines this function.
   std::int64_t operator[](std::size_t index) const;
 };
 
 /// The contents of a Chunk.
 struct ChunkData {
   std::uint32_t buffer = unset; ///< handle of the buffer
-  std::uint32_t place = 0;      ///< the place of its slice, numbered by __mscclc_slice
+  std::uint32_t place = 0;      ///< number of the place where __mscclc_slice made the chunk
   std::int64_t index = 0;       ///< first chunk, counted from the beginning of the buffer
   std::int64_t size = 0;        ///< in chunks
   std::int32_t rank = -1;
@@ -137,20 +139,22 @@ struct RefData {
 struct NoteArgument;
 struct NoteFormat;
 
-/// Kinds of collectives: the numbers of the compiler's table (mscclc/collectives.def).
+/// The kinds of collectives, with the numbers of the compiler's table (mscclc/collectives.def).
 enum class CollectiveKind : std::uint32_t;
-/// The calls that do something, with the numbers of their table (frontend/trace/calls.def).
+/// The operations, the movement statements and the calls on refs, with the numbers of their table
+/// (frontend/trace/calls.def).
 enum class Call : std::uint32_t;
 
 extern "C" {
-// Declare collectives and programs. `first` and `second`: input and output chunks of a rank; or the chunk factor, and
-// the root or the RowLayout (0 for a collective without one); or the experts of a rank, and the ExpertLayout.
+// Declare collectives and programs. `first` and `second` depend on the kind: input and output chunks of a rank; or the
+// chunk factor, and the root or the RowLayout (0 for other collectives); or the experts of a rank, and the
+// ExpertLayout.
 std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::size_t nameSize, std::int64_t ranks,
                                   std::int64_t first, std::int64_t second, bool inplace, const Place *place);
-// Declares sizes of a collective's buffers that differ between ranks.
+// Declares the sizes of a collective's buffers if they differ between ranks.
 void __mscclc_collective_sizes(std::uint32_t collective, const ChunkCounts *sizes, std::size_t count,
                                const Place *place);
-// Says that promised values have passed through a hook.
+// Declares that the promised values are results of a hook.
 void __mscclc_then(std::uint32_t collective, const char *name, std::size_t nameSize, const Place *place);
 void __mscclc_expect(std::uint32_t collective, std::int64_t rank, std::int64_t outputChunk,
                      const Contribution *contributions, std::size_t count, const Place *place);
@@ -158,16 +162,16 @@ void __mscclc_program_begin(const char *name, std::size_t nameSize, std::uint32_
                             const ProgramOptions *options, const Place *place);
 void __mscclc_program_end();
 
-// Declare things that operations name. Each returns a handle, or `faulty` after an error.
+// Declare the objects that operations name. Each function with a result returns a handle, or `faulty` after an error.
 std::uint32_t __mscclc_rank(std::int64_t rank, const Place *place);
 std::uint32_t __mscclc_rank_buffer(std::uint32_t rank, std::uint32_t type, std::int64_t *size);
 std::uint32_t __mscclc_scratch(std::int64_t rank, std::int64_t size, const Place *place);
 void __mscclc_slice(ChunkData *chunk, std::int64_t bufferSize, std::int64_t first, std::int64_t last,
                     const Place *place);
-// Makes `chunk` the slot of rows for `rank`, in an input (`inInput`) or an output of a collective of rows.
+// Makes `chunk` the slot of rows to `rank` in an input (`inInput`), or from `rank` in an output.
 void __mscclc_slot(ChunkData *chunk, std::int64_t bufferSize, std::int64_t rank, bool inInput, const Place *place);
 std::uint32_t __mscclc_group(const IntegerArray *blocks, const Place *place);
-// For a pair, returns the handle of the channel to `dst`. The channel back has the next one.
+// With `pair`, makes two channels and returns the handle of the channel to `dst`. The channel back has the next handle.
 std::uint32_t __mscclc_channel(bool port, bool pair, std::int64_t dst, std::int64_t src, const Place *place);
 std::uint32_t __mscclc_switch(const IntegerArray *ranks, std::uint32_t bufferType, const Place *place);
 std::uint32_t __mscclc_at_rank(std::uint32_t switchChannel, std::int64_t rank, const Place *place);
@@ -183,11 +187,12 @@ void __mscclc_reduce(Call call, std::uint32_t flags, std::uint32_t handle, const
                      const Chunk *src, const Chunk *others, std::size_t numOthers, const Place *place);
 void __mscclc_switch_operation(Call call, std::uint32_t flags, std::uint32_t handle, const BlockSet *on,
                                const Chunk *chunk, std::int64_t offset, std::int64_t size, const Place *place);
-// `hook`: that of an apply, else 0.
+// `hook`: the hook of an apply; 0 for other statements.
 void __mscclc_move(Call call, std::uint32_t hook, const MoveOptions *options, const Chunk *dsts, std::size_t numDsts,
                    const Chunk *first, const Chunk *others, std::size_t numOthers, const Place *place);
-// Make refs, which are numbered in the order of these calls. `place` names the chunks at the call's other end; for a
-// reduction, it is a ref. Returns the number of the ref of the chunks that were written, or else of those of the call.
+// Each makes a ref and returns its number. Refs are numbered in the order of these calls. `other` is the place at the
+// other end of the call, or the other ref of a reduction. The new ref is of the chunks that the call writes; if it
+// writes none, of the chunks of `ref`.
 std::uint32_t __mscclc_ref(const RefData *ref, const Place *place);
 std::uint32_t __mscclc_ref_call(Call call, std::uint32_t flags, const ChunkOptions *options, const RefData *ref,
                                 const RefData *other, const Place *place);
