@@ -13,25 +13,25 @@
 namespace mscclc::frontend {
 namespace {
 
-// Far from programs, libraries and a sanitizer's shadow in a 47-bit address space.
+// The arena is far from programs, libraries and a sanitizer's shadow in a 47-bit address space.
 constexpr std::uintptr_t base = 0x2000'0000'0000;
-constexpr std::size_t guardBytes = std::size_t{1} << 32; // no frame is larger, so none can jump past it
+constexpr std::size_t guardBytes = std::size_t{1} << 32; // no stack frame is larger, so none can jump past the guard
 constexpr std::size_t leastGuardBytes = std::size_t{1} << 24;
 constexpr std::uint64_t leastHeapBytes = std::uint64_t{1} << 20;
 constexpr std::uintptr_t codeBase = base + 0x1000'0000'0000;
 
-/// The sizes of blocks have four steps for each power of two. A freed block first goes into quarantine. Later it serves
-/// a request of its size.
+/// The header of a block. The sizes of blocks have four steps for each power of two. A freed block first goes into
+/// quarantine. Later it serves another request of its size.
 struct BlockHeader {
-  std::uint32_t sizeClass; ///< size class, with freedMark after release
-  std::uint32_t offset;    ///< distance from the block's beginning to the address for the user
+  std::uint32_t sizeClass; ///< the size class; freedMark is added after release
+  std::uint32_t offset;    ///< bytes from the block's beginning to the user's address
 };
 constexpr std::uint32_t freedMark = 1u << 31;
 constexpr std::size_t unitBytes = 16;
 static_assert(sizeof(BlockHeader) <= unitBytes);
 constexpr std::size_t numClasses = 256;
 constexpr std::uint64_t quarantineBytes = std::uint64_t{16} << 20;
-constexpr std::size_t redzoneBytes = 64; ///< poison after the user's part, if the block has room
+constexpr std::size_t redzoneBytes = 64; ///< bytes of poison after the user's part, if the block has room
 constexpr std::uint64_t maxMarkedBytes = std::uint64_t{1}
                                          << 20; ///< the most bytes of a released block that are poisoned
 
@@ -42,14 +42,14 @@ struct Arena {
   std::array<std::byte *, numClasses> freed{};
   std::byte *firstQuarantined =
       nullptr; ///< addresses for the user; the block of each begins with the address of the next
-  std::byte *lastQuarantined = nullptr; ///< the one that was released last
+  std::byte *lastQuarantined = nullptr; ///< the user's address of the block that was released last
   std::uint64_t quarantined = 0;        ///< bytes
   void (*onFull)() = nullptr;
   void (*onBadFree)() = nullptr;
 };
 Arena arena;
 
-constexpr std::uint64_t smallUnits = 8; ///< below this, each size is a class of its own
+constexpr std::uint64_t smallUnits = 8; ///< sizes of fewer units are each a class of their own
 
 std::uint32_t classOf(std::uint64_t units) {
   if (units < smallUnits)
@@ -66,7 +66,7 @@ std::uint64_t unitsOf(std::uint32_t sizeClass) {
   return (std::uint64_t{1} << power) + (std::uint64_t{sizeClass - 4 * power} << (power - 2));
 }
 
-/// Removes the block that has been in quarantine longest.
+/// Frees the block that has been in quarantine for the longest time.
 void freeFirstQuarantined() {
   std::byte *user = arena.firstQuarantined;
   BlockHeader header;
@@ -117,7 +117,7 @@ void release(void *pointer) {
   }
   BlockHeader header;
   std::memcpy(&header, user - sizeof header, sizeof header);
-  // A freed block is marked, so a second release of it is found here.
+  // The header of a freed block has freedMark, so a second release of the block is found here.
   if (header.sizeClass >= numClasses || header.offset < unitBytes || header.offset > (std::size_t{1} << 20) ||
       header.offset % unitBytes != 0) {
     arena.onBadFree();
@@ -146,7 +146,7 @@ void *newNothrow(std::size_t size, const std::nothrow_t &) {
 void *newAlignedNothrow(std::size_t size, std::align_val_t alignment, const std::nothrow_t &) {
   return allocate(size, static_cast<std::size_t>(alignment));
 }
-// Size, alignment and tag of the longer forms are not needed, because the header has them.
+// The longer forms of operator delete do not need size, alignment and tag, because the block has a header.
 void deleteTwo(void *p, std::size_t) {
   release(p);
 }
@@ -181,7 +181,7 @@ void __mscclc_release(void *memory) {
 std::uint64_t createArena(std::uint64_t heapBytes, void (*onFull)(), void (*onBadFree)()) {
   arena.onFull = onFull;
   arena.onBadFree = onBadFree;
-  // The address space of a process may be small.
+  // Tries smaller and smaller guards, because the process may have little address space.
   for (arena.guardBytes = guardBytes; arena.guardBytes >= leastGuardBytes; arena.guardBytes /= 16)
     if (auto *at = map(base, arena.guardBytes + arenaStackBytes, PROT_NONE)) {
       arena.guard = static_cast<std::byte *>(at);

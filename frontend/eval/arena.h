@@ -2,7 +2,7 @@
 //
 // An algorithm cannot see differences of its memory between runs. Addresses are fixed if the system allows it, and all
 // memory is zero when it is allocated. Released memory is poisoned, and goes into quarantine before it is used again. A
-// red zone of poison follows each allocation. So reads of such memory can be recognised.
+// red zone of poison follows each allocation. So the checks recognise values from such memory.
 #pragma once
 
 #include "frontend/trace/recorder.h"
@@ -13,20 +13,21 @@
 
 namespace mscclc::frontend {
 
-/// The bytes of poisoned memory. As a handle, a rank, an index or a pointer, they name nothing that exists.
+/// The value of each byte of poisoned memory. A handle, a rank, an index or a pointer of such bytes names nothing that
+/// exists.
 inline constexpr std::uint8_t poisonByte = 0xfe;
 
-/// Returns true if a value of an algorithm is the value of poisoned memory, as an int or as a 64-bit integer.
+/// Returns true if `value` consists of poison bytes, as an int or as a 64-bit integer.
 constexpr bool isPoison(std::int64_t value) {
   return value == -0x1010102 || value == -0x101010101010102;
 }
 
-/// Size of the stack of the algorithm.
+/// The bytes of the algorithm's stack.
 inline constexpr std::size_t arenaStackBytes = std::size_t{1} << 28;
 
-/// Reserves the heap and the stack. Sets the functions to call when the heap is full, and when memory is released that
-/// the heap does not have. They do not return. If there is not enough address space, the heap is smaller. Returns its
-/// size, or 0 if there is none.
+/// Reserves the heap and the stack. `onFull` is called when the heap is full, and `onBadFree` when the algorithm
+/// releases memory that is not from the heap. Neither returns. If there is not enough address space, the heap is
+/// smaller. Returns the bytes of the heap; 0 if there is no memory for one.
 std::uint64_t createArena(std::uint64_t heapBytes, void (*onFull)(), void (*onBadFree)());
 
 /// Returns the stack of the algorithm.
@@ -35,7 +36,7 @@ std::span<std::byte> arenaStack();
 /// Returns true if `address` lies in the guard below the stack.
 bool inStackGuard(const void *address);
 
-/// Returns an address for machine code, so that the addresses of functions and literals are fixed as well.
+/// Returns a fixed address for machine code. So the addresses of functions and literals are the same in every run.
 void *codeAddressHint();
 
 /// Returns operator new and delete in all their forms, and the functions that the DSL's lists use.

@@ -57,7 +57,8 @@ void finish(ReportHeader &header) {
   header.phase = static_cast<std::uint32_t>(Phase::Done);
   handOver();
 }
-/// Ends the run. Its length depends on wrong numbers, and the recording so far is enough to report them.
+/// Ends the run when a program of a faulty collective begins. The rest of the run would depend on wrong numbers, and
+/// the recording so far is enough to report them.
 void faultyProgram() {
   ReportHeader &header = runtimeContext().report->header();
   header.traceSize = finishRecording();
@@ -69,7 +70,7 @@ void traceIsFull() {
   failRun(diag::recording_full, {mebibytes(traceBytes)});
 }
 
-/// Adds the time since the last call to a stage, and enters the next phase.
+/// Measures stages of the compilation. lap() adds the time since the last call to a stage, and enters the next phase.
 class Stopwatch {
 public:
   explicit Stopwatch(ReportHeader &header) : header_(header) {}
@@ -100,7 +101,7 @@ bool checkSymbols(const std::vector<MissingSymbol> &missing, const FrontendOptio
 } // namespace
 
 double compilingSeconds(const FrontendOptions &options) {
-  constexpr double least = 10, bytesPerSecond = 16 << 10; // several times the need of plain calls
+  constexpr double least = 10, bytesPerSecond = 16 << 10; // sources of plain calls compile several times as fast
   std::error_code error;
   const std::uint64_t bytes =
       options.stdinText ? options.stdinText->size() : std::filesystem::file_size(options.inputPath, error);
@@ -157,7 +158,7 @@ int runChild(const ChildTask &task) {
     return 0;
   report.add(instrument(*compiled->module, theKinds));
   watch.lap(&FrontendTimes::generate, Phase::Linking);
-  tool.reporter().reached(chosen->function->getLocation()); // from here on, errors concern the algorithm as a whole
+  tool.reporter().reached(chosen->function->getLocation()); // from here on, errors concern the whole algorithm
 
   std::string error;
   void (*const entry)() = generateCode(std::move(*compiled), error);

@@ -24,7 +24,7 @@ private:
   std::string text_;
 };
 
-/// Reads the output of a Writer. Past the end everything is zero and empty.
+/// Reads what a Writer has written. Past the end, all numbers are zero and all texts are empty.
 class Reader {
 public:
   explicit Reader(std::string_view text) : rest_(text) {}
@@ -98,7 +98,7 @@ void ChildReport::append(const std::string &message) {
   const std::uint64_t used = head.used.load(std::memory_order_relaxed);
   const std::uint64_t room = memory_.size() - sizeof(ReportHeader);
   const std::uint64_t size = message.size();
-  // Drops what does not fit. There are gigabytes of address space, and nobody reads more than a screenful.
+  // Drops a message that does not fit. There is room for far more messages than a user reads.
   if (used + sizeof size + size > room)
     return;
   std::byte *to = memory_.data() + sizeof(ReportHeader) + used;
@@ -193,7 +193,7 @@ ReceivedReport receive(std::span<const std::byte> memory) {
         received.files.emplace_back(in.string());
       continue;
     }
-    return received; // foreign code has written to it
+    return received; // foreign code has changed the report
   }
   return received;
 }

@@ -1,8 +1,8 @@
 // The report of the child process to its parent, in shared memory.
 //
 // The child appends whole messages (diagnostics, algorithms, call sites) while it still runs only Clang. A failure of
-// the algorithm itself is one fixed record, which a signal handler can fill in. The parent trusts none of it, because
-// foreign code has run in the child.
+// the algorithm itself is one fixed record, which a signal handler can fill in. The parent trusts no byte of the
+// report, because foreign code has run in the child.
 #pragma once
 
 #include "frontend/frontend.h"
@@ -25,9 +25,9 @@ struct Failure {
   std::atomic<std::uint32_t> state;
   char diagnostic[48]; ///< DiagInfo::id
   char args[maxArgs][512];
-  char file[1024]; ///< an explicit place; empty: the innermost call site
+  char file[1024]; ///< the place of the failure; empty: the innermost call site
   std::uint32_t line, column;
-  std::uint32_t depth; ///< depth of the call stack
+  std::uint32_t depth; ///< number of call sites in `sites`
   std::uint32_t sites[CallStack::capacity];
 };
 
@@ -70,7 +70,7 @@ struct ReceivedReport {
 /// Reads the report in `memory`. Trusts none of its bytes.
 ReceivedReport receive(std::span<const std::byte> memory);
 
-/// Returns the descriptor with this id among the front end's, or null.
+/// Returns the front end's diagnostic with this id, or null.
 const ir::DiagInfo *findDiagnostic(std::string_view id);
 
 } // namespace mscclc::frontend

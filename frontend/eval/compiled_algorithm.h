@@ -21,7 +21,7 @@ enum class FileKind : std::uint8_t { User, Dsl, System };
 /// The value of a parameter.
 struct Argument {
   enum Kind : std::uint8_t { Integer, Double, Text } kind = Integer;
-  bool isSigned = false;  ///< Integer: how `bits` extends
+  bool isSigned = false;  ///< Integer: true if `bits` has a sign
   std::uint64_t bits = 0; ///< Integer
   double number = 0;      ///< Double
   std::string text;       ///< Text
@@ -35,7 +35,7 @@ struct CompiledAlgorithm {
 
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
-  std::string function; ///< its name in the module
+  std::string function; ///< the algorithm's name in the module, or that of its entry
   std::vector<Argument> arguments;
 };
 

@@ -23,8 +23,8 @@ namespace {
 
 constexpr const char *entryName = "__mscclc_entry";
 
-/// Converts arguments for the target's calling convention. Integers and doubles are unchanged. A string view is its
-/// length and pointer, as two arguments or as one array of two words. When the registers are used up, it is passed in
+/// Converts arguments for the target's calling convention. Integers and doubles are unchanged. A string view becomes
+/// its length and pointer, as two arguments or as one array of two words. Without free registers it is passed in
 /// memory.
 SmallVector<Value *, 8> lowerArguments(Module &module, const Function &function, std::span<const Argument> arguments) {
   const FunctionType &type = *function.getFunctionType();

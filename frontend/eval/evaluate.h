@@ -5,12 +5,12 @@
 
 namespace mscclc::frontend {
 
-/// Adds the function that sets up the module's constants and calls the algorithm with its arguments, and stores its
-/// name in CompiledAlgorithm::function. Throws ir::InternalError if the algorithm's machine-level parameters are not as
-/// expected.
+/// Adds a function that sets up the module's constants and calls the algorithm with its arguments. Stores the
+/// function's name in CompiledAlgorithm::function. Throws ir::InternalError if the algorithm's machine-level parameters
+/// are not as expected.
 void addEntry(CompiledAlgorithm &algorithm);
 
-/// Runs an algorithm from its entry on the arena's stack.
+/// Calls `entry` on the arena's stack, which runs the algorithm.
 void runAlgorithm(void (*entry)());
 
 } // namespace mscclc::frontend

@@ -41,7 +41,7 @@ class Classifier {
 public:
   explicit Classifier(const StringMap<FileKind> &kinds) : kinds_(kinds) {}
 
-  /// The compiler made all code without debug information.
+  /// Returns the owner of a function. The compiler made all code without debug information.
   FileKind kindOf(const Function &f) {
     const DISubprogram *subprogram = f.getSubprogram();
     if (!subprogram)
@@ -63,7 +63,7 @@ CallSite siteAt(const DILocation &at) {
   return {nameOf(at.getFile()), at.getLine(), at.getColumn()};
 }
 
-/// Returns the first place in the user's code from which `symbol` is reached.
+/// Returns the first place in the user's code that uses `symbol`, directly or through other functions.
 CallSite userOf(const GlobalValue &symbol, Classifier &classifier) {
   SetVector<const User *> open;
   open.insert(symbol.user_begin(), symbol.user_end());
@@ -129,8 +129,8 @@ private:
     pointer = pointer->stripInBoundsOffsets();
     return !isa<AllocaInst>(pointer) && !isa<GlobalValue>(pointer);
   }
-  /// Returns true if an instruction may access memory that does not exist: through a pointer from elsewhere, or with a
-  /// variable length.
+  /// Returns true if an instruction may access memory that does not exist. Such an instruction has a variable length,
+  /// or a pointer to neither a local nor a global variable.
   static bool mayFault(const Instruction &i) {
     if (const auto *load = dyn_cast<LoadInst>(&i))
       return isForeign(load->getPointerOperand());
@@ -158,7 +158,7 @@ private:
     SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 8> backEdges;
     FindFunctionBackedges(f, backEdges);
 
-    // The depth is the same in the whole function, so one load at its beginning is enough.
+    // The depth of the call stack is the same in the whole function, so one load at its beginning is enough.
     BasicBlock &entry = f.getEntryBlock();
     IRBuilder<> builder(&*entry.getFirstNonPHIOrDbgOrAlloca());
     builder.SetCurrentDebugLocation(DebugLoc());
@@ -204,13 +204,14 @@ private:
         builder.SetInsertPoint(plain->getNextNode());
         builder.SetCurrentDebugLocation(DebugLoc());
         store(builder, depth, stack_);
-        // The last place may be in a function that returned, and must not be used for an error in the next call.
+        // The called function may have stored a last place of its own. An error in the next call must not use this
+        // place.
         if (const Function *callee = plain->getCalledFunction(); !callee || !callee->isDeclaration())
           notePlace(*plain->getDebugLoc());
       }
     }
 
-    // This is last, because it splits blocks.
+    // The split comes last, because it moves instructions to another block.
     BasicBlock *tail = entry.splitBasicBlock(rest->getIterator());
     BasicBlock *deep = BasicBlock::Create(module_.getContext(), "too.deep", &f);
     builder.SetInsertPoint(deep);

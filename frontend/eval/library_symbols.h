@@ -5,10 +5,10 @@
 
 namespace mscclc::frontend {
 
-/// Returns true if code may use `name`.
+/// Returns true if an algorithm's code may use the library symbol `name`.
 bool isAllowedLibrarySymbol(std::string_view name);
 
-/// Returns the address of an allowed symbol. Null if it is not allowed, or if this C library does not have it.
+/// Returns the address of an allowed symbol. Null if the symbol is not allowed, or if this C library does not have it.
 void *findLibrarySymbol(std::string_view name);
 
 } // namespace mscclc::frontend

@@ -46,7 +46,7 @@ public:
   std::error_code protectMappedMemory(const sys::MemoryBlock &block, unsigned flags) override {
     return sys::Memory::protectMappedMemory(block, flags);
   }
-  std::error_code releaseMappedMemory(sys::MemoryBlock &) override { return {}; } // the process ends soon
+  std::error_code releaseMappedMemory(sys::MemoryBlock &) override { return {}; } // not needed: the process ends soon
 
 private:
   std::size_t used_ = 0;
@@ -66,7 +66,8 @@ public:
   }
 };
 
-/// Does cheap clean-up after Clang and the instrumentation. The algorithm runs once, so more would not pay.
+/// Simplifies the code of Clang and of the instrumentation, at low cost. The algorithm runs only once, so more would
+/// not pay off.
 void simplify(Module &module) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -83,14 +84,14 @@ void simplify(Module &module) {
   each.addPass(SROAPass(SROAOptions::ModifyCFG));
   each.addPass(EarlyCSEPass());
   each.addPass(SimplifyCFGPass());
-  constexpr std::size_t maxBlocks = 8192; // SROA searches every block for a loop's variable
+  constexpr std::size_t maxBlocks = 8192; // more take too long: SROA searches every block for each loop variable
   for (Function &function : module)
     if (!function.isDeclaration() && function.size() <= maxBlocks)
       each.run(function, functions);
 }
 
-/// Cuts long blocks. At every call the fast register allocator visits all values that the block has had so far, and a
-/// generated algorithm may be one block of very many calls.
+/// Cuts long blocks. At every call, the fast register allocator visits all earlier values of the block. A generated
+/// algorithm may be one block of very many calls.
 void cutLongBlocks(Function &function) {
   constexpr std::size_t maxLength = 500;
   SmallVector<BasicBlock *, 16> blocks;
@@ -107,13 +108,13 @@ void cutLongBlocks(Function &function) {
         cuts.push_back(&*at);
         length = 1;
       }
-    for (Instruction *cut : llvm::reverse(cuts)) // in this order each instruction moves once
+    for (Instruction *cut : llvm::reverse(cuts)) // in this order each instruction moves only once
       block->splitBasicBlock(cut);
   }
 }
 
-/// The attributes of functions for their processor. They are the same for all functions, because nothing in an
-/// algorithm changes them. With one common description, LLVM describes the processor only once.
+/// The processor that the attributes of functions name. It is the same for all functions. The attributes are removed,
+/// so that LLVM describes the processor only once.
 struct Processor {
   std::string name, features;
 };
@@ -132,8 +133,8 @@ Processor takeProcessor(Module &module) {
   return found;
 }
 
-/// Returns a plain processor of this architecture, unless the user's arguments ask for another. So the code is the same
-/// on every machine.
+/// Returns the target: a plain processor of this architecture, unless the user's arguments ask for another. So the code
+/// is the same on every machine.
 orc::JITTargetMachineBuilder targetOf(Module &module) {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
@@ -160,8 +161,8 @@ void (*generateCode(CompiledAlgorithm algorithm, std::string &error))() {
   for (Function &function : module)
     cutLongBlocks(function);
 
-  // LLJIT takes half a millisecond more than RuntimeDyld alone, and links with RuntimeDyld. RuntimeDyld takes memory
-  // from a mapper, so addresses can be fixed. Some of its callbacks differ between versions of LLVM.
+  // LLJIT links with RuntimeDyld, and takes half a millisecond more than RuntimeDyld alone. But some callbacks of
+  // RuntimeDyld differ between versions of LLVM. RuntimeDyld takes memory from a mapper, so addresses can be fixed.
   static FixedAddressMapper mapper;
   auto created = orc::LLJITBuilder()
                      .setJITTargetMachineBuilder(std::move(target))
@@ -177,7 +178,7 @@ void (*generateCode(CompiledAlgorithm algorithm, std::string &error))() {
     error = toString(created.takeError());
     return nullptr;
   }
-  orc::LLJIT &jit = *created->release(); // the code lives as long as the process
+  orc::LLJIT &jit = *created->release(); // never destroyed, because the code lives as long as the process
   jit.getMainJITDylib().addGenerator(std::make_unique<RuntimeSymbols>());
   if (Error failed = jit.addIRModule({std::move(algorithm.module), std::move(algorithm.context)})) {
     error = toString(std::move(failed));

@@ -7,9 +7,9 @@
 
 namespace mscclc::frontend {
 
-/// Generates code for the algorithm and links it with the allowed symbols. Returns its entry
-/// (CompiledAlgorithm::function); null, and the reason in `error`, after a failure. The code stays as long as the
-/// process.
+/// Generates code for the algorithm and links it with the allowed symbols. Returns the address of
+/// CompiledAlgorithm::function. After a failure, returns null and stores the reason in `error`. The code stays as long
+/// as the process.
 void (*generateCode(CompiledAlgorithm algorithm, std::string &error))();
 
 } // namespace mscclc::frontend

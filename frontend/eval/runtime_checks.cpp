@@ -46,11 +46,11 @@ struct Seconds {
 };
 
 enum class StackState {
-  InCheck, ///< a check of the algorithm's own failed; the innermost call site led to it
+  InCheck, ///< the algorithm's own check failed: its innermost call site counts
   Anywhere ///< the algorithm was interrupted: its last place counts
 };
 
-/// Fills in the call chain. If `f` has no place of its own, the last site becomes its place.
+/// Fills in the call chain of `f`. If `f` has no place, the last stored site becomes its place.
 void fillChain(Failure &f, StackState state) {
   const CallStack &stack = __mscclc_call_stack;
   const std::uint64_t last = context.report->header().lastPlace.load(std::memory_order_relaxed);
@@ -58,10 +58,10 @@ void fillChain(Failure &f, StackState state) {
   std::uint32_t depth = stack.depth;
   bool useLast = f.file[0] == '\0' && (state == StackState::Anywhere || depth == 0) && lastSite != 0;
   if (useLast && lastDepth > depth) {
-    ++depth; // The last call has returned, but its site is still there, and is nearer than any other.
+    ++depth; // The last call has returned, but its site is still stored. No other site is nearer.
     useLast = false;
   } else if (useLast && lastDepth < depth) {
-    useLast = false; // a library function failed, so its call is the place
+    useLast = false; // a library function failed, so the place is the call of it
   }
   const std::uint32_t kept = std::min(depth, CallStack::capacity - 1);
   std::copy_n(stack.sites, kept, f.sites);
@@ -108,7 +108,7 @@ bool isStackFault(const siginfo_t &info, const void *interrupted) {
 #else
   const std::uintptr_t stack = 0;
 #endif
-  constexpr std::uintptr_t room = std::uintptr_t{1} << 16; // no frame of Clang's is larger
+  constexpr std::uintptr_t room = std::uintptr_t{1} << 16; // no stack frame of Clang is larger
   return reinterpret_cast<std::uintptr_t>(info.si_addr) - (stack - room) < 2 * room;
 }
 
@@ -117,7 +117,7 @@ void onSignal(int signal, siginfo_t *info, void *interrupted) {
     leave(1);
   if (phase() < Phase::Running) {
     const bool late = signal == SIGPROF || signal == SIGXCPU;
-    // A second fault, while the place is sought, ends the process. The report keeps what is written by then.
+    // A second fault, during the search for the place, ends the process. The report keeps its contents.
     struct sigaction plain{};
     plain.sa_handler = SIG_DFL;
     sigaction(SIGSEGV, &plain, nullptr);
@@ -148,7 +148,7 @@ void onSignal(int signal, siginfo_t *info, void *interrupted) {
 
 // ---- Functions that the standard library and the language call after an error ----
 
-/// Explains a failed check of the standard library, if it is a usual one.
+/// Explains `condition`, a failed check of the standard library.
 std::string_view meaning(std::string_view condition) {
   if (condition.find("size()") != std::string_view::npos || condition.find("_Nm") != std::string_view::npos ||
       condition.find("_M_len") != std::string_view::npos)

@@ -15,19 +15,19 @@
 
 namespace mscclc::frontend {
 
-/// An explicit place; `file` may be null.
+/// The place of a failure. If there is none, `file` is null.
 struct FailurePlace {
   const char *file = nullptr;
   std::uint32_t line = 0, column = 0;
 };
 
-/// Data for the checks. It is set once, before anything is read.
+/// Data for the checks. It is set once, before the source is read.
 struct RuntimeContext {
   ChildReport *report = nullptr;
   std::uint64_t memoryBytes = 0;
-  /// Returns true if a file name from debug information is a file of the user. Null: all are.
+  /// Returns true if a file name from debug information is a file of the user. If null, all files are the user's.
   bool (*isUserFile)(const char *file) = nullptr;
-  /// Returns Clang's place in the source. A signal handler calls it when Clang crashes.
+  /// Returns the place that Clang has reached in the source. A signal handler calls it when Clang crashes.
   FailurePlace (*whereReading)() = nullptr;
 };
 
@@ -40,21 +40,21 @@ void watchProcess(double seconds);
 /// Sets the time-out again, in seconds from now.
 void setDeadline(double seconds);
 
-/// Ends the process with this failure. A place outside the user's files is ignored. Then the place is the innermost
-/// call in the user's code.
+/// Ends the process with this failure. If `place` is outside the user's files, the innermost call in the user's code is
+/// the place instead.
 [[noreturn]] void failRun(const ir::DiagInfo &info, std::initializer_list<std::string_view> args = {},
                           const FailurePlace &place = {});
 
-/// If the user's functions are nested deeper than this, the recursion counts as endless.
+/// A recursion counts as endless if calls of the user's functions are nested deeper than this.
 inline constexpr std::uint32_t maxCallDepth = 20000;
 
 /// Returns the address of a function or variable that an algorithm's code may use, including those of the recorder and
-/// the arena. Null if there is none of that name.
+/// the arena. Null if the name is not allowed.
 void *findRuntimeSymbol(std::string_view name);
 /// Returns true if code may use `name`, without looking for its address.
 bool isAllowedSymbol(std::string_view name);
 
-/// Handlers of undefined behaviour (ubsan_handlers.cpp).
+/// Returns the handlers of undefined behaviour (ubsan_handlers.cpp).
 std::span<const HostSymbol> sanitizerSymbols();
 
 } // namespace mscclc::frontend

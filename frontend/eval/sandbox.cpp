@@ -39,16 +39,16 @@ SharedMemory::~SharedMemory() {
 
 namespace {
 
-/// Marks the status of leave(). The parent sees its last byte, and the sandbox sees all of it, so it can distinguish
-/// leave() from other exits.
+/// leave() adds this mark to its exit status. The parent sees only the last byte of the status. The sandbox sees the
+/// whole status, so it can distinguish leave() from other exits.
 constexpr int ownStatus = 0x4d530000;
 
 int handOverPipe = -1; ///< a child's end of the pipe to its parent
 
-/// The events of the pipe between a child and its parent.
+/// The results of waiting for a child: it sent a word, its end of the pipe was closed, or neither.
 enum class Reply { Word, Close, Nothing };
 
-/// Waits for a word, or until the other end is closed, for at most `seconds`.
+/// Waits until a word comes or the other end is closed, for at most `seconds`.
 Reply listen(int fd, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
@@ -59,7 +59,7 @@ Reply listen(int fd, double seconds) {
     pollfd p{fd, POLLIN, 0};
     const int ready = poll(&p, 1, static_cast<int>(std::min(left + 1, 1e9)));
     if (ready < 0 && errno != EINTR)
-      return Reply::Close; // waitpid will show the reason
+      return Reply::Close; // waitpid will give the reason
     if (ready <= 0)
       continue;
     char word = 0;
@@ -96,13 +96,13 @@ constexpr bool addressSpaceIsOurs = true;
 constexpr bool addressSpaceIsOurs = true;
 #endif
 
-/// True if argument `index` of a system call, from 0, equals `value`. SCMP_A0 and the like leave the field for masks
-/// unset.
+/// Returns a condition: argument `index` of a system call, counted from 0, equals `value`. Unlike SCMP_A0 and the like,
+/// this sets the field for masks.
 constexpr scmp_arg_cmp isEqual(unsigned index, scmp_datum_t value) {
   return {index, SCMP_CMP_EQ, value, 0};
 }
 
-/// A filter that is being built. It is loaded at the end, or dropped if the kernel has no filters.
+/// A filter of system calls. It is loaded at the end, or dropped if the kernel has no filters.
 class Filter {
 public:
   explicit Filter(std::uint32_t otherwise) : context_(seccomp_init(otherwise)) {}
@@ -123,7 +123,7 @@ private:
   scmp_filter_ctx context_;
 };
 
-/// Clang reads files, and starts threads if its stack is nearly full. It must not do anything else.
+/// Denies changes of the system. Clang only reads files, and starts threads if its stack is nearly full.
 void denyChanges() {
   Filter filter(SCMP_ACT_ALLOW);
   const std::uint32_t deny = SCMP_ACT_ERRNO(EPERM);
@@ -178,7 +178,7 @@ void Child::wait(double seconds, double foreignSeconds) {
   if (pid_ <= 0)
     return;
   Reply reply = listen(resultPipe_, seconds);
-  if (reply == Reply::Word) { // there is only one word
+  if (reply == Reply::Word) { // a child sends only one word
     using Clock = std::chrono::steady_clock;
     const Clock::time_point since = Clock::now();
     runsForeignCode_ = true;
@@ -258,11 +258,11 @@ bool enterSandbox() {
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(close), isEqual(0, static_cast<scmp_datum_t>(handOverPipe)));
   // abort() raises its signal this way. Any other signal could stop the process forever.
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(tgkill), isEqual(0, static_cast<scmp_datum_t>(getpid())), isEqual(2, SIGABRT));
-  // There is one thread, so if it had to wait for a lock, it would hold that lock itself.
-  constexpr scmp_datum_t command = 0x7f; // FUTEX_CMD_MASK for these: without the flags
+  // The process has one thread. If it waited for a lock, it would hold this lock itself, so it may not wait.
+  constexpr scmp_datum_t command = 0x7f; // selects the command without its flags, like FUTEX_CMD_MASK
   filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(futex), SCMP_A1(SCMP_CMP_MASKED_EQ, command, FUTEX_WAKE));
-  // A sanitizer warns about a change of stacks on standard error, which leads nowhere. It looks up the stack before an
-  // exit.
+  // A sanitizer warns about a change of stacks on standard error, which leads nowhere. The sanitizer also looks up the
+  // stack before an exit.
   if (!addressSpaceIsOurs) {
     filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(write), isEqual(0, static_cast<scmp_datum_t>(STDERR_FILENO)));
     filter.rule(SCMP_ACT_ALLOW, SCMP_SYS(openat), SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE | O_CREAT, O_RDONLY));

@@ -12,7 +12,8 @@ namespace mscclc::frontend {
 /// Anonymous memory that child processes share. Pages take memory only after their first use.
 class SharedMemory {
 public:
-  /// Returns `bytes` of zeros. If the system does not give as much address space, returns less, but at least `least`.
+  /// Returns memory of `bytes` zeros. If the system does not give as much address space, returns less, but at least
+  /// `least` bytes.
   static std::optional<SharedMemory> create(std::uint64_t bytes, std::uint64_t least);
   SharedMemory(SharedMemory &&other) noexcept : bytes_(other.bytes_) { other.bytes_ = {}; }
   SharedMemory(const SharedMemory &) = delete;
@@ -36,28 +37,28 @@ struct ChildEnd {
 /// A child process that runs a function.
 class Child {
 public:
-  /// Starts it. The result of `body` is the exit status. The child does not run exit handlers or flush buffers.
+  /// Starts the child. The result of `body` is its exit status. The child does not run exit handlers or flush buffers.
   explicit Child(const std::function<int()> &body);
-  /// Ends it.
+  /// Ends the child.
   ~Child();
   Child(const Child &) = delete;
   Child &operator=(const Child &) = delete;
 
-  /// Waits until it has called handOver() or ended: at most `seconds`, and at most `foreignSeconds` more after it has
-  /// announced foreign code.
+  /// Waits until the child has called handOver() or ended, for at most `seconds`. If it announces foreign code, waits
+  /// for at most `foreignSeconds` after this.
   void wait(double seconds, double foreignSeconds);
-  /// Returns true if it has announced foreign code. Later reports may be forged.
+  /// Returns true if the child has announced foreign code. Its later reports may be forged.
   bool runsForeignCode() const { return runsForeignCode_; }
-  /// Returns for how many seconds the parent has waited since then.
+  /// Returns the seconds that the parent has waited since the child announced foreign code.
   double foreignSeconds() const { return foreignSeconds_; }
-  /// Kills it unless it is ending by itself, and returns how it ended.
+  /// Kills the child unless it is ending by itself, and returns how it ended.
   ChildEnd end();
 
 private:
   void reap();
 
   int pid_ = -1;
-  int resultPipe_ = -1; ///< the other end is closed when the result is complete
+  int resultPipe_ = -1; ///< the child closes the other end when the result is complete
   bool isLate_ = false, runsForeignCode_ = false;
   double foreignSeconds_ = 0;
   ChildEnd end_{ChildEnd::NotStarted, 0};
@@ -66,7 +67,7 @@ private:
 /// In a child: announces to the parent that untrusted code follows. Called before enterSandbox().
 void announceForeignCode();
 
-/// In a child: lets the parent continue. Only the end of the process follows, and this takes the system a while.
+/// In a child: lets the parent continue. After this the child only ends, which takes the system a while.
 void handOver();
 
 /// Limits the calling process from now on. It prints nothing, writes no files, dumps no core and gains no privileges.
@@ -74,8 +75,8 @@ void handOver();
 /// start programs or open connections fail. If the system refuses a limit, the others still hold.
 void limitProcess(double seconds, std::uint64_t bytes);
 
-/// Limits address space from now on to `bytes` more than the current size. Without /proc that size is unknown, and the
-/// limit stays as it was.
+/// Limits address space from now on to `bytes` more than the current size. Without /proc the current size is unknown,
+/// and the limit stays as it was.
 void limitAddressSpace(std::uint64_t bytes);
 
 /// Ends a child. In the sandbox there is no other way out.

@@ -19,14 +19,14 @@ struct SourcePoint {
 };
 
 struct TypeDescriptor {
-  std::uint16_t kind; ///< 0: integer, 1: float, 0xffff: anything else
-  std::uint16_t info; ///< integer: bit 0 is the sign, the rest is log2 of the width; float: the width
+  std::uint16_t kind; ///< 0: integer, 1: floating-point number, 0xffff: anything else
+  std::uint16_t info; ///< integer: bit 0 is 1 if signed, the rest is log2 of the width; float: the width, in bits
   char name[1];       ///< in quotes
 
   bool isInteger() const { return kind == 0; }
   bool isSigned() const { return isInteger() && (info & 1) != 0; }
   unsigned bits() const { return isInteger() ? 1u << (info >> 1) : info; }
-  /// The name without its quotes.
+  /// Returns the name without its quotes.
   std::string_view plainName() const {
     std::string_view s = name;
     if (s.size() >= 2 && s.front() == '\'')
@@ -35,7 +35,7 @@ struct TypeDescriptor {
   }
 };
 
-using Handle = std::uintptr_t; ///< a value, or the address of a wider one
+using Handle = std::uintptr_t; ///< a value, or the address of a value that is too wide
 
 std::string decimal(unsigned __int128 value) {
   char digits[48];
