@@ -9,7 +9,8 @@
 
 namespace mscclc::frontend {
 
-/// Returns the collective of a recording. The bytes may be wrong, so an unknown number counts as a custom collective.
+/// Returns the kind of a recorded collective. The recorded number may be wrong; an unknown number counts as a custom
+/// collective.
 constexpr ir::CollectiveKind collectiveOf(std::uint32_t recorded) {
   return recorded < ir::collectiveInfos.size() ? static_cast<ir::CollectiveKind>(recorded) : ir::CollectiveKind::Custom;
 }
@@ -20,12 +21,12 @@ struct BufferSizes {
   std::int64_t output;
 };
 
-/// Returns the sizes. `first` and `second` are those of __mscclc_collective. Returns nothing if the number of ranks,
-/// the chunk factor or a size is out of range.
+/// Returns the sizes of a rank's buffers. `first` and `second` are as in __mscclc_collective. Returns nothing if the
+/// number of ranks, the chunk factor or a size is out of range.
 constexpr std::optional<BufferSizes> bufferSizes(ir::CollectiveKind kind, std::int64_t ranks, std::int64_t first,
                                                  std::int64_t second) {
   if (ir::info(kind).hasExperts)
-    first = 1; // that is their number
+    first = 1; // until here, `first` is the number of experts
   if (ranks < 1 || ranks > maxRanks || (ir::hasChunkFactor(kind) && first < 1))
     return std::nullopt;
   std::int64_t all = 0;

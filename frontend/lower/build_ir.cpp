@@ -13,7 +13,7 @@ namespace {
 
 /// The number of errors after which the search stops.
 constexpr std::uint64_t errorCeiling = 10'000;
-/// The most bytes of an unfinished recording that are checked. An endless loop repeats its mistakes.
+/// The most bytes that are checked of an unfinished recording. An endless loop only repeats its mistakes.
 constexpr std::size_t unfinishedCeiling = std::size_t{256} << 20;
 
 /// Walks through a recording twice. The first walk checks and counts, the second writes the program.
@@ -139,7 +139,7 @@ bool Builder::checkCall(const TraceReader &reader) {
   return false;
 }
 
-/// Reports a hook that takes more than one element at once.
+/// Reports an apply in a loop if its hook takes more than one element at once.
 void Builder::checkInLoop() {
   const ir::Hook &hook = program_.hooks[call_.hook];
   if (hook.granularity != ir::Granularity::Element)

@@ -18,14 +18,14 @@ struct CallSite {
   std::uint32_t column = 0;
 };
 
-/// The text of a source file that is not on disk under its name (standard input).
+/// The text of a source that is no file on disk (standard input).
 struct SourceText {
   std::string file;
   std::string text;
 };
 
-/// Returns the program of the recording `trace`; nothing after an error. `trace` may hold any bytes. `sites` are the
-/// call sites that CallChainRecord::site refers to.
+/// Returns the program of the recording `trace`; nothing after an error. `trace` may hold any bytes.
+/// CallChainRecord::site is an index into `sites`.
 std::optional<ir::Program> buildProgram(std::span<const std::byte> trace, std::span<const CallSite> sites,
                                         ir::DiagnosticEngine &diagnostics, std::span<const SourceText> texts = {});
 

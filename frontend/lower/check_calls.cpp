@@ -69,7 +69,7 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
   if (call.info->family == CallFamily::Ref)
     return refCall(reader, call);
   if (declarations_.phase() == ProgramPhase::Open && program_.schedule == ir::Schedule::Auto) {
-    // The construction of such an object was already reported, so calls on it are not.
+    // The construction of such a channel or semaphore was already reported, so calls on it are not.
     if (const CallFamily family = call.info->family;
         record.handle != detail::unset &&
         (family == CallFamily::Channel || family == CallFamily::Semaphore || family == CallFamily::Switch))
@@ -97,7 +97,7 @@ CallChecker::Result CallChecker::look(const TraceReader &reader, CheckedCall &ca
   return good ? Result::Good : Result::Faulty;
 }
 
-/// Looks up the handle: the rank that executes the call, and its channel.
+/// Looks up the handle of a call: sets the executing rank, and the channel.
 CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall &call) {
   call.channel = nullptr;
   call.view = nullptr;
@@ -109,7 +109,7 @@ CallChecker::Result CallChecker::executor(const CallRecord &record, CheckedCall 
   case CallFamily::Blocks:
     if (record.handle == detail::faulty)
       return Result::Faulty;
-    if (record.handle == detail::unset) { // no chunk gives the rank, so the operands are reported
+    if (record.handle == detail::unset) { // no chunk names the rank; the operands are reported later
       call.rank = 0;
       return Result::Good;
     }
@@ -235,7 +235,7 @@ CallChecker::Result CallChecker::operands(const TraceReader &reader, CheckedCall
   return result;
 }
 
-/// Finds the hook with that handle.
+/// Sets the hook of the call to the hook with this handle.
 CallChecker::Result CallChecker::takeHook(std::uint32_t handle, CheckedCall &call) {
   if (handle >= declarations_.hooks.size())
     return Result::Damaged;
@@ -243,7 +243,7 @@ CallChecker::Result CallChecker::takeHook(std::uint32_t handle, CheckedCall &cal
   return declarations_.hooks[handle].valid ? Result::Good : Result::Faulty;
 }
 
-/// Returns true if the chunk is one of the output, whose rows are those of arrays.
+/// Returns true if `operand` is in the output. Rows of arrays belong to rows of the output.
 bool CallChecker::inOutput(const Operand &operand, const CheckedCall &call) {
   if (ir::outputOffset(program_, operand.rank, memoryOf(operand)))
     return true;
@@ -317,8 +317,7 @@ bool CallChecker::inScratch(const Operand &operand, std::string_view role, const
       .note(chunkMadeHere(operand), declarations_.places[operand.place], {operand.rank});
 }
 
-/// Returns true if operands are on the ranks that the operation needs, have one size, and are in scratch if they are
-/// packets.
+/// Returns true if the operands fit: on the ranks that the operation needs, of one size, and packets in scratch.
 bool CallChecker::checkChunks(const CheckedCall &call) {
   const bool isLocal = call.channel == nullptr;
   const auto owned = [&](const Operand &chunk, std::string_view role, bool isRemote) {
@@ -382,8 +381,8 @@ bool CallChecker::checkSwitch(const SwitchCallRecord &record, CheckedCall &call)
   return good;
 }
 
-/// Checks that chunks [offset, offset + size) of a switch channel exist on every rank of its group. Scratch may grow
-/// until the end of the program; `final` is true at the end.
+/// Checks that chunks [offset, offset + size) of a switch channel exist on every rank of its group. `final`: true at
+/// the end of the program, as scratch may grow until then.
 bool CallChecker::checkExtent(ir::LocId loc, std::uint32_t channel, std::int64_t offset, std::int64_t size,
                               bool final) {
   SwitchDecl &decl = declarations_.switches[channel];

@@ -1,4 +1,4 @@
-// Checks recorded operations. It looks up their handles, and finds every fault that one operation alone shows.
+// Checks recorded operations. It looks up their handles, and finds every fault that is visible in a single operation.
 #pragma once
 
 #include "frontend/lower/declarations.h"
@@ -19,7 +19,7 @@ struct CallInfo {
   ir::OpKind kind, variant;
   std::string_view instead;
 
-  /// Returns the shape. The variant has the same shape, because its operands have the same places.
+  /// Returns the shape of the operation. The variant has the same shape, because its operands have the same places.
   const ir::OpShape &shape() const { return ir::opShapes[static_cast<std::size_t>(kind)]; }
 };
 const CallInfo &infoOf(detail::Call call);
@@ -32,18 +32,18 @@ struct Operand {
   std::uint32_t index = 0;
   std::uint32_t size = 0;
   PlaceId place = 0;
-  bool isOfRef = false; ///< it comes from a ref, which names chunks without slicing a buffer
+  bool isOfRef = false; ///< a ref names the chunks, so no buffer was sliced
 };
 
-/// Returns the note for the place where an operand was made.
+/// Returns the note that shows where an operand was made.
 const ir::DiagInfo &chunkMadeHere(const Operand &chunks);
 
 /// A ref: chunks with their contents at some point of the program.
 struct RefDecl {
   bool valid = false;
   Operand chunks;          ///< `place` is where the ref was made
-  std::uint32_t taken = 0; ///< number of the last write before
-  /// The form in which the call that made the ref left the chunks. It is plain data if no call did.
+  std::uint32_t taken = 0; ///< number of the last write before the ref was made
+  /// The form of the chunks after the call that made the ref; plain data if chunk() made it.
   ir::DataForm form = ir::DataForm::Plain;
 };
 
@@ -55,20 +55,20 @@ struct CheckedMove {
   std::optional<bool> packets;
 };
 
-/// A call without faults. A call on a ref is represented by the statement or operation that it becomes.
+/// A call without faults. For a call on a ref, this is the statement or operation that the call becomes.
 struct CheckedCall {
   detail::Call call{};
   const CallInfo *info = nullptr;
-  std::string_view spelling; ///< the name in the algorithm; `info` is the call that it becomes
+  std::string_view spelling; ///< the call's name in the source, also for a call on a ref
   ir::LocId loc = ir::noLoc;
-  std::uint32_t rank = 0;                ///< the rank that executes it
-  std::span<const std::uint32_t> blocks; ///< the blocks that execute it
-  bool inGroup = false;                  ///< the blocks share the work
+  std::uint32_t rank = 0;                ///< the executing rank
+  std::span<const std::uint32_t> blocks; ///< the executing thread blocks
+  bool inGroup = false;                  ///< true if the blocks share the work
   const ChannelDecl *channel = nullptr;  ///< the channel, for the Channel family
   const ViewDecl *view = nullptr;        ///< the view, for the Switch family
   ir::BufferKind switchBuffer{};
-  std::uint32_t semaphore = 0; ///< id within the rank, for the Semaphore family
-  std::uint32_t hook = 0;      ///< number in the program, for an apply
+  std::uint32_t semaphore = 0; ///< number of the semaphore on its rank, for the Semaphore family
+  std::uint32_t hook = 0;      ///< number of the hook in the program, for an apply
   ir::DataSync sync = ir::DataSync::None;
   bool relaxed = false, packet = false;
   ir::ReduceOp reduceOp = ir::ReduceOp::Sum;
@@ -78,7 +78,7 @@ struct CheckedCall {
   std::uint32_t offset = 0; ///< first chunk in the channel's buffer, for the Switch family
   CheckedMove move;         ///< the statement, for the Movement family, which does not use `rank`, `blocks` and `dst`
 
-  /// Returns the operation that it becomes.
+  /// Returns the operation that the call becomes.
   ir::OpKind kind() const {
     const bool isVariant = info->family == CallFamily::Blocks ? blocks.size() == 1 : relaxed || packet;
     return isVariant ? info->variant : info->kind;
@@ -88,7 +88,7 @@ struct CheckedCall {
       return channel->type;
     return view ? ir::ChannelType::Switch : ir::ChannelType::None;
   }
-  /// Returns true if source `index`, or the destination, is on the channel's other rank.
+  /// Each returns true if an operand is on the channel's other rank: source `index`, or the destination.
   bool isRemoteSource(std::size_t index) const { return isRemote(info->shape().srcs, index); }
   bool isRemoteDestination() const { return isRemote(info->shape().dsts, 0); }
 
@@ -105,17 +105,17 @@ public:
       : program_(program), declarations_(declarations), diagnostics_(diagnostics) {}
 
   enum class Result : std::uint8_t { Good, Nothing, Faulty, Damaged };
-  /// Checks the call at which `reader` is and fills `call`, which is reused from call to call. Returns Faulty if it was
-  /// reported, or something that it uses was; Nothing if it is right and moves nothing; Damaged if it cannot come from
-  /// the recorder.
+  /// Checks the call at which `reader` is. Fills `call`, which is reused from call to call. Returns Faulty if an error
+  /// in the call, or in something that it uses, was reported. Returns Nothing if the call is right and moves nothing,
+  /// and Damaged if it cannot come from the recorder.
   Result check(const TraceReader &reader, CheckedCall &call);
   /// Reads a Ref record.
   void takeRef(const TraceReader &reader);
   /// Prepares another walk over the same recording.
   void restart();
-  /// Returns the memory for refs and the data that is kept for them, in bytes.
+  /// Returns the bytes of memory for refs and for the writes to chunks.
   std::uint64_t bytes() const { return refs_.size() * sizeof(RefDecl) + writes_.bytes(); }
-  /// Checks what is known at the end of the program only: whether scratch is large enough for switch channels.
+  /// Checks at the end of the program whether scratch is large enough for switch channels.
   void finish();
 
 private:
@@ -152,7 +152,7 @@ private:
   bool checkSwitchedMove(const CheckedCall &call);
   // check_refs.cpp
 
-  /// The thread blocks of a call on a ref.
+  /// The thread block that executes a call on a ref, and the block at the other end.
   struct RefBlocks {
     std::uint32_t own, other;
   };
@@ -176,7 +176,7 @@ private:
   std::vector<std::uint32_t> barrier_; ///< storage of CheckedCall::blocks for a barrier
   std::vector<PendingExtent> pending_;
   std::vector<RefDecl> refs_; ///< by number
-  RefDecl made_;              ///< the result of the current call on a ref
+  RefDecl made_;              ///< the ref that the current call makes
   LastWrites writes_;         ///< writes since the first ref
 };
 

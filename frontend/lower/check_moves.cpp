@@ -1,4 +1,4 @@
-// Checks movement statements: their operands and their own choices.
+// Checks movement statements: their operands and their choices.
 #include "frontend/diagnostics.h"
 #include "frontend/limits.h"
 #include "frontend/lower/check_calls.h"
@@ -13,7 +13,7 @@ using detail::Call;
 
 namespace {
 
-/// The DSL's words for choices. The first one leaves the choice open.
+/// The choices of `.via` in the DSL's words. The first leaves the choice open.
 constexpr std::string_view viaWords[] = {".via = Via::Auto", ".via = Via::Memory", ".via = Via::Port",
                                          ".via = Via::Switch"};
 
@@ -25,8 +25,8 @@ std::string_view roleOf(std::size_t source) {
   return source == 0 ? "source" : "other chunk";
 }
 
-/// Returns true for a copy without destinations, or a reduction of a chunk without others into itself. Loops over other
-/// ranks make such calls if there is one rank.
+/// Returns true for a copy without destinations, and for a reduction of one chunk into itself. Loops over other ranks
+/// make such calls if there is only one rank.
 bool movesNothing(const CheckedCall &call) {
   const auto chunksOf = [](const Operand &operand) {
     return std::tuple(operand.rank, operand.buffer, operand.index, operand.size);
@@ -57,7 +57,7 @@ CallChecker::Result CallChecker::statement(const TraceReader &reader, CheckedCal
   return movesNothing(call) ? Result::Nothing : Result::Good;
 }
 
-/// Reads the choices of a statement; open choices stay empty. Its operands are checked elsewhere, together with the
+/// Reads the choices of a statement; open choices stay empty. The operands are checked elsewhere, together with the
 /// executing rank.
 CallChecker::Result CallChecker::moveChoices(const MoveRecord &record, CheckedCall &call) {
   CheckedMove &move = call.move;
@@ -148,7 +148,7 @@ bool CallChecker::checkMove(const CheckedCall &call) {
   return checkVia(call) && good;
 }
 
-/// The executing rank must hold a source or a destination.
+/// Checks that the executing rank holds a source or a destination.
 bool CallChecker::checkExecutor(const CheckedCall &call) {
   const auto isThere = [&](const Operand &operand) { return operand.rank == *call.move.by; };
   if (!call.move.by || std::ranges::any_of(call.move.dsts, isThere) || std::ranges::any_of(call.srcs, isThere))
@@ -158,7 +158,7 @@ bool CallChecker::checkExecutor(const CheckedCall &call) {
       .note(chunkMadeHere(call.srcs[0]), declarations_.places[call.srcs[0].place], {call.srcs[0].rank});
 }
 
-/// Memory and the switch connect the ranks of one node only.
+/// Checks that the way reaches all ranks: memory and the switch connect only the ranks of one node.
 bool CallChecker::checkVia(const CheckedCall &call) {
   if (!call.move.via || *call.move.via == ir::Via::Port)
     return true;
@@ -177,8 +177,8 @@ bool CallChecker::checkVia(const CheckedCall &call) {
   return *call.move.via != ir::Via::Switch || checkSwitchedMove(call);
 }
 
-/// The switch adds in an order of its own and takes plain data. Only the rank that controls it may execute the
-/// statement.
+/// Checks a statement through the switch. The switch adds in an order of its own and takes plain data. Only the rank
+/// that controls the switch may execute the statement.
 bool CallChecker::checkSwitchedMove(const CheckedCall &call) {
   bool good = true;
   if (!ir::mayReduceInSwitch(call.reduceOp, call.srcs.size(), program_.movement.order)) {

@@ -13,21 +13,21 @@ using ir::plural;
 
 namespace {
 
-/// The possible ranks of the other end of a call.
+/// Where the other end of a call may be.
 enum class Reach : std::uint8_t {
-  Near,   ///< always, in a program of Schedule::Manual
+  Near,   ///< the same rank, in a program of Schedule::Manual
   Far,    ///< never
-  Either, ///< both are allowed
+  Either, ///< the same rank or another
 };
 
 struct RefInfo {
   Call call;
   Reach reach;
-  Call near, far;           ///< the operations that it becomes
-  bool byReceiver;          ///< `.recvtb` executes it, else `.sendtb`
+  Call near, far;           ///< the operations that the call becomes, within a rank and between ranks
+  bool byReceiver;          ///< true: `.recvtb` names the executing block; false: `.sendtb`
   bool reads;               ///< reads memory of the other rank through a channel
-  bool packets;             ///< its data travels in packets
-  std::string_view instead; ///< what to write if the reach is wrong
+  bool packets;             ///< the data travels in packets
+  std::string_view instead; ///< what to write if the other end is on a wrong rank
 };
 constexpr RefInfo refInfos[] = {
     {Call::RefPut, Reach::Far, Call::Copy, Call::Put, false, false, false, "write copy(dst, buffer, index)"},
@@ -68,7 +68,7 @@ constexpr bool isReduction(Call call) {
 constexpr bool movesData(Call call) {
   return call != Call::RefSignal && call != Call::RefWait && call != Call::RefFlush;
 }
-/// Returns true if a call writes the chunks of the ref that it is made on.
+/// Returns true if a call writes the chunks of its own ref.
 constexpr bool writesRef(Call call) {
   return call == Call::RefGet || isReduction(call);
 }
@@ -92,14 +92,14 @@ void CallChecker::takeRef(const TraceReader &reader) {
   decl.taken = writes_.now();
 }
 
-/// Returns true if an enum has this value. Otherwise reports it.
+/// Returns true if `value` is an enumerator. Otherwise reports it.
 bool CallChecker::isEnumerator(std::uint8_t value, std::uint8_t last, std::string_view type, ir::LocId at) {
   if (value > last)
     diagnostics_.report(diag::invalid_value, at, {std::uint32_t{value}, type});
   return value <= last;
 }
 
-/// Fills the range of `out`, whose buffer is set. If it is wrong, reports it and returns false.
+/// Sets the range of `out`, whose buffer is already set. Reports a wrong range and returns false.
 bool CallChecker::refPlace(std::int64_t rank, std::int64_t index, std::int64_t size, ir::LocId at, Operand &out) {
   if (rank < 0 || rank >= static_cast<std::int64_t>(program_.ranks.size()))
     return diagnostics_.report(diag::rank_out_of_range, at, {rank, program_.ranks.size() - 1});
@@ -134,7 +134,7 @@ CallChecker::Result CallChecker::refOf(std::uint32_t handle, const CheckedCall &
   return out.valid ? Result::Good : Result::Faulty;
 }
 
-/// Returns the form in which a call takes the chunks of its own ref. `isPort`: it asks for a port.
+/// Returns the form in which a call takes the chunks of its own ref. `isPort`: the call asks for a port.
 ir::DataForm CallChecker::formTaken(const RefDecl &self, bool isPort, const CheckedCall &call) const {
   if (!movesData(call.call))
     return self.form;
@@ -144,8 +144,8 @@ ir::DataForm CallChecker::formTaken(const RefDecl &self, bool isPort, const Chec
              : ir::DataForm::Plain;
 }
 
-/// Reports `ref` if its chunks were written after it was made. `role`: its role in the call. `form`: the form in which
-/// the call takes the chunks.
+/// Reports `ref` if its chunks were written after it was made. `role`: the ref's role in the call. `form`: the form in
+/// which the call takes the chunks.
 bool CallChecker::isFresh(const RefDecl &ref, std::string_view role, ir::DataForm form, const CheckedCall &call) {
   const Operand &chunks = ref.chunks;
   const std::uint32_t write = writes_.last(chunks.rank, memoryOf(chunks, form));
@@ -213,7 +213,7 @@ bool CallChecker::checkReach(const Operand &self, const Operand &other, const Ch
   return true;
 }
 
-/// Turns a call into a statement, in a program of Schedule::Auto.
+/// Turns a call on a ref into a statement, in a program of Schedule::Auto.
 CallChecker::Result CallChecker::refStatement(const RefCallRecord &record, const Operand &self, const Operand &other,
                                               CheckedCall &call) {
   const Call asked = call.call;
@@ -254,7 +254,8 @@ CallChecker::Result CallChecker::refStatement(const RefCallRecord &record, const
   return good && checkMove(call) ? Result::Good : Result::Faulty;
 }
 
-/// Returns the thread block of a call and that of its other end, in a program of Schedule::Manual.
+/// Returns the thread block that executes a call on a ref, and the block at its other end, in a program of
+/// Schedule::Manual.
 std::optional<CallChecker::RefBlocks> CallChecker::refBlocks(const RefCallRecord &record, bool isFar,
                                                              const CheckedCall &call) {
   const bool byReceiver = refInfoOf(call.call).byReceiver;
@@ -275,7 +276,7 @@ std::optional<CallChecker::RefBlocks> CallChecker::refBlocks(const RefCallRecord
   return RefBlocks{static_cast<std::uint32_t>(own.bits), static_cast<std::uint32_t>(far.bits)};
 }
 
-/// Turns a call into an operation, in a program of Schedule::Manual.
+/// Turns a call on a ref into an operation, in a program of Schedule::Manual.
 CallChecker::Result CallChecker::refOperation(const RefCallRecord &record, const Operand &self, const Operand &other,
                                               CheckedCall &call) {
   const Call asked = call.call;
@@ -310,7 +311,7 @@ CallChecker::Result CallChecker::refOperation(const RefCallRecord &record, const
   call.hasChunks = movesData(asked);
   call.srcs.clear();
   if (!call.hasChunks) {
-    call.sync = ir::DataSync::Both; // the default for signals
+    call.sync = ir::DataSync::Both; // signals have this sync by default
     return Result::Good;
   }
   call.dst = writesRef(asked) ? self : other;
@@ -324,7 +325,7 @@ ir::MemoryRange CallChecker::memoryOf(const Operand &chunks, ir::DataForm form) 
   return ir::memoryOf(program_, chunks.rank, chunks.buffer, chunks.index, chunks.size, form);
 }
 
-/// Records the writes of a call without faults. Refs of the old contents become stale.
+/// Records the writes of a call without faults. They make refs of the old contents stale.
 void CallChecker::noteWrites(const CheckedCall &call) {
   if (refs_.empty())
     return;

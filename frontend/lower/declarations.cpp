@@ -10,7 +10,7 @@ namespace mscclc::frontend {
 using ir::plural;
 
 namespace {
-/// Advice for programs of Schedule::Auto, instead of channels and blocks.
+/// Advice for programs of Schedule::Auto: what to write instead of channels, semaphores and groups.
 constexpr std::string_view copiesInstead = "write copy(dst, src) on chunks of any ranks",
                            switchInstead =
                                "write copy({dst, …}, src, {.via = Via::Switch}) or reduce(into, others, {.via = "
@@ -95,7 +95,7 @@ bool Declarations::take(const TraceReader &reader) {
   case RecordKind::LoopEnd:
   case RecordKind::Ref:
   case RecordKind::Call:
-    break; // operations, not declarations
+    break; // these records are not declarations
   }
   return false;
 }
@@ -145,8 +145,8 @@ bool Declarations::checkBlocks(const TraceReader &reader, ir::LocId at, std::vec
                       blocks);
 }
 
-/// Appends the numbers that a record lists to `numbers`. Reports a number that is not below `end`, or that is listed
-/// twice. Returns false after such.
+/// Appends the numbers in a record's list to `numbers`. Reports numbers that are listed twice or not below `end`.
+/// Returns false after a report.
 bool Declarations::checkNumbers(const TraceReader &reader, ir::LocId at, std::size_t end,
                                 const ir::DiagInfo &outOfRange, const ir::DiagInfo &twice,
                                 std::vector<std::uint32_t> &numbers) {

@@ -20,7 +20,7 @@
 
 namespace mscclc::frontend {
 
-/// The collective of a program; for a custom one, with its promises.
+/// The collective of a program, with the promises of a custom collective.
 struct CollectiveDecl {
   bool valid = false;
   ir::Collective collective;
@@ -29,8 +29,8 @@ struct CollectiveDecl {
   std::vector<BufferSizes> rankSizes; ///< sizes of each rank, if they differ
   /// Returns the sizes of the buffers of `rank`.
   const BufferSizes &sizesOf(std::size_t rank) const { return rankSizes.empty() ? sizes : rankSizes[rank]; }
-  ir::LocId then = ir::noLoc;                                            ///< the place of the promised hook
-  std::map<std::pair<std::uint32_t, std::uint32_t>, ir::LocId> expected; ///< (rank, output chunk) → its expectation
+  ir::LocId then = ir::noLoc;                                            ///< where a hook was promised
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ir::LocId> expected; ///< (rank, output chunk) → its promise
 };
 
 /// A Buffer: a range of a rank's scratch, in chunks.
@@ -54,7 +54,7 @@ struct ChannelDecl {
   bool valid = false;
   ir::ChannelType type = ir::ChannelType::Memory;
   std::uint32_t dst = 0, src = 0;
-  std::uint32_t id = 0;     ///< index among the source rank's channels of the type
+  std::uint32_t id = 0;     ///< index among the source rank's channels of this type
   std::uint32_t number = 0; ///< index among all valid channels
   PlaceId place = 0;
 };
@@ -72,7 +72,7 @@ struct SwitchDecl {
   ir::BufferKind buffer = ir::BufferKind::Input;
   PlaceId place = 0;
   std::size_t first = 0, count = 0; ///< into Declarations::members_; sorted by rank
-  std::int64_t extent = 0;          ///< chunks that every rank of the group is known to have
+  std::int64_t extent = 0;          ///< number of chunks that every rank of the group surely has
 };
 
 /// A switch channel for use by one of its ranks.
@@ -92,7 +92,7 @@ struct SemaphoreDecl {
 /// A hook.
 struct HookDecl {
   bool valid = false;
-  std::uint32_t number = 0; ///< among the hooks of the program
+  std::uint32_t number = 0; ///< index among the hooks of the program
 };
 
 /// The thread block of a rank at one end of a channel.
@@ -101,7 +101,7 @@ struct ChannelEnd {
   friend auto operator<=>(const ChannelEnd &, const ChannelEnd &) = default;
 };
 
-/// The state of a recording with respect to programs.
+/// Where the recording is: before, inside or after a program.
 enum class ProgramPhase : std::uint8_t {
   Before,   ///< no program yet
   Open,     ///< inside the program
@@ -112,13 +112,13 @@ enum class ProgramPhase : std::uint8_t {
 /// Reads declarations in the order of the recording, checks them, and resolves handles.
 class Declarations {
 public:
-  /// Stores sizes and tables in `program` as they are declared.
+  /// `program` receives sizes and tables as they are declared.
   Declarations(ir::Program &program, ir::DiagnosticEngine &diagnostics, std::span<const CallSite> sites)
       : places(program.sources, sites), program_(program), diagnostics_(diagnostics) {}
 
   /// Reads a record that is neither a call nor part of a loop. False if it cannot come from the recorder.
   bool take(const TraceReader &reader);
-  /// Reports missing declarations at the end.
+  /// Reports declarations that are missing at the end of the recording.
   void finish();
   /// Allows a second walk over the calls of a program that has ended.
   void reopen() { phase_ = ProgramPhase::Open; }
@@ -126,11 +126,12 @@ public:
   ProgramPhase phase() const { return phase_; }
   /// Returns the location where the open program began.
   ir::LocId programLoc() const { return programLoc_; }
-  /// Returns the memory of declarations, as far as it may grow faster than the recording. In bytes.
+  /// Returns the bytes of those declarations that may grow faster than the recording.
   std::uint64_t bytes() const { return bytes_; }
-  /// Reports `what` outside a program, unless there is one. True if there is.
+  /// Returns true inside a program. Otherwise reports that `what` is outside a program.
   bool inProgram(std::string_view what, ir::LocId at);
-  /// The same for things that only programs of Schedule::Manual may use. `instead`: the advice for others.
+  /// Does the same, and also reports `what` in a program of Schedule::Auto, with the advice `instead`. Returns true in
+  /// a program of Schedule::Manual.
   bool inManualProgram(std::string_view what, std::string_view instead, ir::LocId at);
   /// Returns the name of a buffer: "input", "output" or "scratch buffer".
   static std::string_view bufferName(ir::BufferKind kind);
@@ -146,8 +147,8 @@ public:
 
   /// Returns the number of valid channels.
   std::uint32_t numChannels() const { return numChannels_; }
-  /// Returns the channel of calls on refs between two thread blocks of different ranks. Its ends are made at the first
-  /// call, which is at `place`.
+  /// Returns the channel between two thread blocks of different ranks, for calls on refs. The first call, at `place`,
+  /// makes both ends of the channel.
   const ChannelDecl &refChannel(bool port, const ChannelEnd &near, const ChannelEnd &far, PlaceId place);
   /// Makes a rank's scratch at least `chunks` long. With double scratch, all ranks have the same size in the end.
   void growScratch(std::uint32_t rank, std::uint32_t chunks);
@@ -192,7 +193,7 @@ private:
   bool checkNumbers(const TraceReader &reader, ir::LocId at, std::size_t end, const ir::DiagInfo &outOfRange,
                     const ir::DiagInfo &twice, std::vector<std::uint32_t> &numbers);
 
-  /// Returns true if `rank` is one of the program's.
+  /// Returns true if `rank` is a rank of the program.
   bool isRank(std::int64_t rank) const { return rank >= 0 && rank < static_cast<std::int64_t>(program_.ranks.size()); }
   std::size_t limit() const { return program_.ranks.empty() ? 0 : program_.ranks.size() - 1; }
   ir::LocId locOf(const TraceReader &reader) const { return places[reader.head().place]; }
@@ -202,19 +203,19 @@ private:
   std::vector<CollectiveDecl> collectives_;
   std::vector<std::uint32_t> groupBlocks_;
   std::vector<SwitchMember> members_;
-  std::vector<std::uint32_t> stamps_; ///< number of the last list with this block or rank
+  std::vector<std::uint32_t> stamps_; ///< [block or rank]: number of the last list with it
   std::uint32_t stamp_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint32_t numChannels_ = 0;
-  std::uint32_t grownScratch_ = 0; ///< the most that growScratch was asked for
+  std::uint32_t grownScratch_ = 0; ///< the largest number of chunks in a call of growScratch
   std::map<std::tuple<bool, ChannelEnd, ChannelEnd>, ChannelDecl>
       refChannels_; ///< channels of calls on refs, by type, near end and far end
   std::uint32_t numNotes_ = 0;
 
   ProgramPhase phase_ = ProgramPhase::Before;
-  bool isPastEnd_ = false;                     ///< something was used after the program: that is reported once
-  ProgramPhase resume_ = ProgramPhase::Before; ///< phase after the programs that are skipped
-  std::uint32_t skipped_ = 0;                  ///< programs open that are skipped
+  bool isPastEnd_ = false;                     ///< true after the one report of a use after the program
+  ProgramPhase resume_ = ProgramPhase::Before; ///< the phase after the skipped programs
+  std::uint32_t skipped_ = 0;                  ///< number of skipped programs that are open
   ir::LocId programLoc_ = ir::noLoc;
   std::uint32_t usedCollective_ = detail::unset; ///< index of the program's collective
 };

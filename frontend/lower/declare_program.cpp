@@ -1,4 +1,4 @@
-// Collectives, programs and their options.
+// Reads the declarations of collectives, and of programs with their options.
 #include "frontend/diagnostics.h"
 #include "frontend/limits.h"
 #include "frontend/lower/declarations.h"
@@ -232,7 +232,7 @@ bool Declarations::hookText(const TraceReader &reader) {
   return false;
 }
 
-/// Checks hooks when all their arrays are known, and that the promised one is there.
+/// Checks the hooks when all their arrays are known. Checks that the promised hook exists.
 void Declarations::checkHooks() {
   const std::vector<ir::Hook> &all = program_.hooks;
   for (auto hook = all.begin(); hook != all.end(); ++hook) {
@@ -250,7 +250,7 @@ void Declarations::checkHooks() {
     diagnostics_.report(diag::then_unknown, at, {then});
 }
 
-/// Keeps the tags of the first program only. Others are errors.
+/// Keeps the tags of the first program only. Further programs are errors.
 void Declarations::tag(const TraceReader &reader) {
   if (phase_ != ProgramPhase::Before)
     return;
@@ -301,14 +301,14 @@ bool Declarations::programBegin(const TraceReader &reader) {
   usedCollective_ = record.collective;
   if (program_.oncePerRank != ir::OncePerRank::Off && decl.collective.kind != ir::CollectiveKind::Dispatch)
     diagnostics_.report(diag::once_per_rank_of_dispatch, at, {toString(decl.collective.kind)});
-  if (!decl.valid) { // then the valid range is unknown
+  if (!decl.valid) { // then the ranks of the program are unknown
     resume_ = ProgramPhase::After;
     phase_ = ProgramPhase::Skipping;
     skipped_ = 1;
     return true;
   }
   phase_ = ProgramPhase::Open;
-  program_.collective.kind = decl.collective.kind; // determines the places of chunks; the rest is known at the end
+  program_.collective.kind = decl.collective.kind; // places of chunks depend on it; the other parts are set at the end
   program_.collective.inplace = decl.collective.inplace;
   program_.ranks.resize(static_cast<std::size_t>(decl.ranks));
   for (std::size_t r = 0; r < program_.ranks.size(); ++r) {
@@ -328,7 +328,7 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   check(inRange(record.threadsPerBlock, 1, 1024), diag::threads_out_of_range, {textOf(record.threadsPerBlock)});
   check(inRange(record.bufferAlignment, 1, std::uint64_t{1} << 31) && std::has_single_bit(record.bufferAlignment.bits),
         diag::bad_alignment, {textOf(record.bufferAlignment)});
-  constexpr std::uint64_t mostReady = (std::uint64_t{1} << 31) - 1; // rows of a message
+  constexpr std::uint64_t mostReady = (std::uint64_t{1} << 31) - 1; // a message has no more rows
   check(inRange(record.readyRows, 0, mostReady), diag::ready_rows_out_of_range, {textOf(record.readyRows), mostReady});
   const ir::CollectiveKind kind = collectives_[record.collective].collective.kind;
   check(record.readyRows.bits == 0 || ir::info(kind).hasExperts, diag::ready_rows_of_no_experts, {toString(kind)});
@@ -365,7 +365,7 @@ void Declarations::takeOptions(const ProgramRecord &record, ir::LocId at) {
   program_.maxMessageSize = record.maxMessageSize.bits;
 }
 
-/// Makes the hook of a wire format.
+/// Checks a wire format, and adds it to the program as a hook.
 void Declarations::takeWire(const ProgramRecord &record, ir::LocId at) {
   constexpr std::uint64_t step = 8, most = 256; // ir::faultOf
   if (!inRange(record.wireBlock, step, most) || record.wireBlock.bits % step != 0)
@@ -416,7 +416,7 @@ void Declarations::takeSchedule(const ProgramRecord &record, ir::LocId at) {
     movement.mostBlocks = static_cast<std::uint32_t>(record.blocks.bits);
 }
 
-/// Reads which ranks are of one node. The collective has `ranks`, which may be out of range.
+/// Reads the number of ranks of a node. `ranks`: the number of ranks of the collective, which may be out of range.
 void Declarations::takeNodes(const ProgramRecord &record, std::int64_t ranks, ir::LocId at) {
   if (ranks < 1 || ranks > maxRanks)
     return;
@@ -428,7 +428,7 @@ void Declarations::takeNodes(const ProgramRecord &record, std::int64_t ranks, ir
     program_.movement.ranksPerNode = static_cast<std::uint32_t>(record.ranksPerNode.bits);
 }
 
-/// Refuses `automatic` in a program of Schedule::Manual, in which the compiler chooses nothing.
+/// Refuses `automatic` in a program of Schedule::Manual, where the compiler chooses nothing.
 void Declarations::refuseChoices(const ProgramRecord &record, ir::LocId at) {
   std::string options, instead;
   const auto refuse = [&](bool isGiven, std::string_view option, std::string_view other) {
@@ -450,7 +450,8 @@ void Declarations::refuseChoices(const ProgramRecord &record, ir::LocId at) {
 void Declarations::programEnd() {
   if (phase_ == ProgramPhase::Open) {
     phase_ = ProgramPhase::After;
-    // Executors compute the second half of another rank's scratch from the size of their own.
+    // To find the second half of another rank's scratch, an executor uses the size of its own scratch. So all sizes are
+    // equal.
     for (ir::Rank &rank : program_.ranks)
       if (program_.doubleScratch)
         rank.scratchChunks = std::max(rank.scratchChunks, grownScratch_);

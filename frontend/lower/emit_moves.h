@@ -17,7 +17,7 @@ public:
   void count(const CheckedCall &call);
   /// Returns the memory for the counted statements, in bytes.
   std::uint64_t bytes() const { return numStatements_ * sizeof(ir::Move) + numPlaces_ * sizeof(ir::RankChunk); }
-  /// Called between the walks.
+  /// Reserves the memory; called between the walks.
   void allocate();
   /// Second walk.
   void emit(const CheckedCall &call);

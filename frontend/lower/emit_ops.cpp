@@ -15,8 +15,8 @@ void OpEmitter::beginLoop(const LoopInfo &loop) {
   ++loopNumber_;
 }
 
-/// Returns the number of ids. A call names one channel or semaphore, unless its remote chunks alone identify the
-/// channel.
+/// Returns the number of ids in the operation: one for a channel or a semaphore, and none if the remote chunks alone
+/// identify the channel.
 std::uint32_t OpEmitter::numIds(const CheckedCall &call) {
   switch (call.info->shape().ids) {
   case ir::IdRule::None:
@@ -114,7 +114,7 @@ ir::Chunk OpEmitter::chunk(const CheckedCall &call, const Operand &operand, bool
   return {ir::spaceOf(operand.buffer), operand.index, operand.size, 0};
 }
 
-/// Adds the call's channel to the block's table unless it is there.
+/// Adds the call's channel to the block's table, unless the table has it.
 void OpEmitter::useChannel(const CheckedCall &call, std::uint32_t block, ir::ThreadBlock &threadBlock) {
   if (call.view) {
     const std::uint32_t id = call.view->member.id;
@@ -134,7 +134,7 @@ void OpEmitter::useChannel(const CheckedCall &call, std::uint32_t block, ir::Thr
   threadBlock.channels.push_back({call.channel->type, call.channel->id});
 }
 
-/// Adds the buffer of the channel's other end to the block's table unless it is there.
+/// Adds the buffer at the channel's other end to the block's table, unless the table has it.
 void OpEmitter::useRemote(const CheckedCall &call, ir::BufferKind buffer, std::uint32_t block,
                           ir::ThreadBlock &threadBlock) {
   const auto channelIndex = std::size_t{call.channel->number};
@@ -154,7 +154,7 @@ void OpEmitter::useRemote(const CheckedCall &call, ir::BufferKind buffer, std::u
   threadBlock.remoteBuffers.push_back({call.channel->type, id});
 }
 
-/// Returns the header of the current loop in this block. It is made at the block's first operation in the loop.
+/// Returns the header of the current loop in this block. The block's first operation in the loop makes the header.
 ir::Op &OpEmitter::loopHeader(BlockPlan &plan, ir::ThreadBlock &threadBlock) {
   if (plan.lastLoop != loopNumber_) {
     ir::Op header;

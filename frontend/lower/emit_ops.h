@@ -33,7 +33,7 @@ public:
   void count(const CheckedCall &call);
   /// Returns the memory for the counted operations, in bytes.
   std::uint64_t bytes() const { return bytes_; }
-  /// Called between the walks.
+  /// Reserves the memory; called between the walks.
   void allocate();
   /// Second walk.
   void emit(const CheckedCall &call);
@@ -41,15 +41,15 @@ public:
 private:
   struct BlockPlan {
     std::uint32_t ops = 0, chunks = 0, ids = 0;
-    std::uint32_t lastLoop = 0; ///< number of the loop of the last header
-    std::uint32_t header = 0;   ///< index of that header
+    std::uint32_t lastLoop = 0; ///< number of the last loop with a header
+    std::uint32_t header = 0;   ///< index of the header of this loop
   };
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  /// The known entries of a channel in tables.
+  /// The blocks and ids of a channel that are already in tables.
   struct ChannelUse {
-    std::uint32_t block = none;                        ///< the block that used it first
-    std::uint32_t remoteBlock[3] = {none, none, none}; ///< [buffer of the other end]: the block that used it last
-    std::uint32_t remoteId[3] = {none, none, none};    ///< by buffer: index in Rank::remoteBuffers
+    std::uint32_t block = none;                        ///< the first block that used the channel
+    std::uint32_t remoteBlock[3] = {none, none, none}; ///< [buffer of the other end]: the last block that used it
+    std::uint32_t remoteId[3] = {none, none, none};    ///< [buffer of the other end]: its index in Rank::remoteBuffers
   };
 
   static std::uint32_t numIds(const CheckedCall &call);
@@ -73,9 +73,9 @@ private:
   std::vector<ChannelUse> uses_; // by channel
   /// [rank][remote buffer]: the first block that used it, [0] through memory and [1] through port channels; or none.
   std::vector<std::vector<std::array<std::uint32_t, 2>>> remoteFirst_;
-  // Further entries of blocks' tables. Keys pack (channel, block) and (rank, block, id).
+  // Entries of blocks' tables for further blocks. Keys pack (channel, block) and (rank, block, id).
   llvm::DenseSet<std::uint64_t> usedChannels_, usedRemotes_;
-  /// [rank]: the index in Rank::remoteBuffers of (peer << 2 | buffer).
+  /// [rank]: maps (peer << 2 | buffer) to the index in Rank::remoteBuffers.
   std::vector<llvm::DenseMap<std::uint32_t, std::uint32_t>> remoteIds_;
   std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::uint32_t> barriers_;
   std::vector<std::uint32_t> numBarriers_; // by rank

@@ -10,7 +10,8 @@ void LastWrites::note(std::uint32_t rank, const ir::MemoryRange &range, ir::LocI
   root = mark(root, all, range);
 }
 
-/// Stores the last write to the common part of `range` and the node. Returns the node, which is made if there is none.
+/// Stores the last write for the part of `range` that is in the node's range. Returns the node; makes it if `node` is
+/// 0.
 std::uint32_t LastWrites::mark(std::uint32_t node, Span span, const ir::MemoryRange &range) {
   if (node == 0) {
     node = static_cast<std::uint32_t>(nodes_.size());

@@ -14,7 +14,8 @@ class PlaceTable {
 public:
   PlaceTable(ir::SourceMap &sources, std::span<const CallSite> sites) : sources_(sources), sites_(sites) {}
 
-  /// Each reads a record of its kind. Returns false if the record refers to an entry that does not exist.
+  /// Each reads a record of its kind. takeChain() and takePlace() return false if the record refers to an entry that
+  /// does not exist.
   void takeFile(const TraceReader &reader);
   bool takeChain(const TraceReader &reader);
   bool takePlace(const TraceReader &reader);
