@@ -1,4 +1,4 @@
-// The closed set of the language's calls that do something (calls.def).
+// The calls of the language that become operations or statements (calls.def).
 #pragma once
 
 #include "frontend/dsl/include/mscclc/detail/record.hpp"
@@ -16,15 +16,15 @@ inline constexpr std::uint32_t numCalls = 0
 #include "frontend/trace/calls.def"
     ;
 
-/// The object that a call works on. It determines the record of the call, and the meaning of the handle in it.
+/// The object of a call. It determines the kind of record, and the meaning of the record's handle.
 enum class CallFamily : std::uint8_t {
   Rank,
-  Blocks, ///< several of a rank, listed in the record
+  Blocks, ///< several thread blocks of a rank, listed in the record
   Channel,
   Semaphore,
   Switch,
   Hook,
-  Movement, ///< a statement of Schedule::Auto: no handle
+  Movement, ///< a statement of Schedule::Auto, without a handle
   Ref,
 };
 

@@ -120,7 +120,7 @@ template <typename Chunks> void NoteText::addChunks(const Chunks &chunks) {
   add(detail::Integer(chunks.index()));
   if (chunks.size() != 1) {
     add(":");
-    // For a ref that is out of range, the sum may be out of range, too.
+    // If the ref is out of range, the sum may wrap around.
     add(detail::Integer(static_cast<std::int64_t>(static_cast<std::uint64_t>(chunks.index()) +
                                                   static_cast<std::uint64_t>(chunks.size()))));
   }

@@ -11,23 +11,24 @@
 
 namespace mscclc::frontend {
 
-/// The texts of notes, one after another.
+/// The text of a note. One object serves all notes, one after another.
 class NoteText {
 public:
-  /// Called before an integer is printed, with the integer and the place of the note.
+  /// A function to call before an integer is printed. `place` is the place of the note.
   using Check = void (*)(std::int64_t value, const Place *place);
 
-  /// Writes the text of a note in place of the previous one.
+  /// Writes the text of a note over that of the previous note.
   void write(const detail::NoteFormat &format, std::span<const detail::NoteArgument> arguments, Check check);
 
-  /// Returns the text. For NoteFault::Brace, it is the brace. A text that is too long ends in dots.
+  /// Returns the text; for NoteFault::Brace, only the wrong brace. A text that is too long ends in dots.
   std::string_view text() const { return {text_.data(), size_}; }
   NoteFault fault() const { return fault_; }
   /// Returns the number of places for arguments in the text.
   std::uint32_t numPlaces() const { return numPlaces_; }
 
 private:
-  /// Writes the text up to the next place for an argument, and removes both from `rest`. False if there is none.
+  /// Writes the text up to the next place for an argument, and removes both from `rest`. False if there is no such
+  /// place.
   bool writePlain(std::string_view &rest);
   void addArgument(const detail::NoteArgument &argument);
   template <typename Element> void addList(std::span<const Element> list);

@@ -17,8 +17,9 @@ struct mscclc::detail::Access {
 
 namespace mscclc::frontend {
 
-/// The calls through which an algorithm reached the current point, outermost first. Before a call, instrumented code
-/// pushes the id of the call site (sites[depth] while there is room, and depth + 1). After the call it pops the id.
+/// The calls through which an algorithm reached the current point, outermost first. Instrumented code pushes the id of
+/// the call site before a call, and pops it after the call. To push, it stores sites[depth] while there is room, and
+/// increments depth.
 struct CallStack {
   static constexpr std::uint32_t capacity = 64;
   std::uint32_t depth; ///< may exceed the capacity; deeper sites are not kept

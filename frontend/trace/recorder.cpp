@@ -22,15 +22,15 @@ namespace {
 struct ProgramState {
   std::int64_t ranks = 0;
   BufferSizes sizes{};
-  bool isFaulty = false; ///< true if `sizes` are not possible
-  bool hasRows = false;  ///< it is a collective of rows
-  /// The recorded sizes of each rank; null if all have `sizes`.
+  bool isFaulty = false; ///< true if `sizes` are not valid
+  bool hasRows = false;  ///< true for a collective of rows
+  /// The recorded sizes of each rank; null if all ranks have `sizes`.
   const std::byte *rankSizes = nullptr;
 };
 
 constexpr std::size_t collectiveSlots = 256;
 
-/// The state of a recording: the counters of handles, and the data for answers to calls.
+/// The state of a recording: counters of handles, and the data that calls return.
 struct Recorder {
   bool hasProgram = false;
   std::uint32_t numCollectives = 0, numScratch = 0, numGroups = 0, numChannels = 0, numSwitches = 0, numViews = 0,
@@ -49,7 +49,7 @@ PlaceId placeId(const Place *place) {
   return recording.placeId(*place);
 }
 
-/// Checks a value from an algorithm that may come from memory that was never written or was released.
+/// Checks a value of an algorithm. It may come from memory that was never written or is already released.
 void checkPoison(std::int64_t value, const Place *place) {
   if (isPoison(value) && recording.setup().onPoison)
     recording.setup().onPoison(recording.shownPlace(*place));
@@ -88,7 +88,7 @@ WideInteger wide(detail::Integer value) {
   return {value.bits, value.negative};
 }
 
-/// Returns the `on` word of an operation. A block that the word cannot hold gets a record of its own.
+/// Returns the word for `on` in the record of an operation. A block number that does not fit gets a record of its own.
 std::uint32_t onWord(const detail::BlockSet &on, const Place *place) {
   if (on.isGroup)
     return CallRecord::group | (on.group & ~CallRecord::group);
@@ -272,7 +272,7 @@ void __mscclc_slice(ChunkData *chunk, std::int64_t bufferSize, std::int64_t firs
 void __mscclc_slot(ChunkData *chunk, std::int64_t bufferSize, std::int64_t rank, bool inInput, const Place *place) {
   const bool isSide = chunk->type == static_cast<std::uint8_t>(inInput ? BufferType::Input : BufferType::Output);
   if (chunk->buffer == unset || chunk->buffer == faulty || (isSide && r.program.hasRows)) {
-    // Past the largest integer it wraps around, and is then out of any range.
+    // After the largest integer, `next` wraps around to a negative one, which is out of range.
     const auto next = static_cast<std::int64_t>(static_cast<std::uint64_t>(rank) + 1);
     __mscclc_slice(chunk, bufferSize, rank, next, place);
     return;

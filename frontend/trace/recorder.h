@@ -1,4 +1,4 @@
-// Records the calls of an algorithm. It runs inside the sandbox, so without allocation, system calls or exceptions.
+// Records the calls of an algorithm. It runs inside the sandbox, so it uses no allocation, system calls or exceptions.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct HostSymbol {
   void *address;
 };
 
-/// A use of a macro with arguments. Clang places the calls in it at its closing parenthesis, while users look at its
-/// name. Lines and columns count from 1.
+/// A use of a macro with arguments. For Clang, the calls in a macro are at its closing parenthesis, while users look at
+/// its name. Lines and columns count from 1.
 struct MacroUse {
   std::uint32_t endLine, endColumn; ///< position of the closing parenthesis
   std::uint32_t line, column;       ///< position of the name
@@ -30,18 +30,19 @@ struct MacroUse {
 struct RecordingSetup {
   void (*onFaultyProgram)() = nullptr; ///< called when a program with a faulty collective begins; may end the process
   void (*onFull)() = nullptr;          ///< called once; may end the process
-  void (*onPoison)(const Place &place) = nullptr; ///< a value from poisoned memory (arena.h) is used at `place`
-  std::span<const MacroUse> macros = {}; ///< sorted by their end; places there are recorded as the beginning of the use
+  void (*onPoison)(const Place &place) = nullptr; ///< called when poison (arena.h) is used at `place`
+  std::span<const MacroUse> macros = {}; ///< sorted by end; a place at an end is recorded as that of the macro's name
 };
 
-/// From here on records go to `region`, which is aligned to eight bytes and at least a kibibyte long. When it is full,
-/// further records are dropped and TraceHeader::full is set.
+/// Starts a recording. Records go to `region`, which must be aligned to eight bytes and at least a kibibyte long. When
+/// `region` is full, further records are dropped and TraceHeader::full is set.
 void startRecording(std::span<std::byte> region, const RecordingSetup &setup = {});
 
 /// Returns true if a program has begun in this recording.
 bool hasRecordedProgram();
 
-/// Ends the recording. Calls are ignored until the next one starts. Returns the used bytes of the region.
+/// Ends the recording. Calls are ignored until another recording starts. Returns the number of used bytes in the
+/// region.
 std::size_t finishRecording();
 
 /// Returns all symbols that the DSL header uses.

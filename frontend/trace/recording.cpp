@@ -21,7 +21,7 @@ struct ChainSlot {
   std::uint32_t generation, parent, site, id;
 };
 
-// Entries of an earlier recording have another generation, so the tables need not be cleared.
+// Entries of earlier recordings have other generations, so the tables need not be cleared.
 std::uint32_t generation = 0;
 PlaceSlot placeTable[placeSlots];
 ChainSlot chainTable[chainSlots];
@@ -51,7 +51,7 @@ std::size_t Recording::finish() {
   return used;
 }
 
-/// Returns room for a record of `bytes`, or null if there is none.
+/// Returns room for a record of `bytes` bytes; null if there is no room.
 void *Recording::take(std::uint64_t bytes) {
   bytes = (bytes + 7) & ~std::uint64_t{7};
   if (!base_ || bytes > capacity_ - used_) {
@@ -108,7 +108,7 @@ std::uint32_t Recording::chainId(std::uint32_t parent, std::uint32_t site) {
   return numChains_;
 }
 
-/// Returns the call chain of the current point. Most of it is the same as before, and is reused.
+/// Returns the number of the current call chain. Reuses the part that is the same as in the last call.
 std::uint32_t Recording::currentChain() {
   const std::uint32_t depth = std::min(__mscclc_call_stack.depth, CallStack::capacity);
   std::uint32_t same = 0;

@@ -18,9 +18,9 @@ inline RecordHead headOf(RecordKind kind, PlaceId place = 0, std::uint8_t flags 
   return {static_cast<std::uint8_t>(kind), flags, 0, place};
 }
 
-/// Appends records to a given region of memory. Places, call chains and file names are written once and referred to by
-/// number. Tables of fixed size find the numbers. When one is full, the same thing is written again. The process has
-/// one set of tables, so there is one recording at a time.
+/// Appends records to a given region of memory. Places, call chains and file names are written once, and then referred
+/// to by number. Tables of fixed size find the numbers. When a table is full, an entry may be written again. The
+/// process has one set of tables, so there is only one recording at a time.
 class Recording {
 public:
   /// See startRecording().
@@ -30,7 +30,7 @@ public:
 
   const RecordingSetup &setup() const { return setup_; }
 
-  /// Appends `record`, and `extra` bytes after it that `fill` writes. It counts only when it is complete, because the
+  /// Appends `record`, and then `extra` bytes that `fill` writes. A record counts only when it is complete, because the
   /// process may be stopped at any point and its recording is still read. False if there is no room.
   template <typename Record, typename Fill> bool append(const Record &record, std::uint64_t extra, Fill fill) {
     static_assert(sizeof(Record) % 8 == 0);
@@ -46,12 +46,13 @@ public:
   template <typename Record> bool append(const Record &record) {
     return append(record, 0, [](std::byte *) {});
   }
-  /// Returns the bytes of `count` elements. If they would not fit, returns more than there is room for.
+  /// Returns the bytes of `count` elements of `each` bytes. For a huge `count`, returns more bytes than there is room
+  /// for.
   std::uint64_t bytesOf(std::uint64_t count, std::uint64_t each) const {
     return count > capacity_ ? capacity_ : count * each;
   }
 
-  /// Returns the number of `place`, reached by the current chain of calls; 0 if there is no room, or no recording.
+  /// Returns the number of `place` with the current call chain; 0 if there is no room, or no recording.
   PlaceId placeId(const Place &place);
   /// Returns the place where users look for the call at `place`.
   Place shownPlace(const Place &place) const;

@@ -16,7 +16,7 @@ struct TraceHeader {
   static constexpr std::uint64_t expectedMagic = 0x3165636172742d6d; // "m-trace1"
   std::uint64_t magic;
   std::uint64_t size; ///< bytes of this header and all whole records; kept up to date while recording
-  std::uint32_t full; ///< 1 if something was left out because there was no room
+  std::uint32_t full; ///< 1 if records are missing because there was no room
   std::uint32_t reserved;
 };
 
@@ -27,7 +27,7 @@ enum class RecordKind : std::uint8_t {
   Collective,
   CollectiveSizes,
   Expectation,
-  Then, ///< the hook in a collective's promise
+  Then, ///< the promise of a hook for a collective
   Tag,  ///< a tag of the program that begins next
   ProgramBegin,
   ProgramEnd,
@@ -40,40 +40,40 @@ enum class RecordKind : std::uint8_t {
   SwitchView,
   Semaphore,
   Hook,
-  HookText, ///< an array, or the function or header, of the hook that was recorded last
+  HookText, ///< an array, the function or the header of the last recorded hook
   LoopBegin,
   LoopEnd,
   FaultyBlock,
   Ref,
   Note,
-  Call, ///< this and the following values: Call + detail::Call
+  Call, ///< this and the following values: Call plus a detail::Call
 };
 
-/// Index of a Place record counted from 1; 0: none.
+/// Number of a Place record, from 1; 0: no place.
 using PlaceId = std::uint32_t;
 
 struct RecordHead {
   std::uint8_t kind;
-  std::uint8_t flags;  ///< detail::CallFlags and hasDst, for a call
-  std::uint16_t count; ///< number of chunk operands, for a call
+  std::uint8_t flags;  ///< for a call: detail::CallFlags and hasDst
+  std::uint16_t count; ///< for a call: number of chunk operands
   PlaceId place;
 
   static constexpr std::uint8_t hasDst = 1 << 6;
-  static constexpr std::uint8_t tooMany = 1 << 7; ///< there are more operands than `count` can hold; none are kept
+  static constexpr std::uint8_t tooMany = 1 << 7; ///< more operands than fit in `count`; none are recorded
   static_assert(detail::CallFlags::opMask << detail::CallFlags::opShift < hasDst,
                 "flags of a call have bits of their own");
 };
 
 struct FileRecord {
   RecordHead head;
-  std::uint64_t length; ///< bytes of the path, which follows
+  std::uint64_t length; ///< bytes of the path that follows
 };
 
 /// A chain of call sites. Chains are numbered from 1; 0 is the algorithm itself.
 struct CallChainRecord {
   RecordHead head;
-  std::uint32_t parent; ///< the chain without its last site
-  std::uint32_t site;   ///< last site: index into the call sites of the instrumented code
+  std::uint32_t parent; ///< number of the chain without its last site
+  std::uint32_t site;   ///< the last site: index into the call sites of the instrumented code
 };
 
 struct PlaceRecord {
@@ -91,18 +91,18 @@ struct CollectiveRecord {
   std::int64_t ranks, first, second;
 };
 
-/// An integer that may be anything: its 64 bits, and whether they are negative.
+/// An integer of any type: its 64 bits, and 1 if it is negative.
 struct WideInteger {
   std::uint64_t bits;
   std::uint64_t negative;
 };
 
-/// The sizes for a collective whose ranks have buffers of different sizes.
+/// The sizes of a collective's buffers, if they differ between ranks.
 struct CollectiveSizesRecord {
   RecordHead head;
   std::uint32_t collective;
   std::uint32_t reserved;
-  std::uint64_t count; ///< pairs of WideInteger (input, output) that follow, one for each rank
+  std::uint64_t count; ///< number of pairs of WideInteger (input, output) that follow, one for each rank
 };
 
 struct ExpectationRecord {
@@ -110,7 +110,7 @@ struct ExpectationRecord {
   std::uint32_t collective;
   std::uint32_t reserved;
   std::int64_t rank, outputChunk;
-  std::uint64_t count; ///< pairs of WideInteger (rank, chunk) that follow
+  std::uint64_t count; ///< number of pairs of WideInteger (rank, chunk) that follow
 };
 
 struct ThenRecord {
@@ -152,8 +152,7 @@ struct ProgramRecord {
   WideInteger wireBlock, readyRows;
 };
 
-/// A record with two numbers: those of a rank, a channel or a semaphore, or a rank or thread block that is out of
-/// range.
+/// A record with two numbers. They describe a new object or a loop, or a rank or thread block that is out of range.
 struct PairRecord {
   RecordHead head;     ///< Channel: flags are `port` and `pair`
   std::int64_t first;  ///< rank or block; Channel: destination rank; LoopBegin: unit; SwitchView: rank
@@ -161,11 +160,11 @@ struct PairRecord {
                        ///< SwitchView: handle of the switch channel
 
   static constexpr std::uint8_t port = 1 << 0; ///< a port channel
-  static constexpr std::uint8_t pair = 1 << 1; ///< two channels: this one, and the one back
+  static constexpr std::uint8_t pair = 1 << 1; ///< two channels: one to the destination, and one back
 };
 
 struct SliceRecord {
-  RecordHead head; ///< flags: `to` or `from`, the call that named a slot of a buffer without slots; 0: other faults
+  RecordHead head; ///< flags: `to` or `from` if this call named a slot of a buffer without slots; 0: other faults
   std::uint32_t buffer;
   std::uint32_t reserved;
   std::int64_t first, last;
@@ -176,32 +175,32 @@ struct SliceRecord {
 /// A fault in the text of a note.
 enum class NoteFault : std::uint8_t {
   None,
-  Count, ///< the numbers of arguments and of places for them differ
-  Brace, ///< a brace that is not doubled and does not belong to {}
+  Count, ///< the text has more or fewer places for arguments than there are arguments
+  Brace, ///< a brace that is neither doubled nor part of {}
 };
 
-/// The most notes of an algorithm that are shown. One more is recorded, to show that there are more. A loop may make
-/// any number of them.
+/// The most notes of an algorithm that are shown. If there are more, one more is recorded as a sign. A loop may make
+/// any number of notes.
 inline constexpr std::uint32_t maxNotes = 1000;
 
 /// A note().
 struct NoteRecord {
-  RecordHead head;         ///< flags are the NoteFault
-  std::uint32_t length;    ///< bytes of the text, which follows
+  RecordHead head;         ///< flags: the NoteFault
+  std::uint32_t length;    ///< bytes of the text that follows
   std::uint32_t places;    ///< number of places for arguments in the text
-  std::uint32_t arguments; ///< number of its arguments
+  std::uint32_t arguments; ///< number of the note's arguments
   std::uint32_t reserved;
 };
 
 /// The thread blocks of a group, or the ranks of a switch channel.
 struct ListRecord {
-  RecordHead head;     ///< SwitchChannel: flags are the BufferType
-  std::uint64_t count; ///< std::int64_t that follow
+  RecordHead head;     ///< SwitchChannel: the flags are the BufferType
+  std::uint64_t count; ///< number of std::int64_t that follow
 };
 
 /// A chunk operand. `index` and `size` are inside the buffer, unless foreign code has changed the record.
 struct ChunkRecord {
-  std::uint32_t buffer; ///< handle: see BufferHandle
+  std::uint32_t buffer; ///< handle of the buffer; see BufferHandle
   std::uint32_t index;
   std::uint32_t size;
   PlaceId place;
@@ -216,12 +215,12 @@ struct BufferHandle {
 /// An operation, followed by `head.count` ChunkRecords: the destination if there is one (hasDst), then sources.
 struct CallRecord {
   RecordHead head;
-  std::uint32_t handle; ///< rank, channel, semaphore, hook or switch view
-  std::uint32_t on;     ///< thread block, or group with `group` set
+  std::uint32_t handle; ///< handle of a rank, channel, semaphore, hook or switch view
+  std::uint32_t on;     ///< number of a thread block, or handle of a group if `group` is set
 
   static constexpr std::uint32_t group = 1u << 31;
   static constexpr std::uint32_t faultyBlock = group - 1;
-  static constexpr std::uint32_t noBlock = group - 2; ///< a movement statement that names no block
+  static constexpr std::uint32_t noBlock = group - 2; ///< the value of `on` for a movement statement without a block
 };
 
 /// A CallRecord of a switch channel, followed by one ChunkRecord.
@@ -238,10 +237,10 @@ struct MoveRecord {
   std::uint8_t via;         ///< mscclc::Via
   std::uint8_t packets, by; ///< 1 if the statement chooses `inPackets`; 1 if it chooses `rank`
   std::uint8_t inPackets;   ///< 1 if data travels in packets
-  WideInteger rank;         ///< the rank that executes it
+  WideInteger rank;         ///< the rank that executes the statement
 };
 
-/// A ref that is made. Refs are numbered in the order of these records and RefCallRecords.
+/// A new ref. Refs are numbered in the order of these records and RefCallRecords.
 struct RefRecord {
   RecordHead head; ///< flags: the BufferType
   std::int64_t rank, index, size;
@@ -252,7 +251,7 @@ struct RefCallRecord {
   CallRecord call;
   std::uint8_t buffer;                                ///< buffer of the chunks at the other end: mscclc::BufferType
   std::uint8_t hasChannel, channel;                   ///< mscclc::ChannelType, if given
-  std::uint8_t hasSendBlock, hasRecvBlock, unused[3]; ///< 1 if given
+  std::uint8_t hasSendBlock, hasRecvBlock, unused[3]; ///< 1 if the thread block is given
   std::int64_t rank, index;                           ///< rank and index of the chunks at the other end
   WideInteger sendBlock, recvBlock;
 };
@@ -260,7 +259,7 @@ struct RefCallRecord {
 /// A barrier: a CallRecord whose `on` is unused, followed by the blocks.
 struct BarrierRecord {
   CallRecord call;
-  std::uint64_t count; ///< std::int64_t that follow
+  std::uint64_t count; ///< number of std::int64_t that follow
 };
 
 } // namespace mscclc::frontend

@@ -21,7 +21,8 @@ TraceReader::TraceReader(std::span<const std::byte> trace) : bytes_(trace) {
 }
 
 namespace {
-/// How a record is laid out: a fixed part, and elements after it, whose number is in the fixed part. All are in bytes.
+/// The layout of a record: a fixed part, and elements after it. The fixed part contains their number. Sizes are in
+/// bytes.
 struct Shape {
   std::uint8_t fixed = 0;      ///< size of the fixed part
   std::uint8_t element = 1;    ///< size of an element
@@ -102,7 +103,7 @@ constexpr auto shapes = [] {
 }();
 } // namespace
 
-/// Sets the sizes of the parts of the record at next_; false if it does not fit.
+/// Sets the sizes of the parts of the record at next_. False if the record does not fit in the trace.
 bool TraceReader::measure() {
   const std::size_t room = bytes_.size() - next_;
   const Shape &shape = shapes[head_.kind];

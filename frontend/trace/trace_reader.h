@@ -10,8 +10,8 @@
 
 namespace mscclc::frontend {
 
-/// A walk through the records of a trace. It checks that each record lies inside the trace. The caller must check the
-/// handles and places in it.
+/// A walk through the records of a trace. It checks that each record lies inside the trace. The caller must check
+/// handles and places.
 class TraceReader {
 public:
   explicit TraceReader(std::span<const std::byte> trace);
@@ -28,7 +28,7 @@ public:
   const RecordHead &head() const { return head_; }
   RecordKind kind() const { return static_cast<RecordKind>(head_.kind); }
   bool isCall() const { return kind() >= RecordKind::Call; }
-  /// Returns the call, for a record of a call.
+  /// Returns the call of the current record. It must be the record of a call.
   detail::Call call() const {
     return static_cast<detail::Call>(head_.kind - static_cast<std::uint32_t>(RecordKind::Call));
   }
@@ -39,14 +39,14 @@ public:
     std::memcpy(&record, bytes_.data() + offset_, sizeof record);
     return record;
   }
-  /// The number of elements after the fixed part, and element `index` of them.
+  /// Each is about the elements after the fixed part: their number, and element `index`.
   std::size_t extraCount() const { return extraCount_; }
   template <typename Element> Element extra(std::size_t index) const {
     Element element;
     std::memcpy(&element, bytes_.data() + offset_ + fixed_ + index * sizeof element, sizeof element);
     return element;
   }
-  /// Returns the extra bytes as text.
+  /// Returns the bytes after the fixed part as text.
   std::string_view text() const {
     return {reinterpret_cast<const char *>(bytes_.data()) + offset_ + fixed_, extraCount_};
   }
