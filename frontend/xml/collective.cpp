@@ -23,7 +23,7 @@ std::optional<ir::CollectiveKind> kindOf(std::string_view name) {
   return std::nullopt;
 }
 
-/// Returns true if each rank has a share of its own in the longer buffer.
+/// Returns true if the longer buffer has a share for each rank.
 bool hasShares(const ir::Program &program) {
   const ir::CollectiveInfo &about = ir::info(program.collective.kind);
   return about.input != about.output || ir::sharesOfMessage(program) != 1;
@@ -36,7 +36,7 @@ std::uint32_t chunksOf(const ir::Program &program, BufferKind buffer, std::uint3
   return share ? loopChunks / static_cast<std::uint32_t>(program.ranks.size()) : loopChunks;
 }
 
-/// Checks the sizes that gpus state against those of the collective.
+/// Compares the sizes that gpus state with those of the collective.
 void checkStated(const Schedule &schedule, const ir::Program &program, Findings &findings) {
   for (std::uint32_t g = 0; g < schedule.gpus.size() && !findings.full(); ++g)
     for (const BufferKind buffer : {BufferKind::Input, BufferKind::Output}) {
@@ -62,7 +62,7 @@ void setKnown(const Schedule &schedule, ir::CollectiveKind kind, ir::Program &pr
   checkStated(schedule, program, findings);
 }
 
-/// Gives every rank as many chunks as the largest number that a rank states.
+/// Gives every rank as many chunks as the largest gpu states.
 void setCustom(const Schedule &schedule, ir::Program &program, Findings &findings) {
   ir::Collective &collective = program.collective;
   collective.kind = ir::CollectiveKind::Custom;
@@ -87,10 +87,10 @@ void setCustom(const Schedule &schedule, ir::Program &program, Findings &finding
     findings.report(diag::nothing_promised, schedule.collectiveLoc, {schedule.collective});
 }
 
-/// Data by its origin, without its values.
+/// The origin of data, whatever its values are.
 struct Origin {
   std::uint32_t rank = 0, chunk = 0;
-  std::uint64_t parts = 0; ///< number of inputs in it; 0: nothing wrote it
+  std::uint64_t parts = 0; ///< number of inputs in the data; 0: nothing wrote it
 };
 
 } // namespace
@@ -155,7 +155,7 @@ void findRoot(ir::Program &program) {
       for (const ir::RankChunk &dst : program.movement.dsts(move))
         cells[numbers.firstOf(dst) + i] = sum;
     }
-  // A root is recognised by the outputs that hold its data, or by its own output.
+  // Candidates for the root are the rank whose data an output holds, and the output's own rank.
   std::vector<std::uint64_t> met(ranks);
   const std::uint32_t share = ir::chunksOfShare(program);
   for (std::uint32_t r = 0; r < ranks; ++r)

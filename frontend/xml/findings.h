@@ -8,7 +8,7 @@
 
 namespace mscclc::xml {
 
-/// Reports findings. After many errors it is full.
+/// Reports findings. full() is true after many errors.
 class Findings {
 public:
   explicit Findings(ir::DiagnosticEngine &engine) : engine_(engine), before_(engine.numErrors()) {}

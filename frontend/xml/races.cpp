@@ -10,7 +10,7 @@ namespace mscclc::xml {
 
 namespace {
 
-/// The number of completed steps of each thread block of a gpu. For missing entries it is 0.
+/// The number of completed steps of each thread block of a gpu; 0 for missing entries.
 using Clock = std::vector<std::uint16_t>;
 
 void advance(Clock &clock, const Clock &other) {
@@ -20,9 +20,9 @@ void advance(Clock &clock, const Clock &other) {
     clock[i] = std::max(clock[i], other[i]);
 }
 
-/// Two steps that touch a cell.
+/// Two steps that touch the same cell.
 struct Conflict {
-  std::uint32_t earlier = 0, later = 0; ///< numbers of steps, in the order
+  std::uint32_t earlier = 0, later = 0; ///< numbers of the steps, in their order
   bool earlierWrites = false, laterWrites = false;
   BufferPlace place;
 };
@@ -30,11 +30,11 @@ struct Conflict {
 /// Visits steps in an order. For each step it computes which steps of one gpu are complete when the step begins.
 class GpuClocks {
 public:
-  /// `messages`: visit the steps of all gpus, so that messages count, too.
+  /// `messages`: visit the steps of all gpus, so that messages also count as dependences.
   GpuClocks(const StepGraph &graph, std::uint32_t gpu, bool messages) : graph_(graph), gpu_(gpu), messages_(messages) {}
 
-  /// Returns the clock at the beginning of `s`. All steps that it waits for must have been visited, except senders of
-  /// messages that do not count.
+  /// Returns the clock at the beginning of `s`. All steps for which `s` waits must already be visited. Senders of
+  /// messages need not be, if messages do not count.
   const Clock &begin(std::uint32_t s) {
     const StepGraph::Node &node = graph_.at(s);
     Clock &clock = running_[{node.gpu, node.block}];
@@ -59,10 +59,10 @@ public:
   }
 
 private:
-  /// The clock of a step that others wait for.
+  /// The clock of a step, kept for the steps that wait for it.
   struct Kept {
     Clock clock;
-    std::size_t toCome = 0; ///< number of steps that still wait for it
+    std::size_t toCome = 0; ///< number of steps that still wait for the step
   };
 
   const StepGraph &graph_;
@@ -91,13 +91,13 @@ public:
 private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   static constexpr std::size_t mostOpen = std::size_t{1} << 20;
-  static constexpr std::uint64_t mostWork = std::uint64_t{1} << 33; ///< a few seconds
+  static constexpr std::uint64_t mostWork = std::uint64_t{1} << 33; ///< so much takes a few seconds
 
   struct Read {
     std::uint32_t step = 0, next = none;
   };
 
-  /// Checks first with the dependences inside the gpu, which are mostly enough.
+  /// Checks a gpu. First uses only the dependences inside the gpu, which are mostly enough.
   void check(std::uint32_t gpu) {
     findConflicts(gpu);
     if (open_.empty())
@@ -135,7 +135,7 @@ private:
     return node.block < clock.size() && clock[node.block] > node.number;
   }
 
-  /// Sets open_ to conflicts that the gpu's own dependences do not order.
+  /// Stores in open_ the conflicts that the gpu's own dependences do not order.
   void findConflicts(std::uint32_t gpu) {
     open_.clear();
     seen_.clear();
@@ -198,7 +198,7 @@ private:
   const ir::ChunkCells &cells_;
   const StepOrder &order_;
   Findings &findings_;
-  std::vector<std::vector<std::uint32_t>> stepsOf_; ///< [gpu]: its steps, in the order
+  std::vector<std::vector<std::uint32_t>> stepsOf_; ///< [gpu]: its steps, in the order of execution
   std::vector<std::uint32_t> lastWrite_;            ///< [cell]
   std::vector<std::uint32_t> firstRead_;            ///< [cell]: index into reads_ of the reads since the last write
   std::vector<Read> reads_;
@@ -209,7 +209,7 @@ private:
   bool tooMuch_ = false;
 };
 
-/// Checks a gpu's copies, which are not ordered. A copy between two places of the same memory moves nothing.
+/// Checks the <copy> elements of gpus, which have no order. A copy of a chunk onto itself moves nothing.
 class CopyCheck {
 public:
   CopyCheck(const Schedule &schedule, const ir::ChunkCells &cells, Findings &findings)

@@ -10,8 +10,9 @@ namespace mscclc::xml {
 /// between two gpus also makes steps wait. This does not count, because the size of the buffer is unknown. The <copy>
 /// elements of a gpu come before its steps, and have no order among one another.
 ///
-/// Takes time in proportion to steps times the thread blocks of their gpu. If a gpu's own dependences do not order its
-/// steps, takes time in proportion to all steps times its thread blocks. Past a limit it stops and reports that.
+/// The time is proportional to the steps, times the thread blocks of their gpu. If the dependences inside a gpu do not
+/// order its steps, its time is proportional to all steps, times its thread blocks. Past a limit the check stops and
+/// reports this.
 void checkRaces(const StepGraph &graph, const ir::ChunkCells &cells, const StepOrder &order, Findings &findings);
 
 } // namespace mscclc::xml

@@ -10,7 +10,7 @@ namespace mscclc::xml {
 
 namespace {
 
-/// The most chunks that steps may touch, counted for each step. They take about a second.
+/// The most chunks that all steps together may touch. So many take about a second.
 constexpr std::uint64_t mostTouched = std::uint64_t{1} << 24;
 
 bool fits(const Schedule &schedule, std::uint32_t factor, Findings &findings) {
@@ -51,7 +51,7 @@ std::optional<ir::Program> programOf(const Schedule &schedule, const ReadOptions
   findRoot(program);
   multiplyChunks(program, chunksOfOne(program));
   program.movement.ranksPerNode = options.ranksPerNode;
-  // MSCCL's LL and LL128 are for short messages. The time model decides whether packets pay.
+  // MSCCL's LL and LL128 are for short messages. For them, the time model decides whether packets pay off.
   program.movement.chooseProtocol = !schedule.simple;
   program.movement.chooseInstances = !options.keepBlocks;
   return program;

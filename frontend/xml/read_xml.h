@@ -15,14 +15,14 @@ struct ReadOptions {
   bool keepBlocks = false;        ///< each step stays in its thread block; else the compiler chooses blocks
 };
 
-/// Returns the program that the schedule `text` describes; nothing after errors. Each error names a place of
-/// `filename`. One run finds several. Statements have the locations of their steps.
+/// Returns the program that the schedule `text` describes; nothing after errors. One call finds several errors, and
+/// each names a place of `filename`. Statements have the locations of their steps.
 ///
-/// Steps are executed as by MSCCL's interpreter in its NCCL fork. The chunks, and those of scratch, are those of the
-/// schedule, unless the collective requires more. The reader refuses text that is not such a schedule, messages without
+/// Steps are executed as by MSCCL's interpreter in its NCCL fork. The program has the chunks of the schedule, also in
+/// scratch, unless the collective requires more. The reader refuses text that is not such a schedule, messages without
 /// a receiver or a sender, steps that wait for one another in a circle, and races by the schedule's own order. It does
-/// not check the final contents of buffers. Memory is proportional to the text and to the chunks that it states. There
-/// are at most ir::ChunkCells::mostChunks of these.
+/// not check the final contents of buffers. Memory is proportional to the text and to the stated chunks. At most
+/// ir::ChunkCells::mostChunks are allowed.
 std::optional<ir::Program> readXml(std::string_view text, std::string_view filename, const ReadOptions &options,
                                    ir::DiagnosticEngine &engine);
 

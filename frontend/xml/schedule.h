@@ -32,14 +32,14 @@ constexpr const StepInfo &info(StepKind kind) {
   return stepInfos[static_cast<std::size_t>(kind)];
 }
 
-/// The beginning of a range of chunks in a buffer of the step's gpu. Step::count is the length.
+/// A place of a step's chunks: a buffer of the step's gpu, and the first chunk. Step::count is their number.
 struct BufferPlace {
   ir::BufferKind buffer{};
   std::uint32_t index = 0;
   friend bool operator==(const BufferPlace &, const BufferPlace &) = default;
 };
 
-/// A step that another one waits for, in the form of the XML.
+/// A step that another step waits for, in the form of the XML.
 struct Dependence {
   std::uint32_t block = 0; ///< number of a block of the same gpu (`depid`)
   std::uint32_t step = 0;  ///< number of a step of that block (`deps`)
@@ -47,7 +47,7 @@ struct Dependence {
 
 struct Step {
   StepKind kind = StepKind::Nop;
-  BufferPlace src, dst;    ///< used if the kind reads or writes
+  BufferPlace src, dst;    ///< used if the kind of step reads or writes
   std::uint32_t count = 0; ///< chunks
   std::optional<Dependence> dependence;
   bool hasWaiters = false; ///< `hasdep`: other steps may wait for it

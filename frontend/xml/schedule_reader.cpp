@@ -77,8 +77,8 @@ public:
 private:
   static std::string_view name(const pugi::xml_node &node) { return std::string_view(node.name()).substr(0, 40); }
 
-  /// Returns the node's elements named `expected`, and stores those named `other` in `others`. Reports any other
-  /// contents.
+  /// Returns the elements in `node` that are named `expected`, and stores those named `other` in `others`. Reports all
+  /// other contents.
   std::vector<pugi::xml_node> childrenOf(const pugi::xml_node &node, std::string_view expected,
                                          std::string_view other = {}, std::vector<pugi::xml_node> *others = nullptr) {
     std::vector<pugi::xml_node> children;
@@ -162,7 +162,8 @@ private:
     }
   }
 
-  /// Returns the entry of a list with this id. Reports an id that is out of range or repeated, and returns nothing.
+  /// Returns the entry of `list` whose number is in the attribute `id`. Reports a number that is out of range or
+  /// repeated, and returns nothing.
   template <typename T> T *entry(std::vector<T> &list, const Attributes &of, Attribute id, std::string_view noun) {
     const auto number = of.number(id, 0, static_cast<std::int64_t>(list.size()) - 1);
     if (!number)

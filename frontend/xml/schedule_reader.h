@@ -8,9 +8,9 @@
 
 namespace mscclc::xml {
 
-/// Reads the schedule `text`. The result is valid only if `findings` then has no errors. Then every number is in its
-/// range, ids count from 0, every step has the peers that it needs and touches chunks that its gpu states, and steps
-/// may be waited for where others depend on them. Places are in `sources`.
+/// Reads the schedule `text`. The result is valid only if `findings` then has no errors. In a valid schedule every
+/// number is in its range, and ids count from 0. Every step has its peers, and touches only chunks that its gpu states.
+/// A step that others depend on has `hasdep`, or a later step of its block has it. Places are in `sources`.
 Schedule readSchedule(std::string_view text, std::string_view filename, ir::SourceMap &sources, Findings &findings);
 
 } // namespace mscclc::xml

@@ -27,7 +27,7 @@ public:
   }
 
 private:
-  /// In place, the source of a copy may be the same memory as its destination.
+  /// Appends a copy, unless its source and its destination are the same memory, which is possible in place.
   void write(std::uint32_t gpu, const Copy &copy) {
     const RankChunk src{gpu, ir::BufferKind::Input, copy.input, 1}, dst{gpu, ir::BufferKind::Output, copy.output, 1};
     const auto placeOf = [&](const RankChunk &chunk) {
@@ -47,7 +47,7 @@ private:
   RankChunk at(std::uint32_t s, const BufferPlace &place) const {
     return {graph_.at(s).gpu, place.buffer, place.index, graph_.step(s).count};
   }
-  /// Returns new scratch of the gpu of `s`, as long as the step's places.
+  /// Returns new scratch on the gpu of `s`, as long as the places of `s`.
   RankChunk scratch(std::uint32_t s) {
     std::uint32_t &used = program_.ranks[graph_.at(s).gpu].scratchChunks;
     const RankChunk made = at(s, {ir::BufferKind::Scratch, used});
@@ -59,7 +59,7 @@ private:
               const RankChunk &dst) {
     append(kind, s, by, std::span(srcs.begin(), srcs.size()), dst);
   }
-  /// `by`: the step whose thread block executes the statement.
+  /// Appends a statement for step `s`. `by`: the step whose thread block executes the statement.
   void append(ir::MoveKind kind, std::uint32_t s, std::uint32_t by, std::span<const RankChunk> srcs,
               const RankChunk &dst) {
     ir::Move move;
@@ -84,7 +84,7 @@ private:
       return;
     if (const auto place = messagePlace(graph_, s, stored_))
       messages_[s] = at(s, *place);
-    const bool taken = keepBlocks_ && graph_.does(graph_.at(s).sendsTo).reduces; // the message stays at its receiver
+    const bool taken = keepBlocks_ && graph_.does(graph_.at(s).sendsTo).reduces; // the receiver keeps the message
     if (order_.keeps[s] || taken) {
       const RankChunk kept = scratch(taken ? graph_.at(s).sendsTo : s);
       append(ir::MoveKind::Copy, s, s, {messages_[s]}, kept);
@@ -104,8 +104,8 @@ private:
     append(ir::MoveKind::Reduce, s, s, {own, message}, sum);
   }
 
-  /// Appends consecutive steps that reduce into one place as one statement, because MSCCL's interpreter has one
-  /// operation for them. Only the first of them may wait, and others can wait only for the last.
+  /// Appends one statement for consecutive steps that reduce into one place, because MSCCL's interpreter has one
+  /// operation for them. Only the first step may wait, and others can wait only for the last step.
   void reduce(std::uint32_t s) {
     const Step &step = graph_.step(s);
     if (const std::uint32_t next = graph_.after(s); next != noStep && goesOn(step, graph_.step(next)))
@@ -118,14 +118,14 @@ private:
     append(ir::MoveKind::Reduce, s, s, chain, at(s, step.dst));
   }
 
-  /// True if one statement can do both steps. Its operands must be equal or disjoint. Places of equal length in one
-  /// buffer are so if their beginnings have the same remainder by that length.
+  /// True if one statement can do both steps. The operands must be equal or disjoint. Two places of equal length in one
+  /// buffer are, if their beginnings have the same remainder modulo the length.
   bool goesOn(const Step &step, const Step &next) const {
     return step.kind == StepKind::Reduce && next.kind == StepKind::Reduce && !step.hasWaiters && !next.dependence &&
            next.dst == step.dst && next.count == step.count && next.src.buffer == step.src.buffer &&
            next.src.index % next.count == step.src.index % step.count && !mayOverlap(next);
   }
-  /// True if its source may overlap its destination.
+  /// True if the source of `step` may overlap its destination.
   bool mayOverlap(const Step &step) const {
     const std::uint64_t src = step.src.index, dst = step.dst.index;
     if (step.src.buffer == step.dst.buffer)

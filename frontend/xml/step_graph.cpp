@@ -15,7 +15,7 @@ struct Connection {
   friend auto operator<=>(const Connection &, const Connection &) = default;
 };
 
-/// The steps of one block that use the connection at one end.
+/// The steps of one block that use a connection, at one of its ends.
 struct End {
   std::uint32_t block = 0;
   std::vector<std::uint32_t> steps;
@@ -60,8 +60,8 @@ void StepGraph::addSteps() {
 }
 
 void StepGraph::resolveDependences() {
-  // A block publishes only steps with `hasdep`. A step that depends on a step without it waits for the next step of
-  // that block with `hasdep`.
+  // A block publishes only its steps with `hasdep`. A dependence on another step waits for the next step of the same
+  // block with `hasdep`.
   std::vector<std::uint32_t> teller(nodes_.size(), noStep);
   for (std::uint32_t s = size(); s-- > 0;)
     teller[s] = step(s).hasWaiters || after(s) == noStep ? s : teller[s + 1];

@@ -38,7 +38,7 @@ public:
 private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-  /// A message in a cell. The messages of a cell are a list.
+  /// A message that is in a cell. The messages of a cell form a list.
   struct Held {
     std::uint32_t sender = 0, next = none;
   };
@@ -50,7 +50,7 @@ private:
     return stored_[s] ? std::optional(graph_.step(s).src) : std::nullopt;
   }
 
-  /// True if `s` would overwrite a message that was not received yet. Then that message blocks `s`.
+  /// True if `s` would overwrite a message that was not received yet. Then this message blocks `s`.
   bool waits(std::uint32_t s) {
     const auto place = overwrites(s);
     if (!place)
@@ -104,8 +104,8 @@ private:
     blocked_[sender].clear();
   }
 
-  /// Called if all remaining steps would overwrite messages. Keeps all these messages elsewhere, so that equivalent
-  /// ranks stay equivalent.
+  /// Called if every remaining step would overwrite a message. Keeps all these messages elsewhere, and not just one, so
+  /// that equivalent ranks stay equivalent.
   void keepMessages() {
     const std::vector<std::uint32_t> waiting(waiting_.begin(), waiting_.end());
     for (const std::uint32_t s : waiting) {
@@ -125,22 +125,22 @@ private:
   const ir::ChunkCells &cells_;
   const StoredSums &stored_;
   StepOrder order_;
-  std::vector<std::uint8_t> missing_;               ///< [step]: number of steps that it still waits for
-  std::vector<bool> over_;                          ///< [sender]: its message was received, or is kept elsewhere
+  std::vector<std::uint8_t> missing_;               ///< [step]: number of steps for which it still waits
+  std::vector<bool> over_;                          ///< [sender]: true if its message was received or is kept elsewhere
   std::vector<std::vector<std::uint32_t>> blocked_; ///< [sender]: steps that would overwrite its message
-  std::vector<std::uint32_t> checked_;              ///< [step]: the cells that it overwrites and that hold no message
+  std::vector<std::uint32_t> checked_;              ///< [step]: number of its cells that are known to hold no message
   std::vector<std::uint32_t> firstOfCell_;          ///< into held_
   std::vector<Held> held_;
   std::deque<std::uint32_t> ready_;
   std::set<std::uint32_t> waiting_;
 };
 
-/// Reports steps that wait for one another in a circle. `taken` holds the steps that are not in it.
+/// Reports steps that wait for one another in a circle. `taken` holds the steps that can be executed.
 void reportCircle(const StepGraph &graph, const std::vector<std::uint32_t> &taken, Findings &findings) {
   std::vector<bool> over(graph.size());
   for (const std::uint32_t s : taken)
     over[s] = true;
-  // Each remaining step waits for a remaining one, so following these leads into a circle.
+  // Each remaining step waits for another remaining step. Following these dependences leads into a circle.
   std::vector<std::uint32_t> way, placeOnWay(graph.size(), noStep);
   std::vector<std::string_view> reasons;
   auto s = static_cast<std::uint32_t>(std::ranges::find(over, false) - over.begin());
@@ -185,7 +185,7 @@ std::optional<StepOrder> orderSteps(const StepGraph &graph, const ir::ChunkCells
 }
 
 StoredSums sumsInPlace(const StepGraph &graph, const ir::ChunkCells &cells, const StepOrder &order) {
-  // The readers of a cell since it was written: none, one alone, or several.
+  // The number of readers of a cell since it was written.
   enum class Readers : std::uint8_t { None, One, Several };
   std::vector<Readers> readers(cells.size(), Readers::None);
   std::vector<std::uint32_t> reader(cells.size(), noStep), overwritten(graph.size());

@@ -36,8 +36,8 @@ pugi::xml_node XmlText::parse(Findings &findings) {
     return {};
   }
   parsed_ = text_;
-  // The text is read as UTF-8 whatever it declares, so that offsets are those of the input. As a fragment, it may have
-  // text beside the element, which is reported here.
+  // The text is read as UTF-8 whatever encoding it declares, so that offsets are those of the input. It is parsed as a
+  // fragment. A fragment may have text beside the element, which is reported here.
   const unsigned options = (pugi::parse_default | pugi::parse_trim_pcdata | pugi::parse_fragment) & ~pugi::parse_eol;
   const pugi::xml_parse_result result =
       document_.load_buffer_inplace(parsed_.data(), parsed_.size(), options, pugi::encoding_utf8);
@@ -63,7 +63,7 @@ ir::LocId XmlText::locAt(std::size_t offset) {
 }
 
 ir::LocId XmlText::locOf(const pugi::xml_node &node) {
-  const std::ptrdiff_t offset = node.offset_debug(); // the element's name, which follows `<`
+  const std::ptrdiff_t offset = node.offset_debug(); // the offset of the element's name, which follows `<`
   const bool isElement = node.type() == pugi::node_element;
   return locAt(static_cast<std::size_t>(std::max<std::ptrdiff_t>(offset - (isElement ? 1 : 0), 0)));
 }

@@ -25,7 +25,7 @@ public:
   XmlText(const XmlText &) = delete;
   XmlText &operator=(const XmlText &) = delete;
 
-  /// Returns the one element of the text; after an error, nothing.
+  /// Returns the only element at the top of the text; nothing after an error.
   pugi::xml_node parse(Findings &findings);
   /// Returns the place of an element's `<`.
   ir::LocId locOf(const pugi::xml_node &node);
@@ -35,11 +35,11 @@ public:
 
 private:
   std::string_view text_;
-  std::string parsed_; ///< the parser writes into it
+  std::string parsed_; ///< a copy of the text, which the parser changes
   pugi::xml_document document_;
   ir::SourceMap &sources_;
   std::uint32_t file_;
-  std::vector<std::size_t> lines_; ///< the beginning of each
+  std::vector<std::size_t> lines_; ///< the beginning of each line
 };
 
 /// `<algo>`, `<gpu>`, `<copy>`, `<tb>`, `<step>`.
@@ -62,14 +62,14 @@ private:
   std::set<std::pair<std::string, std::string>> seen_;
 };
 
-/// The attributes of an element. Reports those that are missing, unknown or repeated.
+/// The attributes of an element. Reports attributes that are missing, unknown or repeated.
 class Attributes {
 public:
   Attributes(XmlText &text, Findings &findings, UnknownAttributes &unknown, const pugi::xml_node &node,
              Element element);
 
   bool has(Attribute which) const { return static_cast<bool>(found_[at(which)]); }
-  /// Returns the value; nothing if the attribute is missing.
+  /// Returns the attribute's value; nothing if the attribute is missing.
   std::optional<std::string_view> text(Attribute which) const;
   /// Returns a decimal number in [least, most]. Returns nothing if the attribute is missing. Reports any other value,
   /// and returns nothing.
@@ -90,7 +90,7 @@ public:
     return std::nullopt;
   }
   static std::string_view nameOf(Attribute which);
-  /// Returns the place of the value; if the attribute is missing, that of the element.
+  /// Returns the place of the attribute's value. If the attribute is missing, returns the place of the element.
   ir::LocId locOf(Attribute which) const;
   ir::LocId loc() const { return loc_; }
 
