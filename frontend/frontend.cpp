@@ -1,4 +1,5 @@
-// The parent's side. It checks the input, lets the child work, and makes a program or errors from the child's results.
+// The parent's side of the front end. It checks the input, lets a child process do the work, and makes a program or
+// errors from the results.
 #include "frontend/frontend.h"
 
 #include "frontend/clang/clang_tool.h"
@@ -34,7 +35,7 @@ constexpr int internalErrorStatus = 70, outOfMemoryStatus = 71;
 constexpr std::uint64_t reportBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t leastTraceBytes = std::uint64_t{1} << 20;
 
-/// Returns true if the input can be read. Clang's own messages for this are poor.
+/// Returns true if the input can be read; otherwise reports why. Clang's own messages about this are poor.
 bool checkInput(const FrontendOptions &options, ir::DiagnosticEngine &diagnostics) {
   const ir::Where where(options.sourceName());
   if (options.stdinText) {
@@ -55,7 +56,7 @@ bool checkInput(const FrontendOptions &options, ir::DiagnosticEngine &diagnostic
   return true;
 }
 
-/// Returns a string of a fixed record, which foreign code may have overwritten.
+/// Returns the text in `field`. Foreign code may have overwritten it, so its NUL may be missing.
 template <std::size_t n> std::string textOf(const char (&field)[n]) {
   return {field, strnlen(field, n)};
 }
@@ -65,7 +66,7 @@ void reportFailure(const Failure &failure, const std::vector<CallSite> &sites, c
                    ir::DiagnosticEngine &diagnostics) {
   const ir::DiagInfo *info = findDiagnostic(textOf(failure.diagnostic));
   if (!info)
-    info = &diag::run_ended; // only foreign code writes the id of no diagnostic
+    info = &diag::run_ended; // only foreign code writes an unknown id
   ir::SourceMap sources;
   ir::LocId where = ir::noLoc;
   const auto add = [&](const std::string &file, std::uint32_t line, std::uint32_t column) {
@@ -138,7 +139,7 @@ std::vector<SourceText> textsOf(const FrontendOptions &options) {
 }
 
 /// Sorts diagnostics by line within each file. Files stay in the order of their first diagnostic. Without this, Clang's
-/// come before the dialect's.
+/// diagnostics would come before those of the dialect.
 void sortByPlace(std::vector<ir::Diagnostic> &diagnostics) {
   std::map<std::string, std::size_t> files;
   for (const ir::Diagnostic &d : diagnostics)
@@ -170,8 +171,8 @@ std::string dslDirectoryOf(const FrontendOptions &options, ir::DiagnosticEngine 
   return found;
 }
 
-/// Lets a child read the source, and also run it if there is a trace to fill. Findings go to `diagnostics`. The result
-/// is empty after an error. The child may still exist, but it is only ending.
+/// Lets a child read the source, and also run the algorithm if there is a trace to fill. Findings go to `diagnostics`.
+/// The result is empty after an error. Afterwards the child may still exist, but it only ends.
 std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Shared &shared,
                                        std::optional<Child> &child, ir::DiagnosticEngine &diagnostics) {
   const std::string dslDirectory = dslDirectoryOf(options, diagnostics);
@@ -179,8 +180,8 @@ std::optional<ReceivedReport> haveRead(const FrontendOptions &options, const Sha
     return std::nullopt;
   const ChildTask task{options, shared.report.bytes(), shared.trace ? shared.trace->bytes() : std::span<std::byte>(),
                        dslDirectory, compilingSeconds(options)};
-  // The child has a time-out of its own in processor time, so that a busy machine causes no failure. This one is for a
-  // child that can no longer time itself, perhaps because of the algorithm.
+  // The child limits its own processor time, so a busy machine causes no time-out. The time-out here is for a child
+  // that can no longer do this, perhaps because of the algorithm.
   constexpr double busyMachine = 6, leastSpare = 10;
   const double seconds = busyMachine * (task.compilingSeconds + 1);
   const double runSeconds = options.timeoutSeconds + std::max(options.timeoutSeconds, leastSpare);
@@ -251,7 +252,7 @@ std::optional<ir::Program> compileAlgorithm(const FrontendOptions &options, ir::
 
   const auto start = std::chrono::steady_clock::now();
   // The child could still write to the trace after the checks. A small trace is copied while the system ends the child.
-  // For a large one, the parent waits for the end.
+  // For a large trace, the parent waits until the child has ended.
   constexpr std::uint64_t copiedBytes = std::uint64_t{1} << 20;
   std::span<const std::byte> bytes = shared.trace->bytes();
   bytes = bytes.first(std::min<std::uint64_t>(bytes.size(), shared.header().traceSize));
