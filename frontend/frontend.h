@@ -26,7 +26,7 @@ struct FrontendOptions {
   std::vector<std::string> allowedFolders; ///< --allow-include: further folders for includes
   std::string dslDirectory;                ///< the folder of mscclc/dsl.hpp; empty: the front end searches for it
   std::string algorithm;                   ///< name of the algorithm; empty: the source must have exactly one
-  std::vector<std::pair<std::string, std::string>> parameters; ///< name and value of each
+  std::vector<std::pair<std::string, std::string>> parameters; ///< name and value of each parameter
   double timeoutSeconds = 10; ///< processor time for the algorithm's run; compiling may take as much, or 10 s
   std::uint64_t memoryBytes = std::uint64_t{4} << 30; ///< limit for the recording; also one for the algorithm's data
 };

@@ -116,7 +116,7 @@ void harden(CompilerInvocation &invocation) {
   // With modules on, Clang would create all its built-in functions before it reads the source. Precompiled headers
   // contain only the used ones.
   invocation.getLangOpts().Modules = false;
-  // Check all files of a precompiled header for changes. Their contents count and not their dates, so a copied file
+  // Check all files of a precompiled header for changes. Only their contents count, not their dates, so a copied file
   // still fits.
   HeaderSearchOptions &search = invocation.getHeaderSearchOpts();
   search.ModulesValidateSystemHeaders = true;

@@ -176,8 +176,8 @@ private:
                            {"'" + advice.text(operands[0]) + "'"});
   }
 
-  /// Advises on a call of a function outside the language. A parameter with a type of the language has a wrong
-  /// argument.
+  /// Advises on a call of a function outside the language, if an argument does not fit a parameter with a type of the
+  /// language.
   std::optional<Advice> ofOtherCall(llvm::ArrayRef<NamedDecl *> functions, const std::string &name,
                                     llvm::ArrayRef<Expr *> arguments) const {
     const ArgumentAdvice advice(sema_, name);

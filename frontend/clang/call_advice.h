@@ -17,7 +17,7 @@ namespace mscclc::frontend {
 /// A call or an initialiser that failed, as the syntax tree keeps it.
 struct FailedCall {
   clang::SourceRange range;
-  bool hasOtherErrors = false;  ///< an argument has an error of its own, which is the cause
+  bool hasOtherErrors = false;  ///< true if an argument has an error of its own, the cause of this one
   std::optional<Advice> advice; ///< nothing if no advice is known
 };
 

@@ -24,7 +24,7 @@ class SourceReporter;
 class DeferredCodegen {
 public:
   /// Returns the consumer for the parser; may be called once. The consumer must live until generate(), and passes
-  /// nothing on before. After a constant that takes too many steps, it stops the parser.
+  /// nothing on before this call. After a constant that takes too many steps, it stops the parser.
   std::unique_ptr<clang::ASTConsumer> createConsumer(const SourceReporter &reporter);
 
   /// Generates code for everything that the consumer received. Stores in `name` the name of `function` in the module.

@@ -118,7 +118,7 @@ ProjectFlags findProjectFlags(const std::string &source, llvm::vfs::FileSystem &
   const llvm::StringRef name = path::filename(full);
   const bool isWhole = (*text)->getBuffer().rtrim().ends_with("]");
   if (isWhole && isPlain(name) && !(*text)->getBuffer().contains(name))
-    return {}; // without parsing the file, which may be large
+    return {}; // saves parsing the file, which may be large
   std::string error;
   const auto commands =
       JSONCompilationDatabase::loadFromBuffer((*text)->getBuffer(), error, JSONCommandLineSyntax::Gnu);

@@ -1,4 +1,5 @@
-// The names of the language, from its headers. Messages list them, and compare misspelt names with them.
+// The names of the language, from its headers. Messages list these names, and suggest the nearest one for a misspelt
+// name.
 #pragma once
 
 #include "clang/AST/Decl.h"

@@ -245,7 +245,7 @@ FileKind SourceReporter::kindOf(FileID file) const {
     const OptionalFileEntryRef ref = sources_->getFileEntryRefForID(file);
     if (const auto library = ref ? kindOfLibrary(ref->getName()) : std::nullopt)
       kind = *library;
-    // The way in which the file was found decides. Line markers and pragmas in the file do not change it.
+    // The kind depends on the way in which the file was found. Line markers and pragmas in the file do not change it.
     else if (SrcMgr::isSystem(entry.getFile().getFileCharacteristic()) || !ref)
       kind = FileKind::System;
   }

@@ -503,7 +503,7 @@ bool isListFunction(std::string_view symbol) {
 }
 
 void *findDslFunction(std::string_view symbol) {
-  // The program exports no other symbols of namespace mscclc.
+  // All functions of the DSL are in namespace mscclc.
   if (!symbol.starts_with("_ZN6mscclc") && !symbol.starts_with("_ZNK6mscclc"))
     return nullptr;
   static void *const program = dlopen(nullptr, RTLD_LAZY);

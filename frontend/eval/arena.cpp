@@ -41,7 +41,7 @@ struct Arena {
   std::byte *begin = nullptr, *next = nullptr, *end = nullptr;
   std::array<std::byte *, numClasses> freed{};
   std::byte *firstQuarantined =
-      nullptr; ///< addresses for the user; the block of each begins with the address of the next
+      nullptr; ///< the user's address of the oldest block; each block begins with the address of the next
   std::byte *lastQuarantined = nullptr; ///< the user's address of the block that was released last
   std::uint64_t quarantined = 0;        ///< bytes
   void (*onFull)() = nullptr;
@@ -49,12 +49,12 @@ struct Arena {
 };
 Arena arena;
 
-constexpr std::uint64_t smallUnits = 8; ///< sizes of fewer units are each a class of their own
+constexpr std::uint64_t smallUnits = 8; ///< each size of fewer units is a class of its own
 
 std::uint32_t classOf(std::uint64_t units) {
   if (units < smallUnits)
     return static_cast<std::uint32_t>(units);
-  const auto power = static_cast<std::uint32_t>(std::bit_width(units - 1)) - 1; // units in (2^power, 2^(power+1)]
+  const auto power = static_cast<std::uint32_t>(std::bit_width(units - 1)) - 1; // `units` is in (2^power, 2^(power+1)]
   const std::uint64_t step = std::uint64_t{1} << (power - 2);
   return 4 * power + static_cast<std::uint32_t>((units - (std::uint64_t{1} << power) + step - 1) / step);
 }

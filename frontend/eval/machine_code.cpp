@@ -84,7 +84,7 @@ void simplify(Module &module) {
   each.addPass(SROAPass(SROAOptions::ModifyCFG));
   each.addPass(EarlyCSEPass());
   each.addPass(SimplifyCFGPass());
-  constexpr std::size_t maxBlocks = 8192; // more take too long: SROA searches every block for each loop variable
+  constexpr std::size_t maxBlocks = 8192; // more blocks take too long: SROA searches every block for each loop variable
   for (Function &function : module)
     if (!function.isDeclaration() && function.size() <= maxBlocks)
       each.run(function, functions);
@@ -145,10 +145,8 @@ orc::JITTargetMachineBuilder targetOf(Module &module) {
   target.setCodeGenOptLevel(CodeGenOptLevel::None);
   target.setRelocationModel(Reloc::PIC_);
   target.setCodeModel(CodeModel::Small);
-  target.getOptions().TrapUnreachable =
-      true; // code that no check has stopped ends there, and does not run into other code
-  target.getOptions().NoTrapAfterNoreturn =
-      true; // a failed check ends the run anyway, and a trap there would cost time
+  target.getOptions().TrapUnreachable = true;     // unreachable code traps, and does not run into other code
+  target.getOptions().NoTrapAfterNoreturn = true; // a failed check ends the run anyway, and a trap would cost time
   return target;
 }
 

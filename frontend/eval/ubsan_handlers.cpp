@@ -1,5 +1,5 @@
-// The functions that code compiled with -fsanitize=undefined calls before undefined behaviour. Clang emits calls with
-// the names and layouts of compiler-rt's ubsan_handlers.h and ubsan_value.h.
+// Handlers for code that is compiled with -fsanitize=undefined. Clang emits calls of these functions before undefined
+// behaviour, with the names and layouts of compiler-rt's ubsan_handlers.h and ubsan_value.h.
 #include "frontend/diagnostics.h"
 #include "frontend/eval/runtime_checks.h"
 
@@ -35,7 +35,7 @@ struct TypeDescriptor {
   }
 };
 
-using Handle = std::uintptr_t; ///< a value, or the address of a value that is too wide
+using Handle = std::uintptr_t; ///< a value, or its address if it is wider than a word
 
 std::string decimal(unsigned __int128 value) {
   char digits[48];

@@ -16,7 +16,7 @@ namespace {
 /// Where the other end of a call may be.
 enum class Reach : std::uint8_t {
   Near,   ///< the same rank, in a program of Schedule::Manual
-  Far,    ///< never
+  Far,    ///< another rank, always
   Either, ///< the same rank or another
 };
 

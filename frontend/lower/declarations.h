@@ -46,7 +46,7 @@ struct ScratchDecl {
 struct GroupDecl {
   bool valid = false;
   PlaceId place = 0;
-  std::size_t first = 0, count = 0; ///< into Declarations::groupBlocks_
+  std::size_t first = 0, count = 0; ///< range in Declarations::groupBlocks_
 };
 
 /// One end of a memory or port channel.
@@ -71,7 +71,7 @@ struct SwitchDecl {
   bool valid = false;
   ir::BufferKind buffer = ir::BufferKind::Input;
   PlaceId place = 0;
-  std::size_t first = 0, count = 0; ///< into Declarations::members_; sorted by rank
+  std::size_t first = 0, count = 0; ///< range in Declarations::members_, sorted by rank
   std::int64_t extent = 0;          ///< number of chunks that every rank of the group surely has
 };
 

@@ -71,7 +71,7 @@ private:
   std::uint32_t loopNumber_ = 0; ///< number of the last loop that began, from 1
 
   std::vector<ChannelUse> uses_; // by channel
-  /// [rank][remote buffer]: the first block that used it, [0] through memory and [1] through port channels; or none.
+  /// [rank][remote buffer]: the first block that used the buffer, [0] through memory and [1] through port channels.
   std::vector<std::vector<std::array<std::uint32_t, 2>>> remoteFirst_;
   // Entries of blocks' tables for further blocks. Keys pack (channel, block) and (rank, block, id).
   llvm::DenseSet<std::uint64_t> usedChannels_, usedRemotes_;

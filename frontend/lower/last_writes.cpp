@@ -19,7 +19,7 @@ std::uint32_t LastWrites::mark(std::uint32_t node, Span span, const ir::MemoryRa
   }
   nodes_[node].any = now();
   if (range.begin <= span.begin && span.end <= range.end) {
-    nodes_[node].whole = now(); // later than all writes in its halves
+    nodes_[node].whole = now(); // this write is later than all writes in the halves
     return node;
   }
   const std::uint64_t middle = span.begin + (span.end - span.begin) / 2;

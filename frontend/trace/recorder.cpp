@@ -43,7 +43,7 @@ struct Recorder {
 
 Recorder r;
 Recording recording;
-NoteText noteText; // too large for an algorithm's stack
+NoteText noteText; // static, because it is too large for an algorithm's stack
 
 PlaceId placeId(const Place *place) {
   return recording.placeId(*place);

@@ -29,7 +29,7 @@ struct MacroUse {
 /// Data for a recording. All of it must live as long as the recording.
 struct RecordingSetup {
   void (*onFaultyProgram)() = nullptr; ///< called when a program with a faulty collective begins; may end the process
-  void (*onFull)() = nullptr;          ///< called once; may end the process
+  void (*onFull)() = nullptr;          ///< called once, when the region is full; may end the process
   void (*onPoison)(const Place &place) = nullptr; ///< called when poison (arena.h) is used at `place`
   std::span<const MacroUse> macros = {}; ///< sorted by end; a place at an end is recorded as that of the macro's name
 };

@@ -46,7 +46,7 @@ enum class RecordKind : std::uint8_t {
   FaultyBlock,
   Ref,
   Note,
-  Call, ///< this and the following values: Call plus a detail::Call
+  Call, ///< this and all further values are calls: Call plus a detail::Call
 };
 
 /// Number of a Place record, from 1; 0: no place.
@@ -87,7 +87,7 @@ struct PlaceRecord {
 struct CollectiveRecord {
   RecordHead head; ///< flags: 1 if in place
   std::uint32_t kind;
-  std::uint32_t nameLength; ///< the name follows
+  std::uint32_t nameLength; ///< bytes of the name that follows
   std::int64_t ranks, first, second;
 };
 
@@ -116,12 +116,12 @@ struct ExpectationRecord {
 struct ThenRecord {
   RecordHead head;
   std::uint32_t collective;
-  std::uint32_t nameLength; ///< the name of the hook follows
+  std::uint32_t nameLength; ///< bytes of the hook's name that follows
 };
 
 struct HookRecord {
   RecordHead head;          ///< flags: the Granularity
-  std::uint32_t nameLength; ///< the name follows
+  std::uint32_t nameLength; ///< bytes of the name that follows
   std::uint32_t reserved;
   WideInteger block;
 };
@@ -131,13 +131,13 @@ enum class HookField : std::uint8_t { Reads, Writes, Equal, Function, Header };
 
 struct HookTextRecord {
   RecordHead head;          ///< flags: the HookField
-  std::uint32_t nameLength; ///< the text follows
+  std::uint32_t nameLength; ///< bytes of the text that follows
   std::uint32_t reserved;
 };
 
 struct TagRecord {
   RecordHead head;
-  std::uint32_t nameLength; ///< the name follows
+  std::uint32_t nameLength; ///< bytes of the name that follows
   std::uint32_t reserved;
   WideInteger value;
 };
@@ -145,7 +145,7 @@ struct TagRecord {
 struct ProgramRecord {
   RecordHead head;
   std::uint32_t collective;
-  std::uint32_t nameLength; ///< the name follows
+  std::uint32_t nameLength; ///< bytes of the name that follows
   std::uint8_t protocol, fuse, autoSync, replication, reuseResources, doubleScratch, schedule, reassociate;
   std::uint8_t automaticInstances, latePacketsApart, order, accumulate, wire, split, oncePerRank, reserved;
   WideInteger instances, threadsPerBlock, bufferAlignment, minMessageSize, maxMessageSize, ranksPerNode, blocks;
@@ -159,8 +159,8 @@ struct PairRecord {
   std::int64_t second; ///< Scratch: size; Channel: source rank; Semaphore: initial value; LoopBegin: iterations;
                        ///< SwitchView: handle of the switch channel
 
-  static constexpr std::uint8_t port = 1 << 0; ///< a port channel
-  static constexpr std::uint8_t pair = 1 << 1; ///< two channels: one to the destination, and one back
+  static constexpr std::uint8_t port = 1 << 0; ///< the channel is a port channel
+  static constexpr std::uint8_t pair = 1 << 1; ///< two channels are made: to the destination, and back
 };
 
 struct SliceRecord {
@@ -235,7 +235,7 @@ struct MoveRecord {
   CallRecord call;
   std::uint32_t numDsts;
   std::uint8_t via;         ///< mscclc::Via
-  std::uint8_t packets, by; ///< 1 if the statement chooses `inPackets`; 1 if it chooses `rank`
+  std::uint8_t packets, by; ///< `packets`: 1 if `inPackets` is chosen; `by`: 1 if `rank` is chosen
   std::uint8_t inPackets;   ///< 1 if data travels in packets
   WideInteger rank;         ///< the rank that executes the statement
 };
@@ -250,7 +250,7 @@ struct RefRecord {
 struct RefCallRecord {
   CallRecord call;
   std::uint8_t buffer;                                ///< buffer of the chunks at the other end: mscclc::BufferType
-  std::uint8_t hasChannel, channel;                   ///< mscclc::ChannelType, if given
+  std::uint8_t hasChannel, channel;                   ///< 1 if `channel` is given; mscclc::ChannelType
   std::uint8_t hasSendBlock, hasRecvBlock, unused[3]; ///< 1 if the thread block is given
   std::int64_t rank, index;                           ///< rank and index of the chunks at the other end
   WideInteger sendBlock, recvBlock;

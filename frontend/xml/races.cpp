@@ -91,7 +91,7 @@ public:
 private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   static constexpr std::size_t mostOpen = std::size_t{1} << 20;
-  static constexpr std::uint64_t mostWork = std::uint64_t{1} << 33; ///< so much takes a few seconds
+  static constexpr std::uint64_t mostWork = std::uint64_t{1} << 33; ///< so much work takes a few seconds
 
   struct Read {
     std::uint32_t step = 0, next = none;

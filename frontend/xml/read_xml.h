@@ -20,9 +20,9 @@ struct ReadOptions {
 ///
 /// Steps are executed as by MSCCL's interpreter in its NCCL fork. The program has the chunks of the schedule, also in
 /// scratch, unless the collective requires more. The reader refuses text that is not such a schedule, messages without
-/// a receiver or a sender, steps that wait for one another in a circle, and races by the schedule's own order. It does
-/// not check the final contents of buffers. Memory is proportional to the text and to the stated chunks. At most
-/// ir::ChunkCells::mostChunks are allowed.
+/// a receiver or a sender, circles of steps that wait for one another, and races by the schedule's own order. It does
+/// not check the final contents of buffers. Memory is proportional to the text and to the stated chunks, which may be
+/// at most mostChunks (collective.h).
 std::optional<ir::Program> readXml(std::string_view text, std::string_view filename, const ReadOptions &options,
                                    ir::DiagnosticEngine &engine);
 

@@ -119,7 +119,7 @@ private:
   }
 
   /// True if one statement can do both steps. The operands must be equal or disjoint. Two places of equal length in one
-  /// buffer are, if their beginnings have the same remainder modulo the length.
+  /// buffer are equal or disjoint if their beginnings have the same remainder modulo the length.
   bool goesOn(const Step &step, const Step &next) const {
     return step.kind == StepKind::Reduce && next.kind == StepKind::Reduce && !step.hasWaiters && !next.dependence &&
            next.dst == step.dst && next.count == step.count && next.src.buffer == step.src.buffer &&

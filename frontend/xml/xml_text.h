@@ -42,7 +42,7 @@ private:
   std::vector<std::size_t> lines_; ///< the beginning of each line
 };
 
-/// `<algo>`, `<gpu>`, `<copy>`, `<tb>`, `<step>`.
+/// The elements `<algo>`, `<gpu>`, `<copy>`, `<tb>` and `<step>`.
 enum class Element : std::uint8_t { Algo, Gpu, Copy, Block, Step };
 
 enum class Attribute : std::uint8_t {

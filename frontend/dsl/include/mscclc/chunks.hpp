@@ -87,8 +87,8 @@ public:
   /// chan_type).
   ChunkRef get(std::int64_t src, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                Place at = Place::here());
-  /// Copies the chunks to rank `dst`. In a program of Schedule::Manual, `dst` must be the rank of this ref. A copy onto
-  /// itself moves nothing, but its options are checked. MSCCLPPLang: copy(dst, buffer, index, sendtb).
+  /// Copies the chunks to rank `dst`. In a program of Schedule::Manual, `dst` must be the rank of this ref. A copy of
+  /// chunks onto themselves moves nothing, but its options are checked. MSCCLPPLang: copy(dst, buffer, index, sendtb).
   ChunkRef copy(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                 Place at = Place::here()) const;
   /// Reduces the chunks of this ref and `other`, a ref of any rank, into the chunks of this ref. MSCCLPPLang:

@@ -22,7 +22,7 @@ struct HookOptions {
   detail::Integer block = 0;
   /// Arrays that the function reads.
   List<detail::Text> reads = {};
-  /// Arrays that the function writes. With them, each rank with the result applies the function itself.
+  /// Arrays that the function writes. If there are any, each rank that needs the result applies the function itself.
   List<detail::Text> writes = {};
   /// Arrays that the function reads, with equal contents on all ranks. If the function uses no other arrays, one rank
   /// may apply it for all.

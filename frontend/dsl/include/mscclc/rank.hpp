@@ -150,7 +150,7 @@ public:
   /// `src`. Python: reduce(src_chunk, other_chunks, tb | tb_group, dst_chunk, reduce_op, packet).
   void reduce(const Chunk &src, ChunkList others, On on, const ReduceOptions &options = {},
               Place at = Place::here()) const;
-  /// Makes the given thread blocks wait for one another. A single block waits for all its threads. Python:
+  /// Makes the given thread blocks wait for one another. With a single block, its threads wait for one another. Python:
   /// barrier(tb_list).
   void barrier(detail::IntegerList blocks, Place at = Place::here()) const;
 
@@ -161,8 +161,8 @@ private:
   std::uint32_t handle_;
 };
 
-// The local operations, without the rank, which follows from the chunks. Exact overloads of copy and reduce are
-// preferred to the standard algorithms of these names, if both namespaces are in use.
+// The local operations as functions; the rank follows from the chunks. Exact overloads of copy and reduce are preferred
+// to the standard algorithms of these names, if both namespaces are in use.
 
 /// Calls Rank::copy for the rank of the chunks.
 void copy(const Chunk &dst, const Chunk &src, ThreadBlock on, Place at = Place::here());

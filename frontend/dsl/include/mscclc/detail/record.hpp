@@ -93,8 +93,8 @@ struct PlacedIndex {
 /// The properties of an operation besides its operands, in six bits.
 struct CallFlags {
   static constexpr std::uint32_t syncMask = 3;     ///< bits 0 and 1: Sync
-  static constexpr std::uint32_t relaxed = 1 << 2; ///< relaxed signal or wait
-  static constexpr std::uint32_t packet = 1 << 2;  ///< a reduce of packets; a relaxed call is never a reduce
+  static constexpr std::uint32_t relaxed = 1 << 2; ///< bit 2: a relaxed signal or wait
+  static constexpr std::uint32_t packet = 1 << 2;  ///< bit 2: a reduce of packets; a relaxed call is never a reduce
   static constexpr std::uint32_t opShift = 3;      ///< bits 3 to 5: ReduceOp
   static constexpr std::uint32_t opMask = 7;
 };
