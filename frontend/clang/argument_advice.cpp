@@ -112,7 +112,7 @@ bool ArgumentAdvice::fits(Expr *argument, ParmVarDecl *parameter) const {
     return true;
   const InitializedEntity entity = InitializedEntity::InitializeParameter(sema_.Context, parameter);
   const InitializationKind kind = InitializationKind::CreateCopy(argument->getBeginLoc(), SourceLocation());
-  // Clang reports an option that is given twice only when it compares overloads. So this is checked here.
+  // Clang reports a repeated option only when it compares overloads, so it is checked here.
   const auto *list = dyn_cast<InitListExpr>(argument->IgnoreParenImpCasts());
   const CXXRecordDecl *record = plain(parameter->getType())->getAsCXXRecordDecl();
   if (list && record && isOptions(record))

@@ -298,7 +298,7 @@ std::vector<MacroUse> SourceReporter::macroUses() const {
   return uses;
 }
 
-/// Returns true if the pending diagnostic can take another note. Two notes about candidates of a call are enough.
+/// Returns true if the pending diagnostic can take another note. It takes only two notes about candidates of a call.
 bool SourceReporter::wantsNote(const Diagnostic &note) const {
   const bool isCandidate = !sources_ || !note.hasSourceManager() || !isUser(note.getLocation());
   return pending_->shown.notes.size() < (isCandidate ? 2 : 12);

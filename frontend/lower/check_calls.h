@@ -43,7 +43,7 @@ struct RefDecl {
   bool valid = false;
   Operand chunks;          ///< `place` is where the ref was made
   std::uint32_t taken = 0; ///< number of the last write before the ref was made
-  /// The form of the chunks after the call that made the ref; plain data if chunk() made it.
+  /// The form of the chunks when the ref was made; plain data for a ref of chunk().
   ir::DataForm form = ir::DataForm::Plain;
 };
 

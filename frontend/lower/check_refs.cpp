@@ -13,7 +13,7 @@ using ir::plural;
 
 namespace {
 
-/// Where the other end of a call may be.
+/// The ranks that may be at the other end of a call.
 enum class Reach : std::uint8_t {
   Near,   ///< the same rank, in a program of Schedule::Manual
   Far,    ///< another rank, always

@@ -101,7 +101,7 @@ struct ChannelEnd {
   friend auto operator<=>(const ChannelEnd &, const ChannelEnd &) = default;
 };
 
-/// Where the recording is: before, inside or after a program.
+/// The state of a recording: before, inside or after a program.
 enum class ProgramPhase : std::uint8_t {
   Before,   ///< no program yet
   Open,     ///< inside the program

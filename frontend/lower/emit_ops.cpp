@@ -154,7 +154,7 @@ void OpEmitter::useRemote(const CheckedCall &call, ir::BufferKind buffer, std::u
   threadBlock.remoteBuffers.push_back({call.channel->type, id});
 }
 
-/// Returns the header of the current loop in this block. The block's first operation in the loop makes the header.
+/// Returns the header of the current loop in this block. If there is none yet, makes it.
 ir::Op &OpEmitter::loopHeader(BlockPlan &plan, ir::ThreadBlock &threadBlock) {
   if (plan.lastLoop != loopNumber_) {
     ir::Op header;

@@ -31,7 +31,7 @@ struct RecordingSetup {
   void (*onFaultyProgram)() = nullptr; ///< called when a program with a faulty collective begins; may end the process
   void (*onFull)() = nullptr;          ///< called once, when the region is full; may end the process
   void (*onPoison)(const Place &place) = nullptr; ///< called when poison (arena.h) is used at `place`
-  std::span<const MacroUse> macros = {}; ///< sorted by end; a place at an end is recorded as that of the macro's name
+  std::span<const MacroUse> macros = {};          ///< sorted by end; a call at an end is recorded at the macro's name
 };
 
 /// Starts a recording. Records go to `region`, which must be aligned to eight bytes and at least a kibibyte long. When

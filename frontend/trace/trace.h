@@ -250,7 +250,7 @@ struct RefRecord {
 struct RefCallRecord {
   CallRecord call;
   std::uint8_t buffer;                                ///< buffer of the chunks at the other end: mscclc::BufferType
-  std::uint8_t hasChannel, channel;                   ///< 1 if `channel` is given; mscclc::ChannelType
+  std::uint8_t hasChannel, channel;                   ///< `hasChannel`: 1 if `channel`, a mscclc::ChannelType, is given
   std::uint8_t hasSendBlock, hasRecvBlock, unused[3]; ///< 1 if the thread block is given
   std::int64_t rank, index;                           ///< rank and index of the chunks at the other end
   WideInteger sendBlock, recvBlock;

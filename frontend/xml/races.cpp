@@ -22,7 +22,7 @@ void advance(Clock &clock, const Clock &other) {
 
 /// Two steps that touch the same cell.
 struct Conflict {
-  std::uint32_t earlier = 0, later = 0; ///< numbers of the steps, in their order
+  std::uint32_t earlier = 0, later = 0; ///< numbers of the steps; `earlier` comes first in the order
   bool earlierWrites = false, laterWrites = false;
   BufferPlace place;
 };

@@ -91,7 +91,7 @@ public:
   /// chunks onto themselves moves nothing, but its options are checked. MSCCLPPLang: copy(dst, buffer, index, sendtb).
   ChunkRef copy(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                 Place at = Place::here()) const;
-  /// Reduces the chunks of this ref and `other`, a ref of any rank, into the chunks of this ref. MSCCLPPLang:
+  /// Reduces the chunks of this ref and of `other`, on any rank, into the chunks of this ref. MSCCLPPLang:
   /// reduce(other, recvtb, channel_type).
   ChunkRef reduce(const ChunkRef &other, const ChunkReduceOptions &options = {}, Place at = Place::here());
   /// Signals rank `dst` that all earlier operations are complete. `buffer` and `index` name the place of the data
@@ -114,8 +114,8 @@ public:
   /// scratch are plain, and become packets. MSCCLPPLang: copy_packet(dst, buffer, index, sendtb).
   ChunkRef copyPackets(std::int64_t dst, BufferType buffer, std::int64_t index, const ChunkOptions &options = {},
                        Place at = Place::here()) const;
-  /// Reduces the chunks of this ref and `other` into the chunks of this ref. `other` must be packets in scratch of the
-  /// same rank. MSCCLPPLang: reduce_packet(other, recvtb).
+  /// Reduces the chunks of this ref and of `other` into the chunks of this ref. The chunks of `other` must be packets
+  /// in scratch of the same rank. MSCCLPPLang: reduce_packet(other, recvtb).
   ChunkRef reducePackets(const ChunkRef &other, const ChunkReduceOptions &options = {}, Place at = Place::here());
 
 private:

@@ -146,9 +146,9 @@ enum class CollectiveKind : std::uint32_t;
 enum class Call : std::uint32_t;
 
 extern "C" {
-// Declare collectives and programs. `first` and `second` depend on the kind: input and output chunks of a rank; or the
-// chunk factor, and the root or the RowLayout (0 for other collectives); or the experts of a rank, and the
-// ExpertLayout.
+// Declare collectives and programs. For most kinds, `first` is the chunk factor, and `second` is the root, the
+// RowLayout or 0. For kinds with experts, they are the experts of a rank and the ExpertLayout. For kinds with buffers
+// of any size, they are the input and output chunks of a rank.
 std::uint32_t __mscclc_collective(CollectiveKind kind, const char *name, std::size_t nameSize, std::int64_t ranks,
                                   std::int64_t first, std::int64_t second, bool inplace, const Place *place);
 // Declares the sizes of a collective's buffers if they differ between ranks.
