@@ -12,7 +12,7 @@
 namespace mscclc::passes::sim {
 
 namespace {
-constexpr std::byte unmade{0x7e}; ///< of rows that are read before they are there
+constexpr std::byte unmade{0x7e}; ///< bytes of a row that has not been made yet
 } // namespace
 
 ExpertLaunch::ExpertLaunch(const ir::Program &program, std::uint64_t slotCapacity, const RowCounts &counts,
@@ -22,7 +22,7 @@ ExpertLaunch::ExpertLaunch(const ir::Program &program, std::uint64_t slotCapacit
       oncePerRank_(program.oncePerRank == ir::OncePerRank::On), capacity_(slotCapacity / cells_.experts),
       launch_(launch), payloads_(isDispatch_ ? 1 + static_cast<std::uint32_t>((seed + launch) % 3) : 1),
       align_(static_cast<std::uint32_t>((seed + launch) % 4)), readyRows_(program.readyRows), indices_(cells_.ranks) {
-  constexpr std::int64_t beyond = 3; // how far above the capacity counts go
+  constexpr std::int64_t beyond = 3; // counts exceed the capacity by at most this number
   const std::uint32_t all = cells_.count();
   for (std::uint32_t src = 0; src < cells_.ranks; ++src) {
     Index &index = indices_[src];
@@ -51,7 +51,7 @@ ExpertLaunch::ExpertLaunch(const ir::Program &program, std::uint64_t slotCapacit
   }
 }
 
-/// Lets only the first live entries of a row for each rank have places in slots.
+/// Gives places in slots only to the first live entry of each row for each rank.
 void ExpertLaunch::keepFirstEntries(Index &index) const {
   index.countsInSlot.assign(cells_.count(), {});
   for (std::uint32_t entry = 0; entry < index.experts.size(); ++entry) {
@@ -72,7 +72,8 @@ bool ExpertLaunch::goesTo(const Index &index, std::uint32_t entry, std::uint32_t
   return isLive(index, entry) && static_cast<std::uint32_t>(index.experts[entry]) / cells_.experts == dst;
 }
 
-/// Returns how many rows `src` sends to each expert of `dst`; `inSlot`: how many of them lie in the slot.
+/// Returns how many rows `src` sends to each expert of `dst`. With `inSlot`, returns how many rows each expert's cell
+/// of the slot holds.
 std::span<const ir::RowCount> ExpertLaunch::countsOf(std::uint32_t src, std::uint32_t dst, bool inSlot) const {
   const Index &index = indices_[src];
   return std::span(inSlot ? index.countsInSlot : index.counts)
@@ -86,8 +87,8 @@ std::uint64_t ExpertLaunch::sent(std::uint32_t src, std::uint32_t dst) const {
   return rows;
 }
 
-/// Returns the row of an entry of `src` in the slot between `src` and the rank of its expert. The entry has a place
-/// there.
+/// Returns the row at which entry `entry` of `src` lies in the slot between `src` and the rank of its expert. The entry
+/// must have a place there.
 std::uint64_t ExpertLaunch::rowInSlot(std::uint32_t src, std::uint32_t entry) const {
   const auto expert = static_cast<std::uint32_t>(indices_[src].experts[entry]);
   const std::int64_t begin =
@@ -104,8 +105,9 @@ std::vector<std::uint64_t> ExpertLaunch::begins(std::uint32_t dst) const {
   return places().begins(counts);
 }
 
-/// Does what forEachReceived() does with oncePerRank, for the rows of `src`: it follows the list of each row in the
-/// slot, which a run keeps beside the row's bytes. `begin`: of the cells of `dst`.
+/// Calls `use(row, cell)` for each row that experts of `dst` get from `src` with oncePerRank. Finds the rows by the
+/// list of each row in the slot, as a kernel does. The lists follow from the index. `begin` holds the first row of each
+/// cell of `dst`.
 template <typename Use>
 void ExpertLaunch::forEachListed(std::uint32_t src, std::uint32_t dst, const std::vector<std::uint64_t> &begin,
                                  const Use &use) const {
@@ -123,7 +125,7 @@ void ExpertLaunch::forEachListed(std::uint32_t src, std::uint32_t dst, const std
   }
 }
 
-/// Calls use(row, number of its cell) for each row that experts of `dst` get.
+/// Calls `use(row, cell)` for each row that experts of `dst` get. `cell` is the number of the row's cell.
 template <typename Use> void ExpertLaunch::forEachReceived(std::uint32_t dst, const Use &use) const {
   const std::vector<std::uint64_t> begin = begins(dst);
   if (oncePerRank_) {
@@ -139,12 +141,13 @@ template <typename Use> void ExpertLaunch::forEachReceived(std::uint32_t dst, co
     }
 }
 
-/// Calls make(row) and take(row) for each row that experts of `dst` get. One side of what is handed over makes rows, in
-/// blocks of threads of which each makes some of the rows in their order, at any speed, and counts them in the word of
-/// their block. The other side takes the rows of a block when all are counted: the user of a dispatch, or a combine.
+/// Calls `make(row)` and `take(row)` for each row that experts of `dst` get, in the order of a hand-over. Several
+/// thread blocks make the rows. Each of them makes some rows in their order, at any speed, and counts them in the words
+/// of the blocks of rows. The taker is the user of a dispatch, or a combine. It takes the rows of a block when all of
+/// them are counted.
 template <typename Make, typename Take>
 void ExpertLaunch::handOver(std::uint32_t dst, const Make &make, const Take &take) const {
-  if (readyRows_ == 0) // all of them at once
+  if (readyRows_ == 0) // all rows are handed over at once
     return forEachReceived(dst, [&](const Received &row, std::uint32_t) {
       make(row);
       take(row);
@@ -155,7 +158,7 @@ void ExpertLaunch::handOver(std::uint32_t dst, const Make &make, const Take &tak
   };
   struct Step {
     std::size_t block, row;
-    bool isLast; ///< of the thread block's rows in the block: then it counts them
+    bool isLast; ///< the thread block's last row of this block of rows: then it counts them
   };
   const ir::ExpertPlaces places = this->places();
   const std::vector<std::uint64_t> begin = begins(dst);
@@ -204,7 +207,8 @@ void ExpertLaunch::handOver(std::uint32_t dst, const Make &make, const Take &tak
   }
 }
 
-/// Calls use(first byte of a row, bytes) for each payload. Some have none, where a row has few elements.
+/// Calls `use(begin, bytes)` for each payload, where `begin` is its first byte in a row. A payload may have 0 bytes if
+/// rows have few elements.
 template <typename Use>
 void ExpertLaunch::forPayloads(std::uint64_t rowBytes, std::uint32_t elementBytes, const Use &use) const {
   const auto beginOf = [&](std::uint32_t payload) {
@@ -258,7 +262,7 @@ void ExpertLaunch::sum(const Index &index, DataType type, std::uint64_t rowBytes
         continue;
       const std::byte *const from = rowOf(entry);
       for (std::uint64_t i = 0; i < elements; ++i) {
-        // A double holds the exact product, so it is rounded once.
+        // A double holds the product exactly, so the product is rounded only once.
         const auto product = static_cast<float>(double{index.weights[entry]} * elementAt(type, from, i));
         sums[i] = static_cast<float>(double{sums[i]} + double{product});
       }
@@ -275,7 +279,7 @@ void ExpertLaunch::sum(const Index &index, DataType type, std::uint64_t rowBytes
 void ExpertLaunch::unpack(std::uint32_t rank, const std::vector<Bytes> &slots, DataType type, std::uint64_t rowBytes,
                           Bytes &result) const {
   if (isDispatch_) {
-    Bytes made(result.size(), unmade); // and `result` is what the user reads when it may
+    Bytes made(result.size(), unmade); // rows that are made; `result` gets them later
     const auto forParts = [&](const Received &row, const auto &use) {
       forPayloads(rowBytes, sizeOf(type), [&](std::uint64_t begin, std::uint64_t bytes) {
         use(rowsOfResult(rank) * begin + row.place * bytes, row.inSlot * rowBytes + begin, bytes);
@@ -307,7 +311,7 @@ void ExpertLaunch::define(std::uint32_t rank, const Inputs &inputs, DataType typ
                           Bytes &result) const {
   const bool byExpert = cells_.layout == ir::ExpertLayout::ExpertMajor;
   const std::uint32_t groups = byExpert ? cells_.experts : cells_.ranks;
-  // What the experts of rank `dst` get, for each group in order.
+  // Returns the entries whose rows go to experts of rank `dst`: a list for each group, in order.
   const auto received = [&](std::uint32_t dst) {
     std::vector<std::vector<Entry>> lists(groups);
     for (std::uint32_t src = 0; src < cells_.ranks; ++src)
@@ -321,7 +325,7 @@ void ExpertLaunch::define(std::uint32_t rank, const Inputs &inputs, DataType typ
       }
     return lists;
   };
-  // The row at which each group begins: one behind the other, or each at a place of its own.
+  // Returns the row at which each group begins. Groups follow each other, or have fixed places if `align_` is 0.
   const auto beginsOf = [&](const std::vector<std::vector<Entry>> &lists) {
     std::vector<std::uint64_t> begins{0};
     for (const std::vector<Entry> &list : lists) {

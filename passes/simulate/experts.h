@@ -1,5 +1,5 @@
-// The index of each rank in a launch of a program with experts, and what a rank does by it: it packs rows before its
-// first operation, and unpacks them after its last one.
+// The indices of the ranks in a launch of a program with experts. By its index, a rank packs rows before its first
+// operation, and unpacks them after its last one.
 #pragma once
 
 #include "passes/simulate/numbers.h"
@@ -13,14 +13,15 @@
 
 namespace mscclc::passes::sim {
 
-/// The indices of one launch. Experts have numbers among all ranks here. Rows of a dispatch have one to three payloads,
-/// each an array of its own in what a rank gives and gets. These arrays follow each other.
+/// The indices of one launch. Experts are numbered across all ranks here. Rows of a dispatch have one to three
+/// payloads. In the buffers that a rank gives and gets, each payload is an array, and these arrays follow each other.
 class ExpertLaunch {
 public:
   using Bytes = std::vector<std::byte>;
 
-  /// Draws indices by which rank s names expert e as often as `counts` says for (s, e), as far as it is tested what
-  /// happens above the capacity. They also name experts that do not exist. `slotCapacity`: rows.
+  /// Draws the indices. Rank s names expert e as often as `counts` says for (s, e), but at least 0 times, and at most a
+  /// few times more than the capacity of a cell. Some entries name experts that do not exist. `slotCapacity` is in
+  /// rows.
   ExpertLaunch(const ir::Program &program, std::uint64_t slotCapacity, const RowCounts &counts, std::uint64_t seed,
                std::uint32_t launch);
 
@@ -28,24 +29,24 @@ public:
   std::uint64_t sent(std::uint32_t src, std::uint32_t dst) const;
   /// Returns the rows that rank `src` sends to rank `dst`, as packing leaves them. Rows are `rowBytes` bytes long.
   Bytes pack(std::uint32_t src, std::uint32_t dst, const Inputs &inputs, std::uint64_t rowBytes) const;
-  /// Unpacks to `result` the slots that all ranks have sent to `rank`. Bytes of `result` without a row stay as they
-  /// are. `type`: of elements.
+  /// Unpacks the slots that all ranks have sent to `rank` into `result`. Bytes of `result` that belong to no row stay
+  /// as they are. `type` is the type of elements.
   void unpack(std::uint32_t rank, const std::vector<Bytes> &slots, DataType type, std::uint64_t rowBytes,
               Bytes &result) const;
-  /// Sets `result` to what the collective says of `rank`. It is found without the places of cells: by lists of what
-  /// each expert gets.
+  /// Sets `result` to the contents that the collective defines for `rank`. Computes them independently of the places of
+  /// cells, from lists of the rows that experts get.
   void define(std::uint32_t rank, const Inputs &inputs, DataType type, std::uint64_t rowBytes, Bytes &result) const;
-  /// Returns the rows of the result of `rank`.
+  /// Returns the number of rows in the result of `rank`.
   std::uint64_t rowsOfResult(std::uint32_t rank) const;
 
 private:
   struct Index {
     std::uint32_t choices = 1;
-    std::vector<std::int64_t> experts; ///< [row * choices + choice]
-    std::vector<float> weights;        ///< of each entry
+    std::vector<std::int64_t> experts; ///< [row * choices + choice]: number of an expert
+    std::vector<float> weights;        ///< the weight of each entry
     std::vector<std::uint64_t> ordinals;
     std::vector<ir::RowCount> counts; ///< [expert]
-    // These count the rows in slots. With oncePerRank, only first entries have one (ir::ExpertCells), else all have.
+    // The same for rows in slots. With oncePerRank, only first entries have a row there (see ir::ExpertCells).
     std::vector<std::uint64_t> ordinalsInSlot;
     std::vector<ir::RowCount> countsInSlot;
   };
@@ -53,7 +54,7 @@ private:
     std::uint32_t src, entry;
   };
 
-  /// A row that an expert gets: of rank `src`, at these rows of the slot and of the layout of experts.
+  /// A row that an expert gets from rank `src`: its number in the slot, and in the buffer of experts.
   struct Received {
     std::uint32_t src;
     std::uint64_t inSlot, place;
@@ -78,10 +79,10 @@ private:
 
   ir::ExpertCells cells_;
   bool isDispatch_, oncePerRank_;
-  std::uint64_t capacity_;          ///< rows of a cell
-  std::uint32_t launch_, payloads_; ///< payloads of a row
-  std::uint32_t align_;             ///< of groups of rows
-  std::uint32_t readyRows_;         ///< of a block that is handed over; 0: none is
+  std::uint64_t capacity_;          ///< most rows of a cell
+  std::uint32_t launch_, payloads_; ///< number of payloads of a row
+  std::uint32_t align_;             ///< alignment of groups, in rows; 0: groups have fixed places
+  std::uint32_t readyRows_;         ///< rows of a block that is handed over; 0: all rows are handed over at once
   std::vector<Index> indices_;      ///< by rank
 };
 

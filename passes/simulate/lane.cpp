@@ -21,7 +21,7 @@ std::uint64_t mix(std::uint64_t x) {
 }
 } // namespace
 
-/// True if the lane is the thread for position `position` of operations that list channels.
+/// True if `lane` is the thread that handles position `position` of operations that list channels.
 bool Machine::isThread(const Lane &lane, std::uint32_t position) const {
   if (position >= program_.threadsPerBlock)
     return false;
@@ -30,7 +30,7 @@ bool Machine::isThread(const Lane &lane, std::uint32_t position) const {
   return (drawn % 2 == 0 ? (drawn >> 1) + position : mix(drawn + position)) % lanesPerBlock == lane.number;
 }
 
-/// True if the lane is the thread for word `word` of the operands of `op`.
+/// True if `lane` is the thread that handles word `word` of the operands of `op`.
 bool Machine::isWord(const Lane &lane, const ir::Op &op, std::uint64_t word) const {
   const std::uint64_t block = index_.block(lane.rank, lane.block);
   const std::uint64_t words = ir::reducesInSwitch(op.kind) ? 2 : ir::isPacketOp(op.kind) ? 1 : 0;
@@ -88,7 +88,7 @@ Machine::Progress Machine::stepLane(Lane &lane) {
   return Progress::Moved;
 }
 
-/// Returns Ended when all have arrived.
+/// Lets the lane arrive, if it has not yet. Returns Ended when all `size` lanes have arrived, and Blocked before.
 Machine::Progress Machine::meet(Lane &lane, ir::ArrivalCounter &arrivals, std::uint64_t size, std::uint64_t key) {
   if (!lane.entered) {
     lane.entered = true;
@@ -125,7 +125,7 @@ Machine::Progress Machine::execute(Lane &lane, const ir::Op &op) {
   case ir::OpStep::Data:
     return op.channelType == ir::ChannelType::Port ? push(lane, op) : move(lane, op);
   case ir::OpStep::Loop:
-    break; // stepLane enters and leaves it
+    break; // stepLane() enters and leaves loops
   }
   throw ir::InternalError("an operation that no lane can do: " + std::string(ir::toString(op.kind)));
 }
@@ -157,13 +157,13 @@ void Machine::give(const Lane &lane, const ir::Op &op, std::uint32_t id) {
   signal(end, op.kind == ir::OpKind::Signal || relaxedShows_ ? viewOf(lane) : View());
 }
 
-/// Blocked while there is nothing to take.
+/// Takes from a semaphore, or from the signals of a channel. Returns Blocked while there is nothing to take.
 Machine::Progress Machine::take(const Lane &lane, const ir::Op &op, std::uint32_t id) {
   if (ir::isSemaphoreOp(op.kind)) {
     const std::uint32_t queue = index_.semaphoreQueue(lane.rank, id);
     if (!queues_.take(queue))
       return blockOn(key(Event::Semaphore, id));
-    add(blockOf(lane).view, given_[queue]); // all releases so far: a semaphore is one counter
+    add(blockOf(lane).view, given_[queue]); // shows all releases so far, because a semaphore is one counter
     return Progress::Ended;
   }
   const std::uint32_t end = index_.channel(op.channelType, lane.rank, id);
@@ -176,7 +176,7 @@ Machine::Progress Machine::take(const Lane &lane, const ir::Op &op, std::uint32_
   return Progress::Ended;
 }
 
-/// Returns Blocked until all requests are done that were pushed before the lane arrived.
+/// Returns Blocked until the port has finished all requests that were pushed before the lane arrived.
 Machine::Progress Machine::drain(Lane &lane, std::uint32_t portEnd) {
   const Port &port = ports_[portEnd];
   if (!lane.entered) {
@@ -218,7 +218,7 @@ Machine::Progress Machine::synchronise(Lane &lane, const ir::Op &op) {
   return Progress::Ended;
 }
 
-/// Finds the ranks whose memory an operand of the lane's operation touches.
+/// Sets `ranks` to the ranks whose memory operand `operand` of `op` touches.
 void Machine::owners(const Lane &lane, const ir::Op &op, std::uint32_t operand,
                      std::vector<std::uint32_t> &ranks) const {
   ranks.clear();
@@ -253,8 +253,8 @@ Machine::Location Machine::locate(const Lane &lane, const ir::Op &op, std::uint3
   return {base + first, owner, packet, spread, inScratch && hasWire()};
 }
 
-// A packet: four bytes of data, the flag, four bytes of data, the flag.
-/// Returns the first packet that has not arrived; null if all have.
+/// Copies the payload of packets to `data`. Returns the first packet that has not arrived; null if all have arrived. A
+/// packet is four bytes of data, the flag, four more bytes of data, and the flag again.
 const std::byte *Machine::readPacket(const Location &from, std::byte *data, std::uint64_t bytes,
                                      std::uint32_t flag) const {
   for (std::uint64_t i = 0; i < bytes; i += 4) {
@@ -275,7 +275,7 @@ void Machine::writePacket(const Location &to, const std::byte *data, std::uint64
 }
 
 namespace {
-/// The operands of one store: the sources (more than one are reduced), and the destinations of the result.
+/// The operands of one store: its sources, which are reduced if there are several, and the destinations of the result.
 struct StoreOperands {
   std::uint32_t firstSource, endSource, firstDestination, endDestination;
 };
@@ -299,8 +299,8 @@ Machine::Progress Machine::move(Lane &lane, const ir::Op &op) {
   if (rows_)
     return moveRows(lane, op);
   std::uint64_t burst = random_() % 4 == 0 ? 1 : 1 + random_() % 8;
-  // Long operands are moved by granules of several words. In all operations of one size, the same thread moves the same
-  // granule.
+  // Long operands are moved in granules of several words. In all operations of the same size, the same thread moves a
+  // given granule.
   const std::uint64_t granule =
       ir::info(op.kind).stored == ir::Stored::Applied
           ? testRowBytes(program_, static_cast<std::uint32_t>(op.imm), type_)
@@ -328,7 +328,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
                                        std::uint64_t bytes) {
   const std::uint32_t flag = ranks_[lane.rank].launch + 1;
   const StoreOperands store = storeOperands(op, pair);
-  const bool isWide = hasWire() || layoutOf(lane.rank).spread() != 1; // then it computes in f32
+  const bool isWide = hasWire() || layoutOf(lane.rank).spread() != 1; // the operation computes in f32
   const bool takesEncoded = hasWire() && ir::reduces(op.kind) && ir::isPacketOp(op.kind);
   encoded_.clear();
   bool any = false;
@@ -345,7 +345,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
       else if (const std::byte *missing = readPacket(from, part_.data(), part_.size(), flag))
         return blockOn(packetKey(missing));
       if (from.encoded && ir::info(op.kind).stored == ir::Stored::Sources)
-        encoded_ = part_; // moves to scratch as it is
+        encoded_ = part_; // encoded data moves to scratch unchanged
       if (isWide && from.spread == 1 && !from.encoded)
         widenElements(type_, part_);
       if (!from.encoded && takesEncoded)
@@ -364,7 +364,7 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
   const std::byte *sum = sum_.result();
   if (hasWire() && encoded_.empty())
     encodeBlocks(wire_, type_, wireBlock_, sum, bytes, encoded_);
-  if (takesEncoded && op.numDsts > 1) { // it keeps what it sends
+  if (takesEncoded && op.numDsts > 1) { // the rank keeps the same values that it sends
     part_ = encoded_;
     decodeBlocks(wire_, type_, wireBlock_, part_);
     narrowElements(type_, std::vector(part_).data(), bytes, part_);
@@ -392,8 +392,8 @@ Machine::Progress Machine::moveGranule(Lane &lane, const ir::Op &op, std::uint32
   return Progress::Moved;
 }
 
-/// Applies the hook of `op` to the data that was read for the row at byte `at` of its destination. Returns the result,
-/// which is valid until the next granule.
+/// Applies the hook of `op` to the row that was read for byte `at` of the destination. Returns the result, which is
+/// valid until the next granule.
 const std::byte *Machine::applyHook(const Lane &lane, const ir::Op &op, std::uint64_t at, std::uint64_t bytes) {
   const auto hook = static_cast<std::uint32_t>(op.imm);
   const std::byte *const to = locate(lane, op, op.numSrcs, at, bytes, lane.rank).at;
@@ -430,7 +430,7 @@ Machine::Progress Machine::push(Lane &lane, const ir::Op &op) {
     const std::uint32_t source = op.numSrcs == 1 ? 0 : lane.id, destination = op.numSrcs + lane.id;
     const std::uint32_t end = index_.channel(ir::ChannelType::Port, lane.rank, ids[ids.size() == 1 ? 0 : lane.id]);
     Port &port = ports_[end];
-    if (lane.entered) { // its request was pushed; a flush waits for it
+    if (lane.entered) { // the put was pushed; the operation waits until the port has finished it
       if (port.finished < lane.target)
         return blockOn(key(Event::Port, end));
       lane.entered = false;

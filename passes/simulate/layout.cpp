@@ -11,7 +11,7 @@ namespace mscclc::passes::sim {
 
 namespace {
 
-constexpr std::uint64_t mostBytes = std::uint64_t{4} << 30; ///< for the buffers of all ranks together
+constexpr std::uint64_t mostBytes = std::uint64_t{4} << 30; ///< most bytes in the buffers of all ranks together
 constexpr std::uint64_t mostOperations = 50'000'000;        ///< operations of a launch, with each iteration
 
 /// Returns the multiples of `step` around `bytes`, in words.
@@ -53,7 +53,7 @@ Layout::Layout(const ir::Program &program, std::uint64_t messageBytes, std::uint
                std::to_string(program.maxMessageSize) + " bytes";
   else
     chunk_ = messageBytes / chunks;
-  double total = 0; // counts and sizes come from a plan and may have any value
+  double total = 0; // a double, because counts and sizes come from a plan and may have any value
   for (const ir::Rank &r : program.ranks) {
     const double in = r.inputChunks, out = r.outputChunks, each = static_cast<double>(chunk_);
     const double slot =
@@ -115,16 +115,16 @@ ByteSpan Layout::span(const ir::Chunk &chunk, const ir::Op &op, const ir::Op *he
 
 std::vector<std::uint64_t> smallSizes(const ir::Program &program, std::uint32_t elementBytes) {
   const ir::Rank *rank = rankOfMessage(program);
-  const std::uint64_t unit = std::max(program.bufferAlignment, elementBytes); // powers of two
+  const std::uint64_t unit = std::max(program.bufferAlignment, elementBytes); // both are powers of two
   const std::uint64_t step = rank ? ir::chunksOfMessage(program, *rank) * unit : 16;
-  std::uint64_t longest = 1; // the longest unit of a pipeline, in steps
+  std::uint64_t longest = 1; // the longest unit of a pipeline, as a multiple of `unit`
   bool slices = false;
   for (const ir::Op &op : ir::opsOf(program.ranks)) {
     slices |= op.groupSize > 1;
     if (op.kind == ir::OpKind::Pipeline)
       longest = std::max(longest, op.imm / unit);
   }
-  // A slot has room for a row of each expert.
+  // With fewer rows than experts, the cells of a slot would have no room for a row.
   const std::uint64_t rows = std::max<std::uint64_t>(1, ir::expertCellsOf(program).experts);
   std::vector<std::uint64_t> times{1, 5};
   if (rows > 1)
@@ -144,7 +144,7 @@ std::vector<std::uint64_t> smallSizes(const ir::Program &program, std::uint32_t 
     add(least / 2 * 2 + times[i]); // odd if times[i] is odd, because the first term is even
   if (sizes.size() == 1)
     add(program.maxMessageSize / step);
-  if (sizes.size() == 1) // this one may be too large to run
+  if (sizes.size() == 1) // the maximum size may be too large to run
     add(least + 1);
   return sizes;
 }

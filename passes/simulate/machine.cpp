@@ -49,7 +49,7 @@ Machine::Machine(const ir::Program &program, std::vector<Size> sizes, const Inpu
   }
 }
 
-/// Allocates buffers for the longest message. In place, one of the two holds both.
+/// Allocates buffers for the longest message. In place, one buffer holds both input and output.
 void Machine::allocate() {
   for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
     RankState &s = ranks_[r];
@@ -108,7 +108,7 @@ void Machine::reset(std::uint64_t seed) {
     s.stage = RankState::Start;
     s.waiting = {};
   }
-  const std::uint64_t delays = random_() % 2 == 0 ? 0 : 3; // three of four blocks delay stores, or none
+  const std::uint64_t delays = random_() % 2 == 0 ? 0 : 3; // about 3 of 4 blocks delay stores, or no block does
   for (Block &block : blocks_) {
     block = {};
     block.delays = random_() % 4 < delays;
@@ -133,7 +133,7 @@ void Machine::reset(std::uint64_t seed) {
 }
 
 std::uint32_t Machine::pick() {
-  // Compares the priorities of a few only. Slow ones still wait long, and the choice stays cheap.
+  // Compares the priorities of a few actors only, so that the choice is cheap. Slow actors still wait long.
   const auto size = static_cast<std::uint32_t>(ready_.size());
   const auto start = static_cast<std::uint32_t>(random_() % size);
   if (policy_ == 0)
@@ -164,13 +164,13 @@ void Machine::wake(std::uint32_t rank, std::uint64_t firstKey, std::uint64_t end
   }
 }
 
-/// Wakes those of `rank` that wait for a packet within these bytes.
+/// Wakes the actors of `rank` that wait for one of the packets in these `bytes` bytes.
 void Machine::wakeReaders(std::uint32_t rank, const std::byte *packets, std::uint64_t bytes) {
   wake(rank, packetKey(packets), packetKey(packets) + bytes);
 }
 
 bool Machine::goesOn(const Watch &watch) const {
-  double ended = 0; // ended launches of ranks
+  double ended = 0; // number of launches that ranks have ended, all ranks together
   for (const RankState &rank : ranks_)
     ended += rank.call + (rank.numLanes == 0 ? 0 : static_cast<double>(rank.lanesEnded) / (rank.numLanes + 1));
   return watch(ended / (static_cast<double>(ranks_.size()) * launches_));
@@ -191,7 +191,7 @@ Outcome Machine::run(std::uint64_t seed, std::uint32_t launches, const Watch &wa
       return outcome_;
     if (progress == Progress::Moved)
       continue;
-    // A step may have woken others, which are behind `at`.
+    // The step may have woken other actors. They were appended, so this actor is still at `at`.
     ready_[at] = ready_.back();
     ready_.pop_back();
     if (progress == Progress::Blocked)
@@ -295,8 +295,8 @@ void Machine::beginLaunch(std::uint32_t rank) {
   wake(rank, key(Event::Launch));
 }
 
-/// Overwrites a rank's input and output: its user may use both for something else before and after a launch. The
-/// buffers of a Test collective have no user.
+/// Overwrites a rank's input and output, because its user may use both for something else before and after a launch.
+/// Does nothing for a Test collective, whose buffers have no user.
 void Machine::overwrite(std::uint32_t rank) {
   const RankState &s = ranks_[rank];
   if (!ir::hasUser(program_.collective.kind))
@@ -346,7 +346,7 @@ void Machine::compare(std::uint32_t rank) {
       continue;
     for (std::uint64_t e = 0; e < bytes / sizeOf(type_); ++e) {
       const double a = elementAt(type_, got, e), b = elementAt(type_, wanted, e), error = a < b ? b - a : a - b;
-      if (a == b && !sizes_[size].expected->isOfBits()) // else zeros have a sign
+      if (a == b && !sizes_[size].expected->isOfBits()) // +0 and -0 differ only if bits are compared
         continue;
       if (std::memcmp(got + e * sizeOf(type_), wanted + e * sizeOf(type_), sizeOf(type_)) == 0)
         continue;

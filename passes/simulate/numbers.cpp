@@ -28,7 +28,8 @@ template <typename T> void store(std::byte *p, T value) {
   std::memcpy(p, &value, sizeof(T));
 }
 
-/// Integers wrap around. C++ computes those of 8 bits as int.
+/// Returns the result of `op`. Integers wrap around, so they are added and multiplied unsigned. C++ computes 8-bit
+/// integers as int.
 template <typename T> T apply(ir::ReduceOp op, T a, T b) {
   switch (op) {
   case ir::ReduceOp::Min:
@@ -56,7 +57,8 @@ template <typename T> struct Element {
   using Number = T;
   static T decode(T bits) { return bits; }
   static T encode(T number) { return number; }
-  /// Whole numbers up to this one are exact, and no larger inputs are needed. 0 for integers, which wrap around.
+  /// The type holds whole numbers up to this one exactly. It is at most 2^32, because inputs need no larger numbers. It
+  /// is 0 for integers, which wrap around.
   static constexpr std::uint64_t exact =
       std::is_integral_v<T> ? 0 : std::uint64_t{1} << std::min(std::numeric_limits<T>::digits, 32);
 };
@@ -124,7 +126,7 @@ void Inputs::use(ir::ReduceOp op) {
   const std::uint64_t exact = withElement(type_, []<typename E>(E) { return E::exact; });
   if (exact == 0)
     return;
-  // Products of this many powers of two are in the range of every type.
+  // The product of this many powers of two is in the range of every type, because each is 1/2, 1 or 2.
   constexpr std::uint64_t factors = 8;
   if (products_) {
     apart_ = (contributions_ + factors - 1) / factors;
@@ -140,7 +142,7 @@ bool isFloat(DataType type) {
 
 namespace {
 
-/// Writes `value`, which the type has, as element `index` of `data`.
+/// Writes `value`, rounded to `type`, as element `index` of `data`.
 void storeElement(DataType type, std::byte *data, std::uint64_t index, double value) {
   withElement(type, [&]<typename E>(E) {
     store(data + index * sizeof(typename E::Bits), E::encode(static_cast<typename E::Number>(value)));
@@ -152,7 +154,8 @@ void storeElement(DataType type, std::byte *data, std::uint64_t index, double va
 double rounded(DataType type, double value, bool narrows) {
   if (type == DataType::F64)
     return value;
-  // A double has more than twice the digits of a float, so rounding twice gives what rounding once would give.
+  // A double has more than twice the digits of a float. So rounding to a double and then to a float gives the same
+  // result as rounding once.
   const auto single = static_cast<float>(value);
   if (!narrows || type == DataType::F32)
     return single;
@@ -178,12 +181,12 @@ void narrowElements(DataType type, const std::byte *from, std::uint64_t bytes, s
 
 namespace {
 
-/// Returns max|x| / 448, or 1 if that is 0; NaN if some x is.
+/// Returns max|x| / 448, or 1 if this quotient is 0. Returns NaN if some x is NaN.
 float wireScale(const std::byte *block, std::uint64_t count) {
   float largest = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const float x = std::abs(load<float>(block + i * sizeof(float)));
-    largest = x > largest || std::isnan(x) ? x : largest; // what compares with NaN is false
+    largest = x > largest || std::isnan(x) ? x : largest; // every comparison with NaN is false, so a NaN stays
   }
   constexpr float largestF8E4m3 = 448;
   const float scale = largest / largestF8E4m3;
@@ -279,8 +282,9 @@ float Inputs::factor(std::uint32_t rank, std::uint64_t index, std::uint32_t draw
 
 namespace {
 
-/// The powers of two of large and of small inputs. An f32 sum of both drops bits of the small one, and the result in
-/// the type shows it. f8e4m3 is the exception: its numbers are so close together that f32 drops nothing.
+/// The magnitudes of large and of small inputs, as powers of two. An f32 sum of a large and a small input drops bits of
+/// the small one, which changes the result. f8e4m3 is the exception: its numbers are so close in magnitude that f32
+/// drops nothing.
 struct Scales {
   double large, small;
 };
@@ -296,9 +300,9 @@ Scales scalesOf(DataType type) {
 
 } // namespace
 
-/// For each element, one rank has a large number, another rank its opposite, and all others have small numbers. So the
-/// sum is small. Its rounding depends on the numbers that were added while it was large. A product has factors
-/// around 1.
+/// Makes inputs whose sums are not exact. For each element, one rank has a large number, another rank has the negative
+/// of it, and all others have small numbers. So the sum is small, and its rounding depends on the numbers that were
+/// added while it was large. For a product, all numbers are around 1.
 void Inputs::fillWhole(std::uint32_t rank, std::uint32_t launch, std::uint64_t first, std::byte *data,
                        std::uint64_t bytes) const {
   const auto own = static_cast<std::uint32_t>(scramble(scramble(seed_ + rank) + launch));
@@ -376,7 +380,7 @@ void Expected::use(ir::ReduceOp op) {
   reduced_.clear();
 }
 
-/// Returns the bits of tree `tree`.
+/// Returns the result of reduction tree `tree` in launch `launch`, with exact bits.
 const std::byte *Expected::ofTree(std::uint32_t launch, std::uint32_t tree) {
   const auto [known, isNew] = trees_.try_emplace({launch, tree}, chunkBytes_);
   std::vector<std::byte> &result = known->second;
@@ -406,7 +410,7 @@ const std::byte *Expected::ofTree(std::uint32_t launch, std::uint32_t tree) {
   return result.data();
 }
 
-/// Returns the elements of a chunk as the program's wire format keeps them.
+/// Returns the elements of `chunk` after they were encoded in the program's wire format and decoded again.
 std::vector<double> Expected::encoded(const std::vector<double> &chunk) const {
   const ir::Hook *const wire = ir::wireOf(program_);
   const std::uint64_t block = testRowBytes(program_, static_cast<std::uint32_t>(wire - program_.hooks.data()), type_);
@@ -436,11 +440,12 @@ const std::byte *Expected::chunk(std::uint32_t rank, std::uint32_t launch, std::
   return applied_.data();
 }
 
-/// Returns the contents before the promised hook.
+/// Returns the contents of an output chunk before its promised hook is applied; null if it may hold anything.
 const std::byte *Expected::unapplied(std::uint32_t rank, std::uint32_t launch, std::uint32_t chunk) {
   if (sums_) {
     const std::uint32_t tree = sums_->of[rank][chunk];
-    // Buffers without a user keep their contents, so later launches of such a program begin with other data.
+    // Buffers without a user keep their contents. So later launches of such a program begin with other data than the
+    // first.
     const bool isKnown = tree != ir::none && (launch == 0 || ir::hasUser(program_.collective.kind));
     return isKnown ? ofTree(launch, tree) : nullptr;
   }
@@ -453,7 +458,7 @@ const std::byte *Expected::unapplied(std::uint32_t rank, std::uint32_t launch, s
   return one_.data();
 }
 
-/// Returns the reduction over all ranks, which many outputs share.
+/// Returns the reduction of input chunk `input` over all ranks. Keeps it, because many outputs share it.
 const std::byte *Expected::reducedOverAll(std::uint32_t launch, std::uint32_t input) {
   const auto [known, isNew] = reduced_.try_emplace({launch, input}, chunkBytes_);
   if (isNew) {

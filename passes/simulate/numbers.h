@@ -11,59 +11,61 @@
 
 namespace mscclc::passes::sim {
 
-/// Reads element `index` of `data` as a number.
+/// Returns element `index` of `data` as a number.
 double elementAt(DataType type, const std::byte *data, std::uint64_t index);
 
-/// True if the order of a sum changes its bits.
+/// True if the bits of a sum of this type depend on the order of its operands.
 bool isFloat(DataType type);
 
-/// Makes f32 of `data`, which are floats of a narrower type.
+/// Replaces the elements in `data`, floats of the narrower type `type`, by f32.
 void widenElements(DataType type, std::vector<std::byte> &data);
-/// Sets `into` to `bytes` bytes of `type`, rounded from as many elements of f32.
+/// Sets `into` to `bytes` bytes of elements of `type`. They are rounded from as many f32 elements at `from`.
 void narrowElements(DataType type, const std::byte *from, std::uint64_t bytes, std::vector<std::byte> &into);
 
-/// The form of a block of elements in a program's wire format: its elements as f8e4m3, and then the scale, an f32; or
-/// its elements as bf16. So it takes less room than the elements. `blockBytes`: of a block in the message. Sets `into`
-/// to `bytes` bytes of blocks, from as many elements of f32 as a message of `type` has there.
+/// Encodes f32 elements at `from` in blocks of a wire format. A block holds its elements as f8e4m3, and then their
+/// scale as f32; or it holds its elements as bf16. So it is shorter than `blockBytes`, the bytes of these elements in
+/// the message. Sets `into` to the blocks of `bytes` bytes of a message of `type`. Each block begins at its place in
+/// the message.
 void encodeBlocks(ir::Wire wire, DataType type, std::uint64_t blockBytes, const std::byte *from, std::uint64_t bytes,
                   std::vector<std::byte> &into);
-/// Makes f32 of such blocks.
+/// Replaces the blocks in `data` by their elements as f32. The parameters are those of encodeBlocks().
 void decodeBlocks(ir::Wire wire, DataType type, std::uint64_t blockBytes, std::vector<std::byte> &data);
 
-/// The reduction of one operation: elements that are narrower than f32 stay f32 until its end.
+/// The reduction of one operation. Elements that are narrower than f32 are computed in f32, and rounded only at the
+/// end.
 class Accumulator {
 public:
   explicit Accumulator(DataType type) : type_(type) {}
-  /// Takes `bytes` bytes of the first operand.
+  /// Begins with the first operand, `bytes` bytes at `from`.
   void start(const std::byte *from, std::size_t bytes);
   void add(ir::ReduceOp op, const std::byte *from);
   /// Makes each zero of the result +0.0. Integers stay as they are.
   void dropSignsOfZeros();
-  /// Returns the result, until the next start().
+  /// Returns the result, which is valid until the next start().
   const std::byte *result();
 
 private:
   DataType type_;
   std::vector<std::byte> bytes_;
-  std::vector<float> wide_; ///< values of a narrow type; empty if there was only one operand
+  std::vector<float> wide_; ///< f32 values of elements of a narrower type; empty while there is only one operand
 };
 
-/// Returns the reduce operations of a program, the most frequent first; a sum if it has none.
+/// Returns the reduce operations that a program uses, the most frequent first. Returns the sum if it uses none.
 std::vector<ir::ReduceOp> reduceOpsOf(const ir::Program &program);
 
-/// Returns the largest number of inputs in one output of the program.
+/// Returns the largest number of inputs that one output of the program may combine.
 std::uint64_t mostContributions(const ir::Program &program);
 
-/// The inputs of ranks. A sum of `contributions` of them is exact, in any order, because floats are small whole
-/// numbers. For a product, products are exact instead. Then floats are powers of two around 1, and integers are odd,
-/// because an even one shifts digits out.
+/// The inputs of ranks. A sum of `contributions` inputs is exact in any order, because floats are small whole numbers.
+/// For products, floats are powers of two around 1, so products are exact. Integers are odd then, because an even
+/// factor would shift digits out.
 class Inputs {
 public:
   Inputs(DataType type, std::uint64_t contributions, std::uint64_t seed);
   /// Makes inputs for reductions with `op` from now on. Before the first call they are for sums.
   void use(ir::ReduceOp op);
-  /// Makes floats of whole mantissas, of both signs and of several exponents from now on. Sums of three or more are not
-  /// exact.
+  /// From now on, makes floats with mantissas of full length, both signs and several exponents. Sums of three or more
+  /// of them are not exact.
   void useWhole() { whole_ = true; }
   std::uint32_t elementBytes() const { return sizeOf(type_); }
   /// Writes the elements in bytes [byte, byte + bytes) of `rank`'s input in `launch` to `data`.
@@ -78,8 +80,9 @@ private:
                  std::uint64_t bytes) const;
 
   bool products_ = false, whole_ = false;
-  std::uint32_t mask_ = ~std::uint32_t{0}; ///< numbers are below mask_ + 1
-  /// One of this many consecutive ranks has a float that changes the result: not 0, and in products neither 1 nor -1.
+  std::uint32_t mask_ = ~std::uint32_t{0}; ///< floats for sums are whole numbers from 0 to this one
+  /// Only one of this many consecutive ranks has a float that changes the result. The others have 0, or in products 1
+  /// or -1.
   std::uint64_t apart_ = 1;
   std::uint64_t seed_;
 };
@@ -88,7 +91,7 @@ private:
 class Expected {
 public:
   Expected(const ir::Program &program, const Inputs &inputs, DataType type, std::uint64_t chunkBytes);
-  /// Expects the bits of these trees from now on. Null: exact sums.
+  /// From now on, expects the bits that the trees of `sums` give. Null: exact sums.
   void use(const OutputSums *sums) { sums_ = sums; }
   bool isOfBits() const { return sums_ != nullptr; }
   /// Expects reductions with `op` from now on.
@@ -114,7 +117,8 @@ private:
   std::map<std::pair<std::uint32_t, std::uint32_t>, Bytes> trees_; ///< results, by launch and tree
   std::vector<std::byte> one_, part_, applied_;
   std::vector<ir::Contribution> from_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Bytes> reduced_; ///< over all ranks, by launch and input chunk
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Bytes>
+      reduced_; ///< reductions over all ranks, by launch and input chunk
 };
 
 } // namespace mscclc::passes::sim

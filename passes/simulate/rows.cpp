@@ -9,11 +9,11 @@
 namespace mscclc::passes::sim {
 
 namespace {
-constexpr int deadRow = 0x5c; ///< contents of an input's rows that are not live
+constexpr int deadRow = 0x5c; ///< each byte of the input rows that are not live
 } // namespace
 
 std::uint64_t rowBytesOf(const ir::Program &program, DataType type) {
-  return std::max(program.bufferAlignment, sizeOf(type)); // powers of two
+  return std::max(program.bufferAlignment, sizeOf(type)); // both are powers of two
 }
 
 RowLaunch::RowLaunch(const ir::Program &program, std::uint64_t capacity, const RowCounts &given, std::uint64_t seed,
@@ -80,7 +80,8 @@ bool Rows::hasAll(std::uint32_t rank, std::uint32_t launch) const {
   return true;
 }
 
-/// Returns the buffer of chunk `chunk` of an operand. `owner` and `index` receive its rank and its number there.
+/// Returns the buffer that holds chunk `chunk` of an operand. Sets `owner` to the rank of this buffer, and `index` to
+/// the number of the chunk in it.
 ir::BufferKind Rows::bufferOf(const ir::OpRef &place, std::uint32_t operand, std::uint32_t chunk, std::uint32_t &owner,
                               std::uint32_t &index) const {
   const ir::ThreadBlock &block = program_.ranks[place.rank].blocks[place.block];
@@ -123,16 +124,16 @@ ByteSpan Rows::span(const ir::OpRef &place, std::uint32_t operand, std::uint32_t
   return {index * layout.chunkBytes(), rows.count * rowBytes_};
 }
 
-// The machine's part.
+// The members of Machine that handle rows.
 
-/// Returns Blocked while chunk `chunk` of an operand needs counts that have not come.
+/// Returns Blocked while the rank lacks counts that chunk `chunk` of an operand depends on.
 Machine::Progress Machine::awaitCounts(const Lane &lane, std::uint32_t operand, std::uint32_t chunk) {
   const auto missing = rows_->missing({lane.rank, lane.block, lane.at.op()}, operand, chunk, ranks_[lane.rank].launch);
   return missing ? blockOn(key(Event::Counts, *missing)) : Progress::Ended;
 }
 
-/// Finds where an operation moves rows from and to: those of chunk `chunk` of its destination `pair`. Returns how many
-/// bytes; nothing if some lie outside of a buffer.
+/// Finds the rows that an operation moves to chunk `chunk` of its destination `pair`, and their source. Returns the
+/// number of bytes to move; nothing if some lie outside of a buffer.
 std::optional<std::uint64_t> Machine::locateRows(const Lane &lane, const ir::Op &op, std::uint32_t pair,
                                                  std::uint32_t chunk, Location &from, Location &to) {
   const ir::OpRef place{lane.rank, lane.block, lane.at.op()};
@@ -158,7 +159,7 @@ std::optional<std::uint64_t> Machine::locateRows(const Lane &lane, const ir::Op 
   return std::nullopt;
 }
 
-/// Does what move() does, chunk by chunk.
+/// Moves rows as move() moves plain data, but chunk by chunk.
 Machine::Progress Machine::moveRows(Lane &lane, const ir::Op &op) {
   std::uint64_t burst = 1 + random_() % 8;
   const std::uint32_t chunks = codeOf(lane).dsts(op)[0].size;
@@ -184,7 +185,7 @@ Machine::Progress Machine::moveRows(Lane &lane, const ir::Op &op) {
   return Progress::Ended;
 }
 
-/// Asks `port` to send what thread `lane.id` puts.
+/// Waits for the counts of destination `lane.id`, and then asks `port` to send its rows.
 Machine::Progress Machine::pushRows(const Lane &lane, const ir::Op &op, Port &port) {
   const std::uint32_t chunks = codeOf(lane).dsts(op)[lane.id].size;
   for (std::uint32_t chunk = 0; chunk < chunks; ++chunk)
@@ -201,7 +202,7 @@ Machine::Progress Machine::pushRows(const Lane &lane, const ir::Op &op, Port &po
   return Progress::Ended;
 }
 
-/// Sends the counts of `rank` to one rank after the other.
+/// Sends the counts of `rank` to the next rank. Each step sends to one rank.
 Machine::Progress Machine::stepCounts(std::uint32_t rank) {
   RankState &s = ranks_[rank];
   if (s.stage == RankState::Done)
@@ -217,7 +218,8 @@ Machine::Progress Machine::stepCounts(std::uint32_t rank) {
   return Progress::Moved;
 }
 
-/// Writes the live rows of `rank`'s input, and what no launch may move behind them.
+/// Fills the input of `rank`: live rows with their values, and all other bytes with `deadRow`. No launch may move these
+/// other bytes.
 void Machine::fillRows(std::uint32_t rank) {
   const RankState &s = ranks_[rank];
   const RowLaunch &launch = rows_->launch(s.launch, layoutOf(rank));
@@ -228,8 +230,8 @@ void Machine::fillRows(std::uint32_t rank) {
                       s.input.get() + launch.input(rank, dst).begin * row);
 }
 
-/// Compares all of an output: the live rows of each slot in their place, and all else as it was. Then compares what a
-/// rank with experts makes of them with the definition.
+/// Compares all bytes of an output: the live rows of each slot must be in their place, and other bytes must be
+/// unchanged. For a collective with experts, then compares the unpacked rows with the definition of the collective.
 void Machine::compareRows(std::uint32_t rank) {
   const RankState &s = ranks_[rank];
   const RowLaunch &launch = rows_->launch(s.launch, layoutOf(rank));
@@ -251,7 +253,8 @@ void Machine::compareRows(std::uint32_t rank) {
   isSame(rank, got, wanted);
 }
 
-/// Returns whether bytes that a rank ends with are those that it must have. If not, they are the outcome.
+/// True if `got`, bytes of `rank` at the end of a launch, equals `wanted`. Otherwise sets the outcome to the first
+/// difference.
 bool Machine::isSame(std::uint32_t rank, std::span<const std::byte> got, std::span<const std::byte> wanted) {
   const RankState &s = ranks_[rank];
   const std::uint64_t chunkBytes = layoutOf(rank).chunkBytes(), element = sizeOf(type_);

@@ -1,4 +1,4 @@
-// The counts of a program of rows in each launch, their exchange, and where rows then lie.
+// The counts of a program of rows in each launch, their exchange, and the places of rows that follow from them.
 #pragma once
 
 #include "ir/rows.h"
@@ -18,9 +18,9 @@ std::uint64_t rowBytesOf(const ir::Program &program, DataType type);
 struct RowLaunch {
   std::uint32_t ranks = 0;
   std::uint64_t capacity = 0;
-  std::vector<ir::RowRange> inputs;    ///< [src * ranks + dst]: where the rows lie that `src` sends
-  std::vector<ir::RowRange> outputs;   ///< [dst * ranks + src]: where they end
-  std::optional<ExpertLaunch> experts; ///< the launch of a collective with experts
+  std::vector<ir::RowRange> inputs;    ///< [src * ranks + dst]: rows of the slot in the input of `src`
+  std::vector<ir::RowRange> outputs;   ///< [dst * ranks + src]: rows of the slot in the output of `dst`
+  std::optional<ExpertLaunch> experts; ///< only if the collective has experts
 
   RowLaunch(const ir::Program &program, std::uint64_t capacity, const RowCounts &counts, std::uint64_t seed,
             std::uint32_t launch);
@@ -29,11 +29,12 @@ struct RowLaunch {
   /// Returns the rows that `src` sends to `dst` in launch `launch`.
   ExpertLaunch::Bytes sent(std::uint32_t src, std::uint32_t dst, std::uint32_t launch, const Inputs &values,
                            std::uint64_t rowBytes) const;
-  /// Returns the first row and the number of rows, within slot, of a part. `inOutput`: of what the output has room for.
+  /// Returns the rows of a part, counted from the first row of its slot. With `inOutput`, leaves out rows for which the
+  /// output has no room.
   ir::RowRange rowsOf(const ir::RowPart &part, bool inOutput) const;
 };
 
-/// The rows of a machine: all that depends on counts.
+/// The state of a machine that depends on the counts of rows.
 class Rows {
 public:
   Rows(const ir::Program &program, const ir::RowSlots &slots, const RowCounts &counts, std::uint64_t rowBytes)
@@ -43,18 +44,17 @@ public:
   std::uint64_t rowBytes() const { return rowBytes_; }
   const RowLaunch &launch(std::uint32_t number, const Layout &layout);
 
-  /// Rank `src` sends its counts of launch `launch` to rank `to`.
+  /// Sends the counts of rank `src` for launch `launch` to rank `to`.
   void send(std::uint32_t src, std::uint32_t to, std::uint32_t launch) { table(to, launch, src) = launch + 1; }
   /// True if `rank` has the counts of `src` for launch `launch`. A rank always has its own counts.
   bool has(std::uint32_t rank, std::uint32_t launch, std::uint32_t src) const {
     return rank == src || sent_[(rank * 2 + launch % 2) * ranks() + src] == launch + 1;
   }
   bool hasAll(std::uint32_t rank, std::uint32_t launch) const;
-  /// Returns the first rank whose counts are still missing for chunk `chunk` of an operand; nothing if none are
-  /// missing.
+  /// Returns the first rank whose counts are still missing for chunk `chunk` of an operand; nothing if all are there.
   std::optional<std::uint32_t> missing(const ir::OpRef &place, std::uint32_t operand, std::uint32_t chunk,
                                        std::uint32_t launch) const;
-  /// Returns the bytes of the live rows of chunk `chunk` of an operand, in its buffer.
+  /// Returns the byte range in which the live rows of chunk `chunk` of an operand lie in their buffer.
   ByteSpan span(const ir::OpRef &place, std::uint32_t operand, std::uint32_t chunk, std::uint32_t launch,
                 const Layout &layout);
 
@@ -71,7 +71,8 @@ private:
   const RowCounts &counts_;
   std::uint64_t rowBytes_, seed_ = 0;
   std::map<std::uint32_t, RowLaunch> launches_;
-  std::vector<std::uint32_t> sent_; ///< [rank][half][src]: the launch that the packet is of, plus 1
+  std::vector<std::uint32_t>
+      sent_; ///< [rank][launch % 2][src]: the launch for which `rank` last got the counts of `src`, plus 1
 };
 
 } // namespace mscclc::passes::sim

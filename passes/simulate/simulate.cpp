@@ -24,7 +24,7 @@ constexpr std::uint32_t typeSizes[] = {
 #include "runtime-min/include/mscclc/dtypes.def"
 };
 
-/// Returns a number as text: a whole one with all its digits, another one shortened.
+/// Returns `value` as text: a whole number with all its digits, any other number shortened.
 std::string number(double value) {
   char text[40];
   const bool whole = value > -1e15 && value < 1e15 && value == static_cast<double>(static_cast<std::int64_t>(value));
@@ -59,16 +59,16 @@ std::optional<DataType> parseDataType(std::string_view words) {
 
 namespace {
 
-/// Runs launches of one size of a program, or of several. A program with several reduce operations is right if its
-/// outputs are right for one of them, because the others may not affect the outputs. The first schedule decides which
-/// one.
+/// Runs launches of a program, with one message size or with several. If the program has several reduce operations, its
+/// outputs only have to be right for one of them, because the others may not affect the outputs. The first schedule
+/// decides which one it is.
 class SizeRun {
 public:
   SizeRun(const ir::Program &program, const std::vector<const sim::Layout *> &layouts, sim::Inputs &inputs,
           const std::vector<ir::ReduceOp> &ops, const SimulateOptions &options)
       : inputs_(inputs), expected_(expectations(program, layouts, inputs, options.type)),
         machine_(program, sizes(layouts), inputs, options), ops_(ops) {}
-  /// Compares bits with those of `sums`, whose operations the trees say.
+  /// Compares outputs bit by bit with `sums`, whose trees also name their reduce operations.
   void compareBits(const OutputSums &sums) {
     ops_.resize(1);
     for (sim::Expected &expected : expected_)
@@ -126,20 +126,20 @@ std::uint32_t schedulesOf(const SimulateOptions &options, std::uint64_t size, st
   const bool asked = !options.sizes.empty();
   const auto worth = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(most * sim::longMessage / std::max<std::uint64_t>(size, 1), least, most));
-  if (!options.schedules) // many sizes share the time of two
+  if (!options.schedules) // many sizes together take the time of two
     return asked || numSizes <= 2 ? worth : std::max(least, static_cast<std::uint32_t>(2ull * worth / numSizes));
   // A long size that was only added to make pipelines run several iterations gets few schedules.
   return !asked && size > sim::longMessage ? std::min(*options.schedules, least) : *options.schedules;
 }
 
-/// True if a launch leaves data for the next one whose place depends on the size.
+/// True if a launch leaves data for the next one, at a place that depends on the message size.
 bool dependsOnLastSize(const ir::Program &program) {
   return std::ranges::any_of(program.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; }) ||
          std::ranges::any_of(ir::opsOf(program.ranks),
                              [](const ir::Op &op) { return op.kind == ir::OpKind::Pipeline; });
 }
 
-/// Runs the rows of a simulation one after the other.
+/// Runs a simulation, one SimulateRow after the other.
 class Simulation {
 public:
   Simulation(const ir::Program &program, ir::DiagnosticEngine &diags, const SimulateOptions &options)
@@ -233,7 +233,7 @@ private:
     return options_.sums ? "" : "the bits of quantised sums are known from the proof alone";
   }
 
-  /// True if sums are to be rounded once, and a switch adds them up in less than f32.
+  /// True if the program wants sums in f32, but a switch adds them up in a narrower type.
   bool isRoundedBySwitch() const {
     return program_.movement.accumulate != ir::Accumulate::Narrow && sim::isFloat(options_.type) &&
            sizeOf(options_.type) == 1 && ir::sumsInSwitch(program_);
@@ -250,7 +250,7 @@ private:
     const std::uint32_t launches = (row.inTurn ? once + 2 : once) + (row.withNothing ? 2 : 0);
     SimulateRow out{.size = row.sizes.back(), .inTurn = row.inTurn, .bits = row.bits, .ok = true};
     SizeRun run(program_, row.layouts, row.bits ? wholeInputs_ : inputs_, ops_, options_);
-    if (row.bits || ir::wireOf(program_)) // quantised sums are exact for no inputs
+    if (row.bits || ir::wireOf(program_)) // quantised sums are never exact, whatever the inputs are
       run.compareBits(*options_.sums);
     if (row.withNothing)
       run.callForNothing();

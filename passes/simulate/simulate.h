@@ -1,10 +1,11 @@
 // The simulator runs a program with real data under random schedules, and compares the outputs with the collective.
 //
 // A block has two threads, which represent those of a GPU (simulate/machine.h). Schedules switch between threads at
-// every legal point: between elements of one operation, and between operations that no nop separates. An engine of its
-// own does port puts later. Other blocks see plain stores only when they must. Ranks may be a launch ahead of others.
-// Before each launch a rank's user writes new inputs. After it, the user reads the outputs and uses both buffers for
-// something else, at the rank's own pace. Launches are of one size, then of several sizes in a row.
+// every legal point: between elements of one operation, and between operations that no nop separates. Each port has an
+// engine that does its puts later. Other blocks may see plain stores as late as synchronisation allows. Ranks may be a
+// launch ahead of others. Before each launch a rank's user writes new inputs. After it, the user reads the outputs and
+// uses both buffers for something else, at the rank's own pace. Launches are of one size, then of several sizes in a
+// row.
 // Requires: a program that ir::checkStructure accepts, with thread blocks (ir::requireBlocks).
 #pragma once
 
@@ -29,47 +30,46 @@ enum class DataType : std::uint8_t {
 #define MSCCLC_DTYPE(id, ...) id,
 #include "runtime-min/include/mscclc/dtypes.def"
 };
-/// Returns their names, in their order: "f32".
+/// Returns the names of all types, in the order of DataType: "f32".
 std::span<const std::string_view> dataTypeNames();
 std::string_view toString(DataType type);                      ///< "f32"
-std::optional<DataType> parseDataType(std::string_view words); ///< nothing if it is no name of a type
+std::optional<DataType> parseDataType(std::string_view words); ///< nothing if no type has this name
 std::uint32_t sizeOf(DataType type);                           ///< bytes
 
 struct SimulateOptions {
-  /// Message sizes in bytes: of the input, or for an AllGather of the output. Empty: small sizes that fit. Then there
-  /// are more sizes if groups slice chunks, and one at which pipelines run several iterations (with few schedules if it
-  /// is long). Several sizes run one by one. If the program keeps data from launch to launch, they also run in a row. A
-  /// size of 0 among others means that nothing is launched; the row of several sizes contains such gaps, too.
+  /// Message sizes in bytes: of the input, or for an AllGather of the output. Empty: the sizes of smallSizes(), with
+  /// few schedules for a long one. The sizes run one by one. If the program keeps data from launch to launch, launches
+  /// of several sizes also run in a row. A 0 among other sizes adds calls for 0 bytes to this row; they launch nothing.
   std::vector<std::uint64_t> sizes;
   DataType type = DataType::F32;
-  /// The number of schedules for each row. Absent: 100, or fewer if a message is longer than 1 MiB, or if there are
-  /// many sizes that were not asked for.
+  /// The number of schedules for each row. Absent: 100, or fewer if a message is longer than 1 MiB, or if `sizes` is
+  /// empty and there are many sizes.
   std::optional<std::uint32_t> schedules;
-  std::uint32_t launches = 0; ///< launches in each schedule; 0: one more than the number until scratch is reused
+  std::uint32_t launches = 0; ///< launches in each schedule; 0: 3, or 4 with double scratch
   std::uint64_t seed = 1;
   bool inTurn = true;        ///< also runs launches of several sizes in a row
   bool relaxedShows = false; ///< a relaxed signal shows earlier stores, like a strong one
-  /// A rank's user does not touch its buffers until its ports have sent their requests.
+  /// The user of a rank does not touch its buffers until the rank's ports have finished all requests.
   bool userAwaitsPorts = false;
-  /// Sets these three options according to the findings of the verifier that --allow permits.
+  /// Sets the three options above. `names` are the findings of the verifier that --allow permits.
   void allow(const ir::AllowedNames &names);
-  /// The reduction trees of outputs. With them, floats have rows in which inputs have whole mantissas, signs and
-  /// exponents, so that sums are not exact. There each element must end with the bits of its tree. Chunks without a
-  /// tree are not compared there.
+  /// The reduction trees of outputs. If they are given, floats also have rows with other inputs: mantissas of full
+  /// length, both signs and several exponents, so that sums are not exact. In these rows, each output must have the
+  /// bits that its tree gives. Chunks without a tree are not compared there.
   const OutputSums *sums = nullptr;
-  /// The slots that operands hold, as the proof has found them, and the counts. Only programs of rows have both. A row
-  /// has the length of the program's unit of alignment.
+  /// Only for programs of rows: the slots that operands hold, as the proof has found them, and the counts of rows. A
+  /// row has as many bytes as the program's buffer alignment, or as an element if this is more.
   const ir::RowSlots *rows = nullptr;
   RowCounts counts = {};
-  /// Called with the completed share, 0 to 1, after each schedule and some milliseconds within one. Returning false
-  /// stops.
+  /// A function that is called with the completed share, 0 to 1: after each schedule, and every few milliseconds within
+  /// a schedule. If it returns false, the simulation stops.
   std::function<bool(double)> progress;
 };
 
 struct SimulateRow {
   std::uint64_t size = 0;
-  bool inTurn = false; ///< launches of all sizes above, at random
-  bool bits = false;   ///< compared bit by bit with SimulateOptions::sums
+  bool inTurn = false; ///< launches have several sizes, in random order
+  bool bits = false;   ///< outputs were compared bit by bit with SimulateOptions::sums
   std::uint32_t schedules =
       0; ///< number of schedules that ran, including the first that failed; 0: the size is refused
   double maxError = 0;
@@ -79,8 +79,9 @@ struct SimulateRow {
 struct SimulateResult {
   std::vector<SimulateRow> rows;
   bool ok = false;       ///< all sizes ran with right results
-  bool compared = false; ///< there was something to compare: the program promises some output
-  /// Returns a table of rows: size, "bits" or "in turn", schedules, max error, ok ("ran" if nothing was compared).
+  bool compared = false; ///< the program promises some output, so there was something to compare
+  /// Returns a table with a line for each row: its size (or "in turn"; "bits" if bits were compared), its schedules,
+  /// the max error, and ok ("ran" if nothing was compared).
   std::string table() const;
   /// Returns one line for a user: "right: 2 sizes, 200 schedules", or the first wrong size.
   std::string summary() const;

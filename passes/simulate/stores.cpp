@@ -1,4 +1,4 @@
-// Stores of a block that others may not see yet.
+// Stores of a block that other blocks may not see yet.
 #include "passes/simulate/machine.h"
 
 #include <algorithm>
@@ -7,11 +7,11 @@
 namespace mscclc::passes::sim {
 
 namespace {
-constexpr std::size_t mostStores = 64; ///< the most that a block keeps back
+constexpr std::size_t mostStores = 64; ///< most stores that a block delays
 constexpr std::size_t mostBlockBytes = std::size_t{1} << 18;
 } // namespace
 
-/// Adds the stores that `others` sees to `view`, and drops those that all see by now.
+/// Adds the stores in `others` to `view`, and drops the stores that all blocks see by now.
 void Machine::add(View &view, const View &others) const {
   std::erase_if(view, [&](const Mark &mark) { return mark.upTo <= blocks_[mark.block].seen; });
   for (const Mark &mark : others) {
@@ -34,8 +34,8 @@ Machine::View Machine::viewOf(const Block &block, std::uint64_t count) const {
   return view;
 }
 
-/// Returns what a signal of the lane makes visible: everything that its block has seen, and everything that the block
-/// stored in earlier phases.
+/// Returns the stores that a signal of the lane makes visible: all that its block has seen, and all that the block made
+/// in earlier phases.
 Machine::View Machine::viewOf(const Lane &lane) const {
   const Block &block = blocks_[index_.block(lane.rank, lane.block)];
   const auto first = block.stores.begin() + static_cast<std::ptrdiff_t>(block.firstStore);
@@ -44,7 +44,7 @@ Machine::View Machine::viewOf(const Lane &lane) const {
   return viewOf(block, static_cast<std::uint64_t>(now - first));
 }
 
-/// Calls `use(store, data)` for each store that `view` sees and not all see, in the order in which they were made.
+/// Calls `use(store, data)` for each store in `view` that some blocks do not see yet, in the order of time.
 template <typename Use> void Machine::forEachStore(const View &view, const Use &use) const {
   std::vector<std::pair<const Store *, const std::byte *>> stores;
   for (const Mark &mark : view) {
@@ -59,7 +59,7 @@ template <typename Use> void Machine::forEachStore(const View &view, const Use &
     use(*store, data);
 }
 
-/// Reads as the block sees it.
+/// Reads `bytes` bytes at `from` into `into`, as `block` sees them.
 void Machine::load(const Block &block, std::byte *into, const std::byte *from, std::uint64_t bytes) const {
   std::memcpy(into, from, bytes);
   if (block.view.empty() && block.stores.empty())
@@ -86,14 +86,14 @@ void Machine::store(Block &block, std::byte *to, const std::byte *from, std::uin
     publish(block, block.stores.size());
 }
 
-/// Makes all that the block sees visible to all blocks, with the first `count` of its own stores.
+/// Makes all stores that `block` has seen visible to all blocks, and the first `count` of its own delayed stores.
 void Machine::publish(Block &block, std::uint64_t count) {
   publish(viewOf(block, count));
   block.view.clear(); // all blocks see these stores now
 }
 
-/// Makes the stores in `view` visible to all blocks. With each store, a view also contains the stores under it in
-/// memory. So a store never becomes visible before a store that it overwrites.
+/// Makes the stores in `view` visible to all blocks. A view that contains a store also contains the stores that it
+/// overwrites. So a store never becomes visible before them.
 void Machine::publish(const View &view) {
   forEachStore(view, [](const Store &s, const std::byte *data) { std::memcpy(s.at, data, s.bytes); });
   for (const auto &[number, upTo] : view) {

@@ -16,7 +16,7 @@ std::uint64_t mixed(std::uint64_t x) {
 
 std::uint64_t testRowBytes(const ir::Program &program, std::uint32_t hook, DataType type) {
   const bool isElement = program.hooks[hook].granularity == ir::Granularity::Element;
-  return isElement ? sizeOf(type) : std::max(program.bufferAlignment, sizeOf(type)); // powers of two
+  return isElement ? sizeOf(type) : std::max(program.bufferAlignment, sizeOf(type)); // both are powers of two
 }
 
 std::uint64_t testArrays(const ir::Program &program, std::uint32_t hook, std::uint32_t rank, std::uint32_t launch,

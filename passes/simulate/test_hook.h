@@ -1,16 +1,16 @@
-// A function that stands in for those of hooks, which are not known here.
+// A function that replaces the functions of hooks, which are not known here.
 //
-// It works on bits. Each byte of the result depends on the whole row, on the rank's arrays, and on how often they have
-// been changed before. So a result is right only if the function was applied once to each row, to its final value, by
-// the rank and at the place that the promise says.
+// It works on bits. Each byte of the result depends on the whole row, on the arrays of the rank, and on the number of
+// earlier changes of these arrays. So a result is right only if the function was applied once to the final value of
+// each row, by the promised rank and at the promised place.
 #pragma once
 
 #include "passes/simulate/numbers.h"
 
 namespace mscclc::passes::sim {
 
-/// Returns the bytes of a row (or element, or block) to which hook `hook` is applied at once. Chunks and slices consist
-/// of whole ones.
+/// Returns the number of bytes to which hook `hook` is applied at once: those of a row, an element or a block. Chunks
+/// and slices consist of whole rows, elements or blocks.
 std::uint64_t testRowBytes(const ir::Program &program, std::uint32_t hook, DataType type);
 
 /// Returns the contents of the arrays of `hook` at the beginning of a launch, for the row that begins at byte `offset`
