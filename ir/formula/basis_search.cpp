@@ -13,8 +13,8 @@ bool areEqual(Values values) {
   return std::ranges::all_of(values, [&](std::int64_t value) { return value == values[0]; });
 }
 
-/// Returns the rise of values for each step of one along a direction. Returns nothing if it is not the same at all
-/// points.
+/// Returns the slope of `values` along a direction: their rise for each step of one. Returns nothing if it is not the
+/// same at all points.
 std::optional<std::int64_t> evenSlope(const Direction &direction, Values values) {
   std::optional<std::int64_t> slope;
   for (std::size_t p = 0; p < values.size(); ++p) {
@@ -86,7 +86,8 @@ std::optional<Sum> BasisSearch::oneForm(const Directions &rest, Values left) con
 
 // --------------------------------------------------------------------------------------------------------- remainders
 
-/// True if a modulus is probably meant: it is a number of ranks or nodes, or there are at least twice as many points.
+/// True if a modulus is probably not a coincidence: it is the number of all ranks, of ranks of a node, or of nodes; or
+/// there are at least twice as many points.
 bool BasisSearch::saysSomething(std::int64_t modulus) const {
   const auto isOfNodes = [&](std::int64_t node) { return modulus == node || modulus == space_.ranks() / node; };
   return modulus >= 2 && (static_cast<std::int64_t>(space_.points()) >= 2 * modulus || modulus == space_.ranks() ||
@@ -130,8 +131,8 @@ std::optional<Sum> BasisSearch::modular(const Directions &rest, Values left) con
   return std::nullopt;
 }
 
-/// Tries one fitter after another. The first call makes them. The first fitter has the directions of `rest`. Each other
-/// one has a power of two instead of one loop variable.
+/// Tries one fitter after another. The first call makes the fitters. The first fitter has the directions of `rest`.
+/// Each other fitter has a power of two in place of one loop variable.
 std::optional<Sum> BasisSearch::modulo(std::vector<ModuloFitter> &fitters, const Directions &rest, const Scaled &values,
                                        std::int64_t modulus) const {
   if (fitters.empty()) {
@@ -168,7 +169,7 @@ std::optional<Sum> BasisSearch::modulo(std::vector<ModuloFitter> &fitters, const
       inner.terms.push_back(termOf(direction, (*found)[v + 1]));
       depth = std::max(depth, direction.depth);
     }
-    // If a constant is added, a few numbers may double by chance.
+    // With a constant, a few numbers may be powers of two by chance.
     if (inner.terms.empty() || (inner.constant != 0 && hasPower))
       continue;
     std::int64_t least = std::numeric_limits<std::int64_t>::max(), most = std::numeric_limits<std::int64_t>::min();
@@ -203,9 +204,9 @@ Term BasisSearch::remainder(Sum inner, std::int64_t modulus, int depth) const {
 
 // ------------------------------------------------------------------------------------------------------------- powers
 
-/// Returns a direction with powers of two instead of a loop variable i that begins with 0. With `up`, its value is `1
-/// << i`. Otherwise it begins with the highest power, and halves in each iteration until it is 1. Returns nothing if
-/// the direction is not such a loop.
+/// Returns the direction with a power of two in place of its loop variable i. With `up`, the power is `1 << i`.
+/// Otherwise it begins with the highest power, and halves in each iteration down to 1. Returns nothing if i does not
+/// count from 0 in 3 to 31 iterations.
 std::optional<Direction> BasisSearch::powerOf(const Direction &direction, bool up) const {
   if (direction.depth == 0)
     return std::nullopt;
@@ -234,7 +235,7 @@ std::optional<Sum> BasisSearch::power(const Directions &rest, Values left) const
       continue;
     const std::int64_t constant = (*found)[0], factor = (*found)[1],
                        most = std::int64_t{1} << k->feature.part.axis->high;
-    // Three numbers may double by chance.
+    // With a constant, three numbers may be powers of two by chance.
     const bool isChance =
         constant != 0 && most < 8 && !std::has_single_bit(static_cast<std::uint64_t>(std::abs(factor)));
     if (std::abs(factor) <= largestNumber / most && !isChance)
@@ -243,7 +244,8 @@ std::optional<Sum> BasisSearch::power(const Directions &rest, Values left) const
   return std::nullopt;
 }
 
-/// Finds rank ^ x, where x depends only on loops. Instead of the rank it may have its node or its place in the node.
+/// Finds rank ^ x, where x depends only on loops. The node of the rank, or its place in the node, may stand in place of
+/// the rank.
 std::optional<Sum> BasisSearch::exclusive(const Directions &rest, Values left) const {
   if (rest[0]->depth != 0)
     return std::nullopt;
@@ -305,7 +307,7 @@ std::optional<Sum> BasisSearch::bit(const Directions &rest, Values left) const {
 
 // -------------------------------------------------------------------------------------------------------------- parts
 
-/// Returns true if the slope of the values along `a` changes along `b`.
+/// True if the slope of the values along `a` changes along `b`.
 static bool isBentBy(const Direction &a, const Direction &b, Values left) {
   for (std::size_t p = 0; p < left.size(); ++p) {
     const std::uint32_t q = a.next[p], r = b.next[p];
@@ -317,7 +319,8 @@ static bool isBentBy(const Direction &a, const Direction &b, Values left) {
   return false;
 }
 
-/// Finds the sum of two forms: one of the rank's node, and one of its place in the node. No loop is in both.
+/// Finds the sum of two forms: one for the rank's node, and one for the rank's place in the node. Each loop is in at
+/// most one of them.
 std::optional<Sum> BasisSearch::inParts(const Basis &basis, const Directions &rest, Values left) const {
   if (rest.size() < 2 || rest[1]->depth != 0 || !std::ranges::all_of(space_.axes(), &Axis::countsUp))
     return std::nullopt;
@@ -329,7 +332,7 @@ std::optional<Sum> BasisSearch::inParts(const Basis &basis, const Directions &re
     parts[second].push_back(rest[v]);
     isOfPlace[static_cast<std::size_t>(rest[v]->depth) + 1] = second;
   }
-  // The values of each part alone are those where the variables of the other part are as at the first point.
+  // The values of one part are taken at points at which the variables of the other part are as at the first point.
   std::vector<std::uint32_t> pointOf(basis.cells, Direction::none);
   for (std::size_t p = 0; p < left.size(); ++p)
     pointOf[basis.cellOf[p]] = static_cast<std::uint32_t>(p);

@@ -12,7 +12,7 @@ class BasisSearch {
 public:
   explicit BasisSearch(const Space &space) : space_(space) {}
 
-  /// Subtracts the directions along which values have an even slope, and searches one form for the rest.
+  /// Subtracts the directions along which values have an even slope, and searches for one form for the rest.
   std::optional<Sum> find(const Basis &basis, Values values) const;
   /// Returns `inner % modulus`, where `inner` is never negative.
   Term remainder(Sum inner, std::int64_t modulus, int depth) const;

@@ -22,8 +22,8 @@ struct Mentions {
   bool operator()(const Grouped &e) const { return mentions(e.inner, variable); }
 };
 
-/// The precedence of an expression, lowest first. A negation has the precedence of sums: -a % b is the same number in
-/// both readings, so it needs parentheses only at the right of an operator.
+/// The precedences of expressions, lowest first. A negation has that of sums. It needs parentheses only at the right of
+/// an operator, because (-a) % b and -(a % b) are the same number.
 enum class Precedence : std::uint8_t { Conditional, And, ExclusiveOr, Equal, Compare, Shift, Sum, Product, Primary };
 
 constexpr Precedence tighter(Precedence p) {

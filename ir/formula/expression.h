@@ -42,7 +42,7 @@ struct Constant {
 struct VariableUse {
   const Variable *variable;
 };
-/// An expression that is text already.
+/// An expression that is already text.
 struct Spelled {
   std::string text;
 };
@@ -53,7 +53,7 @@ struct Binary {
   Operator op;
   Expr left, right;
 };
-/// The remainder that is never negative.
+/// A remainder that is never negative.
 struct Modulo {
   Expr operand;
   std::int64_t modulus;
@@ -102,7 +102,7 @@ inline Expr binary(const Variable &variable, Operator op, std::int64_t value) {
 /// True if `variable` occurs in `expr`.
 bool mentions(const Expr &expr, const Variable &variable);
 
-/// Returns `expr` as C++ text that stands by itself, as a whole argument or statement does.
+/// Returns `expr` as C++ text that stands alone, as an argument or a statement.
 std::string spell(const Expr &expr);
 /// Returns `expr` as an operand of a larger expression: a conditional gets parentheses.
 std::string spellWithin(const Expr &expr);

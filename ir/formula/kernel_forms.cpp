@@ -7,19 +7,19 @@ namespace mscclc::formula {
 namespace {
 
 constexpr std::size_t rankAxis = 0, blockAxis = 1, stepAxis = 2, itemAxis = 3, noAxis = 4;
-constexpr std::size_t counters[] = {itemAxis, stepAxis, blockAxis}; // all axes but the rank, in the order of trying
+constexpr std::size_t counters[] = {itemAxis, stepAxis, blockAxis}; // all axes except the rank, first tried first
 constexpr std::int32_t maxDivisor = 64;
 
 // ----------------------------------------------------------------------------------------------- lists of features
 
-/// Calls f(divisor) for each divisor of `n` that is worth trying.
+/// Calls `f(divisor)` for each divisor of `n` that is worth trying.
 template <class F> void forEachDivisor(std::int64_t n, F f) {
   for (std::int32_t d = 2; d < n && d <= maxDivisor; ++d)
     if (n % d == 0)
       f(d);
 }
 
-/// Lists of features to try for a number, by what varies between its points.
+/// Makes lists of features to try for a number. They depend on the axes that vary between its points.
 class FeatureLists {
 public:
   explicit FeatureLists(const Space &space) : space_(space) {}
@@ -33,8 +33,8 @@ public:
     return all;
   }
 
-  /// Returns the same axes, and for each counter a term that is 1 where it has reached the rank. Lists that skip the
-  /// rank itself need these terms.
+  /// Returns the axes of plain(), and for each counter a term that is 1 where the counter is at least the rank. Lists
+  /// that skip the rank itself need these terms.
   Features skipping(std::size_t except = noAxis) const {
     Features all = plain(except);
     if (axis(rankAxis).varies())
@@ -44,7 +44,7 @@ public:
     return all;
   }
 
-  /// Calls f(features) for each way to split one axis of skipping() into quotient and remainder.
+  /// Calls `f(features)` for each way to split one axis of skipping() into quotient and remainder.
   template <class F> void forEachSplit(F f) const {
     for (const std::size_t a : {blockAxis, itemAxis})
       forEachDivisor(split(a), [&](std::int32_t d) {
@@ -66,7 +66,8 @@ public:
     });
   }
 
-  /// Calls f(features) for the lists that may go around a ring: plain(), and the same with block or item split.
+  /// Calls `f(features)` for the lists that may go around a ring: plain(), and plain() with block or item split into
+  /// quotient and remainder.
   template <class F> void forEachRing(F f) const {
     f(plain());
     for (const std::size_t a : {blockAxis, itemAxis})
@@ -80,14 +81,14 @@ public:
 private:
   const Axis &axis(std::size_t a) const { return space_.axes()[a]; }
 
-  /// Returns the number whose divisors may split an axis.
+  /// Returns the number whose divisors are tried to split an axis.
   std::int64_t split(std::size_t a) const {
     if (!axis(a).varies())
       return 0;
     return a == rankAxis ? space_.ranks() : a == itemAxis ? axis(a).high - axis(a).low + 1 : axis(a).high + 1;
   }
 
-  /// Returns a part of an axis. Items count from the first one.
+  /// Returns a part of an axis. Items are counted from the first one.
   Part counted(std::size_t a, std::int32_t divisor = 0, bool quotient = false) const {
     return {&axis(a), divisor, quotient, a == itemAxis ? axis(a).low : 0};
   }
@@ -124,7 +125,8 @@ std::optional<Sum> splitSum(const Sought &w) {
 
 // --------------------------------------------------------------------------------------------------------- thresholds
 
-/// Returns the value at each rank, at one place of the other axes. Empty if it is unknown at some rank.
+/// Returns the value at each rank, with the other axes fixed. Returns an empty list if the value is unknown at some
+/// rank.
 std::vector<std::int64_t> valuesByRank(const Sought &w) {
   const std::vector<Axis> &axes = w.space.axes();
   std::vector<std::int64_t> values;
@@ -139,7 +141,8 @@ std::vector<std::int64_t> valuesByRank(const Sought &w) {
   return values;
 }
 
-/// Returns ranks that may be a threshold: between them the value does not rise as at the first or the last ranks.
+/// Returns ranks that may be a threshold: ranks where the even rise of the first ranks ends, or where that of the last
+/// ranks begins.
 std::vector<std::size_t> oddRanks(const Sought &w) {
   const std::vector<std::int64_t> values = valuesByRank(w);
   const std::size_t n = values.size();
@@ -168,7 +171,7 @@ std::optional<Sum> steppedSum(const Sought &w) {
 
 // -------------------------------------------------------------------------------------------------------------- rings
 
-/// Finds any sum that is `values`, the simplest first.
+/// Finds a sum that has the wanted values. Tries simple sums first.
 std::optional<Sum> anySum(const Sought &w) {
   for (const auto find : {plainSum, skippingSum, splitSum})
     if (auto sum = find(w))
@@ -184,7 +187,7 @@ RingFitters ringFitters(const Sought &w) {
   return fitters;
 }
 
-/// Finds values - base = scale · (sum mod n) + rest, where rest is below scale.
+/// Finds `base + scale · (sum mod n) + rest`, where `rest` is below `scale`.
 std::optional<Sum> scaledRing(const Sought &w, RingFitters &fitters, std::int64_t base, std::int64_t n,
                               std::int64_t scale) {
   for (ModuloFitter &fitter : fitters) {
@@ -207,7 +210,7 @@ std::optional<Sum> scaledRing(const Sought &w, RingFitters &fitters, std::int64_
   return std::nullopt;
 }
 
-/// Returns the least and the greatest value. The least is 0 if no ring can begin at it.
+/// Returns the least and the greatest value. Returns 0 in place of a least value if no ring can begin at it.
 std::pair<std::int64_t, std::int64_t> rangeOf(const Sought &w) {
   std::int64_t most = 0, least = anyValue;
   for (const std::int64_t value : w.values)
@@ -218,8 +221,8 @@ std::pair<std::int64_t, std::int64_t> rangeOf(const Sought &w) {
   return {most == 0 || least < 0 ? 0 : least, most};
 }
 
-/// Finds a ring of all ranks, with one or more chunks for each, shifted by `base`. A complete ring satisfies scale ·
-/// (ranks - 1) <= most < scale · ranks.
+/// Finds a ring of all ranks, with one or more chunks for each rank, shifted by `base`. If the ring is complete, scale
+/// · (ranks - 1) <= most - base < scale · ranks.
 std::optional<Sum> ringFrom(const Sought &w, std::int64_t base, std::int64_t most) {
   const std::int64_t ranks = w.space.ranks(), first = (most - base) / ranks + 1;
   const std::int64_t last = std::max<std::int64_t>(1, (most - base) / (ranks - 1));

@@ -16,7 +16,8 @@ std::optional<Sum> inSomeBasis(const Sought &w) {
   return std::nullopt;
 }
 
-/// Adds a term that is 1 where an iteration is past the rank. Lists without the rank itself need it.
+/// Finds a sum with a term that is 1 where an iteration is past the rank. Lists that leave out the rank itself need
+/// this term.
 std::optional<Sum> pastTheRank(const Sought &w) {
   const std::vector<Axis> &axes = w.space.axes();
   for (std::size_t loop = 1; loop < axes.size() && axes[0].varies(); ++loop) {
@@ -39,13 +40,13 @@ std::optional<Sum> pastTheRank(const Sought &w) {
 
 // ---------------------------------------------------------------------------------------------------------- thresholds
 
-/// Finds numbers that jump once along the ranks, at a rank that depends on the iteration. Such are slots that leave out
-/// one rank, and remainders beside other terms.
+/// Finds formulas for numbers that jump once along the ranks, at a rank that depends on the iteration. Examples are
+/// slots that leave out one rank, and remainders beside other terms.
 class JumpSearch {
 public:
   explicit JumpSearch(const Sought &w) : w_(w), basis_(w.space.basis(0)) {}
 
-  /// Returns a sum of variables plus a jump. The jump is where the rank reaches a sum of the loops' variables.
+  /// Returns a sum of variables plus a jump. The value jumps where the rank reaches a sum of the loops' variables.
   std::optional<Sum> find();
 
 private:
@@ -90,8 +91,8 @@ std::int64_t JumpSearch::usualSlope(const Direction &direction) const {
   return most == counts.end() ? 0 : most->first;
 }
 
-/// Finds in each iteration the ranks between which the value changes to `after`. Returns false if it changes back at a
-/// later rank.
+/// Finds for each iteration the two ranks between which the value changes to `after`. Returns false if the value
+/// changes back at a later rank.
 bool JumpSearch::setBounds(Values left, std::int64_t after) {
   bounds_.assign(basis_.strides[0], {});
   for (std::size_t p = 0; p < left.size(); ++p) { // ranks ascend
@@ -117,7 +118,7 @@ std::int64_t JumpSearch::height(std::size_t point) const {
   return height;
 }
 
-/// Sets the constant of the plane from one known jump, and checks all other bounds.
+/// Sets the constant of the plane from the known jump `sure`. Returns true if the plane fits all other bounds.
 bool JumpSearch::planeFits(const Bounds &sure) {
   plane_.back() = 0;
   plane_.back() = sure.first - height(sure.point);
@@ -127,8 +128,8 @@ bool JumpSearch::planeFits(const Bounds &sure) {
   });
 }
 
-/// Sets the plane of the jumps. Its slopes come from neighbouring iterations with known jumps. If that does not fit, a
-/// slope of half of the ranks is tried, which algorithms in two halves have.
+/// Sets the plane of the jumps. Its slopes come from neighbouring iterations with known jumps. If the plane does not
+/// fit, tries a slope of half the number of ranks. Algorithms that work in two halves have this slope.
 bool JumpSearch::findPlane() {
   const auto sure = std::ranges::find_if(bounds_, &Bounds::isSure);
   if (sure == bounds_.end())
@@ -159,7 +160,7 @@ bool JumpSearch::findPlane() {
 }
 
 std::optional<Sum> JumpSearch::find() {
-  // Fewer points do not determine a slope, a jump and its place.
+  // A slope, a jump and its place do not follow from fewer points.
   constexpr std::size_t leastPoints = 6;
   const std::size_t rankCells = basis_.cells / basis_.strides[0];
   if (w_.values.size() < leastPoints || rankCells < 3)

@@ -29,7 +29,7 @@ Expr Feature::spelled() const {
 
 Space::Space(std::vector<Axis> axes, std::size_t points, std::uint32_t ranks, std::vector<std::uint32_t> nodes)
     : axes_(std::move(axes)), points_(points), ranks_(ranks), nodes_(std::move(nodes)) {
-  bases_.reserve(nodes_.size() + 1); // keeps references to them valid
+  bases_.reserve(nodes_.size() + 1); // references to bases stay valid
   for (Axis &axis : axes_)
     if (!axis.at.empty()) {
       const auto [low, high] = std::ranges::minmax(axis.at);
@@ -44,8 +44,8 @@ const Basis &Space::basis(std::size_t number) const {
   return bases_[number];
 }
 
-/// Returns, for each value of the part's axis, what it adds to the number of a cell: `stride` times the number of
-/// smaller values of the part. Multiplies `stride` by the number of values of the part.
+/// Returns for each value of the part's axis the number that it adds to the number of a cell: `stride` times the number
+/// of smaller values of the part. Multiplies `stride` by the number of values of the part.
 static std::vector<std::uint32_t> numberValues(const Part &part, std::size_t &stride) {
   std::vector<std::uint32_t> offsets(static_cast<std::size_t>(part.axis->high) + 1, 0), codes(offsets.size(), 0);
   const auto valueOf = [&part](std::int32_t value) {
@@ -67,7 +67,8 @@ static std::vector<std::uint32_t> numberValues(const Part &part, std::size_t &st
   return offsets;
 }
 
-/// Sets the steps along a direction. A point with value v of the direction is `offsets`[v] cells after its line.
+/// Sets the steps along a direction. A point with value v on the axis is `offsets[v]` cells after the first cell of its
+/// line.
 static void findSteps(const Basis &basis, const std::vector<std::uint32_t> &offsets, Direction &direction) {
   const std::vector<std::int32_t> &at = direction.feature.part.axis->at;
   std::vector<std::uint32_t> last(basis.cells, Direction::none); // last point of each line along the direction

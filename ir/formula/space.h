@@ -16,21 +16,22 @@ namespace mscclc::formula {
 
 /// The values of a number, by point.
 using Values = std::span<const std::int64_t>;
-/// The value of a number at a point where it is not read. Any expression is right there. Only the fits of sum.h accept
-/// it.
+/// Marks a point at which a number is not read. An expression may have any value there. Only the functions of sum.h
+/// accept it.
 inline constexpr std::int64_t anyValue = std::numeric_limits<std::int64_t>::min();
 
 /// A variable, and its value at each point.
 struct Axis {
   const Variable *variable = nullptr;
   std::vector<std::int32_t> at = {};
-  bool countsUp = true; ///< the values are all numbers between the lowest and the highest
+  bool countsUp = true; ///< all numbers between the lowest and the highest value occur
   std::int32_t low = 0, high = 0;
 
   bool varies() const { return low != high; }
 };
 
-/// An axis minus `from`; with a divisor, the quotient or the remainder of that. Without an axis it is the number -from.
+/// An axis minus `from`. With a divisor, it is the quotient or the remainder of this difference. Without an axis, it is
+/// the number -`from`.
 struct Part {
   const Axis *axis = nullptr;
   std::int32_t divisor = 0;
@@ -44,13 +45,13 @@ struct Part {
   Expr spelled() const;
 };
 
-/// A number that sums are made of. It is a part, or 1 where the part is at least `limit` and else 0, or a shifted
-/// number.
+/// A number that sums are made of: a part; or, with `limit`, 1 where the part is at least the limit and else 0; or the
+/// number `shifted`, shifted by the part.
 struct Feature {
   Part part;
   std::optional<Part> limit = {};
-  std::int64_t shifted = 0; ///< `shifted << part`, or `shifted >> part`; 0: no shift
-  bool doubles = false;     ///< shifts to the left
+  std::int64_t shifted = 0; ///< `shifted << part` or `shifted >> part`; 0: no shift
+  bool doubles = false;     ///< true: shifts to the left; false: to the right
 
   std::int64_t at(std::size_t point) const {
     const std::int64_t value = part.at(point);
@@ -62,7 +63,7 @@ struct Feature {
 };
 using Features = std::vector<Feature>;
 
-/// Two points between which one feature differs by one, and all others of a list are equal.
+/// Two points. One feature differs by one between them, and all other features of a list are equal.
 struct Neighbours {
   std::size_t first, second;
 };
@@ -71,9 +72,9 @@ struct Neighbours {
 struct Direction {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   Feature feature;
-  int depth = 0; ///< 0 for the rank; else the number of the loop, from 1
+  int depth = 0; ///< 0 for the rank, else the number of the loop, from 1
   std::vector<std::uint32_t> next =
-      {}; ///< for each point, the next one where this is larger and the rest of the basis is equal; or `none`
+      {}; ///< for each point, the next point where the feature is larger and the rest of the basis is equal; or `none`
   std::optional<Neighbours> unit = {}; ///< the first pair of neighbours whose values differ by one
 };
 
@@ -87,8 +88,9 @@ struct Basis {
 
 class Space {
 public:
-  /// axes[0] is the rank. Each axis has `points` values. `ranks`: the number of ranks of the program. `nodes`: possible
-  /// numbers of ranks of a node. If bases are used, points are sorted by axes[0], then axes[1], and so on.
+  /// axes[0] is the rank. Each axis has `points` values. `ranks` is the number of ranks of the program. `nodes` are
+  /// possible numbers of ranks of a node. If basis() is called, points must be sorted by axes[0], then axes[1], and so
+  /// on.
   Space(std::vector<Axis> axes, std::size_t points, std::uint32_t ranks, std::vector<std::uint32_t> nodes = {});
   Space(const Space &) = delete;
   Space &operator=(const Space &) = delete;
@@ -99,8 +101,8 @@ public:
   const std::vector<std::uint32_t> &nodes() const { return nodes_; }
 
   std::size_t numBases() const { return nodes_.size() + 1; }
-  /// Basis 0 consists of the axes. In basis n, the rank is replaced by its node of nodes()[n - 1] ranks and its place
-  /// in the node.
+  /// Returns a basis. Basis 0 consists of the axes. In basis n, two directions replace the rank: its node of nodes()[n
+  /// - 1] ranks, and its place in the node.
   const Basis &basis(std::size_t number) const;
 
 private:

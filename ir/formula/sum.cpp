@@ -75,8 +75,8 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// Solves rows · x = right-hand sides by Gaussian elimination. Earlier columns are eliminated first; free unknowns are
-/// 0.
+/// Solves rows · x = right-hand sides by Gaussian elimination. Earlier columns are eliminated first. Free unknowns
+/// become 0.
 std::vector<double> solve(Rows rows, std::size_t columns) {
   std::size_t next = 0;
   std::vector<std::size_t> pivotOf;
@@ -114,7 +114,8 @@ std::size_t firstWrong(const Features &features, Values values, const std::vecto
   return p;
 }
 
-/// Returns the feature that differs by one between two points where all others are the same, if there is one.
+/// Returns the feature that is larger by one at point `to` than at point `from`. Returns nothing if another feature
+/// differs, too.
 std::optional<std::size_t> onlyStep(const Features &features, std::size_t from, std::size_t to) {
   std::optional<std::size_t> differs;
   for (std::size_t i = 0; i < features.size(); ++i) {
@@ -128,7 +129,7 @@ std::optional<std::size_t> onlyStep(const Features &features, std::size_t from, 
   return differs;
 }
 
-/// Returns the number nearest to 0 that is congruent to `v` modulo `n`; of two, the positive one.
+/// Returns the number nearest to 0 that is congruent to `v` modulo `n`. If there are two, returns the positive one.
 std::int64_t nearestToZero(std::int64_t v, std::int64_t n) {
   v = (v % n + n) % n;
   return v > n / 2 ? v - n : v;
