@@ -40,7 +40,7 @@ enum class OpEffect : std::uint8_t {
   MoveAndSignal,      ///< a Move through port channels, followed by a signal to their peers
   MoveSignalAndFlush, ///< a MoveAndSignal, followed by a wait until its puts have left their source
   Reduce,             ///< stores the reduction of all sources at every destination
-  Apply,              ///< stores a hook's function of its source at its destination
+  Apply,              ///< stores the result of a hook's function of its source at its destination
   Loop,               ///< a pipeline header
 };
 
@@ -52,16 +52,16 @@ enum class OpStep : std::uint8_t {
   Give,      ///< one thread for each channel or semaphore adds to its counter
   Take,      ///< one thread for each channel or semaphore waits for its counter and takes from it
   Drain,     ///< one thread for each port channel waits until its puts have left their source
-  Data,      ///< threads, or proxies for them, store data at each destination; Stored says which
+  Data,      ///< threads, or proxies for them, store data at each destination (see Stored)
   Loop,      ///< a pipeline header
 };
 
 /// The data that an operation leaves at its destinations. Code that checks or moves data switches on this.
 enum class Stored : std::uint8_t {
-  Nothing,   ///< it is not a data operation
+  Nothing,   ///< nothing, because the operation is no data operation
   Sources,   ///< source i at destination i, or the one source at all of them
   Reduction, ///< the reduction of all sources at every destination
-  Applied,   ///< a hook's function of the one source at the one destination
+  Applied,   ///< the result of a hook's function of the one source, at the one destination
 };
 
 /// The properties that follow from an operation's effect.
@@ -71,7 +71,7 @@ struct EffectInfo {
   bool thenSignals = false; ///< signals its channels after its data
   bool thenFlushes = false; ///< then waits until its puts have left their source
 
-  /// True if it combines elements of several sources by the operation's ReduceOp.
+  /// True if the operation combines elements of several sources by its ReduceOp.
   constexpr bool reduces() const {
     switch (stored) {
     case Stored::Nothing:
@@ -83,14 +83,14 @@ struct EffectInfo {
     }
     return false;
   }
-  /// True if it adds to counters that others wait on.
+  /// True if the operation adds to counters that others wait on.
   constexpr bool sends() const { return step == OpStep::Give || thenSignals; }
-  /// True if it waits for counters and takes from them.
+  /// True if the operation waits for counters and takes from them.
   constexpr bool takes() const { return step == OpStep::Take; }
-  /// True if it waits until port puts have left their source.
+  /// True if the operation waits until port puts have left their source.
   constexpr bool flushes() const { return step == OpStep::Drain || thenFlushes; }
-  /// True if one thread handles each channel or semaphore. Such operations carry a DataSync of their own. They may be
-  /// cut into several operations with some of the channels or semaphores each.
+  /// True if one thread handles each channel or semaphore. Such an operation carries a DataSync of its own. It may be
+  /// cut into several operations, each with some of the channels or semaphores.
   constexpr bool oneThreadPerId() const {
     return step == OpStep::Give || step == OpStep::Take || step == OpStep::Drain;
   }
@@ -127,13 +127,13 @@ constexpr EffectInfo info(OpEffect effect) {
 
 /// The form of the operands on one side of an operation.
 enum class OperandForms : std::uint8_t {
-  None, ///< there are none
+  None, ///< there are no operands
   Plain,
   Packets,
-  /// The first is plain, the others are packets (execution_kernel.hpp, handleReduceSendPackets and
+  /// The first operand is plain, and the others are packets (execution_kernel.hpp, handleReduceSendPackets and
   /// handleReduceCopySendPackets).
   PlainThenPackets,
-  /// Packets on port channels, which send them unchanged (handlePutPackets); else plain.
+  /// The operands are packets on port channels, which send them unchanged (handlePutPackets). Else they are plain.
   PacketsIfPort,
 };
 
@@ -188,7 +188,7 @@ constexpr std::string_view nounOf(ReduceOp op) {
   };
   return nouns[static_cast<std::size_t>(op)];
 }
-/// True if an operand may be in a reduction twice.
+/// True if an operand may occur twice in a reduction without a change of the result.
 constexpr bool isIdempotent(ReduceOp op) {
   constexpr bool idempotent[] = {
 #define REDUCE_OP(id, name, noun, idempotent, ...) idempotent,
@@ -196,7 +196,7 @@ constexpr bool isIdempotent(ReduceOp op) {
   };
   return idempotent[static_cast<std::size_t>(op)];
 }
-/// True if the order of the operands changes no bit.
+/// True if the order of the operands changes no bit of the result.
 constexpr bool isReorderable(ReduceOp op) {
   constexpr bool reorderable[] = {
 #define REDUCE_OP(id, name, noun, idempotent, reorderable, inSwitch) reorderable,
@@ -204,8 +204,8 @@ constexpr bool isReorderable(ReduceOp op) {
   };
   return reorderable[static_cast<std::size_t>(op)];
 }
-/// True if the hardware of a switch does the reduction. Others may go through a switch channel too; then a kernel reads
-/// the operands one by one.
+/// True if the hardware of a switch can do the reduction. Other reductions may go through a switch channel too, but
+/// then a kernel reads the operands one by one.
 constexpr bool isDoneInSwitch(ReduceOp op) {
   constexpr bool inSwitch[] = {
 #define REDUCE_OP(id, name, noun, idempotent, reorderable, inSwitch) inSwitch,
@@ -213,12 +213,12 @@ constexpr bool isDoneInSwitch(ReduceOp op) {
   };
   return inSwitch[static_cast<std::size_t>(op)];
 }
-/// True if a switch may reduce so many operands. It takes them in any order. The order does not matter for two
-/// operands, because every operation commutes. `order`: that of the program.
+/// True if a switch may reduce `operands` operands. It takes them in any order. For two operands the order does not
+/// matter, because every operation is commutative. `order` is that of the program.
 constexpr bool mayReduceInSwitch(ReduceOp op, std::size_t operands, Order order) {
   return operands <= 2 || order == Order::Any || isReorderable(op);
 }
-/// The form in which data travels between ranks. Code asks usesPackets, unless it looks at the form of packets.
+/// The form in which data travels between ranks. Code calls usesPackets(), unless the form of packets matters.
 enum class Protocol : std::uint8_t {
   Simple,  ///< plain data, and signals
   LL,      ///< packets that carry a flag beside their data
@@ -269,7 +269,8 @@ struct Chunk {
   friend bool operator==(const Chunk &, const Chunk &) = default;
 };
 
-/// One operation of a thread block. Operand ranges lie in the block's `chunks` (sources, then destinations) and `ids`.
+/// One operation of a thread block. Its operands are ranges of the block's `chunks` (sources, then destinations) and
+/// `ids`.
 struct Op {
   OpKind kind = OpKind::Nop;
   ChannelType channelType = ChannelType::None;
@@ -280,9 +281,9 @@ struct Op {
   std::uint32_t numSrcs = 0;
   std::uint32_t numDsts = 0;
   std::uint32_t firstId = 0; ///< into ThreadBlock::ids
-  /// Channels of signal, wait, flush, get, port puts and switch operations, as indices into the rank's channels of
-  /// `channelType`; or semaphores of acquire and release. Memory puts and reduces name no channel; their remote chunk
-  /// does.
+  /// Number of ids. For signal, wait, flush, get, port puts and switch operations, ids are indices into the rank's
+  /// channels of `channelType`. For acquire and release, they are semaphores. Memory puts and reduces have none: their
+  /// remote chunks name the memory.
   std::uint32_t numIds = 0;
   /// Thread-block group: this block moves slice `groupIndex` of `groupSize` equal slices. groupSize 0: no group.
   std::uint32_t groupIndex = 0;
@@ -294,8 +295,8 @@ struct Op {
   std::uint32_t count = 0;
   /// Pipeline: number of operations in its body, which directly follow this one.
   std::uint32_t bodySize = 0;
-  /// Reductions of which only the first source is plain and the rank's own (addsFirstAnywhere): number of the other
-  /// sources that are added before it. Those are added in their order.
+  /// For reductions in which only the first source is plain memory of the own rank (addsFirstAnywhere): the number of
+  /// other sources that are added before the first one. The others are added in their order.
   std::uint32_t firstAfter = 0;
 
   std::uint32_t numChunks() const { return numSrcs + numDsts; }
@@ -309,14 +310,14 @@ struct ResourceUse {
   friend bool operator==(const ResourceUse &, const ResourceUse &) = default;
 };
 
-/// The operations of a block in their order, and the tables of what they name.
+/// The operations of a block in their order, and tables of the channels and remote buffers that they use.
 struct ThreadBlock {
   std::vector<Op> ops;
   std::vector<Chunk> chunks;
   std::vector<std::uint32_t> ids;
   /// Channels that the block uses. This includes channels that no operation names (memory puts and reduces).
   std::vector<ResourceUse> channels;
-  /// Remote buffers that the block uses, by the type of channel on which it reaches them.
+  /// Remote buffers that the block uses, each with the type of channel through which the block reaches it.
   std::vector<ResourceUse> remoteBuffers;
 
   std::span<const Chunk> srcs(const Op &op) const { return {chunks.data() + op.firstChunk, op.numSrcs}; }
@@ -340,7 +341,7 @@ struct RemoteBuffer {
   friend bool operator==(const RemoteBuffer &, const RemoteBuffer &) = default;
 };
 
-/// A multicast group; `ranks` as the program listed them.
+/// A multicast group. `ranks` are in the order in which the program lists them.
 struct SwitchChannel {
   BufferKind buffer = BufferKind::Input;
   std::vector<std::uint32_t> ranks;
@@ -353,16 +354,17 @@ struct Semaphore {
   friend bool operator==(const Semaphore &, const Semaphore &) = default;
 };
 
-/// A GPU: buffers, in chunks, the ends of its channels, and its thread blocks.
+/// A GPU: its buffers, in chunks, the ends of its channels, and its thread blocks.
 struct Rank {
   std::uint32_t inputChunks = 0;
   std::uint32_t outputChunks = 0;
   std::uint32_t scratchChunks = 0;
-  std::vector<std::uint32_t> memoryPeers; ///< peer of memory channel k
-  /// The number of memory channels, the last ones, that replace signals through switch channels (switch_signals.h).
+  std::vector<std::uint32_t> memoryPeers; ///< [k]: peer of memory channel k
+  /// The number of memory channels that replace signals through switch channels (switch_signals.h). They are the last
+  /// ones.
   std::uint32_t switchSignals = 0;
-  std::vector<std::uint32_t> portPeers; ///< peer of port channel k
-  bool portChannelsFirst = false;       ///< a plan lists the type that was constructed first before the other
+  std::vector<std::uint32_t> portPeers; ///< [k]: peer of port channel k
+  bool portChannelsFirst = false; ///< port channels were constructed before memory channels, and come first in a plan
   std::vector<SwitchChannel> switchChannels;
   std::vector<RemoteBuffer> remoteBuffers; ///< remote buffers in the order of first use
   std::vector<Semaphore> semaphores;
@@ -401,8 +403,8 @@ struct Expectation {
   LocId loc = noLoc;
 };
 
-/// The places of the rows of slots, for a collective of rows. A slot of rank r's input goes to a rank, and one of its
-/// output comes from a rank. They are in the order of these ranks.
+/// The places of rows in slots, for a collective of rows. Each slot of an input goes to one rank, and each slot of an
+/// output comes from one rank. Slots are in the order of these ranks.
 enum class RowLayout : std::uint8_t {
   Padded, ///< a slot begins at its chunk, which has room for its capacity
   Packed, ///< the live rows of a slot follow those of the slots before it
@@ -419,9 +421,9 @@ inline constexpr std::string_view expertLayoutNames[] = {"expert_major", "rank_m
 
 /// How often a dispatch sends a row to a rank.
 enum class OncePerRank : std::uint8_t {
-  Off,       ///< once for each of the row's experts there
-  On,        ///< at most once, with a list of its places; the rank copies it to each
-  Automatic, ///< as the time model says
+  Off,       ///< once for each of the row's experts on this rank
+  On,        ///< at most once, with a list of places to which the receiving rank copies the row
+  Automatic, ///< the time model decides
 };
 
 /// The collective of a program: its buffers, and the final contents of its outputs.
@@ -432,10 +434,10 @@ struct Collective {
   std::uint32_t chunkFactor = 1;
   std::uint32_t root = 0;                                ///< the root, if the collective has one
   RowLayout rows = RowLayout::Padded;                    ///< the layout of input and output, in a collective of rows
-  ExpertLayout expertLayout = ExpertLayout::ExpertMajor; ///< if it is a collective with experts
-  std::uint32_t experts = 0;                             ///< on each rank, if it is one
+  ExpertLayout expertLayout = ExpertLayout::ExpertMajor; ///< only for a collective with experts
+  std::uint32_t experts = 0;                             ///< experts of each rank, for such a collective
   std::vector<Expectation> expectations;                 ///< promises of a custom collective
-  std::string then;  ///< the hook whose function the promised values have passed through; empty: none
+  std::string then;  ///< the hook whose function is applied to the promised values; empty: none
   LocId loc = noLoc; ///< the place of the collective in a source
 };
 
@@ -443,7 +445,7 @@ struct Collective {
 enum class Granularity : std::uint8_t {
   Element,
   Block, ///< a number of elements
-  Row,   ///< as many elements as the launch says
+  Row,   ///< a launch gives the number of elements
 };
 inline constexpr std::string_view granularityNames[] = {"element", "block", "row"};
 
@@ -455,8 +457,8 @@ enum class Wire : std::uint8_t {
 };
 inline constexpr std::string_view wireNames[] = {"none", "f8e4m3", "bf16"};
 
-/// A function that a user gives, applied to data where it lies. It may read and write arrays of the rank, which the
-/// call brings. Row i of such an array belongs to row i of the rank's output.
+/// A function of the user that is applied to data in place. It may read and write arrays of the rank, which are passed
+/// to the launch. Row i of such an array belongs to row i of the rank's output.
 struct Hook {
   std::string name;
   Granularity granularity = Granularity::Element;
@@ -465,19 +467,19 @@ struct Hook {
   std::vector<std::string> equal;         ///< the arrays in `reads` that are the same on all ranks
   /// The C++ type whose function a kernel calls, and the header that declares it; empty: none.
   std::string function, header;
-  /// Other than None: the wire format of the program, instead of a user's function. No operation names it. Data is
-  /// encoded when it is stored in scratch, and decoded when it is read there. Data that moves from scratch to scratch
-  /// stays as it is.
+  /// If this is not None, the hook is the wire format of the program instead of a user's function. No operation names
+  /// it. Data is encoded when it is stored in scratch, and decoded when it is read there. Data that moves from scratch
+  /// to scratch stays as it is.
   Wire wire = Wire::None;
   LocId loc = noLoc;
 
-  /// True if the result may differ from rank to rank for one value, or the application changes an array.
+  /// True if ranks may get different results for the same value, or if the function changes an array.
   bool isOfRank() const;
-  /// Returns the arrays in the order in which the function takes them: `reads`, then the others of `writes`.
+  /// Returns the arrays in the order in which the function takes them: `reads`, then arrays that are only in `writes`.
   std::vector<std::string> arrays() const;
   friend bool operator==(const Hook &, const Hook &) = default;
 };
-/// Returns what is wrong with the fields of `hook`, as in "reads array 'x' twice"; empty if nothing is.
+/// Returns a fault of `hook` in words, as in "reads array 'x' twice"; empty if there is none.
 std::string faultOf(const Hook &hook);
 
 /// The program that is compiled: one launch of a collective on all ranks.
@@ -492,28 +494,30 @@ struct Program {
   Replication replication = Replication::Interleaved;
   bool reuseResources = false;
   bool doubleScratch = false;
-  /// fuse: a sum of packets that arrive late stays separate from another sum. Programs of Schedule::Auto always do
-  /// this.
+  /// fuse: a sum of packets that arrive late is not joined with another sum. Programs of Schedule::Auto always behave
+  /// so.
   bool latePacketsApart = false;
-  /// A kernel of the program is two kernels: one sends and never waits for another rank, the other one receives. A
-  /// launch is one of each, in this order. The operations of each kernel follow from the order of operations in thread
-  /// blocks (backend-cuda/split.h). So proof, simulation and time model see one launch.
+  /// The program becomes two kernels: the first one sends and never waits for another rank, and the second one
+  /// receives. A launch runs both, in this order. The order of operations in thread blocks decides which kernel does an
+  /// operation (backend-cuda/split.h). So proof, simulation and time model see one launch.
   bool split = false;
   /// The number of rows of a block, if a launch and its user hand over the rows of experts block by block (ReadyBlocks
-  /// in ir/expert_places.h). Each block has a word. A Dispatch sets it when the block's rows are there. A Combine waits
-  /// for it before it reads them. 0: all rows are handed over at once, at the end or the beginning of the launch.
+  /// in ir/expert_places.h). Each block has a word. A Dispatch sets the word when the block's rows are there. A Combine
+  /// waits for the word before it reads the rows. 0: all rows are handed over at once, at the end or the beginning of
+  /// the launch.
   std::uint32_t readyRows = 0;
-  /// How often a dispatch sends a row to a rank that several of the row's experts are on (ExpertCells in rows.h). No
-  /// operation depends on it. Whatever depends on it wants it to be decided.
+  /// How often a dispatch sends a row to a rank that has several of the row's experts (ExpertCells in rows.h).
+  /// Operations do not depend on it. Code that depends on it needs a value other than Automatic.
   OncePerRank oncePerRank = OncePerRank::Off;
   std::uint32_t threadsPerBlock = 1024;
   std::uint32_t bufferAlignment = 16; ///< bytes
   std::uint64_t minMessageSize = 0;   ///< bytes
   std::uint64_t maxMessageSize = std::numeric_limits<std::uint64_t>::max();
-  /// For selectors at run time, which choose among kernels. Each is a name, or "name=2". See isTag().
+  /// Tags for selectors, which choose among kernels at run time. A tag is a name, or a name with a number, as in
+  /// "name=2". See isTag().
   std::vector<std::string> tags;
   std::vector<Hook> hooks;
-  /// Auto: `movement` is the program until the passes of passes/schedule have made thread blocks of it.
+  /// With Auto, the program is in `movement` until the passes of passes/schedule have made thread blocks of it.
   Schedule schedule = Schedule::Manual;
   Movement movement;
   std::vector<Rank> ranks;
@@ -528,8 +532,8 @@ struct Program {
 /// Returns the hook that is the wire format of `program`; null if it has none.
 const Hook *wireOf(const Program &program);
 
-/// Returns how many times the room of a float of `elementBytes` bytes it takes in scratch. 0: no float, which scratch
-/// holds as it is.
+/// Returns the size of a float in scratch divided by its size in a message, `elementBytes` bytes. For other types,
+/// `elementBytes` is 0, because scratch holds them as they are.
 constexpr std::uint64_t spreadInScratch(const Program &program, std::uint32_t elementBytes) {
   constexpr std::uint32_t wide = 4;
   return program.movement.accumulate == Accumulate::Wide && elementBytes != 0 && elementBytes < wide
@@ -537,11 +541,11 @@ constexpr std::uint64_t spreadInScratch(const Program &program, std::uint32_t el
              : 1;
 }
 
-/// True if `text` may be one of Program::tags: a name of letters, digits, '_', '-' and '.', and for a value that is not
-/// 1 an '=' and an integer.
+/// True if `text` may be one of Program::tags: a name of letters, digits, '_', '-' and '.'. If its value is not 1, an
+/// '=' and an integer follow.
 bool isTag(std::string_view text);
 
-/// The place of an operation in a program without source: rank, block, index into ThreadBlock::ops.
+/// The place of an operation in a program: rank, block, index into ThreadBlock::ops.
 struct OpRef {
   std::uint32_t rank = 0;
   std::uint32_t block = 0;
@@ -557,8 +561,8 @@ bool sumsInSwitch(const Program &program);
 
 /// True if `op` comes from a line of a source, rather than from a plan or from IR without locations.
 bool isOfSource(const Program &program, const Op &op);
-/// Returns the name of `op` that the author of the input used: the call of the language if it comes from a source, else
-/// the mnemonic.
+/// Returns the name of `op` that the author of the input used. It is the call of the language if `op` comes from a
+/// source, else the mnemonic.
 std::string_view wordOf(const Program &program, const Op &op);
 
 std::string_view toString(OpKind kind);         ///< plan mnemonic: "copy"
@@ -567,7 +571,7 @@ std::string_view toString(BufferKind kind);     ///< "input", "output", "scratch
 char bufferLetter(BufferKind kind);             ///< plan letter: 'i', 'o', 's'
 std::string_view toString(ReduceOp op);         ///< the name in reduce_ops.def: "sum"
 std::string_view toString(Protocol protocol);   ///< "Simple", "LL", "Lamport"
-std::string_view toString(CollectiveKind kind); ///< "allgather", …; "custom" for a custom one
+std::string_view toString(CollectiveKind kind); ///< "allgather", …; "custom" for a custom collective
 
 /// Returns the thread blocks of all of `ranks`, one after the other.
 auto blocksOf(auto &ranks) {
