@@ -25,7 +25,7 @@ public:
 private:
   static constexpr std::uint32_t unpaired = ~std::uint32_t{0};
   struct PerType {
-    std::vector<std::vector<std::uint32_t>> peerChannel; // [rank][channel] -> channel of the peer, or unpaired
+    std::vector<std::vector<std::uint32_t>> peerChannel; // [rank][channel]: channel of the peer, or `unpaired`
   };
   const Program &program_;
   PerType memory_, port_;

@@ -12,15 +12,15 @@
 
 namespace mscclc::ir {
 
-/// Returns words for `ranks`, at least one, in ascending order: "rank 1", "ranks 1, 2 and 5", "ranks 1 to 7", "ranks 1
-/// and 8 further ranks up to 17".
+/// Returns `ranks` in words: "rank 1", "ranks 1, 2 and 5", "ranks 1 to 7", "ranks 1 and 8 further ranks up to 17".
+/// There is at least one rank, and they are in ascending order.
 std::string describeRanks(std::span<const std::uint32_t> ranks);
 /// Returns "output[3] of rank 2" or "output[3:5] of rank 2".
 std::string describe(const RankChunk &chunk);
 /// Returns "output[3] of ranks 0 and 2": the same chunks of each of `ranks`.
 std::string describe(const RankChunk &chunk, std::span<const std::uint32_t> ranks);
 
-/// Returns `value` for each chunk of scratch: [rank][chunk].
+/// Returns a table [rank][chunk] with `value` for each chunk of scratch.
 template <typename T> std::vector<std::vector<T>> forScratch(const Program &program, T value) {
   std::vector<std::vector<T>> values;
   for (const Rank &rank : program.ranks)
@@ -28,17 +28,17 @@ template <typename T> std::vector<std::vector<T>> forScratch(const Program &prog
   return values;
 }
 
-/// One cell for each chunk of memory. In place, input and output share cells.
+/// Numbers the chunks of memory. The number of a chunk is its cell. In place, input and output share cells.
 class ChunkCells {
 public:
-  /// With more chunks than this, code that follows data would take more than a gigabyte.
+  /// The most chunks for which code that follows data takes at most a gigabyte.
   static constexpr std::uint64_t mostChunks = std::uint64_t{1} << 26;
 
   /// Uses the buffers and the collective of `program`, which must outlive this.
   explicit ChunkCells(const Program &program);
 
-  /// Returns the number of chunks of all buffers of all ranks. Chunks that share memory count twice, so there are at
-  /// least as many as cells.
+  /// Returns the number of chunks of all buffers of all ranks. It is at least the number of cells, because chunks of
+  /// input and output that share memory count twice.
   static std::uint64_t chunksOf(const Program &program);
 
   std::size_t size() const { return size_; }

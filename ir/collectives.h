@@ -12,13 +12,13 @@ namespace mscclc::ir {
 enum class Extent : std::uint8_t {
   Share, ///< the chunk factor
   Whole, ///< ranks × the chunk factor
-  Given, ///< as the program says
+  Given, ///< the number that the program gives
 };
 
-/// The relative place of input and output in place.
+/// The places of input and output relative to each other, if they are in place.
 enum class InPlace : std::uint8_t {
   OneBuffer, ///< both begin at one address
-  OwnShare,  ///< the smaller buffer of rank r is the r-th share of its larger one
+  OwnShare,  ///< the smaller buffer of rank r is the r-th share of the rank's larger one
 };
 
 /// The source of the promise about outputs.
@@ -36,8 +36,8 @@ struct CollectiveInfo {
   InPlace inPlace;
   BufferKind message; ///< the buffer that is as long as a message
   bool hasRoot = false;
-  bool hasRows = false;    ///< shares are slots of rows with live counts: see RowLayout
-  bool hasExperts = false; ///< and the rows go to experts, or come back from them: see ExpertLayout
+  bool hasRows = false;    ///< shares are slots of rows, of which only some are live (RowLayout)
+  bool hasExperts = false; ///< rows go to experts, or come back from them (ExpertLayout)
 };
 
 inline constexpr std::array collectiveInfos{
@@ -64,8 +64,8 @@ constexpr const CollectiveInfo &info(CollectiveKind kind) {
   return collectiveInfos[static_cast<std::size_t>(kind)];
 }
 
-/// Returns the collective of that name that a plan has, with a root if `hasRoot`. Returns nothing for one of rows, and
-/// a custom one.
+/// Returns the collective that plans call `name`, with a root if `hasRoot`. Returns nothing for a collective of rows or
+/// a custom one, because plans have no names for them.
 std::optional<CollectiveKind> namedCollective(std::string_view name, bool hasRoot);
 
 /// True if the number of chunks of the buffers follows from a chunk factor.
@@ -86,7 +86,8 @@ inline constexpr std::uint32_t maxExperts = 4096;
 constexpr bool expertsFit(std::uint64_t ranks, std::uint64_t experts) {
   return experts >= 1 && experts <= maxExperts && ranks * experts <= maxExperts;
 }
-/// Returns the buffer whose rows an index names, of a collective with experts. The other one has rows of experts.
+/// Returns the buffer whose rows the index describes, in a collective with experts. The other buffer has the rows of
+/// experts.
 constexpr BufferKind indexedBuffer(CollectiveKind kind) {
   return kind == CollectiveKind::Dispatch ? BufferKind::Input : BufferKind::Output;
 }
@@ -94,8 +95,9 @@ constexpr Extent extentOf(CollectiveKind kind, BufferKind buffer) {
   return buffer == BufferKind::Input ? info(kind).input : info(kind).output;
 }
 
-/// Returns the chunk factor that follows from the buffers of the program, all instances together. It is at least 1, and
-/// 1 for a collective without one. Collective::chunkFactor is the factor that the program was written with.
+/// Returns the number of chunks of a share: the chunk factor that follows from the program's buffers, all instances
+/// together. It is at least 1, and 1 if the collective has no chunk factor. In contrast, Collective::chunkFactor is the
+/// factor with which the program was written.
 std::uint32_t chunksOfShare(const Program &program);
 /// Returns the number of chunks of the buffer that sets the length of all chunks of a rank: the input, or the output
 /// where there is no input (execution_plan.cc, getSizeAndChunks).
@@ -106,15 +108,16 @@ constexpr std::uint32_t chunksOfScale(const Rank &rank) {
 std::uint32_t chunksOfMessage(const Program &program, const Rank &rank);
 /// Returns the number of parts of a message that specialised kernels make equally long.
 std::uint32_t sharesOfMessage(const Program &program);
-/// Returns bus bandwidth divided by algorithm bandwidth, as in nccl-tests. Returns 1 for a collective without an entry
-/// there.
+/// Returns bus bandwidth divided by algorithm bandwidth, as in nccl-tests. Returns 1 for a collective that nccl-tests
+/// lacks.
 double busFactor(const Program &program);
 
 /// Values of Contribution::rank in the result of contributionOf().
 inline constexpr std::uint32_t everyRank = 0xffffffff, nobody = 0xfffffffe;
 
-/// Returns the final value of output chunk `chunk` of `rank` by the table. `share`: chunks of a share.
-/// Contribution::rank may be everyRank (that input chunk of all ranks, reduced) or nobody (anything).
+/// Returns the final value of output chunk `chunk` of `rank`, according to collectives.def. `share` is the number of
+/// chunks of a share. If Contribution::rank is everyRank, the value is the reduction of that input chunk over all
+/// ranks. If it is nobody, the value may be anything.
 Contribution contributionOf(const Collective &collective, std::uint32_t ranks, std::uint32_t share, std::uint32_t rank,
                             std::uint32_t chunk);
 
@@ -123,8 +126,8 @@ class WantedOutputs {
 public:
   explicit WantedOutputs(const Program &program);
 
-  /// Sets `inputs` to input chunks. Output chunk `chunk` of `rank` must be their reduction. If there are none, it may
-  /// hold anything.
+  /// Sets `inputs` to the input chunks whose reduction output chunk `chunk` of `rank` must be. If there are none, the
+  /// output chunk may hold anything.
   void of(std::uint32_t rank, std::uint32_t chunk, std::vector<Contribution> &inputs) const;
   /// If the chunk must hold the reduction of one input chunk over all ranks, returns the number of this input chunk.
   /// Otherwise returns nothing.

@@ -11,7 +11,7 @@
 
 namespace mscclc::ir {
 
-/// Sorts `items` by `key`, and keeps one of each run of items with equal keys.
+/// Sorts `items` by `key`, and keeps only one of several items with equal keys.
 template <typename T, typename Key = std::identity> void sortUnique(std::vector<T> &items, Key key = {}) {
   std::ranges::sort(items, {}, key);
   items.erase(std::ranges::unique(items, {}, key).begin(), items.end());
@@ -23,8 +23,7 @@ inline std::vector<std::uint32_t> numbersBelow(std::size_t size) {
   std::iota(numbers.begin(), numbers.end(), 0u);
   return numbers;
 }
-/// Returns `items` in the order of `keyOf(item)`, which is computed once for each. Items with equal keys keep their
-/// order.
+/// Returns `items`, sorted by `keyOf(item)`. Computes each key once. Items with equal keys keep their order.
 template <typename KeyOf> std::vector<std::uint32_t> sortedBy(std::vector<std::uint32_t> items, KeyOf keyOf) {
   std::vector<std::pair<decltype(keyOf(0u)), std::uint32_t>> keyed;
   keyed.reserve(items.size());
@@ -40,7 +39,7 @@ class StampSet {
 public:
   void clear() { ++stamp_; }
   bool contains(std::uint32_t index) const { return index < stamps_.size() && stamps_[index] == stamp_; }
-  /// Adds `index`. False if it was there already.
+  /// Adds `index`. Returns false if the set contained it already.
   bool insert(std::uint32_t index) {
     if (contains(index))
       return false;
@@ -51,12 +50,12 @@ public:
   }
 
 private:
-  std::vector<std::uint64_t> stamps_; ///< [index]: stamp_ if the set contains it
+  std::vector<std::uint64_t> stamps_; ///< [index]: equal to `stamp_` if the set contains `index`
   std::uint64_t stamp_ = 1;
 };
 
-/// Sets of the numbers below some size that are joined with each other (union-find). The least member names a set. At
-/// first each number is a set of its own.
+/// Disjoint sets of the numbers from 0 to `size` - 1, which can be joined (union-find). The least member of a set names
+/// it. At first each number is a set of its own.
 template <typename Index = std::uint32_t> class DisjointSets {
 public:
   explicit DisjointSets(std::size_t size) : parents_(size) { std::iota(parents_.begin(), parents_.end(), Index{0}); }
@@ -73,7 +72,7 @@ public:
   }
 
 private:
-  mutable std::vector<Index> parents_; ///< leads to the least member; find() shortens the way
+  mutable std::vector<Index> parents_; ///< each item leads to the least member of its set; find() shortens the path
 };
 
 } // namespace mscclc::ir

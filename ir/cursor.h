@@ -54,7 +54,8 @@ public:
       iteration_ = iterations_ = 0;
     }
   }
-  /// Steps through headers to an operation; false at the end. `iterationsOf(header)` returns how often a pipeline runs.
+  /// Enters pipelines until the place is at an operation. Returns false at the end of the block. `iterationsOf(header)`
+  /// returns the number of iterations of a pipeline.
   template <typename IterationsOf> bool settle(const ThreadBlock &block, IterationsOf &&iterationsOf) {
     while (!atEnd(block) && atHeader(block))
       enter(block, iterationsOf(block.ops[op_]));
@@ -67,8 +68,8 @@ private:
 };
 
 /// Calls `visit(index, header)` for each operation in the order in which they are written. `header` is the header of
-/// the pipeline around the operation, or `none`; for a header it is `none`, too. Ends when a visit returns false.
-/// Returns true if none did.
+/// the pipeline around the operation, or `none`. It is `none` for a header, too. Stops when a visit returns false, and
+/// returns false then. Otherwise returns true.
 template <typename Visit> bool forEachOp(const ThreadBlock &block, Visit &&visit) {
   std::uint32_t header = none, end = 0;
   for (std::uint32_t o = 0; o < block.ops.size(); ++o) {
@@ -93,8 +94,9 @@ template <typename Visit> void forEachOp(const ProgramIndex &program, Visit &&vi
       visit(b, o);
 }
 
-/// Rewrites the operations of `block` into `ops`. Calls `write(index)` for each in order, which appends what replaces
-/// it to `ops`: one operation for a pipeline's header, and any number for others. Sets the sizes of bodies in `ops`.
+/// Rewrites the operations of `block` into `ops`. Calls `write(index)` for each operation in order. `write` appends the
+/// replacement to `ops`: one operation for a pipeline's header, and any number for another operation. Sets the sizes of
+/// pipelines' bodies in `ops`.
 template <typename Write> void rewriteOps(const ThreadBlock &block, std::vector<Op> &ops, Write &&write) {
   std::size_t newHeader = 0;
   forEachOp(block, [&](std::uint32_t o, std::uint32_t header) {
@@ -119,7 +121,7 @@ public:
 
   void give(std::uint32_t queue, const Credit &credit) { queues_[queue].given.push_back(credit); }
   bool isEmpty(std::uint32_t queue) const { return queues_[queue].initial == 0 && queues_[queue].given.empty(); }
-  /// Removes and returns the first credit. It is a default one if it belongs to the initial value. Returns nothing if
+  /// Removes the first credit and returns it. A credit of the initial value is a default `Credit`. Returns nothing if
   /// the queue is empty.
   std::optional<Credit> take(std::uint32_t queue) {
     Queue &q = queues_[queue];
@@ -133,13 +135,13 @@ public:
     q.given.pop_front();
     return first;
   }
-  /// Returns what is left of the initial value.
+  /// Returns how much of the initial value nobody has taken yet.
   std::uint32_t initial(std::uint32_t queue) const { return queues_[queue].initial; }
 
 private:
   struct Queue {
     std::uint32_t initial = 0;
-    std::list<Credit> given; ///< most queues are empty most of the time
+    std::list<Credit> given; ///< a list, because most queues are empty most of the time
   };
   std::vector<Queue> queues_;
 };
@@ -147,7 +149,7 @@ private:
 /// Counts the arrivals at a barrier of `size` parties, in all rounds.
 class ArrivalCounter {
 public:
-  /// Counts one more arrival. Returns the total number of arrivals for which it has to wait.
+  /// Counts one more arrival. Returns the number of arrivals with which its round is complete.
   std::uint64_t arrive(std::uint64_t size) { return arrivals_++ / size * size + size; }
   bool isOver(std::uint64_t target) const { return arrivals_ >= target; }
   /// Returns the number of complete rounds.
@@ -157,11 +159,11 @@ private:
   std::uint64_t arrivals_ = 0;
 };
 
-/// The arrivals at each barrier of a program (by its number in ProgramIndex). Each has an `Arrival`, whose meaning is
-/// the walker's.
+/// The arrivals at each barrier of a program (by its number in ProgramIndex). The walker chooses the meaning of an
+/// `Arrival`.
 ///
-/// Two rounds are kept. A block cannot come to a round while another one is still in the round before the last, because
-/// all must come to the round between.
+/// Two rounds are kept. When a block arrives for a round, all blocks have arrived for the previous round. So they have
+/// left the round before that.
 template <typename Arrival> class BarrierArrivals {
 public:
   explicit BarrierArrivals(const ProgramIndex &index) : barriers_(index.numBarriers()) {
@@ -169,15 +171,15 @@ public:
       barriers_[b].size = static_cast<std::uint32_t>(index.barrier(b).blocks.size());
   }
 
-  /// Adds the arrival of a block. Returns a ticket for questions to met() about the other arrivals.
+  /// Adds the arrival of a block. Returns a ticket, with which met() finds the other arrivals of the round.
   std::uint64_t arrive(std::uint32_t barrier, const Arrival &arrival) {
     Barrier &b = barriers_[barrier];
     b.arrivals.resize(2 * std::size_t{b.size});
     b.arrivals[b.come % b.arrivals.size()] = arrival;
     return b.come++;
   }
-  /// Returns all arrivals of the round of `ticket`, in their order. It is empty until the last one. The span is valid
-  /// until the next arrival.
+  /// Returns all arrivals of the round of `ticket`, in their order. The span is empty until the last block has arrived,
+  /// and valid until the next arrival.
   std::span<const Arrival> met(std::uint32_t barrier, std::uint64_t ticket) const {
     const Barrier &b = barriers_[barrier];
     const std::uint64_t round = ticket / b.size;
@@ -190,7 +192,7 @@ private:
   struct Barrier {
     std::uint32_t size = 0;
     std::uint64_t come = 0;
-    std::vector<Arrival> arrivals; ///< blocks that have arrived, in two rounds
+    std::vector<Arrival> arrivals; ///< the arrivals of two rounds
   };
   std::vector<Barrier> barriers_;
 };

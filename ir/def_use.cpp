@@ -61,7 +61,8 @@ void VersionTracker::define(const ThreadBlock &block, const Op &op, Version vers
     const Version beyond = last->second;
     const bool endIsBegin = last->first == range.end;
     const auto [first, isNew] = segments.insert_or_assign(range.begin, version);
-    // Erase the segments that begin inside the range. The one that reaches beyond its end continues there.
+    // Erase the segments that begin inside the range. The part of the last one that lies beyond the range stays a
+    // segment.
     segments.erase(std::next(first), endIsBegin ? last : segments.lower_bound(range.end));
     if (!endIsBegin)
       segments.emplace_hint(std::next(first), range.end, beyond);

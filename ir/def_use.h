@@ -24,14 +24,14 @@ namespace mscclc::ir {
 using Version = std::uint32_t;
 inline constexpr Version initialVersion = ~Version{0};
 
-/// Returns "%3", "%in", "%{in, 3}" or "no version". With `cut` there are more: "%{in, 3, ..}".
+/// Returns "%3", "%in", "%{in, 3}" or "no version". `cut` says that there are more versions: "%{in, 3, ..}".
 std::string describe(std::span<const Version> versions, bool cut);
 
-/// True if `op` writes a local place or its share of a switch buffer, and so defines a version.
+/// True if `op` writes a local place, or its rank's share of a switch buffer. Then it defines a version.
 bool definesVersion(const ThreadBlock &block, const Op &op);
 
-/// Walks forward through a block and keeps the versions at the current point. A step takes O(log n) for each write, and
-/// a question O(log n + size of its result).
+/// Walks forward through a block and keeps the versions at the current point. define() takes O(log n) for each write,
+/// and see() takes O(log n + size of its result).
 class VersionTracker {
 public:
   /// Starts before the first operation of a block of `rank`. `program` must outlive this.

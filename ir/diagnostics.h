@@ -2,8 +2,9 @@
 //
 // A room lists its diagnostics in a `diagnostics.def` of its own, one line each:
 //   DIAG(chunk_out_of_range, Error, "chunk {0}:{1} is out of range: the {2} buffer has {3} chunks")
-// The second column says how severe it is, and with that the exit code (`level` below).
-// An error that is right now and then, as its user may know, has a name to allow it by, and a line for --help:
+// The second column is the severity. It also sets the exit code (`level` below).
+// If a program may be right in spite of an error, its user can allow the error. Then the error has a name for --allow
+// and a line for --help:
 //   ALLOWABLE(input_still_sent, "unflushed-source", "a port may still read its source", "rank {0} may end its launch
 //   …")
 // declare_diagnostics.h makes the descriptors. Texts are in lower case without a full stop.
@@ -68,7 +69,8 @@ private:
 struct Where {
   LocId loc = noLoc;
   std::string text;
-  /// With words: a key that similar places share. Diagnostics of one kind with one key are shown once, with a count.
+  /// With words: a key that is the same for similar places. Diagnostics of one kind with the same key are shown once,
+  /// with a count.
   std::string alike;
   Where() = default;
   Where(LocId id) : loc(id) {}
@@ -86,7 +88,7 @@ struct ShownPlace {
   friend bool operator==(const ShownPlace &, const ShownPlace &) = default;
 };
 
-/// A finding as it is shown.
+/// A diagnostic as it is shown.
 struct Diagnostic {
   Severity severity = Severity::Error;
   std::string_view id;
@@ -94,16 +96,16 @@ struct Diagnostic {
   ShownPlace place;
   std::vector<Diagnostic> notes;
   std::uint64_t similar = 0;       ///< how many more of this kind were found at this place
-  std::string_view allowName = {}; ///< shown after the message: how to allow it, or what allowed it
-  int exitCode = 1;                ///< the exit code of its kind
+  std::string_view allowName = {}; ///< the name in --allow that allows or has allowed it; shown after the message
+  int exitCode = 1;                ///< exit code of a run that fails only with errors of this kind
 };
 
 class DiagnosticEngine;
 
-/// Adds notes to a diagnostic that was just reported. Drops them if that diagnostic was only counted.
+/// Adds notes to a diagnostic that was just reported. Drops the notes if the diagnostic was only counted.
 ///
-/// It converts to the result of a function that fails, so that the function can end with
-/// `return diagnostics.report(…)`: false, no value, or the enumerator `Faulty`.
+/// A builder also converts to the result of a function that fails: false, no value, or the enumerator `Faulty`. So the
+/// function can end with `return diagnostics.report(…)`.
 class DiagBuilder {
 public:
   DiagBuilder &note(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args = {});
@@ -122,18 +124,18 @@ private:
   Diagnostic *diagnostic_;
 };
 
-/// Names of diagnostics that are allowed: warnings instead of errors.
+/// Names of diagnostics that are allowed. They are reported as warnings instead of errors.
 using AllowedNames = std::set<std::string, std::less<>>;
 
-/// Collects diagnostics. Those of one kind at one place are kept once and counted.
+/// Collects diagnostics. Several diagnostics of one kind at one place are kept as one, with a count.
 class DiagnosticEngine {
 public:
   /// Resolves the LocIds of later reports. `sources` must outlive them.
   void setSources(const SourceMap *sources) { sources_ = sources; }
-  /// Sets the files whose lines later reports may show, because the input may name any file. Without this, no lines are
-  /// shown. `readable` must outlive the reports.
+  /// Sets the files whose lines later reports may show. Lines of other files are never shown, because the input may
+  /// name any file. Without this call, no lines are shown. `readable` must outlive the reports.
   void setReadable(const ReadableFiles *readable) { readable_ = readable; }
-  /// Sets how many errors are kept before the others are only counted; 0: no limit.
+  /// Sets the number of errors that are kept. Further errors are only counted. 0: no limit.
   void setErrorLimit(std::size_t limit) { errorLimit_ = limit; }
   /// Reports diagnostics with these names as warnings.
   void allow(AllowedNames names) { allowed_ = std::move(names); }
@@ -144,7 +146,7 @@ public:
     return allowed_.contains(info.allowName) ? Severity::Warning : raised(info.severity);
   }
 
-  /// Reports at `where`. Adds a note for each call site through which the location was reached.
+  /// Reports a diagnostic at `where`. Adds a note for each call site through which the location was reached.
   DiagBuilder report(const DiagInfo &info, const Where &where, const std::vector<DiagArg> &args = {});
   /// Adds a finished diagnostic, for example one of Clang's.
   void add(Diagnostic diagnostic);
@@ -153,11 +155,11 @@ public:
   std::uint64_t numErrors() const { return numErrors_; }
   std::uint64_t numWarnings() const { return numWarnings_; }
   const std::deque<Diagnostic> &all() const { return kept_; }
-  /// Returns the exit code of a run that fails: that of its errors if all have the same, else 1.
+  /// Returns the exit code of a run that fails: the exit code of its errors if all have the same one, else 1.
   int exitCode() const;
 
-  /// Returns all diagnostics in Clang's form: `file:line:column: error: text [name]`, the line, a caret, notes. In the
-  /// number of errors at the end, diagnostics that are folded into one count as one.
+  /// Returns all diagnostics in Clang's form: `file:line:column: error: text [name]`, the line, a caret, notes. The
+  /// number of errors at the end counts diagnostics that were folded into one as one.
   std::string render(bool color, bool warnings = true) const;
 
 private:
@@ -179,13 +181,13 @@ private:
   AllowedNames allowed_;
   std::uint64_t numErrors_ = 0, numWarnings_ = 0, keptErrors_ = 0, dropped_ = 0;
   std::uint64_t foldedErrors_ = 0,
-                foldedWarnings_ = 0; ///< the part of these numbers that the `similar` of another one counts
+                foldedWarnings_ = 0; ///< how many of these are counted in the `similar` of another diagnostic
   std::deque<Diagnostic> kept_;
   std::unordered_map<std::string, Diagnostic *> byPlace_;
   std::unordered_map<std::string, std::string> files_; // path -> text
 };
 
-/// The `id` of diagnostics that Clang words itself. They have no name of ours.
+/// The `id` of diagnostics whose texts come from Clang. They have no name of mscclc.
 inline constexpr std::string_view clangId = "clang";
 
 /// Returns the name of a warning or error, as --explain-error takes it: its `id` in kebab case. Notes, and diagnostics
@@ -197,8 +199,8 @@ std::string kebabCase(std::string_view id);
 /// Replaces {0}, {1}, … in `format`.
 std::string formatDiag(std::string_view format, const std::vector<DiagArg> &args);
 
-/// Returns `text`, which comes from the input, made safe for a terminal: control characters except those in `kept`
-/// become `?`.
+/// Returns `text`, which comes from the input, in a form that is safe for a terminal: control characters except those
+/// in `kept` become `?`.
 std::string printable(std::string_view text, std::string_view kept = {});
 
 /// Returns a count and its noun: "1 chunk", "3 chunks".

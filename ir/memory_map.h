@@ -7,8 +7,8 @@
 namespace mscclc::ir {
 
 /// A local place with in-place aliasing resolved. Two chunks of a rank overlap in memory exactly if their canonical
-/// buffers are equal and their ranges meet. Scratch packets are a second scale of the same memory: packet chunk k
-/// covers plain chunks [2k, 2k + 2).
+/// buffers are equal and their ranges meet. Packets in scratch are counted differently from plain chunks of the same
+/// memory: packet chunk k covers plain chunks [2k, 2k + 2).
 struct CanonicalPlace {
   BufferKind buffer;
   std::uint32_t index;
@@ -57,7 +57,8 @@ inline MemoryRange memoryOf(const Program &program, const MemoryPiece &piece) {
   return memoryOf(program, piece.rank, piece.buffer, piece.index, piece.size, piece.form);
 }
 
-/// Returns the number of the first output chunk of `rank` that `memory` holds, or nothing if some of it is no output.
+/// Returns the number of the first output chunk of `rank` in `memory`. Returns nothing if `memory` is not wholly in the
+/// output.
 inline std::optional<std::uint32_t> outputOffset(const Program &program, std::uint32_t rank,
                                                  const MemoryRange &memory) {
   const std::uint32_t chunks = program.ranks[rank].outputChunks;

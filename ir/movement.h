@@ -30,11 +30,11 @@ enum class Schedule : std::uint8_t {
 /// The effect of a statement.
 enum class MoveKind : std::uint8_t {
   Copy,   ///< stores the one source at all destinations
-  Reduce, ///< stores the chain of sources, first to last (or see Move::firstAfter), at all destinations
-  Apply,  ///< applies a hook's function to the one place, which is source and destination
+  Reduce, ///< stores the reduction of all sources, first to last (but see Move::firstAfter), at all destinations
+  Apply,  ///< applies a hook's function to the one place, which is both source and destination
 };
 
-/// The order in which reductions are taken. Minimum and maximum have none.
+/// The order in which a reduction combines its sources. It does not matter for minimum and maximum.
 enum class Order : std::uint8_t {
   Written, ///< as the statements say
   Any,     ///< any
@@ -49,7 +49,7 @@ constexpr bool isFixed(Order order) {
 /// The type of partial results of sums and products of floats that are narrower than f32.
 enum class Accumulate : std::uint8_t {
   Narrow, ///< f32 inside an operation, whose result is rounded to the type of elements
-  Once,   ///< as Narrow, but no operation may add to a result that another one has rounded
+  Once,   ///< as Narrow, but no operation may add to a result that another operation has rounded
   Wide,   ///< as Once; scratch holds elements in the type in which they are added
 };
 
@@ -71,15 +71,17 @@ struct Move {
   ReduceOp reduceOp{};
   std::uint32_t hook = 0; ///< Apply: index into Program::hooks
   LocId loc = noLoc;
-  std::uint32_t firstPlace = 0; ///< into Movement::places: sources, then destinations
+  std::uint32_t firstPlace = 0; ///< index into Movement::places: sources, then destinations
   std::uint32_t numSrcs = 0, numDsts = 0;
   std::optional<Via> via;
-  std::optional<std::uint32_t> by;    ///< the rank that executes it
-  std::optional<std::uint32_t> block; ///< the thread block there
-  /// True if data of other ranks travels in packets. Then, after `place`, these places are packets in scratch (see
-  /// OperandForms): the sources after the first of a Reduce, a local source of a Copy, or else the destinations.
+  std::optional<std::uint32_t> by;    ///< the rank that executes the statement
+  std::optional<std::uint32_t> block; ///< the thread block that executes the statement, on rank `by`
+  /// True if data of other ranks travels in packets. After the pass `place`, some places of the statement are then
+  /// packets in scratch (see OperandForms): the sources of a Reduce except the first, a local source of a Copy, or
+  /// otherwise the destinations.
   std::optional<bool> packets;
-  /// Reduce, after `place`: number of the other sources that are combined before the first one (see Op::firstAfter).
+  /// For a Reduce after the pass `place`: how many of the other sources are combined before the first one (see
+  /// Op::firstAfter).
   std::uint32_t firstAfter = 0;
   friend bool operator==(const Move &, const Move &) = default;
 };
@@ -89,22 +91,23 @@ struct Movement {
   std::vector<Move> statements;
   std::vector<RankChunk> places;
   /// Number of ranks of a node. They reach each other through memory and switch, and other ranks through ports. 0: all
-  /// ranks are of one node.
+  /// ranks are in one node.
   std::uint32_t ranksPerNode = 0;
   std::uint32_t mostBlocks = 0; ///< the most thread blocks of a rank, all instances together; 0: no limit
   Order order = Order::Written; ///< the order of reductions
-  /// A program of either schedule asks for Wide. The compiler makes Once of it if scratch needs no such room.
+  /// Programs of both schedules may ask for Wide. The compiler changes it to Once if no sum is rounded twice even in
+  /// scratch that is not wide.
   Accumulate accumulate = Accumulate::Narrow;
   bool chooseProtocol = false, chooseInstances = false;
 
   // Choices of the pass `choose` for the passes after it.
-  bool pull = false; ///< place: reductions read remote operands inside a node; else other ranks put these into scratch
-  std::uint32_t blocks = 1;   ///< cut: thread blocks of a rank and instance
-  bool stages = false;        ///< cut: one block for each stage of the path of data
-  std::uint64_t step = 0;     ///< synchronise: bytes that a pipeline moves of each chunk at once; 0: no pipeline
-  bool throughSwitch = false; ///< place: what a switch can do goes through it, where a statement leaves that open
+  bool pull = false; ///< place: in a node, reductions read remote operands; otherwise other ranks put them into scratch
+  std::uint32_t blocks = 1; ///< cut: thread blocks of a rank and instance
+  bool stages = false;      ///< cut: one block for each stage of the path of data
+  std::uint64_t step = 0;   ///< synchronise: bytes of each chunk that a pipeline moves in one iteration; 0: no pipeline
+  bool throughSwitch = false; ///< place: statements that leave the way open use a switch where it can do them
   bool relayBlocks = false;   ///< synchronise: blocks without data take the excess channels of other blocks
-  bool eager = false;         ///< synchronise: no sync serves several statements; else as many as possible do
+  bool eager = false; ///< synchronise: each statement has its own sync; otherwise a sync serves as many as possible
 
   std::span<const RankChunk> srcs(const Move &m) const { return {places.data() + m.firstPlace, m.numSrcs}; }
   std::span<const RankChunk> dsts(const Move &m) const { return {places.data() + m.firstPlace + m.numSrcs, m.numDsts}; }
@@ -116,11 +119,11 @@ struct Movement {
   bool sameNode(std::uint32_t a, std::uint32_t b) const {
     return ranksPerNode == 0 || a / ranksPerNode == b / ranksPerNode;
   }
-  /// Returns the way between two ranks for statements that do not say it.
+  /// Returns the way between two ranks, for statements that leave it open.
   Via wayOf(std::uint32_t a, std::uint32_t b) const { return sameNode(a, b) ? Via::Memory : Via::Port; }
   /// Appends `move` with these places. Sets its range fields.
   void append(Move move, std::span<const RankChunk> srcs, std::span<const RankChunk> dsts);
-  /// Takes all statements with their places out, as a movement without other properties.
+  /// Removes all statements and their places, and returns them as a movement without other properties.
   Movement takeStatements();
   /// Replaces the statements and their places by those of `other`.
   void putStatements(Movement other);

@@ -8,7 +8,7 @@
 namespace mscclc::ir {
 namespace {
 
-/// Returns the letters and digits of `name`, in lower case.
+/// Returns `name` in lower case, without `_` and `-`.
 std::string letters(std::string_view name) {
   std::string out;
   for (const char c : name)
@@ -17,7 +17,7 @@ std::string letters(std::string_view name) {
   return out;
 }
 
-/// Returns the number of letters to insert, drop, replace or swap with their neighbour to get from `a` to `b`.
+/// Returns the number of steps from `a` to `b`. A step inserts, drops or replaces a letter, or swaps two neighbours.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i)

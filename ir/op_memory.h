@@ -13,8 +13,8 @@ namespace mscclc::ir {
 
 /// The way in which a block accesses a piece of memory.
 enum class Reach : std::uint8_t {
-  Own,           ///< its own rank's memory
-  MemoryChannel, ///< a remote buffer, which its threads load and store
+  Own,           ///< memory of the block's own rank
+  MemoryChannel, ///< a remote buffer, which the block's threads load and store
   PortChannel,   ///< a remote buffer, to which a proxy sends
   SwitchChannel, ///< the buffer of a rank of a multicast group; the block's own rank is one of the group
 };
@@ -33,7 +33,8 @@ struct MemoryPiece {
   bool inScratch() const { return buffer == BufferKind::Scratch; }
 };
 
-/// Returns the buffer of a chunk operand of a block of `rank`, on the rank that owns the chunk.
+/// Returns the kind of buffer that an operand of a block of `rank` is in. It is a buffer of the rank that owns the
+/// chunk.
 inline BufferKind bufferOf(const Rank &rank, const Chunk &chunk) {
   switch (chunk.space) {
   case ChunkSpace::Input:
@@ -64,8 +65,8 @@ inline MemoryPiece pieceOf(const Program &program, std::uint32_t rank, const Op 
   return piece;
 }
 
-/// Calls `visit(piece)` for each piece of memory that the operand touches. There is one, or for a switch channel one on
-/// each rank of its group, in the channel's order.
+/// Calls `visit(piece)` for each piece of memory that the operand touches. An operand on a switch channel has one piece
+/// on each rank of the group, in the channel's order. Any other operand has one piece.
 template <typename Visit>
 void forEachPiece(const Program &program, std::uint32_t rank, const Op &op, std::uint32_t operand, const Chunk &chunk,
                   Visit &&visit) {
@@ -78,7 +79,7 @@ void forEachPiece(const Program &program, std::uint32_t rank, const Op &op, std:
   }
 }
 
-/// Does the same for all operands of `op`, sources first.
+/// Calls `visit(piece)` for each piece of memory that operands of `op` touch, sources first.
 template <typename Visit>
 void forEachMemory(const Program &program, std::uint32_t rank, const ThreadBlock &block, const Op &op, Visit &&visit) {
   const Chunk *chunks = block.chunks.data() + op.firstChunk;
@@ -86,7 +87,8 @@ void forEachMemory(const Program &program, std::uint32_t rank, const ThreadBlock
     forEachPiece(program, rank, op, i, chunks[i], visit);
 }
 
-/// Does the same for memory of the operation's own rank. For a switch channel that is its own share.
+/// Calls `visit(piece)` for each piece of memory of the operation's own rank that operands of `op` touch, sources
+/// first. For a switch channel, this is the share of the own rank.
 template <typename Visit>
 void forEachOwnMemory(const Program &program, std::uint32_t rank, const ThreadBlock &block, const Op &op,
                       Visit &&visit) {

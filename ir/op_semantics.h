@@ -91,8 +91,8 @@ inline constexpr KindSet oneThreadPerId([](const OpInfo &op) { return info(op.ef
 constexpr bool isPacketOp(OpKind kind) {
   return kinds::packets.has(kind);
 }
-/// True if the operation waits until the packets that it reads have arrived. A ppkt through a port does not wait. It
-/// sends data that must have been written before, like plain data (execution_kernel.hpp, handlePutPackets).
+/// True if the operation waits until the packets that it reads have arrived. A ppkt through a port does not wait: its
+/// packets must have been written before, like plain data (execution_kernel.hpp, handlePutPackets).
 constexpr bool awaitsPackets(OpKind kind) {
   return kinds::awaitsPackets.has(kind);
 }
@@ -122,7 +122,7 @@ constexpr bool addsFirstAnywhere(OpKind kind) {
   return kinds::reduces.has(kind) && (info(kind).sources == OperandForms::PlainThenPackets ||
                                       (shapeOf(kind).srcs.maxRemote != 0 && shapeOf(kind).srcs.maxLocal == 1));
 }
-/// Returns the source that a reduction adds after `n` others. `firstAfter`: see Op.
+/// Returns the number of the source that a reduction adds after `n` other sources. `firstAfter`: see Op.
 constexpr std::uint32_t sourceAdded(std::uint32_t n, std::uint32_t firstAfter) {
   return n < firstAfter ? n + 1 : n == firstAfter ? 0 : n;
 }
@@ -141,11 +141,11 @@ constexpr bool isRelaxed(OpKind kind) {
   return kind == OpKind::RelaxedSignal || kind == OpKind::RelaxedWait || kind == OpKind::SwitchRelaxedSignal ||
          kind == OpKind::SwitchRelaxedWait;
 }
-/// True if one thread handles each channel or semaphore, as in a signal.
+/// True if one thread handles each channel or semaphore, as for a signal.
 constexpr bool oneThreadPerId(OpKind kind) {
   return kinds::oneThreadPerId.has(kind);
 }
-/// True if threads ask a proxy, and thread i handles position i of the operation.
+/// True if each thread handles one position of the operation: thread i handles position i, alone or through a proxy.
 constexpr bool oneThreadPerPosition(const Op &op) {
   return oneThreadPerId(op.kind) || op.channelType == ChannelType::Port;
 }
@@ -164,12 +164,12 @@ constexpr bool putsAndSignals(OpKind kind) {
 constexpr bool sends(OpKind kind) {
   return kinds::sends.has(kind);
 }
-/// True if the operation takes from such counters: waits, acquires.
+/// True if the operation takes from counters that others add to: waits, acquires.
 constexpr bool takes(OpKind kind) {
   return kinds::takes.has(kind);
 }
-/// True if the operation waits for what another rank or another block does: it takes from counters, meets at a barrier,
-/// or reads packets.
+/// True if the operation waits for an action of another rank or block: it takes from counters, meets at a barrier, or
+/// reads packets.
 constexpr bool awaitsOthers(OpKind kind) {
   return takes(kind) || kind == OpKind::Barrier || awaitsPackets(kind);
 }

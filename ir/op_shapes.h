@@ -10,7 +10,8 @@ namespace mscclc::ir {
 /// Any number of operands.
 inline constexpr std::uint8_t anyCount = 255;
 
-/// Operands of one side of an operation, in this order: local ones, then remote ones; or switch ones alone.
+/// The number of operands on one side of an operation. Local operands come first, then remote ones. Switch operands
+/// stand alone.
 struct SideShape {
   std::uint8_t minLocal = 0, maxLocal = 0;
   std::uint8_t minRemote = 0, maxRemote = 0;
@@ -22,8 +23,8 @@ enum class IdRule : std::uint8_t {
   None,
   Channels,        ///< one or more channels of the operation's type
   Semaphores,      ///< one or more semaphores
-  PerRemote,       ///< one channel for each remote operand, leading to its rank
-  PerRemoteIfPort, ///< the same on port channels; no ids on memory channels
+  PerRemote,       ///< one channel for each remote operand; it leads to the operand's rank
+  PerRemoteIfPort, ///< as PerRemote on port channels; no ids on memory channels
   OneSwitch,       ///< one switch channel, which all switch operands name
 };
 
@@ -32,8 +33,8 @@ struct OpShape {
   SideShape srcs, dsts;
   std::uint8_t channelTypes = 0; ///< bit set: 1 << ChannelType
   IdRule ids = IdRule::None;
-  /// There are as many sources as destinations, and the i-th of each have one size. Otherwise all operands have one
-  /// size.
+  /// True: there are as many sources as destinations, and source i has the size of destination i. False: all operands
+  /// have one size.
   bool pairwise = false;
 
   constexpr bool allows(ChannelType type) const { return (channelTypes >> static_cast<unsigned>(type) & 1) != 0; }
@@ -113,7 +114,7 @@ constexpr OpShape shapeOf(OpKind kind) {
   return {};
 }
 
-/// shapeOf as a table, by OpKind.
+/// The results of shapeOf(), by OpKind.
 inline constexpr std::array<OpShape, opKindCount> opShapes = [] {
   std::array<OpShape, opKindCount> table{};
   for (std::size_t i = 0; i < opKindCount; ++i)
@@ -133,7 +134,7 @@ static_assert(
     }(),
     "ops.def names forms of operands that an operation has, and no others");
 
-/// True if the operation reads the reduction of a chunk over a switch channel's group.
+/// True if the operation reads a chunk that the switch reduces over a channel's group.
 constexpr bool reducesInSwitch(OpKind kind) {
   return shapeOf(kind).srcs.numSwitch != 0;
 }
@@ -143,7 +144,7 @@ constexpr bool signalsThroughSwitch(OpKind kind) {
   return info(kind).step != OpStep::Data && shapeOf(kind).allows(ChannelType::Switch);
 }
 
-/// True if the blocks of a thread-block group may share the operation: each moves its slice.
+/// True if the blocks of a thread-block group may share the operation. Then each block moves its slice.
 constexpr bool canBeSliced(OpKind kind) {
   return info(kind).step == OpStep::Data && !info(info(kind).effect).thenSignals;
 }

@@ -197,7 +197,7 @@ void Printer::printRank(std::uint32_t index) {
   indent(2).text("buffers input ").number(rank.inputChunks).text(" output ").number(rank.outputChunks);
   text(" scratch ").number(rank.scratchChunks).text("\n");
 
-  // The order of the two lists shows which type was constructed first.
+  // The order of the two lists shows which type of channel was constructed first.
   const auto channels = [&](ChannelType type) {
     if (rank.portChannelsFirst || !rank.peers(type).empty())
       indent(2).text(toString(type)).text("_channels ").numberList(rank.peers(type)).text("\n");

@@ -78,7 +78,7 @@ std::string faultOf(const Hook &hook) {
       if ((*names)[i].empty() || has(std::span(*names).first(i), (*names)[i]))
         return std::string(verb) +
                ((*names)[i].empty() ? " an array without a name" : " array '" + (*names)[i] + "' twice");
-  // Both become part of a source.
+  // The function and the header are written into source text, so only these characters are allowed.
   if (!isOf(hook.function, "_:<>, "))
     return "has the function '" + hook.function + "', which is no name of a type";
   if (!isOf(hook.header, "_-+./"))
@@ -91,7 +91,7 @@ std::string faultOf(const Hook &hook) {
              (has(hook.writes, name) ? "writes it" : "does not read it");
   if (hook.wire != Wire::None && (!hook.reads.empty() || !hook.writes.empty()))
     return "is a wire format, and has arrays";
-  // A team of up to 32 threads encodes a block, each thread 8 elements of it.
+  // Up to 32 threads encode a block together, and each of them encodes 8 elements.
   if (hook.wire != Wire::None && (hook.granularity != Granularity::Block || hook.block % 8 != 0 || hook.block > 256))
     return "is a wire format of blocks of " + std::to_string(hook.block) +
            " elements: a block has a multiple of 8, and at most 256";

@@ -1,7 +1,7 @@
 // Dense numbers for the parts of a program: blocks, channels, semaphores, barriers of all ranks.
 //
-// A *queue* is a counter that blocks wait for. The ends of channels that are waited on come first, by the number of the
-// end, then semaphores.
+// A *queue* is a counter that blocks wait for. Each end of a channel has a queue with the number of the end. The queues
+// of semaphores follow.
 #pragma once
 
 #include "ir/channel_pairing.h"
@@ -17,15 +17,15 @@ namespace mscclc::ir {
 /// No number.
 inline constexpr std::uint32_t none = ~std::uint32_t{0};
 
-/// Blocks of a rank that meet, in order.
+/// A barrier: the blocks of a rank that meet there, in order.
 struct Barrier {
   std::uint32_t rank = 0;
-  std::uint64_t id = 0; ///< within the rank
+  std::uint64_t id = 0; ///< number of the barrier within the rank
   std::vector<std::uint32_t> blocks;
 };
 
-/// A program with everything numbered across ranks. Every rank has at least one block number, even if it has no blocks.
-/// So there is always a block to represent the user of its buffers before and after a launch.
+/// A program whose parts are numbered across ranks. Every rank has at least one block number, even if it has no blocks.
+/// So there is always a block that represents the user of the rank's buffers before and after a launch.
 class ProgramIndex {
 public:
   explicit ProgramIndex(const Program &program);
@@ -45,7 +45,7 @@ public:
   std::uint32_t channel(ChannelType type, std::uint32_t rank, std::uint32_t id) const {
     return firstChannel_[type == ChannelType::Port][rank] + id;
   }
-  /// Returns the other end of a channel, or `none`.
+  /// Returns the other end of a channel; `none` if it has no pair.
   std::uint32_t pairOf(std::uint32_t channel) const { return pairOf_[channel]; }
   std::uint32_t rankOfChannel(std::uint32_t channel) const;
   /// Returns "memory channel 3 of rank 0 (to rank 1)".
@@ -60,12 +60,12 @@ public:
   std::uint32_t semaphoreQueue(std::uint32_t rank, std::uint32_t id) const {
     return numChannels() + semaphore(rank, id);
   }
-  /// Returns the queue of one id of an operation of `rank`: a wait or an acquire takes from it, other operations add to
-  /// it. `none` if it sends through a channel without a pair.
+  /// Returns the queue that id `id` of operation `op` of `rank` refers to. A wait or an acquire takes from this queue,
+  /// and other operations add to it. Returns `none` if `op` sends through a channel without a pair.
   std::uint32_t queue(std::uint32_t rank, const Op &op, std::uint32_t id) const;
 
   std::uint32_t numBarriers() const { return static_cast<std::uint32_t>(barriers_.size()); }
-  /// Returns the number of barrier `id` of `rank`, which some block names.
+  /// Returns the number of barrier `id` of `rank`. Some block of the rank must name this barrier.
   std::uint32_t barrierOf(std::uint32_t rank, std::uint64_t id) const { return barrierNumber_.at({rank, id}); }
   const Barrier &barrier(std::uint32_t number) const { return barriers_[number]; }
 

@@ -17,7 +17,8 @@ std::string resolved(const std::string &path) {
   return real ? real.get() : "";
 }
 
-/// Returns the real place of `path`, whether it exists or not. Empty if a link on the way leads nowhere.
+/// Returns `path` with every link followed, whether the file exists or not. Returns an empty text if a link leads
+/// nowhere.
 std::string placeOf(const std::string &path) {
   std::string real = resolved(path);
   if (!real.empty())
@@ -79,7 +80,7 @@ const std::string &ReadableFiles::realFolder(const std::string &path) const {
 
 std::string ReadableFiles::realPath(const std::string &path) const {
   const auto slash = path.rfind('/');
-  const std::string name = path.substr(slash + 1); // npos + 1 is 0
+  const std::string name = path.substr(slash + 1); // without a slash, npos + 1 is 0
   char target = 0;
   // Most files are no links, and their folder was already looked up.
   if (name.empty() || name == "." || name == ".." || readlink(path.c_str(), &target, 1) >= 0)

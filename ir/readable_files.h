@@ -1,4 +1,5 @@
-// The files that an input may have read or shown. A source includes files, and may name any file in its locations.
+// The files that may be read or shown because of an input. A source includes files, and may name any file in its
+// locations.
 #pragma once
 
 #include <string>
@@ -7,8 +8,8 @@
 
 namespace mscclc::ir {
 
-/// The files below some folders. Links are followed, so the real place of a file counts. Folders are looked up when the
-/// first file is asked for.
+/// A set of files: single files, and all files below some folders. Links are followed, so the real place of a file
+/// counts. Folders are looked up when the set is first asked for a file.
 class ReadableFiles {
 public:
   /// Adds all files below `path`; none if there is no such folder.
@@ -16,10 +17,10 @@ public:
   /// One file.
   void addFile(std::string path);
 
-  /// True if `path` is one of them. A file that does not exist is judged by the place where it would be. So the answer
-  /// does not reveal whether it exists.
+  /// True if `path` is in the set. For a file that does not exist, the place where it would be decides. So the answer
+  /// does not reveal whether the file exists.
   bool holds(const std::string &path) const;
-  /// True if file `name` is allowed in `folder` and in each added folder.
+  /// True if the set has file `name` both in `folder` and in each added folder.
   bool holdsEverywhere(const std::string &folder, const std::string &name) const;
 
 private:
@@ -27,9 +28,9 @@ private:
   const std::string &realFolder(const std::string &path) const;
   std::string realPath(const std::string &path) const;
 
-  std::vector<std::string> addedFolders_, addedFiles_; ///< names that the caller gave
+  std::vector<std::string> addedFolders_, addedFiles_; ///< paths that the caller added
   mutable bool isLookedUp_ = false;
-  mutable std::vector<std::string> folders_, files_; ///< their real places, folders without a slash at the end
+  mutable std::vector<std::string> folders_, files_; ///< the real paths of these; folders have no slash at the end
   mutable std::unordered_map<std::string, std::string> known_;
 };
 

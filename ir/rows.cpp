@@ -34,7 +34,7 @@ RowCount rowCountOf(std::int64_t given, std::uint64_t capacity) {
 }
 
 std::int64_t RowSum::valueOf(std::uint64_t capacity, std::span<const RowCount> counts) const {
-  // Counts may be as large as they like, so this saturates.
+  // Counts may be arbitrarily large, so the sum saturates.
   std::int64_t value = 0;
   const auto add = [&](std::int64_t factor, std::uint64_t rows) {
     std::int64_t term = 0;

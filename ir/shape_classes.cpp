@@ -9,7 +9,7 @@ std::uint64_t pair(std::uint32_t high, std::uint32_t low) {
   return std::uint64_t{high} << 32 | low;
 }
 
-/// Without its chunks.
+/// Appends the shape of `op` without its chunks.
 void append(Shape &shape, const Op &op) {
   shape.push_back(static_cast<std::uint64_t>(op.kind) << 24 | static_cast<std::uint64_t>(op.channelType) << 16 |
                   static_cast<std::uint64_t>(op.reduceOp) << 8 | static_cast<std::uint64_t>(op.sync));

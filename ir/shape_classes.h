@@ -1,7 +1,7 @@
 // Shapes: finds operations, thread blocks and ranks that are the same except for the things that they name.
 //
-// This is coarser than the symmetry of passes/analysis/rank_symmetry.h, which also checks that the named things are
-// images of each other. Equal shapes are enough to write one text for several of them, with numbers filled in.
+// Shapes are coarser than the symmetry of passes/analysis/rank_symmetry.h, which also compares the named things.
+// Several operations, blocks or ranks with equal shapes can share one text, with numbers filled in.
 #pragma once
 
 #include "ir/program.h"
@@ -16,13 +16,14 @@ namespace mscclc::ir {
 /// A shape, as numbers. Two things have equal numbers if, and only if, they have the same shape.
 using Shape = std::vector<std::uint64_t>;
 
-/// Returns the shape of an operation: everything except the things that it names. Peers, places of chunks, channels,
-/// semaphores, barriers, the operation's position in a thread-block group, and Op::firstAfter may differ.
+/// Returns the shape of an operation: everything except the things that it names. So operations of one shape may differ
+/// in peers, places of chunks, channels, semaphores, barriers, their position in a thread-block group, and
+/// Op::firstAfter.
 Shape shapeOf(const Rank &rank, const ThreadBlock &block, const Op &op);
 /// Returns the shape of all operations of a block, in their order.
 Shape shapeOf(const Rank &rank, const ThreadBlock &block);
-/// Returns the shape of the operations of all thread blocks, in their order. The sizes and buffers of chunks may
-/// differ, too.
+/// Returns the shape of the operations of all thread blocks of a rank, in their order. Here the sizes and buffers of
+/// chunks may differ, too.
 Shape operationsOf(const Rank &rank);
 
 /// Numbers shapes in the order of their first appearance.

@@ -71,7 +71,7 @@ LocId SourceMap::merge(LocId first, LocId second) {
     return first;
   if (first == noLoc)
     return second;
-  // A loop fuses the same place again and again, so comparing the last place of the chain is enough.
+  // A loop merges the same place again and again, so it is enough to compare the last place of the chain.
   if (isMerge(first) && locs_[first].column == second)
     return first;
   return intern({mergedFile, first, second, noLoc});
@@ -86,7 +86,7 @@ LocId SourceMap::firstPlace(LocId id) const {
 std::vector<LocId> SourceMap::places(LocId id) const {
   std::vector<LocId> found;
   std::vector<LocId> open{id};
-  std::unordered_set<LocId> seen; // has merges too, so that a merge in many others is visited once
+  std::unordered_set<LocId> seen; // contains merges too, so that a merge inside many other merges is visited once
   while (!open.empty()) {
     const LocId next = open.back();
     open.pop_back();

@@ -19,7 +19,7 @@ struct Loc {
   std::uint32_t file = 0;   ///< index into SourceMap::files(); mergedFile for a merge, elementFile for an element
   std::uint32_t line = 0;   ///< 1-based; for a merge: first LocId; for an element: index into SourceMap::labels()
   std::uint32_t column = 0; ///< 1-based, in bytes; for a merge: second LocId; for an element: its index
-  LocId caller = noLoc; ///< the call site of the function that holds this place; or the holder of the element's list
+  LocId caller = noLoc;     ///< place: the call site of its function; element: the holder of its list
   friend bool operator==(const Loc &, const Loc &) = default;
 };
 
@@ -35,11 +35,11 @@ public:
 
   /// Returns the id of a place. `caller` is the call site through which it was reached.
   LocId addPlace(std::uint32_t file, std::uint32_t line, std::uint32_t column, LocId caller = noLoc);
-  /// Returns the location of an operation made of two. Equal locations stay as they are. If one is noLoc, returns the
-  /// other.
+  /// Returns the location of an operation that was made of two operations. If both locations are equal, returns this
+  /// location. If one is noLoc, returns the other one.
   LocId merge(LocId first, LocId second);
 
-  /// Returns the index of the name of a list; adds it if it is new.
+  /// Returns the index of `label`, the name of a list. Adds it if it is new.
   std::uint32_t addLabel(std::string_view label);
   /// Adds element `index` of the list `label` in `holder`. The holder is an element, or a place in a document's file,
   /// but no merge. Equal elements are not unified: documents are large, and their elements are all different.
@@ -48,7 +48,7 @@ public:
   const Loc &get(LocId id) const { return locs_[id]; }
   bool isMerge(LocId id) const { return locs_[id].file == mergedFile; }
   bool isElement(LocId id) const { return locs_[id].file == elementFile; }
-  /// Returns the place in a file that holds element `id`. For a place, returns the place itself.
+  /// Returns the place in a file that contains element `id`. If `id` is a place, returns `id`.
   LocId documentOf(LocId id) const;
   /// Returns the path to element `id` from its document: "$.gpus[1].threadblocks[0]".
   std::string elementPath(LocId id) const;

@@ -1,4 +1,4 @@
-// The texts of the files that a program's places are in.
+// The texts of the files to which a program's locations refer.
 #pragma once
 
 #include "ir/readable_files.h"
@@ -8,8 +8,8 @@
 
 namespace mscclc::ir {
 
-/// Returns the contents of file `index` that `sources` keeps. Otherwise reads the file, if it is one of `readable`
-/// (null: no file is). Returns no text for a device, a pipe or a huge file, because the input may have invented the
+/// Returns the contents that `sources` keeps for file `index`. If there are none, reads the file if `readable` has it
+/// (null: it has no file). Returns no text for a device, a pipe or a huge file, because the input may have invented the
 /// name.
 std::string sourceText(const SourceMap &sources, std::uint32_t index, const ReadableFiles *readable);
 

@@ -1,5 +1,6 @@
-// The structural checker's program, ranks and blocks. Faults are rare, so only programs without faults are checked
-// fast: tables for each rank and block, then a constant number of look-ups for each operand.
+// The structural checker's part for the program, ranks and blocks. Faults are rare, so only programs without faults are
+// checked fast: the checker makes tables for each rank and block, and then does a constant number of look-ups for each
+// operand.
 #include "ir/structure.h"
 
 #include "ir/collectives.h"
@@ -172,7 +173,7 @@ void StructureChecker::checkCollective() {
     fault(diag::ready_without_experts, {collective.name});
   if (program_.oncePerRank != OncePerRank::Off && collective.kind != CollectiveKind::Dispatch)
     fault(diag::once_per_rank_alone, {toString(collective.kind)});
-  // Reports one rank only: if one does not fit, most others do not either.
+  // Reports one rank only, because the others are mostly wrong in the same way.
   for (std::uint32_t r = 0; r < numRanks_; ++r) {
     const Rank &rank = program_.ranks[r];
     std::string_view rule = chunkRule(collective.kind, rank, numRanks_);
@@ -321,7 +322,7 @@ void StructureChecker::checkBlock() {
   at_.op = ProgramPlace::none;
 }
 
-/// Checks the channels that the block lists, or its remote buffers.
+/// Checks the table of channels of the block or, if `remote`, the table of its remote buffers.
 void StructureChecker::checkTable(std::span<const ResourceUse> uses, bool remote, StampSet (&tables)[4]) {
   for (StampSet &table : tables)
     table.clear();

@@ -15,24 +15,24 @@
 
 namespace mscclc::ir {
 
-/// The most ranks of a program. With so many, data that passes keep for pairs of ranks takes a gigabyte.
+/// The largest number of ranks of a program. Data that passes keep for pairs of ranks takes a gigabyte then.
 inline constexpr std::uint32_t maxRanks = 65536;
-/// The most copies of a program.
+/// The largest number of instances of a program.
 inline constexpr std::uint32_t maxInstances = 4096;
 /// The greatest initial value of a semaphore: devices count in int.
 inline constexpr std::uint32_t maxSemaphoreValue = 0x7fffffff;
 
-/// The most thread blocks of a rank that statements of the movement form may name.
+/// The largest number of thread blocks of a rank that statements of the movement form may name.
 inline constexpr std::uint32_t maxMoveBlocks = 65536;
 
-/// The place of a fault in a program. It is an operation or, where fields are `none`, a block, a rank or the program;
-/// or a statement of the movement form.
+/// The place of a fault in a program: an operation, or a statement of the movement form. Where fields are `none`, it is
+/// a block, a rank or the whole program.
 struct ProgramPlace {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::uint32_t rank = none;
   std::uint32_t block = none;
   std::uint32_t op = none;
-  std::uint32_t statement = none; ///< into Movement::statements; the others are `none` then
+  std::uint32_t statement = none; ///< index into Movement::statements; then the other fields are `none`
 };
 
 /// Returns the words for a place: "rank 1, block 0, operation 3", or less where fields are `none`; or "statement 3".
@@ -42,13 +42,12 @@ std::string describe(const ProgramPlace &place);
 /// words if it has none. Stops after many faults.
 bool checkStructure(const Program &program, DiagnosticEngine &diagnostics);
 
-/// Does the same for a reader that can show the place of each thing in its input.
+/// Does the same for a reader that knows the places of operations in its input: `show` returns such a place.
 using ShowPlace = std::function<ShownPlace(const ProgramPlace &)>;
 bool checkStructure(const Program &program, DiagnosticEngine &diagnostics, const ShowPlace &show);
 
 /// Throws InternalError if statements are left for which no pass has made thread blocks, or if rank 0 represents all
-/// ranks (FoldedRanks). Code for thread blocks calls it, because it would take such a program, or rank, for an empty
-/// one.
+/// ranks (FoldedRanks). Code for thread blocks calls this first, because such a program, or rank, would look empty.
 void requireBlocks(const Program &program);
 
 } // namespace mscclc::ir

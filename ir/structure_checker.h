@@ -61,12 +61,12 @@ private:
   bool checkCounts(const Move &move);
   void checkPlaces(const Move &move, Side side, std::span<const RankChunk> places);
 
-  /// Reports at the current place.
+  /// Reports a fault at the current place.
   void fault(const DiagInfo &info, std::initializer_list<DiagArg> args) { faultAt(at_, locOf(at_), info, args); }
   void faultAt(const ProgramPlace &place, LocId loc, const DiagInfo &info, std::initializer_list<DiagArg> args);
   LocId locOf(const ProgramPlace &place) const;
-  /// True if there are enough faults. In a source many may be at one line, which shows them as one. The places of a
-  /// reader are all different.
+  /// True if enough faults were reported. Without a reader the limit is higher: many faults may be at one line of a
+  /// source, and such faults are shown as one.
   bool full() const { return numFaults_ >= (show_ ? 20 : 100); }
   std::size_t numChannels(ChannelType type) const {
     return type == ChannelType::Switch ? rank_->switchChannels.size() : rank_->peers(type).size();
@@ -78,7 +78,7 @@ private:
   std::size_t numRanks_;
   std::size_t numFaults_ = 0;
 
-  bool switchesFit_ = true; ///< true if each rank's switch channels are right, apart from other ranks
+  bool switchesFit_ = true; ///< true if the switch channels of each rank are right, without a comparison of ranks
 
   ProgramPlace at_;
   const Rank *rank_ = nullptr;

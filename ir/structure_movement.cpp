@@ -1,4 +1,4 @@
-// The structural checker's statements that move data.
+// The structural checker's part for statements that move data.
 #include "ir/internal_error.h"
 #include "ir/ir_diagnostics.h"
 #include "ir/structure_checker.h"
@@ -90,7 +90,7 @@ bool StructureChecker::checkCounts(const Move &move) {
   return check(Side::Destination, move.numDsts, 1, move.kind != MoveKind::Apply) && sources;
 }
 
-/// Checks that all places have the size of the first source.
+/// Checks the places on one side of a statement. They must have the size of the first source.
 void StructureChecker::checkPlaces(const Move &move, Side side, std::span<const RankChunk> places) {
   const std::string_view kind = toString(move.kind), sideName = sideNames[static_cast<std::size_t>(side)];
   const std::uint32_t size = program_.movement.srcs(move)[0].size;

@@ -1,4 +1,4 @@
-// The structural checker's operations.
+// The structural checker's part for operations.
 #include "ir/ir_diagnostics.h"
 #include "ir/memory_map.h"
 #include "ir/op_semantics.h"

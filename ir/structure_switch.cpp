@@ -1,9 +1,9 @@
-// The structural checker's switch groups: each rank lists its own switch channels, and the lists must agree.
+// The structural checker's part for switch groups: each rank lists its own switch channels, and the lists must agree.
 //
-// The k-th switch channel of rank a with member b meets the k-th of b with member a. All ends of one group name the
-// same members in the same order, and the same buffer. Each rank sets its groups up in the order of its list, each
-// together with all members (executor.cc, setupConnections). So there must be an order of all groups that every list
-// follows.
+// The k-th switch channel of rank a with member b meets the k-th switch channel of b with member a. All ends of one
+// group name the same members in the same order, and the same buffer. Each rank sets up its groups in the order of its
+// list, and all members of a group set it up together (executor.cc, setupConnections). So there must be an order of all
+// groups that every list follows.
 #include "ir/ir_diagnostics.h"
 #include "ir/structure_checker.h"
 
@@ -36,7 +36,7 @@ public:
 
   /// Returns the number of switch channels of `rank` that have member `other`.
   std::size_t count(std::uint32_t rank, std::uint32_t other) const { return with(rank, other).size(); }
-  /// Returns the position of the end among its rank's channels with member `other`, from 0.
+  /// Returns the position of `end` among the channels of its rank with member `other`, from 0.
   std::size_t number(End end, std::uint32_t other) const {
     const auto mine = with(end.first, other);
     return static_cast<std::size_t>(std::ranges::lower_bound(mine, End{other, end.second}) - mine.begin());
@@ -68,8 +68,8 @@ std::string listOf(const std::vector<std::uint32_t> &ranks) {
   return text + (ranks.size() > most ? ", …]" : "]");
 }
 
-/// Connects groups in the order of the ranks' lists, as long as possible. If a rank is stuck, returns its next end, and
-/// the different end at which another member of that group is stuck.
+/// Connects groups in the order of the ranks' lists, as far as possible. If a rank is stuck, returns two ends: the next
+/// end of this rank, and the end of another group at which a member of the rank's group is stuck.
 std::pair<End, End> stuckEnds(const Program &program, const SwitchGroups &groups) {
   std::vector<std::uint32_t> next(program.ranks.size(), 0);     // [rank]
   std::vector<std::vector<std::uint32_t>> arrived(next.size()); // [first member][channel]
@@ -129,7 +129,8 @@ void StructureChecker::checkSwitchGroups() {
       faultAt({end.first}, noLoc, diag::switch_group_buffer,
               {end.second, end.first, toString(here.buffer), met.second, other, toString(there.buffer)});
   };
-  // The first member compares itself with all, each other one with the first. Then all agree.
+  // The first member of a group is compared with all members, and each other member with the first one. If these agree,
+  // all members agree.
   for (std::uint32_t r = 0; r < numRanks_; ++r)
     for (std::uint32_t c = 0; c < program_.ranks[r].switchChannels.size() && !full(); ++c) {
       const std::vector<std::uint32_t> &members = groups[{r, c}].ranks;

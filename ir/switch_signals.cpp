@@ -9,7 +9,7 @@ namespace mscclc::ir {
 
 namespace {
 
-/// Returns the same operation through a memory channel.
+/// Returns the kind of the same operation through a memory channel.
 constexpr OpKind memoryKind(OpKind kind) {
   if (isSignal(kind))
     return isRelaxed(kind) ? OpKind::RelaxedSignal : OpKind::Signal;
@@ -60,7 +60,7 @@ private:
     const DataSync sync = op.sync;
     op.kind = memoryKind(op.kind);
     op.channelType = ChannelType::Memory;
-    if (ids.empty()) { // a group of one has no one to signal
+    if (ids.empty()) { // in a group of one rank, there is no other rank to signal
       op = {.sync = DataSync::None, .loc = op.loc};
       if (sync != DataSync::None)
         block.append(op);

@@ -26,15 +26,16 @@
 //     @4 = @1 "ops" 0
 //   }
 //
-// One statement a line; `//` begins a comment. A byte order mark is no part of the text. Fields with their default
-// value are left out. A program of `schedule auto` may have statements that move data instead of blocks:
+// Each statement has a line of its own. `//` begins a comment. A byte order mark is no part of the text. Fields with
+// their default value are left out. A program of `schedule auto` may have statements that move data instead of blocks:
 //
 //   move {
 //     copy 1.output[0:1], 2.output[0:1] <- 0.input[0:1] via memory by 0 @1
 //   }
 //
-// Chunk ranges are half open. `%n` is the version that operation n of the block defines, `%in` what lay there before
-// (def_use.h); versions may be left out, and are checked where they stand. ir/README.md has the whole language.
+// Chunk ranges are half open. `%n` is the version that operation n of the block defines. `%in` is the version that memory
+// has before the block writes to it (def_use.h). Versions may be left out, and those that are given are checked.
+// ir/README.md has the whole language.
 #pragma once
 
 #include "ir/diagnostics.h"

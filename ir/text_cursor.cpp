@@ -72,7 +72,7 @@ bool TextCursor::expectNumber(std::uint64_t &value, std::uint64_t most, std::str
     return expected(what);
   const Position position = here();
   std::uint64_t result = 0;
-  bool fits = true; // the number fits in 64 bits
+  bool fits = true; // true if the number fits in 64 bits
   for (; at_ != lineEnd_ && isDigit(*at_); ++at_) {
     const auto digit = static_cast<std::uint64_t>(*at_ - '0');
     fits = fits && result <= (std::numeric_limits<std::uint64_t>::max() - digit) / 10;
@@ -174,7 +174,7 @@ bool TextCursor::error(const DiagInfo &info, const Position &position, std::init
 }
 
 ShownPlace TextCursor::show(const Position &position) const {
-  // The excerpt of a long line would hide the message.
+  // A long excerpt would hide the message, so only the beginning of a long line is shown.
   constexpr std::size_t longest = 240;
   ShownPlace shown;
   shown.file = filename_;

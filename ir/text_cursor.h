@@ -17,7 +17,7 @@ public:
       : text_(text), filename_(filename), diagnostics_(diagnostics), at_(text.data()), lineBegin_(at_), lineEnd_(at_),
         end_(at_ + text.size()) {}
 
-  /// Goes to the next line that holds a token. False at the end of the text, or after too many errors.
+  /// Goes to the next line that holds a token. Returns false at the end of the text, or after too many errors.
   bool nextLine();
   bool atLineEnd();
   /// True if the last character of the line, except blanks, is '{'.
@@ -35,7 +35,7 @@ public:
     return at_ != lineEnd_ && *at_ == c;
   }
   bool expect(char c) { return accept(c) || expected(std::string{'\'', c, '\''}); }
-  /// Accepts `word` if it is here as a whole word.
+  /// Accepts `word` if the next token is this whole word.
   bool accept(std::string_view word) {
     if (!startsWith(word) || (at_ + word.size() != lineEnd_ && continuesWord(at_[word.size()])))
       return false;
@@ -52,11 +52,11 @@ public:
   }
   bool expectLineEnd() { return atLineEnd() || expected("end of line"); }
 
-  /// Returns the word here ([A-Za-z_][A-Za-z0-9_]*) and steps past it; empty if there is none.
+  /// Returns the next word ([A-Za-z_][A-Za-z0-9_]*) and steps past it. Returns an empty text if there is none.
   std::string_view word();
-  /// True if there is a digit here.
+  /// True if the next token begins with a digit.
   bool atNumber();
-  /// Reads a decimal number of at most `most`.
+  /// Reads a decimal number into `value`. It may be at most `most`.
   bool expectNumber(std::uint64_t &value, std::uint64_t most, std::string_view what);
   bool expectNumber(std::uint32_t &value, std::string_view what);
   /// Reads a string in double quotes and stores it unescaped in `value`.
@@ -82,7 +82,7 @@ public:
   bool expected(std::string_view what);
   /// Returns a place of this text as diagnostics show it; `column` counts bytes from 1.
   ShownPlace show(const Position &position) const;
-  /// Returns the same for the first token of a line, given the line's number.
+  /// Returns the place of the first token of line `line`, as diagnostics show it.
   ShownPlace showLine(std::uint32_t line) const;
   std::size_t numErrors() const { return numErrors_; }
   bool tooManyErrors() const { return numErrors_ >= maxErrors; }

@@ -59,7 +59,7 @@ void TextParser::skipBody() {
   }
 }
 
-/// Returns true if a body follows. It is called after the header, and a body may also follow a wrong header.
+/// Returns true if a body follows the header that was just parsed. A wrong header may have a body, too.
 bool TextParser::opensBody(bool headerIsGood) {
   return headerIsGood || cursor_.lineOpensBody();
 }
@@ -382,7 +382,7 @@ bool TextParser::parseLocations() {
   const Position opened = cursor_.here();
   if (!cursor_.expect('{') || !cursor_.expectLineEnd())
     return false;
-  // Entries are numbered one after the other, so after one error the others would only repeat it.
+  // Entries are numbered in order, so after one error every further entry would cause the same error.
   bool good = true;
   parseBody("the locations", opened, [&] { return good = good && parseLocation(); });
   return true;
@@ -435,7 +435,7 @@ bool TextParser::parseLocation() {
     return cursor_.expected("'file0', '@1', or '}'");
   if (!cursor_.expectNumber(number, "the location's number"))
     return false;
-  if (number != sources.size()) // 0 is no location, so the first is 1
+  if (number != sources.size()) // number 0 stands for no location, so the first location is 1
     return cursor_.error(diag::ir_expected, at, {"@" + std::to_string(sources.size()), "@" + std::to_string(number)});
   if (!cursor_.expect('='))
     return false;

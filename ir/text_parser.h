@@ -1,6 +1,6 @@
-// Internal to the text form: the parser's state. It descends recursively by lines. The depth is fixed, because
-// pipelines have a stack of their own. text_parser.cpp parses the file, ranks and locations, text_parser_ops.cpp
-// blocks, text_parser_movement.cpp statements that move data.
+// Internal to the text form: the parser's state. The parser descends recursively, line by line. The depth of the
+// recursion is fixed, because pipelines have a stack of their own. text_parser.cpp parses the file, ranks and
+// locations. text_parser_ops.cpp parses blocks, and text_parser_movement.cpp parses statements that move data.
 #pragma once
 
 #include "ir/def_use.h"
@@ -91,7 +91,7 @@ private:
   bool hasTags_ = false;
   std::uint32_t optionsSeen_ = 0; // bit set, in the order of MSCCLC_IR_OPTIONS
   bool hasBuffers_ = false, hasMemory_ = false, hasPort_ = false,
-       hasSemaphores_ = false; // parts that the current rank has
+       hasSemaphores_ = false; // parts of the current rank that were parsed
   bool hasMovement_ = false, hasLocations_ = false;
   LocId highestLoc_ = noLoc;
   Position highestLocAt_;
@@ -103,7 +103,7 @@ private:
   };
   bool hasChannelTable_ = false, hasRemoteTable_ = false;
   std::vector<OpenPipeline> pipelines_;
-  std::optional<VersionTracker> tracker_; // made when the first version is read
+  std::optional<VersionTracker> tracker_; // made when the first version is parsed
   std::uint32_t tracked_ = 0;             // operations that the tracker has stepped over
   bool versionsKnown_ = true;             // false after an operation that could not be read
   std::vector<Chunk> srcs_, dsts_;
@@ -112,10 +112,10 @@ private:
 
   std::vector<RankChunk> srcPlaces_, dstPlaces_; // places of the current statement
 
-  // Lines of ranks, blocks, operations and statements, for faults of structure
+  // Lines of ranks, blocks, operations and statements, for faults that the structural checker finds
   std::uint32_t programLine_ = 1;
   std::vector<std::uint32_t> rankLines_, blockLines_, opLines_, moveLines_;
-  std::vector<std::uint32_t> firstBlock_, firstOp_; // lines of each rank's blocks, and of each block's operations
+  std::vector<std::uint32_t> firstBlock_, firstOp_; // first index in `blockLines_` by rank, in `opLines_` by block
 };
 
 template <typename Statement>

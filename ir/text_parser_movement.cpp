@@ -1,4 +1,4 @@
-// The parser's statements that move data.
+// The parser's part for statements that move data.
 #include "ir/ir_diagnostics.h"
 #include "ir/text_parser.h"
 #include "ir/text_words.h"

@@ -1,4 +1,4 @@
-// The parser's thread blocks: tables and operations.
+// The parser's part for thread blocks: tables and operations.
 #include "ir/ir_diagnostics.h"
 #include "ir/text_parser.h"
 #include "ir/text_words.h"
@@ -168,7 +168,7 @@ bool TextParser::parseOperands(Op &op) {
   return true;
 }
 
-/// Parses input[0:2], remote3[0:1], …. If there is no such word, sets `found` to false and reads nothing.
+/// Parses input[0:2], remote3[0:1], …. If the next word begins no chunk, sets `found` to false and reads nothing.
 bool TextParser::parseChunk(Chunk &chunk, bool &found) {
   chunk = {};
   found = true;

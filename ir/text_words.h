@@ -8,7 +8,7 @@ namespace mscclc::ir::words {
 inline constexpr std::string_view header = textHeader;
 inline constexpr std::uint64_t formatVersion = 1;
 
-/// The number of versions that a read shows. If there are more, ".." follows.
+/// The largest number of versions that are shown for a read. If there are more, ".." follows.
 inline constexpr std::size_t maxVersionsShown = 8;
 
 inline constexpr std::string_view spaces[] = {"input", "output", "scratch", "remote", "switch"}; // by ChunkSpace
