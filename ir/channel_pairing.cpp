@@ -9,7 +9,7 @@ namespace mscclc::ir {
 ChannelPairing::ChannelPairing(const Program &program) : program_(program) {
   // Channels that carry a switch's signals are paired with one another only.
   const auto build = [&](ChannelType type, PerType &result, bool ofSwitch = false) {
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> channels; // by the ranks at both ends
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> channels; // keys: ranks at both ends
     for (std::uint32_t r = 0; r < program.ranks.size(); ++r) {
       const Rank &rank = program.ranks[r];
       const auto &peers = rank.peers(type);

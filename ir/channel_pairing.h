@@ -19,7 +19,7 @@ class ChannelPairing {
 public:
   explicit ChannelPairing(const Program &program);
 
-  /// Returns the other end, or nothing if the peer made fewer channels back.
+  /// Returns the other end of the channel of `end`; nothing if the peer has too few channels to this rank.
   std::optional<ChannelEnd> peer(ChannelType type, ChannelEnd end) const;
 
 private:

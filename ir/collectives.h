@@ -65,7 +65,7 @@ constexpr const CollectiveInfo &info(CollectiveKind kind) {
 }
 
 /// Returns the collective that plans call `name`, with a root if `hasRoot`. Returns nothing for a collective of rows or
-/// a custom one, because plans have no names for them.
+/// a custom one.
 std::optional<CollectiveKind> namedCollective(std::string_view name, bool hasRoot);
 
 /// True if the number of chunks of the buffers follows from a chunk factor.
@@ -76,7 +76,7 @@ constexpr bool hasChunkFactor(CollectiveKind kind) {
 constexpr bool hasUser(CollectiveKind kind) {
   return info(kind).promise != Promise::Nothing;
 }
-/// Returns the buffer that is a share of the other one in a collective in place.
+/// Returns the buffer that is a share of the other buffer if the collective is in place.
 constexpr BufferKind shareInPlace(CollectiveKind kind) {
   return info(kind).input == Extent::Share ? BufferKind::Input : BufferKind::Output;
 }
@@ -129,8 +129,8 @@ public:
   /// Sets `inputs` to the input chunks whose reduction output chunk `chunk` of `rank` must be. If there are none, the
   /// output chunk may hold anything.
   void of(std::uint32_t rank, std::uint32_t chunk, std::vector<Contribution> &inputs) const;
-  /// If the chunk must hold the reduction of one input chunk over all ranks, returns the number of this input chunk.
-  /// Otherwise returns nothing.
+  /// Returns the number of the input chunk whose reduction over all ranks the output chunk must hold. Returns nothing
+  /// if the output chunk must hold something else.
   std::optional<std::uint32_t> reducedOverAll(std::uint32_t rank, std::uint32_t chunk) const;
   /// True if some output chunk must have a value.
   bool any() const;

@@ -42,7 +42,7 @@ public:
     iteration_ = 0;
     iterations_ = iterations;
   }
-  /// Steps past the operation that has just run: to the next one of the body, to the next iteration, or past the body.
+  /// Steps past the operation that has just run: to the next operation, to the next iteration, or past the pipeline.
   void next(const ThreadBlock &block) {
     ++op_;
     if (header_ == none || op_ != header_ + 1 + block.ops[header_].bodySize)

@@ -1,4 +1,4 @@
-// Versions of chunks: for each read, the writes of its own block that it sees.
+// Versions of chunks. They show for each read which writes of the same block it sees.
 //
 // Within a thread block, every write to a local place defines a new version of the chunks that it covers. The version
 // is the index of the writing operation. A read sees the versions that cover its range at that point, from left to
@@ -37,8 +37,8 @@ public:
   /// Starts before the first operation of a block of `rank`. `program` must outlive this.
   VersionTracker(const Program &program, std::uint32_t rank);
 
-  /// Appends to `out` the versions that source `index` of `op` sees, from left to right; equal neighbours count once.
-  /// Stops after `limit` of them and returns false if there are more. Appends nothing for a remote operand.
+  /// Appends to `out` the versions that source `index` of `op` sees, from left to right. Equal neighbours count once.
+  /// Stops after `limit` versions, and returns false if there are more. Appends nothing for a remote operand.
   bool see(const Op &op, std::uint32_t index, const Chunk &chunk, std::size_t limit, std::vector<Version> &out) const;
   /// Steps over the operation: its writes become version `version`.
   void define(const ThreadBlock &block, const Op &op, Version version);

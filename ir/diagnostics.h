@@ -69,8 +69,8 @@ private:
 struct Where {
   LocId loc = noLoc;
   std::string text;
-  /// With words: a key that is the same for similar places. Diagnostics of one kind with the same key are shown once,
-  /// with a count.
+  /// A key for a place in words. Similar places have the same key. Diagnostics of one kind with the same key are shown
+  /// once, with a count.
   std::string alike;
   Where() = default;
   Where(LocId id) : loc(id) {}
@@ -95,7 +95,7 @@ struct Diagnostic {
   std::string message;
   ShownPlace place;
   std::vector<Diagnostic> notes;
-  std::uint64_t similar = 0;       ///< how many more of this kind were found at this place
+  std::uint64_t similar = 0;       ///< number of further diagnostics of this kind at this place
   std::string_view allowName = {}; ///< the name in --allow that allows or has allowed it; shown after the message
   int exitCode = 1;                ///< exit code of a run that fails only with errors of this kind
 };
@@ -190,8 +190,8 @@ private:
 /// The `id` of diagnostics whose texts come from Clang. They have no name of mscclc.
 inline constexpr std::string_view clangId = "clang";
 
-/// Returns the name of a warning or error, as --explain-error takes it: its `id` in kebab case. Notes, and diagnostics
-/// of Clang, have none.
+/// Returns the name of a warning or error for --explain-error: its `id` in kebab case. Returns an empty text for notes,
+/// remarks and diagnostics of Clang.
 std::string nameOf(const Diagnostic &diagnostic);
 /// Returns `id` in kebab case.
 std::string kebabCase(std::string_view id);

@@ -1,4 +1,4 @@
-// The hooks of a program, compared with each other.
+// Compares the hooks of a program with each other, and describes wire formats.
 #pragma once
 
 #include "ir/program.h"
@@ -26,7 +26,7 @@ struct WireInfo {
   std::string_view header;                ///< the kernels' header that declares the class
   std::uint32_t elementBytes, scaleBytes; ///< size of an encoded element; size of a block's scale, or 0
   std::uint32_t messageBytes;             ///< size of an element before encoding, in the usual type
-  std::vector<std::string> types;         ///< the types of elements that become smaller
+  std::vector<std::string> types;         ///< the types whose elements become smaller in the format
 };
 /// Returns the properties of a format other than None.
 const WireInfo &info(Wire wire);

@@ -95,8 +95,8 @@ struct Movement {
   std::uint32_t ranksPerNode = 0;
   std::uint32_t mostBlocks = 0; ///< the most thread blocks of a rank, all instances together; 0: no limit
   Order order = Order::Written; ///< the order of reductions
-  /// Programs of both schedules may ask for Wide. The compiler changes it to Once if no sum is rounded twice even in
-  /// scratch that is not wide.
+  /// Programs of both schedules may ask for Wide. The compiler changes it to Once if sums are rounded only once even
+  /// without wide scratch.
   Accumulate accumulate = Accumulate::Narrow;
   bool chooseProtocol = false, chooseInstances = false;
 
@@ -121,7 +121,7 @@ struct Movement {
   }
   /// Returns the way between two ranks, for statements that leave it open.
   Via wayOf(std::uint32_t a, std::uint32_t b) const { return sameNode(a, b) ? Via::Memory : Via::Port; }
-  /// Appends `move` with these places. Sets its range fields.
+  /// Appends `move` with these sources and destinations. Sets its fields that refer to them.
   void append(Move move, std::span<const RankChunk> srcs, std::span<const RankChunk> dsts);
   /// Removes all statements and their places, and returns them as a movement without other properties.
   Movement takeStatements();

@@ -46,7 +46,8 @@ constexpr OperandRole roleOf(const Op &op, std::uint32_t index) {
   return {Access::Write, formOfDestination(op.kind, index - op.numSrcs)};
 }
 
-/// The set of kinds for which `has(info)` is true. It is fast, because large programs ask for every operation.
+/// The set of kinds for which `has(info)` is true. It answers fast, because it is asked for every operation of large
+/// programs.
 class KindSet {
 public:
   template <typename Has> constexpr explicit KindSet(Has has) {
@@ -141,11 +142,11 @@ constexpr bool isRelaxed(OpKind kind) {
   return kind == OpKind::RelaxedSignal || kind == OpKind::RelaxedWait || kind == OpKind::SwitchRelaxedSignal ||
          kind == OpKind::SwitchRelaxedWait;
 }
-/// True if one thread handles each channel or semaphore, as for a signal.
+/// True if each channel or semaphore is handled by a thread of its own, as for a signal.
 constexpr bool oneThreadPerId(OpKind kind) {
   return kinds::oneThreadPerId.has(kind);
 }
-/// True if each thread handles one position of the operation: thread i handles position i, alone or through a proxy.
+/// True if thread i handles position i of the operation. This includes operations whose threads ask a proxy.
 constexpr bool oneThreadPerPosition(const Op &op) {
   return oneThreadPerId(op.kind) || op.channelType == ChannelType::Port;
 }

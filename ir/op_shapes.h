@@ -1,4 +1,4 @@
-// The shape of each operation: the number of operands in each space, its channels, and what its ids name.
+// The shape of each operation: the number of operands in each space, its channels, and the objects that its ids name.
 //
 // The structural checker asks this table. op_semantics.h has the semantics (reads and writes).
 #pragma once

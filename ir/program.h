@@ -36,7 +36,7 @@ enum class OpEffect : std::uint8_t {
   Signal,             ///< increments the counters of the peers of channels
   Wait,               ///< waits until the peers of channels have signalled
   Flush,              ///< waits until earlier port puts have left their source
-  Move,               ///< stores source i at destination i; a single source goes to all destinations
+  Move,               ///< stores source i at destination i, or the only source at all destinations
   MoveAndSignal,      ///< a Move through port channels, followed by a signal to their peers
   MoveSignalAndFlush, ///< a MoveAndSignal, followed by a wait until its puts have left their source
   Reduce,             ///< stores the reduction of all sources at every destination
@@ -69,7 +69,7 @@ struct EffectInfo {
   OpStep step;
   Stored stored = Stored::Nothing;
   bool thenSignals = false; ///< signals its channels after its data
-  bool thenFlushes = false; ///< then waits until its puts have left their source
+  bool thenFlushes = false; ///< after that, waits until its puts have left their source
 
   /// True if the operation combines elements of several sources by its ReduceOp.
   constexpr bool reduces() const {
@@ -89,8 +89,8 @@ struct EffectInfo {
   constexpr bool takes() const { return step == OpStep::Take; }
   /// True if the operation waits until port puts have left their source.
   constexpr bool flushes() const { return step == OpStep::Drain || thenFlushes; }
-  /// True if one thread handles each channel or semaphore. Such an operation carries a DataSync of its own. It may be
-  /// cut into several operations, each with some of the channels or semaphores.
+  /// True if each channel or semaphore is handled by a thread of its own. Such an operation carries a DataSync of its
+  /// own. It may be cut into several operations, each with some of the channels or semaphores.
   constexpr bool oneThreadPerId() const {
     return step == OpStep::Give || step == OpStep::Take || step == OpStep::Drain;
   }
@@ -327,7 +327,7 @@ struct ThreadBlock {
   std::span<const std::uint32_t> idsOf(const Op &op) const { return {ids.data() + op.firstId, op.numIds}; }
   std::span<std::uint32_t> idsOf(const Op &op) { return {ids.data() + op.firstId, op.numIds}; }
 
-  /// Appends `op` with these operands and returns its index. Sets its range fields.
+  /// Appends `op` with these operands and returns its index. Sets its fields that refer to the operands.
   std::size_t append(Op op, std::span<const Chunk> srcs = {}, std::span<const Chunk> dsts = {},
                      std::span<const std::uint32_t> opIds = {});
 };
@@ -407,7 +407,7 @@ struct Expectation {
 /// output comes from one rank. Slots are in the order of these ranks.
 enum class RowLayout : std::uint8_t {
   Padded, ///< a slot begins at its chunk, which has room for its capacity
-  Packed, ///< the live rows of a slot follow those of the slots before it
+  Packed, ///< the rows of a slot follow the rows of the slots before it
 };
 inline constexpr std::string_view rowLayoutNames[] = {"padded", "packed"};
 
@@ -438,7 +438,7 @@ struct Collective {
   std::uint32_t experts = 0;                             ///< experts of each rank, for such a collective
   std::vector<Expectation> expectations;                 ///< promises of a custom collective
   std::string then;  ///< the hook whose function is applied to the promised values; empty: none
-  LocId loc = noLoc; ///< the place of the collective in a source
+  LocId loc = noLoc; ///< place in the source where the collective is given
 };
 
 /// The part of a message to which a hook's function is applied at once.
@@ -523,7 +523,7 @@ struct Program {
   std::vector<Rank> ranks;
   SourceMap sources;
 
-  /// Returns the number of operations of all blocks, with pipeline headers and bodies.
+  /// Returns the number of operations of all blocks, including pipelines' headers and bodies.
   std::size_t numOps() const;
   /// True if some rank has port channels.
   bool hasPorts() const;

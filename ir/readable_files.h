@@ -12,7 +12,7 @@ namespace mscclc::ir {
 /// counts. Folders are looked up when the set is first asked for a file.
 class ReadableFiles {
 public:
-  /// Adds all files below `path`; none if there is no such folder.
+  /// Adds all files below the folder `path`. Adds nothing if there is no such folder.
   void addFolder(std::string path);
   /// One file.
   void addFile(std::string path);
@@ -34,7 +34,7 @@ private:
   mutable std::unordered_map<std::string, std::string> known_;
 };
 
-/// Returns the folder of a file, from its name alone.
+/// Returns the folder of a file. Looks only at the file's name.
 std::string folderOf(const std::string &path);
 
 } // namespace mscclc::ir

@@ -91,12 +91,12 @@ RowSum rowBeginInGroup(std::uint32_t slots, std::uint32_t group, std::uint32_t s
 ///
 /// With Program::oncePerRank, a slot of a dispatch holds a row once, for all live entries that name an expert of the
 /// slot's rank. The first of these entries decides the place of the row: in the cell of its expert, at its ordinal
-/// among first entries. Here a cell has only the rows of first entries. Two rows have two places, by the lemma above
-/// with the counts of first entries: the lemma holds for all counts. The slot has room, because a row has only one
-/// first entry for a rank. So a cell of the slot has at most as many rows as live entries. Behind its payloads, a row
-/// has a list: for each entry of the row its cell and ordinal, if the entry is live and names an expert of that rank.
-/// The rank copies the row to each place of the list. So a live entry has the same place in the buffer as without
-/// oncePerRank.
+/// among the first entries of the cell. Here a cell has only the rows of first entries. Two rows have two places, by
+/// the lemma above with the counts of first entries: the lemma holds for all counts. The slot has room, because a row
+/// has only one first entry for a rank. So a cell of the slot has at most as many rows as live entries. Behind its
+/// payloads, a row has a list: for each entry of the row its cell and ordinal, if the entry is live and names an expert
+/// of that rank. The rank copies the row to each place of the list. So a live entry has the same place in the buffer as
+/// without oncePerRank.
 ///
 /// In a slot's row, the payloads of a row follow each other. In the buffers on both sides, each payload has an array of
 /// its own. An array has as many rows as a buffer, so payloads do not change the place of a row.

@@ -33,7 +33,7 @@ public:
   /// Keeps `text` as the contents of file `index`, so that excerpts need no disk (standard input, generated text).
   void setContents(std::uint32_t index, std::string text);
 
-  /// Returns the id of a place. `caller` is the call site through which it was reached.
+  /// Returns the id of a place. `caller` is the call site through which the place was reached.
   LocId addPlace(std::uint32_t file, std::uint32_t line, std::uint32_t column, LocId caller = noLoc);
   /// Returns the location of an operation that was made of two operations. If both locations are equal, returns this
   /// location. If one is noLoc, returns the other one.
@@ -54,7 +54,7 @@ public:
   std::string elementPath(LocId id) const;
   /// Returns the first place or element of `id` after following merges; noLoc if there is none.
   LocId firstPlace(LocId id) const;
-  /// Returns all places and elements of `id`, in order, without repeats.
+  /// Returns all places and elements that `id` merges, in order, each once.
   std::vector<LocId> places(LocId id) const;
   std::size_t size() const { return locs_.size(); }
 

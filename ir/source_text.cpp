@@ -13,7 +13,7 @@ std::string textOf(const std::string &path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > maxFileBytes || error)
     return {};
-  // Skip files of size 0: those of /proc, which may block.
+  // Skip files of size 0, because files in /proc have this size and may block.
   if (std::filesystem::file_size(path, error) == 0)
     return {};
   std::ifstream in(path, std::ios::binary);

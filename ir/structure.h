@@ -19,7 +19,7 @@ namespace mscclc::ir {
 inline constexpr std::uint32_t maxRanks = 65536;
 /// The largest number of instances of a program.
 inline constexpr std::uint32_t maxInstances = 4096;
-/// The greatest initial value of a semaphore: devices count in int.
+/// The largest initial value of a semaphore. Devices count semaphores in int.
 inline constexpr std::uint32_t maxSemaphoreValue = 0x7fffffff;
 
 /// The largest number of thread blocks of a rank that statements of the movement form may name.
@@ -35,11 +35,11 @@ struct ProgramPlace {
   std::uint32_t statement = none; ///< index into Movement::statements; then the other fields are `none`
 };
 
-/// Returns the words for a place: "rank 1, block 0, operation 3", or less where fields are `none`; or "statement 3".
+/// Returns a place in words: "rank 1, block 0, operation 3", or "statement 3". Fields that are `none` are left out.
 std::string describe(const ProgramPlace &place);
 
-/// Checks the program in one linear pass; true if it is well formed. Reports faults at the operation's location, or in
-/// words if it has none. Stops after many faults.
+/// Checks the program in one linear pass. Returns true if it is well formed. Reports a fault at the operation's
+/// location, or with the place in words if the operation has no location. Stops after many faults.
 bool checkStructure(const Program &program, DiagnosticEngine &diagnostics);
 
 /// Does the same for a reader that knows the places of operations in its input: `show` returns such a place.

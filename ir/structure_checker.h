@@ -83,7 +83,7 @@ private:
   ProgramPlace at_;
   const Rank *rank_ = nullptr;
   const ThreadBlock *block_ = nullptr;
-  std::uint32_t pipelineEnd_ = 0; ///< first operation after the current pipeline's body
+  std::uint32_t pipelineEnd_ = 0; ///< index of the first operation after the current pipeline's body
 
   // State of the current rank:
   std::vector<std::uint32_t> remoteChunks_; ///< size of each remote buffer

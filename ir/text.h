@@ -33,8 +33,8 @@
 //     copy 1.output[0:1], 2.output[0:1] <- 0.input[0:1] via memory by 0 @1
 //   }
 //
-// Chunk ranges are half open. `%n` is the version that operation n of the block defines. `%in` is the version that memory
-// has before the block writes to it (def_use.h). Versions may be left out, and those that are given are checked.
+// Chunk ranges are half open. `%n` is the version that operation n of the block defines. `%in` is the version that
+// memory has before the block writes to it (def_use.h). Versions may be left out, and those that are given are checked.
 // ir/README.md has the whole language.
 #pragma once
 

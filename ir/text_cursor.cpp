@@ -148,7 +148,7 @@ std::string TextCursor::describeNext() {
 }
 
 bool TextCursor::expected(std::string_view what) {
-  std::string found = describeNext(); // also moves to the token
+  std::string found = describeNext(); // describeNext() also moves to the next token
   return error(diag::ir_expected, here(), {what, found});
 }
 

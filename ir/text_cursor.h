@@ -1,4 +1,4 @@
-// Internal to the text form: a cursor in lines of text, and errors that point into it.
+// Internal to the text form: a cursor in lines of text, and errors with places in this text.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -72,7 +72,7 @@ public:
     skipBlanks();
     return {at_, lineBegin_, line_};
   }
-  /// Returns to a position on the current line.
+  /// Goes back to a position on the current line.
   void back(const Position &position) { at_ = position.at; }
   std::uint32_t line() const { return line_; }
 

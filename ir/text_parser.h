@@ -89,7 +89,7 @@ private:
 
   bool hasCollective_ = false;
   bool hasTags_ = false;
-  std::uint32_t optionsSeen_ = 0; // bit set, in the order of MSCCLC_IR_OPTIONS
+  std::uint32_t optionsSeen_ = 0; // options that were parsed: a bit for each, in the order of MSCCLC_IR_OPTIONS
   bool hasBuffers_ = false, hasMemory_ = false, hasPort_ = false,
        hasSemaphores_ = false; // parts of the current rank that were parsed
   bool hasMovement_ = false, hasLocations_ = false;
@@ -104,7 +104,7 @@ private:
   bool hasChannelTable_ = false, hasRemoteTable_ = false;
   std::vector<OpenPipeline> pipelines_;
   std::optional<VersionTracker> tracker_; // made when the first version is parsed
-  std::uint32_t tracked_ = 0;             // operations that the tracker has stepped over
+  std::uint32_t tracked_ = 0;             // number of operations that the tracker has stepped over
   bool versionsKnown_ = true;             // false after an operation that could not be read
   std::vector<Chunk> srcs_, dsts_;
   std::vector<std::uint32_t> ids_;

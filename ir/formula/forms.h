@@ -6,7 +6,7 @@
 
 namespace mscclc::formula {
 
-/// A number whose formula is sought.
+/// A number for which the search wants a formula.
 struct Sought {
   const Space &space;
   Values values;

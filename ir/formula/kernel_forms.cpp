@@ -227,7 +227,8 @@ std::optional<Sum> ringFrom(const Sought &w, std::int64_t base, std::int64_t mos
   const std::int64_t ranks = w.space.ranks(), first = (most - base) / ranks + 1;
   const std::int64_t last = std::max<std::int64_t>(1, (most - base) / (ranks - 1));
   RingFitters fitters = ringFitters(w);
-  // For very large numbers, only the scales at both ends are tried. There, the rest is either large or small.
+  // For very large numbers, only the scales at both ends of the range are tried. The rest is large at one end and small
+  // at the other.
   constexpr std::int64_t mostTried = 128;
   for (std::int64_t scale = first; scale <= last; ++scale) {
     if (scale - first == mostTried)

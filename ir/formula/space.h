@@ -81,7 +81,7 @@ struct Direction {
 /// Directions that together identify each point. They also number the cells of a dense grid that holds all points.
 struct Basis {
   std::vector<std::shared_ptr<const Direction>> directions;
-  std::vector<std::size_t> strides;  ///< distance of neighbouring cells along each direction; the last one has stride 1
+  std::vector<std::size_t> strides;  ///< distance of neighbouring cells along each direction; 1 for the last direction
   std::vector<std::uint32_t> cellOf; ///< by point
   std::size_t cells = 0;
 };

@@ -39,7 +39,7 @@ Number sumAt(const Features &features, const std::vector<Number> &coefficients, 
   return sum;
 }
 
-/// Returns the sum of `features` with these coefficients, without terms of 0.
+/// Returns the sum of `features` with these coefficients, without terms whose coefficient is 0.
 Sum sumOf(const Features &features, const Coefficients &coefficients);
 
 /// Returns integer coefficients with which the sum is `values` at every point; nothing if there are none.

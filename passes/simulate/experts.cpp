@@ -158,7 +158,7 @@ void ExpertLaunch::handOver(std::uint32_t dst, const Make &make, const Take &tak
   };
   struct Step {
     std::size_t block, row;
-    bool isLast; ///< the thread block's last row of this block of rows: then it counts them
+    bool isLast; ///< true: the thread block makes no further rows of this block, so it counts those it has made
   };
   const ir::ExpertPlaces places = this->places();
   const std::vector<std::uint64_t> begin = begins(dst);

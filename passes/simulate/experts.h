@@ -46,7 +46,8 @@ private:
     std::vector<float> weights;        ///< the weight of each entry
     std::vector<std::uint64_t> ordinals;
     std::vector<ir::RowCount> counts; ///< [expert]
-    // The same for rows in slots. With oncePerRank, only first entries have a row there (see ir::ExpertCells).
+    // Ordinals and counts of rows in slots. With oncePerRank, only first entries have a row there (see
+    // ir::ExpertCells).
     std::vector<std::uint64_t> ordinalsInSlot;
     std::vector<ir::RowCount> countsInSlot;
   };

@@ -141,7 +141,7 @@ std::vector<std::uint64_t> smallSizes(const ir::Program &program, std::uint32_t 
       sizes.push_back(size);
   };
   for (std::size_t i = 1; i < times.size(); ++i)
-    add(least / 2 * 2 + times[i]); // odd if times[i] is odd, because the first term is even
+    add(least / 2 * 2 + times[i]); // the sum is odd if times[i] is odd, because its first term is even
   if (sizes.size() == 1)
     add(program.maxMessageSize / step);
   if (sizes.size() == 1) // the maximum size may be too large to run

@@ -44,7 +44,7 @@ struct Outcome {
 
 class Machine {
 public:
-  /// The value of each byte of an output before a launch.
+  /// The value of each byte of input and output between launches, while their user has them.
   static constexpr int unwrittenOutput = 0x5b;
 
   /// A message size that launches may have.
@@ -94,13 +94,13 @@ private:
     ir::BlockCursor at;
     std::uint32_t id = 0, pair = 0;
     std::uint64_t granule = 0;
-    std::uint64_t target = 0;                                     ///< count that a flush or a nop waits for
+    std::uint64_t target = 0;                                     ///< the count for which a flush or a nop waits
     enum : std::uint8_t { Before, Itself, After } stage = Before; ///< Before, After: nops of the operation's DataSync
     bool entered = false, ended = true;
   };
   struct Store { ///< a store that some blocks do not see yet
     std::byte *at = nullptr;
-    std::uint64_t bytes = 0, data = 0; ///< data: index into Block::data
+    std::uint64_t bytes = 0, data = 0; ///< `data` is an index into Block::data
     std::uint64_t phase = 0;
     std::uint64_t number = 0; ///< number of the store among those of all blocks, in the order of time
   };
@@ -245,12 +245,12 @@ private:
   std::vector<Lane> lanes_;
   std::vector<Block> blocks_;
   std::vector<RankState> ranks_;
-  ir::CreditQueues<View> queues_; ///< signals and releases that nobody has taken
+  ir::CreditQueues<View> queues_; ///< signals and releases that no block has taken
   std::vector<View>
       given_; ///< [queue]: stores that its taken signals show; for a semaphore, those that its releases show
   std::vector<View> met_;                    ///< [barrier]: the stores that arriving blocks had seen
   std::vector<Port> ports_;                  ///< [channel end]
-  std::vector<ir::ArrivalCounter> barriers_; ///< [barrier]: arrivals of lanes
+  std::vector<ir::ArrivalCounter> barriers_; ///< [barrier]: counts the arrivals of lanes
   std::vector<std::uint32_t> ready_;
   std::mt19937_64 random_;
   std::vector<std::uint32_t> sizeOf_; ///< [call]: an index into `sizes_`, or `none` for 0 bytes

@@ -205,7 +205,7 @@ private:
     bool bits = false;
   };
 
-  /// True if some output has a tree whose order matters.
+  /// True if some output has a reduction tree, whose order matters for floats.
   bool comparesBits() const { return options_.sums && sim::isFloat(options_.type) && !options_.sums->trees.empty(); }
 
   std::optional<std::string> refusal(const sim::Layout &layout) const {

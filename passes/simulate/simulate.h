@@ -68,7 +68,7 @@ struct SimulateOptions {
 
 struct SimulateRow {
   std::uint64_t size = 0;
-  bool inTurn = false; ///< launches have several sizes, in random order
+  bool inTurn = false; ///< true: launches have several sizes, in random order
   bool bits = false;   ///< outputs were compared bit by bit with SimulateOptions::sums
   std::uint32_t schedules =
       0; ///< number of schedules that ran, including the first that failed; 0: the size is refused
