@@ -6,7 +6,8 @@
 
 namespace mscclc::passes::schedule {
 
-/// Returns a pointer to a page of `clock`. It may be replaced, because no other clock shares the list of pages.
+/// Returns the pointer to a page of `clock`, so that the page can be replaced. Copies the list of pages first if
+/// another clock shares it.
 std::shared_ptr<AgentClocks::Page> &AgentClocks::own(Clock &clock, std::uint32_t index) {
   if (!clock.pages_)
     clock.pages_ = std::make_shared<std::vector<std::shared_ptr<Page>>>(numPages_);
@@ -15,7 +16,7 @@ std::shared_ptr<AgentClocks::Page> &AgentClocks::own(Clock &clock, std::uint32_t
   return (*clock.pages_)[index];
 }
 
-/// Returns a page of `clock` that may be changed, because no other clock shares it.
+/// Returns a page of `clock` for changes. Copies the page first if another clock shares it.
 AgentClocks::Page &AgentClocks::ownPage(Clock &clock, std::uint32_t index) {
   std::shared_ptr<Page> &page = own(clock, index);
   if (!page)
@@ -32,8 +33,9 @@ void AgentClocks::raise(Clock &clock, std::uint32_t agent, std::uint32_t count) 
     ownPage(clock, agent / width)[agent % width] = count;
 }
 
-/// True if some count of `a` is less than that of `b`. Counts never use the highest bit, so the highest bit of a
-/// difference is set exactly if the difference is negative. This takes two instructions for four counts.
+/// True if some count of `a` is less than the count of the same agent in `b`. Counts never use the highest bit, so the
+/// highest bit of a difference is set exactly if the difference is negative. This takes two instructions for four
+/// counts.
 bool AgentClocks::isLess(const Page &a, const Page &b) {
   std::uint32_t differences = 0;
   for (std::uint32_t i = 0; i < width; ++i)
@@ -93,7 +95,7 @@ void AgentClocks::join(Clock &clock, const Clock &other, std::span<const std::ui
       }
 }
 
-/// Raises the counts of agents from `first` on to at least `counts`. All are on one page.
+/// Raises the counts of agents from `first` on to at least `counts`. These agents are all on one page.
 void AgentClocks::raise(Clock &clock, std::uint32_t first, std::span<const std::uint32_t> counts) {
   const Page &mine = page(clock, first / width);
   std::uint32_t differences = 0;

@@ -1,9 +1,9 @@
 // Vector clocks of agents, which are the thread blocks of all ranks. The clocks share their common parts.
 //
-// Programs have thousands of agents, and each statement changes the clock of one of them. Mostly a clock has entries
-// for few others, or the same entries as other clocks. So a clock is a list of pages. A page is copied only when a
-// clock changes it and another clock uses it, too. Example: 64 ranks with 32 blocks each are 2,048 agents, so a full
-// clock has 2,048 counts. Most clocks only point to 64 pages of 32 counts, and nearly all of these are shared.
+// Programs have thousands of agents, and each statement changes the clock of one of them. Most clocks have entries for
+// few agents, or the same entries as other clocks. So a clock is a list of pages. A page is copied only when a clock
+// changes it and another clock uses it, too. Example: 64 ranks with 32 blocks each are 2,048 agents, so a full clock
+// has 2,048 counts. Most clocks only point to 64 pages of 32 counts, and nearly all of these are shared.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@
 
 namespace mscclc::passes::schedule {
 
-/// A count for each agent, initially zero. It is cheap to copy.
+/// A count for each agent, initially zero. Copies of a clock are cheap.
 class Clock {
   friend class AgentClocks;
   static constexpr std::uint32_t width = 32; ///< agents on a page
   using Page = std::array<std::uint32_t, width>;
-  std::shared_ptr<std::vector<std::shared_ptr<Page>>> pages_; ///< no page: zeros
+  std::shared_ptr<std::vector<std::shared_ptr<Page>>> pages_; ///< a page that is missing has only zeros
 };
 
 /// The operations on clocks of some number of agents.
@@ -32,10 +32,10 @@ public:
   void raise(Clock &clock, std::uint32_t agent, std::uint32_t count);
   /// Raises all counts to at least those of `other`.
   void join(Clock &clock, const Clock &other);
-  /// Does the same if `other` numbers agents differently. `seen` has n entries, and the number of agents is a multiple
-  /// of n. Number i·n + r of `clock` is number i·n + `seen`[r] of `other`.
+  /// Raises all counts to at least those of `other`, which numbers agents differently: agent i·n + r of `clock` is
+  /// agent i·n + `seen`[r] of `other`. Here n is the size of `seen`, and divides the number of agents.
   void join(Clock &clock, const Clock &other, std::span<const std::uint32_t> seen);
-  /// True if no count of `other` is larger than that of `clock`.
+  /// True if no count of `other` is larger than the count of the same agent in `clock`.
   bool covers(const Clock &clock, const Clock &other) const;
 
 private:

@@ -5,14 +5,15 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// Calls `visit(statement, need)` for all needs of statements, for some of them more than once.
+/// Calls `visit(statement, need)` for each need of each representative statement. Some needs are visited more than
+/// once.
 void eachNeed(const ir::Movement &movement, std::uint32_t ranks, const StatementGraph &graph,
               const StatementSymmetry &symmetry, auto &&visit) {
   const auto signals = [&](std::uint32_t s, bool port, std::uint32_t rank) {
     visit(s, (port ? BlockNeeds::PortChannel : BlockNeeds::MemoryChannel) * ranks + rank);
   };
   const auto puts = [&](std::uint32_t s, std::uint32_t rank) { visit(s, BlockNeeds::PortPuts * ranks + rank); };
-  std::vector<bool> isPut; // [from][representative]: through a port
+  std::vector<bool> isPut; // [sender][receiver, a representative]: true if a port puts
   for (const std::uint32_t s : symmetry.representatives())
     if (const ir::Move &statement = movement.statements[s]; isPortPut(statement)) {
       isPut.resize(std::size_t{ranks} * ranks, false);
@@ -26,8 +27,8 @@ void eachNeed(const ir::Movement &movement, std::uint32_t ranks, const Statement
       for (const ir::RankChunk &place : movement.placesOf(statement))
         if (place.rank != by) {
           const bool port = statement.via == ir::Via::Port;
-          // The statement waits until the launch at that rank has begun, except for packets. It also waits for data
-          // from there.
+          // The statement waits until the launch on the other rank has begun, and for data from that rank. A port's put
+          // of packets does not wait.
           if (!port || isPortPut(statement))
             signals(s, !movement.sameNode(by, place.rank), place.rank);
           if (port || (!isPut.empty() && isPut[std::size_t{place.rank} * ranks + by]))

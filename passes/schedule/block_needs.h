@@ -13,9 +13,9 @@
 
 namespace mscclc::passes::schedule {
 
-/// The needs of a block, or of a part of it, as a set. It contains channels for signals (data in memory uses the same
-/// channels), channels for puts and gets of ports, and remote buffers by rank and kind. They are numbered by kind, then
-/// by rank.
+/// A set of the needs of a block or of a part of a block: channels for signals (data in memory uses the same channels),
+/// channels for puts and gets of ports, and remote buffers by rank and kind. The members are numbered by kind, then by
+/// rank.
 class BlockNeeds {
 public:
   enum Need : std::uint32_t { MemoryChannel, PortChannel, PortPuts, MemoryBuffer, PortBuffer = MemoryBuffer + 3 };
@@ -25,7 +25,7 @@ public:
   void add(std::span<const std::uint32_t> needs);
   void clear();
 
-  /// True if a block has room for `needs`, too.
+  /// True if a block with these needs also has room for `needs`.
   bool fits(std::span<const std::uint32_t> needs, const ExecutorLimits &limits) const;
   bool fits(const ExecutorLimits &limits) const { return fits({}, limits); }
   bool empty() const { return added_.empty(); }
@@ -54,7 +54,7 @@ public:
   StatementNeeds(const ir::Movement &movement, std::size_t ranks, const StatementGraph &graph,
                  const StatementSymmetry &symmetry);
 
-  /// Returns members of a BlockNeeds; some may occur twice.
+  /// Returns the needs of `statement` as members of a BlockNeeds. Some may occur twice.
   const std::vector<std::uint32_t> &of(std::uint32_t statement) const { return needs_[statement]; }
   /// Returns the needs of a block without statements.
   BlockNeeds none() const { return BlockNeeds(ranks_); }

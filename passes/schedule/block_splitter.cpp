@@ -22,8 +22,8 @@ std::vector<BlockSplitter::Part> BlockSplitter::split(std::span<const std::uint3
       ir::sortedBy(std::vector(statements.begin(), statements.end()), [&](std::uint32_t s) {
         return std::tuple(graph_.phases()[s], distances_.ofReach(s), distances_.ofShare(s));
       });
-  // Units are clusters, in the order of their first statements. For each position in `ordered`, `firsts` has the
-  // position of the first statement in the same unit.
+  // Each cluster is a unit. Units are in the order of their first statements. For each position in `ordered`, `firsts`
+  // has the position of the first statement in the same unit.
   std::vector<std::uint32_t> firsts(ordered.size());
   std::vector<std::uint32_t> byUnit =
       ir::sortedBy(ir::numbersBelow(ordered.size()), [&](std::uint32_t i) { return clusterOf[ordered[i]]; });
@@ -74,7 +74,7 @@ void BlockSplitter::run(std::span<const std::uint32_t> clusterOf) {
   std::vector<std::uint32_t> partOf(graph_.size(), 0), movable;
   std::uint32_t most = 1;
   BlockNeeds whole = needs_.none(),
-             fixed = needs_.none(); // the needs of all statements of the block, and of those that stay in it
+             fixed = needs_.none(); // needs of all statements of the block, and of the statements that stay in it
   for (auto first = entries.begin(), last = first; first != entries.end(); first = last) {
     whole.clear();
     fixed.clear();

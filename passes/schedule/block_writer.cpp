@@ -17,8 +17,8 @@ using ir::DataSync;
 using ir::Op;
 using ir::OpKind;
 
-/// True if all threads of the block have done something since they last met. A port's put of data alone is done by one
-/// thread. If a port puts packets, all threads make these packets.
+/// True if all threads of the block have done something since they last met. One thread does a port's put of plain
+/// data. But if a port puts packets, all threads make these packets.
 static bool endsWithThreads(const ir::ThreadBlock &block) {
   if (block.ops.empty() || ir::info(block.ops.back().kind).step != ir::OpStep::Data)
     return false;
@@ -33,7 +33,7 @@ void BlockWriter::write(std::uint32_t agent, const std::vector<Group> &groups) {
   rank_ = plan_.agents[agent].rank;
   if (std::ranges::all_of(groups,
                           [](const Group &g) { return g.nodes.empty() && g.waits.empty() && g.signals.empty(); }))
-    return; // this rank has nothing to do
+    return; // this agent has nothing to do
   std::vector<ir::ThreadBlock> &blocks = program_.ranks[rank_].blocks;
   if (blocks.size() <= plan_.agents[agent].block)
     blocks.resize(plan_.agents[agent].block + 1);
@@ -41,7 +41,7 @@ void BlockWriter::write(std::uint32_t agent, const std::vector<Group> &groups) {
   reserve(groups);
   writeGroups(groups);
   writeFlushes();
-  // They are copied in their exact size, because they live as long as the program.
+  // The tables are copied in their exact size, because they live as long as the program.
   block_->channels.assign(channelsOfBlock_.begin(), channelsOfBlock_.end());
   block_->remoteBuffers.assign(remotesOfBlock_.begin(), remotesOfBlock_.end());
   channelsOfBlock_.clear();
@@ -67,9 +67,10 @@ void BlockWriter::writeGroups(const std::vector<Group> &groups) {
   writeLoop(std::span(groups).subspan(last));
 }
 
-/// True if the last group only waits for the end of the launch, for agents for which no other group waits in the loop.
-/// Then these waits have a loop of their own after the others. In the same loop, a unit would begin only after the one
-/// before has come to its end on other ranks. Signals of an agent for which other groups wait, too, would be mixed up.
+/// True if the last group only waits for the end of the launch, and no other group in the loop waits for the same
+/// agents. Then these waits get a separate loop after the others. In the same loop, a unit would begin only after the
+/// unit before it is completed on other ranks. If another group waited for the same agent, the signals of this agent
+/// would be mixed up.
 bool BlockWriter::endsApart(std::span<const Group> groups) {
   const Group &end = groups.back();
   return groups.size() > 2 && end.nodes.empty() && end.signals.empty() &&
@@ -80,7 +81,7 @@ bool BlockWriter::endsApart(std::span<const Group> groups) {
                               });
 }
 
-/// Writes a pipeline of what these groups do for each unit.
+/// Writes a pipeline that does these groups for each unit.
 void BlockWriter::writeLoop(std::span<const Group> groups) {
   if (groups.empty())
     return;
@@ -157,8 +158,8 @@ void BlockWriter::writeNodes(const Group &group) {
   writePuts();
 }
 
-/// Writes the current run of puts, and ends it. If some of them do not signal, the channels take turns, such that their
-/// last puts come together. Then one operation puts to several channels, and one flush serves many puts.
+/// Writes the current run of puts, and ends it. If some puts do not signal, the channels take turns, so that the last
+/// puts of all channels are adjacent. Then one operation can put to several channels, and one flush serves many puts.
 void BlockWriter::writePuts() {
   if (puts_.empty())
     return;
@@ -166,8 +167,8 @@ void BlockWriter::writePuts() {
   if (endsWithThreads(*block_))
     block_->append({.kind = OpKind::Nop, .loc = movement_.statements[puts_[0]].loc});
   if (!std::ranges::all_of(puts_, [this](std::uint32_t put) { return isSignalling(put); })) {
-    std::map<std::uint32_t, std::uint32_t> counts; // by the agent that receives
-    std::map<std::uint32_t, std::uint32_t> after;  // [put]: number of puts on its channel that come later
+    std::map<std::uint32_t, std::uint32_t> counts; // [receiving agent]: puts that were counted so far
+    std::map<std::uint32_t, std::uint32_t> after;  // [put]: number of later puts on the same channel
     for (const std::uint32_t put : puts_ | std::views::reverse)
       after[put] = counts[channels_.receiverOf(put)]++;
     std::ranges::stable_sort(puts_, std::greater(), [&](std::uint32_t put) { return after[put]; });
@@ -178,7 +179,7 @@ void BlockWriter::writePuts() {
   puts_.clear();
 }
 
-/// Flushes the puts that were not flushed at once. Any thread may have put them, so all threads meet before.
+/// Flushes the puts that were not flushed at once. Any thread may have put data, so all threads meet before the flush.
 void BlockWriter::writeFlushes() {
   DataSync sync = DataSync::Before;
   for (const auto &[channel, loc] : flushedLate_)
@@ -195,7 +196,7 @@ void BlockWriter::useChannel(ChannelType type, std::uint32_t id) {
     channelsOfBlock_.push_back({type, id});
 }
 
-/// Writes this block's end of an edge.
+/// Writes the signal or the wait of this block for an edge.
 void BlockWriter::tell(const Sync &sync, bool waits, DataSync around) {
   Op op{.kind = waits ? OpKind::Wait : OpKind::Signal, .sync = around, .loc = locOf(sync)};
   std::uint32_t id = 0;

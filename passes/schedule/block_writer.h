@@ -1,4 +1,4 @@
-// Writes thread blocks from the plan of each.
+// Writes each thread block from its plan.
 #pragma once
 
 #include "ir/containers.h"
@@ -54,13 +54,13 @@ private:
   std::uint32_t agent_ = 0, rank_ = 0;
   ir::ThreadBlock *block_ = nullptr;
   std::vector<ir::Chunk> srcs_;                                  ///< the sources of the current operation
-  std::vector<std::uint32_t> signalling_;                        ///< the puts of the current group that signal, sorted
+  std::vector<std::uint32_t> signalling_;                        ///< puts with a signal in the current group, sorted
   std::vector<std::uint32_t> puts_;                              ///< the current run of a port's puts
-  bool flushesPuts_ = true;                                      ///< a run of puts is flushed at once
+  bool flushesPuts_ = true;                                      ///< true: the current run of puts is flushed at once
   std::vector<std::pair<std::uint32_t, ir::LocId>> flushedLate_; ///< port channels to flush at the end of the block
   std::vector<ir::ResourceUse> channelsOfBlock_, remotesOfBlock_;
-  std::vector<std::uint32_t> remoteIds_; ///< [rank][buffer]: number of the remote buffer on rank_
-  std::array<ir::StampSet, numTypes> namedChannels_, namedRemotes_; ///< [channel type]: those in the block's tables
+  std::vector<std::uint32_t> remoteIds_; ///< [rank][buffer]: its number among the remote buffers of rank_
+  std::array<ir::StampSet, numTypes> namedChannels_, namedRemotes_; ///< [channel type]: entries of the block's tables
 };
 
 } // namespace mscclc::passes::schedule

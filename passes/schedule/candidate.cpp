@@ -12,10 +12,10 @@ time::ParameterSet restsOf(const Candidate &one) {
   return one.restsOn.value_or(time::ParameterSet());
 }
 
-/// The candidates that may be taken: all, or those that rest on fewer parameters without a measurement.
+/// Selects candidates by their time, and by the unmeasured parameters on which their time rests.
 struct Eligible {
   double mostTime = std::numeric_limits<double>::infinity();
-  std::optional<time::ParameterSet> fewerThan = std::nullopt; ///< of these parameters, at least one is not used
+  std::optional<time::ParameterSet> fewerThan = std::nullopt; ///< selects candidates that rest on fewer than these
 
   bool operator()(const Candidate &one) const {
     const time::ParameterSet rests = restsOf(one);
@@ -51,9 +51,9 @@ bool isSimpler(const Candidate &a, const Candidate &b) {
   return hasLessSync(a, b);
 }
 
-/// True if refused candidate `a` is nearer to the limits than `b`. If their excess over an executor's limits is known,
-/// more blocks are nearer, because each is shorter. Otherwise fewer blocks are nearer, because a GPU does not hold
-/// them.
+/// True if refused candidate `a` is nearer to the limits than `b`. If the excess over an executor's limits is known,
+/// the candidate with more blocks is nearer, because each block is shorter. Otherwise the candidate with fewer blocks
+/// is nearer, because a GPU does not hold the blocks.
 bool isNearer(const Candidate &a, const Candidate &b) {
   if (a.excess.isKnown() != b.excess.isKnown())
     return a.excess.isKnown();
@@ -62,7 +62,7 @@ bool isNearer(const Candidate &a, const Candidate &b) {
   return a.excess.blocks != b.excess.blocks ? a.excess.blocks > b.excess.blocks : a.excess.times < b.excess.times;
 }
 
-/// The best candidate, and those among which it was found.
+/// The best candidate, and the selection in which it was found.
 struct Taken {
   const Candidate *best = nullptr;
   Eligible eligible = {};

@@ -13,8 +13,7 @@ bool isAnySide(const Made &placed) {
                              [](const ir::Move &s) { return !s.via || s.packets.value_or(false); });
 }
 
-/// True if later parts have equal results after both results of `part`. Their candidates have the same protocol and
-/// step.
+/// True if two results of `part` are equal for all later parts. Their candidates must have the same protocol and step.
 bool isSame(Part part, const Made &one, const Made &other) {
   if (one.passed.isRefused || other.passed.isRefused)
     return false;

@@ -36,7 +36,7 @@ struct PassedProgram {
     else
       program.instances = instances;
   }
-  /// The ranks that are planned.
+  /// Returns the ranks that are planned.
   std::span<const ir::Rank> ranks() const { return one ? std::span(&one->rank(), 1) : std::span(program.ranks); }
 };
 
@@ -54,13 +54,13 @@ ScheduleChoices readBy(Part part, const ScheduleChoices &choices);
 /// The result of one part. Candidates share it if they share the result of the part before, and agree on the choices
 /// that the part reads.
 struct Made {
-  /// The program after this part, or after the pass that refused it. Empty after the next part has moved it away. After
-  /// Part::Schedule it has rank 0 alone if all ranks are equivalent, until Candidates::complete().
+  /// The program after this part, or after the pass that refused it. Empty after the next part has moved it away. If
+  /// all ranks are equivalent, the program has only rank 0 from Part::Schedule until Candidates::complete().
   PassedProgram passed = {};
   /// After Part::Deal: the block of each statement, and the least number of blocks and operations.
   std::vector<std::optional<std::uint32_t>> blocks = {};
   LeastBlocks least = {};
-  Candidate figures = {}; ///< after Part::Take; before it, only the figures of a refused candidate
+  Candidate figures = {}; ///< set by Part::Take; before that, only figures of a refused candidate
   bool isScheduled() const { return !passed.isRefused && !passed.warns; }
 };
 
@@ -68,7 +68,8 @@ struct Made {
 /// kept for both, so that later parts run once.
 class MadeParts {
 public:
-  /// Returns the result of `part` after `before`, which is null for the first part. Calls `run` if it is not known.
+  /// Returns the result of `part` after `before`, which is null for the first part. Calls `run` if the result is not
+  /// known yet.
   template <typename Run>
   std::shared_ptr<Made> of(Part part, const std::shared_ptr<Made> &before, const ScheduleChoices &choices, Run &&run) {
     const Key key{part, before.get(), readBy(part, choices)};

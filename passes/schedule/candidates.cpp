@@ -113,7 +113,7 @@ void Candidates::finishRefused(std::size_t candidate) {
     tried_[candidate] = take(std::move(whole), tried_[candidate].choices, false).figures;
 }
 
-/// Runs the passes of the stages `from` to `to`. Returns false if one refuses the program.
+/// Runs the passes of the stages `from` to `to`. Returns false if a pass refuses the program.
 bool Candidates::run(Stage from, Stage to, PassedProgram &passed) const {
   PassManagerOptions ofManager;
   ofManager.target = options_.target;
@@ -196,9 +196,9 @@ bool Candidates::synchroniseOne(PassedProgram &passed) const {
   return true;
 }
 
-/// Runs Part::Schedule on statements that have their blocks. A refused program may be large,
-/// so only its excess is kept. `mayBeOne`: plans one rank if all ranks are equivalent. `mustBeOne`: refuses the program
-/// if they are not.
+/// Runs Part::Schedule on statements that have their blocks. A refused program may be large, so only its excess is
+/// kept. `mayBeOne`: if all ranks are equivalent, plans only rank 0. `mustBeOne`: refuses the program if its ranks are
+/// not equivalent.
 Made Candidates::schedule(PassedProgram dealt, bool mayBeOne, bool mustBeOne) const {
   Made made{.passed = std::move(dealt)};
   PassedProgram &passed = made.passed;
@@ -226,7 +226,7 @@ Made Candidates::schedule(PassedProgram dealt, bool mayBeOne, bool mustBeOne) co
 bool Candidates::schedule(Candidate &candidate, Way &way, const Expected &expected) {
   const ScheduleChoices &choices = candidate.choices;
   const bool isTimed = !expected.isOnly || expected.unlessOneRank;
-  const bool isLast = !isTimed && !options_.target.executor; // only an executor could refuse it
+  const bool isLast = !isTimed && !options_.target.executor; // only an executor could refuse the candidate
   way.placed = made_.of(Part::Place, nullptr, choices, [&](const ScheduleChoices &read) { return place(read); });
   const std::shared_ptr<Made> dealt = made_.of(Part::Deal, way.placed, choices, [&](const ScheduleChoices &read) {
     return deal(read, isLast ? std::move(way.placed->passed) : way.placed->passed);
@@ -235,11 +235,11 @@ bool Candidates::schedule(Candidate &candidate, Way &way, const Expected &expect
     return false;
   const auto scheduled = [&](const ScheduleChoices &choices) {
     return made_.of(Part::Schedule, dealt, choices, [&](const ScheduleChoices &read) {
-      // Scheduling without relay blocks consumes the program in `dealt`. So with relay blocks, the program is dealt
-      // again.
+      // Scheduling without relay blocks consumes the program in `dealt`. So before scheduling with relay blocks,
+      // Part::Deal runs again.
       PassedProgram passed = read.relayBlocks ? deal(choices, way.placed->passed).passed : std::move(dealt->passed);
       apply(read, passed.program);
-      // On a mesh, ranks at equal distances in number may be at different distances in links.
+      // On a mesh, pairs of ranks with equal differences of rank numbers may be different numbers of links apart.
       return schedule(std::move(passed), !machine_.isUneven() && (isTimed || isLikelyRefused(dealt->least)),
                       expected.mustBeOneRank);
     });
@@ -254,8 +254,8 @@ bool Candidates::schedule(Candidate &candidate, Way &way, const Expected &expect
   return !way.scheduled->passed.isRefused;
 }
 
-/// Runs Part::Take on a program. It is also refused if the machine cannot run it or a GPU does not hold its blocks.
-/// `isOnly`: its time does not matter.
+/// Runs Part::Take on a program. Also refuses the program if the machine cannot run it or if a GPU does not hold its
+/// blocks. `isOnly`: the program is not timed.
 Made Candidates::take(PassedProgram passed, const ScheduleChoices &choices, bool isOnly) const {
   const ir::Program &launch = passed.launch();
   passed.setInstances(choices.instances);

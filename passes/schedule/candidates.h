@@ -29,8 +29,8 @@ struct Way {
 /// The candidates of one program, in the order in which they were tried.
 ///
 /// If all ranks of a candidate are equivalent, passes and time model run on rank 0 alone (RepresentativeRank). Other
-/// ranks may touch chunks with other numbers, and some limits of executors depend on these. So a candidate is completed
-/// for all ranks before it is chosen.
+/// ranks may touch chunks with other numbers, and some limits of executors depend on these numbers. So a candidate is
+/// completed for all ranks before it is chosen.
 class Candidates {
 public:
   /// `program` and `options` must outlive this.
@@ -38,7 +38,7 @@ public:
 
   const std::vector<Candidate> &tried() const { return tried_; }
   std::vector<Candidate> takeTried() { return std::move(tried_); }
-  /// The number of the candidate with these choices, if it was tried.
+  /// Returns the number of the candidate with these choices, if it was tried.
   std::optional<std::size_t> find(const ScheduleChoices &choices) const;
   const Way &wayOf(std::size_t candidate) const { return ways_[candidate]; }
   /// Returns how often `part` has run. Candidates that share their results count once.
@@ -50,20 +50,21 @@ public:
   /// What is expected of a candidate before it is tried.
   struct Expected {
     bool isOnly = false;        ///< no other candidate follows, so this one is not timed
-    bool unlessOneRank = false; ///< but it is timed if all its ranks are equivalent
-    bool mustBeOneRank = false; ///< it is refused if its ranks are not equivalent
+    bool unlessOneRank = false; ///< if all ranks are equivalent, the only candidate is timed, too
+    bool mustBeOneRank = false; ///< the candidate is refused if its ranks are not equivalent
   };
   /// Tries these choices, which were not tried before.
   const Candidate &tryOut(const ScheduleChoices &choices, const Expected &expected);
-  /// Finds out on which unmeasured parameters of the machine a candidate's time rests. Does nothing if it is refused,
-  /// was not timed, or if that is known.
+  /// Finds the unmeasured parameters of the machine on which a candidate's time rests. Does nothing if the candidate is
+  /// refused or was not timed, or if its parameters are known.
   void weigh(std::size_t candidate);
-  /// Completes a candidate that is not refused for all ranks. Returns false if it is refused then.
+  /// Plans all ranks of a candidate, which must not be refused. If this refuses the candidate, returns false.
   bool complete(std::size_t candidate);
-  /// Runs the remaining passes on a completed candidate. Returns its figures after them; nothing if it is refused.
-  /// On which unmeasured parameters its time rests is as before them.
+  /// Runs the remaining passes on a completed candidate. Returns its figures after these passes; nothing if it is
+  /// refused. The unmeasured parameters on which its time rests are not computed again.
   std::optional<Candidate> finish(std::size_t candidate) const;
-  /// Runs all passes on a refused candidate. It is no longer refused if pruning makes its blocks short enough.
+  /// Runs all passes on a refused candidate. The candidate is no longer refused if pruning makes its blocks short
+  /// enough.
   void finishRefused(std::size_t candidate);
 
 private:
@@ -85,7 +86,7 @@ private:
   const ir::Program &program_;
   const ChooseOptions &options_;
   const time::Machine machine_;  ///< the machine of the options, with enough GPUs for the program
-  const std::uint64_t mostHeld_; ///< the most thread blocks of a rank
+  const std::uint64_t mostHeld_; ///< the most thread blocks that a rank may have
   std::vector<Candidate> tried_;
   std::vector<Way> ways_; ///< [candidate]
   MadeParts made_;

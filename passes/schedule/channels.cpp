@@ -34,7 +34,7 @@ void Channels::findLinks(const SyncPlan &plan) {
     for (const Group &group : plan.groupsOf(a, room)) {
       for (const Sync &sync : group.waits)
         link(sync, sync.agent, a);
-      if (plan.isOneRank) // the plan has no groups of the agents of other ranks, which wait for these signals
+      if (plan.isOneRank) // agents of other ranks wait for these signals, but the plan lacks their groups
         for (const Sync &sync : group.signals)
           link(sync, a, sync.agent);
     }
@@ -63,7 +63,8 @@ std::uint32_t Channels::agentOf(std::uint32_t rank, std::uint32_t block) const {
   return std::min(firstAgent_[rank] + block, firstAgent_[rank + 1] - 1);
 }
 
-/// True if, of the two ends of a channel, the end with the smaller block number has the longer distance to the other.
+/// True if, from the end of a channel with the smaller block number, the distance to the other end is longer than the
+/// distance back. If both are equal, the rank numbers decide.
 bool Channels::isTurned(std::uint32_t a, std::uint32_t b) const {
   const SyncPlan::Agent &x = plan_.agents[a], &y = plan_.agents[b];
   if (x.block == y.block)
@@ -81,7 +82,7 @@ void Channels::want(Kind kind, std::uint32_t a, std::uint32_t b) {
 
 void Channels::sortLinks() {
   for (std::vector<Link> &links : links_)
-    if (!std::ranges::is_sorted(links, std::ranges::less_equal{})) // else sorted, without duplicates
+    if (!std::ranges::is_sorted(links, std::ranges::less_equal{})) // is_sorted is also false if there are duplicates
       ir::sortUnique(links);
 }
 
@@ -111,14 +112,14 @@ void Channels::findPeers() {
         towards_[a].emplace_back(rank, link.other);
 }
 
-/// Returns the agent of rank 0 that corresponds to `own` for the agent that represents `other`.
+/// Returns the agent to which `own` corresponds if rank 0 represents the rank of `other`.
 std::uint32_t Channels::otherOnFirst(std::uint32_t own, std::uint32_t other) const {
   const std::uint32_t rank = distances_.between(plan_.agents[other].rank, plan_.agents[own].rank);
   return firstAgent_[rank] + plan_.agents[own].block;
 }
 
-/// Adds channels for blocks that only move data to or from a rank, because they need a channel there as well. Finds the
-/// receivers of puts.
+/// Adds channels for blocks that move data to or from a rank without sync, because access to that rank needs a channel,
+/// too. Also finds the receivers of puts.
 void Channels::wantPeers(const ir::Movement &movement) {
   const auto lead = [&](std::uint32_t own, std::uint32_t other) {
     if (const std::uint32_t rank = plan_.agents[other].rank; !agentTowards(own, rank)) {
@@ -159,12 +160,12 @@ void Channels::wantPeers(const ir::Movement &movement) {
 }
 
 void Channels::number(ir::Program &program) {
-  std::vector<End> ends; // those of one rank
+  std::vector<End> ends; // channel ends of one rank
   for (std::uint32_t r = 0; r < (plan_.isOneRank ? 1 : program.ranks.size()); ++r) {
     ends.clear();
     for (std::uint32_t own = firstAgent_[r]; own < firstAgent_[r + 1]; ++own)
       for (Link &link : links_[own]) {
-        if (link.kind == Kind::Semaphore) { // in the order of the blocks that they connect
+        if (link.kind == Kind::Semaphore) { // numbered in the order of the blocks that semaphores connect
           link.id = static_cast<std::uint32_t>(program.ranks[r].semaphores.size());
           program.ranks[r].semaphores.emplace_back();
           continue;

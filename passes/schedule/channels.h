@@ -13,11 +13,11 @@ namespace mscclc::passes::schedule {
 
 /// The channels and semaphores of a program. Each pair of blocks that synchronise has one channel of each type that it
 /// uses. Each pair of blocks between which a port puts has one more. Each block that synchronises with another block of
-/// its rank has a semaphore. All ranks of a symmetric program number them in the same way. For a plan of one rank, they
-/// are those of rank 0.
+/// its rank has a semaphore. All ranks of a symmetric program number channels and semaphores in the same way. A plan of
+/// one rank has only those of rank 0.
 class Channels {
 public:
-  /// Adds the channels to the ranks of `program`. `movement`: the statements of the program, which are no longer in it.
+  /// Adds the channels to the ranks of `program`. `movement`: the statements, which were taken out of the program.
   /// `distances`: the distances of these statements.
   Channels(ir::Program &program, const ir::Movement &movement, const SyncPlan &plan, const RankDistances &distances);
 
@@ -30,26 +30,28 @@ public:
   std::uint32_t semaphore(std::uint32_t from, std::uint32_t to) const { return at(Kind::Semaphore, from, to); }
   /// Returns a memory channel of agent `own` to `rank`.
   std::uint32_t memoryTo(std::uint32_t own, std::uint32_t rank) const;
-  /// Returns the agent that receives the data that the statement puts through a port.
+  /// Returns the agent at which the data of `statement`, a port's put, arrive.
   std::uint32_t receiverOf(std::uint32_t statement) const { return receivers_[statement]; }
-  /// Returns the switch channel of agent `own` over the places of the statement on all ranks of its group.
+  /// Returns the switch channel that the block of `statement` uses for places on several ranks.
   std::uint32_t multicast(const ir::Movement &movement, const ir::Move &statement) const {
     return switches_.at(groupOf(movement, statement));
   }
 
-  /// Returns the other ends, for a plan of one rank. `first` is that rank after its channels were added.
+  /// For a plan of one rank, returns the number of each channel at its other end. `first`: the planned rank, with its
+  /// channels.
   OtherEnds otherEnds(const ir::Rank &first) const;
 
 private:
   enum class Kind : std::uint8_t { Memory, Port, Put, Semaphore };
-  /// A connection of an agent to another one: a channel, or a semaphore that it releases.
+  /// A connection of an agent to another one: a channel, or a semaphore that the former releases.
   struct Link {
     Kind kind;
     std::uint32_t other, id;
     friend auto operator<=>(const Link &, const Link &) = default;
   };
-  /// A channel as one of its ranks numbers it. Both ends derive the same order from it: by the smaller block number
-  /// first, and then by the block's owner.
+  /// The end of a channel on one rank. Its members are the key by which the rank numbers its channels. Two ranks number
+  /// the channels between them in the same order: by the smaller block number, then the larger one, then by which rank
+  /// has the smaller one.
   struct End {
     Kind kind;
     std::uint32_t distance, smallBlock, largeBlock;
@@ -58,8 +60,7 @@ private:
     friend auto operator<=>(const End &, const End &) = default;
   };
 
-  /// Identifies a switch channel: the block that uses it, its buffer, its ranks, and the position of this rank among
-  /// them.
+  /// Identifies a switch channel: its block, its buffer, all its ranks, and the rank that uses the channel.
   using SwitchGroup = std::tuple<std::uint32_t, ir::BufferKind, std::vector<std::uint32_t>, std::uint32_t>;
   static SwitchGroup groupOf(const ir::Movement &movement, const ir::Move &statement);
 
@@ -88,9 +89,9 @@ private:
 
   const SyncPlan &plan_;
   const RankDistances distances_;
-  std::vector<std::uint32_t> firstAgent_; ///< [rank], and the end
+  std::vector<std::uint32_t> firstAgent_; ///< [rank]: its first agent; then the number of agents
   std::vector<std::vector<Link>> links_;  ///< [agent], sorted
-  /// [agent]: the ranks to which it has a memory channel, each with an agent there, sorted.
+  /// [agent]: the ranks to which it has a memory channel, each with one agent of that rank, sorted.
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> towards_;
   std::map<SwitchGroup, std::uint32_t> switches_; ///< the number of the switch channel on the rank
   std::vector<std::uint32_t> receivers_;          ///< [statement]

@@ -22,40 +22,40 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// Returns the most thread blocks of a rank that are tried.
+/// Returns the largest number of thread blocks per rank that is tried.
 std::uint32_t mostBlocksOf(const ir::Program &program, const ChooseOptions &options) {
   return program.movement.mostBlocks != 0 ? program.movement.mostBlocks : options.machine.multiprocessors;
 }
 
-/// The facts on which the moves decide.
+/// The facts by which moves decide what to try.
 struct Facts {
   Facts(const ir::Program &program, const ChooseOptions &options);
 
-  // The budget limits the number of candidates. Candidates with 8,192 statements in all take some tens of milliseconds,
-  // as long as the rest of a compilation. A statement with many operands takes as long as many statements. Candidates
-  // that do not fit the target do not count, because most of them are refused early. Candidates for which the passes
-  // make equal programs count once.
-  static constexpr std::size_t mostStatements = 8192; ///< in all candidates together
-  static constexpr std::size_t mostTried = 40;        ///< the moves usually ask for fewer
+  // The budget limits the number of candidates. Candidates with 8,192 statements in total take some tens of
+  // milliseconds, as long as the rest of a compilation. A statement with many operands counts as several statements.
+  // Candidates that do not fit the target do not count, because most of them are refused early. Candidates for which
+  // the passes make equal programs count once.
+  static constexpr std::size_t mostStatements = 8192; ///< statements of all candidates together
+  static constexpr std::size_t mostTried = 40;        ///< candidates; the moves usually ask for fewer
   static constexpr std::size_t fewTried = 5;       ///< with a budget up to this, only the likeliest choices are tried
   std::size_t budget;                              ///< the largest number of candidates
   bool isLarge;                                    ///< the budget is at most fewTried
   bool isSmall;                                    ///< the budget is at least manyTried
-  static constexpr std::uint32_t usualBlocks = 16; ///< blocks of a large program; so many keep a GPU busy
-  static constexpr std::size_t manyTried = 16;     ///< from this budget on, some candidates are finished
-  /// Candidates of a program that is tried as one rank: of a large one, and of others.
+  static constexpr std::uint32_t usualBlocks = 16; ///< blocks of a large program; this number keeps a GPU busy
+  static constexpr std::size_t manyTried = 16;     ///< with at least this budget, some candidates go through all passes
+  /// The least budget for a program that is planned as one rank: for a large program, and for others.
   static constexpr std::size_t largeAsOneRank = 12, othersAsOneRank = 24;
-  // The first candidate has so many instances at most, each with so many bytes of a rank at least. A block moves some
-  // tens of KiB in the time that a signal takes.
+  // The first candidate has at most `mostAtFirst` instances. Their number doubles while each has more than
+  // `perInstance` bytes of a rank's share. A block moves some tens of KiB in the time that a signal takes.
   static constexpr std::uint32_t mostAtFirst = 8;
   static constexpr std::uint64_t perInstance = std::uint64_t{64} << 10;
-  /// The most statements that are divided among blocks at once, and of a short message that has several candidates
-  /// where one rank represents all. A ring of 1,024 ranks has 2^20, and is proven in seconds with one block of each
-  /// rank, and in minutes with 16.
+  /// A program with more statements has one block for each rank in its first candidate. If its message is short, it is
+  /// not planned as one rank. A ring of 1,024 ranks has 2^20 statements. Its proof takes seconds with one block for
+  /// each rank, and minutes with 16.
   static constexpr std::size_t mostInBlocks = 65536;
-  /// The most statements of a program for which all ranks are timed where one rank represents all in other candidates.
-  /// The trees of an all-gather of 256 ranks have 16,128. One such candidate then takes up to 6 s, and four times as
-  /// long with twice the ranks.
+  /// If one rank represents all ranks in some candidates of a large program, other candidates are planned for all ranks
+  /// only up to this number of statements. The trees of an all-gather of 256 ranks have 16,128 statements. Such a
+  /// candidate takes up to 6 s, and four times as long with twice the ranks.
   static constexpr std::size_t mostOfAllRanks = 32768;
 
   const ir::Program &program;
@@ -63,27 +63,27 @@ struct Facts {
   std::uint32_t mostBlocks; ///< the most blocks of a rank, in all instances together
   bool hasNodes;            ///< the program has several nodes
   bool choosesProtocol, choosesInstances;
-  bool choosesBlocks = false; ///< some statements do not name their block
-  bool pinsBlocks = false;    ///< some statements name their block
-  bool mayPull = false;       ///< some reduction has operands on other ranks
-  bool readsMany = false;     ///< some reduction has several of them, and reads them in one statement
-  bool takesWholeChunks =
-      false;                   ///< some hook, the wire format or the collective does, so pipelines may not divide them
-  bool asksForPackets = false; ///< some statement asks for packets, which an executor takes under protocol LL only
-  bool packetsMayWin = false;  ///< the message is short
+  bool choosesBlocks = false;    ///< some statements do not name their block
+  bool pinsBlocks = false;       ///< some statements name their block
+  bool mayPull = false;          ///< some reduction has operands on other ranks
+  bool readsMany = false;        ///< some reduction takes more than two operands in one statement
+  bool takesWholeChunks = false; ///< some hook, the wire format or the collective needs whole chunks
+  bool asksForPackets = false;   ///< some statement asks for packets, which an executor takes under protocol LL only
+  bool packetsMayWin = false;    ///< the message is short enough for packets to be faster
   bool packetsLikelyWin = false; ///< packets are tried first
   bool usesSwitch;               ///< some statements may go through a switch
-  /// So much data for each rank that more instances, or a pipeline, may pay. Half as much is enough for a large
-  /// program, whose first candidate is seldom good.
+  /// Each rank has so much data that more instances or a pipeline may save time. For a large program, half as much is
+  /// enough, because its first candidate is seldom good.
   bool isLong;
   // These facts follow from the candidates that were tried so far.
-  bool isOneRank = false;     ///< large, and candidates are planned and timed as one rank
+  bool isOneRank = false;     ///< the program is large, and its candidates are planned and timed as one rank
   bool anyFits = false;       ///< some candidate is not refused
-  bool fitsLate = false;      ///< the first such candidate came after the budget was spent
+  bool fitsLate = false;      ///< the first candidate that is not refused came late, after the budget was spent
   bool exceedsLimits = false; ///< some candidate exceeds limits that it would meet with more blocks
   bool lacksChannels = false; ///< some candidate is refused because its blocks have too many channels
 
-  /// True if a candidate is planned and timed as one rank where that represents all. So more of them can be tried.
+  /// True if candidates are planned and timed as one rank where one rank represents all. Then more candidates can be
+  /// tried.
   bool triesOneRank() const { return isLong || (isLarge && program.movement.statements.size() <= mostInBlocks); }
 };
 
@@ -117,8 +117,8 @@ Facts::Facts(const ir::Program &given, const ChooseOptions &options)
         !given.split && mayRead(given.movement, statement, readsAll) &&
         std::ranges::any_of(given.movement.srcs(statement), [&](const ir::RankChunk &src) { return src.rank != at; });
   }
-  // Packets are twice as long as plain data. So they are slower if the second half takes longer than a signal. Between
-  // nodes a signal takes longer, because it waits for proxies. A rank that reads all operands at once needs few
+  // Packets are twice as long as plain data. So packets are slower if the additional bytes take longer than a signal.
+  // Between nodes a signal takes longer, because it waits for proxies. A rank that reads all operands at once needs few
   // signals.
   const std::uint64_t mostPacketBytes = (hasNodes ? 32ull : 8ull) << 20;
   packetsMayWin = messageBytes <= mostPacketBytes;
@@ -135,7 +135,7 @@ ScheduleChoices firstOf(const Facts &facts) {
       if (facts.messageBytes / facts.program.ranks.size() / choices.instances <= Facts::perInstance)
         break;
   choices.pull = facts.isLarge && facts.readsMany;
-  // Few others will be tried.
+  // Few other candidates will be tried, so the first one already has many blocks.
   if (facts.choosesBlocks && facts.budget == 1 && facts.program.movement.statements.size() <= Facts::mostInBlocks)
     choices.blocks = std::max(1u, std::min(Facts::usualBlocks, facts.mostBlocks / choices.instances));
   return choices;
@@ -148,8 +148,9 @@ ScheduleChoices with(ScheduleChoices choices, T ScheduleChoices::*choice, std::t
   return choices;
 }
 
-/// Returns choices with more blocks for a candidate that exceeds an executor's limits. They have fewer instances if
-/// there is no room otherwise. Pulling and putting operands exceed the limits by different amounts, so both are tried.
+/// Returns choices with more blocks for a candidate that exceeds an executor's limits. If there is no room otherwise,
+/// they have fewer instances. If reductions may read their operands, both ways are tried, because these exceed the
+/// limits by different amounts.
 ChoiceList enoughBlocks(const Facts &facts, const Candidate &from) {
   ScheduleChoices next = from.choices;
   const std::uint64_t enough = std::bit_ceil(std::max({from.excess.enoughBlocks(), std::uint64_t{2} * next.blocks,
@@ -161,7 +162,7 @@ ChoiceList enoughBlocks(const Facts &facts, const Candidate &from) {
   return facts.mayPull ? ChoiceList{next, with(next, &ScheduleChoices::pull, !next.pull)} : ChoiceList{next};
 }
 
-/// Returns the numbers of blocks to try for choices that fit.
+/// Returns the numbers of blocks to try for choices that fit the limits.
 std::set<std::uint32_t> numbersOfBlocks(const Facts &facts, const ScheduleChoices &choices) {
   const std::uint32_t room = std::bit_floor(facts.mostBlocks / choices.instances);
   if (facts.fitsLate) // with fewer blocks, each block is long and slow
@@ -172,19 +173,19 @@ std::set<std::uint32_t> numbersOfBlocks(const Facts &facts, const ScheduleChoice
   return facts.exceedsLimits ? std::set{2 * choices.blocks, peers} : std::set{2u, 4u, peers};
 }
 
-/// Changes one choice.
+/// A move of the search, which changes one choice.
 struct ChoiceMove {
   /// True if the search starts again from the changed candidate, even if it is worse. Otherwise the search continues
   /// from the changed candidate only if it is better.
   bool startsAnew;
-  /// Returns the choices to try instead of those of a candidate.
+  /// Returns the choices to try instead of the choices of candidate `from`.
   ChoiceList (*others)(const Facts &, const Candidate &from);
 };
 
 /// The search makes these moves in this order.
 constexpr ChoiceMove choiceMoves[] = {
-    // Pull: a reduction reads its operands, which saves scratch and signals. Otherwise other ranks put them into
-    // scratch, which saves a round trip. For a large program, firstOf() chooses the one that is probably faster.
+    // Pull: a reduction reads its operands, which saves scratch and signals. Otherwise other ranks put the operands
+    // into scratch, which saves a round trip. For a large program, firstOf() chooses the way that is probably faster.
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        if (!facts.mayPull || facts.isLarge)
@@ -205,8 +206,8 @@ constexpr ChoiceMove choiceMoves[] = {
            others.push_back(with(from.choices, &ScheduleChoices::blocks, blocks));
        return others;
      }},
-    // Instances: they share the data. More instances move it in parallel, and fewer need less sync. A large program has
-    // a budget for large changes only. If there is no room for its blocks, each instance has fewer.
+    // Instances: more instances move data in parallel, and fewer instances need less sync. A large program has a budget
+    // for large changes only. If there is no room for all its blocks, each instance has fewer blocks.
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        const std::uint32_t times = facts.isLarge && !facts.isOneRank ? 4 : 2;
@@ -221,15 +222,16 @@ constexpr ChoiceMove choiceMoves[] = {
                   ? ChoiceList{more, fewer}
                   : ChoiceList{fewer};
      }},
-    // Pipeline: the units of a chunk keep several ranks busy at a time. Few units are not enough for that, and many
-    // need more sync than they save. Each stage has one block, or as many blocks as were best without a pipeline, or
-    // twice as many if that is better. Between nodes, fewer instances need fewer flushes, and have longer units. There,
-    // operands may be put after all: the other units hide how long that takes, and stores are faster than loads. There
-    // are no packets, because a slot takes packets once per launch.
+    // Pipeline: the units of a chunk keep several ranks busy at the same time. Few units are not enough for that, and
+    // many units cost more time for sync than they save. Each stage has one block, or as many blocks as were best
+    // without a pipeline, or twice as many if that is better. Between nodes, fewer instances need fewer flushes, and
+    // have longer units. Between nodes, it may also be faster to put operands than to read them: the other units hide
+    // the time of a put, and stores are faster than loads. A pipeline has no packets, because a slot takes packets once
+    // per launch.
     {.startsAnew = false,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        constexpr std::uint64_t leastStep = std::uint64_t{16} << 10;
-       constexpr std::uint32_t usualStages = 4; // of a rank; each has a block
+       constexpr std::uint32_t usualStages = 4; // stages of a rank; each has a block
        const ScheduleChoices &choices = from.choices;
        if ((facts.isLarge && !facts.isOneRank) || from.refused || facts.pinsBlocks || facts.asksForPackets ||
            facts.takesWholeChunks || choices.protocol != ir::Protocol::Simple)
@@ -258,8 +260,8 @@ constexpr ChoiceMove choiceMoves[] = {
          if (others.empty()) // chunks are too short for units, but the stages still work at the same time
            others.push_back(with(few, &ScheduleChoices::step, leastStep));
        } else {
-         // With fewer instances, units are long enough for a pipeline where they are too short otherwise, and several
-         // stages have room.
+         // Units may be too short for a pipeline, or several stages may have no room. Fewer instances have longer
+         // units, and leave room for more stages.
          std::set<std::uint32_t, std::greater<>> numbers{choices.instances};
          if (std::uint32_t fewer = std::max(choices.instances / 2, 1u); facts.choosesInstances) {
            numbers.insert(fewer);
@@ -274,16 +276,16 @@ constexpr ChoiceMove choiceMoves[] = {
        }
        return others;
      }},
-    // Relay blocks: they take channels from blocks that have too many, which costs a semaphore. Then other numbers of
-    // blocks fit.
+    // Relay blocks: they take channels from blocks that have too many, which costs semaphores. With relay blocks, other
+    // numbers of blocks fit.
     {.startsAnew = true,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        if (!facts.lacksChannels || (facts.isLarge && facts.anyFits))
          return {};
        return {with(from.choices, &ScheduleChoices::relayBlocks, true)};
      }},
-    // Protocol: packets need no signal, and plain data is half as long. Other numbers of blocks and instances suit
-    // packets.
+    // Protocol: packets need no signal, and plain data is half as long as packets. For packets, other numbers of blocks
+    // and instances are good.
     {.startsAnew = true,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        const bool toPackets = from.choices.protocol == ir::Protocol::Simple;
@@ -291,7 +293,7 @@ constexpr ChoiceMove choiceMoves[] = {
          return {};
        return {with(from.choices, &ScheduleChoices::protocol, toPackets ? ir::Protocol::LL : ir::Protocol::Simple)};
      }},
-    // Switch: it sums and multicasts plain data, so ranks move less data, for which fewer blocks are enough.
+    // Switch: it sums and multicasts plain data, so ranks move less data and need fewer blocks.
     {.startsAnew = true,
      .others = [](const Facts &facts, const Candidate &from) -> ChoiceList {
        if (!facts.usesSwitch || from.choices.protocol != ir::Protocol::Simple)
@@ -305,7 +307,7 @@ public:
   Chooser(const ir::Program &program, const ChooseOptions &options)
       : options_(options), facts_(program, options), candidates_(program, options) {}
 
-  /// Makes all moves from the first candidate, and from each candidate from which the search starts again.
+  /// Makes all moves from the first candidate, and from each candidate at which the search starts again.
   void search() {
     ChoiceList starts{firstOf(facts_)};
     for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -337,13 +339,14 @@ public:
     return inTheEnd ? *inTheEnd : candidates_.finish(*best);
   }
 
-  /// Writes the best choices into `program`. If their scheduled program is kept, replaces `program` by it.
+  /// Writes the best choices into `program`. If the program that was scheduled with these choices is kept, it replaces
+  /// `program`.
   Choice take(ir::Program &program) {
     std::optional<std::size_t> best = bestComplete();
     if (!best && options_.level == maxOptLevel)
       best = nearestFinished();
     if (!best) {
-      // A program with relay blocks needs fewer channels, so the passes report none that are too many.
+      // With relay blocks, a program needs fewer channels. So the passes do not report too many channels.
       program.movement.relayBlocks =
           std::ranges::any_of(tried(), [](const Candidate &one) { return one.choices.relayBlocks; });
       return {};
@@ -366,7 +369,8 @@ public:
   }
 
 private:
-  /// Returns the candidate from which a search starts again. If few candidates fit, it has the blocks of the best one.
+  /// Returns the candidate from which a search starts again. If the first candidate that fits came late, the search
+  /// starts with the number of blocks of `best`.
   Candidate anew(Candidate start, const Candidate &best) const {
     if (facts_.fitsLate) {
       start.choices.blocks = best.choices.blocks;
@@ -377,7 +381,7 @@ private:
   }
   static constexpr std::size_t mostFinished = 3;
   static constexpr double mayOvertake =
-      1.2; ///< a candidate within this factor of the best is finished; pruning seldom gains more
+      1.2; ///< candidates within this factor of the best time go through all passes; pruning seldom gains more
 
   /// Tries a candidate. If the budget is spent, the candidate counts as refused.
   Candidate score(const ScheduleChoices &choices) {
@@ -394,7 +398,7 @@ private:
                                      .unlessOneRank = facts_.triesOneRank(),
                                      .mustBeOneRank = facts_.isOneRank && facts_.program.movement.statements.size() >
                                                                               Facts::mostOfAllRanks});
-    // One rank is planned and timed fast, so more are tried.
+    // One rank is planned and timed fast, so more candidates are tried.
     if (facts_.triesOneRank() && candidates_.isOneRank(tried().size() - 1)) {
       facts_.isOneRank = facts_.isLarge;
       facts_.budget = std::max(facts_.budget, facts_.isLarge ? Facts::largeAsOneRank : Facts::othersAsOneRank);
@@ -411,11 +415,12 @@ private:
     return one;
   }
   const std::vector<Candidate> &tried() const { return candidates_.tried(); }
-  /// The part of the passes that takes most of the time. One rank of many is timed in no time.
+  /// Returns the part of the passes that takes most of the time. Timing takes little time if one rank represents all.
   Part costly() const { return facts_.isOneRank ? Part::Schedule : Part::Take; }
 
-  /// Finds out on which unmeasured parameters the best candidate rests, and if it rests on any, the same of those that
-  /// bestOf() may prefer to it. A candidate without others near it is not looked at, unless programs are compared.
+  /// Finds the unmeasured parameters on which the time of the best candidate rests. If there are any, does the same for
+  /// the candidates that bestOf() may prefer to the best one. Does nothing if no other candidate is near the best one,
+  /// unless programs are compared.
   void weigh() {
     const Candidate *best = bestOf(tried());
     if (!best)
@@ -441,7 +446,8 @@ private:
     return std::nullopt;
   }
 
-  /// Runs all passes on the refused candidate that is nearest to an executor's limits. Returns it if it then fits.
+  /// Runs all passes on the refused candidate that is nearest to an executor's limits. If the candidate then fits,
+  /// returns its number.
   std::optional<std::size_t> nearestFinished() {
     const auto nearest =
         std::ranges::max_element(tried(), [](const Candidate &a, const Candidate &b) { return isBetter(b, a); });
@@ -452,7 +458,8 @@ private:
     return tried()[at].refused ? std::nullopt : std::optional(at);
   }
 
-  /// Runs all passes on `best` and the fastest others. Returns nothing if that takes long or there are no others.
+  /// Runs all passes on `best` and the fastest others. Returns an empty list if this would take long, or if no other
+  /// candidate is left to compare.
   std::vector<Candidate> finish(std::size_t best) {
     if (!facts_.isSmall)
       return {};
@@ -464,10 +471,10 @@ private:
       return {};
     std::ranges::stable_sort(rivals, {}, [&](std::size_t i) { return std::pair(i != best, timeOf(i)); });
     std::vector<Candidate> finished;
-    std::set<double> times; // equal programs take equal times, and one of them is enough
+    std::set<double> times; // candidates with equal times mostly have equal programs, of which one is enough
     for (const std::size_t i : rivals)
       if (finished.size() < mostFinished && times.insert(timeOf(i)).second) {
-        candidates_.weigh(i); // while it has one rank, because all ranks of the complete program take longer
+        candidates_.weigh(i); // before complete(), because timing all ranks takes longer
         const std::optional<Candidate> inTheEnd = candidates_.complete(i) ? candidates_.finish(i) : std::nullopt;
         if (inTheEnd)
           finished.push_back(*inTheEnd);

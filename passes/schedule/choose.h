@@ -31,7 +31,7 @@ struct ChooseOptions {
 /// The chosen candidate, and the candidates with which it was compared.
 struct Choice {
   ScheduleChoices choices;
-  std::vector<Candidate> tried; ///< all, with the chosen one; figures before Stage::Prune. Empty if nothing was chosen
+  std::vector<Candidate> tried; ///< all candidates, with figures before Stage::Prune; empty if nothing was chosen
   /// The best candidates with their figures after all passes. Empty if no second comparison was made.
   std::vector<Candidate> finished;
   double nanoseconds = 0;       ///< time of a launch, by the time model; 0 if it was not timed
@@ -50,17 +50,18 @@ struct Choice {
 /// The search starts from one candidate and goes through a table of moves (choose.cpp). A move changes one choice. The
 /// search continues from the changed candidate if that is better, and repeats the move. Some moves start the search
 /// again. Fewer candidates are tried for larger programs. If only one is tried, it is not timed. But if all ranks of a
-/// program are equivalent and the message is long, more are tried, planned and timed as one rank.
+/// program are equivalent and the message is long, more candidates are tried. They are planned and timed as one rank.
 ///
-/// Then all passes run on the best candidate (bestOf) and the fastest others, three in all, and the best of these is
-/// chosen. For a large program this step is left out. A candidate is refused if the target, the machine or the
-/// program's limit on blocks does not allow it. Candidates that are near to the best one are compared by the parameters
-/// of the machine on which their times rest, too (bestOf). If all are refused, all passes run on the one nearest to the
-/// limits, because pruning makes blocks shorter. If that one is refused, too, the choices stay open, and the passes
-/// report why. The program then has relay blocks if these were tried.
+/// Then all passes run on the best candidate (bestOf) and the fastest others, at most three in total, and the best of
+/// these is chosen. This step is left out for a large program. A candidate is refused if the target, the machine or the
+/// program's limit on blocks does not allow it. If other candidates are near the best one, the comparison also
+/// considers the unmeasured parameters of the machine on which times rest (bestOf). If all candidates are refused, all
+/// passes run on the candidate nearest to the limits, because pruning makes blocks shorter. If that candidate is
+/// refused, too, the choices stay open, and the passes report why. The program then has relay blocks if these were
+/// tried.
 Choice choose(ir::Program &program, const ChooseOptions &options);
 
-/// A program that choose() has scheduled, and what it was scheduled for.
+/// A program that choose() has scheduled, with its choices and the message size.
 struct ScheduledProgram {
   ir::Program program;
   Choice choice;
@@ -74,8 +75,8 @@ struct TimeByBlocks {
   double nanoseconds = 0;         ///< time of a launch, after all passes
 };
 
-/// Chooses for each of several limits on the thread blocks of a rank: 4, 8 and so on, and the most that choose() tries.
-/// A limit that allows no schedule has no entry. Takes as long as several calls of choose().
+/// Finds the fastest schedule for each of several limits on the thread blocks of a rank: 4, 8 and so on, up to the most
+/// that choose() tries. A limit that allows no schedule has no entry. Takes as long as several calls of choose().
 std::vector<TimeByBlocks> timesByBlocks(const ir::Program &program, const ChooseOptions &options);
 
 } // namespace mscclc::passes::schedule

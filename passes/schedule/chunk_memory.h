@@ -12,15 +12,15 @@ namespace mscclc::passes::schedule {
 /// One chunk.
 struct ChunkCell {
   proof::ValueId value = proof::Values::unwritten;
-  std::uint32_t writer = ir::none; ///< the last statement that wrote it
-  std::uint32_t maker = ir::none;  ///< the statement that reduced its value, or applied a hook to it
+  std::uint32_t writer = ir::none; ///< the last statement that wrote the chunk
+  std::uint32_t maker = ir::none;  ///< the statement that made its value, by a reduction or a hook
 };
 
 /// The cells of all chunks of all ranks. Aliasing of buffers is resolved.
 class ChunkMemory : public ir::ChunkCells {
 public:
-  /// Initially inputs hold themselves, and everything else is unwritten. `program` must have at most
-  /// ir::ChunkCells::mostChunks chunks. `values` makes the values that scratch holds.
+  /// Initially each input chunk holds its own value, and all other chunks are unwritten. `program` must have at most
+  /// ir::ChunkCells::mostChunks chunks. `values` converts values to the form in which scratch holds them.
   ChunkMemory(const ir::Program &program, proof::Values &values);
 
   ChunkCell &operator[](std::size_t cell) { return cells_[cell]; }
@@ -29,8 +29,8 @@ public:
   /// Sets `parts` to the values of chunk `i` of each source of a statement.
   void partsOf(const ir::Movement &movement, const ir::Move &move, std::uint32_t i,
                std::vector<proof::ValueId> &parts) const;
-  /// Executes a statement. combine(i) returns what chunk `i` of each destination holds afterwards, in scratch perhaps
-  /// encoded. All sources are read before anything is written.
+  /// Executes a statement. combine(i) returns the new value of chunk `i` of each destination. Scratch may hold this
+  /// value encoded. All sources are read before anything is written.
   template <typename Combine> void execute(const ir::Movement &movement, const ir::Move &move, const Combine &combine) {
     results_.clear();
     for (std::uint32_t i = 0; i < movement.places[move.firstPlace].size; ++i)

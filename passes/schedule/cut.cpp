@@ -80,8 +80,9 @@ private:
           clusters_.join(d.on, s);
   }
 
-  /// Puts all work of a rank on one share into one block. It does so only if there are shares for all blocks, and if no
-  /// rank passes a share to more ranks than in a tree. Otherwise these ranks would wait for each other.
+  /// Puts all statements of a rank for one message share into one block. Does nothing if there are fewer shares than
+  /// blocks, or if a rank passes a share to more ranks than in a tree. In a block for such a share, these ranks would
+  /// wait for each other.
   void joinShares() {
     std::vector<std::uint32_t> open; // statements without a given block
     for (const std::uint32_t s : planned_)
@@ -96,7 +97,7 @@ private:
       return isInPlaceOf(a, b) && distances_.ofShare(a) == distances_.ofShare(b);
     };
     const auto reaches = [&](std::uint32_t s) { return distances_.ofReach(s) != 0; };
-    std::uint32_t shares = 0; // number of shares at this place so far
+    std::uint32_t shares = 0; // number of shares of this rank and stage so far
     for (auto first = entries.begin(); first != entries.end();) {
       const auto last = std::find_if(first, entries.end(), [&](std::uint32_t s) { return !isOfShareOf(s, *first); });
       ++shares;
@@ -114,9 +115,9 @@ private:
         clusters_.join(entries[i - 1], entries[i]);
   }
 
-  /// Deals out the clusters of each rank and stage to its blocks in turn, in the order of their distance.
+  /// Distributes the clusters of each rank and stage to blocks in turn, in the order of their distance.
   void dealOut() {
-    using Key = std::pair<std::uint32_t, std::uint32_t>; // first: distance of the share; second: distance of the reach
+    using Key = std::pair<std::uint32_t, std::uint32_t>; // distances to the rank of the share, and to the reached rank
     std::vector<Key> keys(graph_.size(), {~std::uint32_t{0}, 0});
     std::vector<std::uint32_t> blockOf(graph_.size(), ir::none);
     for (const std::uint32_t s : planned_)
@@ -166,13 +167,13 @@ private:
   ir::Movement &movement_;
   const StatementGraph &graph_;
   const schedule::StatementDistances &distances_;
-  const schedule::StatementSymmetry symmetry_;   ///< takes the given blocks into account
-  const std::span<const std::uint32_t> planned_; ///< statements of representatives; the others take over their results
+  const schedule::StatementSymmetry symmetry_;   ///< with the given blocks of statements
+  const std::span<const std::uint32_t> planned_; ///< representative statements; the others get the same blocks
   std::vector<std::uint32_t> stages_;            ///< [statement]
   ir::DisjointSets<> clusters_;                  ///< statements that must be in the same block
   std::vector<bool> isNamed_;                    ///< [statement]: its block was given
   const std::size_t ranks_;
-  const int levels_;             ///< levels of a tree of all ranks
+  const int levels_;             ///< levels of a binary tree of all ranks
   const ExecutorLimits *limits_; ///< null: no limits
 };
 

@@ -15,12 +15,12 @@ using ir::Move;
 using ir::MoveKind;
 using ir::RankChunk;
 
-/// Moves applications before copies, one step of the way of each value at a time.
+/// Moves applications of hooks before copies. Each call of step() moves an application over one copy of its value.
 class EarlyHooks {
 public:
   explicit EarlyHooks(ir::Program &program) : program_(program), movement_(program.movement), cells_(program) {}
 
-  /// Returns the number of chunks to which a hook is no longer applied.
+  /// Makes one step. Returns the number of chunks to which a hook is no longer applied.
   std::uint64_t step() {
     findAccesses();
     const std::uint64_t before = dropped_.size();
@@ -33,13 +33,13 @@ public:
 
 private:
   enum class Kind : std::uint8_t { Read, Write, Apply };
-  /// An access of a statement to a cell, which is in chunk number `chunk` of each of its places.
+  /// An access of a statement to a cell. The cell belongs to chunk number `chunk` of a place of the statement.
   struct Access {
     Kind kind;
     std::uint32_t statement, chunk;
     friend bool operator==(const Access &, const Access &) = default;
   };
-  /// A chunk of a statement.
+  /// A statement, and the number of a chunk in its places.
   using Part = std::pair<std::uint32_t, std::uint32_t>;
 
   void findAccesses() {
@@ -64,7 +64,8 @@ private:
     }
   }
 
-  /// Looks for a value that is copied from `cell` and then passes through a hook at each of its places.
+  /// Looks for a value that is copied from `cell`, and to which the same hook is then applied in `cell` and at each
+  /// destination.
   void lookAt(std::size_t cell) {
     const std::vector<Access> &all = accesses_[cell];
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -79,7 +80,8 @@ private:
     }
   }
 
-  /// `reads`: the reads of the value between its origin and `apply`, in the same cell.
+  /// Moves the application `apply` before the first of `reads`, all reads of the value in the cell before `apply`. Does
+  /// nothing if this would change a result.
   void applyBefore(std::span<const Access> reads, const Access &apply) {
     const Move &own = movement_.statements[apply.statement];
     if (program_.hooks[own.hook].isOfRank())
@@ -102,7 +104,8 @@ private:
     ++moved_;
   }
 
-  /// Returns the application that follows the write of `dst` by `copy`, if nothing reads the chunk before.
+  /// Returns the application of a hook to the chunk that `copy` writes at `dst`, if it is the next access to that
+  /// chunk.
   std::optional<Access> appliedNext(const RankChunk &dst, const Access &copy) const {
     const std::vector<Access> &all = accesses_[cells_.firstOf(dst) + copy.chunk];
     const auto write = std::ranges::find(all, Access{Kind::Write, copy.statement, copy.chunk});
@@ -111,7 +114,7 @@ private:
     return *(write + 1);
   }
 
-  /// Returns the chunk of the output to which a hook is applied.
+  /// Returns the number of the output chunk to which the hook is applied.
   std::size_t unitOf(const Access &apply) const {
     const RankChunk &place = movement_.dsts(movement_.statements[apply.statement])[0];
     return cells_.firstOf(place) + apply.chunk - cells_.firstOf(place.rank, ir::BufferKind::Output);
@@ -147,7 +150,7 @@ private:
   const ir::ChunkCells cells_;
   std::vector<std::vector<Access>> accesses_;     ///< [cell], in the order of statements
   std::set<Part> dropped_;                        ///< chunks of applications that are moved or left out
-  std::map<std::uint32_t, std::set<Part>> early_; ///< by statement: the applications that move before it
+  std::map<std::uint32_t, std::set<Part>> early_; ///< [statement]: the applications that move before it
   std::uint64_t moved_ = 0;
 };
 

@@ -17,11 +17,12 @@ namespace mscclc::passes::schedule {
 ///   apply hook0 0.output[0:1] <- 0.output[0:1]
 ///   copy 1.output[0:1] <- 0.output[0:1]
 ///
-/// With a wire format or Lamport packets the program stays as it is: they would change the result on its way.
+/// With a wire format or Lamport packets the program stays as it is: these would change the result on its way to other
+/// ranks.
 ///
-/// Requires: a program whose meaning is checked (meaningOf), which stays the same. Nothing else reads the value before
-/// the hook is applied to it, or the program stays as it is there. Returns the number of chunks to which a hook is no
-/// longer applied.
+/// Requires: a program whose meaning is checked (meaningOf). The meaning stays the same. A hook is not moved if
+/// anything else reads the value before the hook is applied. Returns the number of chunks to which a hook is no longer
+/// applied.
 std::uint64_t applyEarly(ir::Program &program);
 
 } // namespace mscclc::passes::schedule

@@ -9,17 +9,19 @@
 
 namespace mscclc::passes::schedule {
 
-/// By how much a program exceeds those limits of an executor that more thread blocks help with.
+/// By how much a program exceeds the limits of an executor. Only limits count that a program with more thread blocks
+/// may meet.
 struct Excess {
-  double times = 0;         ///< use of the limit that is exceeded most, divided by the limit; 0: unknown
-  std::uint64_t blocks = 0; ///< blocks of one instance on the rank with the most; 0: unknown
+  double times = 0;         ///< amount divided by its limit, for the limit that is exceeded most; 0: unknown
+  std::uint64_t blocks = 0; ///< blocks of one instance, on the rank that has most blocks; 0: unknown
 
   bool isKnown() const { return times > 1; }
-  /// Returns a number of blocks for one instance that is likely within the limits: the load spreads over them.
+  /// Returns a number of blocks for one instance that likely meets the limits, because the load spreads over these
+  /// blocks.
   std::uint64_t enoughBlocks() const;
 };
 
-/// Measures the thread blocks of `ranks`, which have `instances` instances in them.
+/// Measures the thread blocks of `ranks`. They contain the blocks of `instances` instances.
 Excess excessOf(std::span<const ir::Rank> ranks, const ExecutorLimits &limits, std::uint32_t instances);
 
 } // namespace mscclc::passes::schedule

@@ -11,21 +11,22 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// The use of some scratch by an agent: the number of its nodes after which all its uses of that scratch are over.
+/// The use of a rank's scratch by an agent. Each member is the number of nodes of the agent after which such accesses
+/// are over.
 struct Use {
   std::uint32_t agent = 0;
   std::uint32_t reads = 0, writes = 0;
-  std::uint32_t arrivals = 0; ///< writes of other ranks' ports, which complete at a node of this agent
+  std::uint32_t arrivals = 0; ///< writes by ports of other ranks, which complete at a node of this agent
   std::uint32_t allWrites() const { return std::max(writes, arrivals); }
 };
 
 /// A set of ranks, as a clock that counts 1 for each of them.
 using RankSet = Clock;
 
-/// Simulates one launch after another, with the knowledge that blocks have of the first one. In the first launch,
-/// blocks learn of each other's nodes. In later launches, every message from a launch also carries everything that its
-/// rank knew when the launch began. So the knowledge of a block is the knowledge of all ranks whose launches it knows
-/// to have begun.
+/// Simulates launches one after the other, and follows what blocks know about the first launch. In the first launch,
+/// blocks learn which nodes of other blocks are over. In later launches, each message also carries everything that the
+/// sender's rank knew when its launch began. So a block has the knowledge of each rank whose launch it knows to have
+/// begun.
 class Relaunch {
 public:
   Relaunch(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes, const NodeSymmetry &symmetry,
@@ -65,7 +66,7 @@ public:
         isSource_[symmetry.positionOf(source.node)] = true;
   }
 
-  /// True if only the owner of each scratch uses it.
+  /// True if no rank uses scratch of another rank.
   bool isTrivial() const { return !remote_; }
 
   bool run() {
@@ -75,7 +76,7 @@ public:
       if (launch > 1)
         begin();
       runLater(launch == back);
-      // If packets tell every rank that this launch has begun on all ranks, the launch before is over.
+      // If packets tell every rank that this launch has begun on all ranks, all of the previous launch is over.
       if (std::ranges::all_of(allRanks(), [&](std::uint32_t rank) {
             for (std::uint32_t r = 0; r < begun_.size(); ++r)
               if (!hears(r, rank))
@@ -89,15 +90,16 @@ public:
 
 private:
   std::ranges::iota_view<std::uint32_t, std::uint32_t> allRanks() const { return {0, ranks_}; }
-  /// True if packets tell planned rank `r` that this launch has begun on `rank`. Where ranks write plain data to each
-  /// other, only packets from `rank` itself do: a packet orders nothing that was earlier for its sender.
+  /// True if packets tell planned rank `r` that this launch has begun on `rank`. If ranks write plain data to scratch
+  /// of each other, only packets from `rank` itself count: a packet does not order what its sender learnt from others.
   bool hears(std::uint32_t r, std::uint32_t rank) const {
     return plainAway_ ? rank == r || has(sending_[r], rank) : has(heard_[r], rank);
   }
   void add(RankSet &set, std::uint32_t rank) { sets_.raise(set, rank, 1); }
   bool has(const RankSet &set, std::uint32_t rank) const { return sets_.at(set, rank) != 0; }
   bool isPort(std::uint32_t statement) const { return isPortPut(program_.movement.statements[statement]); }
-  /// Notes that a port has read the packets that it puts, when a statement takes them at the place where they arrive.
+  /// If the statement of a node takes packets that a port has put, notes that the port has read the source of these
+  /// packets.
   void addTaken(const Nodes::Node &place) {
     for (const Dependence &d : graph_.dependences(place.statement)) {
       const ir::Move &earlier = program_.movement.statements[d.on];
@@ -105,8 +107,8 @@ private:
         useOf(*earlier.by, place.agent).reads = place.index + 1;
     }
   }
-  /// A put depends on the data that its block has taken. So each packet also says that everything before its data has
-  /// happened.
+  /// For each node, finds ranks whose launch has begun if its packets have arrived. A put depends on the data that its
+  /// block has taken. So a packet shows that everything before this data has happened.
   void findTold() {
     const auto &statements = program_.movement.statements;
     if (std::ranges::none_of(statements, [](const ir::Move &s) { return s.packets.value_or(false); }))
@@ -120,17 +122,17 @@ private:
           unite(told_[planned], told_, nodes_.ofStatement(d.on));
     });
   }
-  /// Visits the nodes of planned ranks, each with its number there.
+  /// Visits the nodes of planned ranks, each with its position among them.
   void eachPlanned(auto &&visit) const {
     for (const std::uint32_t n : symmetry_.representatives())
       visit(n, symmetry_.positionOf(n));
   }
-  /// Adds to a set the set of `byNode` that belongs to `node`.
+  /// Adds to `set` the set that `byNode` has for `node`.
   void unite(RankSet &set, const std::vector<RankSet> &byNode, std::uint32_t node) {
     symmetry_.join(sets_, set, byNode[symmetry_.positionOf(node)], nodes_.rankOf(nodes_.at(node).agent));
   }
-  /// Returns the use of scratch of `rank` by `agent`, which belongs to a planned rank. It is stored as the
-  /// representative of `rank` sees it.
+  /// Returns the use of scratch of `rank` by `agent`, which belongs to a planned rank. The use is stored with the
+  /// number by which the representative of `rank` sees the agent.
   Use &useOf(std::uint32_t rank, std::uint32_t agent) {
     agent = symmetry_.agentSeenFrom(rank, agent);
     rank = symmetry_.representative(rank);
@@ -147,12 +149,12 @@ private:
       visit(use);
     }
   }
-  /// Returns the count at which an agent has ended: its nodes, and what it flushes after them.
+  /// Returns the count of an agent that has ended: all its nodes, and one more for the flush after them.
   std::uint32_t wholeOf(std::uint32_t agent) const { return nodes_.lengthOf(agent) + 1; }
   void raise(Clock &clock, std::uint32_t agent, std::uint32_t nodes) {
     clocks_.raise(clock, nodes_.inClocks(agent), nodes);
   }
-  /// Simulates the first launch, and finds what is known when the next one begins.
+  /// Simulates the first launch, and finds what each rank knows when the next launch begins.
   void runFirst() {
     std::vector<Clock> known(symmetry_.numRepresentativeAgents()), after(symmetry_.representatives().size());
     const auto learn = [&](Clock &clock, std::uint32_t node, std::uint32_t nodes) {
@@ -178,11 +180,12 @@ private:
     for (std::uint32_t a = 0; a < known.size(); ++a)
       raise(begun_[nodes_.rankOf(a)], a, wholeOf(a));
   }
-  /// Begins a launch. A rank's launch begins after its last launch has ended. So whatever happened before a block of
-  /// the rank ended also happens before each block begins. The same holds for what happened before the packets that the
-  /// rank received were sent. But packets make no plain write visible. So if there are plain writes to scratch of other
-  /// ranks, a packet of the new launch orders only the last launch of its sender's own blocks. Their writes are visible
-  /// to the ranks to which the sender sends packets. Writes that ports of other ranks made there are not.
+  /// Begins a launch. A rank's launch begins after its previous launch has ended. So everything that happened before a
+  /// block of the rank ended also happens before each block begins. The same holds for everything that happened before
+  /// another rank sent packets to this rank. But packets do not make plain writes visible. So if there are plain writes
+  /// to scratch of other ranks, a packet of the new launch orders only the previous launch of its sender's own blocks.
+  /// Writes of these blocks are visible to the ranks that get packets from the sender. But writes by ports that
+  /// completed at the sender's blocks are not.
   void begin() {
     std::vector<Clock> begun, shown;
     for (std::uint32_t r = 0; r < begun_.size(); ++r) {
@@ -207,7 +210,8 @@ private:
     shown_ = std::move(shown);
     sentTo_ = std::exchange(sending_, {});
   }
-  /// True if the writes of `use` in the first launch, as `planned` sees them, are visible when its launch begins.
+  /// True if the writes of `use` in the first launch are visible to rank `planned` when its launch begins. `use` has
+  /// the agent's number as `planned` sees it.
   bool isShown(std::uint32_t planned, const Use &use) {
     if (shown_.empty()) // everything that is known to be over is visible
       return true;
@@ -258,7 +262,7 @@ private:
     }
     return *known;
   }
-  /// Returns the clock at which all work of the first launch on scratch of `rank` is over.
+  /// Returns the clock at which all uses of scratch of `rank` in the first launch are over.
   const Clock &allOver(std::uint32_t rank) {
     std::optional<Clock> &over = allOver_[rank];
     if (over)
@@ -275,11 +279,12 @@ private:
     });
     return *over;
   }
-  /// Checks that all accesses of the first launch that conflict with the touch have completed. Packets do not make
-  /// writes of other ranks visible. But when a launch ends, the owner of scratch has taken all data that arrived there.
+  /// Checks that all accesses of the first launch that conflict with `touch` have completed before node `n`. Adds
+  /// entries if that is not known. Packets do not make writes of other ranks visible. But when a launch ends, the owner
+  /// of scratch has taken all data that arrived there.
   void check(std::uint32_t n, const Touch &touch) {
     const std::uint32_t own = nodes_.at(n).agent, rank = nodes_.rankOf(own);
-    // If something was over for one node of a block, it is over for later nodes, too.
+    // An access that has completed before one node of a block has also completed before later nodes.
     const bool writes = touch.access == ir::Access::Write;
     std::vector<bool> &over = over_[own];
     over.resize(2 * program_.ranks.size(), false);
@@ -290,7 +295,7 @@ private:
     over[question + 1] = over[question + 1] || writes;
     if (knowsOver(rank, touch.rank) || (has(hasBegun_[own], touch.rank) && knowsOver(touch.rank, touch.rank)))
       return;
-    bool awaitsBlocks = false; // the blocks of the owner of the scratch
+    bool awaitsBlocks = false; // true: waits for the blocks of the owner of the scratch
     eachUse(touch.rank, [&](const Use &use) {
       const std::uint32_t user = nodes_.rankOf(use.agent);
       const std::uint32_t needed = std::max(writes ? use.reads : 0, use.allWrites());
@@ -304,8 +309,9 @@ private:
       }
     });
   }
-  /// Makes node `n` begin after `count` nodes of the agent in the first launch are over, and after the writes of `use`
-  /// are visible. If that is not known, the node waits for the beginning of that rank's launch.
+  /// Makes node `n` begin after `count` nodes of the agent of `use` in the first launch are over, and after the writes
+  /// of `use` are visible. If the node does not know this, it waits for the beginning of the launch on the agent's
+  /// rank.
   void require(std::uint32_t n, std::uint32_t count, const Use &use) {
     const Nodes::Node &place = nodes_.at(n);
     const std::uint32_t rank = nodes_.rankOf(use.agent);
@@ -333,18 +339,18 @@ private:
   std::vector<std::vector<Use>> uses_;                   ///< [planned rank]: the uses of its scratch
   std::unordered_map<std::uint64_t, std::size_t> useAt_; ///< (rank, agent): index into uses_
   std::vector<std::optional<Clock>> allOver_;            ///< [rank]: see allOver()
-  AgentClocks clocks_;         ///< number of nodes of the first launch that are over, without the agent's own
+  AgentClocks clocks_;         ///< each entry: number of an agent's nodes of the first launch that are over
   AgentClocks sets_;           ///< sets of ranks, kept as clocks
-  std::vector<bool> isSource_; ///< [node]: true if others wait for it
+  std::vector<bool> isSource_; ///< [node]: true if other nodes wait for it
   std::vector<Clock> begun_;   ///< [rank]: its knowledge when its launch begins
-  std::vector<Clock> shown_;   ///< [rank]: the same without packets; empty if packets make no difference
-  std::vector<RankSet> told_;  ///< [node]: the ranks whose beginning is announced by the packets that it puts or takes
-  std::vector<RankSet> heard_; ///< [rank]: the ranks from which its blocks got a message in this launch
+  std::vector<Clock> shown_;   ///< [rank]: its knowledge without packets; empty if packets make no difference
+  std::vector<RankSet> told_;  ///< [node]: ranks whose launch has begun, as packets that it puts or takes show
+  std::vector<RankSet> heard_; ///< [rank]: ranks whose launch has begun, as packets to its blocks show
   std::vector<RankSet> sending_,
       sentTo_;                    ///< [rank]: the ranks that send it packets in this launch, and in the previous one
-  std::vector<RankSet> hasBegun_; ///< [agent]: the ranks that it knows to have begun
-  /// [agent][rank][read, write]: see check(). Empty for an agent that does not ask; most agents do not if many ranks
-  /// have nothing to do. The same applies to isOver_.
+  std::vector<RankSet> hasBegun_; ///< [agent]: ranks whose launch it knows to have begun
+  /// [agent][rank][read, write]: see check(). Empty for an agent without checks. If many ranks have nothing to do, most
+  /// agents have none. The same applies to isOver_.
   std::vector<std::vector<bool>> over_;
   std::vector<std::vector<std::optional<bool>>> isOver_; ///< [rank][rank]: see knowsOver()
   bool remote_ = false, missing_ = false;

@@ -13,9 +13,9 @@ namespace mscclc::passes::schedule {
 
 /// The thing that a node waits for: another node, or the launch of an agent's rank.
 struct Source {
-  std::uint32_t node = 0; ///< or the agent
+  std::uint32_t node = 0; ///< for the beginning of a launch, an agent
   bool begin = false;
-  bool byPackets = false; ///< packets carry it, and only to the thread that took them
+  bool byPackets = false; ///< packets show it, and only to the thread that took them
 };
 
 /// The sources of each node of the planned ranks (see NodeSymmetry), and the sources of each agent's end.
@@ -39,17 +39,17 @@ private:
   std::vector<std::size_t> first_; ///< [node]
 };
 
-/// For each statement: further ranks whose launch must have begun before it, besides those whose buffers it touches.
+/// For each statement: ranks whose launch must have begun before it, in addition to the ranks whose buffers it touches.
 using Entries = std::map<std::uint32_t, std::set<std::uint32_t>>;
 
 /// Adds to `entries` the waits without which a statement could conflict in scratch with an earlier launch. Example:
 /// rank 1 puts data into scratch of rank 0 at the beginning of each launch, and a block of rank 0 reads it at the end.
 /// Without an entry, rank 1 could overwrite the data of launch 1 in launch 2 while rank 0 still reads it.
 ///
-/// Scratch counts as a whole, because launches of another message size place their chunks differently. With double
-/// scratch, the launch before the last one counts. `sources` and `entries` belong to the ranks that `symmetry` plans.
-/// `flushed` is that of SyncPlan: a port may read the source of other puts until their block ends. Returns false if
-/// nothing is missing.
+/// Scratch counts as a whole, because launches with another message size place chunks differently. With double scratch,
+/// the launch before the previous one counts. `sources` and `entries` belong to the ranks that `symmetry` plans.
+/// `flushed`: see SyncPlan. If a put is not flushed at once, a port may read its source until the block ends. Returns
+/// false if no wait was missing.
 bool addMissingEntries(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
                        const NodeSymmetry &symmetry, const Sources &sources, const std::vector<bool> &flushed,
                        Entries &entries);

@@ -10,9 +10,9 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// False if no rule of fusion_rules.h can merge the operations of two adjacent statements. Local copies and unpacked
-/// packets are never merged, nor is what applies a hook. A reduction merges only into a preceding reduction into the
-/// same place.
+/// False if no rule of fusion_rules.h can merge the operations of two adjacent statements. Local copies, unpacked
+/// packets and applications of hooks are never merged. A reduction merges only into the reduction before it, and only
+/// if both have the same destination.
 bool mayMerge(const ir::Movement &movement, const ir::Move &left, const ir::Move &right) {
   const auto staysApart = [](const ir::Move &statement) {
     return statement.kind != ir::MoveKind::Reduce && !statement.via;
@@ -51,9 +51,9 @@ public:
   }
 
 private:
-  /// A run of statements of one block without a wait in between, as in sync_plan.h. Its depth is one more than that of
-  /// the deepest group of another block that it needs. A block only has knowledge of groups with less depth than its
-  /// own group. So if a need makes a group deeper than the one before, the block has to wait.
+  /// A run of statements of one block without a wait in between, as in sync_plan.h. Its depth is one more than the
+  /// depth of the deepest group that it needs from another block. A block only knows of groups that are less deep than
+  /// its own group. So if a need makes a group deeper than the previous group of the block, the block has to wait.
   struct Group {
     std::uint32_t rank = 0, block = 0;
     std::uint32_t depth = 0;
@@ -113,7 +113,7 @@ private:
     }
   }
 
-  /// Returns the group of the earlier statement.
+  /// Returns the group of the earlier statement of a dependence.
   Group &groupBefore(const Dependence &d) { return groups_[groupOf_[symmetry_.positionOf(d.on)]]; }
 
   void countSignals() {

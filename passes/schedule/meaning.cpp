@@ -13,8 +13,8 @@ namespace {
 using proof::ValueId;
 using proof::Values;
 
-/// The most chunks that statements may touch. A chunk counts each time a statement names it. So many chunks take a few
-/// seconds.
+/// The most chunks that statements may touch. A chunk counts each time a statement names it. This number of chunks
+/// takes a few seconds.
 constexpr std::uint64_t mostTouched = std::uint64_t{1} << 27;
 
 class Interpreter {
@@ -40,7 +40,7 @@ private:
   /// An operand in memory: cells [begin, end).
   struct Range {
     std::size_t begin = 0, end = 0;
-    std::uint32_t place = 0; ///< number among the sources, and then the destinations
+    std::uint32_t place = 0; ///< number among the statement's places; sources come first
   };
 
   /// Finds operands that overlap without being equal, and destinations that are equal.
@@ -75,7 +75,7 @@ private:
       return;
     for (std::uint32_t i = move.numSrcs; i < move.numSrcs + move.numDsts; ++i) {
       const ir::RankChunk &chunk = movement_.placesOf(move)[i];
-      const bool staysThere = move.numSrcs == 1 && cells_[i] == cells_[0]; // it is copied onto itself
+      const bool staysThere = move.numSrcs == 1 && cells_[i] == cells_[0]; // the chunk is copied onto itself
       if (chunk.buffer == ir::BufferKind::Input && !staysThere && findings_.isNew(diag::meaning_input_written, s))
         findings_.report(diag::meaning_input_written, s, {describe(chunk)});
     }
@@ -108,7 +108,8 @@ private:
     return values_.apply(function, operand);
   }
 
-  /// Reports chunks that were never written. Values that are computed from them are unknown, and not reported again.
+  /// Reports chunks that were never written. Values that are computed from such chunks are unknown, and not reported
+  /// again.
   void checkWritten(std::uint32_t s, std::size_t first, const ir::RankChunk &chunk) {
     for (std::uint32_t i = 0; i < chunk.size; ++i) {
       ChunkCell &cell = memory_[first + i];
@@ -140,7 +141,7 @@ private:
   std::vector<std::size_t> cells_; ///< the first cell of each operand of the statement
   std::vector<Range> ranges_;
   std::vector<ValueId> parts_;
-  std::map<proof::Application, std::uint32_t> applied_; ///< the statement that applied it first
+  std::map<proof::Application, std::uint32_t> applied_; ///< the statement that applied the function first
 };
 
 /// Returns true if the program has few enough chunks to follow their values. Otherwise reports an error.

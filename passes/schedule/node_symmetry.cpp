@@ -5,7 +5,7 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// The stage in the form that RankSymmetry requires.
+/// The nodes, in the form that RankSymmetry requires.
 struct NodeStage {
   const ir::Movement &movement;
   const StatementGraph &graph;
@@ -60,7 +60,8 @@ bool NodeSymmetry::haveEquallyManyBlocks() const {
   return true;
 }
 
-/// True if blocks that are shared out are assigned to the same blocks of each rank.
+/// True if equivalent agents have partners with the same block number on each rank. This checks agents that are
+/// distributed to several blocks of a rank.
 bool NodeSymmetry::arePartnersImages(const RankDistances &distances) const {
   for (std::uint32_t r = 1; r < numRanks(); ++r)
     for (const std::uint32_t agent : nodes_.sharedOutTo(r)) {

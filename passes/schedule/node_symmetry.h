@@ -13,17 +13,17 @@
 
 namespace mscclc::passes::schedule {
 
-/// RankSymmetry of nodes, of their agents, and of the partners of these. A node needs the nodes that must be over
-/// before it may begin. Symmetry holds only if nodes have the same blocks as their representatives. Then the plan for
-/// the agents of rank 0, in the order of their nodes, applies to all ranks.
+/// RankSymmetry of nodes, of their agents, and of the agents' partners. A node needs the nodes that must be over before
+/// it may begin. Symmetry holds only if nodes have the same blocks as their representatives. Then the plan for the
+/// agents of rank 0, in the order of their nodes, applies to all ranks.
 class NodeSymmetry : public RankSymmetry {
 public:
-  /// `nodes`: those of the statements of `program`, by `graph`. `statements`: the symmetry of these statements in their
-  /// order; their blocks may have changed since.
+  /// `nodes`: the nodes of the statements of `program`, by `graph`. `statements`: the symmetry of these statements in
+  /// their order. Blocks of statements may have changed since then.
   NodeSymmetry(const ir::Program &program, const StatementGraph &graph, const Nodes &nodes,
                const RankDistances &distances, const StatementSymmetry &statements);
 
-  /// Returns the number of agents of representatives. They keep their numbers, and come first.
+  /// Returns the number of agents of representatives. These agents keep their numbers, and come first.
   std::uint32_t numRepresentativeAgents() const { return holds() ? blocks_ : nodes_.numAgents(); }
   std::uint32_t representativeAgent(std::uint32_t agent) const { return holds() ? nodes_.blockOf(agent) : agent; }
   /// Returns the number by which rank `from` sees `agent`.

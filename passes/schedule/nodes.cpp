@@ -12,7 +12,7 @@ namespace mscclc::passes::schedule {
 namespace {
 
 /// Returns the receiving block of each port put: the block of the first statement on the receiving rank that depends on
-/// the put's arrival. A later write to the same scratch does not count. It may belong to another slot at the same
+/// the put's arrival. A later write to the same scratch does not count: it may belong to another slot at the same
 /// place, and sharing of places must not change sync.
 std::vector<std::uint32_t> receiversOf(const ir::Movement &movement, const StatementGraph &graph) {
   std::vector<std::uint32_t> receivers(movement.statements.size(), ir::none);
@@ -40,7 +40,7 @@ std::uint32_t mostPortPeers(const ir::Movement &movement, std::uint32_t mostPeer
 void Nodes::shareOutReceivers(const ir::Movement &movement, std::vector<std::uint32_t> &receivers) const {
   const std::uint32_t most = mostPortPeers(movement, mostPeers_);
   const auto rankOf = [&](std::uint32_t s) { return movement.dsts(movement.statements[s])[0].rank; };
-  std::map<std::uint32_t, std::set<std::uint32_t>> putting; // agents, by the agent that receives
+  std::map<std::uint32_t, std::set<std::uint32_t>> putting; // [receiving agent]: the agents that put to it
   std::set<std::uint32_t> sharing;                          // ranks
   for (std::uint32_t s = 0; s < receivers.size(); ++s)
     if (const ir::Move &put = movement.statements[s]; receivers[s] != ir::none) {
@@ -175,7 +175,8 @@ void Nodes::issue(const ir::Program &program, const StatementGraph &graph, std::
       touching_[last = touch.rank].push_back(issued_.back());
 }
 
-/// `receiver`: the block that waits for the arrival; ir::none: the partner of the block that puts.
+/// Appends the arrival of a port's put. `receiver`: the block that waits for it; if this is ir::none, the partner of
+/// the putting block waits.
 void Nodes::arrive(const ir::Movement &movement, std::uint32_t statement, std::uint32_t receiver) {
   const ir::Move &move = movement.statements[statement];
   arrived_[statement] = issued_[statement];

@@ -1,7 +1,7 @@
 // The nodes of a schedule (see sync_plan.h): the work of each block, in the list order of statements. The arrival of a
 // port's put comes after all nodes of the same depth in dependences. So no block waits for an arrival before a put that
-// does not need it, the puts of a block follow one another, and all ranks of a symmetric program have the same
-// knowledge.
+// does not need this arrival, the puts of a block follow one another, and all ranks of a symmetric program have the
+// same knowledge.
 #pragma once
 
 #include "passes/schedule/statement_distances.h"
@@ -19,8 +19,8 @@ namespace mscclc::passes::schedule {
 /// The nodes of all blocks, numbered in the list order of statements.
 class Nodes {
 public:
-  /// `mostPeers`: the most blocks of other ranks to which one block can have channels. `relays`: the number of further
-  /// blocks of each rank, which come after the others and have no nodes.
+  /// `mostPeers`: the most blocks of other ranks to which one block can have channels. `relays`: the number of
+  /// additional blocks of each rank. These come last and have no nodes.
   Nodes(const ir::Program &program, const StatementGraph &graph, const StatementDistances &distances,
         std::uint32_t mostPeers, std::uint32_t relays = 0);
 
@@ -41,8 +41,8 @@ public:
   /// Returns the agent at which the data of `statement`, a port's put, arrive.
   std::uint32_t receiverOf(std::uint32_t statement) const { return places_[arrived_[statement]].agent; }
   /// Visits, in order, the nodes of the earlier statement that must be over before the later statement of `dependence`
-  /// may begin. For a port's put, that is its arrival. If the put's source is needed, it is the node that flushes the
-  /// put.
+  /// may begin. If the earlier statement is a port's put, visits its arrival if the dependence is about the written
+  /// memory, and the node that issues it if the dependence is about its source.
   void eachCompleting(const Dependence &dependence, auto &&visit) const {
     const std::uint32_t issued = issued_[dependence.on], arrived = arrived_[dependence.on];
     if (issued == arrived || dependence.ofRead)
@@ -51,8 +51,8 @@ public:
       visit(arrived);
   }
 
-  /// Returns the number of nodes of its agent that are over when `node`, a port's put, has arrived. Puts directly
-  /// before it may still be in flight, because each thread pushes and flushes its own put.
+  /// Returns the number of nodes of the putting agent that are over when `node`, a port's put, has arrived. Puts
+  /// directly before `node` may still be in flight, because each thread pushes and flushes its own put.
   std::uint32_t countAtArrival(std::uint32_t node) const { return settled_[node]; }
 
   std::uint32_t numAgents() const { return static_cast<std::uint32_t>(rankOf_.size()); }
@@ -62,21 +62,22 @@ public:
   /// Returns the number of the agent in clocks: by block, then by rank. Mostly agents with the same block number
   /// synchronise with each other, so the entries of a clock are on few pages.
   std::uint32_t inClocks(std::uint32_t agent) const { return inClocks_[agent]; }
-  /// Returns the agents of `rank`: from the first one to before the second one. There is at least one.
+  /// Returns the range of agents of `rank`: its first agent, and the agent after its last one. A rank has at least one
+  /// agent.
   std::pair<std::uint32_t, std::uint32_t> agentsOf(std::uint32_t rank) const {
     return {firstAgent_[rank], firstAgent_[rank + 1]};
   }
   /// Returns the number of relays of each rank.
   std::uint32_t numRelays() const { return relays_; }
   std::uint32_t firstRelayOf(std::uint32_t rank) const { return firstAgent_[rank + 1] - relays_; }
-  /// Returns the block of `rank` that synchronises with `agent`, of another rank, when launches begin and end.
-  /// If blocks of `rank` reach the agent's rank, too, the k-th block in one direction is paired with the k-th block in
-  /// the other one, or with the last one. Then one channel serves both directions. Otherwise it is the block of `rank`
-  /// with the number of `agent`, or the last block. But if one block has too few channels for all agents, the agents
-  /// are distributed to all blocks of `rank`.
+  /// Returns the block of `rank` that synchronises with `agent`, of another rank, when launches begin and end. If
+  /// blocks of `rank` also reach the agent's rank, the partner of the k-th block in one direction is the k-th block in
+  /// the other direction, or the last block. Then one channel serves both directions. Otherwise the partner has the
+  /// same block number as `agent`, or is the last block of `rank`. But if one block has too few channels for all
+  /// agents, the agents are distributed to all blocks of `rank`.
   std::uint32_t partnerOf(std::uint32_t agent, std::uint32_t rank) const;
-  /// Returns the agents that reach `rank` but are not reached by it, if there are more of them than a block has
-  /// channels.
+  /// Returns the agents that reach `rank` although `rank` does not reach their ranks. Returns an empty list if one
+  /// block has channels for all these agents.
   std::vector<std::uint32_t> sharedOutTo(std::uint32_t rank) const;
   /// Returns the nodes of other ranks that touch input or output of `rank`, in order.
   const std::vector<std::uint32_t> &touchingBuffersOf(std::uint32_t rank) const { return touching_[rank]; }
@@ -92,11 +93,11 @@ private:
     std::uint32_t peer = 0, block = 0;
     friend auto operator<=>(const Reach &, const Reach &) = default;
   };
-  /// For each rank, the blocks of other ranks that reach it in one way: through memory, or by puts of a port. Left out
-  /// are blocks whose rank it reaches in the same way.
+  /// For each rank, the blocks of other ranks that reach it by one means: through memory, or by puts of a port. A block
+  /// is left out if the rank reaches the block's rank by the same means.
   struct OneWay {
     ir::Via via;
-    std::uint32_t most;                           ///< the most that one block of the rank can serve
+    std::uint32_t most;                           ///< the most other blocks that one block of the rank can serve
     std::vector<std::vector<BlockOfRank>> blocks; ///< [rank], sorted
   };
 
@@ -104,8 +105,8 @@ private:
   void arrive(const ir::Movement &movement, std::uint32_t statement, std::uint32_t receiver);
   void findReaching(const ir::Movement &movement, const StatementGraph &graph);
   void find(OneWay &oneWay, const ir::Movement &movement) const;
-  /// Handles blocks that would receive puts of more blocks than they have channels for. On such a rank, the partners of
-  /// the blocks that put receive the data.
+  /// Finds ranks with a block that would receive puts from more blocks than it has channels. On such a rank, the
+  /// partner of each putting block receives the data instead.
   void shareOutReceivers(const ir::Movement &movement, std::vector<std::uint32_t> &receivers) const;
   std::span<const Reach> reaching(std::uint32_t rank, std::uint32_t peer) const;
   void numberInClocks();
@@ -119,11 +120,11 @@ private:
   const std::uint32_t mostPeers_, relays_;
   std::vector<Node> places_;
   std::vector<std::uint32_t> issued_,
-      arrived_; ///< [statement]: its node that issues, and the one of the arrival; equal if nothing arrives
+      arrived_; ///< [statement]: the nodes of its issue and of its arrival; equal if nothing arrives
   std::vector<std::uint32_t> firstAgent_;                  ///< [rank]: its first agent; then the number of agents
   std::vector<std::uint32_t> rankOf_, lengths_, inClocks_; ///< [agent]
   std::array<OneWay, 2> oneWay_;
-  std::vector<std::uint32_t> settled_; ///< [node]: number of nodes of its agent before the last run of port puts
+  std::vector<std::uint32_t> settled_; ///< [node]: nodes of its agent up to it, without a run of puts at the end
   std::vector<std::uint32_t> runs_;    ///< [agent]: first node of its current run of port puts
   std::vector<std::vector<std::uint32_t>> touching_; ///< [rank]: nodes of other ranks that touch its buffers
   std::vector<std::vector<Reach>> reaching_;         ///< [rank]: sorted

@@ -19,8 +19,8 @@ using ir::RankChunk;
 using proof::ValueId;
 using proof::Values;
 
-/// The inputs of which a value is the sum: `count` inputs. In the order of ranks and then chunks, the first is `first`,
-/// and the last is `last`.
+/// The `count` inputs whose sum is a value. In the order of ranks and then chunks, `first` is the first input, and
+/// `last` is the last one.
 struct Inputs {
   ir::Contribution first, last;
   std::uint32_t count = 0;
@@ -56,7 +56,7 @@ public:
   }
 
 private:
-  /// The order in which a statement combines its operands, and the number of inputs in each of them.
+  /// The order in which a statement combines its operands, and the number of inputs in each operand.
   struct Combination {
     std::vector<std::uint32_t> operands, counts;
     friend bool operator==(const Combination &, const Combination &) = default;
@@ -97,7 +97,7 @@ private:
       const bool apart = inputs[a].last < inputs[b].first;
       if (apart && (!ranks || inputs[b].count == 1))
         continue;
-      // The one that is made of several is at fault.
+      // The operand that is a sum of several inputs is at fault.
       const bool isFirst = inputs[b].count == 1;
       report(s, move, ranks ? diag::sum_not_in_order : diag::sum_mixed, chunk, isFirst ? a : b, inputs[isFirst ? a : b],
              isFirst ? b : a, inputs[isFirst ? b : a]);
@@ -108,7 +108,8 @@ private:
     return wanted;
   }
 
-  /// Number of operands from `begin` on that are the first half of those up to `end`; 0 if that ends within one.
+  /// Returns how many operands from `begin` on make the first half of operands [begin, end); 0 if the half ends within
+  /// an operand. Sets `inputs` to the number of inputs in the half.
   static std::size_t halfOf(const Combination &wanted, std::size_t begin, std::size_t end, std::uint32_t &inputs) {
     const std::uint32_t all = std::accumulate(wanted.counts.begin() + static_cast<std::ptrdiff_t>(begin),
                                               wanted.counts.begin() + static_cast<std::ptrdiff_t>(end), 0u);
@@ -132,7 +133,7 @@ private:
     }
     if (!findings_.isNew(diag::sum_no_tree, s))
       return;
-    std::size_t i = begin; // the operand that is in both halves
+    std::size_t i = begin; // the operand with inputs of both halves
     for (std::uint32_t sum = 0; (sum += wanted.counts[i]) <= half;)
       ++i;
     findings_.report(diag::sum_no_tree, s,
@@ -152,7 +153,7 @@ private:
           {ir::nounOf(move.reduceOp), nameOf(move, a, chunk), ofA.words(), nameOf(move, b, chunk), ofB.words()});
   }
 
-  /// Appends the reductions for `size` chunks of the statement from `begin` on.
+  /// Appends the reductions for chunks [begin, begin + size) of the statement.
   void emit(const Move &move, const Combination &wanted, std::uint32_t begin, std::uint32_t size) {
     if (findings_.errors() != 0)
       return;
@@ -166,7 +167,8 @@ private:
     result_.made.append(move, operands, dsts);
   }
 
-  /// The chain that is the tree of operands [begin, end): of the first half, and then the second half as one operand.
+  /// Returns the chain of operands that is equal to the tree of operands [begin, end): the chain of the first half,
+  /// then the second half as one operand.
   std::vector<RankChunk> chainOf(const Move &move, const Combination &wanted, const std::vector<RankChunk> &operands,
                                  std::size_t begin, std::size_t end, std::uint32_t rank) {
     if (end - begin == 1)

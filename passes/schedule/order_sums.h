@@ -8,8 +8,8 @@ namespace mscclc::passes::schedule {
 
 /// Orders the operands of sums and products as Movement::order asks. Other orders leave the program as it is.
 ///
-/// Order::Ranks sorts the operands of a reduction by their ranks. Order::Tree also makes several reductions of one,
-/// with partial sums in scratch of the rank of the result:
+/// Order::Ranks sorts the operands of a reduction by their ranks. Order::Tree also divides a reduction into several
+/// ones, with partial sums in scratch of the result's rank:
 ///
 ///   reduce 0.output[0:1] <- 3.input[0:1], 0.input[0:1], 1.input[0:1], 2.input[0:1]
 ///
@@ -18,11 +18,11 @@ namespace mscclc::passes::schedule {
 ///   reduce 0.scratch[4:5] <- 2.input[0:1], 3.input[0:1]
 ///   reduce 0.output[0:1] <- 0.input[0:1], 1.input[0:1], 0.scratch[4:5]
 ///
-/// An operand may be a partial sum. Where partial sums do not fit the order, as those of a ring, there is an error at
-/// the statement. Where chunks of a statement want different orders, it becomes several statements.
+/// An operand may be a partial sum. If partial sums do not fit the order, as in a ring, reports an error at the
+/// statement. If the chunks of a statement need different orders, the statement is divided.
 ///
-/// Requires: a program whose meaning is checked (meaningOf). A program in that order stays as it is, but for the names
-/// of scratch. Returns false if there was an error.
+/// Requires: a program whose meaning is checked (meaningOf). A program that already has this order stays the same,
+/// except for the names of scratch. Returns false if there was an error.
 bool orderSums(ir::Program &program, ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::passes::schedule

@@ -15,15 +15,14 @@ using ir::Move;
 using ir::MoveKind;
 using ir::RankChunk;
 
-/// True if packets allow everything that the statement does with its sources in scratch of `rank`: it unpacks them, or
-/// reduces them.
+/// True if the statement only unpacks or reduces its sources in scratch of `rank`, as packets allow.
 bool readsAtHome(const ir::Movement &given, const Move &statement, std::uint32_t rank) {
   return statement.via != ir::Via::Switch &&
          std::ranges::all_of(given.dsts(statement), [&](const RankChunk &dst) { return dst.rank == rank; });
 }
 
-/// True if a sum at `dst` has operands in packets, as long as its rank has no plain data in scratch. Then an operand at
-/// `dst` itself is read first, or becomes packets, too, and the sum needs no other place.
+/// True if a sum at `dst` has operands in packets, provided that its rank has no plain data in scratch. Then an operand
+/// at `dst` itself is read first, or becomes packets, too. So the sum needs no other place.
 bool takesPackets(const ir::Movement &given, const Move &statement, const RankChunk &dst) {
   return std::ranges::any_of(given.srcs(statement),
                              [&](const RankChunk &src) { return src.rank != dst.rank || isScratch(src); });
@@ -54,8 +53,8 @@ PacketRanks::PacketRanks(const ir::Program &program, const ir::Movement &given, 
   }
 }
 
-/// True if the program, or the statement, asks for packets there. A statement that reads from another rank gets plain
-/// data.
+/// True if the statement asks for packets from rank `from` to rank `to`. If it does not say, the protocol of the
+/// program decides, but a copy that reads from another rank gets plain data.
 bool PacketRanks::isAskedFor(const Move &statement, std::uint32_t from, std::uint32_t to) const {
   const bool isRead = statement.kind == MoveKind::Copy && statement.by == to;
   return from != to && statement.packets.value_or(ir::usesPackets(program_.protocol) && !isRead) &&
@@ -101,9 +100,9 @@ bool PacketRanks::isSentSum(const ir::Movement &given, const Move &statement) co
   return wireIsPackets_ && statement.kind == MoveKind::Reduce && isScratch(given.dsts(statement)[0]);
 }
 
-/// Finds ranks that need plain data in scratch. One kind gets plain data for a Buffer, or for a reduction done on the
-/// rank. The other kind needs a slot for a sum without packets, because a later operand lies at its place. Returns true
-/// if new ranks were found.
+/// Finds ranks that need plain data in scratch, for one of two reasons: the rank gets plain data for a Buffer or for a
+/// reduction, or a sum without packets needs a slot, because its place holds an operand after the first one. Returns
+/// true if new ranks were found.
 bool PacketRanks::findPlainOperands(const ir::Movement &given) {
   bool found = false;
   for (const Move &statement : given.statements) {
@@ -122,8 +121,8 @@ bool PacketRanks::findPlainOperands(const ir::Movement &given) {
   return found;
 }
 
-/// True if there are packets, which double scratch, and also plain data in scratch that is touched by others than its
-/// rank's threads. An executor looks for such data in the first half at every launch.
+/// True if there are packets, which double scratch, and also plain data in scratch that another rank, a port or a
+/// switch touches. An executor expects such data in the first half of scratch at every launch.
 bool PacketRanks::mixesScratch(const ir::Movement &given) const {
   bool packets = false, plain = false;
   for (const Move &statement : given.statements) {

@@ -17,7 +17,7 @@ class StatementValues {
 public:
   explicit StatementValues(const ir::Program &program) : program_(program), values_(ir::ProgramIndex(program), 1) {}
 
-  /// Executes the statements. Calls visit(number, memory before it) for each. Returns the memory behind the last one.
+  /// Executes the statements. Calls visit(number, memory) before each statement. Returns the memory after the last one.
   template <typename Visit> ChunkMemory eachStatement(const Visit &visit) {
     const ir::Movement &movement = program_.movement;
     ChunkMemory memory(program_, values_);
@@ -31,14 +31,14 @@ public:
   /// Returns the value that a statement gives chunk `i` of its destinations.
   proof::ValueId resultOf(const ir::Move &move, const ChunkMemory &memory, std::uint32_t i);
 
-  /// Returns the partial results: sums and products that some statement makes, and to which another one adds. Calls
-  /// found(maker, adder) for each.
+  /// Returns the partial results: sums and products that one statement makes, and to which another statement adds.
+  /// Calls found(maker, adder) for each, with the numbers of both statements.
   std::unordered_set<proof::ValueId> partialSums(const std::function<void(std::uint32_t, std::uint32_t)> &found);
 
-  /// True if `value`, encoded or not, is no input.
+  /// True if `value`, encoded or not, is a reduction and not an input.
   bool isSum(proof::ValueId value) const { return !values_.partsOf(values_.decoded(value)).empty(); }
 
-  /// True if `value` is what a hook has made.
+  /// True if a hook has made `value`.
   bool isApplied(proof::ValueId value) const { return values_.operandOf(value) != value; }
 
 private:

@@ -26,21 +26,22 @@ using ir::MoveKind;
 using ir::RankChunk;
 using ir::Via;
 
-/// Takes the statements and their places out of the program. If the program asks for it, some of them use the switch.
+/// Takes the statements and their places out of the program. If the program asks for the switch, some statements use
+/// it.
 ir::Movement takeStatements(ir::Program &program) {
   if (program.movement.throughSwitch)
     program.movement.putStatements(schedule::throughSwitch(program));
   return program.movement.takeStatements();
 }
 
-/// Sets `cut` to the piece of each place that begins `at` chunks after its beginning.
+/// Sets `cut` to one piece of each place: `size` chunks, from chunk `at` of the place on.
 void cutInto(std::vector<RankChunk> &cut, std::span<const RankChunk> places, std::uint32_t at, std::uint32_t size) {
   cut.clear();
   for (const RankChunk &place : places)
     cut.push_back(schedule::pieceOf(place, at, size));
 }
 
-/// Other places with the data at places. Two places that overlap are always equal.
+/// For each place, another place with the same data. Two places that overlap are always equal.
 class OtherPlaces {
 public:
   explicit OtherPlaces(const ir::Program &program) : program_(program) {}
@@ -51,7 +52,7 @@ public:
     return found == others_.end() ? nullptr : &found->second;
   }
   void keep(const RankChunk &place, const RankChunk &other) { others_.insert_or_assign(startOf(place), other); }
-  /// Forgets the other place of `place`, because it is overwritten.
+  /// Forgets the other place of `place`, because `place` is overwritten.
   void forget(const RankChunk &place) { others_.erase(startOf(place)); }
 
 private:
@@ -78,17 +79,17 @@ public:
   void run() {
     for (std::uint32_t r = 0; r < program_.ranks.size(); ++r)
       if (!packetRanks_.keepsPlainData(r))
-        program_.ranks[r].scratchChunks = 0; // the data that the program keeps there is in packets, in slots
+        program_.ranks[r].scratchChunks = 0; // slots of packets replace the program's own data in scratch
     program_.doubleScratch |= program_.split;
-    // An estimate: mostly, each place of a statement except one becomes a copy. Packets also need an operation that
-    // unpacks them.
+    // An estimate of the number of statements: mostly, each place of a statement except one becomes a copy. Packets
+    // also need an operation that unpacks them.
     const std::size_t moves = given_.places.size() * (ir::usesPackets(program_.protocol) ? 2 : 1);
     program_.movement.statements.reserve(moves);
     program_.movement.places.reserve(2 * moves);
     for (const Move &statement : given_.statements) {
       current_ = &statement;
       if (&statement != given_.statements.data() && packetRanks_.isSentSum(given_, (&statement)[-1]))
-        continue; // the sum's statement stores this copy of it, too
+        continue; // the statement of the sum stores this copy, too
       if (!checkWishes(statement))
         continue;
       if (program_.protocol == ir::Protocol::Lamport && !checkLamport(statement))
@@ -115,12 +116,12 @@ public:
   }
 
 private:
-  /// Returns the place of the current statement.
+  /// Returns the source location of the current statement.
   ir::Where where() const {
     return {current_->loc, "statement " + std::to_string(current_ - given_.statements.data())};
   }
 
-  /// Reports and returns false if the statement says how it is executed, and that is impossible.
+  /// Reports an error and returns false if the statement asks for an execution that is impossible.
   bool checkWishes(const Move &statement) {
     if (statement.via == Via::Switch || statement.kind == MoveKind::Reduce)
       return true;
@@ -135,7 +136,8 @@ private:
     return true;
   }
 
-  /// Reports and returns false if packets without flags cannot be received, because of plain data in scratch.
+  /// Reports an error and returns false if a rank cannot receive packets without flags, because of plain data in
+  /// scratch.
   bool checkLamport(const Move &statement) {
     for (const RankChunk &dst : given_.dsts(statement))
       for (const RankChunk &src : given_.srcs(statement))
@@ -147,7 +149,7 @@ private:
     return true;
   }
 
-  /// Warns that some data of the statement travels plain although it asks for packets, once for each reason.
+  /// Warns if the statement asks for packets but some of its data travels as plain data. Warns once for each reason.
   void warnOfPlainData(const Move &statement) {
     for (const RankChunk &dst : given_.dsts(statement))
       for (const RankChunk &src : given_.srcs(statement)) {
@@ -170,7 +172,7 @@ private:
   bool same(const RankChunk &a, const RankChunk &b) const { return schedule::isSameMemory(program_, a, b); }
   bool isWide() const { return program_.movement.accumulate == ir::Accumulate::Wide; }
   bool near(std::uint32_t a, std::uint32_t b) const { return program_.movement.sameNode(a, b); }
-  /// Returns new scratch of `rank`, as long as the statement's places.
+  /// Returns a new slot in scratch of `rank`, as long as the current statement's places.
   RankChunk slot(std::uint32_t rank) {
     std::uint32_t &used = program_.ranks[rank].scratchChunks;
     const RankChunk made{rank, ir::BufferKind::Scratch, used, dsts_.front().size};
@@ -194,8 +196,8 @@ private:
       if (holdsPackets_[r])
         program_.ranks[r].scratchChunks *= 2;
   }
-  /// Returns new scratch of `rank` for packets. Launches use its parts in turn, so that a launch need not know that
-  /// the launch before is over.
+  /// Returns a new slot for packets in scratch of `rank`. Launches use the halves of scratch in turn, so that a launch
+  /// need not know that the previous launch is over.
   RankChunk packetSlot(std::uint32_t rank) {
     program_.doubleScratch = true;
     holdsPackets_[rank] = true;
@@ -226,7 +228,7 @@ private:
       copy(statement, dst, srcs_.front());
   }
 
-  /// Applies a hook where the data lies.
+  /// Applies a hook on the rank that has the data.
   void apply(const Move &statement) {
     arrived_.forget(dsts_.front());
     append(statement, dsts_.front().rank, srcs_, dsts_.front(), std::nullopt, false);
@@ -275,7 +277,7 @@ private:
     if (packetRanks_.travelsInPackets(statement, src.rank, dst.rank)) {
       const RankChunk packets = send(statement, src, dst.rank);
       arrived_.keep(dst, packets);
-      if (schedule::isScratch(dst)) // statements that read it take the packets instead
+      if (schedule::isScratch(dst)) // statements that read `dst` take the packets instead
         return;
       return append(plain, dst.rank, {&packets, 1}, dst, std::nullopt, true);
     }
@@ -288,23 +290,24 @@ private:
     append(plain, by == dst.rank ? by : src.rank, {&src, 1}, dst, port ? Via::Port : Via::Memory, false);
   }
 
-  /// A port moves bytes. So what is wide at one end only is widened before, or narrowed behind. Else `dst` is no
-  /// scratch, and its rank takes the data from there.
+  /// Copies in two steps, through a slot in scratch. A port moves bytes, so data that is wide at only one end is
+  /// widened before the port, or narrowed after it. In a kernel that never waits, the rank of `dst` takes the data from
+  /// the slot.
   void copyInScratch(const Move &statement, const RankChunk &dst, const RankChunk &src) {
     const RankChunk aside = slot(schedule::isScratch(dst) ? src.rank : dst.rank);
     copy(without(statement), aside, src);
     copy(without(statement), dst, aside);
   }
 
-  /// Returns the packets of a place in scratch, where there is no plain data.
+  /// Returns the packets that hold the data of a place in scratch; null if there are none.
   const RankChunk *keptAt(const RankChunk &place) const {
     return schedule::isScratch(place) ? arrived_.of(place) : nullptr;
   }
 
   /// Sends `src` to rank `to` in packets, and returns the place where they arrive. Inside a node, data that came in
   /// packets is passed on as these packets, because unpacking first would take the time of a load and a store. A port
-  /// passes on no packets that have arrived. No block learns when the port has read them, so no signal could say that
-  /// their slot is free.
+  /// does not pass on packets that have arrived: no block learns when the port has read them, so no signal could show
+  /// that their slot is free.
   RankChunk send(const Move &statement, const RankChunk &src, std::uint32_t to) {
     const bool isNear = near(src.rank, to);
     const RankChunk packets = packetSlot(to);
@@ -327,7 +330,7 @@ private:
     Operand how = Operand::Local;
   };
 
-  /// Makes `src` available to the reducing rank: locally, by a remote read, or in a slot into which it is put.
+  /// Makes `src` available to the reducing rank: as a local place, by a remote read, or by a put into a slot.
   Source fetch(const Move &statement, std::uint32_t to, const RankChunk &src, bool readsAll) {
     if (const RankChunk *packets = keptAt(src); packets && src.rank == to)
       return {*packets, Operand::Packets};
@@ -346,9 +349,9 @@ private:
     return statement;
   }
 
-  /// All operands of an operation except the first are packets. So if any operand is packets, the rank's own operands
-  /// become packets, too. Otherwise a sum would be narrowed before and after such an operand, and at another step on
-  /// each rank.
+  /// In an operation on packets, all operands except the first are packets. So if any operand is packets, the rank's
+  /// own operands become packets, too. Otherwise a sum would be narrowed before and after such an operand, at different
+  /// steps on different ranks.
   void makePackets(const Move &statement, std::span<Source> operands) {
     const auto isPackets = [](const Source &source) { return source.how == Operand::Packets; };
     if (std::ranges::none_of(operands, isPackets))
@@ -361,8 +364,9 @@ private:
       }
   }
 
-  /// Moves the rank's own plain operand to the front of `chain`, if operands of one kind come before it, and returns
-  /// after how many of the others it is combined. Where sources are combined in the listed order, it stays.
+  /// Moves the rank's own plain operand to the front of `chain` if all operands before it are of one kind. Returns the
+  /// number of other operands that are combined before it. If the target combines sources in the listed order, moves
+  /// only the second operand.
   std::uint32_t bringLocalFirst(std::vector<Source> &chain) const {
     const auto local = std::ranges::find(chain, Operand::Local, &Source::how);
     const auto before = static_cast<std::uint32_t>(local - chain.begin());
@@ -387,7 +391,7 @@ private:
     arrived_.forget(dst);
     const std::uint32_t firstAfter = bringLocalFirst(chain);
     makePackets(statement, std::span(chain).subspan(1));
-    std::size_t lastAtResult = 0; // of the operands after the first
+    std::size_t lastAtResult = 0; // the last operand after the first one that is at `dst`
     for (std::size_t i = 1; i < chain.size(); ++i)
       if (same(chain[i].place, dst))
         lastAtResult = i;
@@ -399,8 +403,8 @@ private:
              packets ? std::nullopt : std::optional(Via::Memory), packets);
       chain[0] = {first};
     }
-    // Makes runs of operands that one operation of one block can take. Each run is added to the sum so far. The sum
-    // avoids the place of the result as long as an operand is there.
+    // Makes runs of operands that one operation of one block can take. Each run is added to the sum so far. The sum is
+    // not stored at the place of the result as long as an operand is there.
     RankChunk sum = chain[0].place;
     std::optional<RankChunk> spare;
     for (std::size_t begin = 1; begin < chain.size();) {
@@ -419,7 +423,7 @@ private:
         operands.push_back(chain[begin].place);
       const Operand how = chain[end - 1].how;
       std::vector<RankChunk> results{to};
-      if (end == chain.size() && dsts_.size() > 1) { // a sum in a wire format that is sent on
+      if (end == chain.size() && dsts_.size() > 1) { // the sum is in a wire format, and is sent on
         results.push_back(packetSlot(dst.rank));
         arrived_.keep(dsts_[1], results[1]);
       }
@@ -433,18 +437,18 @@ private:
   ir::DiagnosticEngine &diags_;
   Analyses &analyses_;
   const bool listedOrder_;  ///< see passes::Target
-  const bool hasWire_;      ///< operands of sums are local, and each sum is one operation
+  const bool hasWire_;      ///< a wire format: operands of sums are local, and each sum is one operation
   std::uint32_t mostPeers_; ///< the most channels that a block has
   ir::Movement given_;      ///< only statements and places
   const schedule::RangeCuts cuts_;
   schedule::PacketRanks packetRanks_;
   std::vector<std::vector<schedule::ScratchSlot>> slots_; ///< [rank]
   std::vector<bool> holdsPackets_;                        ///< [rank]: some of its scratch is for packets
-  OtherPlaces arrived_;                                   ///< the packets from which data came
-  OtherPlaces encodedLater_; ///< of scratch in a wire format: where its data lies, to be encoded where it is needed
+  OtherPlaces arrived_;                                   ///< for a place: the packets that brought its data
+  OtherPlaces encodedLater_; ///< for scratch in a wire format: the place of its plain data, which is encoded later
   std::set<std::string> saidPlain_;    ///< reasons that were reported
   const Move *current_ = nullptr;      ///< the current statement
-  std::vector<RankChunk> srcs_, dsts_; ///< one piece of its sources and destinations
+  std::vector<RankChunk> srcs_, dsts_; ///< one piece of the current sources and destinations
 };
 
 /// Cuts the ranges of placed statements, and leaves everything else unchanged.
@@ -460,8 +464,8 @@ void cutPlaced(ir::Program &program) {
     });
 }
 
-/// True if the program has already been through this pass, and a second run would change it. That is so if it has
-/// packets, which use double scratch as no program asks for, or if it could have them.
+/// True if the program has already been placed, and a second run would change it. This is so if it has packets, and so
+/// double scratch, or if its protocol allows packets but all its data is plain.
 bool isDone(const ir::Program &program) {
   const auto isPlain = [](const Move &s) { return !s.via || s.via == Via::Switch || s.packets == false; };
   const bool isOfPackets =

@@ -19,8 +19,8 @@ inline ir::RankChunk pieceOf(const ir::RankChunk &place, std::uint32_t at, std::
 /// True if plain data at both places is in the same memory.
 bool isSameMemory(const ir::Program &program, const ir::RankChunk &a, const ir::RankChunk &b);
 
-/// Returns the transport of data of `statement` from rank `from` to rank `to`: its own if it has one, else the usual
-/// one.
+/// Returns the transport of data of `statement` from rank `from` to rank `to`: the statement's own transport if it has
+/// one, else the usual one.
 inline ir::Via wayOf(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to) {
   return statement.via.value_or(movement.wayOf(from, to));
 }
@@ -29,33 +29,34 @@ inline ir::Via wayOf(const ir::Movement &movement, const ir::Move &statement, st
 inline bool takesAllAtOnce(const ir::Movement &movement) {
   return ir::isFixed(movement.order) || movement.accumulate == ir::Accumulate::Once;
 }
-/// True if one operation of rank `by` can reduce all of `srcs` by reading: at most one of them is its own, and the
-/// others are of its node.
+/// True if one operation of rank `by` can reduce all of `srcs` by reading: at most one of these is on rank `by`, and
+/// the others are on other ranks of its node.
 bool canReadAll(const ir::Movement &movement, std::span<const ir::RankChunk> srcs, std::uint32_t by);
-/// True if a reduction may read operands of other ranks where they are. If one operation has to take all of more than
-/// two, it may not where an operand of its own would come between them. `readsAll`: one operation can read all
-/// (canReadAll), and its own operand may come after others (passes::Target::listedOrder).
+/// True if a reduction may read operands of other ranks where they are. If one operation has to take more than two
+/// operands, this needs `readsAll`: one operation can read all operands (canReadAll), and its own operand may come
+/// after others (passes::Target::listedOrder).
 inline bool mayRead(const ir::Movement &movement, const ir::Move &statement, bool readsAll) {
   return statement.kind == ir::MoveKind::Reduce && (statement.numSrcs == 2 || !takesAllAtOnce(movement) || readsAll);
 }
-/// Whether plain data of `statement` that goes from rank `from` to rank `to` is read there, and not put there.
+/// True if rank `to` reads the plain data of `statement` from rank `from`; false if rank `from` puts this data.
 /// `readsAll`: as in mayRead.
 bool isReadThere(const ir::Movement &movement, const ir::Move &statement, std::uint32_t from, std::uint32_t to,
                  bool readsAll = false);
 
-/// True if each statement of the program has a rank that executes it and a transport, in a form that an operation can
-/// have:
-/// - without `via`, all its places are of the rank that executes it; a sum of packets may also be kept as packets, at a
-///   second destination;
-/// - through memory, a copy has one source and one destination, one of them there and the other on another rank of the
-///   node, and a reduction has its first source and its destination there and all other sources on other such ranks;
-/// - through a port, a copy has its source there and its one destination on another rank; packets are made at a first
-///   destination there, and put to the second;
-/// - through memory, a copy within the rank makes packets of plain data;
-/// - through memory, packets that lie at a source there are also its first destination, and put to the second;
-/// - through a switch, one place on each of several ranks of the node, the executing one among them, stands at the same
-///   chunks of the same buffer on all.
-/// Packets lie in scratch.
+/// True if each statement of the program has a rank `by` that executes it and a transport, in a form that an operation
+/// can have:
+/// - without `via`, all places are on rank `by`; a sum of packets may have a second destination, which keeps the sum as
+///   packets;
+/// - through memory, a copy has one source and one destination: one on rank `by`, and the other on another rank of the
+///   node. A reduction has its first source and its destination on rank `by`, and all other sources on other ranks of
+///   the node;
+/// - through a port, a copy has its source on rank `by`, and its one destination on another rank; packets are made at a
+///   first destination on rank `by`, and put to the second one;
+/// - through memory, a copy within rank `by` makes packets of plain data;
+/// - through memory, packets at a source on rank `by` are also the first destination, and are put to the second one;
+/// - through a switch, the statement has one place on each of several ranks of the node, `by` among them, at the same
+///   chunks of the same buffer.
+/// Packets are in scratch.
 bool isPlaced(const ir::Program &program);
 
 /// True if `group` is the same chunks of the same buffer on several ranks, each rank once, and `own` is one of them.

@@ -29,9 +29,9 @@ public:
   }
 
 private:
-  /// The same chunks on several ranks, by the name that the program uses for them.
+  /// Unwritten chunks with the same name on several ranks.
   struct Unwritten {
-    ir::RankChunk chunks; ///< as chunks of the first of `ranks`
+    ir::RankChunk chunks; ///< the chunks on the first of `ranks`
     std::vector<std::uint32_t> ranks;
     std::uint64_t count() const { return std::uint64_t{chunks.size} * ranks.size(); }
   };
@@ -51,7 +51,7 @@ private:
     for (const ir::Contribution &input : inputs_)
       leaves_.push_back(values_.input(input.rank, input.chunk));
     const Values::Verdict verdict = values_.check(cell.value, leaves_, function);
-    // Without a writer, a program that works in place may have an input there.
+    // In a program that works in place, an output without a writer may hold an input.
     if (verdict.kind != Values::Verdict::Right && cell.writer == ir::none) {
       addUnwritten(output);
       return;
@@ -75,7 +75,7 @@ private:
 
   /// Joins unwritten chunks with the same name on several ranks into one entry, with the chunks of the first rank.
   std::vector<Unwritten> joinRanks() const {
-    std::map<std::tuple<ir::BufferKind, std::uint32_t, std::uint32_t>, std::size_t> entries; // index and size
+    std::map<std::tuple<ir::BufferKind, std::uint32_t, std::uint32_t>, std::size_t> entries; // [buffer, index, size]
     std::vector<Unwritten> joined;
     for (const ir::RankChunk &output : unwritten_) {
       const ir::RankChunk named = asNamed(output);
@@ -87,7 +87,8 @@ private:
     return joined;
   }
 
-  /// Returns the chunks by the name that the program uses. In place, the program may call them input everywhere.
+  /// Returns the output chunks by the name that the program uses. A program that works in place may call all of them
+  /// input.
   ir::RankChunk asNamed(const ir::RankChunk &output) const {
     const std::size_t cell = memory_.firstOf(output), input = memory_.firstOf(output.rank, ir::BufferKind::Input);
     if (program_.movement.places.empty() || cell < input ||
@@ -144,13 +145,13 @@ private:
     ir::ReduceOp op;
     if (verdict.kind == V::Foreign && inputs_.size() == 1 && !values_.reduced(cell.value, op)) {
       info = &diag::meaning_other_input;
-      args[0] = describe(output); // that an input has a wrong value would say little
+      args[0] = describe(output); // an error about a wrong input would say little, so it is called output
       args.insert(args.end(), {inputs_[0].rank, inputs_[0].chunk});
     }
     report(*info, output, cell, args);
   }
 
-  /// Reports and returns false if `output` is reduced with another operation than the first output.
+  /// Reports an error and returns false if `output` is reduced with another operation than the first output.
   bool isSameOp(const ir::RankChunk &output, const ChunkCell &cell) {
     ir::ReduceOp op;
     if (!values_.reduced(values_.operandOf(cell.value), op))
@@ -167,7 +168,7 @@ private:
     return false;
   }
 
-  /// The reduction that made a wrong value is at fault, not the copies that bring it to the output.
+  /// Reports an error at the statement that made a wrong value, not at copies that bring the value to the output.
   void report(const ir::DiagInfo &info, const ir::RankChunk &output, const ChunkCell &cell,
               const std::vector<ir::DiagArg> &args, bool otherOp = false) {
     const std::uint32_t fault = cell.maker != ir::none ? cell.maker : cell.writer;
@@ -204,7 +205,7 @@ private:
   const ir::WantedOutputs wanted_;
   std::vector<ir::Contribution> inputs_;
   std::vector<ValueId> leaves_;
-  std::unordered_set<std::uint64_t> right_; ///< right pairs of a value and the chunk that is reduced over all ranks
+  std::unordered_set<std::uint64_t> right_; ///< correct pairs: a value, and the chunk that it reduces over all ranks
   std::vector<ir::RankChunk> unwritten_;    ///< runs of output chunks
   ir::RankChunk firstOutput_;
   std::optional<ir::ReduceOp> firstOp_;

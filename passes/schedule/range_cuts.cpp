@@ -55,7 +55,7 @@ std::size_t RangeCuts::boundaryAt(const RankChunk &place) const {
   return first_[place.rank][static_cast<std::size_t>(at.buffer)] + at.index / unit_;
 }
 
-/// Joins the boundaries inside the statement's places.
+/// Joins the classes of boundaries at equal distances inside the statement's places.
 void RangeCuts::join(const ir::Movement &movement, const Move &statement,
                      ir::DisjointSets<std::size_t> &classes) const {
   const std::size_t first = boundaryAt(movement.dsts(statement)[0]);

@@ -10,14 +10,14 @@
 
 namespace mscclc::passes::schedule {
 
-/// The pieces into which the places of statements are cut. There are as few as possible, such that any two pieces that
-/// overlap in a written buffer are equal. So instances, which share out each piece, divide such buffers in the same
-/// way. In a pipeline, all pieces have the same size, because it does all pieces in the same number of steps.
+/// The pieces into which the places of statements are cut. There are as few pieces as possible, but any two pieces that
+/// overlap in a written buffer must be equal. So instances, which share out each piece, divide such buffers in the same
+/// way. In a pipeline, all pieces have the same size, because the pipeline does all pieces in the same number of steps.
 ///
 /// A place is cut where another place begins or ends, and a statement cuts all its places in the same way. So
 /// boundaries form classes: boundaries between chunks at the same distance from the beginnings of a statement's places
-/// are in one class. A class is cut if a place begins or ends at one of its boundaries. A rank's buffer that is never
-/// written neither joins nor cuts anything.
+/// are in one class. A class is cut if a place begins or ends at one of its boundaries. A buffer that is never written
+/// neither joins classes nor cuts places.
 ///
 /// Example: one statement copies chunks [0, 4) of rank 0 to scratch [0, 4), and another one reads scratch [0, 2).
 /// Scratch is cut at 2, so the first statement becomes two: [0, 2) and [2, 4).
@@ -29,8 +29,8 @@ public:
 
   /// Returns the largest number of chunks that divides all sizes and offsets of places; at least 1.
   std::uint32_t unit() const { return unit_; }
-  /// Calls `visit(at, size)` for each piece of the places of `statement`: its distance from their beginnings, and its
-  /// length, both in chunks. There is none if the places have no chunks.
+  /// Calls `visit(at, size)` for each piece of the places of `statement`. `at`: distance of the piece from the
+  /// beginning of each place; `size`: its length, both in chunks. Places without chunks have no pieces.
   void eachPiece(const ir::Movement &movement, const ir::Move &statement, auto &&visit) const {
     const ir::RankChunk &place = movement.dsts(statement)[0];
     const std::size_t first = boundaryAt(place);

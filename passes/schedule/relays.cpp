@@ -17,8 +17,8 @@ Relays::Relays(const ir::Movement &movement, const Nodes &nodes, const RankDista
     : nodes_(nodes), symmetry_(symmetry) {
   if (mostPeers == ir::none)
     return;
-  // [planned agent]: blocks with which it exchanges signals, and ranks with which it exchanges data, as its rank sees
-  // them.
+  // [planned agent]: blocks with which it exchanges signals, and ranks with which it exchanges data, as the agent's
+  // rank sees them.
   std::map<std::uint32_t, std::set<std::uint32_t>> peers, dataRanks;
   for (const Edge &edge : edges)
     if (isOfMemory(edge))
@@ -34,8 +34,8 @@ Relays::Relays(const ir::Movement &movement, const Nodes &nodes, const RankDista
   for (const auto &[own, others] : peers) {
     std::set<std::uint32_t> &ranks = dataRanks[own];
     if (ranks.size() > mostPeers)
-      continue; // too many for data alone
-    // The nearest ones stay, so that ranks of a symmetric program do the same.
+      continue; // data alone needs too many channels
+    // Channels to the nearest blocks stay, so that ranks of a symmetric program do the same.
     std::vector<std::uint32_t> sorted(others.begin(), others.end());
     std::ranges::stable_sort(sorted, {}, [&](std::uint32_t other) {
       return std::pair(distances.between(nodes.rankOf(own), nodes.rankOf(other)), nodes.blockOf(other));
@@ -57,9 +57,10 @@ std::uint32_t Relays::contactOf(std::uint32_t own, std::uint32_t other) const {
   return found == relays_.end() ? own : nodes_.firstRelayOf(rank) + found->second;
 }
 
-/// Inserts relays. An edge from a group of depth d to one of depth e > d becomes three edges: a semaphore to a relay,
-/// at depth 3d + 1 there; a signal to a relay of the other rank, at depth 3e - 1; and a semaphore to the block that
-/// waits. All other depths d become 3d. So the three edges still lead to ever deeper groups: 3d < 3d + 1 < 3e - 1 < 3e.
+/// Inserts relays. An edge from a group of depth d to one of depth e > d becomes three edges: a semaphore to a group of
+/// a relay, of depth 3d + 1; a signal to a group of a relay of the other rank, of depth 3e - 1; and a semaphore to the
+/// block that waits. All other depths d become 3d. So the three edges still lead to ever deeper groups: 3d < 3d + 1 <
+/// 3e - 1 < 3e.
 class Relays::Inserter {
 public:
   Inserter(const Relays &relays, std::vector<Edge> &edges, std::vector<SyncPlan::Agent> &agents)
@@ -80,7 +81,8 @@ private:
   std::uint32_t depthOf(std::uint32_t agent, std::uint32_t group) const {
     return agents_[relays_.symmetry_.representativeAgent(agent)].planned[group].depth;
   }
-  /// Returns the group of `relay` at `depth`. It has one group for each depth up to the greatest one that it needs.
+  /// Returns the group of `relay` at `depth`. A relay has one group for each depth, up to the greatest depth that it
+  /// needs.
   std::uint32_t groupAt(std::uint32_t relay, std::uint32_t depth) {
     std::vector<Group> &groups = agents_[relays_.symmetry_.representativeAgent(relay)].planned;
     while (groups.size() <= depth)
@@ -96,11 +98,11 @@ private:
     const NodeSymmetry &symmetry = relays_.symmetry_;
     const std::uint32_t from = relays_.contactOf(edge.fromAgent, edge.toAgent),
                         to = relays_.contactOf(edge.toAgent, edge.fromAgent);
-    // Each block of a rank can announce the beginning of a launch itself.
+    // A relay can announce the beginning of a launch itself, so this needs no semaphore.
     if (from != edge.fromAgent && !edge.isEntry) {
       Edge first = edge;
       edge.fromGroup = groupAt(from, depthOf(edge.fromAgent, edge.fromGroup) + 1);
-      // An edge leads to a representative. This finds the image whose signalling end is a representative, too.
+      // An edge has to lead to a representative. So the edge to the relay is replaced by its image that leads to one.
       const std::uint32_t image = symmetry.inverseOf(relays_.nodes_.rankOf(from));
       first.fromAgent = symmetry.imageOfAgent(first.fromAgent, image);
       first.toAgent = symmetry.imageOfAgent(from, image);

@@ -23,8 +23,8 @@
 
 namespace mscclc::passes::schedule {
 
-/// An edge that is kept: a signal at the end of one group, and a wait at the beginning of another group. The latter
-/// belongs to a representative agent.
+/// An edge that is kept: a signal at the end of one group, and a wait at the beginning of another group. The waiting
+/// group belongs to a representative agent.
 struct Edge {
   std::uint32_t fromAgent, fromGroup, toAgent, toGroup;
   Carrier carrier;
@@ -41,16 +41,16 @@ public:
   Relays(const ir::Movement &movement, const Nodes &nodes, const RankDistances &distances, const NodeSymmetry &symmetry,
          std::span<const Edge> edges, std::uint32_t mostPeers);
 
-  /// Returns the number of relays of the rank that needs the most.
+  /// Returns the number of relays of the rank that needs most relays.
   std::uint32_t most() const { return most_; }
-  /// Leads the edges through the relays. `agents`: those of SyncPlan, with groups for all edges. Groups of relays are
-  /// added. Each rank has most() relays: see Nodes.
+  /// Replaces edges by chains of edges through relays. `agents`: the agents of SyncPlan, with groups for all edges.
+  /// Adds groups of relays to them. Each rank has most() relays (see Nodes).
   void insert(std::vector<Edge> &edges, std::vector<SyncPlan::Agent> &agents) const;
 
 private:
   class Inserter;
 
-  /// Returns the agent that has the channel of `own` to `other`, which is on another rank.
+  /// Returns the agent that has the channel from `own` to `other`: `own` or its relay. `other` is on another rank.
   std::uint32_t contactOf(std::uint32_t own, std::uint32_t other) const;
 
   const Nodes &nodes_;

@@ -31,7 +31,7 @@ std::vector<CommonForms::Reader::Part> CommonForms::Reader::partsOf(ValueId valu
       parts.push_back({part, 1});
     return parts;
   }
-  std::map<ValueId, std::uint32_t, std::greater<>> open; // parts were made before the values that contain them
+  std::map<ValueId, std::uint32_t, std::greater<>> open; // the latest value first: its parts were made before it
   for (const ValueId part : values_.partsOf(value))
     open[part] = addCounts(open[part], 1, 1);
   while (!open.empty()) {
@@ -86,7 +86,7 @@ void CommonForms::Reader::setKnown(ValueId value, const Form &form) {
 CommonForms::Form CommonForms::Reader::of(ValueId value) {
   if (isKnown(value))
     return known_[value];
-  std::vector<ValueId> open{value}; // no recursion, because chains are as long as the program
+  std::vector<ValueId> open{value}; // no recursion, because chains may be as long as the program
   while (!open.empty()) {
     const ValueId top = open.back();
     ir::ReduceOp op;
@@ -129,8 +129,7 @@ CommonForms::Form CommonForms::Reader::of(ValueId value) {
 std::uint32_t CommonForms::reduction(ir::ReduceOp op, const std::vector<Counted> &parts) {
   std::vector<Counted> counted;
   for (const auto &[form, count] : parts) {
-    // If a part has a reduction that was simplified away, as max(x, x), the result may be a reduction of this
-    // operation.
+    // A part may simplify to a reduction of this operation, as max(x, x) simplifies to x.
     const auto it = anyOrder(op) ? reductionOf_.find(form) : reductionOf_.end();
     if (it != reductionOf_.end() && it->second->op == op)
       for (const auto &[smaller, times] : it->second->parts)
@@ -159,7 +158,7 @@ std::uint32_t CommonForms::reduction(ir::ReduceOp op, const std::vector<Counted>
 
 namespace {
 
-/// Returns the number of pieces into which `end` cuts each chunk of the meaning.
+/// Returns the number of pieces that the buffers of `end` have for each chunk of the meaning.
 std::uint32_t piecesOf(const Meaning &meaning, const proof::FinalBuffers &end) {
   std::uint64_t pieces = 0;
   bool same = meaning.inputs.size() == end.program.ranks.size();

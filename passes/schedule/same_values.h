@@ -18,7 +18,8 @@ class CommonForms {
 public:
   explicit CommonForms(bool reassociate) : reassociate_(reassociate) {}
 
-  /// A value in this form. `piece`: if chunks are cut into pieces, the piece of its chunks of which it consists.
+  /// A value in the common form. If chunks are cut into pieces, the value consists of piece number `piece` of its
+  /// chunks.
   struct Form {
     static constexpr std::uint32_t unwritten = 0, ///< holds nothing that the program defines
         unknown = 1;                              ///< undefined, or made of several different pieces
@@ -54,7 +55,7 @@ public:
   };
 
 private:
-  /// A form, and how often it occurs in a reduction; 2^32 - 1 also means more.
+  /// A form, and how often it occurs in a reduction; 2^32 - 1 means that often or more.
   using Counted = std::pair<std::uint32_t, std::uint32_t>;
   struct Reduction {
     ir::ReduceOp op;
@@ -68,17 +69,17 @@ private:
   std::uint32_t next_ = Form::unknown + 1;
   std::vector<std::vector<std::uint32_t>> leaves_; ///< [rank][chunk]; `unwritten` if there is none yet
   std::map<std::pair<proof::Application, std::uint32_t>, std::uint32_t>
-      applications_; ///< (function, by chunks; operand)
+      applications_; ///< [function, with the number of a chunk as its unit; operand]
   std::map<Reduction, std::uint32_t> reductions_;
   std::unordered_map<std::uint32_t, const Reduction *> reductionOf_;
 };
 
 /// Compares every input and output chunk with the meaning, also chunks that no promise names. Both are the state after
-/// the first launch. Chunks of the program may be pieces of chunks of the meaning, with the same number of pieces for
-/// each, in order, as instances and pipelines cut them. A reduction of three or more parts through a switch equals no
-/// chain, unless reductions may be computed in any order.
+/// the first launch. Instances and pipelines may have cut each chunk of the meaning into the same number of chunks, in
+/// order. A reduction of three or more parts through a switch equals no chain, unless reductions may be computed in any
+/// order.
 ///
-/// Throws ir::InternalError if they differ, because then the schedule is wrong.
+/// Throws ir::InternalError if a chunk differs, because then the schedule is wrong.
 void checkSameResult(const Meaning &meaning, const proof::FinalBuffers &end);
 
 } // namespace mscclc::passes::schedule

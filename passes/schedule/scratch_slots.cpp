@@ -28,7 +28,7 @@ public:
     ranks_.push_back({0, starts_.size()});
   }
   std::uint32_t size() const { return size_; }
-  /// Returns the slot that begins at `place`; none if that is before all slots, or not in scratch.
+  /// Returns the slot that begins at `place`; none if `place` is before all slots, or not in scratch.
   std::uint32_t at(const ir::RankChunk &place) const {
     const OfRank &rank = ranks_[place.rank];
     const std::size_t chunks = ranks_[place.rank + 1].first - rank.first;
@@ -39,7 +39,7 @@ public:
 
 private:
   struct OfRank {
-    std::uint32_t begin; ///< beginning of its slots in scratch
+    std::uint32_t begin; ///< where the rank's slots begin in scratch
     std::size_t first;   ///< into starts_
   };
   std::vector<OfRank> ranks_;         ///< [rank], and the end
@@ -47,8 +47,8 @@ private:
   std::uint32_t size_ = 0;
 };
 
-/// The first write of a slot: its level, the distance of its rank, and its share. `reach`: the distance to a further
-/// rank that the statement reaches; for packets that a port puts, the rank for which they are made.
+/// The first write of a slot. `distance`: distance from the slot's rank to the writing rank. `reach`: distance from the
+/// writing rank to the first rank that it reaches; for packets that a port puts, this is the rank that receives them.
 struct FirstWrite {
   std::uint32_t level = ~std::uint32_t{0}, distance = 0, share = 0, reach = 0;
   friend auto operator<=>(const FirstWrite &, const FirstWrite &) = default;

@@ -1,4 +1,4 @@
-// Orders the slots of scratch that statements were given.
+// Orders the slots of scratch that statements use.
 #pragma once
 
 #include "ir/program.h"
@@ -15,10 +15,10 @@ struct ScratchSlot {
   std::uint32_t index = 0, size = 0;
 };
 
-/// Numbers the `slots` of each rank anew. They must be adjacent, and sorted by index. The new order is that of their
-/// first writes. Slots written at the same time are ordered by the distance of the writing rank, and then by the other
-/// ranks that it writes. So a slot has the same place on all ranks of a symmetric program. The statements must be
-/// placed. Analyses that it computes stay in `analyses`, for later passes.
+/// Moves the slots of each rank into the order of their first writes. `slots` must be adjacent, and sorted by index.
+/// Slots that are first written at the same level are ordered by the distance of the writing rank, then by the share
+/// and the other ranks of the write. So a slot has the same place on all ranks of a symmetric program. The statements
+/// must be placed. The computed analyses stay in `analyses`, for later passes.
 void orderSlots(ir::Program &program, std::span<const std::vector<ScratchSlot>> slots, Analyses &analyses);
 
 } // namespace mscclc::passes::schedule

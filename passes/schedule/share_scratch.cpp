@@ -24,12 +24,12 @@ using schedule::Nodes;
 using schedule::StatementGraph;
 using schedule::Touch;
 
-/// Finds out which uses are over when a statement begins. It relies only on what every schedule keeps: the order of
-/// statements in different blocks that depend on each other. The threads of the earlier block meet before it signals
-/// that its statement is done. So its signal covers all earlier statements of that block. The threads of the later
-/// block meet before its own statement, so all its later work comes after the signal. One thread does a port's put, and
-/// the other threads need not meet before it. So its signal covers only the put itself, and its waits apply only to the
-/// put.
+/// Finds which uses are over when a statement begins. Relies only on the order that every schedule keeps: the order of
+/// dependent statements in different blocks. The threads of the earlier block meet before it signals that its statement
+/// is done. So its signal covers all earlier statements of that block. The threads of the later block meet before its
+/// own statement, so all its later work comes after the signal. One thread does a port's put, and the other threads
+/// need not meet before it. So the signal of a put covers only the put itself, and waits before the put hold only for
+/// the put.
 class FinishedUses {
 public:
   FinishedUses(const ir::Program &program, const StatementGraph &graph, const schedule::StatementDistances &distances,
@@ -57,7 +57,7 @@ public:
     }
   }
 
-  /// Returns false also if it cannot be decided.
+  /// True if `use` is over when `statement` begins; false also if that is not known.
   bool isOver(std::uint32_t use, std::uint32_t statement) const {
     const std::uint32_t agent = symmetry_.agentSeenFrom(*statements_[statement].by, placeOf(use).agent);
     return clocks_.at(beforeOf(statement), nodes_.inClocks(agent)) > placeOf(use).index;
@@ -83,8 +83,8 @@ struct Slot {
   /// When these uses are over, all uses of the slot are over.
   std::vector<std::uint32_t> lastUses{};
   bool isWriteLast = false; ///< no use follows the last write
-  bool isAlone = false;     ///< it shares with no other slot
-  std::uint32_t moved = 0;  ///< its new index
+  bool isAlone = false;     ///< the slot shares its place with no other slot
+  std::uint32_t moved = 0;  ///< the slot's new index
 };
 
 class Sharing {
@@ -96,7 +96,7 @@ public:
 
   void run(PassStats &stats) {
     findUses();
-    std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> alike; // ranks, by the sizes of their slots
+    std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> alike; // [sizes of slots]: ranks with such slots
     for (std::uint32_t r = 0; r < slots_.size(); ++r) {
       std::vector<std::uint32_t> sizes;
       std::ranges::transform(slots_[r], std::back_inserter(sizes), &Slot::size);
@@ -114,7 +114,7 @@ public:
 
 private:
   void findUses() {
-    auto numberOf = ir::forScratch(program_, ir::none); // number of the slot that begins there
+    auto numberOf = ir::forScratch(program_, ir::none); // [rank][chunk]: number of the slot that begins there
     for (std::uint32_t s = 0; s < graph_.size(); ++s)
       for (const Touch &touch : graph_.touches(s)) {
         if (!touch.inScratch())
@@ -140,7 +140,7 @@ private:
         slot.isAlone |= slot.isWriteLast && schedule::isPortPut(program_.movement.statements[slot.lastUses[0]]);
   }
 
-  /// True if, on some rank, a slot is over at a lower level than that of the first write of another slot. Otherwise no
+  /// True if, on some rank, all uses of a slot have lower levels than the first write of another slot. Otherwise no
   /// place can be reused, because a path of dependences from a use to a write gives the write a higher level.
   bool mayShare() const {
     const std::vector<std::uint32_t> &levels = graph_.levels();
@@ -159,14 +159,14 @@ private:
     return false;
   }
 
-  /// The limit for comparing each slot with each place on all ranks. More comparisons would take seconds.
+  /// The largest number of comparisons of slots with places on all ranks. More would take seconds.
   static constexpr std::uint64_t mostCompared = std::uint64_t{1} << 26;
 
-  /// A place on each of several ranks: the last slot there.
+  /// For a place on each of several ranks: the last slot at this place.
   using LastSlots = std::vector<Slot *>;
 
-  /// Returns the first of `ranks`, and the ranks that use their slots differently from it, as seen from each rank. A
-  /// result for the first rank holds for all other ranks.
+  /// Returns the first of `ranks`, and all ranks that use their slots differently, as seen from each rank. Results for
+  /// the first rank also hold for the ranks that are left out.
   std::vector<std::uint32_t> differing(const std::vector<std::uint32_t> &ranks) const {
     if (!symmetry_.holds())
       return ranks;
@@ -187,7 +187,7 @@ private:
     return found;
   }
 
-  /// `sizes`: the sizes of the slots of each of `ranks`.
+  /// Finds places for the slots of `ranks`. Each of these ranks has slots of these `sizes`.
   void findPlaces(const std::vector<std::uint32_t> &ranks, const std::vector<std::uint32_t> &sizes,
                   const FinishedUses *finished) {
     std::vector<LastSlots> places;
@@ -254,7 +254,7 @@ private:
   Analyses &analyses_;
   const StatementGraph &graph_;
   const schedule::StatementSymmetry symmetry_;
-  std::vector<std::vector<Slot>> slots_; ///< [rank], by their first writes
+  std::vector<std::vector<Slot>> slots_; ///< [rank]: in the order of first writes
   std::vector<std::uint32_t> chunks_;    ///< [rank]: chunks of all places of its slots
 };
 
@@ -262,7 +262,7 @@ private:
 bool canShare(const ir::Program &program) {
   if (program.doubleScratch || std::ranges::all_of(program.ranks, [](const auto &r) { return r.scratchChunks == 0; }))
     return false;
-  auto sizes = ir::forScratch(program, 0u); // size of the slot that begins there
+  auto sizes = ir::forScratch(program, 0u); // [rank][chunk]: size of the slot that begins there
   for (const ir::Move &statement : program.movement.statements) {
     if (statement.packets.value_or(false))
       return false;

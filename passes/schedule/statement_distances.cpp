@@ -27,8 +27,8 @@ public:
     }
   }
 
-  /// Returns the data of the packets at this place of scratch, which is an index into Movement::places; null if it is
-  /// not known.
+  /// Returns the place of the data from which packets were made; null if it is not known. `place`: the place of the
+  /// packets, as an index into Movement::places.
   const ir::RankChunk *of(std::uint32_t place) const {
     const std::uint32_t data = at(place);
     return data == ir::none ? nullptr : &movement_.places[data];
@@ -41,7 +41,7 @@ private:
   }
 
   const ir::Movement &movement_;
-  std::vector<std::vector<std::uint32_t>> madeOf_; ///< [rank][chunk of scratch]: a place, or none
+  std::vector<std::vector<std::uint32_t>> madeOf_; ///< [rank][chunk of scratch]: place of the data, or none
 };
 
 } // namespace

@@ -17,8 +17,8 @@ class StatementDistances {
 public:
   explicit StatementDistances(const ir::Program &program);
 
-  /// Returns the distances of the program after its statements are put into this order. `order` [statement]: its number
-  /// here.
+  /// Returns the distances of the program after its statements are put into another order. `order`[i]: the present
+  /// number of the statement that becomes number i.
   StatementDistances inOrder(std::span<const std::uint32_t> order) const;
 
   const RankDistances &ranks() const { return ranks_; }

@@ -8,8 +8,8 @@
 
 namespace mscclc::passes::schedule {
 
-/// Reports each kind of finding only once at each statement. It is full after many errors. It also limits the number of
-/// warnings.
+/// Reports each kind of finding only once at each statement. After 100 errors, full() is true. At most 100 warnings are
+/// reported.
 class StatementFindings {
 public:
   StatementFindings(const ir::Program &program, ir::DiagnosticEngine &diags) : program_(program), diags_(diags) {}
@@ -18,7 +18,8 @@ public:
   ir::Where where(std::uint32_t statement) const {
     return {program_.movement.statements[statement].loc, "statement " + std::to_string(statement)};
   }
-  /// True if `info` was not yet reported at `statement`. Afterwards it counts as reported.
+  /// True if `info` has to be reported: it was not reported at `statement` before, and there are not too many warnings.
+  /// Then counts `info` as reported there.
   bool isNew(const ir::DiagInfo &info, std::uint32_t statement) {
     const bool warns = info.severity == ir::Severity::Warning;
     if ((warns && warnings_ == most) || !seen_.emplace(info.id, statement).second)
@@ -29,7 +30,7 @@ public:
   ir::DiagBuilder report(const ir::DiagInfo &info, std::uint32_t statement, const std::vector<ir::DiagArg> &args) {
     return diags_.report(info, where(statement), args);
   }
-  /// Reports a finding that no statement causes: at the collective if it has a place, else at the program.
+  /// Reports a finding that no statement causes: at the collective if it has a source location, else at the program.
   void reportOnProgram(const ir::DiagInfo &info, const std::vector<ir::DiagArg> &args) {
     diags_.report(info, {program_.collective.loc, "program '" + program_.name + "'"}, args);
     ++errors_;

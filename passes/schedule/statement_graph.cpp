@@ -21,7 +21,7 @@ public:
     cells_.resize(first_.back());
   }
 
-  /// Notes that `statement` makes this access. Appends the earlier statements on which it depends to `found`.
+  /// Notes the access `touch` of `statement`. Appends the earlier statements on which it depends to `found`.
   void access(std::uint32_t statement, const Touch &touch, std::vector<Dependence> &found) {
     const bool reads = touch.access == ir::Access::Read;
     Cell *const cells = cells_.data() + first_[bufferOf(touch)];
@@ -63,7 +63,7 @@ private:
   std::vector<Reader> readers_; ///< the readers of all cells
 };
 
-/// Sorts the dependences. Each statement remains once, with its strongest hazard.
+/// Sorts the dependences by statement. Keeps one dependence on each statement, with the strongest hazard.
 void tidy(std::vector<Dependence> &found) {
   if (found.size() < 2)
     return;
@@ -130,7 +130,7 @@ void StatementGraph::findTouches(const ir::Program &program) {
     const bool relays = relaysPackets(movement, statement), packets = statement.packets.value_or(false);
     for (std::uint32_t i = 0; i < statement.numSrcs + statement.numDsts; ++i) {
       if (relays && i == statement.numSrcs)
-        continue; // its source, which it does not write
+        continue; // this destination is also the source, and is not written
       const ir::RankChunk &place = movement.places[statement.firstPlace + i];
       const ir::DataForm form =
           packets && isPacketPlace(movement, statement, i) ? ir::DataForm::Packet : ir::DataForm::Plain;

@@ -9,7 +9,7 @@
 
 namespace mscclc::passes::schedule {
 
-/// Memory that a statement touches. Aliasing is resolved. Packets cover two chunks for each chunk of their own.
+/// Memory that a statement touches. Aliasing is resolved. Packets cover two chunks of memory for each chunk of data.
 struct Touch {
   std::uint32_t rank = 0;
   std::uint32_t begin = 0, end = 0; ///< in chunks of `buffer`
@@ -28,21 +28,21 @@ struct Touch {
 /// True if place `index` of a placed statement holds packets. Sources come first.
 bool isPacketPlace(const ir::Movement &movement, const ir::Move &statement, std::uint32_t index);
 
-/// A copy that makes packets or passes them on, mostly to another rank.
+/// True for a copy that makes packets or passes packets on, mostly to another rank.
 bool sendsPackets(const ir::Movement &movement, const ir::Move &statement);
 
-/// True for such a statement that passes on packets which have arrived, as they are in scratch. Its source is also its
-/// first destination, but it does not write it.
+/// True for a copy that passes on packets that have arrived in scratch, without unpacking. Its source is also its first
+/// destination, but is not written.
 bool relaysPackets(const ir::Movement &movement, const ir::Move &statement);
 
-/// True for a put of plain data by a port, which signals its arrival. Packets that a port puts need no signal.
+/// True for a put of plain data by a port. Such a put signals its arrival; a put of packets needs no signal.
 bool isPortPut(const ir::Move &statement);
 
 /// The reason for a dependence.
 enum class Hazard : std::uint8_t {
   Value,   ///< the later statement reads what the earlier one wrote
-  Packets, ///< the same, but by packets, whose flags show that they have arrived
-  Reuse,   ///< the later one writes memory that the earlier one read or wrote
+  Packets, ///< the later statement reads packets of the earlier one; flags show their arrival
+  Reuse,   ///< the later statement writes memory that the earlier one read or wrote
 };
 
 /// A statement has to come after an earlier one.
@@ -55,14 +55,14 @@ struct Dependence {
 };
 
 /// The dependences of a program of placed statements, by memory. It is an analysis (passes/analyses.h). Takes linear
-/// time in the memory that they touch.
+/// time in the memory that statements touch.
 class StatementGraph {
 public:
   explicit StatementGraph(const ir::Program &program);
 
-  /// Returns the graph of the program after its statements are put into this order. Each must come after everything
-  /// that it depends on. `order` [statement]: its number here. Conflicting statements keep their order, so the
-  /// dependences stay the same.
+  /// Returns the graph of the program after its statements are put into another order. `order`[i]: the present number
+  /// of the statement that becomes number i. Each statement must come after everything that it depends on. Conflicting
+  /// statements keep their order, so the dependences stay the same.
   StatementGraph inOrder(std::span<const std::uint32_t> order) const;
   /// Updates the touches after places in scratch have changed. Two places must be equal or overlap exactly if they did
   /// before.
@@ -83,10 +83,10 @@ public:
 
   /// The place of a statement in the order of a schedule.
   struct Phase {
-    /// Its level, but a copy within a rank that brings the first operand to a reduction there counts nothing. So ranks
-    /// that need such a copy are not later than those that do not.
+    /// The level of the statement, without copies that bring the first operand to a reduction on the same rank. So a
+    /// rank that needs such a copy is not later than other ranks.
     std::uint32_t number = 0;
-    std::uint32_t part = 0; ///< the number of such copies before it in the phase
+    std::uint32_t part = 0; ///< number of copies of first operands before it in the phase
     friend auto operator<=>(const Phase &, const Phase &) = default;
   };
   const std::vector<Phase> &phases() const { return phases_; }

@@ -9,7 +9,7 @@
 
 namespace mscclc::passes::schedule {
 
-/// Statements that replace those of a program, and the scratch of its ranks with what they need.
+/// Statements that replace the statements of a program, and the size of scratch that they need on each rank.
 struct StatementRewrite {
   explicit StatementRewrite(const ir::Program &program) {
     for (const ir::Rank &rank : program.ranks)
@@ -19,7 +19,7 @@ struct StatementRewrite {
   ir::Movement made;                  ///< only its statements and places count
   std::vector<std::uint32_t> scratch; ///< [rank]: chunks
 
-  /// Moves the statements into `program`, the one that was rewritten. Its other properties stay.
+  /// Moves the statements into `program`, which was rewritten. Other properties of the program stay.
   void moveInto(ir::Program &program) {
     program.movement.putStatements(std::move(made));
     for (std::uint32_t r = 0; r < scratch.size(); ++r)

@@ -16,7 +16,7 @@ bool haveEqualBuffers(const ir::Program &program) {
   });
 }
 
-/// The stage in the form that RankSymmetry requires.
+/// The statements, in the form that RankSymmetry requires.
 struct StatementStage {
   const ir::Movement &movement;
   const StatementGraph &graph;

@@ -15,9 +15,9 @@ class StatementSymmetry : public RankSymmetry {
 public:
   StatementSymmetry(const ir::Program &program, Analyses &analyses);
 
-  /// True if statements have the same blocks as their representatives, or none.
+  /// True if each statement has the same block as its representative, or both have none.
   bool keepsBlocks(const ir::Movement &movement) const;
-  /// Returns this symmetry if it keeps blocks; else one that does not hold.
+  /// Returns this symmetry if keepsBlocks() is true; otherwise a symmetry that does not hold.
   StatementSymmetry withBlocks(const ir::Movement &movement) const;
 };
 

@@ -45,7 +45,7 @@ public:
       finish(r);
   }
 
-  /// True if the plan is wrong because it does not flush some puts at once. They are marked for the next plan.
+  /// True if the plan is wrong because some puts have to be flushed at once. These puts are marked for the next plan.
   bool lacksFlush() const { return lacksFlush_; }
 
   Relays findRelays(std::uint32_t mostPeers) const {
@@ -60,7 +60,7 @@ public:
       const bool entry = edge.isEntry;
       plan_.agents[edge.toAgent].planned[edge.toGroup].waits.push_back(
           {edge.fromAgent, edge.carrier, entry, edge.statement});
-      // The representative of the agent that signals does the same for the image of the other agent.
+      // The signal is planned for the representative of the signalling agent, to the image of the waiting agent.
       const std::uint32_t image = symmetry_.inverseOf(nodes_.rankOf(edge.fromAgent));
       plan_.agents[symmetry_.imageOfAgent(edge.fromAgent, image)].planned[edge.fromGroup].signals.push_back(
           {symmetry_.imageOfAgent(edge.toAgent, image), edge.carrier, entry,
@@ -84,7 +84,7 @@ private:
   };
 
   struct AfterGroup {
-    Clock known;              ///< the clock when its last node is done
+    Clock known;              ///< clock after the last node of the group
     std::uint32_t number = 0; ///< number of the group, among all groups
   };
 
@@ -98,7 +98,7 @@ private:
   bool knows(const Clock &known, std::uint32_t other, std::uint32_t count) const {
     return clocks_.at(known, nodes_.inClocks(other)) > count;
   }
-  /// Adds to `known` the knowledge after a group of `other`, and that `count` nodes of `other` are over.
+  /// Adds to `known` what agent `other` knows after its group `group`, and that `count` nodes of `other` are over.
   void learn(Clock &known, std::uint32_t other, std::uint32_t group, std::uint32_t count) {
     symmetry_.join(clocks_, known, after_[symmetry_.representativeAgent(other)][group].known, nodes_.rankOf(other));
     hear(known, nodes_.rankOf(other));
@@ -153,7 +153,7 @@ private:
     after_[place.agent][group].known = known_[place.agent];
   }
 
-  /// Finds the needs of node `n`: needs_, latest first, and entries_, in order.
+  /// Finds what node `n` needs. Sets needs_ (the latest first), entries_ (sorted) and overwritten_.
   void collect(std::uint32_t n) {
     const Nodes::Node place = nodes_.at(n);
     needs_.clear();
@@ -192,7 +192,7 @@ private:
       flushed_[symmetry_.imageOfStatement(put, rank)] = true;
   }
 
-  /// Makes node `n` come after `need`. Returns the depth that it needs for that.
+  /// Makes node `n` come after `need`. Returns the least depth that the group of `n` must have for that.
   std::uint32_t satisfy(std::uint32_t n, const Need &need) {
     const Nodes::Node from = nodes_.at(need.node), to = nodes_.at(n);
     if (from.agent == to.agent)
@@ -200,7 +200,7 @@ private:
     const std::uint32_t fromGroup = groupOf_[symmetry_.positionOf(need.node)];
     const std::uint32_t depth = groupOf(from.agent, fromGroup).depth + 1;
     if (need.byPackets) {
-      // Packets say nothing else about their writer than that its launch has begun.
+      // Packets only show that the launch of their writer has begun. They show nothing else about the writer.
       sources_.add({from.agent, true, true});
       return depth;
     }
@@ -215,7 +215,8 @@ private:
     return depth;
   }
 
-  /// Makes node `n` come after the beginning of the launch of `rank`. Returns the depth that it needs for that.
+  /// Makes node `n` come after the beginning of the launch of `rank`. Returns the least depth that the group of `n`
+  /// must have for that.
   std::uint32_t hear(std::uint32_t n, std::uint32_t rank) {
     const Nodes::Node to = nodes_.at(n);
     if (hasHeardOf(known_[to.agent], rank))
@@ -258,7 +259,7 @@ private:
     }
     return false;
   }
-  /// Returns where the run of puts begins that the put of this edge is in.
+  /// Returns the beginning of the run of puts that contains the put of this edge.
   std::uint32_t runOf(const Edge &edge) const { return nodes_.countAtArrival(nodes_.ofStatement(edge.statement)); }
 
   Carrier carrierBetween(std::uint32_t from, std::uint32_t to) const {
@@ -315,10 +316,10 @@ private:
   Sources sources_;
   std::vector<Need> needs_;
   std::vector<std::uint32_t> entries_;
-  std::vector<std::uint32_t> overwritten_; ///< puts that are not flushed at once, whose source the node overwrites
+  std::vector<std::uint32_t> overwritten_; ///< puts without a flush at once, whose source the node overwrites
 };
 
-/// Returns the puts that are flushed at once whatever the plan is.
+/// Returns, for each statement, true if it is a put that every plan flushes at once.
 std::vector<bool> putsToFlush(const ir::Movement &movement) {
   std::vector<bool> flushed(movement.statements.size(), false);
   for (std::size_t s = 0; movement.step == 0 && s < flushed.size(); ++s)

@@ -25,9 +25,9 @@ std::uint64_t channelsOf(const ir::Rank &rank) {
   return std::max(memory, port);
 }
 
-/// Reports the first rank that has more blocks than the program allows. The instances may ask for more blocks, or the
-/// limits of an executor: then statements of `movement` are split by their needs, as `cut` does it, blocks that only
-/// receive are split by the blocks that send to them, and relays take a part of the channels of a block's syncs.
+/// Reports the first rank that has more blocks than the program allows. Instances need more blocks, and so do the
+/// limits of an executor. For these limits, `cut` splits the statements of `movement` by their needs, blocks that only
+/// receive are split by the blocks that send to them, and relays take some channels of blocks with many syncs.
 void checkBlocks(const ir::Program &program, const ir::Movement &movement, const schedule::SyncPlan &plan,
                  const schedule::StatementGraph &graph, const schedule::StatementSymmetry &symmetry,
                  const Target &target, ir::DiagnosticEngine &diags) {
@@ -83,7 +83,7 @@ Written write(ir::Program &program, const schedule::SyncPlan &plan, Analyses &an
   const ir::Movement movement = std::exchange(program.movement, {});
   program.movement.ranksPerNode = movement.ranksPerNode; // thread blocks run on the same nodes
   program.movement.accumulate = movement.accumulate;
-  if (ir::isFixed(movement.order)) // later passes keep it, and the proof asks for it
+  if (ir::isFixed(movement.order)) // later passes keep the order of sums, and the proof needs it
     program.movement.order = movement.order;
   const schedule::Channels channels(program, movement, plan, distances.ranks());
   schedule::BlockWriter writer(program, movement, plan, channels);
@@ -95,8 +95,8 @@ Written write(ir::Program &program, const schedule::SyncPlan &plan, Analyses &an
     for (const schedule::Group &group : groups)
       written.edges += group.waits.size();
   }
-  // The numbers of a rank's blocks may include a stage in which it has no part. A block without operations would be
-  // launched for it, so it is removed.
+  // A rank may have block numbers for a stage in which it has no statements. Blocks without operations would be
+  // launched, too, so they are removed.
   for (ir::Rank &rank : program.ranks)
     std::erase_if(rank.blocks, [](const ir::ThreadBlock &block) { return block.ops.empty(); });
   if (plan.isOneRank)
@@ -117,7 +117,7 @@ void synchronise(PassContext &context) {
 
 std::optional<RepresentativeRank> synchroniseOneRank(ir::Program &program, Analyses &analyses, const Target &target,
                                                      ir::DiagnosticEngine &diags) {
-  // Statements through a switch are not compared.
+  // The comparison of ranks does not cover statements through a switch.
   const auto isInSwitch = [](const ir::Move &statement) { return statement.via == ir::Via::Switch; };
   if (!analyses.of<schedule::StatementSymmetry>(program).holds() ||
       std::ranges::any_of(program.movement.statements, isInSwitch))

@@ -14,14 +14,14 @@ namespace mscclc::passes {
 /// port's put carries its own signal, and waits until its source is free. Packets need no signal. With a `step`,
 /// everything except for the beginning of each block is one pipeline.
 ///
-/// Stands last of the passes of a schedule, because the needed sync depends on the rank, the order, the block and the
-/// places of all statements. After it, the passes of transform/ work on thread blocks.
+/// This is the last pass of a schedule, because the needed sync depends on the rank, the order, the block and the
+/// places of all statements. The passes of transform/, which come after it, work on thread blocks.
 ///
 /// Requires: placed, ordered and cut statements. Provides: thread blocks. Conflicting operations of one block still
 /// need the sync that infer-sync adds.
 Pass createSynchronisePass();
 
-/// Makes thread blocks only for the statements of rank 0, as the pass does, for an estimate. Moves `program` into the
+/// Does the same as the pass, but makes only the thread blocks of rank 0, for an estimate. Moves `program` into the
 /// result. Returns nothing, and leaves `program` unchanged, if not all ranks are equivalent or if a switch is used.
 std::optional<RepresentativeRank> synchroniseOneRank(ir::Program &program, Analyses &analyses, const Target &target,
                                                      ir::DiagnosticEngine &diags);

@@ -38,13 +38,13 @@ public:
   }
 
 private:
-  /// Fewer ranks gain nothing.
+  /// With fewer ranks, the switch saves nothing.
   static constexpr std::size_t fewestRanks = 3;
 
   static bool isOpen(const Move &s) { return !s.via && !s.by && !s.packets.value_or(false); }
   bool near(const RankChunk &a, const RankChunk &b) const { return given_.sameNode(a.rank, b.rank); }
 
-  /// Uses the switch for a reduction that a switch can do.
+  /// Appends `statement`. If it is a reduction that a switch can do, it uses the switch.
   void takeAlone(const Move &statement) {
     Move made = statement;
     const auto srcs = given_.srcs(statement), dsts = given_.dsts(statement);
@@ -68,7 +68,8 @@ private:
   public:
     explicit Targets(const ir::ChunkCells &cells) : cells_(cells) {}
 
-    /// Adds the destinations of `statement`. Returns false if one of them overlaps others without being equal.
+    /// Adds the destinations of `statement`. Returns false if one of them overlaps another destination without being
+    /// equal.
     bool take(const ir::Movement &movement, const Move &statement) {
       const auto dsts = movement.dsts(statement);
       if (std::ranges::any_of(dsts, [&](const RankChunk &dst) { return overlaps(dst); }))
@@ -91,11 +92,12 @@ private:
     }
 
     const ir::ChunkCells &cells_;
-    std::set<std::size_t> seen_; ///< the cells at which they begin
+    std::set<std::size_t> seen_; ///< the cells at which destinations begin
     std::vector<Target> targets_;
   };
 
-  /// Takes the copies of one place that begin with statement `at`. Returns the number of the statement after them.
+  /// Takes consecutive copies of one place, beginning with statement `at`. Returns the number of the statement after
+  /// these copies.
   std::size_t takeCopies(std::size_t at) {
     const Move &first = given_.statements[at];
     const RankChunk src = given_.srcs(first)[0];
@@ -107,8 +109,8 @@ private:
     while (at < given_.statements.size() && isMore(given_.statements[at]) &&
            targets.take(given_, given_.statements[at]))
       ++at;
-    std::map<std::pair<ir::BufferKind, std::uint32_t>, std::size_t> groupOf; // by buffer and index
-    std::vector<std::vector<Target>> groups;                                 // those on other nodes are alone
+    std::map<std::pair<ir::BufferKind, std::uint32_t>, std::size_t> groupOf; // [buffer, index]: number of the group
+    std::vector<std::vector<Target>> groups; // on another node: one for each destination
     for (const Target &target : targets.all()) {
       const bool alone = !near(target.place, src);
       const auto [found, isNew] = alone ? std::pair(groupOf.end(), true)
@@ -122,11 +124,11 @@ private:
     return at;
   }
 
-  /// True if another destination begins at the place of one of the group on another rank. Such copies stay puts, to
-  /// save sync. The threads of a block divide the work of a switch differently than the work of a put. So if one block
-  /// does both, infer-sync makes its threads meet in between. This is a guess, because blocks are not known yet. It
-  /// also keeps copies away from the switch if two different blocks write, and misses writes that only overlap. The
-  /// result is right in any case.
+  /// True if another statement also writes one of the destinations of `group` on another rank than that of `src`. Such
+  /// copies stay puts, to save sync. The threads of a block divide the work of a switch differently than the work of a
+  /// put. So if one block does both, infer-sync makes its threads meet in between. This check is a guess, because
+  /// blocks are not known yet. It also keeps copies away from the switch if two different blocks write, and misses
+  /// writes that only overlap. The result is right in any case.
   bool isWrittenTwice(const std::vector<Target> &group, const RankChunk &src) const {
     return std::ranges::any_of(group, [&](const Target &target) {
       return target.place.rank != src.rank && writes_.at(cells_.firstOf(target.place)) > 1;

@@ -50,7 +50,7 @@ private:
     return place.buffer != BufferKind::Scratch && partial_.contains(value);
   }
 
-  /// Appends the statement, once for each run of chunks with the same places moved to scratch.
+  /// Appends one statement for each run of chunks of which the same places move to scratch.
   void rewrite(std::uint32_t s, const ChunkMemory &memory) {
     const Move &move = given_.statements[s];
     const auto srcs = given_.srcs(move), dsts = given_.dsts(move);
@@ -87,7 +87,7 @@ private:
     return {place.rank, BufferKind::Scratch, *first + at.index, place.size};
   }
 
-  /// Copies what outputs hold in the end, if the collective asks for it.
+  /// Copies the final values of outputs from scratch, if the collective defines these outputs.
   void leaveOutputs(const ChunkMemory &end) {
     const ir::WantedOutputs wanted(program_);
     std::vector<ir::Contribution> inputs;
@@ -101,7 +101,7 @@ private:
       }
   }
 
-  /// Copies the partial results of `place` there. A hook is applied to them only where they are rounded.
+  /// Copies the partial results for `place` from scratch to `place`. A hook is applied only there, to rounded values.
   void leave(const RankChunk &place, ir::LocId loc) {
     const RankChunk from = aside(place);
     Move copy;
@@ -116,7 +116,7 @@ private:
   StatementFindings findings_;
   StatementRewrite result_;
   std::unordered_set<ValueId> partial_;
-  std::vector<std::array<std::optional<std::uint32_t>, 3>> aside_; ///< [rank][buffer]: its chunks for partial results
+  std::vector<std::array<std::optional<std::uint32_t>, 3>> aside_; ///< [rank][buffer]: scratch of its partial results
 };
 
 } // namespace

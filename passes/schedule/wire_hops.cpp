@@ -38,11 +38,11 @@ public:
   }
 
 private:
-  /// Places in scratch with what a chunk needs. Their indices are minus the chunk's number, so that those of
-  /// consecutive places are equal.
+  /// The places in scratch that hold what a chunk needs. The chunk's number is subtracted from each index, so that
+  /// consecutive places have equal indices.
   using Found = std::vector<std::optional<RankChunk>>;
 
-  /// A statement's chunks [begin, end), and where scratch has what they need.
+  /// Chunks [begin, end) of a statement, and the places in scratch that hold what these chunks need.
   struct Run {
     std::uint32_t begin, end;
     const Found &found;
@@ -52,7 +52,7 @@ private:
   };
 
   std::uint32_t sizeOf(const Move &move) const { return given_.places[move.firstPlace].size; }
-  /// Returns the rank of a statement's result or, of a copy, of its source.
+  /// Returns the rank of a reduction's result, or of a copy's source.
   std::uint32_t homeOf(const Move &move) const {
     return move.kind == MoveKind::Reduce ? given_.dsts(move)[0].rank : given_.srcs(move)[0].rank;
   }
@@ -116,8 +116,8 @@ private:
       sent_.insert(values_.resultOf(move, memory, i));
   }
 
-  /// Cuts a statement into runs of chunks for which scratch holds the same operands, and rewrites each. A hook is
-  /// applied to values that are decoded.
+  /// Cuts a statement into runs of chunks for which scratch holds the same operands, and rewrites each run.
+  /// Applications of hooks stay, because they take decoded values.
   void rewrite(const Move &move, const ChunkMemory &memory) {
     if (move.kind == MoveKind::Apply)
       return result_.made.append(move, given_.srcs(move), given_.dsts(move));
@@ -132,9 +132,9 @@ private:
   }
 
   /// Returns the places at which chunk `i` of each operand is in the wire format; nothing for an operand without one.
-  /// For a copy, these are the place on the rank of the source and those on the ranks of the destinations. For a
-  /// reduction, these are the places on the rank of the result, and those on the operands' own ranks. The last element
-  /// has a value if the result is sent.
+  /// For a copy, the elements are a place on the source's rank, then a place on each destination's rank. For a
+  /// reduction, they are the operands' places on the result's rank, then the operands' places on their own ranks. A
+  /// last element has a value if the result is sent.
   Found foundOf(const Move &move, const ChunkMemory &memory, std::uint32_t i) {
     Found found;
     const auto srcs = given_.srcs(move), dsts = given_.dsts(move);
@@ -167,7 +167,7 @@ private:
     result_.scratch[rank] += size;
     return made;
   }
-  /// Copies chunks for `statement`; the rank of the source stores them.
+  /// Appends a copy for `statement`. The rank of `src` executes it.
   void copyTo(const Move &statement, const RankChunk &dst, const RankChunk &src) {
     Move copy;
     copy.loc = statement.loc;
@@ -176,8 +176,8 @@ private:
       copy.packets = statement.packets;
     result_.made.append(copy, {&src, 1}, {&dst, 1});
   }
-  /// Copies the run's chunks of `src` to scratch of `rank`. If they are in the wire format already, at `from`, they are
-  /// copied from there.
+  /// Copies the run's chunks of `src` to scratch of `rank`. If `from` already has these chunks in the wire format,
+  /// copies them from there.
   RankChunk bring(const Move &move, const Run &run, const ChunkMemory &memory, const RankChunk &src,
                   const std::optional<RankChunk> &from, std::uint32_t rank) {
     const RankChunk to = slot(rank, run.end - run.begin);
@@ -192,7 +192,7 @@ private:
     const auto dsts = given_.dsts(move);
     const auto isLocal = [&](const RankChunk &dst) { return dst.rank == src.rank; };
     std::optional<RankChunk> from = run.at(0);
-    if (!from && std::ranges::count_if(dsts, isLocal) + 1 < std::ssize(dsts)) // encoded once for several ranks
+    if (!from && std::ranges::count_if(dsts, isLocal) + 1 < std::ssize(dsts)) // values are encoded only once
       from = bring(move, run, memory, src, from, src.rank);
     for (std::size_t d = 0; d < dsts.size(); ++d) {
       const RankChunk dst = run.of(dsts[d]);
@@ -208,7 +208,7 @@ private:
   void reduce(const Move &move, const Run &run, const ChunkMemory &memory) {
     const std::uint32_t home = homeOf(move);
     const auto srcs = given_.srcs(move), dsts = given_.dsts(move);
-    // What scratch holds came from other ranks, or goes to them.
+    // Values in scratch came from other ranks, or go to other ranks.
     const bool takesOthers =
         std::ranges::any_of(srcs, [&](const RankChunk &src) { return src.rank != home || isScratch(src); });
     std::vector<RankChunk> operands;
@@ -250,7 +250,7 @@ private:
   StatementFindings findings_;
   StatementRewrite result_;
   std::unordered_set<ValueId> sent_;
-  std::map<std::pair<std::uint32_t, ValueId>, std::uint32_t> encoded_; ///< by rank and value: a chunk of its scratch
+  std::map<std::pair<std::uint32_t, ValueId>, std::uint32_t> encoded_; ///< [rank, value]: chunk with the encoded value
 };
 
 } // namespace

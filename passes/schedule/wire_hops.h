@@ -6,7 +6,7 @@
 
 namespace mscclc::passes::schedule {
 
-/// Lets what leaves a rank pass through scratch, which holds it in the wire format (ir::Hook::wire):
+/// Makes values that leave a rank pass through scratch, which holds them in the wire format (ir::Hook::wire):
 ///
 ///   reduce 0.input[0:1] <- 0.input[0:1], 1.input[0:1]
 ///   copy 1.input[0:1] <- 0.input[0:1]
@@ -20,12 +20,12 @@ namespace mscclc::passes::schedule {
 ///   copy 1.scratch[0:1] <- 0.scratch[2:3]
 ///   copy 1.input[0:1] <- 1.scratch[0:1]
 ///
-/// The rank of a sum takes its own operand in the wire format, too. If the sum is sent, that rank keeps what it sends:
-/// so all ranks end with the same bits. A value that came in the wire format is sent on as it came.
+/// The rank of a sum also takes its own operand in the wire format. If the sum is sent, this rank keeps the sum as it
+/// was sent, so that all ranks end with the same bits. A value that arrived in the wire format is sent on unchanged.
 ///
-/// Reports an error at a partial sum, which would be rounded once more on its way, and at statements whose way has no
-/// wire format: through ports or the switch, to another node, without a sum, or with what a hook has made. Programs
-/// without a wire format stay as they are.
+/// Reports an error at a partial sum, which would be rounded once more on its way, and at statements for which a wire
+/// format is not possible: they use ports or the switch, reach another node, send an input that is not a sum, or send a
+/// value that a hook has made. Programs without a wire format stay unchanged.
 ///
 /// Requires: a program whose meaning is checked (meaningOf). Returns false if there was an error.
 bool placeWire(ir::Program &program, ir::DiagnosticEngine &diags);

@@ -40,12 +40,12 @@ private:
   struct Piece {
     Holds holds = Holds::Nothing;
     bool isRead = false;
-    std::uint32_t since = 0; ///< the statement that wrote it
-    std::size_t source = 0;  ///< the cell of the message that has an own value
+    std::uint32_t since = 0; ///< the statement that wrote the piece
+    std::size_t source = 0;  ///< for an own value: its cell in the message
   };
 
   bool keepsSum(const Move &move) const { return move.kind == MoveKind::Reduce && isScratch(given_.dsts(move)[0]); }
-  /// True if the first of the statements `behind` a sum copies all of it to its rank's message.
+  /// True if the first statement of `behind` copies all of `sum` to the message of its rank.
   bool isCopiedBy(const Move &sum, std::span<const Move> behind) const {
     if (behind.empty() || behind[0].kind != MoveKind::Copy || behind[0].numDsts != 1)
       return false;
@@ -53,7 +53,8 @@ private:
     return given_.srcs(behind[0])[0] == kept && dst.rank == kept.rank && !isScratch(dst);
   }
 
-  /// Notes what a statement reads of its sources, from chunk `at` of them on. False if that does not fit.
+  /// Notes what a statement reads from one piece of its sources, which begins at chunk `at`. Returns false if packets
+  /// do not allow this.
   bool takes(const Move &move, std::uint32_t at) {
     takesPlain_ = takesOwn_ = takesCome_ = false;
     for (const RankChunk &src : given_.srcs(move)) {
@@ -101,7 +102,7 @@ private:
   const std::uint32_t piece_;
   std::vector<std::vector<Piece>> pieces_;       ///< [rank][chunk of scratch]
   std::map<std::size_t, std::uint32_t> written_; ///< [cell] of a piece of a message: the last statement that wrote it
-  // What the current statement takes.
+  // These members describe what the current statement takes.
   bool takesPlain_ = false, takesOwn_ = false, takesCome_ = false;
   std::size_t source_ = 0;
 };
