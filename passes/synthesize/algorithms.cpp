@@ -10,12 +10,13 @@ namespace mscclc::passes::synthesize {
 
 namespace {
 
-/// The most ranks of several nodes, or nodes, of an algorithm in which each one gets the data of all. With more, it
-/// moves too much. Inside a node, links are fast enough for many more.
+/// Limits for algorithms in which each rank gets the data of all others in one step. On several nodes, only few ranks
+/// or nodes do this, because more would move too much. Inside a node, links are fast enough for many more ranks.
 constexpr std::uint32_t mostOneShot = 16;
 constexpr std::uint32_t mostOneShotInNode = 128;
-/// The most ranks on several nodes of an algorithm that ignores nodes. With more, levels have as few rounds, and send
-/// less between nodes. Ranks at one distance may be on the same node or not, so no rank represents all.
+/// The most ranks on several nodes for an algorithm that ignores nodes. With more ranks, algorithms in levels need
+/// equally few rounds and send less between nodes. Besides, ranks at the same distance may be on the same node or not,
+/// so no rank represents all.
 constexpr std::uint32_t mostFlat = 64;
 
 using ir::CollectiveKind;
@@ -24,10 +25,10 @@ using ir::RankChunk;
 /// The chunks that a tree carries.
 struct Part {
   const Tree *tree;
-  std::uint32_t first, size; ///< in the buffer of a message
+  std::uint32_t first, size; ///< in chunks of the message's buffer
 };
 
-/// Deals the chunks of each root to its trees.
+/// Divides the chunks of each root among its trees.
 std::vector<Part> partsOf(const Forest &forest, bool hasRoot) {
   std::map<std::uint32_t, std::uint32_t> taken; // by root
   std::vector<Part> parts;
@@ -41,7 +42,7 @@ std::vector<Part> partsOf(const Forest &forest, bool hasRoot) {
   return parts;
 }
 
-/// Returns the children of each GPU that has some. GPUs are in the order in which the tree reaches them.
+/// Returns the children of each GPU that has children. GPUs are in the order in which the tree reaches them.
 std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> childrenOf(const Tree &tree) {
   std::map<std::uint32_t, std::vector<std::uint32_t>> children;
   for (const Hop &hop : tree.hops)
@@ -82,7 +83,7 @@ ir::Program treeProgram(const Task &task, const std::string &name, const Forest 
   const Forest &used = task.spreads() ? down : up;
   const bool isRooted = used.bound.sources == 1;
   Statements to(task, name, static_cast<std::uint32_t>(used.trees));
-  // The trees of one root for an all-reduce divide the whole message, which has a chunk for each rank and part.
+  // In an all-reduce with one root, the trees divide the whole message, which has one chunk for each rank and part.
   const std::uint32_t stretch = isRooted && task.kind == CollectiveKind::AllReduce ? task.ranks : 1;
   const auto forAll = [&](const Forest &forest, void (*send)(Statements &, const Part &)) {
     for (Part part : partsOf(forest, isRooted)) {
@@ -100,8 +101,7 @@ ir::Program treeProgram(const Task &task, const std::string &name, const Forest 
 
 namespace {
 
-/// Returns ranks `first` + step · `stride` of a group of `count`, without the first, each of the group's ranks at
-/// `start` + index · `stride`.
+/// A group of `count` ranks: `start` + index · `stride`. An index of `count` or more begins again at the first rank.
 class Group {
 public:
   Group(std::uint32_t start, std::uint32_t stride, std::uint32_t count)
@@ -113,13 +113,13 @@ private:
   std::uint32_t start_, stride_, count_;
 };
 
-/// Which chunks are gathered or scattered: those of member i are `size` chunks from `first` + i · `apart`.
+/// The chunks that are gathered or scattered. Member i has `size` chunks from chunk `first` + i · `apart` on.
 struct Shares {
   std::uint32_t first, apart, size;
 };
 
-/// Calls `then` for each run of consecutive chunks of the `count` members from `from` on. The member after the last is
-/// the first.
+/// Calls `then(first, size)` for each run of consecutive chunks of `count` members, from member `from` on. The first
+/// member of the group follows the last one.
 template <typename Then>
 void forRuns(const Group &group, const Shares &shares, std::uint32_t from, std::uint32_t count, Then &&then) {
   const bool isDense = shares.apart == shares.size;
@@ -131,9 +131,9 @@ void forRuns(const Group &group, const Shares &shares, std::uint32_t from, std::
   }
 }
 
-/// Bruck's algorithm, with any radix: after a round, each member has the shares of radix times as many members after
-/// it. A radix of the number of members is all pairs. `reversed`: the same backwards, adding instead of copying, which
-/// scatters sums.
+/// Bruck's algorithm, with any radix: in each round, the number of shares that a member has grows by the factor
+/// `radix`. If `radix` is the number of members, all pairs exchange shares in one round. `reversed`: goes through the
+/// rounds backwards, and adds instead of copying, which scatters sums.
 void bruck(Statements &to, const Group &group, const Shares &shares, std::uint32_t radix, bool reversed = false) {
   struct Round {
     std::uint32_t have, digit;
@@ -146,7 +146,7 @@ void bruck(Statements &to, const Group &group, const Shares &shares, std::uint32
     std::ranges::reverse(rounds);
   for (const auto &[have, digit] : rounds)
     for (std::uint32_t member = 0; member < group.size(); ++member) {
-      const std::uint32_t other = member + digit * have; // has the shares that `member` lacks
+      const std::uint32_t other = member + digit * have; // the member with the shares that `member` lacks
       forRuns(group, shares, other % group.size(), std::min(have, group.size() - digit * have),
               [&](std::uint32_t first, std::uint32_t size) {
                 if (reversed)
@@ -179,7 +179,8 @@ void scatter(Statements &to, const Group &group, const Shares &shares, std::uint
     bruck(to, group, shares, radix, /*reversed=*/true);
 }
 
-/// Recursive halving, then doubling, of a power of two of ranks: partners are at distances of powers of two.
+/// Recursive halving; twice() is recursive doubling. The number of ranks is a power of two, and so are the distances of
+/// partners.
 void halve(Statements &to, std::uint32_t size) {
   for (std::uint32_t width = to.ranks() / 2; width > 0; width /= 2)
     for (std::uint32_t rank = 0; rank < to.ranks(); ++rank) {
@@ -195,7 +196,8 @@ void twice(Statements &to, std::uint32_t size) {
     }
 }
 
-/// Two levels: in a node, GPU g sums share g of each node's shares. Then GPUs of one place sum over the nodes.
+/// Scatters sums in two levels. In each node, GPU g sums the shares of GPU g of each node. Then GPUs with the same
+/// number in their nodes sum over the nodes.
 void scatterLevels(Statements &to, std::uint32_t inNode, std::uint32_t between) {
   const std::uint32_t gpus = to.ranksPerNode(), size = to.factor();
   for (std::uint32_t node = 0; node < to.nodes(); ++node)
@@ -213,7 +215,8 @@ void gatherLevels(Statements &to, std::uint32_t inNode, std::uint32_t between) {
       gather(to, {node * gpus, 1, gpus}, {part * gpus * size, size, size}, inNode);
 }
 
-/// The switch of each node sums a share for each GPU, GPUs of one place sum over the nodes, and the switch multicasts.
+/// The switch of each node sums a share for each GPU. Then GPUs with the same number in their nodes sum over the nodes.
+/// At last, the switch multicasts the sums.
 void throughSwitch(Statements &to) {
   const std::uint32_t gpus = to.ranksPerNode(), nodes = to.nodes(), size = to.factor();
   const auto share = [&](std::uint32_t node, std::uint32_t gpu, std::uint32_t of) {
@@ -240,8 +243,8 @@ void throughSwitch(Statements &to) {
 }
 
 /// Each rank reads the whole message of all others. The sums replace the inputs, so a copy of each input is kept. All
-/// ranks add in the order of ranks, so that they end with the same bits. With many ranks this takes fewer instructions
-/// than to send packets to all.
+/// ranks add in the order of ranks, so that they end with the same bits. With many ranks, this needs fewer instructions
+/// than sending packets to all ranks.
 void oneShotByReads(Statements &to) {
   const std::uint32_t whole = to.ranks() * to.factor();
   std::vector<RankChunk> kept;
@@ -253,10 +256,10 @@ void oneShotByReads(Statements &to) {
     to.sum(to.at(rank, 0, whole), kept);
 }
 
-/// Each member sends `size` chunks from `first` on to all others, and adds up what it has and what comes into scratch.
-/// All add in the order of the group, so that they end with the same bits.
+/// Each member sends `size` chunks from `first` on to all other members. It then sums its own chunks and the chunks
+/// that come into its scratch. All members add in the order of the group, so that they end with the same bits.
 void exchangeSums(Statements &to, const Group &group, std::uint32_t first, std::uint32_t size) {
-  std::vector<std::vector<RankChunk>> parts(group.size()); // [member]: what it adds up
+  std::vector<std::vector<RankChunk>> parts(group.size()); // [member]: the places that it sums
   for (std::uint32_t from = 0; from < group.size(); ++from) {
     std::vector<RankChunk> places;
     for (std::uint32_t member = 0; member < group.size(); ++member)
@@ -270,7 +273,8 @@ void exchangeSums(Statements &to, const Group &group, std::uint32_t first, std::
     to.sum(to.at(group[member], first, size), parts[member]);
 }
 
-/// The GPUs of a node divide the message and sum their shares. GPUs of one place exchange these sums in one round.
+/// The GPUs of a node divide the message and sum their shares. GPUs with the same number in their nodes exchange these
+/// sums in one round. Then each node gathers the results.
 void oneShotBetween(Statements &to) {
   const std::uint32_t gpus = to.ranksPerNode(), nodes = to.nodes(), size = nodes * to.factor();
   for (std::uint32_t node = 0; node < nodes; ++node)
@@ -281,7 +285,8 @@ void oneShotBetween(Statements &to) {
     gather(to, {node * gpus, 1, gpus}, {0, size, size}, gpus);
 }
 
-/// A binomial tree: with each round, `radix` times as many ranks have the data.
+/// A binomial tree: in each round, the number of ranks with the data grows by the factor `radix`. `reversed`: sums go
+/// to the root.
 void spread(Statements &to, std::uint32_t root, std::uint32_t radix, bool reversed) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> hops;
   const std::uint32_t ranks = to.ranks(), size = to.factor();
@@ -305,7 +310,8 @@ void exchange(Statements &to) {
       to.copy({rank, ir::BufferKind::Output, from * size, size}, {from, ir::BufferKind::Input, rank * size, size});
 }
 
-/// Returns the radices that are tried for a number of ranks: all up to it, or powers of two where there are many.
+/// Returns the radices that are tried for a number of ranks: all radices up to this number, or only powers of two and
+/// the number itself if there are many ranks.
 std::vector<std::uint32_t> radicesOf(std::uint32_t ranks) {
   constexpr std::uint32_t many = 16;
   std::vector<std::uint32_t> radices;
@@ -316,7 +322,7 @@ std::vector<std::uint32_t> radicesOf(std::uint32_t ranks) {
   return radices;
 }
 
-/// Collects algorithms of a task.
+/// Collects the algorithms for a task.
 class Collector {
 public:
   explicit Collector(const Task &task) : task_(task) {}

@@ -13,12 +13,12 @@ namespace mscclc::passes::synthesize {
 
 namespace {
 
-/// Returns the number of GPUs, from the first one on, that represent all if all are sources.
+/// Returns the number of GPUs, from the first one on, that represent all GPUs if all are sources.
 std::uint32_t representatives(const time::LinkGraph &graph) {
   return LinkSymmetry(graph).numRepresentatives();
 }
 
-/// Returns the links across the cut, and the sources before it.
+/// Returns the cut with its links and sources. Vertices with `behind` are on the receiving side.
 Bottleneck cutAt(const time::LinkGraph &graph, const std::vector<bool> &isSource, const std::vector<bool> &behind) {
   Bottleneck cut;
   std::map<std::uint64_t, std::uint32_t, std::greater<>> counts;
@@ -50,7 +50,7 @@ Bottleneck findBottleneck(const time::LinkGraph &graph, const std::vector<bool> 
     links.push_back(network.add(link.from, link.to, 0));
   for (std::uint32_t gpu = 0; gpu < graph.gpus; ++gpu)
     fromSource.push_back(network.add(source, gpu, 0));
-  const auto setRatio = [&](const Fraction &ratio) { // all capacities are multiplied by its denominator
+  const auto setRatio = [&](const Fraction &ratio) { // all capacities are multiplied by the denominator of the ratio
     for (std::size_t i = 0; i < links.size(); ++i)
       network.setCapacity(links[i], static_cast<std::int64_t>(graph.links[i].rate) * ratio.den);
     for (std::uint32_t gpu = 0; gpu < graph.gpus; ++gpu)
@@ -61,7 +61,7 @@ Bottleneck findBottleneck(const time::LinkGraph &graph, const std::vector<bool> 
     behind[gpu] = true;
     return cutAt(graph, isSource, behind);
   };
-  // Starts with the cuts that have one GPU behind them. A GPU that is the only source has no such cut.
+  // Starts with cuts that have only one GPU on the receiving side. A GPU that is the only source has no such cut.
   std::optional<Bottleneck> best;
   const auto numSources = std::ranges::count(isSource, true);
   const std::uint32_t gpus = numSources == graph.gpus ? representatives(graph) : graph.gpus;

@@ -3,8 +3,8 @@
 // Sources are GPUs whose data all GPUs must receive, each source an equal share: all GPUs for an all-gather, the root
 // for a broadcast. A set S of vertices that lacks some GPU sends the shares of its sources over the links that leave
 // it. So no share moves faster than B(S) / d(S), the bandwidth of these links over the number of sources in S. The
-// least such ratio is reached: by Edmonds' theorem on disjoint branchings, and because switches can be split off (Zhao
-// et al., ForestColl, arXiv 2402.06787).
+// least such ratio can be reached. This follows from Edmonds' theorem on disjoint branchings, because switches can be
+// split off (Zhao et al., ForestColl, arXiv 2402.06787).
 //
 // The ratio is found by Newton's method, not by binary search. If a flow is too small for a ratio, it gives a cut with
 // a smaller ratio. This ratio is tried next. All ratios are exact, and the last cut is the proof.
@@ -58,9 +58,9 @@ struct Bottleneck {
 /// share is 0. `isSource`: one entry for each GPU.
 Bottleneck findBottleneck(const time::LinkGraph &graph, const std::vector<bool> &isSource);
 
-/// Returns a bound for an all-to-all, in GB/s of a rank's message, as "ranks 0-7 receive 6 messages through 200 GB/s:
-/// 33.33 GB/s". It is the least over the cuts around each GPU, each node and each first half of the nodes.
-/// `ranksPerNode`: GPUs of a node.
+/// Returns a sentence with a bound for an all-to-all, in GB/s of a rank's message: "ranks 0-7 receive 6 messages
+/// through 200 GB/s: 33.33 GB/s". The bound is the least over the cuts around each GPU, each node and each first half
+/// of the nodes. `ranksPerNode`: GPUs of a node.
 std::string allToAllBound(const time::LinkGraph &graph, std::uint32_t ranksPerNode);
 
 /// Returns "0-7, 9" for ascending numbers.

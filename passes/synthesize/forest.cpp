@@ -12,7 +12,7 @@ namespace mscclc::passes::synthesize {
 
 namespace {
 
-/// Finds the widest trees of a number for each source.
+/// Finds the widest trees for a given number of trees of each source.
 class Widths {
 public:
   Widths(const time::LinkGraph &graph, const std::vector<bool> &isSource, const Bottleneck &bound)
@@ -44,15 +44,15 @@ public:
   }
 
 private:
-  static constexpr std::int64_t mostUnits = 4096; ///< the most units of one rate
+  static constexpr std::int64_t mostUnits = 4096; ///< the most units that are tried for one link rate
   const time::LinkGraph &graph_;
   const std::vector<bool> &isSource_;
   const Bottleneck &bound_;
   std::set<std::uint64_t> rates_;
 };
 
-/// Sets the number and the width of trees with which the bound is reached: the largest width of which the share of a
-/// source and the rates of all links are multiples.
+/// Returns the width of trees with which the bound is reached. The share of a source and the rates of all links are
+/// multiples of it, and it is the largest such width.
 Fraction exactUnit(const time::LinkGraph &graph, const Bottleneck &bound) {
   std::int64_t common = bound.share.num;
   for (const time::Link &link : graph.links)
@@ -79,7 +79,7 @@ void setWidth(Forest &forest, const Widths &widths, const TreeCount &count) {
 } // namespace
 
 std::optional<std::string> noForest(const time::LinkGraph &graph) {
-  std::vector<std::int64_t> more(graph.vertices()); // MB/s in than out
+  std::vector<std::int64_t> more(graph.vertices()); // [vertex]: MB/s in minus MB/s out
   for (const time::Link &link : graph.links) {
     more[link.to] += static_cast<std::int64_t>(link.rate);
     more[link.from] -= static_cast<std::int64_t>(link.rate);

@@ -1,8 +1,8 @@
 // Spanning trees that carry the data of all sources to all GPUs, as fast as the links allow.
 //
 // The method is ForestColl's (Zhao et al., arXiv 2402.06787). The bottleneck gives the bandwidth that is possible. In
-// units of the bandwidth of a tree, all links are integers. Switches are split off, and the trees are packed into what
-// is left, edge by edge, each as wide as flows allow (after Bérczi and Frank).
+// units of the bandwidth of a tree, all links are integers. Switches are split off. Then trees are packed into the
+// remaining graph edge by edge, and each tree is as wide as flows allow (after Bérczi and Frank).
 #pragma once
 
 #include "passes/synthesize/bottleneck.h"
@@ -25,13 +25,13 @@ struct Hop {
 struct Tree {
   std::uint32_t root = 0;
   std::int64_t weight = 1;
-  std::vector<Hop> hops; ///< each begins where an earlier one ended, or at the root
+  std::vector<Hop> hops; ///< each hop begins where an earlier hop ended, or at the root
 };
 
 struct Forest {
-  Bottleneck bound;       ///< no algorithm is faster
+  Bottleneck bound;       ///< the limit of the links: no algorithm is faster
   std::int64_t exact = 0; ///< number of trees of each source with which the bound is reached; 0: too many to count
-  std::int64_t trees = 0; ///< number of trees of each source, by weight: the parts of its data
+  std::int64_t trees = 0; ///< sum of the weights of each source's trees; also the number of parts of its data
   Fraction unit;          ///< MB/s of each tree
   std::vector<Tree> packed;
 
@@ -43,13 +43,13 @@ struct Forest {
 
 /// The number of trees of each source for a forest.
 struct TreeCount {
-  std::int64_t least = 1, most = 8; ///< more make programs long
-  double tolerance = 0.02;          ///< the smallest number within this of the bound is taken, else the fastest one
+  std::int64_t least = 1, most = 8; ///< limits of the number; more trees make programs long
+  double tolerance = 0.02;          ///< takes the smallest number that loses at most this share, else the fastest
   bool exact = false; ///< takes the number that reaches the bound, whatever `least`, `most` and `tolerance` say
 };
 
 /// Returns why there is no forest for these links: a GPU or switch has more bandwidth in than out or the reverse, or
-/// some GPU cannot be reached from another one. Returns nothing if there is one.
+/// some GPU cannot be reached from another one. Returns nothing if there is a forest.
 std::optional<std::string> noForest(const time::LinkGraph &graph);
 
 /// Returns trees from all sources. Requires: noForest() is nothing, and there are at least two GPUs and one source.

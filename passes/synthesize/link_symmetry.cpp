@@ -11,20 +11,20 @@ namespace {
 struct SeenLink {
   bool leaves = false;
   bool toSwitch = false;
-  std::uint32_t other = 0; ///< the GPU at the other end by its distance, or the switch by its number among those seen
+  std::uint32_t other = 0; ///< the distance to the GPU at the other end, or the number of the switch
   std::uint64_t rate = 0;
   auto operator<=>(const SeenLink &) const = default;
 };
 
 struct LinkStage {
-  std::vector<std::pair<std::uint32_t, SeenLink>> ends; ///< with their GPUs
+  std::vector<std::pair<std::uint32_t, SeenLink>> ends; ///< each with its GPU
 
   std::uint32_t rankOf(std::uint32_t end) const { return ends[end].first; }
   bool isAs(std::uint32_t end, std::uint32_t first) const { return ends[end].second == ends[first].second; }
   void eachNeed(std::uint32_t, auto &&) const {}
 };
 
-/// Returns both ends of all links that are GPUs; nothing if a link joins two switches.
+/// Returns the ends of links that are at GPUs; nothing if a link joins two switches.
 LinkStage stageOf(const time::LinkGraph &graph, const RankDistances &numbering) {
   std::vector<std::vector<const time::Link *>> ofSwitch(graph.switches.size());
   for (const time::Link &link : graph.links) {
@@ -35,7 +35,7 @@ LinkStage stageOf(const time::LinkGraph &graph, const RankDistances &numbering) 
     if (link.to >= graph.gpus)
       ofSwitch[link.to - graph.gpus].push_back(&link);
   }
-  std::map<std::vector<SeenLink>, std::uint32_t> lists; // the links of a switch, and their number
+  std::map<std::vector<SeenLink>, std::uint32_t> lists; // [links of a switch]: number of this list
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
   const auto switchFrom = [&](std::uint32_t gpu, std::uint32_t vertex) {
     const auto [at, isNew] = known.try_emplace({gpu, vertex});

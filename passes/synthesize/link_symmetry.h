@@ -6,10 +6,9 @@
 
 namespace mscclc::passes::synthesize {
 
-/// RankSymmetry of links that begin or end at a GPU. Switches have no numbers that GPUs could see them by. So a switch
-/// is seen as the list of its links, with the GPUs at their ends as they are seen. Symmetry does not hold if a link
-/// joins two switches. If it holds, a flow to one GPU is as large as the flow to any other one, if all GPUs are
-/// sources.
+/// RankSymmetry of links that begin or end at a GPU. Switches have no numbers that look the same from all GPUs. So a
+/// GPU sees a switch as the list of its links, each with the distance to the GPU at its end. Symmetry does not hold if
+/// a link joins two switches. If symmetry holds and all GPUs are sources, the flows to all GPUs are equally large.
 class LinkSymmetry : public RankSymmetry {
 public:
   explicit LinkSymmetry(const time::LinkGraph &graph);

@@ -37,7 +37,7 @@ private:
   bool findLevels(std::uint32_t source, std::uint32_t sink);
   Amount push(std::uint32_t vertex, std::uint32_t sink, Amount most);
 
-  std::vector<Edge> edges_;          ///< an edge and its reverse, in turns
+  std::vector<Edge> edges_;          ///< each edge is followed by its reverse
   std::vector<std::uint32_t> first_; ///< [vertex]
   std::vector<std::uint32_t> level_, next_, queue_;
 };

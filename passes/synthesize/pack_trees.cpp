@@ -16,13 +16,14 @@ using Amount = std::int64_t;
 /// A tree that does not reach all GPUs yet.
 struct Growing {
   Tree tree;
-  std::vector<std::uint32_t> depth; ///< [gpu]: hops from the root; `outside` if it is not reached
+  std::vector<std::uint32_t> depth; ///< [gpu]: hops from the root; `outside` if the tree does not reach it
 };
 constexpr std::uint32_t outside = 0xffffffff;
 
 /// Edmonds' condition: each set S of GPUs is entered by at least as many edges as there are trees that do not touch S
-/// yet. A hop keeps it for as many trees as each set can spare that the hop enters. A flow to the end of the hop, from
-/// its beginning and from all other trees, measures that.
+/// yet. A hop enters some of these sets, and each of them must be able to spare its edges. So the number of trees that
+/// may take the hop is limited. A flow to the end of the hop, from its beginning and from all other trees, measures
+/// this limit.
 class Packer {
 public:
   explicit Packer(UnitGraph graph) : graph_(std::move(graph)), gpus_(graph_.gpus()) {
@@ -48,7 +49,7 @@ public:
   }
 
 private:
-  /// The flows from all trees but the one that grows.
+  /// A network with all trees except the one that grows. Its flows show how many trees may take a hop.
   class Spare {
   public:
     Spare(const UnitGraph &graph, const std::vector<Growing> &others)
@@ -72,7 +73,7 @@ private:
             flows_.add(source_ + 1 + i, gpu, MaxFlow::unlimited);
       }
     }
-    /// Returns how many trees, `most` at most, may take this hop.
+    /// Returns how many trees may take this hop, but at most `most`.
     Amount of(const Hop &hop, Amount most) {
       flows_.setCapacity(begins_[hop.from], MaxFlow::unlimited);
       const Amount spare = flows_.flow(source_, hop.to, waiting_ + most) - waiting_;
@@ -90,8 +91,8 @@ private:
     std::vector<std::uint32_t> begins_, edges_;
   };
 
-  /// Returns the hops that may be next from GPUs at a depth, those with much room first. Among equal ones, roots choose
-  /// in the same way, so that the trees of equivalent GPUs are equal.
+  /// Returns the hops from the GPUs `fromAny` that may be next, with the most room first. Hops with equal room have the
+  /// same order as seen from each root, so that the trees of equivalent GPUs are equal.
   std::vector<Hop> choices(const Growing &one, std::span<const std::uint32_t> fromAny) const {
     std::vector<std::tuple<Amount, std::uint32_t, std::uint32_t, Hop>> sorted;
     const std::uint32_t root = one.tree.root;
@@ -120,16 +121,17 @@ private:
     return levels;
   }
 
-  /// Adds hops until all GPUs are reached. If not all of the tree's weight can take the best hop, the rest waits.
+  /// Adds hops until all GPUs are reached. If only a part of the tree's weight can take the best hop, the rest becomes
+  /// a tree that waits.
   void grow(Growing &one) {
     Spare spare(graph_, waiting_);
-    std::vector<bool> refused(std::size_t{gpus_} * gpus_, false); // room never grows again
+    std::vector<bool> refused(std::size_t{gpus_} * gpus_, false); // a refused hop never gets room again
     std::vector<std::vector<std::uint32_t>> from = levels(one);
     while (one.tree.hops.size() + 1 < gpus_) {
       Hop best;
       Amount most = 0;
       for (std::size_t level = 0; level < from.size() && most < one.tree.weight; ++level) {
-        bool anyMore = false; // a GPU without hops now has none later
+        bool anyMore = false; // if no GPU of a level has hops now, it has none later
         for (const Hop &hop : choices(one, from[level])) {
           if (refused[hop.from * gpus_ + hop.to])
             continue;
@@ -168,12 +170,12 @@ private:
 
   UnitGraph graph_;
   std::uint32_t gpus_;
-  std::vector<Growing> waiting_; ///< the next one is the last
+  std::vector<Growing> waiting_; ///< the last tree is the next to grow
 };
 
-/// Grows a tree of GPU 0 in breadth. Room [distance]: how many trees each link of a distance carries. Its images for
-/// all roots take one of each link of a distance for each hop of that distance. Returns nothing if not all GPUs are
-/// reached.
+/// Grows a tree of GPU 0 in breadth. `room`[distance]: the number of trees that each link of this distance can still
+/// carry. For each hop of a distance, the images of the tree for all roots use each link of this distance once. Returns
+/// nothing if the tree does not reach all GPUs.
 std::optional<Tree> growForAll(const LinkSymmetry &symmetry, std::vector<Amount> &room, Amount weight) {
   const std::uint32_t gpus = symmetry.numRanks();
   Tree tree{.root = 0, .weight = weight, .hops = {}};
@@ -197,8 +199,8 @@ std::optional<Tree> growForAll(const LinkSymmetry &symmetry, std::vector<Amount>
   return reached.size() == gpus ? std::optional(std::move(tree)) : std::nullopt;
 }
 
-/// Packs trees of GPU 0 and their images if GPUs are equivalent. Takes no flows, but may fail where packTrees() does
-/// not; then returns nothing.
+/// If all GPUs are equivalent, packs trees of GPU 0 and their images. Needs no flows. Returns nothing if this is not
+/// possible, even if Packer can pack trees.
 std::optional<std::vector<Tree>> packEqualTrees(const UnitGraph &graph) {
   const std::uint32_t gpus = graph.gpus();
   const LinkSymmetry symmetry = graph.symmetry();

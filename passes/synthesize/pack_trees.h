@@ -6,8 +6,9 @@
 
 namespace mscclc::passes::synthesize {
 
-/// Returns trees of UnitGraph::roots that use each capacity at most as often as it is wide. Trees grow in breadth, so
-/// they are low where the capacities allow it. Requires: no switch is connected, and UnitGraph::reachesAll().
+/// Returns trees from UnitGraph::roots. The number of trees over an edge is at most its capacity. Trees grow in
+/// breadth, so they have little depth if the capacities allow it. Requires: no switch is connected, and
+/// UnitGraph::reachesAll().
 std::vector<Tree> packTrees(UnitGraph graph);
 
 } // namespace mscclc::passes::synthesize

@@ -19,7 +19,7 @@ using ir::CollectiveKind;
 
 namespace {
 
-/// The most equal GPUs for which an all-reduce along the trees of one root is tried.
+/// If GPUs are equivalent, an all-reduce along the trees of one root is tried for at most this number of GPUs.
 constexpr std::uint32_t mostRooted = 64;
 
 time::LinkGraph reversed(time::LinkGraph graph) {
@@ -28,7 +28,7 @@ time::LinkGraph reversed(time::LinkGraph graph) {
   return graph;
 }
 
-/// Returns what the links allow, and the part of it that the trees reach.
+/// Returns a sentence: what the links allow, and which part of it the trees reach.
 std::string linksSentence(const Forest &forest, bool sends) {
   const std::string trees = ir::plural(static_cast<std::uint64_t>(forest.trees), "tree") + " of each source";
   if (forest.isOptimal())
@@ -40,8 +40,8 @@ std::string linksSentence(const Forest &forest, bool sends) {
          (forest.exact != 0 ? ", and " + std::to_string(forest.exact) + " all of it" : "");
 }
 
-/// Returns the same of an all-reduce. Whatever sums on the way, also a switch, the whole message crosses each cut in
-/// both directions.
+/// Returns such a sentence for an all-reduce. Even if GPUs or a switch sum on the way, the whole message crosses each
+/// cut in both directions.
 std::string allReduceSentence(const time::LinkGraph &graph, const Forest &up, const Forest &down) {
   std::vector<bool> first(graph.gpus, false);
   first[0] = true;
@@ -52,12 +52,13 @@ std::string allReduceSentence(const time::LinkGraph &graph, const Forest &up, co
   return "at most: " + cut.sentence() + "; trees reach " + shownRate(reached) + " GB/s, " + part + " of it";
 }
 
-/// The trees of a task: those along which data goes from the roots, and those along which sums go to them.
+/// The trees of a task: trees along which data goes from the roots, and trees along which sums go to the roots.
 struct Forests {
   Forest down, up;
 };
 
-/// Returns the trees that the task uses, of all GPUs or of the root. In an all-reduce, the same parts go up and down.
+/// Returns the trees that the task uses. `isRooted`: the trees have only the task's root as root, and not each GPU. In
+/// an all-reduce, the trees in both directions divide data in the same way.
 Forests forestsOf(const time::LinkGraph &graph, const Task &task, bool isRooted, const TreeCount &count = {}) {
   std::vector<bool> isSource(graph.gpus, !isRooted);
   if (isRooted)
@@ -111,13 +112,14 @@ public:
       return std::tuple(one.name != name, one.nanoseconds == 0, one.nanoseconds);
     });
     Synthesis made{std::move(program), std::move(attempts_), best->nanoseconds, std::move(links)};
-    if (best_->first == at) // a later algorithm may make an earlier one the best, which is then scheduled again
+    if (best_->first == at) // the best algorithm may be another one in the end; its schedule is not kept
       made.scheduled = std::move(best_->second);
     return made;
   }
 
 private:
-  /// Calls visit(source, destination) for each two places of a statement that are on different ranks.
+  /// Calls visit(source, destination) for each pair of a source and a destination of a statement, if they are on
+  /// different ranks.
   template <typename Visit> static void forEachHop(const ir::Program &program, const Visit &visit) {
     for (const ir::Move &statement : program.movement.statements)
       for (const ir::RankChunk &from : program.movement.srcs(statement))
@@ -133,7 +135,7 @@ private:
     const std::uint32_t gpus = machine.gpusPerNode;
     const bool countsNodes = machine.parameters.multimem == 0;
     const double chunk = static_cast<double>(options_.messageBytes) / ir::chunksOfMessage(program, program.ranks[0]);
-    std::vector<double> busy(4 * program.ranks.size()); // [rank]: out and in inside the node, out and in between nodes
+    std::vector<double> busy(4 * program.ranks.size()); // [rank]: times to send and receive, in nodes and between
     forEachHop(program, [&](const ir::RankChunk &from, const ir::RankChunk &to) {
       const bool isFar = from.rank / gpus != to.rank / gpus;
       if (!isFar && !countsNodes)
@@ -166,7 +168,7 @@ private:
   std::vector<Attempt> attempts_;
   std::vector<schedule::Candidate> figures_;                  ///< figures of the algorithms with a schedule
   std::vector<std::pair<std::string, ir::Program>> programs_; ///< [figure]: the algorithm's name and its program
-  /// The last figure that was the best when it was made, and its program.
+  /// The number of the last figure that was the best when it was added, and its scheduled program.
   std::optional<std::pair<std::size_t, schedule::ScheduledProgram>> best_;
 };
 
@@ -190,11 +192,11 @@ std::optional<Synthesis> synthesize(CollectiveKind kind, std::uint32_t root, con
     const auto [down, up] = forestsOf(graph, task, ir::info(kind).hasRoot);
     links = isAllReduce ? allReduceSentence(graph, up, down) : linksSentence(task.sums() ? up : down, task.sums());
     comparison.tryOut("trees", treeProgram(task, "trees", down, up));
-    if (std::max(down.trees, up.trees) > 1) { // fewer are slower where links matter, and lower
+    if (std::max(down.trees, up.trees) > 1) { // a single tree is slower if links are the limit, but has less depth
       const auto [oneDown, oneUp] = forestsOf(graph, task, ir::info(kind).hasRoot, {.most = 1});
       comparison.tryOut("tree", treeProgram(task, "tree", oneDown, oneUp));
     }
-    // Where GPUs are equal, the trees of all of them use the links as well, and one rank represents all.
+    // If GPUs are equivalent, the trees of all GPUs use the links equally well, and one rank represents all.
     if (isAllReduce && (task.ranks <= mostRooted || !LinkSymmetry(graph).holds())) {
       const auto [rootedDown, rootedUp] = forestsOf(graph, task, /*isRooted=*/true);
       comparison.tryOut("rooted", treeProgram(task, "rooted", rootedDown, rootedUp));

@@ -16,24 +16,24 @@ namespace mscclc::passes::synthesize {
 struct Attempt {
   std::string name;       ///< "trees", "bruck4"
   double nanoseconds = 0; ///< time of a launch by the time model; 0: no schedule fits the target or the machine
-  bool isBound = false;   ///< `nanoseconds` is a lower bound above the best time, so it was not scheduled
-  /// Parameters of the machine without a measurement on which the time rests.
+  bool isBound = false;   ///< `nanoseconds` is a lower bound above the best time; the algorithm was not scheduled
+  /// The unmeasured parameters of the machine on which the time rests.
   time::ParameterSet restsOn = {};
 };
 
 /// The best program, and what is known about it.
 struct Synthesis {
   ir::Program program;           ///< movement statements, whose schedule is open
-  std::vector<Attempt> attempts; ///< the best first, then the fastest; those without a schedule last
-  double nanoseconds = 0;        ///< time of a launch of the best one
+  std::vector<Attempt> attempts; ///< the best first, then sorted by time; attempts without a schedule come last
+  double nanoseconds = 0;        ///< time of a launch of the best program
   std::string links;             ///< a sentence: the limit by the links, and the share of it that trees reach
   /// `program` as it was scheduled for the comparison. Nothing if that was not kept.
   std::optional<schedule::ScheduledProgram> scheduled = {};
 };
 
 /// Returns the best program by the time model for `kind` on all GPUs of the machine. It compares trees (forest.h) with
-/// the symmetric algorithms (algorithms.h). `root`: of a collective that has one. If there is none, returns nothing and
-/// sets `why` to the reason. `options`: as for schedule::choose(). `kinds` are those of synthesizedKinds().
+/// the symmetric algorithms (algorithms.h). `kind`: one of synthesizedKinds(). `root`: the root, if the collective has
+/// one. `options`: as for schedule::choose(). If no program is found, returns nothing and sets `why` to the reason.
 std::optional<Synthesis> synthesize(ir::CollectiveKind kind, std::uint32_t root, const schedule::ChooseOptions &options,
                                     std::string &why);
 

@@ -17,7 +17,8 @@ UnitGraph::UnitGraph(const time::LinkGraph &graph, const Fraction &unit, const s
   balanceSwitches();
 }
 
-/// Takes capacity from the widest link on the side that has more. Each step lowers a capacity, so it ends.
+/// Makes the capacities in and out of each switch equal. Each step takes capacity from the widest link on the side that
+/// has more. So the number of steps is limited.
 void UnitGraph::balanceSwitches() {
   for (bool again = true; again;) {
     again = false;
@@ -99,8 +100,8 @@ public:
     return splitExactly();
   }
 
-  /// Joins each neighbour with those at each distance, in groups and inside them, equally often. Returns false if some
-  /// capacity is left.
+  /// Joins each neighbour equally often with the neighbours at each distance between groups and inside groups. Returns
+  /// false if some capacity is left.
   bool splitEvenly();
 
 private:
@@ -121,7 +122,8 @@ private:
     return true;
   }
 
-  /// Returns the neighbours in groups that stay connected without the switch: for a network, the nodes.
+  /// Returns the neighbours in groups that stay connected without the switch. For a switch between nodes, these groups
+  /// are the nodes.
   std::vector<std::vector<std::uint32_t>> groups() {
     std::vector<std::vector<std::uint32_t>> groups;
     std::vector<bool> seen(graph_.vertices(), false);
@@ -144,8 +146,8 @@ private:
     return groups;
   }
 
-  /// Returns the amount that may be split off a pair of links. Every cut that loses capacity by this must be able to
-  /// spare it.
+  /// Returns the amount that may be split off a pair of links. Each cut that loses capacity by this split must be able
+  /// to spare it.
   Amount most(std::uint32_t from, std::uint32_t to) {
     const Amount pair = std::min(in(from), out(to)), trees = graph_.totalTrees();
     const std::uint32_t roots = graph_.vertices(), source = roots + 1, sink = roots + 2;
@@ -176,7 +178,7 @@ private:
       again = false;
       for (std::uint32_t to = 0; to < graph_.vertices(); ++to)
         for (std::uint32_t step = 1; step <= graph_.vertices() && out(to) > 0; ++step) {
-          const std::uint32_t from = (to + step) % graph_.vertices(); // itself at last
+          const std::uint32_t from = (to + step) % graph_.vertices(); // `to` itself comes last
           if (in(from) == 0)
             continue;
           if (const Amount amount = most(from, to); amount > 0) {
@@ -197,7 +199,7 @@ bool Splitter::splitEvenly() {
   std::size_t widest = 0;
   for (const std::vector<std::uint32_t> &group : all)
     widest = std::max(widest, group.size());
-  std::vector<std::pair<std::size_t, std::size_t>> distances; // of groups, inside
+  std::vector<std::pair<std::size_t, std::size_t>> distances; // [distance of groups, distance inside]
   for (std::size_t inside = 0; inside < widest; ++inside)
     for (std::size_t apart = 1; apart < all.size(); ++apart)
       distances.emplace_back(apart, inside);
@@ -207,7 +209,7 @@ bool Splitter::splitEvenly() {
     return isDone();
   for (bool again = true; again;) {
     again = false;
-    Amount least = MaxFlow::unlimited; // that a neighbour has left
+    Amount least = MaxFlow::unlimited; // the least capacity that a neighbour has left
     for (const std::vector<std::uint32_t> &group : all)
       for (const std::uint32_t v : group)
         if (const Amount left = std::max(in(v), out(v)); left > 0)
@@ -225,7 +227,7 @@ bool Splitter::splitEvenly() {
           again = true;
         }
   }
-  for (std::uint32_t v = 0; v < graph_.vertices(); ++v) // the remaining units return to their vertex
+  for (std::uint32_t v = 0; v < graph_.vertices(); ++v) // the remaining units lead back to their own vertex
     split(v, v, std::min(in(v), out(v)));
   return isDone();
 }
@@ -233,7 +235,7 @@ bool Splitter::splitEvenly() {
 } // namespace
 
 bool splitSwitchesOff(UnitGraph &graph) {
-  // Switches between nodes come last in the numbering, and first here: then groups are nodes.
+  // Switches between nodes have the last numbers. They are split off first, because their groups are then nodes.
   const UnitGraph before = graph;
   bool all = true;
   for (std::uint32_t hub = graph.vertices(); hub-- > graph.gpus() && all;)
