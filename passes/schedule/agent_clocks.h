@@ -22,7 +22,7 @@ class Clock {
   std::shared_ptr<std::vector<std::shared_ptr<Page>>> pages_; ///< a page that is missing has only zeros
 };
 
-/// The operations on clocks of some number of agents.
+/// The operations on clocks for a given number of agents.
 class AgentClocks {
 public:
   explicit AgentClocks(std::uint32_t agents) : agents_(agents), numPages_((agents + width - 1) / width) {}

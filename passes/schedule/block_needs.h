@@ -1,4 +1,4 @@
-// The entries in the tables of an executor's block that placed statements need: channels and remote buffers.
+// The entries that placed statements need in the tables of an executor's block: channels and remote buffers.
 #pragma once
 
 #include "passes/executor_limits.h"
@@ -43,7 +43,7 @@ private:
   std::uint32_t ranks_;
   std::vector<bool> has_;                ///< [need]
   std::vector<std::uint32_t> added_;     ///< each once
-  std::array<std::uint32_t, 4> sizes_{}; ///< number of channels and buffers, each through memory and through ports
+  std::array<std::uint32_t, 4> sizes_{}; ///< numbers of channels (memory, port) and remote buffers (memory, port)
 };
 
 /// The needs of each representative statement of a program. Channels are counted before it is known which sync remains.

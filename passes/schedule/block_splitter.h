@@ -21,8 +21,9 @@ public:
   BlockSplitter(ir::Movement &movement, std::size_t ranks, const StatementGraph &graph,
                 const StatementDistances &distances, const StatementSymmetry &symmetry, const ExecutorLimits &limits);
 
-  /// Numbers the blocks of planned statements anew, in the same order. `clusterOf` [statement]: statements of one
-  /// cluster go to one block if it has room for them; ir::none: the statement stays in its block.
+  /// Numbers the blocks of planned statements anew, in the same order. `clusterOf`[statement]: its cluster. The
+  /// statements of a cluster go to one block if the block has room for them. With ir::none, the statement stays in its
+  /// block.
   void run(std::span<const std::uint32_t> clusterOf);
 
 private:

@@ -81,7 +81,7 @@ bool BlockWriter::endsApart(std::span<const Group> groups) {
                               });
 }
 
-/// Writes a pipeline that does these groups for each unit.
+/// Writes a pipeline that does the work of these groups for each unit.
 void BlockWriter::writeLoop(std::span<const Group> groups) {
   if (groups.empty())
     return;

@@ -59,7 +59,7 @@ private:
   bool flushesPuts_ = true;                                      ///< true: the current run of puts is flushed at once
   std::vector<std::pair<std::uint32_t, ir::LocId>> flushedLate_; ///< port channels to flush at the end of the block
   std::vector<ir::ResourceUse> channelsOfBlock_, remotesOfBlock_;
-  std::vector<std::uint32_t> remoteIds_; ///< [rank][buffer]: its number among the remote buffers of rank_
+  std::vector<std::uint32_t> remoteIds_; ///< [rank][buffer]: number among the remote buffers of rank_
   std::array<ir::StampSet, numTypes> namedChannels_, namedRemotes_; ///< [channel type]: entries of the block's tables
 };
 

@@ -33,7 +33,7 @@ struct Candidate {
   std::uint64_t syncs = 0;        ///< number of signals, waits, uses of semaphores, and blocks in barriers
   std::uint64_t threadBlocks = 0; ///< number of thread blocks on all ranks
   Excess excess = {};             ///< by how much a refused candidate exceeds the executor's limits
-  bool lacksChannels = false;     ///< it is refused because blocks have too many channels
+  bool lacksChannels = false;     ///< the candidate is refused because blocks have too many channels
   /// The unmeasured parameters of the machine on which the candidate's time rests (time/unmeasured.h). Empty if they
   /// were not computed, because no other candidate is near.
   std::optional<time::ParameterSet> restsOn = {};

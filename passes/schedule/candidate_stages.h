@@ -25,7 +25,7 @@ struct PassedProgram {
   Properties holds = 0;                       ///< the properties of the program, which do not depend on choices
   std::optional<RepresentativeRank> one = {}; ///< replaces `program` if all ranks are equivalent
   std::vector<PassRecord> done = {};
-  bool isRefused = false; ///< the last pass refused the program
+  bool isRefused = false; ///< true: the last pass refused the program
   bool warns = false;     ///< some pass has a warning that is not reported yet
   Analyses analyses = {}; ///< analyses of the program, which do not depend on choices
 

@@ -58,7 +58,7 @@ public:
   /// Finds the unmeasured parameters of the machine on which a candidate's time rests. Does nothing if the candidate is
   /// refused or was not timed, or if its parameters are known.
   void weigh(std::size_t candidate);
-  /// Plans all ranks of a candidate, which must not be refused. If this refuses the candidate, returns false.
+  /// Plans all ranks of a candidate that is not refused yet. Returns false if the candidate is refused then.
   bool complete(std::size_t candidate);
   /// Runs the remaining passes on a completed candidate. Returns its figures after these passes; nothing if it is
   /// refused. The unmeasured parameters on which its time rests are not computed again.

@@ -63,8 +63,8 @@ std::uint32_t Channels::agentOf(std::uint32_t rank, std::uint32_t block) const {
   return std::min(firstAgent_[rank] + block, firstAgent_[rank + 1] - 1);
 }
 
-/// True if, from the end of a channel with the smaller block number, the distance to the other end is longer than the
-/// distance back. If both are equal, the rank numbers decide.
+/// True if the distance from the end with the smaller block number to the other end of a channel is longer than the
+/// distance back. If both distances are equal, the rank numbers decide.
 bool Channels::isTurned(std::uint32_t a, std::uint32_t b) const {
   const SyncPlan::Agent &x = plan_.agents[a], &y = plan_.agents[b];
   if (x.block == y.block)

@@ -11,10 +11,10 @@
 
 namespace mscclc::passes::schedule {
 
-/// The channels and semaphores of a program. Each pair of blocks that synchronise has one channel of each type that it
-/// uses. Each pair of blocks between which a port puts has one more. Each block that synchronises with another block of
-/// its rank has a semaphore. All ranks of a symmetric program number channels and semaphores in the same way. A plan of
-/// one rank has only those of rank 0.
+/// The channels and semaphores of a program. Each pair of blocks that synchronise has one channel of each type that the
+/// pair uses. Each pair of blocks between which a port puts has one more. Each block that synchronises with another
+/// block of its rank has a semaphore. All ranks of a symmetric program number channels and semaphores in the same way.
+/// A plan of one rank has only those of rank 0.
 class Channels {
 public:
   /// Adds the channels to the ranks of `program`. `movement`: the statements, which were taken out of the program.
@@ -43,7 +43,7 @@ public:
 
 private:
   enum class Kind : std::uint8_t { Memory, Port, Put, Semaphore };
-  /// A connection of an agent to another one: a channel, or a semaphore that the former releases.
+  /// A connection from an agent to another one: a channel, or a semaphore that the first agent releases.
   struct Link {
     Kind kind;
     std::uint32_t other, id;

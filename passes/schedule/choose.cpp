@@ -37,21 +37,21 @@ struct Facts {
   // the passes make equal programs count once.
   static constexpr std::size_t mostStatements = 8192; ///< statements of all candidates together
   static constexpr std::size_t mostTried = 40;        ///< candidates; the moves usually ask for fewer
-  static constexpr std::size_t fewTried = 5;       ///< with a budget up to this, only the likeliest choices are tried
-  std::size_t budget;                              ///< the largest number of candidates
-  bool isLarge;                                    ///< the budget is at most fewTried
-  bool isSmall;                                    ///< the budget is at least manyTried
-  static constexpr std::uint32_t usualBlocks = 16; ///< blocks of a large program; this number keeps a GPU busy
-  static constexpr std::size_t manyTried = 16;     ///< with at least this budget, some candidates go through all passes
+  static constexpr std::size_t fewTried = 5;          ///< up to this budget, only the likeliest choices are tried
+  std::size_t budget;                                 ///< the largest number of candidates
+  bool isLarge;                                       ///< the budget is at most fewTried
+  bool isSmall;                                       ///< the budget is at least manyTried
+  static constexpr std::uint32_t usualBlocks = 16;    ///< blocks of a large program; this number keeps a GPU busy
+  static constexpr std::size_t manyTried = 16; ///< with at least this budget, some candidates go through all passes
   /// The least budget for a program that is planned as one rank: for a large program, and for others.
   static constexpr std::size_t largeAsOneRank = 12, othersAsOneRank = 24;
   // The first candidate has at most `mostAtFirst` instances. Their number doubles while each has more than
   // `perInstance` bytes of a rank's share. A block moves some tens of KiB in the time that a signal takes.
   static constexpr std::uint32_t mostAtFirst = 8;
   static constexpr std::uint64_t perInstance = std::uint64_t{64} << 10;
-  /// A program with more statements has one block for each rank in its first candidate. If its message is short, it is
-  /// not planned as one rank. A ring of 1,024 ranks has 2^20 statements. Its proof takes seconds with one block for
-  /// each rank, and minutes with 16.
+  /// A program with more statements has one block for each rank in its first candidate. If its message is short, it has
+  /// only one candidate, even if one rank represents all. A ring of 1,024 ranks has 2^20 statements. Its proof takes
+  /// seconds with one block for each rank, and minutes with 16.
   static constexpr std::size_t mostInBlocks = 65536;
   /// If one rank represents all ranks in some candidates of a large program, other candidates are planned for all ranks
   /// only up to this number of statements. The trees of an all-gather of 256 ranks have 16,128 statements. Such a
@@ -78,12 +78,12 @@ struct Facts {
   // These facts follow from the candidates that were tried so far.
   bool isOneRank = false;     ///< the program is large, and its candidates are planned and timed as one rank
   bool anyFits = false;       ///< some candidate is not refused
-  bool fitsLate = false;      ///< the first candidate that is not refused came late, after the budget was spent
+  bool fitsLate = false;      ///< the first candidate that is not refused came after the budget was spent
   bool exceedsLimits = false; ///< some candidate exceeds limits that it would meet with more blocks
   bool lacksChannels = false; ///< some candidate is refused because its blocks have too many channels
 
-  /// True if candidates are planned and timed as one rank where one rank represents all. Then more candidates can be
-  /// tried.
+  /// True if more candidates are tried when one rank represents all, because such candidates are planned and timed as
+  /// one rank.
   bool triesOneRank() const { return isLong || (isLarge && program.movement.statements.size() <= mostInBlocks); }
 };
 
@@ -474,7 +474,7 @@ private:
     std::set<double> times; // candidates with equal times mostly have equal programs, of which one is enough
     for (const std::size_t i : rivals)
       if (finished.size() < mostFinished && times.insert(timeOf(i)).second) {
-        candidates_.weigh(i); // before complete(), because timing all ranks takes longer
+        candidates_.weigh(i); // called before complete(), because timing all ranks takes longer
         const std::optional<Candidate> inTheEnd = candidates_.complete(i) ? candidates_.finish(i) : std::nullopt;
         if (inTheEnd)
           finished.push_back(*inTheEnd);

@@ -9,10 +9,10 @@
 
 namespace mscclc::passes::schedule {
 
-/// By how much a program exceeds the limits of an executor. Only limits count that a program with more thread blocks
-/// may meet.
+/// By how much a program exceeds the limits of an executor. Considers only limits that are easier to meet with more
+/// thread blocks.
 struct Excess {
-  double times = 0;         ///< amount divided by its limit, for the limit that is exceeded most; 0: unknown
+  double times = 0;         ///< the used amount, divided by the limit that is exceeded most; 0: unknown
   std::uint64_t blocks = 0; ///< blocks of one instance, on the rank that has most blocks; 0: unknown
 
   bool isKnown() const { return times > 1; }

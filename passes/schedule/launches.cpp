@@ -11,8 +11,8 @@
 namespace mscclc::passes::schedule {
 namespace {
 
-/// The use of a rank's scratch by an agent. Each member is the number of nodes of the agent after which such accesses
-/// are over.
+/// The use of a rank's scratch by an agent. Each count is a number of nodes of the agent, after which all accesses of
+/// one kind are over.
 struct Use {
   std::uint32_t agent = 0;
   std::uint32_t reads = 0, writes = 0;
@@ -107,8 +107,8 @@ private:
         useOf(*earlier.by, place.agent).reads = place.index + 1;
     }
   }
-  /// For each node, finds ranks whose launch has begun if its packets have arrived. A put depends on the data that its
-  /// block has taken. So a packet shows that everything before this data has happened.
+  /// For each node, finds the ranks whose launch must have begun when packets of this node arrive. A put depends on the
+  /// data that its block has taken. So a packet shows that everything before this data has happened.
   void findTold() {
     const auto &statements = program_.movement.statements;
     if (std::ranges::none_of(statements, [](const ir::Move &s) { return s.packets.value_or(false); }))
@@ -249,8 +249,8 @@ private:
       for (const Source &source : sources_.ofEnd[a])
         unite(hasBegun_[a], after, source.node);
   }
-  /// True if `rank` knows, when its launch begins, that the first launch has no work left in the scratch of rank
-  /// `scratch`.
+  /// True if `rank` knows, when its launch begins, that all uses of the scratch of rank `scratch` in the first launch
+  /// are over.
   bool knowsOver(std::uint32_t rank, std::uint32_t scratch) {
     const std::uint32_t planned = symmetry_.representative(rank), seen = symmetry_.seenFrom(rank, scratch);
     std::vector<std::optional<bool>> &answers = isOver_[planned];
@@ -344,8 +344,8 @@ private:
   std::vector<bool> isSource_; ///< [node]: true if other nodes wait for it
   std::vector<Clock> begun_;   ///< [rank]: its knowledge when its launch begins
   std::vector<Clock> shown_;   ///< [rank]: its knowledge without packets; empty if packets make no difference
-  std::vector<RankSet> told_;  ///< [node]: ranks whose launch has begun, as packets that it puts or takes show
-  std::vector<RankSet> heard_; ///< [rank]: ranks whose launch has begun, as packets to its blocks show
+  std::vector<RankSet> told_;  ///< [node]: ranks whose launch has begun when packets of this node arrive
+  std::vector<RankSet> heard_; ///< [rank]: ranks whose launch has begun, as known from packets
   std::vector<RankSet> sending_,
       sentTo_;                    ///< [rank]: the ranks that send it packets in this launch, and in the previous one
   std::vector<RankSet> hasBegun_; ///< [agent]: ranks whose launch it knows to have begun

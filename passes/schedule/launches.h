@@ -13,9 +13,9 @@ namespace mscclc::passes::schedule {
 
 /// The thing that a node waits for: another node, or the launch of an agent's rank.
 struct Source {
-  std::uint32_t node = 0; ///< for the beginning of a launch, an agent
+  std::uint32_t node = 0; ///< for the beginning of a launch, an agent of its rank
   bool begin = false;
-  bool byPackets = false; ///< packets show it, and only to the thread that took them
+  bool byPackets = false; ///< packets show this, but only to the thread that took them
 };
 
 /// The sources of each node of the planned ranks (see NodeSymmetry), and the sources of each agent's end.

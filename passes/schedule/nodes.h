@@ -124,7 +124,7 @@ private:
   std::vector<std::uint32_t> firstAgent_;                  ///< [rank]: its first agent; then the number of agents
   std::vector<std::uint32_t> rankOf_, lengths_, inClocks_; ///< [agent]
   std::array<OneWay, 2> oneWay_;
-  std::vector<std::uint32_t> settled_; ///< [node]: nodes of its agent up to it, without a run of puts at the end
+  std::vector<std::uint32_t> settled_; ///< [node]: number of its agent's nodes up to the last one that is no port put
   std::vector<std::uint32_t> runs_;    ///< [agent]: first node of its current run of port puts
   std::vector<std::vector<std::uint32_t>> touching_; ///< [rank]: nodes of other ranks that touch its buffers
   std::vector<std::vector<Reach>> reaching_;         ///< [rank]: sorted

@@ -19,8 +19,8 @@ using ir::RankChunk;
 using proof::ValueId;
 using proof::Values;
 
-/// The `count` inputs whose sum is a value. In the order of ranks and then chunks, `first` is the first input, and
-/// `last` is the last one.
+/// A value is the sum of `count` inputs. In the order of ranks and then chunks, `first` is the first of these inputs,
+/// and `last` is the last.
 struct Inputs {
   ir::Contribution first, last;
   std::uint32_t count = 0;

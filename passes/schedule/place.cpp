@@ -437,7 +437,7 @@ private:
   ir::DiagnosticEngine &diags_;
   Analyses &analyses_;
   const bool listedOrder_;  ///< see passes::Target
-  const bool hasWire_;      ///< a wire format: operands of sums are local, and each sum is one operation
+  const bool hasWire_;      ///< true: a wire format; operands of sums are local, and each sum is one operation
   std::uint32_t mostPeers_; ///< the most channels that a block has
   ir::Movement given_;      ///< only statements and places
   const schedule::RangeCuts cuts_;

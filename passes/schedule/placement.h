@@ -59,7 +59,8 @@ bool isReadThere(const ir::Movement &movement, const ir::Move &statement, std::u
 /// Packets are in scratch.
 bool isPlaced(const ir::Program &program);
 
-/// True if `group` is the same chunks of the same buffer on several ranks, each rank once, and `own` is one of them.
+/// True if `group` has the same chunks of the same buffer on several ranks, each rank once, and the rank of `own` is
+/// one of these ranks.
 bool isOnePlaceOfAll(std::span<const ir::RankChunk> group, const ir::RankChunk &own);
 
 /// True if the program is placed, each statement has a thread block, and no rank has more blocks than there are

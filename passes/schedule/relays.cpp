@@ -102,7 +102,8 @@ private:
     if (from != edge.fromAgent && !edge.isEntry) {
       Edge first = edge;
       edge.fromGroup = groupAt(from, depthOf(edge.fromAgent, edge.fromGroup) + 1);
-      // An edge has to lead to a representative. So the edge to the relay is replaced by its image that leads to one.
+      // An edge has to lead to a representative. So the edge to the relay is replaced by the image that leads to a
+      // representative.
       const std::uint32_t image = symmetry.inverseOf(relays_.nodes_.rankOf(from));
       first.fromAgent = symmetry.imageOfAgent(first.fromAgent, image);
       first.toAgent = symmetry.imageOfAgent(from, image);

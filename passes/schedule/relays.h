@@ -30,7 +30,7 @@ struct Edge {
   Carrier carrier;
   std::uint32_t statement;
   bool isEntry = fromGroup == 0; ///< the edge announces that a launch has begun
-  bool isOvertaken = false;      ///< another edge gives the same order
+  bool isOvertaken = false;      ///< another edge makes this edge superfluous
 };
 
 /// The channels that relays take from other blocks.

@@ -74,10 +74,9 @@ private:
   std::unordered_map<std::uint32_t, const Reduction *> reductionOf_;
 };
 
-/// Compares every input and output chunk with the meaning, also chunks that no promise names. Both are the state after
-/// the first launch. Instances and pipelines may have cut each chunk of the meaning into the same number of chunks, in
-/// order. A reduction of three or more parts through a switch equals no chain, unless reductions may be computed in any
-/// order.
+/// Compares every input and output chunk after the first launch with the meaning, also chunks that no promise names.
+/// Instances and pipelines may have cut each chunk of the meaning into the same number of chunks, in order. A reduction
+/// of three or more parts through a switch equals no chain, unless reductions may be computed in any order.
 ///
 /// Throws ir::InternalError if a chunk differs, because then the schedule is wrong.
 void checkSameResult(const Meaning &meaning, const proof::FinalBuffers &end);

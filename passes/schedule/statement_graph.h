@@ -18,7 +18,7 @@ struct Touch {
   ir::DataForm form = ir::DataForm::Plain;
 
   bool inScratch() const { return buffer == ir::BufferKind::Scratch; }
-  /// True if both touch a common chunk.
+  /// True if both touches have a chunk in common.
   bool meets(const Touch &other) const {
     return rank == other.rank && buffer == other.buffer && begin < other.end && other.begin < end;
   }

@@ -316,7 +316,7 @@ private:
   Sources sources_;
   std::vector<Need> needs_;
   std::vector<std::uint32_t> entries_;
-  std::vector<std::uint32_t> overwritten_; ///< puts without a flush at once, whose source the node overwrites
+  std::vector<std::uint32_t> overwritten_; ///< puts that are not flushed at once, but whose source the node overwrites
 };
 
 /// Returns, for each statement, true if it is a put that every plan flushes at once.

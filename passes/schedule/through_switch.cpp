@@ -110,7 +110,7 @@ private:
            targets.take(given_, given_.statements[at]))
       ++at;
     std::map<std::pair<ir::BufferKind, std::uint32_t>, std::size_t> groupOf; // [buffer, index]: number of the group
-    std::vector<std::vector<Target>> groups; // on another node: one for each destination
+    std::vector<std::vector<Target>> groups;                                 // a destination on another node is alone
     for (const Target &target : targets.all()) {
       const bool alone = !near(target.place, src);
       const auto [found, isNew] = alone ? std::pair(groupOf.end(), true)
@@ -125,7 +125,7 @@ private:
   }
 
   /// True if another statement also writes one of the destinations of `group` on another rank than that of `src`. Such
-  /// copies stay puts, to save sync. The threads of a block divide the work of a switch differently than the work of a
+  /// copies stay puts, to save sync. The threads of a block divide the work of a switch differently from the work of a
   /// put. So if one block does both, infer-sync makes its threads meet in between. This check is a guess, because
   /// blocks are not known yet. It also keeps copies away from the switch if two different blocks write, and misses
   /// writes that only overlap. The result is right in any case.

@@ -50,7 +50,7 @@ private:
     return place.buffer != BufferKind::Scratch && partial_.contains(value);
   }
 
-  /// Appends one statement for each run of chunks of which the same places move to scratch.
+  /// Appends one statement for each run of chunks in which the same places move to scratch.
   void rewrite(std::uint32_t s, const ChunkMemory &memory) {
     const Move &move = given_.statements[s];
     const auto srcs = given_.srcs(move), dsts = given_.dsts(move);

@@ -131,7 +131,7 @@ private:
         });
   }
 
-  /// Returns the places at which chunk `i` of each operand is in the wire format; nothing for an operand without one.
+  /// Returns the places at which chunk `i` of each operand is in the wire format; nothing for an operand that is not.
   /// For a copy, the elements are a place on the source's rank, then a place on each destination's rank. For a
   /// reduction, they are the operands' places on the result's rank, then the operands' places on their own ranks. A
   /// last element has a value if the result is sent.
