@@ -17,7 +17,7 @@ struct SeenLink {
 };
 
 struct LinkStage {
-  std::vector<std::pair<std::uint32_t, SeenLink>> ends; ///< each with its GPU
+  std::vector<std::pair<std::uint32_t, SeenLink>> ends; ///< [end]: its GPU, and the link as this GPU sees it
 
   std::uint32_t rankOf(std::uint32_t end) const { return ends[end].first; }
   bool isAs(std::uint32_t end, std::uint32_t first) const { return ends[end].second == ends[first].second; }

@@ -15,7 +15,7 @@ namespace mscclc::passes::synthesize {
 struct Task {
   ir::CollectiveKind kind{};
   std::uint32_t ranks = 1;
-  std::uint32_t ranksPerNode = 1; ///< ranks fill node after node
+  std::uint32_t ranksPerNode = 1; ///< ranks are numbered node by node
   std::uint32_t root = 0;         ///< the root, in a collective that has one
 
   bool sums() const;    ///< true if the collective sums data of several ranks

@@ -31,9 +31,9 @@ struct Synthesis {
   std::optional<schedule::ScheduledProgram> scheduled = {};
 };
 
-/// Returns the best program by the time model for `kind` on all GPUs of the machine. It compares trees (forest.h) with
-/// the symmetric algorithms (algorithms.h). `kind`: one of synthesizedKinds(). `root`: the root, if the collective has
-/// one. `options`: as for schedule::choose(). If no program is found, returns nothing and sets `why` to the reason.
+/// Returns the program for `kind` on all GPUs of the machine that is best by the time model. Compares trees (forest.h)
+/// with the symmetric algorithms (algorithms.h). `kind`: one of synthesizedKinds(). `root`: the root, if the collective
+/// has one. `options`: as for schedule::choose(). If no program is found, returns nothing and sets `why` to the reason.
 std::optional<Synthesis> synthesize(ir::CollectiveKind kind, std::uint32_t root, const schedule::ChooseOptions &options,
                                     std::string &why);
 
