@@ -14,18 +14,19 @@ namespace mscclc::passes::time {
 
 namespace {
 
-/// Relative error that is expected of every measured time.
+/// The relative error to expect in each measured time.
 constexpr double noise = 0.03;
 /// Errors beyond this many times `noise` count less.
 constexpr double outlier = 2;
-/// The ratio, as a natural logarithm, by which a parameter may differ from the other machine's at a small penalty.
+/// A parameter may differ from its value on the reference machine by this much at a small penalty. The difference is
+/// that of the natural logarithms.
 constexpr double springLength = 1;
-/// The step of a derivative, and the longest step of a parameter, in the logarithm.
+/// The step for a numerical derivative, and the longest step of a parameter. Both are differences of logarithms.
 constexpr double difference = 0.01, longestStep = 0.5;
 constexpr int mostSteps = 60;
 /// Measurements contradict a value that is farther from the fitted one than this many standard deviations.
 constexpr double contradiction = 2;
-/// The gain of a step after which the search ends, as a share of the cost. A good fit has a cost of about the number of
+/// The search ends when a step reduces the cost by no more than this. A good fit has a cost of about the number of
 /// measurements.
 constexpr double smallGain = 0.01;
 
@@ -80,18 +81,18 @@ public:
     return *variances;
   }
 
-  /// Sets free parameter `index` to the other machine's value, and no longer fits it.
+  /// Sets free parameter `index` to its value on the reference machine, and no longer fits it.
   void keep(std::size_t index) {
     machine_.parameters.*free_[index]->member = like_.parameters.*free_[index]->member;
     free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(index));
   }
 
-  /// Returns the distance of free parameter `index` from the other machine's, in the logarithm.
+  /// Returns how far free parameter `index` is from its value on the reference machine, as a difference of logarithms.
   double distance(std::size_t index) const { return std::abs(pull(machine_, *free_[index])); }
 
   const std::vector<const ParameterField *> &free() const { return free_; }
   const Machine &machine() const { return machine_; }
-  /// Returns the logarithms of estimated over measured times.
+  /// Returns, for each measurement, the logarithm of the estimated time divided by the measured time.
   std::vector<double> logs() const {
     std::vector<double> logs = errors_;
     for (double &log : logs)
@@ -100,7 +101,7 @@ public:
   }
 
 private:
-  /// Half of the cost's gradient and of its second derivative, for the errors alone.
+  /// Half the gradient and half the second derivative of the cost. They contain the errors, but not the springs.
   struct System {
     Matrix normal;
     std::vector<double> gradient;
@@ -116,7 +117,7 @@ private:
     return errors;
   }
 
-  /// Returns the distance of a parameter from the other machine's, in the logarithm.
+  /// Returns the logarithm of a parameter divided by its value on the reference machine.
   double pull(const Machine &machine, const ParameterField &field) const {
     return std::log(machine.parameters.*field.member / like_.parameters.*field.member);
   }
@@ -150,7 +151,7 @@ private:
     return system;
   }
 
-  /// Returns the machine after one step.
+  /// Returns the machine after one damped step of the search.
   Machine stepped(const System &system, double damping) const {
     Matrix normal = system.normal;
     std::vector<double> down = system.gradient;
@@ -174,18 +175,18 @@ private:
   const Machine &like_;
   Machine machine_;
   std::vector<const ParameterField *> free_;
-  std::vector<double> errors_; ///< [measurement]: in units of `noise`
+  std::vector<double> errors_; ///< [measurement]: the error of its estimate, in units of `noise`
 };
 
-/// Fits, and keeps open parameters one after the other, unless the measurements contradict the other machine's value.
-/// Returns the spread of each parameter when all were free.
+/// Fits the parameters. Then sets open parameters to their values on the reference machine, one after the other, unless
+/// the measurements contradict these values. Returns the spread that each parameter had while all were free.
 std::vector<double> settle(Fit &fit) {
   std::vector<double> open(std::size(parameterFields), 1);
   fit.run();
   std::vector<double> spreads = fit.spreads();
   for (std::size_t i = 0; i < spreads.size(); ++i)
     open[static_cast<std::size_t>(fit.free()[i] - parameterFields)] = spreads[i];
-  // Parameters that no time depends on are kept at once.
+  // A parameter on which no measured time depends gets its value on the reference machine at once.
   for (std::size_t i = spreads.size(); i-- > 0;)
     if (spreads[i] > 0.99 * springLength) {
       fit.keep(i);
@@ -220,8 +221,8 @@ Calibration calibrate(std::span<const Measurement> measurements, const Machine &
   const std::vector<double> spreads = fit.spreads();
   Calibration result;
   result.machine = fit.machine();
-  // The link is at least as fast as each way to use it. If all data takes one way, the link's rate cancels out of all
-  // times, so the fit cannot determine it.
+  // The link is at least as fast as each way to use it. If all data is moved in the same way, the link's rate cancels
+  // out of all times, so the fit cannot determine it.
   MachineParameters &p = result.machine.parameters;
   p.link = std::max({p.link, p.store, p.load, p.packet, p.multimem, p.copyEngine});
   result.measurements = measurements.size();

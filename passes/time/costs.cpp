@@ -13,12 +13,12 @@
 namespace mscclc::passes::time {
 
 namespace {
-/// Payload bytes of a packet with flags that a thread stores in one access.
+/// The payload, in bytes, of a packet with flags. A thread stores such a packet in one access.
 constexpr double packetPayload = 8;
-/// GB/s where there is no way, to another node or another GPU. A program that needs it takes very long.
+/// The rate, in GB/s, between two nodes or GPUs that nothing connects. A program that needs it takes very long.
 constexpr double leastRate = 1e-3;
 
-/// Returns the number of chunks of a message on the rank that holds most of them.
+/// Returns the largest number of chunks that a message has on any rank.
 std::uint64_t messageChunks(const ir::Program &program) {
   std::uint32_t most = 1;
   for (const ir::Rank &rank : program.ranks)
@@ -73,7 +73,7 @@ std::uint64_t MessageBytes::ofRows(std::uint32_t rank, const ir::ThreadBlock &bl
   return rows * inSlot_;
 }
 
-/// Returns the rows of a slot.
+/// Returns the number of rows for which a slot has room.
 std::uint64_t MessageBytes::capacity() const {
   return chunk_ * ir::chunksOfShare(program_) / row_;
 }
@@ -93,12 +93,14 @@ std::uint64_t MessageBytes::ofSlots(std::uint32_t rank, ir::BufferKind buffer, b
   return rows * (copied ? row_ : inSlot_);
 }
 
-/// An operand from the machine's view: the way to it, and its bytes of payload.
+/// An operand as the machine sees it: the way to its data, and its bytes of payload.
 struct Costs::Operand {
   ir::MemoryPiece piece;
   const ir::Chunk *chunk = nullptr;
   double bytes = 0;
-  double members = 1; ///< members of a switch's group; a kernel loops over them if the switch does not do the operation
+  /// The number of members of a switch's group if a kernel loops over them, because the switch does not do the
+  /// operation; else 1.
+  double members = 1;
   bool switchWorks = true;
   bool reads() const { return piece.access == ir::Access::Read; }
   bool isLocal() const { return piece.reach == ir::Reach::Own; }
@@ -108,7 +110,7 @@ struct Costs::Operand {
 /// Collects the resources that a flow uses, each once.
 class Costs::Uses {
 public:
-  /// `slots` has an empty entry for each resource before and after.
+  /// `slots` has one entry for each resource. All entries must be 0 here, and of() sets them to 0 again.
   explicit Uses(std::vector<std::uint32_t> &slots) : slots_(slots) {}
   void add(FluidNetwork::Resource resource, double bytes) {
     std::uint32_t &slot = slots_[resource];
@@ -150,7 +152,7 @@ Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, 
   }
   if (machine.isUneven())
     addLinks(network, ranks);
-  // Rank 0 represents all ranks, so its resources are like those of each rank.
+  // If only rank 0 is walked, its resources stand in for those of all ranks.
   for (auto *resources : {&out_, &in_, &memory_, &copyEngine_, &nicOut_, &nicIn_})
     resources->resize(ranks, resources->front());
 }
@@ -162,7 +164,8 @@ FluidNetwork::Resource Costs::add(FluidNetwork &network, Cause kind, std::uint32
   return network.addResource(capacity);
 }
 
-/// Adds the links inside each node. Their rates are payload of stores, and resources count bytes of the line.
+/// Adds the links inside each node. The rate of a link is in payload of stores; the capacity of a resource is in bytes
+/// on the line.
 void Costs::addLinks(FluidNetwork &network, std::uint32_t ranks) {
   const MachineParameters &p = machine_.parameters;
   paths_ = LinkPaths(fabricOf(machine_));
@@ -209,14 +212,14 @@ bool Costs::isLamport() const {
   return program_.protocol == ir::Protocol::Lamport;
 }
 
-/// Returns the bytes of payload a nanosecond that a link carries in packets. Without flags packets are half as long.
+/// Returns the payload that a link carries in packets, in bytes a nanosecond. Packets without flags are half as long.
 double Costs::packetRate() const {
   const MachineParameters &p = machine_.parameters;
   return isLamport() ? std::min(2 * p.packet, p.store) : p.packet;
 }
 
-/// Returns the number of sources that a thread loads from at the same time. The executor's loop over the sources of a
-/// reduction is not unrolled. A kernel polls eight packets together (device/packets.cuh).
+/// Returns the number of sources that a thread loads from at the same time. In a reduction, the executor does not
+/// unroll its loop over the sources. A kernel polls eight packets together (device/packets.cuh).
 std::size_t Costs::sourcesAtOnce(const ir::Op &op) const {
   if (!ir::reduces(op.kind))
     return std::numeric_limits<std::size_t>::max();
@@ -225,7 +228,7 @@ std::size_t Costs::sourcesAtOnce(const ir::Op &op) const {
   return ir::isPacketOp(op.kind) ? 8 : std::numeric_limits<std::size_t>::max();
 }
 
-/// Returns the time until a thread has a word of each source.
+/// Returns the time until a thread has loaded one word of each source.
 Time Costs::dataLatency(const ir::Op &op, const std::vector<Operand> &operands) const {
   const std::size_t atOnce = sourcesAtOnce(op);
   std::size_t sources = 0;
@@ -240,8 +243,8 @@ Time Costs::dataLatency(const ir::Op &op, const std::vector<Operand> &operands) 
   return all + longest;
 }
 
-/// Returns the bytes a nanosecond that the block can issue. A thread has a number of words in flight, each for its
-/// latency. A multiprocessor has a limit of its own.
+/// Returns the rate at which the block can issue data, in bytes of payload a nanosecond. A thread has a number of words
+/// in flight, each for the latency of its loads. A multiprocessor has a limit of its own.
 double Costs::blockCap(const ir::Op &op, double payload, const std::vector<Operand> &operands) const {
   const MachineParameters &p = machine_.parameters;
   const double threads = threads_;
@@ -258,12 +261,12 @@ double Costs::blockCap(const ir::Op &op, double payload, const std::vector<Opera
   const double perWord = std::max(dataLatency(op, operands), 1.0); // ns
   if (ir::reduces(op.kind))
     return std::min(threads * word / perWord, p.blockReduce * payload / std::max(reads, 1.0));
-  const double moved = std::max(reads, writes); // a copy to several places reads its source again for each
+  const double moved = std::max(reads, writes); // a copy to several places reads its source again for each place
   return std::min(p.blockCopy, threads * word * p.copyDepth / perWord) * payload / std::max(moved, 1.0);
 }
 
-/// Returns how many times the bytes of a message its elements take in a buffer, where they are the usual ones of 16
-/// bits.
+/// Returns the bytes that elements take in `buffer`, divided by the bytes that they take in the message. Elements are
+/// assumed to have 16 bits, which is usual.
 double Costs::spreadOf(ir::BufferKind buffer) const {
   constexpr std::uint32_t elementBytes = 2;
   if (const ir::Hook *const wire = ir::wireOf(program_); wire && buffer == ir::BufferKind::Scratch) {
@@ -299,13 +302,13 @@ DataCost Costs::data(std::uint32_t rank, const ir::ThreadBlock &block, const ir:
     const double line = operand.bytes * (operand.inSwitch() ? p.link / p.multimem * (packet ? 2 : 1)
                                          : packet           ? p.link / packetRate()
                                                             : p.link / (reads ? p.load : p.store));
-    // The switch reduces the data of all into one flow, and multicasts one flow to all.
+    // The switch reduces the data of all members into one flow, and multicasts one flow to all members.
     if (operand.inSwitch()) {
       uses.add(reads ? in_[rank] : out_[rank], line);
       addSwitchLink(uses, rank, !reads, line);
     }
     ir::forEachPiece(program_, rank, op, operand.piece.operand, *operand.chunk, [&](const ir::MemoryPiece &piece) {
-      uses.add(memory_[piece.rank], operand.bytes * (packet ? 2 : 1)); // flags, or what clears the packets
+      uses.add(memory_[piece.rank], operand.bytes * (packet ? 2 : 1)); // packets: flags, or clearing, double the bytes
       if (operand.inSwitch()) {
         uses.add(reads ? out_[piece.rank] : in_[piece.rank], line);
         addSwitchLink(uses, piece.rank, reads, line);
@@ -329,7 +332,7 @@ DataCost Costs::put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::
   DataCost cost;
   cost.bytes = bytes.of(rank, block, op, op.numSrcs + pair, header, iteration);
   cost.cap = std::numeric_limits<double>::infinity();
-  // packets are sent as they are, with their flags
+  // A packet is sent with its flags, so it has twice the bytes of its payload.
   const double scale = (op.kind == ir::OpKind::PutPacket ? 2 : 1) * spreadOf(ir::bufferOf(program_.ranks[rank], to));
   Uses uses(slots_);
   uses.add(memory_[rank], scale);
@@ -365,9 +368,10 @@ Time Costs::fence(const UnfencedStores &stores) const {
   return us(std::max(direct, stores.multicast ? p.fenceMulticast : 0));
 }
 
-/// Returns the time in which `lanes` threads count the entries of an index, once: a thread for each expert and part.
+/// Returns the time in which `lanes` threads count the entries of an index once. The index is divided into parts, and
+/// each thread counts the entries of one expert in one part.
 Time Costs::counting(double entries, double lanes) const {
-  constexpr double together = 8, shortest = 32, mostParts = 32; // loads in flight, entries of a part, parts
+  constexpr double together = 8, shortest = 32, mostParts = 32; // loads in flight; fewest entries of a part; most parts
   const MachineParameters &p = machine_.parameters;
   const double cells = ir::expertCellsOf(program_).count();
   const double parts = std::max(1.0, std::floor(std::min({lanes / cells, entries / shortest, mostParts})));
@@ -383,14 +387,14 @@ Time Costs::packing(std::uint32_t rank, bool before, const MessageBytes *bytes) 
   const bool isDispatch = ir::indexedBuffer(program_.collective.kind) == ir::BufferKind::Input;
   const bool isOnce = program_.oncePerRank == ir::OncePerRank::On;
   // The blocks meet three times before the operations: when ordinals are known, when cells are known, and when rows are
-  // packed. They meet once before unpacking. With oncePerRank they also meet when first entries are known, and when
-  // cells have places.
+  // packed. They meet once before unpacking. With oncePerRank, they meet once more each time: when first entries are
+  // known, and when cells have places.
   Time time = ((before ? 3 : 1) + (isOnce ? 1 : 0)) * us(p.barrier);
-  // A thread reads all cells in turn. It waits once for each cache line of an array of cells, or once for several
-  // polls.
+  // A thread reads all cells in turn. It waits once for each cache line of an array of cells. If it polls the cells, it
+  // waits once for several polls.
   const ir::ExpertCells cells = ir::expertCellsOf(program_);
   constexpr std::uint32_t cellsOfLine = 32, pollsAtOnce = 8;
-  const std::uint32_t lines = (cells.experts + cellsOfLine - 1) / cellsOfLine, // of a rank
+  const std::uint32_t lines = (cells.experts + cellsOfLine - 1) / cellsOfLine, // lines of one rank's cells
       linesOfAll = 2 * ((cells.count() + cellsOfLine - 1) / cellsOfLine);
   std::uint32_t loads = before ? lines : 0;
   if (before && !isDispatch)
@@ -406,7 +410,7 @@ Time Costs::packing(std::uint32_t rank, bool before, const MessageBytes *bytes) 
   const double block = std::min(p.blockCopy, threads_ * ir::wordBytes * p.copyDepth / us(p.loadLocal));
   const auto moved = static_cast<double>(
       bytes->ofSlots(rank, before ? ir::BufferKind::Input : ir::BufferKind::Output, /*copied=*/!before));
-  return time + moved / std::min(p.memory / 2, blocks * block); // memory is read and written
+  return time + moved / std::min(p.memory / 2, blocks * block); // half: each byte is read and written
 }
 
 Time Costs::portLatency(std::uint32_t rank, std::uint32_t peer) const {

@@ -31,32 +31,32 @@ const ExecutorLimits *limitsOf(Runner runner);
 
 /// The live rows of a launch of a program of rows.
 struct LiveRows {
-  const ir::RowSlots &slots; ///< what operands hold
+  const ir::RowSlots &slots; ///< the slots whose rows operands hold
   const RowCounts &counts;
-  /// Bytes of a row, without a list of its places. 0: not known. Then a row is as long as the program's unit of
-  /// alignment, and what depends on the number of rows takes no time: lists, and counting an index.
+  /// Bytes of a row, without the list of its places; 0 if not known. If it is 0, a row is as long as the program's unit
+  /// of alignment. Then lists have no bytes, and counting an index takes no time.
   std::uint64_t rowBytes = 0;
-  std::uint32_t choices = usualChoices; ///< different experts that a row goes to
+  std::uint32_t choices = usualChoices; ///< number of different experts that a row goes to
 
   static constexpr std::uint32_t usualChoices = 8;
 };
 
-/// Bytes of chunks of a message: of the input, or an AllGather's output.
+/// Computes the bytes of chunks, operands and slots for a message. The message is the input, or an AllGather's output.
 class MessageBytes {
 public:
-  /// `rows`: if it is not null, operations move live rows only. It must outlive this.
+  /// If `rows` is not null, operations move live rows only. `rows` must outlive this object.
   MessageBytes(const ir::Program &program, std::uint64_t messageBytes, const LiveRows *rows = nullptr);
   /// Returns the bytes of the longest chunk. If a message does not divide evenly, other chunks are one unit shorter.
   std::uint64_t chunk() const { return chunk_; }
   std::uint64_t iterations(const ir::Op &header) const;
-  /// Returns the bytes that `op` of `block` moves of its operand `operand`, in iteration `iteration` of `header` if
-  /// that is given. For packets: payload.
+  /// Returns the bytes that `op` of `block` moves of its operand `operand`. If `header` is not null, only iteration
+  /// `iteration` of that pipeline counts. The bytes of packets are those of their payload.
   std::uint64_t of(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint32_t operand,
                    const ir::Op *header, std::uint64_t iteration) const;
-  /// Returns the bytes of the live rows in all slots of a rank's input or output. `copied`: counts instead the rows
-  /// that experts get from the slots. With oncePerRank, several experts may get the same row.
+  /// Returns the bytes of the live rows in all slots of a rank's input or output. If `copied`, a row counts once for
+  /// each expert that gets it: with oncePerRank, several experts may get the same row of a slot.
   std::uint64_t ofSlots(std::uint32_t rank, ir::BufferKind buffer, bool copied = false) const;
-  /// Returns the live entries of a rank's index; 0 if the length of rows is not known.
+  /// Returns the number of live entries of a rank's index; 0 if the length of rows is not known.
   std::uint64_t entries(std::uint32_t rank) const;
 
 private:
@@ -66,50 +66,51 @@ private:
   const ir::Program &program_;
   const LiveRows *rows_;
   std::uint64_t unit_ = 16, chunk_ = 0;
-  std::uint64_t row_ = 16, inSlot_ = 16; ///< bytes of a live row; of one in a slot, with a list of its places
-  std::uint32_t once_ = 0;               ///< choices of a row that goes once to each rank; else 0
+  std::uint64_t row_ = 16, inSlot_ = 16; ///< bytes of a live row: alone; in a slot, where it has a list of its places
+  std::uint32_t once_ = 0;               ///< number of choices of a row if it goes once to each rank; else 0
 };
 
 /// The stores of a block to peers since its last fence.
 struct UnfencedStores {
   std::set<std::uint32_t> peers; ///< peers that were stored to
-  bool multicast = false;        ///< some went through the switch
+  bool multicast = false;        ///< some stores went through the switch
 };
 
-/// A data operation from the machine's view.
+/// A data operation as the machine sees it.
 struct DataCost {
   std::uint64_t bytes = 0; ///< payload of the operation's largest operand, which is the length of its flow
-  double cap = 0;          ///< bytes a nanosecond that the block can issue
-  Time latency = 0;        ///< until the first data flows
+  double cap = 0;          ///< rate at which the block can issue data, in bytes a nanosecond
+  Time latency = 0;        ///< time until the first data flows
   std::vector<FluidNetwork::Use> uses;
 };
 
 class Costs {
 public:
-  /// `folding`: the walked parts represent others, so their data counts several times.
+  /// `folding`: the parts of the program that are walked. Each of them represents several parts, so its data counts
+  /// several times.
   Costs(const ir::Program &program, const Machine &machine, Runner runner, FluidNetwork &network, Folding folding = {});
 
   /// Returns the cost of a data operation that a block does itself.
   DataCost data(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, const ir::Op *header,
                 std::uint64_t iteration, const MessageBytes &bytes) const;
-  /// Returns the cost of one destination of a port's put: the flow, without the proxy's part.
+  /// Returns the cost of a port's put to one of its destinations: that of the flow, without the work of the proxy.
   DataCost put(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint32_t pair,
                const ir::Op *header, std::uint64_t iteration, const MessageBytes &bytes) const;
-  /// Adds the stores of a data operation to peers.
+  /// Adds to `stores` what a data operation stores to peers.
   void addStores(UnfencedStores &stores, std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op) const;
-  /// Returns the time from the last of these stores until a system-wide fence completes.
+  /// Returns the time from the last of `stores` until a system-wide fence completes.
   Time fence(const UnfencedStores &stores) const;
-  /// Returns the time in which the blocks of a rank pack the rows of its input, or unpack those of its output, by an
-  /// index of experts (device/experts.cuh). A combine has the cells of its dispatch, so it waits for no other rank.
-  /// `bytes`: null if nothing but latencies takes time.
+  /// Returns the time in which the blocks of a rank pack the rows of its input (`before`), or unpack those of its
+  /// output, by an index of experts (device/experts.cuh). A combine uses the cells of its dispatch, so it waits for no
+  /// other rank. If `bytes` is null, only latencies take time.
   Time packing(std::uint32_t rank, bool before, const MessageBytes *bytes) const;
   /// Returns the time from the start of a signal through a proxy until a waiting thread has seen it.
   Time portLatency(std::uint32_t rank, std::uint32_t peer) const;
-  /// Returns the time that a flush takes if all puts have arrived. In a node, the proxy waits for a stream of copies.
-  /// Over the network, it only looks whether they are complete.
+  /// Returns the time that a flush takes if all puts have arrived. Inside a node, the proxy waits for the stream of its
+  /// copies. Over the network, it only checks that the puts are complete.
   Time flushLatency(std::uint32_t rank, std::uint32_t peer) const;
 
-  /// The meaning of a resource of the network.
+  /// The part of the machine that a resource of the network represents.
   struct Meaning {
     Cause kind = Cause::LinkOut;
     std::uint32_t rank = 0, peer = Span::none;
@@ -117,7 +118,7 @@ public:
   const Meaning &meaning(FluidNetwork::Resource resource) const { return meanings_[resource]; }
   const MachineParameters &parameters() const { return machine_.parameters; }
   Runner runner() const { return runner_; }
-  /// Converts microseconds of a machine to Time.
+  /// Converts microseconds, as in machine files, to Time (nanoseconds).
   static Time us(double microseconds) { return microseconds * 1000; }
 
 private:
@@ -146,14 +147,16 @@ private:
   std::vector<Meaning> meanings_;
   mutable std::vector<std::uint32_t> slots_;                                            ///< see Uses
   std::vector<FluidNetwork::Resource> out_, in_, memory_, copyEngine_, nicOut_, nicIn_; ///< [rank]
-  LinkPaths paths_;                    ///< the paths of an uneven machine
-  FluidNetwork::Resource nowhere_ = 0; ///< of an uneven machine: between GPUs without a path; almost no bandwidth
-  std::vector<FluidNetwork::Resource> links_; ///< of an uneven machine: [node of the program · links of a node + link]
+  LinkPaths paths_; ///< paths between the GPUs of a node, if the machine is uneven
+  /// On an uneven machine: the resource for data between GPUs without a path. It has almost no bandwidth.
+  FluidNetwork::Resource nowhere_ = 0;
+  /// On an uneven machine: the links, indexed by [node of the program · links of a node + link].
+  std::vector<FluidNetwork::Resource> links_;
 };
 
-/// Returns why a program cannot run on a machine: it has more ranks than GPUs, more nodes than the machine, a memory
-/// channel between nodes or where no link is in either direction, or a switch operation without a switch. Returns
-/// nothing if it can run.
+/// Returns why a program cannot run on a machine; nothing if it can run. It cannot run if it has more ranks or nodes
+/// than the machine, or a memory channel between GPUs that are on different nodes or that no link joins. It cannot run
+/// either if it has a switch channel, and the machine has no switch that reduces.
 std::optional<std::string> cannotRun(const ir::Program &program, const Machine &machine);
 
 } // namespace mscclc::passes::time

@@ -1,4 +1,5 @@
-// Spans of a timeline for drawing. Operations of a phase overlap, while spans of one lane must nest.
+// Assigns the spans of a timeline to lanes, to draw them. Operations of a phase may overlap, but spans of one lane must
+// nest.
 #pragma once
 
 #include "passes/time/timeline.h"
@@ -12,7 +13,7 @@ struct DrawnSpan {
   std::size_t depth = 0;  ///< number of spans of the lane that contain it
 };
 
-/// Returns [span]. Two spans of one lane are separate, or one contains the other.
+/// Returns the drawn span of each span. Two spans of one lane are separate, or one contains the other.
 std::vector<DrawnSpan> drawnSpans(const Timeline &timeline);
 
 } // namespace mscclc::passes::time

@@ -15,7 +15,7 @@ namespace mscclc::passes::time {
 
 namespace {
 
-/// The most operations of a walk, with iterations. Further iterations are extrapolated.
+/// The most operations of a walk. An operation counts once for each iteration. Further iterations are extrapolated.
 constexpr std::uint64_t mostOperations = 200'000;
 
 std::uint64_t operations(std::span<const ir::Rank> ranks, const MessageBytes &bytes, std::uint64_t mostIterations) {
@@ -33,17 +33,17 @@ std::uint64_t longestPipeline(std::span<const ir::Rank> ranks, const MessageByte
   return longest;
 }
 
-/// The iterations of the longest pipeline, and those that are walked.
+/// The number of iterations of the longest pipeline, and the number of them that are walked.
 struct Iterations {
   std::uint64_t all = 0, some = 0;
   bool extrapolated() const { return some < all; }
   std::uint64_t fewer() const { return some / 2; }
-  /// Returns the factor for extrapolation. The last iterations that were walked, from `fewer` on, represent the omitted
-  /// ones. The factor is the number of omitted iterations divided by the number of these.
+  /// Returns the factor for extrapolation: the number of omitted iterations, divided by the number of walked iterations
+  /// that represent them. Those are the walked iterations from fewer() on.
   double further() const { return static_cast<double>(all - some) / static_cast<double>(some - fewer()); }
 };
 
-/// Each of `ranks` is one of `copies` ranks that do the same.
+/// Returns how many iterations to walk. Each of `ranks` represents `copies` ranks that do the same.
 Iterations iterationsOf(std::span<const ir::Rank> ranks, std::uint64_t copies, const MessageBytes &bytes) {
   Iterations result;
   result.all = result.some = longestPipeline(ranks, bytes);
@@ -60,7 +60,7 @@ Timeline walk(const ir::ProgramIndex &index, const Machine &machine, Runner runn
   return Walk(index, costs, network, bytes, options).run();
 }
 
-/// Returns the time that the busiest resource needs at least for its traffic.
+/// Returns the least time that the busiest resource needs for its traffic.
 Time busiest(const Timeline &timeline) {
   Time longest = 0;
   for (const Traffic &traffic : timeline.traffic)
@@ -141,12 +141,12 @@ Estimate estimate(const ir::Program &program, const Machine &machine, Runner run
 
 namespace {
 
-/// A launch, of which some ranks are planned.
+/// A launch in which possibly only some ranks are planned.
 struct PlannedLaunch {
   const ir::ProgramIndex &index;
-  std::span<const ir::Rank> planned;  ///< ranks that have thread blocks; each is one of `copies` that do the same
-  std::uint64_t copies;               ///< number of ranks that do the same as each planned one
-  std::optional<OtherEnds> otherEnds; ///< the other ends of rank 0's channels, if rank 0 is walked for all ranks
+  std::span<const ir::Rank> planned;  ///< ranks that have thread blocks; each represents `copies` ranks
+  std::uint64_t copies;               ///< number of ranks that each planned rank represents, with itself
+  std::optional<OtherEnds> otherEnds; ///< other ends of rank 0's channels, if rank 0 is walked for all ranks
 };
 
 LaunchFigures figuresOf(const PlannedLaunch &launch, const Machine &machine, Runner runner, std::uint64_t messageBytes,

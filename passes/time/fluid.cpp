@@ -10,7 +10,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Rates within this factor count as equal, so that rounding does not distinguish symmetric flows.
 constexpr double nearly = 1 + 1e-9;
-/// A flow with fewer bytes left has ended.
+/// A flow has ended if it has at most this many bytes left.
 constexpr double nothing = 1e-6;
 } // namespace
 
@@ -67,7 +67,7 @@ void FluidNetwork::settle(ClassState &flows, double rate, Resource bound) {
   }
 }
 
-/// Lists the resources in use, with the classes of flows that use each, and the total weight of these flows.
+/// Lists the resources in use. For each of them, lists the classes of flows that use it, and adds up their weights.
 void FluidNetwork::listUsers() {
   touched_.clear();
   for (const Class c : byCap_) {
@@ -86,7 +86,7 @@ void FluidNetwork::listUsers() {
   }
 }
 
-/// Fixes the flows of `full` resources at `rate`. Returns the number of their classes.
+/// Fixes the flows through the `full` resources at `rate`. Returns how many classes it has fixed.
 std::size_t FluidNetwork::fill(std::span<const Resource> full, double rate) {
   std::size_t settled = 0;
   for (const Resource r : full)
@@ -108,12 +108,12 @@ std::size_t FluidNetwork::fill(std::span<const Resource> full, double rate) {
   return settled;
 }
 
-/// Each round fixes some classes. It visits the resources and those classes, but not all classes.
+/// Computes the rates of all classes. Each round fixes some classes. It visits the resources and these classes only.
 void FluidNetwork::share() {
   listUsers();
   const auto level = [&](Resource r) {
     const ResourceState &resource = resources_[r];
-    // A weight that is left by rounding counts as 0.
+    // A tiny weight is left by rounding. It counts as 0.
     return resource.weight <= 1e-9 ? infinity : std::max(0.0, resource.capacity - resource.load) / resource.weight;
   };
   std::vector<Resource> full;
@@ -181,7 +181,7 @@ void FluidNetwork::takeEnded(Time now, std::vector<Ended> &ended) {
   progress(now);
   // A thousandth of a picosecond counts as 0, and so does a time that the clock's precision cannot represent.
   const Time none = std::max(1e-6, now * std::numeric_limits<Time>::epsilon());
-  std::vector<std::pair<std::uint64_t, Ended>> found; // with the flow's number
+  std::vector<std::pair<std::uint64_t, Ended>> found; // each with the number of its flow
   std::erase_if(byCap_, [&](Class c) {
     ClassState &its = classes_[c];
     while (!its.flows.empty() && (its.left() <= nothing || its.left() <= its.rate * none)) {
@@ -198,7 +198,7 @@ void FluidNetwork::takeEnded(Time now, std::vector<Ended> &ended) {
     ended.push_back(end);
 }
 
-/// Returns the resource that limited the flows for the longest time since the bounds of the class were `before`.
+/// Returns the resource that limited the flows for the longest time after the bounds of the class were `before`.
 FluidNetwork::Resource FluidNetwork::ClassState::longest(std::span<const Bound> before) const {
   Bound found;
   for (std::size_t i = 0; i < bounds.size(); ++i) {

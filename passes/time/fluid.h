@@ -1,12 +1,14 @@
 // Models data in motion as fluid: flows share resources (links, memory, switches) max-min fairly.
 //
-// All flows grow at one rate until a resource is full, or a flow is as fast as its source can issue. These flows keep
-// their rate, and the others continue to grow (progressive filling: Bertsekas and Gallager, Data Networks, section
-// 6.5.2). Rates change only when a flow begins or ends, so between two such times everything is linear.
+// All flows grow at one rate until a resource is full, or a flow reaches the rate at which its source can issue. The
+// flows that are limited in this way keep their rate, and the others continue to grow (progressive filling: Bertsekas
+// and Gallager, Data Networks, section 6.5.2). Rates change only when a flow begins or ends, so between two such times
+// everything is linear.
 //
-// Flows that use the same resources by the same weights, and have the same cap, always have the same rate. They are a
-// class, and rates are computed for classes. The thread blocks and instances that move data between the same two ranks
-// are often in one class. So an all-gather of 256M by trees on 2 x 8 GPUs is scheduled in a third of the time.
+// Flows of one class use the same resources by the same weights, and have the same cap. So they always have the same
+// rate, and rates are computed for classes. The thread blocks and instances that move data between the same two ranks
+// are often in one class. With classes, an all-gather of 256M by trees on 2 x 8 GPUs is scheduled in a third of the
+// time.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +20,14 @@
 
 namespace mscclc::passes::time {
 
-/// Nanoseconds since the launch. Bytes a nanosecond are GB/s.
+/// Time in nanoseconds since the launch. Rates in bytes a nanosecond are in GB/s.
 using Time = double;
 
 class FluidNetwork {
 public:
   using Resource = std::uint32_t;
   static constexpr Resource noResource = std::numeric_limits<Resource>::max();
-  /// For each byte of the flow, `weight` bytes pass through the resource.
+  /// A flow's use of a resource: for each byte of the flow, `weight` bytes pass through the resource.
   struct Use {
     Resource resource = noResource;
     double weight = 1;
@@ -33,15 +35,17 @@ public:
   };
 
   FluidNetwork() = default;
-  FluidNetwork(const FluidNetwork &) = delete; // classes refer to its map
+  FluidNetwork(const FluidNetwork &) = delete; // ClassState::kind refers to an element of classOf_
 
-  /// Adds a resource of this many bytes a nanosecond; infinity means that it is never a limit.
+  /// Adds a resource that carries `capacity` bytes a nanosecond. If that is infinity, it never limits a flow.
   Resource addResource(double capacity);
 
-  /// Begins a flow of `bytes` that is never faster than `cap` bytes a nanosecond. `tag` is returned when it ends.
+  /// Begins a flow of `bytes` that is never faster than `cap` bytes a nanosecond. When it ends, takeEnded() returns its
+  /// `tag`.
   void start(Time now, double bytes, double cap, std::span<const Use> uses, std::uint64_t tag);
 
-  /// Returns when the next flow ends if no other begins before; infinity if there is none. Computes rates again.
+  /// Returns the time at which the next flow ends, unless another flow begins before; infinity if there is no flow.
+  /// Updates the rates.
   Time nextEnd(Time now);
 
   /// A flow that has ended: its tag, and the resource that limited it for most of the time (noResource: its own cap).
@@ -52,7 +56,7 @@ public:
   /// Adds the flows that have ended to `ended`, in the order in which they began.
   void takeEnded(Time now, std::vector<Ended> &ended);
 
-  /// The load of a resource from some time on.
+  /// A change of the load of a resource: from time `at` on, the load is `rate`.
   struct Load {
     Time at = 0;
     Resource resource = noResource;
@@ -62,7 +66,7 @@ public:
   void record() { recording_ = true; }
   const std::vector<Load> &recorded() const { return recorded_; }
 
-  /// Returns the bytes that have begun to pass through a resource.
+  /// Returns the bytes that all flows which have begun move through a resource.
   double traffic(Resource resource) const { return resources_[resource].traffic; }
   double capacity(Resource resource) const { return resources_[resource].capacity; }
   std::size_t numResources() const { return resources_.size(); }
@@ -71,7 +75,7 @@ private:
   using Class = std::uint32_t; ///< index into classes_
   struct ResourceState {
     double capacity = 0, traffic = 0;
-    double load = 0, weight = 0; ///< while sharing: load by fixed flows; weight of the other flows
+    double load = 0, weight = 0; ///< used by share(): load by flows with fixed rates; weight of the other flows
     bool listed = false, full = false;
     std::vector<Class> users = {}; ///< while sharing
     double shown = 0;              ///< the load that was recorded last
@@ -82,10 +86,10 @@ private:
     double time = 0;
   };
   struct Flow {
-    double end = 0;           ///< it ends when the class has moved so many bytes
-    std::uint64_t number = 0; ///< flows are numbered as they begin
+    double end = 0;           ///< the flow ends when ClassState::moved reaches this
+    std::uint64_t number = 0; ///< number of the flow, in the order of beginning
     std::uint64_t tag = 0;
-    std::vector<Bound> before; ///< bounds of the class when it began
+    std::vector<Bound> before; ///< bounds of the class when the flow began
   };
   /// The common properties of the flows of a class.
   struct Kind {
@@ -95,10 +99,10 @@ private:
   };
   struct ClassState {
     const Kind &kind;               ///< in classOf_
-    std::vector<Flow> flows = {};   ///< heap: the first one ends first
-    double moved = 0;               ///< bytes a flow, since the class was last empty
-    double rate = 0;                ///< bytes a nanosecond of each flow
-    std::vector<Bound> bounds = {}; ///< since the class was last empty
+    std::vector<Flow> flows = {};   ///< a heap: the first flow ends first
+    double moved = 0;               ///< bytes moved by a flow that began when the class was last empty
+    double rate = 0;                ///< rate of each flow, in bytes a nanosecond
+    std::vector<Bound> bounds = {}; ///< bounds since the class was last empty
     Resource bound = noResource;
     bool settled = false;
     double left() const { return flows.front().end - moved; }
@@ -116,14 +120,15 @@ private:
   std::vector<ResourceState> resources_;
   std::vector<ClassState> classes_;
   std::map<Kind, Class> classOf_;
-  std::vector<Class> byCap_;      ///< those with flows, slowest first
-  std::uint64_t begun_ = 0;       ///< number of flows
+  std::vector<Class> byCap_;      ///< classes with flows, those with the lowest cap first
+  std::uint64_t begun_ = 0;       ///< number of flows that have begun
   std::vector<Resource> touched_; ///< while sharing
   Time since_ = 0;                ///< time of the last progress
   bool changed_ = false;
   bool recording_ = false;
   std::vector<Load> recorded_;
-  std::vector<Resource> loaded_; ///< while recording: resources with a load since the last change
+  /// Used by recordLoads(): the resources with a load since the last change.
+  std::vector<Resource> loaded_;
 };
 
 } // namespace mscclc::passes::time

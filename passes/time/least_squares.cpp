@@ -57,7 +57,7 @@ std::optional<std::vector<double>> inverseDiagonal(const Matrix &a) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     std::vector<double> unit(a.size());
     unit[i] = 1;
-    // The i-th element of A⁻¹ e is the square of the length of L⁻¹ e.
+    // If e is the i-th unit vector, the i-th element of A⁻¹ e is the square of the length of L⁻¹ e.
     double length = 0;
     for (const double value : forward(*lower, std::move(unit)))
       length += value * value;

@@ -20,10 +20,10 @@ private:
   std::vector<double> values_;
 };
 
-/// Solves A x = b by Cholesky's decomposition. Nothing if A is not positive definite.
+/// Solves A x = b by Cholesky's decomposition. Returns nothing if A is not positive definite.
 std::optional<std::vector<double>> solve(const Matrix &a, std::vector<double> b);
 
-/// The diagonal of A's inverse. Nothing if A is not positive definite.
+/// Returns the diagonal of A's inverse; nothing if A is not positive definite.
 std::optional<std::vector<double>> inverseDiagonal(const Matrix &a);
 
 } // namespace mscclc::passes::time

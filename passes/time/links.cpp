@@ -62,7 +62,7 @@ LinkGraph linksOf(const Machine &machine) {
   const LinkGraph &node = fabric.node;
   LinkGraph graph{
       .gpus = static_cast<std::uint32_t>(machine.gpus()), .switches = {}, .links = {}, .perNode = machine.gpusPerNode};
-  // [node · vertices of a node + vertex]: the number of that vertex in `graph`
+  // Maps [node · vertices of a node + vertex] to the number of that vertex in `graph`.
   std::vector<std::optional<std::uint32_t>> places(std::size_t{machine.nodes} * node.vertices());
   const auto add = [&](std::string name) {
     graph.switches.push_back(std::move(name));

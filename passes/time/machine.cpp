@@ -34,7 +34,7 @@ const BuiltIn builtIns[] = {
 #include "time/built_in_machines.inc"
 };
 
-/// Keys that a file may omit.
+/// Keys that a machine file may omit.
 constexpr const char *blocksKey = "blocks_per_multiprocessor", *sharedKey = "shared_memory_per_multiprocessor";
 
 [[noreturn]] void fail(const std::string &message) {
@@ -71,7 +71,7 @@ double readParameter(const json &parameters, const char *key) {
   return value->get<double>();
 }
 
-/// True if no measurement is behind a parameter of a file that readParameter() accepts.
+/// True if the value of parameter `key` was borrowed or assumed, not measured. Requires: readParameter() accepts it.
 bool isUnmeasured(const json &parameters, const char *key) {
   const std::string certainty = readText(parameters[key], "certainty");
   return certainty == "borrowed" || certainty == "assumed";
@@ -83,10 +83,10 @@ void requireDivisor(double value, const char *key) {
     fail(std::string("parameter '") + key + "' must be at least 0.001");
 }
 
-/// In microseconds. A file with a longer time of a launch has it in another unit.
+/// The longest time of a launch, in microseconds. A file with a longer time has it in another unit.
 constexpr double longestLaunch = 100000;
 
-/// Larger files are not machine files.
+/// The largest size of a machine file. A larger file is something else.
 constexpr std::size_t maxMachineBytes = 1 << 20;
 
 /// Returns the text of a machine file; nothing if it cannot be read.
@@ -118,7 +118,7 @@ std::uint64_t readRate(const json &link) {
   return static_cast<std::uint64_t>(std::llround(rate->get<double>() * 1000));
 }
 
-/// Refuses an object with other fields than `known`. They would be misspelt, and what they say would be ignored.
+/// Refuses an object with a field that is not in `known`. Without this, a misspelt field would be ignored.
 void requireKnown(const json &object, const std::string &what, const std::vector<std::string> &known) {
   for (const auto &[key, value] : object.items())
     if (std::ranges::find(known, key) == known.end()) {
@@ -211,7 +211,7 @@ private:
   const json &file_;
   Fabric fabric_;
   std::map<std::string, std::vector<std::uint32_t>> vertices_;             ///< by name
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> rates_; ///< rates of parallel links, added up
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> rates_; ///< (from, to) → sum of parallel links
 };
 
 } // namespace
@@ -243,7 +243,7 @@ json parseJson(std::string_view text) {
   }
 }
 
-/// Returns the text of a built-in machine or of a file; nothing if there is neither.
+/// Returns the text of the built-in machine `words`, or of the file with that path; nothing if there is neither.
 std::optional<std::string> textOfMachine(const std::string &words) {
   const auto builtIn = std::ranges::find(builtIns, words, &BuiltIn::name);
   return builtIn != std::end(builtIns) ? std::optional(std::string(builtIn->text)) : readMachineFile(words);

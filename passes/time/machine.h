@@ -34,24 +34,26 @@ inline constexpr ParameterField parameterFields[] = {
 #include "passes/time/machine_parameters.def"
 };
 
-/// Some parameters, by their places in `parameterFields`.
+/// A set of parameters, by their places in `parameterFields`.
 using ParameterSet = std::bitset<std::size(parameterFields)>;
 
 /// Returns the keys of parameters, in the order of `parameterFields`.
 std::vector<std::string> keysOf(const ParameterSet &parameters);
 
-/// Equal nodes of GPUs.
+/// A machine of equal nodes. Each node has some GPUs.
 struct Machine {
-  std::string name; ///< "h100x8", "h100x8*4" for four nodes
+  std::string name; ///< "h100x8", or "h100x8*4" for four nodes
   std::string description;
   std::uint32_t gpusPerNode = 1;
   std::uint32_t nodes = 1;
-  /// True if each pair of a node's GPUs has links of its own, each with its share of the line rate. Otherwise there is
-  /// a switch between them.
+  /// True if each pair of GPUs in a node has its own links, with an equal share of the line rate. Otherwise a switch
+  /// connects the GPUs.
   bool mesh = false;
-  Fabric fabric;                     ///< the links that a file states; empty: those of the topology (see fabricOf)
-  std::uint32_t multiprocessors = 1; ///< number on a GPU
-  /// Limits of a multiprocessor. If a file does not contain them, they are those of an H100.
+  /// The links that a machine file states. If it states none, this is empty, and they follow from the topology (see
+  /// fabricOf).
+  Fabric fabric;
+  std::uint32_t multiprocessors = 1; ///< number of multiprocessors of a GPU
+  /// Limits of a multiprocessor. If a machine file does not state them, they are those of an H100.
   std::uint32_t blocksPerMultiprocessor = GpuLimits().blocksPerMultiprocessor;
   std::uint32_t sharedBytes = GpuLimits().sharedBytes;
   MachineParameters parameters;
@@ -63,8 +65,8 @@ struct Machine {
   GpuLimits gpu() const { return {multiprocessors, blocksPerMultiprocessor, sharedBytes}; }
 };
 
-/// The nodes of a program's ranks. A program that names its nodes (ir::Movement::ranksPerNode) has each of them on a
-/// node of its own. Any other fills node after node.
+/// Assigns the ranks of a program to nodes. A program may state how many ranks a node has (ir::Movement::ranksPerNode).
+/// Then each of its nodes is one node of the machine. The ranks of other programs fill one node after the other.
 class RankNodes {
 public:
   RankNodes(const ir::Program &program, const Machine &machine);
@@ -78,7 +80,7 @@ private:
   std::uint32_t ranksPerNode_, nodes_;
 };
 
-/// Returns the number of nodes that a program names; 1 if it names none.
+/// Returns the number of nodes of a program that states how many ranks a node has; 1 for another program.
 std::uint32_t namedNodes(const ir::Program &program);
 
 /// A fault in a machine file or name.
@@ -86,7 +88,7 @@ struct MachineError {
   std::string message;
 };
 
-/// Returns the machine of a file's text. Throws MachineError, which names the wrong key.
+/// Returns the machine that the text of a machine file describes. Throws MachineError, which names the wrong key.
 Machine parseMachine(std::string_view json);
 
 /// The origin of a parameter's value, and its certainty, as in a machine file.
@@ -94,14 +96,14 @@ struct Provenance {
   std::string source, certainty;
 };
 
-/// Returns the text of a machine file. Values have four digits. `origins` has one entry for each parameter, in the
-/// order of machine_parameters.def.
+/// Returns the text of a machine file. Values are rounded to four digits. `origins` has one entry for each parameter,
+/// in the order of machine_parameters.def.
 std::string writeMachine(const Machine &machine, std::span<const Provenance> origins);
 
 /// Returns the machine for the words of --machine: a built-in name or a file's path, and optionally `*N` for N nodes.
-/// BASE@FILE is machine BASE with the GPUs, switches and links of FILE. That has these fields of a machine file, or is
-/// what nvidia-smi or NCCL writes about a node (topology.h).
-/// `nodes`: the number of nodes if the words do not give one. Throws MachineError.
+/// BASE@FILE is machine BASE with the GPUs, switches and links of FILE. FILE has these fields of a machine file, or is
+/// the output of nvidia-smi or NCCL about a node (topology.h). `nodes` is the number of nodes if the words give none.
+/// Throws MachineError.
 Machine findMachine(const std::string &words, std::uint32_t nodes = 1);
 
 /// Returns the names of the built-in machines, sorted.

@@ -16,9 +16,10 @@ using nlohmann::json;
 
 constexpr std::string_view npkitPrefix = "NPKIT_EVENT_EXECUTOR_", npkitSuffix = "_ENTRY", npkitLaunch = "INIT";
 constexpr std::string_view criticalSuffix = " (critical)"; ///< a suffix that --emit-trace writes
-/// The distance between threads of one block in --emit-trace. Further lanes of a block are separate threads.
+/// A block may have several lanes in a trace of --emit-trace. Each lane is a thread of the trace. The thread ids of a
+/// block's lanes differ by multiples of this number.
 constexpr std::uint64_t laneDistance = 1'000'000;
-/// In microseconds: thirty years. No trace has later times.
+/// The latest time in a trace, in microseconds: thirty years. A trace with later times is refused.
 constexpr double latest = 1e15;
 
 bool isOperation(std::string_view name) {
@@ -51,9 +52,9 @@ private:
   void end(Thread thread, Time at);
 
   MeasuredTrace trace_;
-  std::map<std::string, std::uint32_t, std::less<>> numbers_; ///< by name; `notOne` if it names no operation
-  std::map<Thread, std::vector<std::size_t>>
-      open_; ///< operations that began and did not end yet, as returned by begin()
+  std::map<std::string, std::uint32_t, std::less<>> numbers_; ///< numbers of the names of operations
+  /// Operations that have begun and not ended, as returned by begin().
+  std::map<Thread, std::vector<std::size_t>> open_;
   std::uint64_t number_ = 0;
   static constexpr std::uint32_t notOne = MeasuredOp::launch - 1;
 };
@@ -72,7 +73,8 @@ double Reader::microseconds(const json &event, const char *key) const {
   return at->get<double>();
 }
 
-/// Returns the number of the event's name, `launch` or `notOne`.
+/// Returns the number of the event's name. Returns `launch` if the event marks the beginning of a launch, and `notOne`
+/// if its name is not that of an operation.
 std::uint32_t Reader::nameOf(const json &event) {
   const auto at = event.find("name");
   if (at == event.end() || !at->is_string())
@@ -125,7 +127,8 @@ std::vector<MeasuredOp> &Reader::opsOf(Thread thread) {
       .blocks[{static_cast<std::uint32_t>(thread.first), static_cast<std::uint32_t>(thread.second % laneDistance - 1)}];
 }
 
-/// Returns the index of the operation in its block's list; `noOperation` if it is not one.
+/// Adds the operation to its block's list, and returns its index there. Returns `noOperation` if the event is no
+/// operation.
 std::size_t Reader::begin(Thread thread, MeasuredOp op) {
   if (op.name == notOne || thread.second % laneDistance == 0 || thread.first >= MeasuredOp::launch) {
     ++trace_.others;

@@ -16,8 +16,8 @@ bool PacketTimes::writes(const ir::Op &op) {
 }
 
 namespace {
-/// True if `written` are the packets that the operation reads. A multicast to its own rank's place leaves them
-/// unchanged, so nobody has to wait for it.
+/// True if `written` is the place from which the operation reads its packets. A multicast also writes to the place on
+/// its own rank. It leaves the packets there unchanged, so nobody has to wait for this write.
 bool isSource(const ir::Program &program, std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op,
               const ir::MemoryPiece &written) {
   if (written.reach != ir::Reach::SwitchChannel || written.rank != rank)
@@ -70,7 +70,7 @@ std::uint32_t PacketTimes::enter(std::uint32_t rank, const ir::ThreadBlock &bloc
   Reader &reader = readers_.back();
   forCells(rank, block, op, true, [&](Cell &cell) {
     if (cell.writers == 0)
-      return; // the verifier reports this
+      return; // nobody writes these packets, which the verifier reports
     Iteration &state = cell.at(cell.inPipeline ? iteration : 0);
     reader.notBegun += state.begun != cell.writers;
     reader.notWritten += state.written != cell.writers;

@@ -1,8 +1,8 @@
-// The arrival times of packets, for each cell of memory that packets are written to, and each iteration.
+// Computes when packets arrive, for each cell of memory that packets are written to, and for each iteration.
 //
-// A packet slot is written once a launch (the verifier checks that), so a cell is complete when all operations that
-// write it have done so. A reader is notified twice: when the first packets of all its cells have arrived, and when the
-// last have.
+// A packet slot is written once a launch (the verifier checks that). So a cell is complete when all operations that
+// write the cell have done so. A reader is notified twice: when the first packets of all its cells have arrived, and
+// when the last packets have arrived.
 #pragma once
 
 #include "passes/time/fluid.h"
@@ -25,7 +25,7 @@ public:
     std::uint32_t span = Span::none;
     std::uint32_t notBegun = 0, notWritten = 0; ///< cells
     Time first = 0, last = 0;                   ///< so far
-    std::uint32_t writer = Span::none;          ///< the writer of the last packet
+    std::uint32_t writer = Span::none;          ///< the span that writes the last packet
     bool begun() const { return notBegun == 0; }
     bool complete() const { return notWritten == 0; }
   };
@@ -34,11 +34,12 @@ public:
                       std::uint32_t span);
   const Reader &reader(std::uint32_t number) const { return readers_[number]; }
 
-  /// Records that the operation begins to write its packets, and that readers see this at `at`. Adds to `ready` the
-  /// readers for which all writers have begun.
+  /// Records that the operation begins to write its packets, and that readers see the first packets at time `at`. Adds
+  /// to `ready` the readers for which all writers have begun.
   void begin(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration, Time at,
              std::vector<std::uint32_t> &ready);
-  /// Does the same for the end of writing.
+  /// Records that the operation has written its packets, and that readers see the last packets at time `at`. Adds to
+  /// `ready` the readers for which all writers have ended.
   void write(std::uint32_t rank, const ir::ThreadBlock &block, const ir::Op &op, std::uint64_t iteration, Time at,
              std::uint32_t span, std::vector<std::uint32_t> &ready);
 
@@ -55,7 +56,7 @@ private:
     std::vector<std::uint32_t> readers;
   };
   struct Cell {
-    std::uint32_t writers = 0; ///< number of writers in an iteration
+    std::uint32_t writers = 0; ///< number of operations that write the cell in an iteration
     bool inPipeline = false;
     std::vector<Iteration> iterations;
     Iteration &at(std::uint64_t iteration) {

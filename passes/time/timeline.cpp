@@ -17,7 +17,8 @@ std::string_view toString(Cause cause) {
 }
 
 namespace {
-/// The times of a span or a part of it, with their causes. A whole span has those of the part that ended last.
+/// The times of a span or of one of its parts, and the spans that caused them. For a whole span, they are those of the
+/// part that ended last.
 struct Ran {
   Time start = 0, moving = 0, end = 0;
   SpanPart before, awaited;
@@ -35,9 +36,9 @@ Ran whenRan(const Timeline &timeline, SpanPart what) {
 } // namespace
 
 // Each step leads to a part of a span that was settled earlier in the walk, so the loop ends. A part is settled before
-// all parts that wait for it. This is so although whole spans may wait for each other.
+// all parts that wait for it, even where whole spans wait for each other.
 std::vector<PathStep> criticalPath(const Timeline &timeline) {
-  std::vector<PathStep> path; // steps from the end backwards
+  std::vector<PathStep> path; // the steps of the path, the last step first
   Time to = timeline.end;
   SpanPart at{timeline.last};
   bool asked = false;
@@ -53,18 +54,18 @@ std::vector<PathStep> criticalPath(const Timeline &timeline) {
   while (at.span != Span::none) {
     const Span &span = timeline.spans[at.span];
     const Ran ran = whenRan(timeline, at);
-    // The path comes to the span of a request from the proxy's span. The wait of that span comes after the request, so
-    // it is not on the path.
+    // The path goes from a proxy's span to the span that made the request. If that span waits, it waits after the
+    // request, so the wait is not on the path.
     if (ran.awaited.span != Span::none && !asked) {
-      // The path continues at the span that ended the wait. From its end until this span goes on, its signal was on the
-      // way.
+      // The path continues at the span that ended the wait. After that span's end, its signal was on the way until this
+      // span went on.
       add(Cause::Latency, whenRan(timeline, ran.awaited).end);
       at = ran.awaited;
       continue;
     }
     add(span.bound, ran.moving);
     add(span.bound == Cause::Sync ? Cause::Sync : Cause::Latency, ran.start);
-    if (ran.before.span != Span::none) // between two operations the executor decodes the next one
+    if (ran.before.span != Span::none) // between two operations, the executor decodes the second one
       add(span.proxy ? Cause::Proxy : Cause::Decode, whenRan(timeline, ran.before).end);
     asked = span.proxy;
     at = ran.before;

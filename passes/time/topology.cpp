@@ -11,7 +11,8 @@ namespace mscclc::passes::time {
 
 namespace {
 
-/// Returns the part of its line rate that a card of the machine carries. Cards are for 12.5, 25, 50, … GB/s.
+/// Returns the share of its line rate that a network card carries as payload. The line rate is the least of 12.5, 25,
+/// 50, … GB/s that is not below `payload`.
 double usedPart(double payload) {
   double lineRate = 12.5;
   while (lineRate < payload)
@@ -19,10 +20,10 @@ double usedPart(double payload) {
   return payload / lineRate;
 }
 
-/// Returns the payload in GB/s of the cards that each GPU uses.
+/// Returns, for each GPU, the payload rate of the cards that it uses, in GB/s.
 std::vector<double> networkRates(const Topology &topology, const Machine &base) {
   std::vector<std::vector<std::size_t>> nearest(topology.gpus());
-  std::map<std::size_t, double> users; // of each card
+  std::map<std::size_t, double> users; // [card]: number of GPUs that use it
   for (std::size_t gpu = 0; gpu < topology.gpus(); ++gpu) {
     const std::vector<std::size_t> &distances = topology.distances[gpu];
     const std::size_t closest = std::ranges::min(distances.empty() ? std::vector{Topology::unreachable} : distances);
@@ -45,7 +46,7 @@ std::vector<double> networkRates(const Topology &topology, const Machine &base) 
 
 std::string fileOf(const Topology &topology, const Machine &base) {
   const std::size_t gpus = topology.gpus();
-  unsigned most = 1; // links of a GPU
+  unsigned most = 1; // the largest number of links that a GPU has
   for (std::size_t a = 0; a < gpus; ++a)
     most =
         std::max(most, std::accumulate(topology.nvlinks[a].begin(), topology.nvlinks[a].end(), topology.toSwitch[a]));

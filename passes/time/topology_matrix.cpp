@@ -15,14 +15,14 @@ namespace {
 /// The matrix that nvidia-smi prints.
 struct TopologyMatrix {
   std::vector<std::string> columns;                     ///< names of GPUs and cards
-  std::map<std::string, std::vector<std::string>> rows; ///< by name; one word for each column
+  std::map<std::string, std::vector<std::string>> rows; ///< the row of each name, with one word for each column
 };
 
 bool isGpu(const std::string &name) {
   return name.starts_with("GPU");
 }
 
-/// Returns the text without marks for terminals, such as "\x1b[4m".
+/// Returns the text without escape sequences for terminals, such as "\x1b[4m".
 std::string withoutMarks(std::string_view text) {
   std::string kept;
   while (!text.empty()) {
@@ -69,7 +69,7 @@ std::optional<TopologyMatrix> readMatrix(std::string_view text) {
   return matrix.columns.empty() ? std::nullopt : std::optional(std::move(matrix));
 }
 
-/// Returns the number of links of a word as NV12; 0 if it does not begin with NV.
+/// Returns the number of links that a word like NV12 gives; 0 if the word does not begin with NV.
 unsigned nvlinks(const std::string &word) {
   unsigned links = 0;
   if (!word.starts_with("NV"))
@@ -82,7 +82,7 @@ unsigned nvlinks(const std::string &word) {
   return links;
 }
 
-/// Returns how far a card is by a word of the matrix: PIX is nearest.
+/// Returns the distance of a card that a word of the matrix gives. PIX is the nearest.
 std::size_t distance(const std::string &word) {
   static constexpr std::array<std::string_view, 5> words{"PIX", "PXB", "PHB", "NODE", "SYS"};
   return std::ranges::find(words, word) - words.begin();
@@ -96,7 +96,7 @@ std::optional<Topology> readTopologyMatrix(std::string_view text, bool mayHaveSw
     return std::nullopt;
   const auto gpus = static_cast<std::size_t>(std::ranges::count_if(matrix->columns, isGpu));
   Topology topology(gpus);
-  unsigned least = ~0u, most = 0; // links of a pair
+  unsigned least = ~0u, most = 0; // fewest and most links of a pair of GPUs
   for (std::size_t a = 0; a < gpus; ++a) {
     const std::vector<std::string> &row = matrix->rows.at("GPU" + std::to_string(a));
     for (std::size_t b = 0; b < gpus; ++b)

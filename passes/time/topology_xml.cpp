@@ -19,18 +19,18 @@ constexpr std::int64_t mostGpus = 256, mostCards = 1024;
 constexpr std::int64_t mostSpeed = 8'000'000; ///< the highest speed of a card, in Mb/s
 constexpr std::size_t mostDepth = 64;         ///< the deepest nesting of elements
 
-/// A PCI device as a host names it: a pair of its host, and its bus address.
+/// A PCI device: its host, and its bus address there.
 using Device = std::pair<std::string, std::uint64_t>;
 
 /// A GPU or a card.
 struct Part {
   std::string host;
-  std::vector<std::size_t> path; ///< the CPU and the PCI devices that lead to it, by number of their elements
+  std::vector<std::size_t> path; ///< numbers of the elements that lead to it: the CPU, then PCI devices
 };
 
 struct NvLinks {
   pugi::xml_node element;
-  std::optional<Device> target; ///< nothing: a device that the host cannot see
+  std::optional<Device> target; ///< nothing if it is a device that the host cannot see
   bool isGpu = false;           ///< the file says that the target is a GPU
   unsigned count = 0;
 };
@@ -42,7 +42,8 @@ struct Gpu {
   std::vector<NvLinks> links;
 };
 
-/// Returns the number of a bus address such as "0000:1b:00.0". Hosts write it with different numbers of zeros.
+/// Returns a bus address such as "0000:1b:00.0" as a number. Hosts write these addresses with different numbers of
+/// zeros.
 std::optional<std::uint64_t> busAddress(std::string_view text) {
   std::string digits(text);
   std::erase_if(digits, [](char c) { return c == ':' || c == '.'; });
@@ -51,7 +52,8 @@ std::optional<std::uint64_t> busAddress(std::string_view text) {
   return error == std::errc() && end == digits.data() + digits.size() ? std::optional(number) : std::nullopt;
 }
 
-/// Returns how far apart two parts are: by PCI devices between them, else by CPU, else by the host's CPUs.
+/// Returns the distance of two parts. Below one root of PCI devices, it is the number of devices between them. It is
+/// larger if they only have the CPU in common, and larger still if they only have the host in common.
 std::size_t distanceOf(const Part &a, const Part &b) {
   if (a.host != b.host)
     return Topology::unreachable;
@@ -88,7 +90,7 @@ private:
   }
   [[noreturn]] void fail(const pugi::xml_node &at, const std::string &what) const { failAt(at.offset_debug(), what); }
 
-  /// Returns an attribute as a number; nothing if there is none.
+  /// Returns the value of an attribute as a number; nothing if the element does not have the attribute.
   std::optional<std::int64_t> number(const pugi::xml_node &at, const char *name, std::int64_t least,
                                      std::int64_t most) const {
     const pugi::xml_attribute attribute = at.attribute(name);
@@ -148,11 +150,11 @@ private:
       fail(element, "a node must have at most " + std::to_string(mostGpus) + " GPUs");
   }
 
-  /// NCCL leaves out cards without a number, and those for other purposes than its messages.
+  /// Adds a network card. Leaves out a card without a number, or one that is not for messages, as NCCL does.
   void addCard(const pugi::xml_node &element, const Part &part) {
     if (!element.attribute("dev") || number(element, "net", 0, 1) == 0)
       return;
-    constexpr double megabits = 8000; // in 1 GB/s
+    constexpr double megabits = 8000; // megabits a second in 1 GB/s
     const std::int64_t speed = number(element, "speed", -1, mostSpeed).value_or(0);
     cards_.push_back(part);
     speeds_.push_back(speed > 0 ? static_cast<double>(speed) / megabits : 0);
@@ -160,8 +162,8 @@ private:
       fail(element, "a node must have at most " + std::to_string(mostCards) + " network cards");
   }
 
-  /// Orders GPUs by rank. A file of a running job has other GPUs without a rank, which NCCL leaves out. Without any
-  /// ranks, they are in the order of the host's numbers.
+  /// Orders GPUs by rank. The file of a running job may also contain GPUs without a rank, which NCCL leaves out. If no
+  /// GPU has a rank, GPUs are in the order of their numbers on the host.
   void order() {
     if (std::ranges::any_of(gpus_, [](const Gpu &gpu) { return gpu.rank.value_or(-1) >= 0; }))
       std::erase_if(gpus_, [](const Gpu &gpu) { return gpu.rank.value_or(-1) < 0; });
@@ -205,9 +207,9 @@ private:
   std::size_t numElements_ = 0;
   std::vector<Gpu> gpus_;
   static constexpr std::size_t leftOut = std::numeric_limits<std::size_t>::max();
-  std::map<Device, std::size_t> devices_; ///< the GPUs with their numbers, or `leftOut` without a rank
+  std::map<Device, std::size_t> devices_; ///< number of each GPU; `leftOut` for a GPU without a rank
   std::vector<Part> cards_;
-  std::vector<double> speeds_; ///< the speed of each card
+  std::vector<double> speeds_; ///< [card]: its speed in GB/s; 0 if not known
 };
 
 } // namespace

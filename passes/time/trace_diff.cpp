@@ -11,21 +11,21 @@ namespace mscclc::passes::time {
 
 namespace {
 
-/// The distance within which both sides are searched for the next place where they agree.
+/// After a mismatch, the next match is searched within so many spans and operations together.
 constexpr std::size_t farthest = 16;
 
 /// The measured operations of one launch of a block.
 using Launch = std::span<const MeasuredOp>;
 
-/// An occurrence that is on both sides.
+/// A span of the walk, and a measured operation that corresponds to it.
 struct Pair {
   std::uint32_t span = 0;
   std::uint32_t launch = 0;
   Time start = 0, end = 0; ///< measured
 };
 
-/// Separates a block's operations of the trace by launch. If the trace does not mark launches, each launch has as many
-/// operations as the walk, but with NPKit at most as many as it records.
+/// Divides a block's operations of the trace into launches. If the trace does not mark launches, each launch has
+/// `predicted` operations. With NPKit, it has at most as many operations as NPKit records.
 std::vector<Launch> launchesOf(Launch ops, std::size_t predicted, bool npkit) {
   std::vector<Launch> launches;
   const auto isMark = [](const MeasuredOp &op) { return op.name == MeasuredOp::launch; };
@@ -69,7 +69,7 @@ private:
   const ir::Program &program_;
   const Timeline &timeline_;
   const MeasuredTrace &trace_;
-  std::vector<bool> isName_; ///< [name · opKindCount + kind]
+  std::vector<bool> isName_; ///< [name · opKindCount + kind]: true if the name may be that of the kind
   std::vector<Pair> pairs_;
   TraceDifference result_;
 };
@@ -100,7 +100,8 @@ void Comparison::align(std::span<const std::uint32_t> spans, Launch ops, std::ui
   result_.unpredicted += ops.size() - m;
 }
 
-/// Takes the median duration of each span's pairs, and then the means of all spans of one place of the source.
+/// Takes the median duration of each span's pairs. Then takes the mean over all spans that come from the same place of
+/// the source.
 void Comparison::compareOperations() {
   std::map<std::tuple<ir::LocId, ir::OpKind, ir::OpRef>, OperationDifference> places;
   const auto duration = [](const Pair &pair) { return pair.end - pair.start; };

@@ -1,8 +1,7 @@
-// Compares a measured trace with the prediction.
-//
-// Operations of a block are compared in order: the k-th of the trace with the k-th of the walk. Where names differ, the
-// nearest place at which they agree again is used, and the operations before it have no counterpart. Several launches
-// are compared one by one, and the median counts for each operation.
+// Compares a measured trace with the predicted timeline. The operations of a block are compared in order: the k-th of
+// the trace with the k-th of the walk. Where names differ, both sides continue at the nearest place where they agree
+// again. The operations before that place have no counterpart. If there are several launches, each is compared, and the
+// median counts for each operation.
 #pragma once
 
 #include "passes/time/measured_trace.h"
@@ -29,26 +28,27 @@ struct OperationDifference {
   ir::OpRef first; ///< one of the operations
   std::uint64_t times = 0;
   Time measured = 0, predicted = 0; ///< means of their durations
-  std::uint64_t departing = 0;      ///< number of them that depart from the prediction
+  std::uint64_t departing = 0;      ///< number of the operations that depart from the prediction
 };
 
-/// The time from the first operation of a rank to the end of its last one. Only operations on both sides count.
+/// The time from the first operation of a rank to the end of its last one. Only operations that are both in the trace
+/// and in the walk count.
 struct RankDifference {
   std::uint32_t rank = 0;
   Time measured = 0, predicted = 0;
 };
 
 struct TraceDifference {
-  /// Sorted by times × (measured − predicted), the largest first.
+  /// Sorted by times × |measured − predicted|, the largest first.
   std::vector<OperationDifference> operations;
-  std::vector<RankDifference> ranks; ///< ranks with an operation on both sides
-  std::uint64_t launches = 0;        ///< the most of any block
+  std::vector<RankDifference> ranks; ///< ranks with an operation that is both in the trace and in the walk
+  std::uint64_t launches = 0;        ///< the largest number of launches of a block
   std::uint64_t compared = 0;        ///< operations of the trace that have a counterpart
   std::uint64_t unmeasured = 0;      ///< predicted operations that are in no launch of the trace
   std::uint64_t unpredicted = 0;     ///< operations of the trace without a counterpart
 };
 
-/// `timeline`: a walk of `program`.
+/// Compares `trace` with `timeline`, a walk of `program`.
 TraceDifference compareTraces(const ir::Program &program, const Timeline &timeline, const MeasuredTrace &trace);
 
 } // namespace mscclc::passes::time

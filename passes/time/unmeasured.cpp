@@ -5,8 +5,8 @@
 namespace mscclc::passes::time {
 namespace {
 
-/// Returns the machine with parameters that are twice as bad. Latencies are in microseconds. More of anything else, as
-/// rates, is better.
+/// Returns the machine with each of these parameters made twice as bad. A latency (in microseconds) is doubled. Any
+/// other parameter, such as a rate, is halved.
 Machine worsened(Machine machine, const ParameterSet &parameters) {
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i])

@@ -1,4 +1,4 @@
-// The parameters without a measurement on which a time rests.
+// Finds the parameters without a measurement on which a time depends.
 #pragma once
 
 #include "passes/time/fluid.h"
@@ -8,14 +8,14 @@
 
 namespace mscclc::passes::time {
 
-/// A choice that takes up to that many times the shortest time is preferred if fewer parameters without a measurement
-/// are behind its time.
+/// A choice may take up to this many times the shortest time. It is preferred if its time depends on fewer parameters
+/// without a measurement.
 inline constexpr double hedge = 1.15;
 
-/// Returns the unmeasured parameters of `machine` on which a time rests: if one of them is twice as bad (half a rate,
-/// twice a latency), the time becomes more than `hedge` times as long. `time`: the time on `machine`, in nanoseconds.
-/// `timeOn` returns the time on another machine. It is called for all unmeasured parameters together, and then for each
-/// of them if they matter together.
+/// Returns the unmeasured parameters of `machine` on which a time depends. That is so if the time becomes more than
+/// `hedge` times as long when the parameter is twice as bad (half a rate, twice a latency). `time` is the time on
+/// `machine`, in nanoseconds. `timeOn` returns the time on another machine. It is called for all unmeasured parameters
+/// together. If they matter together, it is then called for each of them.
 ParameterSet restsOn(const Machine &machine, Time time, const std::function<Time(const Machine &)> &timeOn);
 
 } // namespace mscclc::passes::time

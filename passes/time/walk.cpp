@@ -8,8 +8,8 @@
 namespace mscclc::passes::time {
 
 namespace {
-/// True if a port's put of data or packets, among the operations that threads do separately. The others have no
-/// operands.
+/// True if the operation is a port's put of data or packets. Requires: threads do the operation separately. Other such
+/// operations have no destinations.
 bool putsByPort(const ir::Op &op) {
   return op.numDsts != 0;
 }
@@ -45,7 +45,7 @@ Timeline Walk::run() {
         flowed(static_cast<std::uint32_t>(flow.tag), now_, flow.bound);
       goOn();
     }
-    // All events of one time come before rates are computed again.
+    // All events of this moment are handled before rates are computed again.
     while (!events_.empty() && events_.top().at <= now_) {
       const Event event = events_.top();
       events_.pop();
@@ -67,7 +67,7 @@ Timeline Walk::run() {
   return std::move(timeline_);
 }
 
-/// Starts the blocks that run at the same time.
+/// Starts the first blocks of each rank, as many as run at the same time.
 void Walk::beginBlocks() {
   const Time launch = Costs::us(costs_.parameters().launch);
   timeline_.end = launch;
@@ -80,7 +80,7 @@ void Walk::beginBlocks() {
   }
 }
 
-/// Starts the next block of the rank, if it has one, in a place that is free from then on.
+/// Starts the next block of the rank, if there is one. It takes a place that is free from `from` on.
 void Walk::beginNext(std::uint32_t rank, Moment from) {
   if (begun_[rank] == index_.numBlocks(rank))
     return;
@@ -131,7 +131,7 @@ std::uint32_t Walk::begin(const Block &block, Moment from) {
   return static_cast<std::uint32_t>(timeline_.spans.size() - 1);
 }
 
-/// Ends a span of a block's phase.
+/// Ends a span in the current phase of its block.
 void Walk::end(std::uint32_t number, Time at) {
   Span &span = timeline_.spans[number];
   span.end = at;
@@ -209,7 +209,7 @@ void Walk::step(std::uint32_t number) {
   }
 }
 
-/// Lets all threads meet. True if the block continues at once; otherwise it is stepped again.
+/// Lets all threads of a block meet. Returns true if the block continues at once. Otherwise a later event continues it.
 bool Walk::join(Block &block, const ir::Op &op) {
   if (block.open != 0) {
     block.state = Block::Joining;
@@ -234,8 +234,9 @@ bool Walk::join(Block &block, const ir::Op &op) {
   return true;
 }
 
-/// Lets a block of a split program go on in the kernel that receives, which begins when all that it has sent has ended.
-/// Blocks of a rank are about equally long, so they do not wait for each other here.
+/// Lets a block of a split program continue in the second kernel, which receives. The block begins there after
+/// everything that it has sent, and after the time of a launch. It does not wait for the other blocks of its rank here,
+/// because they are about equally long.
 void Walk::receive(Block &block) {
   if (block.open != 0) {
     block.state = Block::Joining;
@@ -372,11 +373,13 @@ void Walk::take(std::uint32_t queue, SpanPart waiter) {
     waiting_[queue].push(waiter);
 }
 
-/// Adds to the queue of one of the operation's ids. Does nothing for a channel without a pair, on which nobody waits.
+/// Adds `moment` to the queue of the operation's id `id`, or ends a wait with it. Does nothing if the channel has no
+/// other end, because then nobody waits.
 void Walk::post(std::uint32_t rank, const ir::Op &op, std::uint32_t id, Moment moment) {
   std::uint32_t queue = ir::none;
   if (options_.folding.ranks && !ir::isSemaphoreOp(op.kind)) {
-    // When rank 0 signals another rank, by symmetry some rank signals rank 0. So the signal arrives at rank 0 itself.
+    // By symmetry, when rank 0 signals another rank, some rank signals rank 0. So the signal is delivered to rank 0
+    // itself.
     const std::uint32_t end = (*options_.otherEnds)[op.channelType == ir::ChannelType::Port][id];
     if (end != ir::none)
       queue = index_.channel(op.channelType, 0, end);
@@ -394,7 +397,7 @@ void Walk::post(std::uint32_t rank, const ir::Op &op, std::uint32_t id, Moment m
   answer(first, moment);
 }
 
-/// Completes a thread's part of a span at `moment`, or at the time when the thread reached it if that is later.
+/// Completes a thread's part of a span, at `moment` or when the thread reached the part, whichever is later.
 void Walk::answer(SpanPart waiter, Moment moment) {
   tell(moment.by.span, waiter.span);
   const Span &span = timeline_.spans[waiter.span];
@@ -413,8 +416,8 @@ void Walk::answer(SpanPart waiter, Moment moment) {
     settle(waiter.span);
 }
 
-/// Lets threads continue whose part was completed. This is not done at the completion itself, because one may lead to
-/// the next without end.
+/// Lets each thread continue whose part has been completed. answer() leaves this to goOn(), because one completion may
+/// lead to the next without end, and recursion would be too deep.
 void Walk::goOn() {
   while (!free_.empty()) {
     const FreeThread next = pop(free_);
@@ -429,7 +432,7 @@ void Walk::goOn() {
   }
 }
 
-/// Completes the last part of a span.
+/// Ends a span when its last part has been completed.
 void Walk::settle(std::uint32_t number) {
   Span &span = timeline_.spans[number];
   Block &block = blockOf(span);

@@ -1,14 +1,13 @@
 // One run of a program as discrete events: blocks, proxies and data in motion, with the times of each operation.
 //
-// Within a phase the threads of a block do not wait for each other. All of them do their share of each data operation.
-// Thread i alone does the i-th signal, wait or port's put of an operation, and only its own later work follows that. A
-// nop, a barrier and the end of the block wait for all threads. A store is in flight for a while after the block has
-// issued it. A signal waits for it; the block does not. Data flows at the rates of FluidNetwork. Packets are read as
-// they arrive: their reader begins after the first and ends after the last.
+// Within a phase, the threads of a block do not wait for each other. All of them do their share of each data operation.
+// Thread i alone does the i-th signal, wait or port's put of an operation, and only the later work of thread i waits
+// for it. A nop, a barrier and the end of the block wait for all threads. A store is in flight for a while after the
+// block has issued it. A later signal waits for the store, but the block does not. Data flows at the rates of
+// FluidNetwork. Packets are read as they arrive: a reader begins after the first packet, and ends after the last one.
 //
-// Counters are queues of times. The arrival time of a signal is known when it is sent, so a waiter that comes earlier
-// gets a time in the future. Only events that change rates go through the clock: blocks that begin to move data, and
-// proxies.
+// Counters are queues of times. The arrival time of a signal is known when the signal is sent, so a wait may end at a
+// time in the future. Only events that change rates go through the clock: blocks that begin to move data, and proxies.
 #pragma once
 
 #include "passes/representative_rank.h"
@@ -29,15 +28,15 @@ namespace mscclc::passes::time {
 struct WalkOptions {
   /// The most iterations of each pipeline that are walked.
   std::uint64_t mostIterations = std::numeric_limits<std::uint64_t>::max();
-  /// Data takes no time beyond its latency, so only the chain of latencies remains.
+  /// If true, data takes no time beyond its latency, so only the chain of latencies remains.
   bool free = false;
-  /// Records messages and rates in the timeline.
+  /// If true, the timeline also gets messages and rates.
   bool record = false;
-  /// The number of blocks of a rank that run at the same time. They start in the order of their numbers, and the next
-  /// one starts when one ends.
+  /// The number of blocks of a rank that run at the same time. Blocks start in the order of their numbers. When a block
+  /// ends, the next one starts.
   std::uint64_t heldAtOnce = std::numeric_limits<std::uint64_t>::max();
-  Folding folding = {};                 ///< the same as in the costs
-  const OtherEnds *otherEnds = nullptr; ///< where ranks are folded
+  Folding folding = {};                 ///< the same folding as in the costs
+  const OtherEnds *otherEnds = nullptr; ///< other ends of rank 0's channels, if ranks are folded
 };
 
 class Walk {
@@ -58,7 +57,7 @@ private:
     Time at = 0;
     std::uint64_t number = 0;
     EventKind kind = EventKind::Step;
-    std::uint32_t subject = 0; ///< block, span, request, rank or connection
+    std::uint32_t subject = 0; ///< number of a block, span, request, rank or connection
     bool operator<(const Event &other) const { return at != other.at ? at > other.at : number > other.number; }
   };
   struct Moment {
@@ -69,40 +68,40 @@ private:
         *this = other;
     }
   };
-  /// First in, first out. A list takes no memory while it is empty, as most are.
+  /// A first-in, first-out queue. Most queues are empty, and an empty list takes no memory.
   template <class T> using Queue = std::queue<T, std::list<T>>;
   template <class T> static T pop(Queue<T> &queue) {
     T first = std::move(queue.front());
     queue.pop();
     return first;
   }
-  /// One thread's part of an operation, with its values from the time when the block reached it.
+  /// One thread's part of an operation, with the values from the time when the block reached the operation.
   struct Act {
     SpanPart self;
     Moment issue;    ///< time from which all threads do the operation
-    Time fenced = 0; ///< when a fence for all earlier remote stores ends
+    Time fenced = 0; ///< time when a fence for all earlier remote stores completes
     DataCost put;    ///< cost of a port's put
   };
   struct Thread {
-    Moment free;        ///< time from which the thread is free, if later than the others
+    Moment free;        ///< time from which the thread is free, if that is later than for the others
     bool waits = false; ///< the thread waits for completion of its current part
     bool later = false; ///< the thread has an entry in Block::later
   };
   struct Block {
     enum State : std::uint8_t { NotBegun, Running, Moving, Joining, AtBarrier, Ended } state = NotBegun;
-    std::uint32_t number = 0; ///< its number in the program's index
+    std::uint32_t number = 0; ///< number of the block in the program's index
     ir::BlockCursor cursor;
     std::uint32_t open = 0;      ///< spans of this phase that have not ended yet
     Moment issue;                ///< time from which all threads do the next operation
-    Moment phase;                ///< the last end in this phase
-    Time stored = -1;            ///< the last remote store; negative if there is none
+    Moment phase;                ///< latest end of a span in this phase
+    Time stored = -1;            ///< time of the last remote store; negative if there is none
     UnfencedStores unfenced;     ///< the remote stores since the last fence
-    bool fenced = false;         ///< a fence has followed them
-    bool receives = false;       ///< of a split program: it runs in the second kernel
+    bool fenced = false;         ///< a fence has followed these stores
+    bool receives = false;       ///< the block of a split program runs in the second kernel
     DataCost cost;               ///< cost of the current data operation
     std::vector<Thread> threads; ///< threads that did operations of single threads in this phase
-    /// [thread]: its further operations, to be done when its current wait ends. Only few threads of few programs have
-    /// any.
+    /// [thread]: its further operations, which it does when its current wait ends. Few threads have any, in few
+    /// programs.
     std::map<std::uint32_t, Queue<Act>> later;
   };
   /// A block that has reached a barrier, and its span there.
@@ -119,7 +118,7 @@ private:
     std::uint32_t rank = 0, channel = 0;
     bool signal = false, flush = false;
     Time pushed = 0;
-    DataCost cost; ///< cost of the put; no bytes if there is none
+    DataCost cost; ///< cost of the put; it has no bytes if the request is no put
   };
   struct Proxy {
     Queue<std::uint32_t> queue; ///< requests
@@ -130,7 +129,7 @@ private:
   struct Connection {
     Queue<std::uint32_t> queue; ///< spans of the proxy
     bool busy = false;
-    Moment arrived; ///< arrival of everything that was sent so far
+    Moment arrived; ///< time when everything that was sent so far has arrived
   };
 
   void at(Time time, EventKind kind, std::uint32_t subject) { events_.push({time, number_++, kind, subject}); }
@@ -191,19 +190,19 @@ private:
   std::uint64_t number_ = 0;
   Time now_ = 0;
   std::vector<Block> blocks_;
-  std::vector<std::uint32_t> begun_; ///< [rank]: the blocks that have begun, in their order
+  std::vector<std::uint32_t> begun_; ///< [rank]: number of blocks that have begun; they begin in their order
   ir::CreditQueues<Moment> credits_;
-  std::unordered_map<std::uint32_t, Queue<SpanPart>> waiting_; ///< [queue]: few have any at a time
+  std::unordered_map<std::uint32_t, Queue<SpanPart>> waiting_; ///< [queue]: the waiting threads; few queues have any
   ir::BarrierArrivals<Arrival> meetings_;
   std::vector<Proxy> proxies_;
-  std::map<std::uint32_t, Connection>
-      connections_; ///< [channel]: only port channels, because there are very many memory channels
+  /// [channel]: the connections of port channels. This is a map, because there are very many memory channels.
+  std::map<std::uint32_t, Connection> connections_;
   std::vector<Request> requests_;
   Queue<FreeThread> free_; ///< see goOn()
-  /// [span]: the number of parts that are not completed. For a reader of packets, its number in packets_; for a proxy,
-  /// its request.
+  /// [span]: the number of its parts that are not completed. If the span reads packets, this is its number in packets_.
+  /// If it is a proxy's, this is the number of its request.
   std::vector<std::uint32_t> pending_;
-  std::vector<bool> flowed_; ///< [span]: all its data has arrived
+  std::vector<bool> flowed_; ///< [span]: true if all its data has arrived
   Timeline timeline_;
 };
 

@@ -1,4 +1,4 @@
-// Data that blocks move themselves.
+// The part of Walk for data that blocks move themselves.
 #include "passes/time/walk.h"
 
 #include "ir/op_semantics.h"
@@ -69,7 +69,7 @@ void Walk::flowed(std::uint32_t number, Time now, FluidNetwork::Resource bound) 
     finishRead(number, reader);
 }
 
-/// Lets the block continue at `at`.
+/// Ends span `number` at `time`, and lets its block continue then.
 void Walk::finishMove(std::uint32_t number, Time time) {
   const Span span = timeline_.spans[number];
   Block &block = blockOf(span);
@@ -90,7 +90,7 @@ void Walk::finishMove(std::uint32_t number, Time time) {
     packetsWritten(span, op, time + (remote ? Costs::us(costs_.parameters().storeVisible) : 0), number);
 }
 
-/// Ends a reader that has read everything else, when its last packet arrives.
+/// Ends a span that reads packets, when its last packet arrives. Requires: it has read everything else.
 void Walk::finishRead(std::uint32_t number, const PacketTimes::Reader &reader) {
   tell(reader.writer, number);
   if (reader.last > now_)
@@ -105,7 +105,7 @@ void Walk::packetsBegin(const Span &writer, const ir::Op &op, Time seen) {
   for (const std::uint32_t number : ready) {
     const PacketTimes::Reader &reader = packets_.reader(number);
     Span &span = timeline_.spans[reader.span];
-    // A thread polls one packet after the other, so its loads cannot begin earlier.
+    // A thread polls one packet after the other, so its data cannot flow earlier.
     span.moving = std::max(now_, std::max(span.start, reader.first) + (span.moving - span.start));
     at(span.moving, EventKind::Flow, reader.span);
   }

@@ -1,8 +1,8 @@
-// The work of proxies: puts and signals through ports.
+// The part of Walk for proxies: puts and signals through ports.
 //
-// A rank has one proxy, which takes requests in the order in which they were pushed. A put continues without the proxy;
-// on each connection, one put follows the other. A signal follows the puts before it. A flush holds the proxy until
-// those have arrived.
+// A rank has one proxy, which takes requests in the order in which they were pushed. A put continues without the proxy.
+// On each connection, puts follow one another, and a signal follows the puts before it. A flush holds the proxy until
+// the puts before it have arrived.
 #include "passes/time/walk.h"
 
 #include "ir/op_semantics.h"
@@ -26,7 +26,8 @@ void Walk::push(const Act &act, const ir::Op &op, Time from) {
     answer(act.self, {pushed, {}});
 }
 
-/// Requests reach the proxy in the order of time. The time at which a thread pushes may be in the future.
+/// Sends a request to the proxy at the time of its push, which may be in the future. So requests reach the proxy in the
+/// order of time.
 void Walk::ask(Request request) {
   at(request.pushed, EventKind::Ask, static_cast<std::uint32_t>(requests_.size()));
   requests_.push_back(std::move(request));
@@ -73,7 +74,7 @@ void Walk::takeRequest(std::uint32_t rank) {
     takeNext(rank);
 }
 
-/// The proxy takes its next request as soon as it is free and has noticed it.
+/// Lets the proxy take its next request as soon as it is free and has noticed the request.
 void Walk::takeNext(std::uint32_t rank) {
   Proxy &proxy = proxies_[rank];
   proxy.scheduled = !proxy.queue.empty();
@@ -97,7 +98,7 @@ void Walk::transfer(std::uint32_t link) {
   transferred(number, now_);
 }
 
-/// Ends the transfer of a span's data. The next one on the connection may begin.
+/// Ends the transfer of a span's data, and lets the connection begin its next transfer.
 void Walk::transferred(std::uint32_t number, Time at) {
   const Request &request = requests_[pending_[number]];
   const Span asker = timeline_.spans[request.asker.span];
