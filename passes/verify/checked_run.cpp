@@ -48,7 +48,8 @@ void CheckedRun::forgetThreadWaits(std::uint32_t b) {
     threadWaits_[b].clear();
 }
 
-/// Returns the waits of `thread` in the current phase of a block that relays; null if there are none.
+/// Returns the waits of `thread` in its block's current phase. Returns null if there are none, or if no thread of the
+/// block relays (ThreadRoles).
 CheckedRun::ThreadWaits *CheckedRun::waitsOf(std::uint32_t b, std::uint32_t thread) {
   if (!roles_.relays(b))
     return nullptr;
@@ -57,7 +58,7 @@ CheckedRun::ThreadWaits *CheckedRun::waitsOf(std::uint32_t b, std::uint32_t thre
   return it == all.end() ? nullptr : &*it;
 }
 
-/// Returns the knowledge of `thread` in the current phase: its block's, and the knowledge from its own `waits`.
+/// Returns the knowledge of `thread` in the current phase: that of its block, and that from the thread's own `waits`.
 View CheckedRun::threadView(std::uint32_t b, std::uint32_t thread, const ThreadWaits *waits) const {
   View view = order_.view(b);
   view.thread = thread;
@@ -85,8 +86,8 @@ std::uint32_t CheckedRun::gives(std::uint32_t b, const ir::Op &op, std::uint32_t
   return message;
 }
 
-/// Returns the message that `thread` sends in its block's current operation. `portChannel`: the channel, if it is a
-/// port's.
+/// Returns the message that `thread` sends in its block's current operation. `portChannel` is the channel if it is a
+/// port's, else `none`.
 CheckedRun::Sent CheckedRun::sendOf(std::uint32_t b, std::uint32_t thread, MessageKind kind,
                                     std::uint32_t portChannel) {
   const ThreadRoles::Turn *turn = roles_.turn(b, control_.at(b).op(), thread);
@@ -104,7 +105,8 @@ CheckedRun::Sent CheckedRun::sendOf(std::uint32_t b, std::uint32_t thread, Messa
       sent.relayed = waits->covers;
     return sent;
   }
-  // Any of the sends of the phase may come first. Until the last one has come, only their common contents are certain.
+  // Several threads send to one counter in this phase, in any order. Only the last send shows that all of them were
+  // made. Before it, only the contents that all sends have in common are certain.
   const bool last = turn->number == turn->of;
   Sent sent{order_.send(b, kindOf(last ? turn->allRelaxed : turn->anyRelaxed))};
   if (portChannel == none)
@@ -172,10 +174,10 @@ void CheckedRun::takeOne(std::uint32_t b, std::uint32_t thread, std::uint32_t qu
   waits->covers = order_.joinCovers(sent.covers, waits->covers);
 }
 
-/// Lets a wait take from a shared queue. Wait n passes after n signals. If blocks signal in turn, these are the first n
-/// signals. Otherwise the signals may be from any sender. Then for each sender only those signals are certain that all
-/// other senders together cannot replace. Blocks wait on a channel in turn. On a semaphore, any block may be the first,
-/// and each counts only its own acquires.
+/// Lets a wait take signals from a shared queue. Wait n passes after n signals. If blocks signal in turn, these are the
+/// first n signals. Otherwise they may be the signals of any sender. Then a sender's signals are certain only if all
+/// other senders together have too few signals to replace them. Blocks wait on a channel in turn, so all their waits
+/// are counted together. On a semaphore, any block may be the first, so each block counts only its own acquires.
 template <typename Take>
 void CheckedRun::takeShared(std::uint32_t b, std::uint32_t queue, const SharedSync &parties, const Take &take) {
   SharedQueue &shared = shared_[queue];
@@ -203,7 +205,8 @@ void CheckedRun::takeShared(std::uint32_t b, std::uint32_t queue, const SharedSy
   }
 }
 
-/// A block counts its waits on a channel without looking whether another one does: they must take turns.
+/// Checks that the blocks that wait on a channel take turns. They must, because a block counts its waits there without
+/// looking whether another block waits, too.
 void CheckedRun::checkTurn(std::uint32_t b, SharedQueue &shared, std::uint32_t queue) {
   const View now = order_.view(b);
   if (shared.lastBlock != none && shared.lastBlock != b &&

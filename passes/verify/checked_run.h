@@ -18,16 +18,16 @@
 
 namespace mscclc::passes::proof {
 
-/// Two accesses of one cell without an order. The second one is later in this execution.
+/// Two accesses of one cell that have no order. The second access is the later one in this execution.
 struct Conflict {
   CellId cell = 0;
   Epoch first;
   bool firstWrites = false;
   Epoch second;
   bool secondWrites = false;
-  View view;                                     ///< the knowledge of the second access, by which the two have no order
-  bool control = false;                          ///< they are ordered, but only by control
-  std::uint32_t firstOp = none, secondOp = none; ///< `none` for the user's accesses
+  View view;                                     ///< the knowledge of the second access, which lacks the first one
+  bool control = false;                          ///< true if happens-before orders them, but too weakly for their data
+  std::uint32_t firstOp = none, secondOp = none; ///< operations of the accesses; `none` for the user
 };
 
 /// Receives the findings of a checked run.
@@ -35,9 +35,9 @@ class RunListener {
 public:
   virtual ~RunListener() = default;
   virtual void conflict(const Conflict &conflict) = 0;
-  /// `op` sends packet `cell` through a port, but no packet of this launch is there yet.
+  /// `op` sends packet `cell` through a port, but no packet of this launch has arrived there yet.
   virtual void packetNotThere(CellId cell, ir::OpRef op) = 0;
-  /// A hook that writes arrays is applied to the rows of output unit `unit` of `rank` for a second time in a launch.
+  /// In one launch, two operations apply a hook that writes arrays to output unit `unit` of `rank`.
   virtual void appliedTwice(std::uint32_t rank, std::uint64_t unit, ir::OpRef first, ir::OpRef second) = 0;
   /// A packet slot is written twice in one launch.
   virtual void slotWrittenTwice(CellId cell, const Epoch &first, const Epoch &second) = 0;
@@ -50,10 +50,10 @@ public:
   virtual void waitsNotOrdered(std::uint32_t channel, ir::OpRef first, ir::OpRef second) = 0;
   /// An operation moves rows of `cell`, but this cell has no rows of any slot.
   virtual void rowsUnknown(ir::OpRef op, CellId cell) = 0;
-  /// An operation writes rows of input chunk `content` to output `cell`. But at the end this cell has the rows of
-  /// another slot.
+  /// An operation writes rows of input chunk `content` to output `cell`. But at the end of the launch, `cell` must have
+  /// the rows of another slot.
   virtual void rowsMisplaced(ir::OpRef op, CellId cell, const ir::Contribution &content) = 0;
-  /// `narrows` rounds a sum to the type of elements although `adds` adds to it.
+  /// Operation `narrows` rounds a sum to the type of elements, although operation `adds` adds to this sum later.
   virtual void narrowedEarly(ir::OpRef narrows, ir::OpRef adds) = 0;
 };
 
@@ -66,40 +66,40 @@ public:
   CheckedRun(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const ThreadRoles &roles,
              Memory &memory, Order &order, Values &values, RunListener &listener);
 
-  /// Declares that the blocks that signal these counters do not do so in turn.
+  /// Declares that the blocks that signal the counters `queues` do not take turns.
   void expectNoTurns(const std::set<std::uint32_t> &queues) { noTurns_ = queues; }
   /// Returns counters that several blocks signalled in no fixed order, although they were assumed to signal in turn. If
-  /// there are any, other findings are void.
+  /// there are any, all other findings are invalid.
   const std::set<std::uint32_t> &outOfTurn() const { return outOfTurn_; }
-  /// Looks at launches of different message sizes, too.
+  /// Also checks launches of different message sizes that follow each other.
   void changeSizes() { history_.emplace(index_, order_); }
-  /// Notes in `rows` what the operands of a program of rows hold.
+  /// Lets the run store in `rows` which slots' rows each operand holds, for a program of rows.
   void keepRows(ir::RowSlots &rows) { rows_ = &rows; }
   Control &control() { return control_; }
   const Control &control() const { return control_; }
   const RunCounts &counts() const { return counts_; }
-  /// The operation that `record`'s operand belongs to.
+  /// Returns the operation to which the operand of `record` belongs.
   std::uint32_t opOf(const Epoch &record) const;
 
 private:
-  /// The contents of a signal or release.
+  /// The contents of a signal, or of a semaphore's release.
   struct Sent {
     MessageClock clock;
-    std::uint32_t covers = none;  ///< the cover of port puts that complete before it (Order)
-    std::uint32_t relayed = none; ///< the puts that its thread waited for in the same phase
+    std::uint32_t covers = none;  ///< list of the port puts that complete before it (Order)
+    std::uint32_t relayed = none; ///< list of the puts that its thread waited for in the same phase
   };
-  /// A queue on which several blocks signal or wait: the clocks of this launch, by signaller.
+  /// A queue on which several blocks signal or wait, with the clocks of this launch's signals.
   struct SharedQueue {
-    std::vector<std::vector<Sent>> sent;                       ///< [signaller]
-    std::vector<std::uint32_t> taken;                          ///< [waiter]
-    std::uint64_t initial = 0, numTaken = 0;                   ///< at the beginning of each launch; and in this launch
+    std::vector<std::vector<Sent>> sent;     ///< [signaller]
+    std::vector<std::uint32_t> taken;        ///< [waiter]
+    std::uint64_t initial = 0, numTaken = 0; ///< signals at the beginning of a launch; waits in this launch
     std::uint32_t lastBlock = none, lastPhase = 0, lastOp = 0; ///< place of the last wait in this launch
     std::uint32_t lastSender = none, lastSendPhase = 0;
     struct Signal {
       std::uint32_t signaller, number;
     };
-    std::vector<Signal> inTurn;          ///< the signals of all of `sent`, in the order of the run
-    std::vector<std::uint64_t> received; ///< [waiter]: how many of these it has received
+    std::vector<Signal> inTurn;          ///< all signals of `sent`, in the order of the run
+    std::vector<std::uint64_t> received; ///< [waiter]: number of these signals that it has received
   };
   // checked_run.cpp: sync
   void endsPhase(std::uint32_t block) override;
@@ -153,24 +153,25 @@ private:
   void zeroSent(const DataStep &step);
   bool dropZeroes(const DataStep &step);
   ValueId stored(ValueId value);
-  /// True if operations do not narrow sums that they store in scratch.
+  /// True if sums stay wide when operations store them in scratch.
   bool sumsStayWide() const { return hasWire_ || index_.program.movement.accumulate == ir::Accumulate::Wide; }
   bool staysWide(const Operand &written) const { return written.scratch && sumsStayWide(); }
   ir::OpRef placeOf(const DataStep &step) const { return index_.place(step.block, control_.at(step.block).op()); }
   bool sameElement(const Epoch &a, const Epoch &b) const;
   // packets.cpp: the order that packets make for reads of their sources
+
   /// The write that is checked.
   struct PacketWrite {
     const View &view;
     const Epoch &by;
-    std::uint32_t element; ///< its index in the operand; `none` for the user
-    Relation relation;     ///< that the taking of a packet needs to it
+    std::uint32_t element; ///< index of the written element in the operand; `none` for the user
+    Relation relation;     ///< the relation that the taking of a packet must have to the write
   };
-  /// A read whose operation may have made packets: the current end of a trail.
+  /// A read at the current end of a trail (packets.cpp). Its operation may have made packets of what it read.
   struct Reading {
     CellId cell;
     Epoch by;
-    std::uint32_t length; ///< number of packets on the trail, including those of this read
+    std::uint32_t length; ///< number of packets on the trail, with those made of this read
   };
   struct PacketDestination {
     std::uint32_t rank, operand;
@@ -178,7 +179,7 @@ private:
   bool computedFrom(CellId id, const Epoch &reader, const View &view, const Epoch &by);
   std::uint32_t elementWritten(CellId id, const Epoch &by) const;
   template <typename Visit> void anyPacketMadeOf(const Reading &reading, std::uint32_t near, Visit visit);
-  /// Returns the destinations of an operation's packets, by rank. It is computed at the first call.
+  /// Returns the destinations of an operation's packets, sorted by rank. They are computed at the first call.
   const std::vector<PacketDestination> &packetDestinations(std::uint32_t block, std::uint32_t op);
   bool takenBefore(CellId slot, const Epoch &taker, const PacketWrite &write) const;
   bool madeOf(CellId made, CellId slot, const Epoch &taker) const;
@@ -203,49 +204,49 @@ private:
 
   std::optional<ScratchHistory> history_;
   ir::RowSlots *rows_ = nullptr;
-  std::vector<Sent> sent_;              ///< by message; some entries were taken
-  std::vector<std::uint32_t> freeSent_; ///< the entries that were taken
+  std::vector<Sent> sent_;              ///< [message]: its contents; some entries are free
+  std::vector<std::uint32_t> freeSent_; ///< messages whose entries in sent_ are free
   std::unordered_map<std::uint32_t, SharedQueue> shared_;
   std::set<std::uint32_t> noTurns_, outOfTurn_;
-  /// The waits of one thread of a block in the current phase. Each send of the thread carries all of them. They are one
-  /// node and one list, to which only new waits are added. So all waits and sends of a phase cost no more than their
-  /// sum.
+  /// The waits of one thread of a block in the current phase. Each later send of the thread carries all of them. The
+  /// sends share one node and one list, to which only new waits are added. So the cost of a phase is that of its waits
+  /// plus that of its sends.
   struct ThreadWaits {
     std::uint32_t thread = 0;
     std::vector<MessageClock> clocks;
-    std::uint32_t node = none; ///< contains the first `inNode` clocks
+    std::uint32_t node = none; ///< a node that contains the first `inNode` clocks
     std::uint32_t inNode = 0;
-    std::uint32_t covers = none; ///< port puts that are complete with these waits; each lane once
+    std::uint32_t covers = none; ///< list of the port puts that are complete after these waits; each lane once
   };
   ThreadWaits *waitsOf(std::uint32_t block, std::uint32_t thread);
   View threadView(std::uint32_t block, std::uint32_t thread, const ThreadWaits *waits) const;
   View threadView(std::uint32_t block, std::uint32_t thread) {
     return threadView(block, thread, waitsOf(block, thread));
   }
-  std::unordered_map<std::uint32_t, std::vector<ThreadWaits>> threadWaits_; ///< for blocks that relay
+  std::unordered_map<std::uint32_t, std::vector<ThreadWaits>> threadWaits_; ///< [block]
 
   /// The state of the current data operation, in addition to its DataStep.
   struct InProgress {
-    std::vector<ValueId> values;         ///< [unit]: the values that it writes
-    std::vector<MessageClock> taken;     ///< the clocks of the packets that it took
-    std::vector<MessageClock> takenHere; ///< the same for the elements that are being written
+    std::vector<ValueId> values;         ///< [unit]: the value that the operation writes
+    std::vector<MessageClock> taken;     ///< clocks of the packets that the operation took
+    std::vector<MessageClock> takenHere; ///< clocks of the packets for the elements that are being written
     std::uint32_t firstUnit = 0;         ///< index in `values` of the first unit that is being written
-    std::uint32_t message = none;        ///< the message of the packets that it writes
-    bool staysWide = false;              ///< what is being written is scratch of a program with wide partial results
-    bool fromScratch = false;            ///< `values` were read in scratch
-    /// What is being written is encoded, or was, if the program has a wire format.
+    std::uint32_t message = none;        ///< message of the packets that the operation writes
+    bool staysWide = false;              ///< true if sums stay wide in the operand that is being written
+    bool fromScratch = false;            ///< true if `values` were read from scratch
+    /// If the program has a wire format: true if the values that are being written have been encoded.
     bool isEncoded = false;
   };
   InProgress now_;
   const bool hasWire_ = ir::wireOf(index_.program) != nullptr;
   std::vector<ValueId> partsOfUnit_;
-  /// The first operation that narrowed a sum. Empty where sums may be narrowed by any operation.
+  /// [sum]: the first operation that narrowed it. The map is empty if sums may be narrowed by any operation.
   std::unordered_map<ValueId, ir::OpRef> narrowedBy_;
-  std::map<Application, ir::OpRef> written_; ///< applications of hooks that write arrays, in the first launch
-  std::vector<MessageClock> packetClocks_;   ///< clocks of packets of this launch
-  std::vector<Reading> trail_;               ///< used by computedFrom
+  std::map<Application, ir::OpRef> written_; ///< first launch: the operation of each application that writes arrays
+  std::vector<MessageClock> packetClocks_;   ///< [message]: clock of its packets, in this launch
+  std::vector<Reading> trail_;               ///< reads that computedFrom() follows
   std::unordered_map<std::uint64_t, std::vector<PacketDestination>> packetDestinations_; ///< key: block << 32 | op
-  /// [block]: (first operand, op).
+  /// [block]: pairs of an operation's first operand and its number, sorted.
   mutable std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> operandIndex_;
 };
 

@@ -1,5 +1,5 @@
-// The data operations of a checked run: the cells that they touch, the order to earlier accesses, and the values left
-// there.
+// Data operations of a checked run: the cells that they access, the order after earlier accesses, and the values that
+// they leave.
 #include "passes/verify/checked_run.h"
 
 #include "ir/op_memory.h"
@@ -9,8 +9,8 @@
 namespace mscclc::passes::proof {
 
 namespace {
-/// True if the operation also stores a sum as packets. With a wire format, its plain destination then gets what these
-/// hold, decoded.
+/// True if the operation stores a sum both as packets and as plain data. With a wire format, the plain data is what the
+/// packets hold, decoded.
 bool keepsPackets(const ir::Op &op) {
   return ir::reduces(op.kind) && ir::isPacketOp(op.kind) && op.numDsts > 1;
 }
@@ -40,17 +40,18 @@ void CheckedRun::reads(const DataStep &step, const Operand &source) {
   zeroSent(step);
 }
 
-/// Lamport packets carry +0.0 for -0.0.
+/// Zeroes the values that are sent in Lamport packets, because these packets carry +0.0 for -0.0.
 void CheckedRun::zeroSent(const DataStep &step) {
   if (control_.launch() == 0 && index_.program.protocol == ir::Protocol::Lamport && ir::isPacketOp(step.op->kind))
     for (ValueId &value : now_.values)
       value = values_.zeroed(value);
 }
 
-/// True if the result of a reduction is never -0.0. Such a result does not depend on the sign of operands that are
-/// zero, so `partsOfUnit_` is then as if none had been zeroed. An operation with Lamport packets makes its result +0.0.
-/// A sum is -0.0 only if all operands are: if it is zero but they are not, it is rounded to +0.0. A sum of floats that
-/// is not zero is not rounded to zero, either: all are multiples of the least number of their type.
+/// Returns true if the result of a reduction is never -0.0. Such a result does not depend on the signs of zeros, so
+/// zeroed operands in `partsOfUnit_` are replaced by their originals. There are two cases. An operation with Lamport
+/// packets makes its result +0.0. A sum with a zeroed operand is never -0.0, because it would be so only if all
+/// operands were -0.0. No other sum of floats is rounded to zero: all floats are multiples of the least number of their
+/// type.
 bool CheckedRun::dropZeroes(const DataStep &step) {
   const bool isSent = index_.program.protocol == ir::Protocol::Lamport && ir::isPacketOp(step.op->kind);
   const auto isZeroed = [&](ValueId part) { return values_.isZeroed(part); };
@@ -75,8 +76,8 @@ void CheckedRun::computes(const DataStep &step) {
     for (std::uint32_t n = 0; n < step.sources.size(); ++n) {
       const Operand &source = step.sources[ir::sourceAdded(n, step.op->firstAfter)];
       const ValueId value = memory_[source.first + u].value;
-      // Outside scratch, a value that was encoded has been rounded to the type of elements when it was decoded. A sum
-      // of packets encodes what it takes from there.
+      // Outside of scratch, an encoded value has been decoded, and so it has been rounded to the type of elements. A
+      // sum that is sent as packets encodes the operands that it takes from there.
       const bool isEncodedHere = !source.scratch && (takesEncoded || values_.isEncoded(value));
       partsOfUnit_.push_back(isEncodedHere ? values_.inScratch(value, /*isMoved=*/false) : value);
     }
@@ -90,8 +91,8 @@ void CheckedRun::computes(const DataStep &step) {
   }
 }
 
-/// The rows of arrays follow from the place in the output. So applications to the same rows access the same cells, and
-/// their order is checked there.
+/// Applies a hook. The place in the output selects the rows of the arrays. So applications to the same rows access the
+/// same output cells, and the order of these accesses is checked.
 void CheckedRun::applies(const DataStep &step) {
   const auto hook = static_cast<std::uint32_t>(step.op->imm);
   const Operand &source = step.sources[0], &destination = step.destinations[0];
@@ -108,7 +109,7 @@ void CheckedRun::applies(const DataStep &step) {
   }
 }
 
-/// Reports an operand of a sum that another operation has narrowed, if sums must be narrowed once.
+/// Reports an operand of a sum if another operation has narrowed it, and sums must be narrowed only once.
 void CheckedRun::findNarrowed(const DataStep &step) {
   if (index_.program.movement.accumulate == ir::Accumulate::Narrow || ir::isReorderable(step.op->reduceOp))
     return;
@@ -143,7 +144,7 @@ void CheckedRun::puts(const DataStep &step, std::uint32_t thread, std::uint32_t 
   const std::uint32_t op = control_.at(step.block).op();
   const Epoch put{Epoch::putBit | order_.addPut(channel, issue, op), issue.phase, source.ref};
   counts_.accesses += source.count + destination.count;
-  now_.message = none; // its packets carry the knowledge of its own thread
+  now_.message = none; // a new message is made: the put's packets carry the knowledge of its own thread
   read(source, {put, issue});
   keepValues(source);
   if (history_ && control_.launch() == 0 && source.scratch) {
@@ -162,7 +163,7 @@ void CheckedRun::puts(const DataStep &step, std::uint32_t thread, std::uint32_t 
   write(destination, {{put.agent, put.phase, destination.ref}, finish});
 }
 
-/// Keeps the values of `source` in the first launch. Later launches do not follow values.
+/// Reads the values of `source` in the first launch. Later launches do not compute values.
 void CheckedRun::keepValues(const Operand &source) {
   if (control_.launch() != 0)
     return;
@@ -174,7 +175,8 @@ void CheckedRun::keepValues(const Operand &source) {
     noteRows(source);
 }
 
-/// Checks, in launches after the first, whether a write may come before accesses to scratch of the first launch.
+/// In the first launch, notes an access to scratch. In later launches, checks that a write to scratch comes after all
+/// noted accesses.
 void CheckedRun::accesses(const Operand &operand, const JudgedAccess &access, bool writes) {
   if (!history_ || !operand.scratch || operand.count == 0)
     return;
@@ -183,12 +185,12 @@ void CheckedRun::accesses(const Operand &operand, const JudgedAccess &access, bo
       history_->note(operand.rank, access.by, writes, operand.packet, operand.first, operand.count);
   } else if (const ScratchHistory::Access *open = writes ? history_->open(operand.rank, access.view) : nullptr) {
     listener_.sizeChanged(operand.rank, open->by, open->writes, access.by);
-    history_.reset(); // one is enough to tell
+    history_.reset(); // one finding is enough
   }
 }
 
 void CheckedRun::keepRead(CellId id, const JudgedAccess &access) {
-  // All readers of packets are kept. The order by packets follows from the earliest of them.
+  // All readers of a packet are kept, because the order by packets follows from the earliest reader.
   const bool keeps = id >= memory_.firstSlot() && geometry_.mostIterations() == 0;
   const Epoch &by = access.by;
   Cell &cell = memory_[id];
@@ -209,7 +211,8 @@ void CheckedRun::wrote(CellId id, std::uint32_t unit) {
     cell.value = stored(now_.values[now_.firstUnit + unit]);
 }
 
-/// Returns what memory holds of `value`. Where sums are narrowed once, notes which operation narrows it first.
+/// Returns the form of `value` that memory holds. If sums must be narrowed only once, notes the first operation that
+/// narrows the sum.
 ValueId CheckedRun::stored(ValueId value) {
   if (hasWire_)
     return now_.isEncoded ? values_.inScratch(value, false) : now_.staysWide ? value : values_.narrowed(value);
@@ -233,7 +236,7 @@ void CheckedRun::compare(CellId id, const Epoch &first, bool firstWrites, const 
   }
   const bool isRead = !secondWrites && !by.isUser();
   if (order_.before(first, true, view, Relation::Visibility)) {
-    if (isRead && view.besides.empty()) // else only one thread is known to come after it
+    if (isRead && view.besides.empty()) // otherwise only one thread reads after the write
       order_.readAfter(first, view);
     return;
   }
@@ -244,7 +247,7 @@ void CheckedRun::compare(CellId id, const Epoch &first, bool firstWrites, const 
     memory_[id].write = by; // said once
 }
 
-/// True if one thread makes both accesses, first `a`, then `b`. `b` belongs to the operation in progress.
+/// True if one thread makes both accesses: first `a`, then `b`, which belongs to the operation in progress.
 bool CheckedRun::sameElement(const Epoch &a, const Epoch &b) const {
   if (a.agent != b.agent || a.phase != b.phase || a.isPut() || a.isUser() || b.isUser())
     return false;
@@ -265,7 +268,7 @@ void CheckedRun::sendPacket(CellId id, const JudgedAccess &access) {
 
 void CheckedRun::writesAgain(CellId id, const JudgedAccess &access, std::uint32_t unit) {
   const ValueId value = stored(now_.values[now_.firstUnit + unit]);
-  // A later write of the same packet over itself changes nothing. A multicast does that to its sender's own slot.
+  // Another write of the same packet to its own place changes nothing. A multicast does that to its sender's own slot.
   Cell &cell = memory_[id];
   const bool isSource =
       std::ranges::any_of(data_.step().sources, [&](const Operand &o) { return o.packet && id - o.first < o.count; });

@@ -9,7 +9,7 @@ namespace mscclc::passes::proof {
 std::vector<Stuck> DeadlockSearch::find() {
   collect();
   std::vector<Stuck> all;
-  std::vector<std::uint32_t> seen(index_.numBlocks(), none), path; // seen: the start of the path that reached the block
+  std::vector<std::uint32_t> seen(index_.numBlocks(), none), path; // seen[b]: the block where the path through b began
   for (std::uint32_t start = 0; start < index_.numBlocks(); ++start) {
     path.clear();
     std::uint32_t b = start;
@@ -43,7 +43,7 @@ void DeadlockSearch::collect() {
     if (control_.finished(b))
       continue;
     const ir::BlockCursor &at = control_.at(b);
-    const bool comesAgain = at.inLoop() && !at.isLastIteration(); // the beginning of the loop runs again
+    const bool comesAgain = at.inLoop() && !at.isLastIteration(); // the body of the loop runs again
     for (std::uint32_t o = comesAgain ? at.header() + 1 : at.op(); o < index_.ops(b).ops.size(); ++o)
       collectFrom(b, o);
   }
@@ -82,7 +82,8 @@ Source DeadlockSearch::sourceOf(std::uint32_t b) const {
   return it == sources_.end() ? Source{} : it->second;
 }
 
-/// Returns the place where a block of the rank of `b` arrives at the barrier, for a block that has not arrived yet.
+/// Returns the operation of another block that would arrive at the barrier at which `b` waits. That block has not
+/// arrived there yet. Returns an empty source if there is no such block.
 Source DeadlockSearch::missingAt(std::uint32_t barrier, std::uint32_t b) const {
   for (const std::uint32_t other : index_.barrier(barrier).blocks) {
     const auto &ops = index_.ops(other).ops;

@@ -26,7 +26,7 @@ public:
   DeadlockSearch(const ProgramIndex &index, const Geometry &geometry, const Memory &memory, const Control &control)
       : index_(index), geometry_(geometry), memory_(memory), control_(control) {}
 
-  /// Returns the results in the order of blocks, each cycle once.
+  /// Returns the stuck blocks in the order of their numbers, each cycle once.
   std::vector<Stuck> find();
 
 private:
@@ -40,8 +40,8 @@ private:
   const Geometry &geometry_;
   const Memory &memory_;
   const Control &control_;
-  std::unordered_map<std::uint64_t, Source> sources_; ///< sources of signals and releases
-  std::unordered_map<CellId, Source> writers_;        ///< writers of packets that blocks wait for
+  std::unordered_map<std::uint64_t, Source> sources_; ///< key() of a wait → the first operation that ends it
+  std::unordered_map<CellId, Source> writers_; ///< packet that a block waits for → the first operation that writes it
 };
 
 } // namespace mscclc::passes::proof

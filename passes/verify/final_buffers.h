@@ -8,8 +8,8 @@
 
 namespace mscclc::passes::proof {
 
-/// Here a reduction is a chain (Values::chain) in the order of an operation's sources. A reduction by a switch has no
-/// known order. It is one reduction with as many parts as there are ranks.
+/// The contents of inputs and outputs. A reduction is a chain (Values::chain) in the order of an operation's sources. A
+/// reduction by a switch has no known order, so it is one reduction with as many parts as there are ranks.
 class FinalBuffers {
 public:
   FinalBuffers(const ir::Program &program, const Memory &memory, const Values &values, std::uint32_t unitsPerChunk)

@@ -15,7 +15,7 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
 
 ir::Where Findings::where(ir::OpRef place) const {
   ir::Where where = whereIs(index_.program, place);
-  where.alike.clear(); // equal findings have already been counted
+  where.alike.clear(); // equal findings have been counted already
   return where;
 }
 
@@ -32,7 +32,7 @@ std::uint64_t Findings::key(ir::OpRef place, bool exact) const {
   if (loc == ir::noLoc ||
       index_.program.sources.isElement(loc)) // other blocks and ranks of a plan have equal operations
     return mix(mix(2, place.op), static_cast<std::uint64_t>(blocks[place.block].ops[place.op].kind));
-  const ir::Loc &at = index_.program.sources.get(loc); // regardless of the call that leads there
+  const ir::Loc &at = index_.program.sources.get(loc); // the call that leads there makes no difference
   return mix(mix(mix(3, at.file), at.line), at.column);
 }
 

@@ -30,17 +30,18 @@ public:
     std::vector<Note> notes;
     std::uint64_t alike = 0;
     bool otherRanks = false, otherBlocks = false;
-    ir::OpRef place; ///< place of the first one
+    ir::OpRef place; ///< place of the first such finding
   };
 
   /// Returns "rank 1, block 0, operation 3", or its source line.
   ir::Where where(ir::OpRef place) const;
   ir::Where rankWhere(std::uint32_t rank) const { return {"rank " + std::to_string(rank)}; }
 
-  /// Adds a finding at `place`. If there is one of the same kind at the same places, counts that one instead, once for
-  /// each set of exact places. Returns a new finding to fill in, else null. `other`: the second place, if there is one.
+  /// Adds a finding at `place`. `other` is the second place, if there is one. If a finding of the same kind is at the
+  /// same places of the source, counts the new one there, once for each set of exact places. Returns a new finding to
+  /// fill in; null if it was counted.
   Finding *add(const ir::DiagInfo &info, ir::OpRef place, ir::OpRef other = nowhere);
-  /// Does the same, and fills in its arguments.
+  /// Does the same as add(), and fills in the arguments of a new finding.
   void report(const ir::DiagInfo &info, ir::OpRef place, std::vector<ir::DiagArg> args) {
     if (Finding *found = add(info, place))
       found->args = std::move(args);
@@ -48,10 +49,10 @@ public:
   /// Does the same as add() for a finding without an operation. It is grouped only by kind and `group`.
   Finding *addOnRank(const ir::DiagInfo &info, std::uint32_t rank, std::uint32_t group = 0);
 
-  /// Does the same for a finding about all ranks.
+  /// Does the same as addOnRank() for a finding about all ranks.
   Finding *addOnProgram(const ir::DiagInfo &info);
 
-  /// The current findings, which can be restored later.
+  /// The current findings. restore() brings them back later.
   struct State {
     std::vector<Finding> findings;
     std::unordered_map<std::uint64_t, std::size_t> groups;

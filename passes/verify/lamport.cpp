@@ -1,4 +1,4 @@
-// Looks for what programs with Lamport packets (ir::Protocol::Lamport) may not have.
+// Reports what a program with Lamport packets (ir::Protocol::Lamport) must not contain.
 #include "passes/verify/findings.h"
 
 #include "ir/cursor.h"
@@ -21,8 +21,8 @@ bool hasPlainScratch(const ProgramIndex &index, std::uint32_t block, const ir::O
 } // namespace
 
 /// Reports scratch that is not double, packets through ports or switches, and plain data in scratch. Returns false if
-/// it reports any. Ports and switches do not promise that words of 8 bytes stay whole. Kernels clear all chunks of
-/// scratch, at times that are right for packets alone.
+/// it reports any. Ports and switches may split words of 8 bytes. Plain data in scratch would be lost: kernels clear
+/// all chunks of scratch, at times that are right for packets alone.
 bool checkLamport(const ProgramIndex &index, Findings &findings) {
   if (index.program.protocol != ir::Protocol::Lamport)
     return true;

@@ -12,10 +12,10 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-constexpr std::uint64_t mostLead = 256; ///< the most iterations that are run, in addition to the first three
+constexpr std::uint64_t mostLead = 256; ///< the most iterations that are run in addition to the first three
 
-/// The uses of a queue by one pipeline of a block. `times`: uses in each iteration. `before`: uses of the block outside
-/// of pipelines, before this one.
+/// The uses of a queue in one pipeline of a block. `times` is the number of uses in each iteration. `before` is the
+/// number of the block's uses outside of pipelines that come before this pipeline.
 struct LoopUse {
   ir::OpRef first;
   std::uint32_t header = none;
@@ -27,7 +27,7 @@ struct LoopUse {
   }
 };
 
-/// All uses of one side of a queue by one block.
+/// All uses of a queue by one block, on one side: its signals or its waits.
 struct Side {
   std::uint32_t block = none;
   std::vector<LoopUse> loops;
@@ -35,7 +35,7 @@ struct Side {
   const LoopUse *loop(std::size_t i) const { return i < loops.size() ? &loops[i] : nullptr; }
 };
 
-/// The blocks that signal, wait, or arrive at a barrier, in the order of blocks.
+/// The blocks that signal a queue, that wait on it, or that arrive at a barrier, in the order of their numbers.
 using Sides = std::vector<Side>;
 
 void count(Sides &sides, std::uint32_t block, ir::OpRef at, const ir::Op *header, std::uint32_t headerIndex) {
@@ -64,7 +64,7 @@ public:
       pairQueue(q);
     for (std::uint32_t m = 0; m < index_.numBarriers(); ++m)
       pairBarrier(m);
-    std::map<std::uint32_t, LoopPairs> sumsOf; // [set of waiting_]
+    std::map<std::uint32_t, LoopPairs> sumsOf; // [number of a set in waiting_]
     for (const Largest &largest : largest_) {
       LoopPairs &sum = sumsOf[waiting_.find(largest.block)];
       sum.forward += largest.forward;
@@ -146,8 +146,8 @@ private:
     largest_.push_back({from.block, forward, backward});
   }
 
-  /// Pairs the blocks of a barrier by rounds. A block with more rounds outside of pipelines is that many rounds behind
-  /// when its pipelines run.
+  /// Pairs the blocks of a barrier by rounds. If a block has more rounds before its pipelines, they are that many
+  /// rounds behind.
   void pairBarrier(std::uint32_t number) {
     const Sides &meets = meets_[number];
     for (const Side &side : meets)
@@ -196,8 +196,8 @@ private:
     return index_.program.ranks[rank].semaphores[semaphore].initialValue;
   }
 
-  /// Returns the number of iterations between two paired pipelines, if so much was given and so much was taken before
-  /// them.
+  /// Returns by how many iterations two paired pipelines are displaced. Before them, `given` signals were sent, and
+  /// `taken` waits were done.
   std::uint64_t displacement(std::uint64_t given, std::uint64_t taken, const LoopUse &loop, const std::string &name) {
     const std::uint64_t apart = std::max(given, taken) - std::min(given, taken);
     const std::uint64_t iterations = apart / loop.times + (apart % loop.times != 0);
@@ -215,7 +215,7 @@ private:
     std::uint64_t forward, backward;
   };
   const ProgramIndex &index_;
-  ir::DisjointSets<> waiting_;         ///< [block, then the packets of each rank]: what waits for each other
+  ir::DisjointSets<> waiting_; ///< sets that wait for each other; elements: blocks, then the packets of each rank
   std::vector<Sides> signals_, waits_; ///< [queue]
   std::vector<Sides> meets_;           ///< [barrier]
   std::uint64_t mostApart_ = 0;

@@ -1,26 +1,29 @@
-// The order that data itself makes. Packet algorithms overwrite slots and chunks without any other sync.
+// Finds the order that the data of packets makes. Packet algorithms overwrite slots and chunks without any other sync.
 //
-// Why data, and not the packet itself. A packet is a relaxed store. Under PTX it orders no earlier access of its
-// sender: B may take a packet of A and write x, and A may read x before it stores the packet and yet see B's write. So
+// A packet alone does not make this order. It is a relaxed store, and under PTX it orders no earlier access of its
+// sender. Example: A reads x and stores a packet, and B takes the packet and writes x. A may still see B's write. So
 // packets do not carry Relation::Released (run/epoch.h). They do not carry it for earlier launches either: the end of
-// A's last kernel has released those, but B's load of a packet acquires nothing. It is different if the packet was
-// computed from what A read. PTX forbids values out of thin air (8.10, No Thin Air): a value cannot cause itself along
-// dependencies and communication. Two steps of the argument are no such dependency, so they are taken for granted of
-// hardware: no GPU makes a store before the branches that it depends on, and a taker polls before it goes on; and what
-// comes after the poll by a barrier or a signal comes after the taking.
+// A's last kernel has released the accesses of these launches, but B's load of a packet acquires nothing.
 //
-// Lemma. Operation R reads an element of a cell, and stores packets that it computed from the element. A packet is
-// stored after its sources were read. So taking one of these packets, at that element, comes after R's read.
-// The taker T has read the packet's slot. If T stores packets in turn, R's read and T's own read come before everybody
-// who takes one of those, and so on. Hence R's read of the cell is over before a write W if there is such a trail
+// It is different if the packet was computed from what A read. PTX forbids values out of thin air (8.10, No Thin Air):
+// a value cannot cause itself along dependencies and communication. Two steps of the argument are no such dependency.
+// They are assumptions about the hardware:
+//   - A GPU makes no store before the branches on which it depends, and a taker polls before it goes on.
+//   - What comes after the poll by a barrier or a signal also comes after the taking.
+//
+// Lemma. Let operation R read an element of a cell, and store packets that it computed from the element. A packet is
+// stored after its sources were read. So taking one of these packets, at that element, comes after R's read. The taker
+// T has read the packet's slot. If T also stores packets, the reads by R and T come before the taking of T's packets,
+// and so on. Hence R's read of the cell is over before a write W if there is a trail
 //     cell - R -> packet - T -> packet - T' -> ...
-// on which some taker has taken its packet before W. There are two cases in which it has. The taking is ordered before
-// W, for plain memory by signals, semaphores and barriers. Or W's own operation took the packet at W's element, or took
-// a packet there that the taker had made of it: in the same operation, or in a later one of its block that has the
-// value from plain memory. The second case holds because an operation takes the packets of an element before it writes
-// the element.
+// on which some taker has taken its packet before W. There are two cases in which it has:
+//   - The taking is ordered before W. If W writes plain memory, only signals, semaphores and barriers make this order.
+//   - W's own operation took the packet at W's element. Or it took a packet there that the taker had made of the
+//   packet, in the same operation or in a later one of its block that has the value from plain memory. This case holds
+//   because an operation takes the packets of an element before it writes the element.
 //
-// Trails are walked breadth first, as a short one gives the earliest order, and no further than `trailLength`.
+// Trails are searched breadth first, because a short trail gives the earliest order. They have at most `trailLength`
+// packets.
 #include "passes/verify/checked_run.h"
 
 #include "ir/op_memory.h"
@@ -31,8 +34,8 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-constexpr std::uint32_t trailPackets = 4096; ///< packets that are examined before an order counts as absent
-constexpr std::uint32_t trailLength = 5;     ///< packets on one trail
+constexpr std::uint32_t trailPackets = 4096; ///< the most packets that are examined to find an order
+constexpr std::uint32_t trailLength = 5;     ///< the most packets on one trail
 
 /// True if source i of `op` goes only to destination i; otherwise every source goes to every destination.
 bool isPairwise(const ir::Op &op) {
@@ -41,7 +44,7 @@ bool isPairwise(const ir::Op &op) {
 
 } // namespace
 
-/// True if `reader`, which read `id`, has done so before the write `by` of that cell: by the lemma above.
+/// True if `reader` has read cell `id` before the write `by` of that cell, by the lemma above.
 bool CheckedRun::computedFrom(CellId id, const Epoch &reader, const View &view, const Epoch &by) {
   if (!memory_.usesPackets() || reader.isUser() || geometry_.mostIterations() != 0)
     return false;
@@ -65,21 +68,21 @@ bool CheckedRun::computedFrom(CellId id, const Epoch &reader, const View &view, 
   return over;
 }
 
-/// The place of cell `id` in the operand that `by` writes, as an element; `none` for the user.
+/// Returns the index of cell `id` in the operand that `by` writes; `none` for the user.
 std::uint32_t CheckedRun::elementWritten(CellId id, const Epoch &by) const {
   if (by.isUser())
     return none;
   const DataStep &step = data_.step();
   const std::vector<Operand> &destinations = step.destinations;
-  if (destinations.size() == step.op->numDsts) // not a switch, whose operand has several destinations
+  if (destinations.size() == step.op->numDsts) // no switch: there, one operand has several destinations
     return id - destinations[by.ref - step.op->firstChunk - step.op->numSrcs].first;
   const auto holds = [&](const Operand &o) { return id - o.first < o.count; };
   const auto it = std::ranges::find_if(destinations.rbegin(), destinations.rend(), holds);
   return it == destinations.rend() ? none : id - it->first;
 }
 
-/// Calls `visit(slot)` for each packet that the operation of `reading` computes from the element read. Begins with
-/// packets on the rank of block `near`. Ends when a call returns true.
+/// Calls `visit(slot)` for each packet that the operation of `reading` computes from the element that it read. Packets
+/// on the rank of block `near` come first. Stops when a call returns true.
 template <typename Visit> void CheckedRun::anyPacketMadeOf(const Reading &reading, std::uint32_t near, Visit visit) {
   const std::uint32_t b = order_.blockOf(reading.by), o = opOf(reading.by);
   const ir::ThreadBlock &code = index_.ops(b);
@@ -108,12 +111,12 @@ template <typename Visit> void CheckedRun::anyPacketMadeOf(const Reading &readin
       std::any_of(here.end(), destinations.end(), visits);
 }
 
-/// True if `taker`, which took the packet in `slot`, has done so before `write`.
+/// True if `taker` has taken the packet in `slot` before `write`.
 bool CheckedRun::takenBefore(CellId slot, const Epoch &taker, const PacketWrite &write) const {
   if (order_.before(taker, false, write.view, write.relation))
     return true;
   if (control_.launch() != 0 || write.element == none ||
-      write.by.isPut()) // the packets that it took are of its own launch
+      write.by.isPut()) // a write takes packets of its own launch only
     return false;
   return std::ranges::any_of(data_.step().sources, [&](const Operand &source) {
     if (!source.packet || write.element >= source.count)
@@ -125,8 +128,8 @@ bool CheckedRun::takenBefore(CellId slot, const Epoch &taker, const PacketWrite 
   });
 }
 
-/// True if `taker`, which took the packet in `slot`, made the packet in `made` of it: in the same operation, or in a
-/// later one of the same thread, or after a barrier of the block.
+/// True if `taker` took the packet in `slot`, and made the packet in `made` of it. It did so in the same operation, in
+/// a later operation of the same thread, or after a barrier of its block.
 bool CheckedRun::madeOf(CellId made, CellId slot, const Epoch &taker) const {
   const Epoch &maker = memory_[made].write;
   if (maker.agent != taker.agent || maker.phase < taker.phase || maker.isPut())
@@ -148,7 +151,7 @@ bool CheckedRun::madeOf(CellId made, CellId slot, const Epoch &taker) const {
   return elementOf(made, maker) == elementOf(slot, taker);
 }
 
-/// True if a read that took the packet is visible in `view`. Then the packet has arrived.
+/// True if `view` knows of a read that took the packet. Then the packet has arrived.
 bool CheckedRun::knownTaken(const Cell &cell, const View &view) const {
   bool found = false;
   memory_.forReads(cell, [&](const Epoch &reader) {

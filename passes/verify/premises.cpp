@@ -7,8 +7,8 @@
 
 namespace mscclc::passes::proof {
 
-/// Counts the signals and waits of one launch, for each queue. `all` is the count in the proven size, and `once` the
-/// count outside of pipelines. If both are equal on both ends of a queue, they are equal at every size.
+/// Counts the signals and waits of one launch, for each queue. `all` is the count in the proven size, and `once` is the
+/// count outside of pipelines. If signals and waits agree in both counts, they agree at every size.
 class PremiseScan {
 public:
   PremiseScan(Premises &premises, const ProgramIndex &index, const Geometry &geometry, Findings &findings)
@@ -27,7 +27,7 @@ private:
   struct Side {
     std::uint64_t all = 0, once = 0;
     std::uint32_t block = none; ///< the first block on this side
-    std::uint32_t op = 0;       ///< and its first operation
+    std::uint32_t op = 0;       ///< the first operation of that block on this side
     bool several = false;
     std::string words() const {
       if (all == once)
@@ -83,7 +83,7 @@ private:
     }
   }
 
-  /// True if an end waits and signals, and its other end does neither.
+  /// True if blocks signal and wait at channel end `end`, but no block does so at its other end.
   bool dealsWithItself(std::uint32_t end) const {
     const std::uint32_t other = index_.pairOf(end);
     return other != none && taken_[end].all != 0 && sent_[end].all == 0 && sent_[other].all != 0 &&
@@ -110,7 +110,7 @@ private:
       const std::uint32_t other = index_.pairOf(end);
       if (dealsWithItself(end))
         itself(end);
-      else if (other == none || !dealsWithItself(other)) // else reported there
+      else if (other == none || !dealsWithItself(other)) // else it is reported at the other end
         mismatch(s, t, {diag::wait_without_signal, diag::signal_without_wait, diag::signalled_here, diag::waited_here},
                  [&](bool starves, const Side &at, const Side &partner) -> std::vector<ir::DiagArg> {
                    return {index_.describeChannel(starves ? end : other), at.perLaunch(),
@@ -123,7 +123,8 @@ private:
     const ir::DiagInfo &tooFewSent, &tooFewTaken, &sentHere, &takenHere;
   };
   /// Reports that a queue is not signalled as often as it is waited on. `argsOf(starves, at, partner)` returns the
-  /// arguments of the finding at side `at`: the waits if signals are missing (`starves`), else the signals.
+  /// arguments of the finding at side `at`. If signals are missing (`starves`), this is the side of the waits, else
+  /// that of the signals.
   void mismatch(const Side &sent, const Side &taken, const MismatchDiagnostics &infos, auto &&argsOf) {
     const bool starves = taken.all > sent.all || sent.all == 0;
     const Side &at = starves ? taken : sent, &partner = starves ? sent : taken;
@@ -168,7 +169,7 @@ private:
                  count == 1 ? "" : ", nor any of " + std::to_string(count - 1) + " more of the rank"};
   }
 
-  /// Collects queues with several signallers or waiters, with the counts of each.
+  /// Collects the queues that several blocks signal or wait on, with the counts of each block.
   void collectShared() {
     for (std::uint32_t q = 0; q < sent_.size(); ++q)
       if (sent_[q].several || taken_[q].several)
@@ -203,7 +204,7 @@ private:
   const Geometry &geometry_;
   Findings &findings_;
   std::vector<Side> sent_, taken_; ///< [queue]
-  std::vector<bool> used_;         ///< [channel]: by some block
+  std::vector<bool> used_;         ///< [channel]: true if some block uses it
 };
 
 Premises::Premises(const ProgramIndex &index, const Geometry &geometry, Findings &findings) {

@@ -1,5 +1,5 @@
-// The premises under which one execution represents all: counts match, and the program determines which operations
-// meet.
+// Checks the premises under which one execution represents all executions: counts of signals and waits match, and the
+// program determines which operations meet.
 #pragma once
 
 #include "passes/run/geometry.h"
@@ -13,7 +13,7 @@ namespace mscclc::passes::proof {
 struct SharedSync {
   struct Party {
     std::uint32_t block;
-    std::uint64_t count; ///< signals or waits in a launch
+    std::uint64_t count; ///< number of signals or waits in a launch
   };
   std::vector<Party> signallers, waiters;
 };
@@ -24,9 +24,9 @@ public:
   /// Counts signals and waits, and reports mismatches.
   Premises(const ProgramIndex &index, const Geometry &geometry, Findings &findings);
 
-  /// False if a run would be meaningless because of counts or participants.
+  /// False if a run would have no meaning, because counts do not match or a used channel has no other end.
   bool hold() const { return hold_; }
-  /// Returns the data of a shared queue; null if the queue is not shared.
+  /// Returns the blocks that share a queue; null if the queue is not shared.
   const SharedSync *shared(std::uint32_t queue) const {
     const auto it = shared_.find(queue);
     return it == shared_.end() ? nullptr : &it->second;

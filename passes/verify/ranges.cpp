@@ -1,4 +1,5 @@
-// Checks of operand ranges, whose faults no order can repair, and of counters that several blocks share.
+// Checks the ranges of operands, because no order can repair their faults. Also checks the counters that several blocks
+// share.
 #include "passes/verify/premises.h"
 #include "passes/verify/replay.h"
 
@@ -11,15 +12,15 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-/// The division of the chunks of all ranks by pipelines. For each chunk, the first operand that covers it counts.
+/// Records how pipelines divide the chunks of all ranks. For each chunk, the first operand that covers it counts.
 class Cuts {
 public:
   struct Mark {
-    std::uint32_t first = 0, end = 0; ///< the operand's range
+    std::uint32_t first = 0, end = 0; ///< range of the operand
     ir::OpRef place;
   };
   explicit Cuts(std::uint32_t numRanks) : markOf_(std::size_t{numRanks} * 3) {}
-  /// Adds `mark`. Returns the mark of a chunk that overlaps it and differs from it; null if all agree.
+  /// Adds `mark`. Returns an earlier mark that overlaps it and begins at another chunk; null if there is none.
   const Mark *add(std::uint32_t rank, ir::BufferKind buffer, const Mark &mark) {
     auto &markOf = markOf_[rank * std::size_t{3} + static_cast<std::size_t>(buffer)];
     if (markOf.size() < mark.end)
@@ -40,7 +41,7 @@ public:
   }
 
 private:
-  std::vector<std::vector<std::uint32_t>> markOf_; ///< [rank, buffer][chunk], up to the last chunk of operands
+  std::vector<std::vector<std::uint32_t>> markOf_; ///< [rank, buffer][chunk]: index into marks_, or `none`
   std::vector<Mark> marks_;
 };
 
@@ -140,14 +141,15 @@ ir::OpRef firstUse(const ProgramIndex &index, std::uint32_t block, std::uint32_t
 
 } // namespace
 
-/// Reports ranges that pipelines divide differently, packets outside of the buffer, and packets that overlap plain
-/// data. With `sizesChange`, packets of one message size must not overlap plain data of another one either.
+/// Reports ranges that pipelines divide differently, packets that do not fit into scratch, and packets that overlap
+/// plain data. If `sizesChange`, packets of one message size must not overlap plain data of another size either.
 void checkRanges(const ProgramIndex &index, bool sizesChange, Findings &findings) {
   RangeCheck(index, sizesChange, findings).run();
 }
 
 /// Checks semaphores that several blocks acquire: all their releases must come even if none of these blocks continues.
-/// Channels on which several blocks wait are left out, because the run checks that the blocks take turns.
+/// Returns false if it reports any. Channels on which several blocks wait are left out, because the run checks that
+/// their blocks take turns.
 bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Premises &premises, const Memory &memory,
                  Findings &findings) {
   std::vector<std::uint32_t> open;
@@ -159,7 +161,7 @@ bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Prem
     for (const std::uint32_t queue : held)
       replay.hold(queue);
     replay.run(1);
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> lacks; // queue, number of missing releases
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> lacks; // (queue, number of its missing releases)
     for (const std::uint32_t queue : held) {
       std::uint64_t wanted = 0;
       for (const SharedSync::Party &p : premises.shared(queue)->waiters)
@@ -172,8 +174,8 @@ bool checkShared(const ProgramIndex &index, const Geometry &geometry, const Prem
   if (open.empty())
     return true;
   bool good = true;
-  // If all these semaphores are held back at once, fewer releases come than if only one is held back. So a semaphore
-  // with enough releases in the first case needs no check of the second case.
+  // First, all these semaphores are held back at once. Then fewer releases come than if only one is held back. So a
+  // semaphore that gets enough releases need not be held back alone.
   for (const auto &[queue, all] : lacking(open))
     for (const auto &[_, lacks] : lacking(std::span(&queue, 1))) {
       good = false;

@@ -26,7 +26,7 @@ bool Replay::run(std::uint32_t launches) {
   return true;
 }
 
-/// A launch of a rank begins after its last launch has ended.
+/// Makes each launch of a rank begin after the rank's last launch has ended.
 void Replay::launchBegins() {
   data_.beginLaunch();
   for (std::uint32_t rank = 0; control_.launch() != 0 && rank < index_.numRanks(); ++rank) {
@@ -61,7 +61,7 @@ void Replay::meetRank(std::uint32_t rank) {
     ++phases_[b];
 }
 
-/// Adds the message of the current operation of `b`.
+/// Adds a message that the current operation of `b` sends. Returns its number.
 std::uint32_t Replay::send(std::uint32_t b) {
   messages_.push_back({b, here(b) + 1});
   return static_cast<std::uint32_t>(messages_.size() - 1);
@@ -132,7 +132,7 @@ void Replay::need(std::uint32_t block, std::uint32_t count, Wanted &wanted) cons
 }
 
 std::vector<Replay::Step> Replay::schedule(std::vector<std::uint32_t> &done, const Wanted &wanted) const {
-  std::vector<std::uint32_t> missing; // [meeting]: number of members that have not arrived
+  std::vector<std::uint32_t> missing; // [meeting]: number of its members that have not arrived
   for (const std::vector<Sent> &members : members_)
     missing.push_back(static_cast<std::uint32_t>(
         std::ranges::count_if(members, [&](const Sent &member) { return done[member.block] < member.count; })));

@@ -1,4 +1,5 @@
-// Runs a program again, only with its control, to explain a finding: which operations had to run before which.
+// Runs only the control of a program again, to explain a finding: it shows which operations had to run before which
+// others.
 #pragma once
 
 #include "passes/run/data_run.h"
@@ -7,24 +8,25 @@
 
 namespace mscclc::passes::proof {
 
-/// Instances are the executed operations of a block, over all launches and iterations.
+/// Runs the control of a program, and records what depends on what. An instance is one executed operation of a block.
+/// The instances of a block are numbered over all launches and iterations.
 class Replay : private ControlEvents, private DataEvents {
 public:
   static constexpr std::uint64_t mostInstances = 20'000'000;
 
   Replay(const ProgramIndex &index, const Geometry &geometry, const Memory &memory);
 
-  /// Blocks all waits on this queue for ever, to see what comes without them.
+  /// Lets all waits on `queue` block for ever, to see which operations run without them.
   void hold(std::uint32_t queue) { control_.hold(queue); }
   /// Runs `launches` launches, as far as possible. Returns false if it stops early.
   bool run(std::uint32_t launches);
-  /// Returns the number of signals of `queue`.
+  /// Returns the number of signals of `queue`, with its initial value.
   std::uint64_t sent(std::uint32_t queue) const { return numSent_[queue]; }
 
   struct Step {
     std::uint32_t block, from, to; ///< instances [from, to)
   };
-  /// Returns the instance of `op` in `phase` of `block`; if `op` is none, the end of `launch`.
+  /// Returns the instance of `op` in `phase` of `block`. If `op` is `none`, returns the end of `launch`.
   std::uint32_t find(std::uint32_t block, std::uint32_t phase, std::uint32_t op, std::uint32_t launch) const;
   std::uint32_t opOf(std::uint32_t block, std::uint32_t instance) const { return traces_[block].ops[instance]; }
   /// Returns the launch of an instance, from 0 on.
@@ -34,24 +36,24 @@ public:
   }
   std::uint32_t endOfLaunch(std::uint32_t block, std::uint32_t launch) const { return traces_[block].ends[launch]; }
 
-  /// The instances of each block that must run.
+  /// The number of instances of each block that must run.
   struct Wanted {
     std::vector<std::uint32_t> counts; ///< [block]
-    std::vector<bool> met;             ///< [meeting]: the instances of its members are in `counts`
+    std::vector<bool> met;             ///< [meeting]: true if `counts` contains the instances of its members
   };
   Wanted nothingWanted() const {
     return {std::vector<std::uint32_t>(traces_.size()), std::vector<bool>(members_.size())};
   }
-  /// Raises the counts of `wanted` to the fewest with which `block` can run `count` instances.
+  /// Raises `wanted` as little as possible, so that `block` can run `count` instances.
   void need(std::uint32_t block, std::uint32_t count, Wanted &wanted) const;
-  /// Returns an order in which blocks get from `done` to `wanted`, in few turns, and updates `done`. Requires that
-  /// `run` returned true.
+  /// Returns an order in which blocks advance from `done` to `wanted`, in few turns. Updates `done`. Requires: run()
+  /// returned true.
   std::vector<Step> schedule(std::vector<std::uint32_t> &done, const Wanted &wanted) const;
 
 private:
-  /// `instance` needs `before` instances of `block`. If `block` is none, it needs those of all other members of meeting
-  /// `before`. A meeting is a round of a barrier, or the beginning of a rank's launch. Separate dependencies for each
-  /// pair of members would be too many.
+  /// Instance `instance` of a block requires that `before` instances of `block` have run. If `block` is `none`, all
+  /// other members of meeting `before` must have arrived. A meeting is a round of a barrier, or the beginning of a
+  /// rank's launch. Separate dependencies for each pair of members would be too many.
   struct Dependency {
     std::uint32_t instance = 0, block = 0, before = 0;
     bool isMeeting() const { return block == none; }
@@ -73,7 +75,7 @@ private:
   bool data(std::uint32_t block, const ir::Op &op) override { return data_.run(block, op); }
   void done(std::uint32_t block) override;
   void launchBegins() override;
-  // Data operations: only packets matter.
+  // Data operations: only their packets make dependencies.
   bool begins(const DataStep &step) override;
   void reads(const DataStep & /*step*/, const Operand & /*source*/) override {}
   void writes(const DataStep &step, const Operand &part, std::uint32_t unit,
@@ -91,7 +93,7 @@ private:
   std::vector<Trace> traces_;
   std::vector<Sent> messages_;
   std::vector<std::uint64_t> numSent_;     ///< [queue]
-  std::vector<std::vector<Sent>> members_; ///< [meeting]: for each member, the number of its instances at arrival
+  std::vector<std::vector<Sent>> members_; ///< [meeting]: its members, with the number of their instances at arrival
   std::uint64_t instances_ = 0;
 };
 

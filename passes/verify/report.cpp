@@ -15,7 +15,7 @@ namespace {
 std::string block(const ProgramIndex &index, std::uint32_t b) {
   return "rank " + std::to_string(index.rankOf(b)) + ", block " + std::to_string(index.idOf(b));
 }
-/// Returns "ranks 1, 2 and 5, block 0", for blocks of the same number.
+/// Returns "ranks 1, 2 and 5, block 0". All of `blocks` must have the same number.
 std::string ranksOf(const ProgramIndex &index, const std::vector<std::uint32_t> &blocks) {
   std::vector<std::uint32_t> ranks;
   for (const std::uint32_t b : blocks)
@@ -33,14 +33,14 @@ ir::OpRef Reporter::place(const Epoch &record, std::uint32_t op) const {
   return op == none ? Findings::nowhere : index_.place(order_.blockOf(record), op);
 }
 
-/// True if the read came first in the run, though nothing orders the two, but reads what nobody has written in this
-/// launch: then the write is the one that should have been first.
+/// True if two accesses have no order, and the first one reads what nobody has written in this launch. Then the write
+/// should have been first.
 bool Reporter::readsTooEarly(const Conflict &c, std::uint32_t launch) const {
   if (c.control || c.firstWrites || c.first.isUser() || c.second.isUser() || c.first.isPut() ||
       order_.blockOf(c.first) == order_.blockOf(c.second))
     return false;
   const Epoch &before = memory_[c.cell].write;
-  if (before.isUser()) // an output from before the launch is no evidence
+  if (before.isUser()) // the user leaves values to be read only in inputs
     return memory_[c.cell].value == Values::unwritten;
   return !before.exists() || order_.launchOf(order_.blockOf(before), before.phase) != launch;
 }
@@ -109,7 +109,7 @@ std::string Reporter::word(std::uint32_t block, std::uint32_t op) const {
   return std::string(ir::wordOf(index_.program, index_.ops(block).ops[op]));
 }
 
-/// True if the accesses were written in the language, so that advice uses its terms.
+/// True if the accesses were written in the language. Then advice uses the terms of the language.
 bool Reporter::isOfSource(const Conflict &c) const {
   const bool isFirst = c.second.isUser();
   return ir::isOfSource(index_.program,
@@ -168,8 +168,8 @@ std::string Reporter::missing(const Conflict &c, std::uint32_t a, std::uint32_t 
   return noSync(a, b, ofSource);
 }
 
-/// Describes a signal that would show rank `to` that rank `from` has ended the launch before. Ports have no relaxed
-/// signals.
+/// Describes a signal that would show rank `to` that rank `from` has ended the launch before this one. Ports have no
+/// relaxed signals.
 std::string Reporter::startSignal(std::uint32_t from, std::uint32_t to, bool ofSource) const {
   const auto leads = [&](ir::ChannelType type) {
     return std::ranges::count(index_.program.ranks[from].peers(type), to) != 0;
@@ -200,7 +200,7 @@ std::string Reporter::noSync(std::uint32_t a, std::uint32_t b, bool ofSource) co
          ") before the second would";
 }
 
-/// Returns an earlier operation, without a nop between it and `op`, that waits for another block; or none.
+/// Returns an operation before `op` that waits for another block, without a nop between them; `none` if there is none.
 std::uint32_t Reporter::waitInPhase(std::uint32_t b, std::uint32_t op) const {
   const auto &ops = index_.ops(b).ops;
   for (std::uint32_t o = op; o-- != 0 && !endsPhase(ops[o]);) {
@@ -212,7 +212,7 @@ std::uint32_t Reporter::waitInPhase(std::uint32_t b, std::uint32_t op) const {
   return none;
 }
 
-/// Returns the signal or release after operation `op`, without a nop between them; or none.
+/// Returns a signal or release after `op`, without a nop between them; `none` if there is none.
 std::uint32_t Reporter::signalInPhase(std::uint32_t b, std::uint32_t op) const {
   const auto &ops = index_.ops(b).ops;
   for (std::uint32_t o = op + 1; o < ops.size() && !beginsPhase(ops[o]); ++o) {

@@ -1,4 +1,4 @@
-// From what a checked run finds to what a user reads.
+// Turns what a checked run finds into findings for a user.
 #pragma once
 
 #include "passes/residency.h"
@@ -7,7 +7,7 @@
 
 namespace mscclc::passes::proof {
 
-/// Turns conflicts into findings: both places, what is missing, and later the schedule.
+/// Turns conflicts into findings. A finding names both places and the missing order, and later gets a schedule.
 class Reporter : public RunListener {
 public:
   Reporter(const ProgramIndex &index, const Geometry &geometry, const Memory &memory, Order &order, Findings &findings)
@@ -33,13 +33,13 @@ public:
   struct Held {
     std::uint32_t block = 0, op = 0; ///< the first block that waits, and its operation
     std::string waitsFor;
-    std::uint32_t blocks = 0, begun = 0; ///< number of the rank's blocks, and of those that have begun
+    std::uint32_t blocks = 0, begun = 0; ///< number of the rank's blocks, and number of those that have begun
   };
   std::vector<Held> heldRanks() const;
   void notResident(const std::vector<Held> &held, const Residency &residency);
-  /// Compares outputs with the collective. Returns the number of compared chunks.
+  /// Compares outputs with those of the collective. Returns the number of compared chunks.
   std::uint64_t checkResults(Values &values, std::uint32_t unitsPerChunk);
-  /// The operation that wrote `cell` last; nowhere if that is none.
+  /// Returns the operation that wrote `cell` last; an empty place if no operation did.
   ir::Where writerOf(const Cell &cell) const;
 
 private:
@@ -48,7 +48,7 @@ private:
     Conflict conflict;
     std::uint32_t firstLaunch, secondLaunch;
   };
-  /// The notes of a finding, which number the steps of its schedule.
+  /// The notes of a finding. They number the steps of its schedule.
   struct Notes {
     std::vector<Findings::Note> &all;
     std::uint32_t number = 0;

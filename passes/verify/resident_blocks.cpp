@@ -5,7 +5,7 @@
 namespace mscclc::passes::proof {
 namespace {
 
-/// Returns "h100x8", with a hint about --machine if that option was not given.
+/// Returns the name of the machine, such as "h100x8", with a hint at --machine if that option was not given.
 std::string machineOf(const Residency &residency) {
   return residency.machine + (residency.isAssumed ? " (--machine names another)" : "");
 }
@@ -19,7 +19,7 @@ bool runResident(const Residency *residency, Control &control, Reporter &reporte
     return true;
   const std::vector<Reporter::Held> held = reporter.heldRanks();
   if (!control.runTheRest())
-    return false; // it fails regardless of the number of resident blocks
+    return false; // the launch gets stuck with any number of resident blocks
   if (residency)
     reporter.notResident(held, *residency);
   return true;

@@ -11,7 +11,7 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-/// Returns the collective whose name differs from `name` only in case and punctuation.
+/// Returns a collective with the same name, except for case and punctuation.
 std::optional<ir::CollectiveKind> nearlyNamed(std::string_view name) {
   std::string letters;
   for (const char c : name)
@@ -23,8 +23,8 @@ std::optional<ir::CollectiveKind> nearlyNamed(std::string_view name) {
 
 } // namespace
 
-/// Returns the number of output chunks of a custom collective without a stated value. Warns if no chunk has a stated
-/// value.
+/// Returns the number of output chunks for which a custom collective states no value. Warns if it states no value at
+/// all.
 std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
   const ir::Program &program = index.program;
   if (ir::info(program.collective.kind).promise != ir::Promise::Stated)
@@ -49,8 +49,8 @@ std::uint64_t checkStated(const ProgramIndex &index, Findings &findings) {
   return outputs - stated;
 }
 
-/// Reports the wrong final value of an output chunk. `ops`: its reduce operation and that of other chunks, if they
-/// differ.
+/// Reports the wrong final value of an output chunk. `ops` is set if the chunk is reduced with another operation than
+/// other chunks: its operation, and theirs.
 void Reporter::wrongResult(std::uint32_t rank, std::uint32_t chunk, const Cell &cell, const Values::Verdict &verdict,
                            const std::optional<std::pair<ir::ReduceOp, ir::ReduceOp>> &ops) {
   using V = Values::Verdict;
@@ -102,7 +102,7 @@ std::uint64_t Reporter::checkResults(Values &values, std::uint32_t unitsPerChunk
   const ir::WantedOutputs wanted(program);
   std::vector<ir::Contribution> inputs;
   std::vector<ValueId> leaves;
-  std::unordered_set<std::uint64_t> right; // values found right at some place, as (value, its input of rank 0)
+  std::unordered_set<std::uint64_t> right; // pairs (value, input of rank 0 that it must contain) that were right before
   std::uint64_t lastRight = 0;
   std::uint64_t looked = 0;
   bool haveOp = false;

@@ -14,7 +14,7 @@
 namespace mscclc::passes::proof {
 
 bool placesHold(std::uint32_t slots, const std::function<ir::RowSum(std::uint32_t slot)> &beginOf, bool fits) {
-  ir::RowSum end; // of the slot before
+  ir::RowSum end; // end of the slot before
   end.slots.resize(slots);
   const auto isFrom = [](ir::RowSum upper, const ir::RowSum &lower) {
     upper.capacities -= lower.capacities;
@@ -51,7 +51,7 @@ bool expertCellsHold(const ir::ExpertCells &cells) {
 
 namespace {
 
-/// Returns why `op` is not for rows; empty if it is.
+/// Returns why `op` must not be in a program of rows; empty if it may be.
 std::string_view faultOf(const ProgramIndex &index, std::uint32_t block, const ir::Op &op) {
   if (op.kind == ir::OpKind::Pipeline)
     return "a pipeline divides chunks by bytes, and the number of live rows is not known";
@@ -101,13 +101,13 @@ bool checkRows(const ProgramIndex &index, Findings &findings) {
   return findings.errors() == before;
 }
 
-/// Notes the input chunks that `source` holds.
+/// Records which input chunks' rows `source` holds.
 void CheckedRun::noteRows(const Operand &source) {
   const DataStep &step = data_.step();
   const std::uint32_t units = geometry_.unitsPerChunk();
   for (std::uint32_t u = 0; u < source.count; u += units) {
     const ValueId value = now_.values[u];
-    if (value == Values::unknown) // a race, which is reported
+    if (value == Values::unknown) // there is a race, which is reported
       continue;
     if (value == Values::unwritten)
       listener_.rowsUnknown(placeOf(step), source.first + u);
@@ -116,7 +116,7 @@ void CheckedRun::noteRows(const Operand &source) {
   }
 }
 
-/// Looks whether the values from unit `unit` of the operation belong into `destination`.
+/// Checks that the operation's values, from unit `unit` on, belong into `destination`.
 void CheckedRun::checkRowPlaces(const Operand &destination, std::uint32_t unit) {
   if (control_.launch() != 0)
     return;

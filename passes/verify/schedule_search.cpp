@@ -21,7 +21,7 @@ std::vector<Turn> ScheduleSearch::reach(const Conflict &c, const Epoch &epoch, s
   if (!epoch.isUser()) {
     std::uint32_t count = instanceOf(epoch, op, launch);
     if (a == b && c.first.phase == c.second.phase &&
-        !c.first.isUser()) // two threads of one block, one ahead of the other
+        !c.first.isUser()) // the accesses are made by two threads of one block, and one thread is ahead
       count = std::min(count, instanceOf(c.first, c.firstOp, launch));
     replay_.need(block, count, wanted_);
   } else if (epoch.ref == Epoch::userRead || launch != 0) {
@@ -32,7 +32,7 @@ std::vector<Turn> ScheduleSearch::reach(const Conflict &c, const Epoch &epoch, s
   return turnsOf(replay_.schedule(done_, wanted_));
 }
 
-/// Merges consecutive steps of several ranks that do the same into one turn. Merges repeated turns of a loop.
+/// Merges consecutive steps into one turn if several ranks do the same. Also merges repeated turns of a loop.
 std::vector<Turn> ScheduleSearch::turnsOf(const std::vector<Replay::Step> &steps) const {
   std::vector<Turn> turns;
   for (const Replay::Step &s : steps) {

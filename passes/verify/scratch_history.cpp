@@ -13,8 +13,8 @@ bool ScratchHistory::over(const Noted &noted, const View &view) {
   });
 }
 
-/// True if all work of the first launch in the scratch of `rank` is known to be over since the beginning of the launch
-/// of `view`. Then all blocks of that rank know it. There are many, so one of them asks for all.
+/// True if the rank of `view` has known since its launch began that all work of the first launch in the scratch of
+/// `rank` is over. The answer is the same for all blocks of the rank, so it is computed once a launch.
 bool ScratchHistory::overAtBegin(std::uint32_t rank, const View &view) {
   const std::uint32_t asks = index_.rankOf(view.block), launch = order_.launchOf(view.block, view.phase);
   AtBegin &known = atBegin_[std::uint64_t{asks} << 32 | rank];
@@ -28,8 +28,9 @@ bool ScratchHistory::overAtBegin(std::uint32_t rank, const View &view) {
   return known.over;
 }
 
-/// Finds one taker for each packet; if some packet has no taker, finds none. If a port copies a packet, the takers of
-/// the copy count as its takers, because the packet had arrived before.
+/// Finds one taker for each packet of an access. If some packet has no taker, the access gets none. If a port copies a
+/// packet, the takers of the copy count as takers of the packet, because the packet had arrived before the copy was
+/// made.
 void ScratchHistory::findTakers(RankState &state, const Memory &memory) {
   std::unordered_map<std::uint32_t, std::span<const Epoch>> takersOfPut; // [agent]
   const auto find = [&](Noted &noted) {
@@ -64,7 +65,7 @@ void ScratchHistory::close(std::uint32_t rank, const View &end, const Memory &me
   for (const Noted &noted : state.all) {
     if (index_.rankOf(order_.blockOf(noted.by)) == rank && !noted.by.isPut())
       continue;
-    // Only its own rank reads a packet.
+    // Only this rank takes packets from its scratch, so it knows that these packets have arrived.
     bool arrived = noted.packet && noted.writes;
     for (std::uint32_t i = 0; arrived && i < noted.count; ++i)
       arrived = memory.packetArrived(noted.first + i);

@@ -1,10 +1,10 @@
-// Launches of different message sizes, one after the other, on one context. The context keeps the scratch buffer, but
-// at another size its chunks have other places. So the writes of a launch into a rank's scratch may hit any chunk that
-// the launch before used there (with double scratch: the launch before that).
+// Checks launches of different message sizes that follow each other on one context. The context keeps the scratch
+// buffer, but at another size its chunks have other places. So the writes of a launch into a rank's scratch may hit any
+// chunk that the last launch used there (with double scratch: the launch before the last one).
 //
-// Example: a rank has 4 chunks of scratch. At 1 KiB a chunk, chunk 3 is at byte 3072. At 3 KiB a chunk, chunk 1 is
-// there. So a write to chunk 1 in the second launch must come after every use of chunk 3 in the first one, and in
-// general of any chunk.
+// Example: a rank has 4 chunks of scratch. At 1 KiB a chunk, chunk 3 is at byte 3072. At 3 KiB a chunk, chunk 1 is at
+// byte 3072. So a write to chunk 1 in the second launch must come after every use of chunk 3 in the first launch. In
+// general, a write must come after every use of any chunk.
 //
 // Inputs and outputs need no such check, because between launches they belong completely to their user (user.cpp).
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace mscclc::passes::proof {
 
-/// The uses of scratch in the first launch, and the check of later writes against them.
+/// Records the uses of scratch in the first launch, and checks later writes against them.
 class ScratchHistory {
 public:
   ScratchHistory(const ProgramIndex &index, Order &order) : index_(index), order_(order), ranks_(index.numRanks()) {}
@@ -26,16 +26,16 @@ public:
     bool writes = false;
   };
 
-  /// Notes an access of the first launch to cells [first, first + count) of `rank`'s scratch. Packets that are taken
-  /// have arrived, so whoever comes after a taker also comes after the write. For packets that a port reads, the cells
-  /// are those to which the port puts them. When they are taken there, the port has read them, and they had been
-  /// written.
+  /// Notes an access of the first launch to cells [`first`, `first` + `count`) of `rank`'s scratch. If packets have
+  /// been taken, they had arrived, so everything after a taker also comes after the write of the packets. If a port
+  /// reads packets, the cells are the destinations of its put. If packets are taken there, the port has read its
+  /// sources, and these had been written.
   void note(std::uint32_t rank, const Epoch &by, bool writes, bool packet, CellId first, std::uint32_t count) {
     ranks_[rank].all.push_back({{by, writes}, packet, first, count, {}});
   }
-  /// Ends the first launch of `rank`. `end` is the view at its end.
+  /// Ends the first launch of `rank`. `end` is the rank's view at that time.
   void close(std::uint32_t rank, const View &end, const Memory &memory);
-  /// Returns an access of the first launch to `rank`'s scratch that may not come before a write at `view`; null if
+  /// Returns an access of the first launch to `rank`'s scratch that is not ordered before a write at `view`; null if
   /// there is none.
   const Access *open(std::uint32_t rank, const View &view);
 
@@ -44,17 +44,18 @@ private:
     bool packet;
     CellId first;
     std::uint32_t count;
-    std::vector<Epoch> takers; ///< of packets that are written or that a port reads; known at the launch's end
+    /// If the access writes packets, or a port reads them: the operations that took the packets. They are known when
+    /// the launch ends.
+    std::vector<Epoch> takers;
   };
   struct RankState {
     std::vector<Noted> all;
-    std::vector<Noted> loose;   ///< accesses that the rank does not know to be over when its launch ends
-    std::uint32_t endPhase = 0; ///< phase of its first block
+    std::vector<Noted> loose;   ///< accesses that may not be over when the rank's launch ends
+    std::uint32_t endPhase = 0; ///< last phase of the rank's first block in that launch
   };
   bool over(const Noted &noted, const View &view);
   bool overAtBegin(std::uint32_t rank, const View &view);
-  /// What holds for all blocks of a rank since a launch began: whether accesses to another rank's scratch have
-  /// completed.
+  /// The knowledge of all blocks of a rank since a launch began: whether accesses to another rank's scratch are over.
   struct AtBegin {
     std::uint32_t launch = none; ///< the launch of the last query
     bool over = false;
@@ -64,9 +65,10 @@ private:
   const ProgramIndex &index_;
   Order &order_;
   std::vector<RankState> ranks_;
-  std::unordered_map<std::uint64_t, std::uint32_t>
-      free_; ///< [block << 32 | rank]: the first phase in which all accesses have completed
-  std::unordered_map<std::uint64_t, AtBegin> atBegin_; ///< [rank << 32 | rank that owns the scratch]
+  /// [block << 32 | rank]: the first phase of the block in which all accesses to the rank's scratch are known to be
+  /// over.
+  std::unordered_map<std::uint64_t, std::uint32_t> free_;
+  std::unordered_map<std::uint64_t, AtBegin> atBegin_; ///< [rank that knows << 32 | rank that owns the scratch]
 };
 
 } // namespace mscclc::passes::proof

@@ -10,7 +10,7 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-constexpr std::uint32_t mostLoops = 8; ///< loops of a block; counts are kept for each section
+constexpr std::uint32_t mostLoops = 8; ///< the most loops of a block, because counts are kept for each section
 
 class SectionScan {
 public:
@@ -75,7 +75,7 @@ private:
     return header.imm == header_->imm && header.count == header_->count;
   }
 
-  /// True if each iteration accesses one slice of every operand, and every slice has its iteration.
+  /// True if each iteration accesses one slice of every operand, and each slice is accessed by one iteration.
   bool wholeOperands(const ir::ThreadBlock &code, const ir::Op &op) const {
     const auto operands = code.operands(op);
     return operands.empty() ||
@@ -101,7 +101,7 @@ private:
   }
 
   const ProgramIndex &index_;
-  const ir::Op *header_ = nullptr; ///< the first pipeline
+  const ir::Op *header_ = nullptr; ///< header of the first pipeline
   std::uint32_t sections_ = 0;
   std::vector<std::uint32_t> ends_[2];                                                     ///< [waits][queue]: block
   std::vector<std::int64_t> balance_;                                                      ///< [queue][section]

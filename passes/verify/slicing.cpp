@@ -25,23 +25,23 @@ struct Range {
   std::uint32_t first = 0, end = 0, parts = 1;
   auto operator<=>(const Range &) const = default;
   std::uint32_t size() const { return end - first; }
-  /// True if its slices end between units of chunks only in some sizes.
+  /// True if the slices have equal lengths only in some sizes.
   bool inexact() const { return size() % parts != 0; }
   bool meets(const Range &other) const { return first < other.end && other.first < end; }
 };
 
-/// The ranges of one buffer that operations access, each once.
+/// The ranges of one buffer that operations access, each once, with one of these operations.
 using Ranges = std::map<Range, ir::OpRef>;
 
-/// Adds the ends of the slices of `range` in a size with `units` units a chunk.
+/// Adds to `cuts` the ends of the slices of `range`, in a size with `units` units a chunk.
 void addCuts(const Range &range, std::uint64_t units, std::vector<std::uint64_t> &cuts) {
   const std::uint64_t whole = range.size() * units, n = range.parts;
   for (std::uint64_t g = 0; g <= n; ++g)
     cuts.push_back(range.first * units + g * (whole / n) + std::min(g, whole % n));
 }
 
-/// The cuts of every buffer in which slices may meet differently, and the sizes from which on slices of packets are not
-/// empty.
+/// Computes the patterns of sizes. `buffers`: the ranges whose slices may meet differently. `filled`: the least sizes
+/// at which some slice of packets is not empty.
 class Patterns {
 public:
   Patterns(std::set<std::vector<Range>> buffers, std::set<std::uint64_t> filled)
@@ -50,8 +50,8 @@ public:
   /// True if some slice of packets is empty.
   bool anyEmpty(std::uint64_t units) const { return !filled_.empty() && units < *filled_.rbegin(); }
 
-  /// Returns the pattern: the number of sizes in `filled_` that are reached, and the rank of each cut among the
-  /// different cuts, buffer by buffer.
+  /// Returns the pattern of a size: the number of sizes in `filled_` that are not larger, and the position of each cut
+  /// among the different cuts of its buffer.
   std::vector<std::uint32_t> of(std::uint64_t units) const {
     std::vector<std::uint32_t> pattern{
         static_cast<std::uint32_t>(std::distance(filled_.begin(), filled_.upper_bound(units)))};
@@ -68,7 +68,7 @@ public:
     }
     return pattern;
   }
-  /// Returns the size from which patterns repeat, and the period; nothing if there would be too many sizes.
+  /// Returns the size from which patterns repeat, and their period; nothing if there would be too many sizes.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> period() const {
     std::uint64_t period = 1, most = filled_.empty() ? 1 : *filled_.rbegin();
     if (most > mostSizes / 3)
@@ -137,7 +137,7 @@ private:
     });
   }
 
-  /// Notes a slice of packets: slice `index` of `range`.
+  /// Notes that slice `index` of `range` holds packets.
   void notePackets(const Range &range, std::uint32_t index, ir::OpRef place) {
     if (inLoop(place))
       packetsInLoop_ = packetsInLoop_ ? packetsInLoop_ : place;
@@ -147,7 +147,7 @@ private:
     filled_.insert(index / range.size() + 1);
   }
 
-  /// True if everything that overlaps `range` divides it in the same way, or contains it in one slice.
+  /// True if every range that overlaps `range` is divided in the same way, or contains `range` in one of its slices.
   static bool alone(const Range &range, const Ranges &ranges) {
     return std::all_of(ranges.begin(), ranges.end(), [&](const auto &entry) {
       const Range &other = entry.first;
@@ -155,7 +155,7 @@ private:
         return true;
       if (other.inexact() || other.first > range.first || other.end < range.end)
         return false;
-      const std::uint32_t length = other.size() / other.parts; // of its slices
+      const std::uint32_t length = other.size() / other.parts; // length of a slice of `other`
       return (range.first - other.first) / length == (range.end - 1 - other.first) / length;
     });
   }
@@ -196,7 +196,7 @@ private:
 
   const ProgramIndex &index_;
   std::map<std::tuple<std::uint32_t, ir::BufferKind, bool>, Ranges> buffers_;
-  std::set<std::uint64_t> filled_; ///< sizes from which on a slice of packets is not empty
+  std::set<std::uint64_t> filled_; ///< least sizes at which some slice of packets is not empty
   std::optional<ir::OpRef> packets_, packetsInLoop_;
 };
 

@@ -12,12 +12,13 @@ namespace {
 using proof::ValueId;
 using proof::Values;
 
-/// Writes trees down, each once.
+/// Writes the steps of trees, each tree once.
 class TreeWriter {
 public:
   TreeWriter(const proof::FinalBuffers &end, OutputSums &sums) : end_(end), values_(end.values), sums_(sums) {}
 
-  /// Returns the tree of an output chunk, or none. A promised hook is applied to its sum.
+  /// Returns the number of an output chunk's tree, or `none`. If a hook is promised, the tree is that of the sum to
+  /// which the hook is applied.
   std::uint32_t of(std::uint32_t rank, std::uint32_t chunk) {
     const bool isApplied = !end_.program.collective.then.empty();
     std::uint32_t tree = ir::none;
@@ -48,12 +49,12 @@ private:
     return known_[value] = number;
   }
 
-  /// False if a switch chose the order of some of it. Operands are numbered inputs first, so steps are numbered when
-  /// all inputs are known.
+  /// Writes the tree of `root`. Returns false if a switch chose the order of some of its steps. Inputs have the first
+  /// numbers, so steps are numbered when all inputs are known.
   bool write(ValueId root, SumSteps &tree) {
     std::vector<ValueId> open{root}, steps;
     std::unordered_map<ValueId, std::uint32_t> numbers;
-    while (!open.empty()) { // each step before its operands
+    while (!open.empty()) { // each step comes before its operands
       const ValueId value = open.back();
       open.pop_back();
       const auto parts = values_.partsOf(value);

@@ -17,14 +17,14 @@ namespace {
 /// chunks can be compared.
 class SumTrees {
 public:
-  /// `byChunk`: some output sums several inputs of one rank. Then a leaf also names the chunk.
+  /// If `byChunk`, a leaf also names the chunk, because some output sums several inputs of one rank.
   SumTrees(const Values &values, bool byChunk)
       : values_(values), firstNode_(values.end() - values.numReductions()), byChunk_(byChunk) {
-    for (std::uint64_t v = firstNode_; v < values_.end(); ++v) // parts were made before what is made of them
+    for (std::uint64_t v = firstNode_; v < values_.end(); ++v) // the parts of a value come before it
       addStep(static_cast<ValueId>(v));
   }
 
-  /// Two values with the same number have the same tree.
+  /// Returns the number of a value's tree. Two values with the same number have the same tree.
   std::uint64_t shape(ValueId value) const {
     if (value >= firstNode_)
       return at(value).shape;
@@ -32,7 +32,7 @@ public:
     return std::uint64_t{leaf.rank} << 32 | (byChunk_ ? leaf.chunk : 0);
   }
   std::uint64_t narrowings(ValueId value) const { return value < firstNode_ ? 0 : at(value).narrowings; }
-  /// Says how often the parts of a sum were encoded: "each contribution quantised once, the sum once".
+  /// Describes how often the parts of a sum were encoded: "each contribution quantised once, the sum once".
   std::string encodings(ValueId value) const {
     const Node &node = at(value);
     const std::string parts = node.encodedLeaves == node.leaves ? "each contribution"
@@ -43,7 +43,7 @@ public:
   bool hasSwitch(ValueId value) const { return value >= firstNode_ && at(value).hasSwitch; }
 
   enum class Form : std::uint8_t {
-    Chain, ///< a chain without parentheses, and much of a long one left out
+    Chain, ///< a chain without parentheses; the middle of a long chain is left out
     Steps, ///< each step in parentheses
     Exact, ///< each step in parentheses, or in brackets if it narrows; q(…) is a part in the wire format
   };
@@ -53,18 +53,19 @@ public:
                                                  : values_.isEncoded(value) ? " in the wire format"
                                                                             : "");
   }
-  /// A line for a user of one tree.
+  /// Returns the text of a tree for a user.
   std::string shown(ValueId value) const { return text(value, leaves(value) <= 8 ? Form::Steps : Form::Chain); }
 
-  /// True if a sum has the tree of the order by ranks, or that of the order by trees. The sum may be zeroed.
+  /// isRanks() is true if a sum has the tree of Order::Ranks, and isTree() if it has that of Order::Tree. The sum may
+  /// be zeroed.
   bool isRanks(ValueId value) const;
   bool isTree(ValueId value) const;
 
 private:
   struct Node {
     std::uint64_t shape = 0, narrowings = 0, leaves = 0;
-    std::uint64_t encodedLeaves = 0; ///< leaves that were encoded before they were added
-    std::uint32_t least = 0;         ///< rank of the first leaf
+    std::uint64_t encodedLeaves = 0; ///< number of leaves that were encoded before they were added
+    std::uint32_t least = 0;         ///< the least rank of a leaf
     bool hasSwitch = false;
   };
   const Node &at(ValueId value) const { return nodes_[value - firstNode_]; }
@@ -91,11 +92,11 @@ private:
       return (step[0] * 0x9e3779b97f4a7c15u ^ step[1]) * 0xd6e8feb86659fd93u ^ step[2];
     }
   };
-  std::unordered_map<Step, std::uint64_t, HashOfStep> shapes_; ///< (parts in order, the kind of the step) → shape
+  std::unordered_map<Step, std::uint64_t, HashOfStep> shapes_; ///< (shapes of the parts, kind of the step) → shape
 };
 
 void SumTrees::addStep(ValueId value) {
-  constexpr std::uint64_t firstShape = std::uint64_t{1} << 63; // larger than any leaf
+  constexpr std::uint64_t firstShape = std::uint64_t{1} << 63; // larger than the shape of a leaf
   Node node{.shape = firstShape + nodes_.size(), .least = ir::none};
   const auto parts = values_.partsOf(value);
   for (const ValueId part : parts) {
@@ -120,7 +121,8 @@ void SumTrees::addStep(ValueId value) {
   nodes_.push_back(node);
 }
 
-/// The parts of a step as they are shown: what has more leaves first. Zeroed parts are shown as the others.
+/// Returns the parts of a step in the order in which they are shown: the part with the most leaves comes first. Zeroed
+/// and encoded parts are replaced by their originals.
 std::vector<ValueId> SumTrees::inOrder(ValueId value) const {
   const auto all = values_.partsOf(value);
   std::vector<ValueId> parts(all.begin(), all.end());
@@ -132,14 +134,14 @@ std::vector<ValueId> SumTrees::inOrder(ValueId value) const {
   return parts;
 }
 
-/// True if `step` takes `part`, one of inOrder, in the wire format.
+/// True if `step` takes `part` in the wire format. `part` is a result of inOrder().
 bool SumTrees::isEncodedIn(ValueId step, ValueId part) const {
   return std::ranges::any_of(values_.partsOf(step),
                              [&](ValueId all) { return values_.isEncoded(all) && values_.bare(all) == part; });
 }
 
-/// The steps from `value` down along the first parts, the last one first. So no recursion is deep: other parts have at
-/// most half of the leaves.
+/// Returns the steps from `value` down along the first parts, the deepest step first. Recursion into the other parts is
+/// not deep, because they have at most half of the leaves.
 std::vector<ValueId> SumTrees::spineOf(ValueId value) const {
   std::vector<ValueId> spine;
   while (value >= firstNode_) {
@@ -160,7 +162,7 @@ std::string SumTrees::leafText(ValueId value) const {
 std::string SumTrees::sumText(ValueId value, Form form) const {
   if (value < firstNode_)
     return leafText(value);
-  constexpr std::size_t most = 8, kept = 2; // operands of a chain that are shown, and at each end of a longer one
+  constexpr std::size_t most = 8, kept = 2; // operands shown of a chain, and at each end of a longer one
   const std::vector<ValueId> spine = spineOf(value);
   ir::ReduceOp op{};
   values_.reduced(value, op);
@@ -177,7 +179,7 @@ std::string SumTrees::sumText(ValueId value, Form form) const {
   std::string text;
   for (std::size_t i = 0; i < spine.size(); ++i) {
     const std::vector<ValueId> parts = inOrder(spine[i]);
-    if (values_.stepOf(spine[i]) == Values::Step::Switch) { // the first of its spine
+    if (values_.stepOf(spine[i]) == Values::Step::Switch) { // it is the first step of its spine
       text = "switch(";
       for (const ValueId part : parts)
         text.append(part == parts[0] ? "" : ", ").append(inner(spine[i], part));
@@ -201,7 +203,7 @@ std::string SumTrees::sumText(ValueId value, Form form) const {
   return text;
 }
 
-/// The ranks of its leaves, in their order.
+/// Returns the ranks of the leaves of `value`, sorted.
 std::vector<std::uint32_t> SumTrees::ranksOf(ValueId value) const {
   std::vector<std::uint32_t> ranks;
   std::vector<ValueId> open{value};
@@ -233,7 +235,8 @@ bool SumTrees::isTree(ValueId value) const {
   return !hasSwitch(value) && isTree(values_.bare(value), ranksOf(value));
 }
 
-/// True if `value` is the tree over `ranks`: that of the first p of them plus that of the others.
+/// True if `value` is the tree of Order::Tree over `ranks`. This is the tree over the first p ranks plus the tree over
+/// the other ranks, where p is the largest power of two below their number.
 bool SumTrees::isTree(ValueId value, std::span<const std::uint32_t> ranks) const {
   if (ranks.size() == 1)
     return value < firstNode_ && least(value) == ranks[0];
@@ -253,11 +256,11 @@ bool sumsWithinRanks(const ir::Program &program) {
   });
 }
 
-/// Numbers what output chunks have to be: chunks that reduce the same inputs have one number.
+/// Numbers the sums that output chunks must hold. Chunks that must reduce the same inputs have the same number.
 class WantedSums {
 public:
   explicit WantedSums(const ir::Program &program) : wanted_(program) {}
-  /// Nothing if it is no reduction of several inputs.
+  /// Returns the number of an output chunk's sum; nothing if the chunk must not reduce several inputs.
   std::optional<std::uint64_t> of(std::uint32_t rank, std::uint32_t chunk) {
     if (const auto reduced = wanted_.reducedOverAll(rank, chunk))
       return *reduced;
@@ -287,7 +290,7 @@ SumOrder sumOrderOf(const ProgramIndex &index, const Memory &memory, const Value
   };
   const SumTrees trees(values, sumsWithinRanks(index.program));
   WantedSums wanted(index.program);
-  std::unordered_map<std::uint64_t, Output> firstOf; // (wanted, unit) → the first such
+  std::unordered_map<std::uint64_t, Output> firstOf; // (number of the sum, unit) → the first output that must hold it
   std::optional<Output> first;
   std::set<std::string> encodings;
   const bool hasWire = ir::wireOf(index.program) != nullptr;

@@ -1,4 +1,4 @@
-// Reads the order of sums from the values that a launch leaves.
+// Reads the order of sums from the values that a launch leaves in memory.
 #pragma once
 
 #include "passes/run/memory.h"
@@ -9,8 +9,8 @@
 
 namespace mscclc::passes::proof {
 
-/// Returns the order of the sums in outputs, which the proof has found right. `writerOf` returns the operation that
-/// wrote a cell last.
+/// Returns the order of the sums in outputs. The proof must have found the outputs right. `writerOf` returns the
+/// operation that wrote a cell last.
 SumOrder sumOrderOf(const ProgramIndex &index, const Memory &memory, const Values &values, std::uint32_t unitsPerChunk,
                     const std::function<ir::Where(const Cell &)> &writerOf);
 

@@ -23,16 +23,16 @@ public:
       turns_.assign(rank.switchChannels.size(), {});
       for (block_ = 0; block_ < rank.blocks.size(); ++block_)
         checkBlock(rank.blocks[block_]);
-      endTurns(); // the last signals must be waited for
+      endTurns(); // a wait must follow the last signals
     }
     return good_;
   }
 
 private:
-  /// The last operation on a switch channel.
+  /// The state of a switch channel: the block that uses it, and its last operation.
   struct Turn {
     std::optional<std::uint32_t> block;
-    std::optional<ir::OpRef> signal; ///< a signal without a wait after it
+    std::optional<ir::OpRef> signal; ///< the last signal, if no wait has followed it
     bool isFaulty = false;
   };
 
@@ -67,7 +67,7 @@ private:
       turn.signal = place;
   }
 
-  /// Checks that at this point each signal was followed by its wait.
+  /// Checks that a wait has followed each signal so far.
   void endTurns() {
     for (std::uint32_t channel = 0; channel < turns_.size(); ++channel)
       if (Turn &turn = turns_[channel]; turn.signal && !turn.isFaulty)

@@ -1,5 +1,4 @@
-// Checks signals through the switch for the conditions under which they equal one signal to each member
-// (ir/switch_signals.h).
+// Checks whether signals through a switch equal one signal to each member. The conditions are in ir/switch_signals.h.
 #pragma once
 
 #include "ir/diagnostics.h"
@@ -7,8 +6,8 @@
 
 namespace mscclc::passes::proof {
 
-/// Reports each rank that does not signal and wait in turn, in one thread block, from a signal at the beginning to a
-/// wait at the end. Returns false if it reports anything.
+/// Reports each rank that does not signal and wait in turn. It must do so in one thread block, and begin with a signal
+/// and end with a wait. Returns false if it reports anything.
 bool checkSwitchSignals(const ir::Program &program, ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::passes::proof

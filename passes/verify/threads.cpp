@@ -8,10 +8,10 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-/// Calls visit(op, phase, again) for each operation of a block except pipeline headers, in order. Two iterations may
-/// share a phase, if no sync separates the end of one from the beginning of the next. So after a pipeline, the first
-/// operations of its body are visited again, with `again` set. Then the operations of the last iteration in its last
-/// phase are visited once more, because operations after the pipeline continue in that phase.
+/// Calls visit(op, phase, again) for each operation of a block in order, except for headers of pipelines. Two
+/// iterations share a phase if no sync separates the end of one from the beginning of the next. So after a pipeline,
+/// the first operations of its body are visited again, with `again` set. Then the operations in the last phase of the
+/// last iteration are visited once more, because operations after the pipeline continue in that phase.
 template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint64_t &phase, Visit visit) {
   const auto &ops = code.ops;
   std::uint32_t begin = 0, end = none;
@@ -26,7 +26,7 @@ template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint
     phase += endsPhase(ops[o]);
     if (o != end)
       continue;
-    std::uint32_t tail = end + 1; // end of the operations of the body after its last sync
+    std::uint32_t tail = end + 1; // the first operation after the last sync of the body
     while (tail != begin && !endsPhase(ops[tail - 1]) && (tail > end || !beginsPhase(ops[tail])))
       --tail;
     const auto isSync = [](const ir::Op &op) { return ir::isBlockSync(op.kind); };
@@ -37,7 +37,7 @@ template <typename Visit> void walkPhases(const ir::ThreadBlock &code, std::uint
       if (endsPhase(ops[again]))
         break;
     }
-    if (tail == begin) // all iterations are one phase
+    if (tail == begin) // all iterations are in one phase
       continue;
     for (++phase; tail <= end; ++tail)
       visit(tail, phase, false);
@@ -68,7 +68,7 @@ private:
   struct Last {
     std::uint64_t phase = 0;
     std::uint32_t thread = 0, op = 0;
-    std::uint64_t row = 0; ///< row of acquires
+    std::uint64_t row = 0; ///< number of the row of consecutive acquires
   };
 
   std::uint32_t queueOf(const ir::Op &op, std::uint32_t id) const {
@@ -112,8 +112,9 @@ private:
     std::vector<Last> &inPhase = waited_[queue];
     if (!inPhase.empty() && inPhase.back().phase != phase)
       inPhase.clear();
-    int rows =
-        0; // distinct rows in which the thread waited; two are enough, because any other row differs from one of them
+    // Counts the distinct rows in which the thread waited. Two are enough, because any other row differs from one of
+    // them.
+    int rows = 0;
     for (const Last &had : inPhase) {
       if (had.thread == thread) {
         rows += had.row == row_ ? 2 : 1;
@@ -121,8 +122,8 @@ private:
       }
       if (semaphore)
         roles_.acquiredTogether_.emplace(block_, queue);
-      // A semaphore counts correctly whichever thread acquires it. Only something that a thread does between two
-      // acquires can make them hang.
+      // A semaphore counts correctly, whichever threads acquire it. Acquires can hang only if a thread does something
+      // else between two of them.
       if (semaphore && had.row == row_)
         continue;
       if (auto *f = findings_.add(diag::threads_share_wait, index_.place(block_, o), index_.place(block_, had.op))) {
@@ -149,7 +150,7 @@ private:
     bool relaxed, again;
   };
 
-  /// Finds the sends of the block for each counter and phase, and those that several threads make.
+  /// Collects the sends of the block for each counter and phase. Gives turns to the sends that several threads make.
   void findTurns() {
     std::vector<Send> all;
     const ir::ThreadBlock &code = index_.ops(block_);
@@ -181,7 +182,8 @@ private:
       if (std::find(turn.threads.begin(), turn.threads.end(), s.thread) == turn.threads.end())
         turn.threads.push_back(s.thread);
     }
-    // Signals of one kind through memory channels carry the same: everything before the phase.
+    // Signals of one kind through memory channels carry the same knowledge: everything before the phase. So their order
+    // makes no difference.
     const bool isPort = index_.ops(block_).ops[group[0].op].channelType == ir::ChannelType::Port;
     const bool differ = isPort || roles_.relays_[block_] || turn.anyRelaxed != turn.allRelaxed;
     if (turn.threads.size() == 1 || !differ)
@@ -195,17 +197,17 @@ private:
   }
 
   const ProgramIndex &index_;
-  const std::uint32_t threads_; ///< threads of a block, each of which executes a part of every operation
+  const std::uint32_t threads_; ///< number of threads of a block; each executes a part of every operation
   Findings &findings_;
   ThreadRoles &roles_;
-  std::vector<std::vector<Last>> waited_; ///< [channel end, then semaphore]: the waits in the phase of the last wait
-  std::vector<Last> sent_;                ///< [channel end, then semaphore]: the last send
+  std::vector<std::vector<Last>> waited_; ///< [channel end or semaphore]: the waits in the phase of the last wait
+  std::vector<Last> sent_;                ///< [channel end or semaphore]: the last send
   std::vector<std::uint64_t> waitsOf_;    ///< [thread]: phase of its last wait
   std::uint64_t phase_ = 0;
   std::uint32_t block_ = 0;
   std::uint64_t row_ = 0; ///< number of the current row of consecutive acquires
   bool again_ = false;
-  bool inTurns_ = false; ///< several threads of the block send to one counter in a phase
+  bool inTurns_ = false; ///< true if several threads of the block send to one counter in a phase
 };
 
 ThreadRoles::ThreadRoles(const ProgramIndex &index, bool inTurns, Findings &findings) {

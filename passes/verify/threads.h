@@ -15,11 +15,12 @@ namespace mscclc::passes::proof {
 class ThreadRoles {
 public:
   /// Finds the roles. Reports waits on one counter by several threads of a block in one phase. Also reports operations
-  /// with more parts than a block has threads, unless `inTurns`: then the threads do all parts, in turn.
+  /// with more parts than a block has threads. With `inTurns`, such operations are allowed: the threads do all parts,
+  /// in turn.
   ThreadRoles(const ProgramIndex &index, bool inTurns, Findings &findings);
 
-  /// True if in some phase of `block` a thread sends (signals, releases, puts through a port) after it has waited. Then
-  /// the send also carries what it waited for.
+  /// True if, in some phase of `block`, a thread waits and then sends (signals, releases, puts through a port). Then
+  /// its send also carries the contents of the wait.
   bool relays(std::uint32_t block) const { return relays_[block]; }
 
   /// True if in some phase several threads of `block` acquire semaphore `queue`. Then it is unknown which thread got
@@ -30,8 +31,8 @@ public:
 
   /// One of the sends that several threads make to one counter in one phase. Their order is not fixed.
   struct Turn {
-    std::uint32_t number = 0; ///< in the program's order, from 1 on
-    std::uint32_t of = 0;     ///< number of such sends; `none`: the phase spans a loop, so there is no last one
+    std::uint32_t number = 0; ///< number of this send in the program's order, from 1 on
+    std::uint32_t of = 0;     ///< number of these sends; `none` if the phase spans a loop, so no send is the last
     bool anyRelaxed = false, allRelaxed = true;
     std::vector<std::uint32_t> threads; ///< the threads that send
   };

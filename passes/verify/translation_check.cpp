@@ -18,7 +18,7 @@ std::string faultsOf(const ir::Program &program, const ir::AllowedNames &allowed
   return verify(program, findings, options).proven ? std::string() : findings.render(false);
 }
 
-/// Returns false for the movement form, about which the proof can say nothing yet.
+/// Returns false if the program has statements of the movement form. The proof can say nothing about them yet.
 bool hasBlocks(const ir::Program &program) {
   return program.movement.statements.empty();
 }

@@ -1,6 +1,6 @@
 // The accesses of a rank's user between launches. As with NCCL, input and output belong to the user before and after
-// each launch: the user reads and overwrites both. Peers may touch them only once the rank has begun its launch, and no
-// more when it has ended.
+// each launch: the user reads and overwrites both. Peers may access them only after the rank has begun its launch, and
+// before it has ended the launch.
 #include "passes/verify/checked_run.h"
 
 #include "ir/collectives.h"
@@ -17,7 +17,7 @@ void CheckedRun::userWrote(std::uint32_t rank, CellId id, std::uint32_t unit) {
   memory_[id].value = unit != none ? values_.input(rank, unit) : Values::unwritten;
 }
 
-/// A collective without a user (ir::hasUser) has its inputs from the start.
+/// Writes the inputs of a collective that has no user (ir::hasUser). They are there from the start.
 void CheckedRun::writeInputs() {
   for (std::uint32_t r = 0; !ir::hasUser(index_.program.collective.kind) && r < index_.numRanks(); ++r) {
     const std::uint32_t units = index_.program.ranks[r].inputChunks * geometry_.unitsPerChunk();

@@ -168,7 +168,7 @@ bool Values::contains(ValueId value, ValueId part) const {
     open.pop_back();
     if (next == part)
       return part > unknown;
-    if (next > part) { // a value is made after its parts
+    if (next > part) { // a value has a larger number than its parts
       const auto parts = partsOf(next);
       open.insert(open.end(), parts.begin(), parts.end());
     }
@@ -220,13 +220,13 @@ Values::Verdict Values::check(ValueId value, std::span<const ValueId> wanted,
     const auto other = std::find_if(wanted.begin(), wanted.end(), [&](ValueId v) { return v != value; });
     return {Verdict::Missing, contribution(*other), {}};
   }
-  round_ += 2; // round_: wanted; round_ + 1: found
+  round_ += 2; // stamps of this round: round_ for a wanted leaf, round_ + 1 for a found one
   for (const ValueId leaf : wanted)
     stamp_[leaf] = round_;
   std::size_t found = 0;
   const ir::ReduceOp op = nodes_[value - firstNode_].op;
   const bool idempotent = ir::isIdempotent(op);
-  std::unordered_set<ValueId> seen; // for an idempotent operation
+  std::unordered_set<ValueId> seen; // parts that were met, for an idempotent operation
   std::vector<ValueId> open{value};
   // The walk ends at the first leaf that is met twice or is not wanted, so it is at most as long as the list of wanted
   // inputs.

@@ -47,7 +47,7 @@ bool reportFault(const GeometryFault &fault, const ProgramIndex &index, Findings
   return false;
 }
 
-/// The most units that a launch may access. They take a few minutes.
+/// The most units that a launch may access. So many units take a few minutes.
 constexpr std::uint64_t mostTouched = 4'000'000'000;
 
 bool reportTooMuchMemory(Findings &findings) {
@@ -55,28 +55,29 @@ bool reportTooMuchMemory(Findings &findings) {
   return false;
 }
 
-/// True if launches of different sizes may follow each other, so that their chunks of scratch have different places.
+/// True if launches of different sizes may follow each other, and their chunks of scratch have different places.
 bool sizesChange(const ir::Program &program, const VerifyOptions &options) {
   if (ir::info(program.collective.kind).hasRows) // a kernel is loaded for one capacity
     return false;
   return chunksMove(program) && !options.oneSize && (!options.fixedScratch || cutsChunks(program, true));
 }
 
-/// Proves one size of chunk; see run/geometry.h.
+/// Proves a program at one size of chunks (see run/geometry.h).
 class SizeProof {
 public:
   SizeProof(const ProgramIndex &index, const Geometry &geometry, const ThreadRoles &roles, Findings &findings,
             const VerifyOptions &options)
       : index_(index), geometry_(geometry), roles_(roles), findings_(findings), options_(options) {}
 
-  /// Declares that later launches have other sizes: the last one has `last`, and one in between, if there is one, has
-  /// `between`.
+  /// Declares that later launches have other sizes. The last launch has the geometry `last`. If there is a launch in
+  /// between, it has the geometry `between`.
   void change(const Geometry &between, const Geometry &last) {
     between_ = &between;
     last_ = &last;
   }
 
-  /// Proves the launches. Sets the counts of `result`, unless an earlier proof has set them.
+  /// Proves the launches. Returns false if it reports an error. Sets the counts of `result`, unless an earlier proof
+  /// has set them.
   bool run(VerifyResult &result) {
     const Premises premises(index_, geometry_, findings_);
     if (!premises.hold() || findings_.errors() != 0)
@@ -85,10 +86,10 @@ public:
   }
 
 private:
-  /// Returns false if counters were signalled out of turn. Then everything is done again without the assumption of
-  /// turns for these counters.
+  /// Proves the launches. At first, it assumes that blocks signal each counter in turn. If they do not, it proves
+  /// everything again without this assumption for these counters.
   bool launches(const Premises &premises, VerifyResult &result) {
-    constexpr int mostRuns = 4; // after these, no counter is assumed to be signalled in turn
+    constexpr int mostRuns = 4; // after so many runs, no counter is assumed to be signalled in turn
     const Findings::State before = findings_.state();
     std::set<std::uint32_t> noTurns;
     for (int run = 1;; ++run) {
@@ -185,10 +186,10 @@ private:
   const VerifyOptions &options_;
 };
 
-/// The most runs of launches of different sizes. They take a few minutes.
+/// The most runs of launches of different sizes. So many runs take a few minutes.
 constexpr std::size_t mostChanges = 1100;
 
-/// Proves everything that must be proven about one program, size after size.
+/// Proves everything that must be proven about one program, one size after the other.
 class Prover {
 public:
   Prover(const ProgramIndex &index, Findings &findings, const VerifyOptions &options, VerifyResult &result)
@@ -218,7 +219,7 @@ private:
            (!sizes.unpaired || reportUnpaired(*sizes.unpaired));
   }
 
-  /// Returns false if messages may be longer than what has been proven.
+  /// Returns true if no message is longer than what has been proven. Otherwise reports that, and returns false.
   bool reportUnpaired(const UnpairedLoop &loop) {
     const ir::Program &program = index_.program;
     const ir::Op &header = ir::opAt(program, loop.header);
@@ -240,7 +241,7 @@ private:
                                         : *sizes.tooMany);
       return false;
     }
-    std::vector<Sliced> sliced{{Geometry(rates_), true, SliceSize::again}}; // by the set of empty slices of packets
+    std::vector<Sliced> sliced{{Geometry(rates_), true, SliceSize::again}}; // by set of empty slices of packets
     for (const SliceSize &size : sizes.sizes) {
       const std::size_t before = findings_.all().size();
       const Geometry geometry = Geometry::ofUnits(rates_, size.units);
@@ -257,7 +258,7 @@ private:
 
   struct Sliced {
     Geometry geometry;
-    bool several;       ///< several message sizes are such
+    bool several;       ///< true if several message sizes have this pattern
     std::uint64_t last; ///< see SliceSize
   };
 
@@ -273,15 +274,15 @@ private:
     if (proveChangesOf(sizes, slices.nested))
       return true;
     findings_.restore(before);
-    for (std::size_t i = 1; i <= number; ++i) // from large sizes on, to find out how far the proof goes
+    for (std::size_t i = 1; i <= number; ++i) // smaller sizes are added one by one, to find out how far the proof goes
       if (const auto larger = std::span(sizes).first(i); !proveChangesOf(larger, slices.nested))
         return i > 1 && noteProven(before.findings.size(), sizes[i - 1].last);
     return true;
   }
 
-  /// Proves launches of all pairs of `sizes`, with a launch between them if scratch is double. That launch orders the
-  /// others least if the most packets are missing in it. With `nested`, larger sizes have all packets of smaller ones,
-  /// so only the least size is tried there.
+  /// Proves launches of all pairs of `sizes`. If scratch is double, there is a launch between the two. The two have the
+  /// least order if the most packets are missing in the launch between them. If `nested`, larger sizes have all packets
+  /// of smaller sizes, so only the least size is tried for that launch.
   bool proveChangesOf(std::span<const Sliced> sizes, bool nested) {
     const bool between = index_.program.doubleScratch;
     const auto middles = nested || !between ? sizes.last(1) : sizes;
@@ -302,8 +303,8 @@ private:
     return true;
   }
 
-  /// If there are messages of more than `last` units a chunk, adds to all findings from number `from` on that these are
-  /// proven. Returns false.
+  /// Returns false. If messages may have more than `last` units a chunk, first adds a note to all findings from number
+  /// `from` on: such messages are proven.
   bool noteProven(std::size_t from, std::uint64_t last) {
     if (last < unitsAllowed(index_.program).second)
       note(from, diag::proven_from, {(last + 1) * bytesOfUnit(index_.program)});

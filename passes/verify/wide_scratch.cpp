@@ -1,5 +1,5 @@
-// Finds operations that cannot convert elements, where scratch holds them in another form (ir::Accumulate::Wide, a wire
-// format).
+// Finds operations that cannot convert elements where scratch holds elements in another form (ir::Accumulate::Wide, or
+// a wire format).
 #include "passes/verify/findings.h"
 
 #include "ir/cursor.h"
@@ -11,7 +11,7 @@ namespace mscclc::passes::proof {
 
 namespace {
 
-/// Reports a put through a port with scratch at one end only.
+/// Reports a put through a port if only one of its ends is in scratch.
 void checkPut(const ProgramIndex &index, std::uint32_t block, std::uint32_t o, Findings &findings) {
   const ir::ThreadBlock &code = index.ops(block);
   const ir::Rank &rank = index.program.ranks[index.rankOf(block)];
@@ -25,7 +25,8 @@ void checkPut(const ProgramIndex &index, std::uint32_t block, std::uint32_t o, F
   }
 }
 
-/// Returns why an operation is not for programs with a wire format, as in "goes through a port"; empty if it is.
+/// Returns why a program with a wire format must not have an operation, as in "goes through a port". Returns an empty
+/// text if it may have the operation.
 std::string_view wireFault(const ir::Program &program, const ir::Rank &rank, const ir::ThreadBlock &code,
                            const ir::Op &op) {
   if (op.kind == ir::OpKind::Pipeline)
@@ -46,7 +47,7 @@ std::string_view wireFault(const ir::Program &program, const ir::Rank &rank, con
   return std::ranges::any_of(code.operands(op), isPlainThere) ? "reaches an input or output of another rank" : "";
 }
 
-/// Returns false if there are operations that a wire format is not for.
+/// Reports the operations that a program with a wire format must not have. Returns false if there are any.
 bool checkWire(const ProgramIndex &index, Findings &findings) {
   const ir::Program &program = index.program;
   const ir::Hook *const wire = ir::wireOf(program);
@@ -65,7 +66,8 @@ bool checkWire(const ProgramIndex &index, Findings &findings) {
 
 } // namespace
 
-/// Returns false if there are such operations.
+/// Reports the operations that cannot convert elements between scratch and other buffers. Returns false if there are
+/// any.
 bool checkWideScratch(const ProgramIndex &index, Findings &findings) {
   if (!checkWire(index, findings))
     return false;
