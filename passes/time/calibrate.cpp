@@ -24,7 +24,7 @@ constexpr double springLength = 1;
 /// The step for a numerical derivative, and the longest step of a parameter. Both are differences of logarithms.
 constexpr double difference = 0.01, longestStep = 0.5;
 constexpr int mostSteps = 60;
-/// Measurements contradict a value that is farther from the fitted one than this many standard deviations.
+/// Measurements contradict a value if it differs from the fitted value by more than this many standard deviations.
 constexpr double contradiction = 2;
 /// The search ends when a step reduces the cost by no more than this. A good fit has a cost of about the number of
 /// measurements.

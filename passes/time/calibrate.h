@@ -33,8 +33,8 @@ struct Measurement {
 /// The origin of a fitted parameter's value.
 enum class Standing : std::uint8_t {
   Kept,    ///< the reference machine's value, because no measurement determines the parameter
-  Shared,  ///< fitted; measurements determine it only together with kept parameters
-  Settled, ///< fitted; measurements alone determine it
+  Shared,  ///< the fitted value; measurements determine it only together with kept parameters
+  Settled, ///< the fitted value; measurements alone determine it
 };
 
 struct FittedParameter {

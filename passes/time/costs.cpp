@@ -15,7 +15,8 @@ namespace mscclc::passes::time {
 namespace {
 /// The payload, in bytes, of a packet with flags. A thread stores such a packet in one access.
 constexpr double packetPayload = 8;
-/// The rate, in GB/s, between two nodes or GPUs that nothing connects. A program that needs it takes very long.
+/// The rate, in GB/s, between nodes or GPUs that nothing connects. A program that sends data between them takes very
+/// long.
 constexpr double leastRate = 1e-3;
 
 /// Returns the largest number of chunks that a message has on any rank.
@@ -152,7 +153,7 @@ Costs::Costs(const ir::Program &program, const Machine &machine, Runner runner, 
   }
   if (machine.isUneven())
     addLinks(network, ranks);
-  // If only rank 0 is walked, its resources stand in for those of all ranks.
+  // If only rank 0 is walked, all ranks use its resources.
   for (auto *resources : {&out_, &in_, &memory_, &copyEngine_, &nicOut_, &nicIn_})
     resources->resize(ranks, resources->front());
 }
@@ -218,8 +219,9 @@ double Costs::packetRate() const {
   return isLamport() ? std::min(2 * p.packet, p.store) : p.packet;
 }
 
-/// Returns the number of sources that a thread loads from at the same time. In a reduction, the executor does not
-/// unroll its loop over the sources. A kernel polls eight packets together (device/packets.cuh).
+/// Returns the number of sources that a thread loads from at the same time. In a reduction, the executor loads from one
+/// source after the other, because its loop over sources is not unrolled. A kernel polls eight packets together
+/// (device/packets.cuh).
 std::size_t Costs::sourcesAtOnce(const ir::Op &op) const {
   if (!ir::reduces(op.kind))
     return std::numeric_limits<std::size_t>::max();
@@ -410,7 +412,7 @@ Time Costs::packing(std::uint32_t rank, bool before, const MessageBytes *bytes) 
   const double block = std::min(p.blockCopy, threads_ * ir::wordBytes * p.copyDepth / us(p.loadLocal));
   const auto moved = static_cast<double>(
       bytes->ofSlots(rank, before ? ir::BufferKind::Input : ir::BufferKind::Output, /*copied=*/!before));
-  return time + moved / std::min(p.memory / 2, blocks * block); // half: each byte is read and written
+  return time + moved / std::min(p.memory / 2, blocks * block); // half of it, because each byte is read and written
 }
 
 Time Costs::portLatency(std::uint32_t rank, std::uint32_t peer) const {

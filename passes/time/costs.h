@@ -66,14 +66,14 @@ private:
   const ir::Program &program_;
   const LiveRows *rows_;
   std::uint64_t unit_ = 16, chunk_ = 0;
-  std::uint64_t row_ = 16, inSlot_ = 16; ///< bytes of a live row: alone; in a slot, where it has a list of its places
+  std::uint64_t row_ = 16, inSlot_ = 16; ///< bytes of a live row: alone, and in a slot with the list of its places
   std::uint32_t once_ = 0;               ///< number of choices of a row if it goes once to each rank; else 0
 };
 
 /// The stores of a block to peers since its last fence.
 struct UnfencedStores {
   std::set<std::uint32_t> peers; ///< peers that were stored to
-  bool multicast = false;        ///< some stores went through the switch
+  bool multicast = false;        ///< true if some stores went through the switch
 };
 
 /// A data operation as the machine sees it.

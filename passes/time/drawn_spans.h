@@ -9,7 +9,7 @@ namespace mscclc::passes::time {
 /// A span in whole nanoseconds. It is at least one nanosecond long.
 struct DrawnSpan {
   std::int64_t start = 0, end = 0;
-  std::uint32_t lane = 0; ///< lane of its block, or of its port's proxy; 0 is the first
+  std::uint32_t lane = 0; ///< lane of the span's block, or of its port's proxy; 0 is the first lane
   std::size_t depth = 0;  ///< number of spans of the lane that contain it
 };
 

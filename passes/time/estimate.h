@@ -31,8 +31,8 @@ struct Estimate {
 
 /// The contents of an estimate's timeline.
 enum class Detail : std::uint8_t {
-  /// If all ranks do the same (fold_ranks.h), only rank 0 is walked: its spans, and the traffic of all ranks. Otherwise
-  /// the same as Ranks.
+  /// If all ranks do the same (fold_ranks.h), only rank 0 is walked. The timeline has the spans of rank 0, and the
+  /// traffic of all ranks. Otherwise it is the same as for Ranks.
   Folded,
   Ranks,    ///< the spans and the traffic of all ranks
   Pictures, ///< the same as Ranks, with messages and rates

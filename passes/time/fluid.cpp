@@ -113,7 +113,7 @@ void FluidNetwork::share() {
   listUsers();
   const auto level = [&](Resource r) {
     const ResourceState &resource = resources_[r];
-    // A tiny weight is left by rounding. It counts as 0.
+    // Rounding may leave a tiny weight, which counts as 0.
     return resource.weight <= 1e-9 ? infinity : std::max(0.0, resource.capacity - resource.load) / resource.weight;
   };
   std::vector<Resource> full;

@@ -35,7 +35,7 @@ public:
   };
 
   FluidNetwork() = default;
-  FluidNetwork(const FluidNetwork &) = delete; // ClassState::kind refers to an element of classOf_
+  FluidNetwork(const FluidNetwork &) = delete; // not copied, because ClassState::kind refers into classOf_
 
   /// Adds a resource that carries `capacity` bytes a nanosecond. If that is infinity, it never limits a flow.
   Resource addResource(double capacity);
@@ -123,7 +123,7 @@ private:
   std::vector<Class> byCap_;      ///< classes with flows, those with the lowest cap first
   std::uint64_t begun_ = 0;       ///< number of flows that have begun
   std::vector<Resource> touched_; ///< while sharing
-  Time since_ = 0;                ///< time of the last progress
+  Time since_ = 0;                ///< time of the last call of progress()
   bool changed_ = false;
   bool recording_ = false;
   std::vector<Load> recorded_;

@@ -9,7 +9,7 @@ namespace mscclc::passes::time {
 /// The part of a program that the walk visits. The rest is equivalent to it.
 struct Folding {
   std::uint32_t instances = 1; ///< only the first of this many neighbouring blocks is walked
-  bool ranks = false;          ///< only rank 0 is walked, because all ranks are equivalent
+  bool ranks = false;          ///< true if only rank 0 is walked, because all ranks are equivalent
 
   /// True if the block is walked.
   bool walks(std::uint32_t rank, std::size_t block) const { return block % instances == 0 && (!ranks || rank == 0); }

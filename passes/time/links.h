@@ -80,7 +80,7 @@ private:
   std::uint32_t gpus_ = 0;
   std::vector<std::uint32_t> toSwitch_, fromSwitch_; ///< [gpu]: index into links_; empty if no switch joins all GPUs
   std::vector<Link> links_;
-  std::vector<std::vector<std::uint32_t>> paths_; ///< [from · gpus + to]
+  std::vector<std::vector<std::uint32_t>> paths_; ///< [from · gpus + to]: the way between two GPUs
 };
 
 } // namespace mscclc::passes::time

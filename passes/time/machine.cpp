@@ -211,7 +211,7 @@ private:
   const json &file_;
   Fabric fabric_;
   std::map<std::string, std::vector<std::uint32_t>> vertices_;             ///< by name
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> rates_; ///< (from, to) → sum of parallel links
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> rates_; ///< (from, to) → total rate of these links
 };
 
 } // namespace

@@ -49,8 +49,8 @@ struct Machine {
   /// True if each pair of GPUs in a node has its own links, with an equal share of the line rate. Otherwise a switch
   /// connects the GPUs.
   bool mesh = false;
-  /// The links that a machine file states. If it states none, this is empty, and they follow from the topology (see
-  /// fabricOf).
+  /// The links that a machine file states. If it states none, this is empty, and the links follow from the topology
+  /// (see fabricOf).
   Fabric fabric;
   std::uint32_t multiprocessors = 1; ///< number of multiprocessors of a GPU
   /// Limits of a multiprocessor. If a machine file does not state them, they are those of an H100.

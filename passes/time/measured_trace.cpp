@@ -52,7 +52,7 @@ private:
   void end(Thread thread, Time at);
 
   MeasuredTrace trace_;
-  std::map<std::string, std::uint32_t, std::less<>> numbers_; ///< numbers of the names of operations
+  std::map<std::string, std::uint32_t, std::less<>> numbers_; ///< name of an operation → its number
   /// Operations that have begun and not ended, as returned by begin().
   std::map<Thread, std::vector<std::size_t>> open_;
   std::uint64_t number_ = 0;

@@ -21,7 +21,7 @@
 
 namespace mscclc::passes::time {
 
-/// The most operations of a block that NPKit records in a launch. It has 64 events: two for its clocks, and two for
+/// The most operations of a block that NPKit records in a launch. It records 64 events: two for clocks, and two for
 /// each operation.
 inline constexpr std::size_t npkitOperations = 31;
 
@@ -42,7 +42,7 @@ struct MeasuredTrace {
   std::vector<std::string> names; ///< names of operations: "PUT" in NPKit, "put" in --emit-trace
   /// (rank, block) → operations, sorted by their start.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<MeasuredOp>> blocks;
-  bool npkit = false;       ///< names are NPKit's
+  bool npkit = false;       ///< true if the names are those of NPKit
   std::uint64_t others = 0; ///< number of events that are no operations of a block, or have no end
   TracedLaunch launch;
 };

@@ -70,7 +70,7 @@ std::uint32_t PacketTimes::enter(std::uint32_t rank, const ir::ThreadBlock &bloc
   Reader &reader = readers_.back();
   forCells(rank, block, op, true, [&](Cell &cell) {
     if (cell.writers == 0)
-      return; // nobody writes these packets, which the verifier reports
+      return; // no operation writes this cell; the verifier reports that
     Iteration &state = cell.at(cell.inPipeline ? iteration : 0);
     reader.notBegun += state.begun != cell.writers;
     reader.notWritten += state.written != cell.writers;

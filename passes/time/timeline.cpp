@@ -57,8 +57,8 @@ std::vector<PathStep> criticalPath(const Timeline &timeline) {
     // The path goes from a proxy's span to the span that made the request. If that span waits, it waits after the
     // request, so the wait is not on the path.
     if (ran.awaited.span != Span::none && !asked) {
-      // The path continues at the span that ended the wait. After that span's end, its signal was on the way until this
-      // span went on.
+      // The path continues at the span that ended the wait. From the end of that span until this span went on, the
+      // signal was on its way.
       add(Cause::Latency, whenRan(timeline, ran.awaited).end);
       at = ran.awaited;
       continue;

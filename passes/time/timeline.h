@@ -34,7 +34,7 @@ struct Span {
   static constexpr std::uint32_t none = SpanPart::none;
   std::uint32_t rank = 0;
   std::uint32_t block = 0; ///< number of the block, or of a proxy's port channel
-  std::uint32_t op = 0;    ///< index into ThreadBlock::ops; for a proxy's span, those of the requesting block
+  std::uint32_t op = 0;    ///< index into ThreadBlock::ops; for a proxy's span, into those of the requesting block
   std::uint32_t iteration = 0;
   bool proxy = false;
   Cause bound = Cause::Latency; ///< the cause of the time from `moving` to `end`
@@ -71,7 +71,7 @@ struct Message {
   std::uint32_t from = Span::none, to = Span::none;
 };
 
-/// A change of the rate of a resource: from time `at` on, it is `rate`.
+/// A change of the rate of a resource: from time `at` on, the resource carries `rate`.
 struct Rate {
   Time at = 0;
   std::uint32_t traffic = 0; ///< index into Timeline::traffic
@@ -89,7 +89,7 @@ struct Timeline {
   Time packs = std::numeric_limits<Time>::infinity(), unpacking = 0;
   Time end = 0;                    ///< time when all blocks have completed, and rows are unpacked
   std::uint32_t last = Span::none; ///< the span that ended last
-  bool complete = true;            ///< false: some block waits forever
+  bool complete = true;            ///< false if some block waits forever
 };
 
 /// A part of the critical path: the activity of a span from `from` to `to`.

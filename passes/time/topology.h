@@ -18,7 +18,7 @@ struct Topology {
   static constexpr unsigned mostLinksOfPair = 576; ///< NCCL's limit
 
   std::vector<std::vector<unsigned>> nvlinks;      ///< [from][to]: number of links from GPU to GPU
-  std::vector<unsigned> toSwitch;                  ///< [gpu]: number of links to the switch; as many lead back
+  std::vector<unsigned> toSwitch;                  ///< [gpu]: number of links to the switch, and also of links back
   std::vector<double> cards;                       ///< [card]: its line rate in GB/s; 0 if not known
   std::vector<std::vector<std::size_t>> distances; ///< [gpu][card]: smaller is nearer; or `unreachable`
 

@@ -25,13 +25,13 @@ using Device = std::pair<std::string, std::uint64_t>;
 /// A GPU or a card.
 struct Part {
   std::string host;
-  std::vector<std::size_t> path; ///< numbers of the elements that lead to it: the CPU, then PCI devices
+  std::vector<std::size_t> path; ///< numbers of the elements on the way to the part: the CPU, then PCI devices
 };
 
 struct NvLinks {
   pugi::xml_node element;
-  std::optional<Device> target; ///< nothing if it is a device that the host cannot see
-  bool isGpu = false;           ///< the file says that the target is a GPU
+  std::optional<Device> target; ///< nothing if the target is a device that the host cannot see
+  bool isGpu = false;           ///< true if the file says that the target is a GPU
   unsigned count = 0;
 };
 

@@ -69,7 +69,7 @@ private:
   const ir::Program &program_;
   const Timeline &timeline_;
   const MeasuredTrace &trace_;
-  std::vector<bool> isName_; ///< [name · opKindCount + kind]: true if the name may be that of the kind
+  std::vector<bool> isName_; ///< [name · opKindCount + kind]: true if operations of the kind may have the name
   std::vector<Pair> pairs_;
   TraceDifference result_;
 };

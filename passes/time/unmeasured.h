@@ -8,8 +8,8 @@
 
 namespace mscclc::passes::time {
 
-/// A choice may take up to this many times the shortest time. It is preferred if its time depends on fewer parameters
-/// without a measurement.
+/// A choice is preferred if its time depends on fewer unmeasured parameters. But it may take at most this many times
+/// the shortest time.
 inline constexpr double hedge = 1.15;
 
 /// Returns the unmeasured parameters of `machine` on which a time depends. That is so if the time becomes more than

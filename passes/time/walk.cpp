@@ -235,7 +235,7 @@ bool Walk::join(Block &block, const ir::Op &op) {
 }
 
 /// Lets a block of a split program continue in the second kernel, which receives. The block begins there after
-/// everything that it has sent, and after the time of a launch. It does not wait for the other blocks of its rank here,
+/// everything that it has sent, and after the time of a launch. It does not wait for the other blocks of its rank,
 /// because they are about equally long.
 void Walk::receive(Block &block) {
   if (block.open != 0) {
@@ -373,8 +373,8 @@ void Walk::take(std::uint32_t queue, SpanPart waiter) {
     waiting_[queue].push(waiter);
 }
 
-/// Adds `moment` to the queue of the operation's id `id`, or ends a wait with it. Does nothing if the channel has no
-/// other end, because then nobody waits.
+/// Gives a signal or release to the operation's id `id`. It ends a wait at `moment`, or is added to the queue. Does
+/// nothing if the channel has no other end, because then nobody waits.
 void Walk::post(std::uint32_t rank, const ir::Op &op, std::uint32_t id, Moment moment) {
   std::uint32_t queue = ir::none;
   if (options_.folding.ranks && !ir::isSemaphoreOp(op.kind)) {

@@ -83,9 +83,9 @@ private:
     DataCost put;    ///< cost of a port's put
   };
   struct Thread {
-    Moment free;        ///< time from which the thread is free, if that is later than for the others
-    bool waits = false; ///< the thread waits for completion of its current part
-    bool later = false; ///< the thread has an entry in Block::later
+    Moment free;        ///< time from which the thread is free, if later than for the other threads
+    bool waits = false; ///< true if the thread waits for completion of its current part
+    bool later = false; ///< true if the thread has an entry in Block::later
   };
   struct Block {
     enum State : std::uint8_t { NotBegun, Running, Moving, Joining, AtBarrier, Ended } state = NotBegun;
@@ -96,10 +96,10 @@ private:
     Moment phase;                ///< latest end of a span in this phase
     Time stored = -1;            ///< time of the last remote store; negative if there is none
     UnfencedStores unfenced;     ///< the remote stores since the last fence
-    bool fenced = false;         ///< a fence has followed these stores
-    bool receives = false;       ///< the block of a split program runs in the second kernel
+    bool fenced = false;         ///< true if a fence has followed these stores
+    bool receives = false;       ///< true if the block of a split program runs in the second kernel
     DataCost cost;               ///< cost of the current data operation
-    std::vector<Thread> threads; ///< threads that did operations of single threads in this phase
+    std::vector<Thread> threads; ///< the threads that did an operation alone in this phase
     /// [thread]: its further operations, which it does when its current wait ends. Few threads have any, in few
     /// programs.
     std::map<std::uint32_t, Queue<Act>> later;
@@ -190,7 +190,7 @@ private:
   std::uint64_t number_ = 0;
   Time now_ = 0;
   std::vector<Block> blocks_;
-  std::vector<std::uint32_t> begun_; ///< [rank]: number of blocks that have begun; they begin in their order
+  std::vector<std::uint32_t> begun_; ///< [rank]: number of its blocks that have begun, in the order of their numbers
   ir::CreditQueues<Moment> credits_;
   std::unordered_map<std::uint32_t, Queue<SpanPart>> waiting_; ///< [queue]: the waiting threads; few queues have any
   ir::BarrierArrivals<Arrival> meetings_;
