@@ -205,8 +205,8 @@ void CheckedRun::takeShared(std::uint32_t b, std::uint32_t queue, const SharedSy
   }
 }
 
-/// Checks that the blocks that wait on a channel take turns. They must, because a block counts its waits there without
-/// looking whether another block waits, too.
+/// Checks that the blocks that wait on a channel take turns. They must do so, because a block counts its own waits
+/// there, and does not see those of another block.
 void CheckedRun::checkTurn(std::uint32_t b, SharedQueue &shared, std::uint32_t queue) {
   const View now = order_.view(b);
   if (shared.lastBlock != none && shared.lastBlock != b &&

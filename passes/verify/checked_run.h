@@ -85,8 +85,8 @@ private:
   /// The contents of a signal, or of a semaphore's release.
   struct Sent {
     MessageClock clock;
-    std::uint32_t covers = none;  ///< list of the port puts that complete before it (Order)
-    std::uint32_t relayed = none; ///< list of the puts that its thread waited for in the same phase
+    std::uint32_t covers = none;  ///< list of the port puts that complete before the message (Order)
+    std::uint32_t relayed = none; ///< list of the puts that the sender waited for in the same phase
   };
   /// A queue on which several blocks signal or wait, with the clocks of this launch's signals.
   struct SharedQueue {
@@ -171,7 +171,7 @@ private:
   struct Reading {
     CellId cell;
     Epoch by;
-    std::uint32_t length; ///< number of packets on the trail, with those made of this read
+    std::uint32_t length; ///< number of packets on the trail, up to those made of this read
   };
   struct PacketDestination {
     std::uint32_t rank, operand;

@@ -49,9 +49,9 @@ void CheckedRun::zeroSent(const DataStep &step) {
 
 /// Returns true if the result of a reduction is never -0.0. Such a result does not depend on the signs of zeros, so
 /// zeroed operands in `partsOfUnit_` are replaced by their originals. There are two cases. An operation with Lamport
-/// packets makes its result +0.0. A sum with a zeroed operand is never -0.0, because it would be so only if all
-/// operands were -0.0. No other sum of floats is rounded to zero: all floats are multiples of the least number of their
-/// type.
+/// packets makes its result +0.0. A sum with a zeroed operand is never -0.0, because that would need -0.0 in all
+/// operands. A sum that is not zero is not rounded to zero either, because all floats are multiples of the least number
+/// of their type.
 bool CheckedRun::dropZeroes(const DataStep &step) {
   const bool isSent = index_.program.protocol == ir::Protocol::Lamport && ir::isPacketOp(step.op->kind);
   const auto isZeroed = [&](ValueId part) { return values_.isZeroed(part); };
@@ -236,7 +236,7 @@ void CheckedRun::compare(CellId id, const Epoch &first, bool firstWrites, const 
   }
   const bool isRead = !secondWrites && !by.isUser();
   if (order_.before(first, true, view, Relation::Visibility)) {
-    if (isRead && view.besides.empty()) // otherwise only one thread reads after the write
+    if (isRead && view.besides.empty()) // otherwise only one thread is known to come after the write
       order_.readAfter(first, view);
     return;
   }

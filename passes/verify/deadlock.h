@@ -40,7 +40,7 @@ private:
   const Geometry &geometry_;
   const Memory &memory_;
   const Control &control_;
-  std::unordered_map<std::uint64_t, Source> sources_; ///< key() of a wait → the first operation that ends it
+  std::unordered_map<std::uint64_t, Source> sources_; ///< key() of a wait → the first operation that could end it
   std::unordered_map<CellId, Source> writers_; ///< packet that a block waits for → the first operation that writes it
 };
 

@@ -32,7 +32,7 @@ std::uint64_t Findings::key(ir::OpRef place, bool exact) const {
   if (loc == ir::noLoc ||
       index_.program.sources.isElement(loc)) // other blocks and ranks of a plan have equal operations
     return mix(mix(2, place.op), static_cast<std::uint64_t>(blocks[place.block].ops[place.op].kind));
-  const ir::Loc &at = index_.program.sources.get(loc); // the call that leads there makes no difference
+  const ir::Loc &at = index_.program.sources.get(loc); // the place counts, and not the call that leads to it
   return mix(mix(mix(3, at.file), at.line), at.column);
 }
 

@@ -74,7 +74,7 @@ std::uint32_t CheckedRun::elementWritten(CellId id, const Epoch &by) const {
     return none;
   const DataStep &step = data_.step();
   const std::vector<Operand> &destinations = step.destinations;
-  if (destinations.size() == step.op->numDsts) // no switch: there, one operand has several destinations
+  if (destinations.size() == step.op->numDsts) // true unless a switch gives one operand several destinations
     return id - destinations[by.ref - step.op->firstChunk - step.op->numSrcs].first;
   const auto holds = [&](const Operand &o) { return id - o.first < o.count; };
   const auto it = std::ranges::find_if(destinations.rbegin(), destinations.rend(), holds);

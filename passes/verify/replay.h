@@ -1,5 +1,4 @@
-// Runs only the control of a program again, to explain a finding: it shows which operations had to run before which
-// others.
+// Runs only the control of a program again, to explain a finding: it shows the operations that had to run first.
 #pragma once
 
 #include "passes/run/data_run.h"
@@ -8,8 +7,8 @@
 
 namespace mscclc::passes::proof {
 
-/// Runs the control of a program, and records what depends on what. An instance is one executed operation of a block.
-/// The instances of a block are numbered over all launches and iterations.
+/// Runs the control of a program, and records its dependencies. An instance is one executed operation of a block. The
+/// instances of a block are numbered over all launches and iterations.
 class Replay : private ControlEvents, private DataEvents {
 public:
   static constexpr std::uint64_t mostInstances = 20'000'000;
@@ -24,7 +23,7 @@ public:
   std::uint64_t sent(std::uint32_t queue) const { return numSent_[queue]; }
 
   struct Step {
-    std::uint32_t block, from, to; ///< instances [from, to)
+    std::uint32_t block, from, to; ///< the instances [`from`, `to`) of the block
   };
   /// Returns the instance of `op` in `phase` of `block`. If `op` is `none`, returns the end of `launch`.
   std::uint32_t find(std::uint32_t block, std::uint32_t phase, std::uint32_t op, std::uint32_t launch) const;

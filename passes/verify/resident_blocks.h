@@ -1,4 +1,4 @@
-// Finds blocks that wait for blocks that a GPU cannot run at the same time.
+// Finds waits for blocks that a GPU cannot run together with the waiting block.
 #pragma once
 
 #include "passes/residency.h"

@@ -40,8 +40,8 @@ struct IterationSizes {
   bool isAnyNumber = false;             ///< true if pipelines run once, which represents any number of iterations
   std::optional<UnpairedLoop> unpaired; ///< a pipeline whose further iterations these sizes do not represent
 };
-/// Decides which sizes must be proven. If a condition above does not hold, or if `exhaustive`, several numbers of
-/// iterations are needed (see LoopRates). Requires: no fault in `rates`.
+/// Decides which sizes must be proven. Several numbers of iterations are needed (see LoopRates) if a condition of this
+/// file does not hold, or if `exhaustive`. Requires: no fault in `rates`.
 IterationSizes iterationSizes(const ProgramIndex &index, const LoopRates &rates, bool exhaustive = false);
 
 /// True if launches of different sizes may have different chunks at the same place of scratch.

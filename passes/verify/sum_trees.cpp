@@ -162,7 +162,8 @@ std::string SumTrees::leafText(ValueId value) const {
 std::string SumTrees::sumText(ValueId value, Form form) const {
   if (value < firstNode_)
     return leafText(value);
-  constexpr std::size_t most = 8, kept = 2; // operands shown of a chain, and at each end of a longer one
+  // The most operands of a chain that are shown, and the number of operands at each end of a longer chain.
+  constexpr std::size_t most = 8, kept = 2;
   const std::vector<ValueId> spine = spineOf(value);
   ir::ReduceOp op{};
   values_.reduced(value, op);
@@ -179,7 +180,7 @@ std::string SumTrees::sumText(ValueId value, Form form) const {
   std::string text;
   for (std::size_t i = 0; i < spine.size(); ++i) {
     const std::vector<ValueId> parts = inOrder(spine[i]);
-    if (values_.stepOf(spine[i]) == Values::Step::Switch) { // it is the first step of its spine
+    if (values_.stepOf(spine[i]) == Values::Step::Switch) { // a switch is the first step of its spine
       text = "switch(";
       for (const ValueId part : parts)
         text.append(part == parts[0] ? "" : ", ").append(inner(spine[i], part));

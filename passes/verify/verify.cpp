@@ -241,7 +241,7 @@ private:
                                         : *sizes.tooMany);
       return false;
     }
-    std::vector<Sliced> sliced{{Geometry(rates_), true, SliceSize::again}}; // by set of empty slices of packets
+    std::vector<Sliced> sliced{{Geometry(rates_), true, SliceSize::again}}; // one for each set of empty packet slices
     for (const SliceSize &size : sizes.sizes) {
       const std::size_t before = findings_.all().size();
       const Geometry geometry = Geometry::ofUnits(rates_, size.units);

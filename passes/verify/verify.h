@@ -207,8 +207,8 @@ class FinalBuffers;
 
 struct VerifyOptions {
   bool warnings = true;
-  bool schedules = true; ///< add the shortest schedule to races
-  /// The number of blocks of a rank that a GPU holds at once. Without a value, it holds all of them.
+  bool schedules = true; ///< true if the shortest schedule is added to races
+  /// The number of blocks of a rank that a GPU holds at once. Without a value, the GPU holds all blocks.
   std::optional<Residency> residency = {};
   /// Receives all events, and the answers about their order (run/order.h). Used by tests.
   proof::OrderWatcher *watcher = nullptr;
@@ -230,7 +230,7 @@ struct VerifyOptions {
 struct VerifyResult {
   bool proven = false;
   std::uint32_t ranks = 0, launches = 0, iterations = 0; ///< iterations: the largest number in a pipeline, or 0
-  bool anyIterations = false;                            ///< one iteration was run, which represents any number
+  bool anyIterations = false;                            ///< true if one iteration was run, which represents any number
   std::uint32_t unevenSizes = 0; ///< number of other chunk sizes proven, at which slices of groups overlap differently
   std::uint64_t operations = 0;  ///< number of operations that ran, in all launches and iterations
   std::uint64_t phases = 0, edges = 0, accesses = 0;
