@@ -18,8 +18,8 @@ namespace {
 constexpr double noise = 0.03;
 /// Errors beyond this many times `noise` count less.
 constexpr double outlier = 2;
-/// A parameter may differ from its value on the reference machine by this much at a small penalty. The difference is
-/// that of the natural logarithms.
+/// A parameter may differ from its value on the reference machine by this much at a small penalty. It is the difference
+/// of the natural logarithms.
 constexpr double springLength = 1;
 /// The step for a numerical derivative, and the longest step of a parameter. Both are differences of logarithms.
 constexpr double difference = 0.01, longestStep = 0.5;

@@ -86,7 +86,7 @@ void requireDivisor(double value, const char *key) {
 /// The longest time of a launch, in microseconds. A file with a longer time has it in another unit.
 constexpr double longestLaunch = 100000;
 
-/// The largest size of a machine file. A larger file is something else.
+/// The largest size of a machine file, in bytes. A larger file is something else.
 constexpr std::size_t maxMachineBytes = 1 << 20;
 
 /// Returns the text of a machine file; nothing if it cannot be read.

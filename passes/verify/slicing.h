@@ -10,11 +10,11 @@
 // divides it in the same way, or contains it in one slice, an even size also represents the other sizes: slices
 // correspond to slices, and an empty slice has no accesses.
 //
-// Otherwise, a size has a pattern: the order of its cuts and ends of chunks, and the information which of them
-// coincide. Data moves by whole chunks. So in two sizes with the same pattern, the same accesses overlap. Let M be the
-// least common multiple of n / gcd(n, S) over all ranges. A cut in sizes c = Mq + r is linear in q, and is less than n
-// units away from an even cut. So two cuts, of n and n' slices, keep their order for all q >= n + n'. The patterns of
-// all sizes up to there are all patterns.
+// Otherwise, a size has a pattern: the order of its cuts and ends of chunks, and which of them coincide. Data moves by
+// whole chunks. So in two sizes with the same pattern, the same accesses overlap. Let M be the least common multiple of
+// n / gcd(n, S) over all ranges. A cut in sizes c = Mq + r is linear in q, and is less than n units away from an even
+// cut. So two cuts, of n and n' slices, keep their order for all q >= n + n'. The patterns of all sizes up to there are
+// all patterns.
 //
 // Packets make an order, but an empty slice of packets makes none: the rank that takes it does not wait. Slice g of S
 // chunks, counted from 0, is empty if Sc <= g. So the set of empty slices of packets is part of the pattern, too. It
