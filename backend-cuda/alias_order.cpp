@@ -24,7 +24,7 @@ public:
     for (const ir::BufferKind buffer : {ir::BufferKind::Input, ir::BufferKind::Output, ir::BufferKind::Scratch})
       accesses_.push_back({rank_, {buffer, 0, all}, false, true, 0});
     forEachInOrder(block_, [&](std::size_t o) { visit(o); });
-    ++phase_; // the block meets at its end
+    ++phase_; // the block's threads meet at its end
     return std::ranges::any_of(accesses_, [&](const Access &access) {
       return access.multicast && access.rank == rank_ && access.fenced >= phase_;
     });

@@ -1,11 +1,12 @@
 // Finds the proxy fences that multicast memory needs.
 //
 // A multicast mapping and the addresses on the devices name the same memory differently. PTX orders an access through
-// one before an access through the other only if a proxy fence is on the path between them. A thread that waits for a
-// channel, a semaphore or a barrier fences (sync.cuh), so every path between blocks has a fence, unless packets alone
-// make it. This file finds the other cases: accesses of one block that only block-wide syncs order; and accesses of one
-// block before those of users and of later launches, which the end of the launch alone orders. In a kernel with packets
-// the fence at the end also lies on the paths of packets from launch to launch.
+// one of them before an access through the other only if a proxy fence is on the path between them. A thread that waits
+// for a channel, a semaphore or a barrier fences (sync.cuh). So every path between blocks has a fence, unless packets
+// alone make the path. This file finds the other cases:
+// - accesses of one block with only block-wide syncs between them,
+// - accesses of a block before accesses of users or of later launches, with only the end of the launch between them.
+// In a kernel with packets, the fence at the end is also on the paths that packets make from launch to launch.
 #pragma once
 
 #include "ir/program.h"

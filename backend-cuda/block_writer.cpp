@@ -18,7 +18,7 @@ using ir::OpKind;
 /// Sequences of operations that repeat at least so often become loops. Others are straight-line code.
 constexpr int minRepeats = 16;
 constexpr std::size_t maxPeriod = 32;
-/// The number of sequences that seem to repeat but do not, after which the rest of a program is straight-line code.
+/// After this number of failed attempts to make a loop, the rest of a program becomes straight-line code.
 constexpr int maxFailedRepeats = 64;
 
 class BlockWriter {
@@ -61,7 +61,7 @@ public:
   }
 
 private:
-  /// Sets hook_ where all instances agree, and isDone_ for what is then not written.
+  /// Sets hook_ for operations at which all instances agree, and isDone_ for the operations that are then not written.
   void markFusedHooks(const std::vector<RankBlock> &instances) {
     hook_.resize(block_.ops.size());
     isDone_.resize(block_.ops.size());
@@ -77,7 +77,7 @@ private:
       isDone_[o + hook_[o]] = 1;
       if (takesElements(facts_.program, block_.ops[o + hook_[o]]))
         continue;
-      // The sync after it is the one that the apply has asked for.
+      // Only the sync before the operation is added. The apply has asked for the one after it.
       std::size_t written = o;
       while (written != 0 && isDone_[written - 1] != 0)
         --written;
@@ -88,7 +88,8 @@ private:
     for (std::size_t o = 0; o < block_.ops.size(); ++o)
       if (block_.ops[o].kind == OpKind::Pipeline)
         afterLoops = o + 1 + block_.ops[o].bodySize;
-    // The end of the launch synchronises. A sync at the end of a pipeline's body orders its iterations.
+    // Nops before fused applies at the end are left out, because the end of the launch synchronises. A nop in a
+    // pipeline's body stays, because it orders the iterations.
     for (std::size_t o = block_.ops.size(); o-- > afterLoops + 1 && isDone_[o] != 0;)
       if (block_.ops[o - 1].kind == OpKind::Nop)
         isDone_[o - 1] = 1;
@@ -131,7 +132,8 @@ private:
     return static_cast<int>(same / period + 1);
   }
 
-  /// Writes the operations from `q` on as a loop if they repeat. Returns the number of operations that it covers.
+  /// Writes the operations from `q` on as a loop if they repeat. Returns the number of operations that the loop covers;
+  /// 0: no loop was written.
   std::size_t tryRepeat(std::size_t q, std::size_t end, std::vector<Statement> &out) {
     for (std::size_t period = 1; period <= maxPeriod && q + period * minRepeats <= end; ++period) {
       if (failedRepeats_ >= maxFailedRepeats)
@@ -153,8 +155,8 @@ private:
     return 0;
   }
 
-  /// True if repetitions of the `period` operations from `q` on call the functions of hooks at the same places. The
-  /// last one may leave out a sync.
+  /// True if all repetitions of the `period` operations from `q` on call hooks at the same places. The last repetition
+  /// may leave out a sync.
   bool repeatsHooks(std::size_t q, std::size_t period, int times) const {
     for (std::size_t o = q + period; o < q + period * static_cast<std::size_t>(times); ++o)
       if (hook_[o] != hook_[o - period] || (isDone_[o] != isDone_[o - period] && block_.ops[o].kind != OpKind::Nop))
@@ -162,7 +164,7 @@ private:
     return true;
   }
 
-  /// True if one of the operations that `at` repeats is marked.
+  /// True if `marks` has a mark for the operation `at`, in any of its repetitions.
   static bool isMarked(const std::vector<char> &marks, const At &at) {
     for (int step = 0; step < at.steps; ++step)
       if (marks[at.op + static_cast<std::size_t>(step) * at.stride] != 0)
@@ -186,10 +188,10 @@ private:
   OperandWriter operands_;
   const ir::ThreadBlock &block_;
   std::vector<std::uint32_t> shapes_;                     // [operation]: the class of its shape
-  std::vector<char> syncBefore_, fenceBefore_, releases_; ///< by operation, of any instance
-  std::vector<std::uint32_t> hook_;                       ///< by operation: fusedHooks() of all instances
-  std::vector<char> isDone_;  ///< by operation: done with another one, or as the launch ends
-  bool endsUnfenced_ = false; ///< of any instance
+  std::vector<char> syncBefore_, fenceBefore_, releases_; ///< [operation]: marked in some instance
+  std::vector<std::uint32_t> hook_;                       ///< [operation]: fusedHooks() if all instances agree
+  std::vector<char> isDone_;  ///< [operation]: it is not written, as another one or the launch's end does it
+  bool endsUnfenced_ = false; ///< some instance ends with unfenced accesses
   int failedRepeats_ = 0;
 };
 

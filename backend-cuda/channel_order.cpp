@@ -20,7 +20,7 @@ public:
   }
 
 private:
-  /// The thread that reached a channel last, and the phase.
+  /// The thread that last used a channel, and the phase of this use.
   struct Last {
     std::uint32_t phase = 0, thread = 0;
   };
@@ -39,7 +39,8 @@ private:
     if (std::vector<Last> *last = op.numIds != 0 && !ir::isSemaphoreOp(op.kind) ? lastOf(op) : nullptr) {
       const auto ids = block_.idsOf(op);
       const auto reach = [&](auto f) {
-        // Pairs of different sizes become separate statements (operation_writer.cpp), and each begins anew.
+        // Pairs of different sizes become separate statements (operation_writer.cpp). Each statement counts threads
+        // anew.
         const bool pairs = op.numSrcs == op.numIds && op.numChunks() != 0;
         std::uint32_t begin = 0;
         for (std::uint32_t i = 0; i < op.numIds; ++i) {

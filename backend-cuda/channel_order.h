@@ -1,5 +1,5 @@
-// Keeps the operations on a channel in the program's order. An operation on several channels gives the i-th one to the
-// i-th thread of the block, from the last one on. So different threads may do two operations on one channel.
+// Keeps the operations on a channel in the program's order. The i-th channel of an operation is handled by thread i,
+// counted from the block's last thread. So two operations on one channel may be done by different threads.
 #pragma once
 
 #include "ir/program.h"
@@ -9,10 +9,11 @@
 
 namespace mscclc::cuda {
 
-/// Marks in `before` (one entry for each operation of the block; marks in it are kept) the operations before which the
-/// block must synchronise. Before such an operation, another thread waits on, signals on, or asks the proxy for the
-/// same channel in the same phase. The order matters: waits count the signals that they have seen in a word of the
-/// channel, signals may count those that they sent, and requests for a port are served in the order of their numbers.
+/// Marks in `before` the operations before which the block must synchronise. `before` has one entry for each operation
+/// of the block, and earlier marks are kept. An operation is marked if another thread has already waited on, signalled
+/// on, or requested a transfer through the same channel in the same phase. The order of two such uses matters. A wait
+/// counts the signals that it has seen in a word of the channel, a signal may count the signals that were sent, and a
+/// port serves requests in the order of their numbers.
 void markUnorderedChannels(const ir::Rank &rank, const ir::ThreadBlock &block, std::vector<char> &before);
 
 } // namespace mscclc::cuda

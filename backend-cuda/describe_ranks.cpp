@@ -11,7 +11,7 @@ namespace mscclc::cuda {
 
 namespace {
 
-/// The most entries at the head of a list that may get a formula of their own.
+/// The most entries at the beginning of a list that may have a formula of their own.
 constexpr int maxOtherKind = 16;
 
 // The variables of the descriptor's functions.
@@ -25,13 +25,14 @@ public:
       ranks_.push_back({static_cast<int>(r), 0});
   }
 
-  /// Returns the expression of a number of each rank.
+  /// Returns an expression for a number that each rank has.
   template <class F> Expr ofRank(F value) {
     return finder_.expressionOrTable(
         {ranks_}, [&](const Sample &s) { return static_cast<std::int64_t>(value(rank(s))); }, axes_);
   }
 
-  /// Returns the expression of a number of each entry of a list. Every rank has such a list, of `count(rank)` entries.
+  /// Returns an expression for a number that each entry of a list has. Every rank has such a list, of `count(rank)`
+  /// entries.
   template <class Count, class F> Expr ofEntry(Count count, F value) {
     std::size_t most = 0;
     for (const ir::Rank &r : program_.ranks)
@@ -67,7 +68,7 @@ public:
       }
     if (channels.empty())
       return constant(0);
-    // The channel is on the axis of the block.
+    // The number of the channel takes the place of the block number.
     const Axes axes{&rankVariable, &indexVariable, &var::step, &memberVariable};
     return finder_.expressionOrTable(
         {channels, 1, 0, static_cast<int>(most)},
@@ -119,7 +120,7 @@ DescriptorFormulas describeRanks(const ir::Program &program, Tables &tables) {
     peer = d.ofEntry(count, [&](const Sample &, const ir::Rank &r, std::size_t i) { return r.peers(type)[i]; });
     peerChannel = d.ofEntry(count, [&](const Sample &s, const ir::Rank &, std::size_t i) -> std::int64_t {
       const auto end = pairing.peer(type, {static_cast<std::uint32_t>(s.rank), static_cast<std::uint32_t>(i)});
-      return end ? std::int64_t{end->channel} : std::int64_t{-1}; // MSCCLC_UNPAIRED, as an unsigned number
+      return end ? std::int64_t{end->channel} : std::int64_t{-1}; // becomes MSCCLC_UNPAIRED as an unsigned number
     });
   };
   channels(ir::ChannelType::Memory, f.memoryPeer, f.memoryPeerChannel);

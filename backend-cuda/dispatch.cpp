@@ -12,7 +12,8 @@ namespace {
 
 using Instances = std::vector<RankBlock>;
 
-/// Asking for one program after another is readable up to this number, and costs time for each.
+/// Up to this number of programs, a kernel tests one condition after another. More tests would be hard to read, and
+/// each of them takes time.
 constexpr std::size_t maxAsked = 8;
 /// The largest divisor of rank and block that conditions may use.
 constexpr int maxDivisor = 64;
@@ -95,7 +96,8 @@ private:
   const RankBlock &one_;
 };
 
-/// Returns conditions that distinguish the programs, the rarest first; none if some program has no condition.
+/// Returns a condition for each program, the programs with the fewest blocks first. Returns nothing if some program has
+/// no condition.
 std::vector<KernelModel::Case> casesOf(const std::vector<BlockProgram> &programs) {
   if (programs.size() > maxAsked)
     return {};
@@ -117,7 +119,7 @@ std::vector<KernelModel::Case> casesOf(const std::vector<BlockProgram> &programs
   return cases;
 }
 
-/// Returns the number of the program as a formula of rank and block, or as a table look-up.
+/// Returns the number of a block's program as a formula of rank and block, or as a table look-up.
 Expr programNumber(const ir::Program &program, KernelModel &model) {
   std::vector<std::vector<std::int64_t>> programOf(program.ranks.size());
   Instances all;

@@ -11,8 +11,8 @@ namespace {
 
 using ir::Op;
 
-/// Goes forwards from the reads to all operations that they may precede. Each queue and barrier is passed once: what
-/// precedes any of its signals is taken to precede all of its waits, because signals are not counted.
+/// Finds all operations that reads may precede. Follows each queue and barrier once. Signals are not counted: a read
+/// that precedes one signal of a queue counts as preceding all waits on it.
 class EarlierReadsSearch {
 public:
   explicit EarlierReadsSearch(const ir::Program &program)
@@ -27,7 +27,7 @@ public:
     while (!changed_.empty()) {
       const std::uint32_t block = changed_.back();
       changed_.pop_back();
-      std::vector<Send> &sends = sends_[block]; // in the block's order; those that were passed are gone
+      std::vector<Send> &sends = sends_[block]; // in the block's order; sends that were followed are removed
       while (!sends.empty() && sends.back().op >= first_[block]) {
         const std::uint32_t to = sends.back().to;
         sends.pop_back();
@@ -51,7 +51,7 @@ private:
 
   void collect(std::uint32_t block) {
     const ir::ThreadBlock &code = index_.ops(block);
-    std::size_t bodyBegin = 0, bodyEnd = 0; // of a pipeline, whose operations repeat
+    std::size_t bodyBegin = 0, bodyEnd = 0; // of the last pipeline, as its operations repeat
     for (std::size_t o = 0; o < code.ops.size(); ++o) {
       const Op &op = code.ops[o];
       if (op.kind == ir::OpKind::Pipeline) {

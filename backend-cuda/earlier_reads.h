@@ -1,10 +1,10 @@
 // Finds the relaxed signals that must release.
 //
-// A relaxed signal carries no data of its launch, but it orders: memory that was read before it may be overwritten by
-// whoever has waited for it. PTX orders a read before another thread's later write only by a release (PTX ISA,
-// causality order). So a relaxed signal releases if reads of this launch may precede it. They may precede it in its own
-// block, or in blocks that reach it by signals, semaphores and barriers. A block that takes packets reads them. A
-// signal that only means that its rank has begun the launch has no reads before it, and stays relaxed.
+// A relaxed signal carries no data of its launch, but it orders: a block that has waited for it may overwrite memory
+// that was read before it. PTX orders a read before another thread's later write only by a release (PTX ISA, causality
+// order). So a relaxed signal releases if reads of this launch may precede it. They may precede it in its own block, or
+// in blocks that reach it by signals, semaphores and barriers. Taking packets counts as reading. If a signal only
+// announces that its rank has begun the launch, no reads precede it, and it stays relaxed.
 #pragma once
 
 #include "ir/program.h"

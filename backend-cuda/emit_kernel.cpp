@@ -69,7 +69,8 @@ private:
   ir::DiagnosticEngine &diagnostics_;
 };
 
-/// Refuses parts of shares where hooks take rows or blocks: then the sizes of buffers would depend on these.
+/// Refuses buffers that hold a part of a share if hooks take rows or blocks. The size of such a buffer would depend on
+/// the size of rows or blocks.
 void checkShares(const ir::Program &program, const KernelModel &model, ir::DiagnosticEngine &diagnostics) {
   if (model.hooks.blockElements == 0 || model.groupChunks == 0)
     return;
@@ -86,7 +87,7 @@ void checkShares(const ir::Program &program, const KernelModel &model, ir::Diagn
   }
 }
 
-/// Refuses a kernel whose requirements no launch could meet.
+/// Returns false and reports errors if no launch could meet the requirements of the kernel.
 bool fits(const ir::Program &program, const EmitOptions &options, const KernelModel &model,
           ir::DiagnosticEngine &diagnostics) {
   const ir::Where whole("plan '" + program.name + "'");

@@ -15,19 +15,20 @@ namespace mscclc::cuda {
 /// The element types of a kernel if the options name none.
 inline constexpr std::array<std::string_view, 6> usualTypes{"f32", "f16", "bf16", "i32", "u32", "u8"};
 
-/// From `fromBytes` bytes of a message on, a launch takes `count` instances of the program's blocks, a power of two.
+/// For messages of at least `fromBytes` bytes, a launch takes `count` instances of the program's blocks. `count` is a
+/// power of two.
 struct InstancesFrom {
   std::uint64_t fromBytes = 0;
   std::uint32_t count = 1;
 };
 
-/// True if a launch may take several instances of the program (EmitOptions::instances). Each of them moves a part of
-/// each chunk, so the functions of hooks, which take whole ones, counts of rows, ports and Lamport packets do not allow
-/// it.
+/// True if a launch may take several instances of the program (EmitOptions::instances). Each instance moves a part of
+/// each chunk. Hooks do not allow this, because their functions take whole chunks. Counts of rows, ports and Lamport
+/// packets do not allow it either.
 bool mayHaveInstances(const ir::Program &program);
 
 struct EmitOptions {
-  /// Bytes of the message, compiled in. 0: they are an argument of each launch.
+  /// Size of the message in bytes, compiled in. 0: each launch gives it as an argument.
   std::uint64_t messageSize = 0;
   /// Element types by their names in the runtime's dtypes.def. Empty: usualTypes. A kernel that reduces nothing takes
   /// any type.
@@ -39,11 +40,12 @@ struct EmitOptions {
   std::string sourceName;
   /// The switches of the compilation, for the emitted file.
   std::string switches;
-  /// The slots that operands hold in a program of rows, as the proof has found them. Null if there was no proof: then
-  /// an operation between two chunks of scratch moves all their rows, and not only the live ones.
+  /// The slots of the operands in a program of rows, as found by the proof. Null if there was no proof. Then an
+  /// operation between two chunks of scratch moves all their rows, not only the live ones.
   const ir::RowSlots *rows = nullptr;
-  /// How many instances launches take, by ascending sizes; the first is of 0 bytes. Empty: one, at any size. The
-  /// program has to be proven for messages that are as many times shorter. Requires mayHaveInstances().
+  /// The numbers of instances for the sizes of messages, by ascending sizes. The first size is 0 bytes. Empty: one
+  /// instance for all sizes. For n instances, the program must be proven for messages that are n times shorter.
+  /// Requires mayHaveInstances().
   std::vector<InstancesFrom> instances;
   /// The order in which sums are taken, for the emitted file. Empty if there are no sums, or there was no proof.
   std::string sums;

@@ -10,15 +10,16 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 
-/// True if the operation's function in the device headers stores to its first destination element by element. A get has
-/// pairs of operands.
+/// True if the operation's function in the device headers stores to its first destination element by element. A get
+/// does not, because its operands are pairs.
 bool storesElements(const Op &op) {
   return ir::elementUnitOf(op) != ir::ElementUnit::Other && op.kind != OpKind::Get && op.numDsts != 0 &&
          ir::formOfDestination(op.kind, 0) == ir::DataForm::Plain;
 }
 
-/// True if the operation may make whole rows or blocks one after another. What others wait for must not wait for the
-/// function. Chunks that are divided among blocks are not divided at the same places.
+/// True if the operation may make whole rows or blocks one after another. It must not send packets as well: others
+/// would wait for the hook's function. And it must not be part of a thread-block group: the group would divide its
+/// chunks at other places.
 bool makesParts(const Op &op) {
   return ir::awaitsPackets(op.kind) && op.numDsts == 1 && op.groupSize <= 1;
 }

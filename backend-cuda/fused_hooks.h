@@ -1,4 +1,4 @@
-// Which functions of hooks are called by the operation that makes their value.
+// Finds the hooks that are called by the operation that computes their values.
 #pragma once
 
 #include "ir/program.h"
@@ -11,17 +11,18 @@ namespace mscclc::cuda {
 /// True if the hook of this apply takes elements, rather than rows or blocks.
 bool takesElements(const ir::Program &program, const ir::Op &apply);
 
-/// Returns by operation of a block: how many operations further the apply is that it does, too; 0: none. Such an
-/// operation stores the chunk of the apply first, in the same slices, and only block-wide syncs are between them. So an
-/// apply after a pipeline is no part of its body. Each thread has the finished elements in registers, and what it would
-/// store, load and store again is stored once. Nobody else sees the chunk in between, as that would be a race, which
-/// the proof excludes.
+/// Returns for each operation of a block whether it also does a later apply: the number of operations from it to the
+/// apply; 0 if it does none. The first destination of the operation is the chunk of the apply, in the same slice of a
+/// thread-block group, and only block-wide syncs are between the two. If one of the two is in a pipeline, both are in
+/// the same one. Each thread has the finished elements in registers. So it stores them once, instead of storing,
+/// loading and storing them again. No other block accesses the chunk in between: that would be a race, which the proof
+/// excludes.
 ///
-/// Where a hook takes rows or blocks, the operation reads packets and sends nothing. Threads then have other elements
-/// than in other operations, so block-wide syncs belong before and after it. A thread polls 8 elements of some ranks at
-/// once, instead of one payload of all ranks, so it polls equally often for each element.
+/// If a hook takes rows or blocks, the operation reads packets and sends nothing. It gives threads other elements than
+/// other operations do, so block-wide syncs belong before and after it. A thread then polls 8 elements of some ranks at
+/// once, instead of one payload of all ranks. The number of polls for each element stays the same.
 ///
-/// With a wire format no function is called so: elements are encoded there, or decoded.
+/// With a wire format, no operation does an apply, because it encodes or decodes elements.
 std::vector<std::uint32_t> fusedHooks(const ir::Program &program, std::uint32_t rank, std::size_t block);
 
 } // namespace mscclc::cuda

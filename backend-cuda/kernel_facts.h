@@ -15,7 +15,7 @@ struct KernelFacts {
   std::array<std::string, ir::reduceOpCount> reduceOp;
   EarlierReads earlierReads;
   bool hasPackets = false;            ///< some block accesses packets
-  const ir::RowSlots *rows = nullptr; ///< what operands hold; null: not known, or no program of rows
+  const ir::RowSlots *rows = nullptr; ///< the rows that operands hold; null: not known, or the program has none
 };
 
 } // namespace mscclc::cuda

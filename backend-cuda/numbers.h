@@ -60,7 +60,7 @@ struct SampleSpace {
 /// The number at a sample, or anyValue.
 using ValueOf = std::function<std::int64_t(const Sample &)>;
 
-/// Calls f(sample) for every sample until it returns false; true if it never did.
+/// Calls f(sample) for every sample until f returns false. Returns true if f always returned true.
 template <class F> bool forAll(const SampleSpace &space, F f) {
   for (const RankBlock &at : space.instances)
     for (int step = 0; step < space.steps; ++step)
@@ -77,7 +77,7 @@ inline constexpr Axes ofBlockProgram{&var::rank, &var::block, &var::step, &var::
 /// Finds the expression of a number.
 class FormulaFinder {
 public:
-  /// `ranks`: the number of ranks of the program, which is the modulus of most rings.
+  /// `ranks`: the number of ranks of the program. Formulas of rings are usually modulo this number.
   FormulaFinder(int ranks, Tables &tables) : ranks_(static_cast<std::uint32_t>(ranks)), tables_(tables) {}
 
   /// Returns an expression for `value` over `space`, without a table; null if there is none.

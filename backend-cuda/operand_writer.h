@@ -18,7 +18,7 @@ struct At {
 
 class OperandWriter {
 public:
-  /// `instances` have one shape and outlive this. Adds tables to `tables` if needed.
+  /// `instances` must have one shape and outlive the writer. Adds tables to `tables` if needed.
   OperandWriter(const KernelFacts &facts, const std::vector<RankBlock> &instances, Tables &tables);
 
   /// The rank of the first instance. Kinds and counts of its operations are the same in all instances.
@@ -33,23 +33,23 @@ public:
   ListExpr ids(const At &at, std::uint32_t first, std::uint32_t count);
   /// Returns `count` operands from `first` on, all of form `form`, as one list.
   ListExpr chunks(const At &at, std::uint32_t first, std::uint32_t count, ir::DataForm form);
-  /// Returns the chunk behind a switch channel, on every rank of its group.
+  /// Returns the chunks of a switch channel's operand, one on each rank of the channel's group.
   ListExpr members(const At &at, std::uint32_t operand, ir::DataForm form);
   Expr switchChannel(const At &at, std::uint32_t operand);
   SliceExpr slice(const At &at, std::uint32_t operand);
-  /// Returns the number of sources that are added before the first one.
+  /// Returns the number of sources that a reduction adds before its first source (ir::Op::firstAfter).
   Expr firstAfter(const At &at);
-  /// True if that is not 0 in every instance and repetition.
+  /// True if firstAfter() is above 0 in some instance or repetition.
   bool firstIsLater(const At &at) const;
-  /// Returns the number of a local operand's first chunk in the output, which holds it.
+  /// Returns the position of a local operand in the output, in chunks. The operand must be in the output.
   Expr inOutput(const At &at, std::uint32_t operand);
-  /// True if operands [first, first + count) are one chunk in every instance and repetition.
+  /// True if operands [first, first + count) name the same chunk in every instance and repetition.
   bool areOneChunk(const At &at, std::uint32_t first, std::uint32_t count) const;
 
   /// Sets the unit of the pipeline around the next operations, in bytes; 0: there is no pipeline.
   void setPipelineUnit(std::uint64_t bytes) { unit_ = bytes; }
 
-  /// After this, no tables are made. If a formula is missing, endFormulasOnly() returns false, and the result must be
+  /// Forbids tables until endFormulasOnly(). That returns false if a formula was missing. Then the result must be
   /// dropped.
   void beginFormulasOnly();
   bool formulaFailed() const { return failed_; }
@@ -70,10 +70,10 @@ private:
   /// Returns the formula of a number without items, over all instances and repetitions.
   template <class F> Expr number(const At &at, F value) { return number(at, 0, 1, value); }
 
-  /// Returns an expression for `count` consecutive operands of one kind. The operand `first` is item `shift`.
+  /// Returns an expression for `count` consecutive operands of one kind. Operand `first` has item number `shift`.
   ChunkExpr run(const At &at, std::uint32_t first, std::uint32_t count, ir::DataForm form, int shift);
-  /// Sets the slot of each row of a scratch operand, in an operation whose operands all are in scratch: others have the
-  /// slot of their place. Does not where slots are no steps of one length.
+  /// Sets the slots of a scratch operand's rows if all operands of the operation are in scratch. Otherwise the place of
+  /// another operand gives the slots. Does nothing if the slots do not follow each other in equal steps.
   void addSlots(const At &at, std::uint32_t first, std::uint32_t count, int shift, ChunkExpr &written);
   bool areOneKind(const ir::Chunk &a, const ir::Chunk &b) const;
 

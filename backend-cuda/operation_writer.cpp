@@ -27,7 +27,8 @@ private:
   ListExpr plain(std::uint32_t first, std::uint32_t count = 1) {
     return operands_.chunks(at_, first, count, DataForm::Plain);
   }
-  /// Returns plain destinations. A hook is applied to what is stored to the first one if the operation does so.
+  /// Returns plain destinations. If the operation also does an apply, values for the first destination go through its
+  /// hook.
   ListExpr stored(std::uint32_t first, std::uint32_t count = 1) {
     ListExpr list = plain(first, count);
     if (hook_ != 0) {
@@ -163,7 +164,8 @@ void OperationWriter::reducePackets() {
   move(isAfter ? "reducePacketsAfter" : "reducePackets", std::move(arguments), reduceOp());
 }
 
-/// Appends the number of sources that come before the first one, if that is not 0 everywhere. Returns whether it has.
+/// Appends the number of sources that are added before the first one, unless it is 0 everywhere. Returns true if it was
+/// appended.
 bool OperationWriter::firstAfter(std::vector<Argument> &arguments) {
   if (!operands_.firstIsLater(at_))
     return false;
@@ -171,7 +173,8 @@ bool OperationWriter::firstAfter(std::vector<Argument> &arguments) {
   return true;
 }
 
-/// A proxy does not look at flags. So the block waits for the packets before it asks the proxy to send them.
+/// A proxy does not check the flags of packets. So the block waits for the packets before it asks the proxy to send
+/// them.
 void OperationWriter::readPutPacket() {
   if (!port_)
     return move("forwardPackets", {position(), slice(), packets(0), packets(1, op_.numDsts)});
@@ -213,7 +216,7 @@ void OperationWriter::pairsOfOneSize(std::uint32_t first, std::uint32_t count) {
 std::string placesOf(const ir::Program &program, const ir::Op &op) {
   std::string places;
   for (ir::LocId id : program.sources.places(op.loc)) {
-    if (program.sources.isElement(id)) // an element of a plan, which adds nothing to the statement's own place
+    if (program.sources.isElement(id)) // the location of a plan's element adds nothing to that of the statement
       continue;
     const ir::Loc &loc = program.sources.get(id);
     const std::string &path = program.sources.files()[loc.file];

@@ -1,4 +1,4 @@
-// Spells operands and statements in the C++ of the device headers. No other file knows how.
+// Spells operands and statements in the C++ of the device headers. No other file does so.
 #pragma once
 
 #include "backend-cuda/model.h"

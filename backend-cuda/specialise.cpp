@@ -10,7 +10,7 @@
 #include "ir/op_memory.h"
 #include "ir/shape_classes.h"
 
-// Flags of the descriptor come from the ABI itself.
+// The flags of the descriptor are defined by the ABI itself.
 #include "runtime-min/include/mscclc/runtime_abi.h"
 
 #include <algorithm>
@@ -24,7 +24,8 @@ namespace {
 
 using Instances = std::vector<RankBlock>;
 
-/// Finds the kinds of peers' buffers that the kernel accesses by address, and how many channels a rank has.
+/// Finds the kinds of peers' buffers that the kernel accesses by address, and the most switch and memory channels of
+/// any rank.
 void findPeers(const ir::Program &program, KernelModel &model) {
   const auto add = [&](ir::BufferKind buffer) { model.peerBuffers |= 1u << static_cast<unsigned>(buffer); };
   for (const ir::Rank &rank : program.ranks) {
@@ -40,7 +41,7 @@ void findPeers(const ir::Program &program, KernelModel &model) {
 
 /// Sets the division of the message into chunks (device/layout.cuh).
 void chooseLayout(const ir::Program &program, KernelModel &model) {
-  ir::Rank most; // the most chunks of any rank
+  ir::Rank most; // the largest numbers of chunks of any rank
   for (const ir::Rank &r : program.ranks) {
     most.inputChunks = std::max(most.inputChunks, r.inputChunks);
     most.outputChunks = std::max(most.outputChunks, r.outputChunks);
@@ -53,7 +54,8 @@ void chooseLayout(const ir::Program &program, KernelModel &model) {
   model.unit = std::lcm<std::uint64_t>(program.bufferAlignment, 8);
 }
 
-/// Adds the C++ types of elements with these names, and the bytes of the longest.
+/// Adds the C++ types of the element types `names`, and the size of the longest one. Empty `names` stand for the usual
+/// types of the program.
 void addTypes(const ir::Program &program, std::vector<std::string> names, KernelModel &model) {
   struct Type {
     std::string_view name, spelling;
@@ -118,14 +120,14 @@ bool writesInput(const ir::Program &program) {
   return writes && !program.collective.inplace;
 }
 
-/// True if a launch says how long rows are.
+/// True if each launch has to give the length of rows.
 bool takesRows(const ir::Program &program) {
   return ir::info(program.collective.kind).hasRows || std::ranges::any_of(program.hooks, [](const ir::Hook &hook) {
            return hook.granularity == ir::Granularity::Row;
          });
 }
 
-/// Returns the class that a kernel names the hook by. Adds its arrays to those of the kernel.
+/// Returns the C++ class of the hook in a kernel. Adds the hook's arrays to those of the kernel.
 std::string spellHook(const ir::Hook &hook, HookModel &model) {
   std::string text = hook.granularity == ir::Granularity::Element ? "ElementHook<"
                      : hook.granularity == ir::Granularity::Row   ? "RowHook<"
@@ -198,7 +200,8 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   const auto flag = [&](bool set, unsigned bit) { model.flags |= set ? bit : 0; };
   flag(program.collective.inplace, MSCCLC_IN_PLACE);
   flag(model.packets, MSCCLC_USES_PACKETS);
-  flag(program.doubleScratch && !model.lamportPackets, MSCCLC_DOUBLE_SCRATCH); // it has three parts
+  // With Lamport packets it has three parts.
+  flag(program.doubleScratch && !model.lamportPackets, MSCCLC_DOUBLE_SCRATCH);
   flag(port, MSCCLC_NEEDS_PORT);
   flag(multicast, MSCCLC_USES_MULTICAST);
   flag(model.messageBytes != 0, MSCCLC_SPECIALISED_SIZE);
@@ -214,7 +217,7 @@ KernelFacts scanOps(const ir::Program &program, const EmitOptions &options, Kern
   const std::uint32_t node = program.movement.ranksPerNode;
   if (model.slots && port && node != 0 && node < model.ranks)
     model.ranksPerNode = node;
-  // The runtime derives most from the sizes of buffers. This flag gives what sizes do not show.
+  // The runtime finds the places of buffers in place by their sizes. This flag names the case in which sizes mislead.
   const bool oneSize =
       std::ranges::all_of(program.ranks, [](const ir::Rank &r) { return r.inputChunks == r.outputChunks; });
   flag(program.collective.inplace && !oneSize && ir::info(program.collective.kind).inPlace == ir::InPlace::OneBuffer,
@@ -247,7 +250,7 @@ std::size_t lengthOf(const BlockProgram &program) {
   return textLength(program.statements) + textLength(program.ofReceive);
 }
 
-/// Adds the programs of blocks of one shape.
+/// Adds the programs of `instances`, which have one shape.
 void addPrograms(const KernelFacts &facts, Instances instances, KernelModel &model) {
   Tables merged = model.tables;
   BlockProgram together = writeBlock(facts, instances, merged);
@@ -323,7 +326,8 @@ KernelModel specialise(const ir::Program &program, const EmitOptions &options) {
     addPrograms(facts, std::move(instances), model);
 
   chooseDispatch(program, model);
-  // The most operations that are inlined, for both kinds of packets. With more, compiling would take too long.
+  // The most statements that move data inline. In a kernel with packets each one counts twice, for the two kinds of
+  // packets. With more, compiling would take too long.
   constexpr std::size_t maxInlined = 12;
   std::size_t moves = 0;
   for (const BlockProgram &p : model.programs)

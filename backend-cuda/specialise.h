@@ -6,9 +6,9 @@
 
 namespace mscclc::cuda {
 
-/// Blocks of equal shape, on any ranks, become one program whose numbers are formulas of rank and block. If that takes
-/// tables larger than the code that it saves, they become one program for each block id instead.
-/// Requires: a program that passes checkKernel.
+/// Returns the model of the kernel. Blocks of equal shape, on any ranks, become one program, in which formulas of rank
+/// and block give the numbers. If this takes tables larger than the saved code, the blocks become one program for each
+/// block id instead. Requires a program that emitKernel's checks accept.
 KernelModel specialise(const ir::Program &program, const EmitOptions &options);
 
 /// Returns the formulas of the descriptor, which describe each rank.

@@ -13,7 +13,7 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 
-/// True if an operand holds rows whose number or place only other ranks have.
+/// True if an operand holds rows for which only another rank knows the number or the place.
 bool awaitsCounts(const ir::Program &program, const ir::RowSlots &rows, const ir::OpRef &at, const Op &op) {
   const ir::ThreadBlock &block = program.ranks[at.rank].blocks[at.block];
   const auto operands = block.operands(op);

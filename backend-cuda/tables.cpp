@@ -13,7 +13,8 @@ std::int64_t extentOf(const formula::Axis &axis) {
   return std::int64_t{axis.high} - axis.low + 1;
 }
 
-/// Returns the entries of a table with these indices; nothing if two points with equal indices differ.
+/// Returns the entries of a table for `values` with these indices. Returns nothing if two different values have equal
+/// indices.
 std::optional<std::vector<std::int64_t>> fill(formula::Values values, const Indexes &indexes) {
   std::size_t total = 1;
   for (const formula::Axis *axis : indexes)

@@ -29,7 +29,8 @@ private:
   std::size_t entries_ = 0;
 };
 
-/// Returns a look-up of `value` in the smallest table that has all of its values. Axes without influence are no index.
+/// Returns a look-up of `values` in a table, which is added to `tables`. Axes that do not influence the values are left
+/// out of the table's index.
 formula::Expr lookUp(const formula::Space &space, formula::Values values, Tables &tables);
 
 } // namespace mscclc::cuda

@@ -14,11 +14,12 @@ using ir::Op;
 
 constexpr Variable listRank{"r"}, listBlock{"b"}, packetOperand{"i"};
 constexpr Axes axes{&listRank, &listBlock, &var::step, &packetOperand};
-constexpr std::int64_t severalSenders = -1; // MSCCLC_UNPAIRED, as an unsigned number
-/// A table of senders that is larger is left out. The kernel then says only that the packets are of several ranks.
+constexpr std::int64_t severalSenders = -1; // becomes MSCCLC_UNPAIRED as an unsigned number
+/// The most entries of a table of senders. Instead of a larger table, the kernel only says that there are several
+/// senders.
 constexpr std::size_t mostSenders = 4096;
 
-/// Returns the operands of packets that the operation waits for.
+/// Returns the indices of the packet operands for which the operation waits.
 std::vector<std::uint32_t> packetOperands(const Op &op) {
   std::vector<std::uint32_t> operands;
   for (std::uint32_t i = 0; ir::awaitsPackets(op.kind) && i < op.numSrcs; ++i)
@@ -27,7 +28,7 @@ std::vector<std::uint32_t> packetOperands(const Op &op) {
   return operands;
 }
 
-/// True if the operation may wait. Each operation of a port channel may: for room in the queue of requests.
+/// True if the operation may wait. Any operation of a port channel may wait for room in the queue of requests.
 bool mayWait(const Op &op) {
   if (op.kind == ir::OpKind::Nop || op.kind == ir::OpKind::Pipeline)
     return false;
@@ -63,7 +64,7 @@ private:
     for (std::uint32_t c = piece.index; c < piece.index + piece.size; ++c)
       chunks[c] = chunks[c] == anyValue || chunks[c] == sender ? std::int64_t{sender} : severalSenders;
   }
-  std::vector<std::vector<std::int64_t>> of_; ///< by owner and chunk
+  std::vector<std::vector<std::int64_t>> of_; ///< [owner][chunk]: the rank that writes its packets
 };
 
 class Finder {
@@ -85,7 +86,7 @@ public:
   }
 
 private:
-  /// An operation that waits: its position, and a number for its name, its place and its operands of packets.
+  /// An operation that waits: its position, and the index into texts_ of its name and place.
   struct Wait {
     std::uint32_t position, text;
     friend auto operator<=>(const Wait &, const Wait &) = default;
@@ -128,7 +129,7 @@ private:
     return it->second;
   }
 
-  /// Cuts the waits of one text into sequences with equal steps.
+  /// Divides the waits with equal texts into sequences with equal steps between their positions.
   void describe(WaitList &list) {
     const std::vector<Wait> &waits = waits_[static_cast<std::size_t>(&list - found_.lists.data())];
     std::map<std::uint32_t, std::vector<std::uint32_t>> positions; // by text

@@ -1,7 +1,7 @@
-// The operations of a kernel that wait, each with its place in the source and the ranks that it waits for.
+// Finds the operations of a kernel that wait, their places in the source, and the ranks for which they wait.
 //
-// A launch that hangs reports the position of an operation in its block. The host reads the rest from the descriptor's
-// function waitInfo, whose parts are made here: it costs a kernel nothing.
+// A launch that hangs reports the position of an operation in its block. The host gets the rest from the descriptor's
+// function waitInfo, so that it costs the kernel nothing. The parts of this function are made here.
 #pragma once
 
 #include "backend-cuda/numbers.h"
@@ -10,15 +10,15 @@
 
 namespace mscclc::cuda {
 
-/// The operations at positions first, first + step, …, `times` of them, in the blocks of one WaitList.
+/// A sequence of `times` operations at the positions `first`, `first + step`, …, in the blocks of one WaitList.
 struct WaitPlace {
   std::uint32_t first = 0, step = 1, times = 1;
   std::string operation; ///< its name in plans
   std::string place;     ///< "a.cpp:7"; empty if it is not known
-  Expr sender;           ///< the rank whose packets operand `i` reads; null if it reads none
+  Expr sender;           ///< the rank that sends packet operand `i`; null: no packets are read
 };
 
-/// The waits of all blocks whose operations have the same places.
+/// Blocks that have the same waits, and these waits.
 struct WaitList {
   std::vector<RankBlock> instances;
   std::vector<WaitPlace> waits;
@@ -26,11 +26,11 @@ struct WaitList {
 
 struct WaitPlaces {
   std::vector<WaitList> lists;
-  Expr listOf; ///< index of a block's list, in `r` and `b`
+  Expr listOf; ///< index of a block's list, as a formula of `r` and `b`
 };
 
-/// Returns the waits of all blocks. Formulas are in the variables r, b, j (repetition) and i (operand of packets), as
-/// kernel.cu.in names them.
+/// Returns the waits of all blocks. The variables of formulas are those of the emitted function waitInfo: `r`, `b`, `j`
+/// (the repetition) and `i` (the packet operand).
 WaitPlaces findWaits(const ir::Program &program, Tables &tables);
 
 } // namespace mscclc::cuda

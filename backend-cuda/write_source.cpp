@@ -32,7 +32,7 @@ std::string quote(std::string_view text) {
   return out + '"';
 }
 
-/// Returns the field for tags, if the plan has some.
+/// Returns the field for tags; empty if the plan has none.
 std::string tagsText(const ir::Program &program) {
   std::string tags;
   for (const std::string &tag : program.tags)
@@ -63,7 +63,8 @@ std::string whoRuns(const BlockProgram &p, std::uint32_t ranks) {
          std::to_string(all[0].rank) + ".";
 }
 
-/// Appends the statements of a block program, or in a split kernel those of one of its parts.
+/// Appends the statements of a block program. In a split kernel, they are those of one part, and only the kernel `part`
+/// runs them.
 void printPart(std::string &out, const KernelModel &model, const char *part, const std::vector<Statement> &statements) {
   if (!model.isSplit)
     return printStatements(out, statements, "  ");
@@ -89,7 +90,7 @@ std::string programsText(const KernelModel &model) {
   return out;
 }
 
-/// Returns: if (condition) program0(k); else …
+/// Returns "if (condition) program0(k); else …".
 std::string askedInTurn(const KernelModel &model) {
   std::string out;
   for (const KernelModel::Case &c : model.cases) {
@@ -111,13 +112,13 @@ std::string dispatchText(const KernelModel &model) {
   return out + "  }\n";
 }
 
-/// Returns the bytes of an entry of a table.
+/// Returns the size in bytes of an entry of `table`.
 std::size_t entryBytes(const Tables::Table &table) {
   const auto [low, high] = std::minmax_element(table.entries.begin(), table.entries.end());
   return *low >= 0 && *high < 256 ? 1 : *low >= 0 && *high < 65536 ? 2 : 8;
 }
 
-/// Returns the storage of the device's tables. Constant memory is 64 KiB in all.
+/// Returns the storage class of the device's tables. All constant memory together has only 64 KiB.
 const char *deviceStorage(const Tables &tables) {
   std::size_t bytes = 0;
   for (const Tables::Table &t : tables.all())
@@ -125,7 +126,7 @@ const char *deviceStorage(const Tables &tables) {
   return bytes <= std::size_t{48} << 10 ? "MSCCLC_TABLE" : "MSCCLC_LARGE_TABLE";
 }
 
-/// Returns the field for the instances of launches, if there are several.
+/// Returns the field for the numbers of instances; empty if each launch takes one.
 std::string instancesText(const std::vector<InstancesFrom> &instances) {
   std::string rows;
   for (const InstancesFrom &row : instances)
@@ -135,7 +136,7 @@ std::string instancesText(const std::vector<InstancesFrom> &instances) {
                             "}; // of a launch, from a size of the message on";
 }
 
-/// Returns lines that include what declares the functions of hooks.
+/// Returns the #include lines of the headers that declare the functions of hooks.
 std::string hookHeadersText(const HookModel &hooks) {
   std::string out = hooks.spellings.empty() ? "" : "#include \"mscclc/hooks.cuh\"\n";
   for (const std::string &header : hooks.headers)
@@ -143,7 +144,7 @@ std::string hookHeadersText(const HookModel &hooks) {
   return out;
 }
 
-/// Returns the fields of a plan with hooks.
+/// Returns the fields for hooks; empty if the plan has none.
 std::string hookFieldsText(const HookModel &hooks) {
   if (hooks.spellings.empty())
     return "";
@@ -159,7 +160,7 @@ std::string hookFieldsText(const HookModel &hooks) {
   return items.empty() ? out : out + "\n  static constexpr MscclcArrayInfo arrays[] = {" + items + "};";
 }
 
-/// Returns the field of a plan whose rows are counted.
+/// Returns the fields for slots of rows; empty if launches take no counts.
 std::string slotsText(const KernelModel &model) {
   if (!model.slots)
     return "";
@@ -172,8 +173,8 @@ std::string slotsText(const KernelModel &model) {
                     "; // counts go to other nodes through ports");
 }
 
-/// Returns what says in the name of a kernel's collective how many experts a rank has, where their rows lie, and by
-/// which blocks they are handed over.
+/// Returns a suffix for the name of a kernel's collective: the number of experts of a rank, the layout of their rows,
+/// and the number of rows of a block that is handed over.
 std::string expertsSuffix(const ir::Program &program, const KernelModel &model) {
   if (model.experts == 0)
     return "";
@@ -182,7 +183,7 @@ std::string expertsSuffix(const ir::Program &program, const KernelModel &model) 
          (model.readyRows == 0 ? "" : "+" + std::to_string(model.readyRows) + "ready");
 }
 
-/// Returns the fields of a plan with experts.
+/// Returns the fields for experts; empty if the plan has none.
 std::string expertsText(const ir::Collective &collective, const KernelModel &model) {
   if (model.experts == 0)
     return "";
@@ -208,7 +209,8 @@ std::string hooksText(const ir::Program &program, const HookModel &hooks) {
   return out.empty() ? out : out + "\n";
 }
 
-/// Returns the name by which a call asks for the kernel: one that changes or quantises the result has another one.
+/// Returns the name by which a call finds the kernel. Kernels that change, quantise or pack the result have a longer
+/// name.
 std::string collectiveText(const ir::Program &program, const KernelModel &model) {
   const ir::Hook *const wire = ir::wireOf(program);
   const std::string &then = program.collective.then;
@@ -230,7 +232,8 @@ std::string tablesText(const Tables &tables, const char *storage) {
   return out.empty() ? out : out + "\n";
 }
 
-/// Returns the descriptor's function that says what an operation waits for.
+/// Returns the descriptor's function waitInfo. It names a waiting operation, its place, and the rank for which it
+/// waits.
 std::string waitInfoText(const WaitPlaces &waits) {
   if (std::ranges::all_of(waits.lists, [](const WaitList &list) { return list.waits.empty(); }))
     return "";
@@ -313,7 +316,7 @@ std::string digestOf(std::string_view text) {
   return digits;
 }
 
-/// Puts the digest of a file's text into it.
+/// Writes the digest of the file's text into the text.
 void addDigest(std::string &out, std::size_t begin) {
   constexpr std::string_view field = "\n  static constexpr const char *digest = \""; // in no comment, as a line
   const std::size_t at = out.find(field, begin) + field.size();
