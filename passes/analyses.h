@@ -1,4 +1,4 @@
-// Facts about a program that passes ask for, kept from one pass to the next.
+// Keeps facts about a program that several passes ask for.
 //
 // An analysis is a class with a constructor `explicit A(const ir::Program &)` and an operator ==. It refers to nothing
 // outside itself. An analysis that uses other analyses has the constructor `A(const ir::Program &, Analyses &)`. It is

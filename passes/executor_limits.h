@@ -20,16 +20,16 @@ struct ExecutorLimits {
   std::uint32_t semaphoresPerOp;     ///< MAX_DEVICE_SEMAPHORES: Operation::deviceSemaphoreIds
   std::uint32_t barriersPerRank;     ///< MAX_DEVICE_SYNCERS: deviceSyncers, execution_kernel.hpp
   std::uint32_t memoryIds;           ///< TriggerBitsMemoryId, fifo_device.hpp: a proxy silently truncates longer ids
-  std::uint32_t portSemaphores;      ///< TriggerBitsSemaphoreId: the same for ids of port semaphores
+  std::uint32_t portSemaphores;      ///< TriggerBitsSemaphoreId: a proxy also truncates longer ids of port semaphores
   std::uint32_t threadsPerBlock;     ///< __launch_bounds__ of executionKernel, execution_kernel.hpp
-  std::uint32_t registersPerThread;  ///< registers of executionKernel, as compiled by nvcc under that bound
+  std::uint32_t registersPerThread;  ///< registers of executionKernel, if nvcc compiles it with these __launch_bounds__
   std::uint32_t sharedBytesPerBlock; ///< sizeof(DeviceExecutionPlan), launchKernel, plus 1,024 that CUDA reserves
   std::uint32_t iterationsPerLoop;   ///< handlePipeline counts in 16 bits
   std::uint32_t byteBits;            ///< width of Operation::inputOffsets and inputBufferSizes
-  std::uint64_t reusedScratch;       ///< PREDFINED_SCRATCH_SIZE: bytes shared by a rank's scratch with reuse_resources
+  std::uint64_t reusedScratch;       ///< PREDFINED_SCRATCH_SIZE: bytes of a rank's whole scratch with reuse_resources
   bool switchStores;                 ///< getOpType accepts gstore and gstorepkt, execution_plan.cc
   bool flushingPuts;                 ///< handlePut flushes after pwsf, execution_kernel.hpp
-  bool smallSlices;                  ///< calcOffset cuts chunks of fewer units than slices right, execution_plan.cc
+  bool smallSlices;                  ///< calcOffset is right if slices outnumber units, execution_plan.cc
   bool switchSignals;                ///< getOpType accepts gsignal and gwait (pull 843)
   bool switchSlices;                 ///< operations of switch channels respect tbg_info (branch support_tbg_sw_ch)
   bool unitSlices; ///< in a pipeline, groups divide the data of an iteration, not whole chunks (pull 783)

@@ -14,8 +14,8 @@ struct BlockNeeds {
   std::uint32_t sharedBytes = 0;        ///< shared memory; 0: not a limit
 };
 
-/// The resources of a GPU. Threads and registers are from the CUDA C++ Programming Guide, technical specifications of
-/// compute capabilities 8.0, 9.0 and 10.0, which are equal. The defaults are those of 9.0.
+/// The resources of a GPU. Threads and registers are from the CUDA C++ Programming Guide, technical specifications.
+/// They are equal for compute capabilities 8.0, 9.0 and 10.0. The defaults are those of 9.0.
 struct GpuLimits {
   std::uint32_t multiprocessors = 1;
   std::uint32_t blocksPerMultiprocessor = 32;

@@ -1,4 +1,4 @@
-// Editing the operations of a thread block in place.
+// Edits the operations of a thread block in place.
 #pragma once
 
 #include "ir/program.h"
@@ -17,11 +17,12 @@ struct NopInsertion {
   ir::LocId loc = ir::noLoc;
 };
 
-/// Inserts nops, which must be sorted by `before`. Several at one place keep their order. The bodies in `pipeline`
-/// grow.
+/// Inserts nops, which must be sorted by `before`. Nops at the same place keep their order. A pipeline's body grows by
+/// the nops in it.
 void insertNops(ir::ThreadBlock &block, std::span<const NopInsertion> nops);
 
-/// Removes the operations at these ascending indices. None of them may be a pipeline header. Bodies shrink.
+/// Removes the operations at the ascending `indexes`. None of them may be a pipeline header. Bodies of pipelines
+/// shrink.
 void removeOps(ir::ThreadBlock &block, std::span<const std::uint32_t> indexes);
 
 /// Returns the header of the pipeline whose body contains operation `index`, or noPipeline.

@@ -23,14 +23,14 @@ enum Property : std::uint8_t {
 using Properties = std::uint8_t;
 inline constexpr Property allProperties[] = {Placed, Cut, Scheduled, DataSyncLowered, SingleInstance};
 
-/// Returns "lowered data sync", "thread blocks", …: the words for one property.
+/// Returns the words for a property: "lowered data sync", "thread blocks", …
 std::string_view describe(Property property);
 
 /// Counters of one pass, in the order in which they were first used.
 class PassStats {
 public:
   struct Counter {
-    std::string_view name; ///< "operations fused"; a literal
+    std::string_view name; ///< a literal, such as "operations fused"
     std::uint64_t value = 0;
   };
   void count(std::string_view name, std::uint64_t n = 1);
@@ -57,8 +57,9 @@ struct Pass {
   std::string_view summary = {}; ///< set from passes.def
   Properties needs = 0;
   Properties provides = 0;
-  /// True if a program has the properties that the pass provides, whether or not the pass made them. Says nothing about
-  /// thread blocks that are yet to be made of statements. Takes linear time. Null if the pass provides nothing.
+  /// True if a program has the properties that the pass provides, even if the pass did not make them. It only looks at
+  /// existing thread blocks, not at those that will be made from statements. Takes linear time. Null if the pass
+  /// provides nothing.
   bool (*isProvided)(const ir::Program &program) = nullptr;
   bool isOptional = false; ///< the program is right without it, so a limit on passes may leave it out
   std::function<void(PassContext &)> run;

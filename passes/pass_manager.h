@@ -71,26 +71,26 @@ public:
   /// name is unknown (the text lists the known ones), or if a pass needs a property that neither the program nor an
   /// earlier pass provides.
   std::string add(std::string_view list);
-  /// Does the same for a pass that passes.def does not list.
+  /// Appends `pass`, which need not be in passes.def. Returns an error, or an empty text.
   std::string add(Pass pass);
 
   /// Returns an error in the options: a dump or stop at a pass that is not run. Returns an empty text if there is none.
   std::string checkOptions() const;
 
-  /// Returns the properties of the program after the passes: those that were given, and those that the passes provide.
-  /// Passes after stopAfter do not count, because they do not run.
+  /// Returns the properties of the program after the passes: the given ones, and those that the passes provide. Passes
+  /// after stopAfter do not count, because they do not run.
   Properties heldAtEnd() const;
-  /// Returns those of `needs` that nothing provides.
+  /// Returns the properties in `needs` that the program will not have after the passes.
   Properties missing(Properties needs) const { return needs & ~heldAtEnd(); }
 
   /// Runs the passes on `program`. Stops after a pass that reports an error. With verifyEach, throws ir::InternalError
   /// if `program` lacks a given property, or if a pass leaves a broken structure or a stale analysis, or does not
   /// provide what it promises.
   PassRun run(ir::Program &program, ir::DiagnosticEngine &diags);
-  /// Does the same after an earlier run. `analyses` must be the analyses that the earlier passes left. Since then,
+  /// Runs the passes after an earlier run. `analyses` must be the analyses that the earlier passes left. Since then,
   /// nothing that an analysis uses may have changed. Afterwards `analyses` are those that these passes leave.
   PassRun run(ir::Program &program, ir::DiagnosticEngine &diags, Analyses &analyses);
-  /// Does the same for the launch of a representative rank.
+  /// Runs the passes on the launch of a representative rank.
   PassRun run(RepresentativeRank &one, ir::DiagnosticEngine &diags);
 
   const std::vector<Pass> &passes() const { return passes_; }

@@ -5,11 +5,11 @@
 
 namespace mscclc::passes {
 
-/// True if a new phase of the block begins with `op`: it is a sync, or asks for a sync before it.
+/// True if a new phase of the block begins with `op`: the operation is a sync, or asks for a sync before itself.
 constexpr bool beginsPhase(const ir::Op &op) {
   return ir::isBlockSync(op.kind) || ir::has(op.sync, ir::DataSync::Before);
 }
-/// True if a new phase of the block begins after `op`: it asks for a sync after it.
+/// True if a new phase of the block begins after `op`: the operation asks for a sync after itself.
 constexpr bool endsPhase(const ir::Op &op) {
   return ir::has(op.sync, ir::DataSync::After);
 }

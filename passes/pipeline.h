@@ -1,5 +1,5 @@
-// The passes in their order. The meaning of a program of statements, and its open choices, are found before the first
-// of them (compiler/session.cpp).
+// Lists the passes in their order. Before the first pass, compiler/session.cpp finds the meaning of a program of
+// statements, and settles its open choices.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ inline constexpr int maxOptLevel = 2;
 
 /// The parts of a pipeline, in their order.
 enum class Stage : std::uint8_t {
-  Place,       ///< sets the executor, the way and the order of statements
+  Place,       ///< sets the executing rank, the transport and the order of each statement
   Deal,        ///< sets the thread block of each statement
-  Schedule,    ///< settles all that the sync of thread blocks follows from
-  Synchronise, ///< makes the thread blocks of the statements
-  Tidy,        ///< makes operations fewer, and the sync inside a block
+  Schedule,    ///< settles everything on which the sync of thread blocks depends
+  Synchronise, ///< makes thread blocks from the statements
+  Tidy,        ///< reduces the number of operations, and makes the sync inside blocks
   Prune,       ///< removes sync that the proof does not need
   Fit,         ///< fits thread blocks to the form of a plan and the limits of the target
 };

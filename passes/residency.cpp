@@ -8,7 +8,7 @@
 namespace mscclc::passes {
 
 namespace {
-/// The compiler gives a thread at least so many registers. With fewer, the data of a loop would not fit.
+/// The compiler gives a thread at least this number of registers. With fewer, the data of a loop would not fit.
 constexpr std::uint32_t leastRegisters = 32;
 
 BlockNeeds needsOf(const ir::Program &program, const ExecutorLimits *executor) {

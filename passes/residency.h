@@ -1,6 +1,6 @@
 // The number of a rank's thread blocks that a GPU holds at once. Blocks that wait for each other must all be resident.
-// Otherwise those that run wait for ever for those that cannot begin. Neither the executor's launches nor our own are
-// cooperative, so CUDA does not check this.
+// Otherwise the running blocks wait for ever, because the others cannot begin. Neither the executor's launches nor our
+// own are cooperative, so CUDA does not check this.
 #pragma once
 
 #include "ir/program.h"
@@ -24,8 +24,8 @@ struct Residency {
 /// Returns an upper limit if the program has no thread blocks yet.
 std::uint32_t threadsOfBlock(const ir::Program &program, const ExecutorLimits *executor);
 
-/// Returns the most blocks of a rank that a GPU holds at once. A separate kernel is compiled so that as many fit as its
-/// threads allow (secondLaunchBound()).
+/// Returns the most blocks of a rank that a GPU holds at once. For a separate kernel, only its threads limit this
+/// number (secondLaunchBound()).
 std::uint64_t residentBlocks(const ir::Program &program, const GpuLimits &gpu, const ExecutorLimits *executor);
 
 /// Returns the second launch bound of a separate kernel: the number of blocks that each multiprocessor must hold, if

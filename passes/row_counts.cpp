@@ -18,7 +18,7 @@ template <typename Number> bool isNumber(std::string_view text, Number &value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Returns two words that depend on all of the numbers.
+/// Returns two pseudo-random words that depend on all arguments.
 std::array<std::uint32_t, 2> drawn(std::uint64_t seed, std::uint32_t launch, std::uint32_t src, std::uint32_t dst) {
   std::seed_seq all{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32), launch, src, dst};
   std::array<std::uint32_t, 2> words{};

@@ -13,11 +13,11 @@ namespace mscclc::passes {
 struct Target {
   /// The limits and faults of the executor; null for --target=none.
   const ExecutorLimits *executor = nullptr;
-  /// True if reductions combine their sources in the listed order, as executors and calls of the language do. Else the
-  /// rank's own may come after others (ir::Op::firstAfter).
+  /// True if reductions combine their sources in the listed order, as executors and calls of the language do. Otherwise
+  /// the rank's own source may come after others (ir::Op::firstAfter).
   bool listedOrder = false;
 
-  /// Returns "mscclpp-0.9", or "none".
+  /// Returns the target's name: "mscclpp-0.9", or "none".
   std::string name() const;
 };
 

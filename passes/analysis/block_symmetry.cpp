@@ -26,7 +26,8 @@ template <typename T> bool areRuns(const std::vector<T> &items, std::uint32_t in
   return true;
 }
 
-/// True if all channels, semaphores and switch chunks in a block of a first instance begin such a run.
+/// True if every channel, semaphore and switch channel that `block` names is the first of such a run. `block` belongs
+/// to a first instance.
 bool namesRuns(const ir::ThreadBlock &block, std::uint32_t instances) {
   return std::ranges::all_of(block.ids, [instances](std::uint32_t id) { return id % instances == 0; }) &&
          std::ranges::all_of(block.chunks, [instances](const ir::Chunk &chunk) {
@@ -34,7 +35,8 @@ bool namesRuns(const ir::ThreadBlock &block, std::uint32_t instances) {
          });
 }
 
-/// True if `block` is equivalent to `first`, and all its own numbers are higher by `instance`.
+/// True if `block` does the same as `first`, and the numbers of its channels, semaphores and barriers are higher by
+/// `instance`.
 bool isInstance(const ir::ThreadBlock &first, const ir::ThreadBlock &block, std::uint32_t instance) {
   const auto isShifted = [instance](auto a, auto b) { return b == a + instance; };
   const auto isOp = [&](const ir::Op &a, const ir::Op &b) {
@@ -48,7 +50,7 @@ bool isInstance(const ir::ThreadBlock &first, const ir::ThreadBlock &block, std:
          std::ranges::equal(first.ids, block.ids, isShifted);
 }
 
-/// Compares all ranks with rank 0, and finds the images of its channels.
+/// Compares all ranks with rank 0, and finds the images of rank 0's channels.
 class BlockComparison {
 public:
   static constexpr std::array channelTypes{ir::ChannelType::Memory, ir::ChannelType::Port};
@@ -83,7 +85,7 @@ public:
     return true;
   }
 
-  std::array<std::vector<std::uint32_t>, 2> images; ///< memory, then ports: [rank][channel of rank 0]
+  std::array<std::vector<std::uint32_t>, 2> images; ///< [0: memory, 1: port][rank and channel of rank 0]
   OtherEnds otherEnds;
 
 private:
@@ -117,8 +119,8 @@ private:
     }
     return true;
   }
-  /// True if `rank` reaches `peer`, and no rank before it in this question reached the same peer. The peer must also be
-  /// as near to `rank` as the peer of rank 0 is to rank 0.
+  /// True if no earlier rank in this question has reached `peer`, and if `peer` is as near to `rank` as the peer of
+  /// rank 0 is to rank 0. Notes that `rank` has reached `peer`.
   bool reachesAnother(std::uint32_t rank, std::uint32_t peer) {
     if (rank == 0)
       isFirstNear_ = isNear_(0, peer);
@@ -172,7 +174,7 @@ private:
   std::vector<std::uint32_t> lastUse_; ///< [rank]: the last question in which a rank reached it
   std::vector<std::uint32_t> onFirst_; ///< [channel]: the channel of rank 0 whose image it is
   std::uint32_t question_ = 0;
-  bool isFirstNear_ = false; ///< whether the peer of rank 0 in this question is near
+  bool isFirstNear_ = false; ///< true if the peer of rank 0 in this question is near
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// The symmetry of thread blocks: of ranks, and of instances.
+// Finds out whether the thread blocks of ranks, or of instances, are symmetric.
 //
 // Thread blocks name channels by numbers. Example: three ranks number the channels to their peers in ascending order.
 // Rank 0 has channels to ranks 1 and 2, so its channel 0 leads one step on. Rank 1 has channels to ranks 0 and 2, so
@@ -44,14 +44,14 @@ public:
 
 private:
   bool holds_;
-  std::array<std::vector<std::uint32_t>, 2> images_; ///< memory, then ports: [rank][channel of rank 0]
+  std::array<std::vector<std::uint32_t>, 2> images_; ///< [0: memory, 1: port][rank and channel of rank 0]
   OtherEnds otherEnds_;
 };
 
-/// Answers the same question for instances. True if the blocks of each rank are runs of `instances` equivalent blocks,
-/// in the form that replicate-instances leaves: each has its own channels, semaphores, barriers and chunks, which lead
-/// to the same ranks. Then the first block of each run represents it. False if ports are used, because a rank's proxy
-/// does the requests of all instances one after the other.
+/// True if the blocks of each rank are runs of `instances` equivalent blocks, in the form that the pass
+/// replicate-instances makes. Each block of a run has its own channels, semaphores, barriers and chunks, which lead to
+/// the same ranks. Then the first block of a run represents the others. False if ports are used, because a rank's proxy
+/// serves the requests of all instances one after the other.
 bool areInstancesSymmetric(std::span<const ir::Rank> ranks, std::uint32_t instances);
 
 } // namespace mscclc::passes

@@ -37,7 +37,7 @@ public:
 private:
   ir::Where at(std::size_t op) const { return whereIs(program_, {rank_, block_, static_cast<std::uint32_t>(op)}); }
 
-  /// Warns about effects of the executor's other launches and plans on this one.
+  /// Warns about effects that other launches and plans of the executor have on this plan.
   void checkContext() {
     const bool scratch =
         std::ranges::any_of(program_.ranks, [](const ir::Rank &rank) { return rank.scratchChunks != 0; });
@@ -95,10 +95,10 @@ private:
       diags_.report(diag::executor_packets_simple, at(i), {target_, ir::wordOf(program_, op)});
   }
 
-  /// Returns the number of bytes of a word in which the executor moves the data of `op`. If chunks are not multiples of
-  /// it, the executor rounds addresses down (copyHelper for each side, handleReduceSend and others by a division) or
-  /// drops the rest. A port moves single bytes. Packets carry eight bytes. handleMultiStore falls back to words of four
-  /// bytes.
+  /// Returns the length, in bytes, of the words in which the executor moves the data of `op`. If chunks are not
+  /// multiples of a word, the executor rounds addresses down (copyHelper for each side, handleReduceSend and others by
+  /// a division) or drops the rest. A port moves single bytes. Packets carry eight bytes. handleMultiStore falls back
+  /// to words of four bytes.
   static constexpr std::uint32_t longestWord = 16;
   static std::uint32_t wordOf(const Op &op) {
     if (ir::isPacketOp(op.kind))
@@ -147,9 +147,9 @@ private:
     }
   }
 
-  /// Every second launch must use the second half of scratch. The executor does that for packets, by the size of the
-  /// rank's own scratch, and for accesses of the block's threads to the rank's own scratch. It does not do that for
-  /// plain data that other ranks, the switch or a port access.
+  /// Every second launch must use the second half of scratch. The executor switches halves for packets, by the size of
+  /// the rank's own scratch. It also does so when the block's threads access the rank's own scratch. It does not do so
+  /// for plain data that other ranks, the switch or a port access.
   void checkDoubleScratch(const ir::ThreadBlock &block, const Op &op, std::uint32_t i) {
     const std::uint32_t own = program_.ranks[rank_].scratchChunks;
     bool reported = false;
@@ -174,7 +174,7 @@ private:
     const std::span<const Chunk> operands = block.operands(op);
     for (std::uint32_t k = 0; k < operands.size(); ++k) {
       const Chunk &chunk = operands[k];
-      std::optional<std::uint32_t> index; // the index on the first rank
+      std::optional<std::uint32_t> index; // the chunk's index on the first rank
       bool apart = false;
       ir::forEachPiece(program_, rank_, op, k, chunk, [&](const ir::MemoryPiece &piece) {
         const std::uint32_t here = ir::canonicalPlace(program_, piece).index;

@@ -10,8 +10,8 @@ namespace mscclc::passes {
 /// Provides: nothing; it only reports.
 Pass createCheckExecutorPass();
 
-/// Reports an error at the first statement or operation that applies a hook, because an executor calls no functions of
-/// users; or at a wire format. Returns true if there is neither. The driver asks before it schedules for an executor.
+/// Reports an error and returns false if a statement or operation applies a hook, because an executor calls no
+/// functions of users. Also refuses wire formats. The driver asks before it schedules for an executor.
 bool checkCallsNoFunctions(const ir::Program &program, const std::string &executor, ir::DiagnosticEngine &diags);
 
 } // namespace mscclc::passes

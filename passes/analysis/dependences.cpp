@@ -30,7 +30,7 @@ private:
 
   const ir::Program &program_;
   const ir::ChannelPairing pairing_;
-  std::map<std::tuple<ir::ChannelType, ir::ChannelEnd>, Meeting> signals_; ///< by the end that waits
+  std::map<std::tuple<ir::ChannelType, ir::ChannelEnd>, Meeting> signals_; ///< by the waiting end of the channel
   std::map<std::pair<std::uint32_t, std::uint32_t>, Meeting> semaphores_;  ///< rank, semaphore
   /// (rank, barrier) → block → its arrivals.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::map<std::uint32_t, std::vector<ir::OpRef>>> barriers_;
@@ -77,7 +77,7 @@ std::vector<Dependence> Finder::run() {
     for (std::size_t i = 0; i < std::min(counter.from.size(), counter.to.size()); ++i)
       add(DependenceKind::Signal, counter.from[i], counter.to[i]);
   for (const auto &[semaphore, counter] : semaphores_) {
-    // The initial value of the semaphore is taken first.
+    // The first acquires take the initial value of the semaphore.
     const std::size_t initial = program_.ranks[semaphore.first].semaphores[semaphore.second].initialValue;
     for (std::size_t i = 0; i < counter.from.size() && initial + i < counter.to.size(); ++i)
       add(DependenceKind::Semaphore, counter.from[i], counter.to[initial + i]);

@@ -1,9 +1,9 @@
-// The dependences between operations of different blocks: by signals, semaphores, barriers and packets.
+// Finds the dependences between operations of different blocks: by signals, semaphores, barriers and packets.
 //
-// Counters are paired in the order of the program: the k-th operation that sends with the k-th that takes. Operations
-// of one block come before those of the next, and the body of a pipeline counts once. Example: a block signals twice,
-// and another one waits twice. The first wait depends on the first signal, and the second on the second. If one block
-// sends and one block takes, this is the order of every run. Nearly all verified programs have this form.
+// Operations on a counter are paired in the order of the program: the k-th send with the k-th take. Operations of one
+// block come before those of the next, and the body of a pipeline counts once. Example: a block signals twice, and
+// another one waits twice. The first wait depends on the first signal, and the second wait on the second signal. If one
+// block sends and one block takes, this is the order of every run. Nearly all verified programs have this form.
 #pragma once
 
 #include "ir/program.h"

@@ -35,7 +35,7 @@ struct MessageCut {
   }
   /// Returns the bytes of a chunk in the largest message of at most `bytes` bytes.
   std::uint64_t chunkOfMessage(std::uint64_t bytes) const { return bytes / alignment / messageChunks * alignment; }
-  /// Returns the bytes of a chunk in the smallest message that has at least `bytes` bytes and one unit a chunk.
+  /// Returns the bytes of a chunk in the smallest message of at least `bytes` bytes whose chunks are not empty.
   std::uint64_t chunkFromMessage(std::uint64_t bytes) const {
     const std::uint64_t unit = times(alignment, messageChunks);
     return std::max<std::uint64_t>(bytes / unit + (bytes % unit != 0), 1) * alignment;
@@ -60,7 +60,7 @@ public:
     for (rank_ = 0; rank_ < program_.ranks.size(); ++rank_) {
       const MessageCut cut(program_, program_.ranks[rank_]);
       if (cut.chunks == 0)
-        continue; // check-executor reports this case
+        continue; // check-executor reports ranks without a scale
       cut_ = &cut;
       longest_ = unlimited;
       goodEnd_ = goodSize_ = 0;
@@ -80,7 +80,7 @@ public:
 private:
   ir::Where at(std::size_t op) const { return whereIs(program_, {rank_, block_, static_cast<std::uint32_t>(op)}); }
 
-  /// True if the checked chunks are at most `limit` bytes long.
+  /// Limits chunks of the rank to `limit` bytes. True if the checked chunks are not longer.
   bool fits(std::uint64_t limit) {
     longest_ = std::min(longest_, limit);
     return chunk_ <= limit;
@@ -132,7 +132,7 @@ private:
     }
   }
 
-  /// Checks for slices of chunks with fewer units than slices, if the executor cuts those wrongly.
+  /// Checks that no operation has more slices than its data has units, if the executor divides such data wrongly.
   void checkSlices(const ir::ThreadBlock &block, const Op &op, std::uint32_t index) {
     if (limits_.smallSlices || op.groupSize < 2 || op.numChunks() == 0)
       return;
@@ -144,9 +144,9 @@ private:
                   {target_, ir::wordOf(program_, op), op.groupSize, cut_->alignment, cut_->messageOfChunk(needed)});
   }
 
-  /// Checks double scratch. The offset to its second half is part of 32-bit sums. The size of scratch depends on the
-  /// user's allocation, which may be a whole message for any of the rank's buffers (executor.cc, setupScratchBuffer).
-  /// With reuse_resources it is fixed.
+  /// Checks double scratch. The executor adds the offset of the second half in 32 bits. The size of scratch depends on
+  /// the user's allocation, which may be a whole message for any of the rank's buffers (executor.cc,
+  /// setupScratchBuffer). With reuse_resources it is fixed.
   void checkDoubleScratch() {
     const std::uint64_t scratch = program_.ranks[rank_].scratchChunks;
     if (!program_.doubleScratch || program_.reuseResources || scratch == 0)
@@ -162,8 +162,8 @@ private:
                    cut_->messageOfChunk(times(most, cut_->chunks) / cut_->messageChunks)});
   }
 
-  /// Checks scratch with reuse_resources. It has a fixed size, whatever the message. If chunks are longer than their
-  /// share of it, they overlap (execution_plan.cc, getOffset). In a pipeline only a unit at a time uses scratch.
+  /// Checks scratch with reuse_resources, which has a fixed size. Chunks that are longer than their share of scratch
+  /// overlap (execution_plan.cc, getOffset). In a pipeline, only one unit of each chunk is in scratch at a time.
   void checkReusedScratch(const ir::ThreadBlock &block, const Op &op, std::uint32_t index, const Op *loop) {
     const std::uint32_t own = program_.ranks[rank_].scratchChunks, touched = mostScratchChunks(block, op);
     // A rank without scratch has shares of 0 bytes.
@@ -190,8 +190,8 @@ private:
     const ir::Rank &rank = program_.ranks[rank_];
     const std::span<const ir::Chunk> srcs = block.srcs(op), dsts = block.dsts(op);
     if (op.kind == OpKind::Reduce || op.kind == OpKind::ReduceSend) {
-      // handleReduceSend uses the slot of destination i for the kind of source i. For a remote destination, that slot
-      // has its position in the block's table. Without a destination it is zero.
+      // handleReduceSend takes the kind of source i from the slot of destination i. For a remote destination, this slot
+      // holds the destination's position in the block's table. Without a destination, it holds zero.
       for (std::size_t i = 1; i < srcs.size(); ++i) {
         const bool taken = i < dsts.size() && memoryPosition(block, dsts[i].id) == scratchCode;
         if (taken != (srcs[i].space == ChunkSpace::Scratch))
@@ -242,11 +242,11 @@ private:
   ir::DiagnosticEngine &diags_;
   const bool stated_;
   std::uint32_t rank_ = 0, block_ = 0;
-  const MessageCut *cut_ = nullptr; ///< the cut of the current rank
+  const MessageCut *cut_ = nullptr; ///< the division of the current rank's message
   std::uint64_t chunk_ = 0;         ///< bytes of a chunk of the checked message
   std::string shownMessage_;
   std::uint64_t longest_ = 0;                ///< the most bytes that a chunk of the rank may have
-  std::uint64_t goodEnd_ = 0, goodSize_ = 0; ///< in chunks: the largest end and size that fit so far
+  std::uint64_t goodEnd_ = 0, goodSize_ = 0; ///< the largest end and size known to fit, in chunks
 };
 
 } // namespace

@@ -25,8 +25,8 @@ struct Renumbering {
   }
 };
 
-/// Returns the index of the chunk in its buffer after `renumbering`; nothing if its parts are no longer adjacent.
-/// `share`: chunks of a rank's share of the buffer.
+/// Returns the index of `chunk` in its buffer after `renumbering`; nothing if its parts are no longer adjacent.
+/// `share`: number of chunks in a rank's share of the buffer.
 std::optional<std::uint32_t> renumbered(const ir::RankChunk &chunk, const Renumbering &renumbering,
                                         std::uint32_t share) {
   const std::uint32_t first = chunk.index / share, rest = chunk.index % share;
@@ -57,7 +57,7 @@ public:
       }
   }
 
-  /// Returns the chunks of a rank's share of the buffer that contains `chunk`; 0 if it has no shares.
+  /// Returns the number of chunks in a rank's share of the buffer that contains `chunk`; 0 if the buffer has no shares.
   std::uint32_t sizeFor(const ir::RankChunk &chunk) const {
     if (chunk.buffer == ir::BufferKind::Scratch)
       return 0;
@@ -67,7 +67,7 @@ public:
 
 private:
   std::uint32_t ranks_;
-  std::vector<std::uint32_t> sizes_; ///< [rank][input, output]: chunks; 0: it cannot be divided evenly
+  std::vector<std::uint32_t> sizes_; ///< [rank][input, output]: chunks of a share; 0: it cannot be divided evenly
 };
 
 /// Returns a hash of the statement after `renumbering`; nothing if no such statement can exist. All places in scratch

@@ -3,8 +3,8 @@
 // A program is symmetric if its statements stay the same when each rank is replaced by another one: by a fixed number
 // of steps around the ring of its node, by a fixed number of nodes, or by flipping fixed bits of its number. The shares
 // of buffers that belong to ranks are replaced in the same way. Example with 4 ranks in one node: in an all-gather
-// along a ring, rank r sends to r + 1, so the steps-around-the-ring numbering is symmetric. With recursive doubling,
-// rank r exchanges with r ^ 1 and r ^ 2, so the bits numbering is.
+// along a ring, rank r sends to r + 1, so the numbering by steps around the ring is symmetric. With recursive doubling,
+// rank r exchanges with r ^ 1 and r ^ 2, so the numbering by bits is symmetric.
 //
 // If items are ordered by distances, the order is the same on all ranks. The numbering of a program is only guessed
 // here, by hashes. rank_symmetry.h checks whether symmetry holds.
@@ -21,8 +21,8 @@ namespace mscclc::passes {
 /// The distances between ranks, according to the symmetry of a program's statements.
 class RankDistances {
 public:
-  /// Finds the distances for the placed statements of `movement`. Its ranks are those of `program`, and make whole
-  /// nodes. If the statements are not symmetric, ranks are counted around the rings.
+  /// Finds the distances for the placed statements of `movement`. The ranks of `program` must fill whole nodes. If the
+  /// statements are not symmetric, ranks are counted around the rings.
   RankDistances(const ir::Program &program, const ir::Movement &movement);
 
   /// Counts `ranks` ranks around the rings, `perNode` in each node.
@@ -53,7 +53,7 @@ public:
 
 private:
   enum class Kind : std::uint8_t {
-    Rings, ///< steps around the ring of nodes, and around the ring of the node
+    Rings, ///< steps around the ring of nodes, then around the ring within the node
     Bits,  ///< the bits in which the numbers of the ranks differ
   };
 

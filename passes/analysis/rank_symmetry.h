@@ -1,12 +1,12 @@
-// The only answer to the question: are these ranks equivalent?
+// Decides whether ranks are equivalent. No other file decides this.
 //
 // A numbering of ranks (rank_distances.h) gives each rank a number as seen from another rank. A rank sees itself as 0,
 // and rank 0 sees all ranks by their own numbers. For each rank r, one renumbering maps what rank 0 sees to what r
-// sees: image(x, r) is to rank r what x is to rank 0. seenFrom(r, ·) is the inverse of it. Example with 4 ranks in a
+// sees: image(x, r) is to rank r what x is to rank 0. The inverse map is seenFrom(r, ·). Example with 4 ranks in a
 // ring: rank 0 sends to rank 1. The image of rank 1 for rank 3 is rank 0, because rank 3 sends to rank 0. Conversely,
 // rank 3 sees rank 0 as 1.
 //
-// Symmetry is a property of one *stage* of a program: of a list of items that each belong to one rank. The stages are
+// Symmetry is a property of one *stage* of a program. A stage is a list of items, each of one rank. The stages are
 //
 //   - the statements of data movement, after they are placed and ordered (schedule/statement_symmetry.h),
 //   - the nodes of thread blocks, which are statements and arrivals of ports' puts (schedule/node_symmetry.h).
@@ -21,10 +21,11 @@
 //
 //   - all ranks have the same number of items,
 //   - each item equals the item of rank 0 at its position, if the ranks that it names are seen from its own rank. So
-//     image() of an item, which is the item at its position on the image of its rank, is a copy of it,
-//   - it needs the images of the items that the item of rank 0 needs, in any order,
-//   - and items that it needs on other ranks have earlier positions there. So the list of all items by position, then
-//     by rank, is also in a valid order.
+//   the
+//     image of an item is a copy of it: it is the item at its position, on the image of its rank,
+//   - each item needs the images of the items that the item of rank 0 needs, in any order,
+//   - and the items that it needs on other ranks have earlier positions there. So all items sorted by position, then by
+//     rank, are also in a valid order.
 //
 // All of this is compared, item by item. If it holds, rank 0 represents all ranks: a result for its items holds for
 // their images. Otherwise each rank represents itself, and every image is the item itself.
@@ -57,7 +58,7 @@ public:
   }
   /// Returns the rank that rank `to` sees as rank 0 sees `rank`: seenFrom(to, imageOfRank(rank, to)) is `rank`.
   std::uint32_t imageOfRank(std::uint32_t rank, std::uint32_t to) const { return seenFrom(seenFrom(to, 0), rank); }
-  /// Returns the view that turns `rank` into its representative: imageOfRank(rank, inverseOf(rank)) is
+  /// Returns the rank for which the image of `rank` is its representative: imageOfRank(rank, inverseOf(rank)) is
   /// representative(rank).
   std::uint32_t inverseOf(std::uint32_t rank) const { return seenFrom(rank, representative(rank)); }
 

@@ -1,4 +1,4 @@
-// The accesses of a block to the memory of other ranks since some point, and their conflicts with a new access.
+// Records the accesses of a block to the memory of other ranks, and finds their conflicts with a new access.
 #pragma once
 
 #include "ir/memory_map.h"
@@ -13,24 +13,24 @@
 namespace mscclc::passes {
 
 /// The distribution of an access to the threads of a block. If two accesses of one range have equal ThreadShares, each
-/// thread accesses the same elements in both, in the order of the operations. passes/run/elements.h uses it for this
-/// reason, too.
+/// thread accesses the same elements in both, in the order of the operations. passes/run/elements.h relies on the same
+/// fact.
 struct ThreadShares {
   bool bySwitch = false;
   ir::ElementUnit unit = ir::ElementUnit::Other; ///< Other: the unit is unknown
   std::uint32_t groupIndex = 0, groupSize = 0;
-  std::uint32_t loop = noPipeline; ///< header of the pipeline that contains it
+  std::uint32_t loop = noPipeline; ///< header of the surrounding pipeline
   friend bool operator==(const ThreadShares &, const ThreadShares &) = default;
 };
 
 /// The recorded accesses. Only plain data counts, because packets have their own order.
 class RemoteAccesses {
 public:
-  /// True if the block's threads must synchronise before this access. That is so if it overlaps a recorded access, one
-  /// of the two writes, and the threads do not access the same elements in both. It is also so if the ranges overlap
-  /// but are not equal.
+  /// True if the block's threads must synchronise before this access. They must if a recorded range overlaps `range`
+  /// but is not equal to it. For equal ranges they must if one access writes and a thread may access other elements in
+  /// it.
   bool conflicts(std::uint32_t rank, ir::Access access, const ir::MemoryRange &range, const ThreadShares &shares) const;
-  /// Records an access that conflicts with none, or only with its own operation.
+  /// Records an access that conflicts with nothing, or only with its own operation.
   void add(std::uint32_t rank, ir::Access access, const ir::MemoryRange &range, const ThreadShares &shares);
   void clear() { seen_.clear(); }
 

@@ -20,7 +20,7 @@ struct AccessedRange {
 
 /// A memory whose chunks may be shared: a canonical buffer of a rank, either plain or as packets.
 struct Memory {
-  std::uint64_t grain = 0; // the common size of all pieces so far; each begins at a multiple of it
+  std::uint64_t grain = 0; // common size of all pieces, which begin at multiples of it; unless mixed
   bool mixed = false;
   bool written = false;
   std::vector<AccessedRange> pieces; // only for mixed memories
@@ -106,7 +106,7 @@ private:
     });
     const auto repeats = std::ranges::unique(
         pieces, [](const AccessedRange &a, const AccessedRange &b) { return a.index == b.index && a.size == b.size; });
-    pieces.erase(repeats.begin(), repeats.end()); // keeps a piece that is written, if there is one
+    pieces.erase(repeats.begin(), repeats.end()); // keeps the first one, which is written if any is
 
     std::vector<Share> shares;
     shares.reserve(pieces.size() * n_);

@@ -73,7 +73,7 @@ std::span<const std::uint32_t> ThreadOrder::lost(std::uint32_t rank, const ir::T
     all.leave(op);
     anyLoop |= op.kind == OpKind::Pipeline;
   }
-  // In a phase with a loss, no further loss is searched.
+  // After a loss, the rest of its phase is not searched.
   const auto isOver = [&] { return blamed_ && phaseOut == lastPhase && !anyLoop; };
   const auto step = [&](std::uint32_t i) {
     const Op &op = before.ops[i];
@@ -109,7 +109,7 @@ std::uint32_t ThreadOrder::threadAfter(std::uint32_t i, std::uint32_t thread) co
   const Op &op = before_->ops[i];
   if (op.kind != OpKind::Flush)
     return into_[i].offset + thread;
-  const auto merged = after_->idsOf(after_->ops[outOf_[i]]); // each channel is there once
+  const auto merged = after_->idsOf(after_->ops[outOf_[i]]); // names each channel once
   return static_cast<std::uint32_t>(std::ranges::find(merged, before_->idsOf(op)[thread]) - merged.begin());
 }
 
@@ -137,11 +137,11 @@ void ThreadOrder::visit(std::uint32_t i, const Phases &phases) {
   const std::uint32_t threads = puts ? op.numDsts : op.numIds;
   const bool byThreads = ir::sends(op.kind) || ir::takes(op.kind) || puts || op.kind == OpKind::Flush;
   for (std::uint32_t t = 0; byThreads && t < threads; ++t) {
-    // Identifies the counter: the end of a channel, by direction, or a semaphore.
+    // Identifies a channel of one type, or a semaphore. Waits, puts and sends are kept apart.
     const std::uint32_t counter = ids[ids.size() == 1 ? 0 : t] * 4 + static_cast<std::uint32_t>(op.channelType);
     visitAct(op, {i, counter, t, threadAfter(i, t), phases.phaseIn, puts ? destination(op, t) : ir::MemoryRange()});
   }
-  if (op.numChunks() != 0 && !puts) { // all threads do it, after the sync that was between
+  if (op.numChunks() != 0 && !puts) { // all threads move data, so an earlier sync matters
     if (waitsEarlier_.first)
       blameSync(waitsEarlier_.first->op);
     if (flush_.before(phases.phaseIn))
@@ -153,7 +153,8 @@ void ThreadOrder::visit(std::uint32_t i, const Phases &phases) {
     flush_ = {phases.phaseIn, i};
 }
 
-/// Different names may be the same memory: a peer's input and output in place, or its packets and plain chunks.
+/// Returns the memory that a put writes. Different names may mean the same memory: a peer's input and output in place,
+/// or its packets and plain chunks.
 ir::MemoryRange ThreadOrder::destination(const Op &op, std::uint32_t index) const {
   return ir::memoryOf(program_, ir::pieceOf(program_, rank_, op, op.numSrcs + index, before_->dsts(op)[index]));
 }
@@ -167,7 +168,7 @@ void ThreadOrder::beginPhaseIn(std::uint64_t phase) {
   waitsNow_ = {};
 }
 
-/// Checks that acts on one counter keep their order before `later`, if `matters` is true for them.
+/// Checks that earlier acts on the counter of `later` stay before it, if `matters` is true for them.
 template <typename Matters> void ThreadOrder::check(const ByCounter &earlier, const Act &later, Matters matters) {
   const auto acts = earlier.find(later.counter);
   if (blamed_ || acts == earlier.end())
@@ -181,8 +182,8 @@ template <typename Matters> void ThreadOrder::check(const ByCounter &earlier, co
 
 void ThreadOrder::visitAct(const Op &op, const Act &act) {
   if (ir::takes(op.kind)) {
-    // A semaphore counts correctly whichever thread acquires it. Only something that a thread does in between makes the
-    // order matter.
+    // A semaphore counts correctly whichever thread acquires it. So within one merged acquire, the order does not
+    // matter.
     check(waits_, act, [&](const Act &earlier) {
       return op.kind != OpKind::SemAcquire || into_[earlier.op].leader != into_[act.op].leader;
     });
@@ -193,11 +194,11 @@ void ThreadOrder::visitAct(const Op &op, const Act &act) {
     waitsNow_.add(act);
     return;
   }
-  if (op.kind != OpKind::Flush) { // an act that makes earlier waits visible to its receiver
+  if (op.kind != OpKind::Flush) { // a send or put: its receiver sees what the sender has waited for
     checkWaits(waitsEarlier_, act);
     if (act.threadIn < waitsOfThread_.size())
       checkWaits(waitsOfThread_[act.threadIn], act);
-    // It also makes visible what the block did before a sync that was between.
+    // A send also makes visible what the block did before its last sync.
     for (const First &first : {data_, flush_})
       if (ir::sends(op.kind) && first.before(act.phaseIn))
         blame(first.op, act.op);
@@ -234,7 +235,7 @@ void ThreadOrder::blame(std::uint32_t earlier, std::uint32_t later) {
     blameSync(earlier);
 }
 
-/// Blames the operation that was merged into `earlier` and moved the sync between them to the front.
+/// Blames the first operation that was merged with `earlier` across a sync: the merge moved this sync to the front.
 void ThreadOrder::blameSync(std::uint32_t earlier) {
   const std::uint32_t leader = into_[earlier].leader;
   for (std::uint32_t i = earlier + 1; !blamed_ && i < into_.size() && into_[i].leader == leader; ++i)

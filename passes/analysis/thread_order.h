@@ -23,14 +23,15 @@
 
 namespace mscclc::passes {
 
-/// The destination of an operation: the leader of the merged operation, and the number of threads before its own.
+/// The place of an operation after the merge: the leader of its merged operation, and the number of threads in that
+/// before its own threads.
 struct MergedInto {
-  std::uint32_t leader = 0; ///< its own index if it was not merged
+  std::uint32_t leader = 0; ///< index of the operation itself if it was not merged
   std::uint32_t offset = 0;
   bool dropped = false;
 };
 
-/// Checks one block after another. Buffers are kept between blocks.
+/// Checks one block after another. Memory is reused from block to block.
 class ThreadOrder {
 public:
   explicit ThreadOrder(const ir::Program &program) : program_(program) {}
@@ -44,7 +45,7 @@ public:
                                       std::span<const MergedInto> into, const ir::ThreadBlock &after);
 
 private:
-  /// An act of one thread, with its thread before and after.
+  /// An act of one thread, with the number of its thread before and after the merge.
   struct Act {
     std::uint32_t op = 0, counter = 0;
     std::uint32_t threadIn = 0, threadOut = 0;
@@ -60,9 +61,9 @@ private:
     std::uint32_t op = 0;
     bool before(std::uint64_t phase) const { return phaseIn != 0 && phaseIn < phase; }
   };
-  /// The waits that matter for the question whether one thread does them all.
+  /// Two waits, which suffice to find out whether one thread does all waits.
   struct Waits {
-    std::optional<Act> first, other; ///< other: one whose thread afterwards differs from that of `first`
+    std::optional<Act> first, other; ///< other: its thread after the merge is not that of `first`
     void add(const Act &act) {
       if (!first)
         first = act;
@@ -91,10 +92,10 @@ private:
   // The following belong to the current phase of `after`.
   std::uint64_t phaseOut_ = 0;
   First data_, flush_;             ///< the first data operation, and the first flush
-  ByCounter waits_, puts_, sends_; ///< the acts that later ones are checked with
+  ByCounter waits_, puts_, sends_; ///< earlier acts, with which later ones are compared
   std::uint64_t phaseIn_ = 0;
   std::vector<Waits> waitsOfThread_; ///< [thread before], for phase phaseIn_ of `before`
-  Waits waitsNow_, waitsEarlier_;    ///< waits of all threads: in that phase, and in earlier ones
+  Waits waitsNow_, waitsEarlier_;    ///< waits of all threads in phase phaseIn_, and in earlier phases
   std::optional<std::uint32_t> blamed_;
   std::vector<std::uint32_t> lost_;
 };
